@@ -1,0 +1,18 @@
+"""Region Buffer SSA: kernels with buffers at their boundary and pure values inside, and a host function that launches.
+
+Here: one `region.kernel` is one kernel; its inputs are read whole by `region.read`, movements are access maps, each
+yielded value has a buffer of its own. The host function applies each kernel once, through `region.launch` and
+`func.call_indirect`, and holds `tiny.assume` and `tiny.reshape`s that only rename a buffer. Gone: the program as one graph. Not yet: loops, threads, offsets.
+
+    "region.kernel"() ({
+    ^bb0(%x: !region.memref<tensor<4xf32>, [1], 64 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 64 : i64, true>):
+      %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> tensor<4xf32>
+      %1 = "tiny.relu"(%0) : (tensor<4xf32>) -> tensor<4xf32>
+      "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<…>) -> ()
+    }) {sym_name = "relu"} : () -> ()
+    func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+      %k = "region.launch"() {kernel = @relu} : () -> ((tensor<4xf32>) -> tensor<4xf32>)
+      %0 = call_indirect %k(%a) : (tensor<4xf32>) -> tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }
+"""

@@ -1,0 +1,164 @@
+"""What holds in the Region layer: of a kernel, and of the kernels with the host function that launches them."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from tinyc.diagnostics import TinycError
+from tinyc.dialects.region.ops import held_tensor
+from tinyc.dialects.tiny.attributes import tensor_type, to_type
+from tinyc.mlir import ir
+
+_MATERIALIZE = ("gmem", "deferred")
+
+
+class Malformed(Exception):
+    """A broken rule of the layer; its text says what is wrong."""
+
+
+def block_of(kernel: Any) -> Any:
+    """Return the one block of a kernel."""
+    return kernel.operation.regions[0].blocks[0]
+
+
+def yields_of(kernel: Any) -> list[Any]:
+    """Return the yields of a kernel, one for each output, in the order of the outputs."""
+    return [op for op in block_of(kernel).operations if op.operation.name == "region.yield"]
+
+
+def inputs_of(kernel: Any) -> list[Any]:
+    """Return the block arguments that are inputs: all but the last ones, which are the outputs."""
+    arguments = list(block_of(kernel).arguments)
+    return arguments[: len(arguments) - len(yields_of(kernel))]
+
+
+def outputs_of(kernel: Any) -> list[Any]:
+    """Return the block arguments that are outputs."""
+    return list(block_of(kernel).arguments)[len(inputs_of(kernel)) :]
+
+
+def kernels(module: Any) -> dict[str, Any]:
+    """Return the kernels of a module by name."""
+    found = (op for op in module.body.operations if op.operation.name == "region.kernel")
+    return {kernel.operation.attributes["sym_name"].value: kernel for kernel in found}
+
+
+def report_kernel(op: Any) -> bool:
+    """Report what is wrong with a `region.kernel` at its location; return whether nothing is."""
+    return _report(op, _check_kernel)
+
+
+def report_read(op: Any) -> bool:
+    """Report what is wrong with a `region.read`."""
+    return _report(op, _check_read)
+
+
+def report_yield(op: Any) -> bool:
+    """Report what is wrong with a `region.yield`."""
+    return _report(op, _check_yield)
+
+
+def _report(op: Any, check: Any) -> bool:
+    try:
+        check(op.operation)
+    except TinycError as error:
+        message = f"{error.message} [{error.code} {error.name}]"
+    except Malformed as error:
+        message = str(error)
+    else:
+        return True
+    op.location.emit_error(f"'{op.operation.name}' {message}")
+    return False
+
+
+def _check_kernel(op: Any) -> None:
+    if not isinstance(op.attributes.get("sym_name"), ir.StringAttr):
+        raise Malformed("needs a name in 'sym_name'")
+    if len(op.regions) != 1 or len(op.regions[0].blocks) != 1:
+        raise Malformed("must have one region of one block")
+    operations = list(block_of(op).operations)
+    names = [inner.operation.name for inner in operations]
+    yields = names.count("region.yield")
+    if not yields or names[-yields:] != ["region.yield"] * yields:
+        raise Malformed("must end in a 'region.yield' for each output")
+    for argument in block_of(op).arguments:
+        held_tensor(argument.type)
+    _check_outputs(op)
+    for name in names[:-yields]:
+        if name != "region.read" and (not name.startswith("tiny.") or name == "tiny.assume"):
+            raise Malformed(f"may hold 'region.read' and Tiny ops only, not '{name}'")
+
+
+def _check_outputs(op: Any) -> None:
+    """Check that the yielded-to outputs are the last block arguments, in order, and touched by nothing else."""
+    written = [yielding.operation.operands[1] for yielding in yields_of(op)]
+    if written != outputs_of(op):
+        raise Malformed("must yield to its last block arguments, each once and in their order")
+    for output in written:
+        if len(list(output.uses)) != 1:
+            raise Malformed(f"reads or writes output {output.arg_number} elsewhere than in its 'region.yield'")
+
+
+def _check_read(op: Any) -> None:
+    if len(op.operands) != 1 or len(op.results) != 1:
+        raise Malformed("takes one buffer and gives one value")
+    held, value = held_tensor(op.operands[0].type), tensor_type(op.results[0].type)
+    if held != value:
+        raise Malformed(f"gives {op.results[0].type}, and the buffer holds {held}")
+
+
+def _check_yield(op: Any) -> None:
+    if len(op.operands) != 2:
+        raise Malformed("takes a value and an output")
+    materialize = op.attributes.get("materialize")
+    if not isinstance(materialize, ir.StringAttr) or materialize.value not in _MATERIALIZE:
+        raise Malformed(f'needs \'materialize\', "gmem" or "deferred", not {materialize}')
+    if tensor_type(op.operands[0].type) != held_tensor(op.operands[1].type):
+        raise Malformed(f"writes {op.operands[0].type}, and its output holds {held_tensor(op.operands[1].type)}")
+
+
+def verify(module: Any) -> bool:
+    """Check kernel names and launches across the module; report each violation and return whether there was none."""
+    found = list(violations(module))
+    for location, message in found:
+        location.emit_error(message)
+    return not found
+
+
+def violations(module: Any) -> Iterator[tuple[Any, str]]:
+    """Yield (location, message) for each violation in `module`."""
+    seen: set[str] = set()
+    for op in module.body.operations:
+        name = op.operation.attributes.get("sym_name")
+        if isinstance(name, ir.StringAttr):
+            if name.value in seen:
+                yield op.location, f"two ops of the module are named @{name.value}"
+            seen.add(name.value)
+    known = kernels(module)
+    for function in module.body.operations:
+        if function.operation.name != "func.func" or not len(function.regions[0].blocks):
+            continue
+        for block in function.regions[0].blocks:
+            for op in block.operations:
+                if op.operation.name == "region.launch":
+                    yield from _launch(op, known, seen)
+
+
+def _launch(op: Any, known: dict[str, Any], symbols: set[str]) -> Iterator[tuple[Any, str]]:
+    symbol, function = op.operation.attributes["kernel"], op.operation.results[0].type
+    if not isinstance(symbol, ir.FlatSymbolRefAttr) or symbol.value not in symbols:
+        yield op.location, f"'region.launch' of {symbol}: there is no such kernel in the module"
+        return
+    if symbol.value not in known or not isinstance(function, ir.FunctionType):
+        return
+    expected = function_type(known[symbol.value])
+    if function != expected:
+        yield op.location, f"'region.launch' gives {function}, and @{symbol.value} is a function {expected}"
+
+
+def function_type(kernel: Any) -> Any:
+    """Return the kernel's type as a function of tensors: inputs to outputs."""
+    tensors = [
+        [to_type(held_tensor(argument.type)) for argument in arguments]
+        for arguments in (inputs_of(kernel), outputs_of(kernel))
+    ]
+    return ir.FunctionType.get(*tensors)

@@ -1,0 +1,11 @@
+"""Tiny IR: movements, element-wise ops, reduce and leaves on tensors; a pure dataflow graph in one function.
+
+Here: every value is a `tensor` with static or symbolic extents, operands have equal types, accumulation types are
+explicit. Gone: the high-level ops of the front end. Not yet: kernels, memory, loops.
+
+    func.func @main(%x: tensor<4x3xf32> {tiny.name = "x"}) -> (tensor<4xf32> {tiny.name = "y"}) {
+      %0 = "tiny.relu"(%x) : (tensor<4x3xf32>) -> tensor<4x3xf32>
+      %1 = "tiny.reduce"(%0) {op = "sum", axes = array<i64: 1>} : (tensor<4x3xf32>) -> tensor<4xf32>
+      return %1 : tensor<4xf32>
+    }
+"""

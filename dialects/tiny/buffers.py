@@ -1,0 +1,90 @@
+"""Which values of a Tiny function live in memory, and which of them a value reads.
+
+A kernel reads buffers through movements. Buffers are the function's arguments, the outputs of groups, and the operands
+of movements that could not be an access map otherwise: where a chain of movements is not affine, or too long, the
+operand of its last movement is copied to a buffer. A reshape that is not affine by itself is a *view*: its operand's
+buffer under another shape.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from tinyc.analysis import axis
+from tinyc.analysis.index_book import Access, NonScop, extend, is_movement
+from tinyc.diagnostics import TinycError, Where, remark
+from tinyc.dialects.tiny.attributes import tensor_type
+from tinyc.dialects.tiny.grouping import Group, node_of
+from tinyc.mlir import ir
+
+#: Movements that one access map may compose; a longer chain is copied in between.
+MAX_CHAIN = 64
+
+
+class Buffers:
+    """The buffers of the function with the single block `block`."""
+
+    def __init__(self, block: Any, groups: list[Group]) -> None:
+        self.group_of = {value: group for group in groups for value in group.outputs}
+        self.views: set[Any] = set()
+        self._buffers = set(block.arguments) | set(self.group_of)
+        self._chain: dict[Any, int] = {}
+        for op in block.operations:
+            if is_movement(op.operation):
+                self._movement(op.operation)
+
+    def __contains__(self, value: Any) -> bool:
+        return value in self._buffers
+
+    def _movement(self, op: Any) -> None:
+        """Decide whether reading through `op` needs its operand in a buffer."""
+        (operand,), (result,) = op.operands, op.results
+        length = self._chain.get(operand, 0) + 1
+        fault = self._fault(result)
+        if fault is None and length <= MAX_CHAIN:
+            self._chain[result] = length
+            return
+        reason = fault.reason if fault else f"{length} movements in a row (limit {MAX_CHAIN})"
+        remark("region-boundary", Where(node=node_of(op)), f"a region ends before this movement: {reason}", reason=reason)
+        self._buffers.add(operand)
+        self._chain[result] = 1
+        if (alone := self._fault(result)) is None:
+            return
+        if op.name != "tiny.reshape":
+            raise TinycError("ExcessivePiecewise", f"'{op.name}' alone is too much for one access map: {alone.reason}; "
+                             "write it as several movements", Where(node=node_of(op)))
+        self.views.add(result)
+        self._buffers.add(result)
+        self._chain[result] = 0
+
+    def _fault(self, value: Any) -> NonScop | None:
+        domain = tensor_type(value.type).shape
+        start = Access(value, axis.identity(domain))
+        _, fault = extend(start, domain, lambda op: is_movement(op) and op.results[0] not in self._buffers)
+        return fault
+
+    def read_by(self, value: Any, casts: frozenset[Any] = frozenset()) -> Iterator[Any]:
+        """Yield the buffer that reading `value` needs; none for a leaf. The ops in `casts` are read through."""
+        while value not in self._buffers or (isinstance(value, ir.OpResult) and value.owner.operation in casts):
+            op = value.owner.operation
+            if not op.operands:
+                return
+            value = op.operands[0]
+        yield value
+
+    def needed_by(self, value: Any) -> Iterator[Any]:
+        """Yield the buffers that computing the buffer `value` reads."""
+        group = self.group_of.get(value)
+        if group is not None:
+            yield from self.inputs(group)
+        elif value in self.views:
+            yield value.owner.operation.operands[0]
+        else:
+            yield from self.read_by(value.owner.operation.operands[0])
+
+    def inputs(self, group: Group) -> Iterator[Any]:
+        """Yield the buffers that a group reads, in order of first use, some more than once."""
+        inside = {result for op in group.ops for result in op.operation.results}
+        for op in group.ops:
+            for operand in op.operation.operands:
+                if operand not in inside:
+                    yield from self.read_by(operand, group.casts)

@@ -1,0 +1,144 @@
+"""Which compute ops of a Tiny function share a kernel.
+
+A group is what one kernel will compute, in program order; its outputs are the results of its last op. For now: a
+contraction takes its product and the maximal chain of single-consumer element-wise ops behind it; a sum takes the
+product that only it reads; every other compute op is alone. Movements and leaves belong to no group, nor do the
+widening casts of what a contraction's kernel reads: each kernel that needs them has its own copy.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tinyc.analysis.contraction import Contraction, detect
+from tinyc.diagnostics import Where, remark
+from tinyc.dialects.region.elements import is_product
+from tinyc.dialects.tiny.attributes import tensor_type
+from tinyc.dialects.tiny.infer import ELEMENTWISE, LEAVES, MOVEMENT
+from tinyc.dialects.tiny.types import bits, is_float
+
+_FREE = frozenset(f"tiny.{name}" for name in (*MOVEMENT, *LEAVES))
+_ELEMENTWISE = frozenset(f"tiny.{name}" for name in ELEMENTWISE)
+
+
+@dataclass
+class Group:
+    """The compute ops of one kernel, in program order; of a contraction, its pattern and the casts that it reads through."""
+
+    ops: list[Any]
+    pattern: str | None = None
+    casts: frozenset[Any] = frozenset()
+
+    @property
+    def outputs(self) -> list[Any]:
+        """The values that the kernel writes: the results of its last op."""
+        return list(self.ops[-1].operation.results)
+
+
+def is_free(op: Any) -> bool:
+    """Say whether an op costs no kernel: a movement or a leaf."""
+    return op.operation.name in _FREE
+
+
+def groups_of(block: Any) -> list[Group]:
+    """Return the groups of a Tiny block, ordered by their last op."""
+    former = _Former(block)
+    for op in block.operations:
+        if op.operation.name == "tiny.reduce":
+            former.reduction(op)
+    return sorted(former.all(), key=lambda group: former.position[group.ops[-1].operation])
+
+
+class _Former:
+    def __init__(self, block: Any) -> None:
+        self.block = block
+        self.position = {op.operation: k for k, op in enumerate(block.operations)}
+        self.taken: dict[Any, Group] = {}
+
+    def reduction(self, op: Any) -> None:
+        """Form the group of a reduction: its product, itself, and behind a contraction the chain of its consumers."""
+        product = [op.operation.operands[0].owner] if is_product(op) else []
+        found = detect(op) if product else None
+        group = Group([*product, op])
+        if isinstance(found, Contraction):
+            group.pattern = found.pattern
+            group.ops += self._chain(op)
+            operands = [operand for member in group.ops for operand in member.operation.operands]
+            group.casts = frozenset(cast for operand in operands for cast in _widening_casts(operand)) - set(self.taken)
+        for member in group.ops:
+            self.taken[member.operation] = group
+
+    def _chain(self, op: Any) -> list[Any]:
+        """Return the maximal chain of element-wise ops behind `op`, each the only consumer of the one before."""
+        chain: list[Any] = []
+        while True:
+            consumers = {use.owner.operation for use in (chain[-1] if chain else op).operation.results[0].uses}
+            reason = self._stop(consumers)
+            if reason is not None:
+                _remark_epilogue(op, chain, reason)
+                return chain
+            chain.append(next(iter(consumers)).opview)
+
+    def _stop(self, consumers: set[Any]) -> str | None:
+        """Return why the chain ends before its consumers, or None where it goes on."""
+        if len(consumers) != 1:
+            return "nothing consumes it" if not consumers else f"{len(consumers)} ops consume it"
+        (consumer,) = consumers
+        if consumer.name not in _ELEMENTWISE:
+            return f"'{consumer.name}' consumes it"
+        if consumer in self.taken or any(is_product(use.owner) for use in _reduce_uses(consumer)):
+            return "its consumer forms the products of another reduction"
+        return None
+
+    def all(self) -> Iterator[Group]:
+        """Yield every group once: those of the reductions, and one for each compute op that is in none."""
+        seen: set[int] = set()
+        for op in self.block.operations:
+            name = op.operation.name
+            if not name.startswith("tiny.") or is_free(op) or name == "tiny.assume":
+                continue
+            group = self.taken.get(op.operation) or Group([op])
+            if id(group) not in seen:
+                seen.add(id(group))
+                yield group
+
+
+def _reduce_uses(op: Any) -> list[Any]:
+    return [use for use in op.results[0].uses if use.owner.operation.name == "tiny.reduce"]
+
+
+def _widening_casts(value: Any) -> Iterator[Any]:
+    """Yield the widening casts that `value` is reached through, below movements."""
+    op = getattr(value.owner, "operation", None)
+    while op is not None and (op.name.removeprefix("tiny.") in MOVEMENT or _widens(op)):
+        if op.name == "tiny.cast":
+            yield op
+        op = getattr(op.operands[0].owner, "operation", None)
+
+
+def _widens(op: Any) -> bool:
+    """Say whether an op is a cast that keeps every value: to a wider type of the same kind."""
+    if op.name != "tiny.cast":
+        return False
+    source, target = tensor_type(op.operands[0].type).element, tensor_type(op.results[0].type).element
+    same_kind = is_float(source) == is_float(target) and source.startswith("ui") == target.startswith("ui")
+    return same_kind and source != "i1" and bits(source) < bits(target)
+
+
+def _remark_epilogue(op: Any, chain: list[Any], reason: str) -> None:
+    names = [member.operation.name.removeprefix("tiny.") for member in chain]
+    remark(
+        "epilogue",
+        Where(node=node_of(op)),
+        f"the contraction takes {len(chain)} element-wise ops ({', '.join(names) or 'none'}) and stops there: {reason}",
+        ops=names,
+        stopped=reason,
+    )
+
+
+def node_of(op: Any) -> str:
+    """Return the node id of an op: its name location, or its op name."""
+    location = op.operation.location
+    return getattr(location, "name_str", None) or op.operation.name
+
+

@@ -1,0 +1,60 @@
+"""Typing of `view`: an affine map whose indices stay inside the operand."""
+
+from collections.abc import Sequence
+
+from tinyc.analysis import index_map
+from tinyc.analysis.extents import Dim
+from tinyc.analysis.index_map import Index
+from tinyc.analysis.index_range import exact_range
+from tinyc.diagnostics import TinycError
+from tinyc.dialects.tiny.infer.rule import Arguments, Assumption, Inferred, Operands, Rule, listed, require_le, typed
+
+
+def _view(operands: Operands, arguments: Arguments) -> Inferred:
+    (source,), shape, indices = operands, arguments["shape"], arguments["map"]
+    if len(indices) != source.rank:
+        raise TinycError(
+            "InvalidAttribute",
+            f"index_map has {len(indices)} expressions for the {source.rank} axes of {source}; give one for each",
+        )
+    assumptions: list[Assumption] = []
+    for axis, (index, extent) in enumerate(zip(indices, source.shape, strict=True)):
+        _require_affine(axis, index, shape)
+        if 0 not in shape:
+            assumptions += _require_inside(axis, index, extent, shape)
+    return typed(source.element, shape, *assumptions)
+
+
+def _require_affine(axis: int, index: Index, shape: Sequence[Dim]) -> None:
+    """Check what an expression is made of: axes of the result, forwards, and not too many divisions."""
+    if any(position >= len(shape) for position in index_map.axes(index)):
+        raise TinycError(
+            "InvalidAttribute", f"index_map expression {index_map.text(index)!r} has an axis beyond {listed(shape)}"
+        )
+    index_map.require_nonnegative_strides(index)
+    divisions = index_map.count_divisions(index)
+    if divisions > index_map.MAX_DIVISIONS:
+        raise TinycError(
+            "ExcessivePiecewise",
+            f"index_map expression {axis} has {divisions} divisions; the limit is {index_map.MAX_DIVISIONS}. "
+            "Split the VIEW into several movements",
+        )
+
+
+def _require_inside(axis: int, index: Index, extent: Dim, shape: Sequence[Dim]) -> list[Assumption]:
+    low, high = index_map.bounds(index, shape)
+    static = [size for size in shape if isinstance(size, int)]
+    if isinstance(extent, int) and len(static) == len(shape) and not (low >= 0 and high < extent):
+        low, high = exact_range(index, static)
+
+    def error() -> TinycError:
+        return TinycError(
+            "IndexOutOfBounds",
+            f"index_map expression {index_map.text(index)!r} reaches from {low} to {high}, outside operand axis "
+            f"{axis} of extent {extent}; change result_shape or the expression, or PAD the operand first",
+        )
+
+    return [*require_le(0, low, error), *require_le(high + 1, extent, error)]
+
+
+RULES: dict[str, Rule] = {"view": _view}

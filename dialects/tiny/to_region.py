@@ -1,0 +1,226 @@
+"""Tiny → Region: each group of compute ops becomes a kernel, the function becomes the host that launches them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from tinyc.dialects.region.ops import memref_type
+from tinyc.dialects.tiny.attributes import tensor_type
+from tinyc.dialects.tiny.buffers import Buffers
+from tinyc.dialects.tiny.grouping import Group, groups_of
+from tinyc.dialects.tiny.verify import functions
+from tinyc.mlir import func, ir
+from tinyc.passes import Pass
+
+
+@dataclass(frozen=True)
+class TinyToRegion(Pass):
+    """Form kernels and a host function.
+
+    A contraction takes the element-wise ops behind it, every other compute op is a kernel of its own; movements go
+    into the kernels that read through them. A movement that is not affine ends the region: its operand becomes a
+    buffer, and a reshape of a buffer costs nothing.
+
+    Requires:
+        1. Functions of Tiny ops in a single block.
+    Ensures:
+        1. Each compute op that an output needs is in a `region.kernel`; all others are gone.
+        2. Each result of a function is a distinct result of a kernel; a result that is only a movement of an input, or
+           an input, is copied by a kernel.
+    Before:
+        func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+          %0 = "tiny.neg"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+          return %0 : tensor<4xf32>
+        }
+    After:
+        "region.kernel"() ({
+        ^bb0(%x: !region.memref<tensor<4xf32>, [1], 64 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 64 : i64, true>):
+          %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> tensor<4xf32>
+          %1 = "tiny.neg"(%0) : (tensor<4xf32>) -> tensor<4xf32>
+          "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> ()
+        }) {sym_name = "neg"} : () -> ()
+        func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+          %k = "region.launch"() {kernel = @neg} : () -> ((tensor<4xf32>) -> tensor<4xf32>)
+          %0 = call_indirect %k(%x) : (tensor<4xf32>) -> tensor<4xf32>
+          return %0 : tensor<4xf32>
+        }
+    Source: specification 000 §4, 002 §4.
+    """
+
+    name: ClassVar[str] = "tiny-to-region"
+    consumes: ClassVar[tuple[str, ...]] = ("tiny",)
+    produces: ClassVar[tuple[str, ...]] = ("region",)
+
+    def run(self, module: Any) -> None:
+        """Rewrite every function of `module`."""
+        names = _Names(module)
+        for function in functions(module):
+            _Host(function, names).build()
+
+
+class _Names:
+    """Kernel names that are new in the module: what the kernel computes, numbered where that is taken."""
+
+    def __init__(self, module: Any) -> None:
+        symbols = (op.operation.attributes.get("sym_name") for op in module.body.operations)
+        self.taken = {symbol.value for symbol in symbols if isinstance(symbol, ir.StringAttr)}
+        self.counts: dict[str, int] = {}
+
+    def new(self, stem: str) -> str:
+        """Return `stem`, or `stem_<n>`."""
+        name = stem
+        while name in self.taken:
+            self.counts[stem] = self.counts.get(stem, 0) + 1
+            name = f"{stem}_{self.counts[stem]}"
+        self.taken.add(name)
+        return name
+
+
+class _Host:
+    """Rebuilds one function as a host: `values` maps a buffer of the old function to its value in the new one."""
+
+    def __init__(self, function: Any, names: _Names) -> None:
+        self.function, self.names = function, names
+        self.block = function.regions[0].blocks[0]
+        self.buffers = Buffers(self.block, groups_of(self.block))
+        self.values: dict[Any, Any] = {}
+        self.memrefs: dict[Any, Any] = {}
+
+    def build(self) -> None:
+        """Write the kernels and the host function in front of the old function, and erase that."""
+        operations = self.block.operations
+        returned = list(operations[len(operations) - 1].operation.operands)
+        wanted = self._wanted(returned)
+        self._declare()
+        for op in operations:
+            for value in op.operation.results:
+                if value in wanted and value not in self.values:
+                    self._compute(value)
+        results = [self._result(value, value in returned[:position]) for position, value in enumerate(returned)]
+        with ir.InsertionPoint(self.host), self.function.location:
+            func.ReturnOp(results)
+        self.function.operation.erase()
+
+    def _wanted(self, returned: list[Any]) -> set[Any]:
+        """Return the buffers that the returned values need, directly or not."""
+        wanted: set[Any] = set()
+        pending = [buffer for value in returned for buffer in self.buffers.read_by(value)]
+        while pending:
+            buffer = pending.pop()
+            if buffer not in wanted and isinstance(buffer, ir.OpResult):
+                wanted.add(buffer)
+                pending.extend(self.buffers.needed_by(buffer))
+        return wanted
+
+    def _declare(self) -> None:
+        """Create the host function with the old one's type, attributes and assumptions."""
+        attributes = self.function.operation.attributes
+        with ir.InsertionPoint(self.function.operation), self.function.location:
+            self.host_function = func.FuncOp(self.function.name.value, self.function.type)
+        for name in attributes:
+            self.host_function.operation.attributes[name] = attributes[name]
+        self.host = self.host_function.add_entry_block()
+        self.values.update(zip(self.block.arguments, self.host.arguments, strict=True))
+        for op in self.block.operations:
+            if op.operation.name == "tiny.assume":
+                op.operation.clone(ir.InsertionPoint(self.host))
+
+    def _compute(self, value: Any) -> None:
+        """Emit what gives the buffer `value` a value in the host: a kernel, or a free view."""
+        group = self.buffers.group_of.get(value)
+        if group is not None:
+            results = self._kernel(group.outputs, group, list(self.buffers.inputs(group)))
+            self.values.update(zip(group.outputs, results, strict=True))
+        elif value in self.buffers.views:
+            view = value.owner.operation.clone(ir.InsertionPoint(self.host))
+            view.operands[0] = self.values[value.owner.operation.operands[0]]
+            self.values[value] = view.results[0]
+        else:
+            (self.values[value],) = self._copy(value, self.buffers.needed_by(value))
+
+    def _result(self, value: Any, taken: bool) -> Any:
+        """Return a kernel's result for a returned value: a copy, unless a kernel computes it and it is returned once."""
+        if value in self.buffers.group_of and not taken:
+            return self.values[value]
+        (copy,) = self._copy(value, self.buffers.read_by(value))
+        return copy
+
+    def _copy(self, value: Any, buffers: Iterable[Any]) -> list[Any]:
+        return self._kernel([value], None, list(buffers))
+
+    # --- kernels ----------------------------------------------------------------------------------------------------------
+
+    def _kernel(self, outputs: list[Any], group: Group | None, buffers: list[Any]) -> list[Any]:
+        """Write the kernel that computes `outputs` from `buffers`; launch it in the host and return its results."""
+        inputs = list(dict.fromkeys(buffers))
+        location = outputs[0].owner.operation.location if isinstance(outputs[0], ir.OpResult) else self.function.location
+        name = self.names.new(_stem(group))
+        with location:
+            with ir.InsertionPoint(self.host_function.operation):
+                kernel = ir.Operation.create(
+                    "region.kernel", attributes={"sym_name": ir.StringAttr.get(name)}, regions=1
+                )
+            block = kernel.regions[0].blocks.append(*map(self._memref, (*inputs, *outputs)))
+            with ir.InsertionPoint(block):
+                self._body(block, inputs, outputs, group)
+            return self._launch(name, inputs, outputs)
+
+    def _memref(self, value: Any) -> Any:
+        if value.type not in self.memrefs:
+            self.memrefs[value.type] = memref_type(tensor_type(value.type))
+        return self.memrefs[value.type]
+
+    def _body(self, block: Any, inputs: list[Any], outputs: list[Any], group: Group | None) -> None:
+        local: dict[Any, Any] = {}
+        for value, argument in zip(inputs, block.arguments, strict=False):
+            read = ir.Operation.create("region.read", results=[value.type], operands=[argument])
+            local[value] = read.results[0]
+        for op in group.ops if group else ():
+            _copy_op(op.operation, local)
+        for value, argument in zip(outputs, list(block.arguments)[len(inputs) :], strict=True):
+            ir.Operation.create(
+                "region.yield",
+                operands=[_local(value, local), argument],
+                attributes={"materialize": ir.StringAttr.get("gmem")},
+            )
+
+    def _launch(self, name: str, inputs: list[Any], outputs: list[Any]) -> list[Any]:
+        types = [value.type for value in outputs]
+        function = ir.FunctionType.get([value.type for value in inputs], types)
+        with ir.InsertionPoint(self.host):
+            launch = ir.Operation.create(
+                "region.launch", results=[function], attributes={"kernel": ir.FlatSymbolRefAttr.get(name)}
+            )
+            call = func.CallIndirectOp(types, launch.results[0], [self.values[value] for value in inputs])
+        return list(call.operation.results)
+
+
+def _copy_op(op: Any, local: dict[Any, Any]) -> None:
+    """Copy an op to the insertion point, with what its operands need; `local` maps old values to new ones."""
+    operands = [_local(operand, local) for operand in op.operands]
+    copy = op.clone(ir.InsertionPoint.current)
+    for position, operand in enumerate(operands):
+        copy.operands[position] = operand
+    local.update(zip(op.results, copy.results, strict=True))
+
+
+def _local(value: Any, local: dict[Any, Any]) -> Any:
+    """Return the copy of `value`, made now if it is a movement, a leaf or a cast that the kernel reads through."""
+    if value not in local:
+        _copy_op(value.owner.operation, local)
+    return local[value]
+
+
+def _stem(group: Group | None) -> str:
+    """Return what a kernel is called: its contraction's pattern or its ops, the first few of them."""
+    if group is None:
+        return "copy"
+    names = [_verb(op.operation) for op in group.ops]
+    if group.pattern:
+        names = [group.pattern, *names[2:]]
+    return "_".join(names[:6]) + (f"_and_{len(names) - 6}_more" if len(names) > 6 else "")
+
+
+def _verb(op: Any) -> str:
+    name = op.name.removeprefix("tiny.")
+    return f"reduce_{op.attributes['op'].value}" if name == "reduce" else name

@@ -1,0 +1,1 @@
+"""Analyses: IR in, frozen data out. They import no pass and change no IR."""

@@ -1,0 +1,151 @@
+"""Solve for symbols: from the shape equations of a program when it is compiled, from actual extents when it is run.
+
+`solve_shapes` takes equations between shapes (both sides of a reshape have the same number of elements) and returns
+what the unknown symbols are in terms of the others; how a single equation is solved or split is in `shape_equation`.
+`solve` takes extents with their actual values and returns the value of each symbol. Pure Python: the runtime uses it.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from tinyc.analysis import extents
+from tinyc.analysis.extents import Dim, ExtentError
+from tinyc.analysis.shape_equation import Equation, eliminate, linear_in, solve_single, split
+
+#: Passes over the unsolved equations; each solves whole chains, so that a program needs two or three.
+_MAX_ROUNDS = 100
+
+
+def solve_shapes(equations: Iterable[Equation], unknown: Iterable[str], inputs: Iterable[str]) -> dict[str, Dim]:
+    """Return what symbols stand for, as far as the equations tell.
+
+    `unknown` are the symbols to solve for; `inputs` those that the inputs' shapes tell and that may be redefined: an
+    equation ``Cin_total = G*Cin`` with an unknown ``G`` redefines ``Cin_total``, so that every extent stays a
+    polynomial and ``G`` follows from the inputs at run time. The values are free of symbols that have one themselves.
+    """
+    return _Solver(equations, unknown, inputs).run()
+
+
+class _Solver:
+    """Rounds over the equations: what has one unknown is solved first, then what can be split, then the rest."""
+
+    def __init__(self, equations: Iterable[Equation], unknown: Iterable[str], inputs: Iterable[str]) -> None:
+        self.unknown, self.inputs = set(unknown), set(inputs)
+        self.solution: dict[str, Dim] = {}
+        self.pending = [equation for equation in dict.fromkeys(equations) if self.unknown & equation.symbols()]
+
+    def run(self) -> dict[str, Dim]:
+        for _ in range(_MAX_ROUNDS):
+            if not (self._solve_singles() or self._split() or self._eliminate()):
+                break
+        closed: dict[str, Dim] = {}
+        for name in reversed(self.solution):  # a value has only symbols that were solved later
+            closed[name] = extents.substitute(self.solution[name], closed)
+        return closed
+
+    def _reduced(self, equation: Equation) -> Equation:
+        while any(name in self.solution for name in equation.symbols()):
+            equation = equation.substituted(self.solution)
+        return equation
+
+    def _assign(self, assignment: tuple[str, Dim]) -> None:
+        name, value = assignment
+        self.solution[name] = value
+        if name in self.inputs:  # redefined: the symbols of its value are now what the inputs tell
+            self.inputs.remove(name)
+            told = set(extents.symbols(value)) & self.unknown
+            if len(told) == 1:
+                self.inputs |= told
+                self.unknown -= told
+        self.unknown.discard(name)
+
+    def _solve_singles(self) -> bool:
+        before, pending, self.pending = len(self.solution), self.pending, []
+        for equation in pending:
+            equation = self._reduced(equation)
+            names = equation.unknowns(self.unknown)
+            assignment = solve_single(equation, next(iter(names)), self.inputs) if len(names) == 1 else None
+            if assignment:
+                self._assign(assignment)
+            elif names:
+                self.pending.append(equation)
+        return len(self.solution) > before
+
+    def _split(self) -> bool:
+        parts = [split(equation, self.unknown) for equation in self.pending]
+        self.pending = [part for group in parts for part in group]
+        return any(len(group) > 1 for group in parts)
+
+    def _eliminate(self) -> bool:
+        for equation in self.pending:
+            assignment = eliminate(self._reduced(equation), self.unknown, self.inputs)
+            if assignment:
+                self._assign(assignment)
+                return True
+        return False
+
+
+def undetermined(dims: Sequence[Dim]) -> tuple[str, ...]:
+    """Return the symbols of `dims` that their actual values would not tell."""
+    known: set[str] = set()
+    pending = list(dict.fromkeys(dims))
+    while True:
+        waiting = []
+        for dim in pending:
+            missing = [name for name in extents.symbols(dim) if name not in known]
+            if len(missing) == 1 and linear_in(dim, missing[0]):
+                known.add(missing[0])
+            elif missing:
+                waiting.append(dim)
+        if len(waiting) == len(pending):
+            return tuple(dict.fromkeys(name for dim in waiting for name in extents.symbols(dim) if name not in known))
+        pending = waiting
+
+
+def solve(pairs: Iterable[tuple[Dim, int, str]]) -> dict[str, int]:
+    """Return the value of each symbol from (extent, actual size, description) triples, such as the inputs' axes.
+
+    Each extent is solved for the one symbol that it still misses, in whatever order that works.
+
+    Raises:
+        ExtentError: the sizes contradict each other, are no multiples of what they should be, or leave a symbol open;
+            the message names the descriptions.
+    """
+    values: dict[str, int] = {}
+    origins: dict[str, str] = {}
+    pending = list(pairs)
+    while pending:
+        waiting = [pair for pair in pending if not _solve_pair(*pair, values, origins)]
+        if len(waiting) == len(pending):
+            missing = sorted({name for dim, _, _ in waiting for name in extents.symbols(dim) if name not in values})
+            places = "; ".join(f"{description} has the extent {dim}" for dim, _, description in waiting)
+            names = ", ".join(f"'{name}'" for name in missing)
+            raise ExtentError(f"the sizes leave {names} open ({places}); bind them at compile time")
+        pending = waiting
+    return values
+
+
+def _solve_pair(dim: Dim, actual: int, description: str, values: dict[str, int], origins: dict[str, str]) -> bool:
+    """Enter the symbol that one extent tells, or check it where nothing is missing; False: too much is missing yet."""
+    rest = extents.substitute(dim, values)
+    if isinstance(rest, int):
+        if rest != actual:
+            known = [f"{name} = {values[name]} from {origins[name]}" for name in extents.symbols(dim)]
+            reason = f"its extent {dim} must be {rest} ({', '.join(known)})" if known else f"the program says {dim}"
+            raise ExtentError(f"{description} has {actual} elements, but {reason}")
+        return True
+    missing = extents.symbols(rest)
+    parts = linear_in(rest, missing[0]) if len(missing) == 1 else None
+    if parts is None:
+        return False
+    factor, offset = parts
+    assert isinstance(factor, int)
+    assert isinstance(offset, int)
+    value, remainder = divmod(actual - offset, factor)
+    if remainder or value < 0:
+        known = [f"{name} = {values[name]} from {origins[name]}" for name in extents.symbols(dim) if name in values]
+        given = f" ({', '.join(known)})" if known else ""
+        raise ExtentError(
+            f"{description} has {actual} elements, but its extent {dim}{given} is that for no {missing[0]}"
+        )
+    values[missing[0]], origins[missing[0]] = value, description
+    return True

@@ -1,0 +1,202 @@
+"""What each Tiny movement reads: from the index of a result element to the index of the operand element.
+
+`read` takes the op's arguments as plain values and the result's index as axis expressions, and gives the operand's
+index with the guards of a `pad`. No MLIR here; `index_book` applies this to IR.
+"""
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tinyc.analysis import axis as axes
+from tinyc.analysis import index_map
+from tinyc.analysis.axis import AxisExpr, Shape
+from tinyc.analysis.extents import Dim
+
+Index = tuple[AxisExpr, ...]
+
+
+class NotAffine(Exception):
+    """The movement is no quasi-affine map with integer coefficients; the message says why."""
+
+
+@dataclass(frozen=True)
+class Guard:
+    """An element is in bounds where ``0 <= expression < size``; elsewhere it is `value`."""
+
+    expression: AxisExpr
+    size: Dim
+    value: bool | int | float
+
+    def __str__(self) -> str:
+        return f"0 <= {self.expression} < {self.size} else {self.value}"
+
+
+@dataclass(frozen=True)
+class Read:
+    """The operand's index, and the guards that must hold for it, in the order in which they decide."""
+
+    index: Index
+    guards: tuple[Guard, ...] = ()
+
+
+def read(op: str, arguments: Mapping[str, Any], operand: Shape, index: Index, domain: Shape) -> Read:
+    """Return how the movement `op` reads an operand of shape `operand` for the result element at `index`.
+
+    The expressions of `index` run over the axes of `domain`.
+
+    Raises:
+        NotAffine: a reshape with a symbolic stride.
+        ExtentError: an extent that arises is too large to be written down.
+    """
+    return _RULES[op](arguments, operand, index, domain)
+
+
+def _permute(arguments: Mapping[str, Any], operand: Shape, index: Index, domain: Shape) -> Read:
+    source: dict[int, AxisExpr] = dict(zip(arguments["perm"], index, strict=True))
+    return Read(tuple(source[position] for position in range(len(operand))))
+
+
+def _expand(arguments: Mapping[str, Any], operand: Shape, index: Index, domain: Shape) -> Read:
+    pairs = zip(operand, arguments["broadcast_dimensions"], strict=True)
+    return Read(tuple(axes.constant(0) if extent == 1 else index[position] for extent, position in pairs))
+
+
+def _pad(arguments: Mapping[str, Any], operand: Shape, index: Index, domain: Shape) -> Read:
+    low, high, value = arguments["lo"], arguments["hi"], arguments["value"]
+    inner = tuple(expression - amount for expression, amount in zip(index, low, strict=True))
+    padded = [position for position in range(len(operand)) if low[position] or high[position]]
+    return Read(inner, tuple(Guard(inner[position], operand[position], value) for position in padded))
+
+
+def _shrink(arguments: Mapping[str, Any], operand: Shape, index: Index, domain: Shape) -> Read:
+    steps = zip(index, arguments["lo"], arguments["step"], strict=True)
+    return Read(tuple(expression * step + low for expression, low, step in steps))
+
+
+def _flip(arguments: Mapping[str, Any], operand: Shape, index: Index, domain: Shape) -> Read:
+    flipped = arguments["axes"]
+    return Read(
+        tuple(
+            expression * -1 + (operand[position] - 1) if position in flipped else expression
+            for position, expression in enumerate(index)
+        )
+    )
+
+
+def _pool(arguments: Mapping[str, Any], operand: Shape, index: Index, domain: Shape) -> Read:
+    windows = len(arguments["kernel"])
+    lead = len(operand) - windows
+    out, kernel = index[lead : len(operand)], index[len(operand) :]
+    rows = zip(out, arguments["stride"], kernel, arguments["dilation"], strict=True)
+    return Read((*index[:lead], *(o * stride + k * dilation for o, stride, k, dilation in rows)))
+
+
+def _view(arguments: Mapping[str, Any], operand: Shape, index: Index, domain: Shape) -> Read:
+    return Read(tuple(_apply(tree, index, domain) for tree in arguments["map"]))
+
+
+def _apply(tree: index_map.Index, index: Index, domain: Shape) -> AxisExpr:
+    """Return the expression of a view's map at `index`."""
+    if isinstance(tree, int):
+        return axes.constant(tree)
+    if isinstance(tree, index_map.Axis):
+        return index[tree.position]
+    if isinstance(tree, index_map.Sum):
+        return _apply(tree.left, index, domain) + _apply(tree.right, index, domain)
+    inner = _apply(tree.operand, index, domain)
+    if isinstance(tree, index_map.Scaled):
+        return inner * tree.factor
+    if isinstance(tree, index_map.Quotient):
+        return axes.floordiv(inner, tree.divisor, domain)
+    return axes.mod(inner, tree.divisor, domain)
+
+
+def _reshape(arguments: Mapping[str, Any], operand: Shape, index: Index, domain: Shape) -> Read:
+    result: Shape = arguments["shape"]
+    if 0 in operand or 0 in result:
+        return Read((axes.constant(0),) * len(operand))  # there is no element to read
+    rows = [axes.constant(0)] * len(operand)
+    for old, new in groups(operand, result):
+        sizes = [operand[position] for position in old]
+        flat = _linear([index[position] for position in new], [result[position] for position in new])
+        for position, row in zip(old, _digits(flat, sizes, domain), strict=True):
+            rows[position] = row
+    return Read(tuple(rows))
+
+
+def groups(old: Shape, new: Shape) -> list[tuple[list[int], list[int]]]:
+    """Return which axes of the shape `old` become which of `new`, by equal products from the left, then from the right.
+
+    Axes of extent 1 are in no group. Where the equality of the shapes is an assumption, one group has unequal products.
+
+    Raises:
+        NotAffine: a group of several axes has a symbolic extent other than its first, which would be a stride.
+    """
+    old_axes = [position for position, extent in enumerate(old) if extent != 1]
+    new_axes = [position for position, extent in enumerate(new) if extent != 1]
+    found = []
+    for old_part, new_part in _cut(old_axes, old, new_axes, new):
+        found += [(o[::-1], n[::-1]) for o, n in _cut(old_part[::-1], old, new_part[::-1], new)]
+    for old_part, new_part in found:
+        one_to_one = len(old_part) == 1 and len(new_part) == 1
+        strides = [old[position] for position in old_part[1:]] + [new[position] for position in new_part[1:]]
+        if not one_to_one and not all(isinstance(extent, int) for extent in strides):
+            shapes = [[str(shape[p]) for p in part] for shape, part in ((old, old_part), (new, new_part))]
+            raise NotAffine(
+                f"symbolic stride: the axes [{', '.join(shapes[0])}] become [{', '.join(shapes[1])}], and only the "
+                "first of a group of axes may be symbolic"
+            )
+    return found
+
+
+def _cut(old_axes: list[int], old: Shape, new_axes: list[int], new: Shape) -> list[tuple[list[int], list[int]]]:
+    """Cut two lists of axes wherever the products of the extents up to there are equal."""
+    ends = {total: count for count, total in enumerate(_products(old_axes, old), 1)}
+    cuts, old_start, new_start = [], 0, 0
+    for count, total in enumerate(_products(new_axes, new), 1):
+        if total in ends:
+            cuts.append((old_axes[old_start : ends[total]], new_axes[new_start:count]))
+            old_start, new_start = ends[total], count
+    if old_start < len(old_axes) or new_start < len(new_axes):
+        cuts.append((old_axes[old_start:], new_axes[new_start:]))
+    return cuts
+
+
+def _products(positions: Sequence[int], shape: Shape) -> "itertools.accumulate[Dim]":
+    return itertools.accumulate((shape[position] for position in positions), lambda a, b: a * b)
+
+
+def _linear(index: Sequence[AxisExpr], sizes: Sequence[Dim]) -> AxisExpr:
+    """Return the row-major position of `index` in a box of `sizes`; all but the first size are numbers."""
+    total, stride = axes.constant(0), 1
+    for expression, size in zip(reversed(index), reversed(sizes), strict=True):
+        total = total + expression * stride
+        stride = stride * size if isinstance(size, int) else stride
+    return total
+
+
+def _digits(flat: AxisExpr, sizes: Sequence[Dim], domain: Shape) -> list[AxisExpr]:
+    """Return the index of row-major position `flat` in a box of `sizes`; all but the first size are numbers."""
+    rows: list[AxisExpr] = []
+    stride = 1
+    for size in reversed(sizes[1:]):
+        assert isinstance(size, int)
+        rows.append(axes.mod(axes.floordiv(flat, stride, domain), size, domain))
+        stride *= size
+    if sizes:
+        rows.append(axes.floordiv(flat, stride, domain))
+    return rows[::-1]
+
+
+_RULES: Mapping[str, Callable[[Mapping[str, Any], Shape, Index, Shape], Read]] = {
+    "reshape": _reshape,
+    "permute": _permute,
+    "expand": _expand,
+    "pad": _pad,
+    "shrink": _shrink,
+    "flip": _flip,
+    "view": _view,
+    "pool": _pool,
+}

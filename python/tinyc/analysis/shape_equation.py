@@ -1,0 +1,202 @@
+"""One shape equation: two shapes with the same number of elements in row-major order.
+
+What one equation tells alone: the value of a single unknown (`solve_single`), smaller equations (`split`), or an
+unknown in terms of others (`eliminate`). `equations` puts many of them together.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+
+from tinyc.analysis import extents
+from tinyc.analysis.extents import Dim, Extent, ExtentError
+
+Assignment = tuple[str, Dim]
+
+#: Alignments of longer shapes than these (product of the ranks) are not searched.
+_MAX_ALIGNMENT = 144
+
+
+@dataclass(frozen=True)
+class Equation:
+    """``product(left) == product(right)``; axes of extent 1, and those that both shapes begin or end with, are gone."""
+
+    left: tuple[Dim, ...]
+    right: tuple[Dim, ...]
+
+    @staticmethod
+    def between(left: Iterable[Dim], right: Iterable[Dim]) -> "Equation":
+        """Return the equation between two shapes."""
+        return Equation(*cancel_ends(left, right))
+
+    def symbols(self) -> set[str]:
+        """Return the symbols of both sides."""
+        return {name for dim in (*self.left, *self.right) for name in extents.symbols(dim)}
+
+    def unknowns(self, unknown: Set[str]) -> set[str]:
+        """Return the `unknown` symbols that do not cancel."""
+        left, right = _cancel_factors(self.left, self.right)
+        return {name for dim in (*left, *right) for name in extents.symbols(dim) if name in unknown}
+
+    def substituted(self, values: Mapping[str, Dim]) -> "Equation":
+        """Return the equation with symbols replaced."""
+        return Equation.between(
+            [extents.substitute(dim, values) for dim in self.left],
+            [extents.substitute(dim, values) for dim in self.right],
+        )
+
+
+def cancel_ends(left: Iterable[Dim], right: Iterable[Dim]) -> tuple[tuple[Dim, ...], tuple[Dim, ...]]:
+    """Return both shapes without their axes of extent 1, their common beginning and their common end."""
+    a, b = [dim for dim in left if dim != 1], [dim for dim in right if dim != 1]
+    start = 0
+    while start < min(len(a), len(b)) and a[start] == b[start]:
+        start += 1
+    end = 0
+    while end < min(len(a), len(b)) - start and a[-1 - end] == b[-1 - end]:
+        end += 1
+    return tuple(a[start : len(a) - end]), tuple(b[start : len(b) - end])
+
+
+def _cancel_factors(left: Iterable[Dim], right: Iterable[Dim]) -> tuple[list[Dim], list[Dim]]:
+    """Return the factors that are not on both sides, wherever they stand."""
+    a, b = Counter(left), Counter(right)
+    return list((a - b).elements()), list((b - a).elements())
+
+
+def linear_in(dim: Dim, name: str) -> tuple[Dim, Dim] | None:
+    """Return (a, b) with ``dim == a * name + b``, or None where `dim` is not linear in that symbol."""
+    factor: Dim = 0
+    offset: Dim = 0
+    for monomial, coefficient in dim.terms if isinstance(dim, Extent) else (((), dim),):
+        term = Extent(((monomial, coefficient),)) if monomial else coefficient
+        if name not in extents.symbols(term):
+            offset = offset + term
+            continue
+        quotient = extents.divide(term, extents.symbol(name))
+        if quotient is None or name in extents.symbols(quotient):
+            return None
+        factor = factor + quotient
+    return (factor, offset) if factor != 0 else None
+
+
+def solve_single(equation: Equation, name: str, inputs: Set[str]) -> Assignment | None:
+    """Solve an equation whose one unknown is `name`: exactly, else by redefining an input's symbol, else rounding down.
+
+    What is rounded down is right only if the division is exact: whoever uses it must check the equation.
+    """
+    left, right = _products(equation)
+    parts = linear_in(left - right, name)
+    if parts is None:
+        return None
+    factor, offset = parts
+    exact = extents.divide(-offset, factor)
+    if exact is not None:
+        return name, exact
+    redefined = _redefined(left, right, inputs) or _redefined(right, left, inputs)
+    if redefined:
+        return redefined
+    if not extents.is_nonnegative(factor):
+        factor, offset = -factor, -offset
+    try:
+        return (name, extents.floordiv(-offset, factor)) if extents.is_nonnegative(factor) else None
+    except ExtentError:
+        return None
+
+
+def _products(equation: Equation) -> tuple[Dim, Dim]:
+    """Return both sides multiplied out, without what divides both."""
+    left, right = map(extents.product, _cancel_factors(equation.left, equation.right))
+    for name in extents.symbols(left):
+        by = extents.symbol(name)
+        while (a := extents.divide(left, by)) is not None and (b := extents.divide(right, by)) is not None:
+            left, right = a, b
+            if left == 0 or right == 0:
+                break
+    return left, right
+
+
+def _redefined(side: Dim, other: Dim, inputs: Set[str]) -> Assignment | None:
+    """Return ``S := other`` where `side` is just the input symbol S."""
+    name = _bare(side)
+    return (name, other) if name in inputs and name not in extents.symbols(other) else None
+
+
+def _bare(dim: Dim) -> str:
+    names = extents.symbols(dim)
+    return names[0] if len(names) == 1 and dim == extents.symbol(names[0]) else ""
+
+
+def eliminate(equation: Equation, unknown: Set[str], inputs: Set[str]) -> Assignment | None:
+    """Solve an equation with several unknowns for one that stands alone, or for an input's symbol."""
+    left, right = _products(equation)
+    for names in (unknown, inputs):
+        assignment = _redefined(left, right, names) or _redefined(right, left, names)
+        if assignment:
+            return assignment
+    return None
+
+
+def split(equation: Equation, unknown: Set[str]) -> list[Equation]:
+    """Return the equations of the groups of axes that correspond to each other, or the equation where that is open.
+
+    Both shapes are cut into the same number of runs of axes; each pair of runs must be solvable without dividing a sum
+    or a floor division. The most pairs win; where two ways give as many, nothing is known.
+    """
+    left, right = equation.left, equation.right
+    if min(len(left), len(right)) < 2 or len(left) * len(right) > _MAX_ALIGNMENT:
+        return [equation]
+    best: dict[tuple[int, int], tuple[int, int, tuple[int, int] | None]] = {(len(left), len(right)): (0, 1, None)}
+    for i in reversed(range(len(left))):
+        for j in reversed(range(len(right))):
+            best[i, j] = _best_cut(left, right, i, j, best, unknown)
+    if best[0, 0][1] != 1 or best[0, 0][0] < 2:
+        return [equation]
+    groups, at = [], (0, 0)
+    while (to := best[at][2]) is not None:
+        groups.append(Equation.between(left[at[0] : to[0]], right[at[1] : to[1]]))
+        at = to
+    return groups
+
+
+def _best_cut(
+    left: Sequence[Dim], right: Sequence[Dim], i: int, j: int, best: Mapping, unknown: Set[str]
+) -> tuple[int, int, tuple[int, int] | None]:
+    """Return (most groups, ways to have as many, end of the first group) for the axes from (i, j) on."""
+    found: tuple[int, int, tuple[int, int] | None] = (-1, 0, None)
+    for k in range(i + 1, len(left) + 1):
+        for m in range(j + 1, len(right) + 1):
+            groups, ways, _ = best.get((k, m), (-1, 0, None))
+            if groups < 0 or groups + 1 < found[0] or not _solvable(left[i:k], right[j:m], unknown):
+                continue
+            more = found[1] if groups + 1 == found[0] else 0
+            found = (groups + 1, ways + more, (k, m))
+    return found
+
+
+def _solvable(left: Sequence[Dim], right: Sequence[Dim], unknown: Set[str]) -> bool:
+    """Say whether a pair of runs may correspond: equal, or unknowns on one side that a plain product divides into."""
+    a, b = _cancel_factors(left, right)
+    if not a and not b:
+        return True
+    known, open_ = (a, b) if any(_has(dim, unknown) for dim in b) else (b, a)
+    names = {name for dim in open_ for name in extents.symbols(dim) if name in unknown}
+    if not names or any(_has(dim, unknown) for dim in known):
+        return False
+    if len(open_) == 1 and _bare(open_[0]):
+        return True
+    value, cofactor = extents.product(known), extents.product(dim for dim in open_ if not _has(dim, unknown))
+    if not _is_plain(value):
+        return False
+    return len(names) > 1 or not isinstance(value, int) or not isinstance(cofactor, int) or value % (cofactor or 1) == 0
+
+
+def _has(dim: Dim, unknown: Set[str]) -> bool:
+    return any(name in unknown for name in extents.symbols(dim))
+
+
+def _is_plain(dim: Dim) -> bool:
+    """Say whether `dim` is a product of symbols and a number."""
+    if isinstance(dim, int):
+        return True
+    return len(dim.terms) == 1 and all(isinstance(atom, str) for atom in dim.terms[0][0])

@@ -1,0 +1,159 @@
+"""What tinyc says to its user: errors with stable codes, and remarks on decisions.
+
+An error is about the user's program, plan, file or inputs (`TinycError`), or about tinyc itself (`InternalError`).
+A remark reports one decision of the compiler with its evidence; remarks go to whoever collects them (`collect_remarks`).
+"""
+
+import contextlib
+import contextvars
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+CODES = {
+    # 1xx: the program
+    "BroadcastMismatch": "TC101",
+    "DtypeMismatch": "TC102",
+    "AxisSizeMismatch": "TC103",
+    "InvalidPermutation": "TC104",
+    "AccDtypeMissing": "TC105",
+    "ExcessivePiecewise": "TC106",
+    "NegativeStride": "TC107",
+    "UnboundSymbol": "TC108",
+    "NonScop": "TC109",
+    "InvalidAxis": "TC110",
+    "InvalidAttribute": "TC111",
+    "WindowTooLarge": "TC112",
+    "IndexOutOfBounds": "TC113",
+    "InvalidExtent": "TC114",
+    # 3xx: files
+    "InvalidJson": "TC301",
+    "UnknownUop": "TC302",
+    "MissingArgument": "TC303",
+    "UnknownSource": "TC304",
+    "DuplicateId": "TC305",
+    "CyclicGraph": "TC306",
+    "ShapeContradiction": "TC307",
+    "UnreadableFile": "TC308",
+    "InvalidIr": "TC309",
+    "UnknownPass": "TC310",
+    # 4xx: running
+    "InputMismatch": "TC401",
+    "AssumptionViolated": "TC402",
+    "IndexOutOfRange": "TC403",
+    "UnsupportedTarget": "TC404",
+    "OutOfMemory": "TC405",
+    "VerificationFailed": "TC406",
+    # 9xx: tinyc itself
+    "InternalError": "TC901",
+}
+
+
+@dataclass(frozen=True)
+class Where:
+    """A place in the user's program: a file position, a node, or both."""
+
+    node: str | None = None
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+
+    def __str__(self) -> str:
+        position = ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
+        node = f"node '{self.node}'" if self.node is not None else ""
+        return ", ".join(part for part in (position, node) if part)
+
+
+class TinycError(Exception):
+    """An error that the user can cause and mend.
+
+    `name` is a key of `CODES`, `code` its number, `message` says what, with which values, and what to do; `where`
+    says where. `errors` holds every error when several were found at once, and the error itself otherwise.
+    """
+
+    def __init__(self, name: str, message: str, where: Where | None = None) -> None:
+        self.name = name
+        self.code = CODES[name]
+        self.message = message
+        self.where = where or Where()
+        self.errors: tuple[TinycError, ...] = (self,)
+        super().__init__(name, message, where)
+
+    @classmethod
+    def several(cls, errors: "list[TinycError]") -> "TinycError":
+        """Return one error that carries all of `errors` (at least one) and is named after the first."""
+        if len(errors) == 1:
+            return errors[0]
+        first = errors[0]
+        combined = cls(first.name, first.message, first.where)
+        combined.errors = tuple(errors)
+        return combined
+
+    def at(self, where: Where) -> "TinycError":
+        """Return this error with the parts of its place that it lacks taken from `where`."""
+        merged = Where(
+            *(mine if mine is not None else theirs for mine, theirs in zip(_fields(self.where), _fields(where), strict=True))
+        )
+        return type(self)(self.name, self.message, merged)
+
+    def __str__(self) -> str:
+        return "\n".join(error._line() for error in self.errors)
+
+    def _line(self) -> str:
+        place = str(self.where)
+        return f"{place + ': ' if place else ''}error: {self.message} [{self.code} {self.name}]"
+
+
+def _fields(where: Where) -> tuple[Any, ...]:
+    return (where.node, where.file, where.line, where.column)
+
+
+class InternalError(TinycError):
+    """A defect of tinyc: `message` names the pass, the op and the file with the written reproducer."""
+
+    def __init__(self, name: str, message: str, where: Where | None = None) -> None:
+        super().__init__("InternalError", message, where)
+
+
+@dataclass(frozen=True)
+class Remark:
+    """One decision: a stable kebab-case `code`, where, a sentence, and a small JSON object as evidence."""
+
+    code: str
+    where: Where
+    message: str
+    evidence: dict[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        place = str(self.where)
+        return f"{place + ': ' if place else ''}remark: {self.message} [{self.code}]"
+
+    def to_json(self) -> str:
+        """Return the remark as one line of JSON."""
+        entry = {"code": self.code, "where": str(self.where), "message": self.message, "evidence": self.evidence}
+        return json.dumps(entry, ensure_ascii=False)
+
+
+_sink: contextvars.ContextVar[list[Remark] | None] = contextvars.ContextVar("remarks", default=None)
+
+
+def remark(code: str, where: Where, message: str, **evidence: Any) -> None:
+    """Report a decision to whoever collects remarks; do nothing where nobody does."""
+    sink = _sink.get()
+    if sink is not None:
+        sink.append(Remark(code, where, message, evidence))
+
+
+@contextlib.contextmanager
+def collect_remarks() -> Iterator[list[Remark]]:
+    """Collect the remarks that are made inside the `with` block; an outer collector gets them too."""
+    outer = _sink.get()
+    remarks: list[Remark] = []
+    token = _sink.set(remarks)
+    try:
+        yield remarks
+    finally:
+        _sink.reset(token)
+        if outer is not None:
+            outer.extend(remarks)

@@ -1,0 +1,93 @@
+"""Compare the outputs of two executors: the first element that is too far off, and the largest error.
+
+In: arrays and a `Tolerance`. Out: a `Comparison`. NaN equals NaN, infinities must be the same, integers and bool too.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from tinyc.diagnostics import TinycError
+from tinyc.executors.tolerance import Tolerance
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """The first element, in row-major order, that is too far off, and how many there are."""
+
+    index: tuple[int, ...]
+    actual: str
+    expected: str
+    error: float
+    allowed: float
+    count: int
+
+    def __str__(self) -> str:
+        at = f"element [{', '.join(map(str, self.index))}]" if self.index else "the one element"
+        return (
+            f"{at} is {self.actual} and should be {self.expected}: error {self.error:.3g}, allowed {self.allowed:.3g}; "
+            f"{self.count} such element{'s' if self.count != 1 else ''}"
+        )
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One output against its truth: the largest error of a finite element, the tolerance, the first mismatch."""
+
+    name: str
+    largest_error: float
+    tolerance: Tolerance
+    mismatch: Mismatch | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether every element is within the tolerance."""
+        return self.mismatch is None
+
+    def __str__(self) -> str:
+        line = f"output '{self.name}': largest error {self.largest_error:.3g} ({self.tolerance})"
+        return line if self.mismatch is None else f"{line}; {self.mismatch}"
+
+
+def compare(name: str, actual: np.ndarray, expected: np.ndarray, tolerance: Tolerance) -> Comparison:
+    """Compare one output, element by element.
+
+    Raises:
+        TinycError: `VerificationFailed`: the arrays have different shapes or element types.
+    """
+    if actual.dtype != expected.dtype or actual.shape != expected.shape:
+        raise TinycError(
+            "VerificationFailed",
+            f"output '{name}' is {actual.dtype} {list(actual.shape)} and should be {expected.dtype} {list(expected.shape)}",
+        )
+    with np.errstate(all="ignore"):
+        error, allowed = _errors(actual, expected, tolerance)
+        wrong = np.flatnonzero(~(error <= allowed))
+        finite = error[np.isfinite(error)]
+        largest = float(finite.max()) if finite.size else 0.0
+    if not wrong.size:
+        return Comparison(name, largest, tolerance)
+    at = tuple(int(position) for position in np.unravel_index(wrong[0], actual.shape))
+    mismatch = Mismatch(
+        at, str(actual[at]), str(expected[at]), float(error.flat[wrong[0]]), float(allowed.flat[wrong[0]]), wrong.size
+    )
+    return Comparison(name, largest, tolerance, mismatch)
+
+
+def _errors(actual: np.ndarray, expected: np.ndarray, tolerance: Tolerance) -> tuple[np.ndarray, np.ndarray]:
+    """Return the error of each element and what is allowed; equal ones have the error 0, NaN and infinity included."""
+    same = (actual == expected) | ((actual != actual) & (expected != expected))
+    left, right = actual.astype(np.float64), expected.astype(np.float64)
+    distance = np.where(same, 0.0, np.abs(left - right))
+    # Two 64-bit integers that f64 cannot tell apart differ nevertheless.
+    distance = np.where(~same & (distance == 0), 1.0, distance)
+    magnitude = np.where(np.isfinite(right), np.abs(right), 0.0)
+    return distance, np.broadcast_to(tolerance.atol + tolerance.rtol * magnitude, distance.shape)
+
+
+def compare_all(
+    actual: Mapping[str, np.ndarray], expected: Mapping[str, np.ndarray], tolerances: Mapping[str, Tolerance]
+) -> list[Comparison]:
+    """Compare every output of `expected`, in its order."""
+    return [compare(name, actual[name], value, tolerances[name]) for name, value in expected.items()]

@@ -1,0 +1,58 @@
+"""`gather`, `scatter` and `topk` of Tiny in numpy."""
+
+import numpy as np
+
+from tinyc.diagnostics import TinycError
+from tinyc.executors.elements import Precision, convert
+
+
+def require_in_range(index: np.ndarray, extent: int, axis: int) -> None:
+    """Raise `IndexOutOfRange` for the first index that is not one of 0 … extent - 1."""
+    outside = np.flatnonzero((index < 0) | (index >= extent))
+    if outside.size:
+        at = [int(position) for position in np.unravel_index(outside[0], index.shape)]
+        raise TinycError(
+            "IndexOutOfRange",
+            f"index {index[tuple(at)]} at {at} is outside axis {axis} of extent {extent}; indices must be in "
+            f"0 … {extent - 1}",
+        )
+
+
+def gather(data: np.ndarray, index: np.ndarray, axis: int) -> np.ndarray:
+    """Return `data[…, index, …]`.
+
+    **Raises** TinycError `IndexOutOfRange`.
+    """
+    require_in_range(index, data.shape[axis], axis)
+    return np.take(data, index, axis)
+
+
+def scatter(
+    data: np.ndarray, index: np.ndarray, updates: np.ndarray, axis: int, op: str, element: str, precision: Precision
+) -> np.ndarray:
+    """Return `data` with `updates` put or added at `index` along `axis`; the last of several puts wins.
+
+    **Raises** TinycError `IndexOutOfRange`.
+    """
+    require_in_range(index, data.shape[axis], axis)
+    lines = np.moveaxis(updates.reshape(*data.shape[:axis], index.size, *data.shape[axis + 1 :]), axis, 0)
+    positions = index.ravel()
+    if op == "set":
+        result = data.copy()
+        last = positions.size - 1 - np.unique(positions[::-1], return_index=True)[1]
+        np.moveaxis(result, axis, 0)[positions[last]] = lines[last]
+        return result
+    total = convert(data, precision.arithmetic(element)).copy()
+    np.add.at(np.moveaxis(total, axis, 0), positions, convert(lines, total.dtype))
+    return precision.round(total, element)
+
+
+def topk(values: np.ndarray, k: int, axis: int, largest: bool, arithmetic: np.dtype) -> tuple[np.ndarray, np.ndarray]:
+    """Return the `k` best values, best first, and their indices; NaN is greatest, ties go to the lower index."""
+    keys = convert(values, arithmetic)
+    if largest:  # the stable ascending order of the reversed axis, reversed again: descending, ties in order
+        order = np.flip(keys.shape[axis] - 1 - np.argsort(np.flip(keys, axis), axis, kind="stable"), axis)
+    else:
+        order = np.argsort(keys, axis, kind="stable")
+    indices = np.take(order, np.arange(k), axis).astype(np.int64)
+    return np.take_along_axis(values, indices, axis), indices

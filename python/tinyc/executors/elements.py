@@ -1,0 +1,110 @@
+"""Element types in numpy: how a value is held, in what arithmetic runs, and how it is converted.
+
+A `Precision` says which: the reference holds every value in its own type and computes 16-bit floats in f32; the oracle
+holds and computes every float in f64, rounding only where the program says so (`cast`, constants, random numbers).
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from tinyc.dialects.tiny.types import BOOL, ELEMENTS, SIGNED, UNSIGNED, bits, integer_range, is_float
+
+DTYPES: dict[str, np.dtype] = {
+    "f16": np.dtype(np.float16),
+    "bf16": np.dtype(ml_dtypes.bfloat16),
+    "f32": np.dtype(np.float32),
+    "f64": np.dtype(np.float64),
+    **{element: np.dtype(f"i{bits(element) // 8}") for element in SIGNED},
+    **{element: np.dtype(f"u{bits(element) // 8}") for element in UNSIGNED},
+    BOOL: np.dtype(np.bool_),
+}
+_F64 = np.dtype(np.float64)
+
+
+@dataclass(frozen=True)
+class Precision:
+    """How floats are held between ops, and in what type an op computes."""
+
+    oracle: bool = False
+
+    def held(self, element: str) -> np.dtype:
+        """Return the dtype in which values of that element type are held between ops."""
+        return _F64 if self.oracle and is_float(element) else DTYPES[element]
+
+    def arithmetic(self, element: str) -> np.dtype:
+        """Return the dtype in which ops on that element type compute."""
+        if self.oracle and is_float(element):
+            return _F64
+        return DTYPES["f32"] if element in ("f16", "bf16") else DTYPES[element]
+
+    def round(self, values: np.ndarray, element: str) -> np.ndarray:
+        """Return the result of an op as it is held: rounded to its element type, but not by the oracle."""
+        return convert(values, self.held(element))
+
+
+REFERENCE = Precision()
+ORACLE = Precision(oracle=True)
+
+
+def cast(values: np.ndarray, target: str, precision: Precision) -> np.ndarray:
+    """Convert as `tiny.cast` does: the rounding to a narrower float is part of the program, also for the oracle."""
+    return convert(convert(values, DTYPES[target]), precision.held(target))
+
+
+def convert(values: Any, target: np.dtype) -> np.ndarray:
+    """Convert numbers to `target`.
+
+    Floats round once to nearest even; float to integer truncates and saturates, NaN gives 0; integers wrap; to bool is
+    ``x != 0``.
+    """
+    values = np.asarray(values)
+    if values.dtype == target:
+        return values
+    if target == np.bool_:
+        return values != 0
+    if target.kind in "iu":
+        return _saturated(values, target) if _is_float(values.dtype) else values.astype(target)
+    if target == DTYPES["bf16"]:
+        return _to_bf16(values)
+    return values.astype(target)
+
+
+def _is_float(dtype: np.dtype) -> bool:
+    return dtype.kind == "f" or dtype == DTYPES["bf16"]
+
+
+def _saturated(values: np.ndarray, target: np.dtype) -> np.ndarray:
+    """Truncate; the bounds are compared as powers of two, which f64 holds exactly."""
+    whole = np.trunc(values.astype(np.float64))
+    least, greatest = integer_range(element_of(target))
+    inside = (whole >= least) & (whole < float(greatest + 1))
+    result = np.where(inside, whole, 0).astype(target)
+    return np.where(whole >= float(greatest + 1), target.type(greatest), np.where(whole < least, target.type(least), result))
+
+
+def _to_bf16(values: np.ndarray) -> np.ndarray:
+    """Round once: by way of f64 and f32 that round to odd, which a later rounding to nearest cannot tell from exact."""
+    if values.dtype.kind in "iu" and values.dtype.itemsize == 8:
+        high = (values >> 32).astype(np.float64) * 2.0**32
+        low = (values & 0xFFFFFFFF).astype(np.float64)
+        total = high + low
+        values = _round_to_odd(total, low - (total - high))
+    values = values.astype(np.float64)
+    nearest = values.astype(np.float32)
+    return _round_to_odd(nearest, values - nearest).astype(DTYPES["bf16"])
+
+
+def _round_to_odd(nearest: np.ndarray, error: np.ndarray) -> np.ndarray:
+    """Return the neighbour of ``nearest + error`` whose last bit is odd, where the error is not 0."""
+    pattern = nearest.view(np.uint32 if nearest.dtype.itemsize == 4 else np.uint64)
+    move = (pattern & pattern.dtype.type(1) == 0) & (np.abs(error) > 0)
+    towards = np.copysign(np.inf, error).astype(nearest.dtype)
+    return np.where(move, np.nextafter(nearest, towards), nearest)
+
+
+def element_of(dtype: np.dtype) -> str | None:
+    """Return the element type of a numpy dtype, None where there is none (a foreign byte order included)."""
+    return next((element for element in ELEMENTS if DTYPES[element] == dtype), None)

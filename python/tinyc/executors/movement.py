@@ -1,0 +1,90 @@
+"""The movement ops of Tiny as numpy applies them: views where numpy has one, never an access map of the compiler.
+
+Each function takes the operand and the op's arguments with every extent a number.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from tinyc.analysis import index_map
+from tinyc.executors.elements import convert
+
+Arguments = Mapping[str, Any]
+
+
+def _reshape(x: np.ndarray, arguments: Arguments) -> np.ndarray:
+    return x.reshape(arguments["shape"])
+
+
+def _permute(x: np.ndarray, arguments: Arguments) -> np.ndarray:
+    return x.transpose(arguments["perm"])
+
+
+def _expand(x: np.ndarray, arguments: Arguments) -> np.ndarray:
+    axes, shape = arguments["broadcast_dimensions"], arguments["shape"]
+    ordered = x.transpose(np.argsort(axes)) if axes else x
+    aligned = ordered.reshape([x.shape[axes.index(axis)] if axis in axes else 1 for axis in range(len(shape))])
+    return np.broadcast_to(aligned, shape)
+
+
+def _pad(x: np.ndarray, arguments: Arguments) -> np.ndarray:
+    lo, hi = arguments["lo"], arguments["hi"]
+    shape = [low + extent + high for low, extent, high in zip(lo, x.shape, hi, strict=True)]
+    padded = np.full(shape, convert(arguments["value"], x.dtype), x.dtype)
+    padded[tuple(slice(low, low + extent) for low, extent in zip(lo, x.shape, strict=True))] = x
+    return padded
+
+
+def _shrink(x: np.ndarray, arguments: Arguments) -> np.ndarray:
+    bounds = zip(arguments["lo"], arguments["hi"], arguments["step"], strict=True)
+    return x[tuple(slice(*bound) for bound in bounds)]
+
+
+def _flip(x: np.ndarray, arguments: Arguments) -> np.ndarray:
+    return np.flip(x, arguments["axes"])
+
+
+def _view(x: np.ndarray, arguments: Arguments) -> np.ndarray:
+    shape = arguments["shape"]
+    if 0 in shape:
+        return np.empty(shape, x.dtype)
+    grid = np.ogrid[tuple(slice(extent) for extent in shape)]
+    picked = x[tuple(_index(index, grid) for index in arguments["map"])]
+    return np.broadcast_to(picked, shape)
+
+
+def _index(index: index_map.Index, grid: Any) -> Any:
+    """Evaluate an index expression on the open grid of the result's axes."""
+    if isinstance(index, int):
+        return index
+    if isinstance(index, index_map.Axis):
+        return grid[index.position]
+    if isinstance(index, index_map.Sum):
+        return _index(index.left, grid) + _index(index.right, grid)
+    operand = _index(index.operand, grid)
+    if isinstance(index, index_map.Scaled):
+        return operand * index.factor
+    return operand // index.divisor if isinstance(index, index_map.Quotient) else operand % index.divisor
+
+
+def _pool(x: np.ndarray, arguments: Arguments) -> np.ndarray:
+    kernel, stride, dilation = arguments["kernel"], arguments["stride"], arguments["dilation"]
+    axes = tuple(range(x.ndim - len(kernel), x.ndim))
+    spans = tuple(spread * (size - 1) + 1 for size, spread in zip(kernel, dilation, strict=True))
+    windows = np.lib.stride_tricks.sliding_window_view(x, spans, axis=axes)
+    steps = [slice(None)] * axes[0] + [slice(None, None, step) for step in (*stride, *dilation)]
+    return windows[tuple(steps)]
+
+
+MOVEMENT: dict[str, Callable[[np.ndarray, Arguments], np.ndarray]] = {
+    "reshape": _reshape,
+    "permute": _permute,
+    "expand": _expand,
+    "pad": _pad,
+    "shrink": _shrink,
+    "flip": _flip,
+    "view": _view,
+    "pool": _pool,
+}

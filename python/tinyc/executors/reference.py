@@ -1,0 +1,174 @@
+"""The reference executor: runs a Tiny or Region module in numpy, op by op, without the access maps of the compiler.
+
+In: a module and its inputs by name. Out: fresh arrays by output name. Movements are numpy's own (`movement`), sums run
+in the accumulator's type, and 16-bit floats compute in f32 and round after each op. With `oracle` every float is f64.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from tinyc.analysis.extents import Extent
+from tinyc.diagnostics import TinycError
+from tinyc.dialects.region.verify import block_of, inputs_of, kernels
+from tinyc.dialects.tiny.attributes import arguments, tensor_type
+from tinyc.dialects.tiny.verify import assumptions
+from tinyc.executors import data_dependent, leaves
+from tinyc.executors.elements import ORACLE, REFERENCE, Precision, cast, convert
+from tinyc.executors.elementwise import elementwise, on_distinct_elements
+from tinyc.executors.movement import MOVEMENT
+from tinyc.executors.reduction import Product, reduce
+from tinyc.executors.signature import check_inputs, main_function, signature_of, size, symbol_values
+from tinyc.mlir import ir
+
+#: Told every named value: the name of its op (a node id), the value, and its element type.
+Observer = Callable[[str, np.ndarray, str], None]
+
+
+def evaluate(
+    module: Any, inputs: Mapping[str, Any], oracle: bool = False, observe: Observer | None = None
+) -> dict[str, np.ndarray]:
+    """Run the program of a Tiny or Region module; the outputs have their declared types, also with `oracle`.
+
+    Raises:
+        TinycError: `InputMismatch`, `AssumptionViolated`, `IndexOutOfRange`; `InvalidIr` for an op of another layer.
+    """
+    function = main_function(module)
+    signature = signature_of(function)
+    arrays = check_inputs(signature.inputs, inputs)
+    symbols = symbol_values(signature.inputs, arrays)
+    block = function.regions[0].blocks[0]
+    check_assumptions(block, symbols)
+    precision = ORACLE if oracle else REFERENCE
+    run = _Evaluation(symbols, precision, kernels(module), observe)
+    held = [convert(arrays[each.name], precision.held(each.type.element)) for each in signature.inputs]
+    with np.errstate(all="ignore"):
+        results = run.block(block, held)
+        return {
+            output.name: _fresh(result, output.type.element)
+            for output, result in zip(signature.outputs, results, strict=True)
+        }
+
+
+def _fresh(result: np.ndarray, element: str) -> np.ndarray:
+    """Return a dense array of the declared type that nothing else refers to."""
+    return np.array(cast(result, element, REFERENCE), order="C")
+
+
+def check_assumptions(block: Any, symbols: Mapping[str, int]) -> None:
+    """Check the relations between extents that a program relies on.
+
+    Raises:
+        TinycError: `AssumptionViolated`, for each that does not hold.
+    """
+    errors = []
+    for assumption in assumptions(block):
+        lhs, rhs = size(assumption.lhs, symbols), size(assumption.rhs, symbols)
+        if lhs != rhs if assumption.predicate == "eq" else lhs > rhs:
+            message = f"the program relies on {assumption}, and these inputs make it {lhs} and {rhs}; change their sizes"
+            errors.append(TinycError("AssumptionViolated", message))
+    if errors:
+        raise TinycError.several(errors)
+
+
+def is_summed_product(op: Any) -> bool:
+    """Say whether `op` is a `mul` whose only use is a `sum`: it is formed in the accumulator's type."""
+    if op.operation.name != "tiny.mul":
+        return False
+    uses = list(op.operation.results[0].uses)
+    if len(uses) != 1 or uses[0].owner.operation.name != "tiny.reduce":
+        return False
+    return uses[0].owner.operation.attributes["op"].value == "sum"
+
+
+class _Evaluation:
+    """One run: values are dropped after their last use."""
+
+    def __init__(
+        self, symbols: Mapping[str, int], precision: Precision, known: Mapping[str, Any], observe: Observer | None
+    ) -> None:
+        self.symbols, self.precision, self.kernels, self.observe = symbols, precision, known, observe
+
+    def block(self, block: Any, operands: list[np.ndarray]) -> list[np.ndarray]:
+        """Run a function's or a kernel's body on the values of its first arguments; return what it returns or yields."""
+        environment: dict[Any, Any] = dict(zip(block.arguments, operands, strict=False))
+        last_use = {operand: op for op in block.operations for operand in op.operation.operands}
+        yielded = []
+        for op in block.operations:
+            values = [environment.get(operand) for operand in op.operation.operands]
+            if op.operation.name == "func.return":
+                return values
+            if op.operation.name == "region.yield":
+                yielded.append(values[0])
+                continue
+            for result, value in zip(op.operation.results, self._op(op, values), strict=True):
+                environment[result] = value
+                self._tell(op, result, value)
+            for operand in set(op.operation.operands):
+                if last_use[operand] == op:
+                    del environment[operand]
+        return yielded
+
+    def _tell(self, op: Any, result: Any, value: Any) -> None:
+        if self.observe is not None and isinstance(value, np.ndarray) and isinstance(op.location, ir.NameLoc):
+            suffix = f"#{result.result_number}" if len(op.operation.results) > 1 else ""
+            self.observe(op.location.name_str + suffix, value, tensor_type(result.type).element)
+
+    def _op(self, op: Any, values: list[Any]) -> list[Any]:
+        name = op.operation.name
+        if name == "tiny.assume":
+            return []
+        if name.startswith("tiny."):
+            return self._tiny(op, name.removeprefix("tiny."), values)
+        if name == "region.read":
+            return values
+        if name == "region.launch":
+            return [self.kernels[op.operation.attributes["kernel"].value]]
+        if name == "func.call_indirect":
+            kernel, *operands = values
+            assert len(operands) == len(inputs_of(kernel))
+            return self.block(block_of(kernel), operands)
+        raise TinycError("InvalidIr", f"the reference runs Tiny and Region modules, and '{name}' is of another layer")
+
+    def _tiny(self, op: Any, name: str, values: list[Any]) -> list[Any]:
+        elements = [tensor_type(operand.type).element for operand in op.operation.operands]
+        if is_summed_product(op):
+            return [Product(*values, elements[0])]
+        given = {key: self._sizes(value) for key, value in arguments(op).items()}
+        if name in MOVEMENT:
+            return [MOVEMENT[name](values[0], given)]
+        if name in _COMPUTE:
+            return _COMPUTE[name](values, elements, given, self.precision)
+        return [elementwise(name, values, elements[-1], self.precision)]
+
+    def _sizes(self, value: Any) -> Any:
+        """Return an argument with its symbolic extents as numbers."""
+        if isinstance(value, tuple) and any(isinstance(entry, Extent) for entry in value):
+            return tuple(size(entry, self.symbols) for entry in value)
+        return value
+
+
+def _scatter(values: list[Any], elements: list[str], given: Mapping[str, Any], precision: Precision) -> list[Any]:
+    return [data_dependent.scatter(*values, given["axis"], given["op"], elements[0], precision)]
+
+
+def _topk(values: list[Any], elements: list[str], given: Mapping[str, Any], precision: Precision) -> list[Any]:
+    arithmetic = precision.arithmetic(elements[0])
+    return list(data_dependent.topk(values[0], given["k"], given["axis"], given["largest"], arithmetic))
+
+
+_COMPUTE: dict[str, Callable[..., list[Any]]] = {
+    "const": lambda values, elements, given, precision: [leaves.const(given, precision)],
+    "iota": lambda values, elements, given, precision: [leaves.iota(given, precision)],
+    "rand": lambda values, elements, given, precision: [leaves.rand(given, precision)],
+    "cast": lambda values, elements, given, precision: [
+        on_distinct_elements(lambda x: cast(x, given["element"], precision), *values)
+    ],
+    "reduce": lambda values, elements, given, precision: [
+        reduce(values[0], given["op"], given["axes"], given["element"], precision)
+    ],
+    "gather": lambda values, elements, given, precision: [data_dependent.gather(*values, given["axis"])],
+    "scatter": _scatter,
+    "topk": _topk,
+}

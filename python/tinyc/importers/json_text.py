@@ -1,0 +1,181 @@
+"""Lenient JSON: comments and trailing commas are allowed, duplicate keys are not, and every error has its place.
+
+In: text, bytes, a path, or a Python object. Out: a `Document`, the parsed value with the place of each entry of the
+lists at its top level. One linear scan that respects strings blanks comments and trailing commas (so that lines and
+columns stay) and bounds the nesting; the standard library reads the rest.
+"""
+
+import bisect
+import json
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tinyc.diagnostics import TinycError, Where
+
+MAX_BYTES = 256 * 2**20
+MAX_DEPTH = 64
+
+_TOKEN = re.compile(
+    r'"(?:[^"\\]++|\\.)*+"?'  # a string, perhaps unterminated
+    r"|//[^\n]*+"
+    r"|/\*(?:[^*]++|\*(?!/))*+(?:\*/)?"
+    r'|[\[\]{},]|[^\s"/,\[\]{}]++|/',
+    re.DOTALL,
+)
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+@dataclass(frozen=True)
+class Document:
+    """A parsed value; `entries[k]` has the places of the objects in the k-th list at the top level, in order."""
+
+    value: Any
+    filename: str | None = None
+    entries: list[list[tuple[int, int]]] = field(default_factory=list)
+
+    def where(self, array: int, entry: int) -> Where:
+        """Return the place of an object in a list at the top level."""
+        if array < len(self.entries) and entry < len(self.entries[array]):
+            return Where(None, self.filename, *self.entries[array][entry])
+        return Where(file=self.filename)
+
+
+def read(source: Any, filename: str | None = None) -> Document:
+    """Return the document that `source` holds: text, UTF-8 bytes, a `Path`, or the Python form of a JSON value.
+
+    Raises:
+        TinycError: `UnreadableFile` for a file that cannot be read, `InvalidJson` with line and column for the rest.
+    """
+    if isinstance(source, Path):
+        source, filename = _file(source), filename or str(source)
+    if isinstance(source, bytes | bytearray):
+        source = _decoded(bytes(source), filename)
+    if isinstance(source, str):
+        return _Reader(source, filename).document()
+    return Document(_normalised(source, filename), filename)
+
+
+def _file(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        raise TinycError("UnreadableFile", f"cannot read '{path}': {error}", Where(file=str(path))) from None
+
+
+def _decoded(data: bytes, filename: str | None) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise _invalid(f"not UTF-8 text: byte {error.start} is 0x{data[error.start]:02x}", Where(file=filename)) from None
+
+
+def _normalised(value: Any, filename: str | None) -> Any:
+    """Return a Python object as JSON would give it back: what has no JSON form is refused here."""
+    try:
+        text = json.dumps(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise _invalid(f"the program is not a JSON value: {error}", Where(file=filename)) from None
+    return _Reader(text, filename).document().value
+
+
+def _invalid(message: str, where: Where) -> TinycError:
+    return TinycError("InvalidJson", message, where)
+
+
+class _Reader:
+    """The scan of one text. `stack` holds the open brackets, `comma` the place of a comma that may prove trailing."""
+
+    def __init__(self, text: str, filename: str | None) -> None:
+        self.text, self.filename = text, filename
+        self.stack: list[str] = []
+        self.comma, self.after_value = -1, False
+        self.blanks: list[tuple[int, int]] = []
+        self.entries: list[list[int]] = []
+        self.lines: list[int] | None = None
+
+    def document(self) -> Document:
+        if len(self.text) > MAX_BYTES:
+            raise _invalid(f"the text is larger than {MAX_BYTES} bytes", Where(file=self.filename))
+        for match in _TOKEN.finditer(self.text):
+            self._token(match.group(), match.start())
+        value = self._parsed()
+        return Document(value, self.filename, [[self._position(at) for at in array] for array in self.entries])
+
+    def _token(self, token: str, at: int) -> None:
+        first = token[0]
+        if first == "/" and len(token) > 1:
+            self._comment(token, at)
+        elif first == ",":
+            self.comma, self.after_value = (at if self.after_value else -1), False
+        elif first in "[{":
+            self._open(first, at)
+            self.comma, self.after_value = -1, False
+        else:
+            if first in "]}":
+                if self.comma >= 0:
+                    self.blanks.append((self.comma, self.comma + 1))
+                if self.stack:
+                    self.stack.pop()
+            self.comma, self.after_value = -1, not token.endswith(":")
+
+    def _comment(self, token: str, at: int) -> None:
+        if token[1] == "*" and (len(token) < 4 or not token.endswith("*/")):
+            raise _invalid("the comment is not closed; add '*/'", self._where(at))
+        self.blanks.append((at, at + len(token)))
+
+    def _open(self, bracket: str, at: int) -> None:
+        if self.stack == ["{"] and bracket == "[":
+            self.entries.append([])
+        elif self.stack == ["{", "["] and bracket == "{":
+            self.entries[-1].append(at)
+        self.stack.append(bracket)
+        if len(self.stack) > MAX_DEPTH:
+            raise _invalid(f"more than {MAX_DEPTH} nested brackets", self._where(at))
+
+    def _parsed(self) -> Any:
+        text = self._blanked()
+        try:
+            value = json.loads(text, object_pairs_hook=self._object)
+            if _SURROGATE.search(text) or not text.isascii():
+                json.dumps(value, ensure_ascii=False).encode()  # half of a surrogate pair is no text
+        except json.JSONDecodeError as error:
+            raise _invalid(error.msg, Where(None, self.filename, error.lineno, error.colno)) from None
+        except UnicodeEncodeError:
+            raise _invalid("a string holds half of a surrogate pair", Where(file=self.filename)) from None
+        except ValueError:
+            raise _invalid("a number has too many digits", Where(file=self.filename)) from None
+        return value
+
+    def _blanked(self) -> str:
+        if not self.blanks:
+            return self.text
+        parts, end = [], 0
+        for start, stop in sorted(self.blanks):
+            parts += [self.text[end:start], re.sub(r"[^\n]", " ", self.text[start:stop])]
+            end = stop
+        return "".join([*parts, self.text[end:]])
+
+    def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        value = dict(pairs)
+        if len(value) == len(pairs):
+            return value
+        seen: set[str] = set()
+        key = next(key for key, _ in pairs if key in seen or seen.add(key))
+        node = value.get("id", value.get("out"))
+        raise TinycError(
+            "InvalidJson",
+            f"the key {key!r} stands twice in one object; remove one",
+            Where(node if isinstance(node, str) else None, self.filename),
+        )
+
+    def _position(self, at: int) -> tuple[int, int]:
+        if self.lines is None:
+            self.lines = [0, *(match.end() for match in re.finditer("\n", self.text))]
+        line = bisect.bisect_right(self.lines, at)
+        return line, at - self.lines[line - 1] + 1
+
+    def _where(self, at: int) -> Where:
+        return Where(None, self.filename, *self._position(at))

@@ -1,0 +1,209 @@
+"""The three spellings of Tiny JSON, brought to one list of nodes.
+
+In: a `json_text.Document` in the spelling of 000 (`ops` + `values`), 001 (`uops` with `id`) or 002 (`uops` with
+`out`), which may be mixed. Out: a `Program` of `Node`s whose `uop` is one of 001's, or one of 000's functions that
+have no uop (`COMPOSITES`, in lower case); values without a producer have become `INPUT` nodes. What is wrong with an
+entry is appended to `errors`, and the entry is left out.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tinyc.diagnostics import TinycError, Where
+from tinyc.importers.json_text import Document
+
+UNARY = ("NEG", "EXP2", "LOG2", "SQRT", "RSQRT", "RECIP", "RELU", "SIN", "ERF", "TANH", "FLOOR", "NOT")
+BINARY = ("ADD", "SUB", "MUL", "FDIV", "IDIV", "MOD", "MAX", "MIN", "CMP_LT", "CMP_EQ", "AND", "OR", "XOR")
+MOVEMENT = ("RESHAPE", "PERMUTE", "EXPAND", "PAD", "SHRINK", "FLIP", "VIEW", "POOL")
+#: The operands of every uop.
+ARITY = {
+    **dict.fromkeys(("INPUT", "CONST", "IOTA", "RAND"), 0),
+    **dict.fromkeys((*MOVEMENT, *UNARY, "REDUCE", "CAST", "TOPK"), 1),
+    **dict.fromkeys((*BINARY, "GATHER"), 2),
+    **dict.fromkeys(("WHERE", "SCATTER"), 3),
+}
+#: The functions of the 000 spelling that stand for several uops.
+COMPOSITES = ("exp", "log", "gelu", "silu", "sigmoid")
+
+_FUNCTIONS = {
+    "Movement": {**{kind.lower(): kind for kind in MOVEMENT}, "slice": "SHRINK"},
+    "Unary": {**{fn.lower(): fn for fn in (*UNARY, "CAST")}, **{fn: fn for fn in COMPOSITES}},
+    "Binary": {**{fn.lower(): fn for fn in (*BINARY, "WHERE")}, "div": "FDIV"},
+    "Reduce": {fn: fn.upper() for fn in ("sum", "max", "min", "prod")},
+}
+
+
+@dataclass(frozen=True)
+class Node:
+    """One node: `src` has the names of values and immediate numbers, `arg` the keys of the 001 spelling, unchecked."""
+
+    id: str
+    uop: str
+    src: tuple[Any, ...]
+    arg: dict[str, Any]
+    where: Where
+
+
+@dataclass(frozen=True)
+class Program:
+    """All nodes in file order, the declarations under `values`, and the top-level `outputs` (None: not given)."""
+
+    nodes: list[Node]
+    values: dict[str, dict[str, Any]]
+    outputs: list[str] | None
+
+
+def normalise(document: Document, errors: list[TinycError]) -> Program:
+    """Return the program of a document; raise where the document as a whole is not one."""
+    top = document.value
+    if not isinstance(top, dict) or not ("uops" in top or "ops" in top):
+        raise TinycError(
+            "InvalidJson", "the file must be an object with 'uops' or 'ops'", Where(file=document.filename)
+        )
+    values = _values(top.get("values", {}), document, errors)
+    nodes: list[Node] = []
+    lists = [key for key in top if isinstance(top[key], list)]
+    for key in ("ops", "uops"):
+        if key in top and not isinstance(top[key], list):
+            errors.append(_wrong(f"'{key}' must be a list of nodes", Where(file=document.filename)))
+    for key in (key for key in lists if key in ("uops", "ops")):
+        position = 0
+        for entry in top[key]:
+            where = Where(file=document.filename)
+            if isinstance(entry, dict):
+                where, position = document.where(lists.index(key), position), position + 1
+            try:
+                nodes.append(_node(entry, values, where))
+            except TinycError as error:
+                errors.append(error.at(where))
+    produced = {node.id for node in nodes}
+    inputs = [_input(name, values[name], document) for name in values if name not in produced]
+    return Program([*inputs, *nodes], values, _outputs(top, document, errors))
+
+
+def _wrong(message: str, where: Where | None = None) -> TinycError:
+    return TinycError("InvalidJson", message, where)
+
+
+def _values(values: Any, document: Document, errors: list[TinycError]) -> dict[str, dict[str, Any]]:
+    if not isinstance(values, dict):
+        errors.append(_wrong("'values' must be an object: name -> {dtype, shape}", Where(file=document.filename)))
+        return {}
+    kept = {}
+    for name, declared in values.items():
+        if name and isinstance(declared, dict):
+            kept[name] = declared
+        else:
+            errors.append(
+                _wrong("an entry of 'values' must be a name with {dtype, shape}", Where(name, document.filename))
+            )
+    return kept
+
+
+def _input(name: str, declared: dict[str, Any], document: Document) -> Node:
+    return Node(name, "INPUT", (), {"tensor_id": name, **declared}, Where(name, document.filename))
+
+
+def _outputs(top: dict[str, Any], document: Document, errors: list[TinycError]) -> list[str] | None:
+    outputs = top.get("outputs")
+    if outputs is None:
+        return None
+    if not isinstance(outputs, list) or not all(isinstance(name, str) for name in outputs):
+        errors.append(_wrong("'outputs' must be a list of node ids", Where(file=document.filename)))
+        return None
+    return outputs
+
+
+def _node(entry: Any, values: dict[str, dict[str, Any]], where: Where) -> Node:
+    if not isinstance(entry, dict):
+        raise _wrong(f"a node must be an object, not {_shown(entry)}")
+    node = _uop_node(entry, where) if "uop" in entry or "op" not in entry else _op_node(entry, values, where)
+    located = replace(where, node=node.id)
+    for source in node.src:
+        if not isinstance(source, str | int | float) or source == "":
+            raise _wrong(f"a source must be a node id or a number, not {_shown(source)}", located)
+    expected = 1 if node.uop in COMPOSITES else ARITY[node.uop]
+    if len(node.src) != expected:
+        raise TinycError(
+            "MissingArgument" if len(node.src) < expected else "InvalidAttribute",
+            f"{node.uop} takes {expected} source{'s' * (expected != 1)} and has {len(node.src)}",
+            located,
+        )
+    return replace(node, where=located)
+
+
+def _uop_node(entry: dict[str, Any], where: Where) -> Node:
+    """Read an entry of the 001 or 002 spelling."""
+    name = _text(entry, "id" if "id" in entry else "out", "a node needs an 'id' (or 'out'), a non-empty text")
+    where = replace(where, node=name)
+    uop = _text(entry, "uop", "a node needs a 'uop'", where)
+    if uop not in ARITY:
+        raise _unknown("uop", uop, ARITY, where)
+    arg = _object(entry, "arg", where)
+    if uop == "INPUT" and "id" not in entry:
+        arg = {"tensor_id": name, **arg}
+    return Node(name, uop, tuple(_list(entry, "src", where)), arg, where)
+
+
+def _op_node(entry: dict[str, Any], values: dict[str, dict[str, Any]], where: Where) -> Node:
+    """Read an entry of the 000 spelling; the node is known by the value that it produces."""
+    where = replace(where, node=entry["name"] if isinstance(entry.get("name"), str) else None)
+    outputs = _list(entry, "outputs", where)
+    if len(outputs) != 1 or not isinstance(outputs[0], str) or not outputs[0]:
+        raise _wrong(f"'outputs' must name the one value of the node, not {_shown(outputs)}", where)
+    where = replace(where, node=outputs[0])
+    kind = _text(entry, "op", "a node needs an 'op'", where)
+    if kind not in _FUNCTIONS:
+        raise _unknown("op", kind, _FUNCTIONS, where)
+    key = "kind" if kind == "Movement" else "fn"
+    function = _text(entry, key, f"{kind} needs '{key}'", where)
+    if function not in _FUNCTIONS[kind]:
+        raise _unknown(f"{key} of {kind}", function, _FUNCTIONS[kind], where)
+    uop, arg = _FUNCTIONS[kind][function], _object(entry, "attrs", where)
+    if kind == "Reduce":
+        uop, arg = "REDUCE", _reduce_arg(entry, uop, arg, values.get(outputs[0], {}))
+    return Node(outputs[0], uop, tuple(_list(entry, "inputs", where)), arg, where)
+
+
+def _reduce_arg(
+    entry: dict[str, Any], op: str, attrs: dict[str, Any], declared: dict[str, Any]
+) -> dict[str, Any]:
+    """A reduce of 000 accumulates in fp32, or in the type declared for its result."""
+    arg = {**attrs, "op": op}
+    if "axes" in entry:
+        arg["axes"] = entry["axes"]
+    if "dtype" not in arg and "acc_dtype" not in arg:
+        arg["dtype"] = declared.get("dtype", "fp32")
+    return arg
+
+
+def _text(entry: dict[str, Any], key: str, need: str, where: Where | None = None) -> str:
+    value = entry.get(key)
+    if value is None:
+        raise TinycError("MissingArgument", need, where)
+    if not isinstance(value, str) or not value:
+        raise _wrong(f"'{key}' must be a non-empty text, not {_shown(value)}", where)
+    return value
+
+
+def _list(entry: dict[str, Any], key: str, where: Where) -> list[Any]:
+    value = entry.get(key, [])
+    if not isinstance(value, list):
+        raise _wrong(f"'{key}' must be a list, not {_shown(value)}", where)
+    return value
+
+
+def _object(entry: dict[str, Any], key: str, where: Where) -> dict[str, Any]:
+    value = entry.get(key, {})
+    if not isinstance(value, dict):
+        raise _wrong(f"'{key}' must be an object, not {_shown(value)}", where)
+    return value
+
+
+def _unknown(what: str, name: str, known: Any, where: Where) -> TinycError:
+    return TinycError("UnknownUop", f"unknown {what} {_shown(name)}; use one of {', '.join(known)}", where)
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:59] + "…"

@@ -1,0 +1,122 @@
+"""Instruments for the pass runner: print the IR around passes, and measure time; spelled and laid out as in `mlir-opt`.
+
+Everything goes to a stream (stderr), or, for IR with `tree_dir`, to numbered files of a folder.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TextIO
+
+from tinyc.passes import Instrument, Step
+
+
+@dataclass
+class PrintIr(Instrument):
+    """Print the module before and after passes: `before_passes` and `after_passes` name them.
+
+    The whole module is printed, also around a pass that is nested in a function. A pass that left the text of the
+    module as it was is marked "(unchanged)"; `after_change` prints no IR for it.
+    """
+
+    stream: TextIO
+    before_passes: frozenset[str] = frozenset()
+    after_passes: frozenset[str] = frozenset()
+    before_all: bool = False
+    after_all: bool = False
+    after_change: bool = False
+    after_failure: bool = False
+    debug_info: bool = False
+    tree_dir: Path | None = None
+    _text: str = ""
+    _count: int = 0
+
+    def before(self, step: Step, module: Any) -> None:
+        """Print the module if asked to, and keep its text for comparison."""
+        before = self.before_all or step.name in self.before_passes
+        after = self.after_all or self.after_change or step.name in self.after_passes
+        if before or after:
+            self._text = self._asm(module)
+        if before:
+            self._emit("Before", step, self._text)
+
+    def after(self, step: Step, module: Any) -> None:
+        """Print the module if asked to."""
+        if not (self.after_all or self.after_change or step.name in self.after_passes):
+            return
+        text = self._asm(module)
+        if text != self._text:
+            self._emit("After", step, text)
+        elif self.after_change:
+            self.stream.write(f"// {step.title} ({step.name}): (unchanged)\n")
+        else:
+            self._emit("After", step, f"// (unchanged)\n{text}")
+
+    def failed(self, step: Step, module: Any) -> None:
+        """Print what a failed pass left behind if asked to."""
+        if self.after_failure or self.after_all or step.name in self.after_passes:
+            self._emit("After", step, self._asm(module), " Failed")
+
+    def _asm(self, module: Any) -> str:
+        return module.operation.get_asm(enable_debug_info=self.debug_info)
+
+    def _emit(self, when: str, step: Step, text: str, outcome: str = "") -> None:
+        header = f"// -----// IR Dump {when} {step.title}{outcome} ({step.name}) //----- //\n"
+        if self.tree_dir is None:
+            self.stream.write(f"{header}{text.rstrip()}\n\n\n")
+            return
+        self.tree_dir.mkdir(parents=True, exist_ok=True)
+        path = self.tree_dir / f"{self._count}_{step.name}.mlir"
+        path.write_text(f"{header}{text.rstrip()}\n", encoding="utf-8")
+        self._count += 1
+
+
+@dataclass
+class Timing(Instrument):
+    """Measure what passes and named phases take; `report()` gives `mlir-opt`'s table."""
+
+    entries: list[tuple[str, float]] = field(default_factory=list)
+    _begun: float = field(default_factory=time.perf_counter)
+    _step_begun: float = 0.0
+
+    def before(self, step: Step, module: Any) -> None:
+        """Start the clock of `step`."""
+        self._step_begun = time.perf_counter()
+
+    def after(self, step: Step, module: Any) -> None:
+        """Record `step`."""
+        self.entries.append((step.title, time.perf_counter() - self._step_begun))
+
+    def failed(self, step: Step, module: Any) -> None:
+        """Record `step`."""
+        self.after(step, module)
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Record what the `with` block takes."""
+        begun = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.entries.append((name, time.perf_counter() - begun))
+
+    def report(self) -> str:
+        """Return the table."""
+        total = time.perf_counter() - self._begun
+        rest = total - sum(seconds for _, seconds in self.entries)
+        rule = "===" + "-" * 73 + "==="
+        rows = [*self.entries, ("Rest", rest), ("Total", total)]
+        return "\n".join(
+            [
+                rule,
+                "... Execution time report ...".center(79).rstrip(),
+                rule,
+                f"  Total Execution Time: {total:.4f} seconds",
+                "",
+                "  ----Wall Time----  ----Name----",
+                *(f"  {seconds:8.4f} ({seconds / total:6.1%})  {name}" for name, seconds in rows),
+                "",
+            ]
+        )

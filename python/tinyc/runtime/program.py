@@ -1,0 +1,121 @@
+"""The host program as frozen data: what every device runs, and all that it needs to know of the compiler.
+
+Comes from the `exec` layer (`dialects/exec/to_program.py`); imports no MLIR. Extents are those of `analysis/extents`, sizes
+and offsets are bytes, element types have their IR names (`f16`, `ui8`, `i1` for bool).
+"""
+
+from dataclasses import dataclass
+
+from tinyc.analysis.extents import Dim
+
+Grid = tuple[Dim, Dim, Dim]
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """A relation that holds, or the program must not run: ``lhs == rhs`` (`eq`) or ``lhs <= rhs`` (`le`)."""
+
+    lhs: Dim
+    predicate: str
+    rhs: Dim
+
+    def __str__(self) -> str:
+        return f"{self.lhs} {'==' if self.predicate == 'eq' else '<='} {self.rhs}"
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """Memory for one dense row-major tensor; `kind` is "input", "output" or "arena", `offset` is into the arena."""
+
+    name: str
+    kind: str
+    memory_space: str
+    offset: Dim
+    size: Dim
+    element: str
+    shape: tuple[Dim, ...]
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """Parameter: the address of `buffer`, which the kernel sees under `shape` (as many elements as the buffer's)."""
+
+    buffer: str
+    element: str
+    shape: tuple[Dim, ...]
+
+
+@dataclass(frozen=True)
+class Status:
+    """Parameter: the address of two i64, number `slot` of the status buffer: [out of range, the index]."""
+
+    slot: int
+
+
+@dataclass(frozen=True)
+class ExtentValue:
+    """Parameter: the value of an extent as a 64-bit integer."""
+
+    value: Dim
+
+
+Parameter = Pointer | Status | ExtentValue
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """The launch contract of one kernel.
+
+    On the CPU `grid[0]` is the trip count of the parallel outer loop.
+    """
+
+    symbol: str
+    generation: int
+    grid: Grid
+    block: Grid
+    cluster: Grid
+    dynamic_shared_bytes: Dim
+    parameters: tuple[Parameter, ...]
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+
+    @property
+    def pointers(self) -> tuple[Pointer, ...]:
+        """The parameters that are buffers, in order."""
+        return tuple(parameter for parameter in self.parameters if isinstance(parameter, Pointer))
+
+    @property
+    def status(self) -> Status | None:
+        """The parameter through which an index that is out of range is reported."""
+        return next((parameter for parameter in self.parameters if isinstance(parameter, Status)), None)
+
+    @property
+    def extents(self) -> tuple[Dim, ...]:
+        """The parameters that are extents, in order."""
+        return tuple(parameter.value for parameter in self.parameters if isinstance(parameter, ExtentValue))
+
+
+@dataclass(frozen=True)
+class Program:
+    """The host function: buffers, kernels in the order of their generations, and what has to hold of the symbols.
+
+    `symbols` is the order of `shape_vars`. The buffer `input_N` is the input called `inputs[N]`; likewise the outputs.
+    """
+
+    name: str
+    symbols: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    assumptions: tuple[Assumption, ...]
+    buffers: tuple[Buffer, ...]
+    kernels: tuple[Kernel, ...]
+    arena_bytes: Dim
+
+    def of_kind(self, kind: str) -> tuple[Buffer, ...]:
+        """Return the buffers of one kind, in order."""
+        return tuple(buffer for buffer in self.buffers if buffer.kind == kind)
+
+    @property
+    def status_slots(self) -> int:
+        """How many kernels report indices that are out of range; each has two i64 in the status buffer."""
+        return 1 + max((kernel.status.slot for kernel in self.kernels if kernel.status), default=-1)
