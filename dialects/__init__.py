@@ -15,7 +15,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Layer:
-    """One layer: `verify(module)` reports what breaks the layer's contract as errors, and returns whether nothing does."""
+    """One layer: `verify(module)` reports what breaks its contract as located errors; returns whether nothing does."""
 
     name: str
     dialect: Any
@@ -25,6 +25,8 @@ class Layer:
 @functools.cache
 def layers() -> tuple[Layer, ...]:
     """Return the layers in walk order."""
+    from tinyc.dialects.exec import ops as exec_
+    from tinyc.dialects.exec import verify as exec_verify
     from tinyc.dialects.region import ops as region
     from tinyc.dialects.region import verify as region_verify
     from tinyc.dialects.tiny import ops as tiny
@@ -33,12 +35,16 @@ def layers() -> tuple[Layer, ...]:
     return (
         Layer("tiny", tiny.Tiny, tiny_verify.verify),
         Layer("region", region.RegionDialect, region_verify.verify),
+        Layer("exec", exec_.Exec, exec_verify.verify),
     )
 
 
 def load_all() -> None:
     """Register every dialect in the current context, which must not have them yet."""
+    from tinyc.mlir import claim_namespace
+
     for layer in layers():
+        claim_namespace(layer.dialect.DIALECT_NAMESPACE)
         # Python-defined dialects are loaded context by context; the classes are registered anew with the last one.
         layer.dialect.load(reload=True)
 
@@ -58,10 +64,9 @@ def present(module: Any) -> set[str]:
 
 
 def verify(module: Any) -> bool:
-    """Check `module` against the contract of every layer that it has ops of; report what breaks one.
+    """Check `module` against the contracts of the layers that it has ops of, as `Layer.verify`.
 
-    The layers stand in walk order and the first that is broken is the last to be checked: what holds in a later one
-    may rest on it.
+    The first layer whose contract is broken is the last to be checked: a later one may rest on it.
     """
     namespaces = present(module)
     return all(layer.verify(module) for layer in layers() if layer.name in namespaces)

@@ -186,7 +186,7 @@ def _extent(name: str, attribute: Any) -> Dim:
         value = extents.parse(attribute.value)
     except ExtentError as error:
         raise TinycError("InvalidExtent", f"'{name}': {error}") from None
-    canonical = value if isinstance(value, int) else f'"{value}"'
-    if str(attribute) != str(canonical):
+    if isinstance(value, int) or str(value) != attribute.value:
+        canonical = value if isinstance(value, int) else f'"{value}"'
         raise TinycError("InvalidExtent", f"'{name}' is {attribute}, which is not canonical; write {canonical}")
     return value

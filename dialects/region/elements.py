@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tinyc.analysis.axis import Axis, AxisExpr
+from tinyc.analysis.contraction import is_summed_product
 from tinyc.analysis.extents import Dim, FloorDiv
 from tinyc.analysis.index_book import Access, Guard, NonScop, trace
 from tinyc.diagnostics import TinycError, Where
@@ -78,7 +79,7 @@ class Elements:
 
     def position(self, expression: AxisExpr, index: Index) -> Any:
         """Return an axis expression at `index`."""
-        total = None if expression.constant == 0 and expression.terms else self.extent(expression.constant)
+        total: Any = None
         for atom, coefficient in expression.terms:
             if isinstance(atom, Axis):
                 term = index[atom.position]
@@ -87,7 +88,9 @@ class Elements:
             if coefficient != 1:
                 term = arith.muli(term, self.index(coefficient))
             total = term if total is None else arith.addi(total, term)
-        return total
+        if total is None:
+            return self.extent(expression.constant)
+        return total if expression.constant == 0 else arith.addi(total, self.extent(expression.constant))
 
     def within(self, position: Any, size: Dim) -> Any:
         """Return whether ``0 <= position < size``; one unsigned comparison does both."""
@@ -213,46 +216,46 @@ class Elements:
     # --- reductions ---------------------------------------------------------------------------------------------------
 
     def _reduced_inline(self, op: Any, index: Index) -> Any:
-        """Return one element of a reduction, as loops around an accumulator in memory of one element."""
+        """Return one element of a reduction, as loops around one accumulator in memory."""
         accumulator = self.accumulators(op, 1)
-        memref.store(self.initial(op), accumulator, [self.index(0)])
+        memref.store(initial(op), accumulator, [self.index(0)])
         with self.loops(reduced_shape(op)) as reduction:
             value = self.combined(op, memref.load(accumulator, [self.index(0)]), joined(op, index, reduction))
             memref.store(value, accumulator, [self.index(0)])
-        return memref.load(accumulator, [self.index(0)])
+        return self.finished(op, memref.load(accumulator, [self.index(0)]))
 
     def accumulators(self, op: Any, count: int) -> Any:
         """Allocate `count` accumulators of a reduction on the stack."""
-        kind = scalars.register_type(tensor_type(op.operation.results[0].type).element)
+        kind = scalars.register_type(accumulator_element(op))
         return memref.alloca(ir.MemRefType.get([count], kind), [], [])
-
-    def initial(self, op: Any) -> Any:
-        """Return what a reduction starts from."""
-        element = tensor_type(op.operation.results[0].type).element
-        return scalars.constant(element, scalars.neutral(arguments(op)["op"], element))
 
     def combined(self, op: Any, accumulator: Any, index: Index) -> Any:
         """Return the accumulator with the operand's element `index` taken in."""
-        element, kind = tensor_type(op.operation.results[0].type).element, arguments(op)["op"]
-        return scalars.combine(kind, element, accumulator, self._term(op, index, element))
+        element = accumulator_element(op)
+        return scalars.combine(arguments(op)["op"], element, accumulator, self._term(op, index, element))
+
+    def finished(self, op: Any, accumulator: Any) -> Any:
+        """Return the result that an accumulator holds."""
+        return scalars.cast(accumulator, accumulator_element(op), tensor_type(op.operation.results[0].type).element)
 
     def _term(self, op: Any, index: Index, accumulator: str) -> Any:
         """Return one term of a reduction in the accumulator's type, where a product for a sum is formed too."""
         (operand,) = op.operation.operands
-        terms = list(operand.owner.operation.operands) if is_product(op) else [operand]
+        terms = list(operand.owner.operation.operands) if is_summed_product(op) else [operand]
         values = [scalars.cast(self.at(term, index), tensor_type(term.type).element, accumulator) for term in terms]
         return values[0] if len(values) == 1 else scalars.elementwise("mul", accumulator, values)
 
 
-def is_product(reduce_op: Any) -> bool:
-    """Say whether a reduction is a sum of products that nothing else reads, which are formed in the accumulator's type."""
-    (operand,) = reduce_op.operation.operands
-    return (
-        arguments(reduce_op)["op"] == "sum"
-        and isinstance(operand, ir.OpResult)
-        and operand.owner.operation.name == "tiny.mul"
-        and len(list(operand.uses)) == 1
-    )
+def accumulator_element(reduce_op: Any) -> str:
+    """Return the element type in which a reduction runs: the result's, but f32 for 16-bit floats, rounded at the end."""
+    element = tensor_type(reduce_op.operation.results[0].type).element
+    return "f32" if element in scalars.SMALL_FLOATS else element
+
+
+def initial(reduce_op: Any) -> Any:
+    """Return what a reduction starts from."""
+    element = accumulator_element(reduce_op)
+    return scalars.constant(element, scalars.neutral(arguments(reduce_op)["op"], element))
 
 
 def reduced_shape(reduce_op: Any) -> tuple[Dim, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from tinyc.analysis.extents import Dim
 from tinyc.dialects.region import scalars
-from tinyc.dialects.region.elements import Elements, Index, joined, reduced_shape, traced
+from tinyc.dialects.region.elements import Elements, Index, initial, joined, reduced_shape, traced
 from tinyc.dialects.region.verify import yields_of
 from tinyc.dialects.tiny.attributes import arguments, tensor_type
 from tinyc.dialects.tiny.infer import ELEMENTWISE
@@ -77,12 +77,12 @@ def reduction(elements: Elements, kernel: Any, op: Any, low: Any, high: Any) -> 
             return (*outer, arith.addi(tile, lane)) if shape else ()
 
         with elements.loop(elements.index(0), count) as lane:
-            memref.store(elements.initial(op), accumulators, [lane])
+            memref.store(initial(op), accumulators, [lane])
         with elements.loops(reduced_shape(op)) as reduced, elements.loop(elements.index(0), count) as lane:
             so_far = memref.load(accumulators, [lane])
             memref.store(elements.combined(op, so_far, joined(op, at(lane), reduced)), accumulators, [lane])
         with elements.loop(elements.index(0), count) as lane:
-            elements.reduced[op.operation.results[0]] = lambda _: memref.load(accumulators, [lane])
+            elements.reduced[op.operation.results[0]] = lambda _: elements.finished(op, memref.load(accumulators, [lane]))
             index = at(lane)
             elements.store(output, index, elements.at(value, index))
 

@@ -58,7 +58,7 @@ class RegionToLoops(Pass):
         for kernel in kernels(module).values():
             _lower(kernel)
             kernel.operation.erase()
-        passmanager.PassManager.parse("builtin.module(func.func(canonicalize,cse))").run(module.operation)
+        passmanager.PassManager.parse("builtin.module(func.func(cse,loop-invariant-code-motion,cse))").run(module.operation)
 
 
 def memref_type(tensor: TensorType) -> Any:

@@ -117,7 +117,7 @@ def _check_yield(op: Any) -> None:
 
 
 def verify(module: Any) -> bool:
-    """Check kernel names and launches across the module; report each violation and return whether there was none."""
+    """Check the launches of the kernels across the module; report each violation and return whether there was none."""
     found = list(violations(module))
     for location, message in found:
         location.emit_error(message)
@@ -126,13 +126,8 @@ def verify(module: Any) -> bool:
 
 def violations(module: Any) -> Iterator[tuple[Any, str]]:
     """Yield (location, message) for each violation in `module`."""
-    seen: set[str] = set()
-    for op in module.body.operations:
-        name = op.operation.attributes.get("sym_name")
-        if isinstance(name, ir.StringAttr):
-            if name.value in seen:
-                yield op.location, f"two ops of the module are named @{name.value}"
-            seen.add(name.value)
+    named = (op.operation.attributes.get("sym_name") for op in module.body.operations)
+    symbols = {name.value for name in named if isinstance(name, ir.StringAttr)}
     known = kernels(module)
     for function in module.body.operations:
         if function.operation.name != "func.func" or not len(function.regions[0].blocks):
@@ -140,7 +135,7 @@ def violations(module: Any) -> Iterator[tuple[Any, str]]:
         for block in function.regions[0].blocks:
             for op in block.operations:
                 if op.operation.name == "region.launch":
-                    yield from _launch(op, known, seen)
+                    yield from _launch(op, known, symbols)
 
 
 def _launch(op: Any, known: dict[str, Any], symbols: set[str]) -> Iterator[tuple[Any, str]]:

@@ -10,12 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tinyc.analysis.contraction import Contraction, detect
+from tinyc.analysis.contraction import Contraction, detect, is_summed_product, is_widening
+from tinyc.analysis.index_book import is_movement
 from tinyc.diagnostics import Where, remark
-from tinyc.dialects.region.elements import is_product
-from tinyc.dialects.tiny.attributes import tensor_type
 from tinyc.dialects.tiny.infer import ELEMENTWISE, LEAVES, MOVEMENT
-from tinyc.dialects.tiny.types import bits, is_float
 
 _FREE = frozenset(f"tiny.{name}" for name in (*MOVEMENT, *LEAVES))
 _ELEMENTWISE = frozenset(f"tiny.{name}" for name in ELEMENTWISE)
@@ -57,7 +55,7 @@ class _Former:
 
     def reduction(self, op: Any) -> None:
         """Form the group of a reduction: its product, itself, and behind a contraction the chain of its consumers."""
-        product = [op.operation.operands[0].owner] if is_product(op) else []
+        product = [op.operation.operands[0].owner] if is_summed_product(op) else []
         found = detect(op) if product else None
         group = Group([*product, op])
         if isinstance(found, Contraction):
@@ -86,7 +84,7 @@ class _Former:
         (consumer,) = consumers
         if consumer.name not in _ELEMENTWISE:
             return f"'{consumer.name}' consumes it"
-        if consumer in self.taken or any(is_product(use.owner) for use in _reduce_uses(consumer)):
+        if consumer in self.taken or any(is_summed_product(use.owner) for use in _reduce_uses(consumer)):
             return "its consumer forms the products of another reduction"
         return None
 
@@ -110,19 +108,10 @@ def _reduce_uses(op: Any) -> list[Any]:
 def _widening_casts(value: Any) -> Iterator[Any]:
     """Yield the widening casts that `value` is reached through, below movements."""
     op = getattr(value.owner, "operation", None)
-    while op is not None and (op.name.removeprefix("tiny.") in MOVEMENT or _widens(op)):
+    while op is not None and (is_movement(op) or (op.name == "tiny.cast" and is_widening(op))):
         if op.name == "tiny.cast":
             yield op
         op = getattr(op.operands[0].owner, "operation", None)
-
-
-def _widens(op: Any) -> bool:
-    """Say whether an op is a cast that keeps every value: to a wider type of the same kind."""
-    if op.name != "tiny.cast":
-        return False
-    source, target = tensor_type(op.operands[0].type).element, tensor_type(op.results[0].type).element
-    same_kind = is_float(source) == is_float(target) and source.startswith("ui") == target.startswith("ui")
-    return same_kind and source != "i1" and bits(source) < bits(target)
 
 
 def _remark_epilogue(op: Any, chain: list[Any], reason: str) -> None:

@@ -8,6 +8,7 @@ from tinyc.dialects.region.ops import memref_type
 from tinyc.dialects.tiny.attributes import tensor_type
 from tinyc.dialects.tiny.buffers import Buffers
 from tinyc.dialects.tiny.grouping import Group, groups_of
+from tinyc.dialects.tiny.infer import ELEMENTWISE
 from tinyc.dialects.tiny.verify import functions
 from tinyc.mlir import func, ir
 from tinyc.passes import Pass
@@ -38,9 +39,9 @@ class TinyToRegion(Pass):
           %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> tensor<4xf32>
           %1 = "tiny.neg"(%0) : (tensor<4xf32>) -> tensor<4xf32>
           "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> ()
-        }) {sym_name = "neg"} : () -> ()
+        }) {sym_name = "elementwise_neg"} : () -> ()
         func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
-          %k = "region.launch"() {kernel = @neg} : () -> ((tensor<4xf32>) -> tensor<4xf32>)
+          %k = "region.launch"() {kernel = @elementwise_neg} : () -> ((tensor<4xf32>) -> tensor<4xf32>)
           %0 = call_indirect %k(%x) : (tensor<4xf32>) -> tensor<4xf32>
           return %0 : tensor<4xf32>
         }
@@ -212,10 +213,15 @@ def _local(value: Any, local: dict[Any, Any]) -> Any:
 
 
 def _stem(group: Group | None) -> str:
-    """Return what a kernel is called: its contraction's pattern or its ops, the first few of them."""
+    """Return what a kernel is called: its contraction's pattern or its ops, the first few of them.
+
+    An element-wise op says so, since its bare name may be a function of the C library (`exp2`), which code calls too.
+    """
     if group is None:
         return "copy"
     names = [_verb(op.operation) for op in group.ops]
+    if len(names) == 1 and names[0] in ELEMENTWISE:
+        return f"elementwise_{names[0]}"
     if group.pattern:
         names = [group.pattern, *names[2:]]
     return "_".join(names[:6]) + (f"_and_{len(names) - 6}_more" if len(names) > 6 else "")

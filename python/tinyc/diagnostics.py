@@ -45,6 +45,7 @@ CODES = {
     "UnsupportedTarget": "TC404",
     "OutOfMemory": "TC405",
     "VerificationFailed": "TC406",
+    "UnknownLayer": "TC407",
     # 9xx: tinyc itself
     "InternalError": "TC901",
 }

@@ -77,10 +77,11 @@ def _check_tokens(text: str, filename: str) -> None:
 def _check_aliases(text: str, filename: str) -> None:
     """Refuse aliases whose definitions, written out, are huge: MLIR prints an attribute in full wherever it stands."""
     sizes: dict[str, int] = {}
-    for match in _ALIAS.finditer(text):
-        end = text.find("\n", match.end())
-        definition = text[match.end() : end if end >= 0 else len(text)]
-        size = 1 + sum(sizes.get(name, 1) for name in _REFERENCE.findall(definition))
+    definitions = list(_ALIAS.finditer(text))
+    ends = [*(each.start() for each in definitions), len(text)][1:]
+    for match, end in zip(definitions, ends, strict=True):
+        # Up to the next definition, so that one of several lines is seen whole; what else stands there is printed too.
+        size = 1 + sum(sizes.get(name, 1) for name in _REFERENCE.findall(text, match.end(), end))
         if size > MAX_EXPANDED_TOKENS:
             message = f"alias {match.group(1)} stands for more than {MAX_EXPANDED_TOKENS} attributes when written out"
             raise _refusal(message, text, match.start(), filename)

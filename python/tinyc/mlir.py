@@ -82,6 +82,12 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"the MLIR bindings ({PROVIDER}) have no module {name!r}")
 
 
+def claim_namespace(dialect: str) -> None:
+    """Spare the bindings the search for a module `dialects.<dialect>`, which they repeat at each op they hand out."""
+    name = f"{PROVIDER}.dialects.{dialect}"
+    sys.modules.setdefault(name, types.ModuleType(name))
+
+
 _context: Any = None
 
 

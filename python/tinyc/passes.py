@@ -153,7 +153,16 @@ def verify_layers(module: Any) -> None:
         IrError: it breaks one.
     """
     verify(module.operation)
-    with capture_errors(module.context) as errors:
+    verify_contracts(module)
+
+
+def verify_contracts(module: Any) -> None:
+    """Check `module`, whose ops verify, against the contract of every layer in it.
+
+    Raises:
+        IrError: it breaks one.
+    """
+    with module.context, capture_errors(module.context) as errors:
         legal = dialects.verify(module)
     if not legal:
         raise IrError.of(errors, "the module breaks the contract of a layer")

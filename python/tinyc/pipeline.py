@@ -13,10 +13,18 @@ from typing import Any
 
 from tinyc import passes
 from tinyc.diagnostics import TinycError
+from tinyc.dialects.region.to_exec import RegionToExec
+from tinyc.dialects.region.to_loops import RegionToLoops
+from tinyc.dialects.tiny.to_region import TinyToRegion
 from tinyc.mlir import context, passmanager
 from tinyc.passes import Instrument, Pass, Step, Upstream, suggest
 
-PASSES: tuple[type[Pass], ...] = ()
+#: In walk order.
+PASSES: tuple[type[Pass], ...] = (
+    TinyToRegion,
+    RegionToExec,  # before the kernels are loops: the launch contracts come from their region form
+    RegionToLoops,
+)
 
 ROOT = "builtin.module"
 _MAX_NESTING = 64

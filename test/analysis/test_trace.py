@@ -3,7 +3,6 @@
 import random
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from movement_chains import Chain, apply_numpy, random_chain
@@ -42,7 +41,7 @@ def read_elements(access: Access, source, shape, values):
         decided |= outside
     rows = [axes.evaluate(row, indices, values) + np.zeros(shape, np.int64) for row in access.map]
     for row, extent in zip(rows, source.shape, strict=True):
-        assert ((0 <= row) & (row < extent) | decided).all()
+        assert ((row >= 0) & (row < extent) | decided).all()
     if not decided.all():
         clipped = tuple(np.where(decided, 0, row) for row in rows)
         result = np.where(decided, result, source[clipped])
@@ -51,7 +50,7 @@ def read_elements(access: Access, source, shape, values):
 
 def check(chain: Chain, values) -> Access | NonScop:
     """Check the traced access of the chain against numpy, at these values of the symbols."""
-    module, source, value = build_chain(chain)
+    _module, source, value = build_chain(chain)
     with context():
         access = trace(value)
     if isinstance(access, NonScop):

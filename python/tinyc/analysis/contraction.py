@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tinyc.analysis import axis as axes
+from tinyc.analysis.access import Access, extend, is_movement
 from tinyc.analysis.axis import Axis, AxisExpr, Shape
-from tinyc.analysis.index_book import Access, extend, is_movement
 from tinyc.dialects.tiny.attributes import arguments, tensor_type
 from tinyc.dialects.tiny.types import FLOATS, SIGNED, UNSIGNED, bits
 
@@ -105,6 +105,21 @@ def _detect(reduce: Any) -> Contraction:
     return Contraction(reduce, multiply, lhs, rhs, domain, roles, windows)
 
 
+def is_summed_product(reduce: Any) -> bool:
+    """Say whether a `tiny.reduce` is a sum of products that nothing else reads.
+
+    Such products are formed in the accumulator's type, in every executor (`spec/tiny-json.md`, Arithmetic).
+    """
+    (operand,) = reduce.operation.operands
+    producer = getattr(operand.owner, "operation", None)
+    return (
+        arguments(reduce)["op"] == "sum"
+        and producer is not None
+        and producer.name == "tiny.mul"
+        and _used_once(operand)
+    )
+
+
 def _used_once(value: Any) -> bool:
     return len(list(value.uses)) == 1
 
@@ -115,10 +130,11 @@ def _is_private_movement(op: Any) -> bool:
 
 def _is_transparent(op: Any) -> bool:
     """Say whether an operand is seen through `op`: a movement, or a cast that changes no value."""
-    return is_movement(op) or (op.name == "tiny.cast" and _is_widening(op))
+    return is_movement(op) or (op.name == "tiny.cast" and is_widening(op))
 
 
-def _is_widening(cast: Any) -> bool:
+def is_widening(cast: Any) -> bool:
+    """Say whether a `tiny.cast` keeps every value: to a wider type of the same kind, or from unsigned to signed."""
     before, after = tensor_type(cast.operands[0].type).element, tensor_type(cast.results[0].type).element
     if {before, after} <= set(FLOATS) or {before, after} <= set(SIGNED):
         return bits(before) < bits(after)

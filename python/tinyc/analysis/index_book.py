@@ -1,149 +1,168 @@
-"""Where a value's elements come from: access maps through chains of movements.
+"""The IndexBook: for each value of a Tiny function its axes, and how it reads the values that it is made of.
 
-`trace` follows the movements below a value down to the first value that none defines, and gives the composed map with
-the guards that pads leave, or says which op is not affine and why (`NonScop`). IR in, frozen data out.
+In: a function in the Tiny layer. Out: an `IndexBook` of one entry a value, each about a single op: the maps of whole
+chains of movements are composed by `access.trace`. Specification 000 §1.3, 002 §2.
 """
 
-from collections.abc import Callable
+import functools
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from tinyc.analysis import axis as axes
 from tinyc.analysis import extents
-from tinyc.analysis.axis import AxisExpr, Shape
-from tinyc.analysis.extents import ExtentError
-from tinyc.analysis.movement import Guard, Index, NotAffine, read
+from tinyc.analysis.access import Access, Guard, NonScop, extend, is_movement, trace, trace_affine
+from tinyc.analysis.axis import Shape
+from tinyc.analysis.extents import Dim, Extent, ExtentError
+from tinyc.analysis.movement import Index, NotAffine, Read, read
+from tinyc.analysis.value_names import value_names
 from tinyc.dialects.tiny.attributes import arguments, tensor_type
-from tinyc.dialects.tiny.infer import MOVEMENT
+from tinyc.dialects.tiny.infer import ELEMENTWISE, LEAVES
 
 __all__ = ["Access", "Guard", "NonScop", "extend", "is_movement", "trace", "trace_affine"]
 
-MAX_GUARDS = 16
-MAX_DIVISIONS = 8
-MAX_NESTING = 3
-_MAX_COEFFICIENT = 2**62
-
-_MOVEMENTS = frozenset(f"tiny.{name}" for name in MOVEMENT)
+_LEAVES = frozenset(f"tiny.{name}" for name in LEAVES)
+_ELEMENTWISE = frozenset(f"tiny.{name}" for name in ELEMENTWISE)
 
 
 @dataclass(frozen=True)
-class Access:
-    """Element ``(i0, …)`` of a value is ``source[map]``; where guards fail, the value of the first that does."""
+class AxisVar:
+    """The axis `i<position>` of an entry: its size, and what it does.
 
-    source: Any
+    `kind` is `iter`; `broadcast` for an axis of size 1, or one along which the op repeats its operands; `reduce` for an
+    axis that the op sums up. The label is the symbol that is the size, in lower case.
+    """
+
+    size: Dim
+    kind: str
+
+    @property
+    def label(self) -> str:
+        """The size's symbol in lower case; empty where the size is not one symbol."""
+        if not isinstance(self.size, Extent) or extents.symbols(self.size) != (str(self.size),):
+            return ""
+        return str(self.size).lower()
+
+
+@dataclass(frozen=True)
+class Input:
+    """An operand and the access map to it: from the entry's axes to the operand's index."""
+
+    value: str
     map: Index
-    guards: tuple[Guard, ...] = ()
 
 
 @dataclass(frozen=True)
-class NonScop:
-    """The op at which a chain of movements stops being quasi-affine, and why."""
+class Entry:
+    """How a value is made: its axes (those that a reduce removes come last), its inputs, the guards of a pad.
 
-    op: Any
+    The domain is the box of the axes. Where a guard fails, the value is the guard's and no input is read. `reduce_axes`
+    are the positions of the removed axes in the operand.
+    """
+
+    value: str
+    axes: tuple[AxisVar, ...]
+    inputs: tuple[Input, ...] = ()
+    guards: tuple[Guard, ...] = ()
+    reduce_axes: tuple[int, ...] = ()
+
+    @property
+    def shape(self) -> Shape:
+        """The sizes of the axes."""
+        return tuple(axis.size for axis in self.axes)
+
+
+@dataclass(frozen=True)
+class NonScopEntry:
+    """A value whose reads are no quasi-affine maps, and why."""
+
+    value: str
+    inputs: tuple[str, ...]
     reason: str
 
 
-def is_movement(op: Any) -> bool:
-    """Say whether `op` is a Tiny movement."""
-    return op.name in _MOVEMENTS
+@dataclass(frozen=True)
+class IndexBook:
+    """The entries of a function's values, in order of definition."""
+
+    function: str
+    entries: tuple[Entry | NonScopEntry, ...]
+
+    @functools.cached_property
+    def by_value(self) -> Mapping[str, Entry | NonScopEntry]:
+        """The entries by the name of their value."""
+        return {entry.value: entry for entry in self.entries}
 
 
-def trace(value: Any) -> Access | NonScop:
-    """Return how `value` reads the value below all movements; the identity where no movement defines it."""
-    access, fault = _follow(value)
-    return access if fault is None else fault
+def index_book(function: Any) -> IndexBook:
+    """Return the IndexBook of a function in the Tiny layer.
 
-
-def trace_affine(value: Any) -> Access:
-    """Return how `value` reads the value below its movements, or the result of the first one that is not affine."""
-    access, _ = _follow(value)
-    return access
-
-
-def _follow(value: Any) -> tuple[Access, NonScop | None]:
-    domain = tensor_type(value.type).shape
-    return extend(Access(value, axes.identity(domain)), domain)
-
-
-def extend(access: Access, domain: Shape, enter: Callable[[Any], bool] = is_movement) -> tuple[Access, NonScop | None]:
-    """Continue `access`, whose map runs over the axes of `domain`, through the ops below its source.
-
-    It goes through the ops that `enter` accepts: movements, and element-wise ops of one operand, which read the same
-    index. It stops above an op that is not affine, which is the second result.
+    Raises:
+        TinycError: a value is not a Tiny tensor.
     """
-    while True:
-        op = _producer(access.source)
-        if op is None or not enter(op):
-            return access, None
-        operand = op.operands[0]
-        if not is_movement(op):
-            access = Access(operand, access.map, access.guards)
-            continue
-        kind, shape = op.name.removeprefix("tiny."), tensor_type(operand.type).shape
-        try:
-            step = read(kind, arguments(op), shape, access.map, domain)
-            guards = access.guards
-            for guard in step.guards:
-                guards = _add_guard(guards, guard, domain)
-        except (NotAffine, ExtentError) as error:
-            return access, NonScop(op, str(error))
-        excess = _excess(step.index, guards)
-        if excess is not None:
-            return access, NonScop(op, excess)
-        access = Access(operand, step.index, guards)
+    names = value_names(function)
+    block = function.regions[0].blocks[0]
+    entries: list[Entry | NonScopEntry] = [
+        Entry(names[argument], _iterated(tensor_type(argument.type).shape)) for argument in block.arguments
+    ]
+    for op in block.operations:
+        operation = op.operation
+        results = [names[result] for result in operation.results]
+        entries += [_entry(operation, value, names) for value in results]
+    return IndexBook(function.operation.attributes["sym_name"].value, tuple(entries))
 
 
-def _producer(value: Any) -> Any | None:
-    """Return the operation that defines `value`, or None for a block argument."""
-    owner = value.owner
-    return getattr(owner, "operation", None)
+def _entry(op: Any, value: str, names: Mapping[Any, str]) -> Entry | NonScopEntry:
+    kind = op.name
+    inputs = tuple(names[operand] for operand in op.operands)
+    if kind in _ELEMENTWISE or kind in _LEAVES:
+        shape = tensor_type(op.results[0].type).shape
+        index = _identity(shape)
+        return Entry(value, _iterated(shape), tuple(Input(name, index) for name in inputs))
+    operand = tensor_type(op.operands[0].type).shape if inputs else ()
+    if kind == "tiny.reduce":
+        reduced = arguments(op)["axes"]
+        found, index = _reduction(operand, reduced)
+        return Entry(value, found, (Input(inputs[0], index),), reduce_axes=reduced)
+    if not is_movement(op):
+        return NonScopEntry(value, inputs, f"'{kind}' reads where its data says")
+    try:
+        step = _read(kind, tuple(sorted(arguments(op).items())), operand, tensor_type(op.results[0].type).shape)
+    except (NotAffine, ExtentError) as error:
+        return NonScopEntry(value, inputs, str(error))
+    found = _axes(tensor_type(op.results[0].type).shape, step.index)
+    return Entry(value, found, (Input(inputs[0], step.index),), step.guards)
 
 
-def _add_guard(guards: tuple[Guard, ...], guard: Guard, domain: Shape) -> tuple[Guard, ...]:
-    """Return `guards` with `guard` behind them, without those that others imply."""
-    low, high = axes.bounds(guard.expression, domain)
-    if extents.is_nonnegative(low) and extents.is_nonnegative(guard.size - 1 - high):
-        return guards
-    if any(_implies(earlier, guard) for earlier in guards):
-        return guards
-    # An earlier guard may go only if nothing between gives another value: where it fails, `guard` fails with its value.
-    kept = list(guards)
-    for position in range(len(kept) - 1, -1, -1):
-        if kept[position].value != guard.value:
-            break
-        if _implies(guard, kept[position]):
-            del kept[position]
-    return (*kept, guard)
+@functools.lru_cache(maxsize=4096)
+def _identity(shape: Shape) -> Index:
+    return axes.identity(shape)
 
 
-def _implies(inner: Guard, outer: Guard) -> bool:
-    """Say whether every element that `inner` lets pass, `outer` does too (False: not known)."""
-    distance = outer.expression - inner.expression
-    if distance.terms:
-        return False
-    offset = distance.constant
-    return extents.is_nonnegative(offset) and extents.is_nonnegative(outer.size - inner.size - offset)
+@functools.lru_cache(maxsize=4096)
+def _iterated(shape: Shape) -> tuple[AxisVar, ...]:
+    return tuple(AxisVar(size, "broadcast" if size == 1 else "iter") for size in shape)
 
 
-def _excess(index: Index, guards: tuple[Guard, ...]) -> str | None:
-    """Return why the access is too complicated to be composed further, or None."""
-    if len(guards) > MAX_GUARDS:
-        return f"ExcessivePiecewise: {len(guards)} pad guards (limit {MAX_GUARDS})"
-    expressions = (*index, *(guard.expression for guard in guards))
-    divisions = frozenset().union(*(axes.divisions(expression) for expression in expressions))
-    if len(divisions) > MAX_DIVISIONS:
-        return f"ExcessivePiecewise: {len(divisions)} floor divisions (limit {MAX_DIVISIONS})"
-    depth = max((axes.nesting(expression) for expression in expressions), default=0)
-    if depth > MAX_NESTING:
-        return f"ExcessivePiecewise: floor divisions nested {depth} deep (limit {MAX_NESTING})"
-    if any(_is_large(expression) for expression in (*expressions, *(d.numerator for d in divisions))):
-        return f"ExcessivePiecewise: a coefficient of {_MAX_COEFFICIENT} or more"
-    return None
+@functools.lru_cache(maxsize=4096)
+def _read(kind: str, values: tuple[tuple[str, Any], ...], operand: Shape, result: Shape) -> Read:
+    return read(kind.removeprefix("tiny."), dict(values), operand, _identity(result), result)
 
 
-def _is_large(expression: AxisExpr) -> bool:
-    numbers = [coefficient for _, coefficient in expression.terms]
-    numbers += [atom.divisor for atom, _ in expression.terms if isinstance(atom, axes.FloorDiv)]
-    number = expression.constant
-    numbers += [number] if isinstance(number, int) else [coefficient for _, coefficient in number.terms]
-    return any(abs(number) >= _MAX_COEFFICIENT for number in numbers)
+def _axes(shape: Shape, index: Index) -> tuple[AxisVar, ...]:
+    """Return the axes of a movement's result; those that the operand is not read along are broadcast."""
+    read_along = frozenset().union(*(axes.positions(row) for row in index))
+    return tuple(
+        AxisVar(size, "iter" if position in read_along and size != 1 else "broadcast")
+        for position, size in enumerate(shape)
+    )
+
+
+@functools.lru_cache(maxsize=4096)
+def _reduction(shape: Shape, reduced: tuple[int, ...]) -> tuple[tuple[AxisVar, ...], Index]:
+    """Return the axes and the map of a reduce: the kept axes renumbered from `i0`, the reduced ones behind them."""
+    kept = [position for position in range(len(shape)) if position not in reduced]
+    order = [*kept, *reduced]
+    domain = tuple(shape[position] for position in order)
+    index = tuple(axes.axis(order.index(position), domain) for position in range(len(shape)))
+    return (*_iterated(domain[: len(kept)]), *(AxisVar(size, "reduce") for size in domain[len(kept) :])), index

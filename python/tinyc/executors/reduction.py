@@ -11,9 +11,10 @@ import numpy as np
 
 from tinyc.dialects.tiny.types import integer_range, is_float
 from tinyc.executors.elements import Precision, convert
+from tinyc.executors.elementwise import on_distinct_elements
 
 #: Elements of one block; a larger operand is halved along its longest axis.
-BLOCK_ELEMENTS = 2**20
+BLOCK_ELEMENTS = 2**18
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,6 @@ class Product:
 
     lhs: np.ndarray
     rhs: np.ndarray
-    element: str
 
     @property
     def factors(self) -> tuple[np.ndarray, ...]:
@@ -37,8 +37,16 @@ def reduce(source: np.ndarray | Product, op: str, axes: tuple[int, ...], element
     """
     factors = source.factors if isinstance(source, Product) else (source,)
     accumulator = precision.arithmetic(element)
+    factors = tuple(_converted_once(factor, accumulator) for factor in factors)
     total = _reduce_block(factors, op, axes, accumulator, _neutral(op, element))
     return precision.round(total, element)
+
+
+def _converted_once(values: np.ndarray, accumulator: np.dtype) -> np.ndarray:
+    """Convert a broadcast before it is cut into blocks; anything else is cheaper to convert block by block."""
+    if 0 not in values.strides:
+        return values
+    return on_distinct_elements(lambda x: convert(x, accumulator), values)
 
 
 def _neutral(op: str, element: str) -> Any:

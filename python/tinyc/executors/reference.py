@@ -11,7 +11,7 @@ import numpy as np
 
 from tinyc.analysis.extents import Extent
 from tinyc.diagnostics import TinycError
-from tinyc.dialects.region.verify import block_of, inputs_of, kernels
+from tinyc.dialects.region.verify import block_of, kernels
 from tinyc.dialects.tiny.attributes import arguments, tensor_type
 from tinyc.dialects.tiny.verify import assumptions
 from tinyc.executors import data_dependent, leaves
@@ -20,7 +20,7 @@ from tinyc.executors.elementwise import elementwise, on_distinct_elements
 from tinyc.executors.movement import MOVEMENT
 from tinyc.executors.reduction import Product, reduce
 from tinyc.executors.signature import check_inputs, main_function, signature_of, size, symbol_values
-from tinyc.mlir import ir
+from tinyc.executors.values import needed_ops, summed_products, value_name
 
 #: Told every named value: the name of its op (a node id), the value, and its element type.
 Observer = Callable[[str, np.ndarray, str], None]
@@ -39,11 +39,12 @@ def evaluate(
     arrays = check_inputs(signature.inputs, inputs)
     symbols = symbol_values(signature.inputs, arrays)
     block = function.regions[0].blocks[0]
-    check_assumptions(block, symbols)
+    with module.context:
+        check_assumptions(block, symbols)
     precision = ORACLE if oracle else REFERENCE
     run = _Evaluation(symbols, precision, kernels(module), observe)
     held = [convert(arrays[each.name], precision.held(each.type.element)) for each in signature.inputs]
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), module.context:
         results = run.block(block, held)
         return {
             output.name: _fresh(result, output.type.element)
@@ -72,16 +73,6 @@ def check_assumptions(block: Any, symbols: Mapping[str, int]) -> None:
         raise TinycError.several(errors)
 
 
-def is_summed_product(op: Any) -> bool:
-    """Say whether `op` is a `mul` whose only use is a `sum`: it is formed in the accumulator's type."""
-    if op.operation.name != "tiny.mul":
-        return False
-    uses = list(op.operation.results[0].uses)
-    if len(uses) != 1 or uses[0].owner.operation.name != "tiny.reduce":
-        return False
-    return uses[0].owner.operation.attributes["op"].value == "sum"
-
-
 class _Evaluation:
     """One run: values are dropped after their last use."""
 
@@ -93,32 +84,37 @@ class _Evaluation:
     def block(self, block: Any, operands: list[np.ndarray]) -> list[np.ndarray]:
         """Run a function's or a kernel's body on the values of its first arguments; return what it returns or yields."""
         environment: dict[Any, Any] = dict(zip(block.arguments, operands, strict=False))
-        last_use = {operand: op for op in block.operations for operand in op.operation.operands}
+        needed = needed_ops(block)
+        products = summed_products(needed)
+        last_use = {operand: op for op in needed for operand in op.operation.operands}
         yielded = []
-        for op in block.operations:
+        for op in needed:
             values = [environment.get(operand) for operand in op.operation.operands]
             if op.operation.name == "func.return":
                 return values
             if op.operation.name == "region.yield":
                 yielded.append(values[0])
                 continue
-            for result, value in zip(op.operation.results, self._op(op, values), strict=True):
-                environment[result] = value
-                self._tell(op, result, value)
+            if op.operation.name == "tiny.mul" and op.operation.results[0] in products:
+                environment[op.operation.results[0]] = Product(*values)
+            else:
+                for result, value in zip(op.operation.results, self._op(op, values), strict=True):
+                    environment[result] = value
+                    self._tell(result, value)
             for operand in set(op.operation.operands):
                 if last_use[operand] == op:
                     del environment[operand]
         return yielded
 
-    def _tell(self, op: Any, result: Any, value: Any) -> None:
-        if self.observe is not None and isinstance(value, np.ndarray) and isinstance(op.location, ir.NameLoc):
-            suffix = f"#{result.result_number}" if len(op.operation.results) > 1 else ""
-            self.observe(op.location.name_str + suffix, value, tensor_type(result.type).element)
+    def _tell(self, result: Any, value: Any) -> None:
+        if self.observe is None or not isinstance(value, np.ndarray):
+            return
+        name = value_name(result)
+        if name is not None:
+            self.observe(name, value, tensor_type(result.type).element)
 
     def _op(self, op: Any, values: list[Any]) -> list[Any]:
         name = op.operation.name
-        if name == "tiny.assume":
-            return []
         if name.startswith("tiny."):
             return self._tiny(op, name.removeprefix("tiny."), values)
         if name == "region.read":
@@ -127,14 +123,11 @@ class _Evaluation:
             return [self.kernels[op.operation.attributes["kernel"].value]]
         if name == "func.call_indirect":
             kernel, *operands = values
-            assert len(operands) == len(inputs_of(kernel))
             return self.block(block_of(kernel), operands)
         raise TinycError("InvalidIr", f"the reference runs Tiny and Region modules, and '{name}' is of another layer")
 
     def _tiny(self, op: Any, name: str, values: list[Any]) -> list[Any]:
         elements = [tensor_type(operand.type).element for operand in op.operation.operands]
-        if is_summed_product(op):
-            return [Product(*values, elements[0])]
         given = {key: self._sizes(value) for key, value in arguments(op).items()}
         if name in MOVEMENT:
             return [MOVEMENT[name](values[0], given)]

@@ -57,9 +57,10 @@ def signature_of(function: Any) -> Signature:
     operation = function.operation
     results = operation.attributes["function_type"].value.results
     inputs = [argument.type for argument in function.regions[0].blocks[0].arguments]
-    return Signature(
-        _parameters(operation, "arg_attrs", inputs, "arg"), _parameters(operation, "res_attrs", results, "result")
-    )
+    with operation.context:
+        return Signature(
+            _parameters(operation, "arg_attrs", inputs, "arg"), _parameters(operation, "res_attrs", results, "result")
+        )
 
 
 def _parameters(operation: Any, which: str, types: list[Any], default: str) -> tuple[Parameter, ...]:

@@ -13,15 +13,18 @@ since a sum of n terms of order one is off by up to about n u where its terms ca
 where they do not.
 """
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from tinyc.analysis.extents import Dim
+from tinyc.dialects.region.verify import block_of, kernels
 from tinyc.dialects.tiny.attributes import arguments, tensor_type
 from tinyc.dialects.tiny.types import is_float
 from tinyc.executors.signature import main_function, signature_of
+from tinyc.executors.values import needed_ops, summed_products, value_name
 
 #: Element types from fine to coarse, with base tolerance and unit roundoff.
 _BASE = {"f64": 1e-12, "f32": 1e-5, "f16": 1e-3, "bf16": 1e-3}
@@ -82,29 +85,57 @@ def _coarser(left: str | None, right: str | None) -> str | None:
 
 
 def tolerances(module: Any, sizes: Callable[[Dim], int]) -> dict[str, Tolerance]:
-    """Return the tolerance of each named value and each output of a Tiny module; `sizes` evaluates extents."""
+    """Return the tolerance of each named value and each output of a program; `sizes` evaluates extents."""
     function = main_function(module)
-    block = function.regions[0].blocks[0]
-    roundings: dict[Any, Rounding] = {argument: Rounding() for argument in block.arguments}
-    found = {}
-    for op in block.operations:
-        merged = Rounding()
-        for operand in op.operation.operands:
-            merged = merged.merged(roundings[operand])
-        if op.operation.name == "func.return":
-            results = zip(signature_of(function).outputs, op.operation.operands, strict=True)
-            return found | {
-                output.name: roundings[operand].tolerance(output.type.element) for output, operand in results
-            }
-        for result in op.operation.results:
-            roundings[result] = _step(op, merged, tensor_type(result.type).element, sizes)
-    return found
+    signature = signature_of(function)
+    derivation = _Derivation(kernels(module), sizes)
+    with module.context:
+        results = derivation.block(function.regions[0].blocks[0], [Rounding() for _ in signature.inputs])
+    outputs = zip(signature.outputs, results, strict=True)
+    return derivation.found | {output.name: rounding.tolerance(output.type.element) for output, rounding in outputs}
+
+
+class _Derivation:
+    """Follows roundings through a function and the kernels that it calls."""
+
+    def __init__(self, known: dict[str, Any], sizes: Callable[[Dim], int]) -> None:
+        self.kernels, self.sizes = known, sizes
+        self.found: dict[str, Tolerance] = {}
+
+    def block(self, block: Any, given: list[Rounding]) -> list[Rounding]:
+        """Return the roundings of what a block returns or yields, from those of its first arguments."""
+        environment: dict[Any, Any] = dict(zip(block.arguments, given, strict=False))
+        needed = needed_ops(block)
+        products = summed_products(needed)
+        yielded = []
+        for op in needed:
+            operands = [environment.get(operand) for operand in op.operation.operands]
+            if op.operation.name == "func.return":
+                return operands
+            if op.operation.name == "region.yield":
+                yielded.append(operands[0])
+                continue
+            for result, rounding in zip(op.operation.results, self._op(op, operands, products), strict=True):
+                environment[result] = rounding
+                if isinstance(rounding, Rounding) and (name := value_name(result)) is not None:
+                    self.found[name] = rounding.tolerance(tensor_type(result.type).element)
+        return yielded
+
+    def _op(self, op: Any, operands: list[Any], products: set[Any]) -> list[Any]:
+        if op.operation.name == "region.launch":
+            return [self.kernels[op.operation.attributes["kernel"].value]]
+        if op.operation.name == "func.call_indirect":
+            return self.block(block_of(operands[0]), operands[1:])
+        merged = functools.reduce(Rounding.merged, operands, Rounding())
+        if op.operation.name == "tiny.mul" and op.operation.results[0] in products:
+            return [merged]
+        return [_step(op, merged, tensor_type(result.type).element, self.sizes) for result in op.operation.results]
 
 
 def _step(op: Any, before: Rounding, element: str, sizes: Callable[[Dim], int]) -> Rounding:
     """Return what is rounded up to and including `op`."""
     name = op.operation.name.removeprefix("tiny.")
-    if not is_float(element) or name in _EXACT:
+    if not is_float(element) or name in _EXACT or (name == "cast" and _widens(op)):
         return before
     if name == "reduce":
         given, source = arguments(op), tensor_type(op.operation.operands[0].type)
@@ -114,3 +145,9 @@ def _step(op: Any, before: Rounding, element: str, sizes: Callable[[Dim], int]) 
         added = Rounding(_coarser(before.coarsest, element), before.terms + length, element)
         return before.merged(added)
     return before.merged(Rounding(element))
+
+
+def _widens(op: Any) -> bool:
+    """Say whether a `cast` loses nothing: from a float to one that has all its values."""
+    source, target = (tensor_type(value.type).element for value in (op.operation.operands[0], op.operation.results[0]))
+    return source == target or (source in _BASE and target in ("f32", "f64") and _coarser(source, target) == source)

@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from tinyc.diagnostics import TinycError, Where
-from tinyc.importers.spellings import Node, Program
+from tinyc.importers.spellings import Node, Program, result_names
 
 
 @dataclass
@@ -21,11 +21,6 @@ class Graph:
     results: dict[str, tuple[str, int]] = field(default_factory=dict)
     outputs: list[str] = field(default_factory=list)
     broken: set[str] = field(default_factory=set)
-
-
-def result_names(node: Node) -> tuple[str, ...]:
-    """Return the names of a node's results: a `TOPK` has its values under its id and its indices under `id#1`."""
-    return (node.id, f"{node.id}#1") if node.uop == "TOPK" else (node.id,)
 
 
 def order(program: Program, errors: list[TinycError]) -> Graph:
@@ -83,7 +78,9 @@ def _sort(nodes: dict[str, Node], graph: Graph, errors: list[TinycError]) -> Non
             missing[reader] -= 1
             if not missing[reader]:
                 heapq.heappush(ready, position[reader])
-    _report_cycles({name: min(sources[name] & missing.keys(), key=position.__getitem__) for name in missing}, nodes, errors)
+    _report_cycles(
+        {name: min(sources[name] & missing.keys(), key=position.__getitem__) for name in missing}, nodes, errors
+    )
     graph.broken.update(missing)
 
 

@@ -69,7 +69,9 @@ def _decoded(data: bytes, filename: str | None) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise _invalid(f"not UTF-8 text: byte {error.start} is 0x{data[error.start]:02x}", Where(file=filename)) from None
+        raise _invalid(
+            f"not UTF-8 text: byte {error.start} is 0x{data[error.start]:02x}", Where(file=filename)
+        ) from None
 
 
 def _normalised(value: Any, filename: str | None) -> Any:

@@ -46,11 +46,16 @@ class Node:
 
 @dataclass(frozen=True)
 class Program:
-    """All nodes in file order, the declarations under `values`, and the top-level `outputs` (None: not given)."""
+    """All nodes in file order, what `values` declares of their results, and the top-level `outputs` (None: not given)."""
 
     nodes: list[Node]
     values: dict[str, dict[str, Any]]
     outputs: list[str] | None
+
+
+def result_names(node: Node) -> tuple[str, ...]:
+    """Return the names of a node's results: a `TOPK` has its values under its id and its indices under `id#1`."""
+    return (node.id, f"{node.id}#1") if node.uop == "TOPK" else (node.id,)
 
 
 def normalise(document: Document, errors: list[TinycError]) -> Program:
@@ -76,9 +81,10 @@ def normalise(document: Document, errors: list[TinycError]) -> Program:
                 nodes.append(_node(entry, values, where))
             except TinycError as error:
                 errors.append(error.at(where))
-    produced = {node.id for node in nodes}
+    produced = {name for node in nodes for name in result_names(node)}
     inputs = [_input(name, values[name], document) for name in values if name not in produced]
-    return Program([*inputs, *nodes], values, _outputs(top, document, errors))
+    declared = {name: value for name, value in values.items() if name in produced}
+    return Program([*inputs, *nodes], declared, _outputs(top, document, errors))
 
 
 def _wrong(message: str, where: Where | None = None) -> TinycError:
@@ -165,9 +171,7 @@ def _op_node(entry: dict[str, Any], values: dict[str, dict[str, Any]], where: Wh
     return Node(outputs[0], uop, tuple(_list(entry, "inputs", where)), arg, where)
 
 
-def _reduce_arg(
-    entry: dict[str, Any], op: str, attrs: dict[str, Any], declared: dict[str, Any]
-) -> dict[str, Any]:
+def _reduce_arg(entry: dict[str, Any], op: str, attrs: dict[str, Any], declared: dict[str, Any]) -> dict[str, Any]:
     """A reduce of 000 accumulates in fp32, or in the type declared for its result."""
     arg = {**attrs, "op": op}
     if "axes" in entry:

@@ -4,6 +4,7 @@
 // Two inputs of one name.
 // expected-error @below {{argument 1: tiny.name "x" must be a distinct, non-empty string}}
 func.func @f(%x: tensor<4xf32> {tiny.name = "x"}, %y: tensor<4xf32> {tiny.name = "x"}) {
+  %0 = "tiny.add"(%x, %y) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return
 }
 
@@ -21,6 +22,7 @@ func.func @f(%x: tensor<4xf32>) -> (tensor<4xf32> {tiny.name = "y"}, tensor<4xf3
 // A name that is empty.
 // expected-error @below {{argument 0: tiny.name "" must be a distinct, non-empty string}}
 func.func @f(%x: tensor<4xf32> {tiny.name = ""}) {
+  %0 = "tiny.relu"(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
 
@@ -29,6 +31,7 @@ func.func @f(%x: tensor<4xf32> {tiny.name = ""}) {
 // A name that is no text.
 // expected-error @below {{argument 0: tiny.name 3 : i64 must be a distinct, non-empty string}}
 func.func @f(%x: tensor<4xf32> {tiny.name = 3 : i64}) {
+  %0 = "tiny.relu"(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
 
@@ -37,6 +40,7 @@ func.func @f(%x: tensor<4xf32> {tiny.name = 3 : i64}) {
 // An input that no op has looked at.
 // expected-error @below {{argument 0: tensor<?xf32> has unnamed extents; name them with #tiny.dims<["M", …]> [TC114 InvalidExtent]}}
 func.func @f(%x: tensor<?xf32> {tiny.name = "x"}) {
+  %0 = "tiny.const"() {value = 0.0 : f32} : () -> tensor<4xf32>
   return
 }
 

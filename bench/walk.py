@@ -1,0 +1,145 @@
+"""How fast the walk is: starting, compiling, large graphs, and the code for the CPU. Prints a table.
+
+    .venv/bin/python bench/walk.py
+
+Each row has the figure that was measured and the bound it is meant to stay under. Times are the least of several runs,
+because other work on the machine only ever adds to them; ratios are measured side by side in one run.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+import tinyc
+from tinyc import pipeline
+from tinyc.importers import tiny_json
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+LARGE = 10_000
+
+
+def least_seconds(work: Callable[[], Any], runs: int = 5) -> float:
+    """Return the least time that `work` takes."""
+    return min(_seconds(work) for _ in range(runs))
+
+
+def _seconds(work: Callable[[], Any]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def cold_start() -> float:
+    """Return the seconds that `tinyc-opt` takes, from nothing, on a file of 20 lines."""
+    body = "\n".join(f'  %{k + 1} = "tiny.relu"(%{k}) : (tensor<4xf32>) -> tensor<4xf32>' for k in range(17))
+    text = f"func.func @main(%0: tensor<4xf32>) -> tensor<4xf32> {{\n{body}\n  return %17 : tensor<4xf32>\n}}\n"
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "input.mlir"
+        path.write_text(text)
+        command = [Path(sys.executable).with_name("tinyc-opt"), path]
+        return least_seconds(lambda: subprocess.run(command, check=True, stdout=subprocess.DEVNULL))
+
+
+def json_to_callable() -> float:
+    """Return the seconds from the running example's JSON to a model that can run on the CPU, in a warm process."""
+    source = EXAMPLES / "gemm_bias_relu.json"
+    return least_seconds(lambda: tinyc.compile(source, target="cpu", bind={"M": 150, "N": 130, "K": 70}))
+
+
+def elementwise_graph(ops: int) -> str:
+    """Return Tiny JSON of a chain of `ops` element-wise ops in which every tenth one reads the input again."""
+    nodes: list[dict[str, Any]] = [
+        {"id": "x", "uop": "INPUT", "arg": {"tensor_id": "x", "dtype": "fp32", "shape": [64, 64]}}
+    ]
+    for k in range(ops):
+        before = nodes[-1]["id"]
+        node = {"uop": "ADD", "src": [before, "x"]} if k % 10 == 9 else {"uop": "RELU", "src": [before]}
+        nodes.append({"id": f"n{k}", **node})
+    return json.dumps({"uops": nodes})
+
+
+def large_graph(ops: int) -> dict[str, float]:
+    """Return the seconds that each step of the front half takes on `ops` element-wise ops."""
+    text = elementwise_graph(ops)
+    seconds = {}
+
+    def timed(name: str, work: Callable[[], Any]) -> Any:
+        start = time.perf_counter()
+        result = work()
+        seconds[name] = time.perf_counter() - start
+        return result
+
+    module = timed("import", lambda: tiny_json.load(text))
+    timed("verify", module.operation.verify)
+    index_book = tiny_json.load(text)
+    timed("IndexBook", lambda: pipeline.parse("tiny-to-index-book").run(index_book, verify_each=False))
+    timed("regions", lambda: pipeline.parse("tiny-to-region").run(module, verify_each=False))
+    return seconds
+
+
+def gemm_program(size: int) -> dict[str, Any]:
+    """Return Tiny JSON of an f32 GEMM of `size`³, as specification 001 §5.1 writes it."""
+    cube = [size, size, size]
+
+    def node(name: str, uop: str, source: list[str], **arg: Any) -> dict[str, Any]:
+        return {"id": name, "uop": uop, "src": source, "arg": arg}
+
+    return {
+        "uops": [
+            node("a", "INPUT", [], tensor_id="A", dtype="fp32", shape=[size, size]),
+            node("b", "INPUT", [], tensor_id="B", dtype="fp32", shape=[size, size]),
+            node("bt", "PERMUTE", ["b"], perm=[1, 0]),
+            node("left", "EXPAND", ["a"], result_shape=cube, broadcast_dimensions=[0, 2]),
+            node("right", "EXPAND", ["bt"], result_shape=cube, broadcast_dimensions=[1, 2]),
+            node("product", "MUL", ["left", "right"]),
+            node("c", "REDUCE", ["product"], op="SUM", axes=[2], dtype="fp32"),
+        ]
+    }
+
+
+def gemm(size: int) -> tuple[float, float]:
+    """Return the seconds that an f32 GEMM of `size`³ takes in tinyc and in numpy."""
+    model = tinyc.compile(gemm_program(size), target="cpu")
+    random = np.random.default_rng(0)
+    lhs, rhs = (random.standard_normal((size, size), dtype=np.float32) for _ in range(2))
+    return least_seconds(lambda: model(lhs, rhs), 3), least_seconds(lambda: lhs @ rhs, 3)
+
+
+def main() -> int:
+    """Measure everything, print the table, and return 1 if a bound is missed."""
+    table = Table("what", "measured", "bound", "", title=f"tinyc {tinyc.__version__}, {os.cpu_count()} cores")
+    missed = 0
+
+    def row(what: str, value: float, unit: str, bound: float | None = None) -> None:
+        nonlocal missed
+        misses = bound is not None and value > bound
+        missed += misses
+        shown = "" if bound is None else f"{bound:g} {unit}".rstrip()
+        table.add_row(what, f"{value:.3g} {unit}".rstrip(), shown, "missed" if misses else "")
+
+    row("tinyc-opt, cold, 20 lines", cold_start(), "s", 0.6)
+    row("running example, JSON to callable, warm", json_to_callable(), "s", 0.5)
+    half, whole = large_graph(LARGE // 2), large_graph(LARGE)
+    for step, seconds in whole.items():
+        row(f"{LARGE} element-wise ops: {step}", seconds, "s")
+    row(f"{LARGE} element-wise ops: all", sum(whole.values()), "s", 10)
+    row("the same, over half as many ops", sum(whole.values()) / sum(half.values()), "×", 2.5)
+    ours, numpys = gemm(512)
+    row("GEMM f32 512³ on the CPU", ours, "s", 2)
+    row("the same, over numpy's time", ours / numpys, "×")
+    Console().print(table)
+    return int(missed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

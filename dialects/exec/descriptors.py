@@ -1,0 +1,102 @@
+"""Memrefs out of bare addresses: a kernel function takes plain pointers, and makes the memrefs that its loops use itself.
+
+In: a function over memrefs, as --region-to-loops makes it, and its launch contract. Out: the same function over
+`!llvm.ptr`s that alias nothing. As bare pointers they can say so (the `noalias` that LLVM vectorises by), which memref
+arguments cannot; and whoever calls the function needs to know no shapes.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tinyc.analysis import extents
+from tinyc.analysis.extents import Dim, Extent
+from tinyc.diagnostics import TinycError, Where
+from tinyc.dialects.exec.extent_code import ExtentCode
+from tinyc.mlir import arith, ir, llvm
+from tinyc.runtime.program import Kernel
+
+#: Shape of the two i64 in which a kernel reports an index that is out of range.
+STATUS_SHAPE = (2,)
+
+
+def take_bare_pointers(function: Any, kernel: Kernel) -> None:
+    """Change the memref arguments of `function` into pointers.
+
+    Raises:
+        TinycError: `InvalidIr`: its arguments are not those of the launch contract.
+    """
+    shapes = [*(pointer.shape for pointer in kernel.pointers), *([STATUS_SHAPE] if kernel.status else [])]
+    _check_arguments(function, kernel, shapes)
+    block, pointer = function.regions[0].blocks[0], ir.Type.parse("!llvm.ptr")
+    old = list(block.arguments)
+    types = [pointer if position < len(shapes) else argument.type for position, argument in enumerate(old)]
+    new = [block.add_argument(kind, function.location) for kind in types]
+    with ir.InsertionPoint.at_block_begin(block), function.location:
+        code = ExtentCode(_symbols(kernel, new[len(shapes) :]))
+        memrefs = [_memref(*each, code) for each in zip(new, (argument.type for argument in old), shapes, strict=False)]
+    for argument, value in zip(old, [*memrefs, *new[len(shapes) :]], strict=True):
+        argument.replace_all_uses_with(value)
+    for _ in old:
+        block.erase_argument(0)
+    attributes = function.operation.attributes
+    attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(types, []))
+    no_alias = ir.DictAttr.get({"llvm.noalias": ir.UnitAttr.get()})
+    attributes["arg_attrs"] = ir.ArrayAttr.get([no_alias if t == pointer else ir.DictAttr.get({}) for t in types])
+
+
+def _check_arguments(function: Any, kernel: Kernel, shapes: Sequence[tuple[Dim, ...]]) -> None:
+    """Compare with the contract: the ranks and static sizes of the memrefs, then an index for each extent and the range."""
+    found = list(function.regions[0].blocks[0].arguments)
+    indices = len(kernel.extents) + 2
+    agrees = len(found) == len(shapes) + indices
+    agrees = agrees and all(isinstance(argument.type, ir.IndexType) for argument in found[len(shapes) :])
+    agrees = agrees and all(_holds(a.type, shape) for a, shape in zip(found, shapes, strict=False))
+    if not agrees:
+        raise TinycError(
+            "InvalidIr",
+            f"the function takes {', '.join(str(argument.type) for argument in found)}; its launch contract asks for "
+            f"memrefs of the shapes {', '.join(map(str, shapes))} and {indices} indices; run --region-to-loops on the "
+            "kernels that the exec.function was made for",
+            Where(node=kernel.symbol),
+        )
+
+
+def _holds(memref: Any, shape: tuple[Dim, ...]) -> bool:
+    if not isinstance(memref, ir.MemRefType) or memref.rank != len(shape):
+        return False
+    dynamic = ir.ShapedType.get_dynamic_size()
+    return list(memref.shape) == [dynamic if isinstance(extent, Extent) else extent for extent in shape]
+
+
+def _symbols(kernel: Kernel, indices: list[Any]) -> Mapping[str, Any]:
+    """Return the i64 values of the symbols that are parameters."""
+    i64 = ir.IntegerType.get_signless(64)
+    symbols = {}
+    for extent, index in zip(kernel.extents, indices, strict=False):
+        names = extents.symbols(extent)
+        if names and extent == extents.symbol(names[0]):
+            symbols[names[0]] = arith.index_cast(i64, index)
+    missing = {n for pointer in kernel.pointers for extent in pointer.shape for n in extents.symbols(extent)} - {*symbols}
+    if missing:
+        raise TinycError(
+            "InvalidIr",
+            f"the shapes of the parameters have the symbols {', '.join(sorted(missing))}, which are no parameters; add "
+            "#exec.extent<…> for each",
+            Where(node=kernel.symbol),
+        )
+    return symbols
+
+
+def _memref(address: Any, memref_type: Any, shape: tuple[Dim, ...], code: ExtentCode) -> Any:
+    """Return the dense row-major memref at `address`."""
+    rank = len(shape)
+    arrays = f", array<{rank} x i64>, array<{rank} x i64>" if rank else ""
+    struct = ir.Type.parse(f"!llvm.struct<(ptr, ptr, i64{arrays})>")
+    descriptor = llvm.mlir_poison(struct)
+    strides = [extents.product(shape[axis + 1 :]) for axis in range(rank)]
+    fields: list[tuple[list[int], Any]] = [([0], address), ([1], address), ([2], code.value(0))]
+    fields += [([3, axis], code.value(extent)) for axis, extent in enumerate(shape)]
+    fields += [([4, axis], code.value(stride)) for axis, stride in enumerate(strides)]
+    for position, value in fields:
+        descriptor = llvm.insertvalue(descriptor, value, ir.DenseI64ArrayAttr.get(position))
+    return ir.Operation.create("builtin.unrealized_conversion_cast", [memref_type], [descriptor]).results[0]

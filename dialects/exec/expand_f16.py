@@ -1,0 +1,143 @@
+"""f16 ↔ f32 as integer arithmetic, so that the code needs no F16C instructions and no library call.
+
+Runs on the loops of the kernels, after --region-to-loops. (bf16 is upstream's: `arith-expand{include-bf16=true}`.) The
+result is the same on every x86-64, and LLVM vectorises it.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from tinyc.mlir import arith, func, ir
+from tinyc.passes import Pass
+
+WIDEN, NARROW = "f16.to_f32", "f16.from_f32"
+
+_WIDEN = """
+// Shifted to the place of an f32's exponent, an f16 is 2^-112 times too small: one exact product mends that for normal
+// and subnormal numbers alike. Infinity and NaN get the greatest exponent, and a NaN becomes a quiet one.
+func.func private @f16.to_f32(%half: i16) -> f32 attributes {llvm.linkage = #llvm.linkage<internal>} {
+  %sign_mask = arith.constant 0x8000 : i32
+  %rest_mask = arith.constant 0x7FFF : i32
+  %infinity = arith.constant 0x7C00 : i32
+  %c13 = arith.constant 13 : i32
+  %c16 = arith.constant 16 : i32
+  %rebias = arith.constant 0x77800000 : f32 // 2^112
+  %special = arith.constant 0x7F800000 : i32
+  %quiet = arith.constant 0x00400000 : i32
+  %zero = arith.constant 0 : i32
+  %bits = arith.extui %half : i16 to i32
+  %sign = arith.andi %bits, %sign_mask : i32
+  %sign_bit = arith.shli %sign, %c16 : i32
+  %rest = arith.andi %bits, %rest_mask : i32
+  %shifted = arith.shli %rest, %c13 : i32
+  %tiny = arith.bitcast %shifted : i32 to f32
+  %finite_value = arith.mulf %tiny, %rebias : f32
+  %finite = arith.bitcast %finite_value : f32 to i32
+  %is_special = arith.cmpi uge, %rest, %infinity : i32
+  %is_nan = arith.cmpi ugt, %rest, %infinity : i32
+  %quieted = arith.select %is_nan, %quiet, %zero : i32
+  %payload = arith.ori %shifted, %quieted : i32
+  %not_finite = arith.ori %payload, %special : i32
+  %magnitude = arith.select %is_special, %not_finite, %finite : i32
+  %all = arith.ori %magnitude, %sign_bit : i32
+  %single = arith.bitcast %all : i32 to f32
+  return %single : f32
+}
+"""
+
+_NARROW = """
+// Nearest, ties to even. Normal results: add half of the dropped part, less one if the kept part is even, and shift; a
+// carry into the exponent is right, up to infinity. Below 2^-14: adding 0.5 makes the adder round to a multiple of 2^-24.
+func.func private @f16.from_f32(%single: f32) -> i16 attributes {llvm.linkage = #llvm.linkage<internal>} {
+  %magnitude_mask = arith.constant 0x7FFFFFFF : i32
+  %c1 = arith.constant 1 : i32
+  %c13 = arith.constant 13 : i32
+  %c16 = arith.constant 16 : i32
+  %sign_mask = arith.constant 0x8000 : i32
+  %rebias_and_half = arith.constant 0xC8000FFF : i32 // (15 - 127) << 23, and half of the dropped part less one
+  %least_normal = arith.constant 0x38800000 : i32 // 2^-14
+  %overflow = arith.constant 0x477FF000 : i32 // 65520, which rounds to infinity
+  %nan_from = arith.constant 0x7F800000 : i32
+  %infinity = arith.constant 0x7C00 : i32
+  %nan = arith.constant 0x7E00 : i32
+  %half = arith.constant 5.0e-01 : f32
+  %half_bits = arith.constant 0x3F000000 : i32
+  %bits = arith.bitcast %single : f32 to i32
+  %magnitude = arith.andi %bits, %magnitude_mask : i32
+  %high = arith.shrui %bits, %c16 : i32
+  %sign = arith.andi %high, %sign_mask : i32
+  %kept = arith.shrui %magnitude, %c13 : i32
+  %odd = arith.andi %kept, %c1 : i32
+  %rebiased = arith.addi %magnitude, %rebias_and_half : i32
+  %rounded = arith.addi %rebiased, %odd : i32
+  %normal = arith.shrui %rounded, %c13 : i32
+  %absolute = arith.bitcast %magnitude : i32 to f32
+  %sum = arith.addf %absolute, %half : f32
+  %sum_bits = arith.bitcast %sum : f32 to i32
+  %subnormal = arith.subi %sum_bits, %half_bits : i32
+  %is_normal = arith.cmpi uge, %magnitude, %least_normal : i32
+  %finite = arith.select %is_normal, %normal, %subnormal : i32
+  %overflows = arith.cmpi uge, %magnitude, %overflow : i32
+  %number = arith.select %overflows, %infinity, %finite : i32
+  %is_nan = arith.cmpi ugt, %magnitude, %nan_from : i32
+  %result = arith.select %is_nan, %nan, %number : i32
+  %signed = arith.ori %result, %sign : i32
+  %half_value = arith.trunci %signed : i32 to i16
+  return %half_value : i16
+}
+"""
+
+
+@dataclass(frozen=True)
+class ExecExpandF16(Pass):
+    """Expand conversions between f16 and f32 to integer arithmetic.
+
+    Requires:
+        1. Conversions of f16 are scalar `arith.extf` to f32 and `arith.truncf` from f32, as --region-to-loops makes them.
+    Ensures:
+        1. No conversion of f16 is left; what they compute stands once, in two internal functions.
+    Before:
+        %y = arith.extf %x : f16 to f32
+    After:
+        %0 = arith.bitcast %x : f16 to i16
+        %y = func.call @f16.to_f32(%0) : (i16) -> f32
+    """
+
+    name: ClassVar[str] = "exec-expand-f16"
+    consumes: ClassVar[tuple[str, ...]] = ("arith",)
+    produces: ClassVar[tuple[str, ...]] = ("loops",)
+
+    def run(self, module: Any) -> None:
+        """Rewrite the conversions of `module`."""
+        conversions = _conversions(module)
+        if not conversions:
+            return
+        half, single = ir.F16Type.get(), ir.F32Type.get()
+        i16 = ir.IntegerType.get_signless(16)
+        for op in conversions:
+            with ir.InsertionPoint(op), op.location:
+                if op.name == "arith.extf":
+                    value = func.call([single], WIDEN, [arith.bitcast(i16, op.operands[0])])
+                else:
+                    value = arith.bitcast(half, func.call([i16], NARROW, [op.operands[0]]))
+            op.results[0].replace_all_uses_with(value)
+            op.erase()
+        for source in (_WIDEN, _NARROW):
+            parsed = ir.Module.parse(source)
+            parsed.body.operations[0].operation.clone(ir.InsertionPoint(module.body))
+
+
+def _conversions(module: Any) -> list[Any]:
+    found = []
+    ends = {"f16", "f32"}
+
+    def visit(op: Any) -> Any:
+        operation = op.operation
+        if operation.name in ("arith.extf", "arith.truncf"):
+            kinds = {str(operation.operands[0].type), str(operation.results[0].type)}
+            if kinds == ends:
+                found.append(operation)
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit)
+    return found

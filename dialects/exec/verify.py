@@ -1,0 +1,241 @@
+"""What holds in the Exec layer: of each op, and of a host function with its buffers and launches.
+
+Liveness is by generations: a buffer lives from the generation that writes it to the last one that reads it, and two
+buffers that are alive together have no byte of the arena in common. For static sizes that is decided; for symbolic ones
+it is checked at sample sizes, and a violation is reported with the sizes at which it happens.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tinyc.analysis import arena, extents
+from tinyc.analysis.extents import Dim, ExtentError
+from tinyc.diagnostics import TinycError
+from tinyc.dialects.exec import to_program
+from tinyc.dialects.tiny.op_verifier import declared_fields_error
+from tinyc.dialects.tiny.types import size_bytes
+from tinyc.runtime.program import Buffer, Kernel, Pointer, Program
+
+#: What may stand in the body of an `exec.function`.
+BODY = ("exec.assume", "exec.buffer", "exec.kernel")
+#: Sizes of the symbols at which symbolic offsets are checked: the first symbol has the first size of each row.
+SAMPLES = ((1, 1, 1, 1), (2, 3, 5, 7), (150, 130, 70, 33), (64, 64, 64, 64), (257, 1, 129, 4))
+
+Violation = tuple[Any, str]
+
+
+def report_op(op: Any) -> bool:
+    """Report what is wrong with one op, its attributes taken by themselves; return whether nothing is."""
+    message = declared_fields_error(op) or _body_error(op)
+    if message is None:
+        try:
+            _READERS[op.operation.name](op)
+            return True
+        except TinycError as error:
+            message = f"'{op.operation.name}' {error.message} [{error.code} {error.name}]"
+    op.location.emit_error(message)
+    return False
+
+
+def _function(op: Any) -> None:
+    """Read the attributes of an `exec.function`; the ops of its body are verified by themselves."""
+    attributes = op.operation.attributes
+    to_program.text(attributes, "sym_name")
+    for name in ("symbols", "inputs", "outputs"):
+        to_program.texts(attributes, name)
+    to_program.extent(attributes, "arena_bytes")
+
+
+_READERS = {
+    "exec.function": _function,
+    "exec.assume": to_program.assumption_of,
+    "exec.buffer": to_program.buffer_of,
+    "exec.kernel": to_program.kernel_of,
+}
+
+
+def _body_error(op: Any) -> str | None:
+    if op.operation.name != "exec.function":
+        return None
+    if len(op.operation.regions) != 1 or len(op.operation.regions[0].blocks) != 1:
+        return "'exec.function' must have one region of one block"
+    for inner in op.operation.regions[0].blocks[0].operations:
+        if inner.operation.name not in BODY:
+            return f"'exec.function' may hold {', '.join(BODY)}, not '{inner.operation.name}'"
+    return None
+
+
+def verify(module: Any) -> bool:
+    """Check every host function of the layer; report each violation at its op and return whether there was none."""
+    found = list(violations(module))
+    for location, message in found:
+        location.emit_error(message)
+    return not found
+
+
+def violations(module: Any) -> Iterator[Violation]:
+    """Yield (location, message) for each violation in `module`."""
+    symbols = {
+        op.operation.attributes["sym_name"].value
+        for op in module.body.operations
+        if op.operation.name in ("region.kernel", "func.func")
+    }
+    for op in to_program.exec_functions(module):
+        program = to_program.function_of(op)
+        located = _Located(op)
+        found = [*_names(program, located), *_parameters(program, located, symbols)]
+        yield from found or [*_symbols(program, located), *_order(program, located), *_arena(program, located)]
+
+
+class _Located:
+    """Where the buffers and kernels of a host function stand."""
+
+    def __init__(self, op: Any) -> None:
+        self.function = op.location
+        self.buffers = [each.location for each in to_program.body(op, "exec.buffer")]
+        self.kernels = [each.location for each in to_program.body(op, "exec.kernel")]
+
+
+def _names(program: Program, located: _Located) -> Iterator[Violation]:
+    """Buffers have names of their own, and there is one for every input and output."""
+    seen: set[str] = set()
+    for buffer, location in zip(program.buffers, located.buffers, strict=True):
+        if buffer.name in seen:
+            yield location, f"two buffers are called '{buffer.name}'"
+        seen.add(buffer.name)
+        expected = extents.product((*buffer.shape, size_bytes(buffer.element)))
+        if buffer.size != expected:
+            yield location, f"buffer '{buffer.name}' has size {buffer.size}; its tensor takes {expected} bytes"
+        if buffer.kind != "arena" and buffer.offset != 0:
+            yield location, f"buffer '{buffer.name}' is an {buffer.kind}, no part of the arena; its offset must be 0"
+    for kind, named in (("input", program.inputs), ("output", program.outputs)):
+        found = [buffer.name for buffer in program.of_kind(kind)]
+        if found != [f"{kind}_{position}" for position in range(len(named))]:
+            yield (
+                located.function,
+                f"the {len(named)} {kind}s need buffers {kind}_0, {kind}_1, … in order; there are {found}",
+            )
+
+
+def _parameters(program: Program, located: _Located, symbols: set[str]) -> Iterator[Violation]:
+    """Launches name kernels and buffers that exist, and say truly what they read and write."""
+    buffers = {buffer.name: buffer for buffer in program.buffers}
+    slots = [kernel.status.slot for kernel in program.kernels if kernel.status]
+    for kernel, location in zip(program.kernels, located.kernels, strict=True):
+        if kernel.symbol not in symbols:
+            yield location, f"there is no kernel @{kernel.symbol} in the module"
+        for pointer in kernel.pointers:
+            message = _pointer_error(pointer, buffers)
+            if message:
+                yield location, message
+        named = {pointer.buffer for pointer in kernel.pointers}
+        if named != {*kernel.reads, *kernel.writes}:
+            yield location, f"reads and writes must name the buffers of the parameters, {', '.join(sorted(named))}"
+        for name in kernel.writes:
+            if name in buffers and buffers[name].kind == "input":
+                yield location, f"@{kernel.symbol} writes the input '{name}'"
+        if kernel.status and slots.count(kernel.status.slot) > 1:
+            yield location, f"status slot {kernel.status.slot} belongs to two kernels"
+
+
+def _pointer_error(pointer: Pointer, buffers: Mapping[str, Buffer]) -> str | None:
+    if pointer.buffer not in buffers:
+        return f"parameter: there is no buffer '{pointer.buffer}'; there are {', '.join(buffers) or 'none'}"
+    buffer = buffers[pointer.buffer]
+    if pointer.element != buffer.element:
+        return f"parameter: buffer '{buffer.name}' holds {buffer.element}, not {pointer.element}"
+    seen, held = extents.product(pointer.shape), extents.product(buffer.shape)
+    if isinstance(seen, int) and isinstance(held, int) and seen != held:
+        return f"parameter: buffer '{buffer.name}' has {held} elements, not {seen}"
+    return None
+
+
+def _symbols(program: Program, located: _Located) -> Iterator[Violation]:
+    """Every symbol of an extent is listed."""
+    for buffer, location in zip(program.buffers, located.buffers, strict=True):
+        yield from _unlisted(program, location, (buffer.offset, buffer.size, *buffer.shape))
+    for kernel, location in zip(program.kernels, located.kernels, strict=True):
+        shapes = [extent for pointer in kernel.pointers for extent in pointer.shape]
+        sizes = (*kernel.grid, *kernel.block, *kernel.cluster, kernel.dynamic_shared_bytes)
+        yield from _unlisted(program, location, (*sizes, *kernel.extents, *shapes))
+    sides = [side for assumption in program.assumptions for side in (assumption.lhs, assumption.rhs)]
+    yield from _unlisted(program, located.function, (program.arena_bytes, *sides))
+
+
+def _unlisted(program: Program, location: Any, dims: tuple[Dim, ...]) -> Iterator[Violation]:
+    missing = {name: None for dim in dims for name in extents.symbols(dim) if name not in program.symbols}
+    if missing:
+        yield location, f"the symbols {', '.join(missing)} are not among the function's, {list(program.symbols)}"
+
+
+def _order(program: Program, located: _Located) -> Iterator[Violation]:
+    """Generations do not fall; a buffer is written once, and read only in later generations."""
+    written = {buffer.name: -1 for buffer in program.of_kind("input")}
+    generation = 0
+    for kernel, location in zip(program.kernels, located.kernels, strict=True):
+        if kernel.generation < generation:
+            yield location, f"generation {kernel.generation} comes after generation {generation}"
+        generation = kernel.generation
+        for name in kernel.reads:
+            if written.get(name, generation) >= generation:
+                yield location, f"@{kernel.symbol} reads '{name}', which no earlier generation writes"
+        for name in kernel.writes:
+            if name in written:
+                yield location, f"@{kernel.symbol} writes '{name}', which has been written before"
+            written[name] = generation
+    for buffer, location in zip(program.buffers, located.buffers, strict=True):
+        if buffer.name not in written:
+            yield location, f"no kernel writes buffer '{buffer.name}'"
+
+
+def _arena(program: Program, located: _Located) -> Iterator[Violation]:
+    """Arena buffers are aligned, inside the arena, and apart from all that live at the same time."""
+    alive = lifetimes(program.kernels)
+    rows = SAMPLES if program.symbols else SAMPLES[:1]
+    for row in rows:
+        values = {name: row[position % len(row)] for position, name in enumerate(program.symbols)}
+        found = list(_arena_at(program, located, alive, values))
+        if found:
+            yield from found
+            return
+
+
+def lifetimes(kernels: tuple[Kernel, ...]) -> dict[str, tuple[int, int]]:
+    """Return for each buffer the first and the last generation that names it."""
+    alive: dict[str, tuple[int, int]] = {}
+    for kernel in kernels:
+        for name in (*kernel.reads, *kernel.writes):
+            first, last = alive.get(name, (kernel.generation, kernel.generation))
+            alive[name] = min(first, kernel.generation), max(last, kernel.generation)
+    return alive
+
+
+def _arena_at(
+    program: Program, located: _Located, alive: Mapping[str, tuple[int, int]], values: Mapping[str, int]
+) -> Iterator[Violation]:
+    at = f" at {', '.join(f'{name} = {value}' for name, value in values.items())}" if values else ""
+    placed = []
+    try:
+        total = extents.evaluate(program.arena_bytes, values)
+        for buffer, location in zip(program.buffers, located.buffers, strict=True):
+            if buffer.kind == "arena":
+                start, size = (extents.evaluate(dim, values) for dim in (buffer.offset, buffer.size))
+                placed.append(arena.Placed(buffer.name, start, size, *alive[buffer.name]))
+                if start % arena.ALIGNMENT_BYTES:
+                    yield location, f"buffer '{buffer.name}' is at {start}, no multiple of {arena.ALIGNMENT_BYTES}{at}"
+                if start < 0 or start + size > total:
+                    yield (
+                        location,
+                        f"buffer '{buffer.name}' ends at byte {start + size}, the arena at {total}{at}",
+                    )
+    except ExtentError:
+        return  # sizes that the program's assumptions exclude
+    if any(each.size < 0 for each in placed):
+        return
+    places = {buffer.name: location for buffer, location in zip(program.buffers, located.buffers, strict=True)}
+    for left, right in arena.overlaps(placed):
+        yield (
+            places[right.name],
+            f"buffers '{left.name}' and '{right.name}' overlap in the arena, and both are alive in generation "
+            f"{max(left.first, right.first)}{at}",
+        )

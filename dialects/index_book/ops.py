@@ -1,0 +1,80 @@
+"""The `index_book` dialect: the table of a function, an entry for each value, and the values without a map."""
+
+from collections.abc import Callable
+from typing import Any
+
+from tinyc.dialects.tiny.op_verifier import declared_fields_error
+from tinyc.diagnostics import TinycError
+from tinyc.mlir import ext, ir
+
+
+class IndexBook(ext.Dialect, name="index_book"):
+    """Axes, domains and access maps of the values of a Tiny function, beside it."""
+
+
+def report(op: Any, check: Callable[[Any], None]) -> bool:
+    """Check the declared fields of `op` and then what `check` does; report a violation at the op."""
+    message = declared_fields_error(op)
+    try:
+        if message is None:
+            check(op)
+            return True
+    except TinycError as error:
+        message = f"'{op.operation.name}' {error.message} [{error.code} {error.name}]"
+    op.location.emit_error(message)
+    return False
+
+
+class TableOp(IndexBook.Operation, name="table", traits=[ir.NoTerminatorTrait]):
+    """The entries of the function named `function`, one for each of its values, in order of definition."""
+
+    function: Any
+    body: ext.Region
+
+    def verify_invariants(self: Any) -> bool:
+        """Check that the table holds entries only."""
+        from tinyc.dialects.index_book.verify import check_table
+
+        return report(self, check_table)
+
+
+class EntryOp(IndexBook.Operation, name="entry"):
+    """One value.
+
+    `sizes`, `kinds` (`iter`, `broadcast`, `reduce`) and `labels` have one item for each axis; the axes that a reduce
+    removes come last, and `reduce_axes` are their positions in the operand. `domain` and `maps` are over the axes, with
+    the extents in `symbols` as symbols. Where the set `guards[k]` is left, the value is `guard_values[k]`, first guard
+    first, and no input is read.
+    """
+
+    value: ir.StringAttr
+    sizes: ir.ArrayAttr
+    kinds: ir.ArrayAttr
+    labels: ir.ArrayAttr
+    symbols: ir.ArrayAttr
+    domain: Any
+    inputs: ir.ArrayAttr
+    maps: ir.ArrayAttr
+    guards: ir.ArrayAttr
+    guard_values: ir.ArrayAttr
+    reduce_axes: Any
+
+    def verify_invariants(self: Any) -> bool:
+        """Check that the attributes can be read as an entry."""
+        from tinyc.dialects.index_book.attributes import decode_entry
+
+        return report(self, decode_entry)
+
+
+class NonScopOp(IndexBook.Operation, name="non_scop"):
+    """A value that reads its inputs by no quasi-affine map, and why."""
+
+    value: ir.StringAttr
+    inputs: ir.ArrayAttr
+    reason: ir.StringAttr
+
+    def verify_invariants(self: Any) -> bool:
+        """Check that the attributes can be read."""
+        from tinyc.dialects.index_book.attributes import decode_non_scop
+
+        return report(self, decode_non_scop)

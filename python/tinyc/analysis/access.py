@@ -1,0 +1,155 @@
+"""Where a value's elements come from: access maps through chains of movements.
+
+`trace` follows the movements below a value down to the first value that none defines, and gives the composed map with
+the guards that pads leave, or says which op is not affine and why (`NonScop`). IR in, frozen data out.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from tinyc.analysis import axis as axes
+from tinyc.analysis import extents
+from tinyc.analysis.axis import AxisExpr, Shape
+from tinyc.analysis.extents import ExtentError
+from tinyc.analysis.movement import Guard, Index, NotAffine, read
+from tinyc.dialects.tiny.attributes import arguments, tensor_type
+from tinyc.dialects.tiny.infer import MOVEMENT
+
+MAX_GUARDS = 16
+MAX_DIVISIONS = 8
+MAX_NESTING = 3
+_MAX_COEFFICIENT = 2**62
+
+_MOVEMENTS = frozenset(f"tiny.{name}" for name in MOVEMENT)
+
+
+@dataclass(frozen=True)
+class Access:
+    """Element ``(i0, …)`` of a value is ``source[map]``; where guards fail, the value of the first that does."""
+
+    source: Any
+    map: Index
+    guards: tuple[Guard, ...] = ()
+
+
+@dataclass(frozen=True)
+class NonScop:
+    """The op at which a chain of movements stops being quasi-affine, and why."""
+
+    op: Any
+    reason: str
+
+
+def is_movement(op: Any) -> bool:
+    """Say whether `op` is a Tiny movement."""
+    return op.name in _MOVEMENTS
+
+
+def trace(value: Any) -> Access | NonScop:
+    """Return how `value` reads the value below all movements; the identity where no movement defines it."""
+    access, fault = _follow(value)
+    return access if fault is None else fault
+
+
+def trace_affine(value: Any) -> Access:
+    """Return how `value` reads the value below its movements, or the result of the first one that is not affine."""
+    access, _ = _follow(value)
+    return access
+
+
+def _follow(value: Any) -> tuple[Access, NonScop | None]:
+    domain = tensor_type(value.type).shape
+    return extend(Access(value, axes.identity(domain)), domain)
+
+
+def extend(access: Access, domain: Shape, enter: Callable[[Any], bool] = is_movement) -> tuple[Access, NonScop | None]:
+    """Continue `access`, whose map runs over the axes of `domain`, through the ops below its source.
+
+    It goes through the ops that `enter` accepts: movements, and element-wise ops of one operand, which read the same
+    index. It stops above an op that is not affine, which is the second result.
+    """
+    while True:
+        op = _producer(access.source)
+        if op is None or not enter(op):
+            return access, None
+        operand = op.operands[0]
+        if not is_movement(op):
+            access = Access(operand, access.map, access.guards)
+            continue
+        kind, shape = op.name.removeprefix("tiny."), tensor_type(operand.type).shape
+        try:
+            step = read(kind, arguments(op), shape, access.map, domain)
+            guards = access.guards
+            for guard in step.guards:
+                guards = _add_guard(guards, guard, domain)
+        except (NotAffine, ExtentError) as error:
+            return access, NonScop(op, str(error))
+        alone = access.map == axes.identity(domain) and not access.guards
+        excess = _too_large(step.index, guards) if alone else _excess(step.index, guards)
+        if excess is not None:
+            return access, NonScop(op, excess)
+        access = Access(operand, step.index, guards)
+
+
+def _producer(value: Any) -> Any | None:
+    """Return the operation that defines `value`, or None for a block argument."""
+    owner = value.owner
+    return getattr(owner, "operation", None)
+
+
+def _add_guard(guards: tuple[Guard, ...], guard: Guard, domain: Shape) -> tuple[Guard, ...]:
+    """Return `guards` with `guard` behind them, without those that others imply."""
+    low, high = axes.bounds(guard.expression, domain)
+    if extents.is_nonnegative(low) and extents.is_nonnegative(guard.size - 1 - high):
+        return guards
+    if any(_implies(earlier, guard) for earlier in guards):
+        return guards
+    # An earlier guard may go only if nothing between gives another value: where it fails, `guard` fails with its value.
+    kept = list(guards)
+    for position in range(len(kept) - 1, -1, -1):
+        if kept[position].value != guard.value:
+            break
+        if _implies(guard, kept[position]):
+            del kept[position]
+    return (*kept, guard)
+
+
+def _implies(inner: Guard, outer: Guard) -> bool:
+    """Say whether every element that `inner` lets pass, `outer` does too (False: not known)."""
+    distance = outer.expression - inner.expression
+    if distance.terms:
+        return False
+    offset = distance.constant
+    return extents.is_nonnegative(offset) and extents.is_nonnegative(outer.size - inner.size - offset)
+
+
+def _excess(index: Index, guards: tuple[Guard, ...]) -> str | None:
+    """Return why an access of several movements is too complicated, or None; one movement alone is never."""
+    if len(guards) > MAX_GUARDS:
+        return f"ExcessivePiecewise: {len(guards)} pad guards (limit {MAX_GUARDS})"
+    expressions = (*index, *(guard.expression for guard in guards))
+    divisions = frozenset().union(*(axes.divisions(expression) for expression in expressions))
+    if len(divisions) > MAX_DIVISIONS:
+        return f"ExcessivePiecewise: {len(divisions)} floor divisions (limit {MAX_DIVISIONS})"
+    depth = max((axes.nesting(expression) for expression in expressions), default=0)
+    if depth > MAX_NESTING:
+        return f"ExcessivePiecewise: floor divisions nested {depth} deep (limit {MAX_NESTING})"
+    return _too_large(index, guards)
+
+
+def _too_large(index: Index, guards: tuple[Guard, ...]) -> str | None:
+    """Return a message where a coefficient or divisor leaves what 64-bit index arithmetic can hold."""
+    expressions = [*index, *(guard.expression for guard in guards)]
+    expressions += [division.numerator for row in expressions for division in axes.divisions(row)]
+    if any(_is_large(expression) for expression in expressions):
+        return f"ExcessivePiecewise: a coefficient of {_MAX_COEFFICIENT} or more"
+    return None
+
+
+def _is_large(expression: AxisExpr) -> bool:
+    numbers = [coefficient for _, coefficient in expression.terms]
+    numbers += [atom.divisor for atom, _ in expression.terms if isinstance(atom, axes.FloorDiv)]
+    number = expression.constant
+    numbers += [number] if isinstance(number, int) else [coefficient for _, coefficient in number.terms]
+    return any(abs(number) >= _MAX_COEFFICIENT for number in numbers)

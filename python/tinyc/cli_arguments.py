@@ -1,0 +1,88 @@
+"""The command line of `tinyc`, read by argparse.
+
+In: the arguments. Out: an `argparse.Namespace` with `command` and the options as plain values; argparse ends the process
+with status 2, and the usage, for what does not read.
+"""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+#: The layers that `--dump` may name, in walk order.
+LAYERS = ("tiny", "indexbook", "poly_view", "region", "exec", "loops", "llvm")
+_DESCRIPTION = "Compile and run deep-learning programs: Tiny JSON (.json) or textual IR of the Tiny or Region layer (.mlir)."
+
+
+def read(argv: Sequence[str]) -> argparse.Namespace:
+    """Return what `argv` asks for."""
+    return _parser().parse_args(argv)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="tinyc", description=_DESCRIPTION, allow_abbrev=False)
+    parser.add_argument("--version", action="version", version=_version())
+    commands = parser.add_subparsers(dest="command", required=True, metavar="run | compile | verify")
+    run = commands.add_parser("run", help="compile a program and run it", allow_abbrev=False)
+    _add_program(run)
+    _add_target(run)
+    _add_inputs(run)
+    run.add_argument("--outputs", type=Path, metavar="FILE.npz", help="write the outputs there (bf16 as uint16 bits)")
+    run.add_argument("--check", action="store_true", help="compare with the reference; status 1 where they differ")
+    compiled = commands.add_parser("compile", help="compile a program and write its layers", allow_abbrev=False)
+    _add_program(compiled)
+    _add_target(compiled)
+    verify = commands.add_parser("verify", help="compare all layers on the same inputs", allow_abbrev=False)
+    _add_program(verify)
+    _add_inputs(verify)
+    return parser
+
+
+def _version() -> str:
+    from tinyc import __version__
+
+    return f"tinyc {__version__}"
+
+
+def _add_program(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("program", help="the program's file")
+    parser.add_argument("--bind", type=_bind, default={}, metavar="M=150,N=130", help="sizes of symbols")
+    parser.add_argument("--dump", type=_layers, metavar="LAYER,…", help=f"write these layers' texts: {', '.join(LAYERS)}")
+    parser.add_argument("--dump-dir", type=Path, metavar="DIR", help="where --dump writes (default: tinyc-dump); all layers without --dump")
+    parser.add_argument("--remarks", action="store_true", help="print the compiler's decisions to stderr")
+    parser.add_argument("--remarks-json", type=Path, metavar="FILE", help="write them there, one JSON object a line")
+
+
+def _add_target(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--target", default="cpu", help="cpu (default) or reference")
+
+
+def _add_inputs(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("--inputs", type=Path, metavar="FILE.npz", help="the inputs by name (bf16 as uint16 bits)")
+    group.add_argument("--random", type=_seed, default=0, metavar="SEED", help="random inputs from this seed (default: 0)")
+
+
+def _bind(text: str) -> dict[str, int]:
+    sizes: dict[str, int] = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if not name or not equals or not (value.isascii() and value.isdigit()) or len(value) > 19:
+            raise argparse.ArgumentTypeError(f"{part!r} does not read as SYMBOL=SIZE")
+        if name in sizes:
+            raise argparse.ArgumentTypeError(f"{name!r} is given twice")
+        sizes[name] = int(value)
+    return sizes
+
+
+def _layers(text: str) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    unknown = [name for name in names if name not in LAYERS]
+    if unknown or not names:
+        raise argparse.ArgumentTypeError(f"there is no layer {', '.join(unknown) or repr(text)}; there are {', '.join(LAYERS)}")
+    return names
+
+
+def _seed(text: str) -> int:
+    if not (text.isascii() and text.isdigit()) or len(text) > 18:
+        raise argparse.ArgumentTypeError(f"{text!r} is no seed: a non-negative integer")
+    return int(text)

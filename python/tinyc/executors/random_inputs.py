@@ -1,0 +1,80 @@
+"""Random inputs for a program, the same for the same seed.
+
+In: a Tiny or Region module without free symbols in its inputs. Out: arrays by input name: floats uniform in [-1, 1),
+integers in -8 … 8, and an input that only serves as an index (of `gather` and `scatter`) within its axis.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tinyc.analysis import extents
+from tinyc.diagnostics import TinycError
+from tinyc.dialects.region.verify import block_of, kernels
+from tinyc.dialects.tiny.attributes import tensor_type
+from tinyc.dialects.tiny.infer import MOVEMENT
+from tinyc.dialects.tiny.types import BOOL, UNSIGNED, is_float
+from tinyc.executors.elements import DTYPES, convert
+from tinyc.executors.signature import Parameter, main_function, signature_of
+
+_LARGEST_INTEGER = 8
+
+
+def random_inputs(module: Any, seed: int) -> dict[str, np.ndarray]:
+    """Return random arrays for the inputs of the program of `module`.
+
+    Raises:
+        TinycError: `UnboundSymbol`: the sizes are not all known; the message names the symbols to bind.
+    """
+    function = main_function(module)
+    parameters = signature_of(function).inputs
+    _require_static(parameters)
+    known = kernels(module)
+    generator = np.random.default_rng(seed)
+    with module.context:
+        limits = [_index_limit(value, known) for value in function.regions[0].blocks[0].arguments]
+    return {each.name: _random(each, limit, generator) for each, limit in zip(parameters, limits, strict=True)}
+
+
+def _require_static(parameters: tuple[Parameter, ...]) -> None:
+    found = [name for each in parameters for extent in each.type.shape for name in extents.symbols(extent)]
+    symbols = list(dict.fromkeys(found))
+    if symbols:
+        raise TinycError(
+            "UnboundSymbol",
+            f"random inputs need the size of {', '.join(map(repr, symbols))}; bind them, as in "
+            f"--bind {','.join(f'{name}=16' for name in symbols)}, or give inputs with --inputs",
+        )
+
+
+def _index_limit(value: Any, known: dict[str, Any]) -> int | None:
+    """Return the least extent that `value`, under movements, is an index into; None where it is no index."""
+    limits = []
+    for use in value.uses:
+        op, position = use.owner.operation, use.operand_number
+        name = op.name.removeprefix("tiny.")
+        if name in ("gather", "scatter") and position == 1:
+            limits.append(tensor_type(op.operands[0].type).shape[op.attributes["axis"].value])
+        elif name in MOVEMENT or name == "region.read":
+            limits.append(_index_limit(op.results[0], known))
+        elif name == "func.call_indirect":
+            kernel = known[op.operands[0].owner.attributes["kernel"].value]
+            limits.append(_index_limit(block_of(kernel).arguments[position - 1], known))
+    return min((limit for limit in limits if isinstance(limit, int)), default=None)
+
+
+def _random(parameter: Parameter, limit: int | None, generator: np.random.Generator) -> np.ndarray:
+    shape, element = parameter.type.shape, parameter.type.element
+    if math.prod(shape) * DTYPES[element].itemsize >= 2**63:
+        raise TinycError("OutOfMemory", f"input {parameter} is too large for this machine; bind smaller sizes")
+    if limit is not None:
+        numbers = generator.integers(0, max(limit, 1), shape)
+    elif is_float(element):
+        numbers = generator.uniform(-1, 1, shape)
+    elif element == BOOL:
+        numbers = generator.integers(0, 2, shape)
+    else:
+        least = 0 if element in UNSIGNED else -_LARGEST_INTEGER
+        numbers = generator.integers(least, _LARGEST_INTEGER, shape, endpoint=True)
+    return convert(numbers, DTYPES[element])

@@ -1,0 +1,243 @@
+"""The `arg` of each uop: JSON values read into plain data.
+
+`read_arguments(node)` returns the arguments under the names that `tinyc.dialects.tiny.infer` gives them, as far as
+they can be known without the operands: extents and sizes are still written in the program's symbols, and what was left
+out and depends on the operand is absent.
+"""
+
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tinyc.analysis import extents
+from tinyc.analysis.extents import MAX_EXTENT, Dim, ExtentError
+from tinyc.diagnostics import TinycError
+from tinyc.dialects.tiny.infer import MAX_RANK
+from tinyc.dialects.tiny.types import DTYPES
+from tinyc.importers.spellings import Node
+
+_REQUIRED = object()
+_LEFT_OUT = object()
+
+
+class Malformed(Exception):
+    """What a value should have been; `read_arguments` knows the key and the uop."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """One key of an `arg`: how it is read, its other spellings, its default, and what `infer` calls it."""
+
+    key: str
+    read: Callable[[Any], Any]
+    name: str = ""
+    aliases: tuple[str, ...] = ()
+    default: Any = _REQUIRED
+    missing: str = "MissingArgument"
+
+
+def read_arguments(node: Node) -> dict[str, Any]:
+    """Return the arguments of a node as plain data.
+
+    Raises:
+        TinycError: `MissingArgument`, `AccDtypeMissing`, `InvalidAttribute` or `InvalidExtent`, without a place.
+    """
+    return read_fields(node.arg, FIELDS.get(node.uop, ()), node.uop)
+
+
+def read_fields(arg: Mapping[str, Any], fields: tuple[Field, ...], what: str) -> dict[str, Any]:
+    """Return the values of `fields` in the JSON object `arg`, which belongs to `what`."""
+    values: dict[str, Any] = {}
+    for field in fields:
+        value = _read_field(arg, field, what)
+        if value is not _LEFT_OUT:
+            values[field.name or field.key] = value
+    return values
+
+
+def _read_field(arg: Mapping[str, Any], field: Field, what: str) -> Any:
+    keys = [key for key in (field.key, *field.aliases) if key in arg]
+    if not keys:
+        if field.default is _REQUIRED:
+            raise TinycError(field.missing, f"{what} needs '{field.key}' in its arg")
+        return field.default
+    raw = arg[keys[0]]
+    if any(arg[key] != raw for key in keys):
+        raise TinycError("InvalidAttribute", f"{what} has {' and '.join(map(repr, keys))}, which differ; give one")
+    try:
+        return field.read(raw)
+    except Malformed as error:
+        raise TinycError("InvalidAttribute", f"'{keys[0]}' of {what} must be {error}, not {shown(raw)}") from None
+    except ExtentError as error:
+        raise TinycError("InvalidExtent", f"'{keys[0]}' of {what}: {error}") from None
+
+
+def shown(value: Any) -> str:
+    """Return a JSON value for a message, shortened."""
+    text = repr(value)
+    return text if len(text) <= 60 else text[:59] + "…"
+
+
+# --- readers ----------------------------------------------------------------------------------------------------------
+
+
+_parse = functools.lru_cache(maxsize=4096)(extents.parse)
+
+
+def dim(raw: Any) -> Dim:
+    """Read an extent, which may turn out negative."""
+    if isinstance(raw, str):
+        return _parse(raw)
+    if isinstance(raw, bool) or not isinstance(raw, int):
+        raise ExtentError(f"{shown(raw)} is not an extent; write an integer, a symbol or a product such as 'G*Cin'")
+    return raw
+
+
+def extent(raw: Any) -> Dim:
+    """Read the extent of an axis."""
+    value = dim(raw)
+    if isinstance(value, int) and not 0 <= value <= MAX_EXTENT:
+        raise ExtentError(f"{shown(raw)} is outside 0 … 2^63 - 1; use a smaller extent")
+    return value
+
+
+def shape(raw: Any) -> tuple[Dim, ...]:
+    """Read a list of extents."""
+    return tuple(map(extent, _list(raw, "a list of extents")))
+
+
+def sizes(raw: Any) -> tuple[Dim, ...]:
+    """Read a list of integers that may be written as symbols."""
+    return tuple(map(size, _list(raw, "a list of integers or bound symbols")))
+
+
+def size(raw: Any) -> Dim:
+    """Read an integer that may be written as a symbol."""
+    return integer(raw) if isinstance(raw, int) else dim(raw)
+
+
+def _pairs(raw: Any) -> tuple[tuple[Dim, ...], ...]:
+    pairs = tuple(sizes(pair) for pair in _list(raw, "a list of [lo, hi] pairs"))
+    if any(len(pair) != 2 for pair in pairs):
+        raise Malformed("a list of [lo, hi] pairs")
+    return pairs
+
+
+def _list(raw: Any, what: str) -> list[Any]:
+    if not isinstance(raw, list):
+        raise Malformed(what)
+    if len(raw) > MAX_RANK:
+        raise ExtentError(f"{len(raw)} axes are too many; the limit is {MAX_RANK}")
+    return raw
+
+
+def integer(raw: Any) -> int:
+    """Read an integer of 64 bits."""
+    if isinstance(raw, bool) or not isinstance(raw, int) or not -MAX_EXTENT - 1 <= raw <= MAX_EXTENT:
+        raise Malformed("an integer of 64 bits")
+    return raw
+
+
+def _integers(raw: Any) -> tuple[int, ...]:
+    return tuple(map(integer, _list(raw, "a list of integers")))
+
+
+def _axes(raw: Any) -> tuple[int | str, ...]:
+    """Read reduce axes: integers, or the names of symbols."""
+    return tuple(axis if isinstance(axis, str) else integer(axis) for axis in _list(raw, "a list of axes or symbols"))
+
+
+def number(raw: Any) -> int | float | bool:
+    """Read a number; the greatest ones that have no float are refused."""
+    if not isinstance(raw, int | float) or (isinstance(raw, int) and raw.bit_length() > 1023):
+        raise Malformed("a number")
+    return raw
+
+
+def element(raw: Any) -> str:
+    """Read a dtype."""
+    if not isinstance(raw, str) or raw not in DTYPES:
+        raise Malformed(f"one of {', '.join(DTYPES)}")
+    return DTYPES[raw]
+
+
+def _text(raw: Any) -> str:
+    if not isinstance(raw, str) or not raw:
+        raise Malformed("a non-empty text")
+    return raw
+
+
+def _bool(raw: Any) -> bool:
+    if not isinstance(raw, bool):
+        raise Malformed("true or false")
+    return raw
+
+
+def _one_of(*choices: str) -> Callable[[Any], str]:
+    def read(raw: Any) -> str:
+        if raw not in choices:
+            raise Malformed(f"one of {', '.join(choices)}")
+        return raw.lower()
+
+    return read
+
+
+def _index_map(raw: Any) -> tuple[int | str, ...]:
+    """Read the expressions of an index map; what they may say depends on the result's rank."""
+    expressions = raw.get("map") if isinstance(raw, dict) else None
+    if not isinstance(expressions, list):
+        raise Malformed('{"map": [one expression for each operand axis]}')
+    _list(expressions, "a list of expressions")
+    return tuple(expression if isinstance(expression, str) else integer(expression) for expression in expressions)
+
+
+# --- what each uop takes ----------------------------------------------------------------------------------------------
+
+_SHAPE = Field("shape", shape)
+_DTYPE = Field("dtype", element, name="element")
+_RESULT_SHAPE = Field("result_shape", shape, name="shape", aliases=("new_shape",))
+_AXIS = Field("axis", integer)
+
+FIELDS: dict[str, tuple[Field, ...]] = {
+    "INPUT": (Field("tensor_id", _text), _DTYPE, _SHAPE),
+    "CONST": (Field("value", number), _DTYPE, Field("shape", shape, default=())),
+    "IOTA": (_SHAPE, _AXIS, _DTYPE),
+    "RAND": (
+        _SHAPE,
+        _DTYPE,
+        Field("distribution", _one_of("uniform", "normal")),
+        Field("seed", integer),
+        Field("stream", integer, default=0),
+    ),
+    "RESHAPE": (_RESULT_SHAPE,),
+    "PERMUTE": (Field("perm", _integers, aliases=("dims",)),),
+    "EXPAND": (_RESULT_SHAPE, Field("broadcast_dimensions", _integers, default=_LEFT_OUT)),
+    "PAD": (Field("pad", _pairs), Field("value", number, default=0)),
+    "SHRINK": (Field("lo", shape), Field("hi", shape), Field("step", sizes, default=_LEFT_OUT)),
+    "FLIP": (Field("axes", _integers),),
+    "VIEW": (
+        Field("result_shape", shape, name="shape", aliases=("new_shape",), default=_LEFT_OUT),
+        Field("index_map", _index_map, name="map", default=_LEFT_OUT),
+    ),
+    "POOL": (
+        Field("kernel", sizes),
+        Field("stride", sizes, default=_LEFT_OUT),
+        Field("dilation", sizes, default=_LEFT_OUT),
+    ),
+    "REDUCE": (
+        Field("op", _one_of("SUM", "MAX", "MIN", "PROD")),
+        Field("axes", _axes),
+        Field("dtype", element, name="element", aliases=("acc_dtype",), missing="AccDtypeMissing"),
+        Field("init", number, default=_LEFT_OUT),
+    ),
+    "CAST": (Field("to", element, name="element"),),
+    "GATHER": (_AXIS,),
+    "SCATTER": (_AXIS, Field("op", _one_of("SET", "ADD"))),
+    "TOPK": (Field("k", size), _AXIS, Field("largest", _bool, default=True)),
+}
+#: A declaration under `values`.
+DECLARED = (
+    Field("dtype", element, name="element", default=_LEFT_OUT),
+    Field("shape", shape, default=_LEFT_OUT),
+)

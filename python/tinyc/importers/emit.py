@@ -1,0 +1,78 @@
+"""Steps to IR: the module with `func.func @main` that a finished `Steps` means.
+
+Arguments and results carry their names as `tiny.name`; every op is located at its node (a name location, over its place
+in the file where that is known); the assumptions stand first in the body.
+"""
+
+from typing import Any
+
+from tinyc.diagnostics import Where
+from tinyc.dialects.tiny.attributes import encode, to_type
+from tinyc.dialects.tiny.types import TensorType
+from tinyc.importers.steps import Step, Steps
+from tinyc.mlir import context, func, ir
+
+
+def emit(steps: Steps, where: Where) -> Any:
+    """Return the module of a program; `where` is its file."""
+    with context(), _location(where):
+        module = ir.Module.create()
+        with ir.InsertionPoint(module.body):
+            _Emitter(steps).function()
+    return module
+
+
+def _location(where: Where) -> Any:
+    place = ir.Location.file(where.file, where.line or 0, where.column or 0) if where.file else None
+    if where.node is not None:
+        return ir.Location.name(where.node, childLoc=place)
+    return place or ir.Location.unknown()
+
+
+class _Emitter:
+    """One function; `types` holds each MLIR type once, since making one costs as much as making an op."""
+
+    def __init__(self, steps: Steps) -> None:
+        self.steps = steps
+        self.types: dict[TensorType, Any] = {}
+        self.values: dict[int, Any] = {}
+
+    def function(self) -> None:
+        inputs = self.steps.inputs
+        results = [self._type(self.steps.types[value]) for _, value in self.steps.outputs]
+        function = func.FuncOp("main", ([self._type(argument.type) for argument in inputs], results))
+        function.arg_attrs = [_named(argument.name) for argument in inputs]
+        function.attributes["res_attrs"] = ir.ArrayAttr.get([_named(name) for name, _ in self.steps.outputs])
+        block = function.add_entry_block([_location(argument.where) for argument in inputs])
+        self.values = {argument.value: block.arguments[at] for at, argument in enumerate(inputs)}
+        with ir.InsertionPoint(block):
+            self._assumptions()
+            for step in self.steps.steps:
+                self._step(step)
+            func.ReturnOp([self.values[value] for _, value in self.steps.outputs])
+
+    def _type(self, tensor: TensorType) -> Any:
+        if tensor not in self.types:
+            self.types[tensor] = to_type(tensor)
+        return self.types[tensor]
+
+    def _assumptions(self) -> None:
+        for assumption in self.steps.assumptions:
+            sides = {"lhs": str(assumption.lhs), "predicate": assumption.predicate, "rhs": str(assumption.rhs)}
+            attributes = {name: ir.StringAttr.get(text) for name, text in sides.items()}
+            ir.Operation.create("tiny.assume", attributes=attributes)
+
+    def _step(self, step: Step) -> None:
+        op = ir.Operation.create(
+            f"tiny.{step.op}",
+            results=[self._type(tensor) for tensor in step.types],
+            operands=[self.values[operand] for operand in step.operands],
+            attributes=encode(step.op, step.arguments, step.types[0].element, step.types[0].rank),
+            loc=_location(step.where),
+        )
+        for value, result in enumerate(op.results, step.first):
+            self.values[value] = result
+
+
+def _named(name: str) -> Any:
+    return ir.DictAttr.get({"tiny.name": ir.StringAttr.get(name)})

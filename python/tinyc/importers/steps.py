@@ -1,0 +1,81 @@
+"""A Tiny program in the making, as plain data: typed steps that no MLIR context is needed for.
+
+Importers add inputs and steps; each step is typed by `tinyc.dialects.tiny.infer` as it is added. Values are numbered in
+the order in which they come. `emit` turns the finished program into IR.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tinyc.diagnostics import Where
+from tinyc.dialects.tiny.infer import Assumption, check_extents, infer
+from tinyc.dialects.tiny.types import TensorType
+
+
+@dataclass
+class Step:
+    """One Tiny op: operands and results are value numbers, `first` that of its first result; `where` names its node."""
+
+    op: str
+    first: int
+    operands: tuple[int, ...]
+    arguments: Mapping[str, Any]
+    types: tuple[TensorType, ...]
+    where: Where
+
+
+@dataclass(frozen=True)
+class Input:
+    """One argument of the program: the value with its tensor id, type and node."""
+
+    value: int
+    name: str
+    type: TensorType
+    where: Where
+
+
+class Steps:
+    """The program so far. `outputs` are (name, value) pairs; `assumptions` stand in the order in which they came up."""
+
+    def __init__(self) -> None:
+        self.inputs: list[Input] = []
+        self.steps: list[Step] = []
+        self.types: list[TensorType] = []
+        self.assumptions: dict[Assumption, None] = {}
+        self.outputs: list[tuple[str, int]] = []
+
+    def input(self, name: str, tensor: TensorType, where: Where) -> int:
+        """Add an argument and return its value."""
+        check_extents(tensor)
+        self.inputs.append(Input(len(self.types), name, tensor, where))
+        self.types.append(tensor)
+        return self.inputs[-1].value
+
+    def add(self, op: str, operands: Sequence[int], arguments: Mapping[str, Any], where: Where) -> int:
+        """Add a step and return its first value; the others follow it.
+
+        Raises:
+            TinycError: the broken typing rule.
+        """
+        inferred = infer(op, [self.types[operand] for operand in operands], arguments)
+        self.assumptions.update(dict.fromkeys(inferred.assumptions))
+        first = len(self.types)
+        self.steps.append(Step(op, first, tuple(operands), arguments, inferred.types, where))
+        self.types += inferred.types
+        return first
+
+    def placeholder(self, tensor: TensorType) -> int:
+        """Return a value that no step computes: it stands for a faulty one while what reads it is checked."""
+        self.types.append(tensor)
+        return len(self.types) - 1
+
+    def constant(self, value: bool | int | float, tensor: TensorType, where: Where) -> int:
+        """Add a constant of a type, the same everywhere, and return it."""
+        return self.add("const", (), {"value": value, "element": tensor.element, "shape": tensor.shape}, where)
+
+    def cast(self, operand: int, element: str, where: Where) -> int:
+        """Add a conversion, unless the value has that element type, and return the result."""
+        if self.types[operand].element == element:
+            return operand
+        return self.add("cast", (operand,), {"element": element}, where)

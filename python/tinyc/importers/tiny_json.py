@@ -1,0 +1,120 @@
+"""Tiny JSON: programs as text, in and out.
+
+`load` reads the format of the specification's three documents (`spec/tiny-json.md`) into a Tiny module; `dump` writes
+a Tiny module in the spelling of 001. The way in: `json_text` (text to values), `spellings` (to nodes), `graph` (to an
+order), `arguments` (each node's `arg`), `written_shapes` and `symbols` (what the symbols stand for), `typed` with `uops` and
+`repairs` (to typed steps), `emit` (to IR). All errors of a file are reported together, each at its node; what depends on
+a faulty node is not looked at.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tinyc.analysis import extents
+from tinyc.diagnostics import TinycError, Where
+from tinyc.importers import graph, json_text, spellings, symbols
+from tinyc.importers.arguments import DECLARED, read_arguments, read_fields
+from tinyc.importers.emit import emit
+from tinyc.importers.graph import Graph
+from tinyc.importers.spellings import Program
+from tinyc.importers.tiny_json_dump import dump
+from tinyc.importers.typed import Typing
+from tinyc.importers.written_shapes import WrittenShapes
+
+__all__ = ["dump", "load"]
+
+Arguments = dict[str, dict[str, Any]]
+
+
+def load(
+    source: str | bytes | Path | Mapping[str, Any], bind: Mapping[str, int] | None = None, filename: str | None = None
+) -> Any:
+    """Return the Tiny module of a program, in tinyc's context.
+
+    `source` is the text, a `Path` to it, or its Python form; `bind` gives symbols their values; `filename` is what
+    errors and locations call the text.
+
+    Raises:
+        TinycError: what is wrong with the program; `errors` has everything that is.
+    """
+    errors: list[TinycError] = []
+    document = json_text.read(source, filename)
+    where = Where(file=document.filename)
+    program = spellings.normalise(document, errors)
+    ordered = graph.order(program, errors)
+    arguments = _arguments(ordered, errors)
+    declared = _declared(program, where, errors)
+    written = _written_shapes(ordered, arguments, declared, errors)
+    sizes = _sizes(ordered, arguments, declared, written, bind or {}, where, errors)
+    steps = Typing(ordered, arguments, declared, written, sizes).run(errors)
+    if errors:
+        raise TinycError.several(errors)
+    return emit(steps, where)
+
+
+def _arguments(ordered: Graph, errors: list[TinycError]) -> Arguments:
+    arguments: Arguments = {}
+    for node in ordered.nodes:
+        try:
+            arguments[node.id] = read_arguments(node)
+        except TinycError as error:
+            errors.append(error.at(node.where))
+            ordered.broken.add(node.id)
+    return arguments
+
+
+def _declared(program: Program, where: Where, errors: list[TinycError]) -> Arguments:
+    declared: Arguments = {}
+    for name, entry in program.values.items():
+        try:
+            declared[name] = read_fields(entry, DECLARED, "values")
+        except TinycError as error:
+            errors.append(error.at(Where(name, where.file)))
+    return declared
+
+
+def _written_shapes(
+    ordered: Graph, arguments: Arguments, declared: Arguments, errors: list[TinycError]
+) -> WrittenShapes:
+    written = WrittenShapes()
+    shapes = {name: entry["shape"] for name, entry in declared.items() if "shape" in entry}
+    for node in ordered.nodes:
+        if node.id in ordered.broken:
+            continue
+        try:
+            written.add(node, arguments[node.id], shapes)
+        except TinycError as error:
+            errors.append(error.at(node.where))
+            ordered.broken.add(node.id)
+    return written
+
+
+def _sizes(
+    ordered: Graph,
+    arguments: Arguments,
+    declared: Arguments,
+    written: WrittenShapes,
+    bind: Mapping[str, int],
+    where: Where,
+    errors: list[TinycError],
+) -> symbols.Sizes:
+    """Return what the symbols stand for.
+
+    Raises:
+        TinycError: everything found so far, where an input's extent has no value.
+    """
+    keys = (*symbols.EXTENTS, *symbols.NUMBERS)
+    entries = [*arguments.values(), *declared.values()]
+    names = dict.fromkeys(name for e in entries for dim in symbols.dims_of(e, keys) for name in extents.symbols(dim))
+    inputs = [
+        dim for node in ordered.nodes if node.uop == "INPUT" for dim in arguments.get(node.id, {}).get("shape", ())
+    ]
+    bound, wrong = symbols.check_bind(bind, names, where)
+    errors += wrong
+    try:
+        sizes, wrong = symbols.solve(names, inputs, written.equations, bound, where)
+    except TinycError as error:
+        raise TinycError.several([*errors, error.at(where)]) from None
+    errors += wrong
+    return sizes

@@ -1,0 +1,221 @@
+"""One node of a Tiny JSON program to steps: defaults that depend on the operand, repairs, and the Tiny op.
+
+In: a node's resolved arguments (symbols replaced, names of axes replaced) and its operands. Out: the value of its first
+result. A node that is faulty in a way that leaves its type clear raises `Recovered`, so that its readers are checked.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from tinyc.analysis import index_map
+from tinyc.analysis.extents import MAX_EXTENT, Dim, Extent
+from tinyc.analysis.index_map import Index
+from tinyc.analysis.shape_equation import cancel_ends
+from tinyc.diagnostics import TinycError, Where
+from tinyc.dialects.tiny.types import TensorType
+from tinyc.importers.composites import compose
+from tinyc.importers.repairs import Immediate, aligned, require_value_of, same_shape
+from tinyc.importers.spellings import BINARY, COMPOSITES, Node
+from tinyc.importers.steps import Steps
+from tinyc.importers.written_shapes import expanded_axes, normal_axis
+
+Arguments = dict[str, Any]
+
+
+class Recovered(Exception):
+    """An error in a node whose result has the type `type` nevertheless."""
+
+    def __init__(self, error: TinycError, tensor: TensorType) -> None:
+        super().__init__(error, tensor)
+        self.error, self.type = error, tensor
+
+
+def add_node(steps: Steps, node: Node, operands: Sequence[int | Immediate], arguments: Arguments) -> int:
+    """Add the steps of a node that is no `INPUT` and return its first result.
+
+    Raises:
+        TinycError: the broken rule.
+        Recovered: the broken rule, where the result's type is clear.
+    """
+    if node.uop in BINARY:
+        return _binary(steps, node, operands)
+    if node.uop == "WHERE":
+        return _where(steps, operands, node.where)
+    values = [operand for operand in operands if not isinstance(operand, Immediate)]
+    if len(values) != len(operands):
+        raise TinycError(
+            "InvalidAttribute", f"{node.uop.upper()} takes values, no immediate numbers; write a CONST node instead"
+        )
+    if node.uop in COMPOSITES:
+        return compose(node.uop, steps, values[0], node.where)
+    if node.uop == "REDUCE":
+        return _reduce(steps, values[0], arguments, node.where)
+    types = [steps.types[value] for value in values]
+    if node.uop in _COMPLETE:
+        arguments = _COMPLETE[node.uop](arguments, *types)
+    return steps.add(node.uop.lower(), values, arguments, node.where)
+
+
+# --- element-wise -----------------------------------------------------------------------------------------------------
+
+
+def _binary(steps: Steps, node: Node, operands: Sequence[int | Immediate]) -> int:
+    lhs, rhs = aligned(steps, operands, node.where)
+    try:
+        return steps.add(node.uop.lower(), (lhs, rhs), {}, node.where)
+    except TinycError as error:
+        left, right = steps.types[lhs], steps.types[rhs]
+        if error.name == "BroadcastMismatch" and left.rank != right.rank:
+            raise Recovered(error, max(left, right, key=lambda tensor: tensor.rank)) from None
+        raise
+
+
+def _where(steps: Steps, operands: Sequence[int | Immediate], where: Where) -> int:
+    condition, *branches = operands
+    if isinstance(condition, Immediate):
+        raise TinycError("InvalidAttribute", "the condition of WHERE must be a value, not an immediate number")
+    values = aligned(steps, branches, where)
+    return steps.add("where", same_shape(steps, (condition, *values), where), {}, where)
+
+
+# --- reduce -----------------------------------------------------------------------------------------------------------
+
+_COMBINE = {"sum": "add", "max": "max", "min": "min", "prod": "mul"}
+
+
+def _reduce(steps: Steps, operand: int, arguments: Arguments, where: Where) -> int:
+    """Add a reduce; `init` is one more term."""
+    arguments = dict(arguments)
+    init = arguments.pop("init", None)
+    result = steps.add("reduce", (operand,), arguments, where)
+    if init is None:
+        return result
+    return steps.add(_COMBINE[arguments["op"]], aligned(steps, (result, Immediate(init)), where), {}, where)
+
+
+# --- movements --------------------------------------------------------------------------------------------------------
+
+
+def require_order(source: Sequence[Dim], result: Sequence[Dim]) -> None:
+    """Refuse a reshape that only puts symbolic extents into another order: what is meant is a `PERMUTE`.
+
+    Raises:
+        TinycError: `NonScop`, since the access is not affine.
+    """
+    before, after = cancel_ends(source, result)
+    if before == after or Counter(before) != Counter(after) or not any(isinstance(n, Extent) for n in before):
+        return
+    raise TinycError(
+        "NonScop",
+        f"RESHAPE from {_listed(source)} to {_listed(result)} keeps the row-major order of the elements and moves no "
+        f"axis: reading {_listed(before)} as {_listed(after)} would scramble the data, and is no affine access. Use a "
+        "PERMUTE to exchange axes, or drop the PERMUTE before it if the axes are in this order without",
+    )
+
+
+def _expand(arguments: Arguments, operand: TensorType) -> Arguments:
+    """Write `broadcast_dimensions` out: with equal ranks it lists the axes that keep their extent."""
+    shape, kept = arguments["shape"], arguments.get("broadcast_dimensions")
+    if operand.rank > len(shape):
+        raise TinycError(
+            "BroadcastMismatch", f"cannot expand {operand} to {_listed(shape)}, which has fewer axes; REDUCE or RESHAPE"
+        )
+    if kept is not None and operand.rank == len(shape):
+        _require_kept(operand, shape, kept)
+    return {"shape": shape, "broadcast_dimensions": expanded_axes(operand.rank, arguments)}
+
+
+def _require_kept(operand: TensorType, shape: Sequence[Dim], kept: Sequence[int]) -> None:
+    if len(set(kept)) != len(kept) or any(not 0 <= axis < operand.rank for axis in kept):
+        raise TinycError(
+            "InvalidAxis", f"broadcast_dimensions {list(kept)} must be distinct axes of {operand}, those that are kept"
+        )
+    for axis, extent in enumerate(operand.shape):
+        if axis in kept and extent != shape[axis]:
+            raise TinycError(
+                "BroadcastMismatch",
+                f"broadcast_dimensions {list(kept)} keeps axis {axis}, whose extent is {extent} in {operand} and "
+                f"{shape[axis]} in the result {_listed(shape)}",
+            )
+        if axis not in kept and extent != 1:
+            raise TinycError(
+                "BroadcastMismatch",
+                f"axis {axis} of {operand} is not in broadcast_dimensions {list(kept)} and has extent {extent}; only "
+                "an extent of 1 can be expanded",
+            )
+
+
+def _listed(shape: Sequence[Dim]) -> str:
+    return f"[{', '.join(map(str, shape))}]"
+
+
+def _pad(arguments: Arguments, operand: TensorType) -> Arguments:
+    require_value_of(arguments["value"], operand.element)
+    lo, hi = tuple(lo for lo, _ in arguments["pad"]), tuple(hi for _, hi in arguments["pad"])
+    return {"lo": lo, "hi": hi, "value": arguments["value"]}
+
+
+def _shrink(arguments: Arguments, operand: TensorType) -> Arguments:
+    return {"step": (1,) * len(arguments["lo"]), **arguments}
+
+
+def _pool(arguments: Arguments, operand: TensorType) -> Arguments:
+    ones = (1,) * len(arguments["kernel"])
+    return {"stride": ones, "dilation": ones, **arguments}
+
+
+def _flip(arguments: Arguments, operand: TensorType) -> Arguments:
+    return {"axes": tuple(normal_axis(axis, operand.rank) for axis in arguments["axes"])}
+
+
+def _view(arguments: Arguments, operand: TensorType) -> Arguments:
+    """Read the index expressions; without any the view is the identity."""
+    if not arguments:
+        return {"shape": operand.shape, "map": tuple(index_map.Axis(axis) for axis in range(operand.rank))}
+    for key, name in (("shape", "result_shape"), ("map", "index_map")):
+        if key not in arguments:
+            raise TinycError("MissingArgument", f"VIEW needs '{name}' in its arg (or no arg: the identity)")
+    rank = len(arguments["shape"])
+    indices = [index_map.parse(e, rank) if isinstance(e, str) else e for e in arguments["map"]]
+    for index in indices:
+        _require_small(index)
+    return {"shape": arguments["shape"], "map": tuple(indices)}
+
+
+def _require_small(index: Index) -> None:
+    """Check that every number in an index expression is one of 64 bits."""
+    numbers = [index] if isinstance(index, int) else [getattr(index, name, 0) for name in ("factor", "divisor")]
+    if any(abs(number) > MAX_EXTENT for number in numbers):
+        raise TinycError("InvalidAttribute", "an index_map expression has a number beyond 64 bits; use smaller ones")
+    for child in index_map.children(index):
+        _require_small(child)
+
+
+# --- leaves and data-dependent ops ------------------------------------------------------------------------------------
+
+
+def _const(arguments: Arguments) -> Arguments:
+    require_value_of(arguments["value"], arguments["element"])
+    return arguments
+
+
+def _iota(arguments: Arguments) -> Arguments:
+    return {**arguments, "axis": normal_axis(arguments["axis"], len(arguments["shape"]))}
+
+
+def _along_axis(arguments: Arguments, data: TensorType, *others: TensorType) -> Arguments:
+    return {**arguments, "axis": normal_axis(arguments["axis"], data.rank)}
+
+
+_COMPLETE: Mapping[str, Callable[..., Arguments]] = {
+    "CONST": _const,
+    "IOTA": _iota,
+    "EXPAND": _expand,
+    "PAD": _pad,
+    "SHRINK": _shrink,
+    "FLIP": _flip,
+    "VIEW": _view,
+    "POOL": _pool,
+    **dict.fromkeys(("GATHER", "SCATTER", "TOPK"), _along_axis),
+}

@@ -1,0 +1,149 @@
+"""A compiled program: what `tinyc.compile` gives, with the texts of its layers and the remarks of its compilation.
+
+In: a program in any form that `sources` reads, a target, the values of symbols. Out: a `Model`. `reference` runs the
+layer that was read in numpy; `cpu` lowers it to LLVM IR and runs that. Everything is refused when the model is made that
+can be refused without inputs.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tinyc.diagnostics import Remark, TinycError, collect_remarks
+from tinyc.executors import reference
+from tinyc.executors.signature import Signature, check_inputs, main_function, signature_of
+from tinyc.sources import load
+from tinyc.walk import NAMES, Walk
+
+TARGETS = ("cpu", "reference")
+_LATER = ("sim", "cuda")
+Arrays = dict[str, np.ndarray]
+
+
+class Model:
+    """A program that is ready to run; `inputs` and `outputs` are its names in order, `remarks` what was decided."""
+
+    def __init__(self, walk: Walk, target: str, execute: Callable[[Arrays], Arrays], remarks: list[Remark]) -> None:
+        self.walk, self.target, self.remarks = walk, target, remarks
+        self._execute = execute
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """The layers that the program went through on its way to the target."""
+        return self.walk.way_to("llvm") if self.target == "cpu" else (self.walk.entry,)
+
+    @property
+    def signature(self) -> Signature:
+        """Names and types of the inputs and outputs."""
+        return signature_of(main_function(self.walk.module(self.walk.entry)))
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The names of the inputs in order."""
+        return tuple(each.name for each in self.signature.inputs)
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The names of the outputs in order."""
+        return tuple(each.name for each in self.signature.outputs)
+
+    def run(self, /, **inputs: Any) -> Arrays:
+        """Run on arrays of exactly the declared types, by name; return fresh arrays by output name.
+
+        Raises:
+            TinycError: `InputMismatch`, `AssumptionViolated`, `IndexOutOfRange`.
+        """
+        return self._execute(check_inputs(self.signature.inputs, inputs))
+
+    def __call__(self, *arrays: Any) -> np.ndarray | tuple[np.ndarray, ...]:
+        """Run on arrays in the order of the inputs; return the one output, or a tuple."""
+        names = self.inputs
+        if len(arrays) != len(names):
+            raise TinycError("InputMismatch", f"the model takes {len(names)} inputs ({', '.join(names)}), not {len(arrays)}")
+        results = tuple(self.run(**dict(zip(names, arrays, strict=True))).values())
+        return results[0] if len(results) == 1 else results
+
+    def text(self, layer: str) -> str:
+        """Return the text of a layer: "tiny", "indexbook", "poly_view", "region", "exec", "loops" or "llvm".
+
+        Raises:
+            TinycError: `UnknownLayer`: there is no such layer, or the program was read at a later one.
+        """
+        return self.walk.text(layer)
+
+
+def compile(  # noqa: A001 - the name is the public interface's: tinyc.compile
+    source: Any,
+    target: str = "cpu",
+    arch: str | None = None,
+    bind: Mapping[str, int] | None = None,
+    plan: Any = None,
+    dump: str | os.PathLike[str] | None = None,
+) -> Model:
+    """Compile a program.
+
+    `source` is a path, Tiny JSON (text or dict), IR text of the Tiny or Region layer, or an `ir.Module`. `bind` gives
+    symbols their values; an extent that stays symbolic is taken from the inputs of each run. `dump` is a folder that the
+    text of every layer is written to.
+
+    Raises:
+        TinycError: what is wrong with the program (`errors` has all of it), or `UnsupportedTarget`.
+    """
+    _check_target(target, arch, plan)
+    with collect_remarks() as remarks:
+        walk = Walk(load(source, bind))
+        execute = _EXECUTORS[target](walk)
+        model = Model(walk, target, execute, remarks)
+        if dump is not None:
+            walk.dump(Path(dump), NAMES)
+    return model
+
+
+def _check_target(target: str, arch: str | None, plan: Any) -> None:
+    if target in _LATER:
+        message = f"this version of tinyc has no target '{target}' yet; use {' or '.join(map(repr, TARGETS))}"
+        raise TinycError("UnsupportedTarget", message)
+    if target not in TARGETS:
+        raise TinycError("UnsupportedTarget", f"there is no target {target!r}; use {' or '.join(map(repr, TARGETS))}")
+    for name, value in (("arch", arch), ("plan", plan)):
+        if value is not None:
+            raise TinycError("UnsupportedTarget", f"target '{target}' takes no {name}; leave {name}={value!r} out")
+
+
+def _reference(walk: Walk) -> Callable[[Arrays], Arrays]:
+    module = walk.module(walk.entry)
+    signature_of(main_function(module))
+    return lambda arrays: reference.evaluate(module, arrays)
+
+
+def _cpu(walk: Walk) -> Callable[[Arrays], Arrays]:
+    from tinyc.dialects.exec.to_program import program_of
+    from tinyc.runtime.cpu import CpuExecutable
+
+    executable = CpuExecutable(program_of(walk.module("exec")), walk.text("llvm"))
+    return lambda arrays: executable.run(arrays)
+
+
+_EXECUTORS = {"reference": _reference, "cpu": _cpu}
+
+
+def model_init(source: Any, **options: Any) -> Model:
+    """Compile a program: `compile` under the name of specification 000 §8."""
+    return compile(source, **options)
+
+
+def model_run(model: Model, inputs: Mapping[str, Any]) -> Arrays:
+    """Run a model: `Model.run` under the name of specification 000 §8."""
+    return model.run(**inputs)
+
+
+def model_free(model: Model) -> None:
+    """Give back what the model holds; it cannot run any more."""
+
+    def freed(arrays: Arrays) -> Arrays:
+        raise TinycError("UnsupportedTarget", "the model has been freed; compile the program again")
+
+    model._execute = freed

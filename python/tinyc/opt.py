@@ -1,0 +1,269 @@
+"""`tinyc-opt`: read MLIR text, run passes, print the result; spelled and behaving as `mlir-opt`.
+
+IR goes to stdout (or `-o`), everything else to stderr; the exit status is 0 if every input went through, and 1
+otherwise. No input ends in a traceback. The arguments are read in `opt_arguments`, text in `text`; `passes` runs the
+passes.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TextIO
+
+from tinyc import dialects, expectations, guards, opt_arguments, passes, pipeline, text
+from tinyc.diagnostics import Remark, TinycError, Where, collect_remarks
+from tinyc.instruments import PrintIr, Timing
+from tinyc.mlir import PROVIDER, context
+from tinyc.passes import Pass
+from tinyc.text import Diagnostic, IrError
+
+_SPLIT_MARKER = "// -----"
+
+
+def main(argv: Sequence[str] | None = None, known: Sequence[type[Pass]] = pipeline.PASSES) -> int:
+    """Run `tinyc-opt` with `argv` (default: the process's) and return its exit status; `known` are tinyc's passes."""
+    try:
+        return _main(sys.argv[1:] if argv is None else argv, known)
+    except TinycError as error:
+        sys.stderr.write(f"{error}\n")
+    except BrokenPipeError:
+        # Whoever read our output is gone; Python must not try to flush it again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except KeyboardInterrupt:
+        return 130
+    except Exception as error:  # a defect of tinyc's: a sentence, not a traceback
+        sys.stderr.write(f"error: {type(error).__name__}: {error} [TC901 InternalError]\n")
+    return 1
+
+
+def _main(argv: Sequence[str], known: Sequence[type[Pass]]) -> int:
+    arguments = opt_arguments.read(argv, known)
+    if arguments.help or arguments.version or arguments.show_dialects or arguments.emit_irdl:
+        sys.stdout.write(_about(arguments))
+        sys.stdout.flush()
+        return 0
+    if arguments.dump_pass_pipeline:
+        count = len(arguments.steps)
+        sys.stderr.write(f"Pass Manager with {count} passes:\n{pipeline.Pipeline(tuple(arguments.steps)).text()}\n")
+    source = guards.decode(_read(arguments.input), arguments.input)
+    job = _Job(arguments, Timing())
+    outcomes = [job.process(piece) for piece in (_split(source) if arguments.split_input_file else [source])]
+    if arguments.remarks_json is not None:
+        _write(arguments.remarks_json, "".join(f"{remark.to_json()}\n" for remark in job.remarks))
+    if arguments.mlir_timing:
+        sys.stderr.write(job.timing.report())
+    good = all(ok for ok, _ in outcomes)
+    if good or arguments.output == "-":
+        _write(arguments.output, f"{_SPLIT_MARKER}\n".join(output for _, output in outcomes if output))
+    return 0 if good else 1
+
+
+@dataclass
+class _Job:
+    """What all pieces of the input share."""
+
+    arguments: argparse.Namespace
+    timing: Timing
+    remarks: list[Remark] = field(default_factory=list)
+
+    def process(self, source: str) -> tuple[bool, str]:
+        """Take one input through the passes; return whether all went well, and the IR to print."""
+        arguments = self.arguments
+        reported: list[Diagnostic] = []
+        output = ""
+        with _settings(arguments), _listen(reported), collect_remarks() as remarks:
+            try:
+                output = self._transform(source)
+            except IrError as error:
+                reported += error.diagnostics
+            except TinycError as error:
+                reported += [_diagnostic(each) for each in error.errors]
+        self.remarks += remarks
+        decisions = [Diagnostic("remark", remark.where, f"{remark.message} [{remark.code}]") for remark in remarks]
+        if arguments.verify_diagnostics:
+            wrong = expectations.unmet(source, arguments.input, reported, decisions)
+            _show(wrong, source, arguments.input)
+            return not wrong, output
+        _show([*(decisions if arguments.remarks else []), *reported], source, arguments.input)
+        return not any(each.severity == "error" for each in reported), output
+
+    def _transform(self, source: str) -> str:
+        arguments, timing = self.arguments, self.timing
+        with timing.phase("Parser"):
+            module = text.parse(source, arguments.input)
+            passes.verify_contracts(module)
+        if arguments.verify_roundtrip:
+            _check_roundtrip(module, arguments.input)
+        passes.run(module, arguments.steps, [_printer(arguments, sys.stderr), timing], arguments.verify_each)
+        with timing.phase("Output"):
+            return _asm(module, arguments.mlir_print_debuginfo, arguments.verify_each)
+
+
+def _read(name: str) -> bytes:
+    try:
+        if name != "-":
+            return Path(name).read_bytes()
+        if sys.stdin.isatty():
+            sys.stderr.write("(processing input from stdin now, hit ctrl-c/ctrl-d to interrupt)\n")
+        return sys.stdin.buffer.read()
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise TinycError("UnreadableFile", f"cannot read '{name}': {reason}") from None
+
+
+def _write(name: str, content: str) -> None:
+    if name == "-":
+        sys.stdout.buffer.write(content.encode())
+        sys.stdout.flush()
+        return
+    try:
+        Path(name).write_text(content, encoding="utf-8")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise TinycError("UnreadableFile", f"cannot write '{name}': {reason}") from None
+
+
+def _split(source: str) -> Iterator[str]:
+    """Yield the pieces between marker lines, below as many empty lines as make their line numbers right."""
+    lines: list[str] = []
+    offset = 0
+    for number, line in enumerate(source.split("\n"), start=1):
+        if line.rstrip() == _SPLIT_MARKER:
+            yield "\n" * offset + "\n".join(lines) + "\n"
+            lines, offset = [], number
+        else:
+            lines.append(line)
+    yield "\n" * offset + "\n".join(lines)
+
+
+@contextmanager
+def _settings(arguments: argparse.Namespace) -> Iterator[None]:
+    """Set the process-wide context up for this input, and put it back."""
+    before = context().allow_unregistered_dialects
+    context().allow_unregistered_dialects = arguments.allow_unregistered_dialect
+    try:
+        yield
+    finally:
+        context().allow_unregistered_dialects = before
+
+
+@contextmanager
+def _listen(reported: list[Diagnostic]) -> Iterator[None]:
+    """Collect in `reported` what MLIR says and nobody turned into an exception: warnings and remarks."""
+
+    def handle(diagnostic: Any) -> bool:
+        reported.append(Diagnostic.of(diagnostic))
+        return True
+
+    handler = context().attach_diagnostic_handler(handle)
+    try:
+        yield
+    finally:
+        handler.detach()
+
+
+def _check_roundtrip(module: Any, filename: str) -> None:
+    """Print `module`, parse it, and compare.
+
+    Raises:
+        TinycError: what comes back is another module, or nothing.
+    """
+    once = _asm(module, debug_info=True)
+    again = _asm(text.parse(once, filename), debug_info=True)
+    if once != again:
+        raise TinycError("InvalidIr", "the module that is parsed from the printed module differs from it")
+
+
+def _printer(arguments: argparse.Namespace, stream: TextIO) -> PrintIr:
+    return PrintIr(
+        stream,
+        frozenset(arguments.mlir_print_ir_before),
+        frozenset(arguments.mlir_print_ir_after),
+        arguments.mlir_print_ir_before_all,
+        arguments.mlir_print_ir_after_all,
+        arguments.mlir_print_ir_after_change,
+        arguments.mlir_print_ir_after_failure,
+        arguments.mlir_print_debuginfo,
+        arguments.mlir_print_ir_tree_dir,
+    )
+
+
+def _asm(module: Any, debug_info: bool, verified: bool = True) -> str:
+    """Return the text of `module`; the printer verifies it once more unless it is known to be good."""
+    return module.operation.get_asm(enable_debug_info=debug_info, assume_verified=verified).rstrip() + "\n"
+
+
+def _diagnostic(error: TinycError) -> Diagnostic:
+    node = f"node '{error.where.node}': " if error.where.node is not None else ""
+    return Diagnostic("error", error.where, f"{node}{error.message} [{error.code} {error.name}]")
+
+
+def _show(diagnostics: Sequence[Diagnostic], source: str, filename: str) -> None:
+    """Print `diagnostics` and the lines of `source` that they are about."""
+    lines = source.split("\n")
+    for diagnostic in diagnostics:
+        for each in (diagnostic, *diagnostic.notes):
+            sys.stderr.write(_rendered(each, lines if each.where.file == filename else []))
+
+
+def _rendered(diagnostic: Diagnostic, lines: list[str]) -> str:
+    where = diagnostic.where
+    place = str(Where(None, where.file, where.line, where.column)) or "<unknown>:0"
+    rendered = f"{place}: {diagnostic.severity}: {diagnostic.message}\n"
+    if where.line is None or not 1 <= where.line <= len(lines):
+        return rendered
+    line = lines[where.line - 1].rstrip()
+    if len(line) > 1000:
+        return rendered
+    indent = "".join("\t" if each == "\t" else " " for each in line[: (where.column or 1) - 1])
+    return f"{rendered}{line}\n{indent}^\n"
+
+
+def _about(arguments: argparse.Namespace) -> str:
+    """Return the answer to a question that needs no input."""
+    if arguments.help:
+        return arguments.help_text
+    if arguments.version:
+        return _version()
+    if arguments.show_dialects:
+        return f"Available Dialects: {', '.join(_dialect_names())}\n"
+    with context():
+        table = {layer.name: layer.dialect for layer in dialects.layers()}
+    if arguments.emit_irdl not in table:
+        hint = passes.suggest(arguments.emit_irdl, table)
+        raise TinycError("UnknownPass", f"tinyc has no dialect '{arguments.emit_irdl}'{hint}")
+    return _asm(table[arguments.emit_irdl]._mlir_module, debug_info=False)
+
+
+def _version() -> str:
+    from importlib import metadata
+
+    package = PROVIDER.partition(".")[0]
+    return f"tinyc {metadata.version('tinyc')} (MLIR bindings: {package} {metadata.version(package)})\n"
+
+
+def _dialect_names() -> list[str]:
+    """Return tinyc's dialects in walk order, then MLIR's."""
+    # The bindings cannot list dialects, only ask for one by its name; their modules are called as the dialects are.
+    import importlib
+    import pkgutil
+
+    package = importlib.import_module(f"{PROVIDER}.dialects")
+    names = {name.strip("_").removesuffix("_ops_gen") for _, name, _ in pkgutil.iter_modules(package.__path__)}
+    return [*(layer.name for layer in dialects.layers()), *sorted(filter(_is_registered, names))]
+
+
+def _is_registered(name: str) -> bool:
+    try:
+        context().dialects[name]
+    except IndexError:
+        return False
+    return True
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,105 @@
+"""Where a program comes from: a file, Tiny JSON, textual IR, or a module; always a module of its own comes out.
+
+In: whatever `tinyc.compile` takes as `source`, and the values of symbols. Out: an `ir.Module` at the Tiny or the Region
+layer, verified, that nothing else refers to.
+"""
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tinyc import dialects, passes, text
+from tinyc.binding import bind_symbols
+from tinyc.diagnostics import TinycError
+from tinyc.files import read
+from tinyc.mlir import context, ir
+
+Bind = Mapping[str, int]
+_SPACE_AND_COMMENTS = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+
+
+def load(source: Any, bind: Bind | None = None) -> Any:
+    """Return the module that `source` means: a path, Tiny JSON (text or dict), IR text, or an `ir.Module`.
+
+    A text is told from a path by its braces: every program has some. What is a JSON object is Tiny JSON, anything else IR.
+
+    Raises:
+        TinycError: the file cannot be read, the program is malformed, or `bind` does not fit it.
+    """
+    bind = checked_bind(bind)
+    if isinstance(source, Mapping):
+        return _from_json(source, bind, None)
+    if isinstance(source, ir.Module):
+        return _from_ir(_own(source), bind)
+    if isinstance(source, os.PathLike) or (isinstance(source, str) and not {"{", "\n"} & set(source)):
+        return _from_text(read(Path(source)), bind, str(source))
+    if isinstance(source, str | bytes):
+        return _from_text(source, bind, None)
+    raise TinycError(
+        "UnreadableFile",
+        f"a {type(source).__name__} is no program; give a path, Tiny JSON as text or dict, IR text, or an ir.Module",
+    )
+
+
+def _own(module: Any) -> Any:
+    """Return a copy in tinyc's context."""
+    if module.context is context():
+        return copy_of(module)
+    return text.parse(module.operation.get_asm(enable_debug_info=True))
+
+
+def copy_of(module: Any) -> Any:
+    """Return a copy of a module, in its context."""
+    with module.context:
+        copy = ir.Module.create(loc=module.operation.location)
+        for name in module.operation.attributes:
+            copy.operation.attributes[name] = module.operation.attributes[name]
+        for op in module.body.operations:
+            copy.body.append(op.operation.clone())
+    return copy
+
+
+def checked_bind(bind: Bind | None) -> dict[str, int]:
+    """Return `bind` as a dictionary of non-negative ints.
+
+    Raises:
+        TinycError: `InvalidExtent`.
+    """
+    for name, value in (bind or {}).items():
+        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**63:
+            raise TinycError("InvalidExtent", f"bind {name} = {value!r}: an extent is an integer in 0 … 2^63 - 1")
+    return dict(bind or {})
+
+
+def _from_text(source: str | bytes, bind: dict[str, int], filename: str | None) -> Any:
+    shown = source if isinstance(source, str) else source.decode("utf-8", errors="replace")
+    start = _SPACE_AND_COMMENTS.match(shown)
+    is_json = filename.endswith(".json") if filename and filename.endswith((".json", ".mlir")) else None
+    if is_json is None:
+        is_json = start is not None and shown[start.end() : start.end() + 1] in ("{", "[", "")
+    if is_json:
+        return _from_json(source, bind, filename)
+    return _from_ir(text.parse(source, filename or "-"), bind)
+
+
+def _from_json(source: Any, bind: dict[str, int], filename: str | None) -> Any:
+    from tinyc.importers import tiny_json
+
+    return tiny_json.load(source, bind=bind, filename=filename)
+
+
+def _from_ir(module: Any, bind: dict[str, int]) -> Any:
+    passes.verify_layers(module)
+    foreign = dialects.present(module) - {"builtin", "func", "tiny", "region"}
+    if foreign:
+        raise TinycError(
+            "InvalidIr",
+            f"the program has ops of {', '.join(sorted(foreign))}; tinyc compiles modules of the Tiny or Region layer",
+        )
+    if bind:
+        with module.context, ir.Location.unknown():
+            bind_symbols(module, bind)
+        passes.verify_layers(module)
+    return module

@@ -1,0 +1,55 @@
+"""The exact range of index expressions, against all their values."""
+
+import itertools
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tinyc.analysis.index_map import Axis, Quotient, Remainder, add, bounds, parse, scale
+from tinyc.analysis.index_range import exact_range
+
+
+def value(index, point):
+    """Evaluate an expression at a point, by its definition."""
+    if isinstance(index, int):
+        return index
+    if isinstance(index, Axis):
+        return point[index.position]
+    if isinstance(index, Quotient):
+        return value(index.operand, point) // index.divisor
+    if isinstance(index, Remainder):
+        return value(index.operand, point) % index.divisor
+    if hasattr(index, "factor"):
+        return value(index.operand, point) * index.factor
+    return value(index.left, point) + value(index.right, point)
+
+
+expressions = st.recursive(
+    st.one_of(st.integers(-9, 9), st.integers(0, 1).map(Axis)),
+    lambda inner: st.one_of(
+        st.builds(add, inner, inner),
+        st.builds(scale, inner, st.integers(1, 4)),
+        st.builds(Quotient, inner, st.integers(1, 5)),
+        st.builds(Remainder, inner, st.integers(1, 5)),
+    ),
+    max_leaves=5,
+)
+
+
+@given(expressions, st.tuples(st.integers(1, 7), st.integers(1, 7)))
+def test_range_is_that_of_all_values(index, shape):
+    values = [value(index, point) for point in itertools.product(*map(range, shape))]
+    assert exact_range(index, shape) == (min(values), max(values))
+    low, high = bounds(index, shape)
+    assert low <= min(values)
+    assert high >= max(values)
+
+
+def test_numbers_beyond_64_bits():
+    assert exact_range(parse("i0 * 100000000000000000000", 1), (3,)) == (0, 2 * 10**20)
+
+
+def test_a_range_that_isl_gives_up_on_is_the_closed_form(monkeypatch):
+    monkeypatch.setattr("tinyc.analysis.index_range._MAX_OPERATIONS", 1)
+    index = parse("i0 + i0 mod 4", 1)
+    assert exact_range(index, (9,)) == bounds(index, (9,)) == (0, 11)

@@ -1,0 +1,89 @@
+// RUN: tinyc-opt --region-to-loops --split-input-file %s | filecheck %s
+
+// Movements are index arithmetic: a transposed read costs no copy. The caller gives the range of the outer loop.
+// CHECK-LABEL: func.func @transposed_neg(
+// CHECK-SAME: %[[X:.*]]: memref<4x3xf32>, %[[Y:.*]]: memref<3x4xf32>, %[[LOW:.*]]: index, %[[HIGH:.*]]: index)
+// CHECK: scf.for %[[I:.*]] = %[[LOW]] to %[[HIGH]]
+// CHECK: scf.for %[[J:.*]] = %c0 to %c4
+// CHECK: %[[V:.*]] = memref.load %[[X]][%[[J]], %[[I]]]
+// CHECK: %[[N:.*]] = arith.negf %[[V]]
+// CHECK: memref.store %[[N]], %[[Y]][%[[I]], %[[J]]]
+"region.kernel"() ({
+^bb0(%x: !region.memref<tensor<4x3xf32>, [3, 1], 64 : i64, true>, %y: !region.memref<tensor<3x4xf32>, [4, 1], 64 : i64, true>):
+  %0 = "region.read"(%x) : (!region.memref<tensor<4x3xf32>, [3, 1], 64 : i64, true>) -> tensor<4x3xf32>
+  %1 = "tiny.permute"(%0) {perm = array<i64: 1, 0>} : (tensor<4x3xf32>) -> tensor<3x4xf32>
+  %2 = "tiny.neg"(%1) : (tensor<3x4xf32>) -> tensor<3x4xf32>
+  "region.yield"(%2, %y) {materialize = "gmem"} : (tensor<3x4xf32>, !region.memref<tensor<3x4xf32>, [4, 1], 64 : i64, true>) -> ()
+}) {sym_name = "transposed_neg"} : () -> ()
+
+// -----
+
+// A pad is a guard around the load; symbolic extents are arguments.
+// CHECK-LABEL: func.func @pad(
+// CHECK-SAME: %[[X:.*]]: memref<?xi32>, %[[Y:.*]]: memref<?xi32>, %[[M:.*]]: index, %{{.*}}: index, %{{.*}}: index)
+// CHECK: %[[P:.*]] = arith.addi %{{.*}}, %c-2
+// CHECK: %[[IN:.*]] = arith.cmpi ult, %[[P]], %[[M]]
+// CHECK: scf.if %[[IN]]
+// CHECK: memref.load %[[X]][%[[P]]]
+// CHECK: else
+// CHECK: scf.yield %c7_i32
+"region.kernel"() ({
+^bb0(%x: !region.memref<tensor<?xi32, #tiny.dims<["M"]>>, [1], 64 : i64, true>, %y: !region.memref<tensor<?xi32, #tiny.dims<["M + 3"]>>, [1], 64 : i64, true>):
+  %0 = "region.read"(%x) : (!region.memref<tensor<?xi32, #tiny.dims<["M"]>>, [1], 64 : i64, true>) -> tensor<?xi32, #tiny.dims<["M"]>>
+  %1 = "tiny.pad"(%0) {lo = array<i64: 2>, hi = array<i64: 1>, value = 7 : i32} : (tensor<?xi32, #tiny.dims<["M"]>>) -> tensor<?xi32, #tiny.dims<["M + 3"]>>
+  "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<?xi32, #tiny.dims<["M + 3"]>>, !region.memref<tensor<?xi32, #tiny.dims<["M + 3"]>>, [1], 64 : i64, true>) -> ()
+}) {sym_name = "pad"} : () -> ()
+
+// -----
+
+// A reduction keeps accumulators for a tile of neighbouring outputs, and loops over them innermost: the product is
+// formed in the accumulator's type, and the epilogue reads the accumulator.
+// CHECK-LABEL: func.func @sum_of_products(
+// CHECK: %[[ACC:.*]] = memref.alloca() : memref<128xf32>
+// CHECK: scf.for %[[I:.*]] = %{{.*}} to %{{.*}} step %c1
+// CHECK: scf.for %[[T:.*]] = %c0 to %c6 step %c128
+// CHECK: scf.for %[[K:.*]] = %c0 to %c5
+// CHECK: scf.for %[[LANE:.*]] = %c0 to
+// CHECK: arith.extf
+// CHECK: %[[P:.*]] = arith.mulf %{{.*}}, %{{.*}} : f32
+// CHECK: arith.addf %{{.*}}, %[[P]] : f32
+// CHECK: scf.for
+// CHECK: %[[SUM:.*]] = memref.load %[[ACC]]
+// CHECK: arith.maximumf %[[SUM]]
+"region.kernel"() ({
+^bb0(%a: !region.memref<tensor<8x5xf16>, [5, 1], 64 : i64, true>, %b: !region.memref<tensor<5x6xf16>, [6, 1], 64 : i64, true>, %y: !region.memref<tensor<8x6xf32>, [6, 1], 64 : i64, true>):
+  %0 = "region.read"(%a) : (!region.memref<tensor<8x5xf16>, [5, 1], 64 : i64, true>) -> tensor<8x5xf16>
+  %1 = "region.read"(%b) : (!region.memref<tensor<5x6xf16>, [6, 1], 64 : i64, true>) -> tensor<5x6xf16>
+  %2 = "tiny.expand"(%0) {broadcast_dimensions = array<i64: 0, 1>} : (tensor<8x5xf16>) -> tensor<8x5x6xf16>
+  %3 = "tiny.expand"(%1) {broadcast_dimensions = array<i64: 1, 2>} : (tensor<5x6xf16>) -> tensor<8x5x6xf16>
+  %4 = "tiny.mul"(%2, %3) : (tensor<8x5x6xf16>, tensor<8x5x6xf16>) -> tensor<8x5x6xf16>
+  %5 = "tiny.reduce"(%4) {op = "sum", axes = array<i64: 1>} : (tensor<8x5x6xf16>) -> tensor<8x6xf32>
+  %6 = "tiny.relu"(%5) : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  "region.yield"(%6, %y) {materialize = "gmem"} : (tensor<8x6xf32>, !region.memref<tensor<8x6xf32>, [6, 1], 64 : i64, true>) -> ()
+}) {sym_name = "sum_of_products"} : () -> ()
+
+// -----
+
+// Indices from data are checked: an index out of range is noted in the status buffer, and nothing is read.
+// CHECK-LABEL: func.func @gather(
+// CHECK-SAME: memref<9xf32>, %{{.*}}: memref<4xi64>, %{{.*}}: memref<4xf32>, %[[STATUS:.*]]: memref<2xi64>, %{{.*}}: index, %{{.*}}: index)
+// CHECK: %[[IN:.*]] = arith.cmpi ult, %{{.*}}, %c9
+// CHECK: scf.if %[[IN]]
+// CHECK: else
+// CHECK: memref.store %c1_i64, %[[STATUS]][%c0]
+"region.kernel"() ({
+^bb0(%x: !region.memref<tensor<9xf32>, [1], 64 : i64, true>, %i: !region.memref<tensor<4xi64>, [1], 64 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 64 : i64, true>):
+  %0 = "region.read"(%x) : (!region.memref<tensor<9xf32>, [1], 64 : i64, true>) -> tensor<9xf32>
+  %1 = "region.read"(%i) : (!region.memref<tensor<4xi64>, [1], 64 : i64, true>) -> tensor<4xi64>
+  %2 = "tiny.gather"(%0, %1) {axis = 0 : i64} : (tensor<9xf32>, tensor<4xi64>) -> tensor<4xf32>
+  "region.yield"(%2, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> ()
+}) {sym_name = "gather"} : () -> ()
+
+// -----
+
+// A module without kernels stays as it is.
+// CHECK-LABEL: func.func @nothing()
+// CHECK-NEXT: return
+func.func @nothing() {
+  return
+}

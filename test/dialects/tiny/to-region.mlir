@@ -1,0 +1,117 @@
+// RUN: tinyc-opt --tiny-to-region --split-input-file %s | filecheck %s
+
+// An op reads its operands through their movements, in one kernel; the host passes the buffers below them.
+// CHECK-LABEL: "region.kernel"() ({
+// CHECK: ^bb0(%[[X:.*]]: !region.memref<tensor<4x3xf32>, [3, 1], 64 : i64, true>, %[[Y:.*]]: !region.memref<tensor<12xf32>
+// CHECK: %[[READ:.*]] = "region.read"(%[[X]])
+// CHECK: %[[T:.*]] = "tiny.permute"(%[[READ]])
+// CHECK: "tiny.add"(%[[T]],
+// CHECK: {sym_name = "elementwise_add"}
+// CHECK-LABEL: func.func @main(%arg0: tensor<4x3xf32> {tiny.name = "x"},
+// CHECK: %[[K:.*]] = "region.launch"() {kernel = @elementwise_add}
+// CHECK: %[[SUM:.*]] = call_indirect %[[K]](%arg0, %arg1)
+// CHECK: return %[[SUM]]
+func.func @main(%x: tensor<4x3xf32> {tiny.name = "x"}, %y: tensor<12xf32>) -> tensor<3x4xf32> {
+  %0 = "tiny.permute"(%x) {perm = array<i64: 1, 0>} : (tensor<4x3xf32>) -> tensor<3x4xf32>
+  %1 = "tiny.reshape"(%y) : (tensor<12xf32>) -> tensor<3x4xf32>
+  %2 = "tiny.add"(%0, %1) : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  return %2 : tensor<3x4xf32>
+}
+
+// -----
+
+// A contraction takes the element-wise ops behind it and the casts and movements of what they read: one kernel.
+// CHECK-LABEL: "region.kernel"() ({
+// CHECK: "tiny.mul"
+// CHECK: "tiny.reduce"
+// CHECK: "tiny.cast"
+// CHECK: "tiny.add"
+// CHECK: "tiny.relu"
+// CHECK: {sym_name = "matmul_add_relu"}
+// CHECK-NOT: "region.kernel"
+// CHECK-LABEL: func.func @main(%arg0: tensor<8x5xf16>
+func.func @main(%a: tensor<8x5xf16>, %b: tensor<5x6xf16>, %bias: tensor<6xf16>) -> tensor<8x6xf32> {
+  %0 = "tiny.expand"(%a) {broadcast_dimensions = array<i64: 0, 1>} : (tensor<8x5xf16>) -> tensor<8x5x6xf16>
+  %1 = "tiny.expand"(%b) {broadcast_dimensions = array<i64: 1, 2>} : (tensor<5x6xf16>) -> tensor<8x5x6xf16>
+  %2 = "tiny.mul"(%0, %1) : (tensor<8x5x6xf16>, tensor<8x5x6xf16>) -> tensor<8x5x6xf16>
+  %3 = "tiny.reduce"(%2) {op = "sum", axes = array<i64: 1>} : (tensor<8x5x6xf16>) -> tensor<8x6xf32>
+  %4 = "tiny.cast"(%bias) : (tensor<6xf16>) -> tensor<6xf32>
+  %5 = "tiny.expand"(%4) {broadcast_dimensions = array<i64: 1>} : (tensor<6xf32>) -> tensor<8x6xf32>
+  %6 = "tiny.add"(%3, %5) : (tensor<8x6xf32>, tensor<8x6xf32>) -> tensor<8x6xf32>
+  %7 = "tiny.relu"(%6) : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  return %7 : tensor<8x6xf32>
+}
+
+// -----
+
+// The epilogue stops where a value has a second consumer.
+// CHECK: {sym_name = "matmul"}
+// CHECK: {sym_name = "elementwise_relu"}
+// CHECK: {sym_name = "elementwise_neg"}
+func.func @main(%a: tensor<8x5xf32>, %b: tensor<5x6xf32>) -> (tensor<8x6xf32>, tensor<8x6xf32>) {
+  %0 = "tiny.expand"(%a) {broadcast_dimensions = array<i64: 0, 1>} : (tensor<8x5xf32>) -> tensor<8x5x6xf32>
+  %1 = "tiny.expand"(%b) {broadcast_dimensions = array<i64: 1, 2>} : (tensor<5x6xf32>) -> tensor<8x5x6xf32>
+  %2 = "tiny.mul"(%0, %1) : (tensor<8x5x6xf32>, tensor<8x5x6xf32>) -> tensor<8x5x6xf32>
+  %3 = "tiny.reduce"(%2) {op = "sum", axes = array<i64: 1>} : (tensor<8x5x6xf32>) -> tensor<8x6xf32>
+  %4 = "tiny.relu"(%3) : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  %5 = "tiny.neg"(%3) : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  return %4, %5 : tensor<8x6xf32>, tensor<8x6xf32>
+}
+
+// -----
+
+// A sum of squares is no contraction, but takes the product that only it reads.
+// CHECK: "tiny.mul"
+// CHECK-NEXT: "tiny.reduce"
+// CHECK: {sym_name = "mul_reduce_sum"}
+// CHECK: {sym_name = "elementwise_sqrt"}
+func.func @main(%x: tensor<8x5xf16>) -> tensor<8xf32> {
+  %0 = "tiny.mul"(%x, %x) : (tensor<8x5xf16>, tensor<8x5xf16>) -> tensor<8x5xf16>
+  %1 = "tiny.reduce"(%0) {op = "sum", axes = array<i64: 1>} : (tensor<8x5xf16>) -> tensor<8xf32>
+  %2 = "tiny.sqrt"(%1) : (tensor<8xf32>) -> tensor<8xf32>
+  return %2 : tensor<8xf32>
+}
+
+// -----
+
+// A reshape that is not affine ends the region: the next kernel reads the buffer under the new shape, at no cost.
+// CHECK: {sym_name = "elementwise_neg"}
+// CHECK: {sym_name = "elementwise_relu"}
+// CHECK: %[[NEG:.*]] = call_indirect
+// CHECK: %[[VIEW:.*]] = "tiny.reshape"(%[[NEG]]) : (tensor<?x?xf32, #tiny.dims<["M", "N"]>>) -> tensor<?xf32, #tiny.dims<["M*N"]>>
+// CHECK: call_indirect %{{.*}}(%[[VIEW]])
+func.func @main(%x: tensor<?x?xf32, #tiny.dims<["M", "N"]>>) -> tensor<?xf32, #tiny.dims<["M*N"]>> {
+  %0 = "tiny.neg"(%x) : (tensor<?x?xf32, #tiny.dims<["M", "N"]>>) -> tensor<?x?xf32, #tiny.dims<["M", "N"]>>
+  %1 = "tiny.reshape"(%0) : (tensor<?x?xf32, #tiny.dims<["M", "N"]>>) -> tensor<?xf32, #tiny.dims<["M*N"]>>
+  %2 = "tiny.relu"(%1) : (tensor<?xf32, #tiny.dims<["M*N"]>>) -> tensor<?xf32, #tiny.dims<["M*N"]>>
+  return %2 : tensor<?xf32, #tiny.dims<["M*N"]>>
+}
+
+// -----
+
+// An output that is an input, or a movement of one, is copied; so is a value that is returned twice.
+// CHECK: {sym_name = "elementwise_neg"}
+// CHECK: {sym_name = "copy"}
+// CHECK: {sym_name = "copy_1"}
+// CHECK: %[[NEG:.*]] = call_indirect %{{.*}}(%arg0)
+// CHECK: %[[COPY:.*]] = call_indirect %{{.*}}(%[[NEG]])
+// CHECK: %[[INPUT:.*]] = call_indirect %{{.*}}(%arg0)
+// CHECK: return %[[NEG]], %[[COPY]], %[[INPUT]]
+func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<2x2xf32>) {
+  %0 = "tiny.neg"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = "tiny.reshape"(%x) : (tensor<4xf32>) -> tensor<2x2xf32>
+  return %0, %0, %1 : tensor<4xf32>, tensor<4xf32>, tensor<2x2xf32>
+}
+
+// -----
+
+// What no output needs is not computed, and a relation between extents stays with the host.
+// CHECK-NOT: exp2
+// CHECK: func.func @main
+// CHECK-NEXT: "tiny.assume"() {lhs = "M", predicate = "le", rhs = "8"}
+func.func @main(%x: tensor<?xf32, #tiny.dims<["M"]>>) -> tensor<?xf32, #tiny.dims<["M"]>> {
+  "tiny.assume"() {lhs = "M", predicate = "le", rhs = "8"} : () -> ()
+  %0 = "tiny.exp2"(%x) : (tensor<?xf32, #tiny.dims<["M"]>>) -> tensor<?xf32, #tiny.dims<["M"]>>
+  %1 = "tiny.neg"(%x) : (tensor<?xf32, #tiny.dims<["M"]>>) -> tensor<?xf32, #tiny.dims<["M"]>>
+  return %1 : tensor<?xf32, #tiny.dims<["M"]>>
+}

@@ -1,0 +1,195 @@
+"""The rules of the house that hold for every file: the folder tree, the direction of imports, names, sizes, tests.
+
+These are read off the source tree; what the code does is tested elsewhere.
+"""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from tinyc import dialects, pipeline
+from tinyc.diagnostics import CODES
+from tinyc.mlir import context
+
+ROOT = Path(__file__).parent.parent
+WALK = ROOT / "dialects"
+PACKAGE = ROOT / "python" / "tinyc"
+TESTS = ROOT / "test"
+
+#: Layer → the layers that one of its `to_*.py` may lower to.
+EDGES = {
+    "frontend": {"tiny"},
+    "tiny": {"region", "index_book", "poly"},
+    "region": {"gpu", "exec"},
+    "gpu": {"nvvm"},
+}
+#: The part of Tiny that later layers are written in: a region's body is Tiny ops, every buffer has a Tiny type.
+VOCABULARY = {"types", "attributes", "infer", "ops", "op_verifier", "verify"}
+
+FOLDERS = {"analysis", "dialects", "executors", "importers", "plan", "runtime", "simulator", "target"}
+LAYERS = {"frontend", "tiny", "index_book", "poly", "region", "gpu", "exec", "nvvm"}
+VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "manager"}
+
+
+def sources(folder):
+    """Return the Python files under `folder`, those behind the symlink to the dialects not counted twice."""
+    return sorted(path for path in folder.rglob("*.py") if "dialects" not in path.relative_to(folder).parts)
+
+
+SOURCES = [*sources(WALK), *sources(PACKAGE)]
+TEST_FILES = sorted(path for suffix in ("*.py", "*.mlir") for path in TESTS.rglob(suffix))
+
+
+def tree(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imports(path):
+    """Return the modules of tinyc that a file imports, wherever it does."""
+    found = set()
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+            found.update(f"{node.module}.{alias.name}" for alias in node.names)
+    return {name for name in found if name.split(".")[0] == "tinyc"}
+
+
+def names(paths):
+    return [str(path.relative_to(ROOT)) for path in paths]
+
+
+def each_source(*folders):
+    chosen = [path for path in SOURCES if not folders or any(folder in path.parents for folder in folders)]
+    return pytest.mark.parametrize("path", chosen, ids=names(chosen))
+
+
+def test_the_package_follows_the_symlink_to_the_walk():
+    link = PACKAGE / "dialects"
+    assert link.is_symlink()
+    assert link.readlink() == Path("../../dialects")
+
+
+def test_the_folders_are_those_of_the_design():
+    assert {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"} <= FOLDERS
+    assert {path.name for path in WALK.iterdir() if path.is_dir() and path.name != "__pycache__"} <= LAYERS
+
+
+@pytest.mark.parametrize("layer", sorted(path.parent.name for path in WALK.glob("*/__init__.py")))
+def test_a_layer_states_its_contract(layer):
+    contract = ast.get_docstring(tree(WALK / layer / "__init__.py"))
+    assert contract is not None
+    assert {"Here:", "Gone:"} <= set(re.findall(r"\b\w+:", contract)), "what holds here, what is gone"
+    assert re.search(r"^    \S", contract, re.MULTILINE), "an example"
+    assert {"ops.py", "verify.py"} <= {path.name for path in (WALK / layer).iterdir()}
+
+
+def test_every_folder_of_sources_is_a_package():
+    assert [folder for folder in {path.parent for path in SOURCES} if not (folder / "__init__.py").exists()] == []
+
+
+@each_source(WALK)
+def test_a_layer_imports_the_next_only_where_it_lowers_to_it(path):
+    if path.parent == WALK:
+        return
+    layer = path.relative_to(WALK).parts[0]
+    for name in imports(path):
+        parts = name.split(".")
+        if parts[:2] != ["tinyc", "dialects"] or len(parts) < 3 or parts[2] == layer:
+            continue
+        if parts[2] == "tiny" and layer != "frontend":
+            assert len(parts) == 3 or parts[3] in VOCABULARY, f"{name}: not the vocabulary of Tiny"
+        else:
+            assert path.name.startswith("to_"), f"{name}: only a lowering imports another layer"
+            assert parts[2] in EDGES.get(layer, ()), f"{name}: there is no lowering from {layer} to {parts[2]}"
+
+
+@each_source(PACKAGE / "analysis")
+def test_an_analysis_imports_no_pass(path):
+    forbidden = re.compile(r"tinyc\.(passes|pipeline|runtime|dialects\.\w+\.to_|mlir\.(passmanager|rewrite))")
+    assert [name for name in imports(path) if forbidden.match(name)] == []
+
+
+@each_source(PACKAGE / "runtime", PACKAGE / "simulator")
+def test_what_runs_programs_imports_no_dialect(path):
+    assert [name for name in imports(path) if re.match(r"tinyc\.(dialects|mlir)\b", name)] == []
+
+
+@each_source()
+def test_nothing_imports_the_command_lines(path):
+    assert [name for name in imports(path) if re.match(r"tinyc\.(opt|cli)$", name)] == []
+
+
+@each_source()
+def test_only_one_module_names_the_bindings(path):
+    if path.name != "mlir.py":
+        assert re.search(r"numba_cuda_mlir|^\s*(from|import) mlir\b", path.read_text(), re.MULTILINE) is None
+
+
+@each_source()
+def test_a_file_reads_well(path):
+    text = path.read_text(encoding="utf-8")
+    assert path.stem not in VAGUE
+    assert text.count("\n") <= 400, "split it"
+    if text:
+        assert ast.get_docstring(tree(path)), "what it is, what comes in, what goes out"
+    functions = [node for node in ast.walk(tree(path)) if isinstance(node, ast.FunctionDef)]
+    assert [f.name for f in functions if (f.end_lineno or 0) - f.lineno > 60] == []
+
+
+@pytest.mark.parametrize("each", pipeline.PASSES, ids=lambda each: each.name)
+def test_a_pass_has_one_name_in_four_places(each):
+    layer, _, verb = each.__module__.removeprefix("tinyc.dialects.").partition(".")
+    assert each.name == f"{layer}-{verb}".replace("_", "-")
+    assert each.__name__ == "".join(part.capitalize() for part in each.name.split("-"))
+    test = TESTS / "dialects" / layer / f"{verb}.mlir"
+    assert test.exists()
+    assert re.search(rf"RUN:.*{each.name}\b", test.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("each", pipeline.PASSES, ids=lambda each: each.name)
+def test_a_pass_says_what_it_requires_ensures_and_does(each):
+    headings = re.findall(r"^\s*(\w+):$", each.__doc__ or "", re.MULTILINE)
+    assert [heading for heading in headings if heading in ("Requires", "Ensures", "Before", "After")] == [
+        "Requires",
+        "Ensures",
+        "Before",
+        "After",
+    ]
+
+
+def operations():
+    context()  # loads the dialects
+    return sorted(
+        f"{layer.name}.{op._op_name.removeprefix(layer.name + '.')}"
+        for layer in dialects.layers()
+        for op in layer.dialect.operations
+    )
+
+
+@pytest.mark.parametrize("operation", operations())
+def test_an_op_has_a_round_trip_and_an_invalid_test(operation):
+    folder = TESTS / "dialects" / operation.partition(".")[0]
+    texts = {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.mlir")}
+    spelt = {stem for stem, text in texts.items() if re.search(rf'^[^/]*"{operation}"', text, re.MULTILINE)}
+    assert [stem for stem in spelt if "--verify-roundtrip" in texts[stem]], "no round trip"
+    invalid = rf"expected-error.*\n(\s*//.*\n)*[^/\n]*\"{operation}\"|expected-error.*'{operation}'"
+    assert [stem for stem in spelt if re.search(invalid, texts[stem])], "no invalid test"
+
+
+@pytest.mark.parametrize("name", [name for name in CODES if name != "InternalError"])
+def test_an_error_code_is_raised_and_tested(name):
+    quoted = re.compile(rf'"{name}"')
+    assert [path for path in SOURCES if path.name != "diagnostics.py" and quoted.search(path.read_text())], "not raised"
+    spelt = re.compile(rf"\b({name}|{CODES[name]})\b")
+    assert [path for path in TEST_FILES if path != Path(__file__) and spelt.search(path.read_text())], "not tested"
+
+
+def test_every_lit_test_says_how_to_run_it_and_what_it_states():
+    for path in (path for path in TEST_FILES if path.suffix == ".mlir" and "Inputs" not in path.parts):
+        text = path.read_text(encoding="utf-8")
+        assert "RUN:" in text, path
+        assert text.startswith("//"), f"{path}: the first line says what is tested"
