@@ -27,6 +27,10 @@ def layers() -> tuple[Layer, ...]:
     """Return the layers in walk order."""
     from tinyc.dialects.exec import ops as exec_
     from tinyc.dialects.exec import verify as exec_verify
+    from tinyc.dialects.index_book import ops as index_book
+    from tinyc.dialects.index_book import verify as index_book_verify
+    from tinyc.dialects.poly import ops as poly
+    from tinyc.dialects.poly import verify as poly_verify
     from tinyc.dialects.region import ops as region
     from tinyc.dialects.region import verify as region_verify
     from tinyc.dialects.tiny import ops as tiny
@@ -34,6 +38,8 @@ def layers() -> tuple[Layer, ...]:
 
     return (
         Layer("tiny", tiny.Tiny, tiny_verify.verify),
+        Layer("index_book", index_book.IndexBook, index_book_verify.verify),
+        Layer("poly", poly.Poly, poly_verify.verify),
         Layer("region", region.RegionDialect, region_verify.verify),
         Layer("exec", exec_.Exec, exec_verify.verify),
     )

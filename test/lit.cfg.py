@@ -22,6 +22,8 @@ config.environment["PATH"] = os.pathsep.join([str(programs), os.environ.get("PAT
 # A development run without an installed tinyc names the sources; the checks leave it unset.
 if "PYTHONPATH" in os.environ:
     config.environment["PYTHONPATH"] = os.environ["PYTHONPATH"]  # noqa: F821
+config.environment["TMPDIR"] = config.test_exec_root  # noqa: F821  (reproducers go there)
+os.makedirs(config.test_exec_root, exist_ok=True)  # noqa: F821
 config.environment["PYTHONWARNINGS"] = "error"  # noqa: F821
 config.substitutions.append(("%python", sys.executable))  # noqa: F821
 # tinyc-opt with the passes of Inputs/sample_opt.py, which do what no pass of tinyc's should.

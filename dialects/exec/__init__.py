@@ -1,17 +1,20 @@
 """Exec: the host program; buffers with offsets, and kernels in generations, each with its launch contract.
 
 Here: `exec.function` lists the symbols, the inputs and outputs by name, the size of the one arena, and in its body what
-has to hold at run time (`exec.assume`), every buffer (`exec.buffer`), and every launch (`exec.kernel`). Inputs and outputs
-are the caller's memory; what lives between kernels is an offset into the arena, an extent in bytes. Kernels of one
-generation are independent of each other. Gone: tensors as values. Not yet: how a kernel is called on a device.
+has to hold at run time (`exec.assume`), every buffer (`exec.buffer`), and every launch (`exec.kernel`). Inputs and
+outputs are the caller's memory; what lives between kernels is an offset into the arena, an extent in bytes. Kernels of
+one generation are independent of each other. Gone: tensors as values. Not yet: how a device calls a kernel.
 
     "exec.function"() ({
-      "exec.buffer"() {buffer = "input_0", kind = "input", memory_space = "host", offset = 0, size = "4*M", tensor = tensor<?xf32, …>} : () -> ()
-      "exec.buffer"() {buffer = "output_0", kind = "output", memory_space = "host", offset = 0, size = "4*M", tensor = tensor<?xf32, …>} : () -> ()
-      "exec.kernel"() {symbol = @relu, generation = 0, grid = ["M", 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0,
-        parameters = [#exec.ptr<"input_0", tensor<?xf32, …>>, #exec.ptr<"output_0", tensor<?xf32, …>>, #exec.extent<"M">],
+      "exec.buffer"() {buffer = "input_0", kind = "input", memory_space = "host", offset = 0, size = 16,
+        tensor = tensor<4xf32>} : () -> ()
+      "exec.buffer"() {buffer = "output_0", kind = "output", memory_space = "host", offset = 0, size = 16,
+        tensor = tensor<4xf32>} : () -> ()
+      "exec.kernel"() {symbol = @relu, generation = 0, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1],
+        dynamic_shared_bytes = 0,
+        parameters = [#exec.ptr<"input_0", tensor<4xf32>>, #exec.ptr<"output_0", tensor<4xf32>>],
         reads = ["input_0"], writes = ["output_0"]} : () -> ()
-    }) {sym_name = "main", symbols = ["M"], inputs = ["x"], outputs = ["y"], arena_bytes = 0} : () -> ()
+    }) {sym_name = "main", symbols = [], inputs = ["x"], outputs = ["y"], arena_bytes = 0} : () -> ()
 
 The buffers are named as in specification 003: `input_N`, `output_N`, `temp_N`. The CPU ABI is in `to_llvm.py`.
 """

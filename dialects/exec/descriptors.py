@@ -1,4 +1,4 @@
-"""Memrefs out of bare addresses: a kernel function takes plain pointers, and makes the memrefs that its loops use itself.
+"""Memrefs out of bare addresses: a kernel function takes plain pointers, and makes its loops' memrefs itself.
 
 In: a function over memrefs, as --region-to-loops makes it, and its launch contract. Out: the same function over
 `!llvm.ptr`s that alias nothing. As bare pointers they can say so (the `noalias` that LLVM vectorises by), which memref
@@ -12,6 +12,7 @@ from tinyc.analysis import extents
 from tinyc.analysis.extents import Dim, Extent
 from tinyc.diagnostics import TinycError, Where
 from tinyc.dialects.exec.extent_code import ExtentCode
+from tinyc.dialects.tiny.types import size_bytes
 from tinyc.mlir import arith, ir, llvm
 from tinyc.runtime.program import Kernel
 
@@ -45,20 +46,28 @@ def take_bare_pointers(function: Any, kernel: Kernel) -> None:
 
 
 def _check_arguments(function: Any, kernel: Kernel, shapes: Sequence[tuple[Dim, ...]]) -> None:
-    """Compare with the contract: the ranks and static sizes of the memrefs, then an index for each extent and the range."""
+    """Compare with the contract: memrefs of its shapes, then an index for each extent and two for the range."""
     found = list(function.regions[0].blocks[0].arguments)
     indices = len(kernel.extents) + 2
     agrees = len(found) == len(shapes) + indices
     agrees = agrees and all(isinstance(argument.type, ir.IndexType) for argument in found[len(shapes) :])
-    agrees = agrees and all(_holds(a.type, shape) for a, shape in zip(found, shapes, strict=False))
+    agrees = agrees and all(_holds(argument.type, shape) for argument, shape in zip(found, shapes, strict=False))
+    agrees = agrees and all(
+        argument.type.element_type.width == 8 * size_bytes(pointer.element)
+        for argument, pointer in zip(found, kernel.pointers, strict=False)
+    )
     if not agrees:
         raise TinycError(
             "InvalidIr",
             f"the function takes {', '.join(str(argument.type) for argument in found)}; its launch contract asks for "
-            f"memrefs of the shapes {', '.join(map(str, shapes))} and {indices} indices; run --region-to-loops on the "
-            "kernels that the exec.function was made for",
+            f"{_contract(kernel)} and {indices} indices; run --region-to-loops on the kernels of --region-to-exec",
             Where(node=kernel.symbol),
         )
+
+
+def _contract(kernel: Kernel) -> str:
+    pointers = [f"{pointer.element} [{', '.join(map(str, pointer.shape))}]" for pointer in kernel.pointers]
+    return ", ".join([*pointers, *(["a status buffer"] if kernel.status else [])])
 
 
 def _holds(memref: Any, shape: tuple[Dim, ...]) -> bool:
@@ -76,7 +85,8 @@ def _symbols(kernel: Kernel, indices: list[Any]) -> Mapping[str, Any]:
         names = extents.symbols(extent)
         if names and extent == extents.symbol(names[0]):
             symbols[names[0]] = arith.index_cast(i64, index)
-    missing = {n for pointer in kernel.pointers for extent in pointer.shape for n in extents.symbols(extent)} - {*symbols}
+    needed = {name for pointer in kernel.pointers for extent in pointer.shape for name in extents.symbols(extent)}
+    missing = needed.difference(symbols)
     if missing:
         raise TinycError(
             "InvalidIr",

@@ -47,7 +47,7 @@ func.func private @f16.to_f32(%half: i16) -> f32 attributes {llvm.linkage = #llv
 
 _NARROW = """
 // Nearest, ties to even. Normal results: add half of the dropped part, less one if the kept part is even, and shift; a
-// carry into the exponent is right, up to infinity. Below 2^-14: adding 0.5 makes the adder round to a multiple of 2^-24.
+// carry into the exponent is right, up to infinity. Below 2^-14: adding 0.5 makes the sum round to multiples of 2^-24.
 func.func private @f16.from_f32(%single: f32) -> i16 attributes {llvm.linkage = #llvm.linkage<internal>} {
   %magnitude_mask = arith.constant 0x7FFFFFFF : i32
   %c1 = arith.constant 1 : i32
@@ -88,56 +88,81 @@ func.func private @f16.from_f32(%single: f32) -> i16 attributes {llvm.linkage = 
 """
 
 
+_DEFINITIONS = {WIDEN: _WIDEN, NARROW: _NARROW}
+
+
 @dataclass(frozen=True)
 class ExecExpandF16(Pass):
     """Expand conversions between f16 and f32 to integer arithmetic.
 
     Requires:
-        1. Conversions of f16 are scalar `arith.extf` to f32 and `arith.truncf` from f32, as --region-to-loops makes them.
+        1. Conversions of f16 are scalar, `arith.extf` to f32 or `arith.truncf` from f32, as in --region-to-loops.
     Ensures:
-        1. No conversion of f16 is left; what they compute stands once, in two internal functions.
+        1. No conversion of f16 is left; what they compute stands once in a function for each direction, unless the
+           module has that function already.
     Before:
-        %y = arith.extf %x : f16 to f32
+        func.func private @f16.to_f32(i16) -> f32
+        func.func @f(%x: f16) -> f32 {
+          %y = arith.extf %x : f16 to f32
+          return %y : f32
+        }
     After:
-        %0 = arith.bitcast %x : f16 to i16
-        %y = func.call @f16.to_f32(%0) : (i16) -> f32
+        func.func private @f16.to_f32(i16) -> f32
+        func.func @f(%x: f16) -> f32 {
+          %0 = arith.bitcast %x : f16 to i16
+          %y = call @f16.to_f32(%0) : (i16) -> f32
+          return %y : f32
+        }
     """
 
     name: ClassVar[str] = "exec-expand-f16"
     consumes: ClassVar[tuple[str, ...]] = ("arith",)
-    produces: ClassVar[tuple[str, ...]] = ("loops",)
+    produces: ClassVar[tuple[str, ...]] = ("func", "arith")
 
     def run(self, module: Any) -> None:
         """Rewrite the conversions of `module`."""
-        conversions = _conversions(module)
-        if not conversions:
-            return
-        half, single = ir.F16Type.get(), ir.F32Type.get()
-        i16 = ir.IntegerType.get_signless(16)
-        for op in conversions:
+        present = {op.operation.attributes["sym_name"].value for op in module.body.operations if _is_function(op)}
+        for op in _conversions(module):
+            name = WIDEN if op.name == "arith.extf" else NARROW
+            if name not in present:
+                present.add(name)
+                _define(name, module)
             with ir.InsertionPoint(op), op.location:
-                if op.name == "arith.extf":
-                    value = func.call([single], WIDEN, [arith.bitcast(i16, op.operands[0])])
-                else:
-                    value = arith.bitcast(half, func.call([i16], NARROW, [op.operands[0]]))
+                value = _widened(op.operands[0]) if name == WIDEN else _narrowed(op.operands[0])
             op.results[0].replace_all_uses_with(value)
             op.erase()
-        for source in (_WIDEN, _NARROW):
-            parsed = ir.Module.parse(source)
-            parsed.body.operations[0].operation.clone(ir.InsertionPoint(module.body))
+
+
+def _is_function(op: Any) -> bool:
+    return op.operation.name == "func.func"
+
+
+def _define(name: str, module: Any) -> None:
+    source = ir.Module.parse(_DEFINITIONS[name])
+    source.body.operations[0].operation.clone(ir.InsertionPoint(module.body))
+
+
+def _widened(half: Any) -> Any:
+    bits = arith.bitcast(ir.IntegerType.get_signless(16), half)
+    return func.call([ir.F32Type.get()], WIDEN, [bits])
+
+
+def _narrowed(single: Any) -> Any:
+    bits = func.call([ir.IntegerType.get_signless(16)], NARROW, [single])
+    return arith.bitcast(ir.F16Type.get(), bits)
 
 
 def _conversions(module: Any) -> list[Any]:
     found = []
-    ends = {"f16", "f32"}
 
     def visit(op: Any) -> Any:
-        operation = op.operation
-        if operation.name in ("arith.extf", "arith.truncf"):
-            kinds = {str(operation.operands[0].type), str(operation.results[0].type)}
-            if kinds == ends:
-                found.append(operation)
+        if op.operation.name in ("arith.extf", "arith.truncf") and _ends(op.operation) == {"f16", "f32"}:
+            found.append(op.operation)
         return ir.WalkResult.ADVANCE
 
     module.operation.walk(visit)
     return found
+
+
+def _ends(conversion: Any) -> set[str]:
+    return {str(conversion.operands[0].type), str(conversion.results[0].type)}

@@ -1,7 +1,7 @@
 """The `exec` dialect: the host function as buffers and launches; nothing here is a value.
 
-An extent is an `i64` or canonical text: `offset = "8*M"`. Sizes and offsets are in bytes. The parameters of a launch are
-`#exec.ptr<"temp_0", tensor<…>>` (the buffer's address; the kernel sees it as a dense array of that tensor's shape),
+An extent is an `i64` or canonical text: `offset = "8*M"`. Sizes and offsets are in bytes. The parameters of a launch
+are `#exec.ptr<"temp_0", tensor<…>>` (the buffer's address; the kernel sees it as a dense array of that tensor's shape),
 `#exec.status<0>` (the slot of the status buffer in which the kernel reports an index that is out of range) and
 `#exec.extent<"M">`.
 """
@@ -58,9 +58,9 @@ class FunctionOp(ExecOp, name="function", traits=[ir.NoTerminatorTrait]):
 class AssumeOp(ExecOp, name="assume"):
     """A relation between extents that holds at run time, or the program is not run: `lhs == rhs` or `lhs <= rhs`."""
 
-    lhs: ir.StringAttr
+    lhs: Any
     predicate: ir.StringAttr
-    rhs: ir.StringAttr
+    rhs: Any
 
 
 class BufferOp(ExecOp, name="buffer"):

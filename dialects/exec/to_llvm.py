@@ -3,13 +3,15 @@
 Every symbol of the result that is visible from outside:
 
 * `kernel.<name>(void** bufs, size_t* extents, size_t lo, size_t hi)`: one kernel over part of its parallel outer loop.
-  `bufs` are the launch's pointers in the order of its parameters, then its status slot if it has one; `extents` its extents.
+  `bufs` are the launch's pointers in the order of its parameters, then its status slot if it has one; `extents` are its
+  extents.
 * `kernel_impl(input_0, …, output_0, …, arena, status, symbols…)`: the kernels of one generation after the other.
 * `kernel_main(void** bufs, size_t* shape_vars)`: the entry. `bufs` are the inputs, the outputs, the arena (64-byte
   aligned, `arena_bytes` long) and the status buffer (two i64 for each slot, zeroed by the caller); `shape_vars` are the
   symbols, in the order in which the `exec.function` lists them.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -32,6 +34,10 @@ UPSTREAM = (
 
 IMPL, MAIN = "kernel_impl", "kernel_main"
 _STATUS_SLOT_BYTES = 16
+#: What a CPU without F16C or AVX512-BF16 does by a library call, or not at all.
+_SMALL_FLOAT_ARITHMETIC = re.compile(
+    r"= (fpext|fptrunc|fcmp|fadd|fsub|fmul|fdiv|fneg|[su]itofp|fpto[su]i) .*\b(half|bfloat)\b.*"
+)
 
 
 @dataclass(frozen=True)
@@ -46,13 +52,57 @@ class ExecToLlvm(Pass):
            of the C library.
         3. MLIR's own passes (`UPSTREAM`) take the module to the LLVM dialect.
     Before:
-        func.func @neg(%x: memref<?xf32>, %y: memref<?xf32>, %m: index, %low: index, %high: index) { … }
-        "exec.function"() ({ … "exec.kernel"() {symbol = @neg, grid = ["M", 1, 1], …} : () -> () … }) {…} : () -> ()
+        func.func @one(%y: memref<f32>, %low: index, %high: index) {
+          %c = arith.constant 1.0 : f32
+          memref.store %c, %y[] : memref<f32>
+          func.return
+        }
+        "exec.function"() ({
+          "exec.buffer"() {buffer = "output_0", kind = "output", memory_space = "host", offset = 0 : i64,
+            size = 4 : i64, tensor = tensor<f32>} : () -> ()
+          "exec.kernel"() {symbol = @one, generation = 0 : i64, grid = [1, 1, 1], block = [1, 1, 1],
+            cluster = [1, 1, 1], dynamic_shared_bytes = 0 : i64, parameters = [#exec.ptr<"output_0", tensor<f32>>],
+            reads = [], writes = ["output_0"]} : () -> ()
+        }) {sym_name = "main", symbols = [], inputs = [], outputs = ["y"], arena_bytes = 0 : i64} : () -> ()
     After:
-        func.func @loops.neg(%x: !llvm.ptr, %y: !llvm.ptr, %m: index, %low: index, %high: index) { … }
-        func.func @kernel.neg(%bufs: !llvm.ptr, %extents: !llvm.ptr, %lo: i64, %hi: i64) { … call @loops.neg … }
-        func.func @kernel_impl(%x: !llvm.ptr, …, %m: i64) { … call @kernel.neg(%bufs, %extents, %c0, %m) … }
-        func.func @kernel_main(%bufs: !llvm.ptr, %shape_vars: !llvm.ptr) { … call @kernel_impl … }
+        func.func @loops.one(%y: !llvm.ptr {llvm.noalias}, %low: index, %high: index)
+            attributes {llvm.linkage = #llvm.linkage<internal>} {
+          %0 = llvm.mlir.poison : !llvm.struct<(ptr, ptr, i64)>
+          %zero = arith.constant 0 : i64
+          %1 = llvm.insertvalue %y, %0[0] : !llvm.struct<(ptr, ptr, i64)>
+          %2 = llvm.insertvalue %y, %1[1] : !llvm.struct<(ptr, ptr, i64)>
+          %3 = llvm.insertvalue %zero, %2[2] : !llvm.struct<(ptr, ptr, i64)>
+          %4 = builtin.unrealized_conversion_cast %3 : !llvm.struct<(ptr, ptr, i64)> to memref<f32>
+          %c = arith.constant 1.0 : f32
+          memref.store %c, %4[] : memref<f32>
+          func.return
+        }
+        func.func @kernel.one(%bufs: !llvm.ptr, %extents: !llvm.ptr, %lo: i64, %hi: i64) {
+          %y = llvm.load %bufs : !llvm.ptr -> !llvm.ptr
+          %low = arith.index_cast %lo : i64 to index
+          %high = arith.index_cast %hi : i64 to index
+          call @loops.one(%y, %low, %high) : (!llvm.ptr, index, index) -> ()
+          func.return
+        }
+        func.func @kernel_impl(%output_0: !llvm.ptr, %arena: !llvm.ptr, %status: !llvm.ptr) {
+          %two = arith.constant 2 : i64
+          %bufs = llvm.alloca %two x !llvm.ptr : (i64) -> !llvm.ptr
+          %zero = arith.constant 0 : i64
+          %extents = llvm.alloca %zero x i64 : (i64) -> !llvm.ptr
+          llvm.store %output_0, %bufs : !llvm.ptr, !llvm.ptr
+          %one = arith.constant 1 : i64
+          call @kernel.one(%bufs, %extents, %zero, %one) : (!llvm.ptr, !llvm.ptr, i64, i64) -> ()
+          func.return
+        }
+        func.func @kernel_main(%bufs: !llvm.ptr, %shape_vars: !llvm.ptr) {
+          %output_0 = llvm.load %bufs : !llvm.ptr -> !llvm.ptr
+          %0 = llvm.getelementptr %bufs[1] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+          %arena = llvm.load %0 : !llvm.ptr -> !llvm.ptr
+          %1 = llvm.getelementptr %bufs[2] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+          %status = llvm.load %1 : !llvm.ptr -> !llvm.ptr
+          call @kernel_impl(%output_0, %arena, %status) : (!llvm.ptr, !llvm.ptr, !llvm.ptr) -> ()
+          func.return
+        }
     Source: design §7 (CPU ABI), specification 003 (kernel_impl, kernel_main).
     """
 
@@ -93,7 +143,11 @@ def translate(module: Any) -> str:
     foreign = sorted(name for name in left if not name.startswith("llvm.") and name != "builtin.module")
     if foreign:
         raise InternalError("InternalError", f"{', '.join(foreign)}: left over after lowering to the LLVM dialect")
-    return llvm.translate_module_to_llvmir(module.operation)
+    text = llvm.translate_module_to_llvmir(module.operation)
+    arithmetic = _SMALL_FLOAT_ARITHMETIC.search(text)
+    if arithmetic:
+        raise InternalError("InternalError", f"16-bit floats are computed with, and not every CPU can: {arithmetic[0]}")
+    return text
 
 
 def _functions(module: Any) -> list[Any]:

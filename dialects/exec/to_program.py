@@ -1,7 +1,7 @@
 """Exec → `runtime.Program`: the frozen form that the devices run.
 
-In: a module with one `exec.function`. Out: plain data without MLIR. The verifier and the lowering to LLVM read the layer
-through these functions too, so the meaning of each attribute is written down once.
+In: a module with one `exec.function`. Out: plain data without MLIR. The verifier and the lowering to LLVM read the
+layer through these functions too, so the meaning of each attribute is written down once.
 """
 
 from collections.abc import Iterator
@@ -64,9 +64,7 @@ def body(op: Any, name: str) -> Iterator[Any]:
 def assumption_of(op: Any) -> Assumption:
     """Return what an `exec.assume` says."""
     attributes = op.operation.attributes
-    return Assumption(
-        extent(attributes, "lhs"), one_of(attributes, "predicate", PREDICATES), extent(attributes, "rhs")
-    )
+    return Assumption(extent(attributes, "lhs"), one_of(attributes, "predicate", PREDICATES), extent(attributes, "rhs"))
 
 
 def buffer_of(op: Any) -> Buffer:
@@ -181,7 +179,7 @@ def _extent(name: str, attribute: Any) -> Dim:
     if isinstance(attribute, ir.IntegerAttr) and not isinstance(attribute, ir.BoolAttr):
         return attribute.value
     if not isinstance(attribute, ir.StringAttr):
-        raise TinycError("InvalidExtent", f'\'{name}\' is {attribute}; it must be an integer or an extent, "4*M"')
+        raise TinycError("InvalidExtent", f"'{name}' is {attribute}; it must be an integer or an extent, \"4*M\"")
     try:
         value = extents.parse(attribute.value)
     except ExtentError as error:

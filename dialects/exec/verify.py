@@ -97,7 +97,7 @@ class _Located:
 
 
 def _names(program: Program, located: _Located) -> Iterator[Violation]:
-    """Buffers have names of their own, and there is one for every input and output."""
+    """Check that buffers have names of their own and their tensors' sizes, and that every input and output has one."""
     seen: set[str] = set()
     for buffer, location in zip(program.buffers, located.buffers, strict=True):
         if buffer.name in seen:
@@ -118,7 +118,7 @@ def _names(program: Program, located: _Located) -> Iterator[Violation]:
 
 
 def _parameters(program: Program, located: _Located, symbols: set[str]) -> Iterator[Violation]:
-    """Launches name kernels and buffers that exist, and say truly what they read and write."""
+    """Check that launches name kernels and buffers that exist, and say truly what they read and write."""
     buffers = {buffer.name: buffer for buffer in program.buffers}
     slots = [kernel.status.slot for kernel in program.kernels if kernel.status]
     for kernel, location in zip(program.kernels, located.kernels, strict=True):
@@ -151,7 +151,7 @@ def _pointer_error(pointer: Pointer, buffers: Mapping[str, Buffer]) -> str | Non
 
 
 def _symbols(program: Program, located: _Located) -> Iterator[Violation]:
-    """Every symbol of an extent is listed."""
+    """Check that every symbol of an extent is listed."""
     for buffer, location in zip(program.buffers, located.buffers, strict=True):
         yield from _unlisted(program, location, (buffer.offset, buffer.size, *buffer.shape))
     for kernel, location in zip(program.kernels, located.kernels, strict=True):
@@ -169,7 +169,7 @@ def _unlisted(program: Program, location: Any, dims: tuple[Dim, ...]) -> Iterato
 
 
 def _order(program: Program, located: _Located) -> Iterator[Violation]:
-    """Generations do not fall; a buffer is written once, and read only in later generations."""
+    """Check that generations do not fall, and that a buffer is written once, and read only in later generations."""
     written = {buffer.name: -1 for buffer in program.of_kind("input")}
     generation = 0
     for kernel, location in zip(program.kernels, located.kernels, strict=True):
@@ -189,7 +189,7 @@ def _order(program: Program, located: _Located) -> Iterator[Violation]:
 
 
 def _arena(program: Program, located: _Located) -> Iterator[Violation]:
-    """Arena buffers are aligned, inside the arena, and apart from all that live at the same time."""
+    """Check that arena buffers are aligned, inside the arena, and apart from all that live at the same time."""
     alive = lifetimes(program.kernels)
     rows = SAMPLES if program.symbols else SAMPLES[:1]
     for row in rows:

@@ -2,7 +2,8 @@
 
 Here: one `index_book.table` beside each function, one entry a value: axes with size, kind and label, the domain, and an
 access map to each operand, with floor divisions only. What has no such map is an `index_book.non_scop` with the reason.
-The table is for reading: a table found in a module is verified against the recomputed one, and never consumed.
+Gone: what the ops compute. The table is for reading: a table found in a module is verified against the recomputed one,
+and never consumed.
 
     "index_book.table"() ({
       "index_book.entry"() {value = "y", sizes = ["M", 3], kinds = ["iter", "reduce"], labels = ["m", ""],

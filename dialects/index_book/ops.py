@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from tinyc.dialects.tiny.op_verifier import declared_fields_error
 from tinyc.diagnostics import TinycError
+from tinyc.dialects.tiny.op_verifier import declared_fields_error
 from tinyc.mlir import ext, ir
 
 
@@ -61,7 +61,7 @@ class EntryOp(IndexBook.Operation, name="entry"):
 
     def verify_invariants(self: Any) -> bool:
         """Check that the attributes can be read as an entry."""
-        from tinyc.dialects.index_book.attributes import decode_entry
+        from tinyc.dialects.index_book.decode import decode_entry
 
         return report(self, decode_entry)
 
@@ -75,6 +75,6 @@ class NonScopOp(IndexBook.Operation, name="non_scop"):
 
     def verify_invariants(self: Any) -> bool:
         """Check that the attributes can be read."""
-        from tinyc.dialects.index_book.attributes import decode_non_scop
+        from tinyc.dialects.index_book.decode import decode_non_scop
 
         return report(self, decode_non_scop)

@@ -39,6 +39,7 @@ class RegionToLoops(Pass):
         }) {sym_name = "neg"} : () -> ()
     After:
         func.func @neg(%x: memref<4xf32>, %y: memref<4xf32>, %low: index, %high: index) {
+          %c1 = arith.constant 1 : index
           scf.for %i = %low to %high step %c1 {
             %0 = memref.load %x[%i] : memref<4xf32>
             %1 = arith.negf %0 : f32

@@ -40,7 +40,8 @@ class TinyOp(Tiny.Operation, traits=[Pure]):
         """Check the op against its typing rule; report the broken one at the op's location."""
         message = declared_fields_error(self)
         if message is None:
-            message = typing_error(self)
+            with self.operation.context:  # printing a module verifies it, wherever that is
+                message = typing_error(self)
         if message is None:
             return True
         self.location.emit_error(message)

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from tinyc.diagnostics import TinycError, Where
 from tinyc.dialects.region.ops import memref_type
 from tinyc.dialects.tiny.attributes import tensor_type
 from tinyc.dialects.tiny.buffers import Buffers
@@ -56,7 +57,29 @@ class TinyToRegion(Pass):
         """Rewrite every function of `module`."""
         names = _Names(module)
         for function in functions(module):
-            _Host(function, names).build()
+            if _is_tiny(function):
+                _Host(function, names).build()
+
+
+def _is_tiny(function: Any) -> bool:
+    """Say whether a function is a Tiny graph: not a host, not loops.
+
+    Raises:
+        TinycError: it mixes Tiny compute with other ops.
+    """
+    blocks = function.regions[0].blocks
+    names = {op.operation.name for block in blocks for op in block.operations} - {"func.return"}
+    others = {name for name in names if not name.startswith("tiny.")}
+    if "region.launch" in others or (others and len(others) == len(names)):
+        return False
+    if others:
+        raise TinycError(
+            "InvalidIr",
+            f"function @{function.name.value} mixes Tiny ops with '{min(others)}'; tiny-to-region takes functions of "
+            "Tiny ops only",
+            Where(node=function.name.value),
+        )
+    return len(blocks) == 1 and all(isinstance(t, ir.RankedTensorType) for t in (*function.type.inputs, *function.type.results))
 
 
 class _Names:

@@ -18,7 +18,7 @@ _WHEEL = "numba_cuda_mlir"
 
 
 def _preload(package: Path) -> None:
-    """Load the wheel's libraries with RTLD_DEEPBIND, so that their LLVM never mixes with llvmlite's, torch's or triton's."""
+    """Load the wheel's libraries with RTLD_DEEPBIND, so that their LLVM never mixes with llvmlite's or torch's."""
     mode = os.RTLD_NOW | os.RTLD_LOCAL | getattr(os, "RTLD_DEEPBIND", 0)
     libraries = package / "_mlir" / "_mlir_libs"
     for name in ("libMLIRPythonCAPI.so", f"libMLIRPythonSupport-{_WHEEL}.so"):
@@ -34,7 +34,7 @@ class _DeferredPackage(types.ModuleType):
     """
 
     def __getattr__(self, name: str) -> Any:
-        self.__class__ = types.ModuleType
+        self.__class__ = types.ModuleType  # type: ignore[assignment]
         self.__dict__["__spec__"].loader.exec_module(self)
         return getattr(self, name)
 
@@ -66,8 +66,18 @@ passmanager: Any = importlib.import_module(f"{PROVIDER}.passmanager")
 ext: Any = importlib.import_module(f"{PROVIDER}.dialects.ext")
 
 
+def _given_or_default(field: Any, attribute: Any) -> Any:
+    if attribute is None and field.default_factory is not None:
+        return field.default_factory()
+    return attribute
+
+
+# The builders of Python-defined ops ask whether an attribute is true, and lose `[]`, `array<i64>` and `false`.
+ext.AttributeDef.process_attr = _given_or_default
+
+
 def __getattr__(name: str) -> Any:
-    """Import an upstream dialect (``arith``, ``scf``, …) or a top-level module of the bindings (``rewrite``) on first use."""
+    """Import an upstream dialect (``arith``, ``scf``, …) or module of the bindings (``rewrite``) on first use."""
     if name.startswith("__"):
         raise AttributeError(name)  # the import system asks for __path__
     for path in (f"{PROVIDER}.dialects.{name}", f"{PROVIDER}.{name}"):

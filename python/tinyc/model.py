@@ -14,7 +14,7 @@ import numpy as np
 
 from tinyc.diagnostics import Remark, TinycError, collect_remarks
 from tinyc.executors import reference
-from tinyc.executors.signature import Signature, check_inputs, main_function, signature_of
+from tinyc.executors.signature import Signature, main_function, signature_of
 from tinyc.sources import load
 from tinyc.walk import NAMES, Walk
 
@@ -26,7 +26,7 @@ Arrays = dict[str, np.ndarray]
 class Model:
     """A program that is ready to run; `inputs` and `outputs` are its names in order, `remarks` what was decided."""
 
-    def __init__(self, walk: Walk, target: str, execute: Callable[[Arrays], Arrays], remarks: list[Remark]) -> None:
+    def __init__(self, walk: Walk, target: str, execute: Callable[[Mapping[str, Any]], Arrays], remarks: list[Remark]) -> None:
         self.walk, self.target, self.remarks = walk, target, remarks
         self._execute = execute
 
@@ -56,7 +56,7 @@ class Model:
         Raises:
             TinycError: `InputMismatch`, `AssumptionViolated`, `IndexOutOfRange`.
         """
-        return self._execute(check_inputs(self.signature.inputs, inputs))
+        return self._execute(inputs)
 
     def __call__(self, *arrays: Any) -> np.ndarray | tuple[np.ndarray, ...]:
         """Run on arrays in the order of the inputs; return the one output, or a tuple."""
@@ -113,18 +113,18 @@ def _check_target(target: str, arch: str | None, plan: Any) -> None:
             raise TinycError("UnsupportedTarget", f"target '{target}' takes no {name}; leave {name}={value!r} out")
 
 
-def _reference(walk: Walk) -> Callable[[Arrays], Arrays]:
+def _reference(walk: Walk) -> Callable[[Mapping[str, Any]], Arrays]:
     module = walk.module(walk.entry)
     signature_of(main_function(module))
-    return lambda arrays: reference.evaluate(module, arrays)
+    return lambda inputs: reference.evaluate(module, inputs)
 
 
-def _cpu(walk: Walk) -> Callable[[Arrays], Arrays]:
+def _cpu(walk: Walk) -> Callable[[Mapping[str, Any]], Arrays]:
     from tinyc.dialects.exec.to_program import program_of
     from tinyc.runtime.cpu import CpuExecutable
 
     executable = CpuExecutable(program_of(walk.module("exec")), walk.text("llvm"))
-    return lambda arrays: executable.run(arrays)
+    return executable.run
 
 
 _EXECUTORS = {"reference": _reference, "cpu": _cpu}
@@ -143,7 +143,7 @@ def model_run(model: Model, inputs: Mapping[str, Any]) -> Arrays:
 def model_free(model: Model) -> None:
     """Give back what the model holds; it cannot run any more."""
 
-    def freed(arrays: Arrays) -> Arrays:
+    def freed(inputs: Mapping[str, Any]) -> Arrays:
         raise TinycError("UnsupportedTarget", "the model has been freed; compile the program again")
 
     model._execute = freed

@@ -240,10 +240,17 @@ def _about(arguments: argparse.Namespace) -> str:
 
 
 def _version() -> str:
+    package = PROVIDER.partition(".")[0]
+    return f"tinyc {_version_of('tinyc')} (MLIR bindings: {package} {_version_of(package)})\n"
+
+
+def _version_of(package: str) -> str:
     from importlib import metadata
 
-    package = PROVIDER.partition(".")[0]
-    return f"tinyc {metadata.version('tinyc')} (MLIR bindings: {package} {metadata.version(package)})\n"
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "(not installed)"
 
 
 def _dialect_names() -> list[str]:

@@ -13,17 +13,25 @@ from typing import Any
 
 from tinyc import passes
 from tinyc.diagnostics import TinycError
+from tinyc.dialects.exec.expand_f16 import ExecExpandF16
+from tinyc.dialects.exec.to_llvm import ExecToLlvm
 from tinyc.dialects.region.to_exec import RegionToExec
 from tinyc.dialects.region.to_loops import RegionToLoops
+from tinyc.dialects.tiny.to_index_book import TinyToIndexBook
+from tinyc.dialects.tiny.to_poly import TinyToPoly
 from tinyc.dialects.tiny.to_region import TinyToRegion
 from tinyc.mlir import context, passmanager
 from tinyc.passes import Instrument, Pass, Step, Upstream, suggest
 
 #: In walk order.
 PASSES: tuple[type[Pass], ...] = (
+    TinyToIndexBook,
+    TinyToPoly,
     TinyToRegion,
     RegionToExec,  # before the kernels are loops: the launch contracts come from their region form
     RegionToLoops,
+    ExecExpandF16,  # while the conversions are still arith ops
+    ExecToLlvm,
 )
 
 ROOT = "builtin.module"

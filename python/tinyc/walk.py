@@ -10,6 +10,7 @@ from typing import Any
 
 from tinyc import dialects, pipeline
 from tinyc.diagnostics import TinycError
+from tinyc.dialects.exec.to_llvm import UPSTREAM, translate
 from tinyc.files import write
 from tinyc.sources import copy_of
 
@@ -32,7 +33,7 @@ LAYERS = (
     Layer("region", "tiny", "tiny-to-region"),
     Layer("exec", "region", "region-to-exec"),
     Layer("loops", "exec", "region-to-loops"),
-    Layer("llvm", "loops", "exec-to-llvm", ".ll"),
+    Layer("llvm", "loops", f"exec-expand-f16,exec-to-llvm,{UPSTREAM}", ".ll"),
 )
 NAMES = tuple(layer.name for layer in LAYERS)
 _BY_NAME = {layer.name: layer for layer in LAYERS}
@@ -85,7 +86,9 @@ class Walk:
         """
         self._layer(name)
         if name not in self._texts:
-            self._texts[name] = self.module(name).operation.get_asm(assume_verified=True).rstrip() + "\n"
+            module = self.module(name)
+            text = translate(module) if name == "llvm" else module.operation.get_asm(assume_verified=True)
+            self._texts[name] = text.rstrip() + "\n"
         return self._texts[name]
 
     def dump(self, folder: Path, names: tuple[str, ...] = NAMES) -> list[Path]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tinyc.analysis import extents
-from tinyc.analysis.extents import MAX_EXTENT, Dim
+from tinyc.analysis.extents import MAX_EXTENT, MAX_TEXT, Dim
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.tiny.types import BOOL, DTYPE_NAMES, TensorType, integer_range, is_float, size_bytes
 
@@ -53,6 +53,8 @@ def check_extents(tensor: TensorType) -> None:
                     "InvalidExtent", f"extent {extent} of {tensor} is outside 0 … 2^63 - 1; use a smaller extent"
                 )
             elements *= extent or 1
+        elif len(str(extent)) > MAX_TEXT:
+            raise TinycError("InvalidExtent", f"an extent of {len(str(extent))} characters is too long; bind its symbols")
     if elements * size_bytes(tensor.element) > MAX_EXTENT:
         raise TinycError(
             "InvalidExtent", f"{tensor} has {elements} elements or more; an index of 64 bits cannot address them"

@@ -76,12 +76,15 @@ class _Solver:
         return any(len(group) > 1 for group in parts)
 
     def _eliminate(self) -> bool:
-        for equation in self.pending:
-            assignment = eliminate(self._reduced(equation), self.unknown, self.inputs)
+        before, pending, self.pending = len(self.solution), self.pending, []
+        for equation in pending:
+            equation = self._reduced(equation)
+            assignment = eliminate(equation, self.unknown, self.inputs)
             if assignment:
                 self._assign(assignment)
-                return True
-        return False
+            else:
+                self.pending.append(equation)
+        return len(self.solution) > before
 
 
 def undetermined(dims: Sequence[Dim]) -> tuple[str, ...]:

@@ -13,7 +13,10 @@ from dataclasses import dataclass
 
 MAX_EXTENT = 2**63 - 1
 _MAX_TERMS = 256
-_MAX_TEXT = 2000
+_MAX_DEGREE = 64
+_MAX_COEFFICIENT = 2**128
+_MAX_DIVISIONS = 12
+MAX_TEXT = 8000
 _MAX_NESTING = 32
 
 
@@ -32,6 +35,12 @@ class FloorDiv:
     def name(self) -> str:
         """The canonical text."""
         return f"{_grouped(self.numerator)} floordiv {_grouped(self.divisor)}"
+
+    @functools.cached_property
+    def depth(self) -> int:
+        """How deep floor divisions nest in this one; 1 for none but itself."""
+        atoms = (atom for dim in (self.numerator, self.divisor) for monomial, _ in _terms(dim) for atom in monomial)
+        return 1 + max((atom.depth for atom in atoms if isinstance(atom, FloorDiv)), default=0)
 
 
 Atom = str | FloorDiv
@@ -147,6 +156,12 @@ def _from_terms(terms: Iterable[tuple[Monomial, int]]) -> Dim:
         return 0
     if len(kept) == 1 and not kept[0][0]:
         return kept[0][1]
+    for monomial, coefficient in kept:
+        if len(monomial) > _MAX_DEGREE or abs(coefficient) > _MAX_COEFFICIENT:
+            raise ExtentError(
+                f"an extent has a term of {len(monomial)} factors, or a coefficient beyond 2^128; "
+                f"the limit is {_MAX_DEGREE} factors"
+            )
     return Extent(tuple(kept))
 
 
@@ -178,7 +193,7 @@ def floordiv(dim: Dim, divisor: Dim) -> Dim:
     if exact is not None:
         return exact
     numerator = dim if isinstance(dim, Extent) else Extent((((), dim),))
-    return Extent((((FloorDiv(numerator, divisor),), 1),))
+    return _division(numerator, divisor)
 
 
 def _floordiv_int(dim: Dim, divisor: int) -> Dim:
@@ -202,7 +217,14 @@ def _floordiv_int(dim: Dim, divisor: int) -> Dim:
     if divisor == common:
         return _from_terms(outside) + numerator
     assert isinstance(numerator, Extent)
-    return _from_terms([*outside, ((FloorDiv(numerator, divisor // common),), 1)])
+    return _from_terms([*outside, *_division(numerator, divisor // common).terms])
+
+
+def _division(numerator: Extent, divisor: Dim) -> Extent:
+    atom = FloorDiv(numerator, divisor)
+    if atom.depth > _MAX_DIVISIONS:
+        raise ExtentError(f"an extent nests more than {_MAX_DIVISIONS} floor divisions; bind its symbols")
+    return Extent((((atom,), 1),))
 
 
 def ceildiv(dim: Dim, divisor: Dim) -> Dim:
@@ -302,8 +324,8 @@ def parse(text: str) -> Dim:
     Raises:
         ExtentError: `text` is not an extent; the message shows the offending place.
     """
-    if len(text) > _MAX_TEXT:
-        raise ExtentError(f"an extent of {len(text)} characters is too long (limit {_MAX_TEXT})")
+    if len(text) > MAX_TEXT:
+        raise ExtentError(f"an extent of {len(text)} characters is too long (limit {MAX_TEXT})")
     return _Parser(text).extent()
 
 

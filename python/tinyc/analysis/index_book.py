@@ -17,11 +17,12 @@ from tinyc.analysis.extents import Dim, Extent, ExtentError
 from tinyc.analysis.movement import Index, NotAffine, Read, read
 from tinyc.analysis.value_names import value_names
 from tinyc.dialects.tiny.attributes import arguments, tensor_type
-from tinyc.dialects.tiny.infer import ELEMENTWISE, LEAVES
+from tinyc.dialects.tiny.infer import ELEMENTWISE, LEAVES, NON_SCOP
 
 __all__ = ["Access", "Guard", "NonScop", "extend", "is_movement", "trace", "trace_affine"]
 
 _LEAVES = frozenset(f"tiny.{name}" for name in LEAVES)
+_NON_SCOP = frozenset(f"tiny.{name}" for name in NON_SCOP)
 _ELEMENTWISE = frozenset(f"tiny.{name}" for name in ELEMENTWISE)
 
 
@@ -125,7 +126,8 @@ def _entry(op: Any, value: str, names: Mapping[Any, str]) -> Entry | NonScopEntr
         found, index = _reduction(operand, reduced)
         return Entry(value, found, (Input(inputs[0], index),), reduce_axes=reduced)
     if not is_movement(op):
-        return NonScopEntry(value, inputs, f"'{kind}' reads where its data says")
+        reason = "reads where its data says" if kind in _NON_SCOP else "is no Tiny op"
+        return NonScopEntry(value, inputs, f"'{kind}' {reason}")
     try:
         step = _read(kind, tuple(sorted(arguments(op).items())), operand, tensor_type(op.results[0].type).shape)
     except (NotAffine, ExtentError) as error:

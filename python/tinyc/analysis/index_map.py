@@ -16,6 +16,7 @@ from tinyc.diagnostics import TinycError
 MAX_DIVISIONS = 8
 _MAX_NESTING = 32
 _MAX_TEXT = 2000
+_MAX_TOKENS = 400  # an expression is a tree as deep as it is long, and it is walked recursively
 
 
 @dataclass(frozen=True)
@@ -154,6 +155,8 @@ class _Parser:
                 raise self._error(f"unexpected {source[position:].strip()[:20]!r}")
             self.tokens.append(match.group().strip())
             position = match.end()
+        if len(self.tokens) > _MAX_TOKENS:
+            raise self._error(f"{len(self.tokens)} tokens are too many (limit {_MAX_TOKENS})")
 
     def _error(self, why: str) -> TinycError:
         return TinycError(

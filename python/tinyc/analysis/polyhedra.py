@@ -1,91 +1,65 @@
-"""isl sets and maps from axis expressions: iteration domains, accesses, guards.
+"""isl sets and maps of statements: domains, accesses, dependences, and comparisons.
 
-A `Space` names a statement, its axes and the parameters: one for each symbol, and one for each product of symbols, which
-isl cannot multiply. Objects are built from isl's affine functions, not from text. Importing this module loads islpy.
+Objects are built from isl's affine functions, not from text. Importing this module loads islpy, which takes its time:
+whoever does not always need it imports it where it does.
 """
 
+import contextlib
 import functools
-import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import islpy as isl
 
-from tinyc.analysis.axis import Axis, AxisExpr, FloorDiv, Shape
-from tinyc.analysis.extents import Atom, Dim, Extent
-from tinyc.analysis.extents import FloorDiv as ExtentFloorDiv
+from tinyc.analysis.axis import Axis, AxisExpr, Shape
+from tinyc.analysis.extents import Dim
 from tinyc.analysis.movement import Guard, Index
+from tinyc.analysis.statement import Statement, constants, division_of, monomial_text
 
-_RESERVED = frozenset(
-    ("and", "ceild", "exists", "false", "floor", "floord", "implies", "infty", "lcm", "max", "min", "mod", "nan")
-) | frozenset(("not", "or", "rat", "true"))
-
-
-def identifier(name: str, taken: Iterable[str] = ()) -> str:
-    """Return `name` as an isl identifier that is not among `taken`."""
-    text = re.sub(r"[^A-Za-z0-9_]", "_", name)
-    text = text if re.match(r"[A-Za-z_]", text) and text not in _RESERVED else f"_{text}"
-    while text in taken:
-        text += "_"
-    return text
+#: Of isl's elementary steps, enough for a second or so; a question that takes more is not answered.
+MAX_OPERATIONS = 10_000_000
 
 
-def parameters(dims: Iterable[Dim]) -> dict[str, str]:
-    """Return the isl parameters that `dims` need: from a symbol or a product of symbols to its name in isl."""
-    names: dict[str, str] = {}
-    for dim in dims:
-        for monomial in _opaque(dim):
-            if monomial not in names:
-                names[monomial] = identifier(monomial.replace("*", "_"), names.values())
-    return names
+class TooHard(Exception):
+    """isl needs more than `MAX_OPERATIONS` steps."""
 
 
-def _opaque(dim: Dim) -> Iterable[str]:
-    """Yield what isl takes as a parameter in `dim`."""
-    if isinstance(dim, int):
-        return
-    for monomial, _ in dim.terms:
-        division = _division(monomial)
-        if division is not None:
-            yield from _opaque(division.numerator)
-        elif monomial:
-            yield str(Extent(((monomial, 1),)))
+@contextlib.contextmanager
+def bounded() -> Iterator[None]:
+    """Raise `TooHard` where what is asked of isl inside the `with` block takes too long."""
+    context = isl.DEFAULT_CONTEXT
+    context.reset_operations()
+    context.set_max_operations(MAX_OPERATIONS)
+    try:
+        yield
+    except isl.Error as error:
+        if "maximal number of operations" in str(error):
+            raise TooHard from None
+        raise
+    finally:
+        context.reset_operations()
+        context.set_max_operations(0)
 
 
-def _division(monomial: tuple[Atom, ...]) -> ExtentFloorDiv | None:
-    """Return the one atom of a monomial that isl can write as a floor."""
-    (atom,) = monomial if len(monomial) == 1 else (None,)
-    return atom if isinstance(atom, ExtentFloorDiv) and isinstance(atom.divisor, int) else None
+class Polyhedra:
+    """The isl objects of one statement; with `named=False` its axes have no names, so that isl does not prime them."""
 
-
-@dataclass(frozen=True)
-class Space:
-    """The instances of a statement: its name, its axes with names and extents, and the parameters (extent, name)."""
-
-    name: str
-    axes: tuple[str, ...]
-    shape: Shape
-    parameters: tuple[tuple[str, str], ...]
-
-    @functools.cached_property
-    def _space(self) -> Any:
-        space = isl.Space.set_alloc(isl.DEFAULT_CONTEXT, len(self.parameters), len(self.axes))
-        for position, (_, name) in enumerate(self.parameters):
+    def __init__(self, statement: Statement, named: bool = True) -> None:
+        self.statement = statement
+        space = isl.Space.set_alloc(isl.DEFAULT_CONTEXT, len(statement.parameters), len(statement.axes))
+        for position, (_, name) in enumerate(statement.parameters):
             space = space.set_dim_name(isl.dim_type.param, position, name)
-        for position, name in enumerate(self.axes):
+        for position, name in enumerate(statement.axes if named else ()):
             space = space.set_dim_name(isl.dim_type.set, position, name)
-        return space.set_tuple_name(isl.dim_type.set, self.name)
-
-    @functools.cached_property
-    def _local(self) -> Any:
-        return isl.LocalSpace.from_space(self._space)
+        self._space = space.set_tuple_name(isl.dim_type.set, statement.name)
+        self._local = isl.LocalSpace.from_space(self._space)
+        self._parameters = [extent for extent, _ in statement.parameters]
 
     @functools.cached_property
     def domain(self) -> Any:
         """The box of the axes as an `isl.Set`."""
         box = isl.Set.universe(self._space)
-        for position, size in enumerate(self.shape):
+        for position, size in enumerate(self.statement.shape):
             axis = isl.Aff.var_on_domain(self._local, isl.dim_type.set, position)
             box = box.intersect(axis.ge_set(self._constant(0))).intersect(axis.lt_set(self.extent(size)))
         return box
@@ -97,16 +71,15 @@ class Space:
         """Return an extent as an `isl.Aff`."""
         if isinstance(dim, int):
             return self._constant(dim)
-        names = [extent for extent, _ in self.parameters]
         total = self._constant(0)
         for monomial, coefficient in dim.terms:
-            division = _division(monomial)
+            division = division_of(monomial)
             if not monomial:
                 term = self._constant(1)
-            elif division is not None:
+            elif division is not None and isinstance(division.divisor, int):
                 term = self.extent(division.numerator).scale_down_val(division.divisor).floor()
             else:
-                position = names.index(str(Extent(((monomial, 1),))))
+                position = self._parameters.index(monomial_text(monomial))
                 term = isl.Aff.var_on_domain(self._local, isl.dim_type.param, position)
             total = total.add(term.scale_val(coefficient))
         return total
@@ -115,13 +88,19 @@ class Space:
         """Return an axis expression as an `isl.Aff`."""
         total = self.extent(expression.constant)
         for atom, coefficient in expression.terms:
-            total = total.add(self._atom(atom).scale_val(coefficient))
+            if isinstance(atom, Axis):
+                term = isl.Aff.var_on_domain(self._local, isl.dim_type.set, atom.position)
+            else:
+                term = self.affine(atom.numerator).scale_down_val(atom.divisor).floor()
+            total = total.add(term.scale_val(coefficient))
         return total
 
-    def _atom(self, atom: Axis | FloorDiv) -> Any:
-        if isinstance(atom, Axis):
-            return isl.Aff.var_on_domain(self._local, isl.dim_type.set, atom.position)
-        return self.affine(atom.numerator).scale_down_val(atom.divisor).floor()
+    def nonnegative(self, expressions: Iterable[AxisExpr]) -> Any:
+        """Return where all expressions are at least 0, as an `isl.Set` that is not bounded by the domain."""
+        found = isl.Set.universe(self._space)
+        for expression in expressions:
+            found = found.intersect(self.affine(expression).ge_set(self._constant(0)))
+        return found
 
     def inside(self, guard: Guard) -> Any:
         """Return the instances that pass a guard, as an `isl.Set` that is not bounded by the domain."""
@@ -134,10 +113,33 @@ class Space:
         for row in index:
             rows = rows.add(self.affine(row))
         elements = self._space.params().set_from_params().add_dims(isl.dim_type.set, len(index))
-        elements = elements.set_tuple_name(isl.dim_type.set, tensor)
-        space = self._space.map_from_domain_and_range(elements)
+        space = self._space.map_from_domain_and_range(elements.set_tuple_name(isl.dim_type.set, tensor))
         access = isl.Map.from_multi_aff(isl.MultiAff.from_aff_list(space, rows))
         for guard in guards:
             access = access.intersect_domain(self.inside(guard))
         return access
 
+
+def _anonymous(shape: Shape, expressions: Sequence[AxisExpr]) -> Polyhedra:
+    return Polyhedra(Statement.over("S", shape, [""] * len(shape), constants(expressions)))
+
+
+def same_set(shape: Shape, left: Sequence[AxisExpr], right: Sequence[AxisExpr]) -> bool:
+    """Say whether two lists of expressions over the axes of `shape` are all at least 0 for the same indices."""
+    polyhedra = _anonymous(shape, (*left, *right))
+    return polyhedra.nonnegative(left).is_equal(polyhedra.nonnegative(right))
+
+
+def same_index(shape: Shape, left: Index, right: Index) -> bool:
+    """Say whether two indices are equal on the whole box of `shape`."""
+    polyhedra = _anonymous(shape, (*left, *right))
+    first, second = (polyhedra.access("T", index).intersect_domain(polyhedra.domain) for index in (left, right))
+    return len(left) == len(right) and first.is_equal(second)
+
+
+def dependence(source: Statement, write: Index, target: Statement, read: Index, guards: Sequence[Guard] = ()) -> Any:
+    """Return the true dependence as an `isl.Map`: from the instances that write an element to those that read it."""
+    producer, consumer = Polyhedra(source), Polyhedra(target, named=False)
+    writes = producer.access("T", write).intersect_domain(producer.domain)
+    reads = consumer.access("T", read, guards).intersect_domain(consumer.domain)
+    return writes.apply_range(reads.reverse())

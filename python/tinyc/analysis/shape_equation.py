@@ -85,7 +85,13 @@ def solve_single(equation: Equation, name: str, inputs: Set[str]) -> Assignment 
 
     What is rounded down is right only if the division is exact: whoever uses it must check the equation.
     """
-    left, right = _products(equation)
+    try:
+        return _solve_single(*_products(equation), name, inputs)
+    except ExtentError:  # too many terms, or a division that has no value
+        return None
+
+
+def _solve_single(left: Dim, right: Dim, name: str, inputs: Set[str]) -> Assignment | None:
     parts = linear_in(left - right, name)
     if parts is None:
         return None
@@ -98,10 +104,7 @@ def solve_single(equation: Equation, name: str, inputs: Set[str]) -> Assignment 
         return redefined
     if not extents.is_nonnegative(factor):
         factor, offset = -factor, -offset
-    try:
-        return (name, extents.floordiv(-offset, factor)) if extents.is_nonnegative(factor) else None
-    except ExtentError:
-        return None
+    return (name, extents.floordiv(-offset, factor)) if extents.is_nonnegative(factor) else None
 
 
 def _products(equation: Equation) -> tuple[Dim, Dim]:
@@ -129,7 +132,10 @@ def _bare(dim: Dim) -> str:
 
 def eliminate(equation: Equation, unknown: Set[str], inputs: Set[str]) -> Assignment | None:
     """Solve an equation with several unknowns for one that stands alone, or for an input's symbol."""
-    left, right = _products(equation)
+    try:
+        left, right = _products(equation)
+    except ExtentError:  # too many terms
+        return None
     for names in (unknown, inputs):
         assignment = _redefined(left, right, names) or _redefined(right, left, names)
         if assignment:
@@ -145,6 +151,9 @@ def split(equation: Equation, unknown: Set[str]) -> list[Equation]:
     """
     left, right = equation.left, equation.right
     if min(len(left), len(right)) < 2 or len(left) * len(right) > _MAX_ALIGNMENT:
+        return [equation]
+    uses = Counter(name for dim in (*left, *right) for name in extents.symbols(dim) if name in unknown)
+    if any(times > 1 for times in uses.values()):  # not linear
         return [equation]
     best: dict[tuple[int, int], tuple[int, int, tuple[int, int] | None]] = {(len(left), len(right)): (0, 1, None)}
     for i in reversed(range(len(left))):
@@ -185,9 +194,9 @@ def _solvable(left: Sequence[Dim], right: Sequence[Dim], unknown: Set[str]) -> b
         return False
     if len(open_) == 1 and _bare(open_[0]):
         return True
-    value, cofactor = extents.product(known), extents.product(dim for dim in open_ if not _has(dim, unknown))
-    if not _is_plain(value):
+    if not all(map(_is_plain, known)):
         return False
+    value, cofactor = extents.product(known), extents.product(dim for dim in open_ if not _has(dim, unknown))
     return len(names) > 1 or not isinstance(value, int) or not isinstance(cofactor, int) or value % (cofactor or 1) == 0
 
 

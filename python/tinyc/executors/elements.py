@@ -7,20 +7,11 @@ holds and computes every float in f64, rounding only where the program says so (
 from dataclasses import dataclass
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
-from tinyc.dialects.tiny.types import BOOL, ELEMENTS, SIGNED, UNSIGNED, bits, integer_range, is_float
+from tinyc.dialects.tiny.types import ELEMENTS, integer_range, is_float
+from tinyc.runtime.arrays import DTYPES
 
-DTYPES: dict[str, np.dtype] = {
-    "f16": np.dtype(np.float16),
-    "bf16": np.dtype(ml_dtypes.bfloat16),
-    "f32": np.dtype(np.float32),
-    "f64": np.dtype(np.float64),
-    **{element: np.dtype(f"i{bits(element) // 8}") for element in SIGNED},
-    **{element: np.dtype(f"u{bits(element) // 8}") for element in UNSIGNED},
-    BOOL: np.dtype(np.bool_),
-}
 _F64 = np.dtype(np.float64)
 
 
@@ -64,12 +55,11 @@ def convert(values: Any, target: np.dtype) -> np.ndarray:
     if values.dtype == target:
         return values
     if target == np.bool_:
-        return values != 0
-    if target.kind in "iu":
-        return _saturated(values, target) if _is_float(values.dtype) else values.astype(target)
-    if target == DTYPES["bf16"]:
-        return _to_bf16(values)
-    return values.astype(target)
+        return np.asarray(values != 0)
+    with np.errstate(all="ignore"):
+        if target.kind in "iu" and _is_float(values.dtype):
+            return _saturated(values, target)
+        return _to_bf16(values) if target == DTYPES["bf16"] else values.astype(target)
 
 
 def _is_float(dtype: np.dtype) -> bool:

@@ -11,11 +11,11 @@ import numpy as np
 
 from tinyc.analysis import equations, extents
 from tinyc.analysis.extents import ExtentError
-from tinyc.diagnostics import TinycError, Where
+from tinyc.diagnostics import TinycError
 from tinyc.dialects.tiny.attributes import tensor_type
 from tinyc.dialects.tiny.types import TensorType
 from tinyc.dialects.tiny.verify import functions
-from tinyc.executors.elements import DTYPES
+from tinyc.runtime.arrays import DTYPES, as_array, mismatch
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def check_inputs(parameters: tuple[Parameter, ...], inputs: Mapping[str, Any]) -
     Raises:
         TinycError: `InputMismatch`, for every input that is missing, unknown, or of another type.
     """
-    errors = [_mismatch(name, f"there is no such input; there are {_names(parameters)}") for name in _unknown(parameters, inputs)]
+    errors = [mismatch(name, f"the program has no input '{name}'; its inputs are {_names(parameters)}") for name in _unknown(parameters, inputs)]
     arrays = {}
     for parameter in parameters:
         try:
@@ -99,36 +99,22 @@ def _names(parameters: tuple[Parameter, ...]) -> str:
     return ", ".join(f"'{parameter.name}'" for parameter in parameters) or "none"
 
 
-def _mismatch(name: str, what: str) -> TinycError:
-    return TinycError("InputMismatch", f"input '{name}': {what}", Where())
-
-
 def _checked(parameter: Parameter, inputs: Mapping[str, Any]) -> np.ndarray:
     if parameter.name not in inputs:
-        raise _mismatch(parameter.name, f"it is missing; give an array of {parameter.type}")
+        raise mismatch(parameter.name, f"input '{parameter.name}' is missing; give an array of {parameter.type}")
     array = as_array(parameter.name, inputs[parameter.name])
     wanted = DTYPES[parameter.type.element]
     if array.dtype != wanted:
-        raise _mismatch(parameter.name, f"its type is {array.dtype}, and the program takes {wanted}; convert it with .astype")
+        raise mismatch(
+            parameter.name,
+            f"input '{parameter.name}' is of type {array.dtype}; the program declares {wanted}: convert it with .astype",
+        )
     if array.ndim != parameter.type.rank:
-        raise _mismatch(parameter.name, f"its shape is {list(array.shape)}, and the program takes {parameter.type}")
+        raise mismatch(
+            parameter.name,
+            f"input '{parameter.name}' has shape {list(array.shape)}; the program declares {parameter.type}",
+        )
     return array
-
-
-def as_array(name: str, value: Any) -> np.ndarray:
-    """Return an array as numpy sees it, without a copy: a numpy array, or anything on the CPU with `__dlpack__`.
-
-    Raises:
-        TinycError: `InputMismatch`: it is no array that numpy can see.
-    """
-    if isinstance(value, np.ndarray | np.generic):
-        return np.asarray(value)
-    if not hasattr(value, "__dlpack__"):
-        raise _mismatch(name, f"a {type(value).__name__} is no array; give a numpy array or one with __dlpack__")
-    try:
-        return np.from_dlpack(value)
-    except (RuntimeError, BufferError, TypeError, ValueError) as error:
-        raise _mismatch(name, f"numpy cannot see this {type(value).__name__} ({error}); copy it to a numpy array") from None
 
 
 def symbol_values(parameters: tuple[Parameter, ...], arrays: Mapping[str, np.ndarray]) -> dict[str, int]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tinyc.analysis import extents
-from tinyc.analysis.extents import MAX_EXTENT, Dim, ExtentError
+from tinyc.analysis.extents import MAX_EXTENT, Dim, Extent, ExtentError
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.tiny.infer import MAX_RANK
 from tinyc.dialects.tiny.types import DTYPES
@@ -63,7 +63,7 @@ def _read_field(arg: Mapping[str, Any], field: Field, what: str) -> Any:
             raise TinycError(field.missing, f"{what} needs '{field.key}' in its arg")
         return field.default
     raw = arg[keys[0]]
-    if any(arg[key] != raw for key in keys):
+    if any(arg[key] != raw for key in keys[1:]):
         raise TinycError("InvalidAttribute", f"{what} has {' and '.join(map(repr, keys))}, which differ; give one")
     try:
         return field.read(raw)
@@ -99,6 +99,8 @@ def extent(raw: Any) -> Dim:
     value = dim(raw)
     if isinstance(value, int) and not 0 <= value <= MAX_EXTENT:
         raise ExtentError(f"{shown(raw)} is outside 0 … 2^63 - 1; use a smaller extent")
+    if isinstance(value, Extent) and extents.is_nonnegative(-value):
+        raise ExtentError(f"{shown(raw)} is negative for all sizes")
     return value
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from tinyc.analysis.extents import Dim
 from tinyc.diagnostics import TinycError, Where, remark
-from tinyc.dialects.tiny.types import BOOL, DTYPE_NAMES, TensorType
+from tinyc.dialects.tiny.types import BOOL, DTYPE_NAMES
 from tinyc.importers.steps import Steps
 
 Shape = tuple[Dim, ...]

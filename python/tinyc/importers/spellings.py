@@ -46,7 +46,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Program:
-    """All nodes in file order, what `values` declares of their results, and the top-level `outputs` (None: not given)."""
+    """All nodes in file order, what `values` declares of their results, and `outputs` (None: the file has none)."""
 
     nodes: list[Node]
     values: dict[str, dict[str, Any]]
@@ -172,7 +172,7 @@ def _op_node(entry: dict[str, Any], values: dict[str, dict[str, Any]], where: Wh
 
 
 def _reduce_arg(entry: dict[str, Any], op: str, attrs: dict[str, Any], declared: dict[str, Any]) -> dict[str, Any]:
-    """A reduce of 000 accumulates in fp32, or in the type declared for its result."""
+    """Return the `arg` of a 000 reduce, which accumulates in fp32, or in the type declared for its result."""
     arg = {**attrs, "op": op}
     if "axes" in entry:
         arg["axes"] = entry["axes"]

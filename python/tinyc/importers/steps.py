@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tinyc.diagnostics import Where
+from tinyc.analysis.extents import MAX_TEXT
+from tinyc.diagnostics import TinycError, Where
 from tinyc.dialects.tiny.infer import Assumption, check_extents, infer
 from tinyc.dialects.tiny.types import TensorType
 
@@ -59,11 +60,19 @@ class Steps:
             TinycError: the broken typing rule.
         """
         inferred = infer(op, [self.types[operand] for operand in operands], arguments)
-        self.assumptions.update(dict.fromkeys(inferred.assumptions))
+        for assumption in inferred.assumptions:
+            self._assume(assumption)
         first = len(self.types)
         self.steps.append(Step(op, first, tuple(operands), arguments, inferred.types, where))
         self.types += inferred.types
         return first
+
+    def _assume(self, assumption: Assumption) -> None:
+        if max(len(str(assumption.lhs)), len(str(assumption.rhs))) > MAX_TEXT:
+            raise TinycError(
+                "InvalidExtent", f"a relation between extents is longer than {MAX_TEXT} characters; bind their symbols"
+            )
+        self.assumptions[assumption] = None
 
     def placeholder(self, tensor: TensorType) -> int:
         """Return a value that no step computes: it stands for a faulty one while what reads it is checked."""

@@ -1,10 +1,10 @@
 """Tiny JSON: programs as text, in and out.
 
-`load` reads the format of the specification's three documents (`spec/tiny-json.md`) into a Tiny module; `dump` writes
-a Tiny module in the spelling of 001. The way in: `json_text` (text to values), `spellings` (to nodes), `graph` (to an
-order), `arguments` (each node's `arg`), `written_shapes` and `symbols` (what the symbols stand for), `typed` with `uops` and
-`repairs` (to typed steps), `emit` (to IR). All errors of a file are reported together, each at its node; what depends on
-a faulty node is not looked at.
+`load` reads the format of the specification's three documents into a Tiny module; `dump` writes a Tiny module in the
+spelling of 001. The way in: `json_text` (text to values), `spellings` (to nodes), `graph` (to an order), `arguments`
+(each node's `arg`), `written_shapes` and `symbols` (what the symbols stand for), `typed` with `uops` and `repairs` (to
+typed steps), `emit` (to IR). All errors of a file are reported together, each at its node; what depends on a faulty
+node is not looked at.
 """
 
 from collections.abc import Mapping

@@ -112,7 +112,7 @@ class Typing:
         return resolved
 
     def _require_order(self, node: Node, result: int) -> None:
-        """Refuse a scrambling reshape, by the symbols as written too: what a program means must not depend on `bind`."""
+        """Refuse a scrambling reshape, also by the symbols as written: what a program means does not hang on `bind`."""
         source, tensor = self.values[node.src[0]], self.steps.types[result]
         try:
             require_order(self.steps.types[source].shape, tensor.shape)

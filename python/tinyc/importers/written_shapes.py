@@ -58,13 +58,13 @@ class WrittenShapes:
                     self._equal_axes(zip(known[0], other, strict=True))
 
     def _equal_axes(self, pairs: Iterable[tuple[Dim, Dim]]) -> None:
-        """An axis of extent 1 is broadcast; any other must be equal."""
+        """Note that axes are equal; one of extent 1 is broadcast instead."""
         for left, right in pairs:
             if left != right and left != 1 and right != 1:
                 self.equations.append(Equation((left,), (right,)))
 
     def _declared(self, shape: Shape | None, declared: Shape | None) -> Shape | None:
-        """The names that `values` gives to the axes count as written too."""
+        """Return a result's shape with the names that `values` gives to its axes, which count as written too."""
         if declared is None or shape is None or len(declared) != len(shape):
             return shape
         self._equal_axes(zip(shape, declared, strict=True))

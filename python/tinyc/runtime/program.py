@@ -1,7 +1,7 @@
 """The host program as frozen data: what every device runs, and all that it needs to know of the compiler.
 
-Comes from the `exec` layer (`dialects/exec/to_program.py`); imports no MLIR. Extents are those of `analysis/extents`, sizes
-and offsets are bytes, element types have their IR names (`f16`, `ui8`, `i1` for bool).
+Comes from the `exec` layer (`dialects/exec/to_program.py`); imports no MLIR. Extents are those of `analysis/extents`,
+sizes and offsets are bytes, element types have their IR names (`f16`, `ui8`, `i1` for bool).
 """
 
 from dataclasses import dataclass

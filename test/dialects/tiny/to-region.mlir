@@ -115,3 +115,12 @@ func.func @main(%x: tensor<?xf32, #tiny.dims<["M"]>>) -> tensor<?xf32, #tiny.dim
   %1 = "tiny.neg"(%x) : (tensor<?xf32, #tiny.dims<["M"]>>) -> tensor<?xf32, #tiny.dims<["M"]>>
   return %1 : tensor<?xf32, #tiny.dims<["M"]>>
 }
+
+// -----
+
+// A function that is not a Tiny graph stays: it has no Tiny op, or launches kernels already.
+// CHECK-LABEL: func.func @loops(%arg0: memref<4xf32>)
+// CHECK-NEXT: return
+func.func @loops(%x: memref<4xf32>) {
+  return
+}

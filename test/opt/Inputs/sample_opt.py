@@ -1,4 +1,4 @@
-"""`tinyc-opt` with passes that have options, refuse, fail or break the IR: what its tests need and no real pass does."""
+"""`tinyc-opt` with passes that have options, refuse, fail or break the IR, for its tests; no real pass does it all."""
 
 import sys
 from dataclasses import dataclass, field
@@ -86,11 +86,10 @@ class SampleUndeclared(Pass):
     """Make an op of a layer that the pass does not declare."""
 
     name: ClassVar[str] = "sample-undeclared"
-    consumes: ClassVar[tuple[str, ...]] = ("region",)
 
     def run(self, module: Any) -> None:
-        with ir.InsertionPoint.at_block_begin(functions(module)[0].regions[0].blocks[0]):
-            ir.Operation.parse('"tiny.assume"() {lhs = "M", predicate = "le", rhs = "64"} : () -> ()')
+        assume = ir.Operation.parse('"tiny.assume"() {lhs = "M", predicate = "le", rhs = "64"} : () -> ()')
+        ir.InsertionPoint.at_block_begin(functions(module)[0].regions[0].blocks[0]).insert(assume)
 
 
 PASSES = (SampleRename, SampleRemark, SampleRefuse, SampleFail, SampleBreak, SampleUndeclared)

@@ -1,0 +1,174 @@
+"""What the ops of an IndexBook table say, as entries: the inverse of `encode`.
+
+Affine maps and sets are read in any form; what they mean is normalised. Raises `TinycError` (`InvalidAttribute`) for
+attributes that cannot be read or contradict each other.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from tinyc.analysis import axis as axes
+from tinyc.analysis import extents
+from tinyc.analysis.axis import AxisExpr, Shape
+from tinyc.analysis.extents import Extent
+from tinyc.analysis.index_book import AxisVar, Entry, Guard, Input, NonScopEntry
+from tinyc.analysis.movement import Index
+from tinyc.diagnostics import TinycError
+from tinyc.dialects.index_book.encode import domain_set
+from tinyc.dialects.tiny.attributes import decode
+from tinyc.mlir import ir
+
+KINDS = ("iter", "broadcast", "reduce")
+_MAX_DEPTH = 200
+
+
+def decode_non_scop(op: Any) -> NonScopEntry:
+    """Return what an `index_book.non_scop` says."""
+    attributes = op.operation.attributes
+    return NonScopEntry(_text(attributes, "value"), _texts(attributes, "inputs"), _text(attributes, "reason"))
+
+
+def decode_entry(op: Any) -> Entry:
+    """Return what an `index_book.entry` says."""
+    attributes = op.operation.attributes
+    found = _axes(attributes)
+    reader = _Reader(tuple(axis.size for axis in found), _texts(attributes, "symbols"))
+    reader.require_box(attributes["domain"])
+    names, maps = _texts(attributes, "inputs"), _items(attributes, "maps")
+    sets, values = _items(attributes, "guards"), _items(attributes, "guard_values")
+    if len(names) != len(maps) or len(sets) != len(values):
+        raise _malformed("there must be one map for each input, and one value for each guard")
+    reduced = attributes["reduce_axes"]
+    expected = sum(axis.kind == "reduce" for axis in found)
+    if not isinstance(reduced, ir.DenseI64ArrayAttr) or len(reduced) != expected:
+        raise _malformed(f"'reduce_axes' must be array<i64: …> with {expected} items, one for each axis of kind reduce")
+    inputs = tuple(Input(name, reader.map(attribute)) for name, attribute in zip(names, maps, strict=True))
+    guards = tuple(reader.guard(region, decode(value)) for region, value in zip(sets, values, strict=True))
+    return Entry(_text(attributes, "value"), found, inputs, guards, tuple(reduced))
+
+
+def _axes(attributes: Any) -> tuple[AxisVar, ...]:
+    sizes = tuple(decode(size) for size in _items(attributes, "sizes"))
+    sizes = tuple(_extent(size) if isinstance(size, str) else size for size in sizes)
+    if not all(isinstance(size, int | Extent) and not isinstance(size, bool) for size in sizes):
+        raise _malformed(f"'sizes' is {attributes['sizes']}, not a list of extents")
+    kinds, labels = _texts(attributes, "kinds"), _texts(attributes, "labels")
+    if len(kinds) != len(sizes) or not set(kinds) <= set(KINDS):
+        raise _malformed(f"'kinds' must say {' or '.join(KINDS)} for each of the {len(sizes)} axes")
+    found = tuple(AxisVar(size, kind) for size, kind in zip(sizes, kinds, strict=True))
+    expected = tuple(axis.label for axis in found)
+    if labels != expected:
+        raise _malformed(f"'labels' is {list(labels)}; the sizes give {list(expected)}")
+    return found
+
+
+def _extent(text: str) -> extents.Dim:
+    try:
+        return extents.parse(text)
+    except extents.ExtentError as error:
+        raise _malformed(str(error)) from None
+
+
+def _malformed(message: str) -> TinycError:
+    return TinycError("InvalidAttribute", message)
+
+
+def _text(attributes: Any, name: str) -> str:
+    attribute = attributes[name]
+    if not isinstance(attribute, ir.StringAttr):
+        raise _malformed(f"'{name}' is {attribute}, not a string")
+    return attribute.value
+
+
+def _items(attributes: Any, name: str) -> list[Any]:
+    attribute = attributes[name]
+    if not isinstance(attribute, ir.ArrayAttr):
+        raise _malformed(f"'{name}' is {attribute}, not a list")
+    return list(attribute)
+
+
+def _texts(attributes: Any, name: str) -> tuple[str, ...]:
+    items = _items(attributes, name)
+    if not all(isinstance(item, ir.StringAttr) for item in items):
+        raise _malformed(f"'{name}' is {attributes[name]}, not a list of strings")
+    return tuple(item.value for item in items)
+
+
+class _Reader:
+    """Reads the affine maps and sets of an entry with axes of these sizes."""
+
+    def __init__(self, sizes: Shape, symbols: tuple[str, ...]) -> None:
+        self.sizes, self.symbols = sizes, symbols
+        self.values = [_extent(text) for text in symbols]
+
+    def require_box(self, attribute: Any) -> None:
+        """Check that a set is the box of the axes."""
+        expected = domain_set(self.sizes, self.symbols)
+        if attribute == expected:
+            return
+        from tinyc.analysis.polyhedra import same_set  # islpy takes its time to load
+
+        if not same_set(self.sizes, self.rows(attribute), self.rows(expected)):
+            raise _malformed(f"'domain' is {attribute}; the sizes give {expected}")
+
+    def map(self, attribute: Any) -> Index:
+        """Return an access map as axis expressions."""
+        if not isinstance(attribute, ir.AffineMapAttr):
+            raise _malformed(f"{attribute} is not an affine map")
+        self._check_arity(attribute, attribute.value.n_dims, attribute.value.n_symbols)
+        return tuple(self._expression(row) for row in attribute.value.results)
+
+    def guard(self, attribute: Any, value: Any) -> Guard:
+        """Return a guard from its set ``(e >= 0, size - 1 - e >= 0)`` and its value."""
+        rows = self.rows(attribute)
+        size = rows[0] + rows[1] + 1 if len(rows) == 2 else None
+        if size is None or size.terms or not isinstance(value, int | float):
+            raise _malformed(f"{attribute} is not the guard (e >= 0, size - 1 - e >= 0) of a number")
+        return Guard(rows[0], size.constant, value)
+
+    def rows(self, attribute: Any) -> tuple[AxisExpr, ...]:
+        """Return the expressions that a set wants to be at least 0.
+
+        The bindings do not give the set of an attribute; as the text of a map it can be read.
+        """
+        if not isinstance(attribute, ir.IntegerSetAttr):
+            raise _malformed(f"{attribute} is not an affine set")
+        text = re.sub(r" >= 0(?=[,)])", "", str(attribute).replace("affine_set", "affine_map").replace(" : ", " -> "))
+        if text.endswith("(0 == 0)>"):
+            return ()
+        if "==" in text:
+            raise _malformed(f"{attribute} has an equality")
+        return self.map(ir.Attribute.parse(text))
+
+    def _check_arity(self, attribute: Any, dims: int, symbols: int) -> None:
+        if (dims, symbols) != (len(self.sizes), len(self.symbols)):
+            raise _malformed(f"{attribute} is not over {len(self.sizes)} axes and {len(self.symbols)} symbols")
+
+    def _expression(self, row: Any, depth: int = 0) -> AxisExpr:
+        if depth > _MAX_DEPTH:
+            raise _malformed("an affine expression nests too deeply")
+        if isinstance(row, ir.AffineConstantExpr):
+            return axes.constant(row.value)
+        if isinstance(row, ir.AffineDimExpr):
+            return axes.axis(row.position, self.sizes)
+        if isinstance(row, ir.AffineSymbolExpr):
+            return axes.constant(self.values[row.position])
+        left, right = self._expression(row.lhs, depth + 1), self._expression(row.rhs, depth + 1)
+        if isinstance(row, ir.AffineAddExpr):
+            return left + right
+        number = right.constant
+        if right.terms or not isinstance(number, int):
+            raise _malformed(f"{row} is not affine")
+        if isinstance(row, ir.AffineMulExpr):
+            return left * number
+        if number <= 0:
+            raise _malformed(f"{row} divides by {number}")
+        return _DIVISIONS[type(row)](left, number, self.sizes)
+
+
+_DIVISIONS: dict[Any, Callable[[AxisExpr, int, Shape], AxisExpr]] = {
+    ir.AffineFloorDivExpr: axes.floordiv,
+    ir.AffineModExpr: axes.mod,
+    ir.AffineCeilDivExpr: lambda left, number, sizes: axes.floordiv(left + (number - 1), number, sizes),
+}

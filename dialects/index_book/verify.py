@@ -1,0 +1,130 @@
+"""What holds for IndexBook tables: a table lists entries, names a Tiny function, and says what the analysis says.
+
+A table is compared with the recomputed one entry by entry. Names of values do not matter, because name locations do not
+survive as text; axes, maps, guards and reasons do, and maps are compared as functions.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from tinyc.analysis.index_book import Entry, Guard, IndexBook, NonScopEntry, index_book
+from tinyc.diagnostics import TinycError
+from tinyc.dialects.index_book.decode import decode_entry, decode_non_scop
+from tinyc.dialects.tiny.verify import functions
+from tinyc.mlir import ir
+
+_ENTRIES = ("index_book.entry", "index_book.non_scop")
+
+
+def tables(module: Any) -> list[Any]:
+    """Return the tables of a module."""
+    return [op for op in module.body.operations if op.operation.name == "index_book.table"]
+
+
+def check_table(op: Any) -> None:
+    """Check an `index_book.table` by itself.
+
+    Raises:
+        TinycError: `InvalidAttribute`.
+    """
+    if not isinstance(op.operation.attributes["function"], ir.FlatSymbolRefAttr):
+        raise TinycError("InvalidAttribute", "needs the name of a function, function = @main")
+    if len(op.operation.regions) != 1 or len(op.operation.regions[0].blocks) != 1:
+        raise TinycError("InvalidAttribute", "must have one region of one block")
+    for entry in op.operation.regions[0].blocks[0].operations:
+        if entry.operation.name not in _ENTRIES:
+            raise TinycError("InvalidAttribute", f"may hold {' and '.join(_ENTRIES)} only, not {entry.operation.name}")
+
+
+def read_table(op: Any) -> IndexBook:
+    """Return what a verified `index_book.table` says."""
+    return IndexBook(op.operation.attributes["function"].value, tuple(_entry(entry) for entry in entries(op)))
+
+
+def entries(op: Any) -> list[Any]:
+    """Return the ops in a table."""
+    return list(op.operation.regions[0].blocks[0].operations)
+
+
+def _entry(op: Any) -> Entry | NonScopEntry:
+    return decode_entry(op) if op.operation.name == "index_book.entry" else decode_non_scop(op)
+
+
+def verify(module: Any) -> bool:
+    """Compare every table with the recomputed one; report each difference at its entry, and whether there was none."""
+    legal = True
+    known = {function.operation.attributes["sym_name"].value: function for function in functions(module)}
+    for table in tables(module):
+        for location, message in _differences(table, known):
+            location.emit_error(message)
+            legal = False
+    return legal
+
+
+def _differences(table: Any, known: Mapping[str, Any]) -> Iterator[tuple[Any, str]]:
+    name = table.operation.attributes["function"].value
+    if name not in known:
+        yield table.location, f"'index_book.table' is about @{name}, and there is no such function; erase the table"
+        return
+    try:
+        expected = index_book(known[name]).entries
+    except TinycError as error:
+        yield table.location, f"'index_book.table' is about @{name}, which is not in the Tiny layer: {error.message}"
+        return
+    found = read_table(table).entries
+    if len(found) != len(expected):
+        yield (
+            table.location,
+            f"'index_book.table' has {len(found)} entries, and @{name} has {len(expected)} values; "
+            "run --tiny-to-index-book again",
+        )
+        return
+    names = {ours.value: theirs.value for ours, theirs in zip(expected, found, strict=True)}
+    if len(set(names.values())) < len(names):
+        yield table.location, "'index_book.table' has two entries of one value"
+    for op, theirs, ours in zip(entries(table), found, expected, strict=True):
+        for message in _compare(theirs, ours, names):
+            yield op.location, f"'{op.operation.name}' of {theirs.value}: {message}; run --tiny-to-index-book again"
+
+
+def _compare(found: Entry | NonScopEntry, expected: Entry | NonScopEntry, names: Mapping[str, str]) -> Iterator[str]:
+    """Yield how an entry differs from the recomputed one, whose values are called `names` in the table."""
+    if isinstance(expected, NonScopEntry) or isinstance(found, NonScopEntry):
+        if type(found) is not type(expected):
+            yield "the reads have an access map" if isinstance(found, NonScopEntry) else f"Non-SCoP: {expected.reason}"
+        elif found.inputs != tuple(names[each] for each in expected.inputs) or found.reason != expected.reason:
+            yield f"inputs and reason are {expected.inputs} and {expected.reason!r}"
+        return
+    if found.axes != expected.axes or found.reduce_axes != expected.reduce_axes:
+        kinds = ", ".join(f"{axis.size} {axis.kind}" for axis in expected.axes)
+        yield f"the axes are [{kinds}], the reduced ones {list(expected.reduce_axes)} of the operand"
+        return
+    if [each.value for each in found.inputs] != [names[each.value] for each in expected.inputs]:
+        yield f"the inputs are {[names[each.value] for each in expected.inputs]}"
+        return
+    for theirs, ours in zip(found.inputs, expected.inputs, strict=True):
+        if theirs.map != ours.map and not _same_index(expected, theirs.map, ours.map):
+            yield f"the map to {theirs.value} is {_list(ours.map)}, not {_list(theirs.map)}"
+    if not _same_guards(expected, found.guards):
+        yield f"the guards are {_list(expected.guards)}, not {_list(found.guards)}"
+
+
+def _list(items: Iterable[Any]) -> str:
+    return f"[{', '.join(map(str, items))}]"
+
+
+def _same_index(entry: Entry, left: Any, right: Any) -> bool:
+    from tinyc.analysis.polyhedra import same_index  # islpy takes its time to load
+
+    return same_index(entry.shape, left, right)
+
+
+def _same_guards(entry: Entry, found: tuple[Guard, ...]) -> bool:
+    if len(found) != len(entry.guards):
+        return False
+    return all(
+        repr(theirs.value) == repr(ours.value)
+        and theirs.size == ours.size
+        and (theirs.expression == ours.expression or _same_index(entry, (theirs.expression,), (ours.expression,)))
+        for theirs, ours in zip(found, entry.guards, strict=True)
+    )

@@ -1,0 +1,75 @@
+"""The `poly` dialect: the view of a function, its blocks, its Non-SCoP tensors, the edges between blocks."""
+
+from typing import Any
+
+from tinyc.diagnostics import TinycError
+from tinyc.dialects.tiny.op_verifier import declared_fields_error
+from tinyc.mlir import ext, ir
+
+
+class Poly(ext.Dialect, name="poly"):
+    """Statements with isl domains, accesses and dependences, beside the function that they come from."""
+
+
+class _PolyOp(Poly.Operation):
+    """What the ops share: the verifier."""
+
+    def verify_invariants(self: Any) -> bool:
+        """Check the declared fields and their kinds; report a violation at the op."""
+        from tinyc.dialects.poly.verify import check_op
+
+        message = declared_fields_error(self)
+        try:
+            if message is None:
+                check_op(self)
+                return True
+        except TinycError as error:
+            message = f"'{self.operation.name}' {error.message} [{error.code} {error.name}]"
+        self.location.emit_error(message)
+        return False
+
+
+class ViewOp(_PolyOp, name="view", traits=[ir.NoTerminatorTrait]):
+    """The blocks and Non-SCoP tensors of the function named `function`, in program order, then the edges."""
+
+    function: Any
+    body: ext.Region
+
+
+class BlockOp(_PolyOp, name="block"):
+    """A statement `name`, which writes the tensor of that name.
+
+    `kind` is `ewise`, `reduce`, `movement_affine`, `contraction_pattern` or `scan`. `write` maps an instance to the
+    element that it writes, and each of `accesses` to one that it reads. `attrs` has the op of an element-wise block or
+    a reduction; of a contraction `lhs_idx`, `rhs_idx`, `out_idx`, `reduce_idx`, `batch_idx` (names of axes), `pattern`
+    (`matmul` or `conv`) and `affine_offsets` (its windows); of a scan `axis`, `reverse`, `exclusive`; and `pads`: the
+    value that an access gives outside the set `inside`, of several the first that is left.
+    """
+
+    name: ir.StringAttr
+    kind: ir.StringAttr
+    domain: ir.StringAttr
+    write: ir.StringAttr
+    accesses: ir.ArrayAttr
+    attrs: Any
+
+
+class NonScopOp(_PolyOp, name="non_scop"):
+    """A tensor that no quasi-affine statement computes, and why."""
+
+    name: ir.StringAttr
+    reason: ir.StringAttr
+
+
+class EdgeOp(_PolyOp, name="edge"):
+    """Dependences of the block `target` on the block `source`, instance to instance.
+
+    `true` has one map for each access of the target that reads the source. Values are written once: `anti` and `output`
+    are empty.
+    """
+
+    source: ir.StringAttr
+    target: ir.StringAttr
+    true: ir.ArrayAttr
+    anti: ir.ArrayAttr
+    output: ir.ArrayAttr

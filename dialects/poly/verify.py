@@ -1,0 +1,155 @@
+"""What holds for Poly-Views: a view lists blocks, Non-SCoP tensors and edges, and says what the analysis says.
+
+A view is compared with the recomputed one item by item. The names of tensors are taken from the view, because name
+locations do not survive as text; sets and maps are compared by isl, as sets and maps.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from tinyc.analysis.poly_view import PolyBlock, PolyView, poly_view
+from tinyc.diagnostics import TinycError
+from tinyc.dialects.poly.encode import encode_edge, encode_item
+from tinyc.dialects.tiny.verify import functions
+from tinyc.mlir import ir
+
+KINDS = ("ewise", "reduce", "movement_affine", "contraction_pattern", "scan")
+_BODY = ("poly.block", "poly.non_scop", "poly.edge")
+_TEXTS = ("name", "kind", "domain", "write", "reason", "source", "target")
+_LISTS = ("accesses", "true", "anti", "output")
+_MAX_TEXT = 20_000
+_MAX_BRACKETS = 500
+
+
+def views(module: Any) -> list[Any]:
+    """Return the views of a module."""
+    return [op for op in module.body.operations if op.operation.name == "poly.view"]
+
+
+def check_op(op: Any) -> None:
+    """Check a `poly` op by itself.
+
+    Raises:
+        TinycError: `InvalidAttribute`.
+    """
+    attributes = op.operation.attributes
+    if op.operation.name == "poly.view":
+        _check_view(op)
+    for name in _TEXTS:
+        if name in attributes and not isinstance(attributes[name], ir.StringAttr):
+            raise TinycError("InvalidAttribute", f"'{name}' is {attributes[name]}, not a string")
+    for name in _LISTS:
+        if name in attributes and not _is_texts(attributes[name]):
+            raise TinycError("InvalidAttribute", f"'{name}' is {attributes[name]}, not a list of strings")
+    if "kind" in attributes and attributes["kind"].value not in KINDS:
+        raise TinycError("InvalidAttribute", f"kind {attributes['kind']} is none of {', '.join(KINDS)}")
+    if "attrs" in attributes and not isinstance(attributes["attrs"], ir.DictAttr):
+        raise TinycError("InvalidAttribute", f"'attrs' is {attributes['attrs']}, not a dictionary")
+
+
+def _is_texts(attribute: Any) -> bool:
+    return isinstance(attribute, ir.ArrayAttr) and all(isinstance(item, ir.StringAttr) for item in attribute)
+
+
+def _check_view(op: Any) -> None:
+    if not isinstance(op.operation.attributes["function"], ir.FlatSymbolRefAttr):
+        raise TinycError("InvalidAttribute", "needs the name of a function, function = @main")
+    if len(op.operation.regions) != 1 or len(op.operation.regions[0].blocks) != 1:
+        raise TinycError("InvalidAttribute", "must have one region of one block")
+    for each in op.operation.regions[0].blocks[0].operations:
+        if each.operation.name not in _BODY:
+            raise TinycError("InvalidAttribute", f"may hold {', '.join(_BODY)} only, not {each.operation.name}")
+
+
+def verify(module: Any) -> bool:
+    """Compare every view with the recomputed one; report each difference at its op, and whether there was none."""
+    legal = True
+    known = {function.operation.attributes["sym_name"].value: function for function in functions(module)}
+    for view in views(module):
+        for location, message in _differences(view, known):
+            location.emit_error(f"{message}; run --tiny-to-poly again")
+            legal = False
+    return legal
+
+
+def _differences(view: Any, known: dict[str, Any]) -> Iterator[tuple[Any, str]]:
+    name = view.operation.attributes["function"].value
+    body = list(view.operation.regions[0].blocks[0].operations)
+    items = [op for op in body if op.operation.name != "poly.edge"]
+    edges = [op for op in body if op.operation.name == "poly.edge"]
+    names = [op.operation.attributes["name"].value for op in items]
+    if name not in known:
+        yield view.location, f"'poly.view' is about @{name}, and there is no such function"
+        return
+    try:
+        count = len(poly_view(known[name]).items)
+        expected = poly_view(known[name], names) if len(names) == count else None
+    except TinycError as error:
+        yield view.location, f"'poly.view' is about @{name}, which is not in the Tiny layer: {error.message}"
+        return
+    if expected is None:
+        yield view.location, f"'poly.view' has {len(items)} blocks and Non-SCoP tensors, and @{name} gives {count}"
+    elif len(set(names)) < len(names):
+        yield view.location, "'poly.view' has two blocks of one name"
+    elif len(edges) != len(expected.edges):
+        yield view.location, f"'poly.view' has {len(edges)} edges, and @{name} gives {len(expected.edges)}"
+    else:
+        yield from _compare(items, edges, expected)
+
+
+def _compare(items: list[Any], edges: list[Any], expected: PolyView) -> Iterator[tuple[Any, str]]:
+    for op, item in zip(items, expected.items, strict=True):
+        kind, attributes = encode_item(item)
+        if kind != op.operation.name:
+            yield op.location, f"'{op.operation.name}' {item.name} is a '{kind}'"
+            continue
+        domain = item.statement.domain_text if isinstance(item, PolyBlock) else None
+        for message in _differing(op, attributes, domain):
+            yield op.location, f"'{kind}' {item.name}: {message}"
+    for op, edge in zip(edges, expected.edges, strict=True):
+        for message in _differing(op, encode_edge(edge), None):
+            yield op.location, f"'poly.edge' {edge.source.name} to {edge.target.name}: {message}"
+
+
+def _differing(op: Any, expected: dict[str, Any], domain: str | None) -> Iterator[str]:
+    """Yield how the attributes of `op` differ from the expected ones; accesses matter on the domain only."""
+    for name, attribute in expected.items():
+        found = op.operation.attributes[name]
+        if found == attribute:
+            continue
+        if name not in ("domain", "write", "accesses", "true") or len(_texts(found)) != len(_texts(attribute)):
+            yield f"'{name}' is {attribute}, not {found}"
+            continue
+        for theirs, ours in zip(_texts(found), _texts(attribute), strict=True):
+            problem = _isl_difference(theirs, ours, None if name in ("domain", "true") else domain)
+            if problem:
+                yield f"'{name}' {problem}"
+
+
+def _texts(attribute: Any) -> list[str]:
+    return [attribute.value] if isinstance(attribute, ir.StringAttr) else [item.value for item in attribute]
+
+
+def _isl_difference(found: str, expected: str, domain: str | None) -> str | None:
+    """Return how two sets or maps differ (maps on `domain` only), or None."""
+    if found == expected:
+        return None
+    if len(found) > _MAX_TEXT or found.count("(") + found.count("[") > _MAX_BRACKETS:
+        return f"is a text of {len(found)} characters; isl is not asked to read that"
+    import islpy as isl
+
+    from tinyc.analysis.polyhedra import TooHard, bounded
+
+    kind = isl.Map if "->" in expected.partition("{")[2] else isl.Set
+    try:
+        with bounded():
+            theirs, ours = kind(found), kind(expected)
+            if domain is not None:
+                box = isl.Set(domain)
+                theirs, ours = theirs.intersect_domain(box), ours.intersect_domain(box)
+            same = theirs.is_equal(ours)
+    except TooHard:
+        return f"is {found}, which isl cannot compare with {expected} in reasonable time"
+    except isl.Error as error:
+        return f"is {found}, which isl does not read as {expected}: {str(error).partition(' in /')[0]}"
+    return None if same else f"is {expected}, not {found}"

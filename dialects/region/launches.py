@@ -1,0 +1,167 @@
+"""The host function as data: which buffers there are, who writes and reads each, and in which generation.
+
+In: the host function and the kernels that it launches. Out: a `Host` of buffers and launches, named and placed in the
+arena. No IR is changed.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tinyc.analysis import arena, extents
+from tinyc.analysis.arena import Request
+from tinyc.analysis.extents import Dim
+from tinyc.diagnostics import TinycError, Where
+from tinyc.dialects.tiny.attributes import tensor_type
+from tinyc.dialects.tiny.infer import Assumption
+from tinyc.dialects.tiny.types import TensorType, size_bytes, symbols_of
+from tinyc.dialects.tiny.verify import assumptions
+
+
+@dataclass
+class HostBuffer:
+    """One buffer: its tensor, its kind (`input`, `output`, `arena`), the generations of its writer and last reader."""
+
+    tensor: TensorType
+    location: Any
+    kind: str = "arena"
+    name: str = ""
+    offset: Dim = 0
+    first: int = -1
+    last: int = -1
+
+    @property
+    def size(self) -> Dim:
+        """The size in bytes."""
+        return extents.product((*self.tensor.shape, size_bytes(self.tensor.element)))
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One launch: its level in the dependence graph; its buffers, each with the tensor as which the kernel sees it."""
+
+    kernel: Any
+    symbol: str
+    location: Any
+    generation: int
+    reads: list[tuple[HostBuffer, TensorType]]
+    writes: list[tuple[HostBuffer, TensorType]] = field(default_factory=list)
+
+
+class Host:
+    """The host function.
+
+    Raises:
+        TinycError: `InvalidIr`: it does something else than launch kernels and rename buffers, or its kernels are gone.
+        ExtentError: the arena's size is beyond what an extent can say.
+    """
+
+    def __init__(self, function: Any, kernels: Mapping[str, Any]) -> None:
+        self.name: str = function.operation.attributes["sym_name"].value
+        self.location = function.location
+        self._function, self._kernels = function, kernels
+        self._block = function.regions[0].blocks[0]
+        self._held: dict[Any, HostBuffer] = {}
+        self._launched: dict[Any, str] = {}
+        self.launches: list[Launch] = []
+        self.outputs: list[HostBuffer] = []
+        self.inputs = [self._input(argument) for argument in self._block.arguments]
+        for op in self._block.operations:
+            self._visit(op)
+        self.launches.sort(key=lambda launch: launch.generation)
+        written = [buffer for launch in self.launches for buffer, _ in launch.writes]
+        self.temps = [buffer for buffer in written if buffer.kind == "arena"]
+        self._name_buffers()
+        self.arena_bytes = self._place_temps()
+
+    @property
+    def buffers(self) -> list[HostBuffer]:
+        """All buffers: the inputs, the outputs, and what lies between kernels."""
+        return [*self.inputs, *self.outputs, *self.temps]
+
+    @property
+    def assumptions(self) -> list[Assumption]:
+        """What has to hold of the symbols."""
+        return assumptions(self._block)
+
+    def symbols(self) -> tuple[str, ...]:
+        """Return the symbols in order of first appearance: in the inputs, then anywhere else."""
+        seen = [tensor for launch in self.launches for _, tensor in (*launch.reads, *launch.writes)]
+        names = dict.fromkeys(symbols_of([*(buffer.tensor for buffer in self.buffers), *seen]))
+        for assumption in self.assumptions:
+            names.update(dict.fromkeys((*extents.symbols(assumption.lhs), *extents.symbols(assumption.rhs))))
+        return tuple(names)
+
+    def input_names(self) -> list[str]:
+        """Return what the user calls the inputs."""
+        return self._user_names("arg_attrs", self.inputs)
+
+    def output_names(self) -> list[str]:
+        """Return what the user calls the outputs."""
+        return self._user_names("res_attrs", self.outputs)
+
+    def _user_names(self, which: str, buffers: Sequence[HostBuffer]) -> list[str]:
+        attributes = self._function.operation.attributes
+        given = list(attributes[which]) if which in attributes else [{}] * len(buffers)
+        return [
+            each["tiny.name"].value if "tiny.name" in each else buffer.name
+            for each, buffer in zip(given, buffers, strict=True)
+        ]
+
+    def _input(self, argument: Any) -> HostBuffer:
+        buffer = self._held[argument] = HostBuffer(tensor_type(argument.type), self.location, "input")
+        return buffer
+
+    def _visit(self, op: Any) -> None:
+        operation = op.operation
+        if operation.name == "region.launch":
+            self._launched[operation.results[0]] = operation.attributes["kernel"].value
+        elif operation.name == "func.call_indirect":
+            self._launch(operation)
+        elif operation.name == "tiny.reshape":
+            self._held[operation.results[0]] = self._held[operation.operands[0]]
+        elif operation.name == "func.return":
+            self._return(operation)
+        elif operation.name != "tiny.assume":
+            raise self._error(f"it computes '{operation.name}' itself; --tiny-to-region puts every op into a kernel")
+
+    def _launch(self, op: Any) -> None:
+        callee, *operands = op.operands
+        symbol = self._launched[callee]
+        if symbol not in self._kernels:
+            raise self._error(f"@{symbol} is no region.kernel; run --region-to-exec before --region-to-loops")
+        reads = [(self._held[operand], tensor_type(operand.type)) for operand in operands]
+        generation = 1 + max((buffer.first for buffer, _ in reads), default=-1)
+        for buffer, _ in reads:
+            buffer.last = max(buffer.last, generation)
+        launch = Launch(self._kernels[symbol], symbol, op.location, generation, reads)
+        for result in op.results:
+            buffer = HostBuffer(tensor_type(result.type), op.location, first=generation, last=generation)
+            self._held[result] = buffer
+            launch.writes.append((buffer, buffer.tensor))
+        self.launches.append(launch)
+
+    def _return(self, op: Any) -> None:
+        for position, value in enumerate(op.operands):
+            buffer = self._held[value]
+            if buffer.kind != "arena":
+                what = "an argument" if buffer.kind == "input" else "returned twice"
+                raise self._error(f"result {position} is {what}; --tiny-to-region makes each the result of a launch")
+            buffer.kind, buffer.tensor = "output", tensor_type(value.type)
+            self.outputs.append(buffer)
+
+    def _error(self, message: str) -> TinycError:
+        return TinycError("InvalidIr", f"host function @{self.name}: {message}", Where(node=self.name))
+
+    def _name_buffers(self) -> None:
+        for prefix, group in (("input", self.inputs), ("output", self.outputs), ("temp", self.temps)):
+            for position, buffer in enumerate(group):
+                buffer.name = f"{prefix}_{position}"
+
+    def _place_temps(self) -> Dim:
+        """Give what lies between kernels its place in the arena; return the arena's size."""
+        requests = [Request(buffer.size, buffer.first, buffer.last) for buffer in self.temps]
+        offsets, total = arena.allocate(requests)
+        for buffer, offset in zip(self.temps, offsets, strict=True):
+            buffer.offset = offset
+        return total

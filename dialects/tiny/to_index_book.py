@@ -1,0 +1,56 @@
+"""Tiny → IndexBook: the axes and access maps of every value, printed beside the function."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from tinyc.analysis.index_book import Entry, IndexBook, index_book
+from tinyc.dialects.index_book.encode import encode_entry
+from tinyc.dialects.index_book.verify import tables
+from tinyc.dialects.tiny.verify import functions
+from tinyc.mlir import ir
+from tinyc.passes import Pass
+
+
+@dataclass(frozen=True)
+class TinyToIndexBook(Pass):
+    """Print the IndexBook of each Tiny function as a table behind it.
+
+    Requires:
+        1. Functions of Tiny ops in a single block.
+    Ensures:
+        1. Each function has one table with an entry for each of its values; the functions are as before.
+        2. What is not a quasi-affine map is an `index_book.non_scop` with the reason.
+    Before:
+        func.func @main(%x: tensor<4x3xf32> {tiny.name = "x"}) -> tensor<3x4xf32> {
+          %0 = "tiny.permute"(%x) {perm = array<i64: 1, 0>} : (tensor<4x3xf32>) -> tensor<3x4xf32>
+          return %0 : tensor<3x4xf32>
+        }
+    After:
+        "index_book.table"() ({
+          "index_book.entry"() {value = "v0", inputs = ["x"], maps = [affine_map<(d0, d1) -> (d1, d0)>], …} : () -> ()
+        }) {function = @main} : () -> ()
+    Source: specification 000 §1.3, 002 §2.
+    """
+
+    name: ClassVar[str] = "tiny-to-index-book"
+    consumes: ClassVar[tuple[str, ...]] = ("tiny",)
+    produces: ClassVar[tuple[str, ...]] = ("index_book",)
+
+    def run(self, module: Any) -> None:
+        """Put a table behind every function of `module`, in place of one that is there."""
+        for table in tables(module):
+            table.operation.erase()
+        for function in functions(module):
+            write_table(index_book(function), function)
+
+
+def write_table(book: IndexBook, function: Any) -> None:
+    """Create the table of `book` behind `function`."""
+    with ir.InsertionPoint.after(function.operation), function.location:
+        table = ir.Operation.create(
+            "index_book.table", attributes={"function": ir.FlatSymbolRefAttr.get(book.function)}, regions=1
+        )
+        with ir.InsertionPoint(table.regions[0].blocks.append()):
+            for entry in book.entries:
+                kind = "entry" if isinstance(entry, Entry) else "non_scop"
+                ir.Operation.create(f"index_book.{kind}", attributes=encode_entry(entry))

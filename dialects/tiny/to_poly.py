@@ -1,0 +1,57 @@
+"""Tiny → Poly-View: the polyhedral statements and their dependences, printed beside the function."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from tinyc.analysis.poly_view import PolyView, poly_view
+from tinyc.dialects.poly.encode import encode_edge, encode_item
+from tinyc.dialects.poly.verify import views
+from tinyc.dialects.tiny.verify import functions
+from tinyc.mlir import ir
+from tinyc.passes import Pass
+
+
+@dataclass(frozen=True)
+class TinyToPoly(Pass):
+    """Print the Poly-View of each Tiny function behind it.
+
+    Requires:
+        1. Functions of Tiny ops in a single block.
+    Ensures:
+        1. Each function has one view: a block for each compute op that an output needs (one for a contraction), an
+           edge for each pair of blocks of which one reads the other; the functions are as before.
+        2. What is not quasi-affine is a `poly.non_scop` with the reason.
+    Before:
+        func.func @main(%x: tensor<4xf32> {tiny.name = "x"}) -> tensor<4xf32> {
+          %0 = "tiny.relu"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+          return %0 : tensor<4xf32>
+        }
+    After:
+        "poly.view"() ({
+          "poly.block"() {accesses = ["{ v0[i0] -> x[i0] }"], domain = "{ v0[i0] : 0 <= i0 < 4 }", …} : () -> ()
+        }) {function = @main} : () -> ()
+    Source: specification 000 §1.4 and §3, 002 §3.
+    """
+
+    name: ClassVar[str] = "tiny-to-poly"
+    consumes: ClassVar[tuple[str, ...]] = ("tiny",)
+    produces: ClassVar[tuple[str, ...]] = ("poly",)
+
+    def run(self, module: Any) -> None:
+        """Put a view behind every function of `module`, in place of one that is there."""
+        for view in views(module):
+            view.operation.erase()
+        for function in functions(module):
+            _write(poly_view(function), function)
+
+
+def _write(view: PolyView, function: Any) -> None:
+    with ir.InsertionPoint.after(function.operation), function.location:
+        name = ir.FlatSymbolRefAttr.get(view.function)
+        op = ir.Operation.create("poly.view", attributes={"function": name}, regions=1)
+        with ir.InsertionPoint(op.regions[0].blocks.append()):
+            for item in view.items:
+                kind, attributes = encode_item(item)
+                ir.Operation.create(kind, attributes=attributes)
+            for edge in view.edges:
+                ir.Operation.create("poly.edge", attributes=encode_edge(edge))

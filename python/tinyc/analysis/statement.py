@@ -1,0 +1,159 @@
+"""Statements: iteration domains with named axes and parameters, and their text in isl's notation.
+
+A `Statement` has a name, axes with names and extents, and parameters: one for each symbol, and one for each product of
+symbols, which isl cannot multiply. Pure text: `polyhedra` makes isl objects of it.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from tinyc.analysis.axis import Axis, AxisExpr, Shape, divisions
+from tinyc.analysis.extents import Atom, Dim, Extent, FloorDiv
+from tinyc.analysis.movement import Guard, Index
+
+_RESERVED = frozenset(
+    ("and", "ceild", "exists", "false", "floor", "floord", "implies", "infty", "lcm", "max", "min", "mod", "nan")
+) | frozenset(("not", "or", "rat", "true"))
+
+
+def identifier(name: str, taken: Iterable[str] = ()) -> str:
+    """Return `name` as an isl identifier that is not among `taken`."""
+    text = re.sub(r"[^A-Za-z0-9_]", "_", name)
+    text = text if re.match(r"[A-Za-z_]", text) and text not in _RESERVED else f"_{text}"
+    while text in taken:
+        text += "_"
+    return text
+
+
+def opaque_extents(dim: Dim) -> Iterable[str]:
+    """Yield the symbols and products in `dim` that isl takes as parameters, as canonical text."""
+    if isinstance(dim, int):
+        return
+    for monomial, _ in dim.terms:
+        division = division_of(monomial)
+        if division is not None:
+            yield from opaque_extents(division.numerator)
+        elif monomial:
+            yield monomial_text(monomial)
+
+
+def division_of(monomial: tuple[Atom, ...]) -> FloorDiv | None:
+    """Return the one atom of a monomial that isl can write as a floor."""
+    atom = monomial[0] if len(monomial) == 1 else None
+    return atom if isinstance(atom, FloorDiv) and isinstance(atom.divisor, int) else None
+
+
+def monomial_text(monomial: tuple[Atom, ...]) -> str:
+    """Return the canonical text of a product of symbols."""
+    return str(Extent(((monomial, 1),)))
+
+
+def constants(expressions: Iterable[AxisExpr]) -> Iterable[Dim]:
+    """Yield the constants in expressions, those inside divisions too."""
+    for expression in expressions:
+        yield expression.constant
+        yield from (division.numerator.constant for division in divisions(expression))
+
+
+@dataclass(frozen=True)
+class Statement:
+    """The instances of a computation: `parameters` are pairs of an extent and the isl name that stands for it."""
+
+    name: str
+    axes: tuple[str, ...]
+    shape: Shape
+    parameters: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def over(cls, name: str, shape: Shape, labels: Sequence[str], dims: Iterable[Dim] = ()) -> "Statement":
+        """Return the statement over `shape`; an axis is called by its label, or `i<position>` where that is not free.
+
+        `dims` are further extents that its accesses speak of.
+        """
+        parameters: dict[str, str] = {}
+        for dim in (*shape, *dims):
+            for extent in opaque_extents(dim):
+                if extent not in parameters:
+                    parameters[extent] = identifier(extent.replace("*", "_"), parameters.values())
+        taken = list(parameters.values())
+        for position, label in enumerate(labels):
+            plain = label and identifier(label) == label and label not in taken
+            taken.append(label if plain else identifier(f"i{position}", taken))
+        return cls(name, tuple(taken[len(parameters) :]), shape, tuple(parameters.items()))
+
+    @property
+    def tuple_text(self) -> str:
+        """An instance: `S[m, n]`."""
+        return f"{self.name}[{', '.join(self.axes)}]"
+
+    @property
+    def domain_text(self) -> str:
+        """The box of the axes: `[M] -> { S[m] : 0 <= m < M }`."""
+        bounds = [f"0 <= {axis} < {self.extent(size)}" for axis, size in zip(self.axes, self.shape, strict=True)]
+        return self._set([self.tuple_text], bounds)
+
+    def inside_text(self, guard: Guard) -> str:
+        """Return the instances that pass a guard."""
+        return self._set([self.tuple_text], [self._bound(guard)])
+
+    def access_text(self, tensor: str, index: Index, guards: Sequence[Guard] = ()) -> str:
+        """Return the access to `tensor[index]` from the instances that pass the guards."""
+        element = f"{tensor}[{', '.join(self.affine(row) for row in index)}]"
+        return self._set([self.tuple_text, element], [self._bound(guard) for guard in guards])
+
+    def _bound(self, guard: Guard) -> str:
+        return f"0 <= {self.affine(guard.expression)} < {self.extent(guard.size)}"
+
+    def _set(self, tuples: list[str], conditions: list[str]) -> str:
+        names = f"[{', '.join(name for _, name in self.parameters)}] -> " if self.parameters else ""
+        return f"{names}{{ {' -> '.join(tuples)}{' : ' if conditions else ''}{' and '.join(conditions)} }}"
+
+    def extent(self, dim: Dim) -> str:
+        """Return an extent over the parameters."""
+        if isinstance(dim, int):
+            return str(dim)
+        names, parts = dict(self.parameters), []
+        for monomial, coefficient in dim.terms:
+            division = division_of(monomial)
+            if division is not None:
+                factor: str | None = _floor(self.extent(division.numerator), division.divisor)
+            else:
+                factor = names[monomial_text(monomial)] if monomial else None
+            parts.append((coefficient, factor))
+        return _sum(parts)
+
+    def affine(self, expression: AxisExpr) -> str:
+        """Return an axis expression over the axes and the parameters."""
+        parts: list[tuple[int, str | None]] = []
+        for atom, coefficient in expression.terms:
+            if isinstance(atom, Axis):
+                parts.append((coefficient, self.axes[atom.position]))
+            else:
+                parts.append((coefficient, _floor(self.affine(atom.numerator), atom.divisor)))
+        constant = expression.constant
+        if isinstance(constant, int):
+            return _sum([*parts, (constant, None)])
+        return f"{_sum(parts)} + {self.extent(constant)}" if parts else self.extent(constant)
+
+
+def _floor(numerator: str, divisor: int | Dim) -> str:
+    return f"floor({numerator if numerator.isidentifier() else f'({numerator})'}/{divisor})"
+
+
+def _sum(parts: Iterable[tuple[int, str | None]]) -> str:
+    """Return the sum of ``coefficient * factor``; a factor of None is 1."""
+    text = ""
+    for coefficient, factor in parts:
+        if not coefficient:
+            continue
+        size = (
+            str(abs(coefficient))
+            if factor is None
+            else factor
+            if abs(coefficient) == 1
+            else f"{abs(coefficient)}*{factor}"
+        )
+        sign = "-" if coefficient < 0 else "+"
+        text += f" {sign} {size}" if text else ("-" if sign == "-" else "") + size
+    return text or "0"

@@ -1,0 +1,34 @@
+"""Host memory for one run: the arena, and fresh arrays for the outputs."""
+
+import numpy as np
+
+from tinyc.diagnostics import TinycError
+
+#: Where the arena starts is a multiple of this, as every offset into it is.
+ALIGNMENT_BYTES = 64
+
+
+def allocate_arena(size_bytes: int) -> np.ndarray:
+    """Return `size_bytes` bytes of uninitialised memory that start at a multiple of the alignment.
+
+    Raises:
+        TinycError: `OutOfMemory`.
+    """
+    raw = allocate((size_bytes + ALIGNMENT_BYTES,), np.dtype(np.uint8), "the arena")
+    start = -raw.ctypes.data % ALIGNMENT_BYTES
+    return raw[start : start + size_bytes]
+
+
+def allocate(shape: tuple[int, ...], dtype: np.dtype, purpose: str) -> np.ndarray:
+    """Return an uninitialised array.
+
+    Raises:
+        TinycError: `OutOfMemory`; `purpose` says for what.
+    """
+    try:
+        return np.empty(shape, dtype)
+    except (MemoryError, ValueError, OverflowError):
+        raise TinycError(
+            "OutOfMemory",
+            f"there is no memory for {purpose}, a {dtype} array of shape {list(shape)}; use smaller inputs",
+        ) from None

@@ -1,0 +1,104 @@
+"""Inputs as a program takes them: arrays of exactly the declared type and rank, dense, and never written to.
+
+In: what the user gave, by name. Out: numpy arrays whose bytes a kernel may read as a row-major tensor. Strided arrays
+are copied on entry, with a remark.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from tinyc.diagnostics import TinycError, Where, remark
+from tinyc.runtime.program import Buffer, Program
+
+#: Element type → the numpy type of its arrays; a bool is a byte.
+DTYPES: dict[str, np.dtype] = {
+    "f16": np.dtype(np.float16),
+    "bf16": np.dtype(ml_dtypes.bfloat16),
+    "f32": np.dtype(np.float32),
+    "f64": np.dtype(np.float64),
+    **{f"i{bits}": np.dtype(f"i{bits // 8}") for bits in (8, 16, 32, 64)},
+    **{f"ui{bits}": np.dtype(f"u{bits // 8}") for bits in (8, 16, 32, 64)},
+    "i1": np.dtype(np.bool_),
+}
+
+
+def dense_inputs(program: Program, inputs: Mapping[str, Any]) -> list[np.ndarray]:
+    """Return the inputs in the program's order, dense and row-major.
+
+    Raises:
+        TinycError: `InputMismatch`: every input that is missing, not declared, or not of its declared type or rank.
+    """
+    errors = [_unknown(name, program) for name in inputs if name not in program.inputs]
+    arrays = []
+    for name, buffer in zip(program.inputs, program.of_kind("input"), strict=True):
+        try:
+            arrays.append(_dense(name, _checked(name, inputs, buffer)))
+        except TinycError as error:
+            errors.append(error)
+    if errors:
+        raise TinycError.several(errors)
+    return arrays
+
+
+def mismatch(name: str, message: str) -> TinycError:
+    """Return the error for one input."""
+    return TinycError("InputMismatch", message, Where(node=name))
+
+
+def _unknown(name: str, program: Program) -> TinycError:
+    known = ", ".join(f"'{each}'" for each in program.inputs) or "none"
+    return mismatch(name, f"the program has no input '{name}'; its inputs are {known}")
+
+
+def _checked(name: str, inputs: Mapping[str, Any], buffer: Buffer) -> np.ndarray:
+    expected = DTYPES[buffer.element]
+    declared = f"{expected} array of shape [{', '.join(map(str, buffer.shape))}]"
+    if name not in inputs:
+        raise mismatch(name, f"input '{name}' is missing; give a {declared}")
+    array = as_array(name, inputs[name])
+    if array.dtype != expected:
+        raise mismatch(
+            name, f"input '{name}' is of type {array.dtype}; the program declares {expected}: convert it with .astype"
+        )
+    if array.ndim != len(buffer.shape):
+        raise mismatch(name, f"input '{name}' has shape {list(array.shape)}; the program declares a {declared}")
+    return array
+
+
+def as_array(name: str, value: Any) -> np.ndarray:
+    """Return `value` as a numpy array over the same memory.
+
+    Raises:
+        TinycError: `InputMismatch`: it is no array, or one that numpy cannot read.
+    """
+    if isinstance(value, np.ndarray | np.generic):
+        return np.asarray(value)
+    if not hasattr(value, "__dlpack__"):
+        raise mismatch(
+            name, f"input '{name}' is a {type(value).__name__}; give a numpy array, or an array with __dlpack__"
+        )
+    try:
+        return np.from_dlpack(value)
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        raise mismatch(
+            name,
+            f"numpy cannot read input '{name}', a {type(value).__name__}: {error}; copy it to a numpy array",
+        ) from None
+
+
+def _dense(name: str, array: np.ndarray) -> np.ndarray:
+    """Return `array` itself if its bytes are those of a row-major tensor, otherwise a copy."""
+    if array.flags.c_contiguous and array.flags.aligned:
+        return array
+    remark(
+        "strided-copy",
+        Where(node=name),
+        f"input '{name}' is not dense row-major and is copied on entry",
+        shape=list(array.shape),
+        strides=list(array.strides),
+        copied_bytes=array.nbytes,
+    )
+    return np.array(array, order="C", copy=True)

@@ -1,0 +1,58 @@
+"""LLVM IR to machine code in this process, by llvmlite.
+
+In: LLVM IR as text, and for which CPU. Out: the address of a function, which lives as long as the `Code` that has it.
+"""
+
+import functools
+import itertools
+from typing import Any
+
+from tinyc.diagnostics import InternalError
+
+_NUMBER = itertools.count()
+
+
+class Code:
+    """The machine code of one LLVM module; `cpu` is an LLVM name such as "x86-64", or None for this machine's."""
+
+    def __init__(self, llvm_ir: str, exported: str, cpu: str | None = None) -> None:
+        binding, machine = _binding(), _target_machine(cpu)
+        try:
+            module = binding.parse_assembly(llvm_ir)
+            module.verify()
+            _optimise(module, machine)
+            library = binding.JITLibraryBuilder().add_object_img(machine.emit_object(module)).add_current_process()
+            # The engine must not outlive the machine's target data, nor the code its engine.
+            self._engine = binding.create_lljit_compiler(machine, use_jit_link=False)
+            self._library = library.export_symbol(exported).link(self._engine, f"tinyc.{next(_NUMBER)}")
+        except RuntimeError as error:
+            raise InternalError("InternalError", f"LLVM refuses the code that tinyc made: {error}") from error
+        self.address: int = self._library[exported]
+
+
+@functools.cache
+def _binding() -> Any:
+    """Import llvmlite, which takes a tenth of a second, when it is first needed."""
+    import llvmlite.binding as binding
+
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    return binding
+
+
+def _target_machine(cpu: str | None) -> Any:
+    """Return a target machine; a CPU that is named has the features of its name only."""
+    binding = _binding()
+    name = cpu or binding.get_host_cpu_name()
+    features = "" if cpu else binding.get_host_cpu_features().flatten()
+    return binding.Target.from_default_triple().create_target_machine(cpu=name, features=features, opt=2)
+
+
+def _optimise(module: Any, machine: Any) -> None:
+    """Run LLVM's O2 on `module`, with vectorisation for `machine`."""
+    binding = _binding()
+    module.triple, module.data_layout = binding.get_default_triple(), str(machine.target_data)
+    options = binding.create_pipeline_tuning_options(speed_level=2)
+    options.loop_vectorization = options.slp_vectorization = True
+    builder = binding.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)

@@ -1,0 +1,123 @@
+"""Index expressions of views: reading, bounds, strides."""
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tinyc.analysis import extents, index_map
+from tinyc.analysis.index_map import Axis, Quotient, Remainder, Scaled, Sum
+from tinyc.diagnostics import TinycError
+
+
+def evaluate(index, point):
+    """Compute an index expression at a point: the meaning that the other tests hold against."""
+    match index:
+        case int():
+            return index
+        case Axis(position):
+            return point[position]
+        case Sum(left, right):
+            return evaluate(left, point) + evaluate(right, point)
+        case Scaled(operand, factor):
+            return evaluate(operand, point) * factor
+        case Quotient(operand, divisor):
+            return evaluate(operand, point) // divisor
+        case Remainder(operand, divisor):
+            return evaluate(operand, point) % divisor
+
+
+@st.composite
+def expressions(draw, depth=3):
+    """Draw the text of an expression over two axes that is also Python, with its brackets."""
+    if depth == 0 or draw(st.booleans()):
+        return draw(st.sampled_from(["i0", "i1", "0", "3", "7"]))
+    inner = draw(expressions(depth - 1))
+    operator = draw(st.sampled_from(["+", "-", "*", "//", "%"]))
+    if operator in "+-":
+        return f"({inner}) {operator} ({draw(expressions(depth - 1))})"
+    return f"({inner}) {operator} {draw(st.integers(1, 5))}"
+
+
+@given(expressions(), st.integers(0, 9), st.integers(0, 9))
+def test_expressions_mean_what_they_say(source, i0, i1):
+    expected = eval(source, {}, {"i0": i0, "i1": i1})  # the strategy's own text
+    assert evaluate(index_map.parse(source, 2), (i0, i1)) == expected
+
+
+@given(expressions(), st.integers(0, 9), st.integers(0, 9))
+def test_text_reads_back(source, i0, i1):
+    index = index_map.parse(source, 2)
+    again = index_map.parse(index_map.text(index), 2)
+    assert evaluate(again, (i0, i1)) == evaluate(index, (i0, i1))
+
+
+@given(expressions(), st.integers(1, 5), st.integers(1, 5))
+def test_bounds_hold_over_the_box(source, n0, n1):
+    index = index_map.parse(source, 2)
+    try:
+        index_map.require_nonnegative_strides(index)
+    except TinycError:
+        return
+    low, high = index_map.bounds(index, (n0, n1))
+    found = [evaluate(index, point) for point in itertools.product(range(n0), range(n1))]
+    assert low <= min(found)
+    assert max(found) <= high
+
+
+def test_bounds_are_symbolic_where_extents_are():
+    index = index_map.parse("2*i0 + i1", 2)
+    assert [str(bound) for bound in index_map.bounds(index, (extents.symbol("H"), 3))] == ["0", "2*H"]
+
+
+def test_products_and_divisions_bind_alike_from_left_to_right():
+    assert index_map.parse("i0 * 6 floordiv 4 mod 3", 1) == Remainder(Quotient(Scaled(Axis(0), 6), 4), 3)
+
+
+def test_words_and_signs_are_the_same_operators():
+    assert index_map.parse("i0 floordiv 4 + i0 mod 4", 1) == index_map.parse("i0//4+i0%4", 1)
+
+
+@pytest.mark.parametrize(
+    ("source", "why"),
+    [
+        ("", "unexpected end"),
+        ("i0 +", "unexpected end"),
+        ("(i0", "closing bracket is missing"),
+        ("i0)", "unexpected '"),
+        ("i2", "no result axis i2"),
+        ("i0 * i1", "not affine"),
+        ("i0 // i1", "positive integer"),
+        ("i0 % 0", "positive integer"),
+        ("i0 // -2", "positive integer"),
+        ("n", "unexpected 'n'"),
+        ("1.5", "unexpected '.5'"),
+        ("__import__('os').system('true')", "unexpected '__import__"),
+        ("i0; print(1)", "unexpected '; print"),
+        ("+".join(["i0"] * 600), "too many"),
+        ("(" * 100 + "i0" + ")" * 100, "nested brackets"),
+        ("i0 + " + "1" * 9000, "characters"),
+    ],
+)
+def test_what_is_no_index_expression_is_refused(source, why):
+    with pytest.raises(TinycError) as caught:
+        index_map.parse(source, 2)
+    assert caught.value.name == "InvalidAttribute"
+    assert why in caught.value.message
+
+
+@pytest.mark.parametrize("source", ["-i0", "3 - i0", "i0 - i1", "(2 - i0) floordiv 2", "i0 * -2"])
+def test_a_negative_stride_is_refused_and_names_flip(source):
+    with pytest.raises(TinycError, match="FLIP") as caught:
+        index_map.require_nonnegative_strides(index_map.parse(source, 2))
+    assert caught.value.name == "NegativeStride"
+
+
+@pytest.mark.parametrize("source", ["i0 - 1", "i0 mod 4", "2*i0 + 3*i1 - 5", "-3"])
+def test_constants_may_be_negative(source):
+    index_map.require_nonnegative_strides(index_map.parse(source, 2))
+
+
+def test_divisions_are_counted():
+    assert index_map.count_divisions(index_map.parse("i0 // 2 + i1 % 3 + (i0 // 2) % 2", 2)) == 4

@@ -1,0 +1,102 @@
+"""No input of `tinyc-opt` ends in a crash, a hang or a traceback: a message, and exit status 1."""
+
+import io
+import subprocess
+import sys
+
+import pytest
+
+from tinyc import opt
+
+
+def run(monkeypatch, capsys, source, *flags):
+    """Return the exit status and stderr of `tinyc-opt` with `source` (bytes) on stdin."""
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(source)))
+    status = opt.main([*flags])
+    return status, capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (b"\xff\xfe\x00\x01", "is not UTF-8 text (byte 0xff at offset 0)"),
+        (b"module {\n}\n\0", "-:3:1: error: the text holds a NUL byte"),
+        (b"(" * 1_000_000, "brackets are nested more than 256 deep"),
+        (b'"x.y"() ({' * 10_000, "brackets are nested more than 256 deep"),
+        (b"func.func @f(%x: " + b"tuple<" * 10_000, "brackets are nested more than 256 deep"),
+        (b"#m = affine_map<(d0) -> (" + b"- " * 100_000 + b"d0)>", "more than 256 minus signs stand in a row"),
+        (b"#a = " + b"9" * 100_000 + b" : i64", "a number has more than 1000 digits"),
+        (b"module {", "-:1:7: error: "),
+        (b'"unterminated', "error: "),
+        (b'tensor<?x?xf32, #tiny.dims<["M"]>>', "error: "),
+        (b'%0:9999999999999999999999 = "tiny.rand"() : () -> i32', "error: "),
+        (b'"tiny.neg"() : () -> ()', "error: "),
+        (b'"tiny.permute"() {perm = 1 : i64} : () -> tensor<4xf32>', "error: "),
+    ],
+)
+def test_bad_text_is_an_error(monkeypatch, capsys, source, message):
+    status, stderr = run(monkeypatch, capsys, source)
+    assert status == 1
+    assert message in stderr
+    assert "Traceback" not in stderr
+    assert "InternalError" not in stderr
+
+
+def test_aliases_that_double_each_other_are_refused(monkeypatch, capsys):
+    aliases = ["#a0 = [1, 2]", *(f"#a{i} = [#a{i - 1},\n #a{i - 1}]" for i in range(1, 60))]
+    source = "\n".join([*aliases, "module attributes {x.y = #a59} {}"]).encode()
+    status, stderr = run(monkeypatch, capsys, source)
+    assert status == 1
+    assert "alias #a23 stands for more than 10000000 attributes" in stderr
+
+
+def test_brackets_in_strings_comments_and_arrows_do_not_nest(monkeypatch, capsys):
+    deep = "(" * 1000
+    source = f'// {deep}\nfunc.func private @f(i32) -> i32 attributes {{a.b = "{deep}\\"{deep}"}}\n' * 1
+    declared = "".join(f"func.func private @g{i}(i32) -> i32\n" for i in range(1000))
+    status, stderr = run(monkeypatch, capsys, (source + declared).encode())
+    assert (status, stderr) == (0, "")
+
+
+def test_nesting_within_the_limit_is_read(monkeypatch, capsys):
+    source = b"module {" * 100 + b"}" * 100
+    assert run(monkeypatch, capsys, source) == (0, "")
+
+
+@pytest.mark.parametrize("name", ["no/such/file.mlir", ".", "nul\0byte"])
+def test_an_unreadable_file_is_an_error(capsys, name):
+    assert opt.main([name]) == 1
+    assert "TC308 UnreadableFile" in capsys.readouterr().err
+
+
+def test_an_unwritable_output_is_an_error(monkeypatch, capsys, tmp_path):
+    status, stderr = run(monkeypatch, capsys, b"module {}", "-o", str(tmp_path))
+    assert status == 1
+    assert f"cannot write '{tmp_path}'" in stderr
+
+
+def test_a_defect_is_a_sentence(monkeypatch, capsys):
+    def fail(*_arguments):
+        raise LookupError("nobody expected this")
+
+    monkeypatch.setattr(opt.text, "parse", fail)
+    status, stderr = run(monkeypatch, capsys, b"module {}")
+    assert status == 1
+    assert stderr == "error: LookupError: nobody expected this [TC901 InternalError]\n"
+
+
+def test_a_reader_that_goes_away_is_no_traceback():
+    program = "import sys; from tinyc import opt; sys.exit(opt.main(['--help']))"
+    command = [sys.executable, "-c", program]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        stderr = process.stderr.read()
+    assert process.returncode == 1
+    assert stderr == b""
+
+
+def test_the_context_is_as_before(monkeypatch, capsys):
+    assert run(monkeypatch, capsys, b'"x.y"() : () -> ()', "--allow-unregistered-dialect") == (0, "")
+    status, stderr = run(monkeypatch, capsys, b'"x.y"() : () -> ()')
+    assert status == 1
+    assert "unregistered dialect" in stderr

@@ -1,0 +1,141 @@
+"""Passes as dataclasses, and the runner."""
+
+import tempfile
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import pytest
+
+from tinyc import passes, text
+from tinyc.diagnostics import InternalError, TinycError, collect_remarks
+from tinyc.mlir import ir
+from tinyc.passes import Instrument, Pass, Upstream
+
+
+@dataclass(frozen=True)
+class Configured(Pass):
+    """A pass with an option of each type."""
+
+    name: ClassVar[str] = "configured"
+    arch: str = field(default="sm80", metadata={"doc": "the architecture"})
+    plan_file: str | None = None
+    stages: int = 3
+    scale: float = 1.0
+    fast: bool = False
+
+    def run(self, module):
+        module.operation.attributes["x.arch"] = ir.StringAttr.get(self.arch)
+
+
+@dataclass(frozen=True)
+class Needy(Pass):
+    """A pass with an option that must be given, which reads a layer."""
+
+    name: ClassVar[str] = "needy"
+    consumes: ClassVar[tuple[str, ...]] = ("tiny",)
+    size: int
+
+    def run(self, module):
+        del module.operation.attributes["x.arch"]
+
+
+@pytest.fixture(autouse=True)
+def reproducers(monkeypatch, tmp_path):
+    """Keep the files that repeat a defect in the test's own folder."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+
+def module():
+    return text.parse('module attributes {x.arch = "none"} {}', "a.mlir")
+
+
+def test_the_text_of_a_pass_has_the_options_that_differ_from_the_defaults():
+    assert Configured().text() == "configured"
+    given = Configured(arch="sm90", plan_file="a b", stages=4, scale=0.5, fast=True)
+    assert given.text() == 'configured{arch=sm90 plan-file="a b" stages=4 scale=0.5 fast=true}'
+    assert repr(given) == given.text()
+
+
+def test_options_are_read_as_their_types():
+    options = {"arch": "sm90", "plan-file": "p", "stages": "4", "scale": "0.5", "fast": "true"}
+    assert Configured.from_options(options) == Configured("sm90", "p", 4, 0.5, True)
+
+
+def test_an_option_without_default_must_be_given():
+    with pytest.raises(TinycError, match="pass 'needy' needs option 'size'"):
+        Needy.from_options({})
+
+
+def test_a_pass_edits_in_place():
+    edited = module()
+    passes.run(edited, [Configured(arch="sm90")])
+    assert 'x.arch = "sm90"' in str(edited)
+
+
+def test_instruments_hear_of_each_pass():
+    heard = []
+
+    class Listener(Instrument):
+        def before(self, step, module):
+            heard.append(("before", step.title))
+
+        def after(self, step, module):
+            heard.append(("after", step.title))
+
+        def failed(self, step, module):
+            heard.append(("failed", step.title))
+
+    with pytest.raises(InternalError):
+        passes.run(module(), [Upstream("cse", "cse"), Needy(1), Needy(1)], [Listener()])
+    assert heard == [
+        ("before", "cse"),
+        ("after", "cse"),
+        ("before", "Needy"),
+        ("after", "Needy"),
+        ("before", "Needy"),
+        ("failed", "Needy"),
+    ]
+
+
+def test_a_defect_comes_with_a_file_that_repeats_it():
+    bare = text.parse("module {}", "a.mlir")
+    with pytest.raises(
+        InternalError, match=r"pass 'needy' failed: KeyError.*--pass-pipeline='builtin.module\(needy"
+    ) as caught:
+        passes.run(bare, [Needy(7)])
+    path = caught.value.message.rpartition(" ")[2]
+    with open(path, encoding="utf-8") as file:
+        command, *body = file.read().split("\n")
+    assert command == f"// tinyc-opt --pass-pipeline='builtin.module(needy{{size=7}})' {path}"
+    assert text.parse("\n".join(body)) is not None
+
+
+def test_a_pass_whose_layer_is_absent_gets_a_remark():
+    with collect_remarks() as remarks:
+        passes.run(module(), [Needy(1)])
+    assert [(each.code, each.evidence) for each in remarks] == [("pass-not-applicable", {"consumes": ["tiny"]})]
+
+
+def test_a_module_that_breaks_a_contract_is_refused_before_any_pass():
+    broken = text.parse("func.func @f() { return }\nfunc.func @g() { return }")
+    with broken.context:
+        broken.body.operations[0].attributes["sym_name"] = ir.StringAttr.get("g")
+    with pytest.raises(text.IrError, match="redefinition"):
+        passes.run(broken, [])
+
+
+def test_a_pass_of_mlirs_that_fails_says_why():
+    with pytest.raises(text.IrError, match="unable to schedule pass"):
+        passes.run(module(), [Upstream("affine-loop-unroll", "affine-loop-unroll")])
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "expected"),
+    [
+        ("region-pln", ["region-plan", "cse"], "; did you mean 'region-plan'?"),
+        ("zzz", ["region-plan", "cse"], "; there are region-plan, cse"),
+        ("zzz", [], "; there are none"),
+    ],
+)
+def test_suggestions(name, known, expected):
+    assert passes.suggest(name, known) == expected

@@ -1,0 +1,41 @@
+"""Random programs over the whole vocabulary: the reference, the Region layer and the CPU agree.
+
+`--random-examples N` runs more than the 300 of CI, new ones each time.
+"""
+
+import json
+
+import numpy as np
+from strategies import programs
+
+import tinyc
+from tinyc.executors import reference
+from tinyc.executors.compare import compare
+from tinyc.executors.tolerance import Tolerance
+from tinyc.verification import output_tolerances
+
+
+def assert_agree(program, actual, expected, module):
+    derived = output_tolerances(module, program.inputs)
+    assert list(actual) == list(expected) == list(program.errors)
+    for name, error in program.errors.items():
+        tolerance = derived[name] if error else Tolerance()
+        tolerance = Tolerance(tolerance.rtol, max(tolerance.atol, error))
+        comparison = compare(name, actual[name], expected[name], tolerance)
+        assert comparison.ok, f"{comparison}\n{json.dumps(program.document)}"
+
+
+def test_cpu_agrees_with_the_reference(random_examples):
+    # Outputs whose bounds say that they are exact must be equal bit for bit.
+    @random_examples(programs())
+    def check(program):
+        before = {name: array.copy() for name, array in program.inputs.items()}
+        model = tinyc.compile(json.dumps(program.document), target="cpu", bind=program.bind)
+        module = model.walk.module("tiny")
+        expected = reference.evaluate(module, program.inputs)
+        assert_agree(program, reference.evaluate(model.walk.module("region"), program.inputs), expected, module)
+        assert_agree(program, model.run(**program.inputs), expected, module)
+        for name, array in program.inputs.items():
+            np.testing.assert_array_equal(array, before[name])
+
+    check()
