@@ -456,7 +456,9 @@ class Builder:
 
 OPS = (
     *("reshape", "permute", "expand", "pad", "shrink", "flip", "view", "pool"),
-    *("unary", "unary", "unary", "binary", "binary", "binary", "where", "cast", "cast", "reduce", "reduce"),
+    *("unary",) * 4,
+    *("binary",) * 5,
+    *("where", "cast", "cast", "reduce", "reduce", "reduce"),
     *("const", "iota", "rand", "gather", "scatter", "topk", "input"),
 )
 UNARY = {

@@ -2,13 +2,15 @@
 
 Here: one `region.kernel` is one kernel; its inputs are read whole by `region.read`, movements are access maps, each
 yielded value has a buffer of its own. The host function applies each kernel once, through `region.launch` and
-`func.call_indirect`, and holds `tiny.assume` and `tiny.reshape`s that only rename a buffer. Gone: the program as one graph. Not yet: loops, threads, offsets.
+`func.call_indirect`, and holds `tiny.assume` and `tiny.reshape`s that only rename a buffer. Gone: the program as one
+graph. Not yet: loops, threads, offsets.
 
+    !buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
     "region.kernel"() ({
-    ^bb0(%x: !region.memref<tensor<4xf32>, [1], 64 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 64 : i64, true>):
-      %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> tensor<4xf32>
+    ^bb0(%x: !buffer, %y: !buffer):
+      %0 = "region.read"(%x) : (!buffer) -> tensor<4xf32>
       %1 = "tiny.relu"(%0) : (tensor<4xf32>) -> tensor<4xf32>
-      "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<…>) -> ()
+      "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<4xf32>, !buffer) -> ()
     }) {sym_name = "relu"} : () -> ()
     func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
       %k = "region.launch"() {kernel = @relu} : () -> ((tensor<4xf32>) -> tensor<4xf32>)

@@ -1,8 +1,8 @@
 """Code for one element of a value in a kernel: the access maps and the ops above it, evaluated where it is needed.
 
-`Elements.at(value, index)` emits, at the insertion point, whatever computes element `index` of `value`: movements become
-index arithmetic with pad guards as `scf.if`, `region.read`s become loads, element-wise ops become scalar code. Nothing
-is copied. A reduction that no loop nest has prepared is a loop of its own.
+`Elements.at(value, index)` emits, at the insertion point, whatever computes element `index` of `value`: movements
+become index arithmetic with pad guards as `scf.if`, `region.read`s become loads, element-wise ops become scalar code.
+Nothing is copied. A reduction that no loop nest has prepared is a loop of its own.
 """
 
 import contextlib
@@ -13,18 +13,19 @@ from tinyc.analysis.axis import Axis, AxisExpr
 from tinyc.analysis.contraction import is_summed_product
 from tinyc.analysis.extents import Dim, FloorDiv
 from tinyc.analysis.index_book import Access, Guard, NonScop, trace
-from tinyc.diagnostics import TinycError, Where
+from tinyc.diagnostics import TinycError
 from tinyc.dialects.region import philox, scalars
 from tinyc.dialects.tiny.attributes import arguments, tensor_type
 from tinyc.dialects.tiny.infer import ELEMENTWISE
 from tinyc.dialects.tiny.types import TensorType
 from tinyc.mlir import arith, ir, memref, scf
+from tinyc.text import where
 
 Index = tuple[Any, ...]
 
 
 class Elements:
-    """Emits elements of one kernel's values; `buffers` maps its block arguments to memrefs, `symbols` names to indices."""
+    """Emits elements of one kernel's values; `buffers` maps its arguments to memrefs, `symbols` names to indices."""
 
     def __init__(self, buffers: Mapping[Any, Any], symbols: Mapping[str, Any], status: Any | None) -> None:
         self.buffers, self.symbols, self.status = buffers, symbols, status
@@ -247,7 +248,7 @@ class Elements:
 
 
 def accumulator_element(reduce_op: Any) -> str:
-    """Return the element type in which a reduction runs: the result's, but f32 for 16-bit floats, rounded at the end."""
+    """Return the element type in which a reduction runs: the result's, but f32 for 16-bit floats."""
     element = tensor_type(reduce_op.operation.results[0].type).element
     return "f32" if element in scalars.SMALL_FLOATS else element
 
@@ -282,7 +283,8 @@ def traced(value: Any) -> Access:
     if isinstance(access, NonScop):
         name = access.op.operation.name
         raise TinycError(
-            "NonScop", f"'{name}' inside a kernel has no access map: {access.reason}; read it from a buffer instead",
-            Where(node=str(access.op.location)),
+            "NonScop",
+            f"'{name}' inside a kernel has no access map: {access.reason}; read it from a buffer instead",
+            where(access.op.location),
         )
     return access

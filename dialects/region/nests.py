@@ -31,7 +31,7 @@ def pointwise(elements: Elements, kernel: Any, low: Any, high: Any) -> None:
 
 
 def _outer(elements: Elements, stack: ExitStack, shape: tuple[Dim, ...], low: Any, high: Any) -> Index:
-    """Open the loops over `shape`, the first one from `low` below `high`; a scalar runs once if the range is not empty."""
+    """Open the loops over `shape`, the first from `low` below `high`; a scalar is computed once in that range."""
     first = stack.enter_context(elements.loop(low, high))
     if not shape:
         return ()
@@ -59,7 +59,9 @@ def tiled_reduction(kernel: Any) -> Any | None:
 
 def _is_identity(access: Any, reduction: Any) -> bool:
     shape = tensor_type(reduction.operation.results[0].type).shape
-    return not access.guards and access.map == traced(reduction.operation.results[0]).map and len(access.map) == len(shape)
+    return (
+        not access.guards and access.map == traced(reduction.operation.results[0]).map and len(access.map) == len(shape)
+    )
 
 
 def reduction(elements: Elements, kernel: Any, op: Any, low: Any, high: Any) -> None:
@@ -82,7 +84,9 @@ def reduction(elements: Elements, kernel: Any, op: Any, low: Any, high: Any) -> 
             so_far = memref.load(accumulators, [lane])
             memref.store(elements.combined(op, so_far, joined(op, at(lane), reduced)), accumulators, [lane])
         with elements.loop(elements.index(0), count) as lane:
-            elements.reduced[op.operation.results[0]] = lambda _: elements.finished(op, memref.load(accumulators, [lane]))
+            elements.reduced[op.operation.results[0]] = lambda _: elements.finished(
+                op, memref.load(accumulators, [lane])
+            )
             index = at(lane)
             elements.store(output, index, elements.at(value, index))
 
@@ -123,10 +127,8 @@ def scatter(elements: Elements, kernel: Any, op: Any, low: Any, high: Any) -> No
             scf.yield_([])
 
 
-def _ordered(
-    elements: Elements, stack: ExitStack, shape: tuple[Dim, ...], axis: int, low: Any, high: Any
-) -> Index:
-    """Open the loops over `shape` of an op along `axis`: split over axis 0, or inside one iteration of the outer loop."""
+def _ordered(elements: Elements, stack: ExitStack, shape: tuple[Dim, ...], axis: int, low: Any, high: Any) -> Index:
+    """Open the loops over `shape` of an op along `axis`: split over axis 0, or all in one turn of the outer loop."""
     if axis:
         return _outer(elements, stack, shape, low, high)
     stack.enter_context(elements.loop(low, high))
@@ -205,4 +207,3 @@ class _Order:
     @staticmethod
     def _is_nan(value: Any) -> Any:
         return arith.cmpf(arith.CmpFPredicate.UNO, value, value)
-

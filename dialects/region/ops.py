@@ -1,11 +1,11 @@
 """The `region` dialect: one `region.kernel` is one kernel; memory exists only at its boundary.
 
-    "region.kernel"() ({
-    ^bb0(%x: !region.memref<tensor<4x3xf32>, [3, 1], 64, true>, %y: !region.memref<tensor<3x4xf32>, [4, 1], 64, true>):
-      %0 = "region.read"(%x) : (!region.memref<tensor<4x3xf32>, [3, 1], 64, true>) -> tensor<4x3xf32>
-      %1 = "tiny.permute"(%0) {perm = array<i64: 1, 0>} : (tensor<4x3xf32>) -> tensor<3x4xf32>
-      "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<3x4xf32>, !region.memref<…>) -> ()
-    }) {sym_name = "transpose"} : () -> ()
+"region.kernel"() ({
+^bb0(%x: !region.memref<tensor<4x3xf32>, [3, 1], 64, true>, %y: !region.memref<tensor<3x4xf32>, [4, 1], 64, true>):
+  %0 = "region.read"(%x) : (!region.memref<tensor<4x3xf32>, [3, 1], 64, true>) -> tensor<4x3xf32>
+  %1 = "tiny.permute"(%0) {perm = array<i64: 1, 0>} : (tensor<4x3xf32>) -> tensor<3x4xf32>
+  "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<3x4xf32>, !region.memref<…>) -> ()
+}) {sym_name = "transpose"} : () -> ()
 """
 
 from collections.abc import Sequence
@@ -63,7 +63,9 @@ def held_tensor(mlir_type: Any) -> TensorType:
     tensor, strides, alignment, noalias = (parameter.maybe_downcast() for parameter in mlir_type.params)
     kinds = (ir.TypeAttr, ir.ArrayAttr, ir.IntegerAttr, ir.BoolAttr)
     if not all(isinstance(p, kind) for p, kind in zip((tensor, strides, alignment, noalias), kinds, strict=True)):
-        raise TinycError("InvalidAttribute", f"{mlir_type} must be !region.memref<tensor, [strides], alignment, noalias>")
+        raise TinycError(
+            "InvalidAttribute", f"{mlir_type} must be !region.memref<tensor, [strides], alignment, noalias>"
+        )
     held = tensor_type(tensor.value)
     expected = row_major_strides(held.shape)
     if decode(strides) != expected:
@@ -104,8 +106,8 @@ class ReadOp(RegionDialect.Operation, name="read", traits=[Pure]):
 class YieldOp(RegionDialect.Operation, name="yield"):
     """Write a value to an output's buffer.
 
-    `materialize` is "gmem", or "deferred" for an output that is elided, which only fusion may do. There is one yield for
-    each output, last in the block (a dialect defined through IRDL cannot have operands of mixed types in one list).
+    `materialize` is "gmem", or "deferred" for an output that is elided, which only fusion may do. There is one yield
+    for each output, last in the block (an op defined through IRDL cannot have operands of mixed types in one list).
     """
 
     value: ext.Operand[Any]

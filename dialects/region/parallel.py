@@ -14,7 +14,7 @@ ORDERED = ("tiny.scatter", "tiny.topk")
 
 
 def parallel_extent(kernel: Any) -> Dim:
-    """Return the trip count of the parallel outer loop: the first extent of the outputs, or 1 where nothing is parallel."""
+    """Return the trip count of the parallel outer loop: the outputs' first extent, or 1 where nothing is parallel."""
     shape = held_tensor(outputs_of(kernel)[0].type).shape
     return shape[0] if splits_axis_0(kernel) else 1
 

@@ -71,9 +71,7 @@ def _normal(words: list[Any], lane: Any) -> Any:
     f64 = ir.F64Type.get()
     second_pair = arith.cmpi(arith.CmpIPredicate.uge, lane, scalars.number(2, lane.type))
     radius_word, angle_word = (arith.select(second_pair, words[k + 2], words[k]) for k in (0, 1))
-    fractions = [
-        arith.uitofp(f64, arith.shrui(word, scalars.number(8, _i32()))) for word in (radius_word, angle_word)
-    ]
+    fractions = [arith.uitofp(f64, arith.shrui(word, scalars.number(8, _i32()))) for word in (radius_word, angle_word)]
     unit = scalars.number(2.0**-24, f64)
     first = arith.mulf(arith.addf(fractions[0], scalars.number(1.0, f64)), unit)
     angle = arith.mulf(arith.mulf(fractions[1], unit), scalars.number(2 * host_math.pi, f64))

@@ -5,15 +5,16 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tinyc.analysis.extents import Extent
+from tinyc.diagnostics import TinycError
 from tinyc.dialects.region import nests
 from tinyc.dialects.region.elements import Elements
 from tinyc.dialects.region.ops import held_tensor
 from tinyc.dialects.region.scalars import storage_type
 from tinyc.dialects.region.verify import block_of, kernels, yields_of
 from tinyc.dialects.tiny.types import TensorType, symbols_of
-from tinyc.diagnostics import TinycError, Where
 from tinyc.mlir import func, ir, passmanager
 from tinyc.passes import Pass
+from tinyc.text import where
 
 #: Ops whose indices come from data; their kernels get a status buffer.
 CHECKED = ("tiny.gather", "tiny.scatter")
@@ -31,11 +32,12 @@ class RegionToLoops(Pass):
            `index`, and the half-open range of the parallel outer loop.
         2. Movements are index arithmetic and pads are guards: no value but the outputs is stored.
     Before:
+        !buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
         "region.kernel"() ({
-        ^bb0(%x: !region.memref<tensor<4xf32>, [1], 64 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 64 : i64, true>):
-          %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> tensor<4xf32>
+        ^bb0(%x: !buffer, %y: !buffer):
+          %0 = "region.read"(%x) : (!buffer) -> tensor<4xf32>
           %1 = "tiny.neg"(%0) : (tensor<4xf32>) -> tensor<4xf32>
-          "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> ()
+          "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<4xf32>, !buffer) -> ()
         }) {sym_name = "neg"} : () -> ()
     After:
         func.func @neg(%x: memref<4xf32>, %y: memref<4xf32>, %low: index, %high: index) {
@@ -59,7 +61,9 @@ class RegionToLoops(Pass):
         for kernel in kernels(module).values():
             _lower(kernel)
             kernel.operation.erase()
-        passmanager.PassManager.parse("builtin.module(func.func(cse,loop-invariant-code-motion,cse))").run(module.operation)
+        passmanager.PassManager.parse("builtin.module(func.func(cse,loop-invariant-code-motion,cse))").run(
+            module.operation
+        )
 
 
 def memref_type(tensor: TensorType) -> Any:
@@ -80,7 +84,7 @@ def _lower(kernel: Any) -> None:
             raise TinycError(
                 "InvalidAttribute",
                 "a deferred output is left over: only fusion may elide it; materialize it in gmem",
-                Where(node=kernel.operation.attributes["sym_name"].value),
+                where(yielding.location),
             )
     buffers = list(block_of(kernel).arguments)
     tensors = [held_tensor(buffer.type) for buffer in buffers]

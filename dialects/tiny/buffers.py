@@ -11,10 +11,11 @@ from typing import Any
 
 from tinyc.analysis import axis
 from tinyc.analysis.index_book import Access, NonScop, extend, is_movement
-from tinyc.diagnostics import TinycError, Where, remark
+from tinyc.diagnostics import TinycError, remark
 from tinyc.dialects.tiny.attributes import tensor_type
-from tinyc.dialects.tiny.grouping import Group, node_of
+from tinyc.dialects.tiny.grouping import Group
 from tinyc.mlir import ir
+from tinyc.text import where
 
 #: Movements that one access map may compose; a longer chain is copied in between.
 MAX_CHAIN = 64
@@ -44,14 +45,17 @@ class Buffers:
             self._chain[result] = length
             return
         reason = fault.reason if fault else f"{length} movements in a row (limit {MAX_CHAIN})"
-        remark("region-boundary", Where(node=node_of(op)), f"a region ends before this movement: {reason}", reason=reason)
+        remark("region-boundary", where(op.location), f"a region ends before this movement: {reason}", reason=reason)
         self._buffers.add(operand)
         self._chain[result] = 1
         if (alone := self._fault(result)) is None:
             return
         if op.name != "tiny.reshape":
-            raise TinycError("ExcessivePiecewise", f"'{op.name}' alone is too much for one access map: {alone.reason}; "
-                             "write it as several movements", Where(node=node_of(op)))
+            raise TinycError(
+                "ExcessivePiecewise",
+                f"'{op.name}' alone is too much for one access map: {alone.reason}; write it as several movements",
+                where(op.location),
+            )
         self.views.add(result)
         self._buffers.add(result)
         self._chain[result] = 0

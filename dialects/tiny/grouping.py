@@ -12,8 +12,9 @@ from typing import Any
 
 from tinyc.analysis.contraction import Contraction, detect, is_summed_product, is_widening
 from tinyc.analysis.index_book import is_movement
-from tinyc.diagnostics import Where, remark
+from tinyc.diagnostics import remark
 from tinyc.dialects.tiny.infer import ELEMENTWISE, LEAVES, MOVEMENT
+from tinyc.text import where
 
 _FREE = frozenset(f"tiny.{name}" for name in (*MOVEMENT, *LEAVES))
 _ELEMENTWISE = frozenset(f"tiny.{name}" for name in ELEMENTWISE)
@@ -21,7 +22,7 @@ _ELEMENTWISE = frozenset(f"tiny.{name}" for name in ELEMENTWISE)
 
 @dataclass
 class Group:
-    """The compute ops of one kernel, in program order; of a contraction, its pattern and the casts that it reads through."""
+    """The compute ops of one kernel, in program order; a contraction has a pattern, and casts that it reads through."""
 
     ops: list[Any]
     pattern: str | None = None
@@ -118,16 +119,8 @@ def _remark_epilogue(op: Any, chain: list[Any], reason: str) -> None:
     names = [member.operation.name.removeprefix("tiny.") for member in chain]
     remark(
         "epilogue",
-        Where(node=node_of(op)),
+        where(op.location),
         f"the contraction takes {len(chain)} element-wise ops ({', '.join(names) or 'none'}) and stops there: {reason}",
         ops=names,
         stopped=reason,
     )
-
-
-def node_of(op: Any) -> str:
-    """Return the node id of an op: its name location, or its op name."""
-    location = op.operation.location
-    return getattr(location, "name_str", None) or op.operation.name
-
-

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from tinyc.diagnostics import TinycError, Where
+from tinyc.diagnostics import TinycError
 from tinyc.dialects.region.ops import memref_type
 from tinyc.dialects.tiny.attributes import tensor_type
 from tinyc.dialects.tiny.buffers import Buffers
@@ -13,6 +13,7 @@ from tinyc.dialects.tiny.infer import ELEMENTWISE
 from tinyc.dialects.tiny.verify import functions
 from tinyc.mlir import func, ir
 from tinyc.passes import Pass
+from tinyc.text import where
 
 
 @dataclass(frozen=True)
@@ -35,11 +36,12 @@ class TinyToRegion(Pass):
           return %0 : tensor<4xf32>
         }
     After:
+        !buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
         "region.kernel"() ({
-        ^bb0(%x: !region.memref<tensor<4xf32>, [1], 64 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 64 : i64, true>):
-          %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> tensor<4xf32>
+        ^bb0(%x: !buffer, %y: !buffer):
+          %0 = "region.read"(%x) : (!buffer) -> tensor<4xf32>
           %1 = "tiny.neg"(%0) : (tensor<4xf32>) -> tensor<4xf32>
-          "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> ()
+          "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<4xf32>, !buffer) -> ()
         }) {sym_name = "elementwise_neg"} : () -> ()
         func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
           %k = "region.launch"() {kernel = @elementwise_neg} : () -> ((tensor<4xf32>) -> tensor<4xf32>)
@@ -77,9 +79,11 @@ def _is_tiny(function: Any) -> bool:
             "InvalidIr",
             f"function @{function.name.value} mixes Tiny ops with '{min(others)}'; tiny-to-region takes functions of "
             "Tiny ops only",
-            Where(node=function.name.value),
+            where(function.location),
         )
-    return len(blocks) == 1 and all(isinstance(t, ir.RankedTensorType) for t in (*function.type.inputs, *function.type.results))
+    return len(blocks) == 1 and all(
+        isinstance(t, ir.RankedTensorType) for t in (*function.type.inputs, *function.type.results)
+    )
 
 
 class _Names:
@@ -163,7 +167,7 @@ class _Host:
             (self.values[value],) = self._copy(value, self.buffers.needed_by(value))
 
     def _result(self, value: Any, taken: bool) -> Any:
-        """Return a kernel's result for a returned value: a copy, unless a kernel computes it and it is returned once."""
+        """Return a kernel's result for a returned value: a copy, unless a kernel computes it and nothing has taken it."""
         if value in self.buffers.group_of and not taken:
             return self.values[value]
         (copy,) = self._copy(value, self.buffers.read_by(value))
@@ -172,12 +176,14 @@ class _Host:
     def _copy(self, value: Any, buffers: Iterable[Any]) -> list[Any]:
         return self._kernel([value], None, list(buffers))
 
-    # --- kernels ----------------------------------------------------------------------------------------------------------
+    # --- kernels ------------------------------------------------------------------------------------------------------
 
     def _kernel(self, outputs: list[Any], group: Group | None, buffers: list[Any]) -> list[Any]:
         """Write the kernel that computes `outputs` from `buffers`; launch it in the host and return its results."""
         inputs = list(dict.fromkeys(buffers))
-        location = outputs[0].owner.operation.location if isinstance(outputs[0], ir.OpResult) else self.function.location
+        location = (
+            outputs[0].owner.operation.location if isinstance(outputs[0], ir.OpResult) else self.function.location
+        )
         name = self.names.new(_stem(group))
         with location:
             with ir.InsertionPoint(self.host_function.operation):

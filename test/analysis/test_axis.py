@@ -120,18 +120,3 @@ def test_simplified_expressions_mean_what_they_were_built_from(seed):
     low, high = axes.bounds(expression, shape)
     assert low <= expected.min()
     assert expected.max() <= high
-
-
-@settings(max_examples=200, derandomize=True, deadline=None)
-@given(st.integers(0, 2**32))
-def test_substitution_is_composition(seed):
-    rng = random.Random(seed)
-    inner_shape, outer_shape = ((rng.randint(1, 6), rng.randint(1, 6)) for _ in range(2))
-    # The replacements stay in the ranges that the outer expression was simplified by.
-    pairs = [random_pair(rng, inner_shape, 2) for _ in outer_shape]
-    inner = [axes.mod(pair[0], extent, inner_shape) for pair, extent in zip(pairs, outer_shape, strict=True)]
-    expression, value = random_pair(rng, outer_shape, 4)
-    indices = np.indices(inner_shape)
-    between = [np.broadcast_to(axes.evaluate(each, indices, {}), inner_shape) for each in inner]
-    found = axes.evaluate(axes.substitute(expression, inner, inner_shape), indices, {})
-    np.testing.assert_array_equal(np.broadcast_to(found, inner_shape), np.broadcast_to(value(between), inner_shape))

@@ -10,13 +10,13 @@ from tinyc.mlir import context, ir
 
 
 class Program:
-    """A function @main under construction; attribute access builds ops: ``p.relu(x)``, ``p.permute(x, perm=(1, 0))``."""
+    """A function @main under construction; an attribute builds an op: ``p.relu(x)``, ``p.permute(x, perm=(1, 0))``."""
 
-    def __init__(self, **arguments: str) -> None:
-        """Take the arguments as ``name="f16 M K"``: element type and extents."""
+    def __init__(self, **arguments: str | TensorType) -> None:
+        """Take the arguments as ``name="f16 M K"``, element type and extents, or as types."""
         with context(), ir.Location.unknown():
             self.module = ir.Module.create()
-            types = {name: tensor(text) for name, text in arguments.items()}
+            types = {name: tensor(each) if isinstance(each, str) else each for name, each in arguments.items()}
             function_type = ir.TypeAttr.get(ir.FunctionType.get([to_type(t) for t in types.values()], []))
             names = [ir.DictAttr.get({"tiny.name": ir.StringAttr.get(name)}) for name in types]
             with ir.InsertionPoint(self.module.body):

@@ -54,7 +54,7 @@ def check_extents(tensor: TensorType) -> None:
                 )
             elements *= extent or 1
         elif len(str(extent)) > MAX_TEXT:
-            raise TinycError("InvalidExtent", f"an extent of {len(str(extent))} characters is too long; bind its symbols")
+            raise TinycError("InvalidExtent", f"an extent of {len(str(extent))} characters is too long; bind symbols")
     if elements * size_bytes(tensor.element) > MAX_EXTENT:
         raise TinycError(
             "InvalidExtent", f"{tensor} has {elements} elements or more; an index of 64 bits cannot address them"

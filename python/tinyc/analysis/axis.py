@@ -216,23 +216,6 @@ def _greater(old: Dim, new: Dim) -> Dim:
     return old if extents.is_nonnegative(old - new) else new
 
 
-def substitute(expression: AxisExpr, replacements: Sequence[AxisExpr], shape: Shape) -> AxisExpr:
-    """Return `expression` with axis k replaced by ``replacements[k]``, which runs over the axes of `shape`."""
-    return _substitute(expression, tuple(replacements), shape)
-
-
-@functools.lru_cache(maxsize=1 << 15)
-def _substitute(expression: AxisExpr, replacements: tuple[AxisExpr, ...], shape: Shape) -> AxisExpr:
-    total = constant(expression.constant)
-    for atom, coefficient in expression.terms:
-        if isinstance(atom, Axis):
-            value = replacements[atom.position]
-        else:
-            value = floordiv(_substitute(atom.numerator, replacements, shape), atom.divisor, shape)
-        total = total + value * coefficient
-    return total
-
-
 def positions(expression: AxisExpr) -> frozenset[int]:
     """Return the positions of the axes that appear."""
     found: set[int] = set()

@@ -5,7 +5,7 @@ what the unknown symbols are in terms of the others; how a single equation is so
 `solve` takes extents with their actual values and returns the value of each symbol. Pure Python: the runtime uses it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from tinyc.analysis import extents
 from tinyc.analysis.extents import Dim, ExtentError
@@ -115,16 +115,26 @@ def solve(pairs: Iterable[tuple[Dim, int, str]]) -> dict[str, int]:
     """
     values: dict[str, int] = {}
     origins: dict[str, str] = {}
-    pending = list(pairs)
-    while pending:
-        waiting = [pair for pair in pending if not _solve_pair(*pair, values, origins)]
+    every = waiting = list(pairs)
+    while waiting:
+        pending, waiting = waiting, [pair for pair in waiting if not _solve_pair(*pair, values, origins)]
         if len(waiting) == len(pending):
-            missing = sorted({name for dim, _, _ in waiting for name in extents.symbols(dim) if name not in values})
-            places = "; ".join(f"{description} has the extent {dim}" for dim, _, description in waiting)
-            names = ", ".join(f"'{name}'" for name in missing)
-            raise ExtentError(f"the sizes leave {names} open ({places}); bind them at compile time")
-        pending = waiting
+            break
+    _require_values(every, values)
     return values
+
+
+def _require_values(pairs: Iterable[tuple[Dim, int, str]], values: Mapping[str, int]) -> None:
+    """Check that every symbol has a value; ``0 == G*0`` gives none to G."""
+    open_ = {
+        name: f"{description} has the extent {dim}"
+        for dim, _, description in pairs
+        for name in extents.symbols(dim)
+        if name not in values
+    }
+    if open_:
+        names, places = ", ".join(f"'{name}'" for name in sorted(open_)), "; ".join(dict.fromkeys(open_.values()))
+        raise ExtentError(f"the sizes leave {names} open ({places}); bind them at compile time")
 
 
 def _solve_pair(dim: Dim, actual: int, description: str, values: dict[str, int], origins: dict[str, str]) -> bool:

@@ -1,0 +1,34 @@
+// RUN: tinyc-opt --exec-expand-f16 --split-input-file %s | filecheck %s
+
+// Conversions of f16 become calls of integer code, which stands in the module once, however often it is used.
+// CHECK-LABEL: func.func @add(
+// CHECK: %[[BITS:.*]] = arith.bitcast %arg0 : f16 to i16
+// CHECK: call @f16.to_f32(%[[BITS]])
+// CHECK: call @f16.to_f32(
+// CHECK: %[[SUM:.*]] = arith.addf
+// CHECK: %[[HALF:.*]] = call @f16.from_f32(%[[SUM]]) : (f32) -> i16
+// CHECK: arith.bitcast %[[HALF]] : i16 to f16
+// CHECK: func.func private @f16.to_f32(%{{.*}}: i16) -> f32
+// CHECK-NOT: arith.extf
+// CHECK: func.func private @f16.from_f32(%{{.*}}: f32) -> i16
+// CHECK-NOT: func.func
+func.func @add(%a: f16, %b: f16) -> f16 {
+  %0 = arith.extf %a : f16 to f32
+  %1 = arith.extf %b : f16 to f32
+  %2 = arith.addf %0, %1 : f32
+  %3 = arith.truncf %2 : f32 to f16
+  return %3 : f16
+}
+
+// -----
+
+// Other conversions stay: bf16 is for upstream's arith-expand, f64 needs no help.
+// CHECK-LABEL: func.func @others(
+// CHECK: arith.extf %{{.*}} : bf16 to f32
+// CHECK: arith.extf %{{.*}} : f32 to f64
+// CHECK-NOT: func.func
+func.func @others(%a: bf16) -> f64 {
+  %0 = arith.extf %a : bf16 to f32
+  %1 = arith.extf %0 : f32 to f64
+  return %1 : f64
+}

@@ -1,0 +1,92 @@
+// RUN: tinyc-opt --split-input-file --verify-diagnostics %s
+
+// What the ops of a host function say of each other, wrongly. Each case has the kernel @copy, from one 16-byte buffer to
+// another.
+
+func.func private @copy(memref<4xf32>, memref<4xf32>, index, index)
+"exec.function"() ({
+  "exec.buffer"() {buffer = "input_0", kind = "input", memory_space = "host", offset = 0, size = 16, tensor = tensor<4xf32>} : () -> ()
+  // expected-error @+1 {{buffer 'output_0' has size 12; its tensor takes 16 bytes}}
+  "exec.buffer"() {buffer = "output_0", kind = "output", memory_space = "host", offset = 0, size = 12, tensor = tensor<4xf32>} : () -> ()
+  // expected-error @+1 {{parameter: there is no buffer 'temp_0'; there are input_0, output_0}}
+  "exec.kernel"() {symbol = @copy, generation = 0, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"input_0", tensor<4xf32>>, #exec.ptr<"temp_0", tensor<4xf32>>], reads = ["input_0"], writes = ["temp_0"]} : () -> ()
+}) {sym_name = "main", symbols = [], inputs = ["x"], outputs = ["y"], arena_bytes = 0} : () -> ()
+
+// -----
+
+// expected-error @+1 {{the 2 outputs need buffers output_0, output_1, … in order; there are ['output_0']}}
+"exec.function"() ({
+  "exec.buffer"() {buffer = "output_0", kind = "output", memory_space = "host", offset = 0, size = 16, tensor = tensor<4xf32>} : () -> ()
+  // expected-error @+1 {{there is no kernel @copy in the module}}
+  "exec.kernel"() {symbol = @copy, generation = 0, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"output_0", tensor<4xf32>>], reads = [], writes = ["output_0"]} : () -> ()
+}) {sym_name = "main", symbols = [], inputs = [], outputs = ["y", "z"], arena_bytes = 0} : () -> ()
+
+// -----
+
+// A kernel writes no input, sees a buffer in its own element type and size, and says truly what it reads and writes.
+func.func private @copy(memref<4xf32>, memref<4xf32>, index, index)
+"exec.function"() ({
+  "exec.buffer"() {buffer = "input_0", kind = "input", memory_space = "host", offset = 0, size = 16, tensor = tensor<4xf32>} : () -> ()
+  // expected-error @+1 {{@copy writes the input 'input_0'}}
+  "exec.kernel"() {symbol = @copy, generation = 0, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"input_0", tensor<4xf32>>], reads = [], writes = ["input_0"]} : () -> ()
+  // expected-error @+1 {{parameter: buffer 'input_0' holds f32, not i32}}
+  "exec.kernel"() {symbol = @copy, generation = 0, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"input_0", tensor<4xi32>>], reads = ["input_0"], writes = []} : () -> ()
+  // expected-error @+1 {{parameter: buffer 'input_0' has 4 elements, not 5}}
+  "exec.kernel"() {symbol = @copy, generation = 0, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"input_0", tensor<5xf32>>], reads = ["input_0"], writes = []} : () -> ()
+  // expected-error @+1 {{reads and writes must name the buffers of the parameters, input_0}}
+  "exec.kernel"() {symbol = @copy, generation = 0, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"input_0", tensor<4xf32>>], reads = [], writes = []} : () -> ()
+}) {sym_name = "main", symbols = [], inputs = ["x"], outputs = [], arena_bytes = 0} : () -> ()
+
+// -----
+
+// A symbol is listed.
+// expected-error @+1 {{the symbols N are not among the function's, ['M']}}
+"exec.function"() ({
+  "exec.assume"() {lhs = "M", predicate = "le", rhs = "N"} : () -> ()
+}) {sym_name = "main", symbols = ["M"], inputs = [], outputs = [], arena_bytes = 0} : () -> ()
+
+// -----
+
+// A buffer is written before it is read, and in an earlier generation.
+func.func private @copy(memref<4xf32>, memref<4xf32>, index, index)
+"exec.function"() ({
+  "exec.buffer"() {buffer = "input_0", kind = "input", memory_space = "host", offset = 0, size = 16, tensor = tensor<4xf32>} : () -> ()
+  // expected-error @+1 {{no kernel writes buffer 'output_0'}}
+  "exec.buffer"() {buffer = "output_0", kind = "output", memory_space = "host", offset = 0, size = 16, tensor = tensor<4xf32>} : () -> ()
+  "exec.buffer"() {buffer = "temp_0", kind = "arena", memory_space = "host", offset = 0, size = 16, tensor = tensor<4xf32>} : () -> ()
+  "exec.buffer"() {buffer = "temp_1", kind = "arena", memory_space = "host", offset = 64, size = 16, tensor = tensor<4xf32>} : () -> ()
+  "exec.kernel"() {symbol = @copy, generation = 1, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"input_0", tensor<4xf32>>, #exec.ptr<"temp_0", tensor<4xf32>>], reads = ["input_0"], writes = ["temp_0"]} : () -> ()
+  // expected-error @+1 {{@copy reads 'temp_0', which no earlier generation writes}}
+  "exec.kernel"() {symbol = @copy, generation = 1, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"temp_0", tensor<4xf32>>, #exec.ptr<"temp_1", tensor<4xf32>>], reads = ["temp_0"], writes = ["temp_1"]} : () -> ()
+  // expected-error @+2 {{generation 0 comes after generation 1}}
+  // expected-error @+1 {{@copy writes 'temp_1', which has been written before}}
+  "exec.kernel"() {symbol = @copy, generation = 0, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"input_0", tensor<4xf32>>, #exec.ptr<"temp_1", tensor<4xf32>>], reads = ["input_0"], writes = ["temp_1"]} : () -> ()
+}) {sym_name = "main", symbols = [], inputs = ["x"], outputs = ["y"], arena_bytes = 128} : () -> ()
+
+// -----
+
+// Buffers that are alive together share no byte, start at a multiple of 64, and lie inside the arena.
+func.func private @copy(memref<4xf32>, memref<4xf32>, index, index)
+"exec.function"() ({
+  "exec.buffer"() {buffer = "input_0", kind = "input", memory_space = "host", offset = 0, size = 16, tensor = tensor<4xf32>} : () -> ()
+  "exec.buffer"() {buffer = "temp_0", kind = "arena", memory_space = "host", offset = 0, size = 16, tensor = tensor<4xf32>} : () -> ()
+  // expected-error @+3 {{buffer 'temp_1' is at 8, no multiple of 64}}
+  // expected-error @+2 {{buffer 'temp_1' ends at byte 24, the arena at 16}}
+  // expected-error @+1 {{buffers 'temp_0' and 'temp_1' overlap in the arena, and both are alive in generation 1}}
+  "exec.buffer"() {buffer = "temp_1", kind = "arena", memory_space = "host", offset = 8, size = 16, tensor = tensor<4xf32>} : () -> ()
+  "exec.kernel"() {symbol = @copy, generation = 0, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"input_0", tensor<4xf32>>, #exec.ptr<"temp_0", tensor<4xf32>>], reads = ["input_0"], writes = ["temp_0"]} : () -> ()
+  "exec.kernel"() {symbol = @copy, generation = 1, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"temp_0", tensor<4xf32>>, #exec.ptr<"temp_1", tensor<4xf32>>], reads = ["temp_0"], writes = ["temp_1"]} : () -> ()
+}) {sym_name = "main", symbols = [], inputs = ["x"], outputs = [], arena_bytes = 16} : () -> ()
+
+// -----
+
+// With symbolic sizes, the sizes at which two buffers meet are named.
+func.func private @copy(memref<?xf32>, memref<?xf32>, index, index, index)
+"exec.function"() ({
+  "exec.buffer"() {buffer = "input_0", kind = "input", memory_space = "host", offset = 0, size = "4*M", tensor = tensor<?xf32, #tiny.dims<["M"]>>} : () -> ()
+  "exec.buffer"() {buffer = "temp_0", kind = "arena", memory_space = "host", offset = 0, size = "4*M", tensor = tensor<?xf32, #tiny.dims<["M"]>>} : () -> ()
+  // expected-error @+1 {{buffers 'temp_0' and 'temp_1' overlap in the arena, and both are alive in generation 1 at M = 150}}
+  "exec.buffer"() {buffer = "temp_1", kind = "arena", memory_space = "host", offset = 64, size = "4*M", tensor = tensor<?xf32, #tiny.dims<["M"]>>} : () -> ()
+  "exec.kernel"() {symbol = @copy, generation = 0, grid = ["M", 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"input_0", tensor<?xf32, #tiny.dims<["M"]>>>, #exec.ptr<"temp_0", tensor<?xf32, #tiny.dims<["M"]>>>, #exec.extent<"M">], reads = ["input_0"], writes = ["temp_0"]} : () -> ()
+  "exec.kernel"() {symbol = @copy, generation = 1, grid = ["M", 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"temp_0", tensor<?xf32, #tiny.dims<["M"]>>>, #exec.ptr<"temp_1", tensor<?xf32, #tiny.dims<["M"]>>>, #exec.extent<"M">], reads = ["temp_0"], writes = ["temp_1"]} : () -> ()
+}) {sym_name = "main", symbols = ["M"], inputs = ["x"], outputs = [], arena_bytes = "8*M + 64"} : () -> ()

@@ -1,0 +1,45 @@
+// RUN: tinyc-opt --exec-to-llvm --split-input-file --verify-diagnostics %s
+
+// A kernel has to be loops by now.
+// expected-error @unknown {{the kernel is no function yet; run --region-to-loops first [TC309 InvalidIr]}}
+"region.kernel"() ({
+^bb0(%y: !region.memref<tensor<4xf32>, [1], 64 : i64, true>):
+  %0 = "tiny.const"() {value = 1.0 : f32} : () -> tensor<4xf32>
+  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> ()
+}) {sym_name = "one"} : () -> ()
+"exec.function"() ({
+  "exec.buffer"() {buffer = "output_0", kind = "output", memory_space = "host", offset = 0, size = 16, tensor = tensor<4xf32>} : () -> ()
+  "exec.kernel"() {symbol = @one, generation = 0, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"output_0", tensor<4xf32>>], reads = [], writes = ["output_0"]} : () -> ()
+}) {sym_name = "main", symbols = [], inputs = [], outputs = ["y"], arena_bytes = 0} : () -> ()
+
+// -----
+
+// The function takes what the launch contract gives.
+// expected-error @unknown {{the function takes memref<5xf32>, index, index; its launch contract asks for f32 [4] and 2 indices}}
+func.func @one(%y: memref<5xf32>, %low: index, %high: index) {
+  return
+}
+"exec.function"() ({
+  "exec.buffer"() {buffer = "output_0", kind = "output", memory_space = "host", offset = 0, size = 16, tensor = tensor<4xf32>} : () -> ()
+  "exec.kernel"() {symbol = @one, generation = 0, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"output_0", tensor<4xf32>>], reads = [], writes = ["output_0"]} : () -> ()
+}) {sym_name = "main", symbols = [], inputs = [], outputs = ["y"], arena_bytes = 0} : () -> ()
+
+// -----
+
+// The symbols of the shapes are parameters.
+// expected-error @unknown {{the shapes of the parameters have the symbols M, which are no parameters; add #exec.extent<…> for each}}
+func.func @one(%y: memref<?xf32>, %low: index, %high: index) {
+  return
+}
+"exec.function"() ({
+  "exec.buffer"() {buffer = "output_0", kind = "output", memory_space = "host", offset = 0, size = "4*M", tensor = tensor<?xf32, #tiny.dims<["M"]>>} : () -> ()
+  "exec.kernel"() {symbol = @one, generation = 0, grid = ["M", 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"output_0", tensor<?xf32, #tiny.dims<["M"]>>>], reads = [], writes = ["output_0"]} : () -> ()
+}) {sym_name = "main", symbols = ["M"], inputs = [], outputs = ["y"], arena_bytes = 0} : () -> ()
+
+// -----
+
+// There is one host function.
+// expected-error @unknown {{the module has 0 exec.functions and needs one; --region-to-exec makes it}}
+func.func @f() {
+  return
+}

@@ -1,0 +1,81 @@
+// RUN: tinyc-opt --region-to-exec --split-input-file %s | filecheck %s
+
+// A chain: each launch is a generation of its own; the third value takes the place of the first, whose last reader is
+// done, and a reshape is the same buffer under another shape. Sizes are formulas.
+// CHECK-LABEL: sym_name = "chain"
+// CHECK: "exec.function"
+// CHECK: "exec.assume"() {lhs = "M", predicate = "le", rhs = "N"}
+// CHECK: buffer = "input_0"
+// CHECK-SAME: offset = 0 : i64, size = "8*M", tensor = tensor<?x4xf16
+// CHECK: buffer = "output_0"
+// CHECK-SAME: tensor = tensor<?xf16, #tiny.dims<["4*M"]>>
+// CHECK: buffer = "temp_0"
+// CHECK-SAME: offset = 0 : i64
+// CHECK: buffer = "temp_1"
+// CHECK-SAME: offset = "64*((M - 1) floordiv 8) + 64"
+// CHECK: buffer = "temp_2"
+// CHECK-SAME: offset = 0 : i64
+// CHECK: generation = 0 : i64, grid = ["M", 1, 1], parameters = [#exec.ptr<"input_0", {{.*}}>, #exec.ptr<"temp_0", {{.*}}>, #exec.extent<"M">], reads = ["input_0"], symbol = @chain, writes = ["temp_0"]
+// CHECK: generation = 1 : i64
+// CHECK: generation = 2 : i64
+// CHECK: generation = 3 : i64, grid = ["4*M", 1, 1], parameters = [#exec.ptr<"temp_2", tensor<?xf16, #tiny.dims<["4*M"]>>>, #exec.ptr<"output_0"
+// CHECK: arena_bytes = "128*((M - 1) floordiv 8) + 128", inputs = ["a"], outputs = ["b"], sym_name = "main", symbols = ["M", "N"]
+"region.kernel"() ({
+^bb0(%x: !region.memref<tensor<?x4xf16, #tiny.dims<["M", 4]>>, [4, 1], 64 : i64, true>, %y: !region.memref<tensor<?x4xf16, #tiny.dims<["M", 4]>>, [4, 1], 64 : i64, true>):
+  %0 = "region.read"(%x) : (!region.memref<tensor<?x4xf16, #tiny.dims<["M", 4]>>, [4, 1], 64 : i64, true>) -> tensor<?x4xf16, #tiny.dims<["M", 4]>>
+  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<?x4xf16, #tiny.dims<["M", 4]>>, !region.memref<tensor<?x4xf16, #tiny.dims<["M", 4]>>, [4, 1], 64 : i64, true>) -> ()
+}) {sym_name = "chain"} : () -> ()
+"region.kernel"() ({
+^bb0(%x: !region.memref<tensor<?xf16, #tiny.dims<["4*M"]>>, [1], 64 : i64, true>, %y: !region.memref<tensor<?xf16, #tiny.dims<["4*M"]>>, [1], 64 : i64, true>):
+  %0 = "region.read"(%x) : (!region.memref<tensor<?xf16, #tiny.dims<["4*M"]>>, [1], 64 : i64, true>) -> tensor<?xf16, #tiny.dims<["4*M"]>>
+  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<?xf16, #tiny.dims<["4*M"]>>, !region.memref<tensor<?xf16, #tiny.dims<["4*M"]>>, [1], 64 : i64, true>) -> ()
+}) {sym_name = "last"} : () -> ()
+func.func @main(%a: tensor<?x4xf16, #tiny.dims<["M", 4]>> {tiny.name = "a"}) -> (tensor<?xf16, #tiny.dims<["4*M"]>> {tiny.name = "b"}) {
+  "tiny.assume"() {lhs = "M", predicate = "le", rhs = "N"} : () -> ()
+  %k = "region.launch"() {kernel = @chain} : () -> ((tensor<?x4xf16, #tiny.dims<["M", 4]>>) -> tensor<?x4xf16, #tiny.dims<["M", 4]>>)
+  %0 = func.call_indirect %k(%a) : (tensor<?x4xf16, #tiny.dims<["M", 4]>>) -> tensor<?x4xf16, #tiny.dims<["M", 4]>>
+  %1 = func.call_indirect %k(%0) : (tensor<?x4xf16, #tiny.dims<["M", 4]>>) -> tensor<?x4xf16, #tiny.dims<["M", 4]>>
+  %2 = func.call_indirect %k(%1) : (tensor<?x4xf16, #tiny.dims<["M", 4]>>) -> tensor<?x4xf16, #tiny.dims<["M", 4]>>
+  %3 = "tiny.reshape"(%2) : (tensor<?x4xf16, #tiny.dims<["M", 4]>>) -> tensor<?xf16, #tiny.dims<["4*M"]>>
+  %last = "region.launch"() {kernel = @last} : () -> ((tensor<?xf16, #tiny.dims<["4*M"]>>) -> tensor<?xf16, #tiny.dims<["4*M"]>>)
+  %4 = func.call_indirect %last(%3) : (tensor<?xf16, #tiny.dims<["4*M"]>>) -> tensor<?xf16, #tiny.dims<["4*M"]>>
+  return %4 : tensor<?xf16, #tiny.dims<["4*M"]>>
+}
+
+// -----
+
+// Launches that do not depend on each other share a generation, and what they write does not share a place. A buffer that
+// is passed twice is read once; a kernel that takes indices from data has a status slot.
+// CHECK: "exec.function"
+// CHECK: buffer = "temp_0"
+// CHECK-SAME: offset = 0 : i64
+// CHECK: buffer = "temp_1"
+// CHECK-SAME: offset = 64 : i64
+// CHECK: generation = 0 : i64, {{.*}} #exec.status<0 : i64>], reads = ["input_0", "input_1"], symbol = @take, writes = ["temp_0"]
+// CHECK: generation = 0 : i64, {{.*}} #exec.status<1 : i64>], reads = ["input_0", "input_1"], symbol = @take, writes = ["temp_1"]
+// CHECK: generation = 1 : i64, {{.*}} parameters = [#exec.ptr<"temp_0", tensor<4xi64>>, #exec.ptr<"temp_0", tensor<4xi64>>, #exec.ptr<"output_0", tensor<4xi64>>], reads = ["temp_0"]
+// CHECK: generation = 1 : i64, {{.*}} reads = ["temp_1", "temp_0"], symbol = @add, writes = ["output_1"]
+// CHECK: arena_bytes = 128 : i64, inputs = ["input_0", "input_1"], outputs = ["output_0", "output_1"]
+"region.kernel"() ({
+^bb0(%x: !region.memref<tensor<4xi64>, [1], 64 : i64, true>, %i: !region.memref<tensor<4xi64>, [1], 64 : i64, true>, %y: !region.memref<tensor<4xi64>, [1], 64 : i64, true>):
+  %0 = "region.read"(%x) : (!region.memref<tensor<4xi64>, [1], 64 : i64, true>) -> tensor<4xi64>
+  %1 = "region.read"(%i) : (!region.memref<tensor<4xi64>, [1], 64 : i64, true>) -> tensor<4xi64>
+  %2 = "tiny.gather"(%0, %1) {axis = 0} : (tensor<4xi64>, tensor<4xi64>) -> tensor<4xi64>
+  "region.yield"(%2, %y) {materialize = "gmem"} : (tensor<4xi64>, !region.memref<tensor<4xi64>, [1], 64 : i64, true>) -> ()
+}) {sym_name = "take"} : () -> ()
+"region.kernel"() ({
+^bb0(%x: !region.memref<tensor<4xi64>, [1], 64 : i64, true>, %i: !region.memref<tensor<4xi64>, [1], 64 : i64, true>, %y: !region.memref<tensor<4xi64>, [1], 64 : i64, true>):
+  %0 = "region.read"(%x) : (!region.memref<tensor<4xi64>, [1], 64 : i64, true>) -> tensor<4xi64>
+  %1 = "region.read"(%i) : (!region.memref<tensor<4xi64>, [1], 64 : i64, true>) -> tensor<4xi64>
+  %2 = "tiny.add"(%0, %1) : (tensor<4xi64>, tensor<4xi64>) -> tensor<4xi64>
+  "region.yield"(%2, %y) {materialize = "gmem"} : (tensor<4xi64>, !region.memref<tensor<4xi64>, [1], 64 : i64, true>) -> ()
+}) {sym_name = "add"} : () -> ()
+func.func @main(%a: tensor<4xi64>, %b: tensor<4xi64>) -> (tensor<4xi64>, tensor<4xi64>) {
+  %take = "region.launch"() {kernel = @take} : () -> ((tensor<4xi64>, tensor<4xi64>) -> tensor<4xi64>)
+  %add = "region.launch"() {kernel = @add} : () -> ((tensor<4xi64>, tensor<4xi64>) -> tensor<4xi64>)
+  %0 = func.call_indirect %take(%a, %b) : (tensor<4xi64>, tensor<4xi64>) -> tensor<4xi64>
+  %1 = func.call_indirect %add(%0, %0) : (tensor<4xi64>, tensor<4xi64>) -> tensor<4xi64>
+  %2 = func.call_indirect %take(%a, %b) : (tensor<4xi64>, tensor<4xi64>) -> tensor<4xi64>
+  %3 = func.call_indirect %add(%2, %0) : (tensor<4xi64>, tensor<4xi64>) -> tensor<4xi64>
+  return %1, %3 : tensor<4xi64>, tensor<4xi64>
+}

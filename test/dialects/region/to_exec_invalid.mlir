@@ -1,0 +1,35 @@
+// RUN: tinyc-opt --region-to-exec --split-input-file --verify-diagnostics %s
+
+// A module without kernels has nothing to launch.
+// expected-error @unknown {{--region-to-exec finds 0 functions of tensors and needs one, which launches the kernels; run --tiny-to-region first [TC309 InvalidIr]}}
+func.func @f(%x: memref<4xf32>) {
+  return
+}
+
+// -----
+
+// The kernels are still regions: loops no longer say what they launch.
+// expected-error @unknown {{@copy is no region.kernel; run --region-to-exec before --region-to-loops}}
+func.func private @copy(memref<4xf32>, memref<4xf32>, index, index)
+func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %k = "region.launch"() {kernel = @copy} : () -> ((tensor<4xf32>) -> tensor<4xf32>)
+  %0 = func.call_indirect %k(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// The host function computes nothing.
+// expected-error @unknown {{it computes 'tiny.neg' itself; --tiny-to-region puts every op into a kernel}}
+func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = "tiny.neg"(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// A result has a buffer of its own.
+// expected-error @unknown {{result 0 is an argument; --tiny-to-region makes each the result of a launch}}
+func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+  return %a : tensor<4xf32>
+}
