@@ -42,6 +42,9 @@ def from_storage(element: str, stored: Any) -> Any:
 def to_storage(element: str, value: Any) -> Any:
     """Return a register value as a buffer stores it."""
     if element in SMALL_FLOATS:
+        producer = value.owner
+        if isinstance(value, ir.OpResult) and producer.operation.name == "arith.extf":
+            return producer.operation.operands[0]  # rounded just now
         return arith.truncf(ir.Type.parse(element), value)
     return arith.extui(ir.IntegerType.get_signless(8), value) if element == BOOL else value
 

@@ -167,7 +167,7 @@ class _Host:
             (self.values[value],) = self._copy(value, self.buffers.needed_by(value))
 
     def _result(self, value: Any, taken: bool) -> Any:
-        """Return a kernel's result for a returned value: a copy, unless a kernel computes it and nothing has taken it."""
+        """Return a kernel's result for a returned value: a copy, unless a kernel computes it for this alone."""
         if value in self.buffers.group_of and not taken:
             return self.values[value]
         (copy,) = self._copy(value, self.buffers.read_by(value))

@@ -13,8 +13,8 @@ from tinyc.analysis.index_book import Entry, IndexBook, NonScopEntry, index_book
 from tinyc.analysis.value_names import value_names
 from tinyc.dialects.index_book.verify import read_table, tables
 from tinyc.dialects.tiny.to_index_book import TinyToIndexBook
-from tinyc.dialects.tiny.verify import functions
 from tinyc.dialects.tiny.types import TensorType
+from tinyc.dialects.tiny.verify import functions
 from tinyc.mlir import context, ir
 
 

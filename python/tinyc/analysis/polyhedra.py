@@ -16,8 +16,8 @@ from tinyc.analysis.extents import Dim
 from tinyc.analysis.movement import Guard, Index
 from tinyc.analysis.statement import Statement, constants, division_of, monomial_text
 
-#: Of isl's elementary steps, enough for a second or so; a question that takes more is not answered.
-MAX_OPERATIONS = 10_000_000
+#: Of isl's own steps, a second's worth at most; a question that takes more is not answered.
+MAX_OPERATIONS = 100_000
 
 
 class TooHard(Exception):

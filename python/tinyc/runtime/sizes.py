@@ -48,10 +48,10 @@ def check(program: Program, values: Mapping[str, int]) -> None:
         _check_extents(buffer, values)
     fresh = sum(evaluate(buffer.size, values) for buffer in program.of_kind("output"))
     needed = fresh + evaluate(program.arena_bytes, values)
-    if needed > min(_memory_bytes(), MAX_EXTENT):
+    if needed > min(memory_bytes(), MAX_EXTENT):
         raise TinycError(
             "OutOfMemory",
-            f"the outputs and the arena need {needed} bytes{_at(values)}, and this machine has {_memory_bytes()} bytes "
+            f"the outputs and the arena need {needed} bytes{_at(values)}, and this machine has {memory_bytes()} bytes "
             "of memory; use smaller inputs",
         )
 
@@ -93,6 +93,6 @@ def _at(values: Mapping[str, int]) -> str:
     return f" with {', '.join(f'{name} = {value}' for name, value in values.items())}" if values else ""
 
 
-def _memory_bytes() -> int:
+def memory_bytes() -> int:
     """Return the physical memory: an allocation beyond it may succeed and then end the process when it is used."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

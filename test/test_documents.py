@@ -1,0 +1,68 @@
+"""The examples in the documents are executed: console blocks as commands with their output, Python blocks as programs.
+
+In expected output `...` stands for any text. What follows in a document sees the files that came before.
+"""
+
+import doctest
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from markdown_it import MarkdownIt
+
+ROOT = Path(__file__).parent.parent
+DOCUMENTS = ("README.md", "dialects/README.md", "CONTRIBUTING.md")
+
+
+def _blocks(document: str, language: str) -> list[str]:
+    tokens = MarkdownIt().parse((ROOT / document).read_text(encoding="utf-8"))
+    return [token.content for token in tokens if token.type == "fence" and token.info.strip() == language]
+
+
+def _commands(block: str) -> list[tuple[str, str]]:
+    """Return (command, expected output) for each line that starts with `$ `."""
+    found: list[tuple[str, str]] = []
+    for line in block.splitlines(keepends=True):
+        if line.startswith("$ "):
+            found.append((line[2:].rstrip("\n"), ""))
+        else:
+            command, expected = found[-1]
+            found[-1] = (command, expected + line)
+    return found
+
+
+def _check(command: str, expected: str, folder: Path) -> None:
+    done = subprocess.run(["bash", "-c", command], cwd=folder, capture_output=True, text=True, check=False)
+    output = done.stderr + done.stdout
+    # doctest does not take `...` at the start of a line for an ellipsis, nor an empty text for one.
+    same = doctest.OutputChecker().check_output(f"|{expected}", f"|{output}", doctest.ELLIPSIS)
+    assert same, f"$ {command}\n--- expected\n{expected}\n--- got\n{output[:6000]}"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_console_blocks_print_what_they_say(document: str, tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    for block in _blocks(document, "console"):
+        for command, expected in _commands(block):
+            _check(command, expected, tmp_path)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_python_blocks_run(document: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
+    for block in _blocks(document, "python"):
+        exec(compile(block, document, "exec"), {"__name__": "document"})
+
+
+def test_mlir_blocks_are_ir() -> None:
+    """Every block of IR in the walk's README verifies, layer by layer."""
+    from tinyc import passes, text
+    from tinyc.mlir import context
+
+    blocks = _blocks("dialects/README.md", "mlir")
+    assert len(blocks) >= 3
+    with context():
+        for block in blocks:
+            passes.verify_layers(text.parse(block, "dialects/README.md"))
