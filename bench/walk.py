@@ -112,6 +112,7 @@ def gemm(size: int) -> tuple[float, float]:
     model = tinyc.compile(gemm_program(size), target="cpu")
     random = np.random.default_rng(0)
     lhs, rhs = (random.standard_normal((size, size), dtype=np.float32) for _ in range(2))
+    np.testing.assert_allclose(model(lhs, rhs), lhs @ rhs, rtol=1e-3, atol=1e-3)
     return least_seconds(lambda: model(lhs, rhs), 3), least_seconds(lambda: lhs @ rhs, 3)
 
 

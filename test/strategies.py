@@ -5,18 +5,18 @@ drawn among the values that suit it, and where its bounds say that it should not
 """
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
-import value_bounds
 from hypothesis import strategies as st
-from value_bounds import Bounds
 
+import value_bounds
 from tinyc.analysis import extents
+from tinyc.diagnostics import TinycError
 from tinyc.dialects.tiny.infer import infer
 from tinyc.dialects.tiny.types import DTYPE_NAMES, ELEMENTS, FLOATS, TensorType, integer_range, is_float, is_integer
-from tinyc.diagnostics import TinycError
 from tinyc.executors.elements import DTYPES, convert
+from value_bounds import Bounds
 
 MAX_ELEMENTS = 600
 MAX_RANK = 5
@@ -156,9 +156,8 @@ class Builder:
             return value_bounds.BOOL
         if is_integer(element):
             return self.pick(Bounds(0, 7, whole=True), checked_small(element), value_bounds.full(element))
-        return self.pick(
-            Bounds(-1, 1), Bounds(0.5, 2), Bounds(0.5, 2), Bounds(-4, 4, whole=True), Bounds(-4, 4, whole=True, special=True)
-        )
+        whole = Bounds(-4, 4, whole=True)
+        return self.pick(Bounds(-1, 1), Bounds(0.5, 2), Bounds(0.5, 2), whole, replace(whole, special=True))
 
     def array(self, element, shape, bounds):
         generator = np.random.default_rng(self.integer(0, 2**32 - 1))
@@ -168,8 +167,8 @@ class Builder:
         else:
             numbers = generator.uniform(bounds.low, bounds.high, shape)
         if bounds.special:
-            numbers = numbers.astype(np.float64)
-            numbers = np.where(generator.random(shape) < 0.3, generator.choice([np.nan, np.inf, -np.inf], shape), numbers)
+            special = generator.choice([np.nan, np.inf, -np.inf], shape)
+            numbers = np.where(generator.random(shape) < 0.3, special, numbers.astype(np.float64))
         return convert(numbers, DTYPES[element])
 
     def const(self):
@@ -402,7 +401,7 @@ class Builder:
         """Draw an index tensor whose values are in 0 … extent - 1, or None."""
 
         def suits(value):
-            inside = 0 <= value.bounds.low and value.bounds.high < extent
+            inside = value.bounds.low >= 0 and value.bounds.high < extent
             return value.type.element in ("i32", "i64") and (inside or not self.count(value.type.shape))
 
         found = self.value(suits) if self.pick(False, True) else None
@@ -484,7 +483,9 @@ def checked_small(element):
 def fits(lhs, rhs):
     """Say whether the importer makes the two types one: equal but for size-1 axes, or a 16-bit float beside f32."""
     same = lhs.element == rhs.element or {lhs.element, rhs.element} in ({"f16", "f32"}, {"bf16", "f32"})
-    return same and lhs.rank == rhs.rank and all(a == b or 1 in (a, b) for a, b in zip(lhs.shape, rhs.shape, strict=True))
+    return (
+        same and lhs.rank == rhs.rank and all(a == b or 1 in (a, b) for a, b in zip(lhs.shape, rhs.shape, strict=False))
+    )
 
 
 def written(dims):

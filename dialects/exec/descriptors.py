@@ -13,7 +13,7 @@ from tinyc.analysis.extents import Dim, Extent
 from tinyc.diagnostics import TinycError, Where
 from tinyc.dialects.exec.extent_code import ExtentCode
 from tinyc.dialects.tiny.types import size_bytes
-from tinyc.mlir import arith, ir, llvm
+from tinyc.mlir import arith, ir, llvm, memref
 from tinyc.runtime.program import Kernel
 
 #: Shape of the two i64 in which a kernel reports an index that is out of range.
@@ -34,15 +34,43 @@ def take_bare_pointers(function: Any, kernel: Kernel) -> None:
     new = [block.add_argument(kind, function.location) for kind in types]
     with ir.InsertionPoint.at_block_begin(block), function.location:
         code = ExtentCode(_symbols(kernel, new[len(shapes) :]))
-        memrefs = [_memref(*each, code) for each in zip(new, (argument.type for argument in old), shapes, strict=False)]
+        types_in_memory = [_in_memory(argument.type) for argument in old[: len(shapes)]]
+        memrefs = [_memref(*each, code) for each in zip(new, types_in_memory, shapes, strict=False)]
     for argument, value in zip(old, [*memrefs, *new[len(shapes) :]], strict=True):
-        argument.replace_all_uses_with(value)
+        if argument.type == value.type or isinstance(argument.type, ir.IndexType):
+            argument.replace_all_uses_with(value)
+        else:
+            _access_bits(argument, value)
     for _ in old:
         block.erase_argument(0)
     attributes = function.operation.attributes
     attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(types, []))
     no_alias = ir.DictAttr.get({"llvm.noalias": ir.UnitAttr.get()})
     attributes["arg_attrs"] = ir.ArrayAttr.get([no_alias if t == pointer else ir.DictAttr.get({}) for t in types])
+
+
+def _in_memory(kind: Any) -> Any:
+    """Return the memref type of a buffer's memory: 16-bit floats are their bits.
+
+    A CPU without instructions for such a type would call a library function to move one from a register to memory.
+    """
+    if str(kind.element_type) not in ("f16", "bf16"):
+        return kind
+    return ir.MemRefType.get(kind.shape, ir.IntegerType.get_signless(16))
+
+
+def _access_bits(floats: Any, bits: Any) -> None:
+    """Turn the loads and stores of a memref of 16-bit floats into those of a memref of their bits."""
+    for use in list(floats.uses):
+        op = use.owner.operation
+        with ir.InsertionPoint(op), op.location:
+            if op.name == "memref.load":
+                loaded = memref.load(bits, list(op.operands)[1:])
+                op.results[0].replace_all_uses_with(arith.bitcast(op.results[0].type, loaded))
+            else:
+                stored = arith.bitcast(bits.type.element_type, op.operands[0])
+                memref.store(stored, bits, list(op.operands)[2:])
+        op.erase()
 
 
 def _check_arguments(function: Any, kernel: Kernel, shapes: Sequence[tuple[Dim, ...]]) -> None:
@@ -70,11 +98,11 @@ def _contract(kernel: Kernel) -> str:
     return ", ".join([*pointers, *(["a status buffer"] if kernel.status else [])])
 
 
-def _holds(memref: Any, shape: tuple[Dim, ...]) -> bool:
-    if not isinstance(memref, ir.MemRefType) or memref.rank != len(shape):
+def _holds(kind: Any, shape: tuple[Dim, ...]) -> bool:
+    if not isinstance(kind, ir.MemRefType) or kind.rank != len(shape):
         return False
     dynamic = ir.ShapedType.get_dynamic_size()
-    return list(memref.shape) == [dynamic if isinstance(extent, Extent) else extent for extent in shape]
+    return list(kind.shape) == [dynamic if isinstance(extent, Extent) else extent for extent in shape]
 
 
 def _symbols(kernel: Kernel, indices: list[Any]) -> Mapping[str, Any]:

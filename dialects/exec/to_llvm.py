@@ -11,6 +11,8 @@ Every symbol of the result that is visible from outside:
   symbols, in the order in which the `exec.function` lists them.
 """
 
+import functools
+import operator
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -223,9 +225,21 @@ def _write_impl(program: Program) -> None:
                 launched.append(_at(status, code.value(kernel.status.slot * _STATUS_SLOT_BYTES)))
             _store_all(launched, bufs, _pointer())
             _store_all([code.value(extent) for extent in kernel.extents], sizes, _i64())
-            trip_count = extents.product(kernel.grid)
-            func.CallOp([], f"kernel.{kernel.symbol}", [bufs, sizes, code.value(0), code.value(trip_count)])
+            func.CallOp([], f"kernel.{kernel.symbol}", [bufs, sizes, code.value(0), _trip_count(program, kernel, code)])
         func.ReturnOp([])
+
+
+def _trip_count(program: Program, kernel: Kernel, code: ExtentCode) -> Any:
+    """Return how often the parallel loop runs: never where all that is written is empty, however long the loop is.
+
+    A kernel that checks indices runs all the same: it may have something to report.
+    """
+    trip_count = extents.product(kernel.grid)
+    written = [buffer.size for buffer in program.buffers if buffer.name in kernel.writes]
+    if kernel.status or any(isinstance(size, int) and size for size in written):
+        return code.value(trip_count)
+    empty = arith.cmpi(arith.CmpIPredicate.eq, code.value(functools.reduce(operator.add, written, 0)), code.value(0))
+    return arith.select(empty, code.value(0), code.value(trip_count))
 
 
 def _at(base: Any, offset: Any) -> Any:

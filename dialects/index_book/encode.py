@@ -1,7 +1,7 @@
 """IndexBook entries as attributes: extents become symbols, axis expressions affine maps. `decode` is the inverse.
 
 In an affine map or set, `d<k>` is the axis `i<k>` and `s<k>` the k-th item of `symbols`: a symbol, or a product or a
-quotient of symbols that affine expressions cannot say.
+quotient of symbols that affine expressions cannot say. MLIR shows ``d0 - (d0 floordiv 3) * 3`` as ``d0 mod 3``.
 """
 
 import functools
@@ -101,20 +101,20 @@ def _map(index: Index, rank: int, symbols: tuple[str, ...]) -> Any:
 @functools.lru_cache(maxsize=4096)
 def domain_set(shape: Shape, symbols: tuple[str, ...]) -> Any:
     """Return the box of `shape` as an affine set."""
-    rows = []
+    rows: list[AxisExpr] = []
     for position, size in enumerate(shape):
-        axis = ir.AffineDimExpr.get(position)
-        rows += [axis, _extent(size, symbols) - axis - 1]
+        index = AxisExpr(0, ((Axis(position), 1),))  # also where the size is 1: the set says that it is 0
+        rows += [index, index * -1 + (size - 1)]
     return _set(rows, len(shape), symbols)
 
 
 def _guard_set(guard: Guard, rank: int, symbols: tuple[str, ...]) -> Any:
-    value = _affine(guard.expression, symbols)
-    return _set([value, _extent(guard.size, symbols) - value - 1], rank, symbols)
+    value = guard.expression
+    return _set([value, value * -1 + (guard.size - 1)], rank, symbols)
 
 
-def _set(rows: list[Any], rank: int, symbols: tuple[str, ...]) -> Any:
+def _set(rows: list[AxisExpr], rank: int, symbols: tuple[str, ...]) -> Any:
     """Return the set where every row is at least 0; MLIR writes that of a scalar as ``0 == 0``."""
     equalities = [False] * len(rows) or [True]
-    rows = rows or [ir.AffineConstantExpr.get(0)]
-    return ir.IntegerSetAttr.get(ir.IntegerSet.get(rank, len(symbols), rows, equalities))
+    conditions = [_affine(row, symbols) for row in rows] or [ir.AffineConstantExpr.get(0)]
+    return ir.IntegerSetAttr.get(ir.IntegerSet.get(rank, len(symbols), conditions, equalities))

@@ -7,6 +7,7 @@ survive as text; axes, maps, guards and reasons do, and maps are compared as fun
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from tinyc.analysis.graphs import is_graph
 from tinyc.analysis.index_book import Entry, Guard, IndexBook, NonScopEntry, index_book
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.index_book.decode import decode_entry, decode_non_scop
@@ -29,9 +30,9 @@ def check_table(op: Any) -> None:
     """
     if not isinstance(op.operation.attributes["function"], ir.FlatSymbolRefAttr):
         raise TinycError("InvalidAttribute", "needs the name of a function, function = @main")
-    if len(op.operation.regions) != 1 or len(op.operation.regions[0].blocks) != 1:
+    if len(op.operation.regions) != 1 or len(op.operation.regions[0].blocks) > 1:
         raise TinycError("InvalidAttribute", "must have one region of one block")
-    for entry in op.operation.regions[0].blocks[0].operations:
+    for entry in entries(op):
         if entry.operation.name not in _ENTRIES:
             raise TinycError("InvalidAttribute", f"may hold {' and '.join(_ENTRIES)} only, not {entry.operation.name}")
 
@@ -42,8 +43,8 @@ def read_table(op: Any) -> IndexBook:
 
 
 def entries(op: Any) -> list[Any]:
-    """Return the ops in a table."""
-    return list(op.operation.regions[0].blocks[0].operations)
+    """Return the ops in a table; an empty body is printed without its block."""
+    return [entry for block in op.operation.regions[0].blocks for entry in block.operations]
 
 
 def _entry(op: Any) -> Entry | NonScopEntry:
@@ -65,6 +66,9 @@ def _differences(table: Any, known: Mapping[str, Any]) -> Iterator[tuple[Any, st
     name = table.operation.attributes["function"].value
     if name not in known:
         yield table.location, f"'index_book.table' is about @{name}, and there is no such function; erase the table"
+        return
+    if not is_graph(known[name]):
+        yield table.location, f"'index_book.table' is about @{name}, which is not in the Tiny layer any more"
         return
     try:
         expected = index_book(known[name]).entries
@@ -92,15 +96,15 @@ def _compare(found: Entry | NonScopEntry, expected: Entry | NonScopEntry, names:
     if isinstance(expected, NonScopEntry) or isinstance(found, NonScopEntry):
         if type(found) is not type(expected):
             yield "the reads have an access map" if isinstance(found, NonScopEntry) else f"Non-SCoP: {expected.reason}"
-        elif found.inputs != tuple(names[each] for each in expected.inputs) or found.reason != expected.reason:
-            yield f"inputs and reason are {expected.inputs} and {expected.reason!r}"
+        elif list(found.inputs) != [names[each] for each in expected.inputs] or found.reason != expected.reason:
+            yield f"the inputs are {_list(names[each] for each in expected.inputs)}, the reason is: {expected.reason}"
         return
     if found.axes != expected.axes or found.reduce_axes != expected.reduce_axes:
         kinds = ", ".join(f"{axis.size} {axis.kind}" for axis in expected.axes)
         yield f"the axes are [{kinds}], the reduced ones {list(expected.reduce_axes)} of the operand"
         return
     if [each.value for each in found.inputs] != [names[each.value] for each in expected.inputs]:
-        yield f"the inputs are {[names[each.value] for each in expected.inputs]}"
+        yield f"the inputs are {_list(names[each.value] for each in expected.inputs)}"
         return
     for theirs, ours in zip(found.inputs, expected.inputs, strict=True):
         if theirs.map != ours.map and not _same_index(expected, theirs.map, ours.map):

@@ -7,6 +7,7 @@ locations do not survive as text; sets and maps are compared by isl, as sets and
 from collections.abc import Iterator
 from typing import Any
 
+from tinyc.analysis.graphs import is_graph
 from tinyc.analysis.poly_view import PolyBlock, PolyView, poly_view
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.poly.encode import encode_edge, encode_item
@@ -14,7 +15,7 @@ from tinyc.dialects.tiny.verify import functions
 from tinyc.mlir import ir
 
 KINDS = ("ewise", "reduce", "movement_affine", "contraction_pattern", "scan")
-_BODY = ("poly.block", "poly.non_scop", "poly.edge")
+_MEMBERS = ("poly.block", "poly.non_scop", "poly.edge")
 _TEXTS = ("name", "kind", "domain", "write", "reason", "source", "target")
 _LISTS = ("accesses", "true", "anti", "output")
 _MAX_TEXT = 20_000
@@ -51,14 +52,19 @@ def _is_texts(attribute: Any) -> bool:
     return isinstance(attribute, ir.ArrayAttr) and all(isinstance(item, ir.StringAttr) for item in attribute)
 
 
+def _body(view: Any) -> list[Any]:
+    """Return the ops in a view; an empty body is printed without its block."""
+    return [op for block in view.operation.regions[0].blocks for op in block.operations]
+
+
 def _check_view(op: Any) -> None:
     if not isinstance(op.operation.attributes["function"], ir.FlatSymbolRefAttr):
         raise TinycError("InvalidAttribute", "needs the name of a function, function = @main")
-    if len(op.operation.regions) != 1 or len(op.operation.regions[0].blocks) != 1:
+    if len(op.operation.regions) != 1 or len(op.operation.regions[0].blocks) > 1:
         raise TinycError("InvalidAttribute", "must have one region of one block")
-    for each in op.operation.regions[0].blocks[0].operations:
-        if each.operation.name not in _BODY:
-            raise TinycError("InvalidAttribute", f"may hold {', '.join(_BODY)} only, not {each.operation.name}")
+    for each in _body(op):
+        if each.operation.name not in _MEMBERS:
+            raise TinycError("InvalidAttribute", f"may hold {', '.join(_MEMBERS)} only, not {each.operation.name}")
 
 
 def verify(module: Any) -> bool:
@@ -74,12 +80,14 @@ def verify(module: Any) -> bool:
 
 def _differences(view: Any, known: dict[str, Any]) -> Iterator[tuple[Any, str]]:
     name = view.operation.attributes["function"].value
-    body = list(view.operation.regions[0].blocks[0].operations)
-    items = [op for op in body if op.operation.name != "poly.edge"]
-    edges = [op for op in body if op.operation.name == "poly.edge"]
+    items = [op for op in _body(view) if op.operation.name != "poly.edge"]
+    edges = [op for op in _body(view) if op.operation.name == "poly.edge"]
     names = [op.operation.attributes["name"].value for op in items]
     if name not in known:
         yield view.location, f"'poly.view' is about @{name}, and there is no such function"
+        return
+    if not is_graph(known[name]):
+        yield view.location, f"'poly.view' is about @{name}, which is not in the Tiny layer any more"
         return
     try:
         count = len(poly_view(known[name]).items)

@@ -9,12 +9,10 @@ from tinyc.analysis.extents import Dim, ExtentError
 from tinyc.diagnostics import TinycError, Where
 from tinyc.dialects.exec import ops as exec_ops
 from tinyc.dialects.region.launches import Host, HostBuffer, Launch
-from tinyc.dialects.region.ops import held_tensor
 from tinyc.dialects.region.parallel import parallel_extent
 from tinyc.dialects.region.to_loops import is_checked
-from tinyc.dialects.region.verify import block_of, kernels
+from tinyc.dialects.region.verify import kernels, symbols_in
 from tinyc.dialects.tiny.attributes import extents_attribute, to_type
-from tinyc.dialects.tiny.types import symbols_of
 from tinyc.mlir import ir
 from tinyc.passes import Pass
 
@@ -77,7 +75,8 @@ class RegionToExec(Pass):
             host = Host(function, kernels(module))
         except ExtentError as error:
             name = function.operation.attributes["sym_name"].value
-            raise TinycError("InvalidExtent", f"the size of the arena: {error}", Where(node=name)) from None
+            message = f"the size of the arena: {error}; bind some of the symbols"
+            raise TinycError("InvalidExtent", message, Where(node=name)) from None
         with ir.InsertionPoint(function.operation), function.location:
             _write(host)
         function.operation.erase()
@@ -160,8 +159,7 @@ def _parameters(launch: Launch, slots: Iterator[int]) -> list[Any]:
         for buffer, tensor in (*launch.reads, *launch.writes)
     ]
     status = [exec_ops.StatusAttr.get(_extent(next(slots)))] if is_checked(launch.kernel) else []
-    held = [held_tensor(argument.type) for argument in block_of(launch.kernel).arguments]
-    symbols = [exec_ops.ExtentAttr.get(ir.StringAttr.get(name)) for name in symbols_of(held)]
+    symbols = [exec_ops.ExtentAttr.get(ir.StringAttr.get(name)) for name in symbols_in(launch.kernel)]
     return [*pointers, *status, *symbols]
 
 

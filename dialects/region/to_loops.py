@@ -10,8 +10,8 @@ from tinyc.dialects.region import nests
 from tinyc.dialects.region.elements import Elements
 from tinyc.dialects.region.ops import held_tensor
 from tinyc.dialects.region.scalars import storage_type
-from tinyc.dialects.region.verify import block_of, kernels, yields_of
-from tinyc.dialects.tiny.types import TensorType, symbols_of
+from tinyc.dialects.region.verify import block_of, kernels, symbols_in, yields_of
+from tinyc.dialects.tiny.types import TensorType
 from tinyc.mlir import func, ir, passmanager
 from tinyc.passes import Pass
 from tinyc.text import where
@@ -88,7 +88,7 @@ def _lower(kernel: Any) -> None:
             )
     buffers = list(block_of(kernel).arguments)
     tensors = [held_tensor(buffer.type) for buffer in buffers]
-    names = symbols_of(tensors)
+    names = symbols_in(kernel)
     index = ir.IndexType.get()
     status = [ir.MemRefType.get([2], ir.IntegerType.get_signless(64))] if is_checked(kernel) else []
     types = [*map(memref_type, tensors), *status, *(index for _ in names), index, index]

@@ -5,7 +5,8 @@ from typing import Any
 
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.region.ops import held_tensor
-from tinyc.dialects.tiny.attributes import tensor_type, to_type
+from tinyc.dialects.tiny.attributes import arguments, tensor_type, to_type
+from tinyc.dialects.tiny.types import TensorType, symbols_of
 from tinyc.mlir import ir
 
 _MATERIALIZE = ("gmem", "deferred")
@@ -34,6 +35,15 @@ def inputs_of(kernel: Any) -> list[Any]:
 def outputs_of(kernel: Any) -> list[Any]:
     """Return the block arguments that are outputs."""
     return list(block_of(kernel).arguments)[len(inputs_of(kernel)) :]
+
+
+def symbols_in(kernel: Any) -> tuple[str, ...]:
+    """Return the symbols that a kernel needs, in order: those of its buffers, then those that only its body has."""
+    held = [held_tensor(argument.type) for argument in block_of(kernel).arguments]
+    body = [op.operation for op in block_of(kernel).operations]
+    inner = [tensor_type(result.type) for op in body for result in op.results]
+    cuts = [arguments(op) for op in body if op.name == "tiny.shrink"]
+    return symbols_of([*held, *inner, *(TensorType("i64", (*cut["lo"], *cut["hi"])) for cut in cuts)])
 
 
 def kernels(module: Any) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """tinyc: a deep-learning compiler in Python on the MLIR Python bindings.
 
-`tinyc.compile(source, target="cpu")` gives a `Model` to run; `tinyc.pipeline.parse(text).run(module)` runs passes. Both are
-imported when they are first asked for, so that ``import tinyc`` costs nothing.
+`tinyc.compile(source, target="cpu")` gives a `Model` to run; `tinyc.pipeline.parse(text).run(module)` runs passes. Both
+are imported when they are first asked for, so that ``import tinyc`` costs nothing.
 """
 
 import importlib

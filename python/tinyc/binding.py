@@ -33,7 +33,10 @@ class _Binder:
         self.seen: dict[str, None] = {}
 
     def run(self, module: Any) -> None:
-        for op in list(_operations(module.operation)):
+        # Assumptions first: sizes that break one may make no type at all.
+        for op in [op for op in _operations(module.operation) if op.operation.name == "tiny.assume"]:
+            self._assume(op)
+        for op in _operations(module.operation):
             self._op(op)
         unknown = [name for name in self.bind if name not in self.seen]
         if unknown:
@@ -49,13 +52,12 @@ class _Binder:
         for result in operation.results:
             result.set_type(self._type(result.type))
         if operation.name == "func.func":
-            operation.attributes["function_type"] = ir.TypeAttr.get(self._type(operation.attributes["function_type"].value))
+            function_type = operation.attributes["function_type"].value
+            operation.attributes["function_type"] = ir.TypeAttr.get(self._type(function_type))
         elif operation.name == "tiny.shrink":
             for name in ("lo", "hi"):
                 bounds = decode(operation.attributes[name])
                 operation.attributes[name] = extents_attribute([self._extent(bound) for bound in bounds])
-        elif operation.name == "tiny.assume":
-            self._assume(op)
 
     def _extent(self, extent: extents.Dim) -> extents.Dim:
         self.seen.update(dict.fromkeys(extents.symbols(extent)))
@@ -87,7 +89,9 @@ class _Binder:
         if lhs != rhs if assumption.predicate == "eq" else lhs > rhs:
             values = ", ".join(f"{name} = {value}" for name, value in self.bind.items())
             raise TinycError(
-                "AssumptionViolated", f"the program relies on {assumption}, and {values} makes it {lhs} and {rhs}", where(op.location)
+                "AssumptionViolated",
+                f"the program relies on {assumption}, and {values} makes it {lhs} and {rhs}",
+                where(op.location),
             )
         op.operation.erase()
 

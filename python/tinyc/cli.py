@@ -1,7 +1,7 @@
 """`tinyc run | compile | verify`: programs from the command line.
 
-Results go to stdout, errors and remarks to stderr. The exit status is 0 if all went well, 1 for an error in the program,
-its inputs or its numbers, 2 for a command line that does not read. No input ends in a traceback.
+Results go to stdout, errors and remarks to stderr. The exit status is 0 if all went well, 1 for an error in the
+program, its inputs or its numbers, 2 for a command line that does not read. No input ends in a traceback.
 """
 
 import os
@@ -32,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except MemoryError as error:
-        sys.stderr.write(f"error: this machine has not enough memory ({error}); bind smaller sizes [TC405 OutOfMemory]\n")
+        sys.stderr.write(f"error: there is not enough memory ({error}); bind smaller sizes [TC405 OutOfMemory]\n")
     except Exception as error:  # a defect of tinyc's: a sentence and a file, not a traceback
         sys.stderr.write(f"error: {_defect(error)} [TC901 InternalError]\n")
     return 1

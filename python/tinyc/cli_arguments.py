@@ -1,7 +1,7 @@
 """The command line of `tinyc`, read by argparse.
 
-In: the arguments. Out: an `argparse.Namespace` with `command` and the options as plain values; argparse ends the process
-with status 2, and the usage, for what does not read.
+In: the arguments. Out: an `argparse.Namespace` with `command` and the options as plain values; argparse ends the
+process with status 2, and the usage, for what does not read.
 """
 
 import argparse
@@ -10,7 +10,7 @@ from pathlib import Path
 
 #: The layers that `--dump` may name, in walk order.
 LAYERS = ("tiny", "indexbook", "poly_view", "region", "exec", "loops", "llvm")
-_DESCRIPTION = "Compile and run deep-learning programs: Tiny JSON (.json) or textual IR of the Tiny or Region layer (.mlir)."
+_DESCRIPTION = "Compile and run programs: Tiny JSON (.json), or textual IR of the Tiny or Region layer (.mlir)."
 
 
 def read(argv: Sequence[str]) -> argparse.Namespace:
@@ -46,8 +46,10 @@ def _version() -> str:
 def _add_program(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("program", help="the program's file")
     parser.add_argument("--bind", type=_bind, default={}, metavar="M=150,N=130", help="sizes of symbols")
-    parser.add_argument("--dump", type=_layers, metavar="LAYER,…", help=f"write these layers' texts: {', '.join(LAYERS)}")
-    parser.add_argument("--dump-dir", type=Path, metavar="DIR", help="where --dump writes (default: tinyc-dump); all layers without --dump")
+    parser.add_argument(
+        "--dump", type=_layers, metavar="LAYER,…", help=f"write the text of layers: {', '.join(LAYERS)}"
+    )
+    parser.add_argument("--dump-dir", type=Path, metavar="DIR", help="where (default: tinyc-dump); alone: all layers")
     parser.add_argument("--remarks", action="store_true", help="print the compiler's decisions to stderr")
     parser.add_argument("--remarks-json", type=Path, metavar="FILE", help="write them there, one JSON object a line")
 
@@ -59,7 +61,7 @@ def _add_target(parser: argparse.ArgumentParser) -> None:
 def _add_inputs(parser: argparse.ArgumentParser) -> None:
     group = parser.add_mutually_exclusive_group()
     group.add_argument("--inputs", type=Path, metavar="FILE.npz", help="the inputs by name (bf16 as uint16 bits)")
-    group.add_argument("--random", type=_seed, default=0, metavar="SEED", help="random inputs from this seed (default: 0)")
+    group.add_argument("--random", type=_seed, default=0, metavar="SEED", help="random inputs (default: seed 0)")
 
 
 def _bind(text: str) -> dict[str, int]:
@@ -78,7 +80,8 @@ def _layers(text: str) -> tuple[str, ...]:
     names = tuple(name.strip() for name in text.split(",") if name.strip())
     unknown = [name for name in names if name not in LAYERS]
     if unknown or not names:
-        raise argparse.ArgumentTypeError(f"there is no layer {', '.join(unknown) or repr(text)}; there are {', '.join(LAYERS)}")
+        known = ", ".join(LAYERS)
+        raise argparse.ArgumentTypeError(f"there is no layer {', '.join(unknown) or repr(text)}; there are {known}")
     return names
 
 

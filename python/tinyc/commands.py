@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from tinyc import verification
-from tinyc.dialects.tiny.types import TensorType
 from tinyc.diagnostics import Remark, collect_remarks
+from tinyc.dialects.tiny.types import TensorType
 from tinyc.executors import reference
 from tinyc.executors.compare import Comparison, compare_all
 from tinyc.executors.elements import DTYPES, element_of
@@ -110,7 +110,8 @@ def _inputs(arguments: argparse.Namespace, model: Model) -> dict[str, Any]:
         return random_inputs(model.walk.module(model.walk.entry), arguments.random)
     arrays = read_arrays(arguments.inputs)
     _line("inputs", str(arguments.inputs))
-    return arrays | {each.name: _as_bf16(each, arrays[each.name]) for each in model.signature.inputs if each.name in arrays}
+    given = [each for each in model.signature.inputs if each.name in arrays]
+    return arrays | {each.name: _as_bf16(each, arrays[each.name]) for each in given}
 
 
 def _as_bf16(parameter: Parameter, array: np.ndarray) -> np.ndarray:

@@ -1,7 +1,7 @@
 """Reading and writing the user's files: what goes wrong is an error that names the file.
 
-In: paths. Out: bytes, texts, numpy arrays by name. In `.npz` files a bf16 array stands as uint16 of the same bits, since
-numpy can store no other form of it and would hand back void bytes.
+In: paths. Out: bytes, texts, numpy arrays by name. In `.npz` files a bf16 array stands as uint16 of the same bits:
+numpy knows no bf16 and would hand back void bytes.
 """
 
 import zipfile

@@ -1,8 +1,8 @@
 """A compiled program: what `tinyc.compile` gives, with the texts of its layers and the remarks of its compilation.
 
 In: a program in any form that `sources` reads, a target, the values of symbols. Out: a `Model`. `reference` runs the
-layer that was read in numpy; `cpu` lowers it to LLVM IR and runs that. Everything is refused when the model is made that
-can be refused without inputs.
+layer that was read in numpy; `cpu` lowers it to LLVM IR and runs that. What can be refused without inputs is refused
+when the model is made.
 """
 
 import os
@@ -21,12 +21,13 @@ from tinyc.walk import NAMES, Walk
 TARGETS = ("cpu", "reference")
 _LATER = ("sim", "cuda")
 Arrays = dict[str, np.ndarray]
+Execute = Callable[[Mapping[str, Any]], Arrays]
 
 
 class Model:
     """A program that is ready to run; `inputs` and `outputs` are its names in order, `remarks` what was decided."""
 
-    def __init__(self, walk: Walk, target: str, execute: Callable[[Mapping[str, Any]], Arrays], remarks: list[Remark]) -> None:
+    def __init__(self, walk: Walk, target: str, execute: Execute, remarks: list[Remark]) -> None:
         self.walk, self.target, self.remarks = walk, target, remarks
         self._execute = execute
 
@@ -62,7 +63,8 @@ class Model:
         """Run on arrays in the order of the inputs; return the one output, or a tuple."""
         names = self.inputs
         if len(arrays) != len(names):
-            raise TinycError("InputMismatch", f"the model takes {len(names)} inputs ({', '.join(names)}), not {len(arrays)}")
+            message = f"the model takes {len(names)} inputs ({', '.join(names)}), not {len(arrays)}"
+            raise TinycError("InputMismatch", message)
         results = tuple(self.run(**dict(zip(names, arrays, strict=True))).values())
         return results[0] if len(results) == 1 else results
 
@@ -75,7 +77,7 @@ class Model:
         return self.walk.text(layer)
 
 
-def compile(  # noqa: A001 - the name is the public interface's: tinyc.compile
+def compile(
     source: Any,
     target: str = "cpu",
     arch: str | None = None,
@@ -86,8 +88,8 @@ def compile(  # noqa: A001 - the name is the public interface's: tinyc.compile
     """Compile a program.
 
     `source` is a path, Tiny JSON (text or dict), IR text of the Tiny or Region layer, or an `ir.Module`. `bind` gives
-    symbols their values; an extent that stays symbolic is taken from the inputs of each run. `dump` is a folder that the
-    text of every layer is written to.
+    symbols their values; an extent that stays symbolic is taken from the inputs of each run. `dump` is a folder that
+    the text of every layer is written to.
 
     Raises:
         TinycError: what is wrong with the program (`errors` has all of it), or `UnsupportedTarget`.
@@ -113,13 +115,13 @@ def _check_target(target: str, arch: str | None, plan: Any) -> None:
             raise TinycError("UnsupportedTarget", f"target '{target}' takes no {name}; leave {name}={value!r} out")
 
 
-def _reference(walk: Walk) -> Callable[[Mapping[str, Any]], Arrays]:
+def _reference(walk: Walk) -> Execute:
     module = walk.module(walk.entry)
     signature_of(main_function(module))
     return lambda inputs: reference.evaluate(module, inputs)
 
 
-def _cpu(walk: Walk) -> Callable[[Mapping[str, Any]], Arrays]:
+def _cpu(walk: Walk) -> Execute:
     from tinyc.dialects.exec.to_program import program_of
     from tinyc.runtime.cpu import CpuExecutable
 

@@ -23,7 +23,7 @@ _SPACE_AND_COMMENTS = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 def load(source: Any, bind: Bind | None = None) -> Any:
     """Return the module that `source` means: a path, Tiny JSON (text or dict), IR text, or an `ir.Module`.
 
-    A text is told from a path by its braces: every program has some. What is a JSON object is Tiny JSON, anything else IR.
+    A text is told from a path by its braces: every program has some. A JSON object is Tiny JSON, anything else IR.
 
     Raises:
         TinycError: the file cannot be read, the program is malformed, or `bind` does not fit it.

@@ -53,7 +53,9 @@ def verify(walk: Walk, inputs: Arrays, run_cpu: Callable[[Arrays], Arrays]) -> l
     return [*steps, Step("cpu against the reference", tuple(compare_all(actual, expected, allowed)))]
 
 
-def _region_step(walk: Walk, inputs: Arrays, values: Arrays, expected: Arrays, allowed: Mapping[str, Tolerance]) -> Step:
+def _region_step(
+    walk: Walk, inputs: Arrays, values: Arrays, expected: Arrays, allowed: Mapping[str, Tolerance]
+) -> Step:
     """Compare the values that keep their name in the Region layer, in its order, and then the outputs."""
     found: dict[str, np.ndarray] = {}
     actual = reference.evaluate(walk.module("region"), inputs, observe=_keep(found))

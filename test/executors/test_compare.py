@@ -63,6 +63,6 @@ def test_empty_and_scalar_outputs():
 
 
 def test_another_shape_or_type_is_an_error():
-    with pytest.raises(TinycError, match="is float64 .* and should be float32") as caught:
+    with pytest.raises(TinycError, match=r"is float64 .* and should be float32") as caught:
         compare("y", np.ones(2), f32(1, 1), LOOSE)
     assert caught.value.name == "VerificationFailed"

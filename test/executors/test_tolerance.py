@@ -22,9 +22,7 @@ def test_movements_and_integers_are_exact(program):
     assert found["w"] == found["s"] == Tolerance()
 
 
-@pytest.mark.parametrize(
-    ("dtype", "base"), [("fp16", 1e-3), ("bf16", 2.0**-7), ("fp32", 1e-5), ("fp64", 1e-12)]
-)
+@pytest.mark.parametrize(("dtype", "base"), [("fp16", 1e-3), ("bf16", 2.0**-7), ("fp32", 1e-5), ("fp64", 1e-12)])
 def test_the_base_is_the_element_types_and_at_least_one_ulp(program, dtype, base):
     module = program({"x": (dtype, [])}, ("y", "EXP2", ["x"]))
     assert output_tolerances(module, {"x": np.ones(())})["y"] == Tolerance(base, base)
@@ -36,9 +34,7 @@ def test_a_16_bit_value_on_the_way_widens_an_f32_output(program):
 
 
 def test_long_sums_widen_it(program):
-    module = program(
-        {"x": ("fp32", ["M"])}, ("y", "REDUCE", ["x"], {"op": "SUM", "axes": [0], "dtype": "fp32"})
-    )
+    module = program({"x": ("fp32", ["M"])}, ("y", "REDUCE", ["x"], {"op": "SUM", "axes": [0], "dtype": "fp32"}))
     assert output_tolerances(module, {"x": np.ones(10)})["y"] == Tolerance(1e-5, 1e-5)
     length = 10**6
     found = output_tolerances(module, {"x": np.broadcast_to(np.ones(1), length)})["y"]

@@ -6,9 +6,9 @@
 import json
 
 import numpy as np
-from strategies import programs
 
 import tinyc
+from strategies import programs
 from tinyc.executors import reference
 from tinyc.executors.compare import compare
 from tinyc.executors.tolerance import Tolerance

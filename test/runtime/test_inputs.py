@@ -95,6 +95,11 @@ def test_a_read_only_array_is_an_input():
     assert dense_inputs(program({"x": (2,)}), {"x": array})[0] is array
 
 
+def test_a_copy_that_does_not_fit_into_memory_is_refused():
+    huge = np.broadcast_to(f32(1), (2**50,))
+    assert refusal(dense_inputs, program({"x": ("M",)}), {"x": huge}).name == "OutOfMemory"
+
+
 class Exported:
     """An array of another library: nothing but DLPack."""
 

@@ -32,9 +32,8 @@ def halfway_and_random(narrow: np.dtype) -> np.ndarray:
         exact = np.concatenate([finite, middle]).astype(np.float32)
         around = [np.nextafter(exact, np.float32(side)) for side in (-np.inf, np.inf)]
         random = np.random.default_rng(0).integers(0, 2**32, 100_000, dtype=np.uint32).view(np.float32)
-    special = np.array(
-        [0.0, -0.0, np.inf, -np.inf, np.nan, -np.nan, 65504, 65519.996, 65520, 3.4028235e38, 1e-45], np.float32
-    )
+    limits = [65504, 65519.996, 65520, 3.4028235e38, 1e-45]
+    special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, -np.nan, *limits], np.float32)
     signalling = np.array([0x7F800001, 0xFF800001, 0x7FC00001], np.uint32).view(np.float32)
     return np.concatenate([exact, *around, random, special, signalling])
 

@@ -15,14 +15,13 @@ from tinyc.analysis.access import Access, Guard, NonScop, extend, is_movement, t
 from tinyc.analysis.axis import Shape
 from tinyc.analysis.extents import Dim, Extent, ExtentError
 from tinyc.analysis.movement import Index, NotAffine, Read, read
-from tinyc.analysis.value_names import value_names
+from tinyc.analysis.graphs import value_names
 from tinyc.dialects.tiny.attributes import arguments, tensor_type
-from tinyc.dialects.tiny.infer import ELEMENTWISE, LEAVES, NON_SCOP
+from tinyc.dialects.tiny.infer import ELEMENTWISE, LEAVES
 
 __all__ = ["Access", "Guard", "NonScop", "extend", "is_movement", "trace", "trace_affine"]
 
 _LEAVES = frozenset(f"tiny.{name}" for name in LEAVES)
-_NON_SCOP = frozenset(f"tiny.{name}" for name in NON_SCOP)
 _ELEMENTWISE = frozenset(f"tiny.{name}" for name in ELEMENTWISE)
 
 
@@ -96,7 +95,7 @@ class IndexBook:
 
 
 def index_book(function: Any) -> IndexBook:
-    """Return the IndexBook of a function in the Tiny layer.
+    """Return the IndexBook of a function that is a Tiny graph.
 
     Raises:
         TinycError: a value is not a Tiny tensor.
@@ -126,8 +125,7 @@ def _entry(op: Any, value: str, names: Mapping[Any, str]) -> Entry | NonScopEntr
         found, index = _reduction(operand, reduced)
         return Entry(value, found, (Input(inputs[0], index),), reduce_axes=reduced)
     if not is_movement(op):
-        reason = "reads where its data says" if kind in _NON_SCOP else "is no Tiny op"
-        return NonScopEntry(value, inputs, f"'{kind}' {reason}")
+        return NonScopEntry(value, inputs, f"'{kind}' reads where its data says")
     try:
         step = _read(kind, tuple(sorted(arguments(op).items())), operand, tensor_type(op.results[0].type).shape)
     except (NotAffine, ExtentError) as error:

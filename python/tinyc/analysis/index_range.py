@@ -10,9 +10,6 @@ from typing import Any
 from tinyc.analysis import index_map
 from tinyc.analysis.index_map import Axis, Index, Quotient, Scaled, Sum
 
-# A few divisions over small boxes take hundreds; a program made to keep isl busy must not hang the compiler.
-_MAX_OPERATIONS = 1_000_000
-
 
 def exact_range(index: Index, shape: Sequence[int]) -> tuple[int, int]:
     """Return the least and the greatest value over the non-empty box ``0 <= i_k < shape[k]``.
@@ -21,22 +18,20 @@ def exact_range(index: Index, shape: Sequence[int]) -> tuple[int, int]:
     """
     import islpy as isl  # a tenth of a second, and most programs never come here
 
-    context = isl.DEFAULT_CONTEXT
-    box = isl.Set.universe(isl.Space.set_alloc(context, 0, len(shape)))
+    from tinyc.analysis.polyhedra import TooHard, bounded
+
+    box = isl.Set.universe(isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, len(shape)))
     for axis, extent in enumerate(shape):
         box = box.lower_bound_val(isl.dim_type.set, axis, isl.Val(0))
         box = box.upper_bound_val(isl.dim_type.set, axis, isl.Val(str(extent - 1)))
-    context.set_max_operations(_MAX_OPERATIONS)
     try:
-        values = isl.PwAff.from_aff(_aff(isl, box.get_space(), index)).intersect_domain(box)
-        return values.min_val().to_python(), values.max_val().to_python()
-    except isl.Error:
+        with bounded():
+            values = isl.PwAff.from_aff(_aff(isl, box.get_space(), index)).intersect_domain(box)
+            return values.min_val().to_python(), values.max_val().to_python()
+    except TooHard:
         low, high = index_map.bounds(index, shape)
         assert isinstance(low, int) and isinstance(high, int)  # the shape is static
         return low, high
-    finally:
-        context.reset_operations()
-        context.set_max_operations(0)
 
 
 def _aff(isl: Any, space: Any, index: Index) -> Any:

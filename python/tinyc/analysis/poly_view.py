@@ -17,7 +17,7 @@ from tinyc.analysis.index_book import AxisVar
 from tinyc.analysis.movement import Guard, Index
 from tinyc.analysis.scan import detect_scan
 from tinyc.analysis.statement import Statement, constants, identifier
-from tinyc.analysis.value_names import value_names
+from tinyc.analysis.graphs import value_names
 from tinyc.dialects.tiny.attributes import arguments, tensor_type
 from tinyc.dialects.tiny.infer import NON_SCOP
 
@@ -98,7 +98,7 @@ class PolyView:
 
 
 def poly_view(function: Any, names: Sequence[str] | None = None) -> PolyView:
-    """Return the Poly-View of a function in the Tiny layer.
+    """Return the Poly-View of a function that is a Tiny graph.
 
     `names` are the names of the items, where they are not to come from the values' names.
 

@@ -57,10 +57,8 @@ def compare(name: str, actual: np.ndarray, expected: np.ndarray, tolerance: Tole
         TinycError: `VerificationFailed`: the arrays have different shapes or element types.
     """
     if actual.dtype != expected.dtype or actual.shape != expected.shape:
-        raise TinycError(
-            "VerificationFailed",
-            f"output '{name}' is {actual.dtype} {list(actual.shape)} and should be {expected.dtype} {list(expected.shape)}",
-        )
+        found, wanted = (f"{each.dtype} {list(each.shape)}" for each in (actual, expected))
+        raise TinycError("VerificationFailed", f"output '{name}' is {found} and should be {wanted}")
     with np.errstate(all="ignore"):
         error, allowed = _errors(actual, expected, tolerance)
         wrong = np.flatnonzero(~(error <= allowed))

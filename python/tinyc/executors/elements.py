@@ -70,9 +70,9 @@ def _saturated(values: np.ndarray, target: np.dtype) -> np.ndarray:
     """Truncate; the bounds are compared as powers of two, which f64 holds exactly."""
     whole = np.trunc(values.astype(np.float64))
     least, greatest = integer_range(element_of(target))
-    inside = (whole >= least) & (whole < float(greatest + 1))
-    result = np.where(inside, whole, 0).astype(target)
-    return np.where(whole >= float(greatest + 1), target.type(greatest), np.where(whole < least, target.type(least), result))
+    too_low, too_high = whole < least, whole >= float(greatest + 1)
+    result = np.where(too_low | too_high | np.isnan(whole), 0, whole).astype(target)
+    return np.where(too_high, target.type(greatest), np.where(too_low, target.type(least), result))
 
 
 def _to_bf16(values: np.ndarray) -> np.ndarray:

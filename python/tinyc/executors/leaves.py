@@ -1,4 +1,4 @@
-"""The leaves of Tiny in numpy: `const`, `iota` and `rand`. Their values are rounded to their type, also for the oracle."""
+"""The leaves of Tiny in numpy: `const`, `iota` and `rand`; values are rounded to their type, also for the oracle."""
 
 import math
 from collections.abc import Mapping

@@ -17,8 +17,11 @@ from tinyc.dialects.tiny.infer import MOVEMENT
 from tinyc.dialects.tiny.types import BOOL, UNSIGNED, is_float
 from tinyc.executors.elements import DTYPES, convert
 from tinyc.executors.signature import Parameter, main_function, signature_of
+from tinyc.runtime.sizes import memory_bytes
 
 _LARGEST_INTEGER = 8
+#: Numbers are drawn in 64 bits, and then converted.
+_DRAWN_BYTES = 8
 
 
 def random_inputs(module: Any, seed: int) -> dict[str, np.ndarray]:
@@ -30,6 +33,7 @@ def random_inputs(module: Any, seed: int) -> dict[str, np.ndarray]:
     function = main_function(module)
     parameters = signature_of(function).inputs
     _require_static(parameters)
+    _require_memory(parameters)
     known = kernels(module)
     generator = np.random.default_rng(seed)
     with module.context:
@@ -46,6 +50,13 @@ def _require_static(parameters: tuple[Parameter, ...]) -> None:
             f"random inputs need the size of {', '.join(map(repr, symbols))}; bind them, as in "
             f"--bind {','.join(f'{name}=16' for name in symbols)}, or give inputs with --inputs",
         )
+
+
+def _require_memory(parameters: tuple[Parameter, ...]) -> None:
+    needed = sum(math.prod(each.type.shape) for each in parameters) * _DRAWN_BYTES
+    if needed > memory_bytes():
+        shown = ", ".join(map(str, parameters))
+        raise TinycError("OutOfMemory", f"making the inputs {shown} needs {needed} bytes of memory; bind smaller sizes")
 
 
 def _index_limit(value: Any, known: dict[str, Any]) -> int | None:
@@ -66,8 +77,6 @@ def _index_limit(value: Any, known: dict[str, Any]) -> int | None:
 
 def _random(parameter: Parameter, limit: int | None, generator: np.random.Generator) -> np.ndarray:
     shape, element = parameter.type.shape, parameter.type.element
-    if math.prod(shape) * DTYPES[element].itemsize >= 2**63:
-        raise TinycError("OutOfMemory", f"input {parameter} is too large for this machine; bind smaller sizes")
     if limit is not None:
         numbers = generator.integers(0, max(limit, 1), shape)
     elif is_float(element):

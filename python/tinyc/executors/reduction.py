@@ -30,7 +30,9 @@ class Product:
         return (self.lhs, self.rhs)
 
 
-def reduce(source: np.ndarray | Product, op: str, axes: tuple[int, ...], element: str, precision: Precision) -> np.ndarray:
+def reduce(
+    source: np.ndarray | Product, op: str, axes: tuple[int, ...], element: str, precision: Precision
+) -> np.ndarray:
     """Reduce over `axes`, which are removed; `element` is the result's element type.
 
     **Shapes** `source: [a0, …, an]` → the axes that are left, in order.

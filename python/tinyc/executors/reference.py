@@ -67,7 +67,7 @@ def check_assumptions(block: Any, symbols: Mapping[str, int]) -> None:
     for assumption in assumptions(block):
         lhs, rhs = size(assumption.lhs, symbols), size(assumption.rhs, symbols)
         if lhs != rhs if assumption.predicate == "eq" else lhs > rhs:
-            message = f"the program relies on {assumption}, and these inputs make it {lhs} and {rhs}; change their sizes"
+            message = f"the program relies on {assumption}, and that is {lhs} and {rhs}; give inputs whose sizes fit"
             errors.append(TinycError("AssumptionViolated", message))
     if errors:
         raise TinycError.several(errors)
@@ -82,7 +82,7 @@ class _Evaluation:
         self.symbols, self.precision, self.kernels, self.observe = symbols, precision, known, observe
 
     def block(self, block: Any, operands: list[np.ndarray]) -> list[np.ndarray]:
-        """Run a function's or a kernel's body on the values of its first arguments; return what it returns or yields."""
+        """Run a body on the values of its first arguments; return what it returns or yields."""
         environment: dict[Any, Any] = dict(zip(block.arguments, operands, strict=False))
         needed = needed_ops(block)
         products = summed_products(needed)

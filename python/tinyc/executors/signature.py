@@ -78,7 +78,9 @@ def check_inputs(parameters: tuple[Parameter, ...], inputs: Mapping[str, Any]) -
     Raises:
         TinycError: `InputMismatch`, for every input that is missing, unknown, or of another type.
     """
-    errors = [mismatch(name, f"the program has no input '{name}'; its inputs are {_names(parameters)}") for name in _unknown(parameters, inputs)]
+    known = ", ".join(f"'{parameter.name}'" for parameter in parameters) or "none"
+    unknown = [name for name in inputs if name not in {parameter.name for parameter in parameters}]
+    errors = [mismatch(name, f"the program has no input '{name}'; its inputs are {known}") for name in unknown]
     arrays = {}
     for parameter in parameters:
         try:
@@ -90,15 +92,6 @@ def check_inputs(parameters: tuple[Parameter, ...], inputs: Mapping[str, Any]) -
     return arrays
 
 
-def _unknown(parameters: tuple[Parameter, ...], inputs: Mapping[str, Any]) -> list[str]:
-    known = {parameter.name for parameter in parameters}
-    return [name for name in inputs if name not in known]
-
-
-def _names(parameters: tuple[Parameter, ...]) -> str:
-    return ", ".join(f"'{parameter.name}'" for parameter in parameters) or "none"
-
-
 def _checked(parameter: Parameter, inputs: Mapping[str, Any]) -> np.ndarray:
     if parameter.name not in inputs:
         raise mismatch(parameter.name, f"input '{parameter.name}' is missing; give an array of {parameter.type}")
@@ -107,7 +100,8 @@ def _checked(parameter: Parameter, inputs: Mapping[str, Any]) -> np.ndarray:
     if array.dtype != wanted:
         raise mismatch(
             parameter.name,
-            f"input '{parameter.name}' is of type {array.dtype}; the program declares {wanted}: convert it with .astype",
+            f"input '{parameter.name}' is of type {array.dtype}; the program declares {wanted}: "
+            "convert it with .astype",
         )
     if array.ndim != parameter.type.rank:
         raise mismatch(

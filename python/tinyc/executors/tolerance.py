@@ -22,6 +22,7 @@ from typing import Any
 from tinyc.analysis.extents import Dim
 from tinyc.dialects.region.verify import block_of, kernels
 from tinyc.dialects.tiny.attributes import arguments, tensor_type
+from tinyc.dialects.tiny.infer import MOVEMENT
 from tinyc.dialects.tiny.types import is_float
 from tinyc.executors.signature import main_function, signature_of
 from tinyc.executors.values import needed_ops, summed_products, value_name
@@ -31,10 +32,7 @@ _BASE = {"f64": 1e-12, "f32": 1e-5, "f16": 1e-3, "bf16": 1e-3}
 _ROUNDOFF = {"f64": 2.0**-53, "f32": 2.0**-24, "f16": 2.0**-11, "bf16": 2.0**-8}
 _FINE_TO_COARSE = tuple(_BASE)
 #: Ops that move, choose or make values, and round nothing.
-_EXACT = frozenset(
-    ("reshape", "permute", "expand", "pad", "shrink", "flip", "view", "pool", "gather", "topk", "where")
-    + ("max", "min", "neg", "relu", "floor", "const", "iota")
-)
+_EXACT = frozenset((*MOVEMENT, *["gather", "topk", "where", "max", "min", "neg", "relu", "floor", "const", "iota"]))
 
 
 @dataclass(frozen=True)
@@ -55,7 +53,7 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class Rounding:
-    """What was rounded on the way to a value: the coarsest type, the number of reduced terms, the coarsest accumulator."""
+    """What was rounded on the way to a value: coarsest type, number of reduced terms, coarsest accumulator."""
 
     coarsest: str | None = None
     terms: int = 0

@@ -1,5 +1,4 @@
-"""What the executors ask of a value in the IR: what the user calls it, whether anything needs it, and whether it
-exists outside a sum."""
+"""What the executors ask of a value in the IR: what the user calls it, and whether it exists outside a sum."""
 
 from typing import Any
 
@@ -11,7 +10,8 @@ def value_name(result: Any) -> str | None:
     operation = result.owner.operation
     if not isinstance(operation.location, ir.NameLoc):
         return None
-    return f"{operation.location.name_str}#{result.result_number}" if result.result_number else operation.location.name_str
+    name = operation.location.name_str
+    return f"{name}#{result.result_number}" if result.result_number else name
 
 
 def needed_ops(block: Any) -> list[Any]:
@@ -26,7 +26,7 @@ def needed_ops(block: Any) -> list[Any]:
 
 
 def summed_products(needed: list[Any]) -> set[Any]:
-    """Return the results of `mul` whose only use, among the needed ops, is a `sum`: formed in the accumulator's type."""
+    """Return the results of `mul` whose only use, among the needed ops, is a `sum`: it forms them in its own type."""
     readers: dict[Any, list[Any]] = {}
     for op in needed:
         for operand in op.operation.operands:

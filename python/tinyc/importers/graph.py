@@ -34,7 +34,7 @@ def order(program: Program, errors: list[TinycError]) -> Graph:
         nodes[node.id] = node
         graph.results.update({name: (node.id, number) for number, name in enumerate(result_names(node))})
     for node in nodes.values():
-        _check_sources(node, graph, errors)
+        _check_sources(node, graph, program.faulty, errors)
     _sort(nodes, graph, errors)
     graph.outputs = _outputs(program, nodes, graph, errors)
     return graph
@@ -45,10 +45,12 @@ def _sources(node: Node, graph: Graph) -> list[str]:
     return [graph.results[source][0] for source in node.src if isinstance(source, str) and source in graph.results]
 
 
-def _check_sources(node: Node, graph: Graph, errors: list[TinycError]) -> None:
-    unknown = [source for source in node.src if isinstance(source, str) and source not in graph.results]
-    if unknown:
+def _check_sources(node: Node, graph: Graph, faulty: set[str], errors: list[TinycError]) -> None:
+    missing = [source for source in node.src if isinstance(source, str) and source not in graph.results]
+    unknown = [source for source in missing if source not in faulty]
+    if missing:
         graph.broken.add(node.id)
+    if unknown:
         names = ", ".join(f"'{name}'" for name in dict.fromkeys(unknown))
         errors.append(
             TinycError(
@@ -114,7 +116,7 @@ def _outputs(program: Program, nodes: dict[str, Node], graph: Graph, errors: lis
         outputs = program.outputs
     where = next((Where(file=node.where.file) for node in program.nodes), Where())
     for name, times in Counter(outputs).items():
-        if name not in graph.results:
+        if name not in graph.results and name not in program.faulty:
             errors.append(TinycError("UnknownSource", f"'outputs' names '{name}', which no node produces", where))
         elif times > 1:
             errors.append(TinycError("DuplicateId", f"'outputs' names '{name}' more than once", where))

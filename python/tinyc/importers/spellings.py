@@ -46,11 +46,15 @@ class Node:
 
 @dataclass(frozen=True)
 class Program:
-    """All nodes in file order, what `values` declares of their results, and `outputs` (None: the file has none)."""
+    """All nodes in file order, what `values` declares of their results, and `outputs` (None: the file has none).
+
+    `faulty` are the ids of entries that were left out.
+    """
 
     nodes: list[Node]
     values: dict[str, dict[str, Any]]
     outputs: list[str] | None
+    faulty: set[str]
 
 
 def result_names(node: Node) -> tuple[str, ...]:
@@ -67,6 +71,7 @@ def normalise(document: Document, errors: list[TinycError]) -> Program:
         )
     values = _values(top.get("values", {}), document, errors)
     nodes: list[Node] = []
+    faulty: set[str] = set()
     lists = [key for key in top if isinstance(top[key], list)]
     for key in ("ops", "uops"):
         if key in top and not isinstance(top[key], list):
@@ -81,10 +86,11 @@ def normalise(document: Document, errors: list[TinycError]) -> Program:
                 nodes.append(_node(entry, values, where))
             except TinycError as error:
                 errors.append(error.at(where))
-    produced = {name for node in nodes for name in result_names(node)}
+                faulty |= {error.where.node} if error.where.node else set()
+    produced = {name for node in nodes for name in result_names(node)} | faulty
     inputs = [_input(name, values[name], document) for name in values if name not in produced]
     declared = {name: value for name, value in values.items() if name in produced}
-    return Program([*inputs, *nodes], declared, _outputs(top, document, errors))
+    return Program([*inputs, *nodes], declared, _outputs(top, document, errors), faulty)
 
 
 def _wrong(message: str, where: Where | None = None) -> TinycError:

@@ -29,7 +29,8 @@ def dump(module: Any) -> str:
     found = functions(module)
     if len(found) != 1:
         raise TinycError("InvalidIr", f"Tiny JSON holds one function, and the module has {len(found)}; split it")
-    return _Writer(found[0]).text()
+    with module.context:
+        return _Writer(found[0]).text()
 
 
 class _Names:
@@ -122,7 +123,7 @@ class _Writer:
         """Write an `expand` of equal ranks by the axes that it keeps, after a `PERMUTE` if it also exchanges axes."""
         order = values["broadcast_dimensions"]
         perm = tuple(order.index(axis) for axis in range(len(order)))
-        if perm != order:
+        if perm != tuple(range(len(perm))):
             permuted = f"{name}.permute"
             while permuted in self.names.taken or permuted in self.names.owners:
                 permuted += "'"

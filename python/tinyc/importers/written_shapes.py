@@ -34,9 +34,11 @@ class WrittenShapes:
             TinycError: `InvalidAxis` for a reduce axis whose name is not that of exactly one axis.
         """
         operands = [self.shapes.get(source) for source in node.src if isinstance(source, str)]
-        if node.uop == "REDUCE" and operands[0] is not None:
+        if node.uop == "REDUCE" and operands and operands[0] is not None:
             self.axes[node.id] = reduce_axes(arguments["axes"], operands[0])
             arguments = {**arguments, "axes": self.axes[node.id]}
+        if len(operands) < len(node.src) and node.uop in _RULES:  # an immediate where typing will not have one
+            operands = [None]
         self._require_equal(node.uop, operands, arguments)
         shape = _shape(node.uop, arguments, operands)
         for name in result_names(node):
@@ -112,7 +114,7 @@ def expanded_axes(rank: int, arguments: Arguments) -> tuple[int, ...]:
 
 def _shape(uop: str, arguments: Arguments, operands: Sequence[Shape | None]) -> Shape | None:
     known = [operand for operand in operands if operand is not None]
-    if len(known) != len(operands):
+    if len(known) != len(operands) or (uop not in _RULES and not known):
         return arguments.get("shape")
     try:
         return _RULES.get(uop, _merged)(arguments, *known)

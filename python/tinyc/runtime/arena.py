@@ -1,5 +1,8 @@
 """Host memory for one run: the arena, and fresh arrays for the outputs."""
 
+import math
+import os
+
 import numpy as np
 
 from tinyc.diagnostics import TinycError
@@ -26,9 +29,16 @@ def allocate(shape: tuple[int, ...], dtype: np.dtype, purpose: str) -> np.ndarra
         TinycError: `OutOfMemory`; `purpose` says for what.
     """
     try:
+        if math.prod(shape) * dtype.itemsize > memory_bytes():
+            raise MemoryError
         return np.empty(shape, dtype)
     except (MemoryError, ValueError, OverflowError):
         raise TinycError(
             "OutOfMemory",
             f"there is no memory for {purpose}, a {dtype} array of shape {list(shape)}; use smaller inputs",
         ) from None
+
+
+def memory_bytes() -> int:
+    """Return the machine's memory: an allocation beyond it may succeed, and end the process when it is used."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

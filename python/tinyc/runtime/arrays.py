@@ -11,6 +11,7 @@ import ml_dtypes
 import numpy as np
 
 from tinyc.diagnostics import TinycError, Where, remark
+from tinyc.runtime.arena import allocate
 from tinyc.runtime.program import Buffer, Program
 
 #: Element type → the numpy type of its arrays; a bool is a byte.
@@ -101,4 +102,6 @@ def _dense(name: str, array: np.ndarray) -> np.ndarray:
         strides=list(array.strides),
         copied_bytes=array.nbytes,
     )
-    return np.array(array, order="C", copy=True)
+    dense = allocate(array.shape, array.dtype, f"the copy of input '{name}'")
+    np.copyto(dense, array)
+    return dense

@@ -4,12 +4,12 @@ In: a program and the shapes of its inputs. Out: the symbols' values; after `che
 the program is one that memory can have.
 """
 
-import os
 from collections.abc import Mapping, Sequence
 
 from tinyc.analysis import equations, extents
-from tinyc.analysis.extents import MAX_EXTENT, Dim, ExtentError
+from tinyc.analysis.extents import Dim, ExtentError
 from tinyc.diagnostics import TinycError, Where
+from tinyc.runtime.arena import memory_bytes
 from tinyc.runtime.program import Assumption, Buffer, Program
 
 
@@ -48,7 +48,7 @@ def check(program: Program, values: Mapping[str, int]) -> None:
         _check_extents(buffer, values)
     fresh = sum(evaluate(buffer.size, values) for buffer in program.of_kind("output"))
     needed = fresh + evaluate(program.arena_bytes, values)
-    if needed > min(memory_bytes(), MAX_EXTENT):
+    if needed > memory_bytes():
         raise TinycError(
             "OutOfMemory",
             f"the outputs and the arena need {needed} bytes{_at(values)}, and this machine has {memory_bytes()} bytes "
@@ -91,8 +91,3 @@ def _check_extents(buffer: Buffer, values: Mapping[str, int]) -> None:
 
 def _at(values: Mapping[str, int]) -> str:
     return f" with {', '.join(f'{name} = {value}' for name, value in values.items())}" if values else ""
-
-
-def memory_bytes() -> int:
-    """Return the physical memory: an allocation beyond it may succeed and then end the process when it is used."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

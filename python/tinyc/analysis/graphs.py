@@ -1,6 +1,20 @@
-"""Names of the values of a Tiny function, as the side tables print them."""
+"""The Tiny graphs of a module, and names for their values, as the side tables print them."""
 
 from typing import Any
+
+from tinyc.mlir import ir
+
+
+def is_graph(function: Any) -> bool:
+    """Say whether a function is a Tiny graph: one block of Tiny ops on tensors; not a host function, not loops."""
+    blocks = list(function.regions[0].blocks)
+    values = [*blocks[0].arguments, *(result for op in blocks[0].operations for result in op.operation.results)]
+    names = {op.operation.name for op in blocks[0].operations} - {"func.return"}
+    return (
+        len(blocks) == 1
+        and all(name.startswith("tiny.") for name in names)
+        and all(isinstance(value.type, ir.RankedTensorType) for value in values)
+    )
 
 
 def value_names(function: Any) -> dict[Any, str]:

@@ -1,0 +1,88 @@
+// RUN: tinyc-opt --split-input-file --verify-diagnostics %s
+
+// A map that is not the one of the op.
+func.func @main(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %0 = "tiny.permute"(%x) {perm = array<i64: 1, 0>} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+}
+"index_book.table"() ({
+  "index_book.entry"() {value = "x", sizes = [4, 4], kinds = ["iter", "iter"], labels = ["", ""], symbols = [], domain = affine_set<(d0, d1) : (d0 >= 0, -d0 + 3 >= 0, d1 >= 0, -d1 + 3 >= 0)>, inputs = [], maps = [], guards = [], guard_values = [], reduce_axes = array<i64>} : () -> ()
+  // expected-error @+1 {{'index_book.entry' of y: the map to x is [i1, i0], not [i0, i1]; run --tiny-to-index-book again}}
+  "index_book.entry"() {value = "y", sizes = [4, 4], kinds = ["iter", "iter"], labels = ["", ""], symbols = [], domain = affine_set<(d0, d1) : (d0 >= 0, -d0 + 3 >= 0, d1 >= 0, -d1 + 3 >= 0)>, inputs = ["x"], maps = [affine_map<(d0, d1) -> (d0, d1)>], guards = [], guard_values = [], reduce_axes = array<i64>} : () -> ()
+}) {function = @main} : () -> ()
+
+// -----
+
+// A guard that is off by one.
+func.func @main(%x: tensor<4xf32>) -> tensor<5xf32> {
+  %0 = "tiny.pad"(%x) {lo = array<i64: 1>, hi = array<i64: 0>, value = 0.0 : f32} : (tensor<4xf32>) -> tensor<5xf32>
+  return %0 : tensor<5xf32>
+}
+"index_book.table"() ({
+  "index_book.entry"() {value = "x", sizes = [4], kinds = ["iter"], labels = [""], symbols = [], domain = affine_set<(d0) : (d0 >= 0, -d0 + 3 >= 0)>, inputs = [], maps = [], guards = [], guard_values = [], reduce_axes = array<i64>} : () -> ()
+  // expected-error @+1 {{the guards are [0 <= i0 - 1 < 4 else 0.0], not [0 <= i0 - 1 < 5 else 0.0]}}
+  "index_book.entry"() {value = "y", sizes = [5], kinds = ["iter"], labels = [""], symbols = [], domain = affine_set<(d0) : (d0 >= 0, -d0 + 4 >= 0)>, inputs = ["x"], maps = [affine_map<(d0) -> (d0 - 1)>], guards = [affine_set<(d0) : (d0 - 1 >= 0, -d0 + 5 >= 0)>], guard_values = [0.0 : f64], reduce_axes = array<i64>} : () -> ()
+}) {function = @main} : () -> ()
+
+// -----
+
+// A reason that is not the analysis' own.
+func.func @main(%x: tensor<4xf32>, %i: tensor<1xi32>) -> tensor<1xf32> {
+  %0 = "tiny.gather"(%x, %i) {axis = 0 : i64} : (tensor<4xf32>, tensor<1xi32>) -> tensor<1xf32>
+  return %0 : tensor<1xf32>
+}
+"index_book.table"() ({
+  "index_book.entry"() {value = "x", sizes = [4], kinds = ["iter"], labels = [""], symbols = [], domain = affine_set<(d0) : (d0 >= 0, -d0 + 3 >= 0)>, inputs = [], maps = [], guards = [], guard_values = [], reduce_axes = array<i64>} : () -> ()
+  "index_book.entry"() {value = "i", sizes = [1], kinds = ["broadcast"], labels = [""], symbols = [], domain = affine_set<(d0) : (d0 >= 0, -d0 >= 0)>, inputs = [], maps = [], guards = [], guard_values = [], reduce_axes = array<i64>} : () -> ()
+  // expected-error @+1 {{'index_book.non_scop' of y: the inputs are [x, i], the reason is: 'tiny.gather' reads where its data says}}
+  "index_book.non_scop"() {value = "y", inputs = ["x", "i"], reason = "too hard"} : () -> ()
+}) {function = @main} : () -> ()
+
+// -----
+
+// An entry too few.
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+// expected-error @+1 {{'index_book.table' has 0 entries, and @main has 1 values; run --tiny-to-index-book again}}
+"index_book.table"() ({
+}) {function = @main} : () -> ()
+
+// -----
+
+// A table of a function that is not there.
+// expected-error @+1 {{'index_book.table' is about @gone, and there is no such function}}
+"index_book.table"() ({
+}) {function = @gone} : () -> ()
+
+// -----
+
+// A table holds entries.
+// expected-error @+1 {{'index_book.table' may hold index_book.entry and index_book.non_scop only, not arith.constant}}
+"index_book.table"() ({
+  %0 = arith.constant 1 : i32
+}) {function = @main} : () -> ()
+
+// -----
+
+// A domain that is not the box of the sizes.
+"index_book.table"() ({
+  // expected-error @+1 {{'index_book.entry' 'domain' is affine_set<(d0) : (d0 >= 0, -d0 + 4 >= 0)>; the sizes give affine_set<(d0) : (d0 >= 0, -d0 + 3 >= 0)>}}
+  "index_book.entry"() {value = "x", sizes = [4], kinds = ["iter"], labels = [""], symbols = [], domain = affine_set<(d0) : (d0 >= 0, -d0 + 4 >= 0)>, inputs = [], maps = [], guards = [], guard_values = [], reduce_axes = array<i64>} : () -> ()
+}) {function = @main} : () -> ()
+
+// -----
+
+// A product of axes.
+"index_book.table"() ({
+  // expected-error @+1 {{'index_book.entry' d0 * s0 is not affine}}
+  "index_book.entry"() {value = "x", sizes = [4], kinds = ["iter"], labels = [""], symbols = ["M"], domain = affine_set<(d0)[s0] : (d0 >= 0, -d0 + 3 >= 0)>, inputs = ["y"], maps = [affine_map<(d0)[s0] -> (d0 * s0)>], guards = [], guard_values = [], reduce_axes = array<i64>} : () -> ()
+}) {function = @main} : () -> ()
+
+// -----
+
+// An attribute is missing.
+"index_book.table"() ({
+  // expected-error @+1 {{'index_book.non_scop' lacks the attribute 'reason'}}
+  "index_book.non_scop"() {value = "x", inputs = []} : () -> ()
+}) {function = @main} : () -> ()

@@ -1,0 +1,155 @@
+"""All errors of a file together, each at its node, without those that follow from others."""
+
+import pytest
+from documents import DATA, error_of, errors_of, load, node, program, signature, steps, tensor
+
+from tinyc.diagnostics import TinycError
+from tinyc.importers import tiny_json
+
+X = tensor("x", 4, 6)
+VERBATIM = DATA / "attention_001_verbatim.json"
+
+
+@pytest.mark.parametrize("bind", [{}, {"B": 1, "H": 2, "M": 3, "N": 5, "D": 4}])
+def test_the_attention_of_001_is_rejected(bind):
+    with pytest.raises(TinycError) as caught:
+        tiny_json.load(VERBATIM, bind)
+    scramble, maximum, total = caught.value.errors
+    assert [(error.name, error.where.node, error.where.line) for error in caught.value.errors] == [
+        ("NonScop", "n4", 8),
+        ("BroadcastMismatch", "n10", 17),
+        ("BroadcastMismatch", "n14", 21),
+    ]
+    assert "scramble" in scramble.message
+    assert "PERMUTE" in scramble.message
+    assert "ranks 4 and 3" in maximum.message
+    assert "RESHAPE" in total.message
+
+
+def test_concrete_extents_may_be_reshaped_into_another_order():
+    assert load(X, node("y", "RESHAPE", "x", result_shape=[6, 4]))
+
+
+def test_every_error_is_reported_and_what_follows_is_not():
+    document = program(
+        X,
+        node("a", "PERMUTE", "x", perm=[0, 0]),
+        node("follows", "NEG", "a"),
+        node("b", "RESHAPE", "x", result_shape=[5]),
+        node("c", "ADD", "nowhere", "x"),
+        node("d", "FROBNICATE", "x"),
+        node("e", "NEG", "d"),
+        node("fine", "NEG", "x"),
+        node("f", "REDUCE", "fine", op="SUM", axes=[0]),
+    )
+    assert sorted(errors_of(document), key=lambda error: error[1]) == [
+        ("InvalidPermutation", "a"),
+        ("AxisSizeMismatch", "b"),
+        ("UnknownSource", "c"),
+        ("UnknownUop", "d"),
+        ("AccDtypeMissing", "f"),
+    ]
+
+
+def test_each_error_has_the_place_of_its_node():
+    text = '{"uops": [\n  {"id": "x", "uop": "INPUT"},\n  // comment\n    {"id": "y", "uop": "ADD"}\n]}'
+    with pytest.raises(TinycError) as caught:
+        tiny_json.load(text, filename="p.json")
+    places = {str(error.where) for error in caught.value.errors}
+    assert places == {"p.json:2:3, node 'x'", "p.json:4:5, node 'y'"}
+
+
+def test_a_faulty_node_is_not_an_unknown_source():
+    assert errors_of(program(X, node("d", "FROBNICATE", "x"), node("e", "NEG", "d"))) == [("UnknownUop", "d")]
+
+
+def test_nodes_may_come_in_any_order():
+    module = load(node("z", "NEG", "y"), node("y", "RELU", "x"), X)
+    assert steps(module) == [("y", "relu"), ("z", "neg")]
+
+
+def test_a_cycle_is_reported_once_and_shown():
+    nodes = [X, node("a", "ADD", "c", "x"), node("b", "NEG", "a"), node("c", "NEG", "b"), node("d", "NEG", "c")]
+    error = error_of(*nodes)
+    assert error.name == "CyclicGraph"
+    assert "a <- c <- b <- a" in error.message
+
+
+def test_each_cycle_is_reported():
+    assert errors_of(program(X, node("a", "NEG", "a"), node("b", "ADD", "b", "x"))) == [
+        ("CyclicGraph", "a"),
+        ("CyclicGraph", "b"),
+    ]
+
+
+def test_a_graph_may_be_deeper_than_the_stack():
+    nodes = [node(f"n{k}", "NEG", f"n{k - 1}" if k else "x") for k in range(3000)]
+    assert list(signature(load(X, *reversed(nodes)))[1]) == ["n2999"]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "name"),
+    [
+        ([X, X, node("y", "NEG", "x")], "DuplicateId"),
+        ([X, node("t", "TOPK", "x", k=1, axis=0), node("t#1", "NEG", "x")], "DuplicateId"),
+        ([X, {"uop": "NEG", "src": ["x"]}], "MissingArgument"),
+        ([X, {"id": "y", "src": ["x"]}], "MissingArgument"),
+        ([X, {"id": "", "uop": "NEG", "src": ["x"]}], "InvalidJson"),
+        ([X, {"id": 3, "uop": "NEG", "src": ["x"]}], "InvalidJson"),
+        ([X, {"id": "y", "uop": "neg", "src": ["x"]}], "UnknownUop"),
+        ([X, {"id": "y", "uop": "NEG", "src": "x"}], "InvalidJson"),
+        ([X, {"id": "y", "uop": "NEG", "src": [["x"]]}], "InvalidJson"),
+        ([X, {"id": "y", "uop": "NEG", "src": ["x"], "arg": []}], "InvalidJson"),
+        ([X, node("y", "NEG", "x", "x")], "InvalidAttribute"),
+        ([X, node("y", "ADD", "x")], "MissingArgument"),
+        ([node("x", "INPUT", dtype="fp32", shape=[2]), node("y", "NEG", "x")], "MissingArgument"),
+        ([X, "NEG"], "InvalidJson"),
+        ([X], "MissingArgument"),
+    ],
+)
+def test_structure(nodes, name):
+    assert error_of(*nodes).name == name
+
+
+@pytest.mark.parametrize("document", [{}, [], 3, None, "uops", {"uops": {}}, {"ops": None}, {"nodes": []}])
+def test_documents_that_are_no_programs(document):
+    text = "null" if document is None else f'"{document}"' if isinstance(document, str) else document
+    assert {name for name, _ in errors_of(text)} == {"InvalidJson"}
+
+
+@pytest.mark.parametrize("id", ["a b", "日本語", '"quoted"', "new\nline", "nul\0", "x" * 5000, "n#1", "%0", "a.b'"])
+def test_ids_are_any_text(id):
+    module = load(tensor(id, 2), node(id + "!", "NEG", id))
+    assert signature(module) == [{id: "fp32 [2]"}, {id + "!": "fp32 [2]"}]
+
+
+# --- outputs ----------------------------------------------------------------------------------------------------------
+
+
+def test_outputs_are_what_nobody_reads_in_file_order():
+    nodes = [node("z", "NEG", "x"), X, node("a", "RELU", "x"), node("m", "NEG", "a"), node("b", "RELU", "m")]
+    assert list(signature(load(*nodes))[1]) == ["z", "b"]
+
+
+def test_inputs_and_constants_are_no_outputs_of_themselves():
+    module = load(X, node("c", "CONST", value=1, dtype="i8"), node("y", "NEG", "x"))
+    assert list(signature(module)[1]) == ["y"]
+
+
+def test_outputs_can_be_named():
+    module = load(X, node("a", "NEG", "x"), node("b", "NEG", "a"), outputs=["b", "a", "x"])
+    assert list(signature(module)[1]) == ["b", "a", "x"]
+
+
+@pytest.mark.parametrize(
+    ("outputs", "name"),
+    [
+        (["nowhere"], "UnknownSource"),
+        (["y", "y"], "DuplicateId"),
+        ([], "MissingArgument"),
+        ("y", "InvalidJson"),
+        ([1], "InvalidJson"),
+    ],
+)
+def test_outputs_that_cannot_be(outputs, name):
+    assert error_of(X, node("y", "NEG", "x"), outputs=outputs).name == name
