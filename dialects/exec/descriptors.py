@@ -8,12 +8,14 @@ arguments cannot; and whoever calls the function needs to know no shapes.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+# `mlir.llvm` is imported when it is first used: it takes as long as the rest of tinyc-opt's start together.
+from tinyc import mlir
 from tinyc.analysis import extents
 from tinyc.analysis.extents import Dim, Extent
 from tinyc.diagnostics import TinycError, Where
 from tinyc.dialects.exec.extent_code import ExtentCode
 from tinyc.dialects.tiny.types import size_bytes
-from tinyc.mlir import arith, ir, llvm, memref
+from tinyc.mlir import arith, ir, memref
 from tinyc.runtime.program import Kernel
 
 #: Shape of the two i64 in which a kernel reports an index that is out of range.
@@ -130,11 +132,11 @@ def _memref(address: Any, memref_type: Any, shape: tuple[Dim, ...], code: Extent
     rank = len(shape)
     arrays = f", array<{rank} x i64>, array<{rank} x i64>" if rank else ""
     struct = ir.Type.parse(f"!llvm.struct<(ptr, ptr, i64{arrays})>")
-    descriptor = llvm.mlir_poison(struct)
+    descriptor = mlir.llvm.mlir_poison(struct)
     strides = [extents.product(shape[axis + 1 :]) for axis in range(rank)]
     fields: list[tuple[list[int], Any]] = [([0], address), ([1], address), ([2], code.value(0))]
     fields += [([3, axis], code.value(extent)) for axis, extent in enumerate(shape)]
     fields += [([4, axis], code.value(stride)) for axis, stride in enumerate(strides)]
     for position, value in fields:
-        descriptor = llvm.insertvalue(descriptor, value, ir.DenseI64ArrayAttr.get(position))
+        descriptor = mlir.llvm.insertvalue(descriptor, value, ir.DenseI64ArrayAttr.get(position))
     return ir.Operation.create("builtin.unrealized_conversion_cast", [memref_type], [descriptor]).results[0]

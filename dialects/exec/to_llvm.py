@@ -18,12 +18,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+# `mlir.llvm` is imported when it is first used: it takes as long as the rest of tinyc-opt's start together.
+from tinyc import mlir
 from tinyc.analysis import extents
 from tinyc.diagnostics import InternalError, TinycError, Where
 from tinyc.dialects.exec.descriptors import take_bare_pointers
 from tinyc.dialects.exec.extent_code import ExtentCode
 from tinyc.dialects.exec.to_program import exec_functions, program_of
-from tinyc.mlir import arith, func, ir, llvm
+from tinyc.mlir import arith, func, ir
 from tinyc.passes import Pass
 from tinyc.runtime.program import Kernel, Program
 
@@ -145,7 +147,7 @@ def translate(module: Any) -> str:
     foreign = sorted(name for name in left if not name.startswith("llvm.") and name != "builtin.module")
     if foreign:
         raise InternalError("InternalError", f"{', '.join(foreign)}: left over after lowering to the LLVM dialect")
-    text = llvm.translate_module_to_llvmir(module.operation)
+    text = mlir.llvm.translate_module_to_llvmir(module.operation)
     arithmetic = _SMALL_FLOAT_ARITHMETIC.search(text)
     if arithmetic:
         raise InternalError("InternalError", f"16-bit floats are computed with, and not every CPU can: {arithmetic[0]}")
@@ -183,16 +185,16 @@ def _element(base: Any, position: int, kind: Any) -> Any:
     """Return the address of element `position` of an array of pointers or of i64."""
     if position == 0:
         return base
-    return llvm.getelementptr(_pointer(), base, [], ir.DenseI32ArrayAttr.get([position]), kind, None)
+    return mlir.llvm.getelementptr(_pointer(), base, [], ir.DenseI32ArrayAttr.get([position]), kind, None)
 
 
 def _load_all(base: Any, count: int, kind: Any) -> list[Any]:
-    return [llvm.load(kind, _element(base, position, kind)) for position in range(count)]
+    return [mlir.llvm.load(kind, _element(base, position, kind)) for position in range(count)]
 
 
 def _store_all(values: Sequence[Any], base: Any, kind: Any) -> None:
     for position, value in enumerate(values):
-        llvm.store(value, _element(base, position, kind))
+        mlir.llvm.store(value, _element(base, position, kind))
 
 
 def _write_kernel(kernel: Kernel) -> None:
@@ -245,11 +247,11 @@ def _trip_count(program: Program, kernel: Kernel, code: ExtentCode) -> Any:
 def _at(base: Any, offset: Any) -> Any:
     """Return the address `offset` bytes after `base`."""
     dynamic = ir.DenseI32ArrayAttr.get([-(2**31)])
-    return llvm.getelementptr(_pointer(), base, [offset], dynamic, ir.IntegerType.get_signless(8), None)
+    return mlir.llvm.getelementptr(_pointer(), base, [offset], dynamic, ir.IntegerType.get_signless(8), None)
 
 
 def _array(length: int, kind: Any, code: ExtentCode) -> Any:
-    return llvm.alloca(_pointer(), code.value(length), kind)
+    return mlir.llvm.alloca(_pointer(), code.value(length), kind)
 
 
 def _write_main(program: Program) -> None:

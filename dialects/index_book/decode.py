@@ -20,7 +20,10 @@ from tinyc.dialects.tiny.attributes import decode
 from tinyc.mlir import ir
 
 KINDS = ("iter", "broadcast", "reduce")
-_MAX_DEPTH = 200
+#: How deep an affine expression may be, and what a division counts: nested ones double the work each, and a view has
+#: at most eight.
+_MAX_DEPTH = 400
+_DIVISION_DEPTH = 40
 
 
 def decode_non_scop(op: Any) -> NonScopEntry:
@@ -154,7 +157,8 @@ class _Reader:
             return axes.axis(row.position, self.sizes)
         if isinstance(row, ir.AffineSymbolExpr):
             return axes.constant(self.values[row.position])
-        left, right = self._expression(row.lhs, depth + 1), self._expression(row.rhs, depth + 1)
+        depth += _DIVISION_DEPTH if type(row) in _DIVISIONS else 1
+        left, right = self._expression(row.lhs, depth), self._expression(row.rhs, depth)
         if isinstance(row, ir.AffineAddExpr):
             return left + right
         number = right.constant

@@ -9,10 +9,10 @@ import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from tinyc.analysis.access import Access, Guard, NonScop, trace
 from tinyc.analysis.axis import Axis, AxisExpr
 from tinyc.analysis.contraction import is_summed_product
 from tinyc.analysis.extents import Dim, FloorDiv
-from tinyc.analysis.index_book import Access, Guard, NonScop, trace
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.region import philox, scalars
 from tinyc.dialects.tiny.attributes import arguments, tensor_type

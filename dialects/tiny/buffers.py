@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tinyc.analysis import axis
-from tinyc.analysis.index_book import Access, NonScop, extend, is_movement
+from tinyc.analysis.access import Access, NonScop, extend, is_movement
 from tinyc.diagnostics import TinycError, remark
 from tinyc.dialects.tiny.attributes import tensor_type
 from tinyc.dialects.tiny.grouping import Group

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from tinyc.analysis.access import is_movement
 from tinyc.analysis.contraction import Contraction, detect, is_summed_product, is_widening
-from tinyc.analysis.index_book import is_movement
 from tinyc.diagnostics import remark
 from tinyc.dialects.tiny.infer import ELEMENTWISE, LEAVES, MOVEMENT
 from tinyc.text import where

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from tinyc.analysis.graphs import is_graph
 from tinyc.analysis.index_book import Entry, IndexBook, index_book
 from tinyc.dialects.index_book.encode import encode_entry
 from tinyc.dialects.index_book.verify import tables
@@ -16,18 +17,27 @@ class TinyToIndexBook(Pass):
     """Print the IndexBook of each Tiny function as a table behind it.
 
     Requires:
-        1. Functions of Tiny ops in a single block.
+        1. Functions of Tiny ops in a single block; other functions are left alone.
     Ensures:
         1. Each function has one table with an entry for each of its values; the functions are as before.
         2. What is not a quasi-affine map is an `index_book.non_scop` with the reason.
     Before:
-        func.func @main(%x: tensor<4x3xf32> {tiny.name = "x"}) -> tensor<3x4xf32> {
-          %0 = "tiny.permute"(%x) {perm = array<i64: 1, 0>} : (tensor<4x3xf32>) -> tensor<3x4xf32>
-          return %0 : tensor<3x4xf32>
+        func.func @main(%x: tensor<4xf32> {tiny.name = "x"}) -> tensor<4xf32> {
+          %0 = "tiny.flip"(%x) {axes = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+          return %0 : tensor<4xf32>
         }
     After:
+        func.func @main(%x: tensor<4xf32> {tiny.name = "x"}) -> tensor<4xf32> {
+          %0 = "tiny.flip"(%x) {axes = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+          return %0 : tensor<4xf32>
+        }
         "index_book.table"() ({
-          "index_book.entry"() {value = "v0", inputs = ["x"], maps = [affine_map<(d0, d1) -> (d1, d0)>], …} : () -> ()
+          "index_book.entry"() {value = "x", sizes = [4], kinds = ["iter"], labels = [""], symbols = [],
+            domain = affine_set<(d0) : (d0 >= 0, -d0 + 3 >= 0)>, inputs = [], maps = [], guards = [],
+            guard_values = [], reduce_axes = array<i64>} : () -> ()
+          "index_book.entry"() {value = "v0", sizes = [4], kinds = ["iter"], labels = [""], symbols = [],
+            domain = affine_set<(d0) : (d0 >= 0, -d0 + 3 >= 0)>, inputs = ["x"], guards = [], guard_values = [],
+            maps = [affine_map<(d0) -> (-d0 + 3)>], reduce_axes = array<i64>} : () -> ()
         }) {function = @main} : () -> ()
     Source: specification 000 §1.3, 002 §2.
     """
@@ -41,10 +51,11 @@ class TinyToIndexBook(Pass):
         for table in tables(module):
             table.operation.erase()
         for function in functions(module):
-            write_table(index_book(function), function)
+            if is_graph(function):
+                _write(index_book(function), function)
 
 
-def write_table(book: IndexBook, function: Any) -> None:
+def _write(book: IndexBook, function: Any) -> None:
     """Create the table of `book` behind `function`."""
     with ir.InsertionPoint.after(function.operation), function.location:
         table = ir.Operation.create(

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from tinyc.analysis.graphs import is_graph
 from tinyc.analysis.poly_view import PolyView, poly_view
 from tinyc.dialects.poly.encode import encode_edge, encode_item
 from tinyc.dialects.poly.verify import views
@@ -16,7 +17,7 @@ class TinyToPoly(Pass):
     """Print the Poly-View of each Tiny function behind it.
 
     Requires:
-        1. Functions of Tiny ops in a single block.
+        1. Functions of Tiny ops in a single block; other functions are left alone.
     Ensures:
         1. Each function has one view: a block for each compute op that an output needs (one for a contraction), an
            edge for each pair of blocks of which one reads the other; the functions are as before.
@@ -27,8 +28,13 @@ class TinyToPoly(Pass):
           return %0 : tensor<4xf32>
         }
     After:
+        func.func @main(%x: tensor<4xf32> {tiny.name = "x"}) -> tensor<4xf32> {
+          %0 = "tiny.relu"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+          return %0 : tensor<4xf32>
+        }
         "poly.view"() ({
-          "poly.block"() {accesses = ["{ v0[i0] -> x[i0] }"], domain = "{ v0[i0] : 0 <= i0 < 4 }", …} : () -> ()
+          "poly.block"() {name = "v0", kind = "ewise", domain = "{ v0[i0] : 0 <= i0 < 4 }",
+            write = "{ v0[i0] -> v0[i0] }", accesses = ["{ v0[i0] -> x[i0] }"], attrs = {op = "relu"}} : () -> ()
         }) {function = @main} : () -> ()
     Source: specification 000 §1.4 and §3, 002 §3.
     """
@@ -42,7 +48,8 @@ class TinyToPoly(Pass):
         for view in views(module):
             view.operation.erase()
         for function in functions(module):
-            _write(poly_view(function), function)
+            if is_graph(function):
+                _write(poly_view(function), function)
 
 
 def _write(view: PolyView, function: Any) -> None:

@@ -15,6 +15,9 @@ from tinyc.mlir import func, ir
 from tinyc.passes import Pass
 from tinyc.text import where
 
+#: What stands beside a Tiny function for reading only: it says nothing about the host function that takes its place.
+_SIDE_TABLES = ("index_book.table", "poly.view")
+
 
 @dataclass(frozen=True)
 class TinyToRegion(Pass):
@@ -57,6 +60,9 @@ class TinyToRegion(Pass):
 
     def run(self, module: Any) -> None:
         """Rewrite every function of `module`."""
+        for op in list(module.body.operations):
+            if op.operation.name in _SIDE_TABLES:
+                op.operation.erase()
         names = _Names(module)
         for function in functions(module):
             if _is_tiny(function):

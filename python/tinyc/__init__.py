@@ -5,9 +5,13 @@ are imported when they are first asked for, so that ``import tinyc`` costs nothi
 """
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tinyc.diagnostics import InternalError, TinycError
+
+if TYPE_CHECKING:
+    from tinyc import pipeline
+    from tinyc.model import Model, compile, model_free, model_init, model_run
 
 __version__ = "0.1.0"
 __all__ = [

@@ -96,6 +96,7 @@ def test_what_is_known_to_be_nonnegative_is(a, sizes):
         (extents.floordiv(H + 1, 2), "(H - 1) floordiv 2 + 1"),
         (extents.floordiv(4 * M + 6, 2), "2*M + 3"),
         (extents.floordiv(2 * M, 4), "M floordiv 2"),
+        (extents.floordiv(8 * M - 57, 64), "M floordiv 8 - 1"),
         (extents.floordiv(M, N), "M floordiv N"),
         (2 * extents.floordiv(M, 3), "2*(M floordiv 3)"),
     ],
@@ -132,6 +133,8 @@ def test_text_that_is_read(text, dim):
         ("floordiv", "unexpected 'floordiv'"),
         ("M" * 9000, "too long"),
         ("(" * 100 + "M" + ")" * 100, "nests more than"),
+        ("9" * 5000, "a number beyond 2\\^128"),
+        ("*".join(["9" * 99] * 50), "a number beyond 2\\^128"),
         ("*".join(["M"] * 100), "100 factors|65 factors"),
         ("*".join(["9" * 500] * 2) + "*M", "coefficient"),
     ],
@@ -156,6 +159,23 @@ def test_floor_divisions_nest_only_so_deep():
 def test_a_product_with_too_many_terms_is_refused():
     with pytest.raises(ExtentError, match="terms"):
         extents.product(symbol(f"S{k}") + 1 for k in range(32))
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "known"),
+    [
+        ("3", "4", True),
+        ("M", "M", False),
+        ("M + 2", "M", True),
+        ("65*M*N", "64*M*N", True),
+        ("M*N", "M", False),
+        ("M", "N", False),
+        ("H floordiv 2", "0", False),
+    ],
+)
+def test_extents_that_differ_for_all_positive_sizes(left, right, known):
+    assert extents.differ(parse(left), parse(right)) is known
+    assert extents.differ(parse(right), parse(left)) is known
 
 
 def test_symbols_stand_in_the_order_of_the_text():

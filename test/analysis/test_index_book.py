@@ -9,8 +9,8 @@ from movement_chains import random_chain
 from tiny_programs import Program, gemm_bias_relu
 
 from tinyc.analysis import extents
-from tinyc.analysis.index_book import Entry, IndexBook, NonScopEntry, index_book
 from tinyc.analysis.graphs import value_names
+from tinyc.analysis.index_book import Entry, IndexBook, NonScopEntry, index_book
 from tinyc.dialects.index_book.verify import read_table, tables
 from tinyc.dialects.tiny.to_index_book import TinyToIndexBook
 from tinyc.dialects.tiny.types import TensorType

@@ -9,7 +9,7 @@ from movement_chains import Chain, apply_numpy, random_chain
 
 from tinyc.analysis import axis as axes
 from tinyc.analysis import extents
-from tinyc.analysis.index_book import Access, NonScop, trace
+from tinyc.analysis.access import Access, NonScop, trace
 from tinyc.dialects.tiny.ops import build, to_type
 from tinyc.dialects.tiny.types import TensorType
 from tinyc.mlir import context, ir

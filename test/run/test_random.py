@@ -9,9 +9,11 @@ import numpy as np
 
 import tinyc
 from strategies import programs
+from tinyc import text
 from tinyc.executors import reference
 from tinyc.executors.compare import compare
 from tinyc.executors.tolerance import Tolerance
+from tinyc.importers import tiny_json
 from tinyc.verification import output_tolerances
 
 
@@ -23,6 +25,23 @@ def assert_agree(program, actual, expected, module):
         tolerance = Tolerance(tolerance.rtol, max(tolerance.atol, error))
         comparison = compare(name, actual[name], expected[name], tolerance)
         assert comparison.ok, f"{comparison}\n{json.dumps(program.document)}"
+
+
+def asm(module):
+    return module.operation.get_asm(assume_verified=True)
+
+
+def test_programs_survive_being_written_and_read(random_examples):
+    @random_examples(programs())
+    def check(program):
+        module = tiny_json.load(program.document, bind=program.bind)
+        assert asm(text.parse(asm(module))) == asm(module)
+        again = tiny_json.load(tiny_json.dump(module))
+        expected = reference.evaluate(module, program.inputs)
+        for name, value in reference.evaluate(again, program.inputs).items():
+            np.testing.assert_array_equal(value, expected[name])
+
+    check()
 
 
 def test_cpu_agrees_with_the_reference(random_examples):

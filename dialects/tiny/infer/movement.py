@@ -23,7 +23,7 @@ def _reshape(operands: Operands, arguments: Arguments) -> Inferred:
     before, after = extents.product(source.shape), extents.product(shape)
     if before == after:
         return typed(source.element, shape)
-    if isinstance(before, int) and isinstance(after, int):
+    if extents.differ(before, after):
         raise TinycError(
             "AxisSizeMismatch",
             f"cannot reshape {listed(source.shape)} ({before} elements) to {listed(shape)} ({after} elements); "

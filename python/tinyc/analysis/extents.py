@@ -7,17 +7,15 @@ values exactly when ``==`` says so, and `text` is canonical too. Symbols stand f
 
 import functools
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 MAX_EXTENT = 2**63 - 1
 _MAX_TERMS = 256
 _MAX_DEGREE = 64
-_MAX_COEFFICIENT = 2**128
+MAX_COEFFICIENT = 2**128
 _MAX_DIVISIONS = 12
 MAX_TEXT = 8000
-_MAX_NESTING = 32
 
 
 class ExtentError(ValueError):
@@ -157,7 +155,7 @@ def _from_terms(terms: Iterable[tuple[Monomial, int]]) -> Dim:
     if len(kept) == 1 and not kept[0][0]:
         return kept[0][1]
     for monomial, coefficient in kept:
-        if len(monomial) > _MAX_DEGREE or abs(coefficient) > _MAX_COEFFICIENT:
+        if len(monomial) > _MAX_DEGREE or abs(coefficient) > MAX_COEFFICIENT:
             raise ExtentError(
                 f"an extent has a term of {len(monomial)} factors, or a coefficient beyond 2^128; "
                 f"the limit is {_MAX_DEGREE} factors"
@@ -213,11 +211,15 @@ def _floordiv_int(dim: Dim, divisor: int) -> Dim:
     if not inside:
         return _from_terms([*outside, ((), constant // divisor)])
     common = math.gcd(divisor, *(coefficient for _, coefficient in inside))
-    numerator = _from_terms([*((m, c // common) for m, c in inside), ((), constant // common)])
-    if divisor == common:
+    divisor, constant = divisor // common, constant // common
+    if constant == -divisor:  # the quotient was rounded down: a whole divisor can leave once more
+        outside.append(((), -1))
+        constant = 0
+    numerator = _from_terms([*((m, c // common) for m, c in inside), ((), constant)])
+    if divisor == 1:
         return _from_terms(outside) + numerator
     assert isinstance(numerator, Extent)
-    return _from_terms([*outside, *_division(numerator, divisor // common).terms])
+    return _from_terms([*outside, *_division(numerator, divisor).terms])
 
 
 def _division(numerator: Extent, divisor: Dim) -> Extent:
@@ -315,7 +317,13 @@ def is_nonnegative(dim: Dim) -> bool:
     return all(c >= 0 and all(isinstance(a, str) or is_nonnegative(a.numerator) for a in m) for m, c in dim.terms)
 
 
-_TOKEN = re.compile(r"\s*(?:(\d+)|([^\W\d][\w.]*)|(//|[-+*()]))")
+def differ(left: Dim, right: Dim) -> bool:
+    """Say whether two extents differ for all positive sizes (False: not known)."""
+    difference = left - right
+    if isinstance(difference, int):
+        return difference != 0
+    signs = {coefficient > 0 for _, coefficient in difference.terms}
+    return len(signs) == 1 and all(isinstance(atom, str) for monomial, _ in difference.terms for atom in monomial)
 
 
 def parse(text: str) -> Dim:
@@ -326,67 +334,6 @@ def parse(text: str) -> Dim:
     """
     if len(text) > MAX_TEXT:
         raise ExtentError(f"an extent of {len(text)} characters is too long (limit {MAX_TEXT})")
-    return _Parser(text).extent()
+    from tinyc.analysis.extent_parser import Parser  # it builds extents, and so imports this module
 
-
-class _Parser:
-    """Recursive descent over `_TOKEN`; ``*`` and ``floordiv`` bind alike, left to right."""
-
-    def __init__(self, text: str) -> None:
-        self.text, self.tokens, self.depth = text, [], 0
-        position = 0
-        while text[position:].strip():
-            match = _TOKEN.match(text, position)
-            if match is None:
-                rest = text[position:].strip()
-                raise ExtentError(f"cannot read the extent {text!r}: unexpected {rest[0]!r}")
-            self.tokens.append(match.group().strip())
-            position = match.end()
-
-    def extent(self) -> Dim:
-        value = self._sum()
-        if self.tokens:
-            raise self._unexpected()
-        return value
-
-    def _unexpected(self) -> ExtentError:
-        found = repr(self.tokens[0]) if self.tokens else "the end"
-        return ExtentError(f"cannot read the extent {self.text!r}: unexpected {found}")
-
-    def _accept(self, *tokens: str) -> str | None:
-        return self.tokens.pop(0) if self.tokens and self.tokens[0] in tokens else None
-
-    def _sum(self) -> Dim:
-        value = self._product()
-        while operator := self._accept("+", "-"):
-            operand = self._product()
-            value = value + operand if operator == "+" else value - operand
-        return value
-
-    def _product(self) -> Dim:
-        value = self._factor()
-        while operator := self._accept("*", "floordiv", "//"):
-            operand = self._factor()
-            value = value * operand if operator == "*" else floordiv(value, operand)
-        return value
-
-    def _factor(self) -> Dim:
-        sign = 1
-        while self._accept("-"):
-            sign = -sign
-        return self._primary() * sign
-
-    def _primary(self) -> Dim:
-        if self._accept("("):
-            self.depth += 1
-            if self.depth > _MAX_NESTING:
-                raise ExtentError(f"the extent {self.text[:40]!r}… nests more than {_MAX_NESTING} brackets")
-            value = self._sum()
-            self.depth -= 1
-            if not self._accept(")"):
-                raise self._unexpected()
-            return value
-        if not self.tokens or self.tokens[0] in ("+", "*", "//", ")", "floordiv"):
-            raise self._unexpected()
-        token = self.tokens.pop(0)
-        return int(token) if token[0].isdigit() else symbol(token)
+    return Parser(text).extent()

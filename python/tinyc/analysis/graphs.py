@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from tinyc.mlir import ir
+from tinyc.diagnostics import TinycError
+from tinyc.dialects.tiny.attributes import tensor_type
 
 
 def is_graph(function: Any) -> bool:
@@ -13,8 +14,16 @@ def is_graph(function: Any) -> bool:
     return (
         len(blocks) == 1
         and all(name.startswith("tiny.") for name in names)
-        and all(isinstance(value.type, ir.RankedTensorType) for value in values)
+        and all(_is_tensor(value.type) for value in values)
     )
+
+
+def _is_tensor(mlir_type: Any) -> bool:
+    try:
+        tensor_type(mlir_type)
+    except TinycError:
+        return False
+    return True
 
 
 def value_names(function: Any) -> dict[Any, str]:

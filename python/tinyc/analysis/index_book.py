@@ -11,15 +11,13 @@ from typing import Any
 
 from tinyc.analysis import axis as axes
 from tinyc.analysis import extents
-from tinyc.analysis.access import Access, Guard, NonScop, extend, is_movement, trace, trace_affine
+from tinyc.analysis.access import is_movement
 from tinyc.analysis.axis import Shape
 from tinyc.analysis.extents import Dim, Extent, ExtentError
-from tinyc.analysis.movement import Index, NotAffine, Read, read
 from tinyc.analysis.graphs import value_names
+from tinyc.analysis.movement import Guard, Index, NotAffine, Read, read
 from tinyc.dialects.tiny.attributes import arguments, tensor_type
 from tinyc.dialects.tiny.infer import ELEMENTWISE, LEAVES
-
-__all__ = ["Access", "Guard", "NonScop", "extend", "is_movement", "trace", "trace_affine"]
 
 _LEAVES = frozenset(f"tiny.{name}" for name in LEAVES)
 _ELEMENTWISE = frozenset(f"tiny.{name}" for name in ELEMENTWISE)

@@ -30,7 +30,8 @@ def exact_range(index: Index, shape: Sequence[int]) -> tuple[int, int]:
             return values.min_val().to_python(), values.max_val().to_python()
     except TooHard:
         low, high = index_map.bounds(index, shape)
-        assert isinstance(low, int) and isinstance(high, int)  # the shape is static
+        assert isinstance(low, int)  # the shape is static
+        assert isinstance(high, int)
         return low, high
 
 

@@ -13,11 +13,11 @@ from tinyc.analysis import axis as axes
 from tinyc.analysis.access import Access, NonScop, is_movement, trace, trace_affine
 from tinyc.analysis.axis import Shape
 from tinyc.analysis.contraction import Contraction, Window, detect
+from tinyc.analysis.graphs import value_names
 from tinyc.analysis.index_book import AxisVar
 from tinyc.analysis.movement import Guard, Index
 from tinyc.analysis.scan import detect_scan
 from tinyc.analysis.statement import Statement, constants, identifier
-from tinyc.analysis.graphs import value_names
 from tinyc.dialects.tiny.attributes import arguments, tensor_type
 from tinyc.dialects.tiny.infer import NON_SCOP
 

@@ -20,6 +20,10 @@ from tinyc.analysis.statement import Statement, constants, division_of, monomial
 MAX_OPERATIONS = 100_000
 
 
+class Unreadable(Exception):
+    """A text that is no isl set or map, and why."""
+
+
 class TooHard(Exception):
     """isl needs more than `MAX_OPERATIONS` steps."""
 
@@ -34,7 +38,7 @@ def bounded() -> Iterator[None]:
         yield
     except isl.Error as error:
         if "maximal number of operations" in str(error):
-            raise TooHard from None
+            raise TooHard(f"isl needs more than {MAX_OPERATIONS} steps") from None
         raise
     finally:
         context.reset_operations()
@@ -143,3 +147,22 @@ def dependence(source: Statement, write: Index, target: Statement, read: Index, 
     writes = producer.access("T", write).intersect_domain(producer.domain)
     reads = consumer.access("T", read, guards).intersect_domain(consumer.domain)
     return writes.apply_range(reads.reverse())
+
+
+def same_text(left: str, right: str, domain: str | None = None) -> bool:
+    """Say whether two texts are the same isl set, or the same isl map (on `domain` only).
+
+    Raises:
+        Unreadable: a text is no such thing.
+        TooHard: isl does not get to an answer.
+    """
+    try:
+        with bounded():
+            if "->" not in right.partition("{")[2]:
+                return isl.Set(left).is_equal(isl.Set(right))
+            first, second = isl.Map(left), isl.Map(right)
+            if domain is not None:
+                first, second = (each.intersect_domain(isl.Set(domain)) for each in (first, second))
+            return first.is_equal(second)
+    except isl.Error as error:
+        raise Unreadable(str(error).partition(" in /")[0]) from None  # isl goes on with a path of its own source

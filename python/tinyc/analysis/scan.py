@@ -4,8 +4,9 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from tinyc.analysis import axis as axes
 from tinyc.analysis.access import Access, trace_affine
-from tinyc.analysis.axis import Axis
+from tinyc.analysis.extents import Dim
 from tinyc.dialects.tiny.attributes import arguments, tensor_type
 from tinyc.dialects.tiny.types import integer_range, is_float
 
@@ -31,39 +32,36 @@ def detect_scan(reduce: Any) -> Scan | None:
     source's axis, all other axes of the source being read as they are; outside stands the neutral element.
     """
     operation = reduce.operation
-    values = arguments(operation)
-    operand = operation.operands[0]
+    values, operand = arguments(operation), operation.operands[0]
     access, domain = trace_affine(operand), tensor_type(operand.type).shape
-    shape = tensor_type(access.source.type).shape
-    if len(values["axes"]) != 1 or len(access.guards) != 1:
+    if len(values["axes"]) != 1 or len(access.guards) != 1 or len(access.map) != len(domain) - 1:
         return None
     (summed,), (guard,) = values["axes"], access.guards
     kept = [position for position in range(len(domain)) if position != summed]
-    if len(access.map) != len(kept) or guard.expression not in access.map:
+    window = axes.axis(summed, domain)
+    found = [axis for axis, row in enumerate(access.map) if row == guard.expression]
+    if len(found) != 1 or domain[summed] == 1:
         return None
-    axis = access.map.index(guard.expression)
-    length, offset = domain[summed], guard.expression.constant
-    if not isinstance(length, int) or not shape[axis] == length == domain[kept[axis]]:
+    (axis,) = found
+    plain = [axes.axis(position, domain) for position in kept]
+    offset = access.map[axis] - plain[axis] - window
+    if offset.terms or any(row != plain[k] for k, row in enumerate(access.map) if k != axis):
         return None
-    for position, row in enumerate(access.map):
-        expected = {kept[position], summed} if position == axis else {kept[position]}
-        if {atom.position if isinstance(atom, Axis) else None for atom, _ in row.terms} != expected - _unit(domain):
-            return None
-        if any(coefficient != 1 for _, coefficient in row.terms) or (position != axis and row.constant != 0):
-            return None
-    forms = {1 - length: (False, False), 0: (True, False), -length: (False, True), 1: (True, True)}
-    if offset not in forms or not _is_neutral(guard.value, values["op"], tensor_type(operand.type).element):
+    length = domain[summed]
+    if not isinstance(length, int) or not tensor_type(access.source.type).shape[axis] == length == domain[kept[axis]]:
         return None
-    return Scan(access, values["op"], axis, *forms[offset])
-
-
-def _unit(domain: Any) -> set[int]:
-    return {position for position, extent in enumerate(domain) if extent == 1}
+    forms: dict[Dim, tuple[bool, bool]] = {1 - length: (False, False), 0: (True, False)}
+    forms |= {-length: (False, True), 1: (True, True)}
+    form = forms.get(offset.constant)
+    if form is None or not _is_neutral(guard.value, values["op"], tensor_type(operand.type).element):
+        return None
+    return Scan(access, values["op"], axis, *form)
 
 
 def _is_neutral(value: bool | int | float, op: str, element: str) -> bool:
     if op in ("sum", "prod"):
         return value == (op == "prod")
     if not is_float(element):
-        return value == integer_range(element)[op == "min"]
+        least, greatest = integer_range(element)
+        return value == (greatest if op == "min" else least)
     return value == (math.inf if op == "min" else -math.inf)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tinyc.dialects.tiny.types import ELEMENTS, integer_range, is_float
+from tinyc.dialects.tiny.types import ELEMENTS, is_float
 from tinyc.runtime.arrays import DTYPES
 
 _F64 = np.dtype(np.float64)
@@ -69,7 +69,8 @@ def _is_float(dtype: np.dtype) -> bool:
 def _saturated(values: np.ndarray, target: np.dtype) -> np.ndarray:
     """Truncate; the bounds are compared as powers of two, which f64 holds exactly."""
     whole = np.trunc(values.astype(np.float64))
-    least, greatest = integer_range(element_of(target))
+    info = np.iinfo(target)
+    least, greatest = int(info.min), int(info.max)
     too_low, too_high = whole < least, whole >= float(greatest + 1)
     result = np.where(too_low | too_high | np.isnan(whole), 0, whole).astype(target)
     return np.where(too_high, target.type(greatest), np.where(too_low, target.type(least), result))

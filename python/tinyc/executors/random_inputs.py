@@ -32,16 +32,19 @@ def random_inputs(module: Any, seed: int) -> dict[str, np.ndarray]:
     """
     function = main_function(module)
     parameters = signature_of(function).inputs
-    _require_static(parameters)
-    _require_memory(parameters)
+    shapes = _static_shapes(parameters)
+    _require_memory(parameters, shapes)
     known = kernels(module)
     generator = np.random.default_rng(seed)
     with module.context:
         limits = [_index_limit(value, known) for value in function.regions[0].blocks[0].arguments]
-    return {each.name: _random(each, limit, generator) for each, limit in zip(parameters, limits, strict=True)}
+    return {
+        each.name: _random(each.type.element, shape, limit, generator)
+        for each, shape, limit in zip(parameters, shapes, limits, strict=True)
+    }
 
 
-def _require_static(parameters: tuple[Parameter, ...]) -> None:
+def _static_shapes(parameters: tuple[Parameter, ...]) -> list[tuple[int, ...]]:
     found = [name for each in parameters for extent in each.type.shape for name in extents.symbols(extent)]
     symbols = list(dict.fromkeys(found))
     if symbols:
@@ -50,10 +53,11 @@ def _require_static(parameters: tuple[Parameter, ...]) -> None:
             f"random inputs need the size of {', '.join(map(repr, symbols))}; bind them, as in "
             f"--bind {','.join(f'{name}=16' for name in symbols)}, or give inputs with --inputs",
         )
+    return [tuple(extents.evaluate(extent, {}) for extent in each.type.shape) for each in parameters]
 
 
-def _require_memory(parameters: tuple[Parameter, ...]) -> None:
-    needed = sum(math.prod(each.type.shape) for each in parameters) * _DRAWN_BYTES
+def _require_memory(parameters: tuple[Parameter, ...], shapes: list[tuple[int, ...]]) -> None:
+    needed = sum(math.prod(shape) for shape in shapes) * _DRAWN_BYTES
     if needed > memory_bytes():
         shown = ", ".join(map(str, parameters))
         raise TinycError("OutOfMemory", f"making the inputs {shown} needs {needed} bytes of memory; bind smaller sizes")
@@ -61,22 +65,22 @@ def _require_memory(parameters: tuple[Parameter, ...]) -> None:
 
 def _index_limit(value: Any, known: dict[str, Any]) -> int | None:
     """Return the least extent that `value`, under movements, is an index into; None where it is no index."""
-    limits = []
-    for use in value.uses:
-        op, position = use.owner.operation, use.operand_number
-        name = op.name.removeprefix("tiny.")
-        if name in ("gather", "scatter") and position == 1:
-            limits.append(tensor_type(op.operands[0].type).shape[op.attributes["axis"].value])
-        elif name in MOVEMENT or name == "region.read":
-            limits.append(_index_limit(op.results[0], known))
-        elif name == "func.call_indirect":
-            kernel = known[op.operands[0].owner.attributes["kernel"].value]
-            limits.append(_index_limit(block_of(kernel).arguments[position - 1], known))
+    limits, pending = [], [value]
+    while pending:
+        for use in pending.pop().uses:
+            op, position = use.owner.operation, use.operand_number
+            name = op.name.removeprefix("tiny.")
+            if name in ("gather", "scatter") and position == 1:
+                limits.append(tensor_type(op.operands[0].type).shape[op.attributes["axis"].value])
+            elif name in MOVEMENT or name == "region.read":
+                pending.append(op.results[0])
+            elif name == "func.call_indirect":
+                kernel = known[op.operands[0].owner.attributes["kernel"].value]
+                pending.append(block_of(kernel).arguments[position - 1])
     return min((limit for limit in limits if isinstance(limit, int)), default=None)
 
 
-def _random(parameter: Parameter, limit: int | None, generator: np.random.Generator) -> np.ndarray:
-    shape, element = parameter.type.shape, parameter.type.element
+def _random(element: str, shape: tuple[int, ...], limit: int | None, generator: np.random.Generator) -> np.ndarray:
     if limit is not None:
         numbers = generator.integers(0, max(limit, 1), shape)
     elif is_float(element):

@@ -87,20 +87,19 @@ class _Evaluation:
         needed = needed_ops(block)
         products = summed_products(needed)
         last_use = {operand: op for op in needed for operand in op.operation.operands}
-        yielded = []
+        yielded: list[Any] = []
         for op in needed:
-            values = [environment.get(operand) for operand in op.operation.operands]
+            values: list[Any] = [environment.get(operand) for operand in op.operation.operands]
             if op.operation.name == "func.return":
                 return values
             if op.operation.name == "region.yield":
                 yielded.append(values[0])
                 continue
-            if op.operation.name == "tiny.mul" and op.operation.results[0] in products:
-                environment[op.operation.results[0]] = Product(*values)
-            else:
-                for result, value in zip(op.operation.results, self._op(op, values), strict=True):
-                    environment[result] = value
-                    self._tell(result, value)
+            results = list(op.operation.results)
+            made = [Product(*values)] if results[0] in products else self._op(op, values)
+            for result, value in zip(results, made, strict=True):
+                environment[result] = value
+                self._tell(result, value)
             for operand in set(op.operation.operands):
                 if last_use[operand] == op:
                     del environment[operand]
@@ -143,7 +142,8 @@ class _Evaluation:
 
 
 def _scatter(values: list[Any], elements: list[str], given: Mapping[str, Any], precision: Precision) -> list[Any]:
-    return [data_dependent.scatter(*values, given["axis"], given["op"], elements[0], precision)]
+    data, index, updates = values
+    return [data_dependent.scatter(data, index, updates, given["axis"], given["op"], elements[0], precision)]
 
 
 def _topk(values: list[Any], elements: list[str], given: Mapping[str, Any], precision: Precision) -> list[Any]:
@@ -161,7 +161,7 @@ _COMPUTE: dict[str, Callable[..., list[Any]]] = {
     "reduce": lambda values, elements, given, precision: [
         reduce(values[0], given["op"], given["axes"], given["element"], precision)
     ],
-    "gather": lambda values, elements, given, precision: [data_dependent.gather(*values, given["axis"])],
+    "gather": lambda values, elements, given, precision: [data_dependent.gather(values[0], values[1], given["axis"])],
     "scatter": _scatter,
     "topk": _topk,
 }

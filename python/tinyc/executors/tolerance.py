@@ -105,9 +105,9 @@ class _Derivation:
         environment: dict[Any, Any] = dict(zip(block.arguments, given, strict=False))
         needed = needed_ops(block)
         products = summed_products(needed)
-        yielded = []
+        yielded: list[Any] = []
         for op in needed:
-            operands = [environment.get(operand) for operand in op.operation.operands]
+            operands: list[Any] = [environment.get(operand) for operand in op.operation.operands]
             if op.operation.name == "func.return":
                 return operands
             if op.operation.name == "region.yield":

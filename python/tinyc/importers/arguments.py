@@ -153,7 +153,7 @@ def _axes(raw: Any) -> tuple[int | str, ...]:
 def number(raw: Any) -> int | float | bool:
     """Read a number; the greatest ones that have no float are refused."""
     if not isinstance(raw, int | float) or (isinstance(raw, int) and raw.bit_length() > 1023):
-        raise Malformed("a number")
+        raise Malformed("a number below 2^1023")
     return raw
 
 

@@ -10,11 +10,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tinyc.diagnostics import TinycError, Where
+from tinyc.dialects.tiny import infer
 from tinyc.importers.json_text import Document
 
-UNARY = ("NEG", "EXP2", "LOG2", "SQRT", "RSQRT", "RECIP", "RELU", "SIN", "ERF", "TANH", "FLOOR", "NOT")
-BINARY = ("ADD", "SUB", "MUL", "FDIV", "IDIV", "MOD", "MAX", "MIN", "CMP_LT", "CMP_EQ", "AND", "OR", "XOR")
-MOVEMENT = ("RESHAPE", "PERMUTE", "EXPAND", "PAD", "SHRINK", "FLIP", "VIEW", "POOL")
+UNARY, BINARY, MOVEMENT = (tuple(map(str.upper, names)) for names in (infer.UNARY, infer.BINARY, infer.MOVEMENT))
 #: The operands of every uop.
 ARITY = {
     **dict.fromkeys(("INPUT", "CONST", "IOTA", "RAND"), 0),

@@ -86,3 +86,51 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @+1 {{'index_book.non_scop' lacks the attribute 'reason'}}
   "index_book.non_scop"() {value = "x", inputs = []} : () -> ()
 }) {function = @main} : () -> ()
+
+// -----
+
+// Divisions nested deeper than any op makes them.
+"index_book.table"() ({
+  // expected-error @+1 {{an affine expression nests too deeply}}
+  "index_book.entry"() {value = "x", sizes = [4], kinds = ["iter"], labels = [""], symbols = [], domain = affine_set<(d0) : (d0 >= 0, -d0 + 3 >= 0)>, inputs = ["y"], maps = [affine_map<(d0) -> ((((((((((((d0 + 1) mod 30 + 1) mod 29 + 1) mod 28 + 1) mod 27 + 1) mod 26 + 1) mod 25 + 1) mod 24 + 1) mod 23 + 1) mod 22 + 1) mod 21 + 1) mod 20)>], guards = [], guard_values = [], reduce_axes = array<i64>} : () -> ()
+}) {function = @main} : () -> ()
+
+// -----
+
+// A kind that there is not.
+"index_book.table"() ({
+  // expected-error @+1 {{'kinds' must say iter or broadcast or reduce for each of the 1 axes}}
+  "index_book.entry"() {value = "x", sizes = [4], kinds = ["loop"], labels = [""], symbols = [], domain = affine_set<(d0) : (d0 >= 0, -d0 + 3 >= 0)>, inputs = [], maps = [], guards = [], guard_values = [], reduce_axes = array<i64>} : () -> ()
+}) {function = @main} : () -> ()
+
+// -----
+
+// A label that is not the size's symbol.
+"index_book.table"() ({
+  // expected-error @+1 {{'labels' is ['m']; the sizes give ['']}}
+  "index_book.entry"() {value = "x", sizes = [4], kinds = ["iter"], labels = ["m"], symbols = [], domain = affine_set<(d0) : (d0 >= 0, -d0 + 3 >= 0)>, inputs = [], maps = [], guards = [], guard_values = [], reduce_axes = array<i64>} : () -> ()
+}) {function = @main} : () -> ()
+
+// -----
+
+// An input without its map.
+"index_book.table"() ({
+  // expected-error @+1 {{there must be one map for each input, and one value for each guard}}
+  "index_book.entry"() {value = "x", sizes = [4], kinds = ["iter"], labels = [""], symbols = [], domain = affine_set<(d0) : (d0 >= 0, -d0 + 3 >= 0)>, inputs = ["y"], maps = [], guards = [], guard_values = [], reduce_axes = array<i64>} : () -> ()
+}) {function = @main} : () -> ()
+
+// -----
+
+// A guard that is no interval.
+"index_book.table"() ({
+  // expected-error @+1 {{is not the guard (e >= 0, size - 1 - e >= 0) of a number}}
+  "index_book.entry"() {value = "x", sizes = [4], kinds = ["iter"], labels = [""], symbols = [], domain = affine_set<(d0) : (d0 >= 0, -d0 + 3 >= 0)>, inputs = [], maps = [], guards = [affine_set<(d0) : (d0 - 1 >= 0)>], guard_values = [0.0], reduce_axes = array<i64>} : () -> ()
+}) {function = @main} : () -> ()
+
+// -----
+
+// A map over other axes.
+"index_book.table"() ({
+  // expected-error @+1 {{affine_map<(d0, d1) -> (d1)> is not over 1 axes and 0 symbols}}
+  "index_book.entry"() {value = "x", sizes = [4], kinds = ["iter"], labels = [""], symbols = [], domain = affine_set<(d0) : (d0 >= 0, -d0 + 3 >= 0)>, inputs = ["y"], maps = [affine_map<(d0, d1) -> (d1)>], guards = [], guard_values = [], reduce_axes = array<i64>} : () -> ()
+}) {function = @main} : () -> ()

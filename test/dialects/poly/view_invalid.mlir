@@ -30,7 +30,7 @@ func.func @main(%x: tensor<4xf32> {tiny.name = "x"}) -> tensor<4xf32> {
   return %0 : tensor<4xf32>
 }
 "poly.view"() ({
-  // expected-error @+1 {{'domain' is { y[i :, which isl does not read as { y[i0] : 0 <= i0 < 4 }}}
+  // expected-error @+1 {{'domain' is { y[i :, and cannot be compared with { y[i0] : 0 <= i0 < 4 }: call to isl_set_read_from_str failed: syntax error}}
   "poly.block"() {name = "y", kind = "ewise", domain = "{ y[i :", write = "{ y[i] -> y[i] }", accesses = ["{ y[i] -> x[i] }"], attrs = {op = "neg"}} : () -> ()
 }) {function = @main} : () -> ()
 

@@ -1,4 +1,4 @@
-"""The size of the arena is a formula that can be read back, or the program is refused."""
+"""The size of the arena is one formula; a program for which it is too long is refused."""
 
 import pytest
 
@@ -10,7 +10,7 @@ def ones(count: int) -> str:
     """Return a program with `count` values of different symbolic sizes, all alive together."""
     kernels, launches = [], []
     for number in range(count):
-        held = f'tensor<?xf32, #tiny.dims<["number_of_elements_{number}"]>>'
+        held = f'tensor<?xf32, #tiny.dims<["M{number}"]>>'
         buffer = f"!region.memref<{held}, [1], 64 : i64, true>"
         kernels.append(f"""
 "region.kernel"() ({{
@@ -24,10 +24,9 @@ def ones(count: int) -> str:
     return "".join(kernels) + "\nfunc.func @main() {" + "".join(launches) + "\n  return\n}\n"
 
 
-def test_a_formula_that_is_too_long_to_be_read_back_is_refused():
+def test_a_formula_of_too_many_terms_is_refused():
     pipeline.parse("region-to-exec").run(text.parse(ones(3)))
-    with pytest.raises(
-        TinycError, match="the size of the arena: .* is too long .*; bind some of the symbols"
-    ) as caught:
-        pipeline.parse("region-to-exec").run(text.parse(ones(60)))
+    with pytest.raises(TinycError, match="the size of the arena") as caught:
+        pipeline.parse("region-to-exec").run(text.parse(ones(300)))
     assert caught.value.name == "InvalidExtent"
+    assert "bind some of the symbols" in caught.value.message

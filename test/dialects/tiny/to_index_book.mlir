@@ -55,3 +55,11 @@ func.func @main(%x: tensor<?x?xf32, #tiny.dims<["M", "N"]>> {tiny.name = "x"}, %
 // CHECK-NOT: index_book
 module {
 }
+
+// -----
+
+// A function that is no Tiny graph has no table.
+// CHECK-NOT: index_book
+func.func @host(%x: index) -> index {
+  return %x : index
+}
