@@ -156,7 +156,7 @@ class Compute(Growth):
         if value is None:
             return
         axis, extent = self.axis_of(value)
-        given = {"k": self.integer(0, extent), "axis": axis, "largest": self.pick(True, False)}
+        given = {"k": self.pick(extent, self.integer(0, extent)), "axis": axis, "largest": self.pick(True, False)}
         self.apply("TOPK", [value], dict(given), given, value.bounds, Bounds(0, max(extent - 1, 0), whole=True))
 
 

@@ -1,7 +1,8 @@
 """What tinyc says to its user: errors with stable codes, and remarks on decisions.
 
 An error is about the user's program, plan, file or inputs (`TinycError`), or about tinyc itself (`InternalError`).
-A remark reports one decision of the compiler with its evidence; remarks go to whoever collects them (`collect_remarks`).
+A remark reports one decision of the compiler with its evidence; remarks go to whoever collects them
+(`collect_remarks`).
 """
 
 import contextlib
@@ -46,6 +47,7 @@ CODES = {
     "OutOfMemory": "TC405",
     "VerificationFailed": "TC406",
     "UnknownLayer": "TC407",
+    "ModelFreed": "TC408",
     # 9xx: tinyc itself
     "InternalError": "TC901",
 }
@@ -94,7 +96,10 @@ class TinycError(Exception):
     def at(self, where: Where) -> "TinycError":
         """Return this error with the parts of its place that it lacks taken from `where`."""
         merged = Where(
-            *(mine if mine is not None else theirs for mine, theirs in zip(_fields(self.where), _fields(where), strict=True))
+            *(
+                mine if mine is not None else theirs
+                for mine, theirs in zip(_fields(self.where), _fields(where), strict=True)
+            )
         )
         return type(self)(self.name, self.message, merged)
 

@@ -5,6 +5,7 @@ layer that was read in numpy; `cpu` lowers it to LLVM IR and runs that. What can
 when the model is made.
 """
 
+import functools
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -36,7 +37,7 @@ class Model:
         """The layers that the program went through on its way to the target."""
         return self.walk.way_to("llvm") if self.target == "cpu" else (self.walk.entry,)
 
-    @property
+    @functools.cached_property
     def signature(self) -> Signature:
         """Names and types of the inputs and outputs."""
         return signature_of(main_function(self.walk.module(self.walk.entry)))
@@ -146,6 +147,6 @@ def model_free(model: Model) -> None:
     """Give back what the model holds; it cannot run any more."""
 
     def freed(inputs: Mapping[str, Any]) -> Arrays:
-        raise TinycError("UnsupportedTarget", "the model has been freed; compile the program again")
+        raise TinycError("ModelFreed", "the model has been freed; compile the program again")
 
     model._execute = freed

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from tinyc.analysis import extents, index_map
+from tinyc.analysis.axis import Axis, AxisExpr
 from tinyc.analysis.extents import Dim
 from tinyc.dialects.tiny.infer import MOVEMENT, Assumption, infer
 from tinyc.dialects.tiny.types import TensorType
@@ -221,3 +222,14 @@ def _evaluate(tree: index_map.Index, index: Sequence[int]) -> int:
     if isinstance(tree, index_map.Scaled):
         return inner * tree.factor
     return inner // tree.divisor if isinstance(tree, index_map.Quotient) else inner % tree.divisor
+
+
+def evaluate_axes(expression: AxisExpr, indices: Sequence[Any], values: Mapping[str, int]) -> Any:
+    """Return the value at `indices` (ints or integer arrays), the symbols bound by `values`."""
+    total: Any = extents.evaluate(expression.constant, values)
+    for atom, coefficient in expression.terms:
+        if isinstance(atom, Axis):
+            total = total + indices[atom.position] * coefficient
+        else:
+            total = total + evaluate_axes(atom.numerator, indices, values) // atom.divisor * coefficient
+    return total

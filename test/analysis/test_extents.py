@@ -136,7 +136,7 @@ def test_text_that_is_read(text, dim):
         ("9" * 5000, "a number beyond 2\\^128"),
         ("*".join(["9" * 99] * 50), "a number beyond 2\\^128"),
         ("*".join(["M"] * 100), "100 factors|65 factors"),
-        ("*".join(["9" * 500] * 2) + "*M", "coefficient"),
+        ("M*" + "*".join(["9" * 30] * 2), "coefficient"),
     ],
 )
 def test_text_that_is_refused(text, why):

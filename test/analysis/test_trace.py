@@ -5,9 +5,8 @@ import random
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from movement_chains import Chain, apply_numpy, random_chain
+from movement_chains import Chain, apply_numpy, evaluate_axes, random_chain
 
-from tinyc.analysis import axis as axes
 from tinyc.analysis import extents
 from tinyc.analysis.access import Access, NonScop, trace
 from tinyc.dialects.tiny.ops import build, to_type
@@ -35,11 +34,11 @@ def read_elements(access: Access, source, shape, values):
     indices = np.indices(shape, sparse=False) if shape else []
     result, decided = np.zeros(shape, source.dtype), np.zeros(shape, bool)
     for guard in access.guards:
-        inside = axes.evaluate(guard.expression, indices, values) + np.zeros(shape, np.int64)
+        inside = evaluate_axes(guard.expression, indices, values) + np.zeros(shape, np.int64)
         outside = (inside < 0) | (inside >= extents.evaluate(guard.size, values))
         result[outside & ~decided] = guard.value
         decided |= outside
-    rows = [axes.evaluate(row, indices, values) + np.zeros(shape, np.int64) for row in access.map]
+    rows = [evaluate_axes(row, indices, values) + np.zeros(shape, np.int64) for row in access.map]
     for row, extent in zip(rows, source.shape, strict=True):
         assert ((row >= 0) & (row < extent) | decided).all()
     if not decided.all():

@@ -72,6 +72,13 @@ def test_outputs_that_are_inputs_are_copies(program):
     assert not np.shares_memory(result["x"], x)
 
 
+def test_what_the_machine_has_no_memory_for_is_refused(program):
+    module = program({"x": ("fp32", ["M"])}, ("y", "EXPAND", ["x"], {"result_shape": [2**50, "M"]}))
+    error = refused(module, x=ones(1))
+    assert error.name == "OutOfMemory"
+    assert "output 'y' of shape [1125899906842624, 1]" in error.message
+
+
 def test_the_region_layer_runs_too(program):
     module = rows(program)
     regions = copy_of(module)

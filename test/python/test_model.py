@@ -214,8 +214,9 @@ def test_the_functions_of_specification_000():
     model = tinyc.model_init(PROGRAM, bind={"M": 2})
     np.testing.assert_array_equal(tinyc.model_run(model, {"X": X, "W": W})["y"], Y)
     tinyc.model_free(model)
-    with pytest.raises(TinycError, match="has been freed"):
+    with pytest.raises(TinycError, match="has been freed") as caught:
         model(X, W)
+    assert caught.value.name == "ModelFreed"
 
 
 def test_importing_tinyc_loads_neither_mlir_nor_numpy():

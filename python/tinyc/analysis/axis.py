@@ -8,9 +8,8 @@ where ``i1 < 12``. Equal expressions are equal as values. Pure Python: MLIR and 
 
 import functools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from tinyc.analysis import extents
 from tinyc.analysis.extents import Dim
@@ -238,24 +237,12 @@ def nesting(expression: AxisExpr) -> int:
     return max((1 + nesting(atom.numerator) for atom, _ in expression.terms if isinstance(atom, FloorDiv)), default=0)
 
 
-def evaluate(expression: AxisExpr, indices: Sequence[Any], values: Mapping[str, int]) -> Any:
-    """Return the value at `indices` (ints or integer arrays), the symbols bound by `values`."""
-    total: Any = extents.evaluate(expression.constant, values)
-    for atom, coefficient in expression.terms:
-        if isinstance(atom, Axis):
-            total = total + indices[atom.position] * coefficient
-        else:
-            total = total + evaluate(atom.numerator, indices, values) // atom.divisor * coefficient
-    return total
-
-
-def text(expression: AxisExpr, names: Sequence[str] | None = None) -> str:
-    """Return the expression as text, the axes called `names` (default `i0`, `i1`, …)."""
+def text(expression: AxisExpr) -> str:
+    """Return the expression as text over `i0`, `i1`, …."""
     parts: list[str] = []
     for atom, coefficient in expression.terms:
         sign, size = ("-" if coefficient < 0 else "+"), abs(coefficient)
-        name = _atom_text(atom, names)
-        factor = name if size == 1 else f"{size}*{name if isinstance(atom, Axis) else f'({name})'}"
+        factor = _atom_text(atom) if size == 1 else f"{size}*{_factor(atom)}"
         parts.append(f" {sign} {factor}" if parts else ("-" if sign == "-" else "") + factor)
     if not parts:
         return str(expression.constant)
@@ -266,9 +253,12 @@ def text(expression: AxisExpr, names: Sequence[str] | None = None) -> str:
     return f"{''.join(parts)} + {expression.constant}"
 
 
-def _atom_text(atom: Atom, names: Sequence[str] | None) -> str:
+def _factor(atom: Atom) -> str:
+    return _atom_text(atom) if isinstance(atom, Axis) else f"({_atom_text(atom)})"
+
+
+def _atom_text(atom: Atom) -> str:
     if isinstance(atom, Axis):
-        return names[atom.position] if names else f"i{atom.position}"
-    numerator = text(atom.numerator, names)
-    bare = len(atom.numerator.terms) == 1 and atom.numerator.constant == 0 and "*" not in numerator
-    return f"{numerator if bare and ' ' not in numerator else f'({numerator})'} floordiv {atom.divisor}"
+        return f"i{atom.position}"
+    numerator = str(atom.numerator)
+    return f"{numerator if numerator.isidentifier() else f'({numerator})'} floordiv {atom.divisor}"

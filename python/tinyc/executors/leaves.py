@@ -8,6 +8,7 @@ import numpy as np
 
 from tinyc.executors import philox
 from tinyc.executors.elements import Precision, cast
+from tinyc.executors.memory import require_memory
 
 
 def const(arguments: Mapping[str, Any], precision: Precision) -> np.ndarray:
@@ -28,6 +29,7 @@ def iota(arguments: Mapping[str, Any], precision: Precision) -> np.ndarray:
 def rand(arguments: Mapping[str, Any], precision: Precision) -> np.ndarray:
     """Return the Philox numbers of the distribution, by row-major position."""
     shape = arguments["shape"]
+    require_memory(shape, np.dtype(np.float64), "a tensor of random numbers")
     draw = philox.uniform if arguments["distribution"] == "uniform" else philox.normal
     numbers = draw(math.prod(shape), arguments["seed"], arguments["stream"])
     return cast(numbers.reshape(shape), arguments["element"], precision)

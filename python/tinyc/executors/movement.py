@@ -10,6 +10,7 @@ import numpy as np
 
 from tinyc.analysis import index_map
 from tinyc.executors.elements import convert
+from tinyc.executors.memory import require_memory
 
 Arguments = Mapping[str, Any]
 
@@ -31,7 +32,8 @@ def _expand(x: np.ndarray, arguments: Arguments) -> np.ndarray:
 
 def _pad(x: np.ndarray, arguments: Arguments) -> np.ndarray:
     lo, hi = arguments["lo"], arguments["hi"]
-    shape = [low + extent + high for low, extent, high in zip(lo, x.shape, hi, strict=True)]
+    shape = tuple(low + extent + high for low, extent, high in zip(lo, x.shape, hi, strict=True))
+    require_memory(shape, x.dtype, "a padded tensor")
     padded = np.full(shape, convert(arguments["value"], x.dtype), x.dtype)
     padded[tuple(slice(low, low + extent) for low, extent in zip(lo, x.shape, strict=True))] = x
     return padded

@@ -4,7 +4,6 @@ In: a Tiny or Region module without free symbols in its inputs. Out: arrays by i
 integers in -8 … 8, and an input that only serves as an index (of `gather` and `scatter`) within its axis.
 """
 
-import math
 from typing import Any
 
 import numpy as np
@@ -16,24 +15,25 @@ from tinyc.dialects.tiny.attributes import tensor_type
 from tinyc.dialects.tiny.infer import MOVEMENT
 from tinyc.dialects.tiny.types import BOOL, UNSIGNED, is_float
 from tinyc.executors.elements import DTYPES, convert
+from tinyc.executors.memory import require_memory
 from tinyc.executors.signature import Parameter, main_function, signature_of
-from tinyc.runtime.sizes import memory_bytes
 
 _LARGEST_INTEGER = 8
 #: Numbers are drawn in 64 bits, and then converted.
-_DRAWN_BYTES = 8
+_DRAWN = np.dtype(np.float64)
 
 
 def random_inputs(module: Any, seed: int) -> dict[str, np.ndarray]:
     """Return random arrays for the inputs of the program of `module`.
 
     Raises:
-        TinycError: `UnboundSymbol`: the sizes are not all known; the message names the symbols to bind.
+        TinycError: `UnboundSymbol`: the sizes are not all known; the message names the symbols to bind; `OutOfMemory`.
     """
     function = main_function(module)
     parameters = signature_of(function).inputs
     shapes = _static_shapes(parameters)
-    _require_memory(parameters, shapes)
+    for parameter, shape in zip(parameters, shapes, strict=True):
+        require_memory(shape, _DRAWN, f"the random input '{parameter.name}'")
     known = kernels(module)
     generator = np.random.default_rng(seed)
     with module.context:
@@ -54,13 +54,6 @@ def _static_shapes(parameters: tuple[Parameter, ...]) -> list[tuple[int, ...]]:
             f"--bind {','.join(f'{name}=16' for name in symbols)}, or give inputs with --inputs",
         )
     return [tuple(extents.evaluate(extent, {}) for extent in each.type.shape) for each in parameters]
-
-
-def _require_memory(parameters: tuple[Parameter, ...], shapes: list[tuple[int, ...]]) -> None:
-    needed = sum(math.prod(shape) for shape in shapes) * _DRAWN_BYTES
-    if needed > memory_bytes():
-        shown = ", ".join(map(str, parameters))
-        raise TinycError("OutOfMemory", f"making the inputs {shown} needs {needed} bytes of memory; bind smaller sizes")
 
 
 def _index_limit(value: Any, known: dict[str, Any]) -> int | None:

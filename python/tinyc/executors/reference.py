@@ -15,11 +15,12 @@ from tinyc.dialects.region.verify import block_of, kernels
 from tinyc.dialects.tiny.attributes import arguments, tensor_type
 from tinyc.dialects.tiny.verify import assumptions
 from tinyc.executors import data_dependent, leaves
-from tinyc.executors.elements import ORACLE, REFERENCE, Precision, cast, convert
+from tinyc.executors.elements import DTYPES, ORACLE, REFERENCE, Precision, cast, convert
 from tinyc.executors.elementwise import elementwise, on_distinct_elements
+from tinyc.executors.memory import require_memory
 from tinyc.executors.movement import MOVEMENT
 from tinyc.executors.reduction import Product, reduce
-from tinyc.executors.signature import check_inputs, main_function, signature_of, size, symbol_values
+from tinyc.executors.signature import Parameter, check_inputs, main_function, signature_of, size, symbol_values
 from tinyc.executors.values import needed_ops, summed_products, value_name
 
 #: Told every named value: the name of its op (a node id), the value, and its element type.
@@ -46,15 +47,14 @@ def evaluate(
     held = [convert(arrays[each.name], precision.held(each.type.element)) for each in signature.inputs]
     with np.errstate(all="ignore"), module.context:
         results = run.block(block, held)
-        return {
-            output.name: _fresh(result, output.type.element)
-            for output, result in zip(signature.outputs, results, strict=True)
-        }
+        return {output.name: _fresh(result, output) for output, result in zip(signature.outputs, results, strict=True)}
 
 
-def _fresh(result: np.ndarray, element: str) -> np.ndarray:
+def _fresh(result: np.ndarray, output: Parameter) -> np.ndarray:
     """Return a dense array of the declared type that nothing else refers to."""
-    return np.array(cast(result, element, REFERENCE), order="C")
+    element = output.type.element
+    require_memory(result.shape, DTYPES[element], f"output '{output.name}'")
+    return np.array(on_distinct_elements(lambda x: cast(x, element, REFERENCE), result), order="C")
 
 
 def check_assumptions(block: Any, symbols: Mapping[str, int]) -> None:
