@@ -25,10 +25,15 @@ Index = tuple[Any, ...]
 
 
 class Elements:
-    """Emits elements of one kernel's values; `buffers` maps its arguments to memrefs, `symbols` names to indices."""
+    """Emits elements of one kernel's values, into the function whose entry block is current.
+
+    `buffers` maps the kernel's arguments to memrefs, `symbols` the names of extents to indices; `status` is the buffer
+    that takes the note of an index out of range, if the kernel can have one.
+    """
 
     def __init__(self, buffers: Mapping[Any, Any], symbols: Mapping[str, Any], status: Any | None) -> None:
         self.buffers, self.symbols, self.status = buffers, symbols, status
+        self.entry = ir.InsertionPoint.current.block
         self.reduced: dict[Any, Callable[[Index], Any]] = {}  # reductions that a loop nest keeps in accumulators
         self._known: list[dict[tuple[Any, Index], Any]] = [{}]  # what is computed already, by enclosing block
 
@@ -226,9 +231,10 @@ class Elements:
         return self.finished(op, memref.load(accumulator, [self.index(0)]))
 
     def accumulators(self, op: Any, count: int) -> Any:
-        """Allocate `count` accumulators of a reduction on the stack."""
+        """Allocate `count` accumulators of a reduction on the stack, once and not for each iteration of a loop."""
         kind = scalars.register_type(accumulator_element(op))
-        return memref.alloca(ir.MemRefType.get([count], kind), [], [])
+        with ir.InsertionPoint.at_block_begin(self.entry):
+            return memref.alloca(ir.MemRefType.get([count], kind), [], [])
 
     def combined(self, op: Any, accumulator: Any, index: Index) -> Any:
         """Return the accumulator with the operand's element `index` taken in."""

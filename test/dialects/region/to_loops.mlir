@@ -64,6 +64,25 @@
 
 // -----
 
+// A reduction that is read through a movement is recomputed where it is read, with one accumulator for the kernel.
+// CHECK-LABEL: func.func @reversed_sums(
+// CHECK-NEXT: %[[ACC:.*]] = memref.alloca() : memref<1xf32>
+// CHECK: scf.for
+// CHECK: memref.store %{{.*}}, %[[ACC]]
+// CHECK: scf.for
+// CHECK: arith.addf
+// CHECK: %[[SUM:.*]] = memref.load %[[ACC]]
+// CHECK: memref.store %[[SUM]]
+"region.kernel"() ({
+^bb0(%x: !region.memref<tensor<8x5xf32>, [5, 1], 64 : i64, true>, %y: !region.memref<tensor<8xf32>, [1], 64 : i64, true>):
+  %0 = "region.read"(%x) : (!region.memref<tensor<8x5xf32>, [5, 1], 64 : i64, true>) -> tensor<8x5xf32>
+  %1 = "tiny.reduce"(%0) {op = "sum", axes = array<i64: 1>} : (tensor<8x5xf32>) -> tensor<8xf32>
+  %2 = "tiny.flip"(%1) {axes = array<i64: 0>} : (tensor<8xf32>) -> tensor<8xf32>
+  "region.yield"(%2, %y) {materialize = "gmem"} : (tensor<8xf32>, !region.memref<tensor<8xf32>, [1], 64 : i64, true>) -> ()
+}) {sym_name = "reversed_sums"} : () -> ()
+
+// -----
+
 // Indices from data are checked: an index out of range is noted in the status buffer, and nothing is read.
 // CHECK-LABEL: func.func @gather(
 // CHECK-SAME: memref<9xf32>, %{{.*}}: memref<4xi64>, %{{.*}}: memref<4xf32>, %[[STATUS:.*]]: memref<2xi64>, %{{.*}}: index, %{{.*}}: index)
