@@ -1,6 +1,6 @@
 """How fast the walk is: starting, compiling, large graphs, and the code for the CPU. Prints a table.
 
-    .venv/bin/python bench/walk.py
+    .venv/bin/python bench/walk.py            # bench/walk.txt is one such table
 
 Each row has the figure that was measured and the bound it is meant to stay under. Times are the least of several runs,
 because other work on the machine only ever adds to them; ratios are measured side by side in one run.

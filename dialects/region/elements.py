@@ -114,15 +114,30 @@ class Elements:
 
     def at(self, value: Any, index: Index) -> Any:
         """Return element `index` of `value` in its register type."""
-        key = (value, index)
-        for known in self._known:
-            if key in known:
-                return known[key]
-        access = traced(value)
-        element = tensor_type(value.type).element
-        result = self._guarded(access, access.guards, element, index)
-        self._known[-1][key] = result
-        return result
+        # Operands first, and not by recursion: a chain of element-wise ops may be longer than Python's stack.
+        pending = [value]
+        while pending:
+            missing = [v for v in self._pointwise_operands(pending[-1]) if self._find(v, index) is None]
+            if missing:
+                pending += missing
+            else:
+                self._compute(pending.pop(), index)
+        return self._find(value, index)
+
+    def _find(self, value: Any, index: Index) -> Any | None:
+        return next((known[value, index] for known in self._known if (value, index) in known), None)
+
+    def _pointwise_operands(self, value: Any) -> list[Any]:
+        """Return the operands that an element-wise op reads at the index of its own element."""
+        op = value.owner.operation
+        pointwise = op.name.removeprefix("tiny.") in ELEMENTWISE and value not in self.reduced
+        return list(op.operands) if pointwise else []
+
+    def _compute(self, value: Any, index: Index) -> None:
+        if self._find(value, index) is None:
+            access = traced(value)
+            element = tensor_type(value.type).element
+            self._known[-1][value, index] = self._guarded(access, access.guards, element, index)
 
     def _guarded(self, access: Access, guards: tuple[Guard, ...], element: str, index: Index) -> Any:
         if not guards:

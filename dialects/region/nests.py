@@ -9,7 +9,7 @@ from typing import Any
 
 from tinyc.analysis.extents import Dim
 from tinyc.dialects.region import scalars
-from tinyc.dialects.region.elements import Elements, Index, initial, joined, reduced_shape, traced
+from tinyc.dialects.region.elements import Elements, Index, initial, joined, reduced_shape
 from tinyc.dialects.region.verify import yields_of
 from tinyc.dialects.tiny.attributes import arguments, tensor_type
 from tinyc.dialects.tiny.infer import ELEMENTWISE
@@ -19,6 +19,8 @@ from tinyc.mlir import arith, ir, memref, scf
 #: Accumulators that a reduction keeps at a time: neighbours along the innermost output axis, so that the loop over
 #: them is the innermost one and vectorises without reordering any sum.
 TILE = 128
+
+_ELEMENTWISE = frozenset(f"tiny.{name}" for name in ELEMENTWISE)
 
 
 def pointwise(elements: Elements, kernel: Any, low: Any, high: Any) -> None:
@@ -45,23 +47,14 @@ def tiled_reduction(kernel: Any) -> Any | None:
     if len(yields) != 1 or len(found) != 1:
         return None
     (reduction,) = found
-    pending, seen = [yields[0].operation.operands[0]], set()
+    pending, seen = [reduction.operation.results[0]], set()
     while pending:
-        access = traced(pending.pop())
-        if access.source == reduction.operation.results[0] and not _is_identity(access, reduction):
-            return None
-        op = access.source.owner.operation
-        if access.source not in seen and op.name.removeprefix("tiny.") in ELEMENTWISE:
-            pending.extend(op.operands)
-        seen.add(access.source)
+        readers = {use.owner.operation for use in pending.pop().uses} - seen
+        if any(op.name != "region.yield" and op.name not in _ELEMENTWISE for op in readers):
+            return None  # it is read at other indices than the output's
+        seen |= readers
+        pending += [op.results[0] for op in readers if op.name in _ELEMENTWISE]
     return reduction
-
-
-def _is_identity(access: Any, reduction: Any) -> bool:
-    shape = tensor_type(reduction.operation.results[0].type).shape
-    return (
-        not access.guards and access.map == traced(reduction.operation.results[0]).map and len(access.map) == len(shape)
-    )
 
 
 def reduction(elements: Elements, kernel: Any, op: Any, low: Any, high: Any) -> None:

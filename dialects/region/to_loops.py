@@ -11,6 +11,7 @@ from tinyc.dialects.region.elements import Elements
 from tinyc.dialects.region.ops import held_tensor
 from tinyc.dialects.region.scalars import storage_type
 from tinyc.dialects.region.verify import block_of, kernels, symbols_in, yields_of
+from tinyc.dialects.tiny.ops import erase_unused
 from tinyc.dialects.tiny.types import TensorType
 from tinyc.mlir import func, ir, passmanager
 from tinyc.passes import Pass
@@ -59,6 +60,7 @@ class RegionToLoops(Pass):
     def run(self, module: Any) -> None:
         """Replace every kernel of `module`."""
         for kernel in kernels(module).values():
+            erase_unused(block_of(kernel))
             _lower(kernel)
             kernel.operation.erase()
         passmanager.PassManager.parse("builtin.module(func.func(cse,loop-invariant-code-motion,cse))").run(

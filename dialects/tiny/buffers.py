@@ -82,7 +82,7 @@ class Buffers:
             yield from self.inputs(group)
         elif value in self.views:
             yield value.owner.operation.operands[0]
-        else:
+        elif value.owner.operation.operands:
             yield from self.read_by(value.owner.operation.operands[0])
 
     def inputs(self, group: Group) -> Iterator[Any]:

@@ -45,7 +45,11 @@ def groups_of(block: Any) -> list[Group]:
     for op in block.operations:
         if op.operation.name == "tiny.reduce":
             former.reduction(op)
-    return sorted(former.all(), key=lambda group: former.position[group.ops[-1].operation])
+    groups = list(former.all())
+    for group in groups:
+        if group.pattern:
+            group.casts = former.casts(group)
+    return sorted(groups, key=lambda group: former.position[group.ops[-1].operation])
 
 
 class _Former:
@@ -62,8 +66,6 @@ class _Former:
         if isinstance(found, Contraction):
             group.pattern = found.pattern
             group.ops += self._chain(op)
-            operands = [operand for member in group.ops for operand in member.operation.operands]
-            group.casts = frozenset(cast for operand in operands for cast in _widening_casts(operand)) - set(self.taken)
         for member in group.ops:
             self.taken[member.operation] = group
 
@@ -89,6 +91,21 @@ class _Former:
             return "its consumer forms the products of another reduction"
         return None
 
+    def casts(self, group: Group) -> frozenset[Any]:
+        """Return the widening casts that a contraction reads through; every group must be formed by now."""
+        operands = [operand for member in group.ops for operand in member.operation.operands]
+        return frozenset(cast for operand in operands for cast in self._widening_casts(operand))
+
+    def _widening_casts(self, value: Any) -> Iterator[Any]:
+        """Yield the widening casts that `value` is reached through, below movements and in no other group's chain."""
+        op = getattr(value.owner, "operation", None)
+        while op is not None and op not in self.taken:
+            if op.name == "tiny.cast" and is_widening(op):
+                yield op
+            elif not is_movement(op):
+                return
+            op = getattr(op.operands[0].owner, "operation", None)
+
     def all(self) -> Iterator[Group]:
         """Yield every group once: those of the reductions, and one for each compute op that is in none."""
         seen: set[int] = set()
@@ -104,15 +121,6 @@ class _Former:
 
 def _reduce_uses(op: Any) -> list[Any]:
     return [use for use in op.results[0].uses if use.owner.operation.name == "tiny.reduce"]
-
-
-def _widening_casts(value: Any) -> Iterator[Any]:
-    """Yield the widening casts that `value` is reached through, below movements."""
-    op = getattr(value.owner, "operation", None)
-    while op is not None and (is_movement(op) or (op.name == "tiny.cast" and is_widening(op))):
-        if op.name == "tiny.cast":
-            yield op
-        op = getattr(op.operands[0].owner, "operation", None)
 
 
 def _remark_epilogue(op: Any, chain: list[Any], reason: str) -> None:

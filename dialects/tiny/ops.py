@@ -340,6 +340,15 @@ class AssumeOp(Tiny.Operation, name="assume"):
 OPS = {op._op_name: op for op in Tiny.operations}
 
 
+def erase_unused(block: Any) -> None:
+    """Erase the Tiny ops of `block` that nothing needs: they have no say in what is a product's only use."""
+    for op in reversed(list(block.operations)):
+        operation = op.operation
+        unused = operation.results and not any(list(result.uses) for result in operation.results)
+        if unused and operation.name.startswith("tiny."):
+            operation.erase()
+
+
 def build(op: str, operands: list[Any], values: dict[str, Any], loc: Any = None) -> Any:
     """Create the Tiny op named `op` at the insertion point, its result types inferred, and return it.
 

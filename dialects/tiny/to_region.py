@@ -10,6 +10,7 @@ from tinyc.dialects.tiny.attributes import tensor_type
 from tinyc.dialects.tiny.buffers import Buffers
 from tinyc.dialects.tiny.grouping import Group, groups_of
 from tinyc.dialects.tiny.infer import ELEMENTWISE
+from tinyc.dialects.tiny.ops import erase_unused
 from tinyc.dialects.tiny.verify import functions
 from tinyc.mlir import func, ir
 from tinyc.passes import Pass
@@ -66,6 +67,7 @@ class TinyToRegion(Pass):
         names = _Names(module)
         for function in functions(module):
             if _is_tiny(function):
+                erase_unused(function.regions[0].blocks[0])
                 _Host(function, names).build()
 
 
