@@ -55,6 +55,18 @@ def load_all() -> None:
         layer.dialect.load(reload=True)
 
 
+def irdl_of(name: str) -> Any:
+    """Return the `ir.Module` with the IRDL that reads the text of the layer `name`: every later layer has Tiny inside."""
+    from tinyc.mlir import ir
+
+    needed = [layer.dialect for layer in layers() if layer.name in ("tiny", name)]
+    module = ir.Module.create(loc=ir.Location.unknown())
+    for dialect in needed:
+        for definition in dialect._mlir_module.body.operations:
+            definition.operation.clone(ir.InsertionPoint(module.body))
+    return module
+
+
 def present(module: Any) -> set[str]:
     """Return the namespaces of all ops in `module`."""
     from tinyc.mlir import ir

@@ -14,6 +14,7 @@ one generation are independent of each other. Gone: tensors as values. Not yet: 
         dynamic_shared_bytes = 0,
         parameters = [#exec.ptr<"input_0", tensor<4xf32>>, #exec.ptr<"output_0", tensor<4xf32>>],
         reads = ["input_0"], writes = ["output_0"]} : () -> ()
+      omp.terminator
     }) {sym_name = "main", symbols = [], inputs = ["x"], outputs = ["y"], arena_bytes = 0} : () -> ()
 
 The buffers are named as in specification 003: `input_N`, `output_N`, `temp_N`. The CPU ABI is in `to_llvm.py`.

@@ -16,10 +16,7 @@ from tinyc.diagnostics import TinycError, Where
 from tinyc.dialects.exec.extent_code import ExtentCode
 from tinyc.dialects.tiny.types import size_bytes
 from tinyc.mlir import arith, ir, memref
-from tinyc.runtime.program import Kernel
-
-#: Shape of the two i64 in which a kernel reports an index that is out of range.
-STATUS_SHAPE = (2,)
+from tinyc.runtime.program import STATUS_WORDS, Kernel
 
 
 def take_bare_pointers(function: Any, kernel: Kernel) -> None:
@@ -28,7 +25,7 @@ def take_bare_pointers(function: Any, kernel: Kernel) -> None:
     Raises:
         TinycError: `InvalidIr`: its arguments are not those of the launch contract.
     """
-    shapes = [*(pointer.shape for pointer in kernel.pointers), *([STATUS_SHAPE] if kernel.status else [])]
+    shapes = [*(pointer.shape for pointer in kernel.pointers), *([(STATUS_WORDS,)] if kernel.status else [])]
     _check_arguments(function, kernel, shapes)
     block, pointer = function.regions[0].blocks[0], ir.Type.parse("!llvm.ptr")
     old = list(block.arguments)
@@ -133,7 +130,7 @@ def _memref(address: Any, memref_type: Any, shape: tuple[Dim, ...], code: Extent
     arrays = f", array<{rank} x i64>, array<{rank} x i64>" if rank else ""
     struct = ir.Type.parse(f"!llvm.struct<(ptr, ptr, i64{arrays})>")
     descriptor = mlir.llvm.mlir_poison(struct)
-    strides = [extents.product(shape[axis + 1 :]) for axis in range(rank)]
+    strides = extents.row_major_strides(shape)
     fields: list[tuple[list[int], Any]] = [([0], address), ([1], address), ([2], code.value(0))]
     fields += [([3, axis], code.value(extent)) for axis, extent in enumerate(shape)]
     fields += [([4, axis], code.value(stride)) for axis, stride in enumerate(strides)]

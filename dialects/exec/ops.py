@@ -44,7 +44,7 @@ class ExecOp(Exec.Operation):
         return report_op(self)
 
 
-class FunctionOp(ExecOp, name="function", traits=[ir.NoTerminatorTrait]):
+class FunctionOp(ExecOp, name="function"):
     """The host program: `symbols` in the order of the ABI, the names of the inputs and outputs, the arena's size."""
 
     sym_name: ir.StringAttr

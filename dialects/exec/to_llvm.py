@@ -24,20 +24,13 @@ from tinyc.analysis import extents
 from tinyc.diagnostics import InternalError, TinycError, Where
 from tinyc.dialects.exec.descriptors import take_bare_pointers
 from tinyc.dialects.exec.extent_code import ExtentCode
-from tinyc.dialects.exec.to_program import exec_functions, program_of
+from tinyc.dialects.exec.read import exec_functions
+from tinyc.dialects.exec.to_program import program_of
 from tinyc.mlir import arith, func, ir
 from tinyc.passes import Pass
-from tinyc.runtime.program import Kernel, Program
-
-#: From the result of --exec-to-llvm to the LLVM dialect. Intrinsics first, because LLVM vectorises sqrt and the like;
-#: what has none goes to the C library.
-UPSTREAM = (
-    "arith-expand{include-bf16=true},convert-scf-to-cf,convert-math-to-llvm,convert-math-to-libm,"
-    "finalize-memref-to-llvm,convert-arith-to-llvm,convert-cf-to-llvm,convert-func-to-llvm,reconcile-unrealized-casts"
-)
+from tinyc.runtime.program import STATUS_BYTES, Kernel, Program
 
 IMPL, MAIN = "kernel_impl", "kernel_main"
-_STATUS_SLOT_BYTES = 16
 #: What a CPU without F16C or AVX512-BF16 does by a library call, or not at all.
 _SMALL_FLOAT_ARITHMETIC = re.compile(
     r"= (fpext|fptrunc|fcmp|fadd|fsub|fmul|fdiv|fneg|[su]itofp|fpto[su]i) .*\b(half|bfloat)\b.*"
@@ -54,7 +47,7 @@ class ExecToLlvm(Pass):
         1. No exec op is left. The functions `kernel.<name>`, `kernel_impl` and `kernel_main` are as this module says.
         2. The loops are internal functions `loops.<name>` over bare pointers, so that no name of the program meets one
            of the C library.
-        3. MLIR's own passes (`UPSTREAM`) take the module to the LLVM dialect.
+        3. MLIR's own passes (`UPSTREAM` in `layers.py`) take the module to the LLVM dialect.
     Before:
         func.func @one(%y: memref<f32>, %low: index, %high: index) {
           %c = arith.constant 1.0 : f32
@@ -67,6 +60,7 @@ class ExecToLlvm(Pass):
           "exec.kernel"() {symbol = @one, generation = 0 : i64, grid = [1, 1, 1], block = [1, 1, 1],
             cluster = [1, 1, 1], dynamic_shared_bytes = 0 : i64, parameters = [#exec.ptr<"output_0", tensor<f32>>],
             reads = [], writes = ["output_0"]} : () -> ()
+          omp.terminator
         }) {sym_name = "main", symbols = [], inputs = [], outputs = ["y"], arena_bytes = 0 : i64} : () -> ()
     After:
         func.func @loops.one(%y: !llvm.ptr {llvm.noalias}, %low: index, %high: index)
@@ -146,11 +140,11 @@ def translate(module: Any) -> str:
     module.operation.walk(visit)
     foreign = sorted(name for name in left if not name.startswith("llvm.") and name != "builtin.module")
     if foreign:
-        raise InternalError("InternalError", f"{', '.join(foreign)}: left over after lowering to the LLVM dialect")
+        raise InternalError(f"{', '.join(foreign)}: left over after lowering to the LLVM dialect")
     text = mlir.llvm.translate_module_to_llvmir(module.operation)
     arithmetic = _SMALL_FLOAT_ARITHMETIC.search(text)
     if arithmetic:
-        raise InternalError("InternalError", f"16-bit floats are computed with, and not every CPU can: {arithmetic[0]}")
+        raise InternalError(f"16-bit floats are computed with, and not every CPU can: {arithmetic[0]}")
     return text
 
 
@@ -224,7 +218,7 @@ def _write_impl(program: Program) -> None:
         for kernel in program.kernels:
             launched = [places[pointer.buffer] for pointer in kernel.pointers]
             if kernel.status:
-                launched.append(_at(status, code.value(kernel.status.slot * _STATUS_SLOT_BYTES)))
+                launched.append(_at(status, code.value(kernel.status.slot * STATUS_BYTES)))
             _store_all(launched, bufs, _pointer())
             _store_all([code.value(extent) for extent in kernel.extents], sizes, _i64())
             func.CallOp([], f"kernel.{kernel.symbol}", [bufs, sizes, code.value(0), _trip_count(program, kernel, code)])

@@ -11,9 +11,10 @@ from typing import Any
 from tinyc.analysis import arena, extents
 from tinyc.analysis.extents import Dim, ExtentError
 from tinyc.diagnostics import TinycError
-from tinyc.dialects.exec import to_program
+from tinyc.dialects.exec import read
 from tinyc.dialects.tiny.op_verifier import declared_fields_error
 from tinyc.dialects.tiny.types import size_bytes
+from tinyc.mlir import body_of
 from tinyc.runtime.program import Buffer, Kernel, Pointer, Program
 
 #: What may stand in the body of an `exec.function`.
@@ -40,17 +41,17 @@ def report_op(op: Any) -> bool:
 def _function(op: Any) -> None:
     """Read the attributes of an `exec.function`; the ops of its body are verified by themselves."""
     attributes = op.operation.attributes
-    to_program.text(attributes, "sym_name")
+    read.text(attributes, "sym_name")
     for name in ("symbols", "inputs", "outputs"):
-        to_program.texts(attributes, name)
-    to_program.extent(attributes, "arena_bytes")
+        read.texts(attributes, name)
+    read.extent(attributes, "arena_bytes")
 
 
 _READERS = {
     "exec.function": _function,
-    "exec.assume": to_program.assumption_of,
-    "exec.buffer": to_program.buffer_of,
-    "exec.kernel": to_program.kernel_of,
+    "exec.assume": read.assumption_of,
+    "exec.buffer": read.buffer_of,
+    "exec.kernel": read.kernel_of,
 }
 
 
@@ -59,7 +60,7 @@ def _body_error(op: Any) -> str | None:
         return None
     if len(op.operation.regions) != 1 or len(op.operation.regions[0].blocks) != 1:
         return "'exec.function' must have one region of one block"
-    for inner in op.operation.regions[0].blocks[0].operations:
+    for inner in body_of(op):
         if inner.operation.name not in BODY:
             return f"'exec.function' may hold {', '.join(BODY)}, not '{inner.operation.name}'"
     return None
@@ -80,8 +81,8 @@ def violations(module: Any) -> Iterator[Violation]:
         for op in module.body.operations
         if op.operation.name in ("region.kernel", "func.func")
     }
-    for op in to_program.exec_functions(module):
-        program = to_program.function_of(op)
+    for op in read.exec_functions(module):
+        program = read.function_of(op)
         located = _Located(op)
         found = [*_names(program, located), *_parameters(program, located, symbols)]
         yield from found or [*_symbols(program, located), *_order(program, located), *_arena(program, located)]
@@ -92,8 +93,8 @@ class _Located:
 
     def __init__(self, op: Any) -> None:
         self.function = op.location
-        self.buffers = [each.location for each in to_program.body(op, "exec.buffer")]
-        self.kernels = [each.location for each in to_program.body(op, "exec.kernel")]
+        self.buffers = [each.location for each in read.body(op, "exec.buffer")]
+        self.kernels = [each.location for each in read.body(op, "exec.kernel")]
 
 
 def _names(program: Program, located: _Located) -> Iterator[Violation]:

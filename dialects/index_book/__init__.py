@@ -10,5 +10,6 @@ and never consumed.
         symbols = ["M"], domain = affine_set<(d0, d1)[s0] : (d0 >= 0, -d0 + s0 - 1 >= 0, d1 >= 0, -d1 + 2 >= 0)>,
         inputs = ["x"], maps = [affine_map<(d0, d1)[s0] -> (d0, d1)>], guards = [], guard_values = [],
         reduce_axes = array<i64: 1>} : () -> ()
+      omp.terminator
     }) {function = @main} : () -> ()
 """

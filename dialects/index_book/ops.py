@@ -25,7 +25,7 @@ def report(op: Any, check: Callable[[Any], None]) -> bool:
     return False
 
 
-class TableOp(IndexBook.Operation, name="table", traits=[ir.NoTerminatorTrait]):
+class TableOp(IndexBook.Operation, name="table"):
     """The entries of the function named `function`, one for each of its values, in order of definition."""
 
     function: Any

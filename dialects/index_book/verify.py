@@ -12,7 +12,7 @@ from tinyc.analysis.index_book import Entry, Guard, IndexBook, NonScopEntry, ind
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.index_book.decode import decode_entry, decode_non_scop
 from tinyc.dialects.tiny.verify import functions
-from tinyc.mlir import ir
+from tinyc.mlir import body_of, ir
 
 _ENTRIES = ("index_book.entry", "index_book.non_scop")
 
@@ -44,7 +44,7 @@ def read_table(op: Any) -> IndexBook:
 
 def entries(op: Any) -> list[Any]:
     """Return the ops in a table; an empty body is printed without its block."""
-    return [entry for block in op.operation.regions[0].blocks for entry in block.operations]
+    return body_of(op)
 
 
 def _entry(op: Any) -> Entry | NonScopEntry:

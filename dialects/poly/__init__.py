@@ -9,5 +9,6 @@ found in a module is verified against the recomputed one, and never consumed.
     "poly.view"() ({
       "poly.block"() {name = "Y", kind = "ewise", domain = "[M] -> { Y[m] : 0 <= m < M }",
         write = "[M] -> { Y[m] -> Y[m] }", accesses = ["[M] -> { Y[m] -> X[m] }"], attrs = {op = "relu"}} : () -> ()
+      omp.terminator
     }) {function = @main} : () -> ()
 """

@@ -29,7 +29,7 @@ class _PolyOp(Poly.Operation):
         return False
 
 
-class ViewOp(_PolyOp, name="view", traits=[ir.NoTerminatorTrait]):
+class ViewOp(_PolyOp, name="view"):
     """The blocks and Non-SCoP tensors of the function named `function`, in program order, then the edges."""
 
     function: Any

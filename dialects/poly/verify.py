@@ -12,7 +12,7 @@ from tinyc.analysis.poly_view import PolyBlock, PolyView, poly_view
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.poly.encode import encode_edge, encode_item
 from tinyc.dialects.tiny.verify import functions
-from tinyc.mlir import ir
+from tinyc.mlir import body_of, ir
 
 KINDS = ("ewise", "reduce", "movement_affine", "contraction_pattern", "scan")
 _MEMBERS = ("poly.block", "poly.non_scop", "poly.edge")
@@ -54,7 +54,7 @@ def _is_texts(attribute: Any) -> bool:
 
 def _body(view: Any) -> list[Any]:
     """Return the ops in a view; an empty body is printed without its block."""
-    return [op for block in view.operation.regions[0].blocks for op in block.operations]
+    return body_of(view)
 
 
 def _check_view(op: Any) -> None:

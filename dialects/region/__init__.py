@@ -11,6 +11,7 @@ graph. Not yet: loops, threads, offsets.
       %0 = "region.read"(%x) : (!buffer) -> tensor<4xf32>
       %1 = "tiny.relu"(%0) : (tensor<4xf32>) -> tensor<4xf32>
       "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<4xf32>, !buffer) -> ()
+      omp.terminator
     }) {sym_name = "relu"} : () -> ()
     func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
       %k = "region.launch"() {kernel = @relu} : () -> ((tensor<4xf32>) -> tensor<4xf32>)

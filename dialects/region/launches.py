@@ -4,18 +4,21 @@ In: the host function and the kernels that it launches. Out: a `Host` of buffers
 arena. No IR is changed.
 """
 
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from tinyc.analysis import arena, extents
 from tinyc.analysis.arena import Request
+from tinyc.analysis.assumption import Assumption
 from tinyc.analysis.extents import Dim
+from tinyc.analysis.graphs import input_names, output_names
+from tinyc.analysis.preconditions import preconditions
 from tinyc.diagnostics import TinycError, Where
+from tinyc.dialects.region.verify import symbols_in
 from tinyc.dialects.tiny.attributes import tensor_type
-from tinyc.dialects.tiny.infer import Assumption
 from tinyc.dialects.tiny.types import TensorType, size_bytes, symbols_of
-from tinyc.dialects.tiny.verify import assumptions
 
 
 @dataclass
@@ -79,34 +82,28 @@ class Host:
         """All buffers: the inputs, the outputs, and what lies between kernels."""
         return [*self.inputs, *self.outputs, *self.temps]
 
-    @property
+    @functools.cached_property
     def assumptions(self) -> list[Assumption]:
         """What has to hold of the symbols."""
-        return assumptions(self._block)
+        return preconditions(self._function, self._kernels)
 
     def symbols(self) -> tuple[str, ...]:
         """Return the symbols in order of first appearance: in the inputs, then anywhere else."""
         seen = [tensor for launch in self.launches for _, tensor in (*launch.reads, *launch.writes)]
         names = dict.fromkeys(symbols_of([*(buffer.tensor for buffer in self.buffers), *seen]))
+        for launch in self.launches:
+            names.update(dict.fromkeys(symbols_in(launch.kernel)))
         for assumption in self.assumptions:
             names.update(dict.fromkeys((*extents.symbols(assumption.lhs), *extents.symbols(assumption.rhs))))
         return tuple(names)
 
     def input_names(self) -> list[str]:
         """Return what the user calls the inputs."""
-        return self._user_names("arg_attrs", self.inputs)
+        return input_names(self._function)
 
     def output_names(self) -> list[str]:
         """Return what the user calls the outputs."""
-        return self._user_names("res_attrs", self.outputs)
-
-    def _user_names(self, which: str, buffers: Sequence[HostBuffer]) -> list[str]:
-        attributes = self._function.operation.attributes
-        given = list(attributes[which]) if which in attributes else [{}] * len(buffers)
-        return [
-            each["tiny.name"].value if "tiny.name" in each else buffer.name
-            for each, buffer in zip(given, buffers, strict=True)
-        ]
+        return output_names(self._function)
 
     def _input(self, argument: Any) -> HostBuffer:
         buffer = self._held[argument] = HostBuffer(tensor_type(argument.type), self.location, "input")

@@ -10,6 +10,7 @@ from typing import Any
 from tinyc.analysis.extents import Dim
 from tinyc.dialects.region import scalars
 from tinyc.dialects.region.elements import Elements, Index, initial, joined, reduced_shape
+from tinyc.dialects.region.parallel import splits_axis_0
 from tinyc.dialects.region.verify import yields_of
 from tinyc.dialects.tiny.attributes import arguments, tensor_type
 from tinyc.dialects.tiny.infer import ELEMENTWISE
@@ -102,10 +103,10 @@ def scatter(elements: Elements, kernel: Any, op: Any, low: Any, high: Any) -> No
     axis, add = arguments(op)["axis"], arguments(op)["op"] == "add"
     rank, source = tensor_type(positions.type).rank, tensor_type(data.type)
     with ExitStack() as stack:
-        index = _ordered(elements, stack, source.shape, axis, low, high)
+        index = _ordered(elements, stack, source.shape, splits_axis_0(kernel), low, high)
         elements.store(output, index, elements.at(data, index))
     with ExitStack() as stack:
-        index = _ordered(elements, stack, tensor_type(updates.type).shape, axis, low, high)
+        index = _ordered(elements, stack, tensor_type(updates.type).shape, splits_axis_0(kernel), low, high)
         chosen, inside = elements.selected(positions, index[axis : axis + rank], source.shape[axis])
         branch = scf.IfOp(inside, has_else=True)
         with elements.block(branch.then_block):
@@ -120,9 +121,9 @@ def scatter(elements: Elements, kernel: Any, op: Any, low: Any, high: Any) -> No
             scf.yield_([])
 
 
-def _ordered(elements: Elements, stack: ExitStack, shape: tuple[Dim, ...], axis: int, low: Any, high: Any) -> Index:
-    """Open the loops over `shape` of an op along `axis`: split over axis 0, or all in one turn of the outer loop."""
-    if axis:
+def _ordered(elements: Elements, stack: ExitStack, shape: tuple[Dim, ...], split: bool, low: Any, high: Any) -> Index:
+    """Open the loops over `shape`: split over axis 0, or all in one turn of the outer loop."""
+    if split:
         return _outer(elements, stack, shape, low, high)
     stack.enter_context(elements.loop(low, high))
     return stack.enter_context(elements.loops(shape))
@@ -137,7 +138,7 @@ def topk(elements: Elements, kernel: Any, op: Any, low: Any, high: Any) -> None:
     order = _Order(tensor.element, values["largest"])
     outputs = {y.operation.operands[0]: y.operation.operands[1] for y in yields_of(kernel)}
     with ExitStack() as stack:
-        lane = _ordered(elements, stack, lanes, axis, low, high)
+        lane = _ordered(elements, stack, lanes, splits_axis_0(kernel), low, high)
 
         def at(position: Any) -> Index:
             return (*lane[:axis], position, *lane[axis:])

@@ -5,22 +5,19 @@
   %0 = "region.read"(%x) : (!region.memref<tensor<4x3xf32>, [3, 1], 64, true>) -> tensor<4x3xf32>
   %1 = "tiny.permute"(%0) {perm = array<i64: 1, 0>} : (tensor<4x3xf32>) -> tensor<3x4xf32>
   "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<3x4xf32>, !region.memref<…>) -> ()
+  omp.terminator
 }) {sym_name = "transpose"} : () -> ()
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 from tinyc.analysis import extents
-from tinyc.analysis.extents import Dim
+from tinyc.analysis.arena import ALIGNMENT_BYTES
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.tiny.attributes import decode, extents_attribute, tensor_type, to_type
 from tinyc.dialects.tiny.ops import Pure
 from tinyc.dialects.tiny.types import TensorType
 from tinyc.mlir import ext, ir
-
-#: Every buffer starts at a multiple of this many bytes.
-ALIGNMENT_BYTES = 64
 
 
 class RegionDialect(ext.Dialect, name="region"):
@@ -36,17 +33,12 @@ class MemRefType(RegionDialect.Type, name="memref"):
     noalias: Any
 
 
-def row_major_strides(shape: Sequence[Dim]) -> tuple[Dim, ...]:
-    """Return the strides in elements of a dense row-major array."""
-    return tuple(extents.product(shape[axis + 1 :]) for axis in range(len(shape)))
-
-
 def memref_type(tensor: TensorType) -> Any:
     """Return the type of a dense, aligned buffer that nothing aliases, holding `tensor`."""
     i64 = ir.IntegerType.get_signless(64)
     return MemRefType.get(
         to_type(tensor),
-        extents_attribute(row_major_strides(tensor.shape)),
+        extents_attribute(extents.row_major_strides(tensor.shape)),
         ir.IntegerAttr.get(i64, ALIGNMENT_BYTES),
         ir.BoolAttr.get(True),
     )
@@ -67,7 +59,7 @@ def held_tensor(mlir_type: Any) -> TensorType:
             "InvalidAttribute", f"{mlir_type} must be !region.memref<tensor, [strides], alignment, noalias>"
         )
     held = tensor_type(tensor.value)
-    expected = row_major_strides(held.shape)
+    expected = extents.row_major_strides(held.shape)
     if decode(strides) != expected:
         raise TinycError(
             "InvalidAttribute", f"{mlir_type} is not dense row-major; its strides must be {extents_attribute(expected)}"
@@ -77,7 +69,7 @@ def held_tensor(mlir_type: Any) -> TensorType:
     return held
 
 
-class KernelOp(RegionDialect.Operation, name="kernel", traits=[ir.NoTerminatorTrait]):
+class KernelOp(RegionDialect.Operation, name="kernel"):
     """One kernel: block arguments are the inputs' and then the outputs' buffers; ends in one yield for each output."""
 
     sym_name: ir.StringAttr
@@ -107,7 +99,7 @@ class YieldOp(RegionDialect.Operation, name="yield"):
     """Write a value to an output's buffer.
 
     `materialize` is "gmem", or "deferred" for an output that is elided, which only fusion may do. There is one yield
-    for each output, last in the block (an op defined through IRDL cannot have operands of mixed types in one list).
+    for each output, last in the body (an op defined through IRDL cannot have operands of mixed types in one list).
     """
 
     value: ext.Operand[Any]

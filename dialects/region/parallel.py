@@ -7,10 +7,7 @@ from typing import Any
 
 from tinyc.analysis.extents import Dim
 from tinyc.dialects.region.ops import held_tensor
-from tinyc.dialects.region.verify import block_of, outputs_of
-
-#: Ops that walk an axis in order: they can be split over axis 0 only where that is another axis.
-ORDERED = ("tiny.scatter", "tiny.topk")
+from tinyc.dialects.region.verify import ORDERED, block_of, outputs_of
 
 
 def parallel_extent(kernel: Any) -> Dim:

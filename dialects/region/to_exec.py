@@ -6,6 +6,7 @@ from itertools import count
 from typing import Any, ClassVar
 
 from tinyc.analysis.extents import Dim, ExtentError
+from tinyc.analysis.graphs import main_of
 from tinyc.diagnostics import TinycError, Where
 from tinyc.dialects.exec import ops as exec_ops
 from tinyc.dialects.region.launches import Host, HostBuffer, Launch
@@ -13,7 +14,7 @@ from tinyc.dialects.region.parallel import parallel_extent
 from tinyc.dialects.region.to_loops import is_checked
 from tinyc.dialects.region.verify import kernels, symbols_in
 from tinyc.dialects.tiny.attributes import extents_attribute, to_type
-from tinyc.mlir import ir
+from tinyc.mlir import end_body, ir
 from tinyc.passes import Pass
 
 
@@ -22,10 +23,12 @@ class RegionToExec(Pass):
     """Turn the host function into an `exec.function`: every buffer, every launch, one arena.
 
     Requires:
-        1. The host function launches `region.kernel`s of the module; --region-to-loops has not run yet: it comes next.
+        1. The only host function, or the one called `@main`, launches `region.kernel`s of the module;
+           --region-to-loops has not run yet: it comes next.
         2. Every result of the host function is the result of a launch, each of another one.
     Ensures:
-        1. The host function is gone; the kernels stay.
+        1. The host function is gone; the kernels stay. Of several host functions `@main` is the program; the others
+           are gone with their kernels.
         2. A launch's generation is its level in the dependence graph; the launch contract has the kernel's buffers,
            its status slot where indices come from data, and its symbols, in the order of the kernel function.
         3. A value that is neither input nor output lies in the arena, where a later one may take its place when its
@@ -37,6 +40,7 @@ class RegionToExec(Pass):
           %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> tensor<4xf32>
           "region.yield"(%0, %y) {materialize = "gmem"}
             : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> ()
+          omp.terminator
         }) {sym_name = "copy"} : () -> ()
         func.func @main(%a: tensor<4xf32> {tiny.name = "a"}) -> (tensor<4xf32> {tiny.name = "b"}) {
           %k = "region.launch"() {kernel = @copy} : () -> ((tensor<4xf32>) -> tensor<4xf32>)
@@ -50,6 +54,7 @@ class RegionToExec(Pass):
           %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> tensor<4xf32>
           "region.yield"(%0, %y) {materialize = "gmem"}
             : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> ()
+          omp.terminator
         }) {sym_name = "copy"} : () -> ()
         "exec.function"() ({
           "exec.buffer"() {buffer = "input_0", kind = "input", memory_space = "host", offset = 0 : i64,
@@ -60,6 +65,7 @@ class RegionToExec(Pass):
             cluster = [1, 1, 1], dynamic_shared_bytes = 0 : i64,
             parameters = [#exec.ptr<"input_0", tensor<4xf32>>, #exec.ptr<"output_0", tensor<4xf32>>],
             reads = ["input_0"], writes = ["output_0"]} : () -> ()
+          omp.terminator
         }) {sym_name = "main", symbols = [], inputs = ["a"], outputs = ["b"], arena_bytes = 0 : i64} : () -> ()
     Source: specification 003 (generations), 004 (arena).
     """
@@ -70,7 +76,8 @@ class RegionToExec(Pass):
 
     def run(self, module: Any) -> None:
         """Replace the host function of `module`."""
-        function = _host_function(module)
+        function = main_of(_host_functions(module))
+        _drop_others(module, function)
         try:
             host = Host(function, kernels(module))
         except ExtentError as error:
@@ -82,16 +89,25 @@ class RegionToExec(Pass):
         function.operation.erase()
 
 
-def _host_function(module: Any) -> Any:
-    """Return the one function of tensors."""
-    hosts = [op for op in module.body.operations if op.operation.name == "func.func" and _takes_tensors(op)]
-    if len(hosts) != 1:
-        raise TinycError(
-            "InvalidIr",
-            f"--region-to-exec finds {len(hosts)} functions of tensors and needs one, which launches the kernels; run "
-            "--tiny-to-region first",
-        )
-    return hosts[0]
+def _host_functions(module: Any) -> list[Any]:
+    """Return the functions of tensors."""
+    return [op for op in module.body.operations if op.operation.name == "func.func" and _takes_tensors(op)]
+
+
+def _drop_others(module: Any, function: Any) -> None:
+    """Erase the host functions beside the program's, and the kernels that only they launch."""
+    others = [each for each in _host_functions(module) if each != function]
+    idle = {name for each in others for name in _launched(each)} - _launched(function)
+    for name, kernel in kernels(module).items():
+        if name in idle:
+            kernel.operation.erase()
+    for each in others:
+        each.operation.erase()
+
+
+def _launched(function: Any) -> set[str]:
+    ops = (op.operation for block in function.regions[0].blocks for op in block.operations)
+    return {op.attributes["kernel"].value for op in ops if op.name == "region.launch"}
 
 
 def _takes_tensors(function: Any) -> bool:
@@ -122,6 +138,7 @@ def _write(host: Host) -> None:
         slots = count()
         for launch in host.launches:
             _write_kernel(launch, slots)
+        end_body()
 
 
 def _write_buffer(buffer: HostBuffer) -> None:

@@ -39,6 +39,7 @@ class RegionToLoops(Pass):
           %0 = "region.read"(%x) : (!buffer) -> tensor<4xf32>
           %1 = "tiny.neg"(%0) : (tensor<4xf32>) -> tensor<4xf32>
           "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<4xf32>, !buffer) -> ()
+          omp.terminator
         }) {sym_name = "neg"} : () -> ()
     After:
         func.func @neg(%x: memref<4xf32>, %y: memref<4xf32>, %low: index, %high: index) {

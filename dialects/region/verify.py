@@ -6,10 +6,17 @@ from typing import Any
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.region.ops import held_tensor
 from tinyc.dialects.tiny.attributes import arguments, tensor_type, to_type
+from tinyc.dialects.tiny.op_verifier import infer_op
 from tinyc.dialects.tiny.types import TensorType, symbols_of
-from tinyc.mlir import ir
+from tinyc.dialects.tiny.verify import assumptions, unstated
+from tinyc.mlir import body_of, ir
+
+#: Ops that walk an axis in order, writing their results as they go.
+ORDERED = ("tiny.scatter", "tiny.topk")
 
 _MATERIALIZE = ("gmem", "deferred")
+#: Ops whose typing may rest on a relation between extents.
+_ASSUMING = ("tiny.reshape", "tiny.shrink", "tiny.view", "tiny.pool", "tiny.topk")
 
 
 class Malformed(Exception):
@@ -85,17 +92,17 @@ def _check_kernel(op: Any) -> None:
         raise Malformed("needs a name in 'sym_name'")
     if len(op.regions) != 1 or len(op.regions[0].blocks) != 1:
         raise Malformed("must have one region of one block")
-    operations = list(block_of(op).operations)
-    names = [inner.operation.name for inner in operations]
+    names = [inner.operation.name for inner in body_of(op)]
     yields = names.count("region.yield")
     if not yields or names[-yields:] != ["region.yield"] * yields:
         raise Malformed("must end in a 'region.yield' for each output")
     for argument in block_of(op).arguments:
         held_tensor(argument.type)
-    _check_outputs(op)
     for name in names[:-yields]:
         if name != "region.read" and (not name.startswith("tiny.") or name == "tiny.assume"):
             raise Malformed(f"may hold 'region.read' and Tiny ops only, not '{name}'")
+    _check_outputs(op)
+    _check_ordered(op)
 
 
 def _check_outputs(op: Any) -> None:
@@ -106,6 +113,21 @@ def _check_outputs(op: Any) -> None:
     for output in written:
         if len(list(output.uses)) != 1:
             raise Malformed(f"reads or writes output {output.arg_number} elsewhere than in its 'region.yield'")
+    firsts = {held_tensor(output.type).shape[:1] for output in written}
+    if len(firsts) > 1:
+        raise Malformed("has outputs with different first extents; one outer loop must serve them all")
+
+
+def _check_ordered(op: Any) -> None:
+    """Check that an op which walks an axis in order stands alone: the kernel yields its results and computes no more."""
+    ordered = [inner.operation for inner in body_of(op) if inner.operation.name in ORDERED]
+    if not ordered:
+        return
+    yielded = [yielding.operation.operands[0] for yielding in yields_of(op)]
+    uses = [use for result in ordered[0].results for use in result.uses]
+    alone = len(ordered) == 1 and len(uses) == len(yielded) == len(set(yielded) & set(ordered[0].results))
+    if not alone:
+        raise Malformed(f"has '{ordered[0].name}' beside other results; it must be all that the kernel yields, once")
 
 
 def _check_read(op: Any) -> None:
@@ -143,9 +165,11 @@ def violations(module: Any) -> Iterator[tuple[Any, str]]:
         if function.operation.name != "func.func" or not len(function.regions[0].blocks):
             continue
         for block in function.regions[0].blocks:
+            stated = set(assumptions(block))
             for op in block.operations:
                 if op.operation.name == "region.launch":
                     yield from _launch(op, known, symbols)
+                    yield from _unstated(op, known, stated)
 
 
 def _launch(op: Any, known: dict[str, Any], symbols: set[str]) -> Iterator[tuple[Any, str]]:
@@ -158,6 +182,15 @@ def _launch(op: Any, known: dict[str, Any], symbols: set[str]) -> Iterator[tuple
     expected = function_type(known[symbol.value])
     if function != expected:
         yield op.location, f"'region.launch' gives {function}, and @{symbol.value} is a function {expected}"
+
+
+def _unstated(op: Any, known: dict[str, Any], stated: set[Any]) -> Iterator[tuple[Any, str]]:
+    """Yield the relations between extents that the launched kernel relies on and the host does not state."""
+    kernel = known.get(op.operation.attributes["kernel"].value)
+    for inner in body_of(kernel) if kernel else ():
+        if inner.operation.name in _ASSUMING:
+            for needed in set(infer_op(inner).assumptions) - stated:
+                yield op.location, f"'region.launch': '{inner.operation.name}' in the kernel {unstated(needed)}"
 
 
 def function_type(kernel: Any) -> Any:

@@ -287,7 +287,10 @@ class RandOp(TinyOp, name="rand"):
 
 
 class GatherOp(TinyOp, name="gather"):
-    """`data[…, index, …]` along `axis`, the index's axes in its place (`numpy.take`)."""
+    """`data[…, index, …]` along `axis`, the index's axes in its place (`numpy.take`).
+
+    An index is checked when an element is read with it: where the result is empty, every index is fine.
+    """
 
     data: ext.Operand[Any]
     index: ext.Operand[Any]
@@ -296,7 +299,10 @@ class GatherOp(TinyOp, name="gather"):
 
 
 class ScatterOp(TinyOp, name="scatter"):
-    """`data` with `updates` put (`set`: the last one wins) or added (`add`) at `index` along `axis`."""
+    """`data` with `updates` put (`set`: the last one wins) or added (`add`) at `index` along `axis`.
+
+    An index is checked when an update is written with it: where `updates` is empty, every index is fine.
+    """
 
     data: ext.Operand[Any]
     index: ext.Operand[Any]

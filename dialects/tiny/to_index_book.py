@@ -8,7 +8,7 @@ from tinyc.analysis.index_book import Entry, IndexBook, index_book
 from tinyc.dialects.index_book.encode import encode_entry
 from tinyc.dialects.index_book.verify import tables
 from tinyc.dialects.tiny.verify import functions
-from tinyc.mlir import ir
+from tinyc.mlir import end_body, ir
 from tinyc.passes import Pass
 
 
@@ -38,6 +38,7 @@ class TinyToIndexBook(Pass):
           "index_book.entry"() {value = "v0", sizes = [4], kinds = ["iter"], labels = [""], symbols = [],
             domain = affine_set<(d0) : (d0 >= 0, -d0 + 3 >= 0)>, inputs = ["x"], guards = [], guard_values = [],
             maps = [affine_map<(d0) -> (-d0 + 3)>], reduce_axes = array<i64>} : () -> ()
+          omp.terminator
         }) {function = @main} : () -> ()
     Source: specification 000 §1.3, 002 §2.
     """
@@ -65,3 +66,4 @@ def _write(book: IndexBook, function: Any) -> None:
             for entry in book.entries:
                 kind = "entry" if isinstance(entry, Entry) else "non_scop"
                 ir.Operation.create(f"index_book.{kind}", attributes=encode_entry(entry))
+            end_body()

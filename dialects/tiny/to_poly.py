@@ -8,7 +8,7 @@ from tinyc.analysis.poly_view import PolyView, poly_view
 from tinyc.dialects.poly.encode import encode_edge, encode_item
 from tinyc.dialects.poly.verify import views
 from tinyc.dialects.tiny.verify import functions
-from tinyc.mlir import ir
+from tinyc.mlir import end_body, ir
 from tinyc.passes import Pass
 
 
@@ -35,6 +35,7 @@ class TinyToPoly(Pass):
         "poly.view"() ({
           "poly.block"() {name = "v0", kind = "ewise", domain = "{ v0[i0] : 0 <= i0 < 4 }",
             write = "{ v0[i0] -> v0[i0] }", accesses = ["{ v0[i0] -> x[i0] }"], attrs = {op = "relu"}} : () -> ()
+          omp.terminator
         }) {function = @main} : () -> ()
     Source: specification 000 §1.4 and §3, 002 §3.
     """
@@ -62,3 +63,4 @@ def _write(view: PolyView, function: Any) -> None:
                 ir.Operation.create(kind, attributes=attributes)
             for edge in view.edges:
                 ir.Operation.create("poly.edge", attributes=encode_edge(edge))
+            end_body()

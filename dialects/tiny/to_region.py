@@ -12,7 +12,7 @@ from tinyc.dialects.tiny.grouping import Group, groups_of
 from tinyc.dialects.tiny.infer import ELEMENTWISE
 from tinyc.dialects.tiny.ops import erase_unused
 from tinyc.dialects.tiny.verify import functions
-from tinyc.mlir import func, ir
+from tinyc.mlir import end_body, func, ir
 from tinyc.passes import Pass
 from tinyc.text import where
 
@@ -46,6 +46,7 @@ class TinyToRegion(Pass):
           %0 = "region.read"(%x) : (!buffer) -> tensor<4xf32>
           %1 = "tiny.neg"(%0) : (tensor<4xf32>) -> tensor<4xf32>
           "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<4xf32>, !buffer) -> ()
+          omp.terminator
         }) {sym_name = "elementwise_neg"} : () -> ()
         func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
           %k = "region.launch"() {kernel = @elementwise_neg} : () -> ((tensor<4xf32>) -> tensor<4xf32>)
@@ -201,6 +202,7 @@ class _Host:
             block = kernel.regions[0].blocks.append(*map(self._memref, (*inputs, *outputs)))
             with ir.InsertionPoint(block):
                 self._body(block, inputs, outputs, group)
+                end_body()
             return self._launch(name, inputs, outputs)
 
     def _memref(self, value: Any) -> Any:

@@ -115,8 +115,10 @@ def _missing_assumptions(block: Any) -> Iterator[tuple[Any, str]]:
             continue
         for needed in infer_op(op).assumptions:
             if needed not in stated:
-                yield (
-                    op.location,
-                    f"'{op.operation.name}' relies on {needed}, which nothing states; add "
-                    f'"tiny.assume"() {{lhs = "{needed.lhs}", predicate = "{needed.predicate}", rhs = "{needed.rhs}"}}',
-                )
+                yield op.location, f"'{op.operation.name}' {unstated(needed)}"
+
+
+def unstated(needed: Assumption) -> str:
+    """Return what is said of an op that relies on `needed` where nothing states it."""
+    sides = f'lhs = "{needed.lhs}", predicate = "{needed.predicate}", rhs = "{needed.rhs}"'
+    return f'relies on {needed}, which nothing states; add "tiny.assume"() {{{sides}}}'

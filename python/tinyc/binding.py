@@ -8,9 +8,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tinyc.analysis import extents
+from tinyc.analysis.extents import ExtentError
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.region.ops import MemRefType, held_tensor, memref_type
 from tinyc.dialects.tiny.attributes import decode, extents_attribute, tensor_type, to_type
+from tinyc.dialects.tiny.infer import check_extents
 from tinyc.dialects.tiny.types import TensorType
 from tinyc.dialects.tiny.verify import assumption_of
 from tinyc.mlir import ir
@@ -21,7 +23,8 @@ def bind_symbols(module: Any, bind: Mapping[str, int]) -> None:
     """Replace symbols by numbers in every type and attribute of `module`.
 
     Raises:
-        TinycError: `UnboundSymbol`: `bind` names a symbol that the program does not have; `AssumptionViolated`.
+        TinycError: `UnboundSymbol`: `bind` names a symbol that the program does not have; `AssumptionViolated`;
+            `InvalidExtent`: the numbers make a size that there cannot be.
     """
     _Binder(bind).run(module)
 
@@ -61,10 +64,16 @@ class _Binder:
 
     def _extent(self, extent: extents.Dim) -> extents.Dim:
         self.seen.update(dict.fromkeys(extents.symbols(extent)))
-        return extents.substitute(extent, self.bind)
+        try:
+            return extents.substitute(extent, self.bind)
+        except ExtentError as error:
+            values = ", ".join(f"{name} = {value}" for name, value in self.bind.items())
+            raise TinycError("InvalidExtent", f"the extent {extent} with {values}: {error}; bind other sizes") from None
 
     def _tensor(self, tensor: TensorType) -> TensorType:
-        return TensorType(tensor.element, tuple(self._extent(extent) for extent in tensor.shape))
+        bound = TensorType(tensor.element, tuple(self._extent(extent) for extent in tensor.shape))
+        check_extents(bound)
+        return bound
 
     def _type(self, mlir_type: Any) -> Any:
         if mlir_type not in self.types:
@@ -86,7 +95,7 @@ class _Binder:
             for name, side in (("lhs", lhs), ("rhs", rhs)):
                 op.operation.attributes[name] = ir.StringAttr.get(str(side))
             return
-        if lhs != rhs if assumption.predicate == "eq" else lhs > rhs:
+        if not assumption.relates(lhs, rhs):
             values = ", ".join(f"{name} = {value}" for name, value in self.bind.items())
             raise TinycError(
                 "AssumptionViolated",

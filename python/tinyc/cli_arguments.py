@@ -8,8 +8,8 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-#: The layers that `--dump` may name, in walk order.
-LAYERS = ("tiny", "indexbook", "poly_view", "region", "exec", "loops", "llvm")
+from tinyc.layers import NAMES
+
 _DESCRIPTION = "Compile and run programs: Tiny JSON (.json), or textual IR of the Tiny or Region layer (.mlir)."
 
 
@@ -46,9 +46,7 @@ def _version() -> str:
 def _add_program(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("program", help="the program's file")
     parser.add_argument("--bind", type=_bind, default={}, metavar="M=150,N=130", help="sizes of symbols")
-    parser.add_argument(
-        "--dump", type=_layers, metavar="LAYER,…", help=f"write the text of layers: {', '.join(LAYERS)}"
-    )
+    parser.add_argument("--dump", type=_layers, metavar="LAYER,…", help=f"write the text of layers: {', '.join(NAMES)}")
     parser.add_argument("--dump-dir", type=Path, metavar="DIR", help="where (default: tinyc-dump); alone: all layers")
     parser.add_argument("--remarks", action="store_true", help="print the compiler's decisions to stderr")
     parser.add_argument("--remarks-json", type=Path, metavar="FILE", help="write them there, one JSON object a line")
@@ -78,9 +76,9 @@ def _bind(text: str) -> dict[str, int]:
 
 def _layers(text: str) -> tuple[str, ...]:
     names = tuple(name.strip() for name in text.split(",") if name.strip())
-    unknown = [name for name in names if name not in LAYERS]
+    unknown = [name for name in names if name not in NAMES]
     if unknown or not names:
-        known = ", ".join(LAYERS)
+        known = ", ".join(NAMES)
         raise argparse.ArgumentTypeError(f"there is no layer {', '.join(unknown) or repr(text)}; there are {known}")
     return names
 

@@ -22,8 +22,8 @@ from tinyc.executors.elements import DTYPES, element_of
 from tinyc.executors.random_inputs import random_inputs
 from tinyc.executors.signature import Parameter
 from tinyc.files import read_arrays, write, write_arrays
+from tinyc.layers import NAMES
 from tinyc.model import Model, compile
-from tinyc.walk import NAMES
 
 _SHOWN_ELEMENTS = 6
 _DUMP_FOLDER = Path("tinyc-dump")

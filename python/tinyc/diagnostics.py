@@ -9,7 +9,7 @@ import contextlib
 import contextvars
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from typing import Any
 
 CODES = {
@@ -62,6 +62,11 @@ class Where:
     line: int | None = None
     column: int | None = None
 
+    def completed(self, other: "Where") -> "Where":
+        """Return this place with the parts that it lacks taken from `other`."""
+        pairs = zip(astuple(self), astuple(other), strict=True)
+        return Where(*(mine if mine is not None else theirs for mine, theirs in pairs))
+
     def __str__(self) -> str:
         position = ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
         node = f"node '{self.node}'" if self.node is not None else ""
@@ -95,13 +100,7 @@ class TinycError(Exception):
 
     def at(self, where: Where) -> "TinycError":
         """Return this error with the parts of its place that it lacks taken from `where`."""
-        merged = Where(
-            *(
-                mine if mine is not None else theirs
-                for mine, theirs in zip(_fields(self.where), _fields(where), strict=True)
-            )
-        )
-        return type(self)(self.name, self.message, merged)
+        return type(self)(self.name, self.message, self.where.completed(where))
 
     def __str__(self) -> str:
         return "\n".join(error._line() for error in self.errors)
@@ -111,15 +110,15 @@ class TinycError(Exception):
         return f"{place + ': ' if place else ''}error: {self.message} [{self.code} {self.name}]"
 
 
-def _fields(where: Where) -> tuple[Any, ...]:
-    return (where.node, where.file, where.line, where.column)
-
-
 class InternalError(TinycError):
     """A defect of tinyc: `message` names the pass, the op and the file with the written reproducer."""
 
-    def __init__(self, name: str, message: str, where: Where | None = None) -> None:
+    def __init__(self, message: str, where: Where | None = None) -> None:
         super().__init__("InternalError", message, where)
+
+    def at(self, where: Where) -> "InternalError":
+        """Return this error with the parts of its place that it lacks taken from `where`."""
+        return InternalError(self.message, self.where.completed(where))
 
 
 @dataclass(frozen=True)

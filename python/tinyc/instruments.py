@@ -67,9 +67,9 @@ class PrintIr(Instrument):
         if self.tree_dir is None:
             self.stream.write(f"{header}{text.rstrip()}\n\n\n")
             return
-        self.tree_dir.mkdir(parents=True, exist_ok=True)
-        path = self.tree_dir / f"{self._count}_{step.name}.mlir"
-        path.write_text(f"{header}{text.rstrip()}\n", encoding="utf-8")
+        from tinyc.files import write  # with numpy, which tinyc-opt needs for nothing else
+
+        write(self.tree_dir / f"{self._count}_{step.name}.mlir", f"{header}{text.rstrip()}\n")
         self._count += 1
 
 

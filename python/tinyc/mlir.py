@@ -98,6 +98,24 @@ def claim_namespace(dialect: str) -> None:
     sys.modules.setdefault(name, types.ModuleType(name))
 
 
+END = "omp.terminator"
+
+
+def end_body() -> None:
+    """End the body of an op of tinyc's at the insertion point.
+
+    IRDL can say neither that a body needs no terminator nor that an op is one. So that tools which know tinyc's
+    dialects by their IRDL alone read our IR, bodies end in the one upstream terminator that means nothing else.
+    """
+    ir.Operation.create(END)
+
+
+def body_of(op: Any) -> list[Any]:
+    """Return the ops in the body of an op of tinyc's, without the one that ends it; none where there is no body."""
+    inner = [each for block in op.operation.regions[0].blocks for each in block.operations]
+    return [each for each in inner if each.operation.name != END]
+
+
 _context: Any = None
 
 

@@ -13,11 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from tinyc.analysis.graphs import main_function
 from tinyc.diagnostics import Remark, TinycError, collect_remarks
 from tinyc.executors import reference
-from tinyc.executors.signature import Signature, main_function, signature_of
+from tinyc.executors.signature import Signature, signature_of
+from tinyc.layers import NAMES
 from tinyc.sources import load
-from tinyc.walk import NAMES, Walk
+from tinyc.walk import Walk
 
 TARGETS = ("cpu", "reference")
 _LATER = ("sim", "cuda")
@@ -58,7 +60,10 @@ class Model:
         Raises:
             TinycError: `InputMismatch`, `AssumptionViolated`, `IndexOutOfRange`.
         """
-        return self._execute(inputs)
+        with collect_remarks() as remarks:
+            outputs = self._execute(inputs)
+        self.remarks += [each for each in remarks if each not in self.remarks]  # the next run says the same again
+        return outputs
 
     def __call__(self, *arrays: Any) -> np.ndarray | tuple[np.ndarray, ...]:
         """Run on arrays in the order of the inputs; return the one output, or a tuple."""

@@ -232,11 +232,11 @@ def _about(arguments: argparse.Namespace) -> str:
     if arguments.show_dialects:
         return f"Available Dialects: {', '.join(_dialect_names())}\n"
     with context():
-        table = {layer.name: layer.dialect for layer in dialects.layers()}
-    if arguments.emit_irdl not in table:
-        hint = passes.suggest(arguments.emit_irdl, table)
-        raise TinycError("UnknownPass", f"tinyc has no dialect '{arguments.emit_irdl}'{hint}")
-    return _asm(table[arguments.emit_irdl]._mlir_module, debug_info=False)
+        names = [layer.name for layer in dialects.layers()]
+        if arguments.emit_irdl not in names:
+            hint = passes.suggest(arguments.emit_irdl, names)
+            raise TinycError("UnknownPass", f"tinyc has no dialect '{arguments.emit_irdl}'{hint}")
+        return _asm(dialects.irdl_of(arguments.emit_irdl), debug_info=False)
 
 
 def _version() -> str:

@@ -208,7 +208,7 @@ def _internal(step: Step, original: Any, what: str) -> InternalError:
         file.write(f"// tinyc-opt --pass-pipeline='{pipeline}' {file.name}\n")
         file.write(original.operation.get_asm(enable_debug_info=True, assume_verified=True))
     message = f"pass '{step.name}' failed: {what}; to repeat it: tinyc-opt --pass-pipeline='{pipeline}' {file.name}"
-    return InternalError("InternalError", message)
+    return InternalError(message)
 
 
 def suggest(name: str, known: Iterable[str]) -> str:

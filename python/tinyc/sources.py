@@ -92,7 +92,7 @@ def _from_json(source: Any, bind: dict[str, int], filename: str | None) -> Any:
 
 def _from_ir(module: Any, bind: dict[str, int]) -> Any:
     passes.verify_layers(module)
-    foreign = dialects.present(module) - {"builtin", "func", "tiny", "region"}
+    foreign = dialects.present(module) - {"builtin", "func", "tiny", "region", "omp"}  # omp.terminator ends a kernel
     if foreign:
         raise TinycError(
             "InvalidIr",

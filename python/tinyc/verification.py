@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from tinyc.analysis.graphs import main_function
 from tinyc.executors import reference
 from tinyc.executors.compare import Comparison, compare, compare_all
 from tinyc.executors.elements import REFERENCE, cast
-from tinyc.executors.signature import main_function, signature_of, size, symbol_values
+from tinyc.executors.signature import signature_of, symbol_values
 from tinyc.executors.tolerance import Tolerance, tolerances
+from tinyc.runtime.sizes import evaluate
 from tinyc.walk import Walk
 
 Arrays = Mapping[str, np.ndarray]
@@ -36,7 +38,7 @@ class Step:
 def output_tolerances(module: Any, inputs: Arrays) -> dict[str, Tolerance]:
     """Return the tolerance of each named value and output of a program on inputs of these shapes."""
     symbols = symbol_values(signature_of(main_function(module)).inputs, inputs)
-    return tolerances(module, lambda extent: size(extent, symbols))
+    return tolerances(module, lambda extent: evaluate(extent, symbols))
 
 
 def verify(walk: Walk, inputs: Arrays, run_cpu: Callable[[Arrays], Arrays]) -> list[Step]:

@@ -4,38 +4,16 @@ In: a module at the Tiny or the Region layer. Out: later layers, each made from 
 first asked for.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tinyc import dialects, pipeline
 from tinyc.diagnostics import TinycError
-from tinyc.dialects.exec.to_llvm import UPSTREAM, translate
+from tinyc.dialects.exec.to_llvm import translate
 from tinyc.files import write
+from tinyc.layers import LAYERS, NAMES, Layer
 from tinyc.sources import copy_of
 
-
-@dataclass(frozen=True)
-class Layer:
-    """One layer's text: which layer it is made from, by which passes, and the suffix of its files."""
-
-    name: str
-    source: str | None = None
-    pipeline: str = ""
-    suffix: str = ".mlir"
-
-
-#: The text layers in walk order. `indexbook` and `poly_view` are side tables beside the Tiny module.
-LAYERS = (
-    Layer("tiny"),
-    Layer("indexbook", "tiny", "tiny-to-index-book"),
-    Layer("poly_view", "tiny", "tiny-to-poly"),
-    Layer("region", "tiny", "tiny-to-region"),
-    Layer("exec", "region", "region-to-exec"),
-    Layer("loops", "exec", "region-to-loops"),
-    Layer("llvm", "loops", f"exec-expand-f16,exec-to-llvm,{UPSTREAM}", ".ll"),
-)
-NAMES = tuple(layer.name for layer in LAYERS)
 _BY_NAME = {layer.name: layer for layer in LAYERS}
 
 

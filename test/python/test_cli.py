@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tinyc
-from tinyc import cli, cli_arguments, walk
+from tinyc import cli
 
 GEMM = """
 {"uops": [ // X [M,K] times W [K,N], plus a bias
@@ -230,11 +230,6 @@ def test_a_defect_is_a_sentence_and_a_file(run, gemm, monkeypatch):
     with open(file.group(1)) as report:
         assert "ZeroDivisionError" in report.read()
     os.unlink(file.group(1))
-
-
-def test_the_layers_of_the_command_line_are_those_of_the_walk():
-    # They are written twice so that --help and bad usage need not load MLIR.
-    assert cli_arguments.LAYERS == walk.NAMES
 
 
 def test_version():

@@ -10,8 +10,8 @@ import pytest
 import tinyc
 from tinyc import text
 from tinyc.diagnostics import TinycError
+from tinyc.layers import NAMES
 from tinyc.sources import load
-from tinyc.walk import NAMES
 
 PROGRAM = {
     "uops": [

@@ -1,8 +1,9 @@
 """Programs written by hand at the exec layer, with their kernels as loops: the runtime's tests need no other layer."""
 
 from tinyc import pipeline, text
-from tinyc.dialects.exec.to_llvm import UPSTREAM, translate
+from tinyc.dialects.exec.to_llvm import translate
 from tinyc.dialects.exec.to_program import program_of
+from tinyc.layers import UPSTREAM
 from tinyc.runtime.cpu import CpuExecutable
 
 #: None is this machine's CPU, the other has no F16C, no FMA, nothing beyond SSE2.
@@ -56,7 +57,8 @@ def function(body: str, symbols=(), inputs=(), outputs=(), arena_bytes: int | st
     """Return the text of an `exec.function`."""
     named = [", ".join(f'"{name}"' for name in names) for names in (symbols, inputs, outputs)]
     return (
-        f'"exec.function"() ({{\n^bb0:\n{body}}}) {{sym_name = "main", symbols = [{named[0]}], inputs = [{named[1]}], '
+        f'"exec.function"() ({{\n^bb0:\n{body}omp.terminator\n}}) '
+        f'{{sym_name = "main", symbols = [{named[0]}], inputs = [{named[1]}], '
         f"outputs = [{named[2]}], arena_bytes = {extent(arena_bytes)}}} : () -> ()\n"
     )
 

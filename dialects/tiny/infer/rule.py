@@ -9,23 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from tinyc.analysis import extents
+from tinyc.analysis.assumption import Assumption
 from tinyc.analysis.extents import MAX_EXTENT, MAX_TEXT, Dim
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.tiny.types import BOOL, DTYPE_NAMES, TensorType, integer_range, is_float, size_bytes
 
 MAX_RANK = 32
-
-
-@dataclass(frozen=True)
-class Assumption:
-    """A relation between extents that no type decides: ``lhs == rhs`` (`eq`) or ``lhs <= rhs`` (`le`)."""
-
-    lhs: Dim
-    predicate: str
-    rhs: Dim
-
-    def __str__(self) -> str:
-        return f"{self.lhs} {'==' if self.predicate == 'eq' else '<='} {self.rhs}"
 
 
 @dataclass(frozen=True)

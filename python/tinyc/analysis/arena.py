@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from tinyc.analysis import extents
 from tinyc.analysis.extents import Dim
 
+#: Where a buffer starts is a multiple of this: every input's and output's address, the arena's, each offset into it.
 ALIGNMENT_BYTES = 64
 
 

@@ -134,8 +134,10 @@ def _is_transparent(op: Any) -> bool:
 
 
 def is_widening(cast: Any) -> bool:
-    """Say whether a `tiny.cast` keeps every value: to a wider type of the same kind, or from unsigned to signed."""
+    """Say whether a `tiny.cast` keeps every value: to the same type, a wider one of its kind, or unsigned to signed."""
     before, after = tensor_type(cast.operands[0].type).element, tensor_type(cast.results[0].type).element
+    if before == after:
+        return True
     if {before, after} <= set(FLOATS) or {before, after} <= set(SIGNED):
         return bits(before) < bits(after)
     return before in UNSIGNED and after in (*SIGNED, *UNSIGNED) and bits(before) < bits(after)

@@ -173,6 +173,11 @@ def product(dims: Iterable[Dim]) -> Dim:
     return functools.reduce(lambda a, b: a * b, dims, 1)
 
 
+def row_major_strides(shape: Sequence[Dim]) -> tuple[Dim, ...]:
+    """Return the strides in elements of a dense row-major array."""
+    return tuple(product(shape[axis + 1 :]) for axis in range(len(shape)))
+
+
 def floordiv(dim: Dim, divisor: Dim) -> Dim:
     """Return ``floor(dim / divisor)``.
 
@@ -264,6 +269,16 @@ def symbols(dim: Dim) -> tuple[str, ...]:
         for atom in monomial:
             names = (atom,) if isinstance(atom, str) else (*symbols(atom.numerator), *symbols(atom.divisor))
             found.update(dict.fromkeys(names))
+    return tuple(found)
+
+
+def divisors(dim: Dim) -> tuple[Dim, ...]:
+    """Return what `dim` divides by, each once, the inner divisions first."""
+    found: dict[Dim, None] = {}
+    for monomial, _ in _terms(dim):
+        for atom in monomial:
+            if isinstance(atom, FloorDiv):
+                found.update(dict.fromkeys((*divisors(atom.numerator), *divisors(atom.divisor), atom.divisor)))
     return tuple(found)
 
 

@@ -86,11 +86,6 @@ class IndexBook:
     function: str
     entries: tuple[Entry | NonScopEntry, ...]
 
-    @functools.cached_property
-    def by_value(self) -> Mapping[str, Entry | NonScopEntry]:
-        """The entries by the name of their value."""
-        return {entry.value: entry for entry in self.entries}
-
 
 def index_book(function: Any) -> IndexBook:
     """Return the IndexBook of a function that is a Tiny graph.

@@ -19,10 +19,13 @@ def require_in_range(index: np.ndarray, extent: int, axis: int) -> None:
 
 
 def gather(data: np.ndarray, index: np.ndarray, axis: int) -> np.ndarray:
-    """Return `data[…, index, …]`.
+    """Return `data[…, index, …]`; without elements to read, no index is looked at.
 
     **Raises** TinycError `IndexOutOfRange`.
     """
+    shape = (*data.shape[:axis], *index.shape, *data.shape[axis + 1 :])
+    if 0 in shape:
+        return np.empty(shape, data.dtype)
     require_in_range(index, data.shape[axis], axis)
     return np.take(data, index, axis)
 
@@ -32,8 +35,12 @@ def scatter(
 ) -> np.ndarray:
     """Return `data` with `updates` put or added at `index` along `axis`; the last of several puts wins.
 
+    Without updates, no index is looked at.
+
     **Raises** TinycError `IndexOutOfRange`.
     """
+    if updates.size == 0:
+        return data.copy()
     require_in_range(index, data.shape[axis], axis)
     lines = np.moveaxis(updates.reshape(*data.shape[:axis], index.size, *data.shape[axis + 1 :]), axis, 0)
     positions = index.ravel()

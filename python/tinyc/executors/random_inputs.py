@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tinyc.analysis import extents
+from tinyc.analysis.graphs import main_function
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.region.verify import block_of, kernels
 from tinyc.dialects.tiny.attributes import tensor_type
@@ -16,7 +17,7 @@ from tinyc.dialects.tiny.infer import MOVEMENT
 from tinyc.dialects.tiny.types import BOOL, UNSIGNED, is_float
 from tinyc.executors.elements import DTYPES, convert
 from tinyc.executors.memory import require_memory
-from tinyc.executors.signature import Parameter, main_function, signature_of
+from tinyc.executors.signature import Parameter, signature_of
 
 _LARGEST_INTEGER = 8
 #: Numbers are drawn in 64 bits, and then converted.

@@ -10,18 +10,20 @@ from typing import Any
 import numpy as np
 
 from tinyc.analysis.extents import Extent
+from tinyc.analysis.graphs import main_function, needed_ops
+from tinyc.analysis.preconditions import preconditions
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.region.verify import block_of, kernels
 from tinyc.dialects.tiny.attributes import arguments, tensor_type
-from tinyc.dialects.tiny.verify import assumptions
 from tinyc.executors import data_dependent, leaves
 from tinyc.executors.elements import DTYPES, ORACLE, REFERENCE, Precision, cast, convert
 from tinyc.executors.elementwise import elementwise, on_distinct_elements
 from tinyc.executors.memory import require_memory
 from tinyc.executors.movement import MOVEMENT
 from tinyc.executors.reduction import Product, reduce
-from tinyc.executors.signature import Parameter, check_inputs, main_function, signature_of, size, symbol_values
-from tinyc.executors.values import needed_ops, summed_products, value_name
+from tinyc.executors.signature import Parameter, check_inputs, signature_of, symbol_values
+from tinyc.executors.values import summed_products, value_name
+from tinyc.runtime import sizes
 
 #: Told every named value: the name of its op (a node id), the value, and its element type.
 Observer = Callable[[str, np.ndarray, str], None]
@@ -39,14 +41,14 @@ def evaluate(
     signature = signature_of(function)
     arrays = check_inputs(signature.inputs, inputs)
     symbols = symbol_values(signature.inputs, arrays)
-    block = function.regions[0].blocks[0]
+    known = kernels(module)
     with module.context:
-        check_assumptions(block, symbols)
+        sizes.check_assumptions(preconditions(function, known), symbols)
     precision = ORACLE if oracle else REFERENCE
-    run = _Evaluation(symbols, precision, kernels(module), observe)
+    run = _Evaluation(symbols, precision, known, observe)
     held = [convert(arrays[each.name], precision.held(each.type.element)) for each in signature.inputs]
     with np.errstate(all="ignore"), module.context:
-        results = run.block(block, held)
+        results = run.block(function.regions[0].blocks[0], held)
         return {output.name: _fresh(result, output) for output, result in zip(signature.outputs, results, strict=True)}
 
 
@@ -55,22 +57,6 @@ def _fresh(result: np.ndarray, output: Parameter) -> np.ndarray:
     element = output.type.element
     require_memory(result.shape, DTYPES[element], f"output '{output.name}'")
     return np.array(on_distinct_elements(lambda x: cast(x, element, REFERENCE), result), order="C")
-
-
-def check_assumptions(block: Any, symbols: Mapping[str, int]) -> None:
-    """Check the relations between extents that a program relies on.
-
-    Raises:
-        TinycError: `AssumptionViolated`, for each that does not hold.
-    """
-    errors = []
-    for assumption in assumptions(block):
-        lhs, rhs = size(assumption.lhs, symbols), size(assumption.rhs, symbols)
-        if lhs != rhs if assumption.predicate == "eq" else lhs > rhs:
-            message = f"the program relies on {assumption}, and that is {lhs} and {rhs}; give inputs whose sizes fit"
-            errors.append(TinycError("AssumptionViolated", message))
-    if errors:
-        raise TinycError.several(errors)
 
 
 class _Evaluation:
@@ -137,7 +123,7 @@ class _Evaluation:
     def _sizes(self, value: Any) -> Any:
         """Return an argument with its symbolic extents as numbers."""
         if isinstance(value, tuple) and any(isinstance(entry, Extent) for entry in value):
-            return tuple(size(entry, self.symbols) for entry in value)
+            return tuple(sizes.evaluate(entry, self.symbols) for entry in value)
         return value
 
 

@@ -19,13 +19,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from tinyc.analysis.contraction import is_widening
 from tinyc.analysis.extents import Dim
+from tinyc.analysis.graphs import main_function, needed_ops
 from tinyc.dialects.region.verify import block_of, kernels
 from tinyc.dialects.tiny.attributes import arguments, tensor_type
 from tinyc.dialects.tiny.infer import MOVEMENT
 from tinyc.dialects.tiny.types import is_float
-from tinyc.executors.signature import main_function, signature_of
-from tinyc.executors.values import needed_ops, summed_products, value_name
+from tinyc.executors.signature import signature_of
+from tinyc.executors.values import summed_products, value_name
 
 #: Element types from fine to coarse, with base tolerance and unit roundoff.
 _BASE = {"f64": 1e-12, "f32": 1e-5, "f16": 1e-3, "bf16": 1e-3}
@@ -133,7 +135,7 @@ class _Derivation:
 def _step(op: Any, before: Rounding, element: str, sizes: Callable[[Dim], int]) -> Rounding:
     """Return what is rounded up to and including `op`."""
     name = op.operation.name.removeprefix("tiny.")
-    if not is_float(element) or name in _EXACT or (name == "cast" and _widens(op)):
+    if not is_float(element) or name in _EXACT or (name == "cast" and is_widening(op)):
         return before
     if name == "reduce":
         given, source = arguments(op), tensor_type(op.operation.operands[0].type)
@@ -143,9 +145,3 @@ def _step(op: Any, before: Rounding, element: str, sizes: Callable[[Dim], int]) 
         added = Rounding(_coarser(before.coarsest, element), before.terms + length, element)
         return before.merged(added)
     return before.merged(Rounding(element))
-
-
-def _widens(op: Any) -> bool:
-    """Say whether a `cast` loses nothing: from a float to one that has all its values."""
-    source, target = (tensor_type(value.type).element for value in (op.operation.operands[0], op.operation.results[0]))
-    return source == target or (source in _BASE and target in ("f32", "f64") and _coarser(source, target) == source)

@@ -14,17 +14,6 @@ def value_name(result: Any) -> str | None:
     return f"{name}#{result.result_number}" if result.result_number else name
 
 
-def needed_ops(block: Any) -> list[Any]:
-    """Return the ops of a block that its `return` or yields need, in order: what is dead has no say in the numbers."""
-    needed: list[Any] = []
-    read: set[Any] = set()
-    for op in reversed(list(block.operations)):
-        if op.operation.name in ("func.return", "region.yield") or any(each in read for each in op.operation.results):
-            read.update(op.operation.operands)
-            needed.append(op)
-    return needed[::-1]
-
-
 def summed_products(needed: list[Any]) -> set[Any]:
     """Return the results of `mul` whose only use, among the needed ops, is a `sum`: it forms them in its own type."""
     readers: dict[Any, list[Any]] = {}

@@ -5,14 +5,12 @@ import os
 
 import numpy as np
 
+from tinyc.analysis.arena import ALIGNMENT_BYTES
 from tinyc.diagnostics import TinycError
-
-#: Where the arena starts is a multiple of this, as every offset into it is.
-ALIGNMENT_BYTES = 64
 
 
 def allocate_arena(size_bytes: int) -> np.ndarray:
-    """Return `size_bytes` bytes of uninitialised memory that start at a multiple of the alignment.
+    """Return `size_bytes` bytes of uninitialised memory, aligned as every offset into it is.
 
     Raises:
         TinycError: `OutOfMemory`.

@@ -5,14 +5,15 @@ are copied on entry, with a remark.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import ml_dtypes
 import numpy as np
 
+from tinyc.analysis.extents import Dim
 from tinyc.diagnostics import TinycError, Where, remark
 from tinyc.runtime.arena import allocate
-from tinyc.runtime.program import Buffer, Program
+from tinyc.runtime.program import Program
 
 #: Element type → the numpy type of its arrays; a bool is a byte.
 DTYPES: dict[str, np.dtype] = {
@@ -26,17 +27,43 @@ DTYPES: dict[str, np.dtype] = {
 }
 
 
+class Declared(Protocol):
+    """What a program says of one input."""
+
+    @property
+    def element(self) -> str:
+        """The element type."""
+        ...
+
+    @property
+    def shape(self) -> tuple[Dim, ...]:
+        """The extents."""
+        ...
+
+
 def dense_inputs(program: Program, inputs: Mapping[str, Any]) -> list[np.ndarray]:
     """Return the inputs in the program's order, dense and row-major.
 
     Raises:
         TinycError: `InputMismatch`: every input that is missing, not declared, or not of its declared type or rank.
     """
-    errors = [_unknown(name, program) for name in inputs if name not in program.inputs]
-    arrays = []
-    for name, buffer in zip(program.inputs, program.of_kind("input"), strict=True):
+    declared = dict(zip(program.inputs, program.of_kind("input"), strict=True))
+    return [_dense(name, array) for name, array in check_inputs(declared, inputs).items()]
+
+
+def check_inputs(declared: Mapping[str, Declared], inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """Return the inputs as numpy arrays in the declared order, each of its declared element type and rank.
+
+    Raises:
+        TinycError: `InputMismatch`: every input that is missing, not declared, or not of its declared type or rank.
+    """
+    known = ", ".join(f"'{name}'" for name in declared) or "none"
+    unknown = [name for name in inputs if name not in declared]
+    errors = [mismatch(name, f"the program has no input '{name}'; its inputs are {known}") for name in unknown]
+    arrays = {}
+    for name, each in declared.items():
         try:
-            arrays.append(_dense(name, _checked(name, inputs, buffer)))
+            arrays[name] = _checked(name, inputs, each)
         except TinycError as error:
             errors.append(error)
     if errors:
@@ -49,14 +76,9 @@ def mismatch(name: str, message: str) -> TinycError:
     return TinycError("InputMismatch", message, Where(node=name))
 
 
-def _unknown(name: str, program: Program) -> TinycError:
-    known = ", ".join(f"'{each}'" for each in program.inputs) or "none"
-    return mismatch(name, f"the program has no input '{name}'; its inputs are {known}")
-
-
-def _checked(name: str, inputs: Mapping[str, Any], buffer: Buffer) -> np.ndarray:
-    expected = DTYPES[buffer.element]
-    declared = f"{expected} array of shape [{', '.join(map(str, buffer.shape))}]"
+def _checked(name: str, inputs: Mapping[str, Any], each: Declared) -> np.ndarray:
+    expected = DTYPES[each.element]
+    declared = f"{expected} array of shape [{', '.join(map(str, each.shape))}]"
     if name not in inputs:
         raise mismatch(name, f"input '{name}' is missing; give a {declared}")
     array = as_array(name, inputs[name])
@@ -64,7 +86,7 @@ def _checked(name: str, inputs: Mapping[str, Any], buffer: Buffer) -> np.ndarray
         raise mismatch(
             name, f"input '{name}' is of type {array.dtype}; the program declares {expected}: convert it with .astype"
         )
-    if array.ndim != len(buffer.shape):
+    if array.ndim != len(each.shape):
         raise mismatch(name, f"input '{name}' has shape {list(array.shape)}; the program declares a {declared}")
     return array
 

@@ -15,7 +15,7 @@ from tinyc.runtime import sizes
 from tinyc.runtime.arena import allocate, allocate_arena
 from tinyc.runtime.arrays import DTYPES, dense_inputs
 from tinyc.runtime.jit import Code
-from tinyc.runtime.program import Kernel, Program
+from tinyc.runtime.program import STATUS_WORDS, Kernel, Program
 
 ENTRY = "kernel_main"
 _ENTRY_TYPE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
@@ -41,7 +41,7 @@ class CpuExecutable:
         sizes.check(program, values)
         outputs = _fresh_outputs(program, values)
         arena = allocate_arena(sizes.evaluate(program.arena_bytes, values))
-        status = np.zeros((program.status_slots, 2), np.int64)
+        status = np.zeros((program.status_slots, STATUS_WORDS), np.int64)
         self._call([*given, *outputs, arena, status], [values[name] for name in program.symbols])
         _check_status(program, status)
         return dict(zip(program.outputs, outputs, strict=True))

@@ -26,7 +26,7 @@ class Code:
             self._engine = binding.create_lljit_compiler(machine, use_jit_link=False)
             self._library = library.export_symbol(exported).link(self._engine, f"tinyc.{next(_NUMBER)}")
         except RuntimeError as error:
-            raise InternalError("InternalError", f"LLVM refuses the code that tinyc made: {error}") from error
+            raise InternalError(f"LLVM refuses the code that tinyc made: {error}") from error
         self.address: int = self._library[exported]
 
 

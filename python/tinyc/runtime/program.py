@@ -6,21 +6,10 @@ sizes and offsets are bytes, element types have their IR names (`f16`, `ui8`, `i
 
 from dataclasses import dataclass
 
+from tinyc.analysis.assumption import Assumption
 from tinyc.analysis.extents import Dim
 
 Grid = tuple[Dim, Dim, Dim]
-
-
-@dataclass(frozen=True)
-class Assumption:
-    """A relation that holds, or the program must not run: ``lhs == rhs`` (`eq`) or ``lhs <= rhs`` (`le`)."""
-
-    lhs: Dim
-    predicate: str
-    rhs: Dim
-
-    def __str__(self) -> str:
-        return f"{self.lhs} {'==' if self.predicate == 'eq' else '<='} {self.rhs}"
 
 
 @dataclass(frozen=True)
@@ -45,9 +34,14 @@ class Pointer:
     shape: tuple[Dim, ...]
 
 
+#: The i64 in which one kernel reports an index that is out of range: whether there is one, and the index.
+STATUS_WORDS = 2
+STATUS_BYTES = 8 * STATUS_WORDS
+
+
 @dataclass(frozen=True)
 class Status:
-    """Parameter: the address of two i64, number `slot` of the status buffer: [out of range, the index]."""
+    """Parameter: the address of slot number `slot` of the status buffer."""
 
     slot: int
 
@@ -117,5 +111,5 @@ class Program:
 
     @property
     def status_slots(self) -> int:
-        """How many kernels report indices that are out of range; each has two i64 in the status buffer."""
+        """How many kernels report indices that are out of range; each has one slot of the status buffer."""
         return 1 + max((kernel.status.slot for kernel in self.kernels if kernel.status), default=-1)

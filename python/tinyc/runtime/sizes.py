@@ -4,13 +4,14 @@ In: a program and the shapes of its inputs. Out: the symbols' values; after `che
 the program is one that memory can have.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from tinyc.analysis import equations, extents
+from tinyc.analysis.assumption import Assumption
 from tinyc.analysis.extents import Dim, ExtentError
 from tinyc.diagnostics import TinycError, Where
 from tinyc.runtime.arena import memory_bytes
-from tinyc.runtime.program import Assumption, Buffer, Program
+from tinyc.runtime.program import Buffer, Program
 
 
 def solve(program: Program, shapes: Sequence[tuple[int, ...]]) -> dict[str, int]:
@@ -20,20 +21,33 @@ def solve(program: Program, shapes: Sequence[tuple[int, ...]]) -> dict[str, int]
         TinycError: `InputMismatch`: the shapes are not the declared ones, or contradict each other; `UnboundSymbol`:
             they do not tell a symbol.
     """
+    declared = [buffer.shape for buffer in program.of_kind("input")]
+    values = symbol_values(zip(program.inputs, declared, shapes, strict=True))
+    _require_values(program.symbols, values)
+    return values
+
+
+def symbol_values(inputs: Iterable[tuple[str, Sequence[Dim], Sequence[int]]]) -> dict[str, int]:
+    """Return what the symbols are, from the name, the declared and the actual shape of each input.
+
+    Raises:
+        TinycError: `InputMismatch`: an extent is not the declared one, or two inputs contradict each other.
+    """
     pairs = [
         (extent, size, f"axis {axis} of input '{name}'")
-        for name, buffer, shape in zip(program.inputs, program.of_kind("input"), shapes, strict=True)
-        for axis, (extent, size) in enumerate(zip(buffer.shape, shape, strict=True))
+        for name, declared, actual in inputs
+        for axis, (extent, size) in enumerate(zip(declared, actual, strict=True))
     ]
     try:
-        values = equations.solve(pairs)
+        return equations.solve(pairs)
     except ExtentError as error:
         raise TinycError("InputMismatch", f"{error}") from None
-    missing = [name for name in program.symbols if name not in values]
+
+
+def _require_values(symbols: Iterable[str], values: Mapping[str, int]) -> None:
+    missing = ", ".join(f"'{name}'" for name in symbols if name not in values)
     if missing:
-        names = ", ".join(f"'{name}'" for name in missing)
-        raise TinycError("UnboundSymbol", f"the inputs do not tell {names}; bind it when the program is compiled")
-    return values
+        raise TinycError("UnboundSymbol", f"the inputs do not tell {missing}; bind it when the program is compiled")
 
 
 def check(program: Program, values: Mapping[str, int]) -> None:
@@ -42,8 +56,7 @@ def check(program: Program, values: Mapping[str, int]) -> None:
     Raises:
         TinycError: `AssumptionViolated`, with the sizes; `OutOfMemory`.
     """
-    for assumption in program.assumptions:
-        _check_assumption(assumption, values)
+    check_assumptions(program.assumptions, values)
     for buffer in program.buffers:
         _check_extents(buffer, values)
     fresh = sum(evaluate(buffer.size, values) for buffer in program.of_kind("output"))
@@ -60,22 +73,38 @@ def evaluate(dim: Dim, values: Mapping[str, int]) -> int:
     """Return the value of an extent.
 
     Raises:
-        TinycError: `AssumptionViolated`: a division by zero.
+        TinycError: `UnboundSymbol`: the inputs do not tell a symbol; `AssumptionViolated`: a division by zero.
     """
+    _require_values(extents.symbols(dim), values)
     try:
         return extents.evaluate(dim, values)
     except ExtentError as error:
         raise TinycError("AssumptionViolated", f"{error}{_at(values)}; give inputs of other sizes") from None
 
 
+def check_assumptions(assumptions: Iterable[Assumption], values: Mapping[str, int]) -> None:
+    """Check relations between extents.
+
+    Raises:
+        TinycError: `AssumptionViolated`, for each that does not hold; `UnboundSymbol`.
+    """
+    errors = []
+    for assumption in assumptions:
+        try:
+            _check_assumption(assumption, values)
+        except TinycError as error:
+            errors.append(error)
+    if errors:
+        raise TinycError.several(errors)
+
+
 def _check_assumption(assumption: Assumption, values: Mapping[str, int]) -> None:
     left, right = evaluate(assumption.lhs, values), evaluate(assumption.rhs, values)
-    if left == right or (assumption.predicate == "le" and left < right):
-        return
-    raise TinycError(
-        "AssumptionViolated",
-        f"the program needs {assumption}, and that is {left} and {right}{_at(values)}; give inputs whose sizes fit",
-    )
+    if not assumption.relates(left, right):
+        raise TinycError(
+            "AssumptionViolated",
+            f"the program needs {assumption}, and that is {left} and {right}{_at(values)}; give inputs whose sizes fit",
+        )
 
 
 def _check_extents(buffer: Buffer, values: Mapping[str, int]) -> None:

@@ -10,6 +10,7 @@ func.func private @copy(memref<4xf32>, memref<4xf32>, index, index)
   "exec.buffer"() {buffer = "output_0", kind = "output", memory_space = "host", offset = 0, size = 12, tensor = tensor<4xf32>} : () -> ()
   // expected-error @+1 {{parameter: there is no buffer 'temp_0'; there are input_0, output_0}}
   "exec.kernel"() {symbol = @copy, generation = 0, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"input_0", tensor<4xf32>>, #exec.ptr<"temp_0", tensor<4xf32>>], reads = ["input_0"], writes = ["temp_0"]} : () -> ()
+  omp.terminator
 }) {sym_name = "main", symbols = [], inputs = ["x"], outputs = ["y"], arena_bytes = 0} : () -> ()
 
 // -----
@@ -19,6 +20,7 @@ func.func private @copy(memref<4xf32>, memref<4xf32>, index, index)
   "exec.buffer"() {buffer = "output_0", kind = "output", memory_space = "host", offset = 0, size = 16, tensor = tensor<4xf32>} : () -> ()
   // expected-error @+1 {{there is no kernel @copy in the module}}
   "exec.kernel"() {symbol = @copy, generation = 0, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"output_0", tensor<4xf32>>], reads = [], writes = ["output_0"]} : () -> ()
+  omp.terminator
 }) {sym_name = "main", symbols = [], inputs = [], outputs = ["y", "z"], arena_bytes = 0} : () -> ()
 
 // -----
@@ -35,6 +37,7 @@ func.func private @copy(memref<4xf32>, memref<4xf32>, index, index)
   "exec.kernel"() {symbol = @copy, generation = 0, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"input_0", tensor<5xf32>>], reads = ["input_0"], writes = []} : () -> ()
   // expected-error @+1 {{reads and writes must name the buffers of the parameters, input_0}}
   "exec.kernel"() {symbol = @copy, generation = 0, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"input_0", tensor<4xf32>>], reads = [], writes = []} : () -> ()
+  omp.terminator
 }) {sym_name = "main", symbols = [], inputs = ["x"], outputs = [], arena_bytes = 0} : () -> ()
 
 // -----
@@ -43,6 +46,7 @@ func.func private @copy(memref<4xf32>, memref<4xf32>, index, index)
 // expected-error @+1 {{the symbols N are not among the function's, ['M']}}
 "exec.function"() ({
   "exec.assume"() {lhs = "M", predicate = "le", rhs = "N"} : () -> ()
+  omp.terminator
 }) {sym_name = "main", symbols = ["M"], inputs = [], outputs = [], arena_bytes = 0} : () -> ()
 
 // -----
@@ -61,6 +65,7 @@ func.func private @copy(memref<4xf32>, memref<4xf32>, index, index)
   // expected-error @+2 {{generation 0 comes after generation 1}}
   // expected-error @+1 {{@copy writes 'temp_1', which has been written before}}
   "exec.kernel"() {symbol = @copy, generation = 0, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"input_0", tensor<4xf32>>, #exec.ptr<"temp_1", tensor<4xf32>>], reads = ["input_0"], writes = ["temp_1"]} : () -> ()
+  omp.terminator
 }) {sym_name = "main", symbols = [], inputs = ["x"], outputs = ["y"], arena_bytes = 128} : () -> ()
 
 // -----
@@ -76,6 +81,7 @@ func.func private @copy(memref<4xf32>, memref<4xf32>, index, index)
   "exec.buffer"() {buffer = "temp_1", kind = "arena", memory_space = "host", offset = 8, size = 16, tensor = tensor<4xf32>} : () -> ()
   "exec.kernel"() {symbol = @copy, generation = 0, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"input_0", tensor<4xf32>>, #exec.ptr<"temp_0", tensor<4xf32>>], reads = ["input_0"], writes = ["temp_0"]} : () -> ()
   "exec.kernel"() {symbol = @copy, generation = 1, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"temp_0", tensor<4xf32>>, #exec.ptr<"temp_1", tensor<4xf32>>], reads = ["temp_0"], writes = ["temp_1"]} : () -> ()
+  omp.terminator
 }) {sym_name = "main", symbols = [], inputs = ["x"], outputs = [], arena_bytes = 16} : () -> ()
 
 // -----
@@ -89,4 +95,5 @@ func.func private @copy(memref<?xf32>, memref<?xf32>, index, index, index)
   "exec.buffer"() {buffer = "temp_1", kind = "arena", memory_space = "host", offset = 64, size = "4*M", tensor = tensor<?xf32, #tiny.dims<["M"]>>} : () -> ()
   "exec.kernel"() {symbol = @copy, generation = 0, grid = ["M", 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"input_0", tensor<?xf32, #tiny.dims<["M"]>>>, #exec.ptr<"temp_0", tensor<?xf32, #tiny.dims<["M"]>>>, #exec.extent<"M">], reads = ["input_0"], writes = ["temp_0"]} : () -> ()
   "exec.kernel"() {symbol = @copy, generation = 1, grid = ["M", 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"temp_0", tensor<?xf32, #tiny.dims<["M"]>>>, #exec.ptr<"temp_1", tensor<?xf32, #tiny.dims<["M"]>>>, #exec.extent<"M">], reads = ["temp_0"], writes = ["temp_1"]} : () -> ()
+  omp.terminator
 }) {sym_name = "main", symbols = ["M"], inputs = ["x"], outputs = [], arena_bytes = "8*M + 64"} : () -> ()

@@ -5,6 +5,7 @@
 // expected-error @+1 {{'exec.function' may hold exec.assume, exec.buffer, exec.kernel, not 'arith.constant'}}
 "exec.function"() ({
   %c = arith.constant 1 : index
+  omp.terminator
 }) {sym_name = "main", symbols = [], inputs = [], outputs = [], arena_bytes = 0} : () -> ()
 
 // -----
@@ -12,6 +13,7 @@
 // expected-error @+1 {{'exec.function' 'inputs' is ["x", "x"]; it names something twice [TC111 InvalidAttribute]}}
 "exec.function"() ({
 ^bb0:
+  omp.terminator
 }) {sym_name = "main", symbols = [], inputs = ["x", "x"], outputs = [], arena_bytes = 0} : () -> ()
 
 // -----
@@ -19,6 +21,7 @@
 // expected-error @+1 {{'exec.function' 'arena_bytes' is "M*4", which is not canonical; write "4*M" [TC114 InvalidExtent]}}
 "exec.function"() ({
 ^bb0:
+  omp.terminator
 }) {sym_name = "main", symbols = ["M"], inputs = [], outputs = [], arena_bytes = "M*4"} : () -> ()
 
 // -----

@@ -52,4 +52,5 @@ func.func @copy(%x: memref<?x3xf32>, %y: memref<?x3xf32>, %status: memref<2xi64>
   "exec.buffer"() {buffer = "temp_0", kind = "arena", memory_space = "host", offset = 0, size = "12*M", tensor = tensor<?x3xf32, #tiny.dims<["M", 3]>>} : () -> ()
   "exec.kernel"() {symbol = @copy, generation = 0, grid = ["M", 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"input_0", tensor<?x3xf32, #tiny.dims<["M", 3]>>>, #exec.ptr<"temp_0", tensor<?x3xf32, #tiny.dims<["M", 3]>>>, #exec.status<0>, #exec.extent<"M">], reads = ["input_0"], writes = ["temp_0"]} : () -> ()
   "exec.kernel"() {symbol = @copy, generation = 1, grid = ["M", 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"temp_0", tensor<?x3xf32, #tiny.dims<["M", 3]>>>, #exec.ptr<"output_0", tensor<?x3xf32, #tiny.dims<["M", 3]>>>, #exec.status<1>, #exec.extent<"M">], reads = ["temp_0"], writes = ["output_0"]} : () -> ()
+  omp.terminator
 }) {sym_name = "main", symbols = ["M"], inputs = ["x"], outputs = ["y"], arena_bytes = "64*((3*M - 1) floordiv 16) + 64"} : () -> ()

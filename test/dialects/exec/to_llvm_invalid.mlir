@@ -6,10 +6,12 @@
 ^bb0(%y: !region.memref<tensor<4xf32>, [1], 64 : i64, true>):
   %0 = "tiny.const"() {value = 1.0 : f32} : () -> tensor<4xf32>
   "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> ()
+  omp.terminator
 }) {sym_name = "one"} : () -> ()
 "exec.function"() ({
   "exec.buffer"() {buffer = "output_0", kind = "output", memory_space = "host", offset = 0, size = 16, tensor = tensor<4xf32>} : () -> ()
   "exec.kernel"() {symbol = @one, generation = 0, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"output_0", tensor<4xf32>>], reads = [], writes = ["output_0"]} : () -> ()
+  omp.terminator
 }) {sym_name = "main", symbols = [], inputs = [], outputs = ["y"], arena_bytes = 0} : () -> ()
 
 // -----
@@ -22,6 +24,7 @@ func.func @one(%y: memref<5xf32>, %low: index, %high: index) {
 "exec.function"() ({
   "exec.buffer"() {buffer = "output_0", kind = "output", memory_space = "host", offset = 0, size = 16, tensor = tensor<4xf32>} : () -> ()
   "exec.kernel"() {symbol = @one, generation = 0, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"output_0", tensor<4xf32>>], reads = [], writes = ["output_0"]} : () -> ()
+  omp.terminator
 }) {sym_name = "main", symbols = [], inputs = [], outputs = ["y"], arena_bytes = 0} : () -> ()
 
 // -----
@@ -34,6 +37,7 @@ func.func @one(%y: memref<?xf32>, %low: index, %high: index) {
 "exec.function"() ({
   "exec.buffer"() {buffer = "output_0", kind = "output", memory_space = "host", offset = 0, size = "4*M", tensor = tensor<?xf32, #tiny.dims<["M"]>>} : () -> ()
   "exec.kernel"() {symbol = @one, generation = 0, grid = ["M", 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"output_0", tensor<?xf32, #tiny.dims<["M"]>>>], reads = [], writes = ["output_0"]} : () -> ()
+  omp.terminator
 }) {sym_name = "main", symbols = ["M"], inputs = [], outputs = ["y"], arena_bytes = 0} : () -> ()
 
 // -----

@@ -9,6 +9,7 @@ func.func @main(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   "index_book.entry"() {value = "x", sizes = [4, 4], kinds = ["iter", "iter"], labels = ["", ""], symbols = [], domain = affine_set<(d0, d1) : (d0 >= 0, -d0 + 3 >= 0, d1 >= 0, -d1 + 3 >= 0)>, inputs = [], maps = [], guards = [], guard_values = [], reduce_axes = array<i64>} : () -> ()
   // expected-error @+1 {{'index_book.entry' of y: the map to x is [i1, i0], not [i0, i1]; run --tiny-to-index-book again}}
   "index_book.entry"() {value = "y", sizes = [4, 4], kinds = ["iter", "iter"], labels = ["", ""], symbols = [], domain = affine_set<(d0, d1) : (d0 >= 0, -d0 + 3 >= 0, d1 >= 0, -d1 + 3 >= 0)>, inputs = ["x"], maps = [affine_map<(d0, d1) -> (d0, d1)>], guards = [], guard_values = [], reduce_axes = array<i64>} : () -> ()
+  omp.terminator
 }) {function = @main} : () -> ()
 
 // -----
@@ -22,6 +23,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<5xf32> {
   "index_book.entry"() {value = "x", sizes = [4], kinds = ["iter"], labels = [""], symbols = [], domain = affine_set<(d0) : (d0 >= 0, -d0 + 3 >= 0)>, inputs = [], maps = [], guards = [], guard_values = [], reduce_axes = array<i64>} : () -> ()
   // expected-error @+1 {{the guards are [0 <= i0 - 1 < 4 else 0.0], not [0 <= i0 - 1 < 5 else 0.0]}}
   "index_book.entry"() {value = "y", sizes = [5], kinds = ["iter"], labels = [""], symbols = [], domain = affine_set<(d0) : (d0 >= 0, -d0 + 4 >= 0)>, inputs = ["x"], maps = [affine_map<(d0) -> (d0 - 1)>], guards = [affine_set<(d0) : (d0 - 1 >= 0, -d0 + 5 >= 0)>], guard_values = [0.0 : f64], reduce_axes = array<i64>} : () -> ()
+  omp.terminator
 }) {function = @main} : () -> ()
 
 // -----
@@ -36,6 +38,7 @@ func.func @main(%x: tensor<4xf32>, %i: tensor<1xi32>) -> tensor<1xf32> {
   "index_book.entry"() {value = "i", sizes = [1], kinds = ["broadcast"], labels = [""], symbols = [], domain = affine_set<(d0) : (d0 >= 0, -d0 >= 0)>, inputs = [], maps = [], guards = [], guard_values = [], reduce_axes = array<i64>} : () -> ()
   // expected-error @+1 {{'index_book.non_scop' of y: the inputs are [x, i], the reason is: 'tiny.gather' reads where its data says}}
   "index_book.non_scop"() {value = "y", inputs = ["x", "i"], reason = "too hard"} : () -> ()
+  omp.terminator
 }) {function = @main} : () -> ()
 
 // -----
@@ -46,6 +49,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 }
 // expected-error @+1 {{'index_book.table' has 0 entries, and @main has 1 values; run --tiny-to-index-book again}}
 "index_book.table"() ({
+  omp.terminator
 }) {function = @main} : () -> ()
 
 // -----
@@ -53,6 +57,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 // A table of a function that is not there.
 // expected-error @+1 {{'index_book.table' is about @gone, and there is no such function}}
 "index_book.table"() ({
+  omp.terminator
 }) {function = @gone} : () -> ()
 
 // -----
@@ -61,6 +66,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 // expected-error @+1 {{'index_book.table' may hold index_book.entry and index_book.non_scop only, not arith.constant}}
 "index_book.table"() ({
   %0 = arith.constant 1 : i32
+  omp.terminator
 }) {function = @main} : () -> ()
 
 // -----
@@ -69,6 +75,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 "index_book.table"() ({
   // expected-error @+1 {{'index_book.entry' 'domain' is affine_set<(d0) : (d0 >= 0, -d0 + 4 >= 0)>; the sizes give affine_set<(d0) : (d0 >= 0, -d0 + 3 >= 0)>}}
   "index_book.entry"() {value = "x", sizes = [4], kinds = ["iter"], labels = [""], symbols = [], domain = affine_set<(d0) : (d0 >= 0, -d0 + 4 >= 0)>, inputs = [], maps = [], guards = [], guard_values = [], reduce_axes = array<i64>} : () -> ()
+  omp.terminator
 }) {function = @main} : () -> ()
 
 // -----
@@ -77,6 +84,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 "index_book.table"() ({
   // expected-error @+1 {{'index_book.entry' d0 * s0 is not affine}}
   "index_book.entry"() {value = "x", sizes = [4], kinds = ["iter"], labels = [""], symbols = ["M"], domain = affine_set<(d0)[s0] : (d0 >= 0, -d0 + 3 >= 0)>, inputs = ["y"], maps = [affine_map<(d0)[s0] -> (d0 * s0)>], guards = [], guard_values = [], reduce_axes = array<i64>} : () -> ()
+  omp.terminator
 }) {function = @main} : () -> ()
 
 // -----
@@ -85,6 +93,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 "index_book.table"() ({
   // expected-error @+1 {{'index_book.non_scop' lacks the attribute 'reason'}}
   "index_book.non_scop"() {value = "x", inputs = []} : () -> ()
+  omp.terminator
 }) {function = @main} : () -> ()
 
 // -----
@@ -93,6 +102,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 "index_book.table"() ({
   // expected-error @+1 {{an affine expression nests too deeply}}
   "index_book.entry"() {value = "x", sizes = [4], kinds = ["iter"], labels = [""], symbols = [], domain = affine_set<(d0) : (d0 >= 0, -d0 + 3 >= 0)>, inputs = ["y"], maps = [affine_map<(d0) -> ((((((((((((d0 + 1) mod 30 + 1) mod 29 + 1) mod 28 + 1) mod 27 + 1) mod 26 + 1) mod 25 + 1) mod 24 + 1) mod 23 + 1) mod 22 + 1) mod 21 + 1) mod 20)>], guards = [], guard_values = [], reduce_axes = array<i64>} : () -> ()
+  omp.terminator
 }) {function = @main} : () -> ()
 
 // -----
@@ -101,6 +111,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 "index_book.table"() ({
   // expected-error @+1 {{'kinds' must say iter or broadcast or reduce for each of the 1 axes}}
   "index_book.entry"() {value = "x", sizes = [4], kinds = ["loop"], labels = [""], symbols = [], domain = affine_set<(d0) : (d0 >= 0, -d0 + 3 >= 0)>, inputs = [], maps = [], guards = [], guard_values = [], reduce_axes = array<i64>} : () -> ()
+  omp.terminator
 }) {function = @main} : () -> ()
 
 // -----
@@ -109,6 +120,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 "index_book.table"() ({
   // expected-error @+1 {{'labels' is ['m']; the sizes give ['']}}
   "index_book.entry"() {value = "x", sizes = [4], kinds = ["iter"], labels = ["m"], symbols = [], domain = affine_set<(d0) : (d0 >= 0, -d0 + 3 >= 0)>, inputs = [], maps = [], guards = [], guard_values = [], reduce_axes = array<i64>} : () -> ()
+  omp.terminator
 }) {function = @main} : () -> ()
 
 // -----
@@ -117,6 +129,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 "index_book.table"() ({
   // expected-error @+1 {{there must be one map for each input, and one value for each guard}}
   "index_book.entry"() {value = "x", sizes = [4], kinds = ["iter"], labels = [""], symbols = [], domain = affine_set<(d0) : (d0 >= 0, -d0 + 3 >= 0)>, inputs = ["y"], maps = [], guards = [], guard_values = [], reduce_axes = array<i64>} : () -> ()
+  omp.terminator
 }) {function = @main} : () -> ()
 
 // -----
@@ -125,6 +138,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 "index_book.table"() ({
   // expected-error @+1 {{is not the guard (e >= 0, size - 1 - e >= 0) of a number}}
   "index_book.entry"() {value = "x", sizes = [4], kinds = ["iter"], labels = [""], symbols = [], domain = affine_set<(d0) : (d0 >= 0, -d0 + 3 >= 0)>, inputs = [], maps = [], guards = [affine_set<(d0) : (d0 - 1 >= 0)>], guard_values = [0.0], reduce_axes = array<i64>} : () -> ()
+  omp.terminator
 }) {function = @main} : () -> ()
 
 // -----
@@ -133,4 +147,5 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 "index_book.table"() ({
   // expected-error @+1 {{affine_map<(d0, d1) -> (d1)> is not over 1 axes and 0 symbols}}
   "index_book.entry"() {value = "x", sizes = [4], kinds = ["iter"], labels = [""], symbols = [], domain = affine_set<(d0) : (d0 >= 0, -d0 + 3 >= 0)>, inputs = ["y"], maps = [affine_map<(d0, d1) -> (d1)>], guards = [], guard_values = [], reduce_axes = array<i64>} : () -> ()
+  omp.terminator
 }) {function = @main} : () -> ()

@@ -19,4 +19,5 @@ func.func @main(%x: tensor<?xf32, #tiny.dims<["M"]>>, %i: tensor<?xi32, #tiny.di
   "poly.block"() {name = "a", kind = "ewise", domain = "[N] -> { a[j] : j < N and j >= 0 }", write = "{ a[j] -> a[j] }", accesses = ["{ a[j] -> taken[j] }"], attrs = {op = "neg"}} : () -> ()
   "poly.block"() {name = "b", kind = "ewise", domain = "[N] -> { b[n] : 0 <= n < N }", write = "{ b[n] -> b[n] }", accesses = ["[N] -> { b[n] -> a[k] : n + k = N - 1 }"], attrs = {op = "relu"}} : () -> ()
   "poly.edge"() {source = "a", target = "b", true = ["[N] -> { a[i] -> b[N - 1 - i] : 0 <= i < N }"], anti = [], output = []} : () -> ()
+  omp.terminator
 }) {function = @main} : () -> ()

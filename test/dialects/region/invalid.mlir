@@ -6,6 +6,7 @@
 ^bb0(%x: !region.memref<tensor<4xf32>, [1], 64 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 64 : i64, true>):
   %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> tensor<4xf32>
   "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> ()
+  omp.terminator
 }) {sym_name = 3 : i64} : () -> ()
 
 // -----
@@ -15,6 +16,7 @@
 "region.kernel"() ({
 ^bb0(%x: !region.memref<tensor<4xf32>, [1], 64 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 64 : i64, true>):
   %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> tensor<4xf32>
+  omp.terminator
 }) {sym_name = "k"} : () -> ()
 
 // -----
@@ -26,6 +28,7 @@
   %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> tensor<4xf32>
   "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> ()
   %1 = "tiny.neg"(%0) : (tensor<4xf32>) -> tensor<4xf32>
+  omp.terminator
 }) {sym_name = "k"} : () -> ()
 
 // -----
@@ -37,6 +40,7 @@
   %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> tensor<4xf32>
   %c = arith.constant 1 : index
   "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> ()
+  omp.terminator
 }) {sym_name = "k"} : () -> ()
 
 // -----
@@ -47,6 +51,7 @@
 ^bb0(%x: !region.memref<tensor<4xf32>, [1], 64 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 64 : i64, true>):
   %0 = "region.read"(%y) : (!region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> tensor<4xf32>
   "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> ()
+  omp.terminator
 }) {sym_name = "k"} : () -> ()
 
 // -----
@@ -57,6 +62,7 @@
 ^bb0(%x: !region.memref<tensor<4xf32>, [1], 64 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 64 : i64, true>, %z: !region.memref<tensor<4xf32>, [1], 64 : i64, true>):
   %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> tensor<4xf32>
   "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> ()
+  omp.terminator
 }) {sym_name = "k"} : () -> ()
 
 // -----
@@ -67,6 +73,7 @@
   // expected-error @+1 {{'region.read' gives tensor<5xf32>, and the buffer holds fp32 [4]}}
   %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> tensor<5xf32>
   "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<5xf32>, !region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> ()
+  omp.terminator
 }) {sym_name = "k"} : () -> ()
 
 // -----
@@ -78,6 +85,7 @@
   %1 = "tiny.cast"(%0) : (tensor<4xf32>) -> tensor<4xf16>
   // expected-error @+1 {{'region.yield' writes tensor<4xf16>, and its output holds fp32 [4]}}
   "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<4xf16>, !region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> ()
+  omp.terminator
 }) {sym_name = "k"} : () -> ()
 
 // -----
@@ -88,6 +96,7 @@
   %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> tensor<4xf32>
   // expected-error @+1 {{'region.yield' needs 'materialize', "gmem" or "deferred", not "registers"}}
   "region.yield"(%0, %y) {materialize = "registers"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> ()
+  omp.terminator
 }) {sym_name = "k"} : () -> ()
 
 // -----
@@ -98,6 +107,7 @@
 ^bb0(%x: !region.memref<tensor<4xf32>, [2], 64 : i64, true>, %y: !region.memref<tensor<4xf32>, [2], 64 : i64, true>):
   %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [2], 64 : i64, true>) -> tensor<4xf32>
   "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [2], 64 : i64, true>) -> ()
+  omp.terminator
 }) {sym_name = "k"} : () -> ()
 
 // -----
@@ -108,6 +118,7 @@
 ^bb0(%x: !region.memref<tensor<4xf32>, [1], 24 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 24 : i64, true>):
   %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 24 : i64, true>) -> tensor<4xf32>
   "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 24 : i64, true>) -> ()
+  omp.terminator
 }) {sym_name = "k"} : () -> ()
 
 // -----
@@ -126,9 +137,62 @@ func.func @main(%a: tensor<4xf32>) {
 ^bb0(%x: !region.memref<tensor<4xf32>, [1], 64 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 64 : i64, true>):
   %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> tensor<4xf32>
   "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> ()
+  omp.terminator
 }) {sym_name = "k"} : () -> ()
 func.func @main(%a: tensor<4xf32>) {
   // expected-error @+1 {{'region.launch' gives (tensor<4xf16>) -> tensor<4xf32>, and @k is a function (tensor<4xf32>) -> tensor<4xf32>}}
   %k = "region.launch"() {kernel = @k} : () -> ((tensor<4xf16>) -> tensor<4xf32>)
   return
+}
+
+// -----
+
+// One outer loop serves all outputs.
+!in = !region.memref<tensor<4x3xf32>, [3, 1], 64 : i64, true>
+!out = !region.memref<tensor<3x4xf32>, [4, 1], 64 : i64, true>
+// expected-error @+1 {{has outputs with different first extents; one outer loop must serve them all}}
+"region.kernel"() ({
+^bb0(%x: !in, %y: !out, %z: !in):
+  %0 = "region.read"(%x) : (!in) -> tensor<4x3xf32>
+  %1 = "tiny.permute"(%0) {perm = array<i64: 1, 0>} : (tensor<4x3xf32>) -> tensor<3x4xf32>
+  "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<3x4xf32>, !out) -> ()
+  "region.yield"(%0, %z) {materialize = "gmem"} : (tensor<4x3xf32>, !in) -> ()
+  omp.terminator
+}) {sym_name = "k"} : () -> ()
+
+// -----
+
+// An op that writes its results as it goes is all that its kernel computes.
+!data = !region.memref<tensor<6xf32>, [1], 64 : i64, true>
+!index = !region.memref<tensor<2xi32>, [1], 64 : i64, true>
+!updates = !region.memref<tensor<2xf32>, [1], 64 : i64, true>
+// expected-error @+1 {{has 'tiny.scatter' beside other results; it must be all that the kernel yields, once}}
+"region.kernel"() ({
+^bb0(%d: !data, %i: !index, %u: !updates, %y: !data):
+  %0 = "region.read"(%d) : (!data) -> tensor<6xf32>
+  %1 = "region.read"(%i) : (!index) -> tensor<2xi32>
+  %2 = "region.read"(%u) : (!updates) -> tensor<2xf32>
+  %3 = "tiny.scatter"(%0, %1, %2) {axis = 0 : i64, op = "set"} : (tensor<6xf32>, tensor<2xi32>, tensor<2xf32>) -> tensor<6xf32>
+  %4 = "tiny.neg"(%3) : (tensor<6xf32>) -> tensor<6xf32>
+  "region.yield"(%4, %y) {materialize = "gmem"} : (tensor<6xf32>, !data) -> ()
+  omp.terminator
+}) {sym_name = "k"} : () -> ()
+
+// -----
+
+// The host states what its kernels rely on.
+!in = !region.memref<tensor<?xf32, #tiny.dims<["M"]>>, [1], 64 : i64, true>
+!out = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+"region.kernel"() ({
+^bb0(%x: !in, %y: !out):
+  %0 = "region.read"(%x) : (!in) -> tensor<?xf32, #tiny.dims<["M"]>>
+  %1 = "tiny.shrink"(%0) {lo = [0], hi = [4], step = array<i64: 1>} : (tensor<?xf32, #tiny.dims<["M"]>>) -> tensor<4xf32>
+  "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<4xf32>, !out) -> ()
+  omp.terminator
+}) {sym_name = "k"} : () -> ()
+func.func @main(%a: tensor<?xf32, #tiny.dims<["M"]>>) -> tensor<4xf32> {
+  // expected-error @+1 {{'region.launch': 'tiny.shrink' in the kernel relies on 4 <= M, which nothing states}}
+  %k = "region.launch"() {kernel = @k} : () -> ((tensor<?xf32, #tiny.dims<["M"]>>) -> tensor<4xf32>)
+  %0 = call_indirect %k(%a) : (tensor<?xf32, #tiny.dims<["M"]>>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
 }

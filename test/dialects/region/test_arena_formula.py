@@ -17,6 +17,7 @@ def ones(count: int) -> str:
 ^bb0(%y: {buffer}):
   %0 = "tiny.const"() {{value = 1.0 : f32}} : () -> {held}
   "region.yield"(%0, %y) {{materialize = "gmem"}} : ({held}, {buffer}) -> ()
+  omp.terminator
 }}) {{sym_name = "one_{number}"}} : () -> ()""")
         launches.append(f"""
   %k{number} = "region.launch"() {{kernel = @one_{number}}} : () -> (() -> {held})

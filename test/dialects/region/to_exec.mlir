@@ -24,11 +24,13 @@
 ^bb0(%x: !region.memref<tensor<?x4xf16, #tiny.dims<["M", 4]>>, [4, 1], 64 : i64, true>, %y: !region.memref<tensor<?x4xf16, #tiny.dims<["M", 4]>>, [4, 1], 64 : i64, true>):
   %0 = "region.read"(%x) : (!region.memref<tensor<?x4xf16, #tiny.dims<["M", 4]>>, [4, 1], 64 : i64, true>) -> tensor<?x4xf16, #tiny.dims<["M", 4]>>
   "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<?x4xf16, #tiny.dims<["M", 4]>>, !region.memref<tensor<?x4xf16, #tiny.dims<["M", 4]>>, [4, 1], 64 : i64, true>) -> ()
+  omp.terminator
 }) {sym_name = "chain"} : () -> ()
 "region.kernel"() ({
 ^bb0(%x: !region.memref<tensor<?xf16, #tiny.dims<["4*M"]>>, [1], 64 : i64, true>, %y: !region.memref<tensor<?xf16, #tiny.dims<["4*M"]>>, [1], 64 : i64, true>):
   %0 = "region.read"(%x) : (!region.memref<tensor<?xf16, #tiny.dims<["4*M"]>>, [1], 64 : i64, true>) -> tensor<?xf16, #tiny.dims<["4*M"]>>
   "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<?xf16, #tiny.dims<["4*M"]>>, !region.memref<tensor<?xf16, #tiny.dims<["4*M"]>>, [1], 64 : i64, true>) -> ()
+  omp.terminator
 }) {sym_name = "last"} : () -> ()
 func.func @main(%a: tensor<?x4xf16, #tiny.dims<["M", 4]>> {tiny.name = "a"}) -> (tensor<?xf16, #tiny.dims<["4*M"]>> {tiny.name = "b"}) {
   "tiny.assume"() {lhs = "M", predicate = "le", rhs = "N"} : () -> ()
@@ -55,13 +57,14 @@ func.func @main(%a: tensor<?x4xf16, #tiny.dims<["M", 4]>> {tiny.name = "a"}) -> 
 // CHECK: generation = 0 : i64, {{.*}} #exec.status<1 : i64>], reads = ["input_0", "input_1"], symbol = @take, writes = ["temp_1"]
 // CHECK: generation = 1 : i64, {{.*}} parameters = [#exec.ptr<"temp_0", tensor<4xi64>>, #exec.ptr<"temp_0", tensor<4xi64>>, #exec.ptr<"output_0", tensor<4xi64>>], reads = ["temp_0"]
 // CHECK: generation = 1 : i64, {{.*}} reads = ["temp_1", "temp_0"], symbol = @add, writes = ["output_1"]
-// CHECK: arena_bytes = 128 : i64, inputs = ["input_0", "input_1"], outputs = ["output_0", "output_1"]
+// CHECK: arena_bytes = 128 : i64, inputs = ["arg0", "arg1"], outputs = ["result0", "result1"]
 "region.kernel"() ({
 ^bb0(%x: !region.memref<tensor<4xi64>, [1], 64 : i64, true>, %i: !region.memref<tensor<4xi64>, [1], 64 : i64, true>, %y: !region.memref<tensor<4xi64>, [1], 64 : i64, true>):
   %0 = "region.read"(%x) : (!region.memref<tensor<4xi64>, [1], 64 : i64, true>) -> tensor<4xi64>
   %1 = "region.read"(%i) : (!region.memref<tensor<4xi64>, [1], 64 : i64, true>) -> tensor<4xi64>
   %2 = "tiny.gather"(%0, %1) {axis = 0} : (tensor<4xi64>, tensor<4xi64>) -> tensor<4xi64>
   "region.yield"(%2, %y) {materialize = "gmem"} : (tensor<4xi64>, !region.memref<tensor<4xi64>, [1], 64 : i64, true>) -> ()
+  omp.terminator
 }) {sym_name = "take"} : () -> ()
 "region.kernel"() ({
 ^bb0(%x: !region.memref<tensor<4xi64>, [1], 64 : i64, true>, %i: !region.memref<tensor<4xi64>, [1], 64 : i64, true>, %y: !region.memref<tensor<4xi64>, [1], 64 : i64, true>):
@@ -69,6 +72,7 @@ func.func @main(%a: tensor<?x4xf16, #tiny.dims<["M", 4]>> {tiny.name = "a"}) -> 
   %1 = "region.read"(%i) : (!region.memref<tensor<4xi64>, [1], 64 : i64, true>) -> tensor<4xi64>
   %2 = "tiny.add"(%0, %1) : (tensor<4xi64>, tensor<4xi64>) -> tensor<4xi64>
   "region.yield"(%2, %y) {materialize = "gmem"} : (tensor<4xi64>, !region.memref<tensor<4xi64>, [1], 64 : i64, true>) -> ()
+  omp.terminator
 }) {sym_name = "add"} : () -> ()
 func.func @main(%a: tensor<4xi64>, %b: tensor<4xi64>) -> (tensor<4xi64>, tensor<4xi64>) {
   %take = "region.launch"() {kernel = @take} : () -> ((tensor<4xi64>, tensor<4xi64>) -> tensor<4xi64>)
@@ -78,4 +82,38 @@ func.func @main(%a: tensor<4xi64>, %b: tensor<4xi64>) -> (tensor<4xi64>, tensor<
   %2 = func.call_indirect %take(%a, %b) : (tensor<4xi64>, tensor<4xi64>) -> tensor<4xi64>
   %3 = func.call_indirect %add(%2, %0) : (tensor<4xi64>, tensor<4xi64>) -> tensor<4xi64>
   return %1, %3 : tensor<4xi64>, tensor<4xi64>
+}
+
+// -----
+
+// Of several host functions, @main is the program: the other one and its kernel are gone. That no extent inside a kernel
+// is negative, and no divisor 0, has to hold at run time.
+// CHECK-NOT: "idle"
+// CHECK: sym_name = "busy"
+// CHECK: "exec.assume"() {lhs = 1 : i64, predicate = "le", rhs = "N"}
+// CHECK: "exec.assume"() {lhs = 0 : i64, predicate = "le", rhs = "M - 5"}
+// CHECK: sym_name = "main"
+// CHECK-NOT: func.func
+"region.kernel"() ({
+^bb0(%y: !region.memref<tensor<i64>, [], 64 : i64, true>):
+  %0 = "tiny.const"() {value = 1 : i64} : () -> tensor<i64>
+  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<i64>, !region.memref<tensor<i64>, [], 64 : i64, true>) -> ()
+  omp.terminator
+}) {sym_name = "idle"} : () -> ()
+"region.kernel"() ({
+^bb0(%y: !region.memref<tensor<i64>, [], 64 : i64, true>):
+  %0 = "tiny.iota"() {axis = 0} : () -> tensor<?x?xi64, #tiny.dims<["M floordiv N", "M - 5"]>>
+  %1 = "tiny.reduce"(%0) {op = "sum", axes = array<i64: 0, 1>} : (tensor<?x?xi64, #tiny.dims<["M floordiv N", "M - 5"]>>) -> tensor<i64>
+  "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<i64>, !region.memref<tensor<i64>, [], 64 : i64, true>) -> ()
+  omp.terminator
+}) {sym_name = "busy"} : () -> ()
+func.func @other() -> tensor<i64> {
+  %k = "region.launch"() {kernel = @idle} : () -> (() -> tensor<i64>)
+  %0 = func.call_indirect %k() : () -> tensor<i64>
+  return %0 : tensor<i64>
+}
+func.func @main(%a: tensor<?x?xf32, #tiny.dims<["M", "N"]>>) -> tensor<i64> {
+  %k = "region.launch"() {kernel = @busy} : () -> (() -> tensor<i64>)
+  %0 = func.call_indirect %k() : () -> tensor<i64>
+  return %0 : tensor<i64>
 }

@@ -1,7 +1,7 @@
 // RUN: tinyc-opt --region-to-exec --split-input-file --verify-diagnostics %s
 
-// A module without kernels has nothing to launch.
-// expected-error @unknown {{--region-to-exec finds 0 functions of tensors and needs one, which launches the kernels; run --tiny-to-region first [TC309 InvalidIr]}}
+// A module without functions of tensors has nothing to launch.
+// expected-error @unknown {{the module needs one function to run, called @main; it has none [TC309 InvalidIr]}}
 func.func @f(%x: memref<4xf32>) {
   return
 }

@@ -14,6 +14,7 @@
   %1 = "tiny.permute"(%0) {perm = array<i64: 1, 0>} : (tensor<4x3xf32>) -> tensor<3x4xf32>
   %2 = "tiny.neg"(%1) : (tensor<3x4xf32>) -> tensor<3x4xf32>
   "region.yield"(%2, %y) {materialize = "gmem"} : (tensor<3x4xf32>, !region.memref<tensor<3x4xf32>, [4, 1], 64 : i64, true>) -> ()
+  omp.terminator
 }) {sym_name = "transposed_neg"} : () -> ()
 
 // -----
@@ -32,6 +33,7 @@
   %0 = "region.read"(%x) : (!region.memref<tensor<?xi32, #tiny.dims<["M"]>>, [1], 64 : i64, true>) -> tensor<?xi32, #tiny.dims<["M"]>>
   %1 = "tiny.pad"(%0) {lo = array<i64: 2>, hi = array<i64: 1>, value = 7 : i32} : (tensor<?xi32, #tiny.dims<["M"]>>) -> tensor<?xi32, #tiny.dims<["M + 3"]>>
   "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<?xi32, #tiny.dims<["M + 3"]>>, !region.memref<tensor<?xi32, #tiny.dims<["M + 3"]>>, [1], 64 : i64, true>) -> ()
+  omp.terminator
 }) {sym_name = "pad"} : () -> ()
 
 // -----
@@ -60,6 +62,7 @@
   %5 = "tiny.reduce"(%4) {op = "sum", axes = array<i64: 1>} : (tensor<8x5x6xf16>) -> tensor<8x6xf32>
   %6 = "tiny.relu"(%5) : (tensor<8x6xf32>) -> tensor<8x6xf32>
   "region.yield"(%6, %y) {materialize = "gmem"} : (tensor<8x6xf32>, !region.memref<tensor<8x6xf32>, [6, 1], 64 : i64, true>) -> ()
+  omp.terminator
 }) {sym_name = "sum_of_products"} : () -> ()
 
 // -----
@@ -79,7 +82,26 @@
   %1 = "tiny.reduce"(%0) {op = "sum", axes = array<i64: 1>} : (tensor<8x5xf32>) -> tensor<8xf32>
   %2 = "tiny.flip"(%1) {axes = array<i64: 0>} : (tensor<8xf32>) -> tensor<8xf32>
   "region.yield"(%2, %y) {materialize = "gmem"} : (tensor<8xf32>, !region.memref<tensor<8xf32>, [1], 64 : i64, true>) -> ()
+  omp.terminator
 }) {sym_name = "reversed_sums"} : () -> ()
+
+// -----
+
+// A reduction that a gather reads is recomputed at the gathered index, not taken from an accumulator of the tile.
+// CHECK-LABEL: func.func @gathered_sums(
+// CHECK-NEXT: memref.alloca() : memref<1xf32>
+// CHECK: scf.if
+// CHECK: scf.for
+// CHECK: arith.addf
+"region.kernel"() ({
+^bb0(%x: !region.memref<tensor<4x3xf32>, [3, 1], 64 : i64, true>, %i: !region.memref<tensor<4xi32>, [1], 64 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 64 : i64, true>):
+  %0 = "region.read"(%x) : (!region.memref<tensor<4x3xf32>, [3, 1], 64 : i64, true>) -> tensor<4x3xf32>
+  %1 = "region.read"(%i) : (!region.memref<tensor<4xi32>, [1], 64 : i64, true>) -> tensor<4xi32>
+  %2 = "tiny.reduce"(%0) {op = "sum", axes = array<i64: 1>} : (tensor<4x3xf32>) -> tensor<4xf32>
+  %3 = "tiny.gather"(%2, %1) {axis = 0 : i64} : (tensor<4xf32>, tensor<4xi32>) -> tensor<4xf32>
+  "region.yield"(%3, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> ()
+  omp.terminator
+}) {sym_name = "gathered_sums"} : () -> ()
 
 // -----
 
@@ -96,6 +118,7 @@
   %1 = "region.read"(%i) : (!region.memref<tensor<4xi64>, [1], 64 : i64, true>) -> tensor<4xi64>
   %2 = "tiny.gather"(%0, %1) {axis = 0 : i64} : (tensor<9xf32>, tensor<4xi64>) -> tensor<4xf32>
   "region.yield"(%2, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> ()
+  omp.terminator
 }) {sym_name = "gather"} : () -> ()
 
 // -----

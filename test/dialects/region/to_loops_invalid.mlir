@@ -6,4 +6,5 @@
 ^bb0(%x: !region.memref<tensor<4xf32>, [1], 64 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 64 : i64, true>):
   %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> tensor<4xf32>
   "region.yield"(%0, %y) {materialize = "deferred"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> ()
+  omp.terminator
 }) {sym_name = "copy"} : () -> ()

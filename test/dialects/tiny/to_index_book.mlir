@@ -8,6 +8,7 @@
 // CHECK: "index_book.table"() ({
 // CHECK-NEXT: "index_book.entry"() {{.*}}kinds = ["iter", "iter"], labels = ["m", "k"], maps = [], {{.*}}sizes = ["M", "K"]{{.*}}value = "X"}
 // CHECK-NEXT: "index_book.entry"() {domain = #[[BOX]], guard_values = [], guards = [], inputs = ["X"], kinds = ["iter", "broadcast", "iter"], labels = ["m", "", "k"], maps = [#[[ROWS]]], reduce_axes = array<i64>, sizes = ["M", 1, "K"], symbols = ["M", "K"], value = "v0"}
+// CHECK-NEXT: omp.terminator
 // CHECK-NEXT: }) {function = @main}
 func.func @main(%x: tensor<?x?xf16, #tiny.dims<["M", "K"]>> {tiny.name = "X"}) -> tensor<?x1x?xf16, #tiny.dims<["M", 1, "K"]>> {
   %0 = "tiny.reshape"(%x) : (tensor<?x?xf16, #tiny.dims<["M", "K"]>>) -> tensor<?x1x?xf16, #tiny.dims<["M", 1, "K"]>>

@@ -11,6 +11,7 @@
 // CHECK-NEXT: "poly.block"()
 // CHECK-SAME: accesses = ["[M, N] -> { v6[m, n] -> v4[m, n] }", "[M, N] -> { v6[m, n] -> bias[n] }"]
 // CHECK-NEXT: "poly.edge"() {{.*}}source = "v4", target = "v6"
+// CHECK-NEXT: omp.terminator
 // CHECK-NEXT: }) {function = @main}
 func.func @main(%x: tensor<?x?xf32, #tiny.dims<["M", "K"]>> {tiny.name = "X"}, %w: tensor<?x?xf32, #tiny.dims<["K", "N"]>> {tiny.name = "W"}, %b: tensor<?xf32, #tiny.dims<["N"]>> {tiny.name = "bias"}) -> tensor<?x?xf32, #tiny.dims<["M", "N"]>> {
   %0 = "tiny.expand"(%x) {broadcast_dimensions = array<i64: 0, 2>} : (tensor<?x?xf32, #tiny.dims<["M", "K"]>>) -> tensor<?x?x?xf32, #tiny.dims<["M", "N", "K"]>>
@@ -40,8 +41,8 @@ func.func @main(%x: tensor<4xf32> {tiny.name = "x"}) -> tensor<4xf32> {
 // -----
 
 // What is not quasi-affine is no block.
-// CHECK: "poly.non_scop"() {name = "v2", reason = "'tiny.gather' reads where its data says"}
-// CHECK-NEXT: "poly.block"() {accesses = ["{ v3[i0] -> v2[i0] }"]
+// CHECK: "poly.non_scop"() {name = "v0", reason = "'tiny.gather' reads where its data says"}
+// CHECK-NEXT: "poly.block"() {accesses = ["{ v1[i0] -> v0[i0] }"]
 func.func @main(%x: tensor<9xf32>, %i: tensor<4xi32>) -> tensor<4xf32> {
   %0 = "tiny.gather"(%x, %i) {axis = 0 : i64} : (tensor<9xf32>, tensor<4xi32>) -> tensor<4xf32>
   %1 = "tiny.neg"(%0) : (tensor<4xf32>) -> tensor<4xf32>

@@ -124,3 +124,51 @@ func.func @main(%x: tensor<?xf32, #tiny.dims<["M"]>>) -> tensor<?xf32, #tiny.dim
 func.func @loops(%x: memref<4xf32>) {
   return
 }
+
+// -----
+
+// A contraction does not read through a cast that ends another contraction's kernel.
+// CHECK: {sym_name = "matmul_cast"}
+// CHECK: {sym_name = "matmul_add"}
+// CHECK-LABEL: func.func @main(%arg0: tensor<4x5xf16>
+// CHECK: %[[Q:.*]] = call_indirect %{{.*}}(%arg2, %arg3)
+// CHECK: call_indirect %{{.*}}(%arg0, %arg1, %[[Q]])
+func.func @main(%x: tensor<4x5xf16>, %y: tensor<6x5xf16>, %u: tensor<4x5xf16>, %v: tensor<6x5xf16>) -> tensor<4x6xf32> {
+  %0 = "tiny.expand"(%x) {broadcast_dimensions = array<i64: 0, 2>} : (tensor<4x5xf16>) -> tensor<4x6x5xf16>
+  %1 = "tiny.expand"(%y) {broadcast_dimensions = array<i64: 1, 2>} : (tensor<6x5xf16>) -> tensor<4x6x5xf16>
+  %2 = "tiny.mul"(%0, %1) : (tensor<4x6x5xf16>, tensor<4x6x5xf16>) -> tensor<4x6x5xf16>
+  %3 = "tiny.reduce"(%2) {op = "sum", axes = array<i64: 2>} : (tensor<4x6x5xf16>) -> tensor<4x6xf32>
+  %4 = "tiny.expand"(%u) {broadcast_dimensions = array<i64: 0, 2>} : (tensor<4x5xf16>) -> tensor<4x6x5xf16>
+  %5 = "tiny.expand"(%v) {broadcast_dimensions = array<i64: 1, 2>} : (tensor<6x5xf16>) -> tensor<4x6x5xf16>
+  %6 = "tiny.mul"(%4, %5) : (tensor<4x6x5xf16>, tensor<4x6x5xf16>) -> tensor<4x6x5xf16>
+  %7 = "tiny.reduce"(%6) {op = "sum", axes = array<i64: 2>} : (tensor<4x6x5xf16>) -> tensor<4x6xf16>
+  %8 = "tiny.cast"(%7) : (tensor<4x6xf16>) -> tensor<4x6xf32>
+  %9 = "tiny.add"(%3, %8) : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %9 : tensor<4x6xf32>
+}
+
+// -----
+
+// A dead consumer of a product does not keep it from being the sum's.
+// CHECK-NOT: elementwise
+// CHECK: {sym_name = "mul_reduce_sum"}
+// CHECK-LABEL: func.func @main(%arg0: tensor<8x5xi8>)
+func.func @main(%x: tensor<8x5xi8>) -> tensor<8xi32> {
+  %0 = "tiny.mul"(%x, %x) : (tensor<8x5xi8>, tensor<8x5xi8>) -> tensor<8x5xi8>
+  %1 = "tiny.reduce"(%0) {op = "sum", axes = array<i64: 1>} : (tensor<8x5xi8>) -> tensor<8xi32>
+  %2 = "tiny.neg"(%0) : (tensor<8x5xi8>) -> tensor<8x5xi8>
+  return %1 : tensor<8xi32>
+}
+
+// -----
+
+// A leaf under a reshape that is not affine is written to a buffer.
+// CHECK: "tiny.iota"
+// CHECK: {sym_name = "copy"}
+// CHECK: %[[IOTA:.*]] = call_indirect
+// CHECK: "tiny.reshape"(%[[IOTA]])
+func.func @main() -> tensor<?x?xi32, #tiny.dims<["B", "A"]>> {
+  %0 = "tiny.iota"() {axis = 0 : i64} : () -> tensor<?x?xi32, #tiny.dims<["A", "B"]>>
+  %1 = "tiny.reshape"(%0) : (tensor<?x?xi32, #tiny.dims<["A", "B"]>>) -> tensor<?x?xi32, #tiny.dims<["B", "A"]>>
+  return %1 : tensor<?x?xi32, #tiny.dims<["B", "A"]>>
+}

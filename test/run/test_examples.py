@@ -1,0 +1,96 @@
+"""The programs of `examples/` at odd sizes, on the CPU against the reference, and what only a whole program shows."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tinyc
+from tinyc import cli
+
+EXAMPLES = Path(__file__).parent.parent.parent / "examples"
+
+SIZES = ((1, 1, 1), (7, 5, 3), (64, 64, 32), (150, 130, 70), (257, 129, 65))
+CONV = {"Kh": 3, "Kw": 3, "Sh": 2, "Sw": 2, "Dh": 1, "Dw": 1, "pt": 1, "pb": 1, "pl": 1, "pr": 1}
+BIND = {
+    "attention": {"B": 2, "H": 3, "M": 5, "N": 7, "D": 4},
+    "conv2d": {"N": 2, "Cin_total": 4, "Cin": 2, "Cout": 6, "H": 9, "W": 8, **CONV},
+    "cumulative_sum": {"M": 3, "K": 7},
+    "gather": {"V": 9, "D": 5, "B": 2, "T": 3},
+    "gemm_000": {"M": 7, "N": 5, "K": 3},
+    "gemm_001": {"M": 7, "N": 5, "K": 3},
+    "gemm_bias_relu": {"M": 7, "N": 5, "K": 3},
+    "layer_norm": {"M": 7},
+    "mlp_gelu_000": {"M": 7, "N": 5, "K": 3},
+    "softmax": {"M": 7, "N": 5},
+    "topk": {"M": 7, "N": 5},
+}
+
+
+def test_every_example_is_bound_here():
+    assert {path.stem for path in EXAMPLES.glob("*.json")} == set(BIND)
+
+
+@pytest.mark.parametrize("name", BIND)
+def test_every_layer_of_an_example_agrees(name, capsys):
+    bind = ",".join(f"{symbol}={size}" for symbol, size in BIND[name].items())
+    assert cli.main(["verify", str(EXAMPLES / f"{name}.json"), "--bind", bind]) == 0
+    assert "cpu against the reference" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_the_running_example_is_right_at_odd_sizes(size):
+    m, n, k = size
+    rng = np.random.default_rng(0)
+    x, w, bias = (rng.standard_normal(shape).astype(np.float16) for shape in ((m, k), (k, n), (n,)))
+    model = tinyc.compile(EXAMPLES / "gemm_bias_relu.json", target="cpu")
+    exact = np.maximum(x.astype(np.float64) @ w.astype(np.float64) + bias, 0)
+    np.testing.assert_allclose(model(x, w, bias), exact, rtol=1e-3, atol=1e-3)
+
+
+def test_a_model_runs_again_at_another_size():
+    model = tinyc.compile(EXAMPLES / "conv2d.json", target="cpu", bind=CONV)
+    reference = tinyc.compile(EXAMPLES / "conv2d.json", target="reference", bind=CONV)
+    rng = np.random.default_rng(0)
+    for batch, groups, inner, outer, height, width in ((1, 1, 3, 4, 5, 6), (2, 3, 2, 6, 9, 8)):
+        shapes = ((batch, groups * inner, height, width), (outer, inner, 3, 3), (outer,))
+        inputs = [rng.standard_normal(shape).astype(np.float16) for shape in shapes]
+        np.testing.assert_allclose(model(*inputs), reference(*inputs), rtol=1e-3, atol=1e-3)
+
+
+def test_a_long_epilogue_is_compiled():
+    """300 element-wise ops behind a contraction are one kernel, and no recursion."""
+    document = _product("fp32")
+    for number in range(300):
+        document["uops"].append({"id": f"e{number}", "uop": "NEG", "src": [f"e{number - 1}" if number else "r"]})
+    x, y = np.ones((4, 5), np.float32), np.full((6, 5), 2, np.float32)
+    assert (tinyc.compile(document, target="cpu")(x, y) == 10).all()
+
+
+def test_a_dead_consumer_does_not_change_a_sum_of_products():
+    document = _product("i32", "i8")
+    document["uops"].append({"id": "dead", "uop": "NEG", "src": ["m"]})
+    document["outputs"] = ["r"]
+    x, y = np.full((4, 5), 100, np.int8), np.full((6, 5), 100, np.int8)
+    assert (tinyc.compile(document, target="cpu")(x, y) == 50000).all()
+
+
+def _product(accumulator: str, dtype: str = "fp32") -> dict:
+    """Return `r[4, 6] = x[4, 5] @ y[6, 5]^T`."""
+    return {
+        "uops": [
+            {"id": "x", "uop": "INPUT", "arg": {"tensor_id": "x", "dtype": dtype, "shape": [4, 5]}},
+            {"id": "y", "uop": "INPUT", "arg": {"tensor_id": "y", "dtype": dtype, "shape": [6, 5]}},
+            *(
+                {
+                    "id": f"{name}e",
+                    "uop": "EXPAND",
+                    "src": [name],
+                    "arg": {"result_shape": [4, 6, 5], "broadcast_dimensions": axes},
+                }
+                for name, axes in (("x", [0, 2]), ("y", [1, 2]))
+            ),
+            {"id": "m", "uop": "MUL", "src": ["xe", "ye"]},
+            {"id": "r", "uop": "REDUCE", "src": ["m"], "arg": {"op": "SUM", "axes": [2], "dtype": accumulator}},
+        ]
+    }
