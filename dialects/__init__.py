@@ -56,7 +56,7 @@ def load_all() -> None:
 
 
 def irdl_of(name: str) -> Any:
-    """Return the `ir.Module` with the IRDL that reads the text of the layer `name`: every later layer has Tiny inside."""
+    """Return the `ir.Module` with the IRDL that reads the text of a layer: every later layer has Tiny inside."""
     from tinyc.mlir import ir
 
     needed = [layer.dialect for layer in layers() if layer.name in ("tiny", name)]

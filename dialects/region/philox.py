@@ -7,6 +7,7 @@ import math as host_math
 from typing import Any
 
 from tinyc.dialects.region import scalars
+from tinyc.dialects.tiny.types import uniform_bits
 from tinyc.mlir import arith, ir, math
 
 MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
@@ -60,8 +61,9 @@ def random_number(element_index: Any, distribution: str, seed: int, stream: int,
     lane = arith.andi(element_index, scalars.number(3, kind))
     words = block(quarter, seed, stream)
     if distribution == "uniform":
-        fraction = arith.shrui(_select_word(words, lane), scalars.number(8, _i32()))
-        number = arith.mulf(arith.uitofp(ir.F32Type.get(), fraction), scalars.number(2.0**-24, ir.F32Type.get()))
+        digits = uniform_bits(element)
+        fraction = arith.shrui(_select_word(words, lane), scalars.number(32 - digits, _i32()))
+        number = arith.mulf(arith.uitofp(ir.F32Type.get(), fraction), scalars.number(2.0**-digits, ir.F32Type.get()))
         return scalars.cast(number, "f32", element)
     return scalars.cast(_normal(words, lane), "f64", element)
 

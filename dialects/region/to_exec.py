@@ -33,6 +33,8 @@ class RegionToExec(Pass):
            its status slot where indices come from data, and its symbols, in the order of the kernel function.
         3. A value that is neither input nor output lies in the arena, where a later one may take its place when its
            last reader's generation is over. A `tiny.reshape` is the same buffer.
+        4. The `exec.assume`s are what the host function states, and what makes every extent a size: no divisor below 1,
+           no extent below 0.
     Before:
         "region.kernel"() ({
         ^bb0(%x: !region.memref<tensor<4xf32>, [1], 64 : i64, true>,

@@ -15,6 +15,7 @@ from tinyc.dialects.tiny.ops import erase_unused
 from tinyc.dialects.tiny.types import TensorType
 from tinyc.mlir import func, ir, passmanager
 from tinyc.passes import Pass
+from tinyc.runtime.program import STATUS_WORDS
 from tinyc.text import where
 
 #: Ops whose indices come from data; their kernels get a status buffer.
@@ -93,7 +94,7 @@ def _lower(kernel: Any) -> None:
     tensors = [held_tensor(buffer.type) for buffer in buffers]
     names = symbols_in(kernel)
     index = ir.IndexType.get()
-    status = [ir.MemRefType.get([2], ir.IntegerType.get_signless(64))] if is_checked(kernel) else []
+    status = [ir.MemRefType.get([STATUS_WORDS], ir.IntegerType.get_signless(64))] if is_checked(kernel) else []
     types = [*map(memref_type, tensors), *status, *(index for _ in names), index, index]
     with ir.InsertionPoint(kernel.operation), kernel.location:
         function = func.FuncOp(kernel.operation.attributes["sym_name"].value, (types, []))

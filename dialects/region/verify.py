@@ -119,7 +119,7 @@ def _check_outputs(op: Any) -> None:
 
 
 def _check_ordered(op: Any) -> None:
-    """Check that an op which walks an axis in order stands alone: the kernel yields its results and computes no more."""
+    """Check that an op which walks an axis in order stands alone: the kernel yields its results and nothing else."""
     ordered = [inner.operation for inner in body_of(op) if inner.operation.name in ORDERED]
     if not ordered:
         return

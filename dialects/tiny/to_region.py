@@ -31,7 +31,7 @@ class TinyToRegion(Pass):
     Requires:
         1. Functions of Tiny ops in a single block.
     Ensures:
-        1. Each compute op that an output needs is in a `region.kernel`; all others are gone.
+        1. Each compute op that an output needs is in a `region.kernel`; all others are gone. Equal kernels are one.
         2. Each result of a function is a distinct result of a kernel; a result that is only a movement of an input, or
            an input, is copied by a kernel.
     Before:
@@ -96,12 +96,13 @@ def _is_tiny(function: Any) -> bool:
 
 
 class _Names:
-    """Kernel names that are new in the module: what the kernel computes, numbered where that is taken."""
+    """The kernels of a module by body, and names that are new in it: what is computed, numbered where that is taken."""
 
     def __init__(self, module: Any) -> None:
         symbols = (op.operation.attributes.get("sym_name") for op in module.body.operations)
         self.taken = {symbol.value for symbol in symbols if isinstance(symbol, ir.StringAttr)}
         self.counts: dict[str, int] = {}
+        self.of_body: dict[Any, str] = {}
 
     def new(self, stem: str) -> str:
         """Return `stem`, or `stem_<n>`."""
@@ -193,17 +194,25 @@ class _Host:
         location = (
             outputs[0].owner.operation.location if isinstance(outputs[0], ir.OpResult) else self.function.location
         )
-        name = self.names.new(_stem(group))
         with location:
+            unnamed = {"sym_name": ir.StringAttr.get("")}
             with ir.InsertionPoint(self.host_function.operation):
-                kernel = ir.Operation.create(
-                    "region.kernel", attributes={"sym_name": ir.StringAttr.get(name)}, regions=1
-                )
+                kernel = ir.Operation.create("region.kernel", attributes=unnamed, regions=1)
             block = kernel.regions[0].blocks.append(*map(self._memref, (*inputs, *outputs)))
             with ir.InsertionPoint(block):
                 self._body(block, inputs, outputs, group)
                 end_body()
-            return self._launch(name, inputs, outputs)
+            return self._launch(self._named(kernel, block, group), inputs, outputs)
+
+    def _named(self, kernel: Any, block: Any, group: Group | None) -> str:
+        """Give a new kernel its name, or drop it where one with the same body exists; return the name."""
+        body = _body_key(block)
+        if body in self.names.of_body:
+            kernel.erase()
+        else:
+            self.names.of_body[body] = name = self.names.new(_stem(group))
+            kernel.attributes["sym_name"] = ir.StringAttr.get(name)
+        return self.names.of_body[body]
 
     def _memref(self, value: Any) -> Any:
         if value.type not in self.memrefs:
@@ -233,6 +242,20 @@ class _Host:
             )
             call = func.CallIndirectOp(types, launch.results[0], [self.values[value] for value in inputs])
         return list(call.operation.results)
+
+
+def _body_key(block: Any) -> tuple[Any, ...]:
+    """Return what two kernel bodies have in common if and only if they do the same: all but names and locations."""
+    numbers = {argument: number for number, argument in enumerate(block.arguments)}
+    key: list[Any] = [tuple(argument.type for argument in block.arguments)]
+    for op in block.operations:
+        attributes = op.operation.attributes
+        operands = tuple(numbers[operand] for operand in op.operation.operands)
+        results = list(op.operation.results)
+        key.append((op.operation.name, tuple((name, attributes[name]) for name in attributes), operands))
+        key.append(tuple(result.type for result in results))
+        numbers.update((result, len(numbers) + k) for k, result in enumerate(results))
+    return tuple(key)
 
 
 def _copy_op(op: Any, local: dict[Any, Any]) -> None:

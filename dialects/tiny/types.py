@@ -42,6 +42,11 @@ def bits(element: str) -> int:
     return int(element.lstrip("buif"))
 
 
+def uniform_bits(element: str) -> int:
+    """Return how many bits a uniform random number has: as many as the type holds exactly, so that none rounds to 1."""
+    return {"f16": 11, "bf16": 8}.get(element, 24)
+
+
 def size_bytes(element: str) -> int:
     """Return the size of one element in memory in bytes; a bool takes one."""
     return max(1, bits(element) // 8)

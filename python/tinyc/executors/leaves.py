@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tinyc.dialects.tiny.types import uniform_bits
 from tinyc.executors import philox
 from tinyc.executors.elements import Precision, cast
 from tinyc.executors.memory import require_memory
@@ -30,6 +31,9 @@ def rand(arguments: Mapping[str, Any], precision: Precision) -> np.ndarray:
     """Return the Philox numbers of the distribution, by row-major position."""
     shape = arguments["shape"]
     require_memory(shape, np.dtype(np.float64), "a tensor of random numbers")
-    draw = philox.uniform if arguments["distribution"] == "uniform" else philox.normal
-    numbers = draw(math.prod(shape), arguments["seed"], arguments["stream"])
+    count, seed, stream = math.prod(shape), arguments["seed"], arguments["stream"]
+    if arguments["distribution"] == "uniform":
+        numbers = philox.uniform(count, seed, stream, uniform_bits(arguments["element"]))
+    else:
+        numbers = philox.normal(count, seed, stream)
     return cast(numbers.reshape(shape), arguments["element"], precision)

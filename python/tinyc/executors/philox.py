@@ -43,9 +43,9 @@ def words(count: int, seed: int, stream: int) -> np.ndarray:
     return philox(counter, (seed & _WORD, seed >> 32 & _WORD)).reshape(-1)[:count]
 
 
-def uniform(count: int, seed: int, stream: int) -> np.ndarray:
-    """Return `count` numbers on [0, 1) in f32, multiples of 2^-24."""
-    return (words(count, seed, stream) >> np.uint32(8)).astype(np.float32) * np.float32(2**-24)
+def uniform(count: int, seed: int, stream: int, bits: int = 24) -> np.ndarray:
+    """Return `count` numbers on [0, 1) in f32, multiples of ``2^-bits``: the upper bits of each word."""
+    return (words(count, seed, stream) >> np.uint32(32 - bits)).astype(np.float32) * np.float32(2.0**-bits)
 
 
 def normal(count: int, seed: int, stream: int) -> np.ndarray:

@@ -67,8 +67,11 @@ class _Evaluation:
     ) -> None:
         self.symbols, self.precision, self.kernels, self.observe = symbols, precision, known, observe
 
-    def block(self, block: Any, operands: list[np.ndarray]) -> list[np.ndarray]:
-        """Run a body on the values of its first arguments; return what it returns or yields."""
+    def block(self, block: Any, operands: list[np.ndarray], observed: bool = True) -> list[np.ndarray]:
+        """Run a body on the values of its first arguments; return what it returns or yields.
+
+        The values in a kernel are not `observed`: it may serve several launches, and its ops are named after the first.
+        """
         environment: dict[Any, Any] = dict(zip(block.arguments, operands, strict=False))
         needed = needed_ops(block)
         products = summed_products(needed)
@@ -85,7 +88,8 @@ class _Evaluation:
             made = [Product(*values)] if results[0] in products else self._op(op, values)
             for result, value in zip(results, made, strict=True):
                 environment[result] = value
-                self._tell(result, value)
+                if observed:
+                    self._tell(result, value)
             for operand in set(op.operation.operands):
                 if last_use[operand] == op:
                     del environment[operand]
@@ -108,7 +112,7 @@ class _Evaluation:
             return [self.kernels[op.operation.attributes["kernel"].value]]
         if name == "func.call_indirect":
             kernel, *operands = values
-            return self.block(block_of(kernel), operands)
+            return self.block(block_of(kernel), operands, observed=False)
         raise TinycError("InvalidIr", f"the reference runs Tiny and Region modules, and '{name}' is of another layer")
 
     def _tiny(self, op: Any, name: str, values: list[Any]) -> list[Any]:

@@ -149,6 +149,21 @@ func.func @main(%x: tensor<4x5xf16>, %y: tensor<6x5xf16>, %u: tensor<4x5xf16>, %
 
 // -----
 
+// Equal kernels are one kernel, launched several times.
+// CHECK: {sym_name = "elementwise_relu"}
+// CHECK-NOT: {sym_name = "elementwise_relu_1"}
+// CHECK-LABEL: func.func @main(%arg0: tensor<7xf32>
+// CHECK: %[[FIRST:.*]] = call_indirect %{{.*}}(%arg0)
+// CHECK: "region.launch"() {kernel = @elementwise_relu}
+// CHECK: call_indirect %{{.*}}(%[[FIRST]])
+func.func @main(%x: tensor<7xf32>) -> tensor<7xf32> {
+  %0 = "tiny.relu"(%x) : (tensor<7xf32>) -> tensor<7xf32>
+  %1 = "tiny.relu"(%0) : (tensor<7xf32>) -> tensor<7xf32>
+  return %1 : tensor<7xf32>
+}
+
+// -----
+
 // A dead consumer of a product does not keep it from being the sum's.
 // CHECK-NOT: elementwise
 // CHECK: {sym_name = "mul_reduce_sum"}
