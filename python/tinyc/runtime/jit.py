@@ -10,6 +10,8 @@ from typing import Any
 from tinyc.diagnostics import InternalError
 
 _NUMBER = itertools.count()
+#: What `exec-to-llvm` puts in front of a kernel's name.
+_KERNEL_PREFIX = "kernel."
 
 
 class Code:
@@ -52,6 +54,10 @@ def _optimise(module: Any, machine: Any) -> None:
     """Run LLVM's O2 on `module`, with vectorisation for `machine`."""
     binding = _binding()
     module.triple, module.data_layout = binding.get_default_triple(), str(machine.target_data)
+    for function in module.functions:
+        if function.name.startswith(_KERNEL_PREFIX) and not function.is_declaration:
+            # Inlined into the function that calls all kernels, a kernel would be compiled again at each launch.
+            function.add_function_attribute("noinline")
     options = binding.create_pipeline_tuning_options(speed_level=2)
     options.loop_vectorization = options.slp_vectorization = True
     builder = binding.create_pass_builder(machine, options)
