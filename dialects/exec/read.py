@@ -14,6 +14,7 @@ from tinyc.dialects.exec.ops import ExtentAttr, PtrAttr, StatusAttr
 from tinyc.dialects.tiny.attributes import tensor_type
 from tinyc.mlir import ir
 from tinyc.runtime.program import Assumption, Buffer, ExtentValue, Grid, Kernel, Parameter, Pointer, Program, Status
+from tinyc.text import where
 
 KINDS = ("input", "output", "arena")
 MEMORY_SPACES = ("host",)
@@ -86,6 +87,7 @@ def kernel_of(op: Any) -> Kernel:
         parameters=tuple(_parameter(each) for each in array(attributes, "parameters")),
         reads=texts(attributes, "reads"),
         writes=texts(attributes, "writes"),
+        where=where(op.location),
     )
 
 

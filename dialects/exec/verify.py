@@ -1,8 +1,9 @@
 """What holds in the Exec layer: of each op, and of a host function with its buffers and launches.
 
 Liveness is by generations: a buffer lives from the generation that writes it to the last one that reads it, and two
-buffers that are alive together have no byte of the arena in common. For static sizes that is decided; for symbolic ones
-it is checked at sample sizes, and a violation is reported with the sizes at which it happens.
+buffers that are alive together have no byte of the arena in common. Buffers in slots, as --region-to-exec makes them,
+are proved to be apart; other static layouts are decided, and other symbolic ones are checked at those sample sizes that
+the function's assumptions admit. A violation is reported with the sizes at which it happens.
 """
 
 from collections.abc import Iterator, Mapping
@@ -192,13 +193,36 @@ def _order(program: Program, located: _Located) -> Iterator[Violation]:
 def _arena(program: Program, located: _Located) -> Iterator[Violation]:
     """Check that arena buffers are aligned, inside the arena, and apart from all that live at the same time."""
     alive = lifetimes(program.kernels)
+    if _is_proved(program, alive):
+        return
     rows = SAMPLES if program.symbols else SAMPLES[:1]
     for row in rows:
         values = {name: row[position % len(row)] for position, name in enumerate(program.symbols)}
-        found = list(_arena_at(program, located, alive, values))
+        found = list(_arena_at(program, located, alive, values)) if _admits(program, values) else []
         if found:
             yield from found
             return
+
+
+def _is_proved(program: Program, alive: Mapping[str, tuple[int, int]]) -> bool:
+    """Say whether the arena is right for all sizes; False: not known."""
+    buffers = program.of_kind("arena")
+    requests = [arena.Request(buffer.size, *alive[buffer.name]) for buffer in buffers]
+    try:
+        return arena.in_slots([buffer.offset for buffer in buffers], requests, program.arena_bytes)
+    except ExtentError:  # the sum of the sizes is too long a formula
+        return False
+
+
+def _admits(program: Program, values: Mapping[str, int]) -> bool:
+    """Say whether the program may run at these sizes: its assumptions hold, and no extent is negative."""
+    try:
+        return all(
+            each.relates(extents.evaluate(each.lhs, values), extents.evaluate(each.rhs, values))
+            for each in program.assumptions
+        ) and all(extents.evaluate(dim, values) >= 0 for buffer in program.buffers for dim in buffer.shape)
+    except ExtentError:  # a division by zero
+        return False
 
 
 def lifetimes(kernels: tuple[Kernel, ...]) -> dict[str, tuple[int, int]]:
@@ -230,9 +254,7 @@ def _arena_at(
                         f"buffer '{buffer.name}' ends at byte {start + size}, the arena at {total}{at}",
                     )
     except ExtentError:
-        return  # sizes that the program's assumptions exclude
-    if any(each.size < 0 for each in placed):
-        return
+        return  # an offset divides by zero at these sizes
     places = {buffer.name: location for buffer, location in zip(program.buffers, located.buffers, strict=True)}
     for left, right in arena.overlaps(placed):
         yield (

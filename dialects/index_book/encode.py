@@ -50,7 +50,7 @@ def number_attribute(value: bool | int | float) -> Any:
     if isinstance(value, bool):
         return ir.BoolAttr.get(value)
     if isinstance(value, float):
-        return ir.FloatAttr.get(ir.F64Type.get(), value)
+        return ir.FloatAttr.get_f64(value)
     wrapped = value - 2**64 if value >= 2**63 else value
     return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), wrapped)
 

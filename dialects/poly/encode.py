@@ -37,7 +37,7 @@ def _attribute(value: Any) -> Any:
         wrapped = value - 2**64 if value >= 2**63 else value
         return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), wrapped)
     if isinstance(value, float):
-        return ir.FloatAttr.get(ir.F64Type.get(), value)
+        return ir.FloatAttr.get_f64(value)
     if isinstance(value, str):
         return ir.StringAttr.get(value)
     if isinstance(value, dict):

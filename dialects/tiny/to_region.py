@@ -155,9 +155,9 @@ class _Host:
         attributes = self.function.operation.attributes
         with ir.InsertionPoint(self.function.operation), self.function.location:
             self.host_function = func.FuncOp(self.function.name.value, self.function.type)
+            self.host = self.host_function.add_entry_block()
         for name in attributes:
             self.host_function.operation.attributes[name] = attributes[name]
-        self.host = self.host_function.add_entry_block()
         self.values.update(zip(self.block.arguments, self.host.arguments, strict=True))
         for op in self.block.operations:
             if op.operation.name == "tiny.assume":

@@ -4,20 +4,20 @@ Results go to stdout, errors and remarks to stderr. The exit status is 0 if all 
 program, its inputs or its numbers, 2 for a command line that does not read. No input ends in a traceback.
 """
 
-import os
 import sys
 import tempfile
 import traceback
 from collections.abc import Sequence
 
+from tinyc import streams
 from tinyc.cli_arguments import read
 from tinyc.diagnostics import TinycError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `tinyc` with `argv` (default: the process's) and return its exit status."""
-    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
+        streams.stdout().reconfigure(errors="backslashreplace")
         arguments = read(sys.argv[1:] if argv is None else argv)
         from tinyc import commands
 
@@ -26,9 +26,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         return status
     except TinycError as error:
         sys.stderr.write(f"{error}\n")
-    except BrokenPipeError:
-        # Whoever read our output is gone; Python must not try to flush it again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # whoever read our output is gone
+        streams.abandon_stdout()
+    except OSError as error:
+        sys.stderr.write(f"{streams.failure(error)}\n")
+        streams.abandon_stdout()
     except KeyboardInterrupt:
         return 130
     except MemoryError as error:

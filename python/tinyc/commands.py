@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 
 from tinyc import verification
-from tinyc.diagnostics import Remark, collect_remarks
+from tinyc.diagnostics import Remark, collect_remarks, printable
 from tinyc.dialects.tiny.types import TensorType
 from tinyc.executors import reference
 from tinyc.executors.compare import Comparison, compare_all
 from tinyc.executors.elements import DTYPES, element_of
-from tinyc.executors.random_inputs import random_inputs
+from tinyc.executors.random_inputs import random_inputs, static_shapes
 from tinyc.executors.signature import Parameter
 from tinyc.files import read_arrays, write, write_arrays
 from tinyc.layers import NAMES
-from tinyc.model import Model, compile
+from tinyc.model import Model, check_target, compile, program_of
 
 _SHOWN_ELEMENTS = 6
 _DUMP_FOLDER = Path("tinyc-dump")
@@ -93,7 +93,11 @@ def _report(remarks: list[Remark], arguments: argparse.Namespace) -> None:
 
 def _compiled(arguments: argparse.Namespace) -> Model:
     started = time.perf_counter()
-    model = compile(Path(arguments.program), target=arguments.target, bind=arguments.bind)
+    check_target(arguments.target)
+    module = program_of(Path(arguments.program), arguments.bind)
+    if "random" in arguments and arguments.inputs is None:
+        static_shapes(module)  # before the compiler takes its time
+    model = compile(module, target=arguments.target)
     seconds = time.perf_counter() - started
     _line("program", f"{arguments.program} on {arguments.target}")
     _line("layers", " -> ".join(model.layers))
@@ -143,4 +147,4 @@ def _described(value: np.ndarray) -> str:
 
 
 def _line(title: str, text: str) -> None:
-    sys.stdout.write(f"{title:<9}{text}\n")
+    sys.stdout.write(f"{title:<9}{printable(text)}\n")

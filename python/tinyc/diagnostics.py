@@ -52,6 +52,18 @@ CODES = {
     "InternalError": "TC901",
 }
 
+#: A message may have several lines.
+LINES = "\n\t"
+
+
+def printable(text: str, kept: str = "") -> str:
+    """Return `text` with what is no printable character escaped, but for those in `kept`: names come from files."""
+    return "".join(each if each.isprintable() or each in kept else _escaped(each) for each in text)
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")
+
 
 @dataclass(frozen=True)
 class Where:
@@ -70,7 +82,7 @@ class Where:
     def __str__(self) -> str:
         position = ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
         node = f"node '{self.node}'" if self.node is not None else ""
-        return ", ".join(part for part in (position, node) if part)
+        return printable(", ".join(part for part in (position, node) if part))
 
 
 class TinycError(Exception):
@@ -107,7 +119,7 @@ class TinycError(Exception):
 
     def _line(self) -> str:
         place = str(self.where)
-        return f"{place + ': ' if place else ''}error: {self.message} [{self.code} {self.name}]"
+        return f"{place + ': ' if place else ''}error: {printable(self.message, LINES)} [{self.code} {self.name}]"
 
 
 class InternalError(TinycError):
@@ -132,7 +144,7 @@ class Remark:
 
     def __str__(self) -> str:
         place = str(self.where)
-        return f"{place + ': ' if place else ''}remark: {self.message} [{self.code}]"
+        return f"{place + ': ' if place else ''}remark: {printable(self.message, LINES)} [{self.code}]"
 
     def to_json(self) -> str:
         """Return the remark as one line of JSON."""

@@ -28,14 +28,15 @@ def read(path: Path) -> bytes:
         raise _unreadable("read", path, error) from None
 
 
-def write(path: Path, text: str) -> Path:
-    """Write a text file, with the folders that it needs.
+def write(path: Path, text: str, make_folders: bool = False) -> Path:
+    """Write a text file; with `make_folders` the folders that it needs, too, which a dump may and a plain file not.
 
     Raises:
         TinycError: `UnreadableFile`.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        if make_folders:
+            path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     except (OSError, ValueError) as error:
         raise _unreadable("write", path, error) from None

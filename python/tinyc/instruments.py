@@ -69,7 +69,7 @@ class PrintIr(Instrument):
             return
         from tinyc.files import write  # with numpy, which tinyc-opt needs for nothing else
 
-        write(self.tree_dir / f"{self._count}_{step.name}.mlir", f"{header}{text.rstrip()}\n")
+        write(self.tree_dir / f"{self._count}_{step.name}.mlir", f"{header}{text.rstrip()}\n", True)
         self._count += 1
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tinyc.analysis.graphs import main_function
-from tinyc.diagnostics import Remark, TinycError, collect_remarks
+from tinyc.diagnostics import Remark, TinycError, Where, collect_remarks
 from tinyc.executors import reference
 from tinyc.executors.signature import Signature, signature_of
 from tinyc.layers import NAMES
@@ -100,9 +100,11 @@ def compile(
     Raises:
         TinycError: what is wrong with the program (`errors` has all of it), or `UnsupportedTarget`.
     """
-    _check_target(target, arch, plan)
+    check_target(target, arch, plan)
+    if not isinstance(dump, str | os.PathLike | None):
+        raise TinycError("UnreadableFile", f"dump={dump!r} is no folder; give a path")
     with collect_remarks() as remarks:
-        walk = Walk(load(source, bind))
+        walk = Walk(program_of(source, bind))
         execute = _EXECUTORS[target](walk)
         model = Model(walk, target, execute, remarks)
         if dump is not None:
@@ -110,7 +112,27 @@ def compile(
     return model
 
 
-def _check_target(target: str, arch: str | None, plan: Any) -> None:
+def program_of(source: Any, bind: Mapping[str, int] | None = None) -> Any:
+    """Return the module that `source` means, which has a function to run.
+
+    Raises:
+        TinycError: what is wrong with the program; it names the file.
+    """
+    module = load(source, bind)
+    try:
+        main_function(module)
+    except TinycError as error:
+        is_path = isinstance(source, os.PathLike) or (isinstance(source, str) and not {"{", "\n"} & set(source))
+        raise error.at(Where(file=str(source)) if is_path else Where()) from None
+    return module
+
+
+def check_target(target: str, arch: str | None = None, plan: Any = None) -> None:
+    """Check that there is such a target, and that it takes these options.
+
+    Raises:
+        TinycError: `UnsupportedTarget`.
+    """
     if target in _LATER:
         message = f"this version of tinyc has no target '{target}' yet; use {' or '.join(map(repr, TARGETS))}"
         raise TinycError("UnsupportedTarget", message)
@@ -145,6 +167,8 @@ def model_init(source: Any, **options: Any) -> Model:
 
 def model_run(model: Model, inputs: Mapping[str, Any]) -> Arrays:
     """Run a model: `Model.run` under the name of specification 000 §8."""
+    if not isinstance(inputs, Mapping) or not all(isinstance(name, str) for name in inputs):
+        raise TinycError("InputMismatch", "the inputs are no mapping from names to arrays; give {name: array, …}")
     return model.run(**inputs)
 
 

@@ -6,7 +6,6 @@ passes.
 """
 
 import argparse
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
-from tinyc import dialects, expectations, guards, opt_arguments, passes, pipeline, text
-from tinyc.diagnostics import Remark, TinycError, Where, collect_remarks
+from tinyc import dialects, expectations, guards, opt_arguments, passes, pipeline, streams, text
+from tinyc.diagnostics import LINES, Remark, TinycError, Where, collect_remarks, printable
 from tinyc.instruments import PrintIr, Timing
 from tinyc.mlir import PROVIDER, context
 from tinyc.passes import Pass
@@ -30,9 +29,11 @@ def main(argv: Sequence[str] | None = None, known: Sequence[type[Pass]] = pipeli
         return _main(sys.argv[1:] if argv is None else argv, known)
     except TinycError as error:
         sys.stderr.write(f"{error}\n")
-    except BrokenPipeError:
-        # Whoever read our output is gone; Python must not try to flush it again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # whoever read our output is gone
+        streams.abandon_stdout()
+    except OSError as error:
+        sys.stderr.write(f"{streams.failure(error)}\n")
+        streams.abandon_stdout()
     except KeyboardInterrupt:
         return 130
     except Exception as error:  # a defect of tinyc's: a sentence, not a traceback
@@ -43,8 +44,8 @@ def main(argv: Sequence[str] | None = None, known: Sequence[type[Pass]] = pipeli
 def _main(argv: Sequence[str], known: Sequence[type[Pass]]) -> int:
     arguments = opt_arguments.read(argv, known)
     if arguments.help or arguments.version or arguments.show_dialects or arguments.emit_irdl:
-        sys.stdout.write(_about(arguments))
-        sys.stdout.flush()
+        streams.stdout().write(_about(arguments))
+        streams.stdout().flush()
         return 0
     if arguments.dump_pass_pipeline:
         count = len(arguments.steps)
@@ -107,6 +108,8 @@ def _read(name: str) -> bytes:
     try:
         if name != "-":
             return Path(name).read_bytes()
+        if sys.stdin is None:
+            raise ValueError("the standard input is closed")
         if sys.stdin.isatty():
             sys.stderr.write("(processing input from stdin now, hit ctrl-c/ctrl-d to interrupt)\n")
         return sys.stdin.buffer.read()
@@ -117,8 +120,8 @@ def _read(name: str) -> bytes:
 
 def _write(name: str, content: str) -> None:
     if name == "-":
-        sys.stdout.buffer.write(content.encode())
-        sys.stdout.flush()
+        streams.stdout().buffer.write(content.encode())
+        streams.stdout().flush()
         return
     try:
         Path(name).write_text(content, encoding="utf-8")
@@ -213,7 +216,7 @@ def _show(diagnostics: Sequence[Diagnostic], source: str, filename: str) -> None
 def _rendered(diagnostic: Diagnostic, lines: list[str]) -> str:
     where = diagnostic.where
     place = str(Where(None, where.file, where.line, where.column)) or "<unknown>:0"
-    rendered = f"{place}: {diagnostic.severity}: {diagnostic.message}\n"
+    rendered = f"{place}: {diagnostic.severity}: {printable(diagnostic.message, LINES)}\n"
     if where.line is None or not 1 <= where.line <= len(lines):
         return rendered
     line = lines[where.line - 1].rstrip()

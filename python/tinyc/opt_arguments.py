@@ -7,6 +7,7 @@ import argparse
 import dataclasses
 import inspect
 import itertools
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -19,6 +20,8 @@ _DESCRIPTION = "Run passes on MLIR text, spelled as in mlir-opt. The IR goes to 
 _EPILOG = """\
 Each pass of MLIR's own is a flag too (--cse, --canonicalize, --convert-scf-to-cf). Passes run in the order given;
 options are --pass=key=value or --pass="key=value key2=value2". --help beside pass flags explains those in full."""
+
+_PASS_NAME = re.compile(r"[\w.-]+")
 
 
 class Parser(argparse.ArgumentParser):
@@ -50,15 +53,39 @@ def read(argv: Sequence[str], known: Sequence[type[Pass]]) -> argparse.Namespace
         except TinycError as error:
             if "is neither a pass" not in error.message:
                 raise
-            hint = suggest(f"--{name}", [*flags, *(f"--{each.name}" for each in known)])
-            raise TinycError("UnknownPass", f"unknown flag '--{name}'{hint if 'did you' in hint else ''}") from None
+            hint = _close(f"--{name}", [*flags, *(f"--{each.name}" for each in known)])
+            raise TinycError("UnknownPass", f"unknown flag '--{name}'{hint}") from None
     if arguments.steps and arguments.pass_pipeline is not None:
         raise TinycError("UnknownPass", "--pass-pipeline and pass flags cannot be mixed; put all passes into one")
     if arguments.pass_pipeline is not None:
         arguments.steps = list(pipeline.parse(arguments.pass_pipeline, known).steps)
+    for when in ("before", "after"):
+        for name in getattr(arguments, f"mlir_print_ir_{when}"):
+            _check_pass(name, f"--mlir-print-ir-{when}", known)
     if arguments.help:
         arguments.help_text = _help(parser, [type(step) for step in arguments.steps if isinstance(step, Pass)])
     return arguments
+
+
+def _check_pass(name: str, flag: str, known: Sequence[type[Pass]]) -> None:
+    """Raise unless `name` is a pass of tinyc's or of MLIR's."""
+    names = [each.name for each in known]
+    if name in names:
+        return
+    try:
+        pipeline.flag(name, "", ())
+        return
+    except TinycError as error:
+        # A pass that only wants options, or another op to work on, is one.
+        if _PASS_NAME.fullmatch(name) and "is neither a pass" not in error.message:
+            return
+    raise TinycError("UnknownPass", f"{flag}: there is no pass '{name}'{_close(name, names)}")
+
+
+def _close(name: str, known: Sequence[str]) -> str:
+    """Return the end of a message about an unknown name: the names that are like it, if any are."""
+    hint = suggest(name, known)
+    return hint if "did you" in hint else ""
 
 
 def _split(argv: list[str], flags: Mapping[str, argparse.Action]) -> tuple[list[str], list[tuple[str, str]]]:

@@ -4,6 +4,7 @@ In: whatever `tinyc.compile` takes as `source`, and the values of symbols. Out: 
 layer, verified, that nothing else refers to.
 """
 
+import operator
 import os
 import re
 from collections.abc import Mapping
@@ -14,6 +15,7 @@ from tinyc import dialects, passes, text
 from tinyc.binding import bind_symbols
 from tinyc.diagnostics import TinycError
 from tinyc.files import read
+from tinyc.importers.json_text import EXAMPLE
 from tinyc.mlir import context, ir
 
 Bind = Mapping[str, int]
@@ -33,6 +35,8 @@ def load(source: Any, bind: Bind | None = None) -> Any:
         return _from_json(source, bind, None)
     if isinstance(source, ir.Module):
         return _from_ir(_own(source), bind)
+    if isinstance(source, str | bytes) and not source.strip():
+        raise TinycError("InvalidJson", f"the source is empty; {EXAMPLE}")
     if isinstance(source, os.PathLike) or (isinstance(source, str) and not {"{", "\n"} & set(source)):
         return _from_text(read(Path(source)), bind, str(source))
     if isinstance(source, str | bytes):
@@ -67,10 +71,24 @@ def checked_bind(bind: Bind | None) -> dict[str, int]:
     Raises:
         TinycError: `InvalidExtent`.
     """
-    for name, value in (bind or {}).items():
-        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**63:
-            raise TinycError("InvalidExtent", f"bind {name} = {value!r}: an extent is an integer in 0 … 2^63 - 1")
-    return dict(bind or {})
+    if bind is None:
+        return {}
+    if not isinstance(bind, Mapping):
+        raise TinycError(
+            "InvalidExtent",
+            f"bind is a {type(bind).__name__}; give a mapping from symbols to sizes, such as {{'M': 128}}",
+        )
+    return {name: _bound_extent(name, value) for name, value in bind.items()}
+
+
+def _bound_extent(name: str, value: Any) -> int:
+    try:
+        extent = -1 if isinstance(value, bool) else operator.index(value)  # numpy's integers are sizes too
+    except TypeError:
+        extent = -1
+    if not 0 <= extent < 2**63:
+        raise TinycError("InvalidExtent", f"bind {name} = {value!r}: an extent is an integer in 0 … 2^63 - 1")
+    return extent
 
 
 def _from_text(source: str | bytes, bind: dict[str, int], filename: str | None) -> Any:
@@ -78,7 +96,12 @@ def _from_text(source: str | bytes, bind: dict[str, int], filename: str | None) 
     start = _SPACE_AND_COMMENTS.match(shown)
     is_json = filename.endswith(".json") if filename and filename.endswith((".json", ".mlir")) else None
     if is_json is None:
-        is_json = start is not None and shown[start.end() : start.end() + 1] in ("{", "[", "")
+        is_json = start is not None and shown[start.end() : start.end() + 1] in (
+            "{",
+            "[",
+            "",
+            "/",
+        )  # "/": an open comment
     if is_json:
         return _from_json(source, bind, filename)
     return _from_ir(text.parse(source, filename or "-"), bind)

@@ -80,7 +80,8 @@ class Walk:
             self._checked_name(name)
         for number, layer in enumerate(LAYERS):
             if layer.name in names and self.has(layer.name):
-                written.append(write(folder / f"{number:02d}_{layer.name}{layer.suffix}", self.text(layer.name)))
+                path = folder / f"{number:02d}_{layer.name}{layer.suffix}"
+                written.append(write(path, self.text(layer.name), make_folders=True))
         return written
 
     @staticmethod

@@ -5,8 +5,10 @@ import random
 import pytest
 
 from tinyc.analysis import extents
-from tinyc.analysis.arena import ALIGNMENT_BYTES, Placed, Request, allocate, overlaps
+from tinyc.analysis.arena import ALIGNMENT_BYTES, Placed, Request, aligned, allocate, in_slots, overlaps
 from tinyc.analysis.extents import parse
+
+M = extents.symbol("M")
 
 
 def placed(requests: list[Request], values: dict[str, int]) -> list[Placed]:
@@ -64,3 +66,23 @@ def test_random_lifetimes_never_overlap(seed):
 def test_an_overlap_is_found():
     left, right, later = Placed("a", 0, 65, 0, 2), Placed("b", 64, 8, 2, 3), Placed("c", 0, 100, 4, 4)
     assert overlaps([left, right, later]) == [(left, right)]
+
+
+def test_what_is_allocated_lies_in_slots():
+    requests = [Request(4 * M, 0, 1), Request(8 * M, 1, 2), Request(4 * M - 16, 2, 3), Request(64, 0, 3)]
+    starts, total = allocate(requests)
+    assert in_slots(starts, requests, total)
+
+
+@pytest.mark.parametrize(
+    ("starts", "lives", "total"),
+    [
+        ((0, 64), ((0, 1), (1, 2)), 8 * M + 64),  # the second starts before the first ends
+        ((0, 0), ((0, 1), (1, 2)), aligned(4 * M)),  # both are alive in generation 1
+        ((0, aligned(4 * M)), ((0, 1), (1, 2)), aligned(4 * M)),  # the second ends behind the arena
+        ((32, aligned(4 * M)), ((0, 1), (1, 2)), 2 * aligned(4 * M)),  # the first is not at 0
+    ],
+)
+def test_other_layouts_are_not_known_to_be_right(starts, lives, total):
+    requests = [Request(4 * M, first, last) for first, last in lives]
+    assert not in_slots(starts, requests, total)

@@ -17,10 +17,10 @@ def equation(left, right):
     return Equation.between(shape(*left), shape(*right))
 
 
-def solved(pairs, unknown, inputs=()):
+def solved(pairs, unknown, inputs=(), bound=()):
     """Return the solution of equations between shapes, as text."""
-    solution = equations.solve_shapes([equation(*pair) for pair in pairs], unknown, inputs)
-    return {name: str(value) for name, value in solution.items()}
+    solution = equations.solve_shapes([equation(*pair) for pair in pairs], unknown, inputs, bound)
+    return {name: str(value) for name, value in solution.values.items()}
 
 
 # --- one equation -----------------------------------------------------------------------------------------------------
@@ -126,6 +126,31 @@ def test_the_grouped_convolution_with_bound_channels():
     assert solution["Rcout"] == "Cout floordiv (Ct floordiv Cin)"
 
 
+def test_bound_sizes_leave_the_axes_where_they_are():
+    equations_ = [equation(*pair) for pair in CONV]
+    inputs = ["N", "Ct", "H", "W", "Cout", "Cin"]
+    solution = equations.solve_shapes(equations_, ["G", "Rcout", "Oy", "Ox"], inputs, ["G", "Oy"])
+    assert {name: str(value) for name, value in solution.values.items()} == {
+        "Ct": "G*Cin",
+        "Cout": "G*Rcout",
+        "Ox": "(W - 1) floordiv 2 + 1",
+    }
+    assert [tuple(map(str, pair)) for pair in solution.conditions] == [("Oy", "(H - 1) floordiv 2 + 1")]
+
+
+def test_a_symbol_of_an_input_is_solved_from_bound_sizes():
+    assert solved([(["S"], ["G", "C"])], ["G"], ["S", "C"], ["S", "G"]) == {"C": "S floordiv G"}
+
+
+def test_no_factor_is_cancelled_to_define_an_input():
+    # B may be 1, or S may be A*(M + 1): what remains of both sides, S == A*B, says nothing of the axes
+    assert solved([(["S", "M + 1"], ["A", "M + 1", "B"])], ["A", "B"], ["S", "M"]) == {}
+
+
+def test_numbers_are_groups_of_their_own():
+    assert groups(["M", 64, "N"], ["A", 8, 8, "B"], "A", "B") == [(["M"], ["A"]), (["64"], ["8", "8"]), (["N"], ["B"])]
+
+
 @pytest.mark.parametrize("order", [1, -1])
 def test_the_order_of_equations_does_not_matter(order):
     pairs = [(["S"], ["A", "B"]), (["S"], ["A", 4])][::order]
@@ -143,7 +168,7 @@ def test_solutions_satisfy_their_equations(sizes, data):
     actual = dict(zip("ABC", sizes, strict=True))
     left = data.draw(st.permutations(["A", "B", "C"]))
     right = ["P", *data.draw(st.permutations(left))[1:]]
-    solution = equations.solve_shapes([equation(left, right)], ["P"], ["A", "B", "C"])
+    solution = equations.solve_shapes([equation(left, right)], ["P"], ["A", "B", "C"]).values
     sides = [
         extents.evaluate(extents.substitute(extents.product(shape(*side)), solution), actual) for side in (left, right)
     ]

@@ -11,6 +11,7 @@ from tiny_programs import Program, gemm_bias_relu
 from tinyc.analysis import extents
 from tinyc.analysis.graphs import value_names
 from tinyc.analysis.index_book import Entry, IndexBook, NonScopEntry, index_book
+from tinyc.dialects.index_book.encode import number_attribute
 from tinyc.dialects.index_book.verify import read_table, tables
 from tinyc.dialects.tiny.to_index_book import TinyToIndexBook
 from tinyc.dialects.tiny.types import TensorType
@@ -140,3 +141,8 @@ def test_a_second_run_replaces_the_table():
         TinyToIndexBook().run(p.module)
         TinyToIndexBook().run(p.module)
         assert len(tables(p.module)) == len(functions(p.module)) == 1
+
+
+def test_a_guard_value_needs_no_location():
+    with context():
+        assert number_attribute(0.5).value == 0.5

@@ -107,7 +107,7 @@ def test_what_is_no_index_expression_is_refused(source, why):
     assert why in caught.value.message
 
 
-@pytest.mark.parametrize("source", ["-i0", "3 - i0", "i0 - i1", "(2 - i0) floordiv 2", "i0 * -2"])
+@pytest.mark.parametrize("source", ["-i0", "3 - i0", "i0 - i1", "(2 - i0) floordiv 2", "i0 * -2", "i0 - 2*i0"])
 def test_a_negative_stride_is_refused_and_names_flip(source):
     with pytest.raises(TinycError, match="FLIP") as caught:
         index_map.require_nonnegative_strides(index_map.parse(source, 2))
@@ -117,6 +117,23 @@ def test_a_negative_stride_is_refused_and_names_flip(source):
 @pytest.mark.parametrize("source", ["i0 - 1", "i0 mod 4", "2*i0 + 3*i1 - 5", "-3"])
 def test_constants_may_be_negative(source):
     index_map.require_nonnegative_strides(index_map.parse(source, 2))
+
+
+@pytest.mark.parametrize(
+    ("source", "net"),
+    [
+        ("2*i0 - i0", "i0"),
+        ("i0 + i1 - i0", "i1"),
+        ("-(3 - i0)", "-3 + i0"),
+        ("2*(i0 - i1) + 2*i1", "i0 * 2"),
+        ("3*(i0 // 2) - i0 // 2", "(i0 floordiv 2) * 2"),
+        ("(3*i0 - i0) // 2", "(i0 * 2) floordiv 2"),
+    ],
+)
+def test_the_coefficients_of_a_sum_are_the_net_ones(source, net):
+    index = index_map.parse(source, 2)
+    index_map.require_nonnegative_strides(index)
+    assert index_map.text(index) == net
 
 
 def test_divisions_are_counted():

@@ -43,7 +43,7 @@ def test_every_wrong_input_is_reported(program):
     error = refused(rows(program), x=np.ones((2, 3)), z=ones(2, 3))
     assert error.name == "InputMismatch"
     assert [each.where.node for each in error.errors] == ["z", "x", "y"]
-    assert "is of type float64; the program declares float32" in str(error)
+    assert "is of type float64; the program declares fp32, numpy's float32" in str(error)
 
 
 def test_a_wrong_rank_is_refused(program):

@@ -123,6 +123,40 @@ def test_ids_are_any_text(id):
     assert signature(module) == [{id: "fp32 [2]"}, {id + "!": "fp32 [2]"}]
 
 
+def test_a_faulty_input_is_not_a_program_without_outputs():
+    assert error_of(node("x", "INPUT", tensor_id="x", dtype="fp31", shape=[2])).name == "InvalidAttribute"
+    assert error_of(tensor("x", -1)).name == "InvalidExtent"
+
+
+def test_a_symbol_of_a_faulty_node_is_not_an_unknown_name_of_bind():
+    faulty = node("x", "INPUT", tensor_id="x", dtype="fp31", shape=["M"])
+    assert error_of(faulty, bind={"M": 3}).name == "InvalidAttribute"
+
+
+def test_a_program_without_nodes_is_told_by_its_file():
+    with pytest.raises(TinycError, match=r"p\.json"):
+        tiny_json.load('{"uops": []}', filename="p.json")
+
+
+@pytest.mark.parametrize("text", ["{}", "", " // nothing\n"])
+def test_an_empty_document_is_told_what_a_program_looks_like(text):
+    with pytest.raises(TinycError, match="a program looks like"):
+        tiny_json.load(text)
+
+
+def test_a_negative_extent_is_called_so():
+    assert "extents are not" in error_of(tensor("x", -1), node("y", "NEG", "x")).message
+
+
+@pytest.mark.parametrize(("value", "shown"), [(None, "null"), (True, "true"), ([None, "a"], '[null, "a"]')])
+def test_errors_speak_json(value, shown):
+    cast = {"id": "y", "uop": "CAST", "src": ["x"], "arg": {"to": value}}
+    assert error_of(X, cast).message.endswith(f"not {shown}")
+    assert error_of(X, {"id": "y", "uop": "NEG", "src": value}).message.startswith(
+        "a source must be" if isinstance(value, list) else f"'src' must be a list, not {shown}"
+    )
+
+
 # --- outputs ----------------------------------------------------------------------------------------------------------
 
 

@@ -67,3 +67,17 @@ def test_rand_has_stream_0_by_default():
     module = load(node("y", "RAND", shape=[2], dtype="fp32", distribution="normal", seed=-7))
     found = values(module, "y")
     assert (found["distribution"], found["seed"], found["stream"]) == ("normal", -7, 0)
+
+
+@pytest.mark.parametrize(("written", "kept"), [(2**64 - 1, -1), (2**63, -(2**63)), (2**63 - 1, 2**63 - 1)])
+def test_seed_and_stream_count_modulo_2_to_the_64(written, kept):
+    module = load(
+        node("y", "RAND", shape=[2], dtype="fp32", distribution="normal", seed=written, stream=written),
+    )
+    assert (values(module, "y")["seed"], values(module, "y")["stream"]) == (kept, kept)
+
+
+@pytest.mark.parametrize("seed", [2**64, -(2**63) - 1, True, 1.0])
+def test_what_is_no_seed_is_refused(seed):
+    error = error_of(node("y", "RAND", shape=[2], dtype="fp32", distribution="normal", seed=seed))
+    assert "2^64 - 1" in error.message

@@ -200,3 +200,18 @@ def test_the_spellings_may_be_mixed():
     )
     assert steps(module) == [("e", "relu"), ("s", "add"), ("y", "mul")]
     assert values(module, "y") == {}
+
+
+def test_id_and_out_are_one_name():
+    x = {"id": "x", "out": "x", "uop": "INPUT", "arg": {"dtype": "fp32", "shape": [2]}}
+    assert signature(load(x, {"id": "y", "out": "y", "uop": "NEG", "src": ["x"]})) == [
+        {"x": "fp32 [2]"},
+        {"y": "fp32 [2]"},
+    ]
+
+
+@pytest.mark.parametrize("out", ["z", "", 3, None])
+def test_id_and_out_that_differ_are_refused(out):
+    error = error_of(tensor("x", 2), {"id": "y", "out": out, "uop": "NEG", "src": ["x"]})
+    assert (error.name, error.where.node) == ("InvalidJson", "y")
+    assert "one name" in error.message

@@ -1,5 +1,8 @@
 """Symbols: bound, solved from the shape equations, taken from the inputs at run time, or missing."""
 
+import itertools
+
+import numpy as np
 import pytest
 from documents import (
     CONV_SIZES,
@@ -16,6 +19,7 @@ from documents import (
 )
 
 from tinyc.diagnostics import TinycError, collect_remarks
+from tinyc.executors import reference
 from tinyc.importers import tiny_json
 
 CONV = EXAMPLES / "conv2d.json"
@@ -147,3 +151,73 @@ def test_a_division_by_a_bound_zero_is_an_error():
 def test_bound_sizes_that_make_a_window_too_large_are_refused():
     nodes = [tensor("x", "N"), node("y", "POOL", "x", kernel=["K"])]
     assert error_of(*nodes, bind={"N": 3, "K": 4}).name == "WindowTooLarge"
+
+
+# --- binding what the equations tell anyway ---------------------------------------------------------------------------
+
+#: Sizes of 001 §5.2 that fit each other.
+CONSISTENT = {"G": 2, "Rcout": 2, "Oy": 5, "Ox": 4, "Cin_total": 6, "Cout": 4, "Cin": 3, "N": 2, "H": 9, "W": 8}
+SUBSETS = [names for count in range(5) for names in itertools.combinations(("G", "Rcout", "Oy", "Ox"), count)]
+
+
+def convolve(bind):
+    """Return the result of 001 §5.2 at the sizes of `CONSISTENT`, and what numpy says it is."""
+    generator = np.random.default_rng(0)
+    shapes = {"X": (2, 6, 9, 8), "W": (4, 3, 3, 3), "bias": (4,)}
+    x, w, bias = arrays = [(generator.random(shape) - 0.5).astype(np.float16) for shape in shapes.values()]
+    found = reference.evaluate(tiny_json.load(CONV, {**CONV_SIZES, **bind}), dict(zip(shapes, arrays, strict=True)))
+    padded = np.pad(x.astype(float), ((0, 0), (0, 0), (1, 1), (1, 1)))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(2, 3))[:, :, ::2, ::2]
+    groups = windows.reshape(2, 2, 3, *windows.shape[2:])
+    expected = np.einsum("ngcyxkl,grckl->ngryx", groups, w.reshape(2, 2, 3, 3, 3).astype(float))
+    return found["y"], expected.reshape(2, 4, 5, 4) + bias.astype(float)[:, None, None]
+
+
+@pytest.mark.parametrize("names", SUBSETS)
+def test_sizes_that_fit_may_be_bound_or_not(names):
+    found, expected = convolve({name: CONSISTENT[name] for name in names})
+    assert found.shape == expected.shape
+    np.testing.assert_allclose(found, expected, rtol=1e-2, atol=1e-2)
+
+
+@pytest.mark.parametrize("names", SUBSETS)
+@pytest.mark.parametrize("sizes", [("Cin_total",), ("Cout", "H", "W"), ("Cin", "N"), ("Cin_total", "Cout", "Cin", "H")])
+def test_sizes_of_inputs_may_be_bound_beside_them(names, sizes):
+    bind = {name: CONSISTENT[name] for name in (*names, *sizes)}
+    module = tiny_json.load(CONV, {**CONV_SIZES, **bind})
+    assert signature(module)[1]["y"].count(",") == 3
+
+
+@pytest.mark.parametrize(("names", "wrong"), [(names, wrong) for names in SUBSETS for wrong in names])
+def test_sizes_that_do_not_fit_are_refused(names, wrong):
+    with pytest.raises(TinycError):
+        convolve({**{name: CONSISTENT[name] for name in names}, wrong: CONSISTENT[wrong] + 1})
+
+
+@pytest.mark.parametrize("inputs", [{}, {"H": 9, "W": 8}])
+def test_exchanged_sizes_are_refused_though_their_product_fits(inputs):
+    with pytest.raises(TinycError):
+        convolve({"Oy": 4, "Ox": 5, **inputs})
+
+
+def test_a_bound_size_that_the_inputs_tell_is_a_condition_on_them():
+    module = tiny_json.load(CONV, {**CONV_SIZES, "Oy": 5})
+    assert "5 eq (H - 1) floordiv 2 + 1" in assumptions(module)
+    assert signature(module)[0]["X"] == "fp16 [N, G*Cin, H, W]"
+
+
+def test_bound_sizes_that_contradict_the_equations_are_named():
+    with pytest.raises(TinycError) as caught:
+        tiny_json.load(CONV, {**CONV_SIZES, "Oy": 4, "Ox": 5, "H": 9, "W": 8})
+    assert "bind makes that 4 == 5" in str(caught.value)
+
+
+def test_a_number_takes_part_like_a_bound_symbol():
+    module = load(
+        tensor("x", "Ct", "H"),
+        tensor("w", "Cin"),
+        node("p", "PAD", "x", pad=[[0, 0], [1, 1]]),
+        node("y", "RESHAPE", "p", result_shape=[2, "Cin", "Oy"]),
+    )
+    assert signature(module)[0]["x"] == "fp32 [2*Cin, H]"
+    assert signature(module)[1]["y"] == "fp32 [2, Cin, H + 2]"

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from tinyc import opt
+from tinyc.diagnostics import TinycError
 
 
 def run(monkeypatch, capsys, source, *flags):
@@ -73,6 +74,38 @@ def test_an_unwritable_output_is_an_error(monkeypatch, capsys, tmp_path):
     status, stderr = run(monkeypatch, capsys, b"module {}", "-o", str(tmp_path))
     assert status == 1
     assert f"cannot write '{tmp_path}'" in stderr
+
+
+@pytest.mark.parametrize("flag", ["-o", "--remarks-json"])
+def test_a_folder_that_is_missing_is_not_made(monkeypatch, capsys, tmp_path, flag):
+    status, stderr = run(monkeypatch, capsys, b"module {}", flag, str(tmp_path / "missing" / "file"))
+    assert status == 1
+    assert "No such file or directory [TC308 UnreadableFile]" in stderr
+    assert not (tmp_path / "missing").exists()
+
+
+@pytest.mark.parametrize("command", ["--show-dialects >/dev/full", "- </dev/null >/dev/full", "- </dev/null >&-"])
+def test_an_output_that_cannot_be_written_is_one_line(command):
+    program = f"{sys.executable} -m tinyc.opt {command}"
+    done = subprocess.run(["bash", "-c", program], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "[TC308 UnreadableFile]" in done.stderr
+
+
+def test_a_closed_input_is_an_error(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "stdin", None)
+    assert opt.main([]) == 1
+    assert "cannot read '-': the standard input is closed [TC308" in capsys.readouterr().err
+
+
+def test_control_characters_in_messages_are_escaped(monkeypatch, capsys):
+    def refuse(*_arguments):
+        raise TinycError("InvalidIr", "bad \x1b[31m")
+
+    monkeypatch.setattr(opt.text, "parse", refuse)
+    _, stderr = run(monkeypatch, capsys, b"module {}")
+    assert "bad \\x1b[31m" in stderr
 
 
 def test_a_defect_is_a_sentence(monkeypatch, capsys):

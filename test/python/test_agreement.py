@@ -124,3 +124,43 @@ def test_the_remarks_of_runs_are_kept_once():
     for _ in range(2):
         model(np.zeros(4, np.float32)[::2], Y)
     assert [remark.code for remark in model.remarks].count("strided-copy") == 1
+
+
+@TARGETS
+def test_a_missing_input_is_described_in_the_words_of_tiny_json(target):
+    model = tinyc.compile(program("NEG", {"x": ("fp16", ["M", "K"])}, {}), target=target)
+    with pytest.raises(TinycError) as caught:
+        model.run()
+    assert caught.value.message == "input 'x' is missing; give an array of fp16 [M, K]"
+
+
+@TARGETS
+def test_an_index_out_of_range_names_the_node_and_the_index(target):
+    document = program("GATHER", {"x": ("fp32", ["N"]), "i": ("i64", ["K"])}, {"axis": 0})
+    document["uops"] += [{"id": "z", "uop": "GATHER", "src": ["x", "y2"], "arg": {"axis": 0}}]
+    document["uops"] += [{"id": "r", "uop": "ADD", "src": ["y", "z"]}]
+    document["uops"].insert(2, {"id": "y2", "uop": "INPUT", "arg": {"tensor_id": "j", "dtype": "i64", "shape": ["K"]}})
+    model = tinyc.compile(document, target=target)
+    for data, bad in ((np.ones(3, np.float32), 3), (np.ones(3, np.float32), -1)):
+        with pytest.raises(TinycError) as caught:
+            model(data, np.array([0]), np.array([bad]))
+        assert caught.value.where.node == "z"
+        assert f"index {bad} " in caught.value.message
+    with pytest.raises(TinycError, match="an axis of extent 0 has no valid index"):
+        model(np.ones(0, np.float32), np.array([0]), np.array([0]))
+
+
+def test_windows_of_unknown_sizes_have_places_in_the_arena():
+    """At small sizes the windows would be fewer than none; no run has those."""
+    document = program("POOL", {"x": ("fp32", ["H", "W"])}, {"kernel": [5]})
+    document["uops"].append({"id": "s", "uop": "REDUCE", "src": ["y"], "arg": {"op": "SUM", "axes": [-1]}})
+    document["uops"][-1]["arg"]["dtype"] = "fp32"
+    document["uops"] += [{"id": "e", "uop": "EXP2", "src": ["s"]}, {"id": "n", "uop": "NEG", "src": ["e"]}]
+    assert (tinyc.compile(document)(np.zeros((2, 6), np.float32)) == -1).all()
+
+
+def test_the_arena_of_a_compiled_program_is_proved_and_not_sampled(monkeypatch):
+    monkeypatch.setattr("tinyc.dialects.exec.verify._arena_at", lambda *_: pytest.fail("sampled"))
+    document = program("EXP2", {"x": ("fp32", ["H", "W"])}, {})
+    document["uops"] += [{"id": each, "uop": "NEG", "src": [source]} for each, source in (("a", "y"), ("b", "a"))]
+    assert "exec.buffer" in tinyc.compile(document).text("exec")

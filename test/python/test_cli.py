@@ -168,6 +168,7 @@ def test_random_inputs_need_sizes(run, gemm):
         (["run", "{gemm}", "--bind", SIZES, "--inputs", "{gemm}"], "TC308"),
         (["run", "{gemm}", "--bind", SIZES, "--outputs", "/does/not/exist/y.npz"], "TC308"),
         (["compile", "{gemm}", "--dump-dir", "{gemm}"], "TC308"),
+        (["compile", "{gemm}", "--remarks-json", "{gemm}-missing/remarks.json"], "TC308"),
         (["run", "{gemm}", "--bind", "M=1000000000,N=1,K=1000000000"], "TC405"),
     ],
 )
@@ -175,6 +176,42 @@ def test_errors_have_status_1_and_a_code(run, gemm, arguments, code):
     status, _, err = run(*(each.format(gemm=gemm) for each in arguments))
     assert status == 1
     assert f"[{code} " in err
+
+
+def test_random_inputs_are_refused_before_the_program_is_compiled(run, gemm, monkeypatch):
+    monkeypatch.setattr("tinyc.commands.compile", lambda *_, **__: pytest.fail("compiled"))
+    for command in ("run", "verify"):
+        status, _, err = run(command, gemm, "--random", "1")
+        assert status == 1
+        assert "TC108 UnboundSymbol" in err
+
+
+@pytest.mark.parametrize("target", ["cpu", "reference"])
+def test_a_module_without_a_function_is_named(run, tmp_path, target):
+    program = tmp_path / "empty.mlir"
+    program.write_text("module {}")
+    status, _, err = run("run", program, "--target", target)
+    assert status == 1
+    assert err.startswith(f"{program}: error: the module has no function to run;")
+
+
+@pytest.mark.parametrize("redirection", [">/dev/full", ">&-"])
+def test_an_output_that_cannot_be_written_is_one_line(gemm, redirection):
+    command = f"{sys.executable} -m tinyc.cli run {gemm} --bind {SIZES} {redirection}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "[TC308 UnreadableFile]" in done.stderr
+
+
+def test_names_of_outputs_cannot_command_the_terminal(run, tmp_path):
+    program = tmp_path / "neg.json"
+    arg = {"tensor_id": "x", "dtype": "fp32", "shape": [1]}
+    nodes = [{"id": "x", "uop": "INPUT", "arg": arg}, {"id": "y\x1b[31m", "uop": "NEG", "src": ["x"]}]
+    program.write_text(json.dumps({"uops": nodes}))
+    status, out, _ = run("run", program)
+    assert status == 0
+    assert "output   y\\x1b[31m: fp32 [1]" in out
 
 
 def test_every_error_of_a_program_is_reported(run, tmp_path):

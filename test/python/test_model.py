@@ -219,6 +219,15 @@ def test_the_functions_of_specification_000():
     assert caught.value.name == "ModelFreed"
 
 
+def test_a_call_that_does_not_fit_is_refused():
+    assert refused(PROGRAM, dump=5).name == "UnreadableFile"
+    model = tinyc.compile(PROGRAM, target="reference")
+    for inputs in ({1: X}, [X, W]):
+        with pytest.raises(TinycError, match="no mapping from names to arrays") as caught:
+            tinyc.model_run(model, inputs)
+        assert caught.value.name == "InputMismatch"
+
+
 def test_importing_tinyc_loads_neither_mlir_nor_numpy():
     code = "import sys, tinyc; print([m for m in ('numpy', 'tinyc.mlir', 'rich', 'llvmlite') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import tinyc
-from tinyc import cli
+from tinyc import cli, opt
+from tinyc.layers import LAYERS
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 
@@ -25,6 +26,9 @@ BIND = {
     "softmax": {"M": 7, "N": 5},
     "topk": {"M": 7, "N": 5},
 }
+_FROM_TINY = ("--tiny-to-region", "--region-to-exec", "--region-to-loops")
+#: By layer, the passes that go on to loops.
+TO_LOOPS = {"tiny": _FROM_TINY, "indexbook": _FROM_TINY, "poly_view": _FROM_TINY, "region": _FROM_TINY[1:]}
 
 
 def test_every_example_is_bound_here():
@@ -36,6 +40,16 @@ def test_every_layer_of_an_example_agrees(name, capsys):
     bind = ",".join(f"{symbol}={size}" for symbol, size in BIND[name].items())
     assert cli.main(["verify", str(EXAMPLES / f"{name}.json"), "--bind", bind]) == 0
     assert "cpu against the reference" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", BIND)
+def test_every_dumped_layer_parses_back_and_goes_on_to_loops(name, tmp_path, capsys):
+    tinyc.compile(EXAMPLES / f"{name}.json", bind=BIND[name], dump=tmp_path)
+    for number, layer in enumerate(LAYERS):
+        if layer.suffix == ".mlir":
+            file, out = tmp_path / f"{number:02d}_{layer.name}.mlir", tmp_path / "out.mlir"
+            assert opt.main([str(file), *TO_LOOPS.get(layer.name, ()), "-o", str(out)]) == 0, capsys.readouterr().err
+            assert ("region.kernel" in out.read_text()) == (layer.name == "exec")
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)

@@ -5,8 +5,9 @@ import pytest
 
 from tinyc.analysis.extents import parse
 from tinyc.diagnostics import TinycError, collect_remarks
+from tinyc.dialects.tiny import types
 from tinyc.runtime import sizes
-from tinyc.runtime.arrays import DTYPES, dense_inputs
+from tinyc.runtime.arrays import DTYPE_NAMES, DTYPES, dense_inputs
 from tinyc.runtime.program import Assumption, Buffer, Program
 
 
@@ -48,7 +49,12 @@ def test_each_element_type_takes_its_own_numpy_type_only(element):
         if other != DTYPES[element]:
             error = refusal(dense_inputs, one, {"x": np.zeros(2, other)})
             assert error.name == "InputMismatch"
-            assert f"'x' is of type {other}; the program declares {DTYPES[element]}" in str(error)
+            declared = f"{DTYPE_NAMES[element]}, numpy's {DTYPES[element]}"
+            assert f"'x' is of type {other}; the program declares {declared}:" in str(error)
+
+
+def test_element_types_are_called_as_in_tiny_json():
+    assert DTYPE_NAMES == types.DTYPE_NAMES
 
 
 def test_another_byte_order_is_another_type():
@@ -59,8 +65,8 @@ def test_all_errors_of_a_call_are_reported_together():
     error = refusal(dense_inputs, program({"x": ("M",), "w": ("M", "K")}), {"x": f32(2, 2), "v": f32(1)})
     assert [each.message for each in error.errors] == [
         "the program has no input 'v'; its inputs are 'x', 'w'",
-        "input 'x' has shape [2, 2]; the program declares a float32 array of shape [M]",
-        "input 'w' is missing; give a float32 array of shape [M, K]",
+        "input 'x' has shape [2, 2]; the program declares an array of fp32 [M]",
+        "input 'w' is missing; give an array of fp32 [M, K]",
     ]
 
 

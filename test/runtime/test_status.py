@@ -62,7 +62,8 @@ def test_an_index_out_of_range_names_the_kernel_its_inputs_and_the_index(wrong):
     with pytest.raises(TinycError) as caught:
         program.run({"x": X, "i": indices(0, 1), "j": indices(wrong, 1)})
     assert caught.value.name == "IndexOutOfRange"
-    assert f"kernel 'second', which reads input 'x' and input 'j', was given the index {wrong}" in str(caught.value)
+    place = "the axis that it indexes in kernel 'second', which reads input 'x' and input 'j'"
+    assert f"index {wrong} is outside {place}; " in caught.value.message
 
 
 def test_a_run_after_an_error_starts_afresh():

@@ -6,6 +6,7 @@ each a multiple of `ALIGNMENT_BYTES`. Pure Python.
 
 import bisect
 import heapq
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -87,6 +88,39 @@ def _larger(slot: Dim, size: Dim) -> bool:
 
 def _smaller(slot: Dim, size: Dim) -> bool:
     return extents.is_nonnegative(size - slot)
+
+
+def in_slots(starts: Sequence[Dim], requests: Sequence[Request], total: Dim) -> bool:
+    """Say whether buffers lie in slots, each as large as its largest buffer and with one buffer at a time.
+
+    Slots stand one behind the other from 0 to `total`. True holds for all sizes of at least 0; False: not known.
+    """
+    slots: dict[Dim, list[Request]] = {}
+    for start, request in zip(starts, requests, strict=True):
+        slots.setdefault(start, []).append(request)
+    end: Dim = 0
+    while end in slots:
+        held = slots.pop(end)
+        size = _largest(held)
+        if size is None or _meet(held):
+            return False
+        end = end + aligned(size)
+    return not slots and end == total
+
+
+def _largest(requests: Sequence[Request]) -> Dim | None:
+    """Return the size that is known to be no smaller than any other, or None."""
+    largest = requests[0].size
+    for request in requests:
+        if _smaller(largest, request.size):
+            largest = request.size
+    return largest if all(_larger(largest, request.size) for request in requests) else None
+
+
+def _meet(requests: Sequence[Request]) -> bool:
+    """Say whether two buffers are alive in one generation."""
+    ordered = sorted(requests, key=lambda each: each.first)
+    return any(later.first <= earlier.last for earlier, later in itertools.pairwise(ordered))
 
 
 def overlaps(placed: Sequence[Placed]) -> list[tuple[Placed, Placed]]:

@@ -5,42 +5,92 @@ what the unknown symbols are in terms of the others; how a single equation is so
 `solve` takes extents with their actual values and returns the value of each symbol. Pure Python: the runtime uses it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
 
 from tinyc.analysis import extents
 from tinyc.analysis.extents import Dim, ExtentError
-from tinyc.analysis.shape_equation import Equation, eliminate, linear_in, solve_single, split
+from tinyc.analysis.shape_equation import (
+    Assignment,
+    Equation,
+    eliminate,
+    linear_in,
+    redefine,
+    solve_exactly,
+    solve_single,
+    split,
+)
 
 #: Passes over the unsolved equations; each solves whole chains, so that a program needs two or three.
 _MAX_ROUNDS = 100
 
 
-def solve_shapes(equations: Iterable[Equation], unknown: Iterable[str], inputs: Iterable[str]) -> dict[str, Dim]:
+@dataclass(frozen=True)
+class Solution:
+    """`values` of symbols, free of symbols that have one themselves; `conditions` on `bound` symbols, equal in pairs.
+
+    A condition is what the equations say of a bound symbol and cannot be solved for: ``Oy == (H - 1) floordiv 2 + 1``.
+    """
+
+    values: dict[str, Dim]
+    conditions: tuple[tuple[Dim, Dim], ...] = ()
+
+
+def solve_shapes(
+    equations: Iterable[Equation], unknown: Iterable[str], inputs: Iterable[str], bound: Iterable[str] = ()
+) -> Solution:
     """Return what symbols stand for, as far as the equations tell.
 
     `unknown` are the symbols to solve for; `inputs` those that the inputs' shapes tell and that may be redefined: an
     equation ``Cin_total = G*Cin`` with an unknown ``G`` redefines ``Cin_total``, so that every extent stays a
-    polynomial and ``G`` follows from the inputs at run time. The values are free of symbols that have one themselves.
+    polynomial and ``G`` follows from the inputs at run time. `bound` symbols are of either kind, and will be numbers.
+
+    Which axes correspond is found as if nothing were bound, so that no bound size makes other axes correspond; what
+    that gives is then solved again for the symbols that are not bound.
     """
-    return _Solver(equations, unknown, inputs).run()
+    unknown, inputs, bound = set(unknown), set(inputs), set(bound)
+    general = _Solver(equations, unknown, inputs)
+    values = general.run()
+    if not bound:
+        return Solution(values)
+    solved = [Equation.between((extents.symbol(name),), (value,)) for name, value in values.items()]
+    special = _Solver([*solved, *general.pending], unknown - bound, inputs - bound, bound)
+    return Solution(special.run(), tuple(special.conditions()))
 
 
 class _Solver:
-    """Rounds over the equations: what has one unknown is solved first, then what can be split, then the rest."""
+    """Rounds over the equations: what has one value is solved first, then what can be split, then the rest."""
 
-    def __init__(self, equations: Iterable[Equation], unknown: Iterable[str], inputs: Iterable[str]) -> None:
-        self.unknown, self.inputs = set(unknown), set(inputs)
+    def __init__(
+        self, equations: Iterable[Equation], unknown: Set[str], inputs: Set[str], bound: Set[str] = frozenset()
+    ) -> None:
+        self.unknown, self.inputs, self.bound = set(unknown), set(inputs), bound
         self.solution: dict[str, Dim] = {}
-        self.pending = [equation for equation in dict.fromkeys(equations) if self.unknown & equation.symbols()]
+        self.known: list[Equation] = []  # without unknowns
+        relevant = self.unknown | bound
+        self.pending = [equation for equation in dict.fromkeys(equations) if relevant & equation.symbols()]
 
     def run(self) -> dict[str, Dim]:
         for _ in range(_MAX_ROUNDS):
-            if not (self._solve_singles() or self._split() or self._eliminate()):
+            self.pending.sort(key=lambda equation: len(equation.symbols() & self.inputs))  # what bound symbols tell
+            if not (
+                self._solve_singles(solve_exactly)
+                or self._settle()
+                or self._split()
+                or self._solve_singles(lambda equation, name: solve_single(equation, name, self.inputs))
+                or self._eliminate()
+            ):
                 break
         closed: dict[str, Dim] = {}
         for name in reversed(self.solution):  # a value has only symbols that were solved later
             closed[name] = extents.substitute(self.solution[name], closed)
         return closed
+
+    def conditions(self) -> Iterator[tuple[Dim, Dim]]:
+        """Yield what must be equal for the bound symbols to fit."""
+        for equation in map(self._reduced, self.known):
+            if equation.left != equation.right and equation.symbols() & self.bound:
+                yield extents.product(equation.left), extents.product(equation.right)
 
     def _reduced(self, equation: Equation) -> Equation:
         while any(name in self.solution for name in equation.symbols()):
@@ -58,20 +108,37 @@ class _Solver:
                 self.unknown -= told
         self.unknown.discard(name)
 
-    def _solve_singles(self) -> bool:
+    def _solve_singles(self, solve_one: Callable[[Equation, str], Assignment | None]) -> bool:
         before, pending, self.pending = len(self.solution), self.pending, []
         for equation in pending:
             equation = self._reduced(equation)
             names = equation.unknowns(self.unknown)
-            assignment = solve_single(equation, next(iter(names)), self.inputs) if len(names) == 1 else None
+            assignment = solve_one(equation, next(iter(names))) if len(names) == 1 else None
             if assignment:
                 self._assign(assignment)
-            elif names:
-                self.pending.append(equation)
+            else:
+                (self.pending if names else self.known).append(equation)
         return len(self.solution) > before
 
+    def _settle(self) -> bool:
+        """Use the equations without unknowns to redefine an input's symbol, if a product or a bound size gives it."""
+        before, known, self.known = len(self.solution), self.known, []
+        for equation in map(self._reduced, known):
+            assignment = redefine(equation, self.inputs) or self._fixed(equation)
+            if assignment:
+                self._assign(assignment)
+            else:
+                self.known.append(equation)
+        return len(self.solution) > before
+
+    def _fixed(self, equation: Equation) -> Assignment | None:
+        """Return the value that bound symbols alone give to an input's symbol."""
+        names = equation.symbols()
+        free = names & self.inputs
+        return solve_single(equation, free.pop(), set()) if len(free) == 1 and names & self.bound else None
+
     def _split(self) -> bool:
-        parts = [split(equation, self.unknown) for equation in self.pending]
+        parts = [split(equation, self.unknown, self.inputs) for equation in self.pending]
         self.pending = [part for group in parts for part in group]
         return any(len(group) > 1 for group in parts)
 

@@ -28,7 +28,9 @@ def main_of(candidates: Sequence[Any]) -> Any:
         return found["main"]
     if len(found) == 1:
         return next(iter(found.values()))
-    names = ", ".join(f"@{name}" for name in found) or "none"
+    if not found:
+        raise TinycError("InvalidIr", "the module has no function to run; it needs one of tensors, called @main")
+    names = ", ".join(f"@{name}" for name in found)
     raise TinycError("InvalidIr", f"the module needs one function to run, called @main; it has {names}")
 
 

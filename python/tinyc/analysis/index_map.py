@@ -80,7 +80,10 @@ def axes(index: Index) -> set[int]:
 
 
 def require_nonnegative_strides(index: Index) -> None:
-    """Raise `NegativeStride` where an axis has a negative coefficient (a constant may be negative)."""
+    """Raise `NegativeStride` where an axis has a negative coefficient (a constant may be negative).
+
+    A parsed expression has one term for each axis or division of a sum: the coefficients are the net ones.
+    """
     if isinstance(index, Scaled) and index.factor < 0 and axes(index.operand):
         raise TinycError(
             "NegativeStride",
@@ -179,7 +182,7 @@ class _Parser:
         while operator := self._accept("+", "-"):
             operand = self._product()
             value = add(value, operand if operator == "+" else scale(operand, -1))
-        return value
+        return collected(value)
 
     def _product(self) -> Index:
         value = self._factor()
@@ -198,6 +201,7 @@ class _Parser:
             raise self._error(f"the divisor of '{operator}' must be a positive integer")
         if isinstance(left, int):
             return left // right if operator in ("floordiv", "//") else left % right
+        left = collected(left)
         return Quotient(left, right) if operator in ("floordiv", "//") else Remainder(left, right)
 
     def _factor(self) -> Index:
@@ -231,6 +235,25 @@ def add(left: Index, right: Index) -> Index:
     if isinstance(left, int) and isinstance(right, int):
         return left + right
     return left if right == 0 else right if left == 0 else Sum(left, right)
+
+
+def collected(index: Index) -> Index:
+    """Return the sum with one term for each axis, each division and the constant: ``2*i0 - i0`` is ``i0``."""
+    total: Index = 0
+    for term, factor in _terms(index, 1, {}).items():
+        total = add(total, scale(term, factor))
+    return total
+
+
+def _terms(index: Index, factor: int, terms: dict[Index, int]) -> dict[Index, int]:
+    """Add the coefficients of ``index * factor`` to `terms`; that of 1 is the constant."""
+    if isinstance(index, Sum):
+        return _terms(index.right, factor, _terms(index.left, factor, terms))
+    if isinstance(index, Scaled):
+        return _terms(index.operand, factor * index.factor, terms)
+    term, times = (1, index * factor) if isinstance(index, int) else (index, factor)
+    terms[term] = terms.get(term, 0) + times
+    return terms
 
 
 def scale(index: Index, factor: int) -> Index:

@@ -80,14 +80,25 @@ def linear_in(dim: Dim, name: str) -> tuple[Dim, Dim] | None:
     return (factor, offset) if factor != 0 else None
 
 
+def solve_exactly(equation: Equation, name: str) -> Assignment | None:
+    """Solve an equation whose one unknown is `name`, where its value is a polynomial: there is no other value then."""
+    try:
+        left, right = _products(equation)
+        parts = linear_in(left - right, name)
+        exact = extents.divide(-parts[1], parts[0]) if parts else None
+    except ExtentError:  # too many terms, or a division that has no value
+        return None
+    return (name, exact) if exact is not None else None
+
+
 def solve_single(equation: Equation, name: str, inputs: Set[str]) -> Assignment | None:
     """Solve an equation whose one unknown is `name`: exactly, else by redefining an input's symbol, else rounding down.
 
     What is rounded down is right only if the division is exact: whoever uses it must check the equation.
     """
     try:
-        return _solve_single(*_products(equation), name, inputs)
-    except ExtentError:  # too many terms, or a division that has no value
+        return solve_exactly(equation, name) or _solve_single(*_products(equation), name, inputs)
+    except ExtentError:
         return None
 
 
@@ -96,9 +107,6 @@ def _solve_single(left: Dim, right: Dim, name: str, inputs: Set[str]) -> Assignm
     if parts is None:
         return None
     factor, offset = parts
-    exact = extents.divide(-offset, factor)
-    if exact is not None:
-        return name, exact
     redefined = _redefined(left, right, inputs) or _redefined(right, left, inputs)
     if redefined:
         return redefined
@@ -131,9 +139,14 @@ def _bare(dim: Dim) -> str:
 
 
 def eliminate(equation: Equation, unknown: Set[str], inputs: Set[str]) -> Assignment | None:
-    """Solve an equation with several unknowns for one that stands alone, or for an input's symbol."""
+    """Solve an equation with several unknowns for a symbol that is one of the two shapes alone.
+
+    A symbol that merely remains where common factors are gone tells nothing: its axis may be another's counterpart.
+    """
+    if 1 not in (len(equation.left), len(equation.right)):
+        return None
     try:
-        left, right = _products(equation)
+        left, right = extents.product(equation.left), extents.product(equation.right)
     except ExtentError:  # too many terms
         return None
     for names in (unknown, inputs):
@@ -143,11 +156,30 @@ def eliminate(equation: Equation, unknown: Set[str], inputs: Set[str]) -> Assign
     return None
 
 
-def split(equation: Equation, unknown: Set[str]) -> list[Equation]:
+def redefine(equation: Equation, inputs: Set[str]) -> Assignment | None:
+    """Return ``S := product`` where one shape is an input's symbol S alone and the other a product with symbols."""
+    for side, other in ((equation.left, equation.right), (equation.right, equation.left)):
+        if len(side) == 1 and _is_product(other):
+            assignment = _redefined(side[0], extents.product(other), inputs)
+            if assignment:
+                return assignment
+    return None
+
+
+def _is_product(dims: Sequence[Dim]) -> bool:
+    """Say whether axes are a product of more than one factor, at least one of them a symbol."""
+    if not all(map(_is_plain, dims)):
+        return False
+    product = extents.product(dims)
+    return not isinstance(product, int) and not _bare(product)
+
+
+def split(equation: Equation, unknown: Set[str], inputs: Set[str] = frozenset()) -> list[Equation]:
     """Return the equations of the groups of axes that correspond to each other, or the equation where that is open.
 
-    Both shapes are cut into the same number of runs of axes; each pair of runs must be solvable without dividing a sum
-    or a floor division. The most pairs win; where two ways give as many, nothing is known.
+    Both shapes are cut into the same number of runs of axes; each pair of runs must be equal, redefine an input's
+    symbol (``Ct == 2*Cin``), or be solvable without dividing a sum or a floor division. The most pairs win; where two
+    ways give as many, nothing is known.
     """
     left, right = equation.left, equation.right
     if min(len(left), len(right)) < 2 or len(left) * len(right) > _MAX_ALIGNMENT:
@@ -158,7 +190,7 @@ def split(equation: Equation, unknown: Set[str]) -> list[Equation]:
     best: dict[tuple[int, int], tuple[int, int, tuple[int, int] | None]] = {(len(left), len(right)): (0, 1, None)}
     for i in reversed(range(len(left))):
         for j in reversed(range(len(right))):
-            best[i, j] = _best_cut(left, right, i, j, best, unknown)
+            best[i, j] = _best_cut(left, right, i, j, best, unknown, inputs)
     if best[0, 0][1] != 1 or best[0, 0][0] < 2:
         return [equation]
     groups, at = [], (0, 0)
@@ -169,25 +201,32 @@ def split(equation: Equation, unknown: Set[str]) -> list[Equation]:
 
 
 def _best_cut(
-    left: Sequence[Dim], right: Sequence[Dim], i: int, j: int, best: Mapping, unknown: Set[str]
+    left: Sequence[Dim], right: Sequence[Dim], i: int, j: int, best: Mapping, unknown: Set[str], inputs: Set[str]
 ) -> tuple[int, int, tuple[int, int] | None]:
     """Return (most groups, ways to have as many, end of the first group) for the axes from (i, j) on."""
     found: tuple[int, int, tuple[int, int] | None] = (-1, 0, None)
     for k in range(i + 1, len(left) + 1):
         for m in range(j + 1, len(right) + 1):
             groups, ways, _ = best.get((k, m), (-1, 0, None))
-            if groups < 0 or groups + 1 < found[0] or not _solvable(left[i:k], right[j:m], unknown):
+            if groups < 0 or groups + 1 < found[0] or not _corresponds(left[i:k], right[j:m], unknown, inputs):
                 continue
             more = found[1] if groups + 1 == found[0] else 0
             found = (groups + 1, ways + more, (k, m))
     return found
 
 
-def _solvable(left: Sequence[Dim], right: Sequence[Dim], unknown: Set[str]) -> bool:
-    """Say whether a pair of runs may correspond: equal, or unknowns on one side that a plain product divides into."""
+def _corresponds(left: Sequence[Dim], right: Sequence[Dim], unknown: Set[str], inputs: Set[str]) -> bool:
+    """Say whether a pair of runs may correspond: see `split`."""
     a, b = _cancel_factors(left, right)
-    if not a and not b:
+    if _solvable(a, b, unknown):
         return True
+    if any(_has(dim, unknown) for dim in (*a, *b)) or not all(map(_is_plain, (*a, *b))):
+        return not a and not b
+    return extents.product(a) == extents.product(b) or redefine(Equation(tuple(left), tuple(right)), inputs) is not None
+
+
+def _solvable(a: Sequence[Dim], b: Sequence[Dim], unknown: Set[str]) -> bool:
+    """Say whether one side has unknowns, which the plain product on the other divides into."""
     known, open_ = (a, b) if any(_has(dim, unknown) for dim in b) else (b, a)
     names = {name for dim in open_ for name in extents.symbols(dim) if name in unknown}
     if not names or any(_has(dim, unknown) for dim in known):

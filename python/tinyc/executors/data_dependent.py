@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from tinyc.diagnostics import TinycError
 from tinyc.executors.elements import Precision, convert
+from tinyc.runtime.index_error import index_error
 
 
 def require_in_range(index: np.ndarray, extent: int, axis: int) -> None:
@@ -11,11 +11,7 @@ def require_in_range(index: np.ndarray, extent: int, axis: int) -> None:
     outside = np.flatnonzero((index < 0) | (index >= extent))
     if outside.size:
         at = [int(position) for position in np.unravel_index(outside[0], index.shape)]
-        raise TinycError(
-            "IndexOutOfRange",
-            f"index {index[tuple(at)]} at {at} is outside axis {axis} of extent {extent}; indices must be in "
-            f"0 … {extent - 1}",
-        )
+        raise index_error(f"{index[tuple(at)]} at {at}", f"axis {axis} of extent {extent}")
 
 
 def gather(data: np.ndarray, index: np.ndarray, axis: int) -> np.ndarray:

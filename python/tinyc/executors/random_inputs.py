@@ -17,7 +17,7 @@ from tinyc.dialects.tiny.infer import MOVEMENT
 from tinyc.dialects.tiny.types import BOOL, UNSIGNED, is_float
 from tinyc.executors.elements import DTYPES, convert
 from tinyc.executors.memory import require_memory
-from tinyc.executors.signature import Parameter, signature_of
+from tinyc.executors.signature import signature_of
 
 _LARGEST_INTEGER = 8
 #: Numbers are drawn in 64 bits, and then converted.
@@ -32,7 +32,7 @@ def random_inputs(module: Any, seed: int) -> dict[str, np.ndarray]:
     """
     function = main_function(module)
     parameters = signature_of(function).inputs
-    shapes = _static_shapes(parameters)
+    shapes = static_shapes(module)
     for parameter, shape in zip(parameters, shapes, strict=True):
         require_memory(shape, _DRAWN, f"the random input '{parameter.name}'")
     known = kernels(module)
@@ -45,7 +45,13 @@ def random_inputs(module: Any, seed: int) -> dict[str, np.ndarray]:
     }
 
 
-def _static_shapes(parameters: tuple[Parameter, ...]) -> list[tuple[int, ...]]:
+def static_shapes(module: Any) -> list[tuple[int, ...]]:
+    """Return the shapes of the inputs of the program of `module`.
+
+    Raises:
+        TinycError: `UnboundSymbol`: they are not all known.
+    """
+    parameters = signature_of(main_function(module)).inputs
     found = [name for each in parameters for extent in each.type.shape for name in extents.symbols(extent)]
     symbols = list(dict.fromkeys(found))
     if symbols:

@@ -24,6 +24,7 @@ from tinyc.executors.reduction import Product, reduce
 from tinyc.executors.signature import Parameter, check_inputs, signature_of, symbol_values
 from tinyc.executors.values import summed_products, value_name
 from tinyc.runtime import sizes
+from tinyc.text import where
 
 #: Told every named value: the name of its op (a node id), the value, and its element type.
 Observer = Callable[[str, np.ndarray, str], None]
@@ -105,7 +106,10 @@ class _Evaluation:
     def _op(self, op: Any, values: list[Any]) -> list[Any]:
         name = op.operation.name
         if name.startswith("tiny."):
-            return self._tiny(op, name.removeprefix("tiny."), values)
+            try:
+                return self._tiny(op, name.removeprefix("tiny."), values)
+            except TinycError as error:
+                raise error.at(where(op.location)) from None
         if name == "region.read":
             return values
         if name == "region.launch":

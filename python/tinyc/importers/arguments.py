@@ -15,6 +15,7 @@ from tinyc.analysis.extents import MAX_EXTENT, Dim, Extent, ExtentError
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.tiny.infer import MAX_RANK
 from tinyc.dialects.tiny.types import DTYPES
+from tinyc.importers.json_text import shown
 from tinyc.importers.spellings import Node
 
 _REQUIRED = object()
@@ -73,12 +74,6 @@ def _read_field(arg: Mapping[str, Any], field: Field, what: str) -> Any:
         raise TinycError("InvalidExtent", f"'{keys[0]}' of {what}: {error}") from None
 
 
-def shown(value: Any) -> str:
-    """Return a JSON value for a message, shortened."""
-    text = repr(value)
-    return text if len(text) <= 60 else text[:59] + "…"
-
-
 # --- readers ----------------------------------------------------------------------------------------------------------
 
 
@@ -97,7 +92,9 @@ def dim(raw: Any) -> Dim:
 def extent(raw: Any) -> Dim:
     """Read the extent of an axis."""
     value = dim(raw)
-    if isinstance(value, int) and not 0 <= value <= MAX_EXTENT:
+    if isinstance(value, int) and value < 0:
+        raise ExtentError(f"{shown(raw)} is negative, and extents are not; write the number of elements, or a symbol")
+    if isinstance(value, int) and value > MAX_EXTENT:
         raise ExtentError(f"{shown(raw)} is outside 0 … 2^63 - 1; use a smaller extent")
     if isinstance(value, Extent) and extents.is_nonnegative(-value):
         raise ExtentError(f"{shown(raw)} is negative for all sizes")
@@ -139,6 +136,13 @@ def integer(raw: Any) -> int:
     if isinstance(raw, bool) or not isinstance(raw, int) or not -MAX_EXTENT - 1 <= raw <= MAX_EXTENT:
         raise Malformed("an integer of 64 bits")
     return raw
+
+
+def _word(raw: Any) -> int:
+    """Read an integer that counts modulo 2^64, as a signed one."""
+    if isinstance(raw, bool) or not isinstance(raw, int) or not -MAX_EXTENT - 1 <= raw <= 2 * MAX_EXTENT + 1:
+        raise Malformed("an integer in -2^63 … 2^64 - 1")
+    return raw if raw <= MAX_EXTENT else raw - 2**64
 
 
 def _integers(raw: Any) -> tuple[int, ...]:
@@ -209,8 +213,8 @@ FIELDS: dict[str, tuple[Field, ...]] = {
         _SHAPE,
         _DTYPE,
         Field("distribution", _one_of("uniform", "normal")),
-        Field("seed", integer),
-        Field("stream", integer, default=0),
+        Field("seed", _word),
+        Field("stream", _word, default=0),
     ),
     "RESHAPE": (_RESULT_SHAPE,),
     "PERMUTE": (Field("perm", _integers, aliases=("dims",)),),

@@ -23,8 +23,8 @@ class Graph:
     broken: set[str] = field(default_factory=set)
 
 
-def order(program: Program, errors: list[TinycError]) -> Graph:
-    """Return the graph of a program."""
+def order(program: Program, where: Where, errors: list[TinycError]) -> Graph:
+    """Return the graph of a program; `where` is its file."""
     graph = Graph()
     nodes: dict[str, Node] = {}
     for node in program.nodes:
@@ -36,7 +36,7 @@ def order(program: Program, errors: list[TinycError]) -> Graph:
     for node in nodes.values():
         _check_sources(node, graph, program.faulty, errors)
     _sort(nodes, graph, errors)
-    graph.outputs = _outputs(program, nodes, graph, errors)
+    graph.outputs = _outputs(program, nodes, graph, where, errors)
     return graph
 
 
@@ -107,19 +107,18 @@ def _report_cycles(source_of: dict[str, str], nodes: dict[str, Node], errors: li
             )
 
 
-def _outputs(program: Program, nodes: dict[str, Node], graph: Graph, errors: list[TinycError]) -> list[str]:
+def _outputs(
+    program: Program, nodes: dict[str, Node], graph: Graph, where: Where, errors: list[TinycError]
+) -> list[str]:
     if program.outputs is None:
         read = {source for node in nodes.values() for source in _sources(node, graph)}
         kept = [node for node in nodes.values() if node.id not in read and node.uop not in ("INPUT", "CONST")]
         outputs = [name for node in kept for name in result_names(node)]
     else:
         outputs = program.outputs
-    where = next((Where(file=node.where.file) for node in program.nodes), Where())
     for name, times in Counter(outputs).items():
         if name not in graph.results and name not in program.faulty:
             errors.append(TinycError("UnknownSource", f"'outputs' names '{name}', which no node produces", where))
         elif times > 1:
             errors.append(TinycError("DuplicateId", f"'outputs' names '{name}' more than once", where))
-    if not outputs and not errors:
-        errors.append(TinycError("MissingArgument", "the program has no outputs; name them under 'outputs'", where))
     return [name for name in dict.fromkeys(outputs) if name in graph.results]

@@ -16,6 +16,10 @@ from tinyc.diagnostics import TinycError, Where
 
 MAX_BYTES = 256 * 2**20
 MAX_DEPTH = 64
+EXAMPLE = (
+    'a program looks like {"uops": [{"id": "x", "uop": "INPUT", "arg": {"tensor_id": "X", "dtype": "fp32", "shape": '
+    '["N"]}}, {"id": "y", "uop": "NEG", "src": ["x"]}]}'
+)
 
 _TOKEN = re.compile(
     r'"(?:[^"\\]++|\\.)*+"?'  # a string, perhaps unterminated
@@ -55,6 +59,12 @@ def read(source: Any, filename: str | None = None) -> Document:
     if isinstance(source, str):
         return _Reader(source, filename).document()
     return Document(_normalised(source, filename), filename)
+
+
+def shown(value: Any) -> str:
+    """Return a JSON value for a message, shortened."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else text[:59] + "…"
 
 
 def _file(path: Path) -> bytes:
@@ -139,6 +149,8 @@ class _Reader:
 
     def _parsed(self) -> Any:
         text = self._blanked()
+        if not text.strip():
+            raise _invalid(f"the text is empty; {EXAMPLE}", self._where(0))
         try:
             value = json.loads(text, object_pairs_hook=self._object)
             if _SURROGATE.search(text) or not text.isascii():

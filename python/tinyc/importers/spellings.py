@@ -2,8 +2,9 @@
 
 In: a `json_text.Document` in the spelling of 000 (`ops` + `values`), 001 (`uops` with `id`) or 002 (`uops` with
 `out`), which may be mixed. Out: a `Program` of `Node`s whose `uop` is one of 001's, or one of 000's functions that
-have no uop (`COMPOSITES`, in lower case); values without a producer have become `INPUT` nodes. What is wrong with an
-entry is appended to `errors`, and the entry is left out.
+have no uop (`COMPOSITES`, in lower case); values without a producer have become `INPUT` nodes. `id` and `out` both name
+a node and its value; an entry that has both must have the same in both, since its readers know it by one name. What is
+wrong with an entry is appended to `errors`, and the entry is left out.
 """
 
 from dataclasses import dataclass, replace
@@ -11,7 +12,7 @@ from typing import Any
 
 from tinyc.diagnostics import TinycError, Where
 from tinyc.dialects.tiny import infer
-from tinyc.importers.json_text import Document
+from tinyc.importers.json_text import EXAMPLE, Document, shown
 
 UNARY, BINARY, MOVEMENT = (tuple(map(str.upper, names)) for names in (infer.UNARY, infer.BINARY, infer.MOVEMENT))
 #: The operands of every uop.
@@ -65,9 +66,7 @@ def normalise(document: Document, errors: list[TinycError]) -> Program:
     """Return the program of a document; raise where the document as a whole is not one."""
     top = document.value
     if not isinstance(top, dict) or not ("uops" in top or "ops" in top):
-        raise TinycError(
-            "InvalidJson", "the file must be an object with 'uops' or 'ops'", Where(file=document.filename)
-        )
+        raise _wrong(f"the file must be an object with 'uops' or 'ops'; {EXAMPLE}", Where(file=document.filename))
     values = _values(top.get("values", {}), document, errors)
     nodes: list[Node] = []
     faulty: set[str] = set()
@@ -127,12 +126,12 @@ def _outputs(top: dict[str, Any], document: Document, errors: list[TinycError]) 
 
 def _node(entry: Any, values: dict[str, dict[str, Any]], where: Where) -> Node:
     if not isinstance(entry, dict):
-        raise _wrong(f"a node must be an object, not {_shown(entry)}")
+        raise _wrong(f"a node must be an object, not {shown(entry)}")
     node = _uop_node(entry, where) if "uop" in entry or "op" not in entry else _op_node(entry, values, where)
     located = replace(where, node=node.id)
     for source in node.src:
         if not isinstance(source, str | int | float) or source == "":
-            raise _wrong(f"a source must be a node id or a number, not {_shown(source)}", located)
+            raise _wrong(f"a source must be a node id or a number, not {shown(source)}", located)
     expected = 1 if node.uop in COMPOSITES else ARITY[node.uop]
     if len(node.src) != expected:
         raise TinycError(
@@ -147,11 +146,13 @@ def _uop_node(entry: dict[str, Any], where: Where) -> Node:
     """Read an entry of the 001 or 002 spelling."""
     name = _text(entry, "id" if "id" in entry else "out", "a node needs an 'id' (or 'out'), a non-empty text")
     where = replace(where, node=name)
+    if "id" in entry and (out := entry.get("out", name)) != name:
+        raise _wrong(f"the node has the id {shown(name)} and the out {shown(out)}; give it one name", where)
     uop = _text(entry, "uop", "a node needs a 'uop'", where)
     if uop not in ARITY:
         raise _unknown("uop", uop, ARITY, where)
     arg = _object(entry, "arg", where)
-    if uop == "INPUT" and "id" not in entry:
+    if uop == "INPUT" and "out" in entry:
         arg = {"tensor_id": name, **arg}
     return Node(name, uop, tuple(_list(entry, "src", where)), arg, where)
 
@@ -161,7 +162,7 @@ def _op_node(entry: dict[str, Any], values: dict[str, dict[str, Any]], where: Wh
     where = replace(where, node=entry["name"] if isinstance(entry.get("name"), str) else None)
     outputs = _list(entry, "outputs", where)
     if len(outputs) != 1 or not isinstance(outputs[0], str) or not outputs[0]:
-        raise _wrong(f"'outputs' must name the one value of the node, not {_shown(outputs)}", where)
+        raise _wrong(f"'outputs' must name the one value of the node, not {shown(outputs)}", where)
     where = replace(where, node=outputs[0])
     kind = _text(entry, "op", "a node needs an 'op'", where)
     if kind not in _FUNCTIONS:
@@ -191,28 +192,23 @@ def _text(entry: dict[str, Any], key: str, need: str, where: Where | None = None
     if value is None:
         raise TinycError("MissingArgument", need, where)
     if not isinstance(value, str) or not value:
-        raise _wrong(f"'{key}' must be a non-empty text, not {_shown(value)}", where)
+        raise _wrong(f"'{key}' must be a non-empty text, not {shown(value)}", where)
     return value
 
 
 def _list(entry: dict[str, Any], key: str, where: Where) -> list[Any]:
     value = entry.get(key, [])
     if not isinstance(value, list):
-        raise _wrong(f"'{key}' must be a list, not {_shown(value)}", where)
+        raise _wrong(f"'{key}' must be a list, not {shown(value)}", where)
     return value
 
 
 def _object(entry: dict[str, Any], key: str, where: Where) -> dict[str, Any]:
     value = entry.get(key, {})
     if not isinstance(value, dict):
-        raise _wrong(f"'{key}' must be an object, not {_shown(value)}", where)
+        raise _wrong(f"'{key}' must be an object, not {shown(value)}", where)
     return value
 
 
 def _unknown(what: str, name: str, known: Any, where: Where) -> TinycError:
-    return TinycError("UnknownUop", f"unknown {what} {_shown(name)}; use one of {', '.join(known)}", where)
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:59] + "…"
+    return TinycError("UnknownUop", f"unknown {what} {shown(name)}; use one of {', '.join(known)}", where)

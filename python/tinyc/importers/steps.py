@@ -61,13 +61,14 @@ class Steps:
         """
         inferred = infer(op, [self.types[operand] for operand in operands], arguments)
         for assumption in inferred.assumptions:
-            self._assume(assumption)
+            self.assume(assumption)
         first = len(self.types)
         self.steps.append(Step(op, first, tuple(operands), arguments, inferred.types, where))
         self.types += inferred.types
         return first
 
-    def _assume(self, assumption: Assumption) -> None:
+    def assume(self, assumption: Assumption) -> None:
+        """Add a relation that must hold at run time."""
         if max(len(str(assumption.lhs)), len(str(assumption.rhs))) > MAX_TEXT:
             raise TinycError(
                 "InvalidExtent", f"a relation between extents is longer than {MAX_TEXT} characters; bind their symbols"

@@ -19,10 +19,16 @@ NUMBERS = ("pad", "step", "kernel", "stride", "dilation", "k")
 
 
 class Sizes:
-    """The value of every symbol that has one; `told` are the symbols that the inputs tell at run time."""
+    """The value of every symbol that has one; `told` are the symbols that the inputs tell at run time.
 
-    def __init__(self, values: Mapping[str, Dim], inputs: Iterable[Dim]) -> None:
+    `conditions` are the extents that must be equal, in pairs, for the bound symbols to fit the inputs.
+    """
+
+    def __init__(
+        self, values: Mapping[str, Dim], inputs: Iterable[Dim], conditions: Iterable[tuple[Dim, Dim]] = ()
+    ) -> None:
         self.values = values
+        self.conditions = tuple(conditions)
         self._shapes: dict[tuple[Dim, ...], tuple[Dim, ...]] = {}
         shape = self.shape(tuple(inputs))
         self.told = {name for dim in shape for name in extents.symbols(dim)} - set(equations.undetermined(shape))
@@ -93,19 +99,52 @@ def check_bind(
 
 
 def solve(
-    symbols: Iterable[str], inputs: Sequence[Dim], written: Iterable[Equation], bind: Mapping[str, int], where: Where
+    symbols: Iterable[str],
+    inputs: Sequence[Dim],
+    written: Iterable[Equation],
+    bind: Mapping[str, int],
+    numbers: Iterable[str],
+    where: Where,
 ) -> tuple[Sizes, list[TinycError]]:
-    """Return the sizes of a program with these symbols, input extents and equations, and what has no value."""
-    told = {name for dim in inputs for name in extents.symbols(dim)} - bind.keys()
-    unknown = [name for name in symbols if name not in told and name not in bind]
-    values: dict[str, Dim] = dict(bind)
-    errors = []
-    for name, value in equations.solve_shapes(written, unknown, told).items():
+    """Return the sizes of a program with these symbols, input extents and equations, and what has no value.
+
+    `numbers` are the symbols that must be bound, such as those of a stride. Any other bound symbol that the equations
+    give in terms of the inputs has that value, so that the axes correspond as they do unbound; that it is the bound
+    number becomes a condition.
+    """
+    fixed = bind.keys() & set(numbers)
+    told = {name for dim in inputs for name in extents.symbols(dim)} - fixed
+    unknown = [name for name in symbols if name not in told and name not in fixed]
+    solution = equations.solve_shapes(written, unknown, told, bind.keys() - fixed)
+    given, conditions, errors = _general(solution.conditions, bind, where)
+    values = dict(given)
+    for name, value in solution.values.items():
         try:
-            values[name] = extents.substitute(value, bind)
+            values[name] = extents.substitute(value, given)
         except ExtentError as error:
             errors.append(TinycError("InvalidExtent", f"symbol '{name}' = {value} has no value: {error}", where))
             continue
         message = f"the shape equations give '{name}' = {values[name]}"
         remark("symbol-solved", where, message, symbol=name, extent=str(values[name]))
-    return Sizes(values, inputs), errors
+    return Sizes(values, inputs, conditions), errors
+
+
+def _general(
+    conditions: Iterable[tuple[Dim, Dim]], bind: Mapping[str, int], where: Where
+) -> tuple[dict[str, Dim], list[tuple[Dim, Dim]], list[TinycError]]:
+    """Return `bind` with what the inputs tell of a symbol in its place, the conditions left, and those that fail."""
+    given: dict[str, Dim] = dict(bind)
+    left_over: list[tuple[Dim, Dim]] = []
+    errors = []
+    for left, right in conditions:
+        try:
+            a, b = extents.substitute(left, bind), extents.substitute(right, bind)
+        except ExtentError:  # a symbol without a value is reported where it is used
+            continue
+        if isinstance(a, int) and isinstance(b, int) and a != b:
+            message = f"the shape equations say {left} == {right}, and bind makes that {a} == {b}; bind sizes that fit"
+            errors.append(TinycError("AxisSizeMismatch", message, where))
+        elif a != b:
+            left_over.append((a, b))
+            given.update({str(side): value for side, value in ((left, b), (right, a)) if str(side) in bind})
+    return given, left_over, errors

@@ -42,12 +42,14 @@ def load(
     document = json_text.read(source, filename)
     where = Where(file=document.filename)
     program = spellings.normalise(document, errors)
-    ordered = graph.order(program, errors)
+    ordered = graph.order(program, where, errors)
     arguments = _arguments(ordered, errors)
     declared = _declared(program, where, errors)
     written = _written_shapes(ordered, arguments, declared, errors)
     sizes = _sizes(ordered, arguments, declared, written, bind or {}, where, errors)
     steps = Typing(ordered, arguments, declared, written, sizes).run(errors)
+    if not steps.outputs and not errors:  # the last to look for: a faulty node may have been one
+        errors.append(TinycError("MissingArgument", "the program has no outputs; name them under 'outputs'", where))
     if errors:
         raise TinycError.several(errors)
     return emit(steps, where)
@@ -110,10 +112,12 @@ def _sizes(
     inputs = [
         dim for node in ordered.nodes if node.uop == "INPUT" for dim in arguments.get(node.id, {}).get("shape", ())
     ]
+    numbers = {name for e in entries for dim in symbols.dims_of(e, symbols.NUMBERS) for name in extents.symbols(dim)}
     bound, wrong = symbols.check_bind(bind, names, where)
-    errors += wrong
+    # The symbols of a faulty node are not known: after an error a name may seem to be none.
+    errors += [error for error in wrong if error.name != "UnboundSymbol" or not errors]
     try:
-        sizes, wrong = symbols.solve(names, inputs, written.equations, bound, where)
+        sizes, wrong = symbols.solve(names, inputs, written.equations, bound, numbers, where)
     except TinycError as error:
         raise TinycError.several([*errors, error.at(where)]) from None
     errors += wrong

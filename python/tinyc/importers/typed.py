@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from tinyc.analysis.assumption import Assumption
 from tinyc.analysis.extents import MAX_EXTENT, Dim
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.tiny.types import TensorType
@@ -43,6 +44,8 @@ class Typing:
     def run(self, errors: list[TinycError]) -> Steps:
         """Return the steps of all nodes that can be typed; append what is wrong with the others to `errors`."""
         self._check_symbols(errors)
+        for left, right in self.sizes.conditions:
+            self.steps.assume(Assumption(left, "eq", right))
         for node in self.graph.nodes:
             sources = [source for source in node.src if isinstance(source, str)]
             if node.id in self.graph.broken or any(source not in self.values for source in sources):

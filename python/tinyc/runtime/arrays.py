@@ -25,6 +25,13 @@ DTYPES: dict[str, np.dtype] = {
     **{f"ui{bits}": np.dtype(f"u{bits // 8}") for bits in (8, 16, 32, 64)},
     "i1": np.dtype(np.bool_),
 }
+#: Element type → what the user calls it, as in Tiny JSON.
+DTYPE_NAMES: dict[str, str] = {
+    **{each: each for each in DTYPES if each.startswith(("bf", "i"))},
+    **{each: f"fp{each[1:]}" for each in DTYPES if each.startswith("f")},
+    **{each: f"u{each[2:]}" for each in DTYPES if each.startswith("ui")},
+    "i1": "bool",
+}
 
 
 class Declared(Protocol):
@@ -77,17 +84,19 @@ def mismatch(name: str, message: str) -> TinycError:
 
 
 def _checked(name: str, inputs: Mapping[str, Any], each: Declared) -> np.ndarray:
-    expected = DTYPES[each.element]
-    declared = f"{expected} array of shape [{', '.join(map(str, each.shape))}]"
+    expected, called = DTYPES[each.element], DTYPE_NAMES[each.element]
+    declared = f"array of {called} [{', '.join(map(str, each.shape))}]"
     if name not in inputs:
-        raise mismatch(name, f"input '{name}' is missing; give a {declared}")
+        raise mismatch(name, f"input '{name}' is missing; give an {declared}")
     array = as_array(name, inputs[name])
     if array.dtype != expected:
         raise mismatch(
-            name, f"input '{name}' is of type {array.dtype}; the program declares {expected}: convert it with .astype"
+            name,
+            f"input '{name}' is of type {array.dtype}; the program declares {called}, numpy's {expected}: "
+            "convert it with .astype",
         )
     if array.ndim != len(each.shape):
-        raise mismatch(name, f"input '{name}' has shape {list(array.shape)}; the program declares a {declared}")
+        raise mismatch(name, f"input '{name}' has shape {list(array.shape)}; the program declares an {declared}")
     return array
 
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from tinyc.diagnostics import TinycError, Where
 from tinyc.runtime import sizes
 from tinyc.runtime.arena import allocate, allocate_arena
 from tinyc.runtime.arrays import DTYPES, dense_inputs
+from tinyc.runtime.index_error import index_error
 from tinyc.runtime.jit import Code
 from tinyc.runtime.program import STATUS_WORDS, Kernel, Program
 
@@ -64,13 +64,8 @@ def _check_status(program: Program, status: np.ndarray) -> None:
     """Raise for the first kernel that has met an index outside the axis that it indexes."""
     for kernel in program.kernels:
         if kernel.status and status[kernel.status.slot, 0]:
-            raise TinycError(
-                "IndexOutOfRange",
-                f"kernel '{kernel.symbol}', which reads {_reads(program, kernel)}, was given the index "
-                f"{status[kernel.status.slot, 1]}, outside the axis that it indexes; an index must be at least 0 and "
-                "less than the axis' extent",
-                Where(node=kernel.symbol),
-            )
+            place = f"the axis that it indexes in kernel '{kernel.symbol}', which reads {_reads(program, kernel)}"
+            raise index_error(str(status[kernel.status.slot, 1]), place, kernel.where)
 
 
 def _reads(program: Program, kernel: Kernel) -> str:

@@ -4,10 +4,11 @@ Comes from the `exec` layer (`dialects/exec/to_program.py`); imports no MLIR. Ex
 sizes and offsets are bytes, element types have their IR names (`f16`, `ui8`, `i1` for bool).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tinyc.analysis.assumption import Assumption
 from tinyc.analysis.extents import Dim
+from tinyc.diagnostics import Where
 
 Grid = tuple[Dim, Dim, Dim]
 
@@ -60,7 +61,7 @@ Parameter = Pointer | Status | ExtentValue
 class Kernel:
     """The launch contract of one kernel.
 
-    On the CPU `grid[0]` is the trip count of the parallel outer loop.
+    On the CPU `grid[0]` is the trip count of the parallel outer loop. `where` is the user's node that it computes.
     """
 
     symbol: str
@@ -72,6 +73,7 @@ class Kernel:
     parameters: tuple[Parameter, ...]
     reads: tuple[str, ...]
     writes: tuple[str, ...]
+    where: Where = field(default_factory=Where)
 
     @property
     def pointers(self) -> tuple[Pointer, ...]:

@@ -97,3 +97,17 @@ func.func private @copy(memref<?xf32>, memref<?xf32>, index, index, index)
   "exec.kernel"() {symbol = @copy, generation = 1, grid = ["M", 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"temp_0", tensor<?xf32, #tiny.dims<["M"]>>>, #exec.ptr<"temp_1", tensor<?xf32, #tiny.dims<["M"]>>>, #exec.extent<"M">], reads = ["temp_0"], writes = ["temp_1"]} : () -> ()
   omp.terminator
 }) {sym_name = "main", symbols = ["M"], inputs = ["x"], outputs = [], arena_bytes = "8*M + 64"} : () -> ()
+
+// -----
+
+// Sizes that the assumptions exclude do not count: at M = 1 the second buffer would start before the arena.
+func.func private @copy(memref<?xf32>, memref<?xf32>, index, index, index)
+"exec.function"() ({
+  "exec.assume"() {lhs = 5, predicate = "le", rhs = "M"} : () -> ()
+  "exec.buffer"() {buffer = "input_0", kind = "input", memory_space = "host", offset = 0, size = "4*M - 16", tensor = tensor<?xf32, #tiny.dims<["M - 4"]>>} : () -> ()
+  "exec.buffer"() {buffer = "temp_0", kind = "arena", memory_space = "host", offset = 0, size = "4*M - 16", tensor = tensor<?xf32, #tiny.dims<["M - 4"]>>} : () -> ()
+  "exec.buffer"() {buffer = "temp_1", kind = "arena", memory_space = "host", offset = "64*M - 128", size = "4*M - 16", tensor = tensor<?xf32, #tiny.dims<["M - 4"]>>} : () -> ()
+  "exec.kernel"() {symbol = @copy, generation = 0, grid = ["M - 4", 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"input_0", tensor<?xf32, #tiny.dims<["M - 4"]>>>, #exec.ptr<"temp_0", tensor<?xf32, #tiny.dims<["M - 4"]>>>, #exec.extent<"M">], reads = ["input_0"], writes = ["temp_0"]} : () -> ()
+  "exec.kernel"() {symbol = @copy, generation = 1, grid = ["M - 4", 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"temp_0", tensor<?xf32, #tiny.dims<["M - 4"]>>>, #exec.ptr<"temp_1", tensor<?xf32, #tiny.dims<["M - 4"]>>>, #exec.extent<"M">], reads = ["temp_0"], writes = ["temp_1"]} : () -> ()
+  omp.terminator
+}) {sym_name = "main", symbols = ["M"], inputs = ["x"], outputs = [], arena_bytes = "68*M - 144"} : () -> ()

@@ -1,7 +1,7 @@
 // RUN: tinyc-opt --region-to-exec --split-input-file --verify-diagnostics %s
 
 // A module without functions of tensors has nothing to launch.
-// expected-error @unknown {{the module needs one function to run, called @main; it has none [TC309 InvalidIr]}}
+// expected-error @unknown {{the module has no function to run; it needs one of tensors, called @main [TC309 InvalidIr]}}
 func.func @f(%x: memref<4xf32>) {
   return
 }
