@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from tinyc.analysis.buffers import Buffers
+from tinyc.analysis.grouping import Group, groups_of
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.region.ops import memref_type
 from tinyc.dialects.tiny.attributes import tensor_type
-from tinyc.dialects.tiny.buffers import Buffers
-from tinyc.dialects.tiny.grouping import Group, groups_of
 from tinyc.dialects.tiny.infer import ELEMENTWISE
 from tinyc.dialects.tiny.ops import erase_unused
 from tinyc.dialects.tiny.verify import functions

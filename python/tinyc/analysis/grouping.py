@@ -7,7 +7,7 @@ widening casts of what a contraction's kernel reads: each kernel that needs them
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tinyc.analysis.access import is_movement
@@ -20,11 +20,11 @@ _FREE = frozenset(f"tiny.{name}" for name in (*MOVEMENT, *LEAVES))
 _ELEMENTWISE = frozenset(f"tiny.{name}" for name in ELEMENTWISE)
 
 
-@dataclass
+@dataclass(frozen=True)
 class Group:
     """The compute ops of one kernel, in program order; a contraction has a pattern, and casts that it reads through."""
 
-    ops: list[Any]
+    ops: tuple[Any, ...]
     pattern: str | None = None
     casts: frozenset[Any] = frozenset()
 
@@ -34,7 +34,7 @@ class Group:
         return list(self.ops[-1].operation.results)
 
 
-def is_free(op: Any) -> bool:
+def _is_free(op: Any) -> bool:
     """Say whether an op costs no kernel: a movement or a leaf."""
     return op.operation.name in _FREE
 
@@ -45,10 +45,7 @@ def groups_of(block: Any) -> list[Group]:
     for op in block.operations:
         if op.operation.name == "tiny.reduce":
             former.reduction(op)
-    groups = list(former.all())
-    for group in groups:
-        if group.pattern:
-            group.casts = former.casts(group)
+    groups = [replace(group, casts=former.casts(group)) if group.pattern else group for group in former.all()]
     return sorted(groups, key=lambda group: former.position[group.ops[-1].operation])
 
 
@@ -62,10 +59,10 @@ class _Former:
         """Form the group of a reduction: its product, itself, and behind a contraction the chain of its consumers."""
         product = [op.operation.operands[0].owner] if is_summed_product(op) else []
         found = detect(op) if product else None
-        group = Group([*product, op])
         if isinstance(found, Contraction):
-            group.pattern = found.pattern
-            group.ops += self._chain(op)
+            group = Group((*product, op, *self._chain(op)), found.pattern)
+        else:
+            group = Group((*product, op))
         for member in group.ops:
             self.taken[member.operation] = group
 
@@ -111,9 +108,9 @@ class _Former:
         seen: set[int] = set()
         for op in self.block.operations:
             name = op.operation.name
-            if not name.startswith("tiny.") or is_free(op) or name == "tiny.assume":
+            if not name.startswith("tiny.") or _is_free(op) or name == "tiny.assume":
                 continue
-            group = self.taken.get(op.operation) or Group([op])
+            group = self.taken.get(op.operation) or Group((op,))
             if id(group) not in seen:
                 seen.add(id(group))
                 yield group

@@ -11,9 +11,9 @@ from typing import Any
 
 from tinyc.analysis import axis
 from tinyc.analysis.access import Access, NonScop, extend, is_movement
+from tinyc.analysis.grouping import Group
 from tinyc.diagnostics import TinycError, remark
 from tinyc.dialects.tiny.attributes import tensor_type
-from tinyc.dialects.tiny.grouping import Group
 from tinyc.mlir import ir
 from tinyc.text import where
 
