@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
-from tinyc import dialects, expectations, guards, opt_arguments, passes, pipeline, streams, text
+from tinyc import dialects, expectations, guards, opt_arguments, passes, pipeline, process, text
 from tinyc.diagnostics import LINES, Remark, TinycError, Where, collect_remarks, printable
 from tinyc.instruments import PrintIr, Timing
 from tinyc.mlir import PROVIDER, context
@@ -25,27 +25,14 @@ _SPLIT_MARKER = "// -----"
 
 def main(argv: Sequence[str] | None = None, known: Sequence[type[Pass]] = pipeline.PASSES) -> int:
     """Run `tinyc-opt` with `argv` (default: the process's) and return its exit status; `known` are tinyc's passes."""
-    try:
-        return _main(sys.argv[1:] if argv is None else argv, known)
-    except TinycError as error:
-        sys.stderr.write(f"{error}\n")
-    except BrokenPipeError:  # whoever read our output is gone
-        streams.abandon_stdout()
-    except OSError as error:
-        sys.stderr.write(f"{streams.failure(error)}\n")
-        streams.abandon_stdout()
-    except KeyboardInterrupt:
-        return 130
-    except Exception as error:  # a defect of tinyc's: a sentence, not a traceback
-        sys.stderr.write(f"error: {type(error).__name__}: {error} [TC901 InternalError]\n")
-    return 1
+    return process.run(lambda: _main(sys.argv[1:] if argv is None else argv, known))
 
 
 def _main(argv: Sequence[str], known: Sequence[type[Pass]]) -> int:
     arguments = opt_arguments.read(argv, known)
     if arguments.help or arguments.version or arguments.show_dialects or arguments.emit_irdl:
-        streams.stdout().write(_about(arguments))
-        streams.stdout().flush()
+        process.stdout().write(_about(arguments))
+        process.stdout().flush()
         return 0
     if arguments.dump_pass_pipeline:
         count = len(arguments.steps)
@@ -120,8 +107,8 @@ def _read(name: str) -> bytes:
 
 def _write(name: str, content: str) -> None:
     if name == "-":
-        streams.stdout().buffer.write(content.encode())
-        streams.stdout().flush()
+        process.stdout().buffer.write(content.encode())
+        process.stdout().flush()
         return
     try:
         Path(name).write_text(content, encoding="utf-8")

@@ -108,14 +108,21 @@ def test_control_characters_in_messages_are_escaped(monkeypatch, capsys):
     assert "bad \\x1b[31m" in stderr
 
 
-def test_a_defect_is_a_sentence(monkeypatch, capsys):
+def test_a_defect_is_a_sentence_and_a_file(monkeypatch, capsys, tmp_path):
     def fail(*_arguments):
         raise LookupError("nobody expected this")
 
     monkeypatch.setattr(opt.text, "parse", fail)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
     status, stderr = run(monkeypatch, capsys, b"module {}")
     assert status == 1
-    assert stderr == "error: LookupError: nobody expected this [TC901 InternalError]\n"
+    (report,) = tmp_path.iterdir()
+    assert "LookupError" in report.read_text()
+    assert stderr == (
+        "error: tinyc failed: LookupError: nobody expected this; what it was doing stands in "
+        f"{report} [TC901 InternalError]\n"
+    )
 
 
 def test_a_reader_that_goes_away_is_no_traceback():

@@ -1,0 +1,65 @@
+"""What the commands share as processes: one way to end, whatever happens, and the standard output.
+
+In: the work of a command, which returns its exit status. Out: the status, and on stderr one sentence for what went
+wrong; never a traceback.
+"""
+
+import os
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+from tinyc.diagnostics import TinycError
+
+
+def run(work: Callable[[], int]) -> int:
+    """Do `work` and return its exit status: 1 for an error, 130 for an interrupt.
+
+    A defect of tinyc's is a sentence, and a file that says what it was doing.
+    """
+    try:
+        return work()
+    except TinycError as error:
+        sys.stderr.write(f"{error}\n")
+    except BrokenPipeError:  # whoever read our output is gone
+        _abandon_stdout()
+    except OSError as error:
+        sys.stderr.write(f"{_failure(error)}\n")
+        _abandon_stdout()
+    except KeyboardInterrupt:
+        return 130
+    except MemoryError as error:
+        sys.stderr.write(f"error: there is not enough memory ({error}); use smaller sizes [TC405 OutOfMemory]\n")
+    except Exception as error:
+        sys.stderr.write(f"error: {_defect(error)} [TC901 InternalError]\n")
+    return 1
+
+
+def _defect(error: Exception) -> str:
+    with tempfile.NamedTemporaryFile("w", prefix="tinyc-defect-", suffix=".txt", delete=False) as file:
+        traceback.print_exception(error, file=file)
+    return f"tinyc failed: {type(error).__name__}: {error}; what it was doing stands in {file.name}"
+
+
+def stdout() -> Any:
+    """Return the stream.
+
+    Raises:
+        TinycError: `UnreadableFile`: the process was started without one.
+    """
+    if sys.stdout is None:
+        raise TinycError("UnreadableFile", "the standard output is closed; leave it open, or send it to a file")
+    return sys.stdout
+
+
+def _abandon_stdout() -> None:
+    """Forget what is still to be written, so that Python does not try to flush it again at exit."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _failure(error: OSError) -> TinycError:
+    """Return the error for a stream that failed: a full disk, a closed descriptor."""
+    return TinycError("UnreadableFile", f"input or output failed: {error.strerror or error}")
