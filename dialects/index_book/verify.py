@@ -32,19 +32,14 @@ def check_table(op: Any) -> None:
         raise TinycError("InvalidAttribute", "needs the name of a function, function = @main")
     if len(op.operation.regions) != 1 or len(op.operation.regions[0].blocks) > 1:
         raise TinycError("InvalidAttribute", "must have one region of one block")
-    for entry in entries(op):
+    for entry in body_of(op):
         if entry.operation.name not in _ENTRIES:
             raise TinycError("InvalidAttribute", f"may hold {' and '.join(_ENTRIES)} only, not {entry.operation.name}")
 
 
 def read_table(op: Any) -> IndexBook:
     """Return what a verified `index_book.table` says."""
-    return IndexBook(op.operation.attributes["function"].value, tuple(_entry(entry) for entry in entries(op)))
-
-
-def entries(op: Any) -> list[Any]:
-    """Return the ops in a table; an empty body is printed without its block."""
-    return body_of(op)
+    return IndexBook(op.operation.attributes["function"].value, tuple(_entry(entry) for entry in body_of(op)))
 
 
 def _entry(op: Any) -> Entry | NonScopEntry:
@@ -81,7 +76,7 @@ def _differences(table: Any, known: Mapping[str, Any]) -> Iterator[tuple[Any, st
     names = {ours.value: theirs.value for ours, theirs in zip(expected, found, strict=True)}
     if len(set(names.values())) < len(names):
         yield table.location, "'index_book.table' has two entries of one value"
-    for op, theirs, ours in zip(entries(table), found, expected, strict=True):
+    for op, theirs, ours in zip(body_of(table), found, expected, strict=True):
         for message in _compare(theirs, ours, names):
             yield op.location, f"'{op.operation.name}' of {theirs.value}: {message}; run --tiny-to-index-book again"
 

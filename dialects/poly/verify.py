@@ -52,17 +52,12 @@ def _is_texts(attribute: Any) -> bool:
     return isinstance(attribute, ir.ArrayAttr) and all(isinstance(item, ir.StringAttr) for item in attribute)
 
 
-def _body(view: Any) -> list[Any]:
-    """Return the ops in a view; an empty body is printed without its block."""
-    return body_of(view)
-
-
 def _check_view(op: Any) -> None:
     if not isinstance(op.operation.attributes["function"], ir.FlatSymbolRefAttr):
         raise TinycError("InvalidAttribute", "needs the name of a function, function = @main")
     if len(op.operation.regions) != 1 or len(op.operation.regions[0].blocks) > 1:
         raise TinycError("InvalidAttribute", "must have one region of one block")
-    for each in _body(op):
+    for each in body_of(op):
         if each.operation.name not in _MEMBERS:
             raise TinycError("InvalidAttribute", f"may hold {', '.join(_MEMBERS)} only, not {each.operation.name}")
 
@@ -80,8 +75,8 @@ def verify(module: Any) -> bool:
 
 def _differences(view: Any, known: dict[str, Any]) -> Iterator[tuple[Any, str]]:
     name = view.operation.attributes["function"].value
-    items = [op for op in _body(view) if op.operation.name != "poly.edge"]
-    edges = [op for op in _body(view) if op.operation.name == "poly.edge"]
+    items = [op for op in body_of(view) if op.operation.name != "poly.edge"]
+    edges = [op for op in body_of(view) if op.operation.name == "poly.edge"]
     names = [op.operation.attributes["name"].value for op in items]
     if name not in known:
         yield view.location, f"'poly.view' is about @{name}, and there is no such function"

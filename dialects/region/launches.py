@@ -16,7 +16,7 @@ from tinyc.analysis.extents import Dim
 from tinyc.analysis.graphs import input_names, output_names
 from tinyc.analysis.preconditions import preconditions
 from tinyc.diagnostics import TinycError, Where
-from tinyc.dialects.region.verify import symbols_in
+from tinyc.dialects.region.contract import symbols_in
 from tinyc.dialects.tiny.attributes import tensor_type
 from tinyc.dialects.tiny.types import TensorType, size_bytes, symbols_of
 

@@ -1,6 +1,6 @@
 """Loop nests of a kernel: pointwise, reduction, scatter and top-k.
 
-Each nest covers the outputs' elements once. `low` and `high` bound the parallel outer loop (see `parallel`).
+Each nest covers the outputs' elements once. `low` and `high` bound the parallel outer loop (see `contract`).
 """
 
 from collections.abc import Callable
@@ -9,8 +9,8 @@ from typing import Any
 
 from tinyc.analysis.extents import Dim
 from tinyc.dialects.region import scalars
+from tinyc.dialects.region.contract import splits_axis_0
 from tinyc.dialects.region.elements import Elements, Index, initial, joined, reduced_shape
-from tinyc.dialects.region.parallel import splits_axis_0
 from tinyc.dialects.region.verify import yields_of
 from tinyc.dialects.tiny.attributes import arguments, tensor_type
 from tinyc.dialects.tiny.infer import ELEMENTWISE

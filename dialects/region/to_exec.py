@@ -9,10 +9,9 @@ from tinyc.analysis.extents import Dim, ExtentError
 from tinyc.analysis.graphs import main_of
 from tinyc.diagnostics import TinycError, Where
 from tinyc.dialects.exec import ops as exec_ops
+from tinyc.dialects.region.contract import is_checked, parallel_extent, symbols_in
 from tinyc.dialects.region.launches import Host, HostBuffer, Launch
-from tinyc.dialects.region.parallel import parallel_extent
-from tinyc.dialects.region.to_loops import is_checked
-from tinyc.dialects.region.verify import kernels, symbols_in
+from tinyc.dialects.region.verify import kernels
 from tinyc.dialects.tiny.attributes import extents_attribute, to_type
 from tinyc.mlir import end_body, ir
 from tinyc.passes import Pass

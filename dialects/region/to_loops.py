@@ -7,19 +7,17 @@ from typing import Any, ClassVar
 from tinyc.analysis.extents import Extent
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.region import nests
+from tinyc.dialects.region.contract import is_checked, symbols_in
 from tinyc.dialects.region.elements import Elements
 from tinyc.dialects.region.ops import held_tensor
 from tinyc.dialects.region.scalars import storage_type
-from tinyc.dialects.region.verify import block_of, kernels, symbols_in, yields_of
+from tinyc.dialects.region.verify import block_of, kernels, yields_of
 from tinyc.dialects.tiny.ops import erase_unused
 from tinyc.dialects.tiny.types import TensorType
 from tinyc.mlir import func, ir, passmanager
 from tinyc.passes import Pass
 from tinyc.runtime.program import STATUS_WORDS
 from tinyc.text import where
-
-#: Ops whose indices come from data; their kernels get a status buffer.
-CHECKED = ("tiny.gather", "tiny.scatter")
 
 
 @dataclass(frozen=True)
@@ -75,11 +73,6 @@ def memref_type(tensor: TensorType) -> Any:
     dynamic = ir.ShapedType.get_dynamic_size()
     shape = [dynamic if isinstance(extent, Extent) else extent for extent in tensor.shape]
     return ir.MemRefType.get(shape, storage_type(tensor.element))
-
-
-def is_checked(kernel: Any) -> bool:
-    """Say whether a kernel takes a status buffer: whether it reads or writes where data says."""
-    return any(op.operation.name in CHECKED for op in block_of(kernel).operations)
 
 
 def _lower(kernel: Any) -> None:

@@ -5,9 +5,9 @@ from typing import Any
 
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.region.ops import held_tensor
-from tinyc.dialects.tiny.attributes import arguments, tensor_type, to_type
+from tinyc.dialects.tiny.attributes import tensor_type, to_type
+from tinyc.dialects.tiny.infer import Assumption
 from tinyc.dialects.tiny.op_verifier import infer_op
-from tinyc.dialects.tiny.types import TensorType, symbols_of
 from tinyc.dialects.tiny.verify import assumptions, unstated
 from tinyc.mlir import body_of, ir
 
@@ -42,15 +42,6 @@ def inputs_of(kernel: Any) -> list[Any]:
 def outputs_of(kernel: Any) -> list[Any]:
     """Return the block arguments that are outputs."""
     return list(block_of(kernel).arguments)[len(inputs_of(kernel)) :]
-
-
-def symbols_in(kernel: Any) -> tuple[str, ...]:
-    """Return the symbols that a kernel needs, in order: those of its buffers, then those that only its body has."""
-    held = [held_tensor(argument.type) for argument in block_of(kernel).arguments]
-    body = [op.operation for op in block_of(kernel).operations]
-    inner = [tensor_type(result.type) for op in body for result in op.results]
-    cuts = [arguments(op) for op in body if op.name == "tiny.shrink"]
-    return symbols_of([*held, *inner, *(TensorType("i64", (*cut["lo"], *cut["hi"])) for cut in cuts)])
 
 
 def kernels(module: Any) -> dict[str, Any]:
@@ -161,6 +152,7 @@ def violations(module: Any) -> Iterator[tuple[Any, str]]:
     named = (op.operation.attributes.get("sym_name") for op in module.body.operations)
     symbols = {name.value for name in named if isinstance(name, ir.StringAttr)}
     known = kernels(module)
+    relations = {name: _relations(kernel) for name, kernel in known.items()}
     for function in module.body.operations:
         if function.operation.name != "func.func" or not len(function.regions[0].blocks):
             continue
@@ -169,7 +161,7 @@ def violations(module: Any) -> Iterator[tuple[Any, str]]:
             for op in block.operations:
                 if op.operation.name == "region.launch":
                     yield from _launch(op, known, symbols)
-                    yield from _unstated(op, known, stated)
+                    yield from _unstated(op, relations, stated)
 
 
 def _launch(op: Any, known: dict[str, Any], symbols: set[str]) -> Iterator[tuple[Any, str]]:
@@ -184,13 +176,19 @@ def _launch(op: Any, known: dict[str, Any], symbols: set[str]) -> Iterator[tuple
         yield op.location, f"'region.launch' gives {function}, and @{symbol.value} is a function {expected}"
 
 
-def _unstated(op: Any, known: dict[str, Any], stated: set[Any]) -> Iterator[tuple[Any, str]]:
-    """Yield the relations between extents that the launched kernel relies on and the host does not state."""
-    kernel = known.get(op.operation.attributes["kernel"].value)
-    for inner in body_of(kernel) if kernel else ():
-        if inner.operation.name in _ASSUMING:
-            for needed in set(infer_op(inner).assumptions) - stated:
-                yield op.location, f"'region.launch': '{inner.operation.name}' in the kernel {unstated(needed)}"
+def _unstated(
+    op: Any, relations: dict[str, list[tuple[str, Assumption]]], stated: set[Assumption]
+) -> Iterator[tuple[Any, str]]:
+    """Yield the relations that the launched kernel relies on and the host does not state."""
+    for name, needed in relations.get(op.operation.attributes["kernel"].value, ()):
+        if needed not in stated:
+            yield op.location, f"'region.launch': '{name}' in the kernel {unstated(needed)}"
+
+
+def _relations(kernel: Any) -> list[tuple[str, Assumption]]:
+    """Return the relations between extents that a kernel relies on, each with the op that does."""
+    assuming = (op for op in body_of(kernel) if op.operation.name in _ASSUMING)
+    return [(op.operation.name, needed) for op in assuming for needed in infer_op(op).assumptions]
 
 
 def function_type(kernel: Any) -> Any:
