@@ -27,6 +27,8 @@ def layers() -> tuple[Layer, ...]:
     """Return the layers in walk order."""
     from tinyc.dialects.exec import ops as exec_
     from tinyc.dialects.exec import verify as exec_verify
+    from tinyc.dialects.gpu import ops as gpu
+    from tinyc.dialects.gpu import verify as gpu_verify
     from tinyc.dialects.index_book import ops as index_book
     from tinyc.dialects.index_book import verify as index_book_verify
     from tinyc.dialects.poly import ops as poly
@@ -41,6 +43,7 @@ def layers() -> tuple[Layer, ...]:
         Layer("index_book", index_book.IndexBook, index_book_verify.verify),
         Layer("poly", poly.Poly, poly_verify.verify),
         Layer("region", region.RegionDialect, region_verify.verify),
+        Layer("tgpu", gpu.Tgpu, gpu_verify.verify),
         Layer("exec", exec_.Exec, exec_verify.verify),
     )
 
@@ -56,10 +59,11 @@ def load_all() -> None:
 
 
 def irdl_of(name: str) -> Any:
-    """Return the `ir.Module` with the IRDL that reads the text of a layer: every later layer has Tiny inside."""
+    """Return the `ir.Module` with the IRDL that reads the text of a layer: of all dialects that stand in it."""
     from tinyc.mlir import ir
 
-    needed = [layer.dialect for layer in layers() if layer.name in ("tiny", name)]
+    inside = {"tiny", "region", name} if name == "tgpu" else {"tiny", name}  # a statement's body is a region's
+    needed = [layer.dialect for layer in layers() if layer.name in inside]
     module = ir.Module.create(loc=ir.Location.unknown())
     for dialect in needed:
         for definition in dialect._mlir_module.body.operations:

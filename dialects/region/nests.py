@@ -8,9 +8,9 @@ from contextlib import ExitStack
 from typing import Any
 
 from tinyc.analysis.extents import Dim
-from tinyc.dialects.region import scalars
+from tinyc.codegen import scalars
+from tinyc.codegen.elements import Elements, Index, initial, joined, reduced_shape
 from tinyc.dialects.region.contract import splits_axis_0
-from tinyc.dialects.region.elements import Elements, Index, initial, joined, reduced_shape
 from tinyc.dialects.region.verify import yields_of
 from tinyc.dialects.tiny.attributes import arguments, tensor_type
 from tinyc.dialects.tiny.infer import ELEMENTWISE

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tinyc.analysis.extents import Extent
+from tinyc.codegen.elements import Elements
+from tinyc.codegen.scalars import storage_type
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.region import nests
 from tinyc.dialects.region.contract import is_checked, symbols_in
-from tinyc.dialects.region.elements import Elements
 from tinyc.dialects.region.ops import held_tensor
-from tinyc.dialects.region.scalars import storage_type
 from tinyc.dialects.region.verify import block_of, kernels, yields_of
 from tinyc.dialects.tiny.ops import erase_unused
 from tinyc.dialects.tiny.types import TensorType

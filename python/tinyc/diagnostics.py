@@ -28,6 +28,12 @@ CODES = {
     "WindowTooLarge": "TC112",
     "IndexOutOfBounds": "TC113",
     "InvalidExtent": "TC114",
+    # 2xx: the plan, and what the hardware has
+    "InvalidPlan": "TC201",
+    "PlanMismatch": "TC202",
+    "ResourceExceeded": "TC203",
+    "UnsupportedPlan": "TC204",
+    "NoGpuKernel": "TC205",
     # 3xx: files
     "InvalidJson": "TC301",
     "UnknownUop": "TC302",
@@ -48,6 +54,9 @@ CODES = {
     "VerificationFailed": "TC406",
     "UnknownLayer": "TC407",
     "ModelFreed": "TC408",
+    "NoDriver": "TC409",
+    "DeviceFailure": "TC410",
+    "LaunchTooLarge": "TC411",
     # 9xx: tinyc itself
     "InternalError": "TC901",
 }

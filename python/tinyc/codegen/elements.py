@@ -13,8 +13,8 @@ from tinyc.analysis.access import Access, Guard, NonScop, trace
 from tinyc.analysis.axis import Axis, AxisExpr
 from tinyc.analysis.contraction import is_summed_product
 from tinyc.analysis.extents import Dim, FloorDiv
+from tinyc.codegen import philox, scalars
 from tinyc.diagnostics import TinycError
-from tinyc.dialects.region import philox, scalars
 from tinyc.dialects.tiny.attributes import arguments, tensor_type
 from tinyc.dialects.tiny.infer import ELEMENTWISE
 from tinyc.dialects.tiny.types import TensorType

@@ -6,7 +6,7 @@ Element e of a tensor takes word ``e mod 4`` of the block with counter ``(e div 
 import math as host_math
 from typing import Any
 
-from tinyc.dialects.region import scalars
+from tinyc.codegen import scalars
 from tinyc.dialects.tiny.types import uniform_bits
 from tinyc.mlir import arith, ir, math
 
