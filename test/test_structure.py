@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tinyc import dialects, pipeline
-from tinyc.diagnostics import CODES
+from tinyc.diagnostics import CODES, REMARKS
 from tinyc.mlir import context
 
 ROOT = Path(__file__).parent.parent
@@ -193,6 +193,17 @@ def test_an_error_code_is_raised_and_tested(name):
     assert [path for path in SOURCES if path.name != "diagnostics.py" and quoted.search(path.read_text())], "not raised"
     spelt = re.compile(rf"\b({name}|{CODES[name]})\b")
     assert [path for path in TEST_FILES if path != Path(__file__) and spelt.search(path.read_text())], "not tested"
+
+
+def remark_codes():
+    calls = (node for path in SOURCES for node in ast.walk(tree(path)) if isinstance(node, ast.Call))
+    named = [call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "remark"]
+    assert all(isinstance(call.args[0], ast.Constant) for call in named), "a remark's code is written where it is made"
+    return {call.args[0].value for call in named}
+
+
+def test_the_table_of_remarks_has_those_that_are_made():
+    assert remark_codes() == set(REMARKS)
 
 
 def test_every_lit_test_says_how_to_run_it_and_what_it_states():

@@ -61,6 +61,20 @@ CODES = {
     "InternalError": "TC901",
 }
 
+#: What kind of decision each remark reports, in the words of MLIR's remarks: something that was done ("passed"), that
+#: was not done and why ("missed"), or a fact that decisions rest on ("analysis").
+REMARKS = {
+    "broadcast-inserted": "passed",
+    "epilogue": "passed",
+    "operand-widened": "passed",
+    "pass-not-applicable": "missed",
+    "plan-default": "passed",
+    "plan-given": "passed",
+    "region-boundary": "missed",
+    "strided-copy": "missed",
+    "symbol-solved": "analysis",
+}
+
 #: A message may have several lines.
 LINES = "\n\t"
 
@@ -98,8 +112,11 @@ class TinycError(Exception):
     """An error that the user can cause and mend.
 
     `name` is a key of `CODES`, `code` its number, `message` says what, with which values, and what to do; `where`
-    says where. `errors` holds every error when several were found at once, and the error itself otherwise.
+    says where. `errors` holds every error when several were found at once, and the error itself otherwise. Where a pass
+    has failed, `reproducer` is the pass and the module that it was given (`reproducer.Reproducer`).
     """
+
+    reproducer: Any = None
 
     def __init__(self, name: str, message: str, where: Where | None = None) -> None:
         self.name = name
@@ -151,13 +168,24 @@ class Remark:
     message: str
     evidence: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def kind(self) -> str:
+        """What kind of decision it is: "passed", "missed" or "analysis"."""
+        return REMARKS.get(self.code, "analysis")
+
     def __str__(self) -> str:
         place = str(self.where)
         return f"{place + ': ' if place else ''}remark: {printable(self.message, LINES)} [{self.code}]"
 
     def to_json(self) -> str:
         """Return the remark as one line of JSON."""
-        entry = {"code": self.code, "where": str(self.where), "message": self.message, "evidence": self.evidence}
+        entry = {
+            "code": self.code,
+            "kind": self.kind,
+            "where": str(self.where),
+            "message": self.message,
+            "evidence": self.evidence,
+        }
         return json.dumps(entry, ensure_ascii=False)
 
 

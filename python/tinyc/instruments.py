@@ -1,4 +1,4 @@
-"""Instruments for the pass runner: print the IR around passes, and measure time; spelled and laid out as in `mlir-opt`.
+"""Instruments for the pass runner, spelled and laid out as in `mlir-opt`: print the IR around passes, time them, count.
 
 Everything goes to a stream (stderr), or, for IR with `tree_dir`, to numbered files of a folder.
 """
@@ -10,7 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
+from tinyc.mlir import ir
 from tinyc.passes import Instrument, Step
+
+_RULE = "===" + "-" * 73 + "==="
 
 
 @dataclass
@@ -73,6 +76,56 @@ class PrintIr(Instrument):
         self._count += 1
 
 
+#: What `Statistics` counts around a pass, as `mlir-opt` names statistics.
+_COUNTED = (
+    ("num-ops-before", "Number of operations before the pass"),
+    ("num-ops-after", "Number of operations after the pass"),
+    ("num-functions-after", "Number of functions and kernels after the pass"),
+)
+_FUNCTIONS = ("func.func", "region.kernel", "gpu.func", "llvm.func")
+
+
+@dataclass
+class Statistics(Instrument):
+    """Count ops around passes; `report()` gives `mlir-opt`'s list, pass by pass in the order in which they ran.
+
+    The statistics that MLIR's own passes keep are not among them: the bindings' LLVM is built without.
+    """
+
+    entries: list[tuple[str, tuple[int, int, int]]] = field(default_factory=list)
+    _before: int = 0
+
+    def before(self, step: Step, module: Any) -> None:
+        """Count what `step` is given."""
+        self._before, _ = _count(module)
+
+    def after(self, step: Step, module: Any) -> None:
+        """Count what `step` leaves."""
+        self.entries.append((step.title, (self._before, *_count(module))))
+
+    def report(self) -> str:
+        """Return the list."""
+        lines = []
+        for title, counts in self.entries:
+            width = max(len(str(count)) for count in counts)
+            lines.append(title)
+            for (name, text), count in zip(_COUNTED, counts, strict=True):
+                lines.append(f"  (S) {count:>{width}} {name:<19} - {text}")
+        return "\n".join([_RULE, "... Pass statistics report ...".center(79).rstrip(), _RULE, *lines, ""])
+
+
+def _count(module: Any) -> tuple[int, int]:
+    """Return how many ops a module holds, and how many functions."""
+    names: list[str] = []
+
+    def visit(op: Any) -> Any:
+        names.append(op.operation.name)
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit)
+    return len(names) - 1, sum(name in _FUNCTIONS for name in names)
+
+
 @dataclass
 class Timing(Instrument):
     """Measure what passes and named phases take; `report()` gives `mlir-opt`'s table."""
@@ -106,13 +159,12 @@ class Timing(Instrument):
         """Return the table."""
         total = time.perf_counter() - self._begun
         rest = total - sum(seconds for _, seconds in self.entries)
-        rule = "===" + "-" * 73 + "==="
         rows = [*self.entries, ("Rest", rest), ("Total", total)]
         return "\n".join(
             [
-                rule,
+                _RULE,
                 "... Execution time report ...".center(79).rstrip(),
-                rule,
+                _RULE,
                 f"  Total Execution Time: {total:.4f} seconds",
                 "",
                 "  ----Wall Time----  ----Name----",

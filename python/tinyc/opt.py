@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
-from tinyc import dialects, expectations, guards, opt_arguments, passes, pipeline, process, text
+from tinyc import dialects, expectations, guards, opt_arguments, passes, pipeline, process, reproducer, text
 from tinyc.diagnostics import LINES, Remark, TinycError, Where, collect_remarks, printable
-from tinyc.instruments import PrintIr, Timing
+from tinyc.instruments import PrintIr, Statistics, Timing
 from tinyc.mlir import PROVIDER, context
 from tinyc.passes import Pass
 from tinyc.text import Diagnostic, IrError
@@ -38,12 +38,17 @@ def _main(argv: Sequence[str], known: Sequence[type[Pass]]) -> int:
         count = len(arguments.steps)
         sys.stderr.write(f"Pass Manager with {count} passes:\n{pipeline.Pipeline(tuple(arguments.steps)).text()}\n")
     source = guards.decode(_read(arguments.input), arguments.input)
-    job = _Job(arguments, Timing())
+    if arguments.run_reproducer:
+        recorded = reproducer.read(source, arguments.input)
+        source, arguments.verify_each = recorded.ir, recorded.verify_each
+        arguments.steps = list(pipeline.parse(recorded.pipeline, known).steps)
+    job = _Job(arguments)
     outcomes = [job.process(piece) for piece in (_split(source) if arguments.split_input_file else [source])]
     if arguments.remarks_json is not None:
         _write(arguments.remarks_json, "".join(f"{remark.to_json()}\n" for remark in job.remarks))
-    if arguments.mlir_timing:
-        sys.stderr.write(job.timing.report())
+    for asked, instrument in ((arguments.mlir_timing, job.timing), (arguments.mlir_pass_statistics, job.statistics)):
+        if asked:
+            sys.stderr.write(instrument.report())
     good = all(ok for ok, _ in outcomes)
     if good or arguments.output == "-":
         _write(arguments.output, f"{_SPLIT_MARKER}\n".join(output for _, output in outcomes if output))
@@ -55,28 +60,34 @@ class _Job:
     """What all pieces of the input share."""
 
     arguments: argparse.Namespace
-    timing: Timing
+    timing: Timing = field(default_factory=Timing)
+    statistics: Statistics = field(default_factory=Statistics)
     remarks: list[Remark] = field(default_factory=list)
 
     def process(self, source: str) -> tuple[bool, str]:
         """Take one input through the passes; return whether all went well, and the IR to print."""
         arguments = self.arguments
         reported: list[Diagnostic] = []
+        failure: TinycError | None = None
         output = ""
         with _settings(arguments), _listen(reported), collect_remarks() as remarks:
             try:
                 output = self._transform(source)
-            except IrError as error:
-                reported += error.diagnostics
             except TinycError as error:
-                reported += [_diagnostic(each) for each in error.errors]
-        self.remarks += remarks
-        decisions = [Diagnostic("remark", remark.where, f"{remark.message} [{remark.code}]") for remark in remarks]
+                by_mlir = error.diagnostics if isinstance(error, IrError) else None
+                reported += by_mlir or [_diagnostic(each) for each in error.errors]
+                failure = error
+        wanted = opt_arguments.remark_filter(arguments)
+        chosen = [each for each in remarks if wanted is None or wanted(each)]
+        self.remarks += chosen
+        decisions = [Diagnostic("remark", remark.where, f"{remark.message} [{remark.code}]") for remark in chosen]
         if arguments.verify_diagnostics:
             wrong = expectations.unmet(source, arguments.input, reported, decisions)
             _show(wrong, source, arguments.input)
             return not wrong, output
-        _show([*(decisions if arguments.remarks else []), *reported], source, arguments.input)
+        _show([*(decisions if arguments.remarks or wanted else []), *reported], source, arguments.input)
+        if failure is not None and failure.reproducer is not None:
+            sys.stderr.write(f"note: to repeat it: {failure.reproducer.save()}\n")
         return not any(each.severity == "error" for each in reported), output
 
     def _transform(self, source: str) -> str:
@@ -86,9 +97,20 @@ class _Job:
             passes.verify_contracts(module)
         if arguments.verify_roundtrip:
             _check_roundtrip(module, arguments.input)
-        passes.run(module, arguments.steps, [_printer(arguments, sys.stderr), timing], arguments.verify_each)
+        if arguments.mlir_generate_reproducer is not None:
+            asm = _asm(module, debug_info=True)
+            record = reproducer.Reproducer(pipeline.Pipeline(tuple(arguments.steps)).text(), asm, arguments.verify_each)
+            _write(arguments.mlir_generate_reproducer, record.text())
+        instruments = [
+            _printer(arguments, sys.stderr),
+            timing,
+            *([self.statistics] if arguments.mlir_pass_statistics else []),
+        ]
+        passes.run(module, arguments.steps, instruments, arguments.verify_each)
         with timing.phase("Output"):
-            return _asm(module, arguments.mlir_print_debuginfo, arguments.verify_each)
+            last = arguments.steps[-1] if arguments.steps else None
+            own = last.output(module) if isinstance(last, Pass) else None
+            return own if own is not None else _asm(module, arguments.mlir_print_debuginfo, arguments.verify_each)
 
 
 def _read(name: str) -> bytes:

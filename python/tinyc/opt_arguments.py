@@ -8,18 +8,21 @@ import dataclasses
 import inspect
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
 from tinyc import pipeline
-from tinyc.diagnostics import TinycError
+from tinyc.diagnostics import REMARKS, Remark, TinycError
 from tinyc.passes import Pass, suggest
 
 _DESCRIPTION = "Run passes on MLIR text, spelled as in mlir-opt. The IR goes to stdout, everything else to stderr."
 _EPILOG = """\
 Each pass of MLIR's own is a flag too (--cse, --canonicalize, --convert-scf-to-cf). Passes run in the order given;
 options are --pass=key=value or --pass="key=value key2=value2". --help beside pass flags explains those in full."""
+
+#: The kinds of remarks, each with a filter of its own.
+KINDS = tuple(sorted(set(REMARKS.values())))
 
 _PASS_NAME = re.compile(r"[\w.-]+")
 
@@ -57,6 +60,8 @@ def read(argv: Sequence[str], known: Sequence[type[Pass]]) -> argparse.Namespace
             raise TinycError("UnknownPass", f"unknown flag '--{name}'{hint}") from None
     if arguments.steps and arguments.pass_pipeline is not None:
         raise TinycError("UnknownPass", "--pass-pipeline and pass flags cannot be mixed; put all passes into one")
+    if arguments.run_reproducer and (arguments.steps or arguments.pass_pipeline is not None):
+        raise TinycError("UnknownPass", "--run-reproducer takes the passes from the input; leave all other passes out")
     if arguments.pass_pipeline is not None:
         arguments.steps = list(pipeline.parse(arguments.pass_pipeline, known).steps)
     for when in ("before", "after"):
@@ -127,6 +132,22 @@ def _boolean(text: str) -> bool:
     return text in ("true", "1")
 
 
+def _pattern(text: str) -> re.Pattern[str]:
+    try:
+        return re.compile(text)
+    except re.error as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is no regular expression: {error}") from None
+
+
+def remark_filter(arguments: argparse.Namespace) -> Callable[[Remark], bool] | None:
+    """Return which remarks are asked for, or None where no filter is given."""
+    patterns = {kind: getattr(arguments, f"remarks_filter_{kind}".rstrip("_")) for kind in ("", *KINDS)}
+    given = {kind: pattern for kind, pattern in patterns.items() if pattern is not None}
+    if not given:
+        return None
+    return lambda remark: any(kind in ("", remark.kind) and each.search(remark.code) for kind, each in given.items())
+
+
 def _names(text: str) -> list[str]:
     return [name for name in text.split(",") if name]
 
@@ -157,10 +178,26 @@ def _parser(known: Sequence[type[Pass]]) -> Parser:
         "--verify-each", nargs="?", default=True, type=_boolean, metavar="BOOL", help="verify after each pass (true)"
     )
     _add_flag(parser, "--allow-unregistered-dialect", "accept ops of unknown dialects")
-    _add_flag(parser, "--remarks", "print the compiler's decisions as remarks")
-    parser.add_argument("--remarks-json", metavar="FILE", help="write remarks there, one JSON object a line")
+    parser.add_argument(
+        "--mlir-generate-reproducer", metavar="FILE", help="write the input with its passes there, and go on"
+    )
+    _add_flag(parser, "--run-reproducer", "run the passes that stand in the input, a reproducer")
+    _add_remarks(parser)
     _add_printing(parser)
     return parser
+
+
+def _add_remarks(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("remarks: the compiler's decisions")
+    _add_flag(group, "--remarks", "print all")
+    group.add_argument("--remarks-json", metavar="FILE", help="write them there, one JSON object a line")
+    for kind in ("", *KINDS):
+        group.add_argument(
+            f"--remarks-filter-{kind}".rstrip("-"),
+            type=_pattern,
+            metavar="REGEX",
+            help=f"print and write only {kind or 'those'}{' ones' if kind else ''} whose code matches",
+        )
 
 
 def _add_flag(parser: Any, name: str, text: str) -> None:
@@ -184,6 +221,7 @@ def _add_printing(parser: argparse.ArgumentParser) -> None:
     _add_flag(group, "--mlir-print-ir-after-failure", "print the IR after a pass that failed")
     group.add_argument("--mlir-print-ir-tree-dir", metavar="DIR", type=Path, help="print the IR to files there")
     _add_flag(group, "--mlir-timing", "print how long each pass took")
+    _add_flag(group, "--mlir-pass-statistics", "print what each pass was given and left, in numbers")
 
 
 def _summary(known: type[Pass]) -> str:

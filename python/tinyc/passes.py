@@ -8,7 +8,6 @@ tells instruments what happens, and turns every way to fail into a `TinycError`.
 import abc
 import dataclasses
 import difflib
-import tempfile
 import types
 import typing
 from collections.abc import Iterable, Sequence
@@ -18,6 +17,7 @@ from typing import Any, ClassVar, TypeAlias
 from tinyc import dialects
 from tinyc.diagnostics import InternalError, TinycError, Where, remark
 from tinyc.mlir import ir, passmanager
+from tinyc.reproducer import Reproducer
 from tinyc.text import IrError, capture_errors, verify
 
 
@@ -39,6 +39,10 @@ class Pass(abc.ABC):
     @abc.abstractmethod
     def run(self, module: Any) -> None:
         """Edit `module` (an `ir.Module`) in place; raise TinycError for what the user can mend."""
+
+    def output(self, module: Any) -> str | None:
+        """Return what tinyc-opt prints in place of the module where this pass is the last: a text that is no IR."""
+        return None
 
     @property
     def title(self) -> str:
@@ -136,11 +140,14 @@ def run(module: Any, steps: Sequence[Step], instruments: Sequence[Instrument] = 
         for step in steps:
             for instrument in instruments:
                 instrument.before(step, module)
+            original = module.operation.clone()
             try:
-                _run_one(step, module, verify_each)
-            except Exception:
+                _run_one(step, module, original, verify_each)
+            except Exception as error:
                 for instrument in instruments:
                     instrument.failed(step, module)
+                if isinstance(error, TinycError) and not isinstance(error, InternalError):
+                    error.reproducer = _reproducer(step, original, verify_each)
                 raise
             for instrument in instruments:
                 instrument.after(step, module)
@@ -168,7 +175,7 @@ def verify_contracts(module: Any) -> None:
         raise IrError.of(errors, "the module breaks the contract of a layer")
 
 
-def _run_one(step: Step, module: Any, verify_each: bool) -> None:
+def _run_one(step: Step, module: Any, original: Any, verify_each: bool) -> None:
     if not isinstance(step, Pass):
         step.run(module)
         if verify_each:
@@ -178,7 +185,6 @@ def _run_one(step: Step, module: Any, verify_each: bool) -> None:
     if step.consumes and not present.intersection(step.consumes):
         layers = " or ".join(step.consumes)
         remark("pass-not-applicable", Where(), f"'{step.name}' finds no {layers} op", consumes=list(step.consumes))
-    original = module.operation.clone()
     try:
         step.run(module)
     except TinycError:
@@ -203,12 +209,13 @@ def _check_result(step: Pass, module: Any, original: Any, before: set[str]) -> N
 
 def _internal(step: Step, original: Any, what: str) -> InternalError:
     """Return the error for a defect of `step`, with a file that repeats it."""
-    pipeline = f"builtin.module({step.text()})"
-    with tempfile.NamedTemporaryFile("w", prefix="tinyc-reproducer-", suffix=".mlir", delete=False) as file:
-        file.write(f"// tinyc-opt --pass-pipeline='{pipeline}' {file.name}\n")
-        file.write(original.operation.get_asm(enable_debug_info=True, assume_verified=True))
-    message = f"pass '{step.name}' failed: {what}; to repeat it: tinyc-opt --pass-pipeline='{pipeline}' {file.name}"
-    return InternalError(message)
+    command = _reproducer(step, original, verify_each=True).save()
+    return InternalError(f"pass '{step.name}' failed: {what}; to repeat it: {command}")
+
+
+def _reproducer(step: Step, original: Any, verify_each: bool) -> Reproducer:
+    asm = original.operation.get_asm(enable_debug_info=True, assume_verified=True)
+    return Reproducer(f"builtin.module({step.text()})", asm, verify_each)
 
 
 def suggest(name: str, known: Iterable[str]) -> str:

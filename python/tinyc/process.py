@@ -23,6 +23,8 @@ def run(work: Callable[[], int]) -> int:
         return work()
     except TinycError as error:
         sys.stderr.write(f"{error}\n")
+        if error.reproducer is not None:
+            sys.stderr.write(f"note: to repeat it: {error.reproducer.save()}\n")
     except BrokenPipeError:  # whoever read our output is gone
         _abandon_stdout()
     except OSError as error:

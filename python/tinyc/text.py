@@ -63,14 +63,14 @@ def where(location: Any) -> Where:
     """Return the place that an `ir.Location` means: its first file position, and the name of a name location."""
     text = str(location)
     name, position = _NAME.match(text), _POSITION.search(text)
-    node = _unescape(name.group(1)) if name else None
+    node = unescape(name.group(1)) if name else None
     if position is None:
         return Where(node=node)
     file, line, column = position.groups()
-    return Where(node, _unescape(file), int(line) or None, int(column) or None)
+    return Where(node, unescape(file), int(line) or None, int(column) or None)
 
 
-def _unescape(text: str) -> str:
+def unescape(text: str) -> str:
     """Undo MLIR's escapes: a backslash and two hexadecimal digits for each byte, or the character itself."""
     raw = re.sub(rb"\\([0-9A-Fa-f]{2})", lambda m: bytes([int(m.group(1), 16)]), text.encode())
     return re.sub(r"\\(.)", r"\1", raw.decode(errors="replace"))

@@ -6,7 +6,7 @@
 
 // CHECK: remarks.mlir:[[# @LINE + 4]]:1: remark: saw f [seen]
 // NOTHING-NOT: {{.}}
-// JSON: {"code": "seen", "where": "{{.*}}remarks.mlir:[[# @LINE + 2]]:1", "message": "saw f", "evidence": {"results": 0}}
+// JSON: {"code": "seen", "kind": "analysis", "where": "{{.*}}remarks.mlir:[[# @LINE + 2]]:1", "message": "saw f", "evidence": {"results": 0}}
 // NO-FOLDER: error: cannot write '{{.*}}': No such file or directory [TC308 UnreadableFile]
 func.func @f() {
   return

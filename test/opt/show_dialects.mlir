@@ -2,6 +2,6 @@
 // RUN: tinyc-opt --show-dialects | filecheck %s
 
 // CHECK: Available Dialects: tiny,
-// CHECK-SAME: region, exec, acc, affine,
+// CHECK-SAME: region, tgpu, exec, acc, affine,
 // CHECK-SAME: llvm,
 // CHECK-SAME: vector

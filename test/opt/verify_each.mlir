@@ -5,7 +5,7 @@
 
 // CHECK: error: pass 'sample-break' failed: the IR that it made does not verify
 // CHECK-SAME: redefinition of symbol named 'same'
-// CHECK-SAME: to repeat it: tinyc-opt --pass-pipeline='builtin.module(sample-break)' {{.*}}.mlir
+// CHECK-SAME: to repeat it: tinyc-opt --run-reproducer {{.*}}.mlir
 // CHECK-SAME: [TC901 InternalError]
 
 // UNSEEN-COUNT-2: sym_name = "same"
