@@ -11,13 +11,17 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 @pytest.fixture
 def random_examples(request):
-    """Give a decorator like `given`: 300 examples, always the same, or as many new ones as `--random-examples` says."""
+    """Give a decorator like `given`: `count` examples, always the same, or `--random-examples` new ones."""
     asked = request.config.getoption("--random-examples")
-    examples = settings(
-        max_examples=asked or 300,
-        derandomize=not asked,
-        database=None,
-        deadline=None,
-        suppress_health_check=list(HealthCheck),
-    )
-    return lambda strategy: lambda check: examples(given(strategy)(check))
+
+    def examples(strategy, count=300):
+        chosen = settings(
+            max_examples=asked or count,
+            derandomize=not asked,
+            database=None,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+        )
+        return lambda check: chosen(given(strategy)(check))
+
+    return examples

@@ -1,0 +1,91 @@
+"""The GPU path as far as it goes without a GPU: every program reaches PTX for both architectures, from every layer.
+
+`ptxas` takes what comes out, without spills, where there is one. `--random-examples N` runs more than the 100 random
+programs of CI, new ones each time.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import tinyc
+from example_bindings import BIND, EXAMPLES
+from strategies import programs
+from tinyc import text
+from tinyc.pipeline import parse
+from tinyc.runtime import assembler
+
+ARCHITECTURES = ("sm_80", "sm_90a")
+#: By layer, the passes that go on from there to PTX.
+TO_PTX = {
+    "tiny": "tiny-to-region,region-plan{{arch={arch}}},region-to-gpu,gpu-to-nvvm,nvvm-to-ptx",
+    "region": "region-to-gpu{{arch={arch}}},gpu-to-nvvm,nvvm-to-ptx",
+    "plan": "region-to-gpu,gpu-to-nvvm,nvvm-to-ptx",
+    "gpu": "gpu-to-nvvm,nvvm-to-ptx",
+    "exec": "gpu-to-nvvm,nvvm-to-ptx",
+    "nvvm": "nvvm-to-ptx",
+}
+
+
+def compiled(name, arch, **options):
+    return tinyc.compile(EXAMPLES / f"{name}.json", target="cuda", arch=arch, **options)
+
+
+def spills(ptx, arch):
+    """Return the bytes that the kernels spill, and that they keep on the stack."""
+    kernels = assembler.assemble(ptx, arch).kernels
+    return sum(each.spill_store_bytes + each.spill_load_bytes + each.stack_bytes for each in kernels)
+
+
+@pytest.fixture(scope="module")
+def ptxas():
+    if assembler.find_ptxas() is None:
+        pytest.skip("did not run: there is no ptxas (pip install 'tinyc[cuda]')")
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+@pytest.mark.parametrize("name", BIND)
+def test_every_layer_of_an_example_goes_on_to_the_same_ptx(name, arch):
+    # As it is, with symbolic extents: they are parameters of the kernels.
+    model = compiled(name, arch)
+    for layer, passes in TO_PTX.items():
+        pipeline = parse(passes.format(arch=arch))
+        module = text.parse(model.text(layer))
+        pipeline.run(module)
+        assert pipeline.steps[-1].output(module) == model.text("ptx"), layer
+
+
+@pytest.mark.usefixtures("ptxas")
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+@pytest.mark.parametrize("bound", [False, True], ids=["symbolic", "bound"])
+@pytest.mark.parametrize("name", BIND)
+def test_an_example_assembles_without_spills(name, bound, arch):
+    ptx = compiled(name, arch, bind=BIND[name] if bound else None).text("ptx")
+    assert spills(ptx, arch) == 0
+
+
+@pytest.mark.usefixtures("ptxas")
+def test_random_programs_assemble_without_spills(random_examples):
+    @random_examples(programs(), 100)
+    def check(program):
+        for arch in ARCHITECTURES:
+            model = tinyc.compile(json.dumps(program.document), target="cuda", arch=arch, bind=program.bind)
+            assert spills(model.text("ptx"), arch) == 0, json.dumps(program.document)
+
+    check()
+
+
+def test_the_same_program_gives_the_same_bytes():
+    texts = [
+        compiled("attention", "sm_90a").text(layer) for layer in ("plan", "gpu", "nvvm", "ptx", "cu") for _ in "12"
+    ]
+    assert texts[::2] == texts[1::2]
+
+
+def test_every_dumped_file_is_in_the_order_of_the_walk(tmp_path):
+    compiled("gemm_bias_relu", "sm_80", dump=tmp_path)
+    names = [path.name.partition("_") for path in sorted(Path(tmp_path).iterdir())]
+    layers = ["tiny", "indexbook", "poly_view", "region", "plan", "gpu", "exec", "nvvm", "ptx", "cu"]
+    assert [Path(name).stem for _, _, name in names] == layers
+    assert [int(number) for number, _, _ in names] == sorted({int(number) for number, _, _ in names})
