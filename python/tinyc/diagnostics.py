@@ -7,8 +7,9 @@ A remark reports one decision of the compiler with its evidence; remarks go to w
 
 import contextlib
 import contextvars
+import difflib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass, field
 from typing import Any
 
@@ -82,6 +83,15 @@ LINES = "\n\t"
 def printable(text: str, kept: str = "") -> str:
     """Return `text` with what is no printable character escaped, but for those in `kept`: names come from files."""
     return "".join(each if each.isprintable() or each in kept else _escaped(each) for each in text)
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """Return the end of a message about an unknown name: the names that are like it, or all of them."""
+    names = list(known)
+    close = difflib.get_close_matches(name, names)
+    if close:
+        return f"; did you mean {' or '.join(repr(each) for each in close)}?"
+    return f"; there are {', '.join(names)}" if names else "; there are none"
 
 
 def _escaped(character: str) -> str:

@@ -7,15 +7,14 @@ tells instruments what happens, and turns every way to fail into a `TinycError`.
 
 import abc
 import dataclasses
-import difflib
 import types
 import typing
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
 from tinyc import dialects
-from tinyc.diagnostics import InternalError, TinycError, Where, remark
+from tinyc.diagnostics import InternalError, TinycError, Where, remark, suggest
 from tinyc.mlir import ir, passmanager
 from tinyc.reproducer import Reproducer
 from tinyc.text import IrError, capture_errors, verify
@@ -216,15 +215,6 @@ def _internal(step: Step, original: Any, what: str) -> InternalError:
 def _reproducer(step: Step, original: Any, verify_each: bool) -> Reproducer:
     asm = original.operation.get_asm(enable_debug_info=True, assume_verified=True)
     return Reproducer(f"builtin.module({step.text()})", asm, verify_each)
-
-
-def suggest(name: str, known: Iterable[str]) -> str:
-    """Return the end of a message about an unknown name: the names that are like it, or all of them."""
-    names = list(known)
-    close = difflib.get_close_matches(name, names)
-    if close:
-        return f"; did you mean {' or '.join(repr(each) for each in close)}?"
-    return f"; there are {', '.join(names)}" if names else "; there are none"
 
 
 def _option(field: Any) -> str:

@@ -1,12 +1,11 @@
 """Where a program comes from: a file, Tiny JSON, textual IR, or a module; always a module of its own comes out.
 
-In: whatever `tinyc.compile` takes as `source`, and the values of symbols. Out: an `ir.Module` at the Tiny or the Region
-layer, verified, that nothing else refers to.
+In: whatever `tinyc.compile` takes as `source`, and the values of symbols. Out: an `ir.Module` at the Tiny, the Region
+or the GPU layer, verified, that nothing else refers to.
 """
 
 import operator
 import os
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,11 +14,13 @@ from tinyc import dialects, passes, text
 from tinyc.binding import bind_symbols
 from tinyc.diagnostics import TinycError
 from tinyc.files import read
-from tinyc.importers.json_text import EXAMPLE
+from tinyc.importers.json_text import EXAMPLE, first_character
 from tinyc.mlir import context, ir
 
 Bind = Mapping[str, int]
-_SPACE_AND_COMMENTS = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+#: Namespaces of a program's ops; omp.terminator ends a kernel.
+_BEFORE_GPU = {"builtin", "func", "tiny", "region", "omp"}
+_ON_GPU = {*_BEFORE_GPU, "gpu", "tgpu", "scf", "arith"}
 
 
 def load(source: Any, bind: Bind | None = None) -> Any:
@@ -93,15 +94,9 @@ def _bound_extent(name: str, value: Any) -> int:
 
 def _from_text(source: str | bytes, bind: dict[str, int], filename: str | None) -> Any:
     shown = source if isinstance(source, str) else source.decode("utf-8", errors="replace")
-    start = _SPACE_AND_COMMENTS.match(shown)
     is_json = filename.endswith(".json") if filename and filename.endswith((".json", ".mlir")) else None
     if is_json is None:
-        is_json = start is not None and shown[start.end() : start.end() + 1] in (
-            "{",
-            "[",
-            "",
-            "/",
-        )  # "/": an open comment
+        is_json = first_character(shown) in ("{", "[", "", "/")  # "/": an open comment
     if is_json:
         return _from_json(source, bind, filename)
     return _from_ir(text.parse(source, filename or "-"), bind)
@@ -115,11 +110,18 @@ def _from_json(source: Any, bind: dict[str, int], filename: str | None) -> Any:
 
 def _from_ir(module: Any, bind: dict[str, int]) -> Any:
     passes.verify_layers(module)
-    foreign = dialects.present(module) - {"builtin", "func", "tiny", "region", "omp"}  # omp.terminator ends a kernel
+    present = dialects.present(module)
+    foreign = present - (_ON_GPU if "gpu" in present else _BEFORE_GPU)
     if foreign:
         raise TinycError(
             "InvalidIr",
-            f"the program has ops of {', '.join(sorted(foreign))}; tinyc compiles modules of the Tiny or Region layer",
+            f"the program has ops of {', '.join(sorted(foreign))}; tinyc compiles modules of the Tiny or Region layer, "
+            "and with target='cuda' those of the GPU layer",
+        )
+    if bind and "gpu" in present:
+        raise TinycError(
+            "UnboundSymbol",
+            "bind: symbols are parameters of GPU kernels; bind them at an earlier layer, such as 'tiny'",
         )
     if bind:
         with module.context, ir.Location.unknown():

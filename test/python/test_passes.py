@@ -1,12 +1,14 @@
 """Passes as dataclasses, and the runner."""
 
+import re
 import tempfile
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import ClassVar
 
 import pytest
 
-from tinyc import passes, text
+from tinyc import passes, pipeline, reproducer, text
 from tinyc.diagnostics import InternalError, TinycError, collect_remarks
 from tinyc.mlir import ir
 from tinyc.passes import Instrument, Pass, Upstream
@@ -99,15 +101,28 @@ def test_instruments_hear_of_each_pass():
 
 def test_a_defect_comes_with_a_file_that_repeats_it():
     bare = text.parse("module {}", "a.mlir")
-    with pytest.raises(
-        InternalError, match=r"pass 'needy' failed: KeyError.*--pass-pipeline='builtin.module\(needy"
-    ) as caught:
+    command = r"pass 'needy' failed: KeyError.*to repeat it: tinyc-opt --run-reproducer \S+\.mlir"
+    with pytest.raises(InternalError, match=command) as caught:
         passes.run(bare, [Needy(7)])
-    path = caught.value.message.rpartition(" ")[2]
-    with open(path, encoding="utf-8") as file:
-        command, *body = file.read().split("\n")
-    assert command == f"// tinyc-opt --pass-pipeline='builtin.module(needy{{size=7}})' {path}"
-    assert text.parse("\n".join(body)) is not None
+    path = Path(caught.value.message.rpartition(" ")[2])
+    recorded = reproducer.read(path.read_text(encoding="utf-8"), path.name)
+    assert recorded.pipeline == "builtin.module(needy{size=7})"
+    assert text.parse(recorded.ir) is not None
+
+
+def test_a_refusal_carries_what_repeats_it():
+    mixed = """func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+      %0 = "tiny.neg"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+      %1 = arith.negf %0 : tensor<4xf32>
+      return %1 : tensor<4xf32>
+    }"""
+    refused = text.parse(mixed, "a.mlir")
+    with pytest.raises(TinycError) as caught:
+        passes.run(refused, pipeline.parse("cse,tiny-to-region").steps)
+    recorded = reproducer.read(caught.value.reproducer.text(), "-")
+    assert recorded.pipeline == "builtin.module(tiny-to-region)"
+    with pytest.raises(TinycError, match=re.escape(caught.value.message)):
+        pipeline.parse(recorded.pipeline).run(text.parse(recorded.ir))
 
 
 def test_a_pass_whose_layer_is_absent_gets_a_remark():

@@ -21,13 +21,15 @@ EXAMPLE = (
     '["N"]}}, {"id": "y", "uop": "NEG", "src": ["x"]}]}'
 )
 
-_TOKEN = re.compile(
+#: A string (perhaps unterminated), a comment, a bracket, a comma, or a word: `:` stands alone or before a word.
+TOKEN = re.compile(
     r'"(?:[^"\\]++|\\.)*+"?'  # a string, perhaps unterminated
     r"|//[^\n]*+"
     r"|/\*(?:[^*]++|\*(?!/))*+(?:\*/)?"
     r'|[\[\]{},]|[^\s"/,\[\]{}]++|/',
     re.DOTALL,
 )
+_BLANKS = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -55,7 +57,7 @@ def read(source: Any, filename: str | None = None) -> Document:
     if isinstance(source, Path):
         source, filename = _file(source), filename or str(source)
     if isinstance(source, bytes | bytearray):
-        source = _decoded(bytes(source), filename)
+        source = decoded(bytes(source), filename)
     if isinstance(source, str):
         return _Reader(source, filename).document()
     return Document(_normalised(source, filename), filename)
@@ -75,7 +77,19 @@ def _file(path: Path) -> bytes:
         raise TinycError("UnreadableFile", f"cannot read '{path}': {error}", Where(file=str(path))) from None
 
 
-def _decoded(data: bytes, filename: str | None) -> str:
+def first_character(text: str) -> str:
+    """Return the first character that is neither blank nor in a comment; none in a text without one."""
+    blanks = _BLANKS.match(text)
+    end = blanks.end() if blanks else 0
+    return text[end : end + 1]
+
+
+def decoded(data: bytes, filename: str | None) -> str:
+    """Return the text of UTF-8 bytes, without a byte order mark.
+
+    Raises:
+        TinycError: `InvalidJson`.
+    """
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -89,7 +103,7 @@ def _normalised(value: Any, filename: str | None) -> Any:
     try:
         text = json.dumps(value)
     except (TypeError, ValueError, RecursionError) as error:
-        raise _invalid(f"the program is not a JSON value: {error}", Where(file=filename)) from None
+        raise _invalid(f"the source is not a JSON value: {error}", Where(file=filename)) from None
     return _Reader(text, filename).document().value
 
 
@@ -111,7 +125,7 @@ class _Reader:
     def document(self) -> Document:
         if len(self.text) > MAX_BYTES:
             raise _invalid(f"the text is larger than {MAX_BYTES} bytes", Where(file=self.filename))
-        for match in _TOKEN.finditer(self.text):
+        for match in TOKEN.finditer(self.text):
             self._token(match.group(), match.start())
         value = self._parsed()
         return Document(value, self.filename, [[self._position(at) for at in array] for array in self.entries])

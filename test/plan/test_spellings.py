@@ -1,0 +1,60 @@
+"""The three spellings of a plan convert into each other without loss."""
+
+import itertools
+
+import pytest
+from hypothesis import given, settings
+from plans import FIELDS, PLANS
+
+from tinyc.mlir import context, ir
+from tinyc.plan import attribute, dsl, json_text
+from tinyc.plan.fields import ATTRIBUTES, Plan
+
+
+def through_json(plan):
+    return json_text.parse(json_text.to_text(plan))
+
+
+def through_dsl(plan):
+    return dsl.parse(dsl.to_text(plan))
+
+
+def through_attribute(plan):
+    return attribute.parse(attribute.to_attribute(plan))
+
+
+def through_attribute_text(plan):
+    with context():
+        return attribute.parse(ir.Attribute.parse(str(attribute.to_attribute(plan))))
+
+
+SPELLINGS = (through_json, through_dsl, through_attribute, through_attribute_text)
+
+
+def test_the_random_plans_have_every_field():
+    assert FIELDS.keys() == set(ATTRIBUTES.values())
+
+
+@pytest.mark.parametrize(("first", "second"), list(itertools.product(SPELLINGS, repeat=2)))
+@settings(max_examples=30)
+@given(PLANS)
+def test_two_spellings_after_one_another_lose_nothing(first, second, plan):
+    assert second(first(plan)) == plan
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_the_plan_without_fields_has_every_spelling(spelling):
+    assert spelling(Plan()) == Plan()
+
+
+@given(PLANS)
+def test_equal_plans_are_written_as_equal_text(plan):
+    other = Plan(**{name: backwards(value) for name, value in vars(plan).items()})
+    for write in (json_text.to_text, dsl.to_text, attribute.to_attribute):
+        assert write(other) == write(plan)
+
+
+def backwards(value):
+    if isinstance(value, dict):
+        return {key: backwards(each) for key, each in reversed(value.items())}
+    return [backwards(each) for each in value] if isinstance(value, tuple) else value
