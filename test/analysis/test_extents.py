@@ -99,6 +99,8 @@ def test_what_is_known_to_be_nonnegative_is(a, sizes):
         (extents.floordiv(8 * M - 57, 64), "M floordiv 8 - 1"),
         (extents.floordiv(M, N), "M floordiv N"),
         (2 * extents.floordiv(M, 3), "2*(M floordiv 3)"),
+        (1 - extents.floordiv(M, 3), "-(M floordiv 3) + 1"),
+        (M - extents.floordiv(M, 3), "M - M floordiv 3"),
     ],
 )
 def test_canonical_text(dim, text):

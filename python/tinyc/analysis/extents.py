@@ -99,7 +99,9 @@ class Extent:
         parts: list[str] = []
         for monomial, coefficient in self.terms:
             sign = "-" if coefficient < 0 else "+"
-            factors = [_factor(atom, len(monomial) > 1 or abs(coefficient) != 1) for atom in monomial]
+            # A minus in front of everything binds tighter than a division, where the text is read.
+            together = len(monomial) > 1 or abs(coefficient) != 1 or (sign == "-" and not parts)
+            factors = [_factor(atom, together) for atom in monomial]
             if abs(coefficient) != 1 or not monomial:
                 factors.insert(0, str(abs(coefficient)))
             product = "*".join(factors)
