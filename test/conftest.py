@@ -1,6 +1,9 @@
 """What all tests share: hypothesis draws the same examples in every run, and times none of them."""
 
+import pytest
 from hypothesis import settings
+
+from tinyc.runtime import assembler
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
@@ -8,3 +11,11 @@ settings.load_profile("repeatable")
 
 def pytest_addoption(parser):
     parser.addoption("--random-examples", type=int, default=0, help="run that many new random programs, not CI's 300")
+
+
+@pytest.fixture(scope="session")
+def ptxas():
+    """Return `assembler.assemble`: PTX and an architecture to machine code and what its kernels take."""
+    if assembler.find_ptxas() is None:
+        pytest.skip("there is no ptxas; it comes with the extra tinyc[cuda]")
+    return assembler.assemble

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from hypothesis import strategies as st
 
 from program_compute import Compute
+from program_contractions import Contractions
 from program_movements import Movements
 
 OPS = (
@@ -16,6 +17,7 @@ OPS = (
     *("unary",) * 4,
     *("binary",) * 5,
     *("where", "cast", "cast", "reduce", "reduce", "reduce"),
+    *("contraction",) * 8,
     *("const", "iota", "rand", "gather", "scatter", "topk", "input"),
 )
 
@@ -41,7 +43,7 @@ def programs(draw):
     return builder.program()
 
 
-class Builder(Movements, Compute):
+class Builder(Movements, Compute, Contractions):
     """Grows a program, and finishes it."""
 
     def program(self):

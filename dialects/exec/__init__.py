@@ -2,8 +2,9 @@
 
 Here: `exec.function` lists the symbols, the inputs and outputs by name, the size of the one arena, and in its body what
 has to hold at run time (`exec.assume`), every buffer (`exec.buffer`), and every launch (`exec.kernel`). Inputs and
-outputs are the caller's memory; what lives between kernels is an offset into the arena, an extent in bytes. Kernels of
-one generation are independent of each other. Gone: tensors as values. Not yet: how a device calls a kernel.
+outputs are the caller's memory, or a GPU's copy of it; what lives between kernels is an offset into the arena, an
+extent in bytes. Kernels of one generation are independent of each other; a second one may update what an earlier
+generation has written. Gone: tensors as values. Not yet: how a device calls a kernel.
 
     "exec.function"() ({
       "exec.buffer"() {buffer = "input_0", kind = "input", memory_space = "host", offset = 0, size = 16,

@@ -64,7 +64,11 @@ class AssumeOp(ExecOp, name="assume"):
 
 
 class BufferOp(ExecOp, name="buffer"):
-    """Memory for one tensor: an `input` or `output` of the function, or an `arena` buffer at `offset`."""
+    """Memory for one tensor: an `input` or `output` of the function, or an `arena` buffer at `offset`.
+
+    `memory_space` is "host", or "device" for what kernels on a GPU work on: there an input or output is the copy that
+    the device has of the caller's array.
+    """
 
     buffer: ir.StringAttr
     kind: ir.StringAttr
@@ -75,9 +79,11 @@ class BufferOp(ExecOp, name="buffer"):
 
 
 class KernelOp(ExecOp, name="kernel"):
-    """One launch. On the CPU `grid[0]` is the trip count of the parallel outer loop, and all other sizes are 1.
+    """One launch: on a GPU of `grid` blocks of `block` threads, where a grid with a 0 is no launch.
 
-    Kernels of one `generation` are independent of each other; a generation starts when the one before it is done.
+    On the CPU `grid[0]` is the trip count of the parallel outer loop, and all other sizes are 1. Kernels of one
+    `generation` are independent of each other; a generation starts when the one before it is done. A kernel that also
+    reads what it writes updates it in place: an earlier generation has written it.
     """
 
     symbol: Any

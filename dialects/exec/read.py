@@ -17,7 +17,7 @@ from tinyc.runtime.program import Assumption, Buffer, ExtentValue, Grid, Kernel,
 from tinyc.text import where
 
 KINDS = ("input", "output", "arena")
-MEMORY_SPACES = ("host",)
+MEMORY_SPACES = ("host", "device")
 PREDICATES = ("eq", "le")
 
 

@@ -13,6 +13,7 @@ from tinyc.analysis import arena, extents
 from tinyc.analysis.extents import Dim, ExtentError
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.exec import read
+from tinyc.dialects.exec.verify_launches import Located, Violation, kernels_of, launch_violations, order_violations
 from tinyc.dialects.tiny.op_verifier import declared_fields_error
 from tinyc.dialects.tiny.types import size_bytes
 from tinyc.mlir import body_of
@@ -22,8 +23,6 @@ from tinyc.runtime.program import Buffer, Kernel, Pointer, Program
 BODY = ("exec.assume", "exec.buffer", "exec.kernel")
 #: Sizes of the symbols at which symbolic offsets are checked: the first symbol has the first size of each row.
 SAMPLES = ((1, 1, 1, 1), (2, 3, 5, 7), (150, 130, 70, 33), (64, 64, 64, 64), (257, 1, 129, 4))
-
-Violation = tuple[Any, str]
 
 
 def report_op(op: Any) -> bool:
@@ -77,28 +76,23 @@ def verify(module: Any) -> bool:
 
 def violations(module: Any) -> Iterator[Violation]:
     """Yield (location, message) for each violation in `module`."""
-    symbols = {
-        op.operation.attributes["sym_name"].value
-        for op in module.body.operations
-        if op.operation.name in ("region.kernel", "func.func")
-    }
+    kernels = kernels_of(module)
     for op in read.exec_functions(module):
         program = read.function_of(op)
-        located = _Located(op)
-        found = [*_names(program, located), *_parameters(program, located, symbols)]
-        yield from found or [*_symbols(program, located), *_order(program, located), *_arena(program, located)]
+        located = Located(op)
+        found = [
+            *_names(program, located),
+            *_parameters(program, located),
+            *launch_violations(program, located, kernels),
+        ]
+        yield from found or [
+            *_symbols(program, located),
+            *order_violations(program, located),
+            *_arena(program, located),
+        ]
 
 
-class _Located:
-    """Where the buffers and kernels of a host function stand."""
-
-    def __init__(self, op: Any) -> None:
-        self.function = op.location
-        self.buffers = [each.location for each in read.body(op, "exec.buffer")]
-        self.kernels = [each.location for each in read.body(op, "exec.kernel")]
-
-
-def _names(program: Program, located: _Located) -> Iterator[Violation]:
+def _names(program: Program, located: Located) -> Iterator[Violation]:
     """Check that buffers have names of their own and their tensors' sizes, and that every input and output has one."""
     seen: set[str] = set()
     for buffer, location in zip(program.buffers, located.buffers, strict=True):
@@ -119,13 +113,11 @@ def _names(program: Program, located: _Located) -> Iterator[Violation]:
             )
 
 
-def _parameters(program: Program, located: _Located, symbols: set[str]) -> Iterator[Violation]:
-    """Check that launches name kernels and buffers that exist, and say truly what they read and write."""
+def _parameters(program: Program, located: Located) -> Iterator[Violation]:
+    """Check that launches name buffers that exist, and say truly what they read and write."""
     buffers = {buffer.name: buffer for buffer in program.buffers}
     slots = [kernel.status.slot for kernel in program.kernels if kernel.status]
     for kernel, location in zip(program.kernels, located.kernels, strict=True):
-        if kernel.symbol not in symbols:
-            yield location, f"there is no kernel @{kernel.symbol} in the module"
         for pointer in kernel.pointers:
             message = _pointer_error(pointer, buffers)
             if message:
@@ -152,7 +144,7 @@ def _pointer_error(pointer: Pointer, buffers: Mapping[str, Buffer]) -> str | Non
     return None
 
 
-def _symbols(program: Program, located: _Located) -> Iterator[Violation]:
+def _symbols(program: Program, located: Located) -> Iterator[Violation]:
     """Check that every symbol of an extent is listed."""
     for buffer, location in zip(program.buffers, located.buffers, strict=True):
         yield from _unlisted(program, location, (buffer.offset, buffer.size, *buffer.shape))
@@ -170,27 +162,7 @@ def _unlisted(program: Program, location: Any, dims: tuple[Dim, ...]) -> Iterato
         yield location, f"the symbols {', '.join(missing)} are not among the function's, {list(program.symbols)}"
 
 
-def _order(program: Program, located: _Located) -> Iterator[Violation]:
-    """Check that generations do not fall, and that a buffer is written once, and read only in later generations."""
-    written = {buffer.name: -1 for buffer in program.of_kind("input")}
-    generation = 0
-    for kernel, location in zip(program.kernels, located.kernels, strict=True):
-        if kernel.generation < generation:
-            yield location, f"generation {kernel.generation} comes after generation {generation}"
-        generation = kernel.generation
-        for name in kernel.reads:
-            if written.get(name, generation) >= generation:
-                yield location, f"@{kernel.symbol} reads '{name}', which no earlier generation writes"
-        for name in kernel.writes:
-            if name in written:
-                yield location, f"@{kernel.symbol} writes '{name}', which has been written before"
-            written[name] = generation
-    for buffer, location in zip(program.buffers, located.buffers, strict=True):
-        if buffer.name not in written:
-            yield location, f"no kernel writes buffer '{buffer.name}'"
-
-
-def _arena(program: Program, located: _Located) -> Iterator[Violation]:
+def _arena(program: Program, located: Located) -> Iterator[Violation]:
     """Check that arena buffers are aligned, inside the arena, and apart from all that live at the same time."""
     alive = lifetimes(program.kernels)
     if _is_proved(program, alive):
@@ -236,7 +208,7 @@ def lifetimes(kernels: tuple[Kernel, ...]) -> dict[str, tuple[int, int]]:
 
 
 def _arena_at(
-    program: Program, located: _Located, alive: Mapping[str, tuple[int, int]], values: Mapping[str, int]
+    program: Program, located: Located, alive: Mapping[str, tuple[int, int]], values: Mapping[str, int]
 ) -> Iterator[Violation]:
     at = f" at {', '.join(f'{name} = {value}' for name, value in values.items())}" if values else ""
     placed = []

@@ -16,7 +16,7 @@ class Tgpu(ext.Dialect, name="tgpu"):
 
 
 class SmemType(Tgpu.Type, name="smem"):
-    """`!tgpu.smem<tensor<64x32xf16>, 2>`: a ring of `stages` row-major tiles in the shared memory of the block."""
+    """`!tgpu.smem<tensor<64x32xf16>, 2 : i64>`: a ring of `stages` row-major tiles in a block's shared memory."""
 
     tile: Any
     stages: ir.IntegerAttr
@@ -85,9 +85,10 @@ class EpilogueOp(TgpuOp, name="epilogue"):
     """Finish a tile of sums in registers and write it.
 
     The body is what the region does after the sum: its argument is the sum as a tensor (in the type that the region's
-    `tiny.reduce` gives it), it ends in a `region.yield` for each output. `rows`, `columns` and `batches` are axes of
-    that tensor, as in `tgpu.load_tile`; `operands` says of each `region.read` in the body how its elements follow the
-    tile: "row" (one for each row), "column", "full", "scalar", or "gather" (any other way).
+    `tiny.reduce` gives it), it ends in a `region.yield` for each output. `rows`, `columns` and `batches` are all axes
+    of that tensor, as in `tgpu.load_tile`; where a side of `guarded` reaches beyond it nothing is written. `kinds` says
+    of each `region.read` in the body how its elements follow the tile: "row" (one for each row), "column", "full",
+    "scalar", or "gather" (any other way).
     """
 
     sums: ext.Operand[Any]
@@ -105,7 +106,8 @@ class EpilogueOp(TgpuOp, name="epilogue"):
 class MapOp(TgpuOp, name="map"):
     """Compute each element of the outputs by itself; the threads of the grid share them.
 
-    The body is a region's, with a `region.yield` for each output.
+    The body is a region's, with a `region.yield` for each output. A `tiny.scatter` in it puts: an element is the last
+    update that it gets, or else the data's.
     """
 
     body: ext.Region

@@ -1,12 +1,12 @@
 """The host function as data: which buffers there are, who writes and reads each, and in which generation.
 
-In: the host function and the kernels that it launches. Out: a `Host` of buffers and launches, named and placed in the
-arena. No IR is changed.
+In: the host function and the kernels that it launches, regions or GPU functions. Out: a `Host` of buffers and launches,
+named and placed in the arena. No IR is changed.
 """
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from tinyc.analysis import arena, extents
@@ -16,14 +16,17 @@ from tinyc.analysis.extents import Dim
 from tinyc.analysis.graphs import input_names, output_names
 from tinyc.analysis.preconditions import preconditions
 from tinyc.diagnostics import TinycError, Where
-from tinyc.dialects.region.contract import symbols_in
+from tinyc.dialects.region.contract import Contract, contracts_of
 from tinyc.dialects.tiny.attributes import tensor_type
 from tinyc.dialects.tiny.types import TensorType, size_bytes, symbols_of
 
 
 @dataclass
 class HostBuffer:
-    """One buffer: its tensor, its kind (`input`, `output`, `arena`), the generations of its writer and last reader."""
+    """One buffer: its tensor, its kind (`input`, `output`, `arena`), the generations in which it is written and read.
+
+    It is written from generation `first` on, complete after `ready`, and read for the last time in `last`.
+    """
 
     tensor: TensorType
     location: Any
@@ -31,6 +34,7 @@ class HostBuffer:
     name: str = ""
     offset: Dim = 0
     first: int = -1
+    ready: int = -1
     last: int = -1
 
     @property
@@ -43,12 +47,11 @@ class HostBuffer:
 class Launch:
     """One launch: its level in the dependence graph; its buffers, each with the tensor as which the kernel sees it."""
 
-    kernel: Any
-    symbol: str
+    contract: Contract
     location: Any
     generation: int
-    reads: list[tuple[HostBuffer, TensorType]]
-    writes: list[tuple[HostBuffer, TensorType]] = field(default_factory=list)
+    inputs: list[tuple[HostBuffer, TensorType]]
+    outputs: list[tuple[HostBuffer, TensorType]]
 
 
 class Host:
@@ -72,7 +75,7 @@ class Host:
         for op in self._block.operations:
             self._visit(op)
         self.launches.sort(key=lambda launch: launch.generation)
-        written = [buffer for launch in self.launches for buffer, _ in launch.writes]
+        written = [buffer for launch in self.launches if not launch.contract.updates for buffer, _ in launch.outputs]
         self.temps = [buffer for buffer in written if buffer.kind == "arena"]
         self._name_buffers()
         self.arena_bytes = self._place_temps()
@@ -89,10 +92,10 @@ class Host:
 
     def symbols(self) -> tuple[str, ...]:
         """Return the symbols in order of first appearance: in the inputs, then anywhere else."""
-        seen = [tensor for launch in self.launches for _, tensor in (*launch.reads, *launch.writes)]
+        seen = [tensor for launch in self.launches for _, tensor in (*launch.inputs, *launch.outputs)]
         names = dict.fromkeys(symbols_of([*(buffer.tensor for buffer in self.buffers), *seen]))
         for launch in self.launches:
-            names.update(dict.fromkeys(symbols_in(launch.kernel)))
+            names.update(dict.fromkeys(launch.contract.symbols))
         for assumption in self.assumptions:
             names.update(dict.fromkeys((*extents.symbols(assumption.lhs), *extents.symbols(assumption.rhs))))
         return tuple(names)
@@ -123,20 +126,27 @@ class Host:
             raise self._error(f"it computes '{operation.name}' itself; --tiny-to-region puts every op into a kernel")
 
     def _launch(self, op: Any) -> None:
+        """Add the launches that one call of a kernel is: several where a kernel needs another one to go before it."""
         callee, *operands = op.operands
         symbol = self._launched[callee]
         if symbol not in self._kernels:
             raise self._error(f"@{symbol} is no region.kernel; run --region-to-exec before --region-to-loops")
-        reads = [(self._held[operand], tensor_type(operand.type)) for operand in operands]
-        generation = 1 + max((buffer.first for buffer, _ in reads), default=-1)
-        for buffer, _ in reads:
-            buffer.last = max(buffer.last, generation)
-        launch = Launch(self._kernels[symbol], symbol, op.location, generation, reads)
-        for result in op.results:
-            buffer = HostBuffer(tensor_type(result.type), op.location, first=generation, last=generation)
-            self._held[result] = buffer
-            launch.writes.append((buffer, buffer.tensor))
-        self.launches.append(launch)
+        contracts = contracts_of(self._kernels[symbol], self._kernels)
+        inputs = [(self._held[operand], tensor_type(operand.type)) for operand in operands]
+        first = 1 + max((buffer.ready for buffer, _ in inputs), default=-1)
+        last = first + len(contracts) - 1
+        for buffer, _ in inputs:
+            buffer.last = max(buffer.last, last)
+        outputs = [(self._output(result, first, last), tensor_type(result.type)) for result in op.results]
+        for generation, contract in enumerate(contracts, first):
+            if contract.buffers != len(inputs) + len(outputs):
+                raise self._error(f"@{contract.symbol} takes {contract.buffers} buffers, and its launch has others")
+            self.launches.append(Launch(contract, op.location, generation, inputs, outputs))
+
+    def _output(self, result: Any, first: int, last: int) -> HostBuffer:
+        tensor, location = tensor_type(result.type), result.owner.location
+        buffer = self._held[result] = HostBuffer(tensor, location, first=first, ready=last, last=last)
+        return buffer
 
     def _return(self, op: Any) -> None:
         for position, value in enumerate(op.operands):

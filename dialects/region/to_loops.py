@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tinyc.analysis.extents import Extent
+from tinyc.analysis.tiled_reduction import tiled_reduction
 from tinyc.codegen.elements import Elements
 from tinyc.codegen.scalars import storage_type
 from tinyc.diagnostics import TinycError
@@ -109,7 +110,7 @@ def _nest(kernel: Any, elements: Elements, low: Any, high: Any) -> None:
         nests.scatter(elements, kernel, by_name["tiny.scatter"], low, high)
     elif "tiny.topk" in by_name:
         nests.topk(elements, kernel, by_name["tiny.topk"], low, high)
-    elif reduction := nests.tiled_reduction(kernel):
+    elif reduction := tiled_reduction(kernel):
         nests.reduction(elements, kernel, reduction, low, high)
     else:
         nests.pointwise(elements, kernel, low, high)

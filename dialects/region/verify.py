@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
+from tinyc.analysis.gpu_symbols import gpu_symbols
 from tinyc.diagnostics import TinycError
-from tinyc.dialects.region.ops import held_tensor
+from tinyc.dialects.region.ops import MemRefType, held_tensor
 from tinyc.dialects.tiny.attributes import tensor_type, to_type
 from tinyc.dialects.tiny.infer import Assumption
 from tinyc.dialects.tiny.op_verifier import infer_op
@@ -48,6 +49,13 @@ def kernels(module: Any) -> dict[str, Any]:
     """Return the kernels of a module by name."""
     found = (op for op in module.body.operations if op.operation.name == "region.kernel")
     return {kernel.operation.attributes["sym_name"].value: kernel for kernel in found}
+
+
+def gpu_kernels(module: Any) -> dict[str, Any]:
+    """Return the functions of GPU kernels, which regions become, by name."""
+    modules = (op for op in module.body.operations if op.operation.name == "gpu.module")
+    functions = (op for each in modules for op in each.operation.regions[0].blocks[0].operations)
+    return {op.operation.attributes["sym_name"].value: op for op in functions if op.operation.name == "gpu.func"}
 
 
 def report_kernel(op: Any) -> bool:
@@ -149,10 +157,11 @@ def verify(module: Any) -> bool:
 
 def violations(module: Any) -> Iterator[tuple[Any, str]]:
     """Yield (location, message) for each violation in `module`."""
+    on_gpu = gpu_kernels(module)
     named = (op.operation.attributes.get("sym_name") for op in module.body.operations)
-    symbols = {name.value for name in named if isinstance(name, ir.StringAttr)}
+    symbols = {name.value for name in named if isinstance(name, ir.StringAttr)} | gpu_symbols(module)
     known = kernels(module)
-    relations = {name: _relations(kernel) for name, kernel in known.items()}
+    relations = {name: _relations(kernel) for name, kernel in {**on_gpu, **known}.items()}
     for function in module.body.operations:
         if function.operation.name != "func.func" or not len(function.regions[0].blocks):
             continue
@@ -161,6 +170,7 @@ def violations(module: Any) -> Iterator[tuple[Any, str]]:
             for op in block.operations:
                 if op.operation.name == "region.launch":
                     yield from _launch(op, known, symbols)
+                    yield from _launch_on_gpu(op, on_gpu)
                     yield from _unstated(op, relations, stated)
 
 
@@ -176,18 +186,40 @@ def _launch(op: Any, known: dict[str, Any], symbols: set[str]) -> Iterator[tuple
         yield op.location, f"'region.launch' gives {function}, and @{symbol.value} is a function {expected}"
 
 
+def _launch_on_gpu(op: Any, on_gpu: dict[str, Any]) -> Iterator[tuple[Any, str]]:
+    """Check a launch of a GPU kernel: its inputs and then its outputs are the buffers that the function starts with."""
+    symbol, launched = op.operation.attributes["kernel"], op.operation.results[0].type
+    if not isinstance(symbol, ir.FlatSymbolRefAttr) or symbol.value not in on_gpu:
+        return
+    if not isinstance(launched, ir.FunctionType):
+        return
+    taken = on_gpu[symbol.value].operation.attributes["function_type"].value.inputs
+    buffers = [to_type(held_tensor(each)) for each in taken if isinstance(each, MemRefType)]
+    if buffers and buffers != [*launched.inputs, *launched.results]:  # lowered further, a buffer is any memref
+        yield op.location, f"'region.launch' gives {launched}, and @{symbol.value} takes {', '.join(map(str, buffers))}"
+
+
 def _unstated(
     op: Any, relations: dict[str, list[tuple[str, Assumption]]], stated: set[Assumption]
 ) -> Iterator[tuple[Any, str]]:
     """Yield the relations that the launched kernel relies on and the host does not state."""
-    for name, needed in relations.get(op.operation.attributes["kernel"].value, ()):
+    symbol = op.operation.attributes["kernel"]
+    found = relations.get(symbol.value, ()) if isinstance(symbol, ir.FlatSymbolRefAttr) else ()
+    for name, needed in found:
         if needed not in stated:
             yield op.location, f"'region.launch': '{name}' in the kernel {unstated(needed)}"
 
 
 def _relations(kernel: Any) -> list[tuple[str, Assumption]]:
     """Return the relations between extents that a kernel relies on, each with the op that does."""
-    assuming = (op for op in body_of(kernel) if op.operation.name in _ASSUMING)
+    assuming: list[Any] = []
+
+    def visit(op: Any) -> Any:
+        if op.operation.name in _ASSUMING:
+            assuming.append(op)
+        return ir.WalkResult.ADVANCE
+
+    kernel.operation.walk(visit)
     return [(op.operation.name, needed) for op in assuming for needed in infer_op(op).assumptions]
 
 

@@ -8,9 +8,11 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from tinyc.layers import NAMES
+from tinyc.layers import TARGETS, WALKS, names_of
 
-_DESCRIPTION = "Compile and run programs: Tiny JSON (.json), or textual IR of the Tiny or Region layer (.mlir)."
+_DESCRIPTION = "Compile and run programs: Tiny JSON (.json), or textual IR of the Tiny, Region or GPU layer (.mlir)."
+#: Every layer of every target.
+_LAYERS = tuple(dict.fromkeys(name for target in WALKS for name in names_of(target)))
 
 
 def read(argv: Sequence[str]) -> argparse.Namespace:
@@ -46,14 +48,18 @@ def _version() -> str:
 def _add_program(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("program", help="the program's file")
     parser.add_argument("--bind", type=_bind, default={}, metavar="M=150,N=130", help="sizes of symbols")
-    parser.add_argument("--dump", type=_layers, metavar="LAYER,…", help=f"write the text of layers: {', '.join(NAMES)}")
+    parser.add_argument(
+        "--dump", type=_layers, metavar="LAYER,…", help=f"write the text of layers: {', '.join(_LAYERS)}"
+    )
     parser.add_argument("--dump-dir", type=Path, metavar="DIR", help="where (default: tinyc-dump); alone: all layers")
     parser.add_argument("--remarks", action="store_true", help="print the compiler's decisions to stderr")
     parser.add_argument("--remarks-json", type=Path, metavar="FILE", help="write them there, one JSON object a line")
 
 
 def _add_target(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--target", default="cpu", help="cpu (default) or reference")
+    parser.add_argument("--target", default="cpu", help=f"{', '.join(TARGETS)} (default: cpu)")
+    parser.add_argument("--arch", metavar="ARCH", help="the GPU's architecture for cuda: sm_80 (default), sm_90a")
+    parser.add_argument("--plan", metavar="PLAN", help="plans for cuda's kernels: a file, or JSON or DSL text")
 
 
 def _add_inputs(parser: argparse.ArgumentParser) -> None:
@@ -76,9 +82,9 @@ def _bind(text: str) -> dict[str, int]:
 
 def _layers(text: str) -> tuple[str, ...]:
     names = tuple(name.strip() for name in text.split(",") if name.strip())
-    unknown = [name for name in names if name not in NAMES]
+    unknown = [name for name in names if name not in _LAYERS]
     if unknown or not names:
-        known = ", ".join(NAMES)
+        known = ", ".join(_LAYERS)
         raise argparse.ArgumentTypeError(f"there is no layer {', '.join(unknown) or repr(text)}; there are {known}")
     return names
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tinyc import verification
-from tinyc.diagnostics import Remark, collect_remarks, printable
+from tinyc.diagnostics import Remark, TinycError, collect_remarks, printable
 from tinyc.dialects.tiny.types import TensorType
 from tinyc.executors import reference
 from tinyc.executors.compare import Comparison, compare_all
@@ -22,7 +22,6 @@ from tinyc.executors.elements import DTYPES, element_of
 from tinyc.executors.random_inputs import random_inputs, static_shapes
 from tinyc.executors.signature import Parameter
 from tinyc.files import read_arrays, write, write_arrays
-from tinyc.layers import NAMES
 from tinyc.model import Model, check_target, compile, program_of
 
 _SHOWN_ELEMENTS = 6
@@ -33,6 +32,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Compile, run, print the outputs, and compare them with the reference where asked to."""
     with _remarks(arguments):
         model = _compiled(arguments)
+        if arguments.check:
+            _check_reference(model)
         inputs = _inputs(arguments, model)
         started = time.perf_counter()
         outputs = model.run(**inputs)
@@ -53,7 +54,7 @@ def compile_program(arguments: argparse.Namespace) -> int:
 
 def verify(arguments: argparse.Namespace) -> int:
     """Compare the executors on the same inputs; name the first layer, value and element that differs."""
-    arguments.target = "cpu"
+    arguments.target, arguments.arch, arguments.plan = "cpu", None, None
     with _remarks(arguments):
         model = _compiled(arguments)
         inputs = _inputs(arguments, model)
@@ -93,17 +94,17 @@ def _report(remarks: list[Remark], arguments: argparse.Namespace) -> None:
 
 def _compiled(arguments: argparse.Namespace) -> Model:
     started = time.perf_counter()
-    check_target(arguments.target)
+    check_target(arguments.target, arguments.arch, arguments.plan)
     module = program_of(Path(arguments.program), arguments.bind)
     if "random" in arguments and arguments.inputs is None:
         static_shapes(module)  # before the compiler takes its time
-    model = compile(module, target=arguments.target)
+    model = compile(module, target=arguments.target, arch=arguments.arch, plan=arguments.plan)
     seconds = time.perf_counter() - started
     _line("program", f"{arguments.program} on {arguments.target}")
     _line("layers", " -> ".join(model.layers))
     _line("compile", f"{seconds:.3f} s")
     if arguments.dump is not None or arguments.dump_dir is not None:
-        for path in model.walk.dump(arguments.dump_dir or _DUMP_FOLDER, arguments.dump or NAMES):
+        for path in model.walk.dump(arguments.dump_dir or _DUMP_FOLDER, arguments.dump):
             _line("dump", str(path))
     return model
 
@@ -123,6 +124,17 @@ def _as_bf16(parameter: Parameter, array: np.ndarray) -> np.ndarray:
     if parameter.type.element == "bf16" and array.dtype in (np.dtype(np.uint16), np.dtype("V2")):
         return array.view(DTYPES["bf16"])
     return array
+
+
+def _check_reference(model: Model) -> None:
+    """Check that the reference has the program at a layer that it reads.
+
+    Raises:
+        TinycError: `UnsupportedTarget`.
+    """
+    if model.walk.entry == "gpu":
+        message = "--check: the reference does not read layer 'gpu'; give the program at an earlier layer"
+        raise TinycError("UnsupportedTarget", message)
 
 
 def _check(model: Model, inputs: dict[str, Any], outputs: dict[str, np.ndarray]) -> int:

@@ -1,4 +1,4 @@
-"""The table of the layers that have a text: their names, in walk order, and the passes that make each.
+"""The tables of the layers that have a text, one for each target: in walk order, with the passes that make each.
 
 Plain data: the command line reads it for its help and its checks without loading MLIR.
 """
@@ -13,24 +13,53 @@ UPSTREAM = (
 )
 
 
+#: What `tinyc.compile` compiles for.
+TARGETS = ("cpu", "cuda", "reference")
+
+
 @dataclass(frozen=True)
 class Layer:
-    """One layer's text: which layer it is made from, by which passes, and the suffix of its files."""
+    """One layer's text: which layer it is made from, by which passes, and the suffix of its files.
+
+    `options` are those of the passes' first (and then only) one that the user may give a value.
+    """
 
     name: str
     source: str | None = None
     pipeline: str = ""
     suffix: str = ".mlir"
+    options: tuple[str, ...] = ()
 
 
-#: The text layers in walk order. `indexbook` and `poly_view` are side tables beside the Tiny module.
-LAYERS = (
+#: `indexbook` and `poly_view` are side tables beside the Tiny module.
+_SHARED = (
     Layer("tiny"),
     Layer("indexbook", "tiny", "tiny-to-index-book"),
     Layer("poly_view", "tiny", "tiny-to-poly"),
     Layer("region", "tiny", "tiny-to-region"),
+)
+_CPU = (
+    *_SHARED,
     Layer("exec", "region", "region-to-exec"),
     Layer("loops", "exec", "region-to-loops"),
     Layer("llvm", "loops", f"exec-expand-f16,exec-to-llvm,{UPSTREAM}", ".ll"),
 )
-NAMES = tuple(layer.name for layer in LAYERS)
+#: The launch contract says grid and block, which the GPU kernels have: here `exec` is made from `gpu`.
+_CUDA = (
+    *_SHARED,
+    Layer("plan", "region", "region-plan", options=("arch", "plan")),
+    Layer("gpu", "plan", "region-to-gpu", options=("arch",)),
+    Layer("exec", "gpu", "region-to-exec"),
+    Layer("nvvm", "gpu", "gpu-to-nvvm"),
+    Layer("ptx", "nvvm", "nvvm-to-ptx", ".ptx"),
+    Layer("cu", "gpu", "gpu-to-cuda", ".cu"),
+)
+#: Target → its layers in walk order. The reference runs what it is given, and shows what the CPU would make of it.
+WALKS: dict[str, tuple[Layer, ...]] = {"cpu": _CPU, "cuda": _CUDA, "reference": _CPU}
+#: Target → the last layer on the way to running there.
+ENDS = {"cpu": "llvm", "cuda": "ptx"}
+
+
+def names_of(target: str) -> tuple[str, ...]:
+    """Return the names of a target's layers in walk order."""
+    return tuple(layer.name for layer in WALKS[target])

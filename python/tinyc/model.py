@@ -1,12 +1,13 @@
 """A compiled program: what `tinyc.compile` gives, with the texts of its layers and the remarks of its compilation.
 
 In: a program in any form that `sources` reads, a target, the values of symbols. Out: a `Model`. `reference` runs the
-layer that was read in numpy; `cpu` lowers it to LLVM IR and runs that. What can be refused without inputs is refused
-when the model is made.
+layer that was read in numpy; `cpu` lowers it to LLVM IR and runs that; `cuda` lowers it to PTX, for which it needs no
+GPU, and runs that on one. What can be refused without inputs is refused when the model is made.
 """
 
 import functools
 import os
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,12 +18,11 @@ from tinyc.analysis.graphs import main_function
 from tinyc.diagnostics import Remark, TinycError, Where, collect_remarks
 from tinyc.executors import reference
 from tinyc.executors.signature import Signature, signature_of
-from tinyc.layers import NAMES
+from tinyc.layers import ENDS, TARGETS
 from tinyc.sources import load
 from tinyc.walk import Walk
 
-TARGETS = ("cpu", "reference")
-_LATER = ("sim", "cuda")
+_LATER = ("sim",)
 Arrays = dict[str, np.ndarray]
 Execute = Callable[[Mapping[str, Any]], Arrays]
 
@@ -37,7 +37,7 @@ class Model:
     @property
     def layers(self) -> tuple[str, ...]:
         """The layers that the program went through on its way to the target."""
-        return self.walk.way_to("llvm") if self.target == "cpu" else (self.walk.entry,)
+        return self.walk.way_to(ENDS[self.target]) if self.target in ENDS else (self.walk.entry,)
 
     @functools.cached_property
     def signature(self) -> Signature:
@@ -58,7 +58,8 @@ class Model:
         """Run on arrays of exactly the declared types, by name; return fresh arrays by output name.
 
         Raises:
-            TinycError: `InputMismatch`, `AssumptionViolated`, `IndexOutOfRange`.
+            TinycError: `InputMismatch`, `AssumptionViolated`, `IndexOutOfRange`; on a GPU also `NoDriver`,
+                `UnsupportedTarget`, `LaunchTooLarge`, `DeviceFailure`.
         """
         with collect_remarks() as remarks:
             outputs = self._execute(inputs)
@@ -75,7 +76,9 @@ class Model:
         return results[0] if len(results) == 1 else results
 
     def text(self, layer: str) -> str:
-        """Return the text of a layer: "tiny", "indexbook", "poly_view", "region", "exec", "loops" or "llvm".
+        """Return the text of a layer: "tiny", "indexbook", "poly_view", "region", and those of the target.
+
+        They are "exec", "loops" and "llvm", and for a GPU "plan", "gpu", "exec", "nvvm", "ptx" and "cu".
 
         Raises:
             TinycError: `UnknownLayer`: there is no such layer, or the program was read at a later one.
@@ -93,9 +96,11 @@ def compile(
 ) -> Model:
     """Compile a program.
 
-    `source` is a path, Tiny JSON (text or dict), IR text of the Tiny or Region layer, or an `ir.Module`. `bind` gives
-    symbols their values; an extent that stays symbolic is taken from the inputs of each run. `dump` is a folder that
-    the text of every layer is written to.
+    `source` is a path, Tiny JSON (text or dict), IR text of the Tiny, Region, Plan or GPU layer, or an `ir.Module`.
+    `arch` is the GPU's architecture, "sm_80" (default) or "sm_90a"; `plan` a plan or a table of plans for its kernels:
+    a path, JSON or DSL text, a dict, or None, which leaves the choice to the compiler. `bind` gives symbols their
+    values; an extent that stays symbolic is taken from the inputs of each run. `dump` is a folder that the text of
+    every layer is written to.
 
     Raises:
         TinycError: what is wrong with the program (`errors` has all of it), or `UnsupportedTarget`.
@@ -104,11 +109,12 @@ def compile(
     if not isinstance(dump, str | os.PathLike | None):
         raise TinycError("UnreadableFile", f"dump={dump!r} is no folder; give a path")
     with collect_remarks() as remarks:
-        walk = Walk(program_of(source, bind))
+        walk = Walk(program_of(source, bind), target, _options(target, arch, plan))
+        _check_plan(walk)
         execute = _EXECUTORS[target](walk)
         model = Model(walk, target, execute, remarks)
         if dump is not None:
-            walk.dump(Path(dump), NAMES)
+            walk.dump(Path(dump))
     return model
 
 
@@ -138,9 +144,36 @@ def check_target(target: str, arch: str | None = None, plan: Any = None) -> None
         raise TinycError("UnsupportedTarget", message)
     if target not in TARGETS:
         raise TinycError("UnsupportedTarget", f"there is no target {target!r}; use {' or '.join(map(repr, TARGETS))}")
+    if target == "cuda":
+        _options(target, arch, plan)
+        return
     for name, value in (("arch", arch), ("plan", plan)):
         if value is not None:
             raise TinycError("UnsupportedTarget", f"target '{target}' takes no {name}; leave {name}={value!r} out")
+
+
+def _options(target: str, arch: Any, plan: Any) -> dict[str, str]:
+    """Return the options of the passes that the user has given, as texts.
+
+    Raises:
+        TinycError: `UnsupportedTarget`: there is no such architecture; what is wrong with the plan.
+    """
+    if target != "cuda":
+        return {}
+    from tinyc.plan import json_text
+    from tinyc.plan.source import load as load_plan
+    from tinyc.target import target_of
+
+    options = {} if arch is None else {"arch": target_of(arch).name}
+    loaded = load_plan(plan)
+    return options if loaded is None else {**options, "plan": json_text.to_text(loaded)}
+
+
+def _check_plan(walk: Walk) -> None:
+    """Check that plans are not given where they are realised already."""
+    if walk.entry == "gpu" and "plan" in walk.options:
+        message = "the program was read at layer 'gpu', where its plans are realised; leave plan= out"
+        raise TinycError("UnsupportedTarget", message)
 
 
 def _reference(walk: Walk) -> Execute:
@@ -157,7 +190,19 @@ def _cpu(walk: Walk) -> Execute:
     return executable.run
 
 
-_EXECUTORS = {"reference": _reference, "cpu": _cpu}
+def _cuda(walk: Walk) -> Execute:
+    from tinyc.dialects.exec.to_program import program_of
+    from tinyc.runtime.cuda import CudaExecutable
+
+    ptx = walk.text("ptx")
+    asked, arch = walk.options.get("arch"), re.findall(r"^\.target (\w+)", ptx, re.MULTILINE)[0]
+    if asked not in (None, arch):
+        message = f"the program's kernels are for {arch} already; leave arch={asked!r} out"
+        raise TinycError("UnsupportedTarget", message)
+    return CudaExecutable(program_of(walk.module("exec")), ptx, arch).run
+
+
+_EXECUTORS = {"reference": _reference, "cpu": _cpu, "cuda": _cuda}
 
 
 def model_init(source: Any, **options: Any) -> Model:

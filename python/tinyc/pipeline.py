@@ -15,7 +15,13 @@ from tinyc import passes
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.exec.expand_f16 import ExecExpandF16
 from tinyc.dialects.exec.to_llvm import ExecToLlvm
+from tinyc.dialects.gpu.expand import GpuExpand
+from tinyc.dialects.gpu.to_cuda import GpuToCuda
+from tinyc.dialects.gpu.to_nvvm import GpuToNvvm
+from tinyc.dialects.nvvm.to_ptx import NvvmToPtx
+from tinyc.dialects.region.plan import RegionPlan
 from tinyc.dialects.region.to_exec import RegionToExec
+from tinyc.dialects.region.to_gpu import RegionToGpu
 from tinyc.dialects.region.to_loops import RegionToLoops
 from tinyc.dialects.tiny.to_index_book import TinyToIndexBook
 from tinyc.dialects.tiny.to_poly import TinyToPoly
@@ -28,6 +34,12 @@ PASSES: tuple[type[Pass], ...] = (
     TinyToIndexBook,
     TinyToPoly,
     TinyToRegion,
+    RegionPlan,
+    RegionToGpu,  # before the host is lowered: the launch contracts of a GPU come from its kernels
+    GpuToCuda,  # the other way out of gpu: it expands the kernels itself
+    GpuExpand,
+    GpuToNvvm,
+    NvvmToPtx,
     RegionToExec,  # before the kernels are loops: the launch contracts come from their region form
     RegionToLoops,
     ExecExpandF16,  # while the conversions are still arith ops

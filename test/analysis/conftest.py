@@ -1,4 +1,4 @@
-"""Makes `movement_chains`, which several tests of this folder share, importable: pytest's import mode adds no path."""
+"""Makes importable what several tests of this folder share: pytest's import mode adds no path."""
 
 import sys
 from pathlib import Path

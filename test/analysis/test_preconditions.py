@@ -1,11 +1,11 @@
-"""The preconditions of a program: what it states, and the extents of what it computes, at Tiny and at Region alike."""
+"""The preconditions of a program: what it states, and the extents of what it computes, alike at every layer."""
 
 import pytest
 
 from tinyc import pipeline, text
 from tinyc.analysis.graphs import main_function
 from tinyc.analysis.preconditions import preconditions
-from tinyc.dialects.region.verify import kernels
+from tinyc.dialects.region.verify import gpu_kernels, kernels
 
 MATRIX = 'tensor<?x?xf32, #tiny.dims<["M", "N"]>>'
 ROWS = 'tensor<?xi64, #tiny.dims<["M floordiv N"]>>'
@@ -28,10 +28,12 @@ def found(source, passes):
     if passes:
         pipeline.parse(passes).run(module)
     with module.context:
-        return [str(each) for each in preconditions(main_function(module), kernels(module))]
+        return [str(each) for each in preconditions(main_function(module), {**kernels(module), **gpu_kernels(module)})]
 
 
-LAYERS = pytest.mark.parametrize("passes", ["", "tiny-to-region"], ids=["tiny", "region"])
+LAYERS = pytest.mark.parametrize(
+    "passes", ["", "tiny-to-region", "tiny-to-region,region-to-gpu"], ids=["tiny", "region", "gpu"]
+)
 
 
 @LAYERS

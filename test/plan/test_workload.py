@@ -111,3 +111,9 @@ def test_extents_beyond_what_can_be_said_make_no_product():
     rhs = p.expand(p["W"], shape=shape, broadcast_dimensions=(3, 2))
     workload = alone(p.result(p.sum(p.mul(lhs, rhs), 3)))
     assert workload.reason.startswith("the product of its extents is beyond what an extent can say")
+
+
+def test_a_sum_that_nothing_reads_is_no_product():
+    p = Program(A="f32 M K", W="f32 K N")
+    matmul(p, p["A"], p["W"])
+    assert alone(p.result(p.neg(p["A"]))).scheme == "generic"

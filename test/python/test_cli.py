@@ -114,6 +114,35 @@ def test_compile_dumps_the_layers_that_are_asked_for(run, gemm, tmp_path):
     assert "region.kernel" in (folder / "03_region.mlir").read_text()
 
 
+def test_compile_for_a_gpu_dumps_its_layers(run, gemm, tmp_path):
+    plan = tmp_path / "plan.json"
+    plan.write_text('{"tile": [32, 32, 16]}')
+    arguments = ["--target", "cuda", "--arch", "sm_90a", "--plan", plan, "--dump", "region,plan,gpu,nvvm,ptx,cu"]
+    status, out, _ = run("compile", gemm, *arguments, "--dump-dir", tmp_path / "layers")
+    assert status == 0
+    assert re.search(r"^layers +tiny -> region -> plan -> gpu -> nvvm -> ptx$", out, re.MULTILINE)
+    texts = {path.name: path.read_text() for path in (tmp_path / "layers").iterdir()}
+    names = ["03_region.mlir", "04_plan.mlir", "05_gpu.mlir", "07_nvvm.mlir", "08_ptx.ptx", "09_cu.cu"]
+    assert sorted(texts) == names
+    assert "tile = array<i64: 32, 32, 16>" in texts["04_plan.mlir"]
+    assert ".target sm_90a" in texts["08_ptx.ptx"]
+
+
+def test_run_on_a_gpu_that_is_not_there_says_what_to_do(run, gemm, monkeypatch):
+    monkeypatch.setattr("tinyc.runtime.cuda_driver._BINDINGS", "tinyc.there_is_no_such_module")
+    status, _, err = run("run", gemm, "--target", "cuda", "--bind", SIZES)
+    assert status == 1
+    assert "or compile with target='cpu' [TC409 NoDriver]" in err
+
+
+def test_a_program_at_the_gpu_layer_cannot_be_checked(run, gemm, tmp_path):
+    gpu = tmp_path / "gemm.mlir"
+    gpu.write_text(tinyc.compile(gemm, target="cuda", bind={"M": 5, "N": 4, "K": 3}).text("gpu"))
+    status, _, err = run("run", gpu, "--target", "cuda", "--check")
+    assert status == 1
+    assert "--check: the reference does not read layer 'gpu'" in err
+
+
 def test_a_dump_folder_alone_gets_all_layers(run, gemm, tmp_path):
     assert run("run", gemm, "--bind", SIZES, "--dump-dir", tmp_path / "all")[0] == 0
     assert len(list((tmp_path / "all").iterdir())) == 7
@@ -163,7 +192,11 @@ def test_random_inputs_need_sizes(run, gemm):
     [
         (["run", "/does/not/exist.json"], "TC308"),
         (["compile", "{gemm}", "--bind", "Q=1"], "TC108"),
-        (["run", "{gemm}", "--target", "cuda"], "TC404"),
+        (["run", "{gemm}", "--target", "sim"], "TC404"),
+        (["run", "{gemm}", "--arch", "sm_80"], "TC404"),
+        (["compile", "{gemm}", "--target", "cuda", "--arch", "sm_70"], "TC404"),
+        (["compile", "{gemm}", "--target", "cuda", "--plan", "{{"], "TC201"),
+        (["compile", "{gemm}", "--dump", "ptx"], "TC407"),
         (["run", "{gemm}", "--bind", SIZES, "--inputs", "/does/not/exist.npz"], "TC308"),
         (["run", "{gemm}", "--bind", SIZES, "--inputs", "{gemm}"], "TC308"),
         (["run", "{gemm}", "--bind", SIZES, "--outputs", "/does/not/exist/y.npz"], "TC308"),
@@ -233,7 +266,7 @@ def test_every_error_of_a_program_is_reported(run, tmp_path):
         ["run", "x.json", "--bind", "M"],
         ["run", "x.json", "--bind", "M=-1"],
         ["run", "x.json", "--bind", "M=1,M=2"],
-        ["run", "x.json", "--dump", "ptx"],
+        ["run", "x.json", "--dump", "sass"],
         ["run", "x.json", "--random", "x"],
         ["run", "x.json", "--random", "1", "--inputs", "a.npz"],
     ],

@@ -10,7 +10,7 @@ import pytest
 import tinyc
 from tinyc import text
 from tinyc.diagnostics import TinycError
-from tinyc.layers import NAMES
+from tinyc.layers import names_of
 from tinyc.sources import load
 
 PROGRAM = {
@@ -132,14 +132,14 @@ def test_every_layer_has_a_text_and_a_file(tmp_path):
         "05_loops.mlir",
         "06_llvm.ll",
     ]
-    for name, path in zip(NAMES, sorted(tmp_path.iterdir()), strict=True):
+    for name, path in zip(names_of("cpu"), sorted(tmp_path.iterdir()), strict=True):
         assert path.read_text() == model.text(name)
     assert "define void @kernel_main" in model.text("llvm")
 
 
 def test_every_layer_of_ir_parses_back():
     model = tinyc.compile(PROGRAM)
-    for name in NAMES[:-1]:
+    for name in names_of("cpu")[:-1]:
         again = text.parse(model.text(name))
         assert again.operation.get_asm(assume_verified=True).rstrip() == model.text(name).rstrip(), name
 
@@ -162,17 +162,112 @@ def test_remarks_of_the_compilation_are_kept():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"target": "sim"}, "no target 'sim' yet; use 'cpu' or 'reference'"),
-        ({"target": "cuda"}, "no target 'cuda' yet"),
+        ({"target": "sim"}, "no target 'sim' yet; use 'cpu' or 'cuda' or 'reference'"),
         ({"target": "tpu"}, "there is no target 'tpu'"),
         ({"arch": "sm_90a"}, "target 'cpu' takes no arch"),
         ({"target": "reference", "plan": {}}, "target 'reference' takes no plan"),
+        ({"target": "cuda", "arch": "sm_70"}, "there is no GPU architecture 'sm_70'; choose one of sm_80, sm_90a"),
     ],
 )
 def test_targets_that_there_are_not(options, message):
     error = refused(PROGRAM, **options)
     assert error.name == "UnsupportedTarget"
     assert message in error.message
+
+
+ON_CUDA = ("tiny", "region", "plan", "gpu")
+
+
+def test_a_program_is_compiled_for_a_gpu_where_there_is_none(monkeypatch):
+    monkeypatch.setattr("tinyc.runtime.cuda_driver._BINDINGS", "tinyc.there_is_no_such_module")
+    model = tinyc.compile(PROGRAM, target="cuda", arch="sm_90a")
+    assert model.layers == ("tiny", "region", "plan", "gpu", "nvvm", "ptx")
+    assert ".target sm_90a" in model.text("ptx")
+    assert (model.inputs, model.outputs) == (("X", "W"), ("y",))
+    with pytest.raises(TinycError, match="pip install") as caught:
+        model(X, W)
+    assert caught.value.name == "NoDriver"
+
+
+def test_the_default_architecture_runs_on_all():
+    assert ".target sm_80" in tinyc.compile(PROGRAM, target="cuda").text("ptx")
+
+
+def test_every_layer_on_the_way_to_a_gpu_is_a_source():
+    for arch in ("sm_80", "sm_90a"):
+        model = tinyc.compile(PROGRAM, target="cuda", arch=arch)
+        for layer in ON_CUDA:
+            # a plan and a kernel say which architecture they are for
+            asked = arch if layer in ("tiny", "region") else None
+            again = tinyc.compile(model.text(layer), target="cuda", arch=asked)
+            assert again.walk.entry == layer
+            assert again.text("ptx") == model.text("ptx"), layer
+
+
+def test_the_files_of_a_gpu_program_are_in_walk_order(tmp_path):
+    model = tinyc.compile(PROGRAM, target="cuda", dump=tmp_path)
+    assert [path.name for path in sorted(tmp_path.iterdir())] == [
+        "00_tiny.mlir",
+        "01_indexbook.mlir",
+        "02_poly_view.mlir",
+        "03_region.mlir",
+        "04_plan.mlir",
+        "05_gpu.mlir",
+        "06_exec.mlir",
+        "07_nvvm.mlir",
+        "08_ptx.ptx",
+        "09_cu.cu",
+    ]
+    assert "__global__" in model.text("cu")
+
+
+PLAN = {"scheme": "naive_2x2_per_thread", "tile": [32, 32, 16], "stages": 1}
+MATMUL = {
+    "uops": [
+        {"id": "x", "uop": "INPUT", "arg": {"tensor_id": "X", "dtype": "fp32", "shape": ["M", 1, "K"]}},
+        {"id": "w", "uop": "INPUT", "arg": {"tensor_id": "W", "dtype": "fp32", "shape": [1, "N", "K"]}},
+        {"id": "p", "uop": "MUL", "src": ["x", "w"]},
+        {"id": "y", "uop": "REDUCE", "src": ["p"], "arg": {"op": "SUM", "axes": [2], "dtype": "fp32"}},
+    ]
+}
+
+
+def test_a_plan_may_be_given_in_every_form(tmp_path):
+    (tmp_path / "plan.json").write_text(json.dumps(PLAN))
+    dsl = 'set scheme="naive_2x2_per_thread"; set tile=[32, 32, 16]; set stages=1'
+    forms = [PLAN, json.dumps(PLAN), dsl, tmp_path / "plan.json", str(tmp_path / "plan.json")]
+    texts = {tinyc.compile(MATMUL, target="cuda", plan=plan).text("plan") for plan in forms}
+    assert len(texts) == 1
+    assert "tile = array<i64: 32, 32, 16>" in texts.pop()
+
+
+def test_a_plan_that_is_given_takes_the_place_of_the_programs():
+    planned = tinyc.compile(MATMUL, target="cuda").text("plan")
+    assert "tile = array<i64: 32, 32, 16>" not in planned
+    assert "tile = array<i64: 32, 32, 16>" in tinyc.compile(planned, target="cuda", plan=PLAN).text("plan")
+
+
+def test_what_a_program_at_the_gpu_layer_does_not_take():
+    gpu = tinyc.compile(MATMUL, target="cuda").text("gpu")
+    for options, message in (
+        ({"target": "cuda", "plan": PLAN}, "read at layer 'gpu', where its plans are realised"),
+        ({"target": "cuda", "arch": "sm_90a"}, "the program's kernels are for sm_80 already"),
+        ({"target": "cpu"}, "layer 'gpu', which target 'cpu' does not have"),
+        ({"target": "reference"}, "layer 'gpu', which target 'reference' does not have"),
+    ):
+        error = refused(gpu, **options)
+        assert error.name == "UnsupportedTarget"
+        assert message in error.message
+    assert "bind them at an earlier layer" in refused(gpu, target="cuda", bind={"M": 3}).message
+
+
+def test_a_program_with_plans_runs_on_the_cpu():
+    planned = tinyc.compile(PROGRAM, target="cuda").text("plan")
+    np.testing.assert_array_equal(tinyc.compile(planned, target="cpu")(X, W), Y)
+
+
+def test_what_is_wrong_with_a_plan_is_told_before_the_program_is_read():
+    assert refused("/does/not/exist.json", target="cuda", plan='{"tile": 3}').name == "InvalidPlan"
 
 
 @pytest.mark.parametrize("size", [-1, 2**63, 1.5, "3", True])

@@ -6,7 +6,7 @@ import pytest
 import tinyc
 from example_bindings import BIND, CONV, EXAMPLES
 from tinyc import cli, opt
-from tinyc.layers import LAYERS
+from tinyc.layers import WALKS
 
 SIZES = ((1, 1, 1), (7, 5, 3), (64, 64, 32), (150, 130, 70), (257, 129, 65))
 _FROM_TINY = ("--tiny-to-region", "--region-to-exec", "--region-to-loops")
@@ -28,7 +28,7 @@ def test_every_layer_of_an_example_agrees(name, capsys):
 @pytest.mark.parametrize("name", BIND)
 def test_every_dumped_layer_parses_back_and_goes_on_to_loops(name, tmp_path, capsys):
     tinyc.compile(EXAMPLES / f"{name}.json", bind=BIND[name], dump=tmp_path)
-    for number, layer in enumerate(LAYERS):
+    for number, layer in enumerate(WALKS["cpu"]):
         if layer.suffix == ".mlir":
             file, out = tmp_path / f"{number:02d}_{layer.name}.mlir", tmp_path / "out.mlir"
             assert opt.main([str(file), *TO_LOOPS.get(layer.name, ()), "-o", str(out)]) == 0, capsys.readouterr().err

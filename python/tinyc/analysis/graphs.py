@@ -7,6 +7,9 @@ from tinyc.diagnostics import TinycError
 from tinyc.dialects.tiny.attributes import tensor_type
 from tinyc.dialects.tiny.verify import functions
 
+#: What a block hands its values to, when it is a kernel's body or the body of a statement on a GPU.
+YIELDS = ("region.yield", "tgpu.yield")
+
 
 def main_function(module: Any) -> Any:
     """Return the function that a module's program is.
@@ -39,7 +42,7 @@ def needed_ops(block: Any) -> list[Any]:
     needed: list[Any] = []
     read: set[Any] = set()
     for op in reversed(list(block.operations)):
-        if op.operation.name in ("func.return", "region.yield") or any(each in read for each in op.operation.results):
+        if op.operation.name in ("func.return", *YIELDS) or any(each in read for each in op.operation.results):
             read.update(op.operation.operands)
             needed.append(op)
     return needed[::-1]

@@ -1,7 +1,8 @@
 """What has to hold of a program's symbols before it may run: the one answer that every executor checks.
 
 In: a Tiny function, or a host function with the kernels that it launches. Out: `Assumption`s: what is stated, and that
-every extent of a value that is needed is a size; a host function makes every launch, needed or not. No IR is changed.
+every extent of a value that is needed is a size; a host function makes every launch, needed or not. A kernel's values
+are those of its body, or of the bodies of its statements where it has become a function on a GPU. No IR is changed.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,7 +10,7 @@ from typing import Any
 
 from tinyc.analysis.assumption import Assumption, required
 from tinyc.analysis.extents import Dim
-from tinyc.analysis.graphs import is_tensor, needed_ops
+from tinyc.analysis.graphs import YIELDS, is_tensor, needed_ops
 from tinyc.dialects.tiny.attributes import arguments, tensor_type
 from tinyc.dialects.tiny.verify import assumptions
 
@@ -20,9 +21,19 @@ def preconditions(function: Any, kernels: Mapping[str, Any]) -> list[Assumption]
     launches = [op.operation for op in block.operations if op.operation.name == "region.launch"]
     dims = dict.fromkeys(_extents(block, list(block.operations) if launches else needed_ops(block)))
     for name in dict.fromkeys(launch.attributes["kernel"].value for launch in launches):
-        body = kernels[name].operation.regions[0].blocks[0]
-        dims.update(dict.fromkeys(_extents(body, needed_ops(body))))
+        for body in _bodies(kernels[name]):
+            dims.update(dict.fromkeys(_extents(body, needed_ops(body))))
     return required(dims, assumptions(block))
+
+
+def _bodies(op: Any) -> Iterator[Any]:
+    """Yield the blocks inside `op` that compute values and yield them."""
+    for block in (block for region in op.operation.regions for block in region.blocks):
+        if any(inner.operation.name in YIELDS for inner in block.operations):
+            yield block
+        else:
+            for inner in block.operations:
+                yield from _bodies(inner)
 
 
 def _extents(block: Any, ops: Sequence[Any]) -> Iterator[Dim]:

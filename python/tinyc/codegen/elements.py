@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tinyc.analysis.access import Access, Guard, NonScop, trace
-from tinyc.analysis.axis import Axis, AxisExpr
+from tinyc.analysis.axis import Axis, AxisExpr, Shape, bounds
 from tinyc.analysis.contraction import is_summed_product
-from tinyc.analysis.extents import Dim, FloorDiv
+from tinyc.analysis.extents import Dim, FloorDiv, is_nonnegative
 from tinyc.codegen import philox, scalars
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.tiny.attributes import arguments, tensor_type
@@ -25,16 +25,16 @@ Index = tuple[Any, ...]
 
 
 class Elements:
-    """Emits elements of one kernel's values, into the function whose entry block is current.
+    """Emits elements of one kernel's values at the insertion point.
 
     `buffers` maps the kernel's arguments to memrefs, `symbols` the names of extents to indices; `status` is the buffer
-    that takes the note of an index out of range, if the kernel can have one.
+    that takes the note of an index out of range, if the kernel can have one. How an element is loaded and stored, and
+    how the note is made, is for a subclass to say where memory is not a memref of the tensor's shape.
     """
 
     def __init__(self, buffers: Mapping[Any, Any], symbols: Mapping[str, Any], status: Any | None) -> None:
         self.buffers, self.symbols, self.status = buffers, symbols, status
-        self.entry = ir.InsertionPoint.current.block
-        self.reduced: dict[Any, Callable[[Index], Any]] = {}  # reductions that a loop nest keeps in accumulators
+        self.reduced: dict[Any, Callable[[Index], Any]] = {}  # sums and the like that a loop nest keeps
         self._known: list[dict[tuple[Any, Index], Any]] = [{}]  # what is computed already, by enclosing block
 
     # --- control flow and index arithmetic ----------------------------------------------------------------------------
@@ -52,9 +52,9 @@ class Elements:
         self._known.pop()
 
     @contextlib.contextmanager
-    def loop(self, low: Any, high: Any, step: int = 1) -> Iterator[Any]:
-        """Emit `scf.for` from `low` below `high` and yield its index."""
-        nest = scf.ForOp(low, high, self.index(step))
+    def loop(self, low: Any, high: Any, step: Any = 1) -> Iterator[Any]:
+        """Emit `scf.for` from `low` below `high` and yield its index; `step` is a number or a value."""
+        nest = scf.ForOp(low, high, self.index(step) if isinstance(step, int) else step)
         with self.block(nest.body):
             yield nest.induction_variable
             scf.yield_([])
@@ -64,6 +64,21 @@ class Elements:
         """Emit one loop for each extent of `shape` and yield the indices."""
         with contextlib.ExitStack() as stack:
             yield tuple(stack.enter_context(self.loop(self.index(0), self.extent(extent))) for extent in shape)
+
+    def carried(
+        self, shape: Sequence[Dim], start: Sequence[Any], step: Callable[[Index, list[Any]], list[Any]]
+    ) -> list[Any]:
+        """Emit loops over `shape` that carry values, from `start` by `step(index, values)`; return the last ones."""
+
+        def nested(index: Index, values: list[Any]) -> list[Any]:
+            if len(index) == len(shape):
+                return step(index, values)
+            nest = scf.ForOp(self.index(0), self.extent(shape[len(index)]), self.index(1), values)
+            with self.block(nest.body):
+                scf.yield_(nested((*index, nest.induction_variable), list(nest.inner_iter_args)))
+            return list(nest.results)
+
+        return nested((), list(start))
 
     def extent(self, dim: Dim) -> Any:
         """Return an extent as an index."""
@@ -83,14 +98,16 @@ class Elements:
     def _quotient(self, atom: FloorDiv) -> Any:
         return arith.floordivsi(self.extent(atom.numerator), self.extent(atom.divisor))
 
-    def position(self, expression: AxisExpr, index: Index) -> Any:
-        """Return an axis expression at `index`."""
+    def position(self, expression: AxisExpr, index: Index, domain: Shape) -> Any:
+        """Return an axis expression over `domain` at `index`."""
         total: Any = None
         for atom, coefficient in expression.terms:
             if isinstance(atom, Axis):
                 term = index[atom.position]
             else:
-                term = arith.floordivsi(self.position(atom.numerator, index), self.index(atom.divisor))
+                # Of what is never negative, the unsigned division is the same, and the cheapest one.
+                divide = arith.divui if is_nonnegative(bounds(atom.numerator, domain)[0]) else arith.floordivsi
+                term = divide(self.position(atom.numerator, index, domain), self.index(atom.divisor))
             if coefficient != 1:
                 term = arith.muli(term, self.index(coefficient))
             total = term if total is None else arith.addi(total, term)
@@ -129,39 +146,40 @@ class Elements:
 
     def _pointwise_operands(self, value: Any) -> list[Any]:
         """Return the operands that an element-wise op reads at the index of its own element."""
+        if value in self.reduced:
+            return []  # it may be an argument of a block
         op = value.owner.operation
-        pointwise = op.name.removeprefix("tiny.") in ELEMENTWISE and value not in self.reduced
-        return list(op.operands) if pointwise else []
+        return list(op.operands) if op.name.removeprefix("tiny.") in ELEMENTWISE else []
 
     def _compute(self, value: Any, index: Index) -> None:
         if self._find(value, index) is None:
             access = traced(value)
-            element = tensor_type(value.type).element
-            self._known[-1][value, index] = self._guarded(access, access.guards, element, index)
+            self._known[-1][value, index] = self._guarded(access, access.guards, tensor_type(value.type), index)
 
-    def _guarded(self, access: Access, guards: tuple[Guard, ...], element: str, index: Index) -> Any:
+    def _guarded(self, access: Access, guards: tuple[Guard, ...], read: TensorType, index: Index) -> Any:
+        """Return element `index` of the value of type `read` that `access` reads, `guards` being left to check."""
         if not guards:
-            return self._source(access.source, tuple(self.position(e, index) for e in access.map))
+            return self._source(access.source, tuple(self.position(e, index, read.shape) for e in access.map))
         same = next((k for k, guard in enumerate(guards) if repr(guard.value) != repr(guards[0].value)), len(guards))
-        conditions = [self.within(self.position(g.expression, index), g.size) for g in guards[:same]]
+        conditions = [self.within(self.position(g.expression, index, read.shape), g.size) for g in guards[:same]]
         inside = conditions[0]
         for condition in conditions[1:]:
             inside = arith.andi(inside, condition)
         return self.choose(
             inside,
-            scalars.register_type(element),
-            lambda: self._guarded(access, guards[same:], element, index),
-            lambda: scalars.constant(element, guards[0].value),
+            scalars.register_type(read.element),
+            lambda: self._guarded(access, guards[same:], read, index),
+            lambda: scalars.constant(read.element, guards[0].value),
         )
 
     def _source(self, value: Any, index: Index) -> Any:
         """Return an element of a value that no movement defines."""
+        if value in self.reduced:
+            return self.reduced[value](index)
         op = value.owner
         name = op.operation.name
         if name == "region.read":
             return self.load(op.operation.operands[0], index)
-        if value in self.reduced:
-            return self.reduced[value](index)
         return self._computed(op, name.removeprefix("tiny."), index)
 
     def _computed(self, op: Any, name: str, index: Index) -> Any:
@@ -237,19 +255,13 @@ class Elements:
     # --- reductions ---------------------------------------------------------------------------------------------------
 
     def _reduced_inline(self, op: Any, index: Index) -> Any:
-        """Return one element of a reduction, as loops around one accumulator in memory."""
-        accumulator = self.accumulators(op, 1)
-        memref.store(initial(op), accumulator, [self.index(0)])
-        with self.loops(reduced_shape(op)) as reduction:
-            value = self.combined(op, memref.load(accumulator, [self.index(0)]), joined(op, index, reduction))
-            memref.store(value, accumulator, [self.index(0)])
-        return self.finished(op, memref.load(accumulator, [self.index(0)]))
+        """Return one element of a reduction, as loops that carry the accumulator."""
 
-    def accumulators(self, op: Any, count: int) -> Any:
-        """Allocate `count` accumulators of a reduction on the stack, once and not for each iteration of a loop."""
-        kind = scalars.register_type(accumulator_element(op))
-        with ir.InsertionPoint.at_block_begin(self.entry):
-            return memref.alloca(ir.MemRefType.get([count], kind), [], [])
+        def step(reduction: Index, so_far: list[Any]) -> list[Any]:
+            return [self.combined(op, so_far[0], joined(op, index, reduction))]
+
+        (total,) = self.carried(reduced_shape(op), [initial(op)], step)
+        return self.finished(op, total)
 
     def combined(self, op: Any, accumulator: Any, index: Index) -> Any:
         """Return the accumulator with the operand's element `index` taken in."""

@@ -8,6 +8,9 @@ byte of 0 or 1, unsigned integers are signless.
 from collections.abc import Callable
 from typing import Any
 
+import ml_dtypes
+import numpy as np
+
 from tinyc.dialects.tiny.types import BOOL, UNSIGNED, bits, integer_range, is_float
 from tinyc.mlir import arith, ir, math
 
@@ -69,7 +72,10 @@ def number(value: bool | int | float, mlir_type: Any) -> Any:
 
 def constant(element: str, value: bool | int | float) -> Any:
     """Return a constant element, rounded to its type."""
-    return rounded(element, number(value, register_type(element)))
+    if element in SMALL_FLOATS:
+        with np.errstate(over="ignore"):
+            value = float(np.float32(value).astype(ml_dtypes.bfloat16 if element == "bf16" else np.float16))
+    return number(value, register_type(element))
 
 
 # --- element-wise ops -------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import numpy as np
 from tinyc.analysis import extents
 from tinyc.analysis.graphs import main_function
 from tinyc.diagnostics import TinycError
-from tinyc.dialects.region.verify import block_of, kernels
+from tinyc.dialects.region.verify import block_of, gpu_kernels, kernels
 from tinyc.dialects.tiny.attributes import tensor_type
 from tinyc.dialects.tiny.infer import MOVEMENT
 from tinyc.dialects.tiny.types import BOOL, UNSIGNED, is_float
@@ -35,7 +35,7 @@ def random_inputs(module: Any, seed: int) -> dict[str, np.ndarray]:
     shapes = static_shapes(module)
     for parameter, shape in zip(parameters, shapes, strict=True):
         require_memory(shape, _DRAWN, f"the random input '{parameter.name}'")
-    known = kernels(module)
+    known = {**kernels(module), **gpu_kernels(module)}
     generator = np.random.default_rng(seed)
     with module.context:
         limits = [_index_limit(value, known) for value in function.regions[0].blocks[0].arguments]

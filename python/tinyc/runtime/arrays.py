@@ -1,7 +1,7 @@
 """Inputs as a program takes them: arrays of exactly the declared type and rank, dense, and never written to.
 
 In: what the user gave, by name. Out: numpy arrays whose bytes a kernel may read as a row-major tensor. Strided arrays
-are copied on entry, with a remark.
+are copied on entry, with a remark. Outputs are fresh arrays.
 """
 
 from collections.abc import Mapping
@@ -12,6 +12,7 @@ import numpy as np
 
 from tinyc.analysis.extents import Dim
 from tinyc.diagnostics import TinycError, Where, remark
+from tinyc.runtime import sizes
 from tinyc.runtime.arena import allocate
 from tinyc.runtime.program import Program
 
@@ -56,6 +57,19 @@ def dense_inputs(program: Program, inputs: Mapping[str, Any]) -> list[np.ndarray
     """
     declared = dict(zip(program.inputs, program.of_kind("input"), strict=True))
     return [_dense(name, array) for name, array in check_inputs(declared, inputs).items()]
+
+
+def fresh_outputs(program: Program, values: Mapping[str, int]) -> list[np.ndarray]:
+    """Return uninitialised arrays for the outputs in the program's order, at the sizes of one run.
+
+    Raises:
+        TinycError: `OutOfMemory`.
+    """
+    shapes = [[sizes.evaluate(extent, values) for extent in buffer.shape] for buffer in program.of_kind("output")]
+    return [
+        allocate(tuple(shape), DTYPES[buffer.element], f"output '{name}'")
+        for name, buffer, shape in zip(program.outputs, program.of_kind("output"), shapes, strict=True)
+    ]
 
 
 def check_inputs(declared: Mapping[str, Declared], inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:

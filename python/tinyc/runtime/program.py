@@ -15,7 +15,10 @@ Grid = tuple[Dim, Dim, Dim]
 
 @dataclass(frozen=True)
 class Buffer:
-    """Memory for one dense row-major tensor; `kind` is "input", "output" or "arena", `offset` is into the arena."""
+    """Memory for one dense row-major tensor; `kind` is "input", "output" or "arena", `offset` is into the arena.
+
+    `memory_space` is "host" or "device", and the same for all buffers of a program.
+    """
 
     name: str
     kind: str
@@ -61,7 +64,8 @@ Parameter = Pointer | Status | ExtentValue
 class Kernel:
     """The launch contract of one kernel.
 
-    On the CPU `grid[0]` is the trip count of the parallel outer loop. `where` is the user's node that it computes.
+    On the CPU `grid[0]` is the trip count of the parallel outer loop. On a GPU every parameter is 64 bits wide, and a
+    buffer that is both read and written is updated in place. `where` is the user's node that the kernel computes.
     """
 
     symbol: str
@@ -110,6 +114,11 @@ class Program:
     def of_kind(self, kind: str) -> tuple[Buffer, ...]:
         """Return the buffers of one kind, in order."""
         return tuple(buffer for buffer in self.buffers if buffer.kind == kind)
+
+    @property
+    def is_on_device(self) -> bool:
+        """Whether its kernels work on the memory of a GPU."""
+        return any(buffer.memory_space == "device" for buffer in self.buffers)
 
     @property
     def status_slots(self) -> int:

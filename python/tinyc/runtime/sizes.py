@@ -51,7 +51,9 @@ def _require_values(symbols: Iterable[str], values: Mapping[str, int]) -> None:
 
 
 def check(program: Program, values: Mapping[str, int]) -> None:
-    """Check the assumptions, that no extent is negative, and that the memory of one run can exist.
+    """Check the assumptions, that no extent is negative, and that the memory of one run can exist on this machine.
+
+    What is on a device is the device's to refuse.
 
     Raises:
         TinycError: `AssumptionViolated`, with the sizes; `OutOfMemory`.
@@ -60,7 +62,7 @@ def check(program: Program, values: Mapping[str, int]) -> None:
     for buffer in program.buffers:
         _check_extents(buffer, values)
     fresh = sum(evaluate(buffer.size, values) for buffer in program.of_kind("output"))
-    needed = fresh + evaluate(program.arena_bytes, values)
+    needed = fresh + (0 if program.is_on_device else evaluate(program.arena_bytes, values))
     if needed > memory_bytes():
         raise TinycError(
             "OutOfMemory",

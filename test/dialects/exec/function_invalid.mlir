@@ -111,3 +111,61 @@ func.func private @copy(memref<?xf32>, memref<?xf32>, index, index, index)
   "exec.kernel"() {symbol = @copy, generation = 1, grid = ["M - 4", 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"temp_0", tensor<?xf32, #tiny.dims<["M - 4"]>>>, #exec.ptr<"temp_1", tensor<?xf32, #tiny.dims<["M - 4"]>>>, #exec.extent<"M">], reads = ["temp_0"], writes = ["temp_1"]} : () -> ()
   omp.terminator
 }) {sym_name = "main", symbols = ["M"], inputs = ["x"], outputs = [], arena_bytes = "68*M - 144"} : () -> ()
+
+// -----
+
+// All buffers are in one memory.
+// expected-error @+1 {{its buffers are in different memories, device and host}}
+"exec.function"() ({
+  "exec.buffer"() {buffer = "input_0", kind = "input", memory_space = "host", offset = 0, size = 16, tensor = tensor<4xf32>} : () -> ()
+  "exec.buffer"() {buffer = "input_1", kind = "input", memory_space = "device", offset = 0, size = 16, tensor = tensor<4xf32>} : () -> ()
+  omp.terminator
+}) {sym_name = "main", symbols = [], inputs = ["x", "y"], outputs = [], arena_bytes = 0} : () -> ()
+
+// -----
+
+// A kernel is where its buffers are.
+func.func private @copy(memref<4xf32>, memref<4xf32>, index, index)
+"exec.function"() ({
+  "exec.buffer"() {buffer = "input_0", kind = "input", memory_space = "device", offset = 0, size = 16, tensor = tensor<4xf32>} : () -> ()
+  "exec.buffer"() {buffer = "output_0", kind = "output", memory_space = "device", offset = 0, size = 16, tensor = tensor<4xf32>} : () -> ()
+  // expected-error @+1 {{@copy works on host memory, and its buffers are in device memory}}
+  "exec.kernel"() {symbol = @copy, generation = 0, grid = [1, 1, 1], block = [32, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"input_0", tensor<4xf32>>, #exec.ptr<"output_0", tensor<4xf32>>], reads = ["input_0"], writes = ["output_0"]} : () -> ()
+  omp.terminator
+}) {sym_name = "main", symbols = [], inputs = ["x"], outputs = ["y"], arena_bytes = 0} : () -> ()
+
+// -----
+
+// A block is one that every GPU can have, and kernels are launched without clusters.
+gpu.module @kernels {
+  gpu.func @k() kernel {
+    gpu.return
+  }
+}
+"exec.function"() ({
+  "exec.buffer"() {buffer = "output_0", kind = "output", memory_space = "device", offset = 0, size = 16, tensor = tensor<4xf32>} : () -> ()
+  // expected-error @+1 {{@k has a block of 65 threads along z; it must be 1 … 64}}
+  "exec.kernel"() {symbol = @k, generation = 0, grid = [1, 1, 1], block = [1, 1, 65], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"output_0", tensor<4xf32>>], reads = [], writes = ["output_0"]} : () -> ()
+  // expected-error @+1 {{@k has a block of 2048 threads; it must be at most 1024}}
+  "exec.kernel"() {symbol = @k, generation = 0, grid = [1, 1, 1], block = [64, 32, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"output_0", tensor<4xf32>>], reads = [], writes = ["output_0"]} : () -> ()
+  // expected-error @+1 {{@k has clusters of 2 x 1 x 1 blocks; kernels are launched without clusters}}
+  "exec.kernel"() {symbol = @k, generation = 0, grid = [1, 1, 1], block = [64, 1, 1], cluster = [2, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"output_0", tensor<4xf32>>], reads = [], writes = ["output_0"]} : () -> ()
+  omp.terminator
+}) {sym_name = "main", symbols = [], inputs = [], outputs = ["y"], arena_bytes = 0} : () -> ()
+
+// -----
+
+// What a kernel updates has been written in an earlier generation, and nothing else of its own generation reads it.
+func.func private @copy(memref<4xf32>, memref<4xf32>, index, index)
+"exec.function"() ({
+  "exec.buffer"() {buffer = "input_0", kind = "input", memory_space = "host", offset = 0, size = 16, tensor = tensor<4xf32>} : () -> ()
+  "exec.buffer"() {buffer = "output_0", kind = "output", memory_space = "host", offset = 0, size = 16, tensor = tensor<4xf32>} : () -> ()
+  "exec.buffer"() {buffer = "output_1", kind = "output", memory_space = "host", offset = 0, size = 16, tensor = tensor<4xf32>} : () -> ()
+  // expected-error @+1 {{@copy reads 'output_0', which no earlier generation writes}}
+  "exec.kernel"() {symbol = @copy, generation = 0, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"input_0", tensor<4xf32>>, #exec.ptr<"output_0", tensor<4xf32>>], reads = ["input_0", "output_0"], writes = ["output_0"]} : () -> ()
+  "exec.kernel"() {symbol = @copy, generation = 1, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"input_0", tensor<4xf32>>, #exec.ptr<"output_0", tensor<4xf32>>], reads = ["input_0", "output_0"], writes = ["output_0"]} : () -> ()
+  "exec.kernel"() {symbol = @copy, generation = 2, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"output_0", tensor<4xf32>>, #exec.ptr<"output_1", tensor<4xf32>>], reads = ["output_0"], writes = ["output_1"]} : () -> ()
+  // expected-error @+1 {{@copy updates 'output_0', which a kernel of the same generation reads}}
+  "exec.kernel"() {symbol = @copy, generation = 2, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"input_0", tensor<4xf32>>, #exec.ptr<"output_0", tensor<4xf32>>], reads = ["input_0", "output_0"], writes = ["output_0"]} : () -> ()
+  omp.terminator
+}) {sym_name = "main", symbols = [], inputs = ["x"], outputs = ["y", "z"], arena_bytes = 0} : () -> ()

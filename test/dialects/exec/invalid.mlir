@@ -41,8 +41,8 @@
 
 // -----
 
-// expected-error @+1 {{'exec.buffer' 'memory_space' is 'device'; it must be 'host'}}
-"exec.buffer"() {buffer = "b", kind = "arena", memory_space = "device", offset = 0, size = 4, tensor = tensor<1xf32>} : () -> ()
+// expected-error @+1 {{'exec.buffer' 'memory_space' is 'texture'; it must be 'host' or 'device'}}
+"exec.buffer"() {buffer = "b", kind = "arena", memory_space = "texture", offset = 0, size = 4, tensor = tensor<1xf32>} : () -> ()
 
 // -----
 

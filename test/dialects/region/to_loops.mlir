@@ -67,14 +67,13 @@
 
 // -----
 
-// A reduction that is read through a movement is recomputed where it is read, with one accumulator for the kernel.
+// A reduction that is read through a movement is recomputed where it is read, by a loop that carries the sum.
 // CHECK-LABEL: func.func @reversed_sums(
-// CHECK-NEXT: %[[ACC:.*]] = memref.alloca() : memref<1xf32>
+// CHECK-NOT: memref.alloca
 // CHECK: scf.for
-// CHECK: memref.store %{{.*}}, %[[ACC]]
-// CHECK: scf.for
-// CHECK: arith.addf
-// CHECK: %[[SUM:.*]] = memref.load %[[ACC]]
+// CHECK: %[[SUM:.*]] = scf.for %{{.*}} = %c0 to %c5 step %c1 iter_args(%[[SO_FAR:.*]] = %{{.*}}) -> (f32)
+// CHECK: %[[NEXT:.*]] = arith.addf %[[SO_FAR]], %{{.*}} : f32
+// CHECK: scf.yield %[[NEXT]] : f32
 // CHECK: memref.store %[[SUM]]
 "region.kernel"() ({
 ^bb0(%x: !region.memref<tensor<8x5xf32>, [5, 1], 64 : i64, true>, %y: !region.memref<tensor<8xf32>, [1], 64 : i64, true>):
@@ -89,7 +88,7 @@
 
 // A reduction that a gather reads is recomputed at the gathered index, not taken from an accumulator of the tile.
 // CHECK-LABEL: func.func @gathered_sums(
-// CHECK-NEXT: memref.alloca() : memref<1xf32>
+// CHECK-NOT: memref.alloca
 // CHECK: scf.if
 // CHECK: scf.for
 // CHECK: arith.addf
@@ -129,3 +128,34 @@
 func.func @nothing() {
   return
 }
+
+// -----
+
+// What is never negative is divided as an unsigned number; read backwards, an axis gives negative ones.
+// CHECK-LABEL: func.func @merged(
+// CHECK: scf.for %[[I:.*]] = %{{.*}} to %{{.*}}
+// CHECK: arith.divui %[[I]], %c3
+// CHECK-LABEL: func.func @merged_and_flipped(
+// CHECK: scf.for %[[I:.*]] = %{{.*}} to %{{.*}}
+// CHECK: %[[BACK:.*]] = arith.muli %[[I]], %c-1
+// CHECK: %[[P:.*]] = arith.addi %[[BACK]], %c2
+// CHECK: arith.floordivsi %[[P]], %c3
+!x = !region.memref<tensor<3x2xf32>, [2, 1], 64 : i64, true>
+!y = !region.memref<tensor<6xf32>, [1], 64 : i64, true>
+"region.kernel"() ({
+^bb0(%x: !x, %y: !y):
+  %0 = "region.read"(%x) : (!x) -> tensor<3x2xf32>
+  %1 = "tiny.permute"(%0) {perm = array<i64: 1, 0>} : (tensor<3x2xf32>) -> tensor<2x3xf32>
+  %2 = "tiny.reshape"(%1) : (tensor<2x3xf32>) -> tensor<6xf32>
+  "region.yield"(%2, %y) {materialize = "gmem"} : (tensor<6xf32>, !y) -> ()
+  omp.terminator
+}) {sym_name = "merged"} : () -> ()
+"region.kernel"() ({
+^bb0(%x: !x, %y: !y):
+  %0 = "region.read"(%x) : (!x) -> tensor<3x2xf32>
+  %1 = "tiny.permute"(%0) {perm = array<i64: 1, 0>} : (tensor<3x2xf32>) -> tensor<2x3xf32>
+  %2 = "tiny.reshape"(%1) : (tensor<2x3xf32>) -> tensor<6xf32>
+  %3 = "tiny.flip"(%2) {axes = array<i64: 0>} : (tensor<6xf32>) -> tensor<6xf32>
+  "region.yield"(%3, %y) {materialize = "gmem"} : (tensor<6xf32>, !y) -> ()
+  omp.terminator
+}) {sym_name = "merged_and_flipped"} : () -> ()

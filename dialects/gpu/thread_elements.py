@@ -1,0 +1,53 @@
+"""Elements of a kernel's values as one thread of many computes them: no thread may rely on another one's writes."""
+
+from typing import Any
+
+from tinyc.analysis import extents
+from tinyc.codegen import scalars
+from tinyc.codegen.elements import Index
+from tinyc.dialects.gpu.flat_elements import FlatElements
+from tinyc.dialects.gpu.ops import ReportIndexOp
+from tinyc.dialects.tiny.attributes import arguments, tensor_type
+from tinyc.mlir import arith, scf
+
+
+class ThreadElements(FlatElements):
+    """Emits elements of values for one thread."""
+
+    def report_out_of_range(self, position: Any) -> None:
+        """Emit the note in the status buffer that `position` was not an index of its axis."""
+        ReportIndexOp(self.status, position)
+
+    def _computed(self, op: Any, name: str, index: Index) -> Any:
+        return self._scattered(op, index) if name == "scatter" else super()._computed(op, name, index)
+
+    def _scattered(self, op: Any, index: Index) -> Any:
+        """Return an element of a scatter that sets: the last update that is meant for it, else the data's element.
+
+        Which updates change an element is for no thread to know before it has looked at all positions.
+        """
+        data, positions, updates = op.operation.operands
+        axis, shape = arguments(op)["axis"], tensor_type(positions.type).shape
+        size = tensor_type(data.type).shape[axis]
+
+        def look(number: Index, last: list[Any]) -> list[Any]:
+            (at,) = number
+            chosen, inside = self.selected(positions, self.delinearized(at, shape), size)
+            outside = scf.IfOp(arith.xori(inside, scalars.number(True, inside.type)))
+            with self.block(outside.then_block):
+                self.report_out_of_range(chosen)
+                scf.yield_([])
+            meant = arith.cmpi(arith.CmpIPredicate.eq, chosen, index[axis])
+            return [arith.select(meant, at, last[0])]
+
+        (last,) = self.carried([extents.product(shape)], [self.index(-1)], look)
+
+        def update() -> Any:
+            return self.at(updates, (*index[:axis], *self.delinearized(last, shape), *index[axis + 1 :]))
+
+        return self.choose(
+            arith.cmpi(arith.CmpIPredicate.sge, last, self.index(0)),
+            scalars.register_type(tensor_type(data.type).element),
+            update,
+            lambda: self.at(data, index),
+        )

@@ -1,0 +1,135 @@
+"""What may reach LLVM's NVPTX backend, which ends the process where it meets something that it cannot select.
+
+In: a module with `gpu.module`s. Out: whether everything in them is in `whitelist.py`; what is not is reported at its
+op. It is a list of what is known to work, not of what is known to fail.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tinyc.dialects.nvvm.whitelist import (
+    ARGUMENT,
+    ARGUMENT_TYPES,
+    KERNEL,
+    OPS,
+    PTX_VERSIONS,
+    SCALARS,
+    SHARED_MEMORY,
+    Attributes,
+)
+from tinyc.mlir import ir
+from tinyc.target import TARGETS
+
+Violation = tuple[Any, str]
+
+_TARGET = re.compile(r'#nvvm\.target<(?:O = [0-3], )?chip = "(\w+)", features = "\+ptx(\d+)">')
+#: PTX ISA, "Identifiers", without those that LLVM makes up ($L__…), and without the one name of the language itself.
+_IDENTIFIER = re.compile(r"(?!WARP_SZ$)([A-Za-z]\w*|_\w+)", re.ASCII)
+_ARRAY = re.compile(r"!llvm\.array<\d+ x (\w+)>")
+
+
+def verify(module: Any) -> bool:
+    """Check every `gpu.module` of a module; report each violation at its op and return whether there was none."""
+    found = [each for op in gpu_modules(module) for each in violations(op)]
+    for location, message in found:
+        location.emit_error(message)
+    return not found
+
+
+def gpu_modules(module: Any) -> list[Any]:
+    """Return the `gpu.module`s of a module."""
+    return [op.operation for op in module.body.operations if op.operation.name == "gpu.module"]
+
+
+def violations(kernels: Any) -> Iterator[Violation]:
+    """Yield (location, message) for each violation in a `gpu.module`."""
+    yield from _target(kernels)
+    for op in kernels.regions[0].blocks[0].operations:
+        check = _MEMBERS.get(op.operation.name)
+        if check is None:
+            yield op.location, f"'{op.operation.name}' is no part of a gpu.module that goes to the backend{_REMEDY}"
+        else:
+            yield from check(op.operation)
+
+
+_REMEDY = "; lower the kernels with --gpu-to-nvvm"
+
+
+def _target(kernels: Any) -> Iterator[Violation]:
+    """Check that a `gpu.module` has one target, which LLVM and tinyc know."""
+    targets = list(kernels.attributes["targets"]) if "targets" in kernels.attributes else []
+    chips = {target.chip: int(target.features.removeprefix("+ptx")) for target in TARGETS}
+    match = _TARGET.fullmatch(str(targets[0])) if len(targets) == 1 else None
+    if match is None or match[1] not in chips or int(match[2]) not in PTX_VERSIONS or int(match[2]) < chips[match[1]]:
+        least = " or ".join(f'<O = 3, chip = "{chip}", features = "+ptx{ptx}">' for chip, ptx in chips.items())
+        given = ", ".join(map(str, targets)) or "none"
+        yield kernels.location, f"the gpu.module needs one target, #nvvm.target{least} or a later PTX; it has {given}"
+
+
+def _kernel(function: Any) -> Iterator[Violation]:
+    """Check a kernel: its name, its signature, and all of its ops."""
+    yield from _name(function)
+    yield from _attributes(function, KERNEL)
+    blocks = function.regions[0].blocks
+    if "nvvm.kernel" not in function.attributes or not len(blocks):
+        yield function.location, "'llvm.func' must be a kernel, nvvm.kernel, with a body: nothing calls functions"
+        return
+    signature = str(function.attributes["function_type"])
+    if not signature.startswith("!llvm.func<void ("):
+        yield function.location, f"'llvm.func' is a kernel and must return nothing, not be of type {signature}"
+    yield from _arguments(function)
+    for block in blocks:
+        for op in block.operations:
+            yield from _op(op.operation)
+
+
+def _arguments(function: Any) -> Iterator[Violation]:
+    for position, argument in enumerate(function.regions[0].blocks[0].arguments):
+        if str(argument.type) not in ARGUMENT_TYPES:
+            yield function.location, f"argument {position} is {argument.type}; it may be {', '.join(ARGUMENT_TYPES)}"
+    if "arg_attrs" in function.attributes:
+        for position, given in enumerate(function.attributes["arg_attrs"]):
+            unknown = [entry.name for entry in given if entry.name not in ARGUMENT]
+            if unknown:
+                yield function.location, f"argument {position} has {unknown[0]}; it may have {', '.join(ARGUMENT)}"
+
+
+def _shared(memory: Any) -> Iterator[Violation]:
+    """Check a global: an array of scalars in shared memory, which nothing fills in beforehand."""
+    yield from _name(memory)
+    yield from _attributes(memory, SHARED_MEMORY)
+    held = _ARRAY.fullmatch(str(memory.attributes["global_type"]))
+    if held is None or held[1] not in SCALARS or len(memory.regions[0].blocks):
+        yield memory.location, "'llvm.mlir.global' must be an array of scalars in shared memory, without a value"
+
+
+_MEMBERS: dict[str, Callable[[Any], Iterator[Violation]]] = {"llvm.func": _kernel, "llvm.mlir.global": _shared}
+
+
+def _op(op: Any) -> Iterator[Violation]:
+    allowed = OPS.get(op.name)
+    if allowed is None:
+        yield op.location, f"'{op.name}' is not known to the NVPTX backend{_REMEDY}"
+        return
+    yield from _attributes(op, allowed.attributes)
+    for kind in dict.fromkeys(str(value.type) for value in (*op.operands, *op.results)):
+        if kind not in allowed.types:
+            taken = ", ".join(allowed.types) or "no value"
+            yield op.location, f"'{op.name}' on {kind}: the NVPTX backend is known to take it on {taken}"
+
+
+def _attributes(op: Any, allowed: Attributes) -> Iterator[Violation]:
+    for name in op.attributes:
+        if name not in allowed:
+            yield op.location, f"'{op.name}' has the attribute {name}; it may have {', '.join(allowed) or 'none'}"
+            continue
+        values, given = allowed[name], str(op.attributes[name])
+        if values is not None and given not in values:
+            yield op.location, f"'{op.name}': {name} is {given}; it may be {', '.join(values)}"
+
+
+def _name(op: Any) -> Iterator[Violation]:
+    name = ir.StringAttr(op.attributes["sym_name"]).value
+    if not _IDENTIFIER.fullmatch(name):
+        yield op.location, f"'{name}' is no identifier of PTX; use letters, digits and _, and start with a letter"

@@ -1,0 +1,128 @@
+"""What LLVM's NVPTX backend is known to take: ops, the types of their values, and their attributes.
+
+Each entry was compiled for every target of tinyc's and assembled by `ptxas`. What is missing was found to end the
+process (functions without an instruction, such as `llvm.intr.sin`; conversions between floats and i128), to be computed
+only about (`llvm.intr.exp2`, `llvm.frem`), or was not needed yet.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+INTEGERS = ("i1", "i8", "i16", "i32", "i64")
+FLOATS = ("f16", "bf16", "f32", "f64")
+GLOBAL, SHARED = "!llvm.ptr<1>", "!llvm.ptr<3>"
+POINTERS = (GLOBAL, SHARED)
+SCALARS = (*INTEGERS, *FLOATS)
+#: Products of i64 are as wide as that; no conversion to a float is.
+WIDE = (*INTEGERS, "i128")
+#: What a compare-and-swap, and an addition that says whether it overflowed, return.
+PAIRS = ("!llvm.struct<(i32, i1)>", "!llvm.struct<(i64, i1)>")
+
+#: Attribute → the values that it may have; None: any.
+Attributes = Mapping[str, tuple[str, ...] | None]
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """One op: the types that its operands and results may have, and its attributes."""
+
+    types: tuple[str, ...] = ()
+    attributes: Attributes = field(default_factory=dict)
+
+
+# Software functions rely on each operation being rounded by itself.
+_EXACT: Attributes = {"fastmathFlags": ("#llvm.fastmath<none>",)}
+_NOT_ATOMIC: Attributes = {"ordering": ("0 : i64",), "alignment": None}
+_RELAXED = ("2 : i64",)
+_SCOPE = ('"device"',)
+
+
+def _same(allowed: Allowed, prefix: str, *names: str) -> dict[str, Allowed]:
+    return {f"{prefix}{name}": allowed for name in names}
+
+
+OPS: Mapping[str, Allowed] = {
+    # Control flow
+    "llvm.return": Allowed(),
+    "llvm.br": Allowed((*WIDE, *FLOATS, *POINTERS), {"loop_annotation": None}),
+    "llvm.cond_br": Allowed((*WIDE, *FLOATS, *POINTERS), {"operandSegmentSizes": None, "loop_annotation": None}),
+    "llvm.select": Allowed((*WIDE, *FLOATS, *POINTERS), _EXACT),
+    # Constants
+    "llvm.mlir.constant": Allowed((*WIDE, *FLOATS), {"value": None}),
+    **_same(Allowed((*WIDE, *FLOATS, *POINTERS)), "llvm.mlir.", "zero", "undef", "poison"),
+    # Memory
+    "llvm.mlir.addressof": Allowed((SHARED,), {"global_name": None}),
+    "llvm.getelementptr": Allowed(
+        (*POINTERS, "i32", "i64"), {"elem_type": SCALARS, "noWrapFlags": None, "rawConstantIndices": None}
+    ),
+    "llvm.load": Allowed((*SCALARS, *POINTERS), _NOT_ATOMIC),
+    "llvm.store": Allowed((*SCALARS, *POINTERS), _NOT_ATOMIC),
+    "llvm.atomicrmw": Allowed(
+        (*INTEGERS[1:], *FLOATS, *POINTERS),
+        {"bin_op": ("1 : i64", "11 : i64"), "ordering": _RELAXED, "syncscope": _SCOPE},  # add, fadd
+    ),
+    "llvm.cmpxchg": Allowed(
+        ("i32", "i64", *PAIRS, *POINTERS),
+        {"success_ordering": _RELAXED, "failure_ordering": _RELAXED, "syncscope": _SCOPE},
+    ),
+    "llvm.extractvalue": Allowed((*INTEGERS, *PAIRS), {"position": None}),
+    # Integers
+    **_same(Allowed(WIDE, {"overflowFlags": None}), "llvm.", "add", "sub", "mul", "shl"),
+    **_same(Allowed(WIDE, {"isExact": None}), "llvm.", "lshr", "ashr"),
+    **_same(Allowed(INTEGERS, {"isExact": None}), "llvm.", "sdiv", "udiv"),
+    **_same(Allowed(INTEGERS), "llvm.", "srem", "urem"),
+    **_same(Allowed(WIDE), "llvm.", "and", "xor", "sext"),
+    "llvm.or": Allowed(WIDE, {"isDisjoint": None}),
+    "llvm.zext": Allowed(WIDE, {"nonNeg": None}),
+    "llvm.trunc": Allowed(WIDE, {"overflowFlags": None}),
+    "llvm.icmp": Allowed((*WIDE, *POINTERS), {"predicate": None}),
+    **_same(Allowed(INTEGERS), "llvm.intr.", "smax", "smin", "umax", "umin"),
+    **_same(Allowed(("i32", "i64", *PAIRS)), "llvm.intr.", "uadd.with.overflow"),
+    "llvm.intr.ctlz": Allowed(INTEGERS, {"is_zero_poison": None}),
+    # Floats
+    **_same(Allowed(FLOATS, _EXACT), "llvm.", "fadd", "fsub", "fmul", "fdiv", "fneg", "fpext", "fptrunc"),
+    "llvm.fcmp": Allowed((*FLOATS, "i1"), {**_EXACT, "predicate": None}),
+    **_same(Allowed(SCALARS), "llvm.", "sitofp", "uitofp", "fptosi", "fptoui", "bitcast"),
+    **_same(
+        Allowed(FLOATS, _EXACT),
+        "llvm.intr.",
+        *("sqrt", "fma", "fabs", "copysign", "floor", "ceil", "trunc", "roundeven", "maximum", "minimum"),
+    ),
+    # Threads
+    **_same(Allowed(("i32",)), "nvvm.read.ptx.sreg.", *(f"{r}.{d}" for r in ("tid", "ntid") for d in "xyz")),
+    **_same(Allowed(("i32",)), "nvvm.read.ptx.sreg.", *(f"{r}.{d}" for r in ("ctaid", "nctaid") for d in "xyz")),
+    "nvvm.barrier": Allowed((), {"operandSegmentSizes": ("array<i32: 0, 0, 0>",)}),
+}
+
+#: What a kernel's function may say.
+KERNEL: Attributes = {
+    "sym_name": None,
+    "function_type": None,
+    "arg_attrs": None,
+    "CConv": ("#llvm.cconv<ccc>",),
+    "linkage": ("#llvm.linkage<external>",),
+    "unnamed_addr": ("0 : i64",),
+    "visibility_": ("0 : i64",),
+    "gpu.kernel": None,
+    "nvvm.kernel": None,
+    "nvvm.reqntid": None,
+    "nvvm.maxntid": None,
+    "nvvm.minctasm": None,
+    "nvvm.maxnreg": None,
+}
+ARGUMENT_TYPES = (*SCALARS, GLOBAL)
+ARGUMENT: Attributes = {"llvm.align": None, "llvm.noalias": None, "llvm.readonly": None, "llvm.writeonly": None}
+
+#: What shared memory may say.
+SHARED_MEMORY: Attributes = {
+    "sym_name": None,
+    "global_type": None,
+    "addr_space": ("3 : i32",),
+    "alignment": None,
+    "linkage": ("#llvm.linkage<internal>",),
+    "unnamed_addr": ("0 : i64",),
+    "visibility_": ("0 : i64",),
+}
+
+#: The versions of PTX that LLVM knows; it takes any other word for none and writes its oldest.
+PTX_VERSIONS = (80, 81, 82, 83, 84, 85, 86, 87, 88, 90, 91, 92)

@@ -1,0 +1,186 @@
+"""The CUDA device: a program and its PTX become a function on numpy arrays; the sibling of `cpu.py`.
+
+The driver is not touched before the first run, so that a program is compiled where there is none. One run is one piece
+of device memory, copies to it, the launches in the order of their generations, and copies back, all on one stream.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tinyc.analysis.extents import Dim
+from tinyc.diagnostics import TinycError
+from tinyc.runtime import sizes
+from tinyc.runtime.arrays import dense_inputs, fresh_outputs
+from tinyc.runtime.assembler import assemble, find_ptxas
+from tinyc.runtime.cuda_driver import Device
+from tinyc.runtime.program import STATUS_BYTES, Kernel, Pointer, Program, Status
+from tinyc.runtime.status import check_status, fresh_status
+
+#: Where a buffer starts in the device's memory: as the driver aligns what it gives.
+ALIGNMENT_BYTES = 256
+#: Where the status slots are among the places of the buffers.
+_STATUS = "status"
+_ARCH = re.compile(r"sm_(\d+)(\d)(a?)")
+
+
+class CudaExecutable:
+    """A program that is ready to run on a GPU of the architecture `arch` ("sm_80": 8.0 or newer; "sm_90a": 9.0 only).
+
+    `last_run_seconds` is the time that the kernels of the last run took. `binding` stands in for the driver's bindings.
+    """
+
+    def __init__(self, program: Program, ptx: str, arch: str, binding: Any = None) -> None:
+        self.program, self.ptx, self.arch = program, ptx, arch
+        self.last_run_seconds: float | None = None
+        self._binding = binding
+        self._device: Device | None = None
+        self._kernels: dict[str, Any] = {}
+
+    def run(self, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
+        """Run on arrays by name and return fresh arrays by name.
+
+        Raises:
+            TinycError: `InputMismatch`, `UnboundSymbol`, `AssumptionViolated`, `OutOfMemory`, `IndexOutOfRange`;
+                `NoDriver`, `UnsupportedTarget`, `LaunchTooLarge`, `DeviceFailure`.
+        """
+        program = self.program
+        given = dense_inputs(program, inputs)
+        values = sizes.solve(program, [array.shape for array in given])
+        sizes.check(program, values)
+        outputs, status = fresh_outputs(program, values), fresh_status(program)
+        device = self._opened()
+        launches = _launches(program, values, device)
+        places, size_bytes = _places(program, values)
+        with device.current(), device.memory(size_bytes) as base:
+            for position, array in enumerate(given):
+                device.upload(base + places[f"input_{position}"], array)
+            device.upload(base + places[_STATUS], status)
+            with device.timed():
+                for launch in launches:
+                    self._launch(device, launch, base, places)
+            for position, array in enumerate(outputs):
+                device.download(array, base + places[f"output_{position}"])
+            device.download(status, base + places[_STATUS])
+            self.last_run_seconds = device.finish()
+        check_status(program, status)
+        return dict(zip(program.outputs, outputs, strict=True))
+
+    def release(self) -> None:
+        """Give back what is loaded on the device; the next run loads it again."""
+        if self._device is not None:
+            self._device.close()
+        self._device, self._kernels = None, {}
+
+    def _opened(self) -> Device:
+        """Return the device with the program's kernels, loaded at the first run."""
+        if self._device is None:
+            device = Device(self._binding)
+            code = _machine_code(self.ptx, self.arch, device)
+            with device.current():
+                module = device.load(code)
+                symbols = dict.fromkeys(kernel.symbol for kernel in self.program.kernels)
+                self._kernels = {symbol: device.kernel(module, symbol) for symbol in symbols}
+            self._device = device
+        return self._device
+
+    def _launch(self, device: Device, launch: "_Launch", base: int, places: Mapping[str, int]) -> None:
+        parameters = []
+        for parameter in launch.kernel.parameters:
+            if isinstance(parameter, Pointer):
+                parameters.append(base + places[parameter.buffer])
+            elif isinstance(parameter, Status):
+                parameters.append(base + places[_STATUS] + parameter.slot * STATUS_BYTES)
+            else:
+                parameters.append(launch.value(parameter.value))
+        block = [launch.value(size) for size in launch.kernel.block]
+        shared = launch.value(launch.kernel.dynamic_shared_bytes)
+        device.launch(self._kernels[launch.kernel.symbol], launch.grid, block, shared, parameters)
+
+
+@dataclass(frozen=True)
+class _Launch:
+    """A kernel at the sizes of one run."""
+
+    kernel: Kernel
+    values: Mapping[str, int]
+
+    def value(self, dim: Dim) -> int:
+        """Return the value of an extent."""
+        return sizes.evaluate(dim, self.values)
+
+    @property
+    def grid(self) -> tuple[int, ...]:
+        """How many blocks there are along x, y and z."""
+        return tuple(self.value(extent) for extent in self.kernel.grid)
+
+
+def _launches(program: Program, values: Mapping[str, int], device: Device) -> list[_Launch]:
+    """Return the launches of one run in order; an empty grid, which the driver refuses, has nothing to do.
+
+    Raises:
+        TinycError: `LaunchTooLarge`.
+    """
+    launches = [_Launch(kernel, values) for kernel in program.kernels]
+    for launch in launches:
+        for axis, blocks, limit in zip("xyz", launch.grid, device.grid_limits, strict=True):
+            if blocks > limit:
+                raise TinycError(
+                    "LaunchTooLarge",
+                    f"kernel '{launch.kernel.symbol}' needs a grid of {blocks} blocks along {axis}, and {device.name} "
+                    f"takes {limit}; {_REMEDIES[axis]}",
+                    launch.kernel.where,
+                )
+    return [launch for launch in launches if all(launch.grid)]
+
+
+_REMEDIES = {
+    "x": "use smaller inputs, or larger tiles in the plan",
+    "y": 'bind the longer axis to block.x in the plan, which takes more ("bind": {"m.o": "block.x", "n.o": '
+    '"block.y"}), use larger tiles, or smaller inputs',
+    "z": "use smaller batches",
+}
+
+
+def _places(program: Program, values: Mapping[str, int]) -> tuple[dict[str, int], int]:
+    """Return where each buffer and the status slots are in the device's memory of one run, and how large that is."""
+    end, places = 0, {}
+    for buffer in (*program.of_kind("input"), *program.of_kind("output")):
+        places[buffer.name] = end
+        end += _aligned(sizes.evaluate(buffer.size, values))
+    for buffer in program.of_kind("arena"):
+        places[buffer.name] = end + sizes.evaluate(buffer.offset, values)
+    end += _aligned(sizes.evaluate(program.arena_bytes, values))
+    places[_STATUS] = end
+    return places, end + _aligned(program.status_slots * STATUS_BYTES + 1)  # + 1: the driver gives no 0 bytes
+
+
+def _aligned(size_bytes: int) -> int:
+    return -(-size_bytes // ALIGNMENT_BYTES) * ALIGNMENT_BYTES
+
+
+def _machine_code(ptx: str, arch: str, device: Device) -> bytes:
+    """Return a cubin for the device where there is a ptxas that knows it, else the PTX, which the driver compiles.
+
+    Raises:
+        TinycError: `UnsupportedTarget`: the device does not run code of `arch`.
+    """
+    major, minor, is_exact = _ARCH.fullmatch(arch).groups()  # type: ignore[union-attr]  # a target's name
+    needed, capability = (int(major), int(minor)), device.capability
+    if capability != needed if is_exact else capability < needed:
+        shown, wanted = (".".join(map(str, each)) for each in (capability, needed))
+        raise TinycError(
+            "UnsupportedTarget",
+            f"{device.name} has compute capability {shown}, and code for {arch} needs {wanted}"
+            f"{'' if is_exact else ' or newer'}; compile with another arch, or with target='cpu'",
+        )
+    try:
+        if find_ptxas() is not None:
+            return assemble(ptx, arch if is_exact else f"sm_{capability[0]}{capability[1]}").cubin
+    except TinycError as error:
+        if error.name != "UnsupportedTarget":  # a ptxas that is too old for the device
+            raise
+    return ptx.encode() + b"\0"

@@ -1,0 +1,235 @@
+"""The CUDA driver as one device: what `cuda.py` asks of it, and each way to fail as an error.
+
+In: nothing until a `Device` is made; then the driver API, `cuda.bindings.driver`, which is imported here and nowhere
+else. Out: memory, copies, kernels, launches and times on one stream of the first device that is visible.
+"""
+
+import contextlib
+import importlib
+import weakref
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from tinyc.diagnostics import TinycError
+
+_BINDINGS = "cuda.bindings.driver"
+_OUT_OF_MEMORY = 2  # CUDA_ERROR_OUT_OF_MEMORY
+_NO_DEVICE = 100  # CUDA_ERROR_NO_DEVICE
+_LOG_BYTES = 16384
+#: What a kernel has of dynamic shared memory without asking for more.
+_DEFAULT_SHARED_BYTES = 48 * 1024
+
+_CPU = "or compile with target='cpu'"
+
+
+class DriverError(Exception):
+    """A call of the driver API that failed: which, and with what."""
+
+    def __init__(self, function: str, code: Any, meaning: str) -> None:
+        self.function, self.code, self.name, self.meaning = function, int(code), code.name, meaning
+        super().__init__(f"{function} failed with {self.name} ({meaning})")
+
+
+class Driver:
+    """The functions of the driver API; `binding` is `cuda.bindings.driver`, or stands in for it."""
+
+    def __init__(self, binding: Any = None) -> None:
+        self.binding = binding or _imported()
+
+    def call(self, function: str, *arguments: Any) -> Any:
+        """Call a function and return its one result, or None.
+
+        Raises:
+            DriverError: it failed.
+        """
+        code, *results = getattr(self.binding, function)(*arguments)
+        if int(code):
+            raise DriverError(function, code, self._meaning(code))
+        return results[0] if len(results) == 1 else tuple(results) or None
+
+    def _meaning(self, code: Any) -> str:
+        failed, text = self.binding.cuGetErrorString(code)
+        return "unknown" if int(failed) or text is None else text.decode()
+
+    def attribute(self, name: str, device: Any) -> int:
+        """Return a number of the hardware."""
+        attributes = self.binding.CUdevice_attribute
+        return int(self.call("cuDeviceGetAttribute", getattr(attributes, f"CU_DEVICE_ATTRIBUTE_{name}"), device))
+
+
+def _imported() -> Any:
+    try:
+        return importlib.import_module(_BINDINGS)
+    except ImportError as error:
+        raise TinycError(
+            "NoDriver",
+            f"the Python bindings of the CUDA driver are missing ({error}); install them with pip install "
+            f"'tinyc[cuda]', {_CPU}",
+        ) from None
+
+
+def failure(error: DriverError, what: str = "", log: str = "") -> TinycError:
+    """Return the error for a call that failed on a device that there is."""
+    message = f"{what + ': ' if what else ''}{error}{'; the driver says: ' + log if log else ''}"
+    return TinycError(
+        "DeviceFailure", f"{message}; start the process anew, {_CPU} to see whether the device is at fault"
+    )
+
+
+class Device:
+    """The first visible device, with a stream and two events of its own; everything happens in stream order.
+
+    Raises:
+        TinycError: `NoDriver`: there is no driver or no device, or none that can be used.
+    """
+
+    def __init__(self, binding: Any = None) -> None:
+        self.driver = driver = Driver(binding)
+        _initialise(driver)
+        try:
+            self._handle = driver.call("cuDeviceGet", 0)
+            self.name: str = driver.call("cuDeviceGetName", 128, self._handle).decode(errors="replace").rstrip("\0")
+            self.capability = tuple(
+                driver.attribute(f"COMPUTE_CAPABILITY_{part}", self._handle) for part in ("MAJOR", "MINOR")
+            )
+            self.grid_limits = tuple(driver.attribute(f"MAX_GRID_DIM_{axis}", self._handle) for axis in "XYZ")
+            self._context = driver.call("cuDevicePrimaryCtxRetain", self._handle)
+            self._owned: list[tuple[str, Any]] = []
+            self._finalizer = weakref.finalize(self, _close, driver, self._handle, self._context, self._owned)
+            with self.current():
+                self._stream = driver.call("cuStreamCreate", 1)  # non-blocking: apart from the default stream
+                self._owned.append(("cuStreamDestroy", self._stream))
+                self._events = [driver.call("cuEventCreate", 0) for _ in range(2)]
+                self._owned += [("cuEventDestroy", event) for event in self._events]
+        except DriverError as error:
+            raise failure(error, "opening the device") from None
+
+    @contextlib.contextmanager
+    def current(self) -> Iterator[None]:
+        """Make the device's context the thread's, as it has to be for all that follows."""
+        try:
+            self.driver.call("cuCtxPushCurrent", self._context)
+            try:
+                yield
+            finally:
+                _release(self.driver, "cuCtxPopCurrent")
+        except DriverError as error:
+            raise failure(error, f"on {self.name}") from None
+
+    def load(self, code: bytes) -> Any:
+        """Return the module of a cubin, or of PTX (ended by a 0), which the driver compiles.
+
+        Raises:
+            TinycError: `DeviceFailure`, with what the driver's compiler says.
+        """
+        log, options = bytearray(_LOG_BYTES), self.driver.binding.CUjit_option
+        keys = [options.CU_JIT_ERROR_LOG_BUFFER, options.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES]
+        try:
+            module = self.driver.call("cuModuleLoadDataEx", code, len(keys), keys, [log, len(log)])
+        except DriverError as error:
+            said = bytes(log).partition(b"\0")[0].decode(errors="replace").strip()
+            raise failure(error, f"loading the kernels on {self.name}", said) from None
+        self._owned.append(("cuModuleUnload", module))
+        return module
+
+    def kernel(self, module: Any, name: str) -> Any:
+        """Return a kernel of a module."""
+        return self.driver.call("cuModuleGetFunction", module, name.encode())
+
+    @contextlib.contextmanager
+    def memory(self, size_bytes: int) -> Iterator[int]:
+        """Reserve device memory for the `with` block; gives its address.
+
+        Raises:
+            TinycError: `OutOfMemory`.
+        """
+        try:
+            address = int(self.driver.call("cuMemAlloc", size_bytes))
+        except DriverError as error:
+            if error.code != _OUT_OF_MEMORY:
+                raise
+            free, total = self.driver.call("cuMemGetInfo")
+            raise TinycError(
+                "OutOfMemory",
+                f"the program needs {size_bytes} bytes of {self.name}'s memory, of which {int(free)} of {int(total)} "
+                "bytes are free; use smaller inputs",
+            ) from None
+        try:
+            yield address
+        finally:
+            _release(self.driver, "cuMemFree", address)
+
+    def upload(self, address: int, array: np.ndarray) -> None:
+        """Copy a dense array to the device."""
+        if array.nbytes:
+            self.driver.call("cuMemcpyHtoDAsync", address, array.ctypes.data, array.nbytes, self._stream)
+
+    def download(self, array: np.ndarray, address: int) -> None:
+        """Copy to a dense array from the device."""
+        if array.nbytes:
+            self.driver.call("cuMemcpyDtoHAsync", array.ctypes.data, address, array.nbytes, self._stream)
+
+    def launch(
+        self, kernel: Any, grid: Sequence[int], block: Sequence[int], dynamic_shared_bytes: int, parameters: list[int]
+    ) -> None:
+        """Launch a kernel, each of whose parameters is 64 bits wide."""
+        if dynamic_shared_bytes > _DEFAULT_SHARED_BYTES:
+            attribute = self.driver.binding.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+            self.driver.call("cuFuncSetAttribute", kernel, attribute, dynamic_shared_bytes)
+        values = np.array([each % 2**64 for each in parameters], np.uint64)
+        addresses = values.ctypes.data + 8 * np.arange(len(parameters), dtype=np.uint64)
+        at = addresses.ctypes.data  # the driver reads all of it before the call returns
+        self.driver.call("cuLaunchKernel", kernel, *grid, *block, dynamic_shared_bytes, self._stream, at, 0)
+
+    @contextlib.contextmanager
+    def timed(self) -> Iterator[None]:
+        """Note when the work of the `with` block starts and ends on the device."""
+        start, end = self._events
+        self.driver.call("cuEventRecord", start, self._stream)
+        yield
+        self.driver.call("cuEventRecord", end, self._stream)
+
+    def finish(self) -> float:
+        """Wait for all work; return the seconds of the work that was timed."""
+        self.driver.call("cuStreamSynchronize", self._stream)
+        return self.driver.call("cuEventElapsedTime", *self._events) / 1000
+
+    def close(self) -> None:
+        """Give back all that is loaded, and the device's context; the device cannot be used any more."""
+        self._finalizer()
+
+
+def _initialise(driver: Driver) -> None:
+    """Start the driver and see that there is a device."""
+    try:
+        driver.call("cuInit", 0)
+        count = int(driver.call("cuDeviceGetCount"))
+    except RuntimeError as error:  # the bindings look for the library at the first call
+        what = " ".join(str(error).split())
+        raise TinycError(
+            "NoDriver", f"there is no CUDA driver ({what}); install NVIDIA's driver for this machine's GPU, {_CPU}"
+        ) from None
+    except DriverError as error:
+        if error.code != _NO_DEVICE:
+            message = f"the CUDA driver does not start: {error}; mend its installation, {_CPU}"
+            raise TinycError("NoDriver", message) from None
+        count = 0
+    if not count:
+        message = f"the CUDA driver finds no GPU; see what nvidia-smi and CUDA_VISIBLE_DEVICES say, {_CPU}"
+        raise TinycError("NoDriver", message)
+
+
+def _close(driver: Driver, device: Any, context: Any, owned: list[tuple[str, Any]]) -> None:
+    _release(driver, "cuCtxPushCurrent", context)
+    for function, handle in reversed(owned):
+        _release(driver, function, handle)
+    _release(driver, "cuCtxPopCurrent")
+    _release(driver, "cuDevicePrimaryCtxRelease", device)
+
+
+def _release(driver: Driver, function: str, *arguments: Any) -> None:
+    """Give something back; that this fails after another error is no news."""
+    with contextlib.suppress(DriverError):
+        driver.call(function, *arguments)

@@ -1,0 +1,22 @@
+"""Targets: what each GPU architecture has, as numbers with unit and source; one file an architecture."""
+
+from tinyc.diagnostics import TinycError
+from tinyc.target.sm80 import SM80
+from tinyc.target.sm90 import SM90
+from tinyc.target.target import Target
+
+#: By age.
+TARGETS = (SM80, SM90)
+
+
+def target_of(name: str) -> Target:
+    """Return the target called `name`: "sm_80" or "sm_90a", also spelled "sm80" or "sm90".
+
+    Raises:
+        TinycError: `UnsupportedTarget`.
+    """
+    for target in TARGETS:
+        if name in target.names:
+            return target
+    known = ", ".join(target.name for target in TARGETS)
+    raise TinycError("UnsupportedTarget", f"there is no GPU architecture {name!r}; choose one of {known}")

@@ -1,0 +1,70 @@
+"""What a target is: the numbers of a GPU architecture that plans are validated against and costs computed from.
+
+Every number says its unit in its name and in its description here; the files of the architectures (`sm80`, `sm90`)
+say where each value is from. Pure data.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Target:
+    """One architecture, and one product of it whose peak numbers stand for it."""
+
+    #: What tinyc calls it, which is also the processor that LLVM and ptxas are told: "sm_80", "sm_90a".
+    name: str
+    chip: str
+    #: The PTX ISA that LLVM is told to write, as a feature: "+ptx80" is version 8.0.
+    features: str
+    #: Other names that mean it.
+    aliases: tuple[str, ...]
+
+    # --- what a launch may ask for ------------------------------------------------------------------------------------
+    threads_per_warp: int
+    threads_per_block: int
+    threads_per_block_x: int
+    threads_per_block_y: int
+    threads_per_block_z: int
+    blocks_per_grid_x: int
+    blocks_per_grid_y: int
+    blocks_per_grid_z: int
+    #: Of a thread-block cluster that runs on every device of the architecture; 1 where there are no clusters.
+    blocks_per_cluster: int
+
+    # --- what a multiprocessor has ------------------------------------------------------------------------------------
+    warps_per_sm: int
+    blocks_per_sm: int
+    #: 32-bit registers; they are given out in units of `registers_per_warp_unit` for each warp.
+    registers_per_sm: int
+    registers_per_block: int
+    registers_per_thread: int
+    registers_per_warp_unit: int
+    shared_bytes_per_sm: int
+    #: Of it, what the system takes for each block that is resident.
+    shared_bytes_per_block_reserved: int
+    #: Declared in the kernel; and at most, when the launch opts in to dynamic shared memory.
+    shared_bytes_per_block_static: int
+    shared_bytes_per_block_optin: int
+    shared_banks: int
+    shared_bank_bytes: int
+
+    # --- what the product does at most --------------------------------------------------------------------------------
+    product: str
+    sms: int
+    l2_bytes: int
+    global_bytes_per_second: float
+    #: Dense, counting a multiply-add as two: sums in f32 on the CUDA cores, f64 likewise, and by tensor cores.
+    f32_flops_per_second: float
+    f64_flops_per_second: float
+    tf32_tensor_flops_per_second: float
+    f16_tensor_flops_per_second: float
+
+    @property
+    def threads_per_sm(self) -> int:
+        """How many threads are resident on a multiprocessor at most."""
+        return self.warps_per_sm * self.threads_per_warp
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name that means the target, its own first."""
+        return (self.name, *self.aliases)

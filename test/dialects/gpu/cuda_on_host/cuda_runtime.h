@@ -1,0 +1,146 @@
+// A stand-in for CUDA's header that runs kernels on the CPU, so that generated CUDA text can be tested without a GPU.
+//
+// Blocks run one after the other. The threads of a block are fibers: each runs until it waits at __syncthreads() or ends;
+// then the next one does. What a kernel launch `k<<<grid, block>>>(…)` is here is `cuda_on_host::launch(grid, block, …)`;
+// the test rewrites it.
+#pragma once
+
+#include <ucontext.h>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#define __global__
+#define __host__
+#define __device__
+#define __shared__ static
+#define __restrict__ __restrict
+#define __launch_bounds__(threads)
+
+using std::signbit;
+using std::sqrt;
+
+struct dim3 {
+  unsigned x, y, z;
+  dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
+};
+
+inline dim3 threadIdx, blockIdx, blockDim, gridDim;
+
+namespace cuda_on_host {
+
+constexpr size_t kStackBytes = 1 << 16;
+
+struct Fiber {
+  ucontext_t context;
+  dim3 index;
+  bool done = false;
+};
+
+inline ucontext_t scheduler;
+inline Fiber* running = nullptr;
+inline void (*body)(void*) = nullptr;
+inline void* body_data = nullptr;
+
+inline void start() {
+  body(body_data);
+  running->done = true;
+  swapcontext(&running->context, &scheduler);
+}
+
+inline void resume(Fiber& fiber) {
+  running = &fiber;
+  threadIdx = fiber.index;
+  swapcontext(&scheduler, &fiber.context);
+}
+
+inline void run_block(std::vector<Fiber>& fibers, std::vector<char>& stacks) {
+  for (size_t i = 0; i < fibers.size(); ++i) {
+    Fiber& fiber = fibers[i];
+    fiber.done = false;
+    fiber.index = dim3(i % blockDim.x, i / blockDim.x % blockDim.y, i / (blockDim.x * blockDim.y));
+    getcontext(&fiber.context);
+    fiber.context.uc_stack.ss_sp = stacks.data() + i * kStackBytes;
+    fiber.context.uc_stack.ss_size = kStackBytes;
+    makecontext(&fiber.context, start, 0);
+  }
+  for (bool forward = true;; forward = !forward) {  // the order changes, so that a missing barrier shows
+    size_t done = 0;
+    for (size_t i = 0; i < fibers.size(); ++i) {
+      Fiber& fiber = fibers[forward ? i : fibers.size() - 1 - i];
+      resume(fiber);
+      done += fiber.done;
+    }
+    if (done == fibers.size()) return;
+    if (done != 0) {
+      fprintf(stderr, "%zu of %zu threads left while the others wait at a barrier\n", done, fibers.size());
+      abort();
+    }
+  }
+}
+
+template <typename Kernel>
+void launch(dim3 grid, dim3 block, Kernel kernel) {
+  gridDim = grid;
+  blockDim = block;
+  std::vector<Fiber> fibers(block.x * block.y * block.z);
+  std::vector<char> stacks(fibers.size() * kStackBytes);
+  body = [](void* data) { (*static_cast<Kernel*>(data))(); };
+  body_data = &kernel;
+  for (unsigned z = 0; z < grid.z; ++z)
+    for (unsigned y = 0; y < grid.y; ++y)
+      for (unsigned x = 0; x < grid.x; ++x) {
+        blockIdx = dim3(x, y, z);
+        run_block(fibers, stacks);
+      }
+}
+
+}  // namespace cuda_on_host
+
+inline void __syncthreads() {
+  cuda_on_host::Fiber& fiber = *cuda_on_host::running;
+  swapcontext(&fiber.context, &cuda_on_host::scheduler);
+}
+
+// No other fiber runs in between.
+template <typename T>
+T atomicAdd(T* place, T value) {
+  const T before = *place;
+  *place = T(before + value);
+  return before;
+}
+
+template <typename T>
+T atomicCAS(T* place, T expected, T value) {
+  const T before = *place;
+  if (before == expected) *place = value;
+  return before;
+}
+
+enum cudaError_t { cudaSuccess, cudaErrorMemoryAllocation, cudaErrorInvalidConfiguration };
+enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
+
+template <typename T>
+cudaError_t cudaMalloc(T** address, size_t bytes) {
+  *address = static_cast<T*>(malloc(bytes));
+  return *address || bytes == 0 ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+inline cudaError_t cudaFree(void* address) {
+  free(address);
+  return cudaSuccess;
+}
+inline cudaError_t cudaMemset(void* address, int value, size_t bytes) {
+  if (bytes) memset(address, value, bytes);
+  return cudaSuccess;
+}
+inline cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind) {
+  if (bytes) memcpy(to, from, bytes);
+  return cudaSuccess;
+}
+inline cudaError_t cudaGetLastError() { return cudaSuccess; }
+inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
+inline const char* cudaGetErrorString(cudaError_t) { return "error"; }

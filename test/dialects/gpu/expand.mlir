@@ -1,0 +1,269 @@
+// RUN: tinyc-opt --gpu-expand --split-input-file %s | filecheck %s
+
+// The threads of the grid share the elements. A buffer is one row of elements, and keeps its name and what it holds; an
+// output's element that is computed from the same element of a buffer needs no index of its own.
+// CHECK-LABEL: gpu.func @neg(
+// CHECK-SAME: %[[X:.*]]: memref<?xf32, #gpu.address_space<global>> {tgpu.name = "x", tgpu.tensor = tensor<4x3xf32>},
+// CHECK-SAME: %[[Y:.*]]: memref<?xf32, #gpu.address_space<global>> {tgpu.name = "y", tgpu.tensor = tensor<4x3xf32>})
+// CHECK-SAME: known_block_size = array<i32: 256, 1, 1>
+// CHECK: %[[THREAD:.*]] = gpu.thread_id x
+// CHECK: %[[BLOCK:.*]] = gpu.block_id x
+// CHECK: %[[BEFORE:.*]] = arith.muli %[[BLOCK]], %c256
+// CHECK: %[[FIRST:.*]] = arith.addi %[[BEFORE]], %[[THREAD]]
+// CHECK: %[[BLOCKS:.*]] = gpu.grid_dim x
+// CHECK: %[[STEP:.*]] = arith.muli %[[BLOCKS]], %c256
+// CHECK: scf.for %[[I:.*]] = %[[FIRST]] to %c12 step %[[STEP]]
+// CHECK-NEXT: %[[V:.*]] = memref.load %[[X]][%[[I]]]
+// CHECK-NEXT: %[[N:.*]] = arith.negf %[[V]]
+// CHECK-NEXT: memref.store %[[N]], %[[Y]][%[[I]]]
+// CHECK-NEXT: tgpu.comment = "map
+// CHECK: gpu.return
+!buffer = !region.memref<tensor<4x3xf32>, [3, 1], 64 : i64, true>
+gpu.module @kernels {
+  gpu.func @neg(%x: !buffer {tgpu.name = "x"}, %y: !buffer {tgpu.name = "y"}) kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
+    "tgpu.map"() ({
+      %0 = "region.read"(%x) : (!buffer) -> tensor<4x3xf32>
+      %1 = "tiny.neg"(%0) : (tensor<4x3xf32>) -> tensor<4x3xf32>
+      "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<4x3xf32>, !buffer) -> ()
+      omp.terminator
+    }) : () -> ()
+    gpu.return
+  }
+}
+
+// -----
+
+// A number is taken apart by unsigned divisions, not by those of extents 1; symbolic extents are arguments.
+// CHECK-LABEL: gpu.func @transpose(
+// CHECK-SAME: %[[X:.*]]: memref<?xi8, {{.*}}>{{.*}}, %[[Y:.*]]: memref<?xi8, {{.*}}>{{.*}}, %[[M:.*]]: index {tgpu.extent = "M"})
+// CHECK: %[[SIZE:.*]] = arith.muli %[[M]], %c5
+// CHECK: scf.for %[[I:.*]] = %{{.*}} to %[[SIZE]]
+// CHECK-NEXT: %[[COLUMN:.*]] = arith.remui %[[I]], %[[M]]
+// CHECK-NEXT: %[[ROW:.*]] = arith.divui %[[I]], %[[M]]
+// CHECK-NEXT: %[[START:.*]] = arith.muli %[[COLUMN]], %c5
+// CHECK-NEXT: %[[AT:.*]] = arith.addi %[[START]], %[[ROW]]
+// CHECK-NEXT: %[[BYTE:.*]] = memref.load %[[X]][%[[AT]]]
+// CHECK-NEXT: %[[BOOL:.*]] = arith.cmpi ne, %[[BYTE]], %c0_i8
+// CHECK-NEXT: %[[AGAIN:.*]] = arith.extui %[[BOOL]] : i1 to i8
+// CHECK-NEXT: memref.store %[[AGAIN]], %[[Y]][%[[I]]]
+!from = !region.memref<tensor<?x5xi1, #tiny.dims<["M", 5]>>, [5, 1], 64 : i64, true>
+!to = !region.memref<tensor<5x1x?xi1, #tiny.dims<[5, 1, "M"]>>, ["M", "M", 1], 64 : i64, true>
+!in = tensor<?x5xi1, #tiny.dims<["M", 5]>>
+!out = tensor<5x1x?xi1, #tiny.dims<[5, 1, "M"]>>
+gpu.module @kernels {
+  gpu.func @transpose(%x: !from {tgpu.name = "x"}, %y: !to {tgpu.name = "y"}, %M: index {tgpu.extent = "M"}) kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = ["(5*M - 1) floordiv 256 + 1", 1, 1]} {
+    "tgpu.map"() ({
+      %0 = "region.read"(%x) : (!from) -> !in
+      %1 = "tiny.permute"(%0) {perm = array<i64: 1, 0>} : (!in) -> tensor<5x?xi1, #tiny.dims<[5, "M"]>>
+      %2 = "tiny.reshape"(%1) : (tensor<5x?xi1, #tiny.dims<[5, "M"]>>) -> !out
+      "region.yield"(%2, %y) {materialize = "gmem"} : (!out, !to) -> ()
+      omp.terminator
+    }) : () -> ()
+    gpu.return
+  }
+}
+
+// -----
+
+// A tile is filled by all threads, zeros outside; of every 32 x 32 sums a thread has 2 x 2, which the loops carry; the
+// epilogue is computed for each of them. Only guarded sides are compared.
+// CHECK: memref.global "private" @gemm_A : memref<512xf16, #gpu.address_space<workgroup>> = uninitialized
+// CHECK: memref.global "private" @gemm_B : memref<512xf16, #gpu.address_space<workgroup>> = uninitialized
+// CHECK-LABEL: gpu.func @gemm(
+// CHECK-SAME: %[[X:.*]]: memref<?xf16, {{.*}}>{{.*}}, %[[W:.*]]: memref<?xf16, {{.*}}>{{.*}}, %[[Y:.*]]: memref<?xf16, {{.*}}>
+// CHECK: %[[TX:.*]] = gpu.thread_id x
+// CHECK: %[[TY:.*]] = gpu.thread_id y
+// CHECK: %[[Y16:.*]] = arith.muli %[[TY]], %c16
+// CHECK: %[[THREAD:.*]] = arith.addi %[[Y16]], %[[TX]]
+// CHECK: %[[A:.*]] = memref.get_global @gemm_A
+// CHECK: %[[B:.*]] = memref.get_global @gemm_B
+// CHECK: %[[SUMS:.*]]:4 = scf.for %[[K:.*]] = %c0 to %c16{{.*}} iter_args({{.*}}) -> (f32, f32, f32, f32)
+// CHECK: scf.for %[[E:.*]] = %[[THREAD]] to %c256{{.*}} step %c256
+// CHECK: %[[C:.*]] = arith.remui %[[E]], %c8
+// CHECK: %[[R:.*]] = arith.divui %[[E]], %c8
+// CHECK: %[[INSIDE:.*]] = arith.cmpi ult, %{{.*}}, %c7
+// CHECK-NOT: arith.cmpi
+// CHECK: %[[LOADED:.*]] = scf.if %[[INSIDE]] -> (f16)
+// CHECK-NEXT: arith.muli
+// CHECK-NEXT: arith.addi
+// CHECK-NEXT: %[[ELEMENT:.*]] = memref.load %[[X]]
+// CHECK-NEXT: scf.yield %[[ELEMENT]]
+// CHECK: memref.store %[[LOADED]], %[[A]]
+// CHECK: tgpu.comment = "load_tile
+// CHECK: memref.load %[[W]]
+// CHECK-NEXT: arith.addi
+// CHECK-NEXT: memref.store %{{.*}}, %[[B]]
+// CHECK: gpu.barrier
+// CHECK: scf.for %{{.*}} = %c0 to %c8{{.*}} iter_args({{.*}}) -> (f32, f32, f32, f32)
+// CHECK-COUNT-2: memref.load %[[A]]
+// CHECK-COUNT-2: memref.load %[[B]]
+// CHECK-COUNT-4: math.fma
+// CHECK: tgpu.comment = "fma
+// CHECK: scf.if
+// CHECK: %[[FIRST:.*]] = arith.maximumf %[[SUMS]]#0, %{{.*}} : f32
+// CHECK: %[[ROUNDED:.*]] = arith.truncf %[[FIRST]] : f32 to f16
+// CHECK: memref.store %[[ROUNDED]], %[[Y]]
+// CHECK: arith.maximumf %[[SUMS]]#1
+// CHECK: tgpu.comment = "epilogue: row 0 of 2"
+// CHECK: scf.if
+// CHECK: arith.maximumf %[[SUMS]]#2
+// CHECK: arith.maximumf %[[SUMS]]#3
+// CHECK: tgpu.comment = "epilogue: row 1 of 2"
+!x = !region.memref<tensor<7x16xf16>, [16, 1], 64 : i64, true>
+!w = !region.memref<tensor<16x32xf16>, [32, 1], 64 : i64, true>
+!y = !region.memref<tensor<7x32xf16>, [32, 1], 64 : i64, true>
+!a = !tgpu.smem<tensor<32x8xf16>, 2 : i64>
+!b = !tgpu.smem<tensor<8x32xf16>, 2 : i64>
+!sums = !tgpu.acc<tensor<32x32xf32>>
+gpu.module @kernels {
+  gpu.func @gemm(%x: !x {tgpu.name = "x"}, %w: !w {tgpu.name = "w"}, %y: !y {tgpu.name = "y"}) kernel attributes {known_block_size = array<i32: 16, 16, 1>, tgpu.grid = [1, 1, 1]} {
+    %zero = arith.constant 0 : index
+    %depth = arith.constant 8 : index
+    %k_extent = arith.constant 16 : index
+    %stages = arith.constant 2 : index
+    %a = "tgpu.alloc_smem"() : () -> !a
+    %b = "tgpu.alloc_smem"() : () -> !b
+    %none = "tgpu.zero"() : () -> !sums
+    %all = scf.for %k = %zero to %k_extent step %depth iter_args(%sums = %none) -> (!sums) {
+      %turn = arith.divui %k, %depth : index
+      %slot = arith.remui %turn, %stages : index
+      "tgpu.load_tile"(%a, %slot, %zero, %zero, %k) ({
+        %0 = "region.read"(%x) : (!x) -> tensor<7x16xf16>
+        %1 = "tiny.expand"(%0) {broadcast_dimensions = array<i64: 0, 1>} : (tensor<7x16xf16>) -> tensor<7x16x32xf16>
+        "tgpu.yield"(%1) : (tensor<7x16x32xf16>) -> ()
+        omp.terminator
+      }) {rows = array<i64: 0>, columns = array<i64: 1>, batches = array<i64>, guarded = ["rows"]} : (!a, index, index, index, index) -> ()
+      "tgpu.load_tile"(%b, %slot, %zero, %k, %zero) ({
+        %0 = "region.read"(%w) : (!w) -> tensor<16x32xf16>
+        %1 = "tiny.expand"(%0) {broadcast_dimensions = array<i64: 1, 2>} : (tensor<16x32xf16>) -> tensor<7x16x32xf16>
+        "tgpu.yield"(%1) : (tensor<7x16x32xf16>) -> ()
+        omp.terminator
+      }) {rows = array<i64: 1>, columns = array<i64: 2>, batches = array<i64>, guarded = []} : (!b, index, index, index, index) -> ()
+      gpu.barrier
+      %next = "tgpu.fma"(%a, %b, %slot, %sums) : (!a, !b, index, !sums) -> !sums
+      scf.yield %next : !sums
+    }
+    "tgpu.epilogue"(%all, %zero, %zero, %zero) ({
+    ^bb0(%sum: tensor<7x32xf32>):
+      %0 = "tiny.relu"(%sum) : (tensor<7x32xf32>) -> tensor<7x32xf32>
+      %1 = "tiny.cast"(%0) : (tensor<7x32xf32>) -> tensor<7x32xf16>
+      "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<7x32xf16>, !y) -> ()
+      omp.terminator
+    }) {rows = array<i64: 0>, columns = array<i64: 1>, batches = array<i64>, guarded = ["rows"], kinds = []} : (!sums, index, index, index) -> ()
+    gpu.return
+  }
+}
+
+// -----
+
+// A thread that sets elements of an output looks for the last update that is meant for its own one; it notes a position
+// that is none.
+// CHECK-LABEL: gpu.func @set(
+// CHECK-SAME: %[[X:.*]]: memref<?xf32, {{.*}}>{{.*}}, %[[I:.*]]: memref<?xi64, {{.*}}>{{.*}}, %[[U:.*]]: memref<?xf32, {{.*}}>{{.*}}, %[[Y:.*]]: memref<?xf32, {{.*}}>{{.*}}, %[[STATUS:.*]]: memref<2xi64, #gpu.address_space<global>>
+// CHECK: scf.for %[[OWN:.*]] = %{{.*}} to %c9
+// CHECK: %[[LAST:.*]] = scf.for %[[N:.*]] = %c0 to %c4 {{.*}} iter_args(%[[SO_FAR:.*]] = %c-1)
+// CHECK: %[[LOADED:.*]] = memref.load %[[I]][%[[N]]]
+// CHECK: %[[AT:.*]] = arith.index_cast %[[LOADED]]
+// CHECK: %[[INSIDE:.*]] = arith.cmpi ult, %[[AT]], %c9
+// CHECK: "tgpu.report_index"(%[[STATUS]], %[[AT]])
+// CHECK: %[[MEANT:.*]] = arith.cmpi eq, %[[AT]], %[[OWN]]
+// CHECK: arith.select %[[MEANT]], %[[N]], %[[SO_FAR]]
+// CHECK: %[[FOUND:.*]] = arith.cmpi sge, %[[LAST]], %c0
+// CHECK: scf.if %[[FOUND]]
+// CHECK: memref.load %[[U]][%[[LAST]]]
+// CHECK: else
+// CHECK: memref.load %[[X]][%[[OWN]]]
+// CHECK: memref.store %{{.*}}, %[[Y]][%[[OWN]]]
+!x = !region.memref<tensor<9xf32>, [1], 64 : i64, true>
+!i = !region.memref<tensor<4xi64>, [1], 64 : i64, true>
+!u = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+gpu.module @kernels {
+  gpu.func @set(%x: !x {tgpu.name = "x"}, %i: !i {tgpu.name = "i"}, %u: !u {tgpu.name = "u"}, %y: !x {tgpu.name = "y"}, %status: memref<2xi64, #gpu.address_space<global>> {tgpu.status}) kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
+    "tgpu.map"() ({
+      %0 = "region.read"(%x) : (!x) -> tensor<9xf32>
+      %1 = "region.read"(%i) : (!i) -> tensor<4xi64>
+      %2 = "region.read"(%u) : (!u) -> tensor<4xf32>
+      %3 = "tiny.scatter"(%0, %1, %2) {axis = 0 : i64, op = "set"} : (tensor<9xf32>, tensor<4xi64>, tensor<4xf32>) -> tensor<9xf32>
+      "region.yield"(%3, %y) {materialize = "gmem"} : (tensor<9xf32>, !x) -> ()
+      omp.terminator
+    }) : () -> ()
+    gpu.return
+  }
+}
+
+// -----
+
+// Each update is added by one thread as one step, in the type of the buffer.
+// CHECK-LABEL: gpu.func @add(
+// CHECK-SAME: %[[X:.*]]: memref<?xf16, {{.*}}>{{.*}}, %[[I:.*]]: memref<?xi64, {{.*}}>{{.*}}, %[[U:.*]]: memref<?xf16, {{.*}}>{{.*}}, %[[Y:.*]]: memref<?xf16, {{.*}}>{{.*}}, %[[STATUS:.*]]: memref<2xi64
+// CHECK: scf.for %[[N:.*]] = %{{.*}} to %c4
+// CHECK: %[[AT:.*]] = arith.index_cast
+// CHECK: scf.if
+// CHECK: %[[UPDATE:.*]] = memref.load %[[U]][%[[N]]]
+// CHECK: "tgpu.atomic_add"(%[[UPDATE]], %[[Y]], %[[AT]]) : (f16,
+// CHECK: else
+// CHECK: "tgpu.report_index"(%[[STATUS]], %[[AT]])
+!x = !region.memref<tensor<9xf16>, [1], 64 : i64, true>
+!i = !region.memref<tensor<4xi64>, [1], 64 : i64, true>
+!u = !region.memref<tensor<4xf16>, [1], 64 : i64, true>
+gpu.module @kernels {
+  gpu.func @add(%x: !x {tgpu.name = "x"}, %i: !i {tgpu.name = "i"}, %u: !u {tgpu.name = "u"}, %y: !x {tgpu.name = "y"}, %status: memref<2xi64, #gpu.address_space<global>> {tgpu.status}) kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
+    "tgpu.scatter_add"() ({
+      %0 = "region.read"(%x) : (!x) -> tensor<9xf16>
+      %1 = "region.read"(%i) : (!i) -> tensor<4xi64>
+      %2 = "region.read"(%u) : (!u) -> tensor<4xf16>
+      %3 = "tiny.scatter"(%0, %1, %2) {axis = 0 : i64, op = "add"} : (tensor<9xf16>, tensor<4xi64>, tensor<4xf16>) -> tensor<9xf16>
+      "region.yield"(%3, %y) {materialize = "gmem"} : (tensor<9xf16>, !x) -> ()
+      omp.terminator
+    }) : () -> ()
+    gpu.return
+  }
+}
+
+// -----
+
+// One thread searches one lane: all but the axis of the search, which is the middle one here.
+// CHECK-LABEL: gpu.func @topk(
+// CHECK-SAME: %[[X:.*]]: memref<?xf32, {{.*}}>{{.*}}, %[[V:.*]]: memref<?xf32, {{.*}}>{{.*}}, %[[P:.*]]: memref<?xi64
+// CHECK: scf.for %[[LANE:.*]] = %{{.*}} to %c6
+// CHECK: arith.remui %[[LANE]], %c3
+// CHECK: arith.divui %[[LANE]], %c3
+// CHECK: scf.for %{{.*}} = %c0 to %c2 {{.*}} iter_args(
+// CHECK: scf.for %{{.*}} = %c0 to %c5 {{.*}} iter_args(
+// CHECK: memref.load %[[X]]
+// CHECK: memref.store %{{.*}}, %[[V]]
+// CHECK: memref.store %{{.*}}, %[[P]]
+!x = !region.memref<tensor<2x5x3xf32>, [15, 3, 1], 64 : i64, true>
+!v = !region.memref<tensor<2x2x3xf32>, [6, 3, 1], 64 : i64, true>
+!p = !region.memref<tensor<2x2x3xi64>, [6, 3, 1], 64 : i64, true>
+gpu.module @kernels {
+  gpu.func @topk(%x: !x {tgpu.name = "x"}, %v: !v {tgpu.name = "v"}, %p: !p {tgpu.name = "p"}) kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
+    "tgpu.topk"() ({
+      %0 = "region.read"(%x) : (!x) -> tensor<2x5x3xf32>
+      %1:2 = "tiny.topk"(%0) {axis = 1 : i64, k = 2 : i64, largest = true} : (tensor<2x5x3xf32>) -> (tensor<2x2x3xf32>, tensor<2x2x3xi64>)
+      "region.yield"(%1#0, %v) {materialize = "gmem"} : (tensor<2x2x3xf32>, !v) -> ()
+      "region.yield"(%1#1, %p) {materialize = "gmem"} : (tensor<2x2x3xi64>, !p) -> ()
+      omp.terminator
+    }) : () -> ()
+    gpu.return
+  }
+}
+
+// -----
+
+// A kernel without statements is left as it is.
+// CHECK-LABEL: gpu.func @scalar(
+// CHECK-SAME: %[[Y:.*]]: memref<?xf32, #gpu.address_space<global>> {tgpu.name = "y", tgpu.tensor = tensor<1xf32>})
+// CHECK-NEXT: %[[ZERO:.*]] = arith.constant 0 : index
+// CHECK-NEXT: %[[ONE:.*]] = arith.constant 1.0
+// CHECK-NEXT: memref.store %[[ONE]], %[[Y]][%[[ZERO]]]
+// CHECK-NEXT: gpu.return
+!y = memref<?xf32, #gpu.address_space<global>>
+gpu.module @kernels {
+  gpu.func @scalar(%y: !y {tgpu.name = "y", tgpu.tensor = tensor<1xf32>}) kernel attributes {known_block_size = array<i32: 1, 1, 1>, tgpu.grid = [1, 1, 1]} {
+    %zero = arith.constant 0 : index
+    %one = arith.constant 1.0 : f32
+    memref.store %one, %y[%zero] : !y
+    gpu.return
+  }
+}

@@ -1,0 +1,155 @@
+"""Runs whole programs whose kernels are `gpu.func`s, without a GPU: by threads in numpy, or each kernel sequentially.
+
+`by_threads` and `sequentially` take a module as --region-to-gpu leaves it, and inputs by name; they give the outputs by
+name. Buffers that a kernel writes are poisoned before.
+"""
+
+import ctypes
+
+import numpy as np
+import simt
+
+from tinyc import pipeline
+from tinyc.analysis.graphs import main_function
+from tinyc.dialects.exec.to_llvm import translate
+from tinyc.dialects.gpu.serial import serial
+from tinyc.dialects.gpu.signature import kernels
+from tinyc.dialects.tiny.attributes import decode, tensor_type
+from tinyc.executors.elements import DTYPES
+from tinyc.executors.signature import signature_of, symbol_values
+from tinyc.layers import UPSTREAM
+from tinyc.mlir import arith, ir, memref
+from tinyc.runtime import sizes
+from tinyc.runtime.jit import Code
+
+POISON = 0xA5
+
+
+class OutOfRange(Exception):
+    """A kernel has noted an index that is none."""
+
+
+def by_threads(module, inputs):
+    """Run the scalar level of the kernels, all threads of their grids."""
+    functions = expanded(module)
+
+    def execute(name, arguments, symbols):
+        function = functions[name]
+        grid = [sizes.evaluate(extent, symbols) for extent in decode(function.operation.attributes["tgpu.grid"])]
+        simt.launch(function, grid, arguments)
+
+    return _run_host(module, functions, inputs, execute)
+
+
+def expanded(module):
+    """Take the kernels of a module to the scalar level; return them by name."""
+    pipeline.parse("gpu-expand").run(module)
+    modules = (op for op in module.body.operations if op.operation.name == "gpu.module")
+    ops = [op for inner in modules for op in inner.operation.regions[0].blocks[0].operations]
+    return {op.operation.attributes["sym_name"].value: op for op in ops if op.operation.name == "gpu.func"}
+
+
+def sequentially(module, inputs):
+    """Run the sequential form of the kernels as machine code."""
+    functions = {function.operation.attributes["sym_name"].value: function for function in kernels(module)}
+    code = {name: compiled(function) for name, function in functions.items()}
+
+    def execute(name, arguments, symbols):
+        call(code[name], arguments)
+
+    return _run_host(module, functions, inputs, execute)
+
+
+def compiled(function):
+    """Compile the sequential form of a kernel."""
+    with function.operation.context, ir.Location.unknown():
+        module = ir.Module.create()
+        with ir.InsertionPoint(module.body):
+            created = serial(function)
+            name = created.operation.attributes["sym_name"].value
+            _move_bits(created)
+    pipeline.parse(f"exec-expand-f16,{UPSTREAM}").run(module)
+    return Code(translate(module), name)
+
+
+def _move_bits(function):
+    """Make 16-bit floats in memory their bits: a CPU without them would call a function to move one."""
+    bits = ir.IntegerType.get_signless(16)
+    block = function.regions[0].blocks[0]
+    for buffer in (argument for argument in block.arguments if "f16" in str(argument.type)):
+        buffer.set_type(ir.MemRefType.get(buffer.type.shape, bits))
+        for op in [use.owner.operation for use in buffer.uses]:
+            with ir.InsertionPoint(op):
+                if op.name == "memref.load":
+                    loaded = arith.bitcast(op.results[0].type, memref.load(buffer, [op.operands[1]]))
+                    op.results[0].replace_all_uses_with(loaded)
+                else:
+                    memref.store(arith.bitcast(bits, op.operands[0]), buffer, [op.operands[2]])
+            op.erase()
+    types = [argument.type for argument in block.arguments]
+    function.operation.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(types, []))
+
+
+def call(code, arguments):
+    """Call a function of 1-D memrefs and indices, as MLIR passes them: a memref is five words."""
+    words = []
+    for argument in arguments:
+        if isinstance(argument, np.ndarray):
+            words += [argument.ctypes.data, argument.ctypes.data, 0, argument.size, 1]
+        else:
+            words.append(argument)
+    ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * len(words))(code.address)(*words)
+
+
+def _run_host(module, functions, inputs, execute):
+    host = main_function(module)
+    signature = signature_of(host)
+    symbols = symbol_values(signature.inputs, inputs)
+    block = host.regions[0].blocks[0]
+    values = {a: inputs[p.name] for a, p in zip(block.arguments, signature.inputs, strict=True)}
+    for op in block.operations:
+        op = op.operation
+        operands = [values[operand] for operand in op.operands]
+        if op.name == "func.return":
+            return dict(zip((each.name for each in signature.outputs), operands, strict=True))
+        if op.name == "region.launch":
+            values[op.results[0]] = op.attributes["kernel"].value
+        elif op.name == "func.call_indirect":
+            name, *read = operands
+            outputs = [_poisoned(result.type, symbols) for result in op.results]
+            _launch(functions, name, [*read, *outputs], symbols, execute)
+            values.update(zip(op.results, outputs, strict=True))
+        elif op.name == "tiny.reshape":
+            values[op.results[0]] = operands[0].reshape(_shape(op.results[0].type, symbols))
+        else:
+            assert op.name == "tiny.assume", op.name
+    raise AssertionError("a function without an end")
+
+
+def _launch(functions, name, tensors, symbols, execute):
+    attributes = functions[name].operation.attributes
+    arguments, status = [_row(tensor) for tensor in tensors], np.zeros(2, np.int64)
+    for entry in list(attributes["arg_attrs"])[len(tensors) :]:
+        arguments.append(status if "tgpu.status" in entry else symbols[entry["tgpu.extent"].value])
+    if "tgpu.init" in attributes:
+        execute(attributes["tgpu.init"].value, arguments, symbols)
+    execute(name, arguments, symbols)
+    if status[0]:
+        raise OutOfRange(int(status[1]))
+
+
+def _row(tensor):
+    """Return a tensor's memory as one row of its storage type."""
+    kind = {"b": np.int8, "u": np.dtype(f"i{tensor.itemsize}")}.get(tensor.dtype.kind, tensor.dtype)
+    return np.ascontiguousarray(tensor).reshape(-1).view(kind)
+
+
+def _shape(mlir_type, symbols):
+    return tuple(sizes.evaluate(extent, symbols) for extent in tensor_type(mlir_type).shape)
+
+
+def _poisoned(mlir_type, symbols):
+    shape, dtype = _shape(mlir_type, symbols), np.dtype(DTYPES[tensor_type(mlir_type).element])
+    array = np.empty(shape, dtype)
+    array.reshape(-1).view(np.uint8)[:] = POISON
+    return array

@@ -1,0 +1,104 @@
+"""Kernels of every kind, by their threads and as sequential functions, against the reference."""
+
+import json
+
+import numpy as np
+import pytest
+from gpu_programs import OutOfRange, by_threads, sequentially
+from hypothesis import HealthCheck, given, settings
+
+from example_bindings import BIND, EXAMPLES
+from strategies import programs
+from tinyc import pipeline
+from tinyc.executors import reference
+from tinyc.executors.compare import compare
+from tinyc.executors.random_inputs import random_inputs
+from tinyc.executors.tolerance import Tolerance
+from tinyc.importers import tiny_json
+from tinyc.verification import output_tolerances
+
+each_way = pytest.mark.parametrize("run", [by_threads, sequentially])
+
+
+def run_kernels(run, document, inputs, bind):
+    module = tiny_json.load(document, bind=bind)
+    pipeline.parse("tiny-to-region,region-to-gpu").run(module)
+    return run(module, inputs)
+
+
+def assert_close(actual, module, inputs, errors=None):
+    """Compare with the reference; an output of which `errors` says 0 must be exact."""
+    derived = output_tolerances(module, inputs)
+    for name, expected in reference.evaluate(module, inputs).items():
+        tolerance = derived[name]
+        if errors is not None:
+            tolerance = tolerance if errors[name] else Tolerance()
+            tolerance = Tolerance(tolerance.rtol, max(tolerance.atol, errors[name]))
+        comparison = compare(name, actual[name], expected, tolerance)
+        assert comparison.ok, str(comparison)
+
+
+@each_way
+@pytest.mark.parametrize("name", BIND)
+def test_the_kernels_of_an_example_agree_with_the_reference(name, run):
+    document = (EXAMPLES / f"{name}.json").read_text(encoding="utf-8")
+    module = tiny_json.load(document, bind=BIND[name])
+    inputs = random_inputs(module, seed=0)
+    assert_close(run_kernels(run, document, inputs, BIND[name]), module, inputs)
+
+
+@each_way
+def test_the_kernels_of_random_programs_agree_with_the_reference(run):
+    @settings(max_examples=60, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(programs())
+    def check(program):
+        module = tiny_json.load(program.document, bind=program.bind)
+        actual = run_kernels(run, program.document, program.inputs, program.bind)
+        assert_close(actual, module, program.inputs, program.errors)
+
+    check()
+
+
+def scatter(op, dtype="fp32"):
+    sources = {"x": (dtype, [9, 2]), "i": ("i64", [4]), "u": (dtype, [4, 2])}
+    nodes = [
+        {"id": name, "uop": "INPUT", "src": [], "arg": {"tensor_id": name, "dtype": element, "shape": shape}}
+        for name, (element, shape) in sources.items()
+    ]
+    return json.dumps(
+        {"uops": [*nodes, {"id": "y", "uop": "SCATTER", "src": list("xiu"), "arg": {"axis": 0, "op": op}}]}
+    )
+
+
+@each_way
+@pytest.mark.parametrize("op", ["SET", "ADD"])
+def test_updates_that_meet_are_added_or_the_last_one_stays(op, run):
+    rng = np.random.default_rng(0)
+    inputs = {
+        "x": rng.integers(-9, 9, (9, 2)).astype(np.float32),
+        "i": np.array([7, 0, 7, 7]),
+        "u": rng.integers(-9, 9, (4, 2)).astype(np.float32),
+    }
+    expected = inputs["x"].copy()
+    for position, update in zip(inputs["i"], inputs["u"], strict=True):
+        expected[position] = update if op == "SET" else expected[position] + update
+    np.testing.assert_array_equal(run_kernels(run, scatter(op), inputs, {})["y"], expected)
+
+
+@each_way
+@pytest.mark.parametrize("op", ["SET", "ADD"])
+@pytest.mark.parametrize("position", [-1, 9])
+def test_a_position_out_of_range_is_noted(position, op, run):
+    inputs = {"x": np.zeros((9, 2), np.float32), "i": np.array([7, 0, position, 7]), "u": np.ones((4, 2), np.float32)}
+    with pytest.raises(OutOfRange, match=str(position)):
+        run_kernels(run, scatter(op), inputs, {})
+
+
+@each_way
+def test_an_index_of_a_gather_out_of_range_is_noted(run):
+    document = (EXAMPLES / "gather.json").read_text(encoding="utf-8")
+    inputs = random_inputs(tiny_json.load(document, bind=BIND["gather"]), seed=0)
+    (name,) = (name for name, array in inputs.items() if array.dtype.kind == "i")
+    inputs[name].reshape(-1)[3] = BIND["gather"]["V"]
+    with pytest.raises(OutOfRange, match=str(BIND["gather"]["V"])):
+        run_kernels(run, document, inputs, BIND["gather"])

@@ -1,0 +1,69 @@
+// Kernels as CUDA C++: readable names, loops and branches; what a loop carries is a variable.
+// RUN: tinyc-opt %s --split-input-file --gpu-to-cuda | filecheck %s
+
+!vector = !region.memref<tensor<?xf16, #tiny.dims<["N"]>>, [1], 64 : i64, true>
+
+// One thread for each element, a guarded read as `? :`, conversions of f16.
+// CHECK-LABEL: nvcc -O3 -arch=sm_90a
+// CHECK: #include <cuda_fp16.h>
+// CHECK: __global__ void __launch_bounds__(256) shifted(
+// CHECK-SAME: const half* __restrict__ X, half* __restrict__ Y, int64_t N) {
+// CHECK: const int64_t tx = threadIdx.x;
+// CHECK: // map: one element for each thread at a time
+// CHECK: for (int64_t n = bx * 256 + tx; n < N; n += grid_x * 256) {
+// CHECK: const int64_t n0 = n - 1;
+// CHECK: Y[n] = __float2half_rn(-(0 <= n0 && n0 < N ? __half2float(X[n0]) : 0.f));
+// CHECK-NOT: int main
+gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx80">] {
+  gpu.func @shifted(%x: !vector {tgpu.name = "X"}, %y: !vector {tgpu.name = "Y"}, %n: index {tgpu.extent = "N"}) kernel
+      attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = ["(N - 1) floordiv 256 + 1", 1, 1]} {
+    "tgpu.map"() ({
+      %0 = "region.read"(%x) : (!vector) -> tensor<?xf16, #tiny.dims<["N"]>>
+      %1 = "tiny.pad"(%0) {lo = array<i64: 1>, hi = array<i64: 0>, value = 0.0 : f16} : (tensor<?xf16, #tiny.dims<["N"]>>) -> tensor<?xf16, #tiny.dims<["N + 1"]>>
+      %2 = "tiny.shrink"(%1) {lo = [0], hi = ["N"], step = array<i64: 1>} : (tensor<?xf16, #tiny.dims<["N + 1"]>>) -> tensor<?xf16, #tiny.dims<["N"]>>
+      %3 = "tiny.neg"(%2) : (tensor<?xf16, #tiny.dims<["N"]>>) -> tensor<?xf16, #tiny.dims<["N"]>>
+      "region.yield"(%3, %y) {materialize = "gmem"} : (tensor<?xf16, #tiny.dims<["N"]>>, !vector) -> ()
+      omp.terminator
+    }) : () -> ()
+    gpu.return
+  }
+}
+
+// -----
+
+!matrix = !region.memref<tensor<8x5xi32>, [5, 1], 64 : i64, true>
+!vector = !region.memref<tensor<8xi32>, [1], 64 : i64, true>
+
+// A sum is a variable; integers wrap around. The program has a main, with a loop on the CPU and the sizes that are known.
+// CHECK-LABEL: nvcc -O3 -arch=sm_80
+// CHECK: T wrapping_add(T a, T b)
+// CHECK: __global__ void __launch_bounds__(256) total(
+// CHECK: int32_t acc = 0;
+// CHECK: for (int64_t j = 0; j < 5; ++j) {
+// CHECK: acc = wrapping_add(acc, x[at + j]);
+// CHECK: y[i] = acc;
+// CHECK: static void total_reference(
+// CHECK: int main(
+// CHECK: std::vector<int32_t> x(40);
+// CHECK: total<<<grid, dim3(256, 1, 1)>>>(d_x, d_y);
+// CHECK: total_reference(x.data(), y_expected.data());
+// CHECK: max_abs_err=%.6f
+// CHECK-NOT: gpu.module
+// CHECK-NOT: region.launch
+gpu.module @kernels {
+  gpu.func @total(%x: !matrix {tgpu.name = "x"}, %y: !vector {tgpu.name = "y"}) kernel
+      attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
+    "tgpu.map"() ({
+      %0 = "region.read"(%x) : (!matrix) -> tensor<8x5xi32>
+      %1 = "tiny.reduce"(%0) {op = "sum", axes = array<i64: 1>} : (tensor<8x5xi32>) -> tensor<8xi32>
+      "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<8xi32>, !vector) -> ()
+      omp.terminator
+    }) : () -> ()
+    gpu.return
+  }
+}
+func.func @main(%x: tensor<8x5xi32> {tiny.name = "x"}) -> (tensor<8xi32> {tiny.name = "y"}) {
+  %k = "region.launch"() {kernel = @total} : () -> ((tensor<8x5xi32>) -> tensor<8xi32>)
+  %0 = call_indirect %k(%x) : (tensor<8x5xi32>) -> tensor<8xi32>
+  return %0 : tensor<8xi32>
+}

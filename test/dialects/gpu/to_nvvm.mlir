@@ -1,0 +1,174 @@
+// RUN: tinyc-opt --gpu-to-nvvm --split-input-file %s | filecheck %s
+
+// Buffers are pointers to global memory that alias nothing, read-only where nothing is written through them; extents
+// are i64. The host beside the kernels is not touched.
+// CHECK: func.func @main() -> index {
+// CHECK-NEXT: arith.constant 4 : index
+// CHECK: gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx80">]
+// CHECK: llvm.func @copy(%[[X:.*]]: !llvm.ptr<1> {llvm.align = 64 : i64, llvm.noalias, llvm.readonly},
+// CHECK-SAME: %[[Y:.*]]: !llvm.ptr<1> {llvm.align = 64 : i64, llvm.noalias}, %[[N:.*]]: i64)
+// CHECK-SAME: attributes {gpu.kernel, nvvm.kernel, nvvm.minctasm = 1 : i32, nvvm.reqntid = array<i32: 16, 16, 1>}
+// CHECK: %[[TID:.*]] = nvvm.read.ptx.sreg.tid.y : i32
+// CHECK: %[[THREAD:.*]] = llvm.zext %[[TID]] : i32 to i64
+// CHECK: nvvm.read.ptx.sreg.ctaid.z : i32
+// CHECK: nvvm.read.ptx.sreg.nctaid.x : i32
+// CHECK: %[[INDEX:.*]] = llvm.add %{{.*}}, %[[N]] : i64
+// CHECK: %[[FROM:.*]] = llvm.getelementptr %[[X]][%[[THREAD]]] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, bf16
+// CHECK: %[[VALUE:.*]] = llvm.load %[[FROM]] : !llvm.ptr<1> -> bf16
+// CHECK: %[[TO:.*]] = llvm.getelementptr %[[Y]][%[[INDEX]]] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, bf16
+// CHECK: llvm.store %[[VALUE]], %[[TO]] : bf16, !llvm.ptr<1>
+// CHECK: llvm.return
+!buffer = memref<?xbf16, #gpu.address_space<global>>
+func.func @main() -> index {
+  %0 = arith.constant 4 : index
+  return %0 : index
+}
+gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx80">] {
+  gpu.func @copy(%x: !buffer {tgpu.name = "x", tgpu.tensor = tensor<?xbf16, #tiny.dims<["N"]>>},
+                 %y: !buffer {tgpu.name = "y", tgpu.tensor = tensor<?xbf16, #tiny.dims<["N"]>>},
+                 %n: index {tgpu.extent = "N"})
+      kernel attributes {known_block_size = array<i32: 16, 16, 1>, tgpu.grid = [1, 1, 1]} {
+    %thread = gpu.thread_id y
+    %block = gpu.block_id z
+    %blocks = gpu.grid_dim x
+    %0 = arith.addi %block, %blocks : index
+    %1 = arith.addi %0, %n : index
+    %2 = memref.load %x[%thread] : !buffer
+    memref.store %2, %y[%1] : !buffer
+    gpu.return
+  }
+}
+
+// -----
+
+// Shared memory is a global in address space 3; loops and branches are blocks.
+// CHECK: llvm.mlir.global internal @sum_A() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<256 x f32>
+// CHECK-LABEL: llvm.func @sum(
+// CHECK: %[[TILE:.*]] = llvm.mlir.addressof @sum_A : !llvm.ptr<3>
+// CHECK: llvm.getelementptr %[[TILE]][%{{.*}}] : (!llvm.ptr<3>, i64) -> !llvm.ptr<3>, f32
+// CHECK: nvvm.barrier
+// CHECK: llvm.br ^[[HEAD:.*]](%{{.*}}, %{{.*}} : i64, f32)
+// CHECK: ^[[HEAD]](%[[K:.*]]: i64, %[[SUM:.*]]: f32):
+// CHECK: llvm.cond_br %{{.*}}, ^[[BODY:.*]], ^[[END:.*]]
+// CHECK: ^[[BODY]]:
+// CHECK: %[[FROM:.*]] = llvm.getelementptr %[[TILE]][%[[K]]]
+// CHECK: %[[VALUE:.*]] = llvm.load %[[FROM]] : !llvm.ptr<3> -> f32
+// CHECK: %[[NEXT:.*]] = llvm.intr.fma(%[[VALUE]], %[[VALUE]], %[[SUM]])
+// CHECK: llvm.br ^[[HEAD]](%{{.*}}, %[[NEXT]] : i64, f32)
+!buffer = memref<?xf32, #gpu.address_space<global>>
+!tile = memref<256xf32, #gpu.address_space<workgroup>>
+gpu.module @kernels {
+  memref.global "private" @sum_A : !tile = uninitialized
+  gpu.func @sum(%x: !buffer {tgpu.name = "x"}, %y: !buffer {tgpu.name = "y"})
+      kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
+    %thread = gpu.thread_id x
+    %0 = memref.load %x[%thread] : !buffer
+    %1 = memref.get_global @sum_A : !tile
+    memref.store %0, %1[%thread] : !tile
+    gpu.barrier
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c256 = arith.constant 256 : index
+    %zero = arith.constant 0.0 : f32
+    %2 = scf.for %k = %c0 to %c256 step %c1 iter_args(%sum = %zero) -> f32 {
+      %3 = memref.load %1[%k] : !tile
+      %4 = math.fma %3, %3, %sum : f32
+      scf.yield %4 : f32
+    } {tgpu.comment = "add up"}
+    memref.store %2, %y[%thread] : !buffer
+    gpu.return
+  }
+}
+
+// -----
+
+// Minima and maxima keep NaN and the sign of zero; a division that rounds down is an exact one and a correction.
+// CHECK-LABEL: llvm.func @arithmetic(
+// CHECK-DAG: llvm.intr.maximum(%{{.*}}, %{{.*}}) : (f32, f32) -> f32
+// CHECK-DAG: llvm.intr.sqrt(%{{.*}}) : (f32) -> f32
+// CHECK-DAG: llvm.sdiv %{{.*}}, %{{.*}} : i64
+// CHECK-DAG: llvm.select %{{.*}} : i1, i64
+// CHECK-NOT: arith.
+// CHECK-NOT: builtin.unrealized_conversion_cast
+!buffer = memref<?xf32, #gpu.address_space<global>>
+gpu.module @kernels {
+  gpu.func @arithmetic(%x: !buffer {tgpu.name = "x"}, %n: index {tgpu.extent = "N"}, %m: index {tgpu.extent = "M"})
+      kernel attributes {known_block_size = array<i32: 1, 1, 1>, tgpu.grid = [1, 1, 1]} {
+    %0 = arith.floordivsi %n, %m : index
+    %1 = memref.load %x[%0] : !buffer
+    %2 = math.sqrt %1 : f32
+    %3 = arith.maximumf %1, %2 : f32
+    memref.store %3, %x[%n] : !buffer
+    gpu.return
+  }
+}
+
+// -----
+
+// A function without an instruction is arithmetic.
+// CHECK-LABEL: llvm.func @software(
+// CHECK-NOT: llvm.intr.sin
+// CHECK: llvm.intr.fma
+// CHECK: llvm.return
+!buffer = memref<?xf32, #gpu.address_space<global>>
+gpu.module @kernels {
+  gpu.func @software(%x: !buffer {tgpu.name = "x"})
+      kernel attributes {known_block_size = array<i32: 1, 1, 1>, tgpu.grid = [1, 1, 1]} {
+    %0 = gpu.thread_id x
+    %1 = memref.load %x[%0] : !buffer
+    %2 = math.sin %1 : f32
+    memref.store %2, %x[%0] : !buffer
+    gpu.return
+  }
+}
+
+// -----
+
+// An addition to memory is atomic for the whole device; the first to note a wrong index claims the status buffer.
+// CHECK-LABEL: llvm.func @scatter(
+// CHECK-SAME: %arg0: !llvm.ptr<1> {llvm.align = 64 : i64, llvm.noalias}, %arg1: !llvm.ptr<1> {llvm.align = 64 : i64, llvm.noalias},
+// CHECK-SAME: %[[STATUS:arg2]]: !llvm.ptr<1> {llvm.align = 8 : i64, llvm.noalias}, %[[N:arg3]]: i64)
+// CHECK: llvm.atomicrmw fadd %{{.*}}, %{{.*}} syncscope("device") monotonic : !llvm.ptr<1>, f16
+// CHECK: llvm.atomicrmw add %{{.*}}, %{{.*}} syncscope("device") monotonic : !llvm.ptr<1>, i8
+// CHECK: %[[CLAIM:.*]] = llvm.cmpxchg %[[STATUS]], %{{.*}}, %{{.*}} syncscope("device") monotonic monotonic
+// CHECK: %[[WON:.*]] = llvm.extractvalue %[[CLAIM]][1]
+// CHECK: llvm.cond_br %[[WON]], ^[[FIRST:.*]], ^
+// CHECK: ^[[FIRST]]:
+// CHECK: %[[POSITION:.*]] = llvm.getelementptr %[[STATUS]][1] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i64
+// CHECK: llvm.store %[[N]], %[[POSITION]] : i64, !llvm.ptr<1>
+!buffer = memref<?xf16, #gpu.address_space<global>>
+!counts = memref<?xi8, #gpu.address_space<global>>
+!status = memref<2xi64, #gpu.address_space<global>>
+gpu.module @kernels {
+  gpu.func @scatter(%y: !buffer {tgpu.name = "y", tgpu.tensor = tensor<4xf16>},
+                    %counts: !counts {tgpu.name = "counts", tgpu.tensor = tensor<4xi8>}, %status: !status {tgpu.status},
+                    %n: index {tgpu.extent = "N"})
+      kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
+    %thread = gpu.thread_id x
+    %one = arith.constant 1.0 : f16
+    %one_more = arith.constant 1 : i8
+    "tgpu.atomic_add"(%one, %y, %thread) : (f16, !buffer, index) -> ()
+    "tgpu.atomic_add"(%one_more, %counts, %thread) : (i8, !counts, index) -> ()
+    "tgpu.report_index"(%status, %n) : (!status, index) -> ()
+    gpu.return
+  }
+}
+
+// -----
+
+// Statements are expanded first.
+// CHECK-LABEL: llvm.func @neg(
+// CHECK: llvm.fneg
+!buffer = !region.memref<tensor<300xf32>, [1], 64 : i64, true>
+gpu.module @kernels {
+  gpu.func @neg(%x: !buffer {tgpu.name = "x"}, %y: !buffer {tgpu.name = "y"})
+      kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [2, 1, 1]} {
+    "tgpu.map"() ({
+      %0 = "region.read"(%x) : (!buffer) -> tensor<300xf32>
+      %1 = "tiny.neg"(%0) : (tensor<300xf32>) -> tensor<300xf32>
+      "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<300xf32>, !buffer) -> ()
+      omp.terminator
+    }) : () -> ()
+    gpu.return
+  }
+}

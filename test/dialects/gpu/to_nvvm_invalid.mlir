@@ -1,0 +1,52 @@
+// RUN: tinyc-opt --gpu-to-nvvm --split-input-file --verify-diagnostics %s
+
+// A thread has no memory of its own.
+gpu.module @kernels {
+  gpu.func @k() kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
+    // expected-error @+1 {{'memref.alloca' is no op of a kernel at the scalar level; write memory accesses as memref.load and memref.store of a one-dimensional buffer [TC205 NoGpuKernel]}}
+    %0 = memref.alloca() : memref<4xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+// A buffer has one dense axis.
+!buffer = memref<?x?xf32, #gpu.address_space<global>>
+gpu.module @kernels {
+  // expected-error @+1 {{'gpu.func' @k: argument 0 is memref<?x?xf32, #gpu.address_space<global>>; a kernel takes one-dimensional memrefs in global memory and indices, and shared memory is a memref.global [TC205 NoGpuKernel]}}
+  gpu.func @k(%x: !buffer) kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
+    gpu.return
+  }
+}
+
+// -----
+
+// Control flow is scf's.
+gpu.module @kernels {
+  // expected-error @+1 {{'gpu.func' @k is not a kernel of one block; write it as kernel, its control flow as scf [TC205 NoGpuKernel]}}
+  gpu.func @k() kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
+    cf.br ^bb1
+  ^bb1:
+    gpu.return
+  }
+}
+
+// -----
+
+// Shared memory starts with nothing in it.
+gpu.module @kernels {
+  // expected-error @+1 {{'memref.global' of memref<4xf32, #gpu.address_space<workgroup>> is no shared memory; it must have one axis and be uninitialized there [TC205 NoGpuKernel]}}
+  memref.global "private" @table : memref<4xf32, #gpu.address_space<workgroup>> = dense<0.0>
+}
+
+// -----
+
+// Shared memory belongs to the block, and is no argument.
+!tile = memref<4xf32, #gpu.address_space<workgroup>>
+gpu.module @kernels {
+  // expected-error @+1 {{'gpu.func' @k: argument 0 is memref<4xf32, #gpu.address_space<workgroup>>; a kernel takes one-dimensional memrefs in global}}
+  gpu.func @k(%x: !tile) kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
+    gpu.return
+  }
+}

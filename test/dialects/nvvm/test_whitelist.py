@@ -1,0 +1,180 @@
+"""Every op that may reach the NVPTX backend compiles on every type and for every target, and `ptxas` takes the result.
+
+All samples of a target are one module, compiled in a process of its own: what the backend cannot select ends it.
+"""
+
+import functools
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tinyc.dialects.nvvm.whitelist import FLOATS, GLOBAL, INTEGERS, OPS, SCALARS, WIDE
+from tinyc.target import TARGETS
+
+WIDTH = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "i128": 128, "f16": 16, "bf16": 16, "f32": 32, "f64": 64}
+UNARY = ("llvm.fneg", *(f"llvm.intr.{name}" for name in ("sqrt", "fabs", "floor", "ceil", "trunc", "roundeven")))
+BINARY = tuple(
+    name
+    for name in OPS
+    if name.removeprefix("llvm.") in ("add", "sub", "mul", "shl", "lshr", "ashr", "and", "or", "xor")
+    or name.removeprefix("llvm.") in ("sdiv", "udiv", "srem", "urem", "fadd", "fsub", "fmul", "fdiv")
+    or name.removeprefix("llvm.intr.") in ("smax", "smin", "umax", "umin", "maximum", "minimum", "copysign")
+)
+
+
+def kernel(inputs, body, result):
+    """Return a kernel that loads `%a`, `%b`, … of types `inputs`, and stores `%r`, which `body` computes.
+
+    What is wider than memory is, widens and narrows there.
+    """
+    names = "abc"[: len(inputs)]
+    loads = []
+    for name, kind in zip(names, inputs, strict=True):
+        if kind == "i128":
+            loads.append(f"%{name}64 = llvm.load %p{name} : {GLOBAL} -> i64")
+            loads.append(f"%{name} = llvm.sext %{name}64 : i64 to i128")
+        else:
+            loads.append(f"%{name} = llvm.load %p{name} : {GLOBAL} -> {kind}")
+    end = [f"llvm.store %r, %out : {result}, {GLOBAL}"]
+    if result == "i128":
+        end = ["%high = llvm.mlir.constant(64 : i128) : i128", "%top = llvm.lshr %r, %high : i128"]
+        end += ["%narrow = llvm.trunc %top : i128 to i64", f"llvm.store %narrow, %out : i64, {GLOBAL}"]
+    arguments = ", ".join(f"%p{name}: {GLOBAL}" for name in names)
+    lines = "\n  ".join([*loads, *body.splitlines(), *end, "llvm.return"])
+    return f"({arguments}{', ' if names else ''}%out: {GLOBAL}) attributes {{nvvm.kernel}} {{\n  {lines}\n}}"
+
+
+def application(op, count, kind):
+    operands = ", ".join(f"%{name}" for name in "abc"[:count])
+    if op.startswith("llvm.intr."):
+        return f"%r = {op}({operands}) : ({', '.join([kind] * count)}) -> {kind}"
+    return f"%r = {op} {operands} : {kind}"
+
+
+def arithmetic():
+    for op in UNARY:
+        yield from (kernel([t], application(op, 1, t), t) for t in OPS[op].types)
+    for op in BINARY:
+        yield from (kernel([t] * 2, application(op, 2, t), t) for t in OPS[op].types)
+    yield from (kernel([t] * 3, application("llvm.intr.fma", 3, t), t) for t in OPS["llvm.intr.fma"].types)
+    for t in INTEGERS:
+        yield kernel([t], f'%r = "llvm.intr.ctlz"(%a) <{{is_zero_poison = false}}> : ({t}) -> {t}', t)
+    for t in ("i32", "i64"):
+        pair = f"!llvm.struct<({t}, i1)>"
+        for position, result in enumerate((t, "i1")):
+            overflow = f'%s = "llvm.intr.uadd.with.overflow"(%a, %b) : ({t}, {t}) -> {pair}\n'
+            yield kernel([t, t], f"{overflow}%r = llvm.extractvalue %s[{position}] : {pair}", result)
+
+
+def conversions():
+    for a in WIDE:
+        for b in WIDE:
+            if WIDTH[a] < WIDTH[b]:
+                yield kernel([a], f"%r = llvm.sext %a : {a} to {b}", b)
+                yield kernel([a], f"%r = llvm.zext %a : {a} to {b}", b)
+                yield kernel([b], f"%r = llvm.trunc %a : {b} to {a}", a)
+    for a in FLOATS:
+        for b in FLOATS:
+            if WIDTH[a] < WIDTH[b]:
+                yield kernel([a], f"%r = llvm.fpext %a : {a} to {b}", b)
+                yield kernel([b], f"%r = llvm.fptrunc %a : {b} to {a}", a)
+        for i in INTEGERS:
+            for op in ("fptosi", "fptoui"):
+                yield kernel([a], f"%r = llvm.{op} %a : {a} to {i}", i)
+            for op in ("sitofp", "uitofp"):
+                yield kernel([i], f"%r = llvm.{op} %a : {i} to {a}", a)
+            if WIDTH[a] == WIDTH[i]:
+                yield kernel([a], f"%r = llvm.bitcast %a : {a} to {i}", i)
+                yield kernel([i], f"%r = llvm.bitcast %a : {i} to {a}", a)
+
+
+def choices():
+    for t in WIDE:
+        for predicate in ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"):
+            yield kernel([t, t], f'%r = llvm.icmp "{predicate}" %a, %b : {t}', "i1")
+    for t in FLOATS:
+        ordered, unordered = (
+            ("oeq", "ogt", "oge", "olt", "ole", "one", "ord"),
+            ("ueq", "ugt", "uge", "ult", "ule", "une"),
+        )
+        for predicate in (*ordered, *unordered, "uno"):
+            yield kernel([t, t], f'%r = llvm.fcmp "{predicate}" %a, %b : {t}', "i1")
+    for t in (*WIDE, *FLOATS):
+        yield kernel(["i1", t, t], f"%r = llvm.select %a, %b, %c : i1, {t}", t)
+        branches = (
+            f"llvm.cond_br %a, ^then, ^end(%c : {t})\n^then:\nnvvm.barrier\nllvm.br ^end(%b : {t})\n^end(%r: {t}):"
+        )
+        yield kernel(["i1", t, t], branches, t)
+        for value in ("zero", "undef", "poison"):
+            yield kernel([], f"%r = llvm.mlir.{value} : {t}", t)
+    for t in SCALARS:
+        number = "true" if t == "i1" else f"{1 if t in INTEGERS else 1.5} : {t}"
+        yield kernel([], f"%r = llvm.mlir.constant({number}) : {t}", t)
+
+
+def memory():
+    for t in SCALARS:
+        for index in ("i32", "i64"):
+            body = f"%q = llvm.getelementptr %pa[%b] : ({GLOBAL}, {index}) -> {GLOBAL}, {t}\n"
+            yield kernel([t, index], f"{body}%r = llvm.load %q : {GLOBAL} -> {t}", t)
+    for t in (*INTEGERS[1:], *FLOATS):
+        op = "add" if t in INTEGERS else "fadd"
+        yield kernel([t], f'%r = llvm.atomicrmw {op} %out, %a syncscope("device") monotonic : {GLOBAL}, {t}', t)
+    for t in ("i32", "i64"):
+        swap = f'%s = llvm.cmpxchg %out, %a, %b syncscope("device") monotonic monotonic : {GLOBAL}, {t}\n'
+        yield kernel([t, t], f"{swap}%r = llvm.extractvalue %s[1] : !llvm.struct<({t}, i1)>", "i1")
+    shared = "%m = llvm.mlir.addressof @tile : !llvm.ptr<3>\nllvm.store %a, %m : f32, !llvm.ptr<3>\nnvvm.barrier\n"
+    yield kernel(["f32"], f"{shared}%r = llvm.load %m : !llvm.ptr<3> -> f32", "f32")
+
+
+def registers():
+    yield from (kernel([], f"%r = {op} : i32", "i32") for op in OPS if op.startswith("nvvm.read."))
+
+
+@functools.cache
+def samples():
+    return [*arithmetic(), *conversions(), *choices(), *memory(), *registers()]
+
+
+def test_there_is_a_sample_of_every_op():
+    words = set(re.findall(r"[\w.]+", "\n".join(samples())))
+    assert [op for op in OPS if op not in words] == []
+
+
+COMPILE = """
+import sys
+from tinyc import pipeline, text
+from tinyc.dialects.nvvm.to_ptx import ptx_text
+from tinyc.mlir import context
+with context():
+    module = text.parse(sys.stdin.read())
+    pipeline.parse("nvvm-to-ptx").run(module)
+    print(ptx_text(module))
+"""
+
+
+@functools.cache
+def compiled(target):
+    shared = "llvm.mlir.global internal @tile() {addr_space = 3 : i32} : !llvm.array<1 x f32>\n"
+    kernels = "".join(f"llvm.func @k{number}{text}\n" for number, text in enumerate(samples()))
+    module = f'gpu.module @m [#nvvm.target<O = 3, chip = "{target.chip}", features = "{target.features}">]'
+    done = subprocess.run(
+        [sys.executable, "-c", COMPILE], input=f"{module} {{ {shared}{kernels} }}", capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+each_target = pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
+
+
+@each_target
+def test_all_of_it_compiles(target):
+    assert compiled(target).count(".visible .entry") == len(samples())
+
+
+@each_target
+def test_all_of_it_assembles(target, ptxas):
+    assert len(ptxas(compiled(target), target.chip).kernels) == len(samples())

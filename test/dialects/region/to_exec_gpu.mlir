@@ -1,0 +1,117 @@
+// RUN: tinyc-opt --region-to-exec --split-input-file %s | filecheck %s
+
+// A kernel that is a gpu.func states its grid, its block and its parameters; all buffers are the device's.
+// CHECK: gpu.func @relu
+// CHECK: "exec.function"
+// CHECK: buffer = "input_0", kind = "input", memory_space = "device"
+// CHECK: buffer = "output_0", kind = "output", memory_space = "device"
+// CHECK: "exec.kernel"() {block = [256, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0 : i64, generation = 0 : i64, grid = ["(M - 1) floordiv 256 + 1", 1, 1], parameters = [#exec.ptr<"input_0", {{.*}}>, #exec.ptr<"output_0", {{.*}}>, #exec.extent<"M">], reads = ["input_0"], symbol = @relu, writes = ["output_0"]}
+// CHECK: symbols = ["M"]
+!vector = tensor<?xf32, #tiny.dims<["M"]>>
+!buffer = !region.memref<tensor<?xf32, #tiny.dims<["M"]>>, [1], 64 : i64, true>
+gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_80", features = "+ptx80">] {
+  gpu.func @relu(%x: !buffer {tgpu.name = "X"}, %y: !buffer {tgpu.name = "Y"}, %m: index {tgpu.extent = "M"})
+      kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = ["(M - 1) floordiv 256 + 1", 1, 1]} {
+    "tgpu.map"() ({
+      %0 = "region.read"(%x) : (!buffer) -> !vector
+      %1 = "tiny.relu"(%0) : (!vector) -> !vector
+      "region.yield"(%1, %y) {materialize = "gmem"} : (!vector, !buffer) -> ()
+      omp.terminator
+    }) : () -> ()
+    gpu.return
+  }
+}
+func.func @main(%a: !vector) -> !vector {
+  %k = "region.launch"() {kernel = @relu} : () -> ((!vector) -> !vector)
+  %0 = func.call_indirect %k(%a) : (!vector) -> !vector
+  return %0 : !vector
+}
+
+// -----
+
+// A kernel with an init is two launches, one generation apart: the second updates what the first has written. All that
+// they work on stays in place until both are done, so the result of the first kernel is not where the sum is; each has
+// a status slot of its own. The axis that a statement pads has to have a size.
+// CHECK: "exec.assume"() {lhs = 0 : i64, predicate = "le", rhs = "M - 5"}
+// CHECK: buffer = "temp_0", kind = "arena", memory_space = "device", offset = 0 : i64
+// CHECK: buffer = "temp_1", kind = "arena", memory_space = "device", offset = "64*((M - 1) floordiv 16) + 64"
+// CHECK: generation = 0 : i64, {{.*}} symbol = @ramp, writes = ["temp_0"]
+// CHECK: generation = 1 : i64, {{.*}} #exec.status<0 : i64>, #exec.extent<"M">], reads = ["temp_0", "input_1"], symbol = @add_init, writes = ["temp_1"]
+// CHECK: generation = 2 : i64, {{.*}} #exec.status<1 : i64>, #exec.extent<"M">], reads = ["temp_0", "input_1", "temp_1"], symbol = @add, writes = ["temp_1"]
+// CHECK: generation = 3 : i64, {{.*}} reads = ["temp_1"], symbol = @copy, writes = ["output_0"]
+!vector = tensor<?xf32, #tiny.dims<["M"]>>
+!indices = tensor<?xi64, #tiny.dims<["M"]>>
+!buffer = !region.memref<tensor<?xf32, #tiny.dims<["M"]>>, [1], 64 : i64, true>
+!index_buffer = !region.memref<tensor<?xi64, #tiny.dims<["M"]>>, [1], 64 : i64, true>
+!status = memref<2xi64, #gpu.address_space<global>>
+gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_80", features = "+ptx80">] {
+  gpu.func @ramp(%x: !buffer {tgpu.name = "X"}, %y: !buffer {tgpu.name = "Y"}, %m: index {tgpu.extent = "M"})
+      kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
+    "tgpu.map"() ({
+      %0 = "region.read"(%x) : (!buffer) -> !vector
+      %1 = "tiny.iota"() {axis = 0} : () -> tensor<?xf32, #tiny.dims<["M - 5"]>>
+      %2 = "tiny.pad"(%1) {lo = array<i64: 5>, hi = array<i64: 0>, value = 0.0 : f32}
+        : (tensor<?xf32, #tiny.dims<["M - 5"]>>) -> !vector
+      %3 = "region.read"(%x) : (!buffer) -> !vector
+      %4 = "tiny.add"(%2, %3) : (!vector, !vector) -> !vector
+      "region.yield"(%4, %y) {materialize = "gmem"} : (!vector, !buffer) -> ()
+      omp.terminator
+    }) : () -> ()
+    gpu.return
+  }
+  gpu.func @add_init(%x: !buffer {tgpu.name = "X"}, %i: !index_buffer {tgpu.name = "I"}, %y: !buffer {tgpu.name = "Y"},
+      %status: !status {tgpu.status}, %m: index {tgpu.extent = "M"})
+      kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
+    gpu.return
+  }
+  gpu.func @add(%x: !buffer {tgpu.name = "X"}, %i: !index_buffer {tgpu.name = "I"}, %y: !buffer {tgpu.name = "Y"},
+      %status: !status {tgpu.status}, %m: index {tgpu.extent = "M"})
+      kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1], tgpu.init = @add_init} {
+    gpu.return
+  }
+  gpu.func @copy(%x: !buffer {tgpu.name = "X"}, %y: !buffer {tgpu.name = "Y"}, %m: index {tgpu.extent = "M"})
+      kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
+    gpu.return
+  }
+}
+func.func @main(%a: !vector, %i: !indices) -> !vector {
+  %ramp = "region.launch"() {kernel = @ramp} : () -> ((!vector) -> !vector)
+  %0 = func.call_indirect %ramp(%a) : (!vector) -> !vector
+  %add = "region.launch"() {kernel = @add} : () -> ((!vector, !indices) -> !vector)
+  %1 = func.call_indirect %add(%0, %i) : (!vector, !indices) -> !vector
+  %copy = "region.launch"() {kernel = @copy} : () -> ((!vector) -> !vector)
+  %2 = func.call_indirect %copy(%1) : (!vector) -> !vector
+  return %2 : !vector
+}
+
+// -----
+
+// Kernels that only another host function launches are gone with it, and those that go before them.
+// CHECK-NOT: @idle
+// CHECK: gpu.func @busy
+// CHECK: "exec.function"
+!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_80", features = "+ptx80">] {
+  gpu.func @idle_init(%x: !buffer {tgpu.name = "X"}, %y: !buffer {tgpu.name = "Y"})
+      kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
+    gpu.return
+  }
+  gpu.func @idle(%x: !buffer {tgpu.name = "X"}, %y: !buffer {tgpu.name = "Y"})
+      kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1], tgpu.init = @idle_init} {
+    gpu.return
+  }
+  gpu.func @busy(%x: !buffer {tgpu.name = "X"}, %y: !buffer {tgpu.name = "Y"})
+      kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
+    gpu.return
+  }
+}
+func.func @other(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %k = "region.launch"() {kernel = @idle} : () -> ((tensor<4xf32>) -> tensor<4xf32>)
+  %0 = func.call_indirect %k(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %k = "region.launch"() {kernel = @busy} : () -> ((tensor<4xf32>) -> tensor<4xf32>)
+  %0 = func.call_indirect %k(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

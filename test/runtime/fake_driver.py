@@ -1,0 +1,142 @@
+"""A CUDA driver without a GPU: its memory is this process', its kernels are Python functions, and every call is noted.
+
+It stands in for `cuda.bindings.driver`. A copy or an access that is not inside one piece of memory that has been
+reserved, and not been given back, fails; memory that is reserved holds no zeros.
+"""
+
+# ruff: noqa: N802 - the functions have the driver's names
+import ctypes
+import enum
+
+import numpy as np
+
+Result = enum.IntEnum(
+    "Result",
+    {
+        "CUDA_SUCCESS": 0,
+        "CUDA_ERROR_OUT_OF_MEMORY": 2,
+        "CUDA_ERROR_NO_DEVICE": 100,
+        "CUDA_ERROR_INVALID_PTX": 218,
+        "CUDA_ERROR_ILLEGAL_ADDRESS": 700,
+        "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH": 803,
+    },
+)
+Attribute = enum.Enum(
+    "Attribute",
+    [
+        f"CU_DEVICE_ATTRIBUTE_{name}"
+        for name in (
+            "COMPUTE_CAPABILITY_MAJOR",
+            "COMPUTE_CAPABILITY_MINOR",
+            "MAX_GRID_DIM_X",
+            "MAX_GRID_DIM_Y",
+            "MAX_GRID_DIM_Z",
+        )
+    ],
+)
+_STREAM, _MODULE = 71, 72
+
+
+class FakeDriver:
+    """The driver; `kernels` are functions of (driver, grid, parameters), each with how many parameters it has.
+
+    `failing` says what the functions in it return: a `Result` by the function's name.
+    """
+
+    CUdevice_attribute = Attribute
+    CUjit_option = enum.Enum("Option", ["CU_JIT_ERROR_LOG_BUFFER", "CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES"])
+    CUfunction_attribute = enum.Enum("FunctionAttribute", ["CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES"])
+
+    def __init__(self, kernels=None, capability=(8, 0), grid_limits=(2**31 - 1, 65535, 65535), failing=None):
+        self.kernels = kernels or {}
+        self.failing = failing or {}
+        self.calls: list[tuple] = []
+        self.memory: dict[int, np.ndarray] = {}
+        numbers = (*capability, *grid_limits)
+        self._attributes = dict(zip(Attribute, numbers, strict=True))
+        self._names: list[str] = []
+
+    def __getattr__(self, name):
+        """Return the driver's function of that name: it notes the call, and fails where it is told to."""
+        if not name.startswith("cu"):
+            raise AttributeError(name)
+
+        def function(*arguments):
+            self.calls.append((name, *arguments))
+            if name in self.failing:
+                return (self.failing[name], None)
+            result = getattr(self, f"_{name}", lambda *_: None)(*arguments)
+            return (Result.CUDA_SUCCESS,) if result is None else (Result.CUDA_SUCCESS, result)
+
+        return function
+
+    def named(self, *names):
+        """Return the calls of some functions, in order."""
+        return [call for call in self.calls if call[0] in names]
+
+    def array(self, address, count, dtype=np.float32):
+        """Return device memory as an array: it must be inside one live piece."""
+        size_bytes = count * np.dtype(dtype).itemsize
+        for base, piece in self.memory.items():
+            if base <= address and address + size_bytes <= base + piece.nbytes:
+                return piece[address - base :][:size_bytes].view(dtype)
+        raise AssertionError(f"{size_bytes} bytes at {address} are not in the device's memory")
+
+    def cuGetErrorString(self, code):
+        return (Result.CUDA_SUCCESS, f"meaning of {int(code)}".encode())
+
+    def _cuDeviceGetCount(self):
+        return 1
+
+    def _cuDeviceGet(self, ordinal):
+        return 5
+
+    def _cuDeviceGetName(self, length, device):
+        return b"Fake GPU\0\0"
+
+    def _cuDeviceGetAttribute(self, attribute, device):
+        return self._attributes[attribute]
+
+    def _cuDevicePrimaryCtxRetain(self, device):
+        return 6
+
+    def _cuStreamCreate(self, flags):
+        return _STREAM
+
+    def _cuEventCreate(self, flags):
+        return len(self.named("cuEventCreate"))
+
+    def _cuEventElapsedTime(self, start, end):
+        return 1500.0
+
+    def _cuModuleLoadDataEx(self, code, count, options, values):
+        return _MODULE
+
+    def _cuModuleGetFunction(self, module, name):
+        self._names.append(name.decode())
+        return len(self._names) - 1
+
+    def _cuMemAlloc(self, size_bytes):
+        assert size_bytes > 0, "the driver gives no 0 bytes"
+        piece = np.full(size_bytes, 0xCD, np.uint8)
+        self.memory[piece.ctypes.data] = piece
+        return piece.ctypes.data
+
+    def _cuMemFree(self, address):
+        del self.memory[address]
+
+    def _cuMemcpyHtoDAsync(self, device, host, size_bytes, stream):
+        assert stream == _STREAM
+        self.array(device, size_bytes, np.uint8)[:] = np.frombuffer(ctypes.string_at(host, size_bytes), np.uint8)
+
+    def _cuMemcpyDtoHAsync(self, host, device, size_bytes, stream):
+        assert stream == _STREAM
+        ctypes.memmove(host, self.array(device, size_bytes, np.uint8).ctypes.data, size_bytes)
+
+    def _cuLaunchKernel(self, kernel, *arguments):
+        grid, block, (_, stream, parameters, _) = arguments[:3], arguments[3:6], arguments[6:]
+        assert stream == _STREAM
+        assert all(size > 0 for size in (*grid, *block)), "the driver refuses an empty grid"
+        count, function = self.kernels[self._names[kernel]]
+        addresses = (ctypes.c_uint64 * count).from_address(parameters)
+        function(self, grid, [ctypes.c_int64.from_address(address).value for address in addresses])

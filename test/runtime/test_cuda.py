@@ -1,0 +1,310 @@
+"""The CUDA device, on a driver that is none: copies, launches and their order, sizes, and every way to fail.
+
+One test runs on a real GPU where there is one.
+"""
+
+import dataclasses
+import gc
+import json
+
+import numpy as np
+import pytest
+from fake_driver import FakeDriver, Result
+
+import tinyc
+from tinyc.analysis.extents import parse
+from tinyc.diagnostics import TinycError
+from tinyc.runtime import cuda, cuda_driver
+from tinyc.runtime.cuda import CudaExecutable
+from tinyc.runtime.program import Buffer, ExtentValue, Kernel, Pointer, Program, Status
+
+PTX = ".version 8.0\n.target sm_80\n"
+SHAPE, SIZE, BLOCKS = (parse("M"),), parse("4*M"), parse("(M - 1) floordiv 256 + 1")
+
+
+@pytest.fixture(autouse=True)
+def without_ptxas(monkeypatch):
+    monkeypatch.setattr(cuda, "find_ptxas", lambda: None)
+
+
+def kernel(symbol, generation, reads, writes, *, status=None, grid=(BLOCKS, 1, 1)):
+    pointers = [Pointer(name, "f32", SHAPE) for name in dict.fromkeys((*reads, *writes))]
+    slot = [] if status is None else [Status(status)]
+    block, one = (256, 1, 1), (1, 1, 1)
+    parameters = (*pointers, *slot, ExtentValue(parse("M")))
+    return Kernel(symbol, generation, grid, block, one, 0, parameters, tuple(reads), tuple(writes))
+
+
+def program(**options) -> Program:
+    """Return `z = (x + 1) * y`: the sum lies in the arena, and `z` is first a copy of `y` and then updated."""
+    names = ("input_0", "input_1", "output_0")
+    buffers = [Buffer(name, name.partition("_")[0], "device", 0, SIZE, "f32", SHAPE) for name in names]
+    arena = [Buffer("temp_0", "arena", "device", parse("64*M"), SIZE, "f32", SHAPE)]
+    kernels = (
+        kernel("add_one", 0, ["input_0"], ["temp_0"], **options),
+        kernel("copy", 0, ["input_1"], ["output_0"], status=0),
+        kernel("times", 1, ["temp_0", "output_0"], ["output_0"], status=1),
+    )
+    return Program("main", ("M",), ("x", "y"), ("z",), (), (*buffers, *arena), kernels, parse("68*M"))
+
+
+def add_one(driver, grid, parameters):
+    source, target, count = parameters
+    driver.array(target, count)[:] = driver.array(source, count) + 1
+
+
+def copy(driver, grid, parameters):
+    source, target, status, count = parameters
+    assert driver.array(status, 2, np.int64).tolist() == [0, 0]
+    driver.array(target, count)[:] = driver.array(source, count)
+
+
+def times(driver, grid, parameters):
+    factor, target, _, count = parameters
+    driver.array(target, count)[:] *= driver.array(factor, count)
+
+
+KERNELS = {"add_one": (3, add_one), "copy": (4, copy), "times": (4, times)}
+X, Y = np.arange(300, dtype=np.float32), np.linspace(0, 1, 300, dtype=np.float32)
+
+
+def fake(**options) -> FakeDriver:
+    return FakeDriver(**{"kernels": KERNELS, **options})
+
+
+def refused(driver, arch="sm_80", inputs=None, **options) -> TinycError:
+    with pytest.raises(TinycError) as caught:
+        CudaExecutable(program(**options), PTX, arch, driver).run(inputs or {"x": X, "y": Y})
+    return caught.value
+
+
+def test_the_kernels_run_on_copies_in_the_order_of_their_generations():
+    driver = fake()
+    x, y = X.copy(), Y.copy()
+    executable = CudaExecutable(program(), PTX, "sm_80", driver)
+    np.testing.assert_array_equal(executable.run({"x": x, "y": y})["z"], (X + 1) * Y)
+    np.testing.assert_array_equal(x, X)
+    np.testing.assert_array_equal(y, Y)
+    order = driver.named("cuMemcpyHtoDAsync", "cuLaunchKernel", "cuMemcpyDtoHAsync", "cuStreamSynchronize")
+    assert [name[2:8] for name, *_ in order] == [*["Memcpy"] * 3, *["Launch"] * 3, *["Memcpy"] * 2, "Stream"]
+    assert [call[2:8] for call in driver.named("cuLaunchKernel")] == [(2, 1, 1, 256, 1, 1)] * 3
+
+
+def test_nothing_of_the_driver_is_touched_before_the_first_run():
+    driver = fake()
+    executable = CudaExecutable(program(), PTX, "sm_80", driver)
+    assert driver.calls == []
+    assert executable.last_run_seconds is None
+
+
+def test_kernels_are_loaded_once_and_memory_is_given_back_after_each_run():
+    driver = fake()
+    executable = CudaExecutable(program(), PTX, "sm_80", driver)
+    for count in (300, 1, 7):
+        np.testing.assert_array_equal(
+            executable.run({"x": X[:count], "y": Y[:count]})["z"], (X + 1)[:count] * Y[:count]
+        )
+    assert len(driver.named("cuModuleLoadDataEx")) == 1
+    assert driver.memory == {}
+    assert len(driver.named("cuCtxPushCurrent")) == len(driver.named("cuCtxPopCurrent"))
+
+
+def test_the_time_is_that_of_the_kernels():
+    driver = fake()
+    executable = CudaExecutable(program(), PTX, "sm_80", driver)
+    executable.run({"x": X, "y": Y})
+    assert executable.last_run_seconds == 1.5
+    names = [name for name, *_ in driver.named("cuEventRecord", "cuLaunchKernel", "cuMemcpyDtoHAsync")]
+    assert names == ["cuEventRecord", *["cuLaunchKernel"] * 3, "cuEventRecord", *["cuMemcpyDtoHAsync"] * 2]
+
+
+def test_an_empty_grid_is_not_launched():
+    driver = fake()
+    empty = np.empty(0, np.float32)
+    assert CudaExecutable(program(), PTX, "sm_80", driver).run({"x": empty, "y": empty})["z"].shape == (0,)
+    assert driver.named("cuLaunchKernel") == []
+
+
+def test_an_index_out_of_range_is_reported_with_its_kernel_and_the_next_run_starts_afresh():
+    noted = []
+
+    def wrong(driver, grid, parameters):
+        times(driver, grid, parameters)
+        if not noted:
+            noted.append(driver.array(parameters[2], 2, np.int64))
+            noted[0][:] = 1, -7
+
+    executable = CudaExecutable(program(), PTX, "sm_80", fake(kernels={**KERNELS, "times": (4, wrong)}))
+    with pytest.raises(TinycError, match="index -7 is outside the axis that it indexes in kernel 'times'") as caught:
+        executable.run({"x": X, "y": Y})
+    assert caught.value.name == "IndexOutOfRange"
+    np.testing.assert_array_equal(executable.run({"x": X, "y": Y})["z"], (X + 1) * Y)
+
+
+def test_what_is_loaded_is_given_back_when_the_executable_goes():
+    driver = fake()
+    executable = CudaExecutable(program(), PTX, "sm_80", driver)
+    executable.run({"x": X, "y": Y})
+    executable.release()
+    released = [name for name, *_ in driver.calls if name.startswith(("cuModuleUn", "cuStreamD", "cuEventD"))]
+    assert released == ["cuModuleUnload", "cuEventDestroy", "cuEventDestroy", "cuStreamDestroy"]
+    executable.run({"x": X, "y": Y})
+    del executable
+    gc.collect()
+    assert len(driver.named("cuDevicePrimaryCtxRelease")) == len(driver.named("cuDevicePrimaryCtxRetain")) == 2
+
+
+@pytest.mark.parametrize(
+    ("arch", "capability", "assembled_for"),
+    [("sm_80", (8, 0), "sm_80"), ("sm_80", (8, 6), "sm_86"), ("sm_80", (9, 0), "sm_90"), ("sm_90a", (9, 0), "sm_90a")],
+)
+def test_ptxas_assembles_for_the_device(monkeypatch, arch, capability, assembled_for):
+    asked = []
+    monkeypatch.setattr(cuda, "find_ptxas", lambda: "ptxas")
+    monkeypatch.setattr(
+        cuda, "assemble", lambda ptx, arch: asked.append((ptx, arch)) or type("Code", (), {"cubin": b"code"})
+    )
+    driver = fake(capability=capability)
+    CudaExecutable(program(), PTX, arch, driver).run({"x": X, "y": Y})
+    assert asked == [(PTX, assembled_for)]
+    assert driver.named("cuModuleLoadDataEx")[0][1] == b"code"
+
+
+def test_without_a_ptxas_that_knows_the_device_the_driver_compiles_the_ptx(monkeypatch):
+    def too_old(ptx, arch):
+        raise TinycError("UnsupportedTarget", "ptxas is too old")
+
+    for known in (None, "ptxas"):
+        monkeypatch.setattr(cuda, "find_ptxas", lambda known=known: known)
+        monkeypatch.setattr(cuda, "assemble", too_old)
+        driver = fake()
+        CudaExecutable(program(), PTX, "sm_80", driver).run({"x": X, "y": Y})
+        assert driver.named("cuModuleLoadDataEx")[0][1] == PTX.encode() + b"\0"
+
+
+@pytest.mark.parametrize(
+    ("arch", "capability", "needs"),
+    [("sm_90a", (8, 0), "9.0;"), ("sm_90a", (10, 0), "9.0;"), ("sm_80", (7, 5), "8.0 or newer;")],
+)
+def test_a_device_that_does_not_run_the_code_is_refused(arch, capability, needs):
+    error = refused(fake(capability=capability), arch)
+    assert error.name == "UnsupportedTarget"
+    assert f"code for {arch} needs {needs} compile with another arch" in error.message
+
+
+@pytest.mark.parametrize(("axis", "remedy"), [(0, "smaller inputs"), (1, "to block.x"), (2, "smaller batches")])
+def test_a_grid_that_the_device_does_not_take_names_axis_and_remedy(axis, remedy):
+    grid = [1, 1, 1]
+    grid[axis] = parse("300*M")
+    driver = fake(grid_limits=(65535, 65535, 65535))
+    error = refused(driver, grid=tuple(grid))
+    assert error.name == "LaunchTooLarge"
+    assert (
+        f"kernel 'add_one' needs a grid of 90000 blocks along {'xyz'[axis]}, and Fake GPU takes 65535" in error.message
+    )
+    assert remedy in error.message
+    assert driver.named("cuMemAlloc") == []
+
+
+def test_bindings_that_are_missing(monkeypatch):
+    monkeypatch.setattr(cuda_driver, "_BINDINGS", "cuda.bindings.there_is_no_such_module")
+    error = refused(None)
+    assert error.name == "NoDriver"
+    assert "pip install 'tinyc[cuda]', or compile with target='cpu'" in error.message
+
+
+def test_a_library_that_is_missing():
+    class WithoutLibrary(FakeDriver):
+        def cuInit(self, flags):  # noqa: N802 - the driver's name
+            raise RuntimeError("Failure finding\nlibcuda.so")
+
+    error = refused(WithoutLibrary())
+    assert error.name == "NoDriver"
+    assert "there is no CUDA driver (Failure finding libcuda.so); install NVIDIA's driver" in error.message
+
+
+@pytest.mark.parametrize(
+    ("failing", "message"),
+    [
+        ({"cuInit": Result.CUDA_ERROR_NO_DEVICE}, "the CUDA driver finds no GPU; see what nvidia-smi"),
+        (
+            {"cuInit": Result.CUDA_ERROR_SYSTEM_DRIVER_MISMATCH},
+            "cuInit failed with CUDA_ERROR_SYSTEM_DRIVER_MISMATCH (meaning of 803); mend its installation",
+        ),
+    ],
+)
+def test_a_driver_that_cannot_be_used(failing, message):
+    error = refused(fake(failing=failing))
+    assert error.name == "NoDriver"
+    assert message in error.message
+
+
+def test_no_device_is_visible(monkeypatch):
+    monkeypatch.setattr(FakeDriver, "_cuDeviceGetCount", lambda driver: 0)
+    assert refused(fake()).name == "NoDriver"
+
+
+def test_memory_that_the_device_does_not_have():
+    driver = fake(failing={"cuMemAlloc": Result.CUDA_ERROR_OUT_OF_MEMORY})
+    driver.cuMemGetInfo = lambda: (Result.CUDA_SUCCESS, 10, 20)
+    error = refused(driver)
+    assert error.name == "OutOfMemory"
+    sizes = 3 * 1280 + 20480 + 256  # inputs and output, the arena of 68 * 300 bytes, the status slots
+    assert f"needs {sizes} bytes of Fake GPU's memory, of which 10 of 20 bytes are free" in error.message
+
+
+def test_an_arena_that_only_the_device_has_to_hold_is_not_held_against_this_machine():
+    driver = fake(failing={"cuMemAlloc": Result.CUDA_ERROR_OUT_OF_MEMORY})
+    driver.cuMemGetInfo = lambda: (Result.CUDA_SUCCESS, 10, 20)
+    huge = dataclasses.replace(program(), arena_bytes=2**50)
+    with pytest.raises(TinycError, match=rf"the program needs {2**50 + 3 * 1280 + 256} bytes of Fake GPU's memory"):
+        CudaExecutable(huge, PTX, "sm_80", driver).run({"x": X, "y": Y})
+
+
+def test_a_failure_on_the_device_is_named_and_its_memory_given_back():
+    driver = fake(failing={"cuStreamSynchronize": Result.CUDA_ERROR_ILLEGAL_ADDRESS})
+    error = refused(driver)
+    assert error.name == "DeviceFailure"
+    assert "on Fake GPU: cuStreamSynchronize failed with CUDA_ERROR_ILLEGAL_ADDRESS (meaning of 700)" in error.message
+    assert driver.memory == {}
+    assert len(driver.named("cuCtxPushCurrent")) == len(driver.named("cuCtxPopCurrent"))
+
+
+def test_what_the_drivers_compiler_says_is_passed_on():
+    class Refusing(FakeDriver):
+        def cuModuleLoadDataEx(self, code, count, options, values):  # noqa: N802 - the driver's name
+            values[0][:11] = b"no kernel\0x"
+            return (Result.CUDA_ERROR_INVALID_PTX, None)
+
+    error = refused(Refusing(KERNELS))
+    assert error.name == "DeviceFailure"
+    assert "CUDA_ERROR_INVALID_PTX (meaning of 218); the driver says: no kernel;" in error.message
+
+
+def test_wrong_inputs_are_refused_without_the_driver():
+    driver = fake()
+    assert refused(driver, inputs={"x": X, "y": Y[:3]}).name == "InputMismatch"
+    assert driver.calls == []
+
+
+def test_a_program_runs_on_a_real_gpu(monkeypatch):
+    try:
+        cuda_driver.Device().close()
+    except TinycError as error:
+        if error.name != "NoDriver":
+            raise
+        pytest.skip(f"did not run on a GPU: {error.message}")
+    monkeypatch.undo()  # with ptxas, where there is one
+    shapes = {"X": ["M", "K"], "W": ["M", "K"]}
+    nodes = [
+        {"id": name, "uop": "INPUT", "arg": {"tensor_id": name, "dtype": "fp32", "shape": shape}}
+        for name, shape in shapes.items()
+    ]
+    nodes += [
+        {"id": "p", "uop": "MUL", "src": ["X", "W"]},
+        {"id": "y", "uop": "REDUCE", "src": ["p"], "arg": {"op": "SUM", "axes": ["K"], "dtype": "fp32"}},
+    ]
+    model = tinyc.compile(json.dumps({"uops": nodes}), target="cuda")
+    for rows, columns in ((1, 1), (7, 5), (300, 129), (0, 3), (3, 0)):
+        x, w = (np.random.default_rng(rows).random((rows, columns), np.float32) for _ in "xw")
+        np.testing.assert_allclose(model(x, w), (x * w).sum(axis=1), rtol=1e-5)
