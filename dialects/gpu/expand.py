@@ -173,10 +173,18 @@ class _Expansion:
             scalars.storage_type(tensor.element),
             memory_space=ir.Attribute.parse(WORKGROUP),
         )
-        name = f"{self.function.attributes['sym_name'].value}_{chr(ord('A') + len(self.rings))}"
+        name = self._free_name(f"{self.function.attributes['sym_name'].value}_{chr(ord('A') + len(self.rings))}")
         with ir.InsertionPoint(self.function):
             memref.GlobalOp(name, kind, sym_visibility="private", initial_value=ir.UnitAttr.get())
         self.rings[op.results[0]] = Ring(memref.get_global(kind, name), tensor)
+
+    def _free_name(self, name: str) -> str:
+        """Return `name`, with underscores behind it if something else in the module has it."""
+        named = (op.operation.attributes.get("sym_name") for op in self.function.block.operations)
+        taken = {symbol.value for symbol in named if isinstance(symbol, ir.StringAttr)}
+        while name in taken:
+            name += "_"
+        return name
 
     def _zero(self, op: Any) -> None:
         tile = _sums_type(op.results[0])

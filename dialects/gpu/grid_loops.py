@@ -10,7 +10,7 @@ from tinyc.dialects.gpu.bodies import only, outputs_of, store
 from tinyc.dialects.gpu.ops import AtomicAddOp
 from tinyc.dialects.gpu.thread_elements import ThreadElements
 from tinyc.dialects.gpu.threads import Threads, comment
-from tinyc.dialects.region.verify import yields_of
+from tinyc.dialects.region.verify import block_of, yields_of
 from tinyc.dialects.tiny.attributes import tensor_type
 
 
@@ -22,6 +22,17 @@ def compute_map(elements: ThreadElements, threads: Threads, op: Any) -> None:
             comment("map: one element for each thread at a time")
             index = elements.delinearized(number, shape)
             store(elements, list(yields), index)
+    for each in block_of(op).operations:
+        if each.operation.name == "tiny.scatter":
+            _check_positions(elements, threads, each)
+
+
+def _check_positions(elements: ThreadElements, threads: Threads, scatter: Any) -> None:
+    """Report the positions of a scatter that are out of range, also where there is no element to compute."""
+    shape = tensor_type(scatter.operation.operands[2].type).shape
+    with threads.shared_in_grid(elements.extent(extents.product(shape))) as number:
+        comment("scatter: one update's position for each thread at a time")
+        elements.check_positions(scatter, elements.delinearized(number, shape))
 
 
 def find_topk(elements: ThreadElements, threads: Threads, op: Any) -> None:

@@ -24,7 +24,8 @@ class ThreadElements(FlatElements):
     def _scattered(self, op: Any, index: Index) -> Any:
         """Return an element of a scatter that sets: the last update that is meant for it, else the data's element.
 
-        Which updates change an element is for no thread to know before it has looked at all positions.
+        Which updates change an element is for no thread to know before it has looked at all positions. One that is out
+        of range is no element's; `check_positions` reports it.
         """
         data, positions, updates = op.operation.operands
         axis, shape = arguments(op)["axis"], tensor_type(positions.type).shape
@@ -32,11 +33,7 @@ class ThreadElements(FlatElements):
 
         def look(number: Index, last: list[Any]) -> list[Any]:
             (at,) = number
-            chosen, inside = self.selected(positions, self.delinearized(at, shape), size)
-            outside = scf.IfOp(arith.xori(inside, scalars.number(True, inside.type)))
-            with self.block(outside.then_block):
-                self.report_out_of_range(chosen)
-                scf.yield_([])
+            chosen, _ = self.selected(positions, self.delinearized(at, shape), size)
             meant = arith.cmpi(arith.CmpIPredicate.eq, chosen, index[axis])
             return [arith.select(meant, at, last[0])]
 
@@ -51,3 +48,14 @@ class ThreadElements(FlatElements):
             update,
             lambda: self.at(data, index),
         )
+
+    def check_positions(self, scatter: Any, index: Index) -> None:
+        """Report the position of update `index` of a scatter if it is out of range."""
+        data, positions, _ = scatter.operation.operands
+        axis, rank = arguments(scatter)["axis"], tensor_type(positions.type).rank
+        size = tensor_type(data.type).shape[axis]
+        chosen, inside = self.selected(positions, index[axis : axis + rank], size)
+        outside = scf.IfOp(arith.xori(inside, scalars.number(True, inside.type)))
+        with self.block(outside.then_block):
+            self.report_out_of_range(chosen)
+            scf.yield_([])

@@ -59,8 +59,8 @@ def test_the_kernels_of_random_programs_agree_with_the_reference(run):
     check()
 
 
-def scatter(op, dtype="fp32"):
-    sources = {"x": (dtype, [9, 2]), "i": ("i64", [4]), "u": (dtype, [4, 2])}
+def scatter(op, dtype="fp32", size=9):
+    sources = {"x": (dtype, [size, 2]), "i": ("i64", [4]), "u": (dtype, [4, 2])}
     nodes = [
         {"id": name, "uop": "INPUT", "src": [], "arg": {"tensor_id": name, "dtype": element, "shape": shape}}
         for name, (element, shape) in sources.items()
@@ -92,6 +92,14 @@ def test_a_position_out_of_range_is_noted(position, op, run):
     inputs = {"x": np.zeros((9, 2), np.float32), "i": np.array([7, 0, position, 7]), "u": np.ones((4, 2), np.float32)}
     with pytest.raises(OutOfRange, match=str(position)):
         run_kernels(run, scatter(op), inputs, {})
+
+
+@each_way
+@pytest.mark.parametrize("op", ["SET", "ADD"])
+def test_updates_of_an_axis_without_elements_are_all_out_of_range(op, run):
+    inputs = {"x": np.zeros((0, 2), np.float32), "i": np.zeros(4, np.int64), "u": np.ones((4, 2), np.float32)}
+    with pytest.raises(OutOfRange, match="0"):
+        run_kernels(run, scatter(op, size=0), inputs, {})
 
 
 @each_way
