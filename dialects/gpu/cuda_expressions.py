@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tinyc.dialects.gpu.cuda_types import constant_text, integer_text, is_narrow, type_name, unsigned_name
+from tinyc.dialects.gpu.cuda_types import constant_text, is_narrow, type_name, unsigned_name
 from tinyc.mlir import ir
 
 ATOM, UNARY, PRODUCT, SUM, SHIFT, RELATION, EQUALITY, AND, OR, CHOICE = 16, 15, 13, 12, 11, 10, 9, 5, 4, 3
@@ -356,8 +356,3 @@ WRITERS: dict[str, Writer] = {
     **{f"math.{name}": _function(name) for name in ("floor", "ceil", "fma", "trunc")},
     "math.roundeven": _function("rint"),
 }
-
-
-def integer(value: int) -> Text:
-    """Return an index constant."""
-    return Text(integer_text(value, ir.IndexType.get()), UNARY if value < 0 else ATOM)

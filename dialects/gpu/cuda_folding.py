@@ -9,8 +9,6 @@ import bisect
 from collections.abc import Iterator
 from typing import Any
 
-from tinyc.mlir import ir
-
 #: How many ops an expression has at most.
 MAX_OPS = 10
 #: Ops that write memory, or wait for others to.
@@ -166,8 +164,3 @@ def loop_variables(op: Any) -> list[Any]:
 def terminator(block: Any) -> Any:
     """Return the op that ends a block."""
     return block.operations[len(block.operations) - 1].operation
-
-
-def is_index(value: Any) -> bool:
-    """Say whether a value is of type `index`."""
-    return isinstance(value.type, ir.IndexType)

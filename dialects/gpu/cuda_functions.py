@@ -63,7 +63,7 @@ class FunctionPrinter:
         self.shared = self._shared_memory(names)
         taken = {*names, *self.buffers.values()}
         hints = [hint(value, self.buffers, self.extents) for value in self._named_values()]
-        self.names = Names(taken, hints, self.buffers, self.extents)
+        self.names = Names(taken, hints)
         self.texts: dict[Any, Text] = {value: Text(name) for value, name in self.extents.items()}
         self.variables: set[Any] = set()  # values whose names are those of variables
         self.reads: set[str] = set()

@@ -70,11 +70,10 @@ def _free(text: str, used: set[str]) -> str:
 class Names:
     """Gives names; a scope forgets its own at its end."""
 
-    def __init__(self, taken: Iterable[str], hinted: Iterable[str], buffers: dict[Any, str], extents: dict[Any, str]):
+    def __init__(self, taken: Iterable[str], hinted: Iterable[str]) -> None:
         self.taken = set(taken)
         self._counts = Counter(hinted)
         self._next: Counter[str] = Counter()
-        self._buffers, self._extents = buffers, extents
 
     def fresh(self, hint: str) -> str:
         """Return a new name: the hint itself where only one value asks for it, else numbered."""

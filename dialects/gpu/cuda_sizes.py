@@ -17,6 +17,8 @@ from tinyc.mlir import ir
 from tinyc.runtime.program import Program
 from tinyc.runtime.sizes import check
 
+#: The sizes of the specification's GEMM (002 §7).
+_GEMM = {"M": 150, "N": 130, "K": 70}
 #: Odd, and different from each other, so that an index in the wrong place is a wrong result.
 _DISTINCT = (
     (150, 130, 70, 35, 21, 13, 11, 7, 5, 3),
@@ -59,7 +61,7 @@ def default_sizes(program: Program) -> dict[str, int]:
     Raises:
         TinycError: `UnboundSymbol`: none of the sizes that are tried does.
     """
-    for sizes in _candidates(len(program.symbols)):
+    for sizes in _candidates(program.symbols):
         values = dict(zip(program.symbols, sizes, strict=True))
         if _fits(program, values):
             return values
@@ -71,7 +73,10 @@ def default_sizes(program: Program) -> dict[str, int]:
     )
 
 
-def _candidates(count: int) -> Iterator[tuple[int, ...]]:
+def _candidates(symbols: tuple[str, ...]) -> Iterator[tuple[int, ...]]:
+    count = len(symbols)
+    if _GEMM.keys() >= set(symbols):
+        yield tuple(_GEMM[symbol] for symbol in symbols)
     for sizes in _DISTINCT:
         yield tuple(sizes[position % len(sizes)] for position in range(count))
     for size in _EQUAL:

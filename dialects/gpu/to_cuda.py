@@ -72,6 +72,10 @@ class GpuToCuda(Pass):
         with ir.InsertionPoint(module.body), ir.Location.unknown():
             ir.Operation.create(_VERBATIM, attributes={"value": ir.StringAttr.get(text)})
 
+    def output(self, module: Any) -> str | None:
+        """Return the file."""
+        return cuda_text(module)
+
 
 def cuda_text(module: Any) -> str:
     """Return the CUDA file of a module: of its kernels, or what --gpu-to-cuda has made of it. No IR is changed.
