@@ -51,12 +51,24 @@ def ptxas():
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 @pytest.mark.parametrize("name", BIND)
 def test_every_layer_of_an_example_goes_on_to_the_same_ptx(name, arch):
-    model = compiled(name, arch, bind=NEEDED.get(name))
+    assert_every_layer_goes_on_to_the_same_ptx(compiled(name, arch, bind=NEEDED.get(name)), arch)
+
+
+def assert_every_layer_goes_on_to_the_same_ptx(model, arch):
     for layer, passes in TO_PTX.items():
         pipeline = parse(passes.format(arch=arch))
         module = text.parse(model.text(layer))
         pipeline.run(module)
         assert pipeline.steps[-1].output(module) == model.text("ptx"), layer
+
+
+def test_every_layer_of_random_programs_goes_on_to_the_same_ptx(random_examples):
+    @random_examples(programs(), 100)
+    def check(program):
+        model = tinyc.compile(json.dumps(program.document), target="cuda", arch="sm_90a", bind=program.bind)
+        assert_every_layer_goes_on_to_the_same_ptx(model, "sm_90a")
+
+    check()
 
 
 @pytest.mark.usefixtures("ptxas")
