@@ -72,16 +72,14 @@ def irdl_of(name: str) -> Any:
 
 
 def present(module: Any) -> set[str]:
-    """Return the namespaces of all ops in `module`."""
-    from tinyc.mlir import ir
+    """Return the namespaces of all ops in `module`, and of what its GPU kernels say of themselves."""
+    from tinyc.mlir import nested
 
     names: set[str] = set()
-
-    def visit(op: Any) -> Any:
-        names.add(op.operation.name)
-        return ir.WalkResult.ADVANCE
-
-    module.operation.walk(visit)
+    for op in nested(module):
+        names.add(op.name)
+        if op.name == "gpu.func":
+            names.update(name for name in op.attributes if "." in name)
     return {name.partition(".")[0] for name in names}
 
 

@@ -4,6 +4,7 @@ These are read off the source tree; what the code does is tested elsewhere.
 """
 
 import ast
+import dataclasses
 import re
 from pathlib import Path
 
@@ -166,6 +167,11 @@ def test_a_pass_says_what_it_requires_ensures_and_does(each):
         "Before",
         "After",
     ]
+
+
+@pytest.mark.parametrize("each", pipeline.PASSES, ids=lambda each: each.name)
+def test_every_option_of_a_pass_has_a_line_of_help(each):
+    assert [field.name for field in dataclasses.fields(each) if not field.metadata.get("doc")] == []
 
 
 def operations():

@@ -7,7 +7,7 @@ result is the same on every x86-64, and LLVM vectorises it.
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from tinyc.mlir import arith, func, ir
+from tinyc.mlir import arith, func, ir, nested
 from tinyc.passes import Pass
 
 WIDEN, NARROW = "f16.to_f32", "f16.from_f32"
@@ -153,15 +153,7 @@ def _narrowed(single: Any) -> Any:
 
 
 def _conversions(module: Any) -> list[Any]:
-    found = []
-
-    def visit(op: Any) -> Any:
-        if op.operation.name in ("arith.extf", "arith.truncf") and _ends(op.operation) == {"f16", "f32"}:
-            found.append(op.operation)
-        return ir.WalkResult.ADVANCE
-
-    module.operation.walk(visit)
-    return found
+    return [op for op in nested(module) if op.name in ("arith.extf", "arith.truncf") and _ends(op) == {"f16", "f32"}]
 
 
 def _ends(conversion: Any) -> set[str]:

@@ -26,7 +26,7 @@ from tinyc.dialects.exec.descriptors import take_bare_pointers
 from tinyc.dialects.exec.extent_code import ExtentCode
 from tinyc.dialects.exec.read import exec_functions
 from tinyc.dialects.exec.to_program import program_of
-from tinyc.mlir import arith, func, ir
+from tinyc.mlir import arith, func, ir, nested
 from tinyc.passes import Pass
 from tinyc.runtime.program import STATUS_BYTES, Kernel, Program
 
@@ -131,13 +131,7 @@ def translate(module: Any) -> str:
     Raises:
         InternalError: an op is left that LLVM does not know; translating it would end the process.
     """
-    left: set[str] = set()
-
-    def visit(op: Any) -> Any:
-        left.add(op.operation.name)
-        return ir.WalkResult.ADVANCE
-
-    module.operation.walk(visit)
+    left = {op.name for op in nested(module)}
     foreign = sorted(name for name in left if not name.startswith("llvm.") and name != "builtin.module")
     if foreign:
         raise InternalError(f"{', '.join(foreign)}: left over after lowering to the LLVM dialect")

@@ -10,12 +10,13 @@ from typing import Any
 from tinyc.analysis.gpu_symbols import gpu_symbols
 from tinyc.dialects.exec import read
 from tinyc.runtime.program import Kernel, Program
+from tinyc.target import TARGETS
 
 Violation = tuple[Any, str]
 
-#: What every GPU takes: threads of a block along x, y and z, and of a block in all.
-_BLOCK_LIMITS = (1024, 1024, 64)
-_BLOCK_THREADS = 1024
+#: What every target takes: threads of a block along x, y and z, and of a block in all.
+_BLOCK_LIMITS = tuple(min(getattr(target, f"threads_per_block_{axis}") for target in TARGETS) for axis in "xyz")
+_BLOCK_THREADS = min(target.threads_per_block for target in TARGETS)
 
 
 class Located:

@@ -19,4 +19,9 @@ instructions.
         gpu.return
       }
     }
+
+`ops` says what the statements mean, `verify` and `verify_statements` what must hold of them. `expand` writes them as
+code for one thread of `threads`: the arguments are those of `signature`, `grid_loops` has what all threads of a grid
+share, `naive_tile` the product of two matrices. An element of a value is computed by `thread_elements`, in memory as
+`flat_elements` knows it. From there on `to_nvvm` goes to LLVM, and `to_cuda` to text, with the printer in `cuda/`.
 """

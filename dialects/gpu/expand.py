@@ -9,6 +9,7 @@ from tinyc.codegen import scalars
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.gpu.grid_loops import add_scattered, compute_map, find_topk
 from tinyc.dialects.gpu.naive_tile import Ring, epilogue, fma, load_tile, static_shape
+from tinyc.dialects.gpu.ops import GLOBAL, SHARED
 from tinyc.dialects.gpu.signature import Signature, kernels, signature_of
 from tinyc.dialects.gpu.thread_elements import ThreadElements
 from tinyc.dialects.gpu.threads import Threads
@@ -17,8 +18,6 @@ from tinyc.dialects.tiny.types import TensorType
 from tinyc.mlir import ir, memref, passmanager, scf
 from tinyc.passes import Pass
 from tinyc.text import where
-
-GLOBAL, WORKGROUP = "#gpu.address_space<global>", "#gpu.address_space<workgroup>"
 
 
 @dataclass(frozen=True)
@@ -93,17 +92,13 @@ def _expand(function: Any) -> None:
     old = function.operation.regions[0].blocks[0]
     with ir.InsertionPoint(function.operation), function.operation.location as location:
         types = signature.flat_types(ir.Attribute.parse(GLOBAL))
-        attributes = {entry.name: entry.attr for entry in _entries(function.operation.attributes)}
+        attributes = dict(function.operation.attributes.items())
         attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(types, []))
         attributes["arg_attrs"] = signature.flat_attributes()
         created = ir.Operation.create("gpu.func", attributes=attributes, regions=1)
         block = created.regions[0].blocks.append(*types, arg_locs=[location] * len(types))
         with ir.InsertionPoint(block):
             _Expansion(created, signature, list(block.arguments)).block(old)
-
-
-def _entries(attributes: Any) -> list[Any]:
-    return [attributes[position] for position in range(len(attributes))]
 
 
 class _Expansion:
@@ -142,8 +137,8 @@ class _Expansion:
     def _for(self, op: Any) -> None:
         low, high, step, *starts = op.operands
         nest = scf.ForOp(self.values[low], self.values[high], self.values[step], self._flat(starts))
-        for entry in _entries(op.attributes):
-            nest.operation.attributes[entry.name] = entry.attr
+        for name, attribute in op.attributes.items():
+            nest.operation.attributes[name] = attribute
         body = op.regions[0].blocks[0]
         self.values[body.arguments[0]] = nest.induction_variable
         self._regroup(list(body.arguments)[1:], starts, list(nest.inner_iter_args))
@@ -171,7 +166,7 @@ class _Expansion:
         kind = ir.MemRefType.get(
             [math.prod(static_shape(tensor)) * stages.value],
             scalars.storage_type(tensor.element),
-            memory_space=ir.Attribute.parse(WORKGROUP),
+            memory_space=ir.Attribute.parse(SHARED),
         )
         name = self._free_name(f"{self.function.attributes['sym_name'].value}_{chr(ord('A') + len(self.rings))}")
         with ir.InsertionPoint(self.function):

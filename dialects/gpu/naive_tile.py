@@ -21,8 +21,7 @@ from tinyc.dialects.region.verify import block_of, yields_of
 from tinyc.dialects.tiny.attributes import decode, tensor_type
 from tinyc.dialects.tiny.types import TensorType, is_float
 from tinyc.mlir import arith, math, memref, scf
-
-MICRO_TILE = 2
+from tinyc.plan.validate_tile import MICRO
 
 
 def static_shape(tile: TensorType) -> tuple[int, int]:
@@ -144,9 +143,9 @@ def fma(
 
 def _owned(elements: ThreadElements, thread: Any, threads: int, extent: int) -> list[Any]:
     """Return the rows or columns of a tile that a thread owns."""
-    first = arith.muli(thread, elements.index(MICRO_TILE))
-    pieces = range(0, extent, MICRO_TILE * threads)
-    offsets = [piece + near for piece in pieces for near in range(MICRO_TILE)]
+    first = arith.muli(thread, elements.index(MICRO))
+    pieces = range(0, extent, MICRO * threads)
+    offsets = [piece + near for piece in pieces for near in range(MICRO)]
     return [first if offset == 0 else arith.addi(first, elements.index(offset)) for offset in offsets]
 
 

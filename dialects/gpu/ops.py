@@ -10,6 +10,9 @@ from typing import Any
 
 from tinyc.mlir import ext, ir
 
+#: The memory spaces of a kernel's buffers, and of what the threads of a block share.
+GLOBAL, SHARED = "#gpu.address_space<global>", "#gpu.address_space<workgroup>"
+
 
 class Tgpu(ext.Dialect, name="tgpu"):
     """Kernels as statements over tiles."""
@@ -106,8 +109,8 @@ class EpilogueOp(TgpuOp, name="epilogue"):
 class MapOp(TgpuOp, name="map"):
     """Compute each element of the outputs by itself; the threads of the grid share them.
 
-    The body is a region's, with a `region.yield` for each output. A `tiny.scatter` in it puts: an element is the last
-    update that it gets, or else the data's.
+    The body is a region's, with a `region.yield` for each output. A `tiny.scatter` in it is all that it yields, and
+    puts: an element is the last update that it gets, or else the data's.
     """
 
     body: ext.Region
@@ -116,7 +119,7 @@ class MapOp(TgpuOp, name="map"):
 class TopkOp(TgpuOp, name="topk"):
     """Find the best elements along an axis; the threads of the grid share the other axes.
 
-    The body is a region's, with one `tiny.topk`.
+    The body is a region's, with one `tiny.topk` that is all that it yields.
     """
 
     body: ext.Region
@@ -125,7 +128,7 @@ class TopkOp(TgpuOp, name="topk"):
 class ScatterAddOp(TgpuOp, name="scatter_add"):
     """Add updates to an output that holds the data already, each by an atomic addition; the threads share the updates.
 
-    The body is a region's, with one `tiny.scatter` that adds.
+    The body is a region's, with one `tiny.scatter` that adds and is all that it yields.
     """
 
     body: ext.Region

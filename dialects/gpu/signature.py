@@ -10,10 +10,9 @@ from typing import Any
 
 from tinyc.codegen.scalars import storage_type
 from tinyc.dialects.region.ops import MemRefType, held_tensor
+from tinyc.dialects.region.verify import block_of, gpu_kernels
 from tinyc.dialects.tiny.attributes import to_type
 from tinyc.mlir import ir
-
-STATUS, EXTENT, NAME, TENSOR = "tgpu.status", "tgpu.extent", "tgpu.name", "tgpu.tensor"
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ class Signature:
         for argument, given in zip(self.arguments, self.attributes, strict=True):
             held = {}
             if isinstance(argument.type, MemRefType):
-                held = {TENSOR: ir.TypeAttr.get(to_type(held_tensor(argument.type)))}
+                held = {"tgpu.tensor": ir.TypeAttr.get(to_type(held_tensor(argument.type)))}
             entries.append(ir.DictAttr.get({**given, **held}))
         return ir.ArrayAttr.get(entries)
 
@@ -54,36 +53,26 @@ class Signature:
     def symbols(self, values: Sequence[Any]) -> dict[str, Any]:
         """Return which of `values` is the extent of which name."""
         pairs = zip(self.attributes, values, strict=True)
-        return {given[EXTENT].value: value for given, value in pairs if EXTENT in given}
+        return {given["tgpu.extent"].value: value for given, value in pairs if "tgpu.extent" in given}
 
     def status(self, values: Sequence[Any]) -> Any | None:
         """Return which of `values` is the status buffer, or None."""
-        return next((value for given, value in zip(self.attributes, values, strict=True) if STATUS in given), None)
+        pairs = zip(self.attributes, values, strict=True)
+        return next((value for given, value in pairs if "tgpu.status" in given), None)
 
 
 def signature_of(function: Any) -> Signature:
     """Return what the arguments of a kernel are."""
-    arguments = tuple(function.operation.regions[0].blocks[0].arguments)
+    arguments = tuple(block_of(function).arguments)
     attributes = function.operation.attributes
     given = attributes["arg_attrs"] if "arg_attrs" in attributes else [{}] * len(arguments)
-    return Signature(arguments, tuple({name: entry[name] for name in _names(entry)} for entry in given))
-
-
-def _names(dictionary: Any) -> list[str]:
-    return [dictionary[position].name for position in range(len(dictionary))]
-
-
-def has_statements(function: Any) -> bool:
-    """Say whether a kernel is one of statements: whether its buffers are still those of a region."""
-    return any(isinstance(argument.type, MemRefType) for argument in function.operation.regions[0].blocks[0].arguments)
+    return Signature(arguments, tuple({each.name: each.attr for each in entry} for entry in given))
 
 
 def kernels(module: Any) -> list[Any]:
-    """Return the kernels of statements in a module, in order."""
+    """Return the kernels of statements in a module, in order: those whose buffers are still a region's."""
     return [
-        function
-        for inner in module.body.operations
-        if inner.operation.name == "gpu.module"
-        for function in inner.operation.regions[0].blocks[0].operations
-        if function.operation.name == "gpu.func" and has_statements(function)
+        each
+        for each in gpu_kernels(module).values()
+        if any(isinstance(argument.type, MemRefType) for argument in block_of(each).arguments)
     ]

@@ -8,8 +8,6 @@ from typing import Any
 from tinyc.codegen.elements import Elements
 from tinyc.mlir import arith, gpu, ir
 
-COMMENT = "tgpu.comment"
-
 
 class Threads:
     """One thread of the block that `function` declares; made where its body starts."""
@@ -48,4 +46,4 @@ class Threads:
 
 def comment(text: str) -> None:
     """Say at the loop or branch whose body is being written what it is for."""
-    ir.InsertionPoint.current.block.owner.attributes[COMMENT] = ir.StringAttr.get(text)
+    ir.InsertionPoint.current.block.owner.attributes["tgpu.comment"] = ir.StringAttr.get(text)

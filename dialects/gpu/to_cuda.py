@@ -5,23 +5,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from tinyc.analysis.gpu_symbols import gpu_symbols
 from tinyc.diagnostics import TinycError, Where
 from tinyc.dialects.exec.read import exec_functions
 from tinyc.dialects.exec.to_program import program_of
-from tinyc.dialects.gpu.cuda_functions import FunctionPrinter, comment_text, signature_names
-from tinyc.dialects.gpu.cuda_host import HostPrinter
-from tinyc.dialects.gpu.cuda_knowledge import knowledge_of
-from tinyc.dialects.gpu.cuda_names import function_names
-from tinyc.dialects.gpu.cuda_prelude import HOST_PRELUDE, includes, prelude
-from tinyc.dialects.gpu.cuda_simplify import simplify
+from tinyc.dialects.gpu.cuda.functions import FunctionPrinter, comment_text, signature_names
+from tinyc.dialects.gpu.cuda.host import HostPrinter
+from tinyc.dialects.gpu.cuda.knowledge import knowledge_of
+from tinyc.dialects.gpu.cuda.names import function_names
+from tinyc.dialects.gpu.cuda.prelude import HOST_PRELUDE, includes, prelude
+from tinyc.dialects.gpu.cuda.reference import SUFFIX, reference_of
+from tinyc.dialects.gpu.cuda.simplify import simplify
 from tinyc.dialects.gpu.expand import GpuExpand
-from tinyc.dialects.gpu.serial import SUFFIX, serial
 from tinyc.dialects.gpu.signature import kernels
 from tinyc.dialects.region.to_exec import RegionToExec
+from tinyc.dialects.region.verify import gpu_kernels
 from tinyc.mlir import ir
 from tinyc.passes import Pass
 from tinyc.runtime.program import Program
 from tinyc.sources import copy_of
+from tinyc.target import DEFAULT_ARCH
 
 _VERBATIM = "emitc.verbatim"
 _CHIP = re.compile(r'chip = "(\w+)"')
@@ -67,7 +70,7 @@ class GpuToCuda(Pass):
     def run(self, module: Any) -> None:
         """Replace everything in `module` by its text."""
         text = cuda_text(module)
-        for op in list(module.body.operations):
+        for op in reversed(list(module.body.operations)):  # what uses a value before what defines it
             op.operation.erase()
         with ir.InsertionPoint(module.body), ir.Location.unknown():
             ir.Operation.create(_VERBATIM, attributes={"value": ir.StringAttr.get(text)})
@@ -95,18 +98,13 @@ class _File:
     """One module on its way to text; the module is taken apart."""
 
     def __init__(self, module: Any) -> None:
-        self.module = module
-        statements = kernels(module)
-        with ir.InsertionPoint(module.body):
-            references = [serial(function) for function in statements]
+        self.module = module  # its ops live as long as it does
         self.program = _program(module)
+        statements = kernels(module) if self.program is not None else []
+        with ir.InsertionPoint(module.body):
+            self.references = {each.operation.attributes["sym_name"].value: reference_of(each) for each in statements}
         GpuExpand().run(module)
-        self.kernels = _gpu_functions(module)
-        self.references = {
-            name: each
-            for each in [*references, *_host_functions(module)]
-            for name in [each.operation.attributes["sym_name"].value.removesuffix(SUFFIX)]
-        }
+        self.kernels = gpu_kernels(module)
         for each in (*self.kernels.values(), *self.references.values()):
             simplify(each.operation.regions[0].blocks[0])
         if not self.kernels:
@@ -120,8 +118,7 @@ class _File:
         """Return the file."""
         functions = [self._kernel(name) for name in self.kernels]
         if self.program is not None:
-            main = self._main(self.program)
-            functions += [HOST_PRELUDE, *self._references(), main]
+            functions += [HOST_PRELUDE, *self._references(), self._main(self.program)]
         used = includes("\n".join(functions), with_main=self.program is not None)
         parts = [self._header(), used, prelude(self.helpers), *functions]
         return "\n\n".join(part for part in parts if part) + "\n"
@@ -149,15 +146,9 @@ class _File:
 
     def _main(self, program: Program) -> str:
         for kernel in program.kernels:
-            for known, what in ((self.kernels, "gpu.func"), (self.references, "sequential form")):
-                if kernel.symbol not in known:
-                    raise TinycError(
-                        "InvalidIr",
-                        f"there is no {what} of the kernel @{kernel.symbol}; run --gpu-to-cuda on what --region-to-gpu "
-                        "makes, before --gpu-expand",
-                        Where(node=kernel.symbol),
-                    )
-        self._references()  # for the helpers that they need
+            if kernel.symbol not in self.kernels:
+                message = f"@{kernel.symbol} is no gpu.func; --region-to-gpu makes one from each region"
+                raise TinycError("InvalidIr", message, Where(node=kernel.symbol))
         knowledge = knowledge_of(program, self.names, self.kernels, self.references)
         self.helpers.add("floor_div")
         return HostPrinter(program, knowledge).text()
@@ -174,34 +165,34 @@ _HEADER = """\
 
 def _program(module: Any) -> Program | None:
     """Return the program of a module, whose host function becomes an `exec.function`; None where it has none."""
-    if not exec_functions(module):
-        launching = [op for op in module.body.operations if "region.launch" in _inner_names(op)]
-        if not launching:
-            return None
+    launching = [op for op in module.body.operations if "region.launch" in _inner_names(op)]
+    if not launching and not exec_functions(module):
+        return None
+    _require_statements(module)
+    if launching:
         RegionToExec().run(module)
     return program_of(module)
+
+
+def _require_statements(module: Any) -> None:
+    """Check that the kernels are statements, which main's loops are made from.
+
+    Raises:
+        TinycError: `InvalidIr`.
+    """
+    lowered = gpu_symbols(module) - {each.operation.attributes["sym_name"].value for each in kernels(module)}
+    if lowered:
+        raise TinycError(
+            "InvalidIr",
+            f"@{min(lowered)} has been lowered further than --gpu-to-cuda can start from; run it on what "
+            "--region-to-gpu makes, before --gpu-expand and --gpu-to-nvvm",
+        )
 
 
 def _inner_names(op: Any) -> set[str]:
     if op.operation.name != "func.func":
         return set()
     return {inner.operation.name for block in op.operation.regions[0].blocks for inner in block.operations}
-
-
-def _gpu_functions(module: Any) -> dict[str, Any]:
-    return {
-        function.operation.attributes["sym_name"].value: function
-        for inner in module.body.operations
-        if inner.operation.name == "gpu.module"
-        for function in inner.operation.regions[0].blocks[0].operations
-        if function.operation.name == "gpu.func"
-    }
-
-
-def _host_functions(module: Any) -> list[Any]:
-    """Return sequential forms that the module has already."""
-    functions = [op for op in module.body.operations if op.operation.name == "func.func"]
-    return [each for each in functions if each.operation.attributes["sym_name"].value.endswith(SUFFIX)]
 
 
 def _chip(module: Any) -> str:
@@ -211,7 +202,7 @@ def _chip(module: Any) -> str:
             found = _CHIP.search(str(op.operation.attributes["targets"]))
             if found:
                 return found.group(1)
-    return "sm_80"
+    return DEFAULT_ARCH
 
 
 def _plan_comment(name: str, function: Any) -> str:
@@ -219,9 +210,7 @@ def _plan_comment(name: str, function: Any) -> str:
     attributes: Mapping[str, Any] = function.operation.attributes
     lines = [f"// {comment_text(name)}"]
     if "tgpu.plan" in attributes:
-        plan = attributes["tgpu.plan"]
-        fields = [(plan[position].name, plan[position].attr) for position in range(len(plan))]
-        lines += [f"//   {key}: {_plain(value)}" for key, value in fields]
+        lines += [f"//   {field.name}: {_plain(field.attr)}" for field in attributes["tgpu.plan"]]
     if "tgpu.grid" in attributes:
         lines.append(f"//   grid: {_plain(attributes['tgpu.grid'])}")
     if "known_block_size" in attributes:

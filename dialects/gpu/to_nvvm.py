@@ -11,10 +11,12 @@ from typing import Any, ClassVar
 # `mlir.llvm` is imported when it is first used, as in exec/to_llvm.py.
 from tinyc import mlir
 from tinyc.analysis.arena import ALIGNMENT_BYTES
+from tinyc.codegen import software_math
 from tinyc.diagnostics import TinycError
-from tinyc.dialects.gpu import software_math
 from tinyc.dialects.gpu.expand import GpuExpand
-from tinyc.dialects.gpu.to_nvvm_memory import ADDRESS_SPACES, GLOBAL, SCALAR, SHARED, MemoryRewriter, is_buffer, pointer
+from tinyc.dialects.gpu.ops import GLOBAL, SHARED
+from tinyc.dialects.gpu.signature import kernels
+from tinyc.dialects.gpu.to_nvvm_memory import ADDRESS_SPACES, MemoryRewriter, is_buffer, pointer
 from tinyc.dialects.nvvm.verify import gpu_modules
 from tinyc.mlir import arith, ir, passmanager
 from tinyc.passes import Pass
@@ -82,27 +84,16 @@ class GpuToNvvm(Pass):
 
     def run(self, module: Any) -> None:
         """Replace the kernels of `module`."""
-        if _has_statements(module):
+        if kernels(module):
             GpuExpand().run(module)
-        for kernels in gpu_modules(module):
-            software_math.expand(kernels)
-            for op in list(kernels.regions[0].blocks[0].operations):
+        for each in gpu_modules(module):
+            software_math.expand(each)
+            for op in list(each.regions[0].blocks[0].operations):
                 if op.operation.name == "memref.global":
                     _lower_shared(op.operation)
                 elif op.operation.name == "gpu.func":
                     _lower_kernel(op.operation)
-            _run_upstream(kernels)
-
-
-def _has_statements(module: Any) -> bool:
-    names: set[str] = set()
-
-    def visit(op: Any) -> Any:
-        names.add(op.operation.name)
-        return ir.WalkResult.ADVANCE
-
-    module.operation.walk(visit)
-    return any(name.startswith("tgpu.") and name not in SCALAR for name in names)
+            _run_upstream(each)
 
 
 def _run_upstream(kernels: Any) -> None:

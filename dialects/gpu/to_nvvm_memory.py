@@ -11,12 +11,10 @@ from typing import Any
 # `mlir.llvm` is imported when it is first used: it takes as long as the rest of tinyc-opt's start together.
 from tinyc import mlir
 from tinyc.diagnostics import TinycError
+from tinyc.dialects.gpu.ops import GLOBAL, SHARED
 from tinyc.mlir import arith, ir, scf
 from tinyc.text import where
 
-#: The ops of tinyc's that stand at the scalar level.
-SCALAR = ("tgpu.atomic_add", "tgpu.report_index")
-GLOBAL, SHARED = "#gpu.address_space<global>", "#gpu.address_space<workgroup>"
 #: NVVM's numbers of the memories that a buffer of a kernel can lie in.
 ADDRESS_SPACES = {GLOBAL: 1, SHARED: 3}
 _REGISTERS = {"gpu.thread_id": "tid", "gpu.block_id": "ctaid", "gpu.block_dim": "ntid", "gpu.grid_dim": "nctaid"}

@@ -7,47 +7,38 @@ from typing import Any
 
 from tinyc.analysis import extents
 from tinyc.diagnostics import TinycError
+from tinyc.dialects.gpu import verify_statements
+from tinyc.dialects.gpu.ops import AccType, SmemType
 from tinyc.dialects.region.ops import MemRefType, held_tensor
-from tinyc.dialects.region.verify import Malformed
+from tinyc.dialects.region.verify import CHECKED, Malformed, block_of, broken_rule
 from tinyc.dialects.tiny.attributes import arguments, decode, extents_attribute, tensor_type
 from tinyc.dialects.tiny.op_verifier import declared_fields_error
 from tinyc.dialects.tiny.types import TensorType, size_bytes, symbols_of
-from tinyc.mlir import ir
+from tinyc.mlir import ir, nested
+from tinyc.plan import attribute as plan_attribute
 from tinyc.plan.validate_tile import MICRO
+from tinyc.runtime.program import STATUS_WORDS
 
 #: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability": the same from 5.0 to 9.0.
 THREADS_PER_BLOCK = (1024, 1024, 64)
 #: The same, "Shared Memory": without opting in to more.
 SHARED_BYTES_PER_BLOCK = 48 * 1024
-STATUS_WORDS = 2
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-#: Ops that may find an index out of range.
-_CHECKED = ("tiny.gather", "tiny.scatter")
+#: What may stand beside statements, and around them.
+_AROUND = ("gpu.thread_id", "gpu.block_id", "gpu.grid_dim", "gpu.block_dim", "gpu.barrier", "gpu.return", "scf.yield")
 
 
 def report_op(op: Any) -> bool:
     """Report what is wrong with one op of the layer at its location; return whether nothing is."""
-    from tinyc.dialects.gpu.verify_statements import check  # it names the types, whose module names this one
-
     message = declared_fields_error(op)
     if message is None:
         with op.operation.context:
-            message = _message(check, op.operation)
+            message = broken_rule(verify_statements.check, op.operation)
         message = message and f"'{op.operation.name}' {message}"
     if message is None:
         return True
     op.location.emit_error(message)
     return False
-
-
-def _message(check: Any, op: Any, *more: Any) -> str | None:
-    try:
-        check(op, *more)
-    except TinycError as error:
-        return f"{error.message} [{error.code} {error.name}]"
-    except Malformed as error:
-        return str(error)
-    return None
 
 
 def verify(module: Any) -> bool:
@@ -68,7 +59,7 @@ def violations(module: Any) -> Iterator[tuple[Any, str]]:
         functions = [op for op in each.operation.regions[0].blocks[0].operations if op.operation.name == "gpu.func"]
         by_name = {function.operation.attributes["sym_name"].value: function for function in functions}
         for name, function in by_name.items():
-            message = _message(_check_kernel, function, by_name, name in launched)
+            message = broken_rule(_check_kernel, function, by_name, name in launched)
             if message is not None:
                 yield function.location, f"'gpu.func' @{name} {message}"
 
@@ -92,10 +83,17 @@ def _check_kernel(function: Any, by_name: dict[str, Any], launched: bool) -> Non
     if launched or "tgpu.grid" in attributes:
         _check_grid(attributes, symbols)
     _check_tiles(function, list(attributes["known_block_size"]))
-    if "tgpu.plan" in attributes and not isinstance(attributes["tgpu.plan"], ir.DictAttr):
-        raise Malformed(f"has tgpu.plan = {attributes['tgpu.plan']}; a plan is a dictionary")
+    if "tgpu.plan" in attributes:
+        _check_plan(attributes["tgpu.plan"])
     if "tgpu.init" in attributes:
         _check_init(function, by_name)
+
+
+def _check_plan(given: Any) -> None:
+    try:
+        plan_attribute.parse(given)
+    except TinycError as error:
+        raise Malformed(f"has tgpu.plan = {given}, which is no plan: {error.message}") from None
 
 
 def _check_block(attributes: Any) -> None:
@@ -123,7 +121,7 @@ def _check_grid(attributes: Any, symbols: list[str]) -> None:
 def _check_tiles(function: Any, threads: list[int]) -> None:
     """Check that each thread of a block has the same sums, 2 × 2 at a time, and that the rings fit shared memory."""
     sizes = []
-    for op in _nested(function):
+    for op in nested(function):
         if op.name == "tgpu.alloc_smem":
             tile, stages = (parameter.maybe_downcast() for parameter in op.results[0].type.params)
             size = size_bytes(tensor_type(tile.value).element)
@@ -137,18 +135,6 @@ def _check_tiles(function: Any, threads: list[int]) -> None:
                 )
     if sum(sizes) > SHARED_BYTES_PER_BLOCK:
         raise Malformed(f"has {sum(sizes)} bytes of shared memory; a block has {SHARED_BYTES_PER_BLOCK}")
-
-
-def _nested(function: Any) -> list[Any]:
-    """Return all ops in a kernel."""
-    found: list[Any] = []
-
-    def visit(op: Any) -> Any:
-        found.append(op.operation)
-        return ir.WalkResult.ADVANCE
-
-    function.operation.walk(visit)
-    return found
 
 
 def _require_known(dims: Any, symbols: list[str], what: str) -> None:
@@ -178,9 +164,12 @@ def _check_arguments(function: Any) -> list[str]:
         raise Malformed(f"has two arguments of one name: {', '.join(names)}")
     symbols = [name for part, name in parts if part == "extent" and name is not None]
     held = [held_tensor(each.type) for each in block.arguments if isinstance(each.type, MemRefType)]
-    if held and len(function.operation.regions[0].blocks) > 1:
-        raise Malformed("has several blocks; statements stand in one, and in the loops of scf")
+    if held:
+        if len(function.operation.regions[0].blocks) > 1:
+            raise Malformed("has several blocks; statements stand in one, and in the loops of scf")
+        _check_statements(block)
     _check_body(function, symbols, held, "status" in order)
+    _check_outputs(function, block)
     return symbols
 
 
@@ -198,7 +187,7 @@ def _part(argument: Any, given: Any) -> tuple[str, str | None]:
         if "tgpu.extent" not in given or not isinstance(given["tgpu.extent"], ir.StringAttr):
             raise Malformed(f"has an index as argument {position} that is no extent; name its symbol, tgpu.extent = …")
         return "extent", given["tgpu.extent"].value
-    if not isinstance(kind, MemRefType) and not ("tgpu.tensor" in given and isinstance(kind, ir.MemRefType)):
+    if not isinstance(kind, (MemRefType, ir.MemRefType)):
         raise Malformed(f"has argument {position} of type {kind}; it takes buffers, a status buffer and extents")
     if "tgpu.name" not in given:
         return "buffer", None
@@ -208,17 +197,46 @@ def _part(argument: Any, given: Any) -> tuple[str, str | None]:
     return "buffer", name.value
 
 
+def _check_statements(block: Any, in_loop: bool = False) -> None:
+    """Check that a block holds statements, loops around them, and what says where in the grid they are."""
+    for op in (each.operation for each in block.operations):
+        if in_loop and op.name == "tgpu.alloc_smem":
+            raise Malformed("has a 'tgpu.alloc_smem' in a loop; shared memory is reserved once, in front of it")
+        is_loop, is_scalar = op.name == "scf.for", op.name.startswith("arith.") or op.name in _AROUND
+        if not (is_loop or is_scalar or op.name.startswith("tgpu.")):
+            raise Malformed(
+                f"has '{op.name}' beside its statements; it may have scf.for, arith and positions in the grid"
+            )
+        carried = (SmemType,) if is_loop or op.name == "scf.yield" else (SmemType, AccType)
+        if not op.name.startswith("tgpu.") and any(isinstance(each.type, carried) for each in op.operands):
+            raise Malformed(f"has a tile as an operand of '{op.name}'; loops carry sums, and statements take tiles")
+        if is_loop:
+            _check_statements(block_of(op), in_loop=True)
+
+
+def _check_outputs(function: Any, block: Any) -> None:
+    """Check that outputs come last and are not read: no thread knows when another one has written."""
+    ops = nested(function)
+    read = {op.operands[0] for op in ops if op.name == "region.read"}
+    written = {op.operands[1] for op in ops if op.name == "region.yield"}
+    buffers = [argument for argument in block.arguments if isinstance(argument.type, MemRefType)]
+    if written & read:
+        raise Malformed("reads a buffer that it writes; what lies between statements of one kernel are values")
+    if written != set(buffers[len(buffers) - len(written) :]):
+        raise Malformed("writes a buffer that others come after; its outputs are the last ones")
+
+
 def _check_body(function: Any, symbols: list[str], held: list[TensorType], has_status: bool) -> None:
     """Check that the extents of what is computed are known, and that an index out of range can be noted."""
     for name in symbols_of(held):
         _require_known([extents.symbol(name)], symbols, "its buffers")
-    for op in _nested(function):
+    for op in nested(function):
         if op.name.startswith("tiny."):
             _check_values(op, symbols, has_status)
 
 
 def _check_values(op: Any, symbols: list[str], has_status: bool) -> None:
-    if op.name in _CHECKED and not has_status:
+    if op.name in CHECKED and not has_status:
         raise Malformed(f"has '{op.name}' and no status buffer, which notes an index out of range")
     for result in op.results:
         _require_known(tensor_type(result.type).shape, symbols, f"'{op.name}'")

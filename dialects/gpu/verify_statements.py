@@ -5,9 +5,9 @@ from typing import Any
 
 from tinyc.dialects.gpu.ops import AccType, SmemType
 from tinyc.dialects.region.ops import held_tensor
-from tinyc.dialects.region.verify import Malformed
+from tinyc.dialects.region.verify import ORDERED, Malformed, check_ordered
 from tinyc.dialects.tiny.attributes import tensor_type
-from tinyc.dialects.tiny.types import BOOL, TensorType
+from tinyc.dialects.tiny.types import BOOL, TensorType, is_float
 from tinyc.mlir import body_of, ir
 
 #: How what an epilogue reads follows its tile.
@@ -87,6 +87,8 @@ def _axes(op: Any, rank: int) -> list[int]:
 
 
 def _require_words(op: Any, name: str, words: Sequence[str]) -> list[str]:
+    if not isinstance(op.attributes[name], ir.ArrayAttr):
+        raise Malformed(f"has {name} = {op.attributes[name]}; it must be a list of {', '.join(words)}")
     entries = list(op.attributes[name])
     values = [entry.value if isinstance(entry, ir.StringAttr) else None for entry in entries]
     if any(value not in words for value in values):
@@ -120,6 +122,13 @@ def _require_region(ops: list[Any], ends: int) -> None:
             raise Malformed(f"may hold 'region.read' and Tiny ops only, not '{op.name}'")
 
 
+def _require_unordered(ops: list[Any]) -> None:
+    """Check that no op of a body walks an axis in order: such a one is a statement of its own."""
+    found = next((op.name for op in ops if op.name in ORDERED), None)
+    if found is not None:
+        raise Malformed(f"may not hold '{found}', which has statements of its own")
+
+
 def _yields(ops: list[Any]) -> list[Any]:
     """Check a body that writes outputs; return its yields."""
     count = sum(op.name == "region.yield" for op in ops)
@@ -131,7 +140,7 @@ def _yields(ops: list[Any]) -> list[Any]:
     read = [op.operands[0] for op in ops if op.name == "region.read"]
     if len(set(outputs)) != len(outputs) or set(outputs) & set(read):
         raise Malformed("must write each output once, and read none")
-    if any(op.attributes["materialize"].value != "gmem" for op in yields):
+    if any(getattr(op.attributes.get("materialize"), "value", None) == "deferred" for op in yields):
         raise Malformed("has a deferred output; a kernel writes all of its outputs to gmem")
     return yields
 
@@ -154,6 +163,7 @@ def _load_tile(op: Any) -> None:
     if not ops or ops[-1].name != "tgpu.yield":
         raise Malformed("must end in a 'tgpu.yield'")
     _require_region(ops, 1)
+    _require_unordered(ops)
     value = tensor_type(ops[-1].operands[0].type)
     if value.element != tile.element:
         raise Malformed(f"loads {value.element} into a tile of {tile.element}")
@@ -172,6 +182,8 @@ def _fma(op: Any) -> None:
         raise Malformed(f"takes the same slot of rings of {lhs_stages} and {rhs_stages} stages")
     if lhs.element != rhs.element:
         raise Malformed(f"multiplies {lhs.element} by {rhs.element}; operands of a product have one element type")
+    if is_float(lhs.element) != is_float(sums.element):
+        raise Malformed(f"adds products of {lhs.element} to sums in {sums.element}; both are floats, or both integers")
     if op.results[0].type != op.operands[3].type:
         raise Malformed(f"gives {op.results[0].type}, and adds to {op.operands[3].type}")
 
@@ -187,6 +199,7 @@ def _epilogue(op: Any) -> None:
     if len(axes) != value.rank:
         raise Malformed(f"has {len(axes)} axes in rows, columns and batches, and its sums have {value.rank}")
     _require_guarded(op)
+    _require_unordered(ops)
     for yielding in _yields(ops):
         written = held_tensor(yielding.operands[1].type)
         if written.shape != value.shape:
@@ -199,6 +212,13 @@ def _epilogue(op: Any) -> None:
 def _map(op: Any) -> None:
     _, ops = _body(op)
     _yields(ops)
+    _require_unordered([inner for inner in ops if not _puts(inner)])
+    check_ordered(op)
+
+
+def _puts(op: Any) -> bool:
+    """Say whether an op is a scatter whose updates replace the data's elements."""
+    return op.name == "tiny.scatter" and getattr(op.attributes.get("op"), "value", None) != "add"
 
 
 def _with_one(name: str, **required: str) -> Callable[[Any], None]:
@@ -208,12 +228,17 @@ def _with_one(name: str, **required: str) -> Callable[[Any], None]:
         _, ops = _body(op)
         _yields(ops)
         found = [inner for inner in ops if inner.name == name]
-        words = {key: ir.StringAttr.get(word) for key, word in required.items()}
-        if len(found) != 1 or any(found[0].attributes[key] != word for key, word in words.items()):
+        if len(found) != 1 or any(_word(found[0], key) != word for key, word in required.items()):
             what = "".join(f' with {key} = "{word}"' for key, word in required.items())
             raise Malformed(f"must hold one '{name}'{what}")
+        check_ordered(op)
 
     return rule
+
+
+def _word(op: Any, name: str) -> str | None:
+    """Return a text attribute of an op that need not verify."""
+    return getattr(op.attributes.get(name), "value", None)
 
 
 def _yield(op: Any) -> None:

@@ -5,7 +5,7 @@ op. It is a list of what is known to work, not of what is known to fail.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from tinyc.dialects.nvvm.whitelist import (
@@ -90,9 +90,7 @@ def _arguments(function: Any) -> Iterator[Violation]:
             yield function.location, f"argument {position} is {argument.type}; it may be {', '.join(ARGUMENT_TYPES)}"
     if "arg_attrs" in function.attributes:
         for position, given in enumerate(function.attributes["arg_attrs"]):
-            unknown = [entry.name for entry in given if entry.name not in ARGUMENT]
-            if unknown:
-                yield function.location, f"argument {position} has {unknown[0]}; it may have {', '.join(ARGUMENT)}"
+            yield from _values(function, f"argument {position}", {entry.name: entry.attr for entry in given}, ARGUMENT)
 
 
 def _shared(memory: Any) -> Iterator[Violation]:
@@ -120,13 +118,21 @@ def _op(op: Any) -> Iterator[Violation]:
 
 
 def _attributes(op: Any, allowed: Attributes) -> Iterator[Violation]:
-    for name in op.attributes:
+    yield from _values(op, f"'{op.name}'", {name: op.attributes[name] for name in op.attributes}, allowed)
+
+
+def _values(op: Any, what: str, attributes: Mapping[str, Any], allowed: Attributes) -> Iterator[Violation]:
+    """Check the attributes of `what`, which is an op or a part of it."""
+    for name, attribute in attributes.items():
         if name not in allowed:
-            yield op.location, f"'{op.name}' has the attribute {name}; it may have {', '.join(allowed) or 'none'}"
+            yield op.location, f"{what} has the attribute {name}; it may have {', '.join(allowed) or 'none'}"
             continue
-        values, given = allowed[name], str(op.attributes[name])
-        if values is not None and given not in values:
-            yield op.location, f"'{op.name}': {name} is {given}; it may be {', '.join(values)}"
+        values, given = allowed[name], str(attribute)
+        if isinstance(values, re.Pattern):
+            if not values.fullmatch(given):
+                yield op.location, f"{what}: {name} is {given}; it must be of the form {values.pattern}"
+        elif values is not None and given not in values:
+            yield op.location, f"{what}: {name} is {given}; it may be {', '.join(values)}"
 
 
 def _name(op: Any) -> Iterator[Violation]:

@@ -5,6 +5,7 @@ process (functions without an instruction, such as `llvm.intr.sin`; conversions 
 only about (`llvm.intr.exp2`, `llvm.frem`), or was not needed yet.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -18,8 +19,8 @@ WIDE = (*INTEGERS, "i128")
 #: What a compare-and-swap, and an addition that says whether it overflowed, return.
 PAIRS = ("!llvm.struct<(i32, i1)>", "!llvm.struct<(i64, i1)>")
 
-#: Attribute → the values that it may have; None: any.
-Attributes = Mapping[str, tuple[str, ...] | None]
+#: Attribute → the values that it may have, listed or described; None: any.
+Attributes = Mapping[str, tuple[str, ...] | re.Pattern[str] | None]
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,11 @@ class Allowed:
 
 # Software functions rely on each operation being rounded by itself.
 _EXACT: Attributes = {"fastmathFlags": ("#llvm.fastmath<none>",)}
-_NOT_ATOMIC: Attributes = {"ordering": ("0 : i64",), "alignment": None}
+#: LLVM ends the process, or gives up, at alignments and counts of threads that are none.
+_ALIGNMENTS = tuple(f"{2**power} : i64" for power in range(12))
+_THREADS = re.compile(r"array<i32: [1-9]\d{0,3}(, [1-9]\d{0,3}){2}>")
+_FEW = re.compile(r"[1-9]\d{0,2} : i32")
+_NOT_ATOMIC: Attributes = {"ordering": ("0 : i64",), "alignment": _ALIGNMENTS}
 _RELAXED = ("2 : i64",)
 _SCOPE = ('"device"',)
 
@@ -105,20 +110,23 @@ KERNEL: Attributes = {
     "visibility_": ("0 : i64",),
     "gpu.kernel": None,
     "nvvm.kernel": None,
-    "nvvm.reqntid": None,
-    "nvvm.maxntid": None,
-    "nvvm.minctasm": None,
-    "nvvm.maxnreg": None,
+    "nvvm.reqntid": _THREADS,
+    "nvvm.maxntid": _THREADS,
+    "nvvm.minctasm": _FEW,
+    "nvvm.maxnreg": _FEW,
 }
 ARGUMENT_TYPES = (*SCALARS, GLOBAL)
-ARGUMENT: Attributes = {"llvm.align": None, "llvm.noalias": None, "llvm.readonly": None, "llvm.writeonly": None}
+ARGUMENT: Attributes = {
+    "llvm.align": _ALIGNMENTS,
+    **dict.fromkeys(("llvm.noalias", "llvm.readonly", "llvm.writeonly"), ("unit",)),
+}
 
 #: What shared memory may say.
 SHARED_MEMORY: Attributes = {
     "sym_name": None,
     "global_type": None,
     "addr_space": ("3 : i32",),
-    "alignment": None,
+    "alignment": _ALIGNMENTS,
     "linkage": ("#llvm.linkage<internal>",),
     "unnamed_addr": ("0 : i64",),
     "visibility_": ("0 : i64",),

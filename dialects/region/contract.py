@@ -12,12 +12,9 @@ from typing import Any
 from tinyc.analysis.extents import Dim
 from tinyc.diagnostics import TinycError, Where
 from tinyc.dialects.region.ops import MemRefType, held_tensor
-from tinyc.dialects.region.verify import ORDERED, block_of, outputs_of
+from tinyc.dialects.region.verify import CHECKED, ORDERED, block_of, outputs_of
 from tinyc.dialects.tiny.attributes import arguments, decode, tensor_type
 from tinyc.dialects.tiny.types import TensorType, symbols_of
-
-#: Ops whose indices come from data; their kernels get a status buffer.
-CHECKED = ("tiny.gather", "tiny.scatter")
 
 
 def is_checked(kernel: Any) -> bool:
@@ -49,7 +46,7 @@ def splits_axis_0(kernel: Any) -> bool:
 
 @dataclass(frozen=True)
 class Contract:
-    """How one function of a kernel is launched: with `buffers` pointers, then the status slot, then the symbols.
+    """How one function of a kernel is launched: with pointers to its buffers, then the status slot, then the symbols.
 
     `updates` says that it adds to what the launch before it has written to the kernel's outputs.
     """
@@ -58,7 +55,6 @@ class Contract:
     memory_space: str
     grid: tuple[Dim, ...]
     block: tuple[Dim, ...]
-    buffers: int
     is_checked: bool
     symbols: tuple[str, ...]
     updates: bool = False
@@ -68,43 +64,28 @@ def contracts_of(kernel: Any, known: Mapping[str, Any]) -> list[Contract]:
     """Return the contracts of the functions that a kernel is, in the order in which they are launched.
 
     Raises:
-        TinycError: `InvalidIr`: a `gpu.func` does not say how it is launched, or needs one that is not in `known`.
+        TinycError: `InvalidIr`: a `gpu.func` is expanded already.
     """
     attributes = kernel.operation.attributes
     name = attributes["sym_name"].value
     if kernel.operation.name == "region.kernel":
-        grid, buffers = (parallel_extent(kernel), 1, 1), len(block_of(kernel).arguments)
-        return [Contract(name, "host", grid, (1, 1, 1), buffers, is_checked(kernel), symbols_in(kernel))]
+        grid = (parallel_extent(kernel), 1, 1)
+        return [Contract(name, "host", grid, (1, 1, 1), is_checked(kernel), symbols_in(kernel))]
     if "tgpu.init" not in attributes:
         return [_of_gpu_function(kernel, updates=False)]
-    init = getattr(attributes["tgpu.init"], "value", None)
-    if not isinstance(init, str) or init not in known or init == name:
-        raise _unreadable(name, f"'tgpu.init' is {attributes['tgpu.init']}, and there is no such kernel")
-    return [_of_gpu_function(known[init], updates=False), _of_gpu_function(kernel, updates=True)]
+    init = known[attributes["tgpu.init"].value]
+    return [_of_gpu_function(init, updates=False), _of_gpu_function(kernel, updates=True)]
 
 
 def _of_gpu_function(function: Any, updates: bool) -> Contract:
     """Read a `gpu.func`: its buffers, its status buffer, its extents, in this order; its grid and its block."""
-    attributes, block = function.operation.attributes, block_of(function)
+    attributes, arguments = function.operation.attributes, block_of(function).arguments
     name = attributes["sym_name"].value
-    notes = list(attributes["arg_attrs"]) if "arg_attrs" in attributes else []
-    notes += [{}] * (len(block.arguments) - len(notes))
-    buffers = sum(isinstance(argument.type, MemRefType) for argument in block.arguments)
-    status = sum("tgpu.status" in note for note in notes)
-    symbols = tuple(note["tgpu.extent"].value for note in notes[buffers + status :] if "tgpu.extent" in note)
-    in_place = all("tgpu.status" in note for note in notes[buffers : buffers + status])
-    if buffers + status + len(symbols) != len(notes) or status > 1 or not in_place:
-        raise _unreadable(
-            name,
-            "its arguments must be its buffers, then its status buffer, then its extents; run --region-to-exec "
-            "before --gpu-expand",
-        )
-    for each in ("tgpu.grid", "known_block_size"):
-        if each not in attributes or len(attributes[each]) != 3:
-            raise _unreadable(name, f"it lacks '{each}' of three sizes, x y z")
+    notes = attributes.get("arg_attrs", ())
+    has_status = any("tgpu.status" in note for note in notes)
+    symbols = tuple(note["tgpu.extent"].value for note in notes if "tgpu.extent" in note)
+    if not any(isinstance(argument.type, MemRefType) for argument in arguments):
+        message = f"gpu.func @{name} is expanded already; run --region-to-exec before --gpu-expand"
+        raise TinycError("InvalidIr", message, Where(node=name))
     grid, threads = decode(attributes["tgpu.grid"]), tuple(attributes["known_block_size"])
-    return Contract(name, "device", grid, threads, buffers, status == 1, symbols, updates)
-
-
-def _unreadable(name: str, message: str) -> TinycError:
-    return TinycError("InvalidIr", f"gpu.func @{name}: {message}", Where(node=name))
+    return Contract(name, "device", grid, threads, has_status, symbols, updates)

@@ -139,8 +139,6 @@ class Host:
             buffer.last = max(buffer.last, last)
         outputs = [(self._output(result, first, last), tensor_type(result.type)) for result in op.results]
         for generation, contract in enumerate(contracts, first):
-            if contract.buffers != len(inputs) + len(outputs):
-                raise self._error(f"@{contract.symbol} takes {contract.buffers} buffers, and its launch has others")
             self.launches.append(Launch(contract, op.location, generation, inputs, outputs))
 
     def _output(self, result: Any, first: int, last: int) -> HostBuffer:

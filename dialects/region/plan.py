@@ -1,21 +1,22 @@
 """Plans on regions: each kernel gets the decisions that its GPU kernel is built by, as the attribute `plan`."""
 
+import dataclasses
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from tinyc.analysis.host_names import host_names
 from tinyc.diagnostics import TinycError, remark
 from tinyc.dialects.region.verify import kernels
 from tinyc.passes import Pass
-from tinyc.plan import attribute
+from tinyc.plan import attribute, json_text
 from tinyc.plan.fields import NAIVE, Plan
 from tinyc.plan.key import region_key
 from tinyc.plan.source import load
 from tinyc.plan.table import PlanTable
 from tinyc.plan.validate import USED, completed, fits
 from tinyc.plan.workload import Workload, workload_of
-from tinyc.target import target_of
+from tinyc.target import DEFAULT_ARCH, target_of
 from tinyc.target.target import Target
 from tinyc.text import where
 
@@ -28,9 +29,12 @@ _NAMED = 8
 class RegionPlan(Pass):
     """Attach a complete plan to each region, checked against the region and the target.
 
-    `plan` is the path of a plan or of a table of plans, in JSON or the DSL, or its text. One plan is for every region
-    that its scheme fits, a table's plan for the region with its key. A region that is given none keeps the plan that
-    it has, or gets the default.
+    `plan` is the path of a plan or of a table of plans, in JSON or the DSL, or its text in quotes. One plan is for
+    every region that its scheme fits, a table's plan for the region with its key, {"<key>": {…}}; the remarks of this
+    pass tell the keys. A region that is given none keeps the plan that it has, or gets the default.
+
+    Scheme naive_2x2_per_thread takes tile, stages, bind, cache, predicate_tail, epilogue, order, split, pipeline, arch,
+    async and precision; scheme generic takes arch and precision.
 
     Requires:
         1. The module holds `region.kernel`s.
@@ -56,12 +60,17 @@ class RegionPlan(Pass):
     Source: specification 000 §1.7, 002 §5.
     """
 
-    arch: str = "sm_80"
-    plan: str | None = None
+    arch: str = field(default=DEFAULT_ARCH, metadata={"doc": "what to plan for: sm_80 or sm_90a"})
+    plan: str | None = field(default=None, metadata={"doc": "a plan or a table of plans: a path, or JSON or DSL text"})
 
     name: ClassVar[str] = "region-plan"
     consumes: ClassVar[tuple[str, ...]] = ("region",)
     produces: ClassVar[tuple[str, ...]] = ("region",)
+
+    def alone(self) -> "RegionPlan":
+        """Return the pass with the content of the plan's file in place of its path."""
+        source = load(self.plan)
+        return self if source is None else dataclasses.replace(self, plan=json_text.to_text(source))
 
     def run(self, module: Any) -> None:
         """Give every kernel of `module` a plan, or none of them one if a plan is refused."""
@@ -108,13 +117,14 @@ def planned(kernel: Any, workload: Workload, target: Target, given: Plan | None 
     """
     chosen = given or plan_of(kernel)
     plan = completed(chosen, workload, target)
-    evidence = {"kernel": workload.name, "key": region_key(kernel), "plan": plan.values()}
+    key = region_key(kernel)
+    evidence = {"kernel": workload.name, "key": key, "plan": plan.values()}
     if chosen is not None:
-        message = f"@{workload.name} has the plan that was given: {_described(plan)}"
+        message = f"@{workload.name} (region {key}) has the plan that was given: {_described(plan)}"
         remark("plan-given", workload.where, message, **evidence)
         return plan
     reason = _reason(plan, workload, target)
-    message = f"@{workload.name} gets the default plan: {_described(plan)}, since {reason}"
+    message = f"@{workload.name} (region {key}) gets the default plan: {_described(plan)}, since {reason}"
     remark("plan-default", workload.where, message, **evidence, reason=reason)
     return plan
 

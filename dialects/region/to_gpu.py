@@ -1,14 +1,14 @@
 """Region → GPU: each kernel becomes a `gpu.func` of statements over tiles, as its plan says."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from tinyc.analysis.extents import ExtentError
 from tinyc.analysis.host_names import host_names
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.region import to_gpu_contraction, to_gpu_generic
-from tinyc.dialects.region.to_gpu_function import Signature
+from tinyc.dialects.region.to_gpu_function import Origin
 from tinyc.dialects.region.to_gpu_names import buffer_names, identifier
 from tinyc.dialects.region.to_gpu_plan import Planned, plans_for
 from tinyc.dialects.region.to_gpu_requirements import require_host, require_kernel
@@ -62,7 +62,7 @@ class RegionToGpu(Pass):
     Source: specification 000 §4.5, 002 §6.
     """
 
-    arch: str | None = None
+    arch: str | None = field(default=None, metadata={"doc": "what to compile for: sm_80 or sm_90a [the plans', sm_80]"})
 
     name: ClassVar[str] = "region-to-gpu"
     consumes: ClassVar[tuple[str, ...]] = ("region",)
@@ -83,7 +83,7 @@ class RegionToGpu(Pass):
         for name, kernel in found.items():
             buffers = buffer_names(kernel, known.get(name, ()))
             with ir.InsertionPoint(body), kernel.location:
-                _build(Signature(kernel, buffers, plans[name].plan), plans[name], names[name])
+                _build(Origin(kernel, buffers, plans[name].plan), plans[name], names[name])
             kernel.operation.erase()
         _rename_launches(module, names)
 
@@ -118,15 +118,15 @@ def _module(module: Any, target: Target) -> Any:
     return created.bodyRegion.blocks.append()
 
 
-def _build(signature: Signature, plan: Planned, names: _Names) -> None:
+def _build(origin: Origin, plan: Planned, names: _Names) -> None:
     try:
         if plan.product is not None:
-            to_gpu_contraction.build(signature, names.kernel, plan.product, plan.plan)
+            to_gpu_contraction.build(origin, names.kernel, plan.product, plan.plan)
         else:
-            to_gpu_generic.build(signature, names.kernel, names.init)
+            to_gpu_generic.build(origin, names.kernel, names.init)
     except ExtentError as error:
         message = f"the number of elements that it computes is no extent: {error}; bind some of the symbols"
-        raise TinycError("NoGpuKernel", message, where(signature.kernel.location)) from None
+        raise TinycError("NoGpuKernel", message, where(origin.kernel.location)) from None
 
 
 def _rename_launches(module: Any, names: dict[str, _Names]) -> None:

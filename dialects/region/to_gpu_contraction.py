@@ -13,7 +13,7 @@ from tinyc.codegen.elements import accumulator_element
 from tinyc.dialects.gpu import ops as gpu_ops
 from tinyc.dialects.region.to_gpu_function import (
     Frame,
-    Signature,
+    Origin,
     close_body,
     copy_body,
     needed_for,
@@ -30,20 +30,20 @@ from tinyc.plan.workload import Product
 _Value = TypeVar("_Value")
 
 
-def build(signature: Signature, name: str, product: Product, plan: Plan) -> None:
+def build(origin: Origin, name: str, product: Product, plan: Plan) -> None:
     """Write the function `name`."""
-    builder = _Builder(signature, product, plan)
-    frame = open_function(signature, name, builder.grid(), (*BLOCK, 1))
+    builder = _Builder(origin, product, plan)
+    frame = open_function(origin, name, builder.grid(), (*BLOCK, 1))
     with ir.InsertionPoint(frame.function.entry_block):
         builder.body(frame)
         gpu.ReturnOp([])
 
 
 class _Builder:
-    def __init__(self, signature: Signature, product: Product, plan: Plan) -> None:
+    def __init__(self, origin: Origin, product: Product, plan: Plan) -> None:
         self.tile, self.stages = _filled(plan.tile), _filled(plan.stages)
         self.bind, self.guarded = _filled(plan.bind), _filled(plan.predicate_tail)
-        self.kernel, self.product = signature.kernel, product
+        self.kernel, self.product = origin.kernel, product
         self.contraction = product.contraction
         self.roles = product.contraction.roles
         self.batches = tuple(sorted((*self.roles.batch, *self.roles.broadcast)))

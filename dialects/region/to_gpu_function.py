@@ -9,6 +9,7 @@ from typing import Any
 
 from tinyc.analysis.extents import Dim
 from tinyc.codegen.elements import Elements
+from tinyc.dialects.gpu.ops import GLOBAL
 from tinyc.dialects.region.contract import is_checked, symbols_in
 from tinyc.dialects.region.verify import block_of
 from tinyc.dialects.tiny.attributes import extents_attribute
@@ -19,8 +20,8 @@ from tinyc.runtime.program import STATUS_WORDS
 
 
 @dataclass(frozen=True)
-class Signature:
-    """What all functions of one region share: its buffers' names, and the plan to be read."""
+class Origin:
+    """What the functions of one region are made from: the region, names for its buffers, and its complete plan."""
 
     kernel: Any
     buffers: Sequence[str]
@@ -40,15 +41,13 @@ class Frame:
         return Elements({}, self.symbols, None).extent(dim)
 
 
-def open_function(
-    signature: Signature, name: str, grid: Sequence[Dim], block: Sequence[int], **attributes: Any
-) -> Frame:
+def open_function(origin: Origin, name: str, grid: Sequence[Dim], block: Sequence[int], **attributes: Any) -> Frame:
     """Create a kernel's function at the insertion point, which must be in a `gpu.module`."""
-    buffers, symbols = list(block_of(signature.kernel).arguments), symbols_in(signature.kernel)
-    status = [_status_type()] if is_checked(signature.kernel) else []
+    buffers, symbols = list(block_of(origin.kernel).arguments), symbols_in(origin.kernel)
+    status = [_status_type()] if is_checked(origin.kernel) else []
     types = [*(buffer.type for buffer in buffers), *status, *(ir.IndexType.get() for _ in symbols)]
     names = [
-        *(_named("tgpu.name", each) for each in signature.buffers),
+        *(_named("tgpu.name", each) for each in origin.buffers),
         *(ir.DictAttr.get({"tgpu.status": ir.UnitAttr.get()}) for _ in status),
         *(_named("tgpu.extent", each) for each in symbols),
     ]
@@ -60,7 +59,7 @@ def open_function(
     )
     # The builder's own `kernel` writes `gpu.kernel`, which is another attribute than the one that text has.
     function.operation.attributes["kernel"] = ir.UnitAttr.get()
-    for key, value in {"grid": extents_attribute(grid), "plan": to_attribute(signature.plan), **attributes}.items():
+    for key, value in {"grid": extents_attribute(grid), "plan": to_attribute(origin.plan), **attributes}.items():
         function.operation.attributes[f"tgpu.{key}"] = value
     arguments = list(function.add_entry_block().arguments)
     extents = arguments[len(arguments) - len(symbols) :]
@@ -68,7 +67,7 @@ def open_function(
 
 
 def _status_type() -> Any:
-    memory = ir.Attribute.parse("#gpu.address_space<global>")
+    memory = ir.Attribute.parse(GLOBAL)
     return ir.MemRefType.get([STATUS_WORDS], ir.IntegerType.get_signless(64), memory_space=memory)
 
 

@@ -9,63 +9,59 @@ from typing import Any
 
 from tinyc.analysis import extents
 from tinyc.analysis.extents import Dim
+from tinyc.codegen import top_k
 from tinyc.dialects.gpu import ops as gpu_ops
 from tinyc.dialects.region.ops import held_tensor
-from tinyc.dialects.region.to_gpu_function import Frame, Signature, close_body, copy_body, needed_for, open_function
+from tinyc.dialects.region.to_gpu_function import Frame, Origin, close_body, copy_body, needed_for, open_function
 from tinyc.dialects.region.verify import block_of, outputs_of, yields_of
 from tinyc.dialects.tiny.attributes import arguments, tensor_type
 from tinyc.mlir import body_of, gpu, ir
 
 #: Threads of a block.
 THREADS = 256
+#: Blocks that a grid can have along x; threads go on to further elements. Symbolic grids are checked at each launch.
+MOST_BLOCKS = 2**31 - 1
 
 
-def build(signature: Signature, name: str, init: str) -> None:
+def build(origin: Origin, name: str, init: str) -> None:
     """Write the function `name`, and before it `init` where updates are added to a copy of the data."""
-    by_name = {op.operation.name: op for op in block_of(signature.kernel).operations}
+    by_name = {op.operation.name: op for op in block_of(origin.kernel).operations}
     scatter, topk = by_name.get("tiny.scatter"), by_name.get("tiny.topk")
-    outputs = [held_tensor(output.type).shape for output in outputs_of(signature.kernel)]
+    outputs = [held_tensor(output.type).shape for output in outputs_of(origin.kernel)]
     if scatter is not None:
         updates = tensor_type(scatter.operation.operands[2].type).shape
-        if adds(scatter):
-            _copy_data(signature, init, outputs, scatter)
+        if arguments(scatter)["op"] == "add":
+            _copy_data(origin, init, outputs, scatter)
             symbol = ir.FlatSymbolRefAttr.get(init)
-            _write(signature, name, [updates], gpu_ops.ScatterAddOp, init=symbol)
+            _write(origin, name, [updates], gpu_ops.ScatterAddOp, init=symbol)
         else:
-            _write(signature, name, [*outputs, updates], gpu_ops.MapOp)
+            _write(origin, name, [*outputs, updates], gpu_ops.MapOp)
     elif topk is not None:
-        axis = arguments(topk)["axis"]
-        source = tensor_type(topk.operation.operands[0].type).shape
-        _write(signature, name, [(*source[:axis], *source[axis + 1 :])], gpu_ops.TopkOp)
+        _write(origin, name, [top_k.lanes(topk)], gpu_ops.TopkOp)
     else:
-        _write(signature, name, outputs, gpu_ops.MapOp)
+        _write(origin, name, outputs, gpu_ops.MapOp)
 
 
-def adds(scatter: Any) -> bool:
-    """Say whether a `tiny.scatter` adds its updates."""
-    return arguments(scatter)["op"] == "add"
-
-
-def _write(signature: Signature, name: str, shared: Iterable[Any], statement: Any, **attributes: Any) -> None:
+def _write(origin: Origin, name: str, shared: Iterable[Any], statement: Any, **attributes: Any) -> None:
     """Write a function with the region's whole body in one statement; threads share the elements of shapes."""
-    frame = _open(signature, name, shared, attributes)
+    frame = _open(origin, name, shared, attributes)
     with ir.InsertionPoint(frame.function.entry_block):
         op = statement()
         op.operation.regions[0].blocks.append()
-        copy_body(frame, op, body_of(signature.kernel))
+        copy_body(frame, op, body_of(origin.kernel))
         close_body(op)
         gpu.ReturnOp([])
 
 
-def _copy_data(signature: Signature, name: str, outputs: list[Any], scatter: Any) -> None:
+def _copy_data(origin: Origin, name: str, outputs: list[Any], scatter: Any) -> None:
     """Write the function that gives the output the elements of the data."""
     data = scatter.operation.operands[0]
-    (yielding,) = yields_of(signature.kernel)
-    frame = _open(signature, name, outputs, {})
+    (yielding,) = yields_of(origin.kernel)
+    frame = _open(origin, name, outputs, {})
     with ir.InsertionPoint(frame.function.entry_block):
         op = gpu_ops.MapOp()
         block = op.operation.regions[0].blocks.append()
-        local = copy_body(frame, op, needed_for(signature.kernel, [data]))
+        local = copy_body(frame, op, needed_for(origin.kernel, [data]))
         with ir.InsertionPoint(block):
             ir.Operation.create(
                 "region.yield",
@@ -76,9 +72,10 @@ def _copy_data(signature: Signature, name: str, outputs: list[Any], scatter: Any
         gpu.ReturnOp([])
 
 
-def _open(signature: Signature, name: str, shared: Iterable[Any], attributes: dict[str, Any]) -> Frame:
+def _open(origin: Origin, name: str, shared: Iterable[Any], attributes: dict[str, Any]) -> Frame:
     total: Dim = 0
     for shape in shared:
         total = total + extents.product(shape)
-    grid = (extents.ceildiv(total, THREADS), 1, 1)
-    return open_function(signature, name, grid, (THREADS, 1, 1), **attributes)
+    blocks = extents.ceildiv(total, THREADS)
+    grid = (min(blocks, MOST_BLOCKS) if isinstance(blocks, int) else blocks, 1, 1)
+    return open_function(origin, name, grid, (THREADS, 1, 1), **attributes)

@@ -14,11 +14,8 @@ from tinyc.dialects.region.plan import plan_of, planned
 from tinyc.plan.fields import ARCHITECTURES, NAIVE, Plan
 from tinyc.plan.validate import completed
 from tinyc.plan.workload import Product, workload_of
-from tinyc.target import target_of
+from tinyc.target import DEFAULT_ARCH, target_of
 from tinyc.target.target import Target
-
-#: What is compiled for where neither the command nor a plan says it.
-DEFAULT_ARCH = "sm_80"
 
 
 @dataclass(frozen=True)

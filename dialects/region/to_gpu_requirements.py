@@ -6,7 +6,7 @@ from tinyc.analysis.access import NonScop, is_movement, trace
 from tinyc.analysis.graphs import is_tensor
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.region.contract import is_checked, symbols_in
-from tinyc.dialects.region.verify import block_of, yields_of
+from tinyc.dialects.region.verify import block_of, require_materialized
 from tinyc.text import where
 
 #: CUDA C++ Programming Guide, "Function Parameters": what a kernel takes at most, before PTX ISA 8.1.
@@ -20,13 +20,7 @@ def require_kernel(kernel: Any) -> None:
     Raises:
         TinycError: `InvalidAttribute`: an output has no memory; `NoGpuKernel`.
     """
-    for yielding in yields_of(kernel):
-        if yielding.operation.attributes["materialize"].value != "gmem":
-            raise TinycError(
-                "InvalidAttribute",
-                "a deferred output is left over: only fusion may elide it; materialize it in gmem",
-                where(yielding.location),
-            )
+    require_materialized(kernel)
     _require_few_parameters(kernel)
     _require_affine_movements(kernel)
 

@@ -8,17 +8,15 @@ from tinyc.analysis.extents import Extent
 from tinyc.analysis.tiled_reduction import tiled_reduction
 from tinyc.codegen.elements import Elements
 from tinyc.codegen.scalars import storage_type
-from tinyc.diagnostics import TinycError
 from tinyc.dialects.region import nests
 from tinyc.dialects.region.contract import is_checked, symbols_in
 from tinyc.dialects.region.ops import held_tensor
-from tinyc.dialects.region.verify import block_of, kernels, yields_of
+from tinyc.dialects.region.verify import block_of, kernels, require_materialized
 from tinyc.dialects.tiny.ops import erase_unused
 from tinyc.dialects.tiny.types import TensorType
 from tinyc.mlir import func, ir, passmanager
 from tinyc.passes import Pass
 from tinyc.runtime.program import STATUS_WORDS
-from tinyc.text import where
 
 
 @dataclass(frozen=True)
@@ -77,13 +75,7 @@ def memref_type(tensor: TensorType) -> Any:
 
 
 def _lower(kernel: Any) -> None:
-    for yielding in yields_of(kernel):
-        if yielding.operation.attributes["materialize"].value != "gmem":
-            raise TinycError(
-                "InvalidAttribute",
-                "a deferred output is left over: only fusion may elide it; materialize it in gmem",
-                where(yielding.location),
-            )
+    require_materialized(kernel)
     buffers = list(block_of(kernel).arguments)
     tensors = [held_tensor(buffer.type) for buffer in buffers]
     names = symbols_in(kernel)

@@ -1,6 +1,6 @@
 """What holds in the Region layer: of a kernel, and of the kernels with the host function that launches them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from tinyc.analysis.gpu_symbols import gpu_symbols
@@ -10,10 +10,14 @@ from tinyc.dialects.tiny.attributes import tensor_type, to_type
 from tinyc.dialects.tiny.infer import Assumption
 from tinyc.dialects.tiny.op_verifier import infer_op
 from tinyc.dialects.tiny.verify import assumptions, unstated
-from tinyc.mlir import body_of, ir
+from tinyc.mlir import body_of, ir, nested, unreadable
+from tinyc.plan.attribute import parse as parse_plan
+from tinyc.text import where
 
 #: Ops that walk an axis in order, writing their results as they go.
 ORDERED = ("tiny.scatter", "tiny.topk")
+#: Ops whose indices come from data, and may be out of range; their kernels get a status buffer.
+CHECKED = ("tiny.gather", "tiny.scatter")
 
 _MATERIALIZE = ("gmem", "deferred")
 #: Ops whose typing may rest on a relation between extents.
@@ -73,17 +77,26 @@ def report_yield(op: Any) -> bool:
     return _report(op, _check_yield)
 
 
-def _report(op: Any, check: Any) -> bool:
-    try:
-        check(op.operation)
-    except TinycError as error:
-        message = f"{error.message} [{error.code} {error.name}]"
-    except Malformed as error:
-        message = str(error)
-    else:
+def _report(op: Any, check: Callable[[Any], None]) -> bool:
+    _, message = unreadable(op) or (op, None)
+    if message is None:
+        message = broken_rule(check, op.operation)
+        message = message and f"'{op.operation.name}' {message}"
+    if message is None:
         return True
-    op.location.emit_error(f"'{op.operation.name}' {message}")
+    op.location.emit_error(message)
     return False
+
+
+def broken_rule(check: Callable[..., None], *checked: Any) -> str | None:
+    """Return what `check` finds wrong, or None."""
+    try:
+        check(*checked)
+    except TinycError as error:
+        return f"{error.message} [{error.code} {error.name}]"
+    except Malformed as error:
+        return str(error)
+    return None
 
 
 def _check_kernel(op: Any) -> None:
@@ -101,7 +114,9 @@ def _check_kernel(op: Any) -> None:
         if name != "region.read" and (not name.startswith("tiny.") or name == "tiny.assume"):
             raise Malformed(f"may hold 'region.read' and Tiny ops only, not '{name}'")
     _check_outputs(op)
-    _check_ordered(op)
+    check_ordered(op)
+    if "plan" in op.attributes:
+        parse_plan(op.attributes["plan"])
 
 
 def _check_outputs(op: Any) -> None:
@@ -117,8 +132,8 @@ def _check_outputs(op: Any) -> None:
         raise Malformed("has outputs with different first extents; one outer loop must serve them all")
 
 
-def _check_ordered(op: Any) -> None:
-    """Check that an op which walks an axis in order stands alone: the kernel yields its results and nothing else."""
+def check_ordered(op: Any) -> None:
+    """Check that an op which walks an axis in order stands alone: the body yields its results and nothing else."""
     ordered = [inner.operation for inner in body_of(op) if inner.operation.name in ORDERED]
     if not ordered:
         return
@@ -126,7 +141,7 @@ def _check_ordered(op: Any) -> None:
     uses = [use for result in ordered[0].results for use in result.uses]
     alone = len(ordered) == 1 and len(uses) == len(yielded) == len(set(yielded) & set(ordered[0].results))
     if not alone:
-        raise Malformed(f"has '{ordered[0].name}' beside other results; it must be all that the kernel yields, once")
+        raise Malformed(f"has '{ordered[0].name}' beside other results; it must be all that is yielded, once")
 
 
 def _check_read(op: Any) -> None:
@@ -145,6 +160,21 @@ def _check_yield(op: Any) -> None:
         raise Malformed(f'needs \'materialize\', "gmem" or "deferred", not {materialize}')
     if tensor_type(op.operands[0].type) != held_tensor(op.operands[1].type):
         raise Malformed(f"writes {op.operands[0].type}, and its output holds {held_tensor(op.operands[1].type)}")
+
+
+def require_materialized(kernel: Any) -> None:
+    """Check that all outputs of a kernel have memory: what every lowering of it needs.
+
+    Raises:
+        TinycError: `InvalidAttribute`.
+    """
+    for yielding in yields_of(kernel):
+        if yielding.operation.attributes["materialize"].value != "gmem":
+            raise TinycError(
+                "InvalidAttribute",
+                "a deferred output is left over: only fusion may elide it; materialize it in gmem",
+                where(yielding.location),
+            )
 
 
 def verify(module: Any) -> bool:
@@ -212,15 +242,8 @@ def _unstated(
 
 def _relations(kernel: Any) -> list[tuple[str, Assumption]]:
     """Return the relations between extents that a kernel relies on, each with the op that does."""
-    assuming: list[Any] = []
-
-    def visit(op: Any) -> Any:
-        if op.operation.name in _ASSUMING:
-            assuming.append(op)
-        return ir.WalkResult.ADVANCE
-
-    kernel.operation.walk(visit)
-    return [(op.operation.name, needed) for op in assuming for needed in infer_op(op).assumptions]
+    assuming = (op for op in nested(kernel) if op.name in _ASSUMING)
+    return [(op.name, needed) for op in assuming for needed in infer_op(op.opview).assumptions]
 
 
 def function_type(kernel: Any) -> Any:

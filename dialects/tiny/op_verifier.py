@@ -8,7 +8,7 @@ from typing import Any
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.tiny.attributes import arguments, tensor_type, to_type
 from tinyc.dialects.tiny.infer import Inferred, infer
-from tinyc.mlir import ext, ir
+from tinyc.mlir import ext, ir, unreadable
 
 #: What each declared attribute must be, and how messages show that; `lo` and `hi` depend on the op.
 _INTEGERS = (ir.DenseI64ArrayAttr, "array<i64: …>")
@@ -46,7 +46,8 @@ def declared_fields_error(op: Any) -> str | None:
     for name in op.operation.attributes:
         if name not in names and "." not in name:  # an attribute of another dialect carries its prefix
             return f"'{op.operation.name}' has no attribute '{name}'; it has {', '.join(names) or 'none'}"
-    return None
+    found = unreadable(op)
+    return None if found is None else found[1]
 
 
 def infer_op(op: Any) -> Inferred:

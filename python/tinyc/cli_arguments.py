@@ -8,7 +8,9 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from tinyc.layers import TARGETS, WALKS, names_of
+from tinyc.layers import ENDS, TARGETS, WALKS, names_of
+from tinyc.target import DEFAULT_ARCH
+from tinyc.target import TARGETS as ARCHITECTURES
 
 _DESCRIPTION = "Compile and run programs: Tiny JSON (.json), or textual IR of the Tiny, Region or GPU layer (.mlir)."
 #: Every layer of every target.
@@ -48,9 +50,8 @@ def _version() -> str:
 def _add_program(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("program", help="the program's file")
     parser.add_argument("--bind", type=_bind, default={}, metavar="M=150,N=130", help="sizes of symbols")
-    parser.add_argument(
-        "--dump", type=_layers, metavar="LAYER,…", help=f"write the text of layers: {', '.join(_LAYERS)}"
-    )
+    layers = "; ".join(f"{', '.join(names_of(target))} for {target}" for target in ENDS)
+    parser.add_argument("--dump", type=_layers, metavar="LAYER,…", help=f"write the text of layers: {layers}")
     parser.add_argument("--dump-dir", type=Path, metavar="DIR", help="where (default: tinyc-dump); alone: all layers")
     parser.add_argument("--remarks", action="store_true", help="print the compiler's decisions to stderr")
     parser.add_argument("--remarks-json", type=Path, metavar="FILE", help="write them there, one JSON object a line")
@@ -58,7 +59,8 @@ def _add_program(parser: argparse.ArgumentParser) -> None:
 
 def _add_target(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--target", default="cpu", help=f"{', '.join(TARGETS)} (default: cpu)")
-    parser.add_argument("--arch", metavar="ARCH", help="the GPU's architecture for cuda: sm_80 (default), sm_90a")
+    architectures = f"{', '.join(target.name for target in ARCHITECTURES)} (default: {DEFAULT_ARCH})"
+    parser.add_argument("--arch", metavar="ARCH", help=f"the GPU's architecture for cuda: {architectures}")
     parser.add_argument("--plan", metavar="PLAN", help="plans for cuda's kernels: a file, or JSON or DSL text")
 
 

@@ -22,7 +22,7 @@ from tinyc.executors.elements import DTYPES, element_of
 from tinyc.executors.random_inputs import random_inputs, static_shapes
 from tinyc.executors.signature import Parameter
 from tinyc.files import read_arrays, write, write_arrays
-from tinyc.model import Model, check_target, compile, program_of
+from tinyc.model import Model, compile, pass_options, program_of
 
 _SHOWN_ELEMENTS = 6
 _DUMP_FOLDER = Path("tinyc-dump")
@@ -94,7 +94,7 @@ def _report(remarks: list[Remark], arguments: argparse.Namespace) -> None:
 
 def _compiled(arguments: argparse.Namespace) -> Model:
     started = time.perf_counter()
-    check_target(arguments.target, arguments.arch, arguments.plan)
+    pass_options(arguments.target, arguments.arch, arguments.plan)  # what is wrong there is found first
     module = program_of(Path(arguments.program), arguments.bind)
     if "random" in arguments and arguments.inputs is None:
         static_shapes(module)  # before the compiler takes its time

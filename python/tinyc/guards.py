@@ -27,6 +27,20 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _ALIAS = re.compile(r"^([#!][A-Za-z_][\w$.]*)[ \t]*=", re.MULTILINE)
+# Attributes that MLIR reads without having looked what they are. A string may be a name, and blanks hold comments.
+_BLANK = r"(?:\s|//[^\n]*\n)*"
+_FRAGILE = re.compile(
+    rf"""//[^\n]*
+    | (?P<empty>\bres_attrs\b"?{_BLANK}={_BLANK}(?:\[{_BLANK}\]|\#))
+    | (?P<number>\baddr_space\b"?{_BLANK}={_BLANK}(?!-?[0-9]|\s|/))
+    | "(?!res_attrs"|addr_space")(?:[^"\\\n]|\\.)*"?
+    """,
+    re.VERBOSE,
+)
+_MEANT = {
+    "empty": "'res_attrs' has no entries, and needs one for each result; leave it out where there is nothing to say",
+    "number": "'addr_space' is no number; write one, 3 : i32",
+}
 _REFERENCE = re.compile(r"[#!][A-Za-z_][\w$]*")
 
 
@@ -49,12 +63,16 @@ def check(text: str, filename: str) -> None:
     """Refuse text that MLIR's parser or printer would not survive.
 
     Raises:
-        TinycError: a NUL byte, too deep nesting, too long a literal, or aliases that expand beyond measure.
+        TinycError: a NUL byte, too deep nesting, too long a literal, aliases that expand beyond measure, or an
+            attribute of another kind than MLIR takes for granted.
     """
     if "\0" in text:
         raise _refusal("the text holds a NUL byte; give IR as text", text, text.index("\0"), filename)
     _check_tokens(text, filename)
     _check_aliases(text, filename)
+    for match in _FRAGILE.finditer(text):
+        if match.lastgroup is not None:
+            raise _refusal(_MEANT[match.lastgroup], text, match.start(), filename)
 
 
 def _check_tokens(text: str, filename: str) -> None:

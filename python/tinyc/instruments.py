@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
-from tinyc.mlir import ir
+from tinyc.mlir import nested
 from tinyc.passes import Instrument, Step
+from tinyc.text import located
 
 _RULE = "===" + "-" * 73 + "==="
 
@@ -63,7 +64,7 @@ class PrintIr(Instrument):
             self._emit("After", step, self._asm(module), " Failed")
 
     def _asm(self, module: Any) -> str:
-        return module.operation.get_asm(enable_debug_info=self.debug_info)
+        return located(module, verified=False) if self.debug_info else module.operation.get_asm()
 
     def _emit(self, when: str, step: Step, text: str, outcome: str = "") -> None:
         header = f"// -----// IR Dump {when} {step.title}{outcome} ({step.name}) //----- //\n"
@@ -116,13 +117,7 @@ class Statistics(Instrument):
 
 def _count(module: Any) -> tuple[int, int]:
     """Return how many ops a module holds, and how many functions."""
-    names: list[str] = []
-
-    def visit(op: Any) -> Any:
-        names.append(op.operation.name)
-        return ir.WalkResult.ADVANCE
-
-    module.operation.walk(visit)
+    names = [op.name for op in nested(module)]
     return len(names) - 1, sum(name in _FUNCTIONS for name in names)
 
 

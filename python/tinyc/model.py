@@ -9,6 +9,7 @@ import functools
 import os
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +25,22 @@ from tinyc.walk import Walk
 
 _LATER = ("sim",)
 Arrays = dict[str, np.ndarray]
-Execute = Callable[[Mapping[str, Any]], Arrays]
+
+
+@dataclass(frozen=True)
+class Executor:
+    """What runs a program on arrays by name, and gives back what it holds on a device."""
+
+    run: Callable[[Mapping[str, Any]], Arrays]
+    release: Callable[[], None] = lambda: None
 
 
 class Model:
     """A program that is ready to run; `inputs` and `outputs` are its names in order, `remarks` what was decided."""
 
-    def __init__(self, walk: Walk, target: str, execute: Execute, remarks: list[Remark]) -> None:
+    def __init__(self, walk: Walk, target: str, executor: Executor, remarks: list[Remark]) -> None:
         self.walk, self.target, self.remarks = walk, target, remarks
-        self._execute = execute
+        self._executor: Executor | None = executor
 
     @property
     def layers(self) -> tuple[str, ...]:
@@ -58,11 +66,13 @@ class Model:
         """Run on arrays of exactly the declared types, by name; return fresh arrays by output name.
 
         Raises:
-            TinycError: `InputMismatch`, `AssumptionViolated`, `IndexOutOfRange`; on a GPU also `NoDriver`,
-                `UnsupportedTarget`, `LaunchTooLarge`, `DeviceFailure`.
+            TinycError: `InputMismatch`, `UnboundSymbol`, `AssumptionViolated`, `OutOfMemory`, `IndexOutOfRange`,
+                `ModelFreed`; on a GPU also `NoDriver`, `UnsupportedTarget`, `LaunchTooLarge`, `DeviceFailure`.
         """
+        if self._executor is None:
+            raise TinycError("ModelFreed", "the model has been freed; compile the program again")
         with collect_remarks() as remarks:
-            outputs = self._execute(inputs)
+            outputs = self._executor.run(inputs)
         self.remarks += [each for each in remarks if each not in self.remarks]  # the next run says the same again
         return outputs
 
@@ -74,6 +84,12 @@ class Model:
             raise TinycError("InputMismatch", message)
         results = tuple(self.run(**dict(zip(names, arrays, strict=True))).values())
         return results[0] if len(results) == 1 else results
+
+    def free(self) -> None:
+        """Give back its code and what it has on a device; it keeps its texts, and cannot run any more."""
+        executor, self._executor = self._executor, None
+        if executor is not None:
+            executor.release()
 
     def text(self, layer: str) -> str:
         """Return the text of a layer: "tiny", "indexbook", "poly_view", "region", and those of the target.
@@ -105,14 +121,13 @@ def compile(
     Raises:
         TinycError: what is wrong with the program (`errors` has all of it), or `UnsupportedTarget`.
     """
-    check_target(target, arch, plan)
+    options = pass_options(target, arch, plan)
     if not isinstance(dump, str | os.PathLike | None):
         raise TinycError("UnreadableFile", f"dump={dump!r} is no folder; give a path")
     with collect_remarks() as remarks:
-        walk = Walk(program_of(source, bind), target, _options(target, arch, plan))
+        walk = Walk(program_of(source, bind), target, options)
         _check_plan(walk)
-        execute = _EXECUTORS[target](walk)
-        model = Model(walk, target, execute, remarks)
+        model = Model(walk, target, _EXECUTORS[target](walk), remarks)
         if dump is not None:
             walk.dump(Path(dump))
     return model
@@ -133,33 +148,27 @@ def program_of(source: Any, bind: Mapping[str, int] | None = None) -> Any:
     return module
 
 
-def check_target(target: str, arch: str | None = None, plan: Any = None) -> None:
-    """Check that there is such a target, and that it takes these options.
+def pass_options(target: str, arch: str | None = None, plan: Any = None) -> dict[str, str]:
+    """Return the options of the passes, as texts, that the user has given for a target.
 
     Raises:
-        TinycError: `UnsupportedTarget`.
+        TinycError: `UnsupportedTarget`: there is no such target or architecture, or the target takes no such option;
+            what is wrong with the plan.
     """
+    known = " or ".join(map(repr, TARGETS))
     if target in _LATER:
-        message = f"this version of tinyc has no target '{target}' yet; use {' or '.join(map(repr, TARGETS))}"
-        raise TinycError("UnsupportedTarget", message)
+        raise TinycError("UnsupportedTarget", f"this version of tinyc has no target '{target}' yet; use {known}")
     if target not in TARGETS:
-        raise TinycError("UnsupportedTarget", f"there is no target {target!r}; use {' or '.join(map(repr, TARGETS))}")
+        raise TinycError("UnsupportedTarget", f"there is no target {target!r}; use {known}")
     if target == "cuda":
-        _options(target, arch, plan)
-        return
+        return _gpu_options(arch, plan)
     for name, value in (("arch", arch), ("plan", plan)):
         if value is not None:
             raise TinycError("UnsupportedTarget", f"target '{target}' takes no {name}; leave {name}={value!r} out")
+    return {}
 
 
-def _options(target: str, arch: Any, plan: Any) -> dict[str, str]:
-    """Return the options of the passes that the user has given, as texts.
-
-    Raises:
-        TinycError: `UnsupportedTarget`: there is no such architecture; what is wrong with the plan.
-    """
-    if target != "cuda":
-        return {}
+def _gpu_options(arch: str | None, plan: Any) -> dict[str, str]:
     from tinyc.plan import json_text
     from tinyc.plan.source import load as load_plan
     from tinyc.target import target_of
@@ -176,21 +185,20 @@ def _check_plan(walk: Walk) -> None:
         raise TinycError("UnsupportedTarget", message)
 
 
-def _reference(walk: Walk) -> Execute:
+def _reference(walk: Walk) -> Executor:
     module = walk.module(walk.entry)
     signature_of(main_function(module))
-    return lambda inputs: reference.evaluate(module, inputs)
+    return Executor(lambda inputs: reference.evaluate(module, inputs))
 
 
-def _cpu(walk: Walk) -> Execute:
+def _cpu(walk: Walk) -> Executor:
     from tinyc.dialects.exec.to_program import program_of
     from tinyc.runtime.cpu import CpuExecutable
 
-    executable = CpuExecutable(program_of(walk.module("exec")), walk.text("llvm"))
-    return executable.run
+    return Executor(CpuExecutable(program_of(walk.module("exec")), walk.text("llvm")).run)
 
 
-def _cuda(walk: Walk) -> Execute:
+def _cuda(walk: Walk) -> Executor:
     from tinyc.dialects.exec.to_program import program_of
     from tinyc.runtime.cuda import CudaExecutable
 
@@ -199,7 +207,8 @@ def _cuda(walk: Walk) -> Execute:
     if asked not in (None, arch):
         message = f"the program's kernels are for {arch} already; leave arch={asked!r} out"
         raise TinycError("UnsupportedTarget", message)
-    return CudaExecutable(program_of(walk.module("exec")), ptx, arch).run
+    executable = CudaExecutable(program_of(walk.module("exec")), ptx, arch)
+    return Executor(executable.run, executable.release)
 
 
 _EXECUTORS = {"reference": _reference, "cpu": _cpu, "cuda": _cuda}
@@ -218,9 +227,5 @@ def model_run(model: Model, inputs: Mapping[str, Any]) -> Arrays:
 
 
 def model_free(model: Model) -> None:
-    """Give back what the model holds; it cannot run any more."""
-
-    def freed(inputs: Mapping[str, Any]) -> Arrays:
-        raise TinycError("ModelFreed", "the model has been freed; compile the program again")
-
-    model._execute = freed
+    """Free a model: `Model.free` under the name of specification 000 §8."""
+    model.free()

@@ -99,7 +99,8 @@ class _Job:
             _check_roundtrip(module, arguments.input)
         if arguments.mlir_generate_reproducer is not None:
             asm = _asm(module, debug_info=True)
-            record = reproducer.Reproducer(pipeline.Pipeline(tuple(arguments.steps)).text(), asm, arguments.verify_each)
+            steps = tuple(step.alone() if isinstance(step, Pass) else step for step in arguments.steps)
+            record = reproducer.Reproducer(pipeline.Pipeline(steps).text(), asm, arguments.verify_each)
             _write(arguments.mlir_generate_reproducer, record.text())
         instruments = [
             _printer(arguments, sys.stderr),
@@ -206,7 +207,8 @@ def _printer(arguments: argparse.Namespace, stream: TextIO) -> PrintIr:
 
 def _asm(module: Any, debug_info: bool, verified: bool = True) -> str:
     """Return the text of `module`; the printer verifies it once more unless it is known to be good."""
-    return module.operation.get_asm(enable_debug_info=debug_info, assume_verified=verified).rstrip() + "\n"
+    printed = text.located(module, verified) if debug_info else module.operation.get_asm(assume_verified=verified)
+    return printed.rstrip() + "\n"
 
 
 def _diagnostic(error: TinycError) -> Diagnostic:

@@ -196,7 +196,7 @@ def _add_remarks(parser: argparse.ArgumentParser) -> None:
             f"--remarks-filter-{kind}".rstrip("-"),
             type=_pattern,
             metavar="REGEX",
-            help=f"print and write only {kind or 'those'}{' ones' if kind else ''} whose code matches",
+            help=f"print and write only those {f'of the kind {kind!r} ' if kind else ''}whose code matches",
         )
 
 

@@ -6,6 +6,7 @@ tells instruments what happens, and turns every way to fail into a `TinycError`.
 """
 
 import abc
+import contextlib
 import dataclasses
 import types
 import typing
@@ -17,7 +18,7 @@ from tinyc import dialects
 from tinyc.diagnostics import InternalError, TinycError, Where, remark, suggest
 from tinyc.mlir import ir, passmanager
 from tinyc.reproducer import Reproducer
-from tinyc.text import IrError, capture_errors, verify
+from tinyc.text import IrError, capture_errors, located, verify
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,10 @@ class Pass(abc.ABC):
     @abc.abstractmethod
     def run(self, module: Any) -> None:
         """Edit `module` (an `ir.Module`) in place; raise TinycError for what the user can mend."""
+
+    def alone(self) -> "Pass":
+        """Return a pass that does the same and reads no file."""
+        return self
 
     def output(self, module: Any) -> str | None:
         """Return what tinyc-opt prints in place of the module where this pass is the last: a text that is no IR."""
@@ -69,7 +74,8 @@ class Pass(abc.ABC):
         values = {}
         for key, text in options.items():
             if key not in fields:
-                raise TinycError("UnknownPass", f"pass '{cls.name}' has no option '{key}'{suggest(key, fields)}")
+                hint = "; a value with blanks needs quotes" if len(options) > 1 else ""
+                raise TinycError("UnknownPass", f"pass '{cls.name}' has no option '{key}'{suggest(key, fields)}{hint}")
             values[fields[key].name] = _value(cls.name, key, text, hints[fields[key].name])
         missing = [key for key, field in fields.items() if key not in options and not _has_default(field)]
         if missing:
@@ -213,7 +219,10 @@ def _internal(step: Step, original: Any, what: str) -> InternalError:
 
 
 def _reproducer(step: Step, original: Any, verify_each: bool) -> Reproducer:
-    asm = original.operation.get_asm(enable_debug_info=True, assume_verified=True)
+    asm = located(original)
+    if isinstance(step, Pass):
+        with contextlib.suppress(TinycError):  # its file cannot be read: that is what is to be repeated
+            step = step.alone()
     return Reproducer(f"builtin.module({step.text()})", asm, verify_each)
 
 

@@ -147,6 +147,8 @@ def _upstream(name: str, options: str, anchors: tuple[str, ...], table: dict[str
     return [each for node in nodes for each in _steps(node, anchors, ())]
 
 
+#: What to do where a value has blanks or braces of its own.
+_QUOTES = "; put a value with blanks, braces or quotes into quotes: key='{…}'"
 _OPTION = re.compile(r"""\s*([\w-]+)(?:=("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s"']*))?(?=\s|$)""")
 
 
@@ -161,7 +163,7 @@ def read_options(text: str) -> dict[str, str]:
     while text[position:].strip():
         match = _OPTION.match(text, position)
         if match is None:
-            raise TinycError("UnknownPass", f"pass options '{text}' do not read as key=value key2=value2")
+            raise TinycError("UnknownPass", f"pass options '{text}' do not read as key=value key2=value2{_QUOTES}")
         key, value = match.group(1), match.group(2) or ""
         if key in options:
             raise TinycError("UnknownPass", f"pass options '{text}' give '{key}' twice")

@@ -5,9 +5,9 @@ the passes are MLIR's own). The pipeline stands in the resource `mlir_reproducer
 """
 
 import re
+import shlex
 import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 
 from tinyc.diagnostics import TinycError, Where
 from tinyc.text import unescape
@@ -39,7 +39,7 @@ class Reproducer:
             "w", prefix="tinyc-reproducer-", suffix=".mlir", delete=False, encoding="utf-8"
         ) as file:
             file.write(self.text())
-        return f"tinyc-opt --run-reproducer {Path(file.name)}"
+        return f"tinyc-opt --run-reproducer {shlex.quote(file.name)}"
 
 
 def read(source: str, filename: str) -> Reproducer:

@@ -52,7 +52,7 @@ def _own(module: Any) -> Any:
     """Return a copy in tinyc's context."""
     if module.context is context():
         return copy_of(module)
-    return text.parse(module.operation.get_asm(enable_debug_info=True))
+    return text.parse(text.located(module, verified=False))
 
 
 def copy_of(module: Any) -> Any:
@@ -61,8 +61,9 @@ def copy_of(module: Any) -> Any:
         copy = ir.Module.create(loc=module.operation.location)
         for name in module.operation.attributes:
             copy.operation.attributes[name] = module.operation.attributes[name]
-        for op in module.body.operations:
-            copy.body.append(op.operation.clone())
+        whole = module.operation.clone()  # as one, so that an op uses the copies of its operands
+        for op in list(whole.regions[0].blocks[0].operations):
+            copy.body.append(op)
     return copy
 
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tinyc import guards
+from tinyc import dialects, guards
 from tinyc.diagnostics import TinycError, Where
-from tinyc.mlir import context, ir
+from tinyc.mlir import context, ir, unreadable
 
 
 @dataclass(frozen=True)
@@ -111,6 +111,17 @@ def verify(op: Any) -> None:
             raise IrError.of(errors, "the IR does not verify") from None
 
 
+#: MLIR's parser takes the location behind a bare barrier for one of the op's attributes.
+_BARRIER = re.compile(r"^(\s*)nvvm\.barrier loc\(", re.MULTILINE)
+_GENERIC_BARRIER = r'\1"nvvm.barrier"() <{operandSegmentSizes = array<i32: 0, 0, 0>}> : () -> () loc('
+
+
+def located(module: Any, verified: bool = True) -> str:
+    """Return the text of a module with the locations of its ops, such that `parse` reads it."""
+    printed = module.operation.get_asm(enable_debug_info=True, assume_verified=verified)
+    return _BARRIER.sub(_GENERIC_BARRIER, printed)
+
+
 def parse(text: str | bytes, filename: str = "-") -> Any:
     """Return the `ir.Module` that `text` means, verified op by op, with `filename` in its locations.
 
@@ -124,14 +135,40 @@ def parse(text: str | bytes, filename: str = "-") -> Any:
     with context() as mlir_context, capture_errors(mlir_context) as errors:
         # Only Operation.parse takes a file name, and it wants exactly one top-level op.
         try:
-            return _as_module(ir.Operation.parse(source, source_name=filename))
+            return _as_module(_readable(ir.Operation.parse(source, source_name=filename)))
         except ir.MLIRError:
             if not errors or _SEVERAL_OPS not in errors[0].message:
-                raise IrError.of(errors, "the text is not IR") from None
+                raise (IrError.of(errors, "") if errors else _unexplained(source, filename)) from None
         # Module.parse puts several ops into a module, but calls their file "-".
         module = ir.Module.parse(source)
-        located = module.operation.get_asm(enable_debug_info=True, assume_verified=True)
-        return ir.Module.parse(located.replace('loc("-":', f"loc({ir.StringAttr.get(filename)}:"))
+        printed = located(module)
+        return _readable(ir.Module.parse(printed.replace('loc("-":', f"loc({ir.StringAttr.get(filename)}:")))
+
+
+def _unexplained(source: str, filename: str) -> IrError:
+    """Return the error for text about which MLIR says nothing: an op of tinyc's that is written without quotes."""
+    namespaces = "|".join(layer.dialect.DIALECT_NAMESPACE for layer in dialects.layers())
+    op = rf"//[^\n]*|{_STRING}|(?:^|[={{}}])[ \t]*((?:{namespaces})\.\w+)(?![ \t]*[=,}}\w.])"
+    for match in re.finditer(op, source, re.MULTILINE):
+        if match[2] is not None:
+            start = match.start(2)
+            line, column = source.count("\n", 0, start) + 1, start - source.rfind("\n", 0, start)
+            message = f"'{match[2]}' has no syntax of its own; write it in quotes, \"{match[2]}\"(…) : (…) -> …"
+            return IrError("InvalidIr", message, Where(file=filename, line=line, column=column))
+    return IrError("InvalidIr", "the text is not IR", Where(file=filename))
+
+
+def _readable(parsed: Any) -> Any:
+    """Return a module or an op, all of whose attributes the bindings can read.
+
+    Raises:
+        IrError: one is of a kind that they cannot.
+    """
+    found = unreadable(parsed)
+    if found is None:
+        return parsed
+    op, message = found
+    raise IrError("InvalidIr", message, where(op.location))
 
 
 def _as_module(op: Any) -> Any:

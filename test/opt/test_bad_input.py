@@ -32,7 +32,21 @@ def run(monkeypatch, capsys, source, *flags):
         (b'tensor<?x?xf32, #tiny.dims<["M"]>>', "error: "),
         (b'%0:9999999999999999999999 = "tiny.rand"() : () -> i32', "error: "),
         (b'"tiny.neg"() : () -> ()', "error: "),
+        (
+            b"// tiny.neg\nmodule {\n  tgpu.zero\n}",
+            "-:3:3: error: 'tgpu.zero' has no syntax of its own; write it in quotes",
+        ),
         (b'"tiny.permute"() {perm = 1 : i64} : () -> tensor<4xf32>', "error: "),
+        (
+            b'"func.func"() <{function_type = (i32) -> i32, res_attrs = [], sym_name = "f"}> ({\n^bb0(%x: i32):\n'
+            b'"func.return"(%x) : (i32) -> ()\n}) : () -> ()',
+            "-:1:47: error: 'res_attrs' has no entries",
+        ),
+        (
+            b'llvm.mlir.global internal @a() {"addr_space" = // 3\n #gpu<dim x>} : i32\n'
+            b"llvm.func @f() {\n%0 = llvm.mlir.addressof @a : !llvm.ptr\nllvm.return\n}",
+            "-:1:34: error: 'addr_space' is no number",
+        ),
     ],
 )
 def test_bad_text_is_an_error(monkeypatch, capsys, source, message):
@@ -41,6 +55,29 @@ def test_bad_text_is_an_error(monkeypatch, capsys, source, message):
     assert message in stderr
     assert "Traceback" not in stderr
     assert "InternalError" not in stderr
+
+
+@pytest.mark.parametrize(
+    "attribute", ["loc(unknown)", "array<ui32: 0>", "[{a = loc(unknown)}]", '"\\FF"', '{"\\FF" = 1}', '[@"\\FF"::@a]']
+)
+@pytest.mark.parametrize(
+    "source", ["module attributes {{x.y = {}}} {{}}", '%0 = "tiny.const"() {{value = {}}} : () -> tensor<4xf32>']
+)
+def test_attributes_that_the_bindings_cannot_read_are_refused(monkeypatch, capsys, source, attribute):
+    status, stderr = run(monkeypatch, capsys, source.format(attribute).encode())
+    assert status == 1
+    assert "of a kind that no op takes here" in stderr
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'module attributes {x.y = "addr_space = x, res_attrs = []"} {} // addr_space = x',
+        "llvm.mlir.global internal @a() {addr_space // of shared memory\n = // 3\n 3 : i32} : i32",
+    ],
+)
+def test_what_only_looks_like_a_fragile_attribute_is_read(monkeypatch, capsys, source):
+    assert run(monkeypatch, capsys, source.encode()) == (0, "")
 
 
 def test_aliases_that_double_each_other_are_refused(monkeypatch, capsys):

@@ -130,7 +130,7 @@ def test_the_warp_tile_of_002_is_a_scheme():
 
 def test_the_warp_tile_of_002_contradicts_another_scheme():
     (error,) = refused(plan_of, {"warp_tile": "naive_2x2_per_thread", "scheme": "mma"})
-    assert "which is a scheme, and 'scheme' says another" in error.message
+    assert "which is a scheme, and 'scheme' says another; remove one" in error.message
 
 
 def test_a_plan_that_is_made_in_python_is_checked_too():

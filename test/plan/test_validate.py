@@ -1,5 +1,6 @@
 """Plans against regions and targets: the defaults, and every refusal by itself."""
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ from tiny_programs import Program, gemm_bias_relu
 
 from tinyc.diagnostics import TinycError
 from tinyc.mlir import context
-from tinyc.plan.fields import NAIVE, SCHEMES, Plan
+from tinyc.plan.fields import ATTRIBUTES, NAIVE, SCHEMES, Plan
 from tinyc.plan.validate import USED, completed, fits
 from tinyc.plan.workload import Workload, workload_of
 from tinyc.target import target_of
@@ -139,7 +140,7 @@ def test_a_plan_for_either_architecture_stays_one():
 
 
 def test_loops_that_agree_with_the_tile_are_accepted():
-    plan = Plan(order=("n.o", "m.o", "k.o", "k.i"), split={"m": 64}, tile=(64, 64, 32), pipeline="k.i")
+    plan = Plan(order=("m.o", "n.o", "k.o", "k.i"), split={"m": 64}, tile=(64, 64, 32), pipeline="k.i")
     assert completed(plan, gemm(), SM80).order == plan.order
 
 
@@ -187,29 +188,33 @@ def test_a_contraction_scheme_on_another_region():
     )
 
 
-@pytest.mark.parametrize(
-    "field",
-    [
-        {"warp_tile": "64x64"},
-        {"fuse": (("m.o", "n.o", "t"),)},
-        {"unroll": {"k.i": 4}},
-        {"vectorize": {"axis": "n.i", "width": 8}},
-        {"layout_hints": {"A_swizzle": True}},
-        {"algo_choice": {"matmul": "streamk"}},
-        {"local_edges": ({"from": "a", "to": "b", "buffer": "reg"},)},
-        {"schedule": "simple"},
-        {"cluster": (2, 1)},
-        {"raster": {"along": "m", "group": 8}},
-        {"wait_depth": 1},
-        {"registers": (40, 232)},
-        {"loop": {"use_shared_memory": True}},
-    ],
-    ids=lambda field: next(iter(field)),
-)
+UNUSED = {
+    "warp_tile": "64x64",
+    "fuse": (("m.o", "n.o", "t"),),
+    "unroll": {"k.i": 4},
+    "vectorize": {"axis": "n.i", "width": 8},
+    "layout_hints": {"A_swizzle": True},
+    "algo_choice": {"matmul": "streamk"},
+    "split_k": 2,
+    "local_edges": ({"from": "a", "to": "b", "buffer": "reg"},),
+    "schedule": "simple",
+    "cluster": (2, 1),
+    "raster": {"along": "m", "group": 8},
+    "wait_depth": 1,
+    "registers": (40, 232),
+    "loop": {"use_shared_memory": True},
+}
+
+
+def test_every_field_is_used_or_is_refused():
+    assert UNUSED.keys() == ATTRIBUTES.keys() - set(USED[NAIVE])
+
+
+@pytest.mark.parametrize("field", UNUSED)
 def test_a_field_that_the_scheme_does_not_use(field):
-    name, message = refusal(Plan(**field))
+    name, message = refusal(Plan(**{field: UNUSED[field]}))
     assert name == "UnsupportedPlan"
-    assert message.startswith(f"'{next(iter(field))}' is not used by scheme 'naive_2x2_per_thread', which takes scheme")
+    assert message.startswith(f"'{field}' is not used by scheme 'naive_2x2_per_thread', which takes scheme")
 
 
 def test_a_field_that_generic_does_not_use():
@@ -314,6 +319,14 @@ def test_more_blocks_than_the_grid_has():
         "ResourceExceeded",
         "'bind' puts m.o at block.y, which makes 65536 blocks; sm_80 launches at most 65535 blocks along y; "
         "bind it to block.x, or choose a larger tile",
+    )
+
+
+def test_more_blocks_than_any_block_index_counts():
+    assert refusal(Plan(scheme=NAIVE), gemm(m=2**31 * 64)) == (
+        "ResourceExceeded",
+        "'bind' puts m.o at block.x, which makes 2147483648 blocks; sm_80 launches at most 2147483647 blocks along x; "
+        "choose a larger tile",
     )
 
 
@@ -428,6 +441,14 @@ def test_loops_in_another_order():
         "'order' is k.o m.o n.o, and scheme 'naive_2x2_per_thread' nests its loops in another order; "
         "write m.o n.o k.o k.i m.i n.i, or leave it out",
     )
+
+
+def test_an_order_of_blocks_that_is_not_that_of_their_indices():
+    message = "; write n.o m.o k.o k.i m.i n.i, or leave it out"
+    swapped = Plan(order=("m.o", "n.o"), bind={"m.o": "block.x", "n.o": "block.y"})
+    assert refusal(swapped)[1].endswith(message)
+    swapped = dataclasses.replace(swapped, order=("n.o", "m.o"))
+    assert completed(swapped, gemm(), SM80).order == ("n.o", "m.o")
 
 
 def test_an_order_of_an_axis_that_the_region_lacks():

@@ -3,15 +3,17 @@
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
+import tempfile
 
 import ml_dtypes
 import numpy as np
 import pytest
 
 import tinyc
-from tinyc import cli
+from tinyc import cli, opt
 
 GEMM = """
 {"uops": [ // X [M,K] times W [K,N], plus a bias
@@ -126,6 +128,17 @@ def test_compile_for_a_gpu_dumps_its_layers(run, gemm, tmp_path):
     assert sorted(texts) == names
     assert "tile = array<i64: 32, 32, 16>" in texts["04_plan.mlir"]
     assert ".target sm_90a" in texts["08_ptx.ptx"]
+
+
+def test_a_plan_that_is_refused_comes_with_the_command_that_repeats_it(run, gemm, tmp_path, monkeypatch, capfd):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    status, _, err = run("compile", gemm, "--target", "cuda", "--plan", 'set tile = [48, 64, 32];\n# it\'s "48"')
+    assert status == 1
+    refusal = r"'tile' has 48 along m, .*\[TC204 UnsupportedPlan\]\n"
+    command = re.search(rf"{refusal}note: to repeat it: tinyc-opt (.*)\n$", err)
+    assert command is not None
+    assert opt.main(shlex.split(command[1])) == 1
+    assert re.search(refusal, capfd.readouterr().err)
 
 
 def test_run_on_a_gpu_that_is_not_there_says_what_to_do(run, gemm, monkeypatch):

@@ -1,6 +1,7 @@
 """Passes as dataclasses, and the runner."""
 
 import re
+import shlex
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +13,16 @@ from tinyc import passes, pipeline, reproducer, text
 from tinyc.diagnostics import InternalError, TinycError, collect_remarks
 from tinyc.mlir import ir
 from tinyc.passes import Instrument, Pass, Upstream
+
+COPY = """
+!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+"region.kernel"() ({
+^bb0(%x: !buffer, %y: !buffer):
+  %0 = "region.read"(%x) : (!buffer) -> tensor<4xf32>
+  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !buffer) -> ()
+  omp.terminator
+}) {sym_name = "copy"} : () -> ()
+"""
 
 
 @dataclass(frozen=True)
@@ -110,6 +121,15 @@ def test_a_defect_comes_with_a_file_that_repeats_it():
     assert text.parse(recorded.ir) is not None
 
 
+def test_the_command_that_repeats_a_failure_is_one_for_a_shell(monkeypatch, tmp_path):
+    folder = tmp_path / "my files"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    *command, path = shlex.split(reproducer.Reproducer("builtin.module(cse)", "module {}").save())
+    assert command == ["tinyc-opt", "--run-reproducer"]
+    assert [str(each) for each in folder.iterdir()] == [path]
+
+
 def test_a_refusal_carries_what_repeats_it():
     mixed = """func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
       %0 = "tiny.neg"(%x) : (tensor<4xf32>) -> tensor<4xf32>
@@ -121,6 +141,18 @@ def test_a_refusal_carries_what_repeats_it():
         passes.run(refused, pipeline.parse("cse,tiny-to-region").steps)
     recorded = reproducer.read(caught.value.reproducer.text(), "-")
     assert recorded.pipeline == "builtin.module(tiny-to-region)"
+    with pytest.raises(TinycError, match=re.escape(caught.value.message)):
+        pipeline.parse(recorded.pipeline).run(text.parse(recorded.ir))
+
+
+def test_what_repeats_a_refusal_needs_no_file_of_the_users(tmp_path):
+    plan = tmp_path / "plan.json"
+    plan.write_text('{"scheme": "mma"}')
+    copy = text.parse(COPY)
+    with pytest.raises(TinycError, match="'scheme' is 'mma'") as caught:
+        passes.run(copy, pipeline.parse(f"region-plan{{plan={plan}}}").steps)
+    plan.unlink()
+    recorded = caught.value.reproducer
     with pytest.raises(TinycError, match=re.escape(caught.value.message)):
         pipeline.parse(recorded.pipeline).run(text.parse(recorded.ir))
 

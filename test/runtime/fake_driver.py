@@ -48,7 +48,7 @@ class FakeDriver:
     CUfunction_attribute = enum.Enum("FunctionAttribute", ["CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES"])
 
     def __init__(self, kernels=None, capability=(8, 0), grid_limits=(2**31 - 1, 65535, 65535), failing=None):
-        self.kernels = kernels or {}
+        self.kernels = {} if kernels is None else kernels
         self.failing = failing or {}
         self.calls: list[tuple] = []
         self.memory: dict[int, np.ndarray] = {}

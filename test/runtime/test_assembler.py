@@ -106,10 +106,10 @@ def test_a_variable_that_names_no_program_is_refused(monkeypatch, tmp_path, name
     assert caught.value.name == "UnreadableFile"
 
 
-def test_the_package_comes_before_the_path(monkeypatch, tmp_path):
+def test_the_newest_package_comes_before_the_path(monkeypatch, tmp_path):
     monkeypatch.delenv(assembler.VARIABLE, raising=False)
-    packages, on_path = tmp_path / "nvidia" / "cu13" / "bin", tmp_path / "bin"
-    for folder in (packages, on_path):
+    older, packages, on_path = (tmp_path / name for name in ("nvidia/cuda_nvcc/bin", "nvidia/cu13/bin", "bin"))
+    for folder in (older, packages, on_path):
         folder.mkdir(parents=True)
         (folder / "ptxas").write_text("#!/bin/sh\n")
         (folder / "ptxas").chmod(0o755)

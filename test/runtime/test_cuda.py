@@ -6,6 +6,9 @@ One test runs on a real GPU where there is one.
 import dataclasses
 import gc
 import json
+import time
+from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -151,7 +154,66 @@ def test_what_is_loaded_is_given_back_when_the_executable_goes():
     executable.run({"x": X, "y": Y})
     del executable
     gc.collect()
-    assert len(driver.named("cuDevicePrimaryCtxRelease")) == len(driver.named("cuDevicePrimaryCtxRetain")) == 2
+    assert closed(driver) == 2
+
+
+def closed(driver) -> int:
+    """Return how often the device has been opened and closed."""
+    opened = len(driver.named("cuDevicePrimaryCtxRetain"))
+    assert len(driver.named("cuDevicePrimaryCtxRelease")) == opened
+    return opened
+
+
+def test_a_model_that_is_freed_gives_back_what_it_has_on_the_device(monkeypatch):
+    driver = fake(kernels=defaultdict(lambda: (0, lambda *_: None)))
+    monkeypatch.setattr(cuda_driver, "_imported", lambda: driver)
+    x = {"id": "x", "uop": "INPUT", "arg": {"tensor_id": "X", "dtype": "fp32", "shape": [4]}}
+    model = tinyc.compile({"uops": [x, {"id": "y", "uop": "RELU", "src": ["x"]}]}, target="cuda")
+    run = model.run
+    run(X=X[:4])
+    assert driver.named("cuDevicePrimaryCtxRelease") == []
+    tinyc.model_free(model)
+    tinyc.model_free(model)
+    assert closed(driver) == 1
+    assert ".entry" in model.text("ptx")
+    with pytest.raises(TinycError, match="has been freed"):
+        run(X=X[:4])
+
+
+def test_threads_take_turns():
+    class Slow(FakeDriver):
+        def _cuModuleLoadDataEx(self, *arguments):  # noqa: N802 - the driver's name
+            time.sleep(0.05)
+            return super()._cuModuleLoadDataEx(*arguments)
+
+    driver = Slow(KERNELS)
+    executable = CudaExecutable(program(), PTX, "sm_80", driver)
+    with ThreadPoolExecutor(4) as pool:
+        results = list(pool.map(lambda _: executable.run({"x": X, "y": Y})["z"], range(8)))
+    assert all((result == (X + 1) * Y).all() for result in results)
+    assert len(driver.named("cuModuleLoadDataEx")) == 1
+
+
+def test_the_32_bits_around_the_last_element_of_a_buffer_are_its_own():
+    seen = []
+
+    def note(driver, grid, parameters):
+        *pointers, _ = parameters
+        seen.extend(pointers)
+        assert all(driver.array(pointer + 4, 1, np.uint32).size for pointer in pointers)
+
+    names = ("input_0", "output_0")
+    buffers = [Buffer(name, name.partition("_")[0], "device", 0, 6, "f16", (3,)) for name in names]
+    arena = [Buffer("temp_0", "arena", "device", 64, 6, "f16", (3,))]
+    pointers = [Pointer(name, "f16", (3,)) for name in (*names, "temp_0")]
+    one = (1, 1, 1)
+    kernels = (Kernel("note", 0, one, one, one, 0, (*pointers, ExtentValue(3)), ("input_0",), ("output_0", "temp_0")),)
+    halves = Program("main", (), ("x",), ("z",), (), (*buffers, *arena), kernels, 70)
+    executable = CudaExecutable(halves, PTX, "sm_80", fake(kernels={"note": (4, note)}))
+    executable.run({"x": np.zeros(3, np.float16)})
+    first, *rest = sorted(seen)
+    assert all((address - first) % 64 == 0 for address in rest), "no buffer begins in the last word of another"
+    assert len(rest) == 2
 
 
 @pytest.mark.parametrize(
@@ -187,9 +249,11 @@ def test_without_a_ptxas_that_knows_the_device_the_driver_compiles_the_ptx(monke
     [("sm_90a", (8, 0), "9.0;"), ("sm_90a", (10, 0), "9.0;"), ("sm_80", (7, 5), "8.0 or newer;")],
 )
 def test_a_device_that_does_not_run_the_code_is_refused(arch, capability, needs):
-    error = refused(fake(capability=capability), arch)
+    driver = fake(capability=capability)
+    error = refused(driver, arch)
     assert error.name == "UnsupportedTarget"
     assert f"code for {arch} needs {needs} compile with another arch" in error.message
+    assert closed(driver) == 1
 
 
 @pytest.mark.parametrize(("axis", "remedy"), [(0, "smaller inputs"), (1, "to block.x"), (2, "smaller batches")])
@@ -253,6 +317,28 @@ def test_memory_that_the_device_does_not_have():
     assert f"needs {sizes} bytes of Fake GPU's memory, of which 10 of 20 bytes are free" in error.message
 
 
+def test_memory_beyond_what_an_address_can_reach():
+    class OfThisMachine(FakeDriver):
+        def cuMemAlloc(self, size_bytes):  # noqa: N802 - the driver's name
+            return np.uint64(size_bytes)  # raises OverflowError, as the bindings do
+
+    driver = OfThisMachine(KERNELS)
+    driver.cuMemGetInfo = lambda: (Result.CUDA_SUCCESS, 10, 20)
+    huge = dataclasses.replace(program(), arena_bytes=2**70)
+    with pytest.raises(TinycError, match="bytes of Fake GPU's memory, of which 10 of 20") as caught:
+        CudaExecutable(huge, PTX, "sm_80", driver).run({"x": X, "y": Y})
+    assert caught.value.name == "OutOfMemory"
+
+
+@pytest.mark.parametrize("function", ["cuStreamCreate", "cuEventCreate", "cuModuleLoadDataEx", "cuModuleGetFunction"])
+def test_a_device_that_cannot_be_made_ready_is_closed(function):
+    driver = fake(failing={function: Result.CUDA_ERROR_ILLEGAL_ADDRESS})
+    error = refused(driver)
+    assert error.name == "DeviceFailure"
+    assert function in error.message
+    assert closed(driver) == 1  # while the error, and all that it refers to, is alive
+
+
 def test_an_arena_that_only_the_device_has_to_hold_is_not_held_against_this_machine():
     driver = fake(failing={"cuMemAlloc": Result.CUDA_ERROR_OUT_OF_MEMORY})
     driver.cuMemGetInfo = lambda: (Result.CUDA_SUCCESS, 10, 20)
@@ -261,13 +347,18 @@ def test_an_arena_that_only_the_device_has_to_hold_is_not_held_against_this_mach
         CudaExecutable(huge, PTX, "sm_80", driver).run({"x": X, "y": Y})
 
 
-def test_a_failure_on_the_device_is_named_and_its_memory_given_back():
+def test_a_failure_on_the_device_is_named_and_everything_given_back():
     driver = fake(failing={"cuStreamSynchronize": Result.CUDA_ERROR_ILLEGAL_ADDRESS})
-    error = refused(driver)
-    assert error.name == "DeviceFailure"
-    assert "on Fake GPU: cuStreamSynchronize failed with CUDA_ERROR_ILLEGAL_ADDRESS (meaning of 700)" in error.message
+    executable = CudaExecutable(program(), PTX, "sm_80", driver)
+    message = r"on Fake GPU: cuStreamSynchronize failed with CUDA_ERROR_ILLEGAL_ADDRESS \(meaning of 700\)"
+    with pytest.raises(TinycError, match=message) as caught:
+        executable.run({"x": X, "y": Y})
+    assert caught.value.name == "DeviceFailure"
+    assert closed(driver) == 1
     assert driver.memory == {}
     assert len(driver.named("cuCtxPushCurrent")) == len(driver.named("cuCtxPopCurrent"))
+    driver.failing.clear()
+    np.testing.assert_array_equal(executable.run({"x": X, "y": Y})["z"], (X + 1) * Y)
 
 
 def test_what_the_drivers_compiler_says_is_passed_on():

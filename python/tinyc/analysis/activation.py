@@ -145,8 +145,8 @@ def _canonical(tree: Tree) -> tuple[str, tuple[float, ...]]:
         flat = list(_flat(name, operands))
         numbers = [each for each in flat if isinstance(each, float)]
         parts = sorted(_canonical(each) for each in flat if not isinstance(each, float))
-        number = math.prod(numbers) if name == "mul" else math.fsum(numbers)
-        if number != (name == "mul"):
+        number, neutral = (math.prod(numbers), 1.0) if name == "mul" else (math.fsum(numbers), 0.0)
+        if number != neutral:
             parts.append(("c", (number,)))
         if len(parts) == 1:
             return parts[0]

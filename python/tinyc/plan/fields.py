@@ -174,7 +174,9 @@ def _naive(values: dict[str, Any]) -> Iterator[Problem]:
     if values.get("warp_tile") == NAIVE:
         del values["warp_tile"]
         if values.setdefault("scheme", NAIVE) != NAIVE:
-            yield Problem(("warp_tile",), f"'warp_tile' is '{NAIVE}', which is a scheme, and 'scheme' says another")
+            yield Problem(
+                ("warp_tile",), f"'warp_tile' is '{NAIVE}', which is a scheme, and 'scheme' says another; remove one"
+            )
 
 
 def _problems(values: dict[str, Any]) -> Iterator[Problem]:
@@ -183,9 +185,10 @@ def _problems(values: dict[str, Any]) -> Iterator[Problem]:
             yield from _KINDS[name].problems(value, (name,))
         else:
             path = (name,) if isinstance(name, str) else ()
-            yield Problem(
-                path, f"a plan has no field {kinds.shown(name)}{suggest(str(path[0]) if path else '', _KINDS)}"
-            )
+            hint = suggest(str(path[0]) if path else "", _KINDS)
+            if isinstance(value, Mapping):
+                hint += "; a table names regions by their keys of 16 digits, which the remarks of --region-plan tell"
+            yield Problem(path, f"a plan has no field {kinds.shown(name)}{hint}")
     yield from _depths(values.get("local_edges"))
     yield from _cached_twice(values.get("cache"))
 

@@ -20,15 +20,17 @@ from tinyc.plan.table import PlanTable
 
 #: More than the plans of any program, and less than would take long to refuse.
 MAX_CHARACTERS = 2**22
+_LONGEST_PATH = 4096
 
-_STATEMENT = re.compile(rf"\s*(?:{'|'.join(STATEMENTS)})\s")
+#: What plan text in one line begins with, a misspelt statement too; no usual name of a file.
+_TEXT = re.compile(rf"\s*(?:#|\[|(?:{'|'.join(STATEMENTS)})(?:\s|$))", re.IGNORECASE)
 
 
 def load(source: Any) -> Plan | PlanTable | None:
     """Return the plan or the table that `source` means: a path, JSON or DSL text, a dictionary, a plan, or None.
 
-    A text is told from a path by a brace, a `;` or a line break, or because it begins with a statement; in a text, what
-    begins with a bracket is JSON.
+    A text is told from a path by a brace, a `;` or a line break, or because it begins like one; in a text, what begins
+    with a bracket is JSON.
 
     Raises:
         TinycError: `UnreadableFile`, or `InvalidPlan` for each problem in a text.
@@ -38,7 +40,7 @@ def load(source: Any) -> Plan | PlanTable | None:
     if isinstance(source, Mapping):
         return _from_mapping(source)
     if isinstance(source, os.PathLike) or (isinstance(source, str) and source.strip() and not _is_text(source)):
-        return _from_bytes(read(Path(source)), str(source))
+        return _from_bytes(_content(source), str(source))
     if isinstance(source, str | bytes):
         return _from_text(source, None) if isinstance(source, str) else _from_bytes(source, None)
     raise TinycError(
@@ -47,8 +49,20 @@ def load(source: Any) -> Plan | PlanTable | None:
     )
 
 
+def _content(source: str | os.PathLike[str]) -> bytes:
+    """Return the bytes of a plan's file."""
+    name = str(source)
+    try:
+        if isinstance(source, str) and len(name) > _LONGEST_PATH:
+            raise TinycError("UnreadableFile", "cannot read the file", Where(file=f"{name[:40]}…"))
+        return read(Path(source))
+    except TinycError as error:
+        message = f"{error.message}; give the path of a plan, or its text: {json_text.EXAMPLE}; {dsl.EXAMPLE}"
+        raise TinycError(error.name, message, error.where) from None
+
+
 def _is_text(source: str) -> bool:
-    return bool({"{", ";", "\n"} & set(source)) or _STATEMENT.match(source) is not None
+    return bool({"{", ";", "\n"} & set(source)) or _TEXT.match(source) is not None
 
 
 def _from_mapping(source: Mapping[Any, Any]) -> Plan | PlanTable:

@@ -41,6 +41,13 @@ def _check_bind(given: dict[str, str], case: Case) -> None:
         case.refuse("PlanMismatch", "bind", message)
 
 
+_REMEDIES = {
+    "block.x": "choose a larger tile",
+    "block.y": "bind it to block.x, or choose a larger tile",
+    "block.z": "choose scheme generic",
+}
+
+
 def _check_counts(bound: dict[str, str], counts: dict[str, Dim], case: Case) -> None:
     target = case.target
     limits = {
@@ -50,10 +57,9 @@ def _check_counts(bound: dict[str, str], counts: dict[str, Dim], case: Case) -> 
     }
     for axis, index in bound.items():
         if _exceeds(counts[axis], limits[index]):
-            remedy = "choose scheme generic" if axis == "batch" else "bind it to block.x, or choose a larger tile"
             message = (
                 f"puts {axis} at {index}, which makes {counts[axis]} blocks; {target.name} launches at most "
-                f"{limits[index]} blocks along {index[-1]}; {remedy}"
+                f"{limits[index]} blocks along {index[-1]}; {_REMEDIES[index]}"
             )
             case.refuse("ResourceExceeded", "bind", message)
 

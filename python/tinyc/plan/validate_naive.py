@@ -15,22 +15,22 @@ from tinyc.plan.validate_case import Case
 from tinyc.plan.validate_grid import bind
 from tinyc.plan.validate_tile import Tile, tile_and_stages
 
-#: Axis → its depth in the loops that the scheme makes; those of one depth may stand in any order.
-_DEPTHS = {"batch": 0, "m.o": 0, "n.o": 0, "k.o": 1, "k.i": 2, "m.i": 3, "n.i": 3}
-_LOOPS = "write m.o n.o k.o k.i m.i n.i, or leave it out"
+#: The loops that the scheme makes in a block, outermost first; around them is the grid, batches outermost.
+_LOOPS = ("k.o", "k.i", "m.i", "n.i")
 
 
 def complete_naive(plan: Plan, case: Case) -> Plan:
     """Return `plan` with every decision made; what speaks against it goes to the refusals of `case`."""
     tile, stages = tile_and_stages(plan, case)
+    bound = bind(plan, tile, case)
     _check_split(plan, tile, case)
-    _check_order(plan, case)
+    _check_order(plan, bound, case)
     _check_pipeline(plan, case)
     return dataclasses.replace(
         plan,
         tile=tile,
         stages=stages,
-        bind=bind(plan, tile, case),
+        bind=bound,
         cache=cache(plan, stages, case),
         predicate_tail=_predicate_tail(plan, tile, case),
         epilogue=_epilogue(plan, case),
@@ -51,15 +51,18 @@ def _check_split(plan: Plan, tile: Tile, case: Case) -> None:
             case.refuse("PlanMismatch", "split", message)
 
 
-def _check_order(plan: Plan, case: Case) -> None:
+def _check_order(plan: Plan, bound: dict[str, str], case: Case) -> None:
+    """Check that the order is that of the scheme's loops; blocks along block.x are next to each other."""
     order = [axis for axis in plan.order or () if case.has_axis("order", axis)]
-    foreign = [axis for axis in order if axis not in _DEPTHS]
+    loops = ["batch", *sorted(("m.o", "n.o"), key=lambda axis: bound.get(axis, ""), reverse=True), *_LOOPS]
+    remedy = f"write {' '.join(axis for axis in loops if axis != 'batch' or axis in order)}, or leave it out"
+    foreign = [axis for axis in order if axis not in loops]
     if foreign:
-        message = f"has {' '.join(foreign)}, which scheme '{NAIVE}' has no loops for; {_LOOPS}"
+        message = f"has {' '.join(foreign)}, which scheme '{NAIVE}' has no loops for; {remedy}"
         case.refuse("UnsupportedPlan", "order", message)
-    depths = [_DEPTHS[axis] for axis in order if axis in _DEPTHS]
-    if depths != sorted(depths):
-        message = f"is {' '.join(order)}, and scheme '{NAIVE}' nests its loops in another order; {_LOOPS}"
+    nested = [axis for axis in order if axis in loops]
+    if nested != sorted(nested, key=loops.index):
+        message = f"is {' '.join(order)}, and scheme '{NAIVE}' nests its loops in another order; {remedy}"
         case.refuse("UnsupportedPlan", "order", message)
 
 

@@ -41,7 +41,7 @@ class Assembled:
 
 
 def find_ptxas() -> Path | None:
-    """Return the `ptxas` that the environment variable names, else the package's, else that on PATH; None: no such.
+    """Return the `ptxas` that the environment variable names, else the newest package's, else that on PATH, or None.
 
     Raises:
         TinycError: `UnreadableFile`: the variable names no program.
@@ -55,10 +55,16 @@ def find_ptxas() -> Path | None:
         return Path(named)
     spec = importlib.util.find_spec("nvidia")
     roots = list(spec.submodule_search_locations or ()) if spec else []
-    packaged = [found for root in roots for found in sorted(Path(root).glob("*/bin/ptxas"), reverse=True)]
-    runnable = [path for path in packaged if os.access(path, os.X_OK)]
+    packaged = (path for root in roots for path in Path(root).glob("*/bin/ptxas"))
+    runnable = sorted((path for path in packaged if os.access(path, os.X_OK)), key=_cuda_release, reverse=True)
     on_path = shutil.which("ptxas")
     return runnable[0] if runnable else Path(on_path) if on_path else None
+
+
+def _cuda_release(packaged: Path) -> int:
+    """Return the release of CUDA that a package is of: `nvidia/cu13/bin/ptxas`, before that `nvidia/cuda_nvcc/…`."""
+    folder = re.fullmatch(r"cu(\d+)", packaged.parent.parent.name)
+    return int(folder[1]) if folder else 0
 
 
 def assemble(ptx: str, arch: str) -> Assembled:

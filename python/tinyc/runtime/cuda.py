@@ -4,7 +4,8 @@ The driver is not touched before the first run, so that a program is compiled wh
 of device memory, copies to it, the launches in the order of their generations, and copies back, all on one stream.
 """
 
-import re
+import contextlib
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -19,24 +20,28 @@ from tinyc.runtime.assembler import assemble, find_ptxas
 from tinyc.runtime.cuda_driver import Device
 from tinyc.runtime.program import STATUS_BYTES, Kernel, Pointer, Program, Status
 from tinyc.runtime.status import check_status, fresh_status
+from tinyc.target import target_of
+from tinyc.target.target import Target
 
-#: Where a buffer starts in the device's memory: as the driver aligns what it gives.
+#: Where a buffer starts in the device's memory: as the driver aligns what it gives. What follows a buffer up to there
+#: is nobody's: a compare-and-swap on the last 16 bits of one takes the whole 32-bit word.
 ALIGNMENT_BYTES = 256
 #: Where the status slots are among the places of the buffers.
 _STATUS = "status"
-_ARCH = re.compile(r"sm_(\d+)(\d)(a?)")
 
 
 class CudaExecutable:
     """A program that is ready to run on a GPU of the architecture `arch` ("sm_80": 8.0 or newer; "sm_90a": 9.0 only).
 
-    `last_run_seconds` is the time that the kernels of the last run took. `binding` stands in for the driver's bindings.
+    `last_run_seconds` is the time that the kernels of the last run took. Runs of several threads take turns. `binding`
+    stands in for the driver's bindings.
     """
 
     def __init__(self, program: Program, ptx: str, arch: str, binding: Any = None) -> None:
-        self.program, self.ptx, self.arch = program, ptx, arch
+        self.program, self.ptx, self.target = program, ptx, target_of(arch)
         self.last_run_seconds: float | None = None
         self._binding = binding
+        self._lock = threading.Lock()
         self._device: Device | None = None
         self._kernels: dict[str, Any] = {}
 
@@ -52,9 +57,33 @@ class CudaExecutable:
         values = sizes.solve(program, [array.shape for array in given])
         sizes.check(program, values)
         outputs, status = fresh_outputs(program, values), fresh_status(program)
+        with self._lock:
+            try:
+                self._run(given, outputs, status, values)
+            except TinycError as error:
+                if error.name == "DeviceFailure":  # all later calls fail in the context of one that has failed
+                    self._close()
+                raise
+        check_status(program, status)
+        return dict(zip(program.outputs, outputs, strict=True))
+
+    def release(self) -> None:
+        """Give back what is loaded on the device; the next run loads it again."""
+        with self._lock:
+            self._close()
+
+    def _close(self) -> None:
+        if self._device is not None:
+            self._device.close()
+        self._device, self._kernels = None, {}
+
+    def _run(
+        self, given: list[np.ndarray], outputs: list[np.ndarray], status: np.ndarray, values: Mapping[str, int]
+    ) -> None:
+        """Fill `outputs` and `status`."""
         device = self._opened()
-        launches = _launches(program, values, device)
-        places, size_bytes = _places(program, values)
+        launches = _launches(self.program, values, device)
+        places, size_bytes = _places(self.program, values)
         with device.current(), device.memory(size_bytes) as base:
             for position, array in enumerate(given):
                 device.upload(base + places[f"input_{position}"], array)
@@ -66,25 +95,20 @@ class CudaExecutable:
                 device.download(array, base + places[f"output_{position}"])
             device.download(status, base + places[_STATUS])
             self.last_run_seconds = device.finish()
-        check_status(program, status)
-        return dict(zip(program.outputs, outputs, strict=True))
-
-    def release(self) -> None:
-        """Give back what is loaded on the device; the next run loads it again."""
-        if self._device is not None:
-            self._device.close()
-        self._device, self._kernels = None, {}
 
     def _opened(self) -> Device:
-        """Return the device with the program's kernels, loaded at the first run."""
+        """Return the device with the program's kernels, loaded at the first run; what fails leaves nothing open."""
         if self._device is None:
-            device = Device(self._binding)
-            code = _machine_code(self.ptx, self.arch, device)
-            with device.current():
-                module = device.load(code)
-                symbols = dict.fromkeys(kernel.symbol for kernel in self.program.kernels)
-                self._kernels = {symbol: device.kernel(module, symbol) for symbol in symbols}
-            self._device = device
+            with contextlib.ExitStack() as undo:
+                device = Device(self._binding)
+                undo.callback(device.close)
+                code = _machine_code(self.ptx, self.target, device)
+                with device.current():
+                    module = device.load(code)
+                    symbols = dict.fromkeys(kernel.symbol for kernel in self.program.kernels)
+                    self._kernels = {symbol: device.kernel(module, symbol) for symbol in symbols}
+                self._device = device
+                undo.pop_all()
         return self._device
 
     def _launch(self, device: Device, launch: "_Launch", base: int, places: Mapping[str, int]) -> None:
@@ -162,24 +186,23 @@ def _aligned(size_bytes: int) -> int:
     return -(-size_bytes // ALIGNMENT_BYTES) * ALIGNMENT_BYTES
 
 
-def _machine_code(ptx: str, arch: str, device: Device) -> bytes:
+def _machine_code(ptx: str, target: Target, device: Device) -> bytes:
     """Return a cubin for the device where there is a ptxas that knows it, else the PTX, which the driver compiles.
 
     Raises:
-        TinycError: `UnsupportedTarget`: the device does not run code of `arch`.
+        TinycError: `UnsupportedTarget`: the device does not run code for `target`.
     """
-    major, minor, is_exact = _ARCH.fullmatch(arch).groups()  # type: ignore[union-attr]  # a target's name
-    needed, capability = (int(major), int(minor)), device.capability
+    needed, capability, is_exact = target.compute_capability, device.capability, target.is_architecture_specific
     if capability != needed if is_exact else capability < needed:
         shown, wanted = (".".join(map(str, each)) for each in (capability, needed))
         raise TinycError(
             "UnsupportedTarget",
-            f"{device.name} has compute capability {shown}, and code for {arch} needs {wanted}"
+            f"{device.name} has compute capability {shown}, and code for {target.name} needs {wanted}"
             f"{'' if is_exact else ' or newer'}; compile with another arch, or with target='cpu'",
         )
     try:
         if find_ptxas() is not None:
-            return assemble(ptx, arch if is_exact else f"sm_{capability[0]}{capability[1]}").cubin
+            return assemble(ptx, target.chip if is_exact else f"sm_{capability[0]}{capability[1]}").cubin
     except TinycError as error:
         if error.name != "UnsupportedTarget":  # a ptxas that is too old for the device
             raise

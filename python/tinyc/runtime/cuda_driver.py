@@ -96,15 +96,21 @@ class Device:
             )
             self.grid_limits = tuple(driver.attribute(f"MAX_GRID_DIM_{axis}", self._handle) for axis in "XYZ")
             self._context = driver.call("cuDevicePrimaryCtxRetain", self._handle)
-            self._owned: list[tuple[str, Any]] = []
-            self._finalizer = weakref.finalize(self, _close, driver, self._handle, self._context, self._owned)
-            with self.current():
-                self._stream = driver.call("cuStreamCreate", 1)  # non-blocking: apart from the default stream
-                self._owned.append(("cuStreamDestroy", self._stream))
-                self._events = [driver.call("cuEventCreate", 0) for _ in range(2)]
-                self._owned += [("cuEventDestroy", event) for event in self._events]
         except DriverError as error:
             raise failure(error, "opening the device") from None
+        self._owned: list[tuple[str, Any]] = []
+        self._finalizer = weakref.finalize(self, _close, driver, self._handle, self._context, self._owned)
+        with contextlib.ExitStack() as undo:
+            undo.callback(self.close)
+            with self.current():
+                self._stream = self._own("cuStreamDestroy", driver.call("cuStreamCreate", 1))  # 1: non-blocking
+                self._events = [self._own("cuEventDestroy", driver.call("cuEventCreate", 0)) for _ in range(2)]
+            undo.pop_all()
+
+    def _own(self, destroy: str, handle: Any) -> Any:
+        """Note the function that gives `handle` back when the device is closed."""
+        self._owned.append((destroy, handle))
+        return handle
 
     @contextlib.contextmanager
     def current(self) -> Iterator[None]:
@@ -127,12 +133,11 @@ class Device:
         log, options = bytearray(_LOG_BYTES), self.driver.binding.CUjit_option
         keys = [options.CU_JIT_ERROR_LOG_BUFFER, options.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES]
         try:
-            module = self.driver.call("cuModuleLoadDataEx", code, len(keys), keys, [log, len(log)])
+            loaded = self.driver.call("cuModuleLoadDataEx", code, len(keys), keys, [log, len(log)])
         except DriverError as error:
             said = bytes(log).partition(b"\0")[0].decode(errors="replace").strip()
             raise failure(error, f"loading the kernels on {self.name}", said) from None
-        self._owned.append(("cuModuleUnload", module))
-        return module
+        return self._own("cuModuleUnload", loaded)
 
     def kernel(self, module: Any, name: str) -> Any:
         """Return a kernel of a module."""
@@ -147,8 +152,8 @@ class Device:
         """
         try:
             address = int(self.driver.call("cuMemAlloc", size_bytes))
-        except DriverError as error:
-            if error.code != _OUT_OF_MEMORY:
+        except (DriverError, OverflowError) as error:  # the bindings take no size that 64 bits do not hold
+            if isinstance(error, DriverError) and error.code != _OUT_OF_MEMORY:
                 raise
             free, total = self.driver.call("cuMemGetInfo")
             raise TinycError(

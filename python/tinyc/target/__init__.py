@@ -7,6 +7,8 @@ from tinyc.target.target import Target
 
 #: By age.
 TARGETS = (SM80, SM90)
+#: What is compiled for where neither the user nor a plan says it.
+DEFAULT_ARCH = SM80.name
 
 
 def target_of(name: str) -> Target:

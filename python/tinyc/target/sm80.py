@@ -7,6 +7,8 @@ _KIB = 1024
 SM80 = Target(
     name="sm_80",
     chip="sm_80",
+    compute_capability=(8, 0),
+    is_architecture_specific=False,
     # PTX ISA 8.0, "Release Notes": the version that has sm_90a too, so that both targets are written in one ISA.
     features="+ptx80",
     aliases=("sm80",),

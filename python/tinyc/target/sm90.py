@@ -6,8 +6,9 @@ _KIB = 1024
 
 SM90 = Target(
     name="sm_90a",
-    # PTX ISA, ".target": wgmma and setmaxnreg exist on sm_90a only, and its code runs on no other architecture.
     chip="sm_90a",
+    compute_capability=(9, 0),
+    is_architecture_specific=True,  # PTX ISA, ".target": sm_90a has wgmma and setmaxnreg, and runs nowhere else
     features="+ptx80",  # PTX ISA 8.0, "Release Notes": the first version that has sm_90a
     aliases=("sm90",),
     # CUDA C++ Programming Guide, "Compute Capabilities", table "Technical Specifications per Compute Capability", 9.0.

@@ -11,9 +11,12 @@ from dataclasses import dataclass
 class Target:
     """One architecture, and one product of it whose peak numbers stand for it."""
 
-    #: What tinyc calls it, which is also the processor that LLVM and ptxas are told: "sm_80", "sm_90a".
+    #: What tinyc calls it, and the processor that LLVM and ptxas are told: "sm_80", "sm_90a".
     name: str
     chip: str
+    #: Of the devices that it is for, major and minor; newer ones run its code too, unless it is architecture-specific.
+    compute_capability: tuple[int, int]
+    is_architecture_specific: bool
     #: The PTX ISA that LLVM is told to write, as a feature: "+ptx80" is version 8.0.
     features: str
     #: Other names that mean it.

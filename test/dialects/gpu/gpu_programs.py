@@ -12,7 +12,7 @@ import simt
 from tinyc import pipeline
 from tinyc.analysis.graphs import main_function
 from tinyc.dialects.exec.to_llvm import translate
-from tinyc.dialects.gpu.serial import serial
+from tinyc.dialects.gpu.cuda.reference import reference_of
 from tinyc.dialects.gpu.signature import kernels
 from tinyc.dialects.tiny.attributes import decode, tensor_type
 from tinyc.executors.elements import DTYPES
@@ -65,7 +65,7 @@ def compiled(function):
     with function.operation.context, ir.Location.unknown():
         module = ir.Module.create()
         with ir.InsertionPoint(module.body):
-            created = serial(function)
+            created = reference_of(function)
             name = created.operation.attributes["sym_name"].value
             _move_bits(created)
     pipeline.parse(f"exec-expand-f16,{UPSTREAM}").run(module)

@@ -620,3 +620,130 @@ gpu.func @k(%y: memref<?xf32, #gpu.address_space<global>> {tgpu.tensor = tensor<
   gpu.return
 }
 }
+
+// -----
+
+// An element of a map is found by itself; adding updates and ranking are statements of their own.
+!data = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!at = !region.memref<tensor<2xi64>, [1], 64 : i64, true>
+!few = !region.memref<tensor<2xf32>, [1], 64 : i64, true>
+func.func @add(%x: !data, %i: !at, %u: !few, %y: !data) {
+  // expected-error @+1 {{'tgpu.map' may not hold 'tiny.scatter', which has statements of its own}}
+  "tgpu.map"() ({
+    %0 = "region.read"(%x) : (!data) -> tensor<4xf32>
+    %1 = "region.read"(%i) : (!at) -> tensor<2xi64>
+    %2 = "region.read"(%u) : (!few) -> tensor<2xf32>
+    %3 = "tiny.scatter"(%0, %1, %2) {axis = 0 : i64, op = "add"} : (tensor<4xf32>, tensor<2xi64>, tensor<2xf32>) -> tensor<4xf32>
+    "region.yield"(%3, %y) {materialize = "gmem"} : (tensor<4xf32>, !data) -> ()
+    omp.terminator
+  }) : () -> ()
+  return
+}
+
+// -----
+
+// What a scatter puts is what is written.
+!data = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!at = !region.memref<tensor<2xi64>, [1], 64 : i64, true>
+!few = !region.memref<tensor<2xf32>, [1], 64 : i64, true>
+func.func @put(%x: !data, %i: !at, %u: !few, %y: !data) {
+  // expected-error @+1 {{'tgpu.map' has 'tiny.scatter' beside other results; it must be all that is yielded, once}}
+  "tgpu.map"() ({
+    %0 = "region.read"(%x) : (!data) -> tensor<4xf32>
+    %1 = "region.read"(%i) : (!at) -> tensor<2xi64>
+    %2 = "region.read"(%u) : (!few) -> tensor<2xf32>
+    %3 = "tiny.scatter"(%0, %1, %2) {axis = 0 : i64, op = "set"} : (tensor<4xf32>, tensor<2xi64>, tensor<2xf32>) -> tensor<4xf32>
+    %4 = "tiny.neg"(%3) : (tensor<4xf32>) -> tensor<4xf32>
+    "region.yield"(%4, %y) {materialize = "gmem"} : (tensor<4xf32>, !data) -> ()
+    omp.terminator
+  }) : () -> ()
+  return
+}
+
+// -----
+
+// A search yields what it finds.
+!data = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!best = !region.memref<tensor<2xf32>, [1], 64 : i64, true>
+func.func @best(%x: !data, %y: !best) {
+  // expected-error @+1 {{'tgpu.topk' has 'tiny.topk' beside other results; it must be all that is yielded, once}}
+  "tgpu.topk"() ({
+    %0 = "region.read"(%x) : (!data) -> tensor<4xf32>
+    %1, %2 = "tiny.topk"(%0) {axis = 0 : i64, k = 2 : i64, largest = true} : (tensor<4xf32>) -> (tensor<2xf32>, tensor<2xi64>)
+    %3 = "tiny.neg"(%1) : (tensor<2xf32>) -> tensor<2xf32>
+    "region.yield"(%3, %y) {materialize = "gmem"} : (tensor<2xf32>, !best) -> ()
+    omp.terminator
+  }) : () -> ()
+  return
+}
+
+// -----
+
+// A tile is loaded element by element.
+!data = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+func.func @load(%x: !data, %tiles: !tgpu.smem<tensor<8x4xf32>, 2 : i64>, %at: index) {
+  // expected-error @+1 {{'tgpu.load_tile' may not hold 'tiny.topk', which has statements of its own}}
+  "tgpu.load_tile"(%tiles, %at, %at, %at, %at) ({
+    %0 = "region.read"(%x) : (!data) -> tensor<4xf32>
+    %1, %2 = "tiny.topk"(%0) {axis = 0 : i64, k = 2 : i64, largest = true} : (tensor<4xf32>) -> (tensor<2xf32>, tensor<2xi64>)
+    "tgpu.yield"(%1) : (tensor<2xf32>) -> ()
+    omp.terminator
+  }) {rows = array<i64: 0>, columns = array<i64>, batches = array<i64>, guarded = []} : (!tgpu.smem<tensor<8x4xf32>, 2 : i64>, index, index, index, index) -> ()
+  return
+}
+
+// -----
+
+// Sides are a list.
+!data = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+func.func @load(%x: !data, %tiles: !tgpu.smem<tensor<8x4xf32>, 2 : i64>, %at: index) {
+  // expected-error @+1 {{'tgpu.load_tile' has guarded = "rows"; it must be a list of rows, columns}}
+  "tgpu.load_tile"(%tiles, %at, %at, %at, %at) ({
+    %0 = "region.read"(%x) : (!data) -> tensor<4xf32>
+    "tgpu.yield"(%0) : (tensor<4xf32>) -> ()
+    omp.terminator
+  }) {rows = array<i64: 0>, columns = array<i64>, batches = array<i64>, guarded = "rows"} : (!tgpu.smem<tensor<8x4xf32>, 2 : i64>, index, index, index, index) -> ()
+  return
+}
+
+// -----
+
+// Each output says where it goes.
+!data = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+func.func @copy(%x: !data, %y: !data) {
+  "tgpu.map"() ({
+    %0 = "region.read"(%x) : (!data) -> tensor<4xf32>
+    // expected-error @+1 {{'region.yield' needs 'materialize', "gmem" or "deferred", not None}}
+    "region.yield"(%0, %y) : (tensor<4xf32>, !data) -> ()
+    omp.terminator
+  }) : () -> ()
+  return
+}
+
+// -----
+
+// A scatter says whether it adds.
+!data = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!at = !region.memref<tensor<4xi32>, [1], 64 : i64, true>
+func.func @adds(%x: !data, %i: !at, %y: !data) {
+  // expected-error @+1 {{'tgpu.scatter_add' must hold one 'tiny.scatter' with op = "add"}}
+  "tgpu.scatter_add"() ({
+    %u = "region.read"(%x) : (!data) -> tensor<4xf32>
+    %v = "region.read"(%i) : (!at) -> tensor<4xi32>
+    %w = "tiny.scatter"(%u, %v, %u) {axis = 0 : i64} : (tensor<4xf32>, tensor<4xi32>, tensor<4xf32>) -> tensor<4xf32>
+    "region.yield"(%w, %y) {materialize = "gmem"} : (tensor<4xf32>, !data) -> ()
+    omp.terminator
+  }) : () -> ()
+  return
+}
+
+// -----
+
+// Floats are not summed up in integers.
+!tile = !tgpu.smem<tensor<8x8xf32>, 1 : i64>
+!sums = !tgpu.acc<tensor<8x8xi32>>
+func.func @multiply(%a: !tile, %b: !tile, %slot: index, %sums: !sums) {
+  // expected-error @+1 {{'tgpu.fma' adds products of f32 to sums in i32; both are floats, or both integers}}
+  %0 = "tgpu.fma"(%a, %b, %slot, %sums) : (!tile, !tile, index, !sums) -> !sums
+  return
+}

@@ -132,7 +132,7 @@ gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = arra
 // A plan is a dictionary.
 !buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
 gpu.module @kernels {
-// expected-error @+1 {{'gpu.func' @k has tgpu.plan = 3 : i64; a plan is a dictionary}}
+// expected-error @+1 {{'gpu.func' @k has tgpu.plan = 3 : i64, which is no plan: a plan is an object of fields, such as {"tile": [64, 64, 32]}}}
 gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1], tgpu.plan = 3} {
   "tgpu.map"() ({
     %v = "region.read"(%x) : (!buffer) -> tensor<4xf32>
@@ -504,4 +504,98 @@ func.func @main(%a: tensor<?x?xf32, #tiny.dims<["A", "B"]>>) -> tensor<?xf32, #t
   %k = "region.launch"() {kernel = @k} : () -> ((tensor<?x?xf32, #tiny.dims<["A", "B"]>>) -> tensor<?xf32, #tiny.dims<["C"]>>)
   %0 = call_indirect %k(%a) : (tensor<?x?xf32, #tiny.dims<["A", "B"]>>) -> tensor<?xf32, #tiny.dims<["C"]>>
   return %0 : tensor<?xf32, #tiny.dims<["C"]>>
+}
+
+// -----
+
+// Values are computed in the bodies of statements.
+!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+gpu.module @kernels {
+// expected-error @+1 {{'gpu.func' @k has 'region.read' beside its statements; it may have scf.for, arith and positions in the grid}}
+gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 16, 16, 1>, tgpu.grid = [1, 1, 1]} {
+  %v = "region.read"(%x) : (!buffer) -> tensor<4xf32>
+  gpu.return
+}
+}
+
+// -----
+
+// Only statements work on sums.
+!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+gpu.module @kernels {
+// expected-error @+1 {{'gpu.func' @k has a tile as an operand of 'arith.select'; loops carry sums, and statements take tiles}}
+gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 16, 16, 1>, tgpu.grid = [1, 1, 1]} {
+  %zero = "tgpu.zero"() : () -> !tgpu.acc<tensor<32x32xf32>>
+  %true = arith.constant true
+  %sums = arith.select %true, %zero, %zero : !tgpu.acc<tensor<32x32xf32>>
+  gpu.return
+}
+}
+
+// -----
+
+// A ring is where it is: no loop carries it.
+!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+gpu.module @kernels {
+// expected-error @+1 {{'gpu.func' @k has a tile as an operand of 'scf.for'; loops carry sums, and statements take tiles}}
+gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 16, 16, 1>, tgpu.grid = [1, 1, 1]} {
+  %c1 = arith.constant 1 : index
+  %ring = "tgpu.alloc_smem"() : () -> !tgpu.smem<tensor<8x8xf32>, 2 : i64>
+  %last = scf.for %i = %c1 to %c1 step %c1 iter_args(%tiles = %ring) -> (!tgpu.smem<tensor<8x8xf32>, 2 : i64>) {
+    scf.yield %tiles : !tgpu.smem<tensor<8x8xf32>, 2 : i64>
+  }
+  gpu.return
+}
+}
+
+// -----
+
+// Shared memory is reserved once.
+!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+gpu.module @kernels {
+// expected-error @+1 {{'gpu.func' @k has a 'tgpu.alloc_smem' in a loop; shared memory is reserved once, in front of it}}
+gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 16, 16, 1>, tgpu.grid = [1, 1, 1]} {
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c1 to %c1 step %c1 {
+    %ring = "tgpu.alloc_smem"() : () -> !tgpu.smem<tensor<8x8xf32>, 2 : i64>
+  }
+  gpu.return
+}
+}
+
+// -----
+
+// No thread waits for what threads of other blocks write.
+!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+gpu.module @kernels {
+// expected-error @+1 {{'gpu.func' @k reads a buffer that it writes; what lies between statements of one kernel are values}}
+gpu.func @k(%x: !buffer, %y: !buffer, %z: !buffer) kernel attributes {known_block_size = array<i32: 16, 16, 1>, tgpu.grid = [1, 1, 1]} {
+  "tgpu.map"() ({
+    %v = "region.read"(%x) : (!buffer) -> tensor<4xf32>
+    "region.yield"(%v, %y) {materialize = "gmem"} : (tensor<4xf32>, !buffer) -> ()
+    omp.terminator
+  }) : () -> ()
+  "tgpu.map"() ({
+    %v = "region.read"(%y) : (!buffer) -> tensor<4xf32>
+    "region.yield"(%v, %z) {materialize = "gmem"} : (tensor<4xf32>, !buffer) -> ()
+    omp.terminator
+  }) : () -> ()
+  gpu.return
+}
+}
+
+// -----
+
+// Outputs are the last buffers.
+!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+gpu.module @kernels {
+// expected-error @+1 {{'gpu.func' @k writes a buffer that others come after; its outputs are the last ones}}
+gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 16, 16, 1>, tgpu.grid = [1, 1, 1]} {
+  "tgpu.map"() ({
+    %v = "region.read"(%y) : (!buffer) -> tensor<4xf32>
+    "region.yield"(%v, %x) {materialize = "gmem"} : (tensor<4xf32>, !buffer) -> ()
+    omp.terminator
+  }) : () -> ()
+  gpu.return
+}
 }

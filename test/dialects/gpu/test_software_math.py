@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from tinyc import pipeline
+from tinyc.codegen import software_math
 from tinyc.dialects.exec.to_llvm import translate
-from tinyc.dialects.gpu import software_math
 from tinyc.mlir import context, ir
 from tinyc.runtime.jit import Code
 

@@ -1,6 +1,7 @@
 """CUDA files: nvcc compiles them; on the CPU, each thread being a fiber, `main` finds no error, or the one there is."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from tinyc import passes
 from tinyc.analysis.graphs import main_function
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.gpu.expand import GpuExpand
-from tinyc.dialects.gpu.to_cuda import cuda_text
+from tinyc.dialects.gpu.to_cuda import GpuToCuda, cuda_text
 from tinyc.dialects.region.to_exec import RegionToExec
 from tinyc.dialects.region.to_gpu import RegionToGpu
 from tinyc.dialects.tiny.to_region import TinyToRegion
@@ -163,10 +164,16 @@ def test_symbols_without_any_fitting_sizes_are_named():
     assert raised.value.name == "UnboundSymbol"
 
 
+def test_a_program_without_symbols_has_its_sizes_however_large():
+    document = (EXAMPLES / "gemm_bias_relu.json").read_text(encoding="utf-8")
+    text = cuda_text(gpu_module(document, {"M": 32768, "N": 32768, "K": 8192}))
+    assert "std::vector<half> X(268435456);" in text
+
+
 def test_kernels_without_their_statements_are_refused():
     module = gpu_module((EXAMPLES / "gemm_bias_relu.json").read_text(encoding="utf-8"))
     passes.run(module, [RegionToExec(), GpuExpand()])
-    with pytest.raises(TinycError, match=r"there is no sequential form of the kernel.*before --gpu-expand"):
+    with pytest.raises(TinycError, match=r"has been lowered further.*before --gpu-expand and --gpu-to-nvvm"):
         cuda_text(module)
 
 
@@ -181,6 +188,14 @@ def test_names_that_mean_something_in_cuda_are_changed(tmp_path):
     }
     ran = run(build(cuda_text(gpu_module(json.dumps(document))), tmp_path))
     assert (ran.line, ran.status) == ("max_abs_err=0.000000", 0)
+
+
+def test_a_tensor_may_be_called_like_a_function_that_its_kernel_calls(tmp_path):
+    document = (EXAMPLES / "gemm_bias_relu.json").read_text(encoding="utf-8")
+    renamed = document.replace('"X"', '"fma"').replace('"W"', '"cudaFree"')
+    text = cuda_text(gpu_module(re.sub('"fp(16|32)"', '"fp64"', renamed)))
+    assert re.search(r" fma\(", text), "the kernel calls it"
+    assert run(build(text, tmp_path)).status == 0
 
 
 def test_a_printed_module_gives_the_same_file(text_of):
@@ -228,3 +243,18 @@ def test_bools_and_bytes_are_stored_as_bytes(tmp_path):
     assert ran.status == 0
     assert actual["s"].tolist() == [0, 2, 0, 254]
     assert actual["n"].tolist() == [False, True, False, True]
+
+
+def test_a_position_that_is_known_is_a_number_of_64_bits(tmp_path):
+    """The only position along an axis is a literal, which the helpers for i64 are called with."""
+    document = {"uops": [{"id": "y", "uop": "IOTA", "arg": {"shape": [1], "axis": 0, "dtype": "bf16"}}]}
+    ran, actual = run_on(cuda_text(gpu_module(json.dumps(document))), {}, {"y": np.ones(1, DTYPES["bf16"])}, tmp_path)
+    assert (ran.status, actual["y"].tolist()) == (0, [0])
+
+
+def test_what_else_stands_in_the_module_is_left_out(text_of):
+    module = str(gpu_module((EXAMPLES / "gemm_bias_relu.json").read_text(encoding="utf-8")))
+    beside = "module {\n%a = arith.constant 1.0 : f32\n%b = arith.negf %a : f32\n"
+    module = parse(module.replace("module {\n", beside, 1))
+    passes.run(module, [GpuToCuda()])
+    assert cuda_text(module) == text_of("gemm_bias_relu")

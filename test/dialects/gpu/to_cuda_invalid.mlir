@@ -16,3 +16,26 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// What the CPU computes to compare with is one product.
+!buffer = !region.memref<tensor<32x32xf32>, [32, 1], 64 : i64, true>
+!tiles = !tgpu.smem<tensor<32x32xf32>, 1 : i64>
+!sums = !tgpu.acc<tensor<32x32xf32>>
+gpu.module @kernels {
+  // expected-error @+1 {{@k has 2 'tgpu.fma', and a CUDA file checks kernels of one product; print it without its host}}
+  gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 16, 16, 1>, tgpu.grid = [1, 1, 1]} {
+    %c0 = arith.constant 0 : index
+    %tiles = "tgpu.alloc_smem"() : () -> !tiles
+    %zero = "tgpu.zero"() : () -> !sums
+    %once = "tgpu.fma"(%tiles, %tiles, %c0, %zero) : (!tiles, !tiles, index, !sums) -> !sums
+    %twice = "tgpu.fma"(%tiles, %tiles, %c0, %once) : (!tiles, !tiles, index, !sums) -> !sums
+    gpu.return
+  }
+}
+func.func @main(%x: tensor<32x32xf32>) -> tensor<32x32xf32> {
+  %k = "region.launch"() {kernel = @k} : () -> ((tensor<32x32xf32>) -> tensor<32x32xf32>)
+  %0 = call_indirect %k(%x) : (tensor<32x32xf32>) -> tensor<32x32xf32>
+  return %0 : tensor<32x32xf32>
+}

@@ -67,8 +67,18 @@ gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_80", features = "+ptx80">] {
   llvm.func @aggregate(%x: !llvm.array<2 x f32>) attributes {nvvm.kernel} {
     llvm.return
   }
-  // expected-error @+1 {{argument 0 has llvm.byref; it may have llvm.align, llvm.noalias, llvm.readonly, llvm.writeonly}}
+  // expected-error @+1 {{argument 0 has the attribute llvm.byref; it may have llvm.align, llvm.noalias, llvm.readonly, llvm.writeonly}}
   llvm.func @reference(%x: !llvm.ptr<1> {llvm.byref = f32}) attributes {nvvm.kernel} {
+    llvm.return
+  }
+  // expected-error @+1 {{argument 0: llvm.align is 8589934592 : i64; it may be 1 : i64, 2 : i64, 4 : i64}}
+  llvm.func @far_apart(%x: !llvm.ptr<1> {llvm.align = 8589934592 : i64}) attributes {nvvm.kernel} {
+    // expected-error @+1 {{'llvm.load': alignment is 8589934592 : i64; it may be 1 : i64, 2 : i64, 4 : i64}}
+    %0 = llvm.load %x {alignment = 8589934592 : i64} : !llvm.ptr<1> -> f32
+    llvm.return
+  }
+  // expected-error @+1 {{'llvm.func': nvvm.reqntid is array<i32: -16, 16, 1>; it must be of the form array<i32: }}
+  llvm.func @no_threads() attributes {nvvm.kernel, nvvm.reqntid = array<i32: -16, 16, 1>} {
     llvm.return
   }
   // expected-error @+1 {{'llvm.mlir.global' must be an array of scalars in shared memory, without a value}}

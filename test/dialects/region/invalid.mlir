@@ -166,7 +166,7 @@ func.func @main(%a: tensor<4xf32>) {
 !data = !region.memref<tensor<6xf32>, [1], 64 : i64, true>
 !index = !region.memref<tensor<2xi32>, [1], 64 : i64, true>
 !updates = !region.memref<tensor<2xf32>, [1], 64 : i64, true>
-// expected-error @+1 {{has 'tiny.scatter' beside other results; it must be all that the kernel yields, once}}
+// expected-error @+1 {{has 'tiny.scatter' beside other results; it must be all that is yielded, once}}
 "region.kernel"() ({
 ^bb0(%d: !data, %i: !index, %u: !updates, %y: !data):
   %0 = "region.read"(%d) : (!data) -> tensor<6xf32>
@@ -196,3 +196,15 @@ func.func @main(%a: tensor<?xf32, #tiny.dims<["M"]>>) -> tensor<4xf32> {
   %0 = call_indirect %k(%a) : (tensor<?xf32, #tiny.dims<["M"]>>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+// A plan is one.
+!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+// expected-error @+1 {{'region.kernel' 'stages' is 9; give an integer in 1 … 8}}
+"region.kernel"() ({
+^bb0(%x: !buffer, %y: !buffer):
+  %0 = "region.read"(%x) : (!buffer) -> tensor<4xf32>
+  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !buffer) -> ()
+  omp.terminator
+}) {sym_name = "copy", plan = {stages = 9 : i64}} : () -> ()

@@ -9,9 +9,9 @@
 // CHECK-SAME: cache = [{at = "k.i", tensor = "X", where = "smem"}, {at = "k.i", tensor = "W", where = "smem"}],
 // CHECK-SAME: epilogue = ["relu"], precision = "ieee", predicate_tail = ["n"], scheme = "naive_2x2_per_thread",
 // CHECK-SAME: stages = 2 : i64, tile = array<i64: 64, 64, 32>}, sym_name = "product"}
-// SM90: remark: @product gets the default plan: naive_2x2_per_thread, tile 64 × 64 × 32, stages 2, since it is a contraction [plan-default]
+// SM90: remark: @product (region {{[0-9a-f]+}}) gets the default plan: naive_2x2_per_thread, tile 64 × 64 × 32, stages 2, since it is a contraction [plan-default]
 // SM90: plan = {arch = "sm_90a"
-// GIVEN: remark: @product has the plan that was given: naive_2x2_per_thread, tile 32 × 64 × 8, stages 2 [plan-given]
+// GIVEN: remark: @product (region {{[0-9a-f]+}}) has the plan that was given: naive_2x2_per_thread, tile 32 × 64 × 8, stages 2 [plan-given]
 // GIVEN: bind = {m.o = "block.x", n.o = "block.y"}
 // GIVEN-SAME: tile = array<i64: 32, 64, 8>
 !lhs = !region.memref<tensor<?x32xf16, #tiny.dims<["64*T", 32]>>, [32, 1], 64 : i64, true>

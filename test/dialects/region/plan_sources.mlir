@@ -16,7 +16,7 @@
 // NONE: error: the plan is for contractions, and the module has none; its regions are @copy (it is not one reduction whose result is written element by element); leave the plan out [TC202 PlanMismatch]
 // SCHEME: error: the plan of @copy: 'scheme' is 'mma', which this version has no kernel builder for; choose naive_2x2_per_thread or generic [TC204 UnsupportedPlan]
 // FIELD: error: the plan of @copy: 'raster' is not used by scheme 'generic'
-// FILE: error: {{.*}}No such file or directory [TC308 UnreadableFile]
+// FILE: error: {{.*}}No such file or directory; give the path of a plan, or its text{{.*}} [TC308 UnreadableFile]
 // ARCH: error: there is no GPU architecture 'sm_75'; choose one of sm_80, sm_90a [TC404 UnsupportedTarget]
 !buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
 "region.kernel"() ({

@@ -39,6 +39,13 @@ def test_a_kernel_takes_as_many_buffers_as_fit_its_parameters():
     assert error.value.name == "NoGpuKernel"
 
 
+def test_a_grid_has_as_many_blocks_as_a_grid_can_have():
+    buffer = "!region.memref<tensor<600000000000xi8>, [1], 64 : i64, true>"
+    body = f"""%0 = "region.read"(%a0) : ({buffer}) -> tensor<600000000000xi8>
+    "region.yield"(%0, %a1) {{materialize = "gmem"}} : (tensor<600000000000xi8>, {buffer}) -> ()"""
+    assert f"tgpu.grid = [{2**31 - 1}, 1, 1]" in lowered(kernel([buffer] * 2, body))
+
+
 def test_a_number_of_elements_that_is_no_extent_is_refused():
     large = "*".join(["A"] * 24)
     tensor = f'tensor<?x?x?xf32, #tiny.dims<["{large}", "{large}", "{large}"]>>'

@@ -36,65 +36,11 @@ func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// A gpu.func says how it is launched.
-// expected-error @unknown {{gpu.func @copy: it lacks 'tgpu.grid' of three sizes, x y z}}
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
-gpu.module @kernels {
-  gpu.func @copy(%x: !buffer {tgpu.name = "x"}, %y: !buffer {tgpu.name = "y"}) kernel {
-    gpu.return
-  }
-}
-func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
-  %k = "region.launch"() {kernel = @copy} : () -> ((tensor<4xf32>) -> tensor<4xf32>)
-  %0 = func.call_indirect %k(%a) : (tensor<4xf32>) -> tensor<4xf32>
-  return %0 : tensor<4xf32>
-}
-
-// -----
-
 // A gpu.func at the scalar level no longer says what its buffers hold.
-// expected-error @unknown {{its arguments must be its buffers, then its status buffer, then its extents; run --region-to-exec before --gpu-expand}}
+// expected-error @unknown {{gpu.func @copy is expanded already; run --region-to-exec before --gpu-expand}}
 gpu.module @kernels {
   gpu.func @copy(%x: memref<?xf32, #gpu.address_space<global>>, %y: memref<?xf32, #gpu.address_space<global>>)
       kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
-    gpu.return
-  }
-}
-func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
-  %k = "region.launch"() {kernel = @copy} : () -> ((tensor<4xf32>) -> tensor<4xf32>)
-  %0 = func.call_indirect %k(%a) : (tensor<4xf32>) -> tensor<4xf32>
-  return %0 : tensor<4xf32>
-}
-
-// -----
-
-// The kernel that goes before another one is there.
-// expected-error @unknown {{gpu.func @copy: 'tgpu.init' is @missing, and there is no such kernel}}
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
-gpu.module @kernels {
-  gpu.func @copy(%x: !buffer {tgpu.name = "x"}, %y: !buffer {tgpu.name = "y"})
-      kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1], tgpu.init = @missing} {
-    gpu.return
-  }
-}
-func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
-  %k = "region.launch"() {kernel = @copy} : () -> ((tensor<4xf32>) -> tensor<4xf32>)
-  %0 = func.call_indirect %k(%a) : (tensor<4xf32>) -> tensor<4xf32>
-  return %0 : tensor<4xf32>
-}
-
-// -----
-
-// The kernel that goes before another one takes the same buffers.
-// expected-error @unknown {{@first takes 1 buffers, and its launch has others}}
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
-gpu.module @kernels {
-  gpu.func @first(%y: !buffer {tgpu.name = "y"})
-      kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
-    gpu.return
-  }
-  gpu.func @copy(%x: !buffer {tgpu.name = "x"}, %y: !buffer {tgpu.name = "y"})
-      kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1], tgpu.init = @first} {
     gpu.return
   }
 }

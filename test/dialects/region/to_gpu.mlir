@@ -5,7 +5,7 @@
 // A matrix product with its epilogue, all extents symbolic: block ids give the tile of the output, a loop over k fills a
 // ring of two tiles for each operand, every side is guarded. The buffers are called as in the host function, which stays.
 // A region without a plan gets the default one, and a remark says so.
-// REMARK: remark: @matmul_add_relu gets the default plan: naive_2x2_per_thread, tile 64 × 64 × 32, stages 2, {{.*}} [plan-default]
+// REMARK: remark: @matmul_add_relu (region {{[0-9a-f]+}}) gets the default plan: naive_2x2_per_thread, tile 64 × 64 × 32, stages 2, {{.*}} [plan-default]
 // CHECK-LABEL: gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_80", features = "+ptx80">]
 // CHECK: gpu.func @matmul_add_relu(%[[X:[a-z0-9]+]]: {{.*}} {tgpu.name = "X"}, %[[W:[a-z0-9]+]]: {{.*}} {tgpu.name = "W"}, %[[B:[a-z0-9]+]]: {{.*}} {tgpu.name = "bias"}, %[[Y:[a-z0-9]+]]: {{.*}} {tgpu.name = "Y"}, %[[M:[a-z0-9]+]]: index {tgpu.extent = "M"}, %[[K:[a-z0-9]+]]: index {tgpu.extent = "K"}, %[[N:[a-z0-9]+]]: index {tgpu.extent = "N"}) kernel
 // CHECK-SAME: known_block_size = array<i32: 16, 16, 1>, tgpu.grid = ["(N - 1) floordiv 64 + 1", "(M - 1) floordiv 64 + 1", 1]
@@ -196,7 +196,7 @@ func.func @main(%x: tensor<9xi1>, %i: tensor<2xi32>, %u: tensor<2xi1>) -> tensor
 
 // A region's own plan is used, for the architecture that it names: with one stage, the tiles must be read before they
 // are filled again; m runs along x where the plan says so. Names that are none in PTX are changed, in the launch too.
-// REMARK-NOT: @my kernel gets the default plan
+// REMARK-NOT: @my kernel (region {{[0-9a-f]+}}) gets the default plan
 // CHECK-LABEL: gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx80">]
 // CHECK: gpu.func @my_kernel({{.*}} {tgpu.name = "A_in_"}, {{.*}} {tgpu.name = "n0"}, {{.*}} {tgpu.name = "A_in__1"}) kernel
 // CHECK-SAME: tgpu.grid = [3, 4, 1], tgpu.plan = {arch = "sm90"

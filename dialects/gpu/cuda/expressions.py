@@ -2,7 +2,7 @@
 
 In: an op of arith, math or memref.load, and the texts of its operands. Out: a `Text`, which knows how tightly it binds,
 so that only the brackets that are needed are written. Where C++ leaves a case undefined or means another one (overflow
-of signed integers, NaN in a maximum), a function of the prelude (`cuda_prelude`) stands instead of the operator;
+of signed integers, NaN in a maximum), a function of the prelude (`prelude`) stands instead of the operator;
 arithmetic on `index` is plain, since positions in memory do not overflow.
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tinyc.dialects.gpu.cuda_types import constant_text, is_narrow, type_name, unsigned_name
+from tinyc.dialects.gpu.cuda.types import constant_text, is_narrow, type_name, unsigned_name
 from tinyc.mlir import ir
 
 ATOM, UNARY, PRODUCT, SUM, SHIFT, RELATION, EQUALITY, AND, OR, CHOICE = 16, 15, 13, 12, 11, 10, 9, 5, 4, 3
@@ -200,8 +200,13 @@ def _negated(printer: Any, op: Any, _: int) -> Text:
     return Text(f"-{printer.operand(op.operands[0]).within(ATOM)}", UNARY)
 
 
+_SAME_IN_C = ("ceil", "cos", "erf", "exp", "exp2", "floor", "fma", "log", "log2", "sin", "sqrt", "tanh", "trunc")
+#: The functions of the C library that are called; for f32 there is an `f` behind their names.
+LIBRARY = (*_SAME_IN_C, "fabs", "fmax", "fmin", "fmod", "rint")
+
+
 def _function(name: str) -> Writer:
-    """Write a function of the C library, which has an `f` behind its name for f32."""
+    """Write a function of the C library."""
     return lambda printer, op, _: call(
         f"{name}{'f' if str(_type(op)) == 'f32' else ''}", *map(printer.operand, op.operands)
     )
@@ -263,6 +268,8 @@ def _convert(from_unsigned: bool = False, to_unsigned: bool = False) -> Writer:
             operand = converted(unsigned_name(source), operand)
         if to_unsigned:
             operand = converted(unsigned_name(target), operand)
+        if not _is_index(target):
+            operand = _exact(source, operand)
         return operand if type_name(source) == type_name(target) else converted(type_name(target), operand)
 
     return write
@@ -352,7 +359,6 @@ WRITERS: dict[str, Writer] = {
     "memref.load": _loaded,
     "math.absf": _function("fabs"),
     "math.rsqrt": lambda printer, op, _: call(printer.helper("reciprocal_root"), printer.operand(op.operands[0])),
-    **{f"math.{name}": _function(name) for name in ("exp2", "log2", "sqrt", "sin", "cos", "exp", "log", "erf", "tanh")},
-    **{f"math.{name}": _function(name) for name in ("floor", "ceil", "fma", "trunc")},
+    **{f"math.{name}": _function(name) for name in _SAME_IN_C},
     "math.roundeven": _function("rint"),
 }

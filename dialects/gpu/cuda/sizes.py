@@ -11,8 +11,8 @@ from typing import Any
 from tinyc.analysis import extents
 from tinyc.analysis.extents import Dim, ExtentError, FloorDiv
 from tinyc.diagnostics import TinycError
-from tinyc.dialects.gpu.cuda_folding import inner_blocks, loop_variables
-from tinyc.dialects.gpu.cuda_types import is_float
+from tinyc.dialects.gpu.cuda.folding import inner_blocks, loop_variables
+from tinyc.dialects.gpu.cuda.types import is_float
 from tinyc.mlir import ir
 from tinyc.runtime.program import Program
 from tinyc.runtime.sizes import check
@@ -56,11 +56,13 @@ def _division_text(atom: FloorDiv, names: Mapping[str, str]) -> str:
 
 
 def default_sizes(program: Program) -> dict[str, int]:
-    """Return a size for each symbol, such that everything holds that the program relies on.
+    """Return a size for each symbol, such that everything holds that the program relies on, and the CPU is done soon.
 
     Raises:
         TinycError: `UnboundSymbol`: none of the sizes that are tried does.
     """
+    if not program.symbols:
+        return {}  # however large: there is no choice
     for sizes in _candidates(program.symbols):
         values = dict(zip(program.symbols, sizes, strict=True))
         if _fits(program, values):

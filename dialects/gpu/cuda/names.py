@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+from tinyc.dialects.gpu.cuda.expressions import LIBRARY
 from tinyc.mlir import ir
 
 _LOOPS = "ijklmpqrst"
@@ -18,26 +19,24 @@ _CONVERSIONS = frozenset(("arith.extf", "arith.truncf", "arith.extsi", "arith.ex
 
 #: Words that nothing may be called: of the language, macros, and those that the file uses itself.
 RESERVED = frozenset(
-    """CHECK_CUDA EOF INFINITY M_PI NAN NULL RAND_MAX abort agree alignas alignof allocate and and_eq arena
+    """CHECK_CUDA EOF INFINITY INT32_MIN INT64_MIN M_PI NAN NULL abort agree alignas alignof allocate and and_eq arena
     arena_expected argc argument argv asm assert assign atomic_add auto bit_cast bitand bitor block blockDim
-    blockIdx bool break case catch ceil ceil_div ceilf char char16_t char32_t class compare compl const constexpr
-    continue cos cosf d_status decltype default delete dim3 do double dynamic_cast else enum erf erff errno exit exp
-    exp2 exp2f expf explicit export extern fabs fabsf failed false fill fill_floats fill_integers float floor
-    floor_div floorf fmaf fmax fmaxf fmin fminf fmod fmodf for fprintf friend generator goto grid gridDim half
-    has_blocks if inline int int16_t int32_t int64_t int8_t is_nan larger launch less_or_greater linux log log2
-    log2f logf long main max_abs_err maximum memcpy minimum multiply_high mutable namespace new noexcept not not_eq
-    note_index nullptr number ok operator or or_eq printf private protected public read_size reciprocal_root
-    register report_index require return rint rng short signed sin sinf size_t sizeof sizes smaller sqrt sqrtf
-    static status status_expected std stderr stdin stdout strlen struct switch tanh tanhf template this threadIdx
-    thread_local throw to_device to_host tolerance true try typedef typeid typename uint16_t uint32_t uint64_t
-    uint8_t union unix unsigned using virtual void volatile wchar_t while worst wrapping_add wrapping_mul
-    wrapping_sub xor xor_eq""".split()  # noqa: SIM905
-)
+    blockIdx bool break case catch ceil_div char char16_t char32_t class compare compl const constexpr continue
+    d_status decltype default delete dim3 do double dynamic_cast else enum errno exit explicit export extern
+    false fill_floats fill_integers float floor_div for fprintf friend generator goto grid gridDim half
+    has_blocks if inline int int16_t int32_t int64_t int8_t is_nan larger less_or_greater linux long main
+    max_abs_err maximum memcpy minimum multiply_high mutable namespace new noexcept not not_eq note_index
+    nullptr number ok operator or or_eq printf private protected public read_size reciprocal_root register
+    report_index require return short signed size_t sizeof smaller static status status_expected std stderr
+    stdin stdout strlen struct switch template this threadIdx thread_local throw to_device to_host true try
+    typedef typeid typename uint16_t uint32_t uint64_t uint8_t union unix unsigned using virtual void volatile
+    wchar_t while wrapping_add wrapping_mul wrapping_sub xor xor_eq""".split()  # noqa: SIM905
+).union(*((name, f"{name}f") for name in LIBRARY))
 #: Functions of the C library, which no kernel may be called.
 _LIBRARY = frozenset(
     """abs accept bfloat16 cbrt clock close connect div error exp10 free gamma hypot index j0 j1 jn kill lgamma link
     log10 max min open pause pipe pow pow10 rand read remove rename round select send signal sleep swap system tan
-    tgamma time trunc wait write y0 y1 yn""".split()  # noqa: SIM905
+    tgamma time wait write y0 y1 yn""".split()  # noqa: SIM905
 )
 
 
@@ -46,7 +45,7 @@ def identifier(name: str) -> str:
     text = re.sub(r"\W", "_", name, flags=re.ASCII)
     text = f"v{text}" if not text or text[0].isdigit() or text[0] == "_" else text
     text = re.sub(r"__+", "_", text)
-    return f"{text}_" if text in RESERVED else text
+    return f"{text}_" if text in RESERVED or text.startswith("cuda") else text
 
 
 def distinct(names: Iterable[str], taken: Iterable[str] = ()) -> list[str]:

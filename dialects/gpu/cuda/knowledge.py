@@ -13,17 +13,18 @@ with `base` = 1e-3 where a 16-bit float is on the way to it (2^-7 for bf16), 1e-
 terms of the sums on the way to it, and `u` = the unit roundoff of their type: the rule of `executors.tolerance`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from tinyc.analysis import extents
 from tinyc.analysis.extents import Dim
-from tinyc.dialects.gpu.cuda_folding import inner_blocks
-from tinyc.dialects.gpu.cuda_host import Knowledge
-from tinyc.dialects.gpu.cuda_sizes import default_sizes, extents_sum, index_limits, summed_terms
-from tinyc.dialects.gpu.cuda_types import is_float
+from tinyc.dialects.gpu.cuda.host import Knowledge
+from tinyc.dialects.gpu.cuda.sizes import default_sizes, extents_sum, index_limits, summed_terms
+from tinyc.dialects.gpu.cuda.types import is_float
+from tinyc.dialects.region.verify import block_of
 from tinyc.executors.tolerance import Rounding
+from tinyc.mlir import nested
 from tinyc.runtime.program import ExtentValue, Kernel, Pointer, Program
 
 _UNIT_ROUNDOFF = {"f32": "0x1p-24", "f64": "0x1p-53"}
@@ -51,13 +52,13 @@ def knowledge_of(
     limits: dict[str, list[Dim]] = {}
     steps, before = [], {}
     for number, kernel in enumerate(program.kernels):
-        arguments = list(kernels[kernel.symbol].operation.regions[0].blocks[0].arguments)
+        arguments = list(block_of(kernels[kernel.symbol]).arguments)
         for parameter, argument in zip(kernel.parameters, arguments, strict=True):
             if isinstance(parameter, Pointer):
                 found = limits.setdefault(parameter.buffer, [])
                 found += [each for each in index_limits(argument, _symbols(kernel, arguments)) if each not in found]
-        block = references[kernel.symbol].operation.regions[0].blocks[0]
-        steps.append(_step(block, _symbols(kernel, list(block.arguments))))
+        reference = references[kernel.symbol]
+        steps.append(_step(reference, _symbols(kernel, list(block_of(reference).arguments))))
         earlier = frozenset().union(*(before.get(name, frozenset()) for name in (*kernel.reads, *kernel.writes)))
         before.update(dict.fromkeys(kernel.writes, earlier | {number}))
     base, terms, roundoff = {}, {}, {}
@@ -85,8 +86,8 @@ def _symbols(kernel: Kernel, arguments: list[Any]) -> dict[Any, str]:
     }
 
 
-def _step(block: Any, symbols: Mapping[Any, str]) -> Step:
-    ops = list(_ops(block))
+def _step(function: Any, symbols: Mapping[Any, str]) -> Step:
+    ops = nested(function)
     if not any(_rounds(op) for op in ops):
         return Step((), (), 0)
     values = [value for op in ops for value in (*op.operands, *op.results)]
@@ -95,15 +96,8 @@ def _step(block: Any, symbols: Mapping[Any, str]) -> Step:
     return Step(
         tuple(dict.fromkeys(str(kind) for kind in kinds if is_float(kind))),
         tuple(dict.fromkeys(str(kind) for kind in carried if is_float(kind))),
-        summed_terms(block, symbols),
+        summed_terms(block_of(function), symbols),
     )
-
-
-def _ops(block: Any) -> Iterator[Any]:
-    for each in block.operations:
-        yield each.operation
-        for inner in inner_blocks(each.operation):
-            yield from _ops(inner)
 
 
 def _rounds(op: Any) -> bool:

@@ -8,19 +8,25 @@ from typing import Any
 
 from tinyc.codegen import scalars, scatter_update, top_k
 from tinyc.codegen.elements import Index
+from tinyc.diagnostics import TinycError
 from tinyc.dialects.gpu.bodies import loaded_value, only, outputs_of, store
 from tinyc.dialects.gpu.flat_elements import FlatElements
 from tinyc.dialects.gpu.naive_tile import multiply_add
 from tinyc.dialects.gpu.signature import signature_of
 from tinyc.dialects.region.verify import block_of, yields_of
 from tinyc.dialects.tiny.attributes import decode, tensor_type
-from tinyc.mlir import func, ir, passmanager
+from tinyc.mlir import func, ir, nested, passmanager
+from tinyc.text import where
 
 SUFFIX = "_reference"
 
 
-def serial(function: Any) -> Any:
-    """Create the sequential form of a kernel at the insertion point, and return it."""
+def reference_of(function: Any) -> Any:
+    """Create the sequential form of a kernel at the insertion point, and return it.
+
+    Raises:
+        TinycError: `InvalidIr`: it has several products.
+    """
     signature = signature_of(function)
     types = signature.flat_types(None)
     name = function.operation.attributes["sym_name"].value + SUFFIX
@@ -31,38 +37,49 @@ def serial(function: Any) -> Any:
         values = list(block.arguments)
         with ir.InsertionPoint(block):
             elements = FlatElements(signature.buffers(values), signature.symbols(values), signature.status(values))
-            _compute(elements, _statements(block_of(function)))
+            _compute(elements, _Statements(function))
             func.ReturnOp([])
     passmanager.PassManager.parse("func.func(cse,loop-invariant-code-motion,cse)").run(created.operation)
     return created
 
 
-def _statements(block: Any) -> dict[str, list[Any]]:
-    """Return the statements of a kernel by name, those in loops too."""
-    found: dict[str, list[Any]] = {}
-    for op in block.operations:
-        if op.operation.name == "scf.for":
-            for name, inner in _statements(op.operation.regions[0].blocks[0]).items():
-                found.setdefault(name, []).extend(inner)
-        found.setdefault(op.operation.name, []).append(op.operation)
-    return found
+class _Statements:
+    """The statements of a kernel, those in loops too."""
+
+    def __init__(self, function: Any) -> None:
+        self.kernel = function.operation
+        self.ops = nested(function)
+
+    def named(self, name: str) -> list[Any]:
+        """Return those of one kind."""
+        return [op for op in self.ops if op.name == name]
+
+    def one(self, name: str, ring: Any = None) -> Any:
+        """Return the one of its kind, or the one that fills a ring of tiles."""
+        found = [op for op in self.named(name) if ring is None or op.operands[0] == ring]
+        if len(found) != 1:
+            kernel = self.kernel.attributes["sym_name"].value
+            what = f"{len(found)} '{name}'{' of one ring' if ring is not None else ''}"
+            message = f"@{kernel} has {what}, and a CUDA file checks kernels of one product; print it without its host"
+            raise TinycError("InvalidIr", message, where(self.kernel.location))
+        return found[0]
 
 
-def _compute(elements: FlatElements, statements: dict[str, list[Any]]) -> None:
-    if "tgpu.fma" in statements:
+def _compute(elements: FlatElements, statements: _Statements) -> None:
+    if statements.named("tgpu.fma"):
         _contraction(elements, statements)
-    for op in statements.get("tgpu.map", ()):
+    for op in statements.named("tgpu.map"):
         _map(elements, op)
-    for op in statements.get("tgpu.topk", ()):
+    for op in statements.named("tgpu.topk"):
         _topk(elements, op)
-    for op in statements.get("tgpu.scatter_add", ()):
+    for op in statements.named("tgpu.scatter_add"):
         _updates(elements, op)
 
 
-def _contraction(elements: FlatElements, statements: dict[str, list[Any]]) -> None:
+def _contraction(elements: FlatElements, statements: _Statements) -> None:
     """Compute each element of the outputs from one sum."""
-    (fma,), (epilogue,) = statements["tgpu.fma"], statements["tgpu.epilogue"]
-    lhs, rhs = (_loading(statements["tgpu.load_tile"], tiles) for tiles in list(fma.operands)[:2])
+    fma, epilogue = statements.one("tgpu.fma"), statements.one("tgpu.epilogue")
+    lhs, rhs = (statements.one("tgpu.load_tile", ring) for ring in list(fma.operands)[:2])
     (argument,) = block_of(epilogue).arguments
     result = tensor_type(argument.type)
     accumulator = tensor_type(fma.results[0].type.params[0].maybe_downcast().value).element
@@ -87,12 +104,6 @@ def _contraction(elements: FlatElements, statements: dict[str, list[Any]]) -> No
         finished = scalars.cast(total, accumulator, result.element)
         elements.reduced[argument] = lambda _: finished
         store(elements, yields_of(epilogue), index)
-
-
-def _loading(loads: list[Any], tiles: Any) -> Any:
-    """Return the statement that fills a ring of tiles."""
-    (found,) = (op for op in loads if op.operands[0] == tiles)
-    return found
 
 
 def _axes(op: Any, side: str) -> tuple[int, ...]:

@@ -5,8 +5,8 @@ In: a scalar f32 or f64. Out: the value of the function, at the current insertio
 
 from typing import Any
 
-from tinyc.dialects.gpu.software_math_format import coefficients, format_of, polynomial
-from tinyc.dialects.gpu.software_math_reduction import reduce_angle
+from tinyc.codegen.software_math.angle import reduce_angle
+from tinyc.codegen.software_math.format import coefficients, format_of, polynomial
 from tinyc.mlir import arith, ir, math
 
 #: S of sin r = r + r³ S(r²) and C of cos r = 1 - r²/2 + r⁴ C(r²), |r| ≤ π/4; relative errors 2^-37.5 and 2^-43.

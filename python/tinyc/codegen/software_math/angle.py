@@ -13,7 +13,7 @@ import itertools
 from typing import Any
 
 from tinyc.codegen.scalars import number
-from tinyc.dialects.gpu.software_math_format import Format, compare, format_of
+from tinyc.codegen.software_math.format import Format, compare, format_of
 from tinyc.mlir import arith, ir, math, scf
 
 #: Angles from 2^_LARGE on are reduced by integer arithmetic.

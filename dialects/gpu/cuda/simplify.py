@@ -7,7 +7,7 @@ would change how numbers are rounded.
 
 from typing import Any
 
-from tinyc.dialects.gpu.cuda_folding import inner_blocks
+from tinyc.dialects.gpu.cuda.folding import inner_blocks
 from tinyc.mlir import arith, ir
 
 _DIVISIONS = frozenset(f"arith.{name}" for name in ("divui", "divsi", "floordivsi", "ceildivsi"))

@@ -182,12 +182,13 @@ void fill_integers(std::vector<T>& values, std::mt19937_64& generator, int64_t l
 // A launch of no blocks is an error; there is nothing to compute.
 inline bool has_blocks(dim3 grid) { return grid.x > 0 && grid.y > 0 && grid.z > 0; }
 
-// Memory of the device for `count` elements, of bytes 0xff: NaN, or -1.
+// Memory of the device for `count` elements, of bytes 0xff: NaN, or -1. A compare-and-swap takes whole words of it.
 template <typename T>
 T* allocate(int64_t count) {
+  const size_t size_bytes = (count * sizeof(T) + 3) / 4 * 4;
   T* address = nullptr;
-  CHECK_CUDA(cudaMalloc(&address, count * sizeof(T)));
-  CHECK_CUDA(cudaMemset(address, 0xff, count * sizeof(T)));
+  CHECK_CUDA(cudaMalloc(&address, size_bytes));
+  CHECK_CUDA(cudaMemset(address, 0xff, size_bytes));
   return address;
 }
 

@@ -5,7 +5,7 @@ In: a scalar f32 or f64. Out: the value of the function, at the current insertio
 
 from typing import Any
 
-from tinyc.dialects.gpu.software_math_format import Format, coefficients, compare, format_of, polynomial
+from tinyc.codegen.software_math.format import Format, coefficients, compare, format_of, polynomial
 from tinyc.mlir import arith, math
 
 #: Fraction bits → Q of ln(1+f) = f + f² Q(f), √½ ≤ 1+f < √2; relative error 2^-27.7 (degree 8), 2^-56.6 (degree 19).

@@ -1,18 +1,20 @@
 """A function at the scalar level as a CUDA C++ function: a kernel, or the host function that it is checked against.
 
-In: a `gpu.func` after --gpu-expand, or the `func.func` of `serial`. Out: its text. Values that a loop carries are
+In: a `gpu.func` after --gpu-expand, or the `func.func` of `reference_of`. Out: its text. Values that a loop carries are
 variables, which the end of the loop's body assigns; everything else that has a name is constant.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 from tinyc.diagnostics import TinycError, printable
-from tinyc.dialects.gpu.cuda_expressions import ATOM, SHIFT, UNARY, WRITERS, Text, choice
-from tinyc.dialects.gpu.cuda_folding import Folding, inner_blocks, is_pure, loop_variables, terminator
-from tinyc.dialects.gpu.cuda_names import Names, distinct, hint
-from tinyc.dialects.gpu.cuda_simplify import constant_of
-from tinyc.dialects.gpu.cuda_types import integer_text, is_float, type_name
+from tinyc.dialects.gpu.cuda.expressions import ATOM, SHIFT, UNARY, WRITERS, Text, choice
+from tinyc.dialects.gpu.cuda.folding import Folding, inner_blocks, is_pure, loop_variables, terminator
+from tinyc.dialects.gpu.cuda.names import Names, distinct, hint
+from tinyc.dialects.gpu.cuda.simplify import constant_of
+from tinyc.dialects.gpu.cuda.types import integer_text, is_float, type_name
+from tinyc.dialects.region.verify import block_of
 from tinyc.dialects.tiny.attributes import decode
 from tinyc.mlir import ir
 from tinyc.text import where
@@ -27,15 +29,9 @@ _NONNEGATIVE_WHERE_ALL_ARE = frozenset(
 )
 
 
-def attribute(function: Any, name: str, default: Any) -> Any:
-    """Return an attribute of a function, or `default` where it has none."""
-    attributes = function.operation.attributes
-    return attributes[name] if name in attributes else default  # noqa: SIM401
-
-
 def signature_names(function: Any) -> list[str]:
     """Return a name for each argument of a kernel: the tensor's, the extent's, `status`."""
-    arguments, given = function.operation.regions[0].blocks[0].arguments, attribute(function, "arg_attrs", [])
+    arguments, given = block_of(function).arguments, function.operation.attributes.get("arg_attrs", [])
     notes = [given[position] if position < len(given) else {} for position in range(len(arguments))]
     wanted = [
         next((note[key].value for key in ("tgpu.name", "tgpu.extent") if key in note), f"arg{position}")
@@ -111,7 +107,7 @@ class FunctionPrinter:
 
     def _size(self, number: int, kind: Any) -> str:
         """Return the size of an array of shared memory; of the two of a contraction as the factors that it is."""
-        plan = attribute(self.function, "tgpu.plan", {})
+        plan = self.function.attributes.get("tgpu.plan", {})
         if number < 2 and "tile" in plan and "stages" in plan:
             (m, n, k), stages = decode(plan["tile"]), plan["stages"].value
             rows, columns = ((m, k), (k, n))[number]
@@ -123,9 +119,7 @@ class FunctionPrinter:
         parameters = [self._parameter(argument) for argument in self.arguments]
         start = f"static void {name}("
         if not self.on_host:
-            threads = 1
-            for extent in attribute(self.function, "known_block_size", ()):
-                threads *= int(extent)
+            threads = math.prod(self.function.attributes.get("known_block_size", ()))
             start = f"__global__ void __launch_bounds__({threads}) {name}("
         line = f"{start}{', '.join(parameters)}) {{"
         if len(line) <= _WIDTH:

@@ -6,7 +6,7 @@ In: a scalar f32 or f64. Out: the value of the function, at the current insertio
 from math import log
 from typing import Any
 
-from tinyc.dialects.gpu.software_math_format import coefficients, compare, format_of, polynomial
+from tinyc.codegen.software_math.format import coefficients, compare, format_of, polynomial
 from tinyc.mlir import arith, math
 
 #: Fraction bits → P of 2^f = 1 + f P(f), |f| ≤ 1/2; relative error of 2^f: 2^-28.9 (degree 5), 2^-58 (degree 10).

@@ -1,16 +1,15 @@
 """Mathematical functions as arithmetic, for GPU code without a device library.
 
 In: a `gpu.module` at the scalar level, after --gpu-expand. Out: the same module, where each function that NVPTX has no
-instruction for is the arithmetic that computes it. How is in `software_math_exp`, `software_math_log` and
-`software_math_sin`.
+instruction for is the arithmetic that computes it. How is in `exp`, `log` and `sin`.
 """
 
 from typing import Any
 
-from tinyc.dialects.gpu.software_math_exp import erf, exp2, tanh
-from tinyc.dialects.gpu.software_math_log import log, log2
-from tinyc.dialects.gpu.software_math_sin import cos, sin
-from tinyc.mlir import ir
+from tinyc.codegen.software_math.exp import erf, exp2, tanh
+from tinyc.codegen.software_math.log import log, log2
+from tinyc.codegen.software_math.sin import cos, sin
+from tinyc.mlir import ir, nested
 
 FUNCTIONS = {
     "math.exp2": exp2,
@@ -34,21 +33,10 @@ def expand(gpu_module: Any) -> None:
     subnormal numbers are as IEEE 754 has them. The code relies on rounding: it must be lowered without fast-math flags,
     and without contraction of `mulf` and `addf`.
     """
-    for op in _calls(gpu_module):
+    for op in nested(gpu_module):
+        if op.name not in FUNCTIONS or not isinstance(op.results[0].type, (ir.F32Type, ir.F64Type)):
+            continue
         with ir.InsertionPoint(op), op.location:
             value = FUNCTIONS[op.name](op.operands[0])
         op.results[0].replace_all_uses_with(value)
         op.erase()
-
-
-def _calls(gpu_module: Any) -> list[Any]:
-    """Return the ops to replace."""
-    found = []
-
-    def visit(op: Any) -> Any:
-        if op.operation.name in FUNCTIONS and isinstance(op.operation.results[0].type, (ir.F32Type, ir.F64Type)):
-            found.append(op.operation)
-        return ir.WalkResult.ADVANCE
-
-    gpu_module.operation.walk(visit)
-    return found

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from tinyc.analysis import extents
 from tinyc.analysis.extents import Dim
-from tinyc.dialects.gpu.cuda_names import distinct
-from tinyc.dialects.gpu.cuda_sizes import extent_text
-from tinyc.dialects.gpu.cuda_types import ELEMENT_NAMES
+from tinyc.dialects.gpu.cuda.names import distinct
+from tinyc.dialects.gpu.cuda.sizes import extent_text
+from tinyc.dialects.gpu.cuda.types import ELEMENT_NAMES
 from tinyc.dialects.tiny.types import BOOL, UNSIGNED, is_float
 from tinyc.runtime.program import STATUS_WORDS, Buffer, ExtentValue, Kernel, Pointer, Program, Status
 

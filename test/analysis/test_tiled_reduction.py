@@ -1,0 +1,34 @@
+"""Which kernels finish a reduction in registers: those that read it element by element."""
+
+from region_kernels import matmul, one_kernel
+from tiny_programs import Program
+
+from tinyc.analysis.tiled_reduction import tiled_reduction
+from tinyc.mlir import context
+
+
+def found(program: Program) -> str | None:
+    with context():
+        reduction = tiled_reduction(one_kernel(program))
+        return None if reduction is None else reduction.operation.attributes["op"].value
+
+
+def test_a_reduction_with_an_epilogue_is_one():
+    p = Program(a="f32 M K", b="f32 K N")
+    assert found(p.result(p.relu(matmul(p, p["a"], p["b"])))) == "sum"
+
+
+def test_any_reduction_is_one():
+    p = Program(a="f32 M K")
+    assert found(p.result(p.reduce(p["a"], op="max", axes=(1,), element="f32"))) == "max"
+
+
+def test_a_kernel_without_a_reduction_has_none():
+    p = Program(a="f32 M K")
+    assert found(p.result(p.neg(p["a"]))) is None
+
+
+def test_a_reduction_that_is_read_at_other_indices_is_none():
+    p = Program(a="f32 M K")
+    total = p.reduce(p["a"], op="sum", axes=(1,), element="f32")
+    assert found(p.result(p.flip(total, axes=(0,)))) is None
