@@ -13,6 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tinyc.runtime.assembler import find_ptxas
+
 HEADERS = Path(__file__).parent / "dialects" / "gpu" / "cuda_on_host"
 _LAUNCH = re.compile(r"(\w+)<<<(.+?), (dim3\(.+?\))>>>\((.*)\);")
 _FILL = re.compile(r"fill_(?:floats|integers)\((\w+), generator, .*\);")
@@ -85,11 +87,18 @@ def _position(inputs, name):
     return list(inputs).index(name)
 
 
+def _packaged_nvcc():
+    """Return the nvcc of the package that ptxas comes from, or None."""
+    ptxas = find_ptxas()
+    packaged = ptxas and ptxas.with_name("nvcc")
+    return packaged if packaged and packaged.exists() else None
+
+
 def compile_for_gpu(text, folder, *architectures):
     """Compile a file by nvcc for architectures such as "80"; a warning is an error."""
-    compiler = shutil.which("nvcc")
-    if compiler is None:
-        pytest.skip("there is no nvcc that could compile the CUDA file")
+    compiler = shutil.which("nvcc") or _packaged_nvcc()
+    if compiler is None or shutil.which("g++") is None:
+        pytest.skip("did not run: there is no nvcc, or no g++ for it, that could compile the CUDA file")
     (folder / "program.cu").write_text(text, encoding="utf-8")
     targets = [f"-gencode=arch=compute_{each},code=sm_{each}" for each in architectures]
     command = [compiler, "-O3", *targets, "-Werror", "all-warnings", "-c", "program.cu", "-o", "program.o"]
