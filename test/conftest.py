@@ -17,5 +17,5 @@ def pytest_addoption(parser):
 def ptxas():
     """Return `assembler.assemble`: PTX and an architecture to machine code and what its kernels take."""
     if assembler.find_ptxas() is None:
-        pytest.skip("there is no ptxas; it comes with the extra tinyc[cuda]")
+        pytest.skip("did not run: there is no ptxas; it comes with the extra tinyc[cuda]")
     return assembler.assemble

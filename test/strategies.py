@@ -38,6 +38,8 @@ def programs(draw):
     builder = Builder(draw)
     for _ in range(draw(st.integers(1, 2))):
         builder.input()
+    if not builder.values:  # what was drawn was too large
+        builder.const()
     for _ in range(draw(st.integers(5, 18))):
         getattr(builder, draw(st.sampled_from(OPS)))()
     return builder.program()

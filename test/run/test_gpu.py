@@ -42,12 +42,6 @@ def spills(ptx, arch):
     return sum(each.spill_store_bytes + each.spill_load_bytes + each.stack_bytes for each in kernels)
 
 
-@pytest.fixture(scope="module")
-def ptxas():
-    if assembler.find_ptxas() is None:
-        pytest.skip("did not run: there is no ptxas (pip install 'tinyc[cuda]')")
-
-
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 @pytest.mark.parametrize("name", BIND)
 def test_every_layer_of_an_example_goes_on_to_the_same_ptx(name, arch):
