@@ -17,3 +17,5 @@ BIND = {
     "softmax": {"M": 7, "N": 5},
     "topk": {"M": 7, "N": 5},
 }
+#: Sizes (M, N, K) of the running example: odd ones, and those of its tile.
+SIZES = ((1, 1, 1), (7, 5, 3), (64, 64, 32), (150, 130, 70), (257, 129, 65))

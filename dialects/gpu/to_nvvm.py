@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 
 # `mlir.llvm` is imported when it is first used, as in exec/to_llvm.py.
 from tinyc import mlir
-from tinyc.analysis.arena import ALIGNMENT_BYTES
 from tinyc.codegen import software_math
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.gpu.expand import GpuExpand
@@ -28,9 +27,6 @@ UPSTREAM = (
     "convert-scf-to-cf,convert-math-to-llvm,convert-arith-to-llvm,arith-expand,convert-arith-to-llvm,convert-cf-to-llvm,"
     "reconcile-unrealized-casts,canonicalize,cse"
 )
-_STATUS_ALIGNMENT_BYTES = 8
-#: The widest access of a thread.
-_SHARED_ALIGNMENT_BYTES = 16
 
 
 @dataclass(frozen=True)
@@ -61,8 +57,8 @@ class GpuToNvvm(Pass):
         }
     After:
         gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_80", features = "+ptx80">] {
-          llvm.func @neg(%x: !llvm.ptr<1> {llvm.align = 64 : i64, llvm.noalias, llvm.readonly},
-                         %y: !llvm.ptr<1> {llvm.align = 64 : i64, llvm.noalias})
+          llvm.func @neg(%x: !llvm.ptr<1> {llvm.align = 4 : i64, llvm.noalias, llvm.readonly},
+                         %y: !llvm.ptr<1> {llvm.align = 4 : i64, llvm.noalias})
               attributes {gpu.kernel, nvvm.kernel, nvvm.minctasm = 1 : i32,
                           nvvm.reqntid = array<i32: 256, 1, 1>} {
             %0 = nvvm.read.ptx.sreg.tid.x : i32
@@ -121,7 +117,7 @@ def _lower_shared(shared: Any) -> None:
             ir.Type.parse(f"!llvm.array<{kind.get_dim_size(0)} x {kind.element_type}>"),
             shared.attributes["sym_name"].value,
             ir.Attribute.parse("#llvm.linkage<internal>"),
-            alignment=_SHARED_ALIGNMENT_BYTES,
+            alignment=_element_bytes(kind),
             addr_space=ADDRESS_SPACES[SHARED],
         )
     shared.erase()
@@ -185,20 +181,27 @@ def _nested(block: Any) -> list[Any]:
 
 
 def _argument_attributes(function: Any) -> Any:
-    """Return what LLVM may know of the arguments: the runtime's buffers are aligned and apart from each other."""
-    given = function.attributes.get("arg_attrs", None)
+    """Return what LLVM may know of the arguments: the runtime's buffers are apart from each other, and aligned.
+
+    They are aligned to more than their elements. But LLVM, told so, reads a few elements at once where it needs fewer,
+    and then beyond the end of a buffer.
+    """
     i64 = ir.IntegerType.get_signless(64)
     described = []
-    for position, argument in enumerate(function.regions[0].blocks[0].arguments):
+    for argument in function.regions[0].blocks[0].arguments:
         known = {}
         if is_buffer(argument.type, GLOBAL):
-            is_status = given is not None and "tgpu.status" in given[position]
-            alignment = _STATUS_ALIGNMENT_BYTES if is_status else ALIGNMENT_BYTES
+            alignment = _element_bytes(argument.type)
             known = {"llvm.noalias": ir.UnitAttr.get(), "llvm.align": ir.IntegerAttr.get(i64, alignment)}
             if all(use.owner.operation.name == "memref.load" for use in argument.uses):
                 known["llvm.readonly"] = ir.UnitAttr.get()
         described.append(ir.DictAttr.get(known))
     return ir.ArrayAttr.get(described)
+
+
+def _element_bytes(buffer: Any) -> int:
+    """Return the size of an element of a memref."""
+    return ir.MemRefType(buffer).element_type.width // 8
 
 
 def _function(function: Any, types: list[Any], arguments: Any) -> Any:

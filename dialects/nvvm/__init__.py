@@ -5,7 +5,7 @@ control flow is branches, a thread asks special registers where it is. Gone: buf
 loops, functions that the target has no instruction for. Not yet: registers, a schedule of instructions.
 
     gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_80", features = "+ptx80">] {
-      llvm.func @first(%y: !llvm.ptr<1> {llvm.align = 64 : i64, llvm.noalias})
+      llvm.func @first(%y: !llvm.ptr<1> {llvm.align = 4 : i64, llvm.noalias})
           attributes {gpu.kernel, nvvm.kernel, nvvm.reqntid = array<i32: 1, 1, 1>} {
         %0 = llvm.mlir.constant(1.0 : f32) : f32
         llvm.store %0, %y : f32, !llvm.ptr<1>

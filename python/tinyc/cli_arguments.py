@@ -60,8 +60,8 @@ def _add_program(parser: argparse.ArgumentParser) -> None:
 def _add_target(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--target", default="cpu", help=f"{', '.join(TARGETS)} (default: cpu)")
     architectures = f"{', '.join(target.name for target in ARCHITECTURES)} (default: {DEFAULT_ARCH})"
-    parser.add_argument("--arch", metavar="ARCH", help=f"the GPU's architecture for cuda: {architectures}")
-    parser.add_argument("--plan", metavar="PLAN", help="plans for cuda's kernels: a file, or JSON or DSL text")
+    parser.add_argument("--arch", metavar="ARCH", help=f"the GPU's architecture for sim and cuda: {architectures}")
+    parser.add_argument("--plan", metavar="PLAN", help="plans for GPU kernels: a file, or JSON or DSL text")
 
 
 def _add_inputs(parser: argparse.ArgumentParser) -> None:

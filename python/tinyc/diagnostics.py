@@ -46,6 +46,7 @@ CODES = {
     "UnreadableFile": "TC308",
     "InvalidIr": "TC309",
     "UnknownPass": "TC310",
+    "InvalidPtx": "TC311",
     # 4xx: running
     "InputMismatch": "TC401",
     "AssumptionViolated": "TC402",
@@ -58,6 +59,7 @@ CODES = {
     "NoDriver": "TC409",
     "DeviceFailure": "TC410",
     "LaunchTooLarge": "TC411",
+    "SimulationFinding": "TC412",
     # 9xx: tinyc itself
     "InternalError": "TC901",
 }

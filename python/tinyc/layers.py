@@ -14,7 +14,7 @@ UPSTREAM = (
 
 
 #: What `tinyc.compile` compiles for.
-TARGETS = ("cpu", "cuda", "reference")
+TARGETS = ("cpu", "sim", "cuda", "reference")
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ _CPU = (
     Layer("llvm", "loops", f"exec-expand-f16,exec-to-llvm,{UPSTREAM}", ".ll"),
 )
 #: The launch contract says grid and block, which the GPU kernels have: here `exec` is made from `gpu`.
-_CUDA = (
+_GPU = (
     *_SHARED,
     Layer("plan", "region", "region-plan", options=("arch", "plan")),
     Layer("gpu", "plan", "region-to-gpu", options=("arch",)),
@@ -55,9 +55,9 @@ _CUDA = (
     Layer("cu", "gpu", "gpu-to-cuda", ".cu"),
 )
 #: Target → its layers in walk order. The reference runs what it is given, and shows what the CPU would make of it.
-WALKS: dict[str, tuple[Layer, ...]] = {"cpu": _CPU, "cuda": _CUDA, "reference": _CPU}
+WALKS: dict[str, tuple[Layer, ...]] = {"cpu": _CPU, "sim": _GPU, "cuda": _GPU, "reference": _CPU}
 #: Target → the last layer on the way to running there.
-ENDS = {"cpu": "llvm", "cuda": "ptx"}
+ENDS = {"cpu": "llvm", "sim": "ptx", "cuda": "ptx"}
 
 
 def names_of(target: str) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
 """A compiled program: what `tinyc.compile` gives, with the texts of its layers and the remarks of its compilation.
 
 In: a program in any form that `sources` reads, a target, the values of symbols. Out: a `Model`. `reference` runs the
-layer that was read in numpy; `cpu` lowers it to LLVM IR and runs that; `cuda` lowers it to PTX, for which it needs no
-GPU, and runs that on one. What can be refused without inputs is refused when the model is made.
+layer that was read in numpy; `cpu` lowers it to LLVM IR and runs that; `sim` and `cuda` lower it to PTX and run that,
+one on the simulator, the other on a GPU. What can be refused without inputs is refused when the model is made.
 """
 
 import functools
@@ -23,7 +23,6 @@ from tinyc.layers import ENDS, TARGETS
 from tinyc.sources import load
 from tinyc.walk import Walk
 
-_LATER = ("sim",)
 Arrays = dict[str, np.ndarray]
 
 
@@ -156,11 +155,9 @@ def pass_options(target: str, arch: str | None = None, plan: Any = None) -> dict
             what is wrong with the plan.
     """
     known = " or ".join(map(repr, TARGETS))
-    if target in _LATER:
-        raise TinycError("UnsupportedTarget", f"this version of tinyc has no target '{target}' yet; use {known}")
     if target not in TARGETS:
         raise TinycError("UnsupportedTarget", f"there is no target {target!r}; use {known}")
-    if target == "cuda":
+    if target in ("sim", "cuda"):
         return _gpu_options(arch, plan)
     for name, value in (("arch", arch), ("plan", plan)):
         if value is not None:
@@ -198,20 +195,33 @@ def _cpu(walk: Walk) -> Executor:
     return Executor(CpuExecutable(program_of(walk.module("exec")), walk.text("llvm")).run)
 
 
+def _sim(walk: Walk) -> Executor:
+    from tinyc.dialects.exec.to_program import program_of
+    from tinyc.runtime.sim import SimExecutable
+
+    ptx, _ = _ptx(walk)
+    return Executor(SimExecutable(program_of(walk.module("exec")), ptx).run)
+
+
 def _cuda(walk: Walk) -> Executor:
     from tinyc.dialects.exec.to_program import program_of
     from tinyc.runtime.cuda import CudaExecutable
 
+    executable = CudaExecutable(program_of(walk.module("exec")), *_ptx(walk))
+    return Executor(executable.run, executable.release)
+
+
+def _ptx(walk: Walk) -> tuple[str, str]:
+    """Return the PTX of a program, and the architecture that it is for."""
     ptx = walk.text("ptx")
     asked, arch = walk.options.get("arch"), re.findall(r"^\.target (\w+)", ptx, re.MULTILINE)[0]
     if asked not in (None, arch):
         message = f"the program's kernels are for {arch} already; leave arch={asked!r} out"
         raise TinycError("UnsupportedTarget", message)
-    executable = CudaExecutable(program_of(walk.module("exec")), ptx, arch)
-    return Executor(executable.run, executable.release)
+    return ptx, arch
 
 
-_EXECUTORS = {"reference": _reference, "cpu": _cpu, "cuda": _cuda}
+_EXECUTORS = {"reference": _reference, "cpu": _cpu, "sim": _sim, "cuda": _cuda}
 
 
 def model_init(source: Any, **options: Any) -> Model:

@@ -117,7 +117,7 @@ def _from_ir(module: Any, bind: dict[str, int]) -> Any:
         raise TinycError(
             "InvalidIr",
             f"the program has ops of {', '.join(sorted(foreign))}; tinyc compiles modules of the Tiny or Region layer, "
-            "and with target='cuda' those of the GPU layer",
+            "and with target='sim' or 'cuda' those of the GPU layer",
         )
     if bind and "gpu" in present:
         raise TinycError(

@@ -129,7 +129,9 @@ def entry_of(module: Any, target: str) -> str:
     namespaces = dialects.present(module)
     if "gpu" in namespaces:
         if "gpu" not in names_of(target):
-            message = f"the program is at layer 'gpu', which target '{target}' does not have; use target 'cuda'"
+            message = (
+                f"the program is at layer 'gpu', which target '{target}' does not have; use target 'sim' or 'cuda'"
+            )
             raise TinycError("UnsupportedTarget", message)
         return "gpu"
     if "region" not in namespaces:

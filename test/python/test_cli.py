@@ -205,7 +205,7 @@ def test_random_inputs_need_sizes(run, gemm):
     [
         (["run", "/does/not/exist.json"], "TC308"),
         (["compile", "{gemm}", "--bind", "Q=1"], "TC108"),
-        (["run", "{gemm}", "--target", "sim"], "TC404"),
+        (["run", "{gemm}", "--target", "sim", "--arch", "sm_70"], "TC404"),
         (["run", "{gemm}", "--arch", "sm_80"], "TC404"),
         (["compile", "{gemm}", "--target", "cuda", "--arch", "sm_70"], "TC404"),
         (["compile", "{gemm}", "--target", "cuda", "--plan", "{{"], "TC201"),

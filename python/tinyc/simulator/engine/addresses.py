@@ -1,0 +1,123 @@
+"""The address operands of instructions that access memory, and the words that say how they do.
+
+In: `[base+offset]` and modifiers. Out: addresses of [n, 32] u64 in the access' state space. Source: PTX ISA, "Addresses
+as Operands", `ld`, `st`, `atom`.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tinyc.simulator.engine.site import Read, Site
+from tinyc.simulator.memory.windows import BASES
+from tinyc.simulator.syntax import Address, Immediate, Location, Slot, Vector
+from tinyc.simulator.types import BITS
+
+ORDERS = frozenset({"weak", "relaxed", "acquire", "release", "acq_rel", "volatile", "mmio"})
+SCOPES = frozenset({"cta", "cluster", "gpu", "sys"})
+#: Cache operators, eviction priorities and prefetch sizes: they change no value.
+HINTS = frozenset(
+    {"ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "L2::cache_hint", "L2::64B", "L2::128B", "L2::256B"}
+    | {f"{level}::evict_{rule}" for level in ("L1", "L2") for rule in ("first", "last", "normal", "unchanged")}
+    | {"L1::no_allocate"}
+)
+#: The words of an instruction that name a state space → the engine's name of it.
+SPACES = {
+    "global": "global",
+    "shared": "shared",
+    "shared::cta": "shared",
+    "shared::cluster": "shared::cluster",
+    "local": "local",
+    "const": "const",
+    "param": "param",
+    "param::entry": "param::entry",
+    "param::func": "param::func",
+}
+VECTORS = {"v2": 2, "v4": 4, "v8": 8}
+
+
+@dataclass(frozen=True)
+class Form:
+    """The modifiers of a load, store or atomic: what is left of them are `words`, in order (operation and type)."""
+
+    space: str
+    order: str
+    scope: str
+    count: int
+    words: tuple[str, ...]
+    cached: bool
+
+
+def form(site: Site, hints: frozenset[str] = HINTS) -> Form:
+    """Return the modifiers of the instruction, sorted; PtxError where one is given twice."""
+    found: dict[str, str] = {}
+    words = []
+    groups = {"order": ORDERS, "scope": SCOPES, "space": frozenset(SPACES), "count": frozenset(VECTORS)}
+    for modifier in site.instruction.modifiers:
+        group = next((name for name, members in groups.items() if modifier in members), None)
+        if group is not None and group not in found:
+            found[group] = modifier
+        elif modifier not in hints:
+            words.append(modifier)
+    return Form(
+        SPACES[found["space"]] if "space" in found else "generic",
+        found.get("order", "weak"),
+        found.get("scope", "sys"),
+        VECTORS[found["count"]] if "count" in found else 1,
+        tuple(words),
+        "L2::cache_hint" in site.instruction.modifiers,
+    )
+
+
+def address(site: Site, operand: object, space: str) -> tuple[str, Read]:
+    """Return the space that `[operand]` is in, and how to read its addresses.
+
+    `param` becomes the kernel's arguments or the parameters of a call, whichever the name is of.
+    """
+    if not isinstance(operand, Address):
+        site.fail("an address in brackets is expected")
+    base = operand.base
+    if isinstance(base, Location):
+        return _of_variable(site, base, operand.offset, space)
+    if space == "param":
+        space = "param::entry"
+    if isinstance(base, Immediate):
+        constant = np.full((1, 1), (base.bits + operand.offset) & ~(-1 << 64), np.uint64)
+        return space, lambda batch: constant
+    if not isinstance(base, Slot):
+        site.fail("the base of an address is a register or a variable")
+    return space, _of_register(site, base, operand.offset)
+
+
+def _of_variable(site: Site, base: Location, offset: int, space: str) -> tuple[str, Read]:
+    read = site.address_of(base, "u64")
+    if space == "generic":
+        moved = np.uint64((BASES[base.space] + offset) & ~(-1 << 64))
+        return space, lambda batch: read(batch) + moved
+    if space.partition("::")[0] != base.space.partition("::")[0]:
+        site.fail(f"'{base.variable.name}' is in {base.space} memory, not in {space}")
+    moved = np.uint64(offset & ~(-1 << 64))
+    return (space if space == "shared::cluster" else base.space), lambda batch: read(batch) + moved
+
+
+def _of_register(site: Site, base: Slot, offset: int) -> Read:
+    bits = BITS[base.type]
+    if bits not in (32, 64):
+        site.fail(f"register '{base.name}' of type {base.type} holds no address")
+    read = site.reader(base, f"u{bits}")
+    if bits == 64:
+        moved = np.uint64(offset & ~(-1 << 64))
+        return (lambda batch: read(batch) + moved) if offset else read
+    short = np.uint32(offset & ~(-1 << 32))
+    return lambda batch: (read(batch) + short).astype(np.uint64)
+
+
+def items(operand: object, count: int, site: Site) -> tuple:
+    """Return the `count` registers of a vector operand, or the operand itself where it is one."""
+    if isinstance(operand, Vector):
+        if len(operand.items) != count:
+            site.fail(f"a vector of {count} is expected, not one of {len(operand.items)}")
+        return operand.items
+    if count != 1:
+        site.fail(f"a vector of {count} is expected")
+    return (operand,)

@@ -1,0 +1,78 @@
+"""Closures of the instructions that only compute: operands in, the semantics' function, results out."""
+
+import numpy as np
+
+from tinyc.simulator.engine.site import Read, Site, Step, Write
+from tinyc.simulator.semantics import UnknownInstruction, operation
+from tinyc.simulator.syntax import Operand, Pair, Vector
+
+
+def arithmetic_step(site: Site) -> Step | None:
+    """Return the closure of an arithmetic instruction, None if it is none; PtxError for an unknown form of one."""
+    instruction = site.instruction
+    try:
+        found = operation(instruction.opcode, instruction.modifiers)
+    except UnknownInstruction as error:
+        site.fail(str(error))
+    if found is None:
+        return None
+    operands = list(instruction.operands)
+    results = [each for each in found.results if each != "cc"]
+    sources = [each for each in found.operands if each != "cc"]
+    if not operands:
+        site.fail(f"'{instruction.opcode}' has no operands")
+    targets = _results(operands[0], len(results))
+    if len(operands) - 1 != len(sources):
+        site.fail(
+            f"'{instruction.opcode}' takes {len(sources)} operands after its result; {len(operands) - 1} are given"
+        )
+    reads = [site.reader(operand, type_name) for operand, type_name in zip(operands[1:], sources, strict=True)]
+    writes = [site.writer(target, type_name) for target, type_name in zip(targets, results, strict=False)]
+    if "cc" in found.operands:
+        reads.append(_read_carry)
+    if "cc" in found.results:
+        writes.append(_write_carry)
+    return _step(found.function, reads, writes)
+
+
+def _results(operand: Operand, count: int) -> list[Operand]:
+    if isinstance(operand, Pair):
+        return [operand.first, operand.second]
+    if isinstance(operand, Vector) and count > 1:
+        return list(operand.items)
+    return [operand]
+
+
+def _step(function, reads: list[Read], writes: list[Write]) -> Step:
+    if len(writes) == 1:
+        return _single_result(function, reads, writes[0])
+
+    def step(batch):
+        values = function(*[read(batch) for read in reads])
+        for write, value in zip(writes, values, strict=False):
+            write(batch, value)
+
+    return step
+
+
+def _single_result(function, reads: list[Read], write: Write) -> Step:
+    if len(reads) == 1:
+        (first,) = reads
+        return lambda batch: write(batch, function(first(batch))[0])
+    if len(reads) == 2:
+        first, second = reads
+        return lambda batch: write(batch, function(first(batch), second(batch))[0])
+    return lambda batch: write(batch, function(*[read(batch) for read in reads])[0])
+
+
+def _carry(batch):
+    """Return the carry flag of every thread of the CTA."""
+    return batch.cta.extensions.setdefault("carry", batch.cta.no_lanes())
+
+
+def _read_carry(batch):
+    return batch.select(_carry(batch))
+
+
+def _write_carry(batch, value):
+    batch.update(_carry(batch), np.broadcast_to(value, batch.mask.shape))

@@ -1,0 +1,211 @@
+"""Where threads go: `bra`, `brx.idx`, `call`, `ret`, `exit`, `trap`. Source: PTX ISA, "Control Flow Instructions"."""
+
+import numpy as np
+
+from tinyc.simulator.engine.batch import Batch
+from tinyc.simulator.engine.cta import Cta
+from tinyc.simulator.engine.site import Site, Step
+from tinyc.simulator.memory.windows import LOCAL_START
+from tinyc.simulator.syntax import Arguments, FunctionAddress, Location, Sink, Slot, Table, Target
+
+
+def branch(site: Site) -> Step:
+    """`bra{.uni} target;`: the guard is this instruction's own, so that each lane has its way."""
+    instruction = site.instruction
+    if instruction.modifiers not in ((), ("uni",)) or len(instruction.operands) != 1:
+        site.unknown()
+    (target,) = instruction.operands
+    if not isinstance(target, Target):
+        site.fail("a label is expected")
+    there, following = target.index, site.index + 1
+    site.targets.add(there)
+    if instruction.guard is None:
+        site.falls_through = False
+
+        def jump(batch):
+            batch.proceed(there)
+            return True
+
+        return jump
+    read, negated = site.reader(instruction.guard.register, "pred"), instruction.guard.negated
+
+    def step(batch):
+        taken = read(batch)
+        batch.split(~taken if negated else taken, there, following)
+        return True
+
+    return step
+
+
+def branch_indexed(site: Site) -> Step:
+    """`brx.idx{.uni} index, table;`."""
+    index, table = site.instruction.operands
+    if site.instruction.modifiers not in (("idx",), ("idx", "uni")) or not isinstance(table, Table):
+        site.unknown()
+    read, places = site.reader(index, "u32"), np.array(table.indices)
+    site.targets.update(table.indices)
+    site.falls_through = site.instruction.guard is not None
+
+    def step(batch):
+        numbers = np.broadcast_to(read(batch), batch.mask.shape).astype(np.int64)
+        wrong = batch.mask & (numbers >= len(places))
+        if wrong.any():
+            batch.report("out-of-bounds", f"index beyond the {len(places)} targets of '{table.name}'", wrong)
+        batch.cta.diverge()
+        batch.update(batch.cta.pc, places[np.minimum(numbers, len(places) - 1)])
+        return True
+
+    return step
+
+
+def call(site: Site) -> Step:
+    """`call{.uni} (returns), function, (arguments){, targets};`: parameters are copied in, and results by `ret`."""
+    operands = site.instruction.operands
+    returns, callee, arguments = operands[:3]
+    if site.instruction.modifiers not in ((), ("uni",)):
+        site.unknown()
+    if not isinstance(callee, FunctionAddress):
+        site.fail("calls through a register are not modelled")
+    routine = site.code.routines[callee.name]
+    if routine.start < 0:
+        site.fail(f"function '{callee.name}' has no body in this module")
+    if routine.recursive:
+        site.fail(f"function '{callee.name}' calls itself, which is not modelled")
+    copies_in = _copies(site, _items(arguments), _flat(routine.parameters))
+    site.after_return = _copies(site, _flat(routine.returns), _items(returns))
+    site.targets.add(routine.start)
+    following = site.index + 1
+
+    def step(batch):
+        copies_in(batch)
+        batch.cta.diverge()
+        _push(batch, following)
+        batch.proceed(routine.start)
+        return True
+
+    return step
+
+
+def _items(operand: object) -> tuple:
+    return operand.items if isinstance(operand, Arguments) else ()
+
+
+def _flat(places: tuple) -> tuple:
+    """Return the places of parameters, a vector in registers as its lanes."""
+    return tuple(each for place in places for each in (place if isinstance(place, tuple) else (place,)))
+
+
+def _copies(site: Site, sources: tuple, targets: tuple) -> Step:
+    """Return the copy of each source (register, constant or variable in the parameter frame) to its target."""
+    if len(sources) != len(targets):
+        site.fail(f"{len(targets)} parameters are expected, not {len(sources)}")
+    moves = [_move(site, source, target) for source, target in zip(sources, targets, strict=True)]
+
+    def step(batch):
+        for move in moves:
+            move(batch)
+
+    return step
+
+
+def _move(site: Site, source: object, target: object) -> Step:
+    if isinstance(target, Sink):
+        return lambda batch: None
+    if isinstance(target, Slot):
+        read = site.copier(source, target.type) if isinstance(source, Slot) else site.reader(source, target.type)
+        write = site.writer(target, target.type)
+        return lambda batch: write(batch, read(batch))
+    if not isinstance(target, Location):
+        site.fail("a register or a parameter is expected")
+    if isinstance(source, Location):
+        size = min(source.variable.size, target.variable.size)
+        start, end = source.offset, target.offset
+        return lambda batch: _copy_bytes(batch, start, end, size)
+    site.fail(f"parameter '{target.variable.name}' is in memory; a register cannot be given for it")
+
+
+def _copy_bytes(batch: Batch, source: int, target: int, size: int) -> None:
+    """Copy bytes of each lane's parameter frame."""
+    memory = batch.cta.parameters
+    stride = batch.launch.stride_of["param::func"]
+    first = (batch.warps[:, None] * 32 + np.arange(32))[batch.mask] * stride + LOCAL_START
+    places = first[:, None] + np.arange(size)
+    memory.data[places + target] = memory.data[places + source]
+    memory.state[places + target] = memory.state[places + source]
+
+
+def _push(batch: Batch, following: int) -> None:
+    """Remember where the lanes of `batch` go on when they return."""
+    cta = batch.cta
+    depth = int(batch.select(cta.depth)[batch.mask].max())
+    while len(cta.stack) <= depth:
+        cta.stack.append(np.zeros(cta.exists.shape, np.int64))
+    for level in np.unique(batch.select(cta.depth)[batch.mask]).tolist():
+        lanes = batch.narrowed(batch.mask & (batch.select(cta.depth) == level))
+        lanes.update(cta.stack[level], following)
+    batch.update(cta.depth, batch.select(cta.depth) + 1)
+
+
+def leave(site: Site) -> Step:
+    """`ret{.uni};`: back to the call, or the end of the thread."""
+    if site.instruction.modifiers not in ((), ("uni",)) or site.instruction.operands:
+        site.unknown()
+    site.falls_through = site.instruction.guard is not None
+
+    def step(batch):
+        cta = batch.cta
+        if not cta.stack:
+            cta.exit(batch)
+            return True
+        cta.diverge()
+        deep = batch.mask & (batch.select(cta.depth) > 0)
+        if (batch.mask & ~deep).any():
+            cta.exit(batch.narrowed(batch.mask & ~deep))
+        if deep.any():
+            _return(cta, batch.narrowed(deep))
+        return True
+
+    return step
+
+
+def _return(cta: Cta, batch: Batch) -> None:
+    batch.update(cta.depth, batch.select(cta.depth) - 1)
+    depths = batch.select(cta.depth)
+    for level in np.unique(depths[batch.mask]).tolist():
+        back = batch.select(cta.stack[level])
+        for place in np.unique(back[batch.mask & (depths == level)]).tolist():
+            lanes = batch.narrowed(batch.mask & (depths == level) & (back == place))
+            cta.launch.program.after_return[place - 1](lanes)
+            lanes.update(cta.pc, place)
+
+
+def end(site: Site) -> Step:
+    """`exit;`: the end of the thread."""
+    if site.instruction.modifiers or site.instruction.operands:
+        site.unknown()
+    site.falls_through = site.instruction.guard is not None
+
+    def step(batch):
+        batch.cta.exit(batch)
+        return True
+
+    return step
+
+
+def trap(site: Site) -> Step:
+    """`trap;`: an abort of the launch: the kernel says that something is wrong."""
+    if site.instruction.modifiers or site.instruction.operands:
+        site.unknown()
+    site.falls_through = site.instruction.guard is not None
+
+    def step(batch):
+        batch.report("trap", "the kernel aborts itself with a trap")
+        batch.cta.exit(batch)
+        return True
+
+    return step
+
+
+HANDLERS = {"bra": branch, "brx": branch_indexed, "call": call, "ret": leave, "exit": end, "trap": trap}
+#: Instructions that end a batch's straight run: those that follow them start one.
+CONTROL = frozenset({*HANDLERS, "bar", "barrier"})

@@ -1,0 +1,119 @@
+"""`ld`, `ldu`, `st`, `prefetch` and their kin. Source: PTX ISA, "Data Movement and Conversion Instructions"."""
+
+import numpy as np
+
+from tinyc.simulator.engine.access import Access
+from tinyc.simulator.engine.addresses import address, form, items
+from tinyc.simulator.engine.site import Read, Site, Step, Write, type_bits
+from tinyc.simulator.memory.byte_array import WORDS
+from tinyc.simulator.syntax import Address, Location
+
+_TYPES = frozenset({*(f"{kind}{bits}" for kind in "bus" for bits in (8, 16, 32, 64)), "b128", "f32", "f64"})
+_NO_LOAD = {"release", "acq_rel"}
+_NO_STORE = {"acquire", "acq_rel"}
+
+
+def load(site: Site) -> Step:
+    """`ld{.order}{.scope}{.space}{.hints}{.vec}.type d, [a]{, cache-policy};`."""
+    shape = form(site)
+    type_name = _type(site, shape.words)
+    operands = site.instruction.operands
+    if shape.order in _NO_LOAD or len(operands) != 2 + shape.cached:
+        site.unknown()
+    space, addresses = address(site, operands[1], shape.space)
+    width, count = _words(type_name, shape.count)
+    targets = items(operands[0], shape.count, site)
+    writes = [site.writer(target, type_name) for target in targets]
+    if space == "param::entry" and isinstance(operands[1], Address) and isinstance(operands[1].base, Location):
+        return _load_argument(site, operands[1].base.offset + operands[1].offset, width, writes, operands[1].base)
+    access = Access(space, width, count, site.index, "load", shape.order, shape.scope)
+    if type_name == "b128" or count == 1:
+        (write,) = writes
+        return lambda batch: write(batch, access.load(batch, addresses(batch)))
+    return _load_vector(access, addresses, writes)
+
+
+def _load_vector(access: Access, addresses: Read, writes: list[Write]) -> Step:
+    def step(batch):
+        values = access.load(batch, addresses(batch))
+        for lane, write in enumerate(writes):
+            write(batch, values[..., lane])
+
+    return step
+
+
+def _load_argument(site: Site, offset: int, width: int, writes: list[Write], base: Location) -> Step:
+    """Return the load of a kernel's argument from a known place: the same value for all threads."""
+    first = offset - base.offset
+    if first < 0 or first + width * len(writes) > base.variable.size or offset % (width * len(writes)):
+        site.fail(
+            f"bytes {first} and on of parameter '{base.variable.name}' ({base.variable.size} bytes) are not its own"
+        )
+
+    def step(batch):
+        words = batch.launch.arguments.data[offset : offset + width * len(writes)].view(WORDS[width])
+        for write, word in zip(writes, words, strict=True):
+            write(batch, word.reshape(1, 1))
+
+    return step
+
+
+def store(site: Site) -> Step:
+    """`st{.order}{.scope}{.space}{.hints}{.vec}.type [a], b{, cache-policy};`."""
+    shape = form(site)
+    type_name = _type(site, shape.words)
+    operands = site.instruction.operands
+    if shape.order in _NO_STORE or len(operands) != 2 + shape.cached:
+        site.unknown()
+    space, addresses = address(site, operands[0], shape.space)
+    if space in ("const", "param::entry"):
+        site.fail(f"memory of space {space} cannot be written")
+    width, count = _words(type_name, shape.count)
+    reads = [site.reader(item, type_name) for item in items(operands[1], shape.count, site)]
+    access = Access(space, width, count, site.index, "store", shape.order, shape.scope)
+    if type_name == "b128" or count == 1:
+        (read,) = reads
+        return lambda batch: access.store(batch, addresses(batch), _all_lanes(batch, read(batch)))
+    return _store_vector(access, addresses, reads)
+
+
+def _all_lanes(batch, values):
+    shape = batch.mask.shape + values.shape[2:]
+    return values if values.shape == shape else np.broadcast_to(values, shape)
+
+
+def _store_vector(access: Access, addresses: Read, reads: list[Read]) -> Step:
+    def step(batch):
+        values = np.empty((*batch.mask.shape, access.count), WORDS[access.width])
+        for lane, read in enumerate(reads):
+            values[..., lane] = read(batch)
+        access.store(batch, addresses(batch), values)
+
+    return step
+
+
+def _type(site: Site, words: tuple[str, ...]) -> str:
+    if len(words) != 1 or words[0] not in _TYPES:
+        site.unknown()
+    return words[0]
+
+
+def _words(type_name: str, count: int) -> tuple[int, int]:
+    """Return the bytes of a word and how many of them a lane accesses."""
+    bits = type_bits(type_name)
+    return (8, 2 * count) if bits == 128 else (bits // 8, count)
+
+
+def no_effect(site: Site) -> Step:
+    """Compile an instruction that only hints (`prefetch`, `applypriority`)."""
+    return lambda batch: None
+
+
+HANDLERS = {
+    "ld": load,
+    "ldu": load,
+    "st": store,
+    "prefetch": no_effect,
+    "prefetchu": no_effect,
+    "applypriority": no_effect,
+}

@@ -1,0 +1,188 @@
+"""`mov`, `cvta`, `isspacep`, `mapa`, `getctarank`. Source: PTX ISA, "Data Movement and Conversion Instructions"."""
+
+import numpy as np
+
+from tinyc.simulator.engine.addresses import SPACES
+from tinyc.simulator.engine.site import Read, Site, Step, type_bits
+from tinyc.simulator.memory.byte_array import WORDS
+from tinyc.simulator.memory.windows import BASES, CTA_STRIDE, SPACE_OF_WINDOW, WINDOW_BITS
+from tinyc.simulator.syntax import Address, Location, Sink, Slot, Vector
+
+_TYPES = frozenset(
+    {*(f"{kind}{bits}" for kind in "bus" for bits in (16, 32, 64)), "b128", "f16", "bf16", "f32", "f64", "pred"}
+)
+
+
+def move(site: Site) -> Step:
+    """`mov.type d, a;` of a register, constant, special register or address, and to or from a vector of parts."""
+    instruction = site.instruction
+    if len(instruction.modifiers) != 1 or instruction.modifiers[0] not in _TYPES or len(instruction.operands) != 2:
+        site.unknown()
+    (type_name,) = instruction.modifiers
+    target, source = instruction.operands
+    if isinstance(source, Vector) and isinstance(target, Vector):
+        site.fail("a vector is moved to one register, or from one")
+    if isinstance(source, Vector):
+        return _pack(site, type_name, target, source.items)
+    if isinstance(target, Vector):
+        return _unpack(site, type_name, target.items, source)
+    write = site.writer(target, type_name)
+    read = _copy(site, source, type_name, target)
+    return lambda batch: write(batch, read(batch))
+
+
+def _copy(site: Site, source: object, type_name: str, *targets: object) -> Read:
+    """Return how to read what is only copied: that nobody wrote it is said where it is used."""
+    if isinstance(source, Address):
+        if not isinstance(source.base, Location):
+            site.fail("an address that is moved is that of a variable")
+        read, offset = site.address_of(source.base, type_name), source.offset
+        word = WORDS[type_bits(type_name) // 8]
+        return lambda batch: read(batch) + word.type(offset & ~(-1 << type_bits(type_name)))
+    if not isinstance(source, Slot):
+        return site.reader(source, type_name)
+    for target in targets:
+        if isinstance(target, Slot):
+            site.copies.setdefault(target.index, set()).add(source.index)
+    return site.copier(source, type_name)
+
+
+def _part_type(site: Site, type_name: str, count: int) -> str:
+    bits, rest = divmod(type_bits(type_name), count)
+    if type_name[0] != "b" or rest or bits not in (8, 16, 32, 64):
+        site.unknown()
+    return f"b{bits}"
+
+
+def _pack(site: Site, type_name: str, target: object, parts: tuple) -> Step:
+    part_type = _part_type(site, type_name, len(parts))
+    write = site.writer(target, type_name)
+    reads = [_copy(site, part, part_type, target) for part in parts]
+    bits = type_bits(part_type)
+    if type_name == "b128":
+
+        def pack_words(batch):
+            words = [np.broadcast_to(read(batch), batch.mask.shape).astype(np.uint64) for read in reads]
+            halves = len(words) // 2
+            shifts = [np.uint64(bits * number) for number in range(halves)]
+            pairs = [
+                np.bitwise_or.reduce([word << shift for word, shift in zip(group, shifts, strict=True)])
+                for group in (words[:halves], words[halves:])
+            ]
+            write(batch, np.stack(pairs, axis=-1))
+
+        return pack_words
+    word = WORDS[type_bits(type_name) // 8].type
+
+    def pack(batch):
+        packed = reads[0](batch).astype(word)
+        for number, read in enumerate(reads[1:], 1):
+            packed = packed | (read(batch).astype(word) << word(bits * number))
+        write(batch, packed)
+
+    return pack
+
+
+def _unpack(site: Site, type_name: str, parts: tuple, source: object) -> Step:
+    part_type = _part_type(site, type_name, len(parts))
+    bits, word = type_bits(part_type), WORDS[type_bits(part_type) // 8]
+    targets = [part for part in parts if not isinstance(part, Sink)]
+    read = _copy(site, source, type_name, *targets)
+    writes = [(number, site.writer(part, part_type)) for number, part in enumerate(parts) if part in targets]
+    wide = type_name == "b128"
+
+    def unpack(batch):
+        packed = read(batch)
+        for number, write in writes:
+            whole = packed[..., number * bits // 64] if wide else packed
+            shift = whole.dtype.type(number * bits % 64)
+            write(batch, (whole >> shift).astype(word))
+
+    return unpack
+
+
+def convert_address(site: Site) -> Step:
+    """`cvta.space.size d, a;` to a generic address, `cvta.to.space.size` from one."""
+    words = list(site.instruction.modifiers)
+    back = words[:1] == ["to"]
+    words = words[back:]
+    if len(words) != 2 or words[0] not in SPACES or words[1] not in ("u32", "u64"):
+        site.unknown()
+    space, type_name = SPACES[words[0]].partition("::")[0], words[1]
+    target, source = site.instruction.operands
+    base = BASES["param::entry" if space == "param" else space]
+    write = site.writer(target, type_name)
+    read = site.reader(source, type_name)
+    if type_name == "u32":
+        site.fail("generic addresses of 32 bits are not modelled; use .address_size 64")
+    moved = np.uint64((-base if back else base) & ~(-1 << 64))
+    return lambda batch: write(batch, read(batch) + moved)
+
+
+def is_space(site: Site) -> Step:
+    """`isspacep.space p, a;`: whether a generic address is in a window."""
+    words = site.instruction.modifiers
+    if len(words) != 1 or words[0] not in SPACES:
+        site.unknown()
+    target, source = site.instruction.operands
+    write, read = site.writer(target, "pred"), site.reader(source, "u64")
+    cta_only = words[0] in ("shared", "shared::cta")
+    wanted = "param::entry" if words[0].startswith("param") else SPACES[words[0]].partition("::")[0]
+    windows = [window for window, space in SPACE_OF_WINDOW.items() if wanted in (space, "global")]
+
+    def step(batch):
+        addresses = read(batch)
+        window = addresses >> np.uint64(WINDOW_BITS)
+        inside = np.isin(window, windows, invert=wanted == "global")
+        if cta_only:
+            rank = ((addresses - np.uint64(BASES["shared"])) // np.uint64(CTA_STRIDE)).astype(np.int64) - 1
+            inside &= (rank == -1) | (rank == batch.cta.rank)
+        write(batch, inside)
+
+    return step
+
+
+def map_address(site: Site) -> Step:
+    """`mapa{.shared::cluster}.type d, a, b;`: the address of `a` in the shared memory of the CTA of rank `b`."""
+    words = list(site.instruction.modifiers)
+    generic = words[:1] != ["shared::cluster"]
+    words = words[not generic :]
+    if words not in (["u32"], ["u64"]) or len(site.instruction.operands) != 3:
+        site.unknown()
+    target, source, rank = site.instruction.operands
+    write, read, rank_of = site.writer(target, words[0]), site.reader(source, words[0]), site.reader(rank, "u32")
+    word = WORDS[type_bits(words[0]) // 8].type
+    base = word(BASES["shared"] if generic else 0)
+
+    def step(batch):
+        offset = (read(batch) - base) % word(CTA_STRIDE)
+        write(batch, base + offset + (rank_of(batch).astype(word) + word(1)) * word(CTA_STRIDE))
+
+    return step
+
+
+def rank_of_address(site: Site) -> Step:
+    """`getctarank{.shared::cluster}.type d, a;`: the rank of the CTA whose shared memory holds `a`."""
+    words = list(site.instruction.modifiers)
+    generic = words[:1] != ["shared::cluster"]
+    words = words[not generic :]
+    if words not in (["u32"], ["u64"]) or len(site.instruction.operands) != 2:
+        site.unknown()
+    target, source = site.instruction.operands
+    write, read = site.writer(target, "u32"), site.reader(source, words[0])
+    base = WORDS[type_bits(words[0]) // 8].type(BASES["shared"] if generic else 0)
+
+    def step(batch):
+        number = ((read(batch) - base) // base.dtype.type(CTA_STRIDE)).astype(np.int64) - 1
+        write(batch, np.where(number < 0, batch.cta.rank, number).astype(np.uint32))
+
+    return step
+
+
+HANDLERS = {
+    "mov": move,
+    "cvta": convert_address,
+    "isspacep": is_space,
+    "mapa": map_address,
+    "getctarank": rank_of_address,
+}

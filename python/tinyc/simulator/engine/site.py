@@ -1,0 +1,166 @@
+"""The place of one instruction while it is compiled: how its operands are read and written.
+
+In: operands as the linker leaves them. Out: functions of a `Batch`. The site notes which registers the instruction
+reads, writes and copies, which is what `assignment` needs to find reads of registers that nobody wrote.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
+
+import numpy as np
+
+from tinyc.simulator.engine.batch import Batch
+from tinyc.simulator.engine.specials import special_reader
+from tinyc.simulator.memory.byte_array import WORDS
+from tinyc.simulator.memory.windows import LOCAL_START, SHARED_START
+from tinyc.simulator.syntax import (
+    FunctionAddress,
+    Immediate,
+    Instruction,
+    Location,
+    Negated,
+    PtxError,
+    Sink,
+    Slot,
+    Special,
+)
+from tinyc.simulator.types import BITS
+
+if TYPE_CHECKING:
+    from tinyc.simulator.code import Code
+
+#: What an instruction does to a batch. True: it has set the program counters itself, and the batch ends here.
+Step: TypeAlias = Callable[[Batch], "bool | None"]
+Read: TypeAlias = Callable[[Batch], np.ndarray]
+Write: TypeAlias = Callable[[Batch, np.ndarray], None]
+
+#: Types of operands that no register is declared with.
+_OPERAND_BITS = BITS | {
+    "e4m3x2": 16,
+    "e5m2x2": 16,
+    "e4m3x4": 32,
+    "e5m2x4": 32,
+    "e2m1x2": 8,
+    "e2m3x2": 16,
+    "e3m2x2": 16,
+    "ue8m0x2": 16,
+    "u16x2": 32,
+    "s16x2": 32,
+    "b16x2": 32,
+    "f32x2": 64,
+}
+#: First address of the variables of a space, where that is the same for every CTA and launch.
+_STARTS = {"shared": SHARED_START, "local": LOCAL_START, "param::func": LOCAL_START, "param::entry": 0, "const": 0}
+
+
+def type_bits(type_name: str) -> int:
+    """Return the width of a PTX type in bits."""
+    return _OPERAND_BITS[type_name]
+
+
+@dataclass
+class Site:
+    """Instruction number `index` of `code`, with what its closure reads and writes (register numbers)."""
+
+    instruction: Instruction
+    index: int
+    code: "Code"
+    reads: set[int] = field(default_factory=set)
+    writes: set[int] = field(default_factory=set)
+    #: Register → the registers that are copied into it: it is written if one of them is.
+    copies: dict[int, set[int]] = field(default_factory=dict)
+    #: Instructions where threads may go on, where that is not only the next one.
+    targets: set[int] = field(default_factory=set)
+    #: What a call does once its lanes are back.
+    after_return: Step | None = None
+    #: Whether threads can reach the next instruction.
+    falls_through: bool = True
+
+    def fail(self, message: str) -> NoReturn:
+        """Raise PtxError at this instruction."""
+        raise PtxError(message, self.instruction.line, self.instruction.column)
+
+    def unknown(self) -> NoReturn:
+        """Raise PtxError: the simulator does not know this instruction."""
+        name = ".".join((self.instruction.opcode, *self.instruction.modifiers))
+        self.fail(f"'{name}' is not an instruction that the simulator knows")
+
+    def reader(self, operand: object, type_name: str) -> Read:
+        """Return how to get an operand's bits as `type_name`: arrays of [n, 32], or [1, 1] where all lanes agree."""
+        if isinstance(operand, Slot):
+            self.reads.add(operand.index)
+            return self.copier(operand, type_name)
+        if isinstance(operand, Negated):
+            read = self.reader(operand.register, "pred")
+            return lambda batch: ~read(batch)
+        return self._constant_reader(operand, type_name)
+
+    def copier(self, operand: Slot, type_name: str) -> Read:
+        """Return how to get a register's bits, without counting that as a use of its value."""
+        slot, have, want = operand.index, BITS[operand.type], type_bits(type_name)
+        if have < want or (want == 1) != (have == 1):
+            self.fail(f"register '{operand.name}' of type {operand.type} is no operand of type {type_name}")
+        if have == want:
+            return lambda batch: batch.registers[slot] if batch.rows is None else batch.registers[slot][batch.rows]
+        if have == 128:
+            return lambda batch: batch.select(batch.registers[slot])[..., 0].astype(WORDS[want // 8])
+        word = WORDS[want // 8]
+        return lambda batch: batch.select(batch.registers[slot]).astype(word)
+
+    def _constant_reader(self, operand: object, type_name: str) -> Read:
+        if isinstance(operand, Immediate):
+            constant = self._immediate(operand, type_name)
+            return lambda batch: constant
+        if isinstance(operand, Special):
+            return special_reader(self, operand, type_name)
+        if isinstance(operand, FunctionAddress):
+            constant = np.full((1, 1), operand.address, WORDS[type_bits(type_name) // 8])
+            return lambda batch: constant
+        if isinstance(operand, Location):
+            return self.address_of(operand, type_name)
+        self.fail(f"an operand of type {type_name} is expected")
+
+    def _immediate(self, operand: Immediate, type_name: str) -> np.ndarray:
+        bits = type_bits(type_name)
+        if bits == 1:
+            return np.full((1, 1), bool(operand.bits))
+        if type_name == "f32" and operand.kind == "f64":
+            return np.full((1, 1), operand.value, np.float32).view(np.uint32)
+        if operand.kind == "f64" and bits != 64:
+            self.fail(f"a constant of 64 bits is no operand of type {type_name}")
+        if bits == 128:
+            low, high = operand.bits & ~(-1 << 64), -(operand.value < 0)
+            return np.array([[[low, high & ~(-1 << 64)]]], np.uint64)
+        value = int(operand.value) if operand.kind == "int" else operand.bits
+        return np.full((1, 1), value & ~(-1 << bits), WORDS[bits // 8])
+
+    def address_of(self, location: Location, type_name: str) -> Read:
+        """Return how to get the address of a variable in its own space."""
+        word = WORDS[type_bits(type_name) // 8]
+        if location.space == "global":
+            return lambda batch: np.full((1, 1), batch.launch.module_base + location.offset, word)
+        constant = np.full((1, 1), _STARTS[location.space] + location.offset, word)
+        return lambda batch: constant
+
+    def writer(self, operand: object, type_name: str) -> Write:
+        """Return how to set a result of type `type_name`: a wider register is extended by the type's sign."""
+        if isinstance(operand, Sink):
+            return lambda batch, values: None
+        if not isinstance(operand, Slot):
+            self.fail("a register is expected for the result")
+        slot, have, want = operand.index, BITS[operand.type], type_bits(type_name)
+        self.writes.add(slot)
+        if have < want or (want == 1) != (have == 1):
+            self.fail(
+                f"register '{operand.name}' of type {operand.type} is too narrow for a result of type {type_name}"
+            )
+        if have == want:
+            return lambda batch, values: batch.write(batch.registers[slot], values)
+        if have == 128:
+            self.fail(f"register '{operand.name}' of 128 bits is no result of type {type_name}")
+        word = WORDS[have // 8]
+        if type_name.startswith("s"):
+            narrow, wide = np.dtype(f"i{want // 8}"), np.dtype(f"i{have // 8}")
+            return lambda batch, values: batch.write(batch.registers[slot], values.view(narrow).astype(wide).view(word))
+        return lambda batch, values: batch.write(batch.registers[slot], values)

@@ -1,0 +1,45 @@
+"""PTX's types and state spaces: what they are called and how wide they are.
+
+Types are PTX's words without the dot. Source: PTX ISA §5.2 (types), §5.1 (state spaces).
+"""
+
+#: The bits of a value of each type that a variable, register or parameter may have. A predicate has no size in memory.
+BITS = {
+    "b8": 8,
+    "b16": 16,
+    "b32": 32,
+    "b64": 64,
+    "b128": 128,
+    "u8": 8,
+    "u16": 16,
+    "u32": 32,
+    "u64": 64,
+    "s8": 8,
+    "s16": 16,
+    "s32": 32,
+    "s64": 64,
+    "f16": 16,
+    "f16x2": 32,
+    "bf16": 16,
+    "bf16x2": 32,
+    "tf32": 32,
+    "f32": 32,
+    "f64": 64,
+    "pred": 1,
+}
+
+#: The spaces of variables, parameters and registers.
+SPACES = frozenset({"reg", "sreg", "const", "global", "local", "param", "shared", "tex"})
+
+#: The opaque types of textures and surfaces, which the simulator does not model.
+OPAQUE = frozenset({"texref", "samplerref", "surfref"})
+
+
+def size_bytes(type_name: str) -> int:
+    """Return how many bytes a value of the type has in memory.
+
+    Raises: KeyError for an unknown type and for "pred", which has no place in memory.
+    """
+    if type_name == "pred":
+        raise KeyError(type_name)
+    return BITS[type_name] // 8

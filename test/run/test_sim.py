@@ -1,0 +1,70 @@
+"""The emitted PTX on the simulator, with all checks on: the same numbers as the reference, and no finding.
+
+`--random-examples N` runs more than the 60 random programs of CI, new ones each time.
+"""
+
+import json
+
+import numpy as np
+import pytest
+
+import tinyc
+from example_bindings import BIND, EXAMPLES, SIZES
+from strategies import programs
+from tinyc.executors import reference
+from tinyc.executors.compare import compare
+from tinyc.executors.random_inputs import random_inputs
+from tinyc.executors.tolerance import Tolerance
+from tinyc.verification import output_tolerances
+
+each_architecture = pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
+
+
+@each_architecture
+@pytest.mark.parametrize("name", BIND)
+def test_an_example_agrees_with_the_reference(name, arch):
+    model = tinyc.compile(EXAMPLES / f"{name}.json", target="sim", arch=arch, bind=BIND[name])
+    module = model.walk.module("tiny")
+    inputs = random_inputs(module, seed=0)
+    expected, tolerances = reference.evaluate(module, inputs), output_tolerances(module, inputs)
+    for output, value in model.run(**inputs).items():
+        comparison = compare(output, value, expected[output], tolerances[output])
+        assert comparison.ok, str(comparison)
+
+
+@each_architecture
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_the_running_example_is_right_at_odd_sizes(size, arch):
+    m, n, k = size
+    rng = np.random.default_rng(0)
+    x, w, bias = (rng.standard_normal(shape).astype(np.float16) for shape in ((m, k), (k, n), (n,)))
+    model = tinyc.compile(EXAMPLES / "gemm_bias_relu.json", target="sim", arch=arch)
+    exact = np.maximum(x.astype(np.float64) @ w.astype(np.float64) + bias, 0)
+    np.testing.assert_allclose(model(x, w, bias), exact, rtol=1e-3, atol=1e-3)
+
+
+def test_random_programs_agree_with_the_reference(random_examples):
+    @random_examples(programs(), 60)
+    def check(program):
+        for arch in ("sm_80", "sm_90a"):
+            model = tinyc.compile(json.dumps(program.document), target="sim", arch=arch, bind=program.bind)
+            module = model.walk.module("tiny")
+            expected, derived = reference.evaluate(module, program.inputs), output_tolerances(module, program.inputs)
+            actual = model.run(**program.inputs)
+            for name, error in program.errors.items():
+                tolerance = derived[name] if error else Tolerance()
+                allowed = Tolerance(tolerance.rtol, max(tolerance.atol, error))
+                comparison = compare(name, actual[name], expected[name], allowed)
+                assert comparison.ok, f"{arch}: {comparison}\n{json.dumps(program.document)}"
+
+    check()
+
+
+def test_an_index_out_of_range_is_reported():
+    model = tinyc.compile(EXAMPLES / "gather.json", target="sim", bind=BIND["gather"])
+    inputs = random_inputs(model.walk.module("tiny"), seed=0)
+    (name,) = (name for name, array in inputs.items() if array.dtype.kind == "i")
+    inputs[name].reshape(-1)[3] = BIND["gather"]["V"]
+    with pytest.raises(tinyc.TinycError) as caught:
+        model.run(**inputs)
+    assert caught.value.name == "IndexOutOfRange"
