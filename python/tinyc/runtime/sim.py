@@ -14,7 +14,7 @@ from tinyc.diagnostics import TinycError
 from tinyc.runtime import sizes
 from tinyc.runtime.arena import allocate_arena
 from tinyc.runtime.arrays import dense_inputs, fresh_outputs
-from tinyc.runtime.program import Kernel, Pointer, Program, Status
+from tinyc.runtime.program import Grid, Kernel, Pointer, Program, Status
 from tinyc.runtime.status import check_status, fresh_status
 
 #: What memory holds that nothing has written: NaN in every float type, and -1 in every integer.
@@ -72,10 +72,7 @@ class SimExecutable:
     def _launch(
         self, kernel: Kernel, buffers: Mapping[str, np.ndarray], status: np.ndarray, values: Mapping[str, int]
     ) -> None:
-        grid, block, cluster = (
-            tuple(sizes.evaluate(extent, values) for extent in shape)
-            for shape in (kernel.grid, kernel.block, kernel.cluster)
-        )
+        grid, block, cluster = (_sizes(shape, values) for shape in (kernel.grid, kernel.block, kernel.cluster))
         if not all(grid):
             return  # nothing to do
         arguments: list[Any] = []
@@ -93,6 +90,11 @@ class SimExecutable:
         self.reports.append(report)
         if not report.ok:
             raise SimulationError.of(kernel, report)
+
+
+def _sizes(shape: Grid, values: Mapping[str, int]) -> tuple[int, int, int]:
+    x, y, z = (sizes.evaluate(extent, values) for extent in shape)
+    return x, y, z
 
 
 def _buffers(

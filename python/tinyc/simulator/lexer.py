@@ -14,8 +14,7 @@ from tinyc.simulator.syntax import PtxError
 WORD, NUMBER, DIRECTIVE, STRING, MARK, END = range(1, 7)
 
 _TOKEN = re.compile(
-    r"""(?:\s+|//[^\n]*|/\*(?s:.*?)\*/)*+  # possessive: a comment must not grow where the text after it is no token
-    (?:
+    r"""\s*(?:
       ((?:[A-Za-z][\w$]*|[_$%][\w$]+)(?:\.\w+(?:::\w+)*)*)
     | (0[fF][0-9a-fA-F]{8}(?!\w)|0[dD][0-9a-fA-F]{16}(?!\w)|0[xX][0-9a-fA-F]+U?(?!\w)|0[bB][01]+U?(?!\w)
        |[0-9]+(?:\.[0-9]*)?[eE][+-]?[0-9]+(?!\w)|[0-9]+\.[0-9]*(?!\w)|[0-9]+U?(?!\w))
@@ -27,11 +26,18 @@ _TOKEN = re.compile(
     re.ASCII | re.VERBOSE,
 )
 
+#: A comment, or a string, in which no comment starts.
+_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*(?s:.*?)\*/')
 _SPACE = re.compile(r"\s+|//[^\n]*|/\*(?s:.*?)\*/")
 
 #: Longer words and numbers than this are not PTX that anyone emits, and could take long to convert.
 _LONGEST = 65_536
 _LONGEST_NUMBER = 400
+
+
+def _blank(found: re.Match[str]) -> str:
+    """Return as many blanks as a comment has characters, so that all places stay; a string as it is."""
+    return found[0] if found[0][0] == '"' else re.sub(r"[^\n]", " ", found[0])
 
 
 class Cursor:
@@ -54,8 +60,9 @@ class Cursor:
         kinds, texts, starts = self.kinds, self.texts, self._starts
         self._lines = [0, *(match.end() for match in re.finditer("\n", self._text))]
         match, end = _TOKEN.match, 0
+        source = _COMMENT.sub(_blank, self._text)
         while True:
-            found = match(self._text, end)
+            found = match(source, end)
             if found is None:
                 self._fail_at(end)
             kind = found.lastindex or END
