@@ -132,6 +132,38 @@ class Instrument:
         """`step` has failed, or left a module that does not verify."""
 
 
+#: Passes of MLIR's that speak or write beside what they do to the module: it would show that they have run twice.
+_AUDIBLE = frozenset({"print-ir", "print-op-stats", "snapshot-op-locations", "transform-interpreter", "view-op-graph"})
+
+
+@dataclass(frozen=True)
+class _Origin:
+    """The module that a step is given, for what repeats its failure: an earlier copy, and what has run on it since.
+
+    A copy takes as long as a short pass of MLIR's. Those do the same each time, so that one copy serves a row of them.
+    """
+
+    copy: Any
+    since: tuple[Upstream, ...] = ()
+
+    def after(self, step: Step) -> "_Origin | None":
+        """Return the origin of the step that follows `step`; None: it needs a copy of its own."""
+        if isinstance(step, Pass) or step.name in _AUDIBLE:
+            return None
+        return _Origin(self.copy, (*self.since, step))
+
+    def text(self) -> str:
+        """Return the text of the module, with locations."""
+        module = self.copy.clone()
+        handler = module.context.attach_diagnostic_handler(lambda _: True)  # what the passes say has been said
+        try:
+            for step in self.since:
+                step.run(module)
+        finally:
+            handler.detach()
+        return located(module)
+
+
 def run(module: Any, steps: Sequence[Step], instruments: Sequence[Instrument] = (), verify_each: bool = True) -> None:
     """Take `module` through `steps`, in place.
 
@@ -142,20 +174,22 @@ def run(module: Any, steps: Sequence[Step], instruments: Sequence[Instrument] = 
     with module.context, ir.Location.unknown():
         if verify_each:
             verify_layers(module)
+        origin: _Origin | None = None
         for step in steps:
             for instrument in instruments:
                 instrument.before(step, module)
-            original = module.operation.clone()
+            origin = origin or _Origin(module.operation.clone())
             try:
-                _run_one(step, module, original, verify_each)
+                _run_one(step, module, origin, verify_each)
             except Exception as error:
                 for instrument in instruments:
                     instrument.failed(step, module)
                 if isinstance(error, TinycError) and not isinstance(error, InternalError):
-                    error.reproducer = _reproducer(step, original, verify_each)
+                    error.reproducer = _reproducer(step, origin, verify_each)
                 raise
             for instrument in instruments:
                 instrument.after(step, module)
+            origin = origin.after(step)
 
 
 def verify_layers(module: Any) -> None:
@@ -180,7 +214,7 @@ def verify_contracts(module: Any) -> None:
         raise IrError.of(errors, "the module breaks the contract of a layer")
 
 
-def _run_one(step: Step, module: Any, original: Any, verify_each: bool) -> None:
+def _run_one(step: Step, module: Any, origin: _Origin, verify_each: bool) -> None:
     if not isinstance(step, Pass):
         step.run(module)
         if verify_each:
@@ -195,31 +229,31 @@ def _run_one(step: Step, module: Any, original: Any, verify_each: bool) -> None:
     except TinycError:
         raise
     except Exception as error:
-        raise _internal(step, original, f"{type(error).__name__}: {error}") from error
+        raise _internal(step, origin, f"{type(error).__name__}: {error}") from error
     if verify_each:
-        _check_result(step, module, original, present)
+        _check_result(step, module, origin, present)
 
 
-def _check_result(step: Pass, module: Any, original: Any, before: set[str]) -> None:
+def _check_result(step: Pass, module: Any, origin: _Origin, before: set[str]) -> None:
     """Check what a pass of tinyc's left behind; whatever is wrong with it is tinyc's fault."""
     try:
         verify_layers(module)
     except IrError as error:
-        raise _internal(step, original, f"the IR that it made does not verify: {error}") from error
+        raise _internal(step, origin, f"the IR that it made does not verify: {error}") from error
     ours = {layer.name for layer in dialects.layers()}
     undeclared = (dialects.present(module) - before).intersection(ours).difference(step.produces)
     if undeclared:
-        raise _internal(step, original, f"it made ops of {', '.join(sorted(undeclared))} and does not declare them")
+        raise _internal(step, origin, f"it made ops of {', '.join(sorted(undeclared))} and does not declare them")
 
 
-def _internal(step: Step, original: Any, what: str) -> InternalError:
+def _internal(step: Step, origin: _Origin, what: str) -> InternalError:
     """Return the error for a defect of `step`, with a file that repeats it."""
-    command = _reproducer(step, original, verify_each=True).save()
+    command = _reproducer(step, origin, verify_each=True).save()
     return InternalError(f"pass '{step.name}' failed: {what}; to repeat it: {command}")
 
 
-def _reproducer(step: Step, original: Any, verify_each: bool) -> Reproducer:
-    asm = located(original)
+def _reproducer(step: Step, origin: _Origin, verify_each: bool) -> Reproducer:
+    asm = origin.text()
     if isinstance(step, Pass):
         with contextlib.suppress(TinycError):  # its file cannot be read: that is what is to be repeated
             step = step.alone()

@@ -52,6 +52,10 @@ class Needy(Pass):
         del module.operation.attributes["x.arch"]
 
 
+#: It works on functions only.
+FAILING = (Upstream("affine-loop-unroll", "affine-loop-unroll"),)
+
+
 @pytest.fixture(autouse=True)
 def reproducers(monkeypatch, tmp_path):
     """Keep the files that repeat a defect in the test's own folder."""
@@ -157,6 +161,46 @@ def test_what_repeats_a_refusal_needs_no_file_of_the_users(tmp_path):
         pipeline.parse(recorded.pipeline).run(text.parse(recorded.ir))
 
 
+@pytest.mark.parametrize("between", [(), (Configured("sm90"),)], ids=["passes of MLIR's", "one of tinyc's among them"])
+def test_what_repeats_a_failure_is_the_module_right_before_it(between):
+    class Keep(Instrument):
+        def before(self, step, module):
+            self.given = text.located(module)
+
+    twice = """module attributes {x.arch = "none"} {
+      func.func @f() -> (i32, i32) {
+        %0 = arith.constant 1 : i32
+        %1 = arith.constant 1 : i32
+        %unused = arith.constant 2 : i32
+        return %0, %1 : i32, i32
+      }
+    }"""
+    keep = Keep()
+    steps = (Upstream("cse", "cse"), *between, Upstream("canonicalize", "canonicalize"), *FAILING)
+    with pytest.raises(text.IrError, match="unable to schedule pass") as caught:
+        passes.run(text.parse(twice, "a.mlir"), steps, [keep])
+    assert caught.value.reproducer.ir == keep.given
+    assert keep.given.count("arith.constant") == 1
+    assert caught.value.reproducer.pipeline == "builtin.module(affine-loop-unroll)"
+
+
+def test_a_pass_of_mlirs_before_the_one_that_fails_speaks_once(capfd):
+    used_after_free = """transform.sequence failures(propagate) {
+    ^bb0(%x: !transform.any_op):
+      transform.structured.generalize %x : (!transform.any_op) -> !transform.any_op
+      transform.apply_cse to %x : !transform.any_op
+    }"""
+    module = text.parse(used_after_free)
+    names = ("transform-dialect-check-uses", "print-op-stats", "transform-dialect-check-uses")
+    warnings = []
+    handler = module.context.attach_diagnostic_handler(lambda each: warnings.append(each.message) is None)
+    with pytest.raises(text.IrError, match="unable to schedule pass"):
+        passes.run(module, (*(Upstream(name, name) for name in names), *FAILING))
+    handler.detach()
+    assert warnings == ["operand #0 may be used after free"] * 2
+    assert "".join(capfd.readouterr()).count("Operations encountered") == 1
+
+
 def test_a_pass_whose_layer_is_absent_gets_a_remark():
     with collect_remarks() as remarks:
         passes.run(module(), [Needy(1)])
@@ -173,7 +217,7 @@ def test_a_module_that_breaks_a_contract_is_refused_before_any_pass():
 
 def test_a_pass_of_mlirs_that_fails_says_why():
     with pytest.raises(text.IrError, match="unable to schedule pass"):
-        passes.run(module(), [Upstream("affine-loop-unroll", "affine-loop-unroll")])
+        passes.run(module(), FAILING)
 
 
 @pytest.mark.parametrize(
