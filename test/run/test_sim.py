@@ -1,6 +1,6 @@
 """The emitted PTX on the simulator, with all checks on: the same numbers as the reference, and no finding.
 
-`--random-examples N` runs more than the 60 random programs of CI, new ones each time.
+`--random-examples N` runs more than the 60 random programs of CI for each architecture, new ones each time.
 """
 
 import json
@@ -10,11 +10,11 @@ import pytest
 
 import tinyc
 from example_bindings import BIND, EXAMPLES, SIZES
+from program_agreement import assert_agree
 from strategies import programs
 from tinyc.executors import reference
-from tinyc.executors.compare import compare
+from tinyc.executors.compare import compare_all
 from tinyc.executors.random_inputs import random_inputs
-from tinyc.executors.tolerance import Tolerance
 from tinyc.verification import output_tolerances
 
 each_architecture = pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
@@ -27,8 +27,7 @@ def test_an_example_agrees_with_the_reference(name, arch):
     module = model.walk.module("tiny")
     inputs = random_inputs(module, seed=0)
     expected, tolerances = reference.evaluate(module, inputs), output_tolerances(module, inputs)
-    for output, value in model.run(**inputs).items():
-        comparison = compare(output, value, expected[output], tolerances[output])
+    for comparison in compare_all(model.run(**inputs), expected, tolerances):
         assert comparison.ok, str(comparison)
 
 
@@ -43,19 +42,14 @@ def test_the_running_example_is_right_at_odd_sizes(size, arch):
     np.testing.assert_allclose(model(x, w, bias), exact, rtol=1e-3, atol=1e-3)
 
 
-def test_random_programs_agree_with_the_reference(random_examples):
+@each_architecture
+def test_random_programs_agree_with_the_reference(random_examples, arch):
     @random_examples(programs(), 60)
     def check(program):
-        for arch in ("sm_80", "sm_90a"):
-            model = tinyc.compile(json.dumps(program.document), target="sim", arch=arch, bind=program.bind)
-            module = model.walk.module("tiny")
-            expected, derived = reference.evaluate(module, program.inputs), output_tolerances(module, program.inputs)
-            actual = model.run(**program.inputs)
-            for name, error in program.errors.items():
-                tolerance = derived[name] if error else Tolerance()
-                allowed = Tolerance(tolerance.rtol, max(tolerance.atol, error))
-                comparison = compare(name, actual[name], expected[name], allowed)
-                assert comparison.ok, f"{arch}: {comparison}\n{json.dumps(program.document)}"
+        model = tinyc.compile(json.dumps(program.document), target="sim", arch=arch, bind=program.bind)
+        module = model.walk.module("tiny")
+        expected = reference.evaluate(module, program.inputs)
+        assert_agree(program, model.run(**program.inputs), expected, module)
 
     check()
 

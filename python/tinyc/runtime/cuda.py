@@ -10,16 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from tinyc.analysis.extents import Dim
 from tinyc.diagnostics import TinycError
 from tinyc.runtime import sizes
-from tinyc.runtime.arrays import dense_inputs, fresh_outputs
 from tinyc.runtime.assembler import assemble, find_ptxas
 from tinyc.runtime.cuda_driver import Device
+from tinyc.runtime.executable import Executable, Run
 from tinyc.runtime.program import STATUS_BYTES, Kernel, Pointer, Program, Status
-from tinyc.runtime.status import check_status, fresh_status
 from tinyc.target import target_of
 from tinyc.target.target import Target
 
@@ -30,42 +27,22 @@ ALIGNMENT_BYTES = 256
 _STATUS = "status"
 
 
-class CudaExecutable:
+class CudaExecutable(Executable):
     """A program that is ready to run on a GPU of the architecture `arch` ("sm_80": 8.0 or newer; "sm_90a": 9.0 only).
 
-    `last_run_seconds` is the time that the kernels of the last run took. Runs of several threads take turns. `binding`
-    stands in for the driver's bindings.
+    A run raises also `NoDriver`, `UnsupportedTarget`, `LaunchTooLarge` and `DeviceFailure`; those of several threads
+    take turns. `last_run_seconds` is the time that the kernels of the last one took. `binding` stands in for the
+    driver's bindings.
     """
 
     def __init__(self, program: Program, ptx: str, arch: str, binding: Any = None) -> None:
-        self.program, self.ptx, self.target = program, ptx, target_of(arch)
+        super().__init__(program)
+        self.ptx, self.target = ptx, target_of(arch)
         self.last_run_seconds: float | None = None
         self._binding = binding
         self._lock = threading.Lock()
         self._device: Device | None = None
         self._kernels: dict[str, Any] = {}
-
-    def run(self, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
-        """Run on arrays by name and return fresh arrays by name.
-
-        Raises:
-            TinycError: `InputMismatch`, `UnboundSymbol`, `AssumptionViolated`, `OutOfMemory`, `IndexOutOfRange`;
-                `NoDriver`, `UnsupportedTarget`, `LaunchTooLarge`, `DeviceFailure`.
-        """
-        program = self.program
-        given = dense_inputs(program, inputs)
-        values = sizes.solve(program, [array.shape for array in given])
-        sizes.check(program, values)
-        outputs, status = fresh_outputs(program, values), fresh_status(program)
-        with self._lock:
-            try:
-                self._run(given, outputs, status, values)
-            except TinycError as error:
-                if error.name == "DeviceFailure":  # all later calls fail in the context of one that has failed
-                    self._close()
-                raise
-        check_status(program, status)
-        return dict(zip(program.outputs, outputs, strict=True))
 
     def release(self) -> None:
         """Give back what is loaded on the device; the next run loads it again."""
@@ -77,23 +54,28 @@ class CudaExecutable:
             self._device.close()
         self._device, self._kernels = None, {}
 
-    def _run(
-        self, given: list[np.ndarray], outputs: list[np.ndarray], status: np.ndarray, values: Mapping[str, int]
-    ) -> None:
-        """Fill `outputs` and `status`."""
-        device = self._opened()
-        launches = _launches(self.program, values, device)
-        places, size_bytes = _places(self.program, values)
+    def _execute(self, run: Run) -> None:
+        with self._lock:
+            try:
+                self._run_on(self._opened(), run)
+            except TinycError as error:
+                if error.name == "DeviceFailure":  # all later calls fail in the context of one that has failed
+                    self._close()
+                raise
+
+    def _run_on(self, device: Device, run: Run) -> None:
+        launches = _launches(self.program, run.values, device)
+        places, size_bytes = _places(self.program, run.values)
         with device.current(), device.memory(size_bytes) as base:
-            for position, array in enumerate(given):
+            for position, array in enumerate(run.inputs):
                 device.upload(base + places[f"input_{position}"], array)
-            device.upload(base + places[_STATUS], status)
+            device.upload(base + places[_STATUS], run.status)
             with device.timed():
                 for launch in launches:
                     self._launch(device, launch, base, places)
-            for position, array in enumerate(outputs):
+            for position, array in enumerate(run.outputs):
                 device.download(array, base + places[f"output_{position}"])
-            device.download(status, base + places[_STATUS])
+            device.download(run.status, base + places[_STATUS])
             self.last_run_seconds = device.finish()
 
     def _opened(self) -> Device:

@@ -13,9 +13,8 @@ from tinyc import simulator
 from tinyc.diagnostics import TinycError
 from tinyc.runtime import sizes
 from tinyc.runtime.arena import allocate_arena
-from tinyc.runtime.arrays import dense_inputs, fresh_outputs
+from tinyc.runtime.executable import Executable, Run
 from tinyc.runtime.program import Grid, Kernel, Pointer, Program, Status
-from tinyc.runtime.status import check_status, fresh_status
 
 #: What memory holds that nothing has written: NaN in every float type, and -1 in every integer.
 _POISON = 0xFF
@@ -39,40 +38,28 @@ class SimulationError(TinycError):
         return error
 
 
-class SimExecutable:
-    """A program that is ready to run on the simulator; `reports` are those of the last run's launches, in order."""
+class SimExecutable(Executable):
+    """A program that is ready to run on the simulator; `reports` are those of the last run's launches, in order.
+
+    A run raises `SimulationError` where a launch has findings.
+    """
 
     def __init__(self, program: Program, ptx: str) -> None:
-        self.program = program
+        super().__init__(program)
         self.reports: list[simulator.Report] = []
         self._module = simulator.load(ptx)
 
-    def run(self, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
-        """Run on arrays by name and return fresh arrays by name.
-
-        Raises:
-            TinycError: `InputMismatch`, `UnboundSymbol`, `AssumptionViolated`, `OutOfMemory`, `IndexOutOfRange`.
-            SimulationError: a launch has findings.
-        """
-        program = self.program
-        given = dense_inputs(program, inputs)
-        values = sizes.solve(program, [array.shape for array in given])
-        sizes.check(program, values)
-        outputs, status = fresh_outputs(program, values), fresh_status(program)
-        arena = allocate_arena(sizes.evaluate(program.arena_bytes, values))
-        for array in (*outputs, arena):
+    def _execute(self, run: Run) -> None:
+        arena = allocate_arena(sizes.evaluate(self.program.arena_bytes, run.values))
+        for array in (*run.outputs, arena):
             array.reshape(-1).view(np.uint8)[...] = _POISON
-        buffers = _buffers(program, given, outputs, arena, values)
+        buffers = _buffers(self.program, run, arena)
         self.reports = []
-        for kernel in program.kernels:
-            self._launch(kernel, buffers, status, values)
-        check_status(program, status)
-        return dict(zip(program.outputs, outputs, strict=True))
+        for kernel in self.program.kernels:
+            self._launch(kernel, buffers, run)
 
-    def _launch(
-        self, kernel: Kernel, buffers: Mapping[str, np.ndarray], status: np.ndarray, values: Mapping[str, int]
-    ) -> None:
-        grid, block, cluster = (_sizes(shape, values) for shape in (kernel.grid, kernel.block, kernel.cluster))
+    def _launch(self, kernel: Kernel, buffers: Mapping[str, np.ndarray], run: Run) -> None:
+        grid, block, cluster = (_sizes(shape, run.values) for shape in (kernel.grid, kernel.block, kernel.cluster))
         if not all(grid):
             return  # nothing to do
         arguments: list[Any] = []
@@ -80,10 +67,10 @@ class SimExecutable:
             if isinstance(parameter, Pointer):
                 arguments.append(buffers[parameter.buffer])
             elif isinstance(parameter, Status):
-                arguments.append(status[parameter.slot])
+                arguments.append(run.status[parameter.slot])
             else:
-                arguments.append(np.int64(sizes.evaluate(parameter.value, values)))
-        shared = sizes.evaluate(kernel.dynamic_shared_bytes, values)
+                arguments.append(np.int64(sizes.evaluate(parameter.value, run.values)))
+        shared = sizes.evaluate(kernel.dynamic_shared_bytes, run.values)
         report = self._module.launch(
             kernel.symbol, grid, block, arguments, dynamic_shared_bytes=shared, cluster=cluster
         )
@@ -97,17 +84,11 @@ def _sizes(shape: Grid, values: Mapping[str, int]) -> tuple[int, int, int]:
     return x, y, z
 
 
-def _buffers(
-    program: Program,
-    given: list[np.ndarray],
-    outputs: list[np.ndarray],
-    arena: np.ndarray,
-    values: Mapping[str, int],
-) -> dict[str, np.ndarray]:
+def _buffers(program: Program, run: Run, arena: np.ndarray) -> dict[str, np.ndarray]:
     """Return the memory of each buffer, by its name; inputs are copied: a faulty kernel may write to them."""
-    found = {f"input_{position}": array.copy() for position, array in enumerate(given)}
-    found |= {f"output_{position}": array for position, array in enumerate(outputs)}
+    found = {f"input_{position}": array.copy() for position, array in enumerate(run.inputs)}
+    found |= {f"output_{position}": array for position, array in enumerate(run.outputs)}
     for buffer in program.of_kind("arena"):
-        start = sizes.evaluate(buffer.offset, values)
-        found[buffer.name] = arena[start : start + sizes.evaluate(buffer.size, values)]
+        start = sizes.evaluate(buffer.offset, run.values)
+        found[buffer.name] = arena[start : start + sizes.evaluate(buffer.size, run.values)]
     return found

@@ -1,0 +1,53 @@
+"""What a run is on every device: how it begins, how it ends, and what a device has to fill in between.
+
+In: a program, and arrays by name. Out: fresh arrays by name. The devices are `cpu.py`, `sim.py` and `cuda.py`.
+"""
+
+import abc
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tinyc.runtime import sizes
+from tinyc.runtime.arrays import dense_inputs, fresh_outputs
+from tinyc.runtime.program import Program
+from tinyc.runtime.status import check_status, fresh_status
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run: the inputs, dense and never written to, the value of every symbol, and the memory to be filled."""
+
+    inputs: list[np.ndarray]
+    values: Mapping[str, int]
+    outputs: list[np.ndarray]
+    status: np.ndarray
+
+
+class Executable(abc.ABC):
+    """A program that is ready to run on a device."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+
+    def run(self, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
+        """Run on arrays by name and return fresh arrays by name.
+
+        Raises:
+            TinycError: `InputMismatch`, `UnboundSymbol`, `AssumptionViolated`, `OutOfMemory`, `IndexOutOfRange`, and
+                what the device refuses.
+        """
+        program = self.program
+        given = dense_inputs(program, inputs)
+        values = sizes.solve(program, [array.shape for array in given])
+        sizes.check(program, values)
+        run = Run(given, values, fresh_outputs(program, values), fresh_status(program))
+        self._execute(run)
+        check_status(program, run.status)
+        return dict(zip(program.outputs, run.outputs, strict=True))
+
+    @abc.abstractmethod
+    def _execute(self, run: Run) -> None:
+        """Fill the outputs and the status slots of `run`."""
