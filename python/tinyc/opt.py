@@ -86,8 +86,8 @@ class _Job:
             _show(wrong, source, arguments.input)
             return not wrong, output
         _show([*(decisions if arguments.remarks or wanted else []), *reported], source, arguments.input)
-        if failure is not None and failure.reproducer is not None:
-            sys.stderr.write(f"note: to repeat it: {failure.reproducer.save()}\n")
+        if failure is not None:
+            process.say_how_to_repeat(failure)
         return not any(each.severity == "error" for each in reported), output
 
     def _transform(self, source: str) -> str:

@@ -23,8 +23,7 @@ def run(work: Callable[[], int]) -> int:
         return work()
     except TinycError as error:
         sys.stderr.write(f"{error}\n")
-        if error.reproducer is not None:
-            sys.stderr.write(f"note: to repeat it: {error.reproducer.save()}\n")
+        say_how_to_repeat(error)
     except BrokenPipeError:  # whoever read our output is gone
         _abandon_stdout()
     except OSError as error:
@@ -43,6 +42,12 @@ def _defect(error: Exception) -> str:
     with tempfile.NamedTemporaryFile("w", prefix="tinyc-defect-", suffix=".txt", delete=False) as file:
         traceback.print_exception(error, file=file)
     return f"tinyc failed: {type(error).__name__}: {error}; what it was doing stands in {file.name}"
+
+
+def say_how_to_repeat(error: TinycError) -> None:
+    """Write to stderr the command that repeats the failure, where a pass has failed."""
+    if error.reproducer is not None:
+        sys.stderr.write(f"note: to repeat it: {error.reproducer.save()}\n")
 
 
 def stdout() -> Any:
