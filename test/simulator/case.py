@@ -121,11 +121,19 @@ class Case:
     atol: float = 0.0
     findings: tuple[str, ...] = ()  # may be reported for the unchanged kernel; the reason is beside the case
     mutations: tuple[Mutation, ...] = ()
+    completions: tuple[Mutation, ...] = ()  # repairs without which the kernel cannot run; why is where they are defined
     seed: int = 0
 
-    def text(self) -> str:
-        """Return the PTX of the module."""
+    def recorded(self) -> str:
+        """Return the PTX of the module as its compiler wrote it."""
         return (DATA / self.ptx).read_text(encoding="utf-8")
+
+    def text(self) -> str:
+        """Return the PTX of the module as it is launched."""
+        text = self.recorded()
+        for completion in self.completions:
+            text = completion.apply(text, self.entry)
+        return text
 
     def arrays(self) -> Arrays:
         """Return fresh inputs and poisoned outputs: the same ones for every call."""

@@ -8,9 +8,12 @@ import float_cases
 import hopper_cases
 import integer_cases
 import memory_cases
+import mixed_cases
 import mma_cases
+import recipe_cases
 import sm90_cases
 import triton_cases
+import triton_matmul_cases
 import wgmma_cases
 from case import Case, Mutation
 
@@ -18,11 +21,14 @@ CASES: tuple[Case, ...] = (
     *integer_cases.CASES,
     *float_cases.CASES,
     *control_cases.CASES,
+    *mixed_cases.CASES,
     *memory_cases.CASES,
     *mma_cases.CASES,
     *hopper_cases.CASES,
     *wgmma_cases.CASES,
     *sm90_cases.CASES,
     *triton_cases.CASES,
+    *triton_matmul_cases.CASES,
+    *recipe_cases.CASES,
 )
 MUTATED: tuple[tuple[Case, Mutation], ...] = tuple((case, mutation) for case in CASES for mutation in case.mutations)

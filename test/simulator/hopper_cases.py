@@ -194,6 +194,10 @@ _EARLY = ("async-in-flight", "uninitialized", "race")
 _WRONG_BYTES = ("mbarrier-tx-mismatch", "deadlock")
 
 
+#: Other threads use the mbarrier of the copies before they can know that it has been made.
+_UNSHARED = no_barrier(0)
+
+
 def bytes_off(count: int, index: int = 0, to: int | None = None) -> Mutation:
     """Return the mutation that expects 16 bytes more than the `count` that come (or `to`)."""
     return Mutation(
@@ -216,6 +220,7 @@ CASES = (
         (8,),
         32,
         Mutation("the cluster is not waited for", _CLUSTER, ("race", "uninitialized")),
+        Mutation("a block may end while another reads its memory", _CLUSTER, ("race",), 1),
         cluster=(4, 1, 1),
     ),
     _case(
@@ -266,6 +271,7 @@ CASES = (
         ("x", "out", _I(3)),
         (1,),
         64,
+        _UNSHARED,
         bytes_off(1024),
         bytes_off(1024, to=1008),
         Mutation("the load is not waited for", _LOOP, _EARLY),
@@ -309,6 +315,7 @@ CASES = (
         (_FULL_TILE, Tiled("out", (COLUMNS, ROWS), (COLUMNS * 4,), (16, 8)), F32(0.5)),
         (3, 3),
         128,
+        _UNSHARED,
         bytes_off(512),
         Mutation("the load is not waited for", _LOOP, _EARLY),
         Mutation("no proxy fence", _FENCE, ("proxy-fence-missing",)),
@@ -323,6 +330,7 @@ CASES = (
         (Tiled("x", (32, 56), (128,), (32, 8)), "out", _I(7)),
         (1,),
         64,
+        _UNSHARED,
         Mutation("full is not waited for", _LOOP, _EARLY),
         Mutation("empty is not waited for", _LOOP, ("race", "async-in-flight", "mbarrier-tx-mismatch", "deadlock"), 1),
         bytes_off(1024),
@@ -350,6 +358,7 @@ CASES = (
         (Tiled("x", (64, 16), (128,), (64, 16), "128B"), "out"),
         (1,),
         128,
+        _UNSHARED,
         Mutation("the load is not waited for", _LOOP, _EARLY),
     ),
     _case(
@@ -373,6 +382,7 @@ CASES = (
         (Tiled("x", (12, 5, 3), (48, 240), (8, 4, 2)), "out", _I(7), _I(-2), _I(2)),
         (1,),
         64,
+        _UNSHARED,
         bytes_off(256),
     ),
     _case(
@@ -384,6 +394,7 @@ CASES = (
         (Im2col("x", (8, 8, 4, 2), (32, 256, 1024), (-1, -1), (-1, -1), 8, 64), "out"),
         (1,),
         128,
+        _UNSHARED,
         no_barrier(1, "race", "async-in-flight"),
         Mutation("the load is not waited for", _LOOP, _EARLY),
     ),

@@ -113,3 +113,19 @@ def test_an_operand_wider_than_its_register_is_an_error():
 
 def test_nothing_is_found_in_an_empty_kernel():
     assert kinds(launch(kernel("ret;", parameters=""), [])) == set()
+
+
+@pytest.mark.parametrize(
+    "instruction",
+    [
+        "brx.idx %r1;",
+        "cvta.to.global.u64 %d1;",
+        "isspacep.global %p0;",
+        "getctarank.u64 %r1;",
+        "ld.global.v2.b128 {%q0, %q1}, [%d0];",
+        "st.global.v2.b128 [%d0], {%q0, %q1};",
+    ],
+)
+def test_an_instruction_with_wrong_operands_is_an_error(instruction):
+    with pytest.raises(PtxError):
+        simulator.load(kernel(f"{instruction} ret;", ""))

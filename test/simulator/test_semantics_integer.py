@@ -103,10 +103,11 @@ def test_extremum(kind):
     check(f"max.{kind}", max)
 
 
-# .relu makes a negative result zero.
-def test_extremum_with_relu():
-    check("min.relu.s32", lambda a, b: max(min(a, b), 0))
-    check("max.relu.s32", lambda a, b: max(a, b, 0))
+# .relu makes a negative result zero; it stands before the type, or behind it as nvcc writes it.
+@pytest.mark.parametrize("form", ["relu.s32", "s32.relu"])
+def test_extremum_with_relu(form):
+    check(f"min.{form}", lambda a, b: max(min(a, b), 0))
+    check(f"max.{form}", lambda a, b: max(a, b, 0))
 
 
 # Packed operations see two numbers of 16 bits; nothing goes from the low one to the high one.
@@ -120,9 +121,10 @@ def test_packed(half, opcode, function):
     check(f"{opcode}.{half}x2", both)
 
 
-def test_packed_relu():
-    assert run("max.relu.s16x2", 0xFFFF_FFFE, 0x0005_FFFF) == 0x0005_0000
-    assert run("min.relu.s16x2", 0x0007_0003, 0xFFFF_0009) == 0x0000_0003
+@pytest.mark.parametrize("form", ["relu.s16x2", "s16x2.relu"])
+def test_packed_relu(form):
+    assert run(f"max.{form}", 0xFFFF_FFFE, 0x0005_FFFF) == 0x0005_0000
+    assert run(f"min.{form}", 0x0007_0003, 0xFFFF_0009) == 0x0000_0003
 
 
 # dp4a: four products of bytes; either side has signs or not.

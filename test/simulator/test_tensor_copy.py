@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tinyc.simulator.asynchronous.misuse import Misuse
-from tinyc.simulator.asynchronous.swizzle import swizzled
+from tinyc.simulator.asynchronous.swizzle import swizzled, swizzled_bytes
 from tinyc.simulator.asynchronous.tensor_copy import box_of
 from tinyc.simulator.asynchronous.tensor_map import TensorMap
 
@@ -32,19 +32,18 @@ def tiled(array, box, element_strides=None, **modes):
     )
 
 
-def loaded(box, array, size=4096):
-    """Return shared memory, poisoned before, after a load of the box."""
-    shared = np.full(size, POISON, np.uint8)
-    shared[box.shared_bytes()] = array.reshape(-1).view(np.uint8)[box.global_bytes()]
-    shared[box.shared_bytes(in_bounds=False)] = np.frombuffer(box.fill, np.uint8)
-    return shared
+def memory_of(array):
+    """Return global memory with an array's bytes between others, as long as words need it, and where they begin."""
+    contents = array.reshape(-1).view(np.uint8)
+    memory = np.full(-(-contents.size // 64) * 64 + 128, POISON, np.uint8)
+    memory[64 : 64 + contents.size] = contents
+    return memory, 64
 
 
 def block(box, array, count):
-    """Return what lies from `SHARED` on after a load without swizzle."""
-    shared = loaded(box, array, SHARED + count * array.itemsize)
-    assert (shared[:SHARED] == POISON).all()
-    return shared[SHARED:].view(array.dtype)
+    """Return the box's elements after a load without swizzle."""
+    assert box.byte_count == count * array.itemsize
+    return box.read(*memory_of(array)).view(array.dtype)
 
 
 # One to five dimensions, over the edge on every side: every element by its coordinates, zeros elsewhere.
@@ -68,7 +67,7 @@ def test_a_tiled_load_keeps_the_shape_and_fills_with_zeros(rank, start):
 def test_a_box_outside_of_the_tensor_is_all_fill_and_counts_in_full():
     array = distinct(8, 16)
     found = box_of(tiled(array, (4, 4)), (-(2**31), 2**31 - 1), SHARED)
-    assert not found.in_bounds.any()
+    assert found.in_bounds(np.zeros(64, np.uint8)).size == 0
     assert found.byte_count == 64
     assert (block(found, array, 16) == 0).all()
 
@@ -101,12 +100,11 @@ def test_global_strides_are_those_of_the_map():
 @pytest.mark.parametrize(("swizzle", "span"), [("32B", 32), ("64B", 64), ("128B", 128)])
 @pytest.mark.parametrize("base", [0, 128, 640])
 def test_a_swizzle_exchanges_the_chunks_of_a_span(swizzle, span, base):
-    rows = 64
-    array = distinct(rows, span // 2, dtype=np.uint16)
-    shared = loaded(box_of(tiled(array, (span // 2, rows), swizzle=swizzle), (0, 0), base), array, 10240)
-    flat = array.reshape(-1).view(np.uint8)
+    flat = np.arange(64 * span // 2, dtype=np.uint16).view(np.uint8)
+    shared = np.full(base + flat.size, POISON, np.uint8)
+    shared[base:] = swizzled_bytes(flat, base, swizzle)
     chunks = span // 16
-    for chunk in range(rows * chunks):
+    for chunk in range(64 * chunks):
         address = base + 16 * chunk
         line, place = divmod(address, 128)
         outer, inner = divmod(place // 16, chunks)
@@ -138,13 +136,12 @@ def test_a_swizzle_is_its_own_inverse(swizzle):
 # A store writes what a load read, and nothing out of bounds.
 def test_a_store_undoes_a_load_and_leaves_the_rest():
     array = distinct(20, 64, dtype=np.float16)
-    found = box_of(tiled(array, (64, 8), swizzle="128B"), (16, 17), SHARED)
-    shared = loaded(found, array)
-    stored = np.zeros_like(array)
-    stored.reshape(-1).view(np.uint8)[found.global_bytes()] = shared[found.shared_bytes()]
-    expected = np.zeros_like(array)
+    found = box_of(tiled(array, (64, 8)), (16, 17), SHARED)
+    stored, start = memory_of(np.full_like(array, 7))
+    found.write(stored, start, found.read(*memory_of(array)))
+    expected = np.full_like(array, 7)
     expected[17:, 16:] = array[17:, 16:]
-    assert stored.tolist() == expected.tolist()
+    assert (stored == memory_of(expected)[0]).all()
 
 
 def im2col(array, lower, upper, channels, pixels, strides=None):
@@ -223,7 +220,7 @@ def test_a_store_in_im2col_mode_has_no_offsets():
     array = distinct(2, 4, 5, 4)
     tensor = im2col(array, (0, 0), (0, 0), 4, 6)
     without, with_zeros = box_of(tensor, (0, 3, 1, 0), SHARED, ()), box_of(tensor, (0, 3, 1, 0), SHARED, (0, 0))
-    assert without.global_offsets.tolist() == with_zeros.global_offsets.tolist()
+    assert without.rows.tolist() == with_zeros.rows.tolist()
 
 
 TILED_MAP = tiled(distinct(8, 16), (4, 4))

@@ -9,12 +9,12 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from case import DATA, Argument, Arrays, Case, Mutation, Tiled, no_barrier, poison
+from case import DATA, Argument, Arrays, Case, Mutation, no_barrier, poison
 
 F16, F32, I32 = np.float16, np.float32, np.int32
 
 
-def _case(
+def triton_case(
     name: str, grid: tuple[int, ...], arguments: tuple[Argument, ...], computations: tuple, *mutations: Mutation, **more
 ) -> Case:
     """Return the case of a variant; what Triton decided about its launch comes from the JSON beside it."""
@@ -171,92 +171,19 @@ def _locked_again(arrays: Arrays) -> Arrays:
     return {"best": np.array([sum(max(row) for row in arrays["x"].tolist())], I32), "lock": np.array([0], I32)}
 
 
-def _matrices(m: int, n: int, k: int, transposed: bool) -> tuple[Callable, Callable, Callable]:
-    """Return the inputs and the two computations of c = a @ b, or a @ b^T."""
-
-    def make(generator: np.random.Generator) -> Arrays:
-        a, b = generator.normal(size=(m, k)), generator.normal(size=(n, k) if transposed else (k, n))
-        return {"a": a.astype(F16), "b": b.astype(F16), "c": poison(m, n, dtype=F16)}
-
-    def right(arrays: Arrays) -> np.ndarray:
-        return arrays["b"].T if transposed else arrays["b"]
-
-    def expected(arrays: Arrays) -> Arrays:
-        return {"c": (arrays["a"].astype(float) @ right(arrays).astype(float)).astype(F16)}
-
-    def again(arrays: Arrays) -> Arrays:
-        columns = right(arrays).T.tolist()
-        return {
-            "c": np.array(
-                [[math.fsum(x * y for x, y in zip(r, c, strict=True)) for c in columns] for r in arrays["a"].tolist()]
-            ).astype(F16)
-        }
-
-    return make, expected, again
-
-
-HEADS, LENGTH, DEPTH = 2, 70, 32
-
-
-def _attention(causal: bool) -> tuple[Callable, Callable, Callable]:
-    """Return the inputs and the two computations of attention, scaled by 1 / sqrt(DEPTH)."""
-
-    def make(generator: np.random.Generator) -> Arrays:
-        q, k, v = generator.normal(size=(3, HEADS, LENGTH, DEPTH)).astype(F16)
-        return {"q": q, "k": k, "v": v, "out": poison(HEADS, LENGTH, DEPTH, dtype=F16)}
-
-    def expected(arrays: Arrays) -> Arrays:
-        q, k, v = (arrays[name].astype(float) for name in "qkv")
-        scores = np.einsum("hid,hjd->hij", q, k) / math.sqrt(DEPTH)
-        scores = np.where(np.tri(LENGTH, dtype=bool) | (not causal), scores, -np.inf)
-        raised = np.exp(scores - scores.max(2, keepdims=True))
-        return {"out": (raised @ v / raised.sum(2, keepdims=True)).astype(F16)}
-
-    def again(arrays: Arrays) -> Arrays:
-        out = np.zeros((HEADS, LENGTH, DEPTH))
-        for head, i in np.ndindex(HEADS, LENGTH):
-            end = i + 1 if causal else LENGTH
-            q, k, v = (arrays[name][head].astype(float) for name in "qkv")
-            weights = [2 ** (float(np.sum(q[i] * k[j])) * DEPTH**-0.5 / math.log(2)) for j in range(end)]
-            out[head, i] = sum(w * v[j] for j, w in enumerate(weights)) / math.fsum(weights)
-        return {"out": out.astype(F16)}
-
-    return make, expected, again
-
-
-def _tiles(name: str, rows: int, columns: int) -> tuple[Argument, ...]:
-    """Return the arguments that one tensor descriptor is: the map, the shape, the strides in elements."""
-    tile = Tiled(name, (columns, rows), (columns * 2,), (64, 64), "128B")
-    return tile, I32(rows), I32(columns), np.int64(columns), np.int64(1)
-
-
-_SCALE = F32(DEPTH**-0.5 / math.log(2))
-_PRODUCT = ("a", "b", "c")
 _OVER = Mutation("bound off by one", r"setp\.lt\.s32", ("out-of-bounds",), None, "setp.le.s32")
-_GROUP = r"^\s*cp\.async\.wait_group\s+2;"
-_UNAWAITED = Mutation("a group is not waited for", _GROUP, ("async-in-flight",))
-_NO_FENCE = Mutation("no wgmma.fence", r"^\s*wgmma\.fence\.sync\.aligned;", ("wgmma-fence-missing",), None)
-_NO_LAST_WAIT = Mutation(
-    "no last wgmma.wait_group", r"^\s*wgmma\.wait_group\.sync\.aligned 0;", ("wgmma-in-flight",), None
-)
-_NO_PROXY = Mutation("no proxy fence", r"^\s*fence\.proxy\.async\.shared::cta;", ("proxy-fence-missing",))
-#: A mutation that makes a kernel right: the fence between the copies of a thread and the proxy that wgmma reads by.
-_WITH_PROXY = Mutation(
-    "with a proxy fence", r"(cp\.async\.wait_group\s+2;)", (), None, r"\1 fence.proxy.async.shared::cta;"
-)
-_COPIED = ("race", "async-in-flight")
-_TMA = (*_tiles("a", 100, 160), *_tiles("b", 72, 160), *_tiles("c", 100, 72), I32(160))
-_CLOSE = {"rtol": 2e-3, "atol": 4e-3}
 CASES = (
-    _case("add_gelu", (4,), ("x", "y", "out", I32(N)), (_gelu_inputs, _gelu, _gelu_again), _OVER, rtol=1e-5, atol=1e-6),
-    _case(
+    triton_case(
+        "add_gelu", (4,), ("x", "y", "out", I32(N)), (_gelu_inputs, _gelu, _gelu_again), _OVER, rtol=1e-5, atol=1e-6
+    ),
+    triton_case(
         "gather_rows",
         (3,),
         ("x", "index", "out", I32(ROWS), I32(COLUMNS)),
         (_gather_inputs, _gather, _gather_again),
         _OVER,
     ),
-    _case(
+    triton_case(
         "softmax",
         (3,),
         ("x", "out", I32(200)),
@@ -265,7 +192,7 @@ CASES = (
         rtol=1e-5,
         atol=1e-7,
     ),
-    _case(
+    triton_case(
         "layer_norm",
         (3,),
         ("x", "weight", "bias", "out", I32(300)),
@@ -274,14 +201,14 @@ CASES = (
         rtol=2e-3,
         atol=2e-3,
     ),
-    _case(
+    triton_case(
         "cumulative_sum",
         (3,),
         ("x", "out", I32(200)),
         (whole((3, 200), -99, 99, out=poison(3, 200)), _cumulative_sum, _cumulative_sum_again),
         no_barrier(0, "race", "uninitialized"),
     ),
-    _case(
+    triton_case(
         "linear_recurrence",
         (2,),
         ("scale", "shift", "out"),
@@ -290,7 +217,7 @@ CASES = (
         rtol=1e-4,
         atol=1e-5,
     ),
-    _case(
+    triton_case(
         "histogram",
         (4,),
         ("x", "bins", I32(N)),
@@ -300,84 +227,11 @@ CASES = (
     ),
     # All threads of a program load what one of them then stores, and nothing is between: a race, though only the value
     # that the storing thread has read itself is used.
-    _case(
+    triton_case(
         "locked_sum",
         (3,),
         ("x", "best", "lock", I32(100)),
         (whole((3, 100), -99, 99, best=np.zeros(1, I32), lock=np.zeros(1, I32)), _locked, _locked_again),
         findings=("race",),
-    ),
-    _case(
-        "matmul_sm80",
-        (2, 2),
-        (*_PRODUCT, I32(50), I32(80), I32(112)),
-        _matrices(50, 80, 112, False),
-        _UNAWAITED,
-        no_barrier(1, *_COPIED),
-        no_barrier(2, *_COPIED),
-        Mutation("no group is ever closed", r"^\s*cp\.async\.commit_group;", ("async-in-flight",), None),
-        **_CLOSE,
-    ),
-    # wgmma reads by the async proxy what cp.async has written by the generic one, with no proxy fence in between: by
-    # the letter of the PTX ISA one is missing. With it the kernel is right.
-    _case(
-        "matmul_sm90",
-        (2, 3),
-        (*_PRODUCT, I32(70), I32(80), I32(112)),
-        _matrices(70, 80, 112, False),
-        _WITH_PROXY,
-        _UNAWAITED,
-        _NO_FENCE,
-        _NO_LAST_WAIT,
-        no_barrier(1, *_COPIED),
-        Mutation(
-            "a stage is overwritten while it is multiplied",
-            r"^\s*wgmma\.wait_group\.sync\.aligned 1;",
-            ("wgmma-in-flight", "async-in-flight", "race"),
-        ),
-        findings=("proxy-fence-missing",),
-        **_CLOSE,
-    ),
-    _case(
-        "matmul_tma",
-        (2, 2),
-        _TMA,
-        _matrices(100, 72, 160, True),
-        _NO_FENCE,
-        _NO_LAST_WAIT,
-        _NO_PROXY,
-        Mutation(
-            "the tiles are not waited for",
-            r"^\s*@!complete bra\.uni waitLoop;",
-            ("async-in-flight", "uninitialized", "race"),
-        ),
-        Mutation(
-            "16 bytes too many are expected",
-            r"(expect_tx.*, )16384;",
-            ("mbarrier-tx-mismatch", "deadlock"),
-            0,
-            r"\g<1>16400;",
-        ),
-        **_CLOSE,
-    ),
-    _case(
-        "attention_sm80",
-        (3, HEADS),
-        ("q", "k", "v", "out", I32(LENGTH), _SCALE),
-        _attention(True),
-        _UNAWAITED,
-        no_barrier(1, *_COPIED),
-        **_CLOSE,
-    ),
-    _case(
-        "attention_sm90",
-        (2, HEADS),
-        ("q", "k", "v", "out", I32(LENGTH), _SCALE),
-        _attention(False),
-        _WITH_PROXY,
-        _UNAWAITED,
-        _NO_FENCE,
-        findings=("proxy-fence-missing",),
-        **_CLOSE,
     ),
 )

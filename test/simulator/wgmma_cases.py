@@ -110,7 +110,6 @@ CASES = (
             _NO_FENCE,
             _NO_WAIT,
             _EARLY,
-            no_barrier(1, "async-in-flight", "wgmma-in-flight", "race"),
             Mutation(
                 "16 bytes too many are expected",
                 _BYTES.format(12288),

@@ -20,6 +20,7 @@ from tinyc.simulator.memory.arguments import arguments
 from tinyc.simulator.memory.byte_array import ByteArray
 from tinyc.simulator.memory.global_memory import GlobalMemory
 from tinyc.simulator.memory.windows import BASES, GLOBAL_START
+from tinyc.simulator.races.detector import Races
 from tinyc.simulator.report import KINDS, SAME_VALUE, Report
 from tinyc.simulator.syntax import Location
 
@@ -121,15 +122,25 @@ def launch(
         explicit_cluster=shape.explicit_cluster,
         tensor_maps=_tensor_maps(args, places),
     )
+    if "races" in checks:
+        state.observer = Races(state, same_value=SAME_VALUE in checks)
     run_grid(state)
     places.copy_back(memory)
-    return Report(list(findings.found.values()), counters(state))
+    return Report(list(findings.found.values()), counters(state), _addresses(args, places))
 
 
 def _tensor_maps(args: Sequence[object], places: GlobalMemory) -> dict[int, tuple[TensorMap, int]]:
     """Return the tensor maps among the arguments, and the addresses of their arrays."""
     maps = {number: each for number, each in enumerate(args) if isinstance(each, TensorMap)}
     return {number: (each, places.add(each.global_address)) for number, each in maps.items()}
+
+
+def _addresses(args: Sequence[object], places: GlobalMemory) -> dict[int, int]:
+    """Return where the array of each argument that has one lay."""
+    arrays = (
+        (number, each.global_address if isinstance(each, TensorMap) else each) for number, each in enumerate(args)
+    )
+    return {number: places.add(array) for number, array in arrays if isinstance(array, np.ndarray)}
 
 
 def _check_names(checks: Sequence[str]) -> None:

@@ -13,6 +13,7 @@ from tinyc.simulator.launch import Dim3, LaunchShape, launch
 from tinyc.simulator.link import link
 from tinyc.simulator.parser import parse
 from tinyc.simulator.report import KINDS, Report
+from tinyc.simulator.syntax import Function
 
 #: The checks of a launch that are on where none are named.
 CHECKS = tuple(KINDS)
@@ -39,6 +40,14 @@ class Module:
         """The names of the kernels, in the order of the text."""
         return tuple(self._executables)
 
+    def kernel(self, name: str) -> Function:
+        """Return how a kernel is declared: its parameters and its directives.
+
+        Raises:
+            TinycError: `InputMismatch`: there is no such kernel.
+        """
+        return self._executable(name).code.kernel.function
+
     def launch(
         self,
         name: str,
@@ -58,8 +67,12 @@ class Module:
         Raises:
             TinycError: `InputMismatch`: there is no such kernel or check, or the shape or an argument does not fit.
         """
+        executable = self._executable(name)
+        shape = LaunchShape.of(executable, grid, block, cluster, dynamic_shared_bytes)
+        return launch(self._program, executable, shape, args, checks)
+
+    def _executable(self, name: str) -> Executable:
         executable = self._executables.get(name)
         if executable is None:
             raise TinycError("InputMismatch", f"there is no kernel '{name}'{suggest(name, self.kernels)}")
-        shape = LaunchShape.of(executable, grid, block, cluster, dynamic_shared_bytes)
-        return launch(self._program, executable, shape, args, checks)
+        return executable

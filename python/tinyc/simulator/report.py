@@ -8,6 +8,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from tinyc.simulator.tables import counter_tables
+
 #: Check → the kinds of findings that it makes.
 KINDS = {
     "bounds": ("out-of-bounds", "misaligned"),
@@ -59,13 +61,15 @@ class Finding:
 class LineCount:
     """Requests (warp-instructions with an access) of one PTX line, and the units that the hardware splits them into.
 
-    Units are 32-byte sectors for global memory and passes through the 32 banks for shared memory: as many passes as
-    requests (two or four times as many for 8- or 16-byte accesses) means no conflict.
+    Units are 32-byte sectors for global memory and passes through the 32 banks for shared memory. `fewest` is how many
+    units the same accesses could do with: side by side in global memory, without conflicts in shared memory (one pass a
+    request, two or four for 8- or 16-byte accesses).
     """
 
     opcode: str
     requests: int
     units: int
+    fewest: int
 
 
 @dataclass(frozen=True)
@@ -99,13 +103,20 @@ class Counters:
         """How many instructions the warps of the launch executed."""
         return self.instructions.total()
 
+    def __str__(self) -> str:
+        return "\n\n".join(str(table) for table in counter_tables(self))
+
 
 @dataclass(frozen=True)
 class Report:
-    """The result of a launch; `ok` says that nothing was found."""
+    """The result of a launch; `ok` says that nothing was found.
+
+    `addresses` says, by the number of the argument, where its array lay in global memory.
+    """
 
     findings: list[Finding]
     counters: Counters
+    addresses: dict[int, int] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:

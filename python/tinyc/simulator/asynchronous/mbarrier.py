@@ -22,6 +22,8 @@ from tinyc.simulator.asynchronous.misuse import Misuse
 #: The largest count, of arrivals and of bytes. Source: §9.7.13.15.2 (Contents of the mbarrier object).
 MAXIMUM_COUNT = 2**20 - 1
 SIZE = 8
+#: The bits of a state that say which phase it is of, and that it is one.
+PHASE_BITS = 0b111 << 61
 
 _COUNT_BITS = 20
 _TX_BITS = 21

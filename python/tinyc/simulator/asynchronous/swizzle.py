@@ -8,6 +8,8 @@ Source: PTX ISA 9.1 §5.5.7 (Swizzling Modes); CUDA C++ Programming Guide, table
 Formula and Index Relation".
 """
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -27,3 +29,20 @@ def swizzled(addresses: NDArray[np.int64], swizzle: str) -> NDArray[np.int64]:
         return addresses
     chunks = SPANS[swizzle] // CHUNK
     return addresses ^ (addresses // LINE % chunks * CHUNK)
+
+
+def swizzled_bytes(contents: NDArray[np.uint8], address: int, swizzle: str) -> NDArray[np.uint8]:
+    """Return the bytes of a box as they lie in shared memory from `address` on, or, from those, the bytes of the box.
+
+    `contents` is whole rows, each as long as the span of the swizzle; `address` is a multiple of 128.
+    """
+    if swizzle == "none":
+        return contents
+    places = _chunk_places(len(contents) // CHUNK, address // LINE % (LINE // CHUNK), swizzle)
+    return contents.view(f"V{CHUNK}")[places].view(np.uint8)
+
+
+@lru_cache(maxsize=256)
+def _chunk_places(count: int, line: int, swizzle: str) -> NDArray[np.int64]:
+    """Return where each of `count` chunks goes, from the line of number `line` on."""
+    return swizzled(line * LINE + np.arange(count, dtype=np.int64) * CHUNK, swizzle) // CHUNK - line * (LINE // CHUNK)

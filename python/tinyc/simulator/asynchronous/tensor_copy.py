@@ -1,8 +1,8 @@
-"""The addresses of a tensor copy: which element of global memory goes with which bytes of shared memory.
+"""The addresses of a tensor copy: which bytes of global memory go with which bytes of shared memory.
 
-In: a tensor map, the coordinates and the shared address of one `cp{.reduce}.async.bulk.tensor`. Out: a `Box` with an
-entry for every element of the box, innermost dimension fastest. A load fills the elements that are out of bounds, a
-store and a reduction leave them out; the mbarrier of a load counts them.
+In: a tensor map, the coordinates and the shared address of one `cp{.reduce}.async.bulk.tensor`. Out: a `Box`, row by
+row of the innermost dimension, and its bytes in the order of its elements. A load fills the elements that are out of
+bounds, a store and a reduction leave them out; the mbarrier of a load counts them.
 
 Source: PTX ISA 9.1 §5.5 (Tensors), §9.7.9.27.1.2 (cp.async.bulk.tensor), §9.7.9.27.1.3 (cp.reduce.async.bulk.tensor).
 """
@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tinyc.simulator.asynchronous.misuse import Misuse, require_aligned
-from tinyc.simulator.asynchronous.swizzle import swizzled
 from tinyc.simulator.asynchronous.tensor_map import Im2col, TensorMap
 
 #: Alignment in bytes of a box in shared memory. Source: CUDA C++ Programming Guide, alignment for multi-dimensional
@@ -24,31 +23,76 @@ SHARED_ALIGNMENT = 128
 
 #: Rank → the largest im2col offset. Source: PTX ISA §5.5.4.1.
 _MAXIMUM_OFFSET = {3: 2**16 - 1, 4: 2**8 - 1, 5: 2**5 - 1}
+#: The widest word that rows are copied in (bytes): their distances and their bytes in a box are multiples of it.
+_WIDEST = 16
+#: A distance in bytes that is beyond every memory, and that sums of a few of them do not overflow.
+_FAR = 2**61
 
 
 @dataclass(frozen=True)
 class Box:
-    """The elements of one box, in the order in which they lie in shared memory before the swizzle.
+    """The rows of one box, in the order in which they lie in shared memory.
 
-    `global_offsets`: [n] bytes from the map's global address, meaningless where out of bounds; `in_bounds`: [n] bool;
-    `shared_addresses`: [n] bytes; `byte_count`: what the completion counts on the mbarrier; `fill`: the bytes of an
-    element out of bounds.
+    `rows`: [r] bytes from the map's global address to the first element of each row; `inside`: [r] which of them have
+    elements in bounds, all where None; `first`, `last`: the bytes of such a row that are in bounds, [first, last);
+    `row_bytes`: the bytes of a row; `fill`: the bytes of an element out of bounds.
     """
 
-    global_offsets: NDArray[np.int64]
-    in_bounds: NDArray[np.bool_]
-    shared_addresses: NDArray[np.int64]
-    element_bytes: int
-    byte_count: int
+    rows: NDArray[np.int64]
+    inside: NDArray[np.bool_] | None
+    first: int
+    last: int
+    row_bytes: int
     fill: bytes
 
-    def global_bytes(self) -> NDArray[np.int64]:
-        """Return the offsets of the single bytes of the elements in bounds, [elements, bytes of one]."""
-        return self.global_offsets[self.in_bounds, None] + np.arange(self.element_bytes)
+    @property
+    def byte_count(self) -> int:
+        """The bytes of the box, in bounds or not: what the completion counts on the mbarrier."""
+        return len(self.rows) * self.row_bytes
 
-    def shared_bytes(self, in_bounds: bool = True) -> NDArray[np.int64]:
-        """Return the addresses of the single bytes of the elements in or out of bounds, [elements, bytes of one]."""
-        return self.shared_addresses[self.in_bounds == in_bounds, None] + np.arange(self.element_bytes)
+    @property
+    def complete(self) -> bool:
+        """Whether every element is in bounds."""
+        return self.inside is None and self.last - self.first == self.row_bytes
+
+    @property
+    def starts(self) -> NDArray[np.int64]:
+        """The offsets of the parts of rows that are in bounds, `last - first` bytes each: [k]."""
+        return self.rows[self._chosen] + self.first
+
+    def read(self, memory: NDArray[np.uint8], start: int) -> NDArray[np.uint8]:
+        """Return the bytes of the box from global memory, in which the tensor begins at `start`: [byte_count]."""
+        words, index, columns = self._words(memory, start)
+        if self.complete:
+            return words[index].reshape(-1).view(np.uint8)
+        filled = np.empty(self.byte_count, np.uint8)
+        filled.reshape(-1, len(self.fill))[...] = np.frombuffer(self.fill, np.uint8)
+        rows = filled.view(words.dtype).reshape(len(self.rows), -1)
+        rows[self._chosen, columns] = words[index]
+        return filled
+
+    def write(self, memory: NDArray[np.uint8], start: int, contents: NDArray[np.uint8]) -> None:
+        """Set the elements in bounds in global memory, in which the tensor begins at `start`."""
+        words, index, columns = self._words(memory, start)
+        words[index] = contents.view(words.dtype).reshape(len(self.rows), -1)[self._chosen, columns]
+
+    def in_bounds(self, contents: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Return those of a box's bytes that are in bounds: [rows, bytes]."""
+        return contents.reshape(len(self.rows), -1)[self._chosen, self.first : self.last]
+
+    @property
+    def _chosen(self) -> "slice | NDArray[np.bool_]":
+        return slice(None) if self.inside is None else self.inside
+
+    def _words(self, memory: NDArray[np.uint8], start: int) -> tuple[NDArray[np.void], NDArray[np.int64], slice]:
+        """Return the memory in words as wide as the rows allow, the index of each word in bounds, and their columns."""
+        starts = self.starts + start
+        distance = int(starts[0]) if len(starts) else 0
+        several = distance | self.first | self.last | _WIDEST
+        width = several & -several
+        words = memory.view(f"V{width}")
+        columns = slice(self.first // width, self.last // width)
+        return words, (starts // width)[:, None] + np.arange(columns.stop - columns.start), columns
 
 
 def box_of(
@@ -68,23 +112,26 @@ def box_of(
     if isinstance(tensor.box, Im2col):
         if offsets is None:
             raise Misuse("out-of-bounds", "a copy in mode .tile of an im2col tensor map")
-        axes = _im2col_axes(tensor, tensor.box, coordinates, _checked_offsets(tensor, offsets))
-    else:
-        if offsets is not None:
-            raise Misuse("out-of-bounds", "a copy in mode .im2col of a tiled tensor map")
-        axes = _tiled_axes(tensor, coordinates)
-    return _box(tensor, axes, shared_address)
+        return _box(tensor, coordinates[0], *_im2col_rows(tensor, coordinates, _checked_offsets(tensor, offsets)))
+    if offsets is not None:
+        raise Misuse("out-of-bounds", "a copy in mode .im2col of a tiled tensor map")
+    return _box(tensor, coordinates[0], *_tiled_rows(tensor, coordinates))
 
 
-def _tiled_axes(tensor: TensorMap, coordinates: Sequence[int]) -> list[NDArray[np.int64]]:
-    """Return the coordinates of the elements by dimension, to be broadcast to the box (outermost axis first)."""
-    shape = tensor.shape
-    axes = []
-    for dimension, (start, extent, step) in enumerate(zip(coordinates, shape, tensor.element_strides, strict=True)):
-        places = [1] * tensor.rank
-        places[tensor.rank - 1 - dimension] = extent
-        axes.append((start + np.arange(extent, dtype=np.int64) * step).reshape(places))
-    return axes
+def _tiled_rows(tensor: TensorMap, coordinates: Sequence[int]) -> "tuple[NDArray[np.int64], NDArray[np.bool_] | None]":
+    """Return where the rows of a tiled box begin, but for the coordinate in them, and which are in bounds."""
+    start = sum(at * stride for at, stride in zip(coordinates[1:], tensor.global_strides, strict=True))
+    rows = tensor.tiled_rows + max(min(start, _FAR), -_FAR)
+    outer = tuple(
+        zip(coordinates[1:], tensor.shape[1:], tensor.element_strides[1:], tensor.global_dim[1:], strict=True)
+    )
+    if all(at >= 0 and at + (extent - 1) * step < size for at, extent, step, size in outer):
+        return rows, None
+    inside = np.ones(1, np.bool_)
+    for at, extent, step, size in outer:
+        places = at + np.arange(extent, dtype=np.int64) * step
+        inside = (((places >= 0) & (places < size))[:, None] & inside).reshape(-1)
+    return rows, inside
 
 
 def _checked_offsets(tensor: TensorMap, offsets: Sequence[int]) -> Sequence[int]:
@@ -97,15 +144,17 @@ def _checked_offsets(tensor: TensorMap, offsets: Sequence[int]) -> Sequence[int]
     return offsets
 
 
-def _im2col_axes(
-    tensor: TensorMap, box: Im2col, coordinates: Sequence[int], offsets: Sequence[int]
-) -> list[NDArray[np.int64]]:
-    """Return the coordinates (C, W, [H, [D,]] N) of the elements, to be broadcast to [pixels, channels].
+def _im2col_rows(
+    tensor: TensorMap, coordinates: Sequence[int], offsets: Sequence[int]
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return where the pixels (rows of channels) begin, but for the channel, and which are in bounds.
 
     The filter base goes through the pixel box, W first, then H, D and N; the offsets move each pixel.
     """
+    box = tensor.box
+    assert isinstance(box, Im2col)
     carry = np.arange(box.pixels_per_column, dtype=np.int64)
-    spatial = []
+    places = []
     for dimension, offset in enumerate(offsets, 1):
         lower = box.pixel_box_lower_corner[dimension - 1]
         last = tensor.global_dim[dimension] - 1 + box.pixel_box_upper_corner[dimension - 1]
@@ -114,10 +163,11 @@ def _im2col_axes(
             message = f"coordinate {start} of {'WHD'[dimension - 1]} is not in the pixel box, {lower} … {last}"
             raise Misuse("out-of-bounds", message)
         base, carry = _advanced(carry, start, lower, last, step)
-        spatial.append((base + offset)[:, None])
-    images = (coordinates[-1] + carry * tensor.element_strides[-1])[:, None]
-    channels = coordinates[0] + np.arange(box.channels_per_pixel, dtype=np.int64)
-    return [channels[None, :], *spatial, images]
+        places.append(base + offset)
+    places.append(coordinates[-1] + carry * tensor.element_strides[-1])
+    rows = reduce(np.add, (place * stride for place, stride in zip(places, tensor.global_strides, strict=True)))
+    within = ((place >= 0) & (place < size) for place, size in zip(places, tensor.global_dim[1:], strict=True))
+    return rows, reduce(np.logical_and, within)
 
 
 def _advanced(
@@ -134,19 +184,10 @@ def _advanced(
     return value, np.where(later < 0, 0, later // around + 1)
 
 
-def _box(tensor: TensorMap, axes: list[NDArray[np.int64]], shared_address: int) -> Box:
-    """Combine the coordinates of every dimension to offsets and bounds, and lay the elements out in shared memory."""
-    strides = (tensor.element_bytes, *tensor.global_strides)
-    offsets = reduce(np.add, (axis * stride for axis, stride in zip(axes, strides, strict=True)))
-    inside = reduce(
-        np.logical_and, ((axis >= 0) & (axis < size) for axis, size in zip(axes, tensor.global_dim, strict=True))
-    )
-    shared = shared_address + np.arange(offsets.size, dtype=np.int64) * tensor.element_bytes
-    return Box(
-        global_offsets=offsets.reshape(-1),
-        in_bounds=inside.reshape(-1),
-        shared_addresses=swizzled(shared, tensor.swizzle),
-        element_bytes=tensor.element_bytes,
-        byte_count=tensor.byte_count,
-        fill=tensor.fill,
-    )
+def _box(tensor: TensorMap, inner: int, rows: NDArray[np.int64], inside: "NDArray[np.bool_] | None") -> Box:
+    """Return the box whose rows begin at element `inner` of the innermost dimension."""
+    size = tensor.element_bytes
+    extent = tensor.shape[0]
+    first = min(max(-inner, 0), extent)
+    last = max(min(tensor.global_dim[0] - inner, extent), first)
+    return Box(rows + inner * size, inside, first * size, last * size, extent * size, tensor.fill)

@@ -9,6 +9,7 @@ Source: CUDA Driver API, Tensor Map Object Management; PTX ISA §5.5 (Tensors).
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import ml_dtypes
 import numpy as np
@@ -165,6 +166,20 @@ class TensorMap:
     def byte_count(self) -> int:
         """The bytes that a copy of one box counts on its mbarrier: the whole box, in bounds or not."""
         return int(np.prod(self.shape, dtype=np.int64)) * self.element_bytes
+
+    @cached_property
+    def tiled_rows(self) -> NDArray[np.int64]:
+        """The bytes from the first row of a tiled box to each of its rows, in the order of shared memory."""
+        rows = np.zeros(1, np.int64)
+        for extent, step, stride in zip(self.shape[1:], self.element_strides[1:], self.global_strides, strict=True):
+            rows = (np.arange(extent, dtype=np.int64)[:, None] * step * stride + rows).reshape(-1)
+        return rows
+
+    @cached_property
+    def reach_bytes(self) -> int:
+        """The bytes from the global address to behind the last element of the tensor."""
+        outer = zip(self.global_dim[1:], self.global_strides, strict=True)
+        return self.global_dim[0] * self.element_bytes + sum((size - 1) * stride for size, stride in outer)
 
     @property
     def fill(self) -> bytes:

@@ -10,7 +10,7 @@ import numpy as np
 
 from tinyc.simulator.engine.batch import Batch
 from tinyc.simulator.memory import traffic
-from tinyc.simulator.memory.byte_array import ALLOCATED, INITIALIZED, WORDS, ByteArray, View
+from tinyc.simulator.memory.byte_array import ALLOCATED, INITIALIZED, UNDEFINED, WORDS, ByteArray, View
 from tinyc.simulator.memory.windows import BASES, CTA_STRIDE, SPACE_OF_WINDOW, WINDOW_BITS
 
 PER_THREAD = frozenset({"local", "param::func"})
@@ -32,7 +32,7 @@ class Access:
 
     `space` is one of the linker's, "generic" or "shared::cluster"; `number` is the instruction's, `kind` "load",
     "store" or "atomic". `order` is "weak", "relaxed", "acquire", "release", "acq_rel", "volatile" or "mmio", `scope`
-    "cta", "cluster", "gpu" or "sys".
+    "cta", "cluster", "gpu" or "sys". `passes_on` says that undefined bytes (`undefined_memory`) may be read.
     """
 
     space: str
@@ -42,6 +42,7 @@ class Access:
     kind: str
     order: str = "weak"
     scope: str = "sys"
+    passes_on: bool = False
 
     @property
     def size(self) -> int:
@@ -67,16 +68,17 @@ class Access:
             self._store(part, chosen)
 
     def parts(self, batch: Batch, addresses: np.ndarray) -> list[Part]:
-        """Return the access by memories, after having told who observes accesses and having counted it."""
-        if addresses.shape != batch.mask.shape:
-            addresses = np.broadcast_to(addresses, batch.mask.shape)
-        parts = self._generic(batch, addresses) if self.space == "generic" else self._in(batch, self.space, addresses)
+        """Return the access by memories, after having counted it."""
+        parts = self.places(batch, addresses)
         for part in parts:
             self._count(part)
-        for observer in batch.launch.observers:
-            for part in parts:
-                observer.accessed(part.batch, part.space, part.memory, part.index, self)
         return parts
+
+    def places(self, batch: Batch, addresses: np.ndarray) -> list[Part]:
+        """Return where the lanes of an access are, by memories."""
+        if addresses.shape != batch.mask.shape:
+            addresses = np.broadcast_to(addresses, batch.mask.shape)
+        return self._generic(batch, addresses) if self.space == "generic" else self._in(batch, self.space, addresses)
 
     def _generic(self, batch: Batch, addresses: np.ndarray) -> list[Part]:
         windows = addresses >> np.uint64(WINDOW_BITS)
@@ -148,6 +150,7 @@ class Access:
         view = part.memory.view(self.width, self.count)
         words = part.index >> view.shift
         usable = self._usable(part, view, words, view.ready)
+        part.batch.launch.observer.accessed(self, part, usable)
         values = view.data.take(words, axis=0, mode="clip")
         if usable is not None:
             values[~usable] = 0
@@ -157,16 +160,18 @@ class Access:
         view = part.memory.view(self.width, self.count)
         words = part.index >> view.shift
         usable = self._usable(part, view, words, view.allocated)
+        part.batch.launch.observer.accessed(self, part, usable, values)
         if usable is not None:
             words, values = words[usable], values[usable]
+        launch = part.batch.launch
+        launch.progress += not launch.watched or bool((view.data[words] != values).any())
         view.data[words] = values
         view.state[words] = view.ready
-        part.batch.launch.progress += 1
 
     def _usable(self, part: Part, view: View, words: np.ndarray, expected: np.generic) -> np.ndarray | None:
         """Return which lanes may go on, None for all of them; report what is wrong with the others."""
         state = view.state.take(words, axis=0, mode="clip")
-        fine = (state & expected) == expected
+        fine = (state & expected) == expected if self.kind == "store" or self.passes_on else state == expected
         if fine.all() and not (part.index & (self.size - 1)).any():
             return None
         return self.examine(part)
@@ -184,6 +189,8 @@ class Access:
         if self.kind != "store" and part.space in ("shared", "local"):
             unwritten = usable & ~(state & INITIALIZED).astype(bool).all(axis=-1)
             self._report(part, unwritten, "uninitialized", f"{what} that nobody has written")
+            undefined = usable & ~unwritten & (state & UNDEFINED).astype(bool).any(axis=-1) & (not self.passes_on)
+            self._report(part, undefined, "uninitialized", f"{what} that come from registers that nobody has written")
         return usable
 
     def _report(self, part: Part, chosen: np.ndarray, kind: str, message: str) -> None:

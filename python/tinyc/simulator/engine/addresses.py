@@ -105,6 +105,7 @@ def _of_register(site: Site, base: Slot, offset: int) -> Read:
     if bits not in (32, 64):
         site.fail(f"register '{base.name}' of type {base.type} holds no address")
     read = site.reader(base, f"u{bits}")
+    site.decides(base, "an address")
     if bits == 64:
         moved = np.uint64(offset & ~(-1 << 64))
         return (lambda batch: read(batch) + moved) if offset else read

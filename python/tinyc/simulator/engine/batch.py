@@ -70,9 +70,10 @@ class Batch:
         """Send the lanes of `taken` to `target` and the others of this batch to `otherwise`."""
         cta = self.cta
         lanes = taken & self.mask
-        if not lanes.any():
+        count = np.count_nonzero(lanes)
+        if not count:
             self.proceed(otherwise)
-        elif (lanes == self.mask).all():
+        elif count == np.count_nonzero(self.mask):
             self.proceed(target)
         else:
             cta.diverge()

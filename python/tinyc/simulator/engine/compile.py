@@ -8,23 +8,30 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tinyc.simulator.code import Code
-from tinyc.simulator.engine.arithmetic import arithmetic_step
-from tinyc.simulator.engine.assignment import Assignment, analyse
 from tinyc.simulator.engine.batch import Batch
-from tinyc.simulator.engine.control import CONTROL
+from tinyc.simulator.engine.definedness.assignment import analyse
+from tinyc.simulator.engine.definedness.steps import Definedness
 from tinyc.simulator.engine.handlers import HANDLERS
+from tinyc.simulator.engine.instructions.arithmetic import arithmetic_step
+from tinyc.simulator.engine.instructions.control import CONTROL
 from tinyc.simulator.engine.site import Site, Step
+from tinyc.simulator.engine.wgmma.registers import watched
 
 
 @dataclass(frozen=True)
 class Executable:
-    """A kernel as closures: `steps[pc]`, `run_end[pc]` (where the straight run that `pc` is in ends), calls' ends."""
+    """A kernel as closures: `steps[pc]`, `run_end[pc]` (where the straight run that `pc` is in ends), calls' ends.
+
+    `tracked` are the registers that may hold undefined values, `sites` says what each instruction reads and where it
+    leads.
+    """
 
     code: Code
     steps: list[Step]
     run_end: list[int]
     after_return: dict[int, Step]
     tracked: frozenset[int]
+    sites: list[Site]
     _runs: dict[int, tuple[tuple[int, Step], ...]] = field(default_factory=dict)
 
     @property
@@ -46,14 +53,14 @@ def compile_code(code: Code) -> Executable:
         PtxError: an instruction, modifier or operand that the simulator does not know, with its line.
     """
     sites = [Site(instruction, index, code) for index, instruction in enumerate(code.instructions)]
-    steps = [_step(site) for site in sites]
+    steps = watched(sites, [_step(site) for site in sites])
     starts = [routine.start for routine in code.routines.values() if routine.start >= 0]
     assignment = analyse(sites, code.kernel.start)
-    if assignment.tracked:
-        steps = [_tracked(site, step, assignment) for site, step in zip(sites, steps, strict=True)]
-    guarded = [_guarded(site, step, assignment) for site, step in zip(sites, steps, strict=True)]
+    definedness = Definedness(assignment)
+    steps = [definedness.step(site, step) for site, step in zip(sites, steps, strict=True)]
+    guarded = [definedness.guard(site, _guarded(site, step)) for site, step in zip(sites, steps, strict=True)]
     after_return = {site.index: site.after_return for site in sites if site.after_return is not None}
-    return Executable(code, [*guarded, _fall_off], _run_ends(sites, starts), after_return, assignment.tracked)
+    return Executable(code, [*guarded, _fall_off], _run_ends(sites, starts), after_return, assignment.tracked, sites)
 
 
 def _step(site: Site) -> Step:
@@ -82,7 +89,7 @@ def _run_ends(sites: list[Site], starts: list[int]) -> list[int]:
     return ends
 
 
-def _guarded(site: Site, step: Step, assignment: Assignment) -> Step:
+def _guarded(site: Site, step: Step) -> Step:
     """Return the instruction with its guard: lanes for which it is off do nothing."""
     guard = site.instruction.guard
     if guard is None or site.instruction.opcode == "bra":
@@ -92,9 +99,10 @@ def _guarded(site: Site, step: Step, assignment: Assignment) -> Step:
     def guarded(batch: Batch):
         chosen = read(batch)
         mask = batch.mask & (~chosen if negated else chosen)
-        if not mask.any():
+        count = np.count_nonzero(mask)
+        if not count:
             return None
-        if (mask == batch.mask).all():
+        if count == np.count_nonzero(batch.mask):
             return step(batch)
         if step(batch.narrowed(mask)):
             batch.narrowed(batch.mask & ~mask).proceed(following)
@@ -102,33 +110,3 @@ def _guarded(site: Site, step: Step, assignment: Assignment) -> Step:
         return None
 
     return guarded
-
-
-def _tracked(site: Site, step: Step, assignment: Assignment) -> Step:
-    """Return the instruction with a look at registers that may not be written, and a note of those it writes."""
-    unsure = sorted(assignment.unsure.get(site.index, ()))
-    writes = sorted(site.writes & assignment.tracked)
-    if not unsure and not writes:
-        return step
-    sources = {slot: sorted(site.copies.get(slot, ())) for slot in writes}
-
-    def tracked(batch: Batch):
-        written = batch.cta.written
-        for slot in unsure:
-            missing = batch.mask & ~batch.select(written[slot])
-            if missing.any():
-                name = site.code.slots[slot].name
-                batch.report("uninitialized", f"register '{name}' is read and was never written", missing)
-                batch.narrowed(missing).update(written[slot], True)
-        result = step(batch)
-        for slot in writes:
-            batch.update(written[slot], _copied(batch, written, sources[slot]))
-        return result
-
-    return tracked
-
-
-def _copied(batch: Batch, written: dict[int, np.ndarray], sources: list[int]) -> "np.ndarray | bool":
-    if not sources or any(source not in written for source in sources):
-        return True
-    return np.logical_or.reduce([batch.select(written[source]) for source in sources])

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tinyc.simulator.engine.batch import Batch
+from tinyc.simulator.engine.flights import Flights
 from tinyc.simulator.memory.byte_array import ByteArray
 
 if TYPE_CHECKING:
@@ -18,16 +19,22 @@ STORAGE = {1: np.bool_, 8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64
 
 @dataclass(eq=False)
 class Wait:
-    """Threads that wait until someone calls `Cta.release`: `lanes: [warps, 32]`, at instruction `at`, for `what`."""
+    """Threads that wait until someone calls `Cta.release`: `lanes: [warps, 32]`, at instruction `at`.
+
+    `what` they wait for is printed when that is reported.
+    """
 
     lanes: np.ndarray
     at: int
-    what: str
+    what: object
 
 
 @dataclass(eq=False)
 class Cta:
-    """One CTA of a launch; `index` is its place in the grid, `rank` its number in its cluster.
+    """One CTA of a launch.
+
+    `index` is its place in the grid, `rank` its number in its cluster, `number` that in the launch (the CTAs of a
+    cluster follow each other).
 
     Shapes: [warps, 32] for `exists` (there is such a thread), `alive` (it has not exited), `ready` (it waits for
     nothing), `pc`, `depth` and every register. While all living threads are at one instruction that is `uniform`, and
@@ -37,6 +44,7 @@ class Cta:
     launch: "Launch"
     index: tuple[int, int, int]
     rank: int
+    number: int
     exists: np.ndarray
     registers: list[np.ndarray]
     shared: ByteArray
@@ -51,6 +59,8 @@ class Cta:
     partial: set[int] = field(default_factory=set)
     #: Register slot → the lanes in which it was written, for the registers that need it.
     written: dict[int, np.ndarray] = field(default_factory=dict)
+    #: Copies that its threads have issued and that have not landed.
+    flights: Flights = field(default_factory=Flights)
     #: State of handlers that is one CTA's, under their own names.
     extensions: dict = field(default_factory=dict)
     #: Call depth → where each lane goes on when it returns from there.

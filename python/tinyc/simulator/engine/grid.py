@@ -7,45 +7,48 @@ wait for another one.
 
 from collections import deque
 from collections.abc import Iterator
-from itertools import product
+from itertools import islice, product
+from typing import NamedTuple
 
-from tinyc.simulator.engine.barriers import resolve_stall
+from tinyc.simulator.engine.copies.bulk_groups import end_copies
 from tinyc.simulator.engine.cta import Cta
+from tinyc.simulator.engine.instructions.barriers import resolve_stall
 from tinyc.simulator.engine.launch import Launch
+from tinyc.simulator.engine.mbarrier.objects import mbarriers
 from tinyc.simulator.engine.schedule import next_batch
-from tinyc.simulator.engine.stuck import all_stuck, give_up
+from tinyc.simulator.engine.stuck import StuckDetector, give_up
+from tinyc.simulator.engine.time_outs import TimeOuts
 
 #: Turns of one CTA before its peers have theirs, and of a cluster before the next one is let in.
 _CTA_TURNS = 64
 _CLUSTER_ROUNDS = 64
+#: Rounds of a cluster without an effect on memory that end its share: it may wait for another one.
+_QUIET_ROUNDS = 4
 #: Clusters that run at the same time.
 _RESIDENT_CLUSTERS = 128
-#: Turns without an effect on memory after which threads are suspected of waiting for what never comes.
-_QUIET_TURNS = 10_000
 
 
 def run_grid(launch: Launch) -> None:
     """Run every CTA of the launch to its end, or until no thread can go on."""
     waiting = _clusters(launch)
     resident: deque[list[Cta]] = deque()
-    last_progress, quiet_since = -1, 0
+    detector, time_outs = StuckDetector(launch), TimeOuts(launch)
+    wanted = 1
     while True:
-        full = len(resident) == _RESIDENT_CLUSTERS
-        cluster = None if full else next(waiting, None)
-        if cluster is not None:
-            resident.append(cluster)
+        newcomers = list(islice(waiting, min(wanted, _RESIDENT_CLUSTERS - len(resident))))
+        resident += newcomers
         if not resident:
             return
-        moved = [_run_cluster(each) for each in resident]
-        resident = deque(each for each in resident if not all(cta.finished for cta in each))
-        if launch.progress != last_progress:
-            last_progress, quiet_since = launch.progress, launch.ticks
-        if cluster is None and resident and (not any(moved) or launch.ticks - quiet_since > _QUIET_TURNS):
+        shares = [_run_cluster(each) for each in resident]
+        resident = deque(each for each in resident if not _is_done(each))
+        # If all of them wait, they may do so for CTAs that have not begun: as many again as there are.
+        wanted = max(1, len(resident)) if all(share.waits for share in shares) else 1
+        is_suspicious = detector.is_suspicious()
+        if not newcomers and resident and (is_suspicious or not any(share.moved for share in shares)):
             ctas = [cta for each in resident for cta in each]
-            if all_stuck(ctas, lambda cta: run_turns(cta, 1)):
-                give_up(ctas)
+            if detector.are_stuck(ctas, lambda cta: run_turns(cta, 1)) and not _go_on(ctas, time_outs):
+                _end(ctas)
                 return
-            quiet_since = launch.ticks
 
 
 def _clusters(launch: Launch) -> Iterator[list[Cta]]:
@@ -62,27 +65,63 @@ def _clusters(launch: Launch) -> Iterator[list[Cta]]:
         yield ctas
 
 
-def _run_cluster(cluster: list[Cta]) -> bool:
-    """Run the CTAs of a cluster in turn for their share; return whether any thread has run."""
-    moved = False
+def _is_done(cluster: list[Cta]) -> bool:
+    """Return whether all threads of a cluster have exited; what their mbarriers still expect never comes then."""
+    if not all(cta.finished for cta in cluster):
+        return False
+    for cta in cluster:
+        mbarriers(cta).report_mismatches(at_end=True)
+    return True
+
+
+def _go_on(ctas: list[Cta], time_outs: TimeOuts) -> bool:
+    """Let threads go on where no other can: blocked waits give up, then barriers take what has come."""
+    if time_outs.let_go(ctas):
+        return True
+    resolved = [resolve_stall(cta, last_resort=True) for cta in ctas]
+    return any(resolved)
+
+
+def _end(ctas: list[Cta]) -> None:
+    """End a launch in which no thread can go on: what its mbarriers lack, and who waits for what."""
+    for cta in ctas:
+        mbarriers(cta).report_mismatches()
+    give_up(ctas)
+
+
+class _Share(NamedTuple):
+    """What a cluster has made of its share: whether any thread has run, and whether all now seem to wait."""
+
+    moved: bool
+    waits: bool
+
+
+def _run_cluster(cluster: list[Cta]) -> _Share:
+    """Run the CTAs of a cluster in turn for their share."""
+    launch, moved, quiet = cluster[0].launch, False, 0
     for _ in range(_CLUSTER_ROUNDS):
+        before = launch.progress
         ran = [run_turns(cta, _CTA_TURNS) for cta in cluster if not cta.finished]
         moved |= any(ran)
-        if not any(ran):
-            break
-    return moved
+        quiet = 0 if launch.progress != before else quiet + 1
+        if not any(ran) or quiet == _QUIET_ROUNDS:
+            return _Share(moved, waits=True)
+    return _Share(moved, waits=False)
 
 
 def run_turns(cta: Cta, turns: int) -> bool:
     """Run up to `turns` straight runs of a CTA's threads; return whether there was any."""
     launch, program = cta.launch, cta.launch.program
     counts = launch.counts
+    cta.flights.land_due(cta.turn)
     for turn in range(turns):
         chosen = next_batch(cta)
         if chosen is None:
-            if cta.finished or not resolve_stall(cta):
-                return turn > 0
-            continue
+            if cta.finished:
+                break
+            if cta.flights.land_next() or resolve_stall(cta):
+                continue
+            return turn > 0
         batch, start = chosen
         end = program.run_end[start]
         warps = len(batch.warps)
@@ -95,4 +134,7 @@ def run_turns(cta: Cta, turns: int) -> bool:
                 break
         else:
             batch.proceed(end)
+    if cta.finished:
+        end_copies(cta)
+        launch.observer.ended(cta)
     return True

@@ -23,7 +23,9 @@ class Launch:
 
     `module_base` is the address of the module's global variables; `tallies` has, for (access, space), the lanes,
     requests, units and fewest units of its accesses; `tensor_maps` has the tensor maps by the number of their argument,
-    each with the address of its array. `ticks` counts what was run, `progress` what may end a wait.
+    each with the address of its array. `ticks` counts what was run, `progress` what may end a wait,
+    `cta_count` the CTAs that have begun. While the launch is `watched`, a store of what is there already is no
+    progress; `skipped_time` is what the clocks show beside the ticks.
     """
 
     program: Executable
@@ -36,13 +38,16 @@ class Launch:
     arguments: ByteArray
     module_base: int
     findings: Findings
-    observers: list[Observer] = field(default_factory=list)
+    observer: Observer = field(default_factory=Observer)
     tallies: dict[tuple[Access, str], list[int]] = field(default_factory=dict)
     fences: dict[str, int] = field(default_factory=dict)
     explicit_cluster: bool = False
     tensor_maps: dict[int, tuple[TensorMap, int]] = field(default_factory=dict)
     barriers: int = 0
+    cta_count: int = 0
     ticks: int = 0
+    skipped_time: int = 0
+    watched: bool = False
     progress: int = 0
 
     def __post_init__(self) -> None:
@@ -54,6 +59,11 @@ class Launch:
         x, y, _ = self.block
         self.thread_index = (threads % x, threads // x % y, threads // (x * y))
         self.exists = threads < self.thread_count
+
+    @property
+    def time(self) -> int:
+        """What the clocks show."""
+        return self.ticks + self.skipped_time
 
     @property
     def thread_count(self) -> int:
@@ -70,10 +80,12 @@ class Launch:
         code = self.program.code
         shared = ByteArray("shared", 0, SHARED_START + self.shared_bytes)
         shared.allocate(SHARED_START, self.shared_bytes, initialized=False)
+        self.cta_count += 1
         cta = Cta(
             self,
             index,
             rank,
+            self.cta_count - 1,
             self.exists,
             self._registers(),
             shared,

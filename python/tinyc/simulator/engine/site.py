@@ -1,7 +1,9 @@
 """The place of one instruction while it is compiled: how its operands are read and written.
 
 In: operands as the linker leaves them. Out: functions of a `Batch`. The site notes which registers the instruction
-reads, writes and copies, which is what `assignment` needs to find reads of registers that nobody wrote.
+reads and writes, what it passes on, and what its operands decide, which is what `assignment` and `definedness` need to
+find uses of registers that nobody wrote. A handler that says nothing gets the strict rule: every register that it reads
+must be defined.
 """
 
 from collections.abc import Callable
@@ -11,6 +13,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeAlias
 import numpy as np
 
 from tinyc.simulator.engine.batch import Batch
+from tinyc.simulator.engine.definedness.flow import Flow, Rule, every, slot_of
 from tinyc.simulator.engine.specials import special_reader
 from tinyc.simulator.memory.byte_array import WORDS
 from tinyc.simulator.memory.windows import LOCAL_START, SHARED_START
@@ -20,6 +23,7 @@ from tinyc.simulator.syntax import (
     Instruction,
     Location,
     Negated,
+    Operand,
     PtxError,
     Sink,
     Slot,
@@ -54,6 +58,10 @@ _OPERAND_BITS = BITS | {
 _STARTS = {"shared": SHARED_START, "local": LOCAL_START, "param::func": LOCAL_START, "param::entry": 0, "const": 0}
 
 
+def _nothing(batch: Batch) -> None:
+    """Do nothing: no state of a register changes."""
+
+
 def type_bits(type_name: str) -> int:
     """Return the width of a PTX type in bits."""
     return _OPERAND_BITS[type_name]
@@ -68,14 +76,32 @@ class Site:
     code: "Code"
     reads: set[int] = field(default_factory=set)
     writes: set[int] = field(default_factory=set)
-    #: Register → the registers that are copied into it: it is written if one of them is.
-    copies: dict[int, set[int]] = field(default_factory=dict)
+    #: What undefined operands do to the results; those of a call's returns are apart.
+    flows: list[Flow] = field(default_factory=list)
+    return_flows: list[Flow] = field(default_factory=list)
+    #: Register → what its value decides ("an address"): it must be defined.
+    roles: dict[int, str] = field(default_factory=dict)
+    #: The step for where sources of its only flow may be undefined: it is given how to read the state of each.
+    step_with_states: "Callable[[list[Read]], Step] | None" = None
+    #: Whether the instruction acts once lanes have met: it calls `when_met` with them before it writes its results.
+    meets: bool = False
+    when_met: Callable[[Batch], None] = _nothing
     #: Instructions where threads may go on, where that is not only the next one.
     targets: set[int] = field(default_factory=set)
     #: What a call does once its lanes are back.
     after_return: Step | None = None
     #: Whether threads can reach the next instruction.
     falls_through: bool = True
+
+    def __post_init__(self) -> None:
+        if self.guard_slot is not None:
+            self.reads.add(self.guard_slot)
+
+    @property
+    def guard_slot(self) -> int | None:
+        """The number of the register that guards the instruction, None without a guard."""
+        guard = self.instruction.guard
+        return None if guard is None else slot_of(guard.register)
 
     def fail(self, message: str) -> NoReturn:
         """Raise PtxError at this instruction."""
@@ -85,6 +111,32 @@ class Site:
         """Raise PtxError: the simulator does not know this instruction."""
         name = ".".join((self.instruction.opcode, *self.instruction.modifiers))
         self.fail(f"'{name}' is not an instruction that the simulator knows")
+
+    def operands(self, count: int) -> tuple[Operand, ...]:
+        """Return the operands, which are `count`; PtxError otherwise."""
+        found = self.instruction.operands
+        if len(found) != count:
+            self.fail(f"'{self.instruction.opcode}' takes {count} operands; {len(found)} are given")
+        return found
+
+    @property
+    def carry(self) -> Slot:
+        """The carry flag, as a register behind all others."""
+        return Slot(len(self.code.slots), "pred", "CC.CF")
+
+    def register_name(self, slot: int) -> str:
+        """Return what the PTX calls register number `slot`."""
+        return self.code.slots[slot].name if slot < len(self.code.slots) else self.carry.name
+
+    def passes_on(self, sources: "tuple[object, ...]", targets: "tuple[object, ...]", rule: Rule = every) -> None:
+        """Note that undefined operands `sources` make `targets` undefined where `rule` says so."""
+        self.flows.append(Flow(sources, targets, rule))
+
+    def decides(self, operand: object, role: str) -> None:
+        """Note that an operand must be defined, since it is `role` ("an address")."""
+        slot = slot_of(operand)
+        if slot is not None:
+            self.roles[slot] = role
 
     def reader(self, operand: object, type_name: str) -> Read:
         """Return how to get an operand's bits as `type_name`: arrays of [n, 32], or [1, 1] where all lanes agree."""
@@ -97,7 +149,7 @@ class Site:
         return self._constant_reader(operand, type_name)
 
     def copier(self, operand: Slot, type_name: str) -> Read:
-        """Return how to get a register's bits, without counting that as a use of its value."""
+        """Return how to get a register's bits, without noting that the instruction reads it."""
         slot, have, want = operand.index, BITS[operand.type], type_bits(type_name)
         if have < want or (want == 1) != (have == 1):
             self.fail(f"register '{operand.name}' of type {operand.type} is no operand of type {type_name}")
@@ -112,6 +164,8 @@ class Site:
         if isinstance(operand, Immediate):
             constant = self._immediate(operand, type_name)
             return lambda batch: constant
+        if type_bits(type_name) == 1:
+            self.fail("a predicate is expected")
         if isinstance(operand, Special):
             return special_reader(self, operand, type_name)
         if isinstance(operand, FunctionAddress):

@@ -51,12 +51,12 @@ _SCALARS: dict[str, Callable[[Batch], int]] = {
     "%aggr_smem_size": lambda batch: batch.launch.shared_bytes,
     "%reserved_smem_offset_begin": lambda batch: 0,
     "%reserved_smem_offset_end": lambda batch: 1024,
-    "%clock": lambda batch: batch.launch.ticks,
-    "%clock_hi": lambda batch: batch.launch.ticks >> 32,
-    "%clock64": lambda batch: batch.launch.ticks,
-    "%globaltimer": lambda batch: batch.launch.ticks,
-    "%globaltimer_lo": lambda batch: batch.launch.ticks,
-    "%globaltimer_hi": lambda batch: batch.launch.ticks >> 32,
+    "%clock": lambda batch: batch.launch.time,
+    "%clock_hi": lambda batch: batch.launch.time >> 32,
+    "%clock64": lambda batch: batch.launch.time,
+    "%globaltimer": lambda batch: batch.launch.time,
+    "%globaltimer_lo": lambda batch: batch.launch.time,
+    "%globaltimer_hi": lambda batch: batch.launch.time >> 32,
 }
 #: Registers of 64 bits; all others have 32.
 _WIDE = {"%gridid", "%clock64", "%globaltimer"}

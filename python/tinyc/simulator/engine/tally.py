@@ -17,12 +17,11 @@ def counters(launch: Launch) -> Counters:
     for (access, space), (lanes, requests, units, fewest) in launch.tallies.items():
         instruction = instructions[access.number]
         _add_bytes(found, access, space, lanes)
+        more = LineCount(instruction.opcode, requests, units, fewest)
         if space == "global":
-            found.sectors[instruction.line] = _added(
-                found.sectors, instruction.line, instruction.opcode, requests, units
-            )
+            _add(found.sectors, instruction.line, more)
         elif space == "shared":
-            found.passes[instruction.line] = _added(found.passes, instruction.line, instruction.opcode, requests, units)
+            _add(found.passes, instruction.line, more)
             found.bank_conflicts[instruction.line] += units - fewest
     return found
 
@@ -34,6 +33,8 @@ def _add_bytes(found: Counters, access: Access, space: str, lanes: int) -> None:
         found.written[space, access.size] += lanes * access.size
 
 
-def _added(known: dict[int, LineCount], line: int, opcode: str, requests: int, units: int) -> LineCount:
-    before = known.get(line, LineCount(opcode, 0, 0))
-    return LineCount(opcode, before.requests + requests, before.units + units)
+def _add(known: dict[int, LineCount], line: int, more: LineCount) -> None:
+    before = known.get(line, LineCount(more.opcode, 0, 0, 0))
+    known[line] = LineCount(
+        more.opcode, before.requests + more.requests, before.units + more.units, before.fewest + more.fewest
+    )

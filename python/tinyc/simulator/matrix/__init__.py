@@ -12,9 +12,10 @@ from typing import TypeAlias
 
 from tinyc.simulator.matrix.transfer import MatrixTransfer, MatrixTranspose, parse_transfer, parse_transpose
 from tinyc.simulator.matrix.warp import WarpMma, parse_mma
-from tinyc.simulator.matrix.warpgroup import Immediates, WarpgroupMma, parse_wgmma
+from tinyc.simulator.matrix.warpgroup import WARPS, Immediates, WarpgroupMma, parse_wgmma
 
 __all__ = [
+    "WARPS",
     "Immediates",
     "MatrixOperation",
     "MatrixTransfer",

@@ -57,6 +57,16 @@ class WarpMma:
         c_bits = self._d.matrix(unpack(c, ELEMENTS[self.types.result].bits))
         return pack(self._d.distributed(self._product(a_bits, b_bits, c_bits)))
 
+    def defined(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """Return which registers of D have only products of defined registers of A and B, C aside.
+
+        Shapes: a, b and the result [..., 32, registers] bool.
+        """
+        rows = np.all(self._a.matrix(_of_elements(a, self._a)), axis=-1)
+        columns = np.all(self._b.matrix(_of_elements(b, self._b)), axis=-2)
+        elements = self._d.distributed(rows[..., :, None] & columns[..., None, :])
+        return np.all(elements.reshape(*elements.shape[:-1], self.d_registers, -1), axis=-1)
+
     def _product(self, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
         """Return D [..., m, n] for A [..., m, k], B [..., k, n] and C [..., m, n], all bit patterns."""
         if self.types.result == "f64":
@@ -78,6 +88,11 @@ class WarpMma:
     @property
     def _d(self) -> Fragment:
         return fragments.accumulator(self.shape.m, self.shape.n)
+
+
+def _of_elements(registers: np.ndarray, fragment: Fragment) -> np.ndarray:
+    """Return for each element what is so of its register."""
+    return np.repeat(registers, fragment.elements // registers.shape[-1], axis=-1)
 
 
 def parse_mma(words: tuple[str, ...]) -> WarpMma:

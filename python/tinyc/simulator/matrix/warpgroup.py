@@ -117,6 +117,16 @@ class WarpgroupMma:
         product = multiply_accumulate(a_numbers, b_numbers, c, self.types.result, self.saturating)
         return pack(layout.distributed(product.reshape(*batch, WARPS, _WARP_ROWS, self.shape.n)))
 
+    def defined(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """Return which registers of D have only products of defined elements of A and B, the old D aside.
+
+        Shapes: a [..., 64, k] and b [..., k, n] bool; the result [..., 4 warps, 32, d_registers].
+        """
+        products = np.all(a, axis=-1)[..., :, None] & np.all(b, axis=-2)[..., None, :]
+        bands = products.reshape(*products.shape[:-2], WARPS, _WARP_ROWS, self.shape.n)
+        elements = fragments.accumulator(_WARP_ROWS, self.shape.n).distributed(bands)
+        return np.all(elements.reshape(*elements.shape[:-1], self.d_registers, -1), axis=-1)
+
     @property
     def _bytes(self) -> int:
         return ELEMENTS[self.types.a].bits // 8

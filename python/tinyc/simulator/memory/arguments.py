@@ -14,7 +14,7 @@ from tinyc.simulator.asynchronous.tensor_map import TensorMap
 from tinyc.simulator.memory.byte_array import ByteArray
 from tinyc.simulator.syntax import Location, Variable
 
-_MAP_BYTES = 128
+MAP_BYTES = 128
 _MAP_MARK = b"tinyCmap"
 AddressOf = Callable[[np.ndarray], int]
 
@@ -26,9 +26,9 @@ def arguments(parameters: Sequence[Location], size: int, given: Sequence[object]
         TinycError: `InputMismatch`: the number of arguments, or an argument's size, is not the declared one.
     """
     if len(parameters) != len(given):
-        raise TinycError(
-            "InputMismatch", f"the kernel has {len(parameters)} parameters; {len(given)} arguments are given"
-        )
+        declared = ", ".join(_declared(location.variable) for location in parameters)
+        message = f"the kernel has {len(parameters)} parameters; {len(given)} arguments are given"
+        raise TinycError("InputMismatch", f"{message}; the parameters are {declared or 'none'}")
     memory = ByteArray("param::entry", 0, size)
     for number, (location, argument) in enumerate(zip(parameters, given, strict=True)):
         variable = location.variable
@@ -47,8 +47,13 @@ def map_number(contents: bytes) -> int | None:
     return int.from_bytes(contents[8:16], "little") if contents[:8] == _MAP_MARK else None
 
 
+def _declared(variable: Variable) -> str:
+    extents = "".join(f"[{extent}]" for extent in variable.shape)
+    return f".{variable.type} {variable.name}{extents}"
+
+
 def _map_bytes(number: int, address: int) -> bytes:
-    return (_MAP_MARK + number.to_bytes(8, "little") + address.to_bytes(8, "little")).ljust(_MAP_BYTES, b"\0")
+    return (_MAP_MARK + number.to_bytes(8, "little") + address.to_bytes(8, "little")).ljust(MAP_BYTES, b"\0")
 
 
 def _bytes(number: int, variable: Variable, argument: object, address_of: AddressOf) -> bytes:

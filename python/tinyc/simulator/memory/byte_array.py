@@ -1,4 +1,4 @@
-"""Bytes with a shadow byte for each, which says whether it is allocated and whether it was written.
+"""Bytes with a shadow byte for each, which says whether it is allocated, was written, and with a defined value.
 
 Accesses are vectors of indices, all of one width, and take one gather each for the data and for the shadow: a word of
 the shadow that is `ready` for its width needs no further look.
@@ -10,6 +10,8 @@ import numpy as np
 
 ALLOCATED = 1
 INITIALIZED = 2
+#: Beside INITIALIZED: what was written came from a register that nobody had written.
+UNDEFINED = 4
 READY = ALLOCATED | INITIALIZED
 
 WORDS = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16), 4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}

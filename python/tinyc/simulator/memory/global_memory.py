@@ -10,8 +10,8 @@ import numpy as np
 from tinyc.simulator.memory.byte_array import ByteArray
 from tinyc.simulator.memory.windows import GLOBAL_ALIGNMENT, GLOBAL_START
 
-#: Bytes between two arrays that are nobody's, at least.
-_GAP_BYTES = 256
+#: Bytes between two arrays that are nobody's, at least: a large overrun, too, is one.
+_GAP_BYTES = 1 << 20
 
 
 @dataclass

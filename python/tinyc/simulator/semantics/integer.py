@@ -121,14 +121,14 @@ def _sign(function: Callable[..., np.ndarray]) -> Builder:
 
 
 def _extremum(function: Callable[..., np.ndarray]) -> Builder:
-    """`min` and `max`; `.relu` makes a negative result zero."""
+    """`min` and `max`; `.relu`, before the type or behind it as nvcc writes it, makes a negative result zero."""
 
     def build(modifiers: tuple[str, ...]) -> Operation | None:
         match modifiers:
             case (name,) if name in INTEGERS:
                 kind = IntegerType(name)
                 return elementwise(name, 2, lambda a, b: kind.pattern(function(kind.values(a), kind.values(b))))
-            case ("relu", "s32"):
+            case ("relu", "s32") | ("s32", "relu"):
                 zero = np.int32(0)
                 return elementwise(
                     "s32", 2, lambda a, b: _S32.pattern(np.maximum(function(_S32.values(a), _S32.values(b)), zero))

@@ -32,7 +32,7 @@ def _packed(function: Callable[..., np.ndarray], has_relu: bool) -> Builder:
         match modifiers:
             case ("u16x2" | "s16x2" as name,):
                 return _both_halves(name, function)
-            case ("relu", "s16x2" as name) if has_relu:
+            case ("relu", "s16x2" as name) | ("s16x2" as name, "relu") if has_relu:
                 return _both_halves(name, lambda a, b: np.maximum(function(a, b), np.int16(0)))
         return None
 

@@ -21,6 +21,12 @@ ROW = {"x": F32, "out": F32, "columns": "i32"}
 PRODUCT = {"a": F16, "b": F16, "c": F16, "m": "i32", "n": "i32", "k": "i32"}
 ATTENTION = {"q": F16, "k": F16, "v": F16, "out": F16, "length": "i32", "scale": "fp32"}
 TILES = {"a": "tensordesc<fp16[64, 64]>", "b": "tensordesc<fp16[64, 64]>", "c": "tensordesc<fp16[64, 64]>", "k": "i32"}
+WIDE = {
+    "a": "tensordesc<fp16[128, 64]>",
+    "b": "tensordesc<fp16[256, 64]>",
+    "c": "tensordesc<fp16[128, 256]>",
+    "k": "i32",
+}
 
 #: Name of the files → source, kernel, architecture, signature, constants, warps, the arguments divisible by 16.
 VARIANTS = {
@@ -91,6 +97,7 @@ VARIANTS = {
     "matmul_sm80": ("matmul", "matmul", 80, PRODUCT, {"BM": 32, "BN": 64, "BK": 32, "STAGES": 3}, 4, "a b c n k"),
     "matmul_sm90": ("matmul", "matmul", 90, PRODUCT, {"BM": 64, "BN": 32, "BK": 32, "STAGES": 3}, 4, "a b c n k"),
     "matmul_tma": ("matmul", "matmul_tma", 90, TILES, {"BM": 64, "BN": 64, "BK": 64, "STAGES": 3}, 4, ""),
+    "matmul_wide": ("matmul", "matmul_tma", 90, WIDE, {"BM": 128, "BN": 256, "BK": 64, "STAGES": 3}, 8, ""),
     "attention_sm80": (
         "attention",
         "attention",

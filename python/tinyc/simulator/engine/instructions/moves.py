@@ -6,7 +6,7 @@ from tinyc.simulator.engine.addresses import SPACES
 from tinyc.simulator.engine.site import Read, Site, Step, type_bits
 from tinyc.simulator.memory.byte_array import WORDS
 from tinyc.simulator.memory.windows import BASES, CTA_STRIDE, SPACE_OF_WINDOW, WINDOW_BITS
-from tinyc.simulator.syntax import Address, Location, Sink, Slot, Vector
+from tinyc.simulator.syntax import Address, Location, Sink, Vector
 
 _TYPES = frozenset(
     {*(f"{kind}{bits}" for kind in "bus" for bits in (16, 32, 64)), "b128", "f16", "bf16", "f32", "f64", "pred"}
@@ -27,24 +27,20 @@ def move(site: Site) -> Step:
     if isinstance(target, Vector):
         return _unpack(site, type_name, target.items, source)
     write = site.writer(target, type_name)
-    read = _copy(site, source, type_name, target)
+    read = _copy(site, source, type_name)
+    site.passes_on((source,), (target,))
     return lambda batch: write(batch, read(batch))
 
 
-def _copy(site: Site, source: object, type_name: str, *targets: object) -> Read:
-    """Return how to read what is only copied: that nobody wrote it is said where it is used."""
+def _copy(site: Site, source: object, type_name: str) -> Read:
+    """Return how to read what is moved: a register, a constant or the address of a variable."""
     if isinstance(source, Address):
         if not isinstance(source.base, Location):
             site.fail("an address that is moved is that of a variable")
         read, offset = site.address_of(source.base, type_name), source.offset
         word = WORDS[type_bits(type_name) // 8]
         return lambda batch: read(batch) + word.type(offset & ~(-1 << type_bits(type_name)))
-    if not isinstance(source, Slot):
-        return site.reader(source, type_name)
-    for target in targets:
-        if isinstance(target, Slot):
-            site.copies.setdefault(target.index, set()).add(source.index)
-    return site.copier(source, type_name)
+    return site.reader(source, type_name)
 
 
 def _part_type(site: Site, type_name: str, count: int) -> str:
@@ -57,7 +53,8 @@ def _part_type(site: Site, type_name: str, count: int) -> str:
 def _pack(site: Site, type_name: str, target: object, parts: tuple) -> Step:
     part_type = _part_type(site, type_name, len(parts))
     write = site.writer(target, type_name)
-    reads = [_copy(site, part, part_type, target) for part in parts]
+    reads = [_copy(site, part, part_type) for part in parts]
+    site.passes_on(parts, (target,))
     bits = type_bits(part_type)
     if type_name == "b128":
 
@@ -87,7 +84,8 @@ def _unpack(site: Site, type_name: str, parts: tuple, source: object) -> Step:
     part_type = _part_type(site, type_name, len(parts))
     bits, word = type_bits(part_type), WORDS[type_bits(part_type) // 8]
     targets = [part for part in parts if not isinstance(part, Sink)]
-    read = _copy(site, source, type_name, *targets)
+    read = _copy(site, source, type_name)
+    site.passes_on((source,), tuple(targets))
     writes = [(number, site.writer(part, part_type)) for number, part in enumerate(parts) if part in targets]
     wide = type_name == "b128"
 
@@ -109,10 +107,11 @@ def convert_address(site: Site) -> Step:
     if len(words) != 2 or words[0] not in SPACES or words[1] not in ("u32", "u64"):
         site.unknown()
     space, type_name = SPACES[words[0]].partition("::")[0], words[1]
-    target, source = site.instruction.operands
+    target, source = site.operands(2)
     base = BASES["param::entry" if space == "param" else space]
     write = site.writer(target, type_name)
     read = site.reader(source, type_name)
+    site.passes_on((source,), (target,))
     if type_name == "u32":
         site.fail("generic addresses of 32 bits are not modelled; use .address_size 64")
     moved = np.uint64((-base if back else base) & ~(-1 << 64))
@@ -124,8 +123,9 @@ def is_space(site: Site) -> Step:
     words = site.instruction.modifiers
     if len(words) != 1 or words[0] not in SPACES:
         site.unknown()
-    target, source = site.instruction.operands
+    target, source = site.operands(2)
     write, read = site.writer(target, "pred"), site.reader(source, "u64")
+    site.passes_on((source,), (target,))
     cta_only = words[0] in ("shared", "shared::cta")
     wanted = "param::entry" if words[0].startswith("param") else SPACES[words[0]].partition("::")[0]
     windows = [window for window, space in SPACE_OF_WINDOW.items() if wanted in (space, "global")]
@@ -151,6 +151,7 @@ def map_address(site: Site) -> Step:
         site.unknown()
     target, source, rank = site.instruction.operands
     write, read, rank_of = site.writer(target, words[0]), site.reader(source, words[0]), site.reader(rank, "u32")
+    site.passes_on((source, rank), (target,))
     word = WORDS[type_bits(words[0]) // 8].type
     base = word(BASES["shared"] if generic else 0)
 
@@ -168,8 +169,9 @@ def rank_of_address(site: Site) -> Step:
     words = words[not generic :]
     if words not in (["u32"], ["u64"]) or len(site.instruction.operands) != 2:
         site.unknown()
-    target, source = site.instruction.operands
+    target, source = site.operands(2)
     write, read = site.writer(target, "u32"), site.reader(source, words[0])
+    site.passes_on((source,), (target,))
     base = WORDS[type_bits(words[0]) // 8].type(BASES["shared"] if generic else 0)
 
     def step(batch):

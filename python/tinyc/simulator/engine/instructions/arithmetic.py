@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from tinyc.simulator.engine.definedness.deciding import pass_on
 from tinyc.simulator.engine.site import Read, Site, Step, Write
 from tinyc.simulator.semantics import UnknownInstruction, operation
 from tinyc.simulator.syntax import Operand, Pair, Vector
@@ -18,20 +19,24 @@ def arithmetic_step(site: Site) -> Step | None:
         return None
     operands = list(instruction.operands)
     results = [each for each in found.results if each != "cc"]
-    sources = [each for each in found.operands if each != "cc"]
+    kinds = [each for each in found.operands if each != "cc"]
     if not operands:
         site.fail(f"'{instruction.opcode}' has no operands")
     targets = _results(operands[0], len(results))
-    if len(operands) - 1 != len(sources):
-        site.fail(
-            f"'{instruction.opcode}' takes {len(sources)} operands after its result; {len(operands) - 1} are given"
-        )
-    reads = [site.reader(operand, type_name) for operand, type_name in zip(operands[1:], sources, strict=True)]
+    if len(operands) - 1 != len(kinds):
+        site.fail(f"'{instruction.opcode}' takes {len(kinds)} operands after its result; {len(operands) - 1} are given")
+    reads = [site.reader(operand, type_name) for operand, type_name in zip(operands[1:], kinds, strict=True)]
     writes = [site.writer(target, type_name) for target, type_name in zip(targets, results, strict=False)]
+    sources, targets = operands[1:], targets[: len(writes)]
     if "cc" in found.operands:
         reads.append(_read_carry)
+        site.reads.add(site.carry.index)
+        sources.append(site.carry)
     if "cc" in found.results:
         writes.append(_write_carry)
+        site.writes.add(site.carry.index)
+        targets.append(site.carry)
+    pass_on(site, found.function, tuple(sources), reads, tuple(targets))
     return _step(found.function, reads, writes)
 
 

@@ -4,6 +4,12 @@ import numpy as np
 
 from tinyc.simulator.engine.access import Access
 from tinyc.simulator.engine.addresses import address, form, items
+from tinyc.simulator.engine.definedness.undefined_memory import (
+    REACHED,
+    defined_words,
+    mark_words,
+    require_defined_in_global,
+)
 from tinyc.simulator.engine.site import Read, Site, Step, Write, type_bits
 from tinyc.simulator.memory.byte_array import WORDS
 from tinyc.simulator.syntax import Address, Location
@@ -21,16 +27,29 @@ def load(site: Site) -> Step:
     if shape.order in _NO_LOAD or len(operands) != 2 + shape.cached:
         site.unknown()
     space, addresses = address(site, operands[1], shape.space)
-    width, count = _words(type_name, shape.count)
+    width, count = _words(site, type_name, shape.count)
     targets = items(operands[0], shape.count, site)
     writes = [site.writer(target, type_name) for target in targets]
     if space == "param::entry" and isinstance(operands[1], Address) and isinstance(operands[1].base, Location):
         return _load_argument(site, operands[1].base.offset + operands[1].offset, width, writes, operands[1].base)
-    access = Access(space, width, count, site.index, "load", shape.order, shape.scope)
+    access = Access(space, width, count, site.index, "load", shape.order, shape.scope, passes_on=True)
+    _pass_on_loaded(site, access, addresses, targets)
     if type_name == "b128" or count == 1:
         (write,) = writes
         return lambda batch: write(batch, access.load(batch, addresses(batch)))
     return _load_vector(access, addresses, writes)
+
+
+def _pass_on_loaded(site: Site, access: Access, addresses: Read, targets: tuple) -> None:
+    """Note that undefined values come back from memory; a target of 128 bits takes two words."""
+    words = access.count // len(targets)
+    for number, target in enumerate(targets):
+
+        def rule(batch, states, first=number * words):
+            known = defined_words(access, batch, addresses(batch))
+            return np.logical_and.reduce(known[..., first : first + words], axis=-1)
+
+        site.passes_on(REACHED.get(access.space, ()), (target,), rule)
 
 
 def _load_vector(access: Access, addresses: Read, writes: list[Write]) -> Step:
@@ -68,13 +87,17 @@ def store(site: Site) -> Step:
     space, addresses = address(site, operands[0], shape.space)
     if space in ("const", "param::entry"):
         site.fail(f"memory of space {space} cannot be written")
-    width, count = _words(type_name, shape.count)
-    reads = [site.reader(item, type_name) for item in items(operands[1], shape.count, site)]
+    width, count = _words(site, type_name, shape.count)
+    values = items(operands[1], shape.count, site)
+    reads = [site.reader(value, type_name) for value in values]
     access = Access(space, width, count, site.index, "store", shape.order, shape.scope)
-    if type_name == "b128" or count == 1:
-        (read,) = reads
-        return lambda batch: access.store(batch, addresses(batch), _all_lanes(batch, read(batch)))
-    return _store_vector(access, addresses, reads)
+    step = _store_vector(access, addresses, reads) if len(reads) > 1 else _store_one(access, addresses, reads[0])
+    _pass_on_stored(site, access, addresses, values, step)
+    return step
+
+
+def _store_one(access: Access, addresses: Read, read: Read) -> Step:
+    return lambda batch: access.store(batch, addresses(batch), _all_lanes(batch, read(batch)))
 
 
 def _all_lanes(batch, values):
@@ -92,15 +115,39 @@ def _store_vector(access: Access, addresses: Read, reads: list[Read]) -> Step:
     return step
 
 
+def _pass_on_stored(site: Site, access: Access, addresses: Read, values: tuple, store: Step) -> None:
+    """Note that undefined values go to memory, where their bytes are marked; to global memory they must not go."""
+    if access.space == "global":
+        for value in values:
+            site.decides(value, "a value stored to global memory")
+        return
+    site.passes_on(values, REACHED[access.space])
+    words = access.count // len(values)
+
+    def with_states(states: list[Read]) -> Step:
+        def step(batch):
+            known = [np.broadcast_to(state(batch), batch.mask.shape) for state in states]
+            defined, places = np.repeat(np.stack(known, axis=-1), words, axis=-1), addresses(batch)
+            require_defined_in_global(access, batch, places, defined)
+            store(batch)
+            mark_words(access, batch, places, defined)
+
+        return step
+
+    site.step_with_states = with_states
+
+
 def _type(site: Site, words: tuple[str, ...]) -> str:
     if len(words) != 1 or words[0] not in _TYPES:
         site.unknown()
     return words[0]
 
 
-def _words(type_name: str, count: int) -> tuple[int, int]:
+def _words(site: Site, type_name: str, count: int) -> tuple[int, int]:
     """Return the bytes of a word and how many of them a lane accesses."""
     bits = type_bits(type_name)
+    if bits == 128 and count > 1:
+        site.unknown()
     return (8, 2 * count) if bits == 128 else (bits // 8, count)
 
 

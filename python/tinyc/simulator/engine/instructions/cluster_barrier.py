@@ -1,7 +1,7 @@
 """The barrier of a cluster: `barrier.cluster.arrive` and `barrier.cluster.wait`.
 
-Every thread of the cluster arrives and then waits, in turn; threads that have exited are not waited for. Source: PTX
-ISA, `barrier.cluster`.
+Every thread of the cluster arrives and then waits, in turn; threads that have exited are not waited for. A relaxed
+arrival hands on what a thread has done only where a fence came before it. Source: PTX ISA, `barrier.cluster`.
 """
 
 from dataclasses import dataclass, field
@@ -11,6 +11,7 @@ import numpy as np
 from tinyc.simulator.engine.batch import Batch
 from tinyc.simulator.engine.cta import Cta, Wait
 from tinyc.simulator.engine.gather import gather
+from tinyc.simulator.engine.observer import Phase
 from tinyc.simulator.engine.site import Site, Step
 
 _KEY = "cluster barrier"
@@ -18,9 +19,13 @@ _KEY = "cluster barrier"
 
 @dataclass(eq=False)
 class _Phase:
-    """One CTA's part: who has arrived in this phase, who waits for its end, and the phase's number."""
+    """One CTA's part: who has arrived in this phase, who waits for its end, and the phase's number.
+
+    `fenced` are the threads that have executed a fence with release semantics for their cluster.
+    """
 
     arrived: np.ndarray
+    fenced: np.ndarray
     waiting: Wait | None = None
     number: int = 0
     #: Threads that arrived and have not waited: their phase.
@@ -29,7 +34,7 @@ class _Phase:
 
 def _phase(cta: Cta) -> _Phase:
     if _KEY not in cta.extensions:
-        cta.extensions[_KEY] = _Phase(cta.no_lanes(), open=np.full(cta.exists.shape, -1))
+        cta.extensions[_KEY] = _Phase(cta.no_lanes(), cta.no_lanes(), open=np.full(cta.exists.shape, -1))
     return cta.extensions[_KEY]
 
 
@@ -42,19 +47,27 @@ def cluster_barrier(site: Site) -> Step:
         site.unknown()
     if order not in ([], *([["release"], ["relaxed"]] if kind == "arrive" else [["acquire"]])):
         site.unknown()
-    act, at = (_arrive if kind == "arrive" else _wait), site.index
+    at, releases = site.index, order != ["relaxed"]
 
     def step(batch: Batch):
         there = gather(batch, at, np.ones_like(batch.mask)) if aligned else batch
         if there is not None:
             there.proceed(at + 1)
-            act(there, at)
+            if kind == "arrive":
+                _arrive(there, releases)
+            else:
+                _wait(there, at)
         return True
 
     return step
 
 
-def _arrive(batch: Batch, at: int) -> None:
+def note_fence(batch: Batch) -> None:
+    """Note a fence with release semantics and at least the scope of the cluster."""
+    batch.update(_phase(batch.cta).fenced, True)
+
+
+def _arrive(batch: Batch, releases: bool) -> None:
     cta = batch.cta
     phase = _phase(cta)
     again = batch.mask & (batch.select(phase.open) >= 0)
@@ -64,8 +77,10 @@ def _arrive(batch: Batch, at: int) -> None:
     batch.update(phase.open, phase.number)
     lanes = cta.no_lanes()
     lanes[batch.warps] = batch.mask
-    for observer in cta.launch.observers:
-        observer.arrived(cta, (_KEY, phase.number), lanes)
+    if not releases:
+        lanes &= phase.fenced
+    if lanes.any():
+        cta.launch.observer.arrived(cta, _name(cta, phase.number), lanes)
     complete(cta)
 
 
@@ -84,6 +99,11 @@ def complete(cta: Cta) -> None:
             _depart(peer, phase.waiting.lanes, phase.number - 1)
             peer.release(phase.waiting)
             phase.waiting = None
+
+
+def has_waiters(cta: Cta) -> bool:
+    """Return whether threads of the CTA wait for others of its cluster."""
+    return _phase(cta).waiting is not None
 
 
 def resolve_exits(cta: Cta) -> bool:
@@ -114,5 +134,8 @@ def _wait(batch: Batch, at: int) -> None:
 
 
 def _depart(cta: Cta, lanes: np.ndarray, number: int) -> None:
-    for observer in cta.launch.observers:
-        observer.departed(cta, (_KEY, number), lanes)
+    cta.launch.observer.departed(cta, _name(cta, number), lanes)
+
+
+def _name(cta: Cta, number: int) -> Phase:
+    return Phase("cluster", cta.peers[0], 0, number)

@@ -127,15 +127,19 @@ class _Atomic:
         words, lanes = index >> view.shift, np.flatnonzero(mask)
         chosen = [value.reshape(-1, *self.tail)[lanes] for value in values]
         state = view.state.take(words, axis=0, mode="clip")
+        usable = None
         if (state != view.ready).any() or (index & (self.access.size - 1)).any():
             usable = self.access.examine(part).reshape(-1)
+        part.batch.launch.observer.accessed(self.access, part, usable)
+        if usable is not None:
             words, lanes, chosen = words[usable], lanes[usable], [each[usable] for each in chosen]
         view.state[words] = view.ready
         flat = olds.reshape(-1, *self.tail)
         if self.write is None and self.at_once is not None:
             function, kind = self.at_once
+            launch, before = part.batch.launch, view.data[words]
             function.at(view.data.view(kind), words, np.ascontiguousarray(chosen[0]).view(kind))
-            part.batch.launch.progress += 1
+            launch.progress += not launch.watched or bool((view.data[words] != before).any())
             return
         update = self.flushing if self.flushing is not None and part.space == "global" else self.update
         for turn in _turns(words):

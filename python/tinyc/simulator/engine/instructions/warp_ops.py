@@ -9,31 +9,42 @@ from collections.abc import Callable
 import numpy as np
 
 from tinyc.simulator.engine.batch import Batch
+from tinyc.simulator.engine.definedness.flow import from_lane, taken, vote_of, whole_warp
 from tinyc.simulator.engine.gather import gather, members_of
-from tinyc.simulator.engine.site import Site, Step
-from tinyc.simulator.syntax import Operand, Pair, Sink
+from tinyc.simulator.engine.site import Read, Site, Step
+from tinyc.simulator.syntax import Immediate, Operand, Pair, Sink
 
 _LANES = np.arange(32)
 _LANE_BITS = np.uint32(1) << np.arange(32, dtype=np.uint32)
+_ALL_LANES = 0xFFFFFFFF
 _NO_SINK = Sink()
 
 
 def _together(site: Site, mask: Operand, act: Callable[[Batch, np.ndarray], None]) -> Step:
     """Return the step that lets the lanes which `mask` names meet, and then acts: `act(batch, members [n, 32])`."""
     read, at = site.reader(mask, "b32"), site.index
+    site.decides(mask, "a member mask")
+    site.meets = True
+    whole_warp_meets = isinstance(mask, Immediate) and mask.bits & _ALL_LANES == _ALL_LANES
+
+    def act_with_states(batch: Batch, members: np.ndarray) -> None:
+        site.when_met(batch)
+        act(batch, members)
 
     def step(batch: Batch):
+        if whole_warp_meets and batch.dense:
+            return act_with_states(batch, batch.mask)
         members = members_of(batch, read(batch))
         there = gather(batch, at, members)
         if there is None:
             return True
         if there is batch:
             _require_membership(batch, members)
-            act(batch, members)
+            act_with_states(batch, members)
             return None
         members = members_of(there, read(there))
         _require_membership(there, members)
-        act(there, members)
+        act_with_states(there, members)
         there.proceed(at + 1)
         return True
 
@@ -61,20 +72,40 @@ def shuffle(site: Site) -> Step:
     )
     write, write_valid = site.writer(target, "b32"), site.writer(valid, "pred")
     read, offset, clamp = (site.reader(operand, "b32") for operand in operands[1:4])
-    source_lane = _SOURCES[words[1]]
+    source = _source(words[1], offset, clamp, all(isinstance(operand, Immediate) for operand in operands[2:4]))
 
     def act(batch: Batch, members: np.ndarray) -> None:
         values = np.broadcast_to(read(batch), batch.mask.shape)
+        lane, inside = source(batch)
+        _require_source(batch, members, lane)
+        write(batch, taken(values, lane))
+        write_valid(batch, np.broadcast_to(inside, batch.mask.shape))
+
+    site.passes_on(operands[1:4], (target,), from_lane(lambda batch: source(batch)[0]))
+    site.passes_on(operands[2:4], (valid,))
+    return _together(site, operands[4], act)
+
+
+def _source(mode: str, offset: Read, clamp: Read, fixed: bool) -> Callable[[Batch], tuple[np.ndarray, np.ndarray]]:
+    """Return how to get the lane that each lane reads, and whether that is inside of its segment.
+
+    Shapes: [1, 32] where all warps have the same, or [n, 32]; where offset and clamp are `fixed`, it is computed once.
+    """
+    source_lane, known = _SOURCES[mode], []
+
+    def source(batch: Batch) -> tuple[np.ndarray, np.ndarray]:
+        if known:
+            return known[0]
         steps, clamps = offset(batch).astype(np.int64) & 31, clamp(batch).astype(np.int64)
         segment, bound = clamps >> 8 & 31, clamps & 31
         most = (_LANES & segment) | (bound & ~segment)
         lane, inside = source_lane(steps, segment, most)
-        lane = np.broadcast_to(np.where(inside, lane, _LANES), batch.mask.shape)
-        _require_source(batch, members, lane)
-        write(batch, np.take_along_axis(values, lane, axis=1))
-        write_valid(batch, np.broadcast_to(inside, batch.mask.shape))
+        found = np.where(inside, lane, _LANES), inside
+        if fixed:
+            known.append(found)
+        return found
 
-    return _together(site, operands[4], act)
+    return source
 
 
 def _up(steps: np.ndarray, segment: np.ndarray, most: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -104,7 +135,7 @@ def _require_source(batch: Batch, members: np.ndarray, lane: np.ndarray) -> None
     """Report lanes that read from a lane that does not take part: what they get is undefined."""
     if batch.dense:
         return
-    absent = batch.mask & ~np.take_along_axis(batch.mask, lane, axis=1)
+    absent = batch.mask & ~taken(batch.mask, lane)
     if absent.any():
         batch.report("uninitialized", "a lane is read that does not take part in the shuffle", absent)
 
@@ -117,6 +148,8 @@ def vote(site: Site) -> Step:
     if len(operands) != 3:
         site.unknown()
     write, read, mode = site.writer(operands[0], words[2]), site.reader(operands[1], "pred"), words[1]
+    rule = vote_of(read, deciding=mode == "any") if mode in ("all", "any") else whole_warp
+    site.passes_on((operands[1],), (operands[0],), rule)
 
     def act(batch: Batch, members: np.ndarray) -> None:
         true = np.broadcast_to(read(batch), batch.mask.shape)
@@ -142,6 +175,7 @@ def match(site: Site) -> Step:
     )
     write, write_agree = site.writer(target, "b32"), site.writer(agree, "pred")
     read = site.reader(operands[1], words[2])
+    site.passes_on((operands[1],), (target, agree), whole_warp)
     all_agree = words[0] == "all"
 
     def act(batch: Batch, members: np.ndarray) -> None:
@@ -173,6 +207,7 @@ def reduce(site: Site) -> Step:
         site.unknown()
     function, kind = _REDUCTIONS[words[1], words[2]]
     write, read = site.writer(operands[0], words[2]), site.reader(operands[1], words[2])
+    site.passes_on((operands[1],), (operands[0],), whole_warp)
 
     def act(batch: Batch, members: np.ndarray) -> None:
         values = np.broadcast_to(read(batch), batch.mask.shape).view(kind)

@@ -4,7 +4,10 @@ Memory is the same for all threads here, so that a fence changes no value; who o
 Source: PTX ISA, `membar`/`fence`, `nanosleep`, `setmaxnreg`, `griddepcontrol`, `brkpt`, `pmevent`.
 """
 
+from tinyc.simulator.engine.addresses import address
+from tinyc.simulator.engine.instructions import cluster_barrier
 from tinyc.simulator.engine.site import Site, Step
+from tinyc.simulator.memory.arguments import MAP_BYTES
 from tinyc.simulator.syntax import Immediate
 
 _ORDERS = ("sc", "acq_rel", "acquire", "release")
@@ -40,15 +43,29 @@ def fence(site: Site) -> Step:
     form = ".".join(instruction.modifiers)
     if form not in (_FENCES if instruction.opcode == "fence" else _MEMBARS):
         site.unknown()
+    _check_operands(site, "tensormap" in form and "acquire" in form)
     name = f"{instruction.opcode}.{form}"
+    releases_cluster = not {"proxy", "acquire", "cta"} & set(instruction.modifiers)
 
     def step(batch):
         launch = batch.launch
         launch.fences[name] = launch.fences.get(name, 0) + len(batch.warps)
-        for observer in launch.observers:
-            observer.fenced(batch, name)
+        launch.observer.fenced(batch, name)
+        if releases_cluster:
+            cluster_barrier.note_fence(batch)
 
     return step
+
+
+def _check_operands(site: Site, of_map: bool) -> None:
+    """Check that the fence has no operands, or those of the fence that acquires a tensor map: `[map], 128`."""
+    operands = site.instruction.operands
+    if not of_map and not operands:
+        return
+    size = operands[1] if of_map and len(operands) == 2 else None
+    if not isinstance(size, Immediate) or size.value != MAP_BYTES:
+        site.fail(f"a fence has no operands, but for '[map], {MAP_BYTES}' where it acquires a tensor map")
+    address(site, operands[0], "generic")
 
 
 def _only(*forms: str):

@@ -4,6 +4,7 @@ import numpy as np
 
 from tinyc.simulator.engine.batch import Batch
 from tinyc.simulator.engine.cta import Cta
+from tinyc.simulator.engine.definedness.flow import Flow
 from tinyc.simulator.engine.site import Site, Step
 from tinyc.simulator.memory.windows import LOCAL_START
 from tinyc.simulator.syntax import Arguments, FunctionAddress, Location, Sink, Slot, Table, Target
@@ -28,6 +29,7 @@ def branch(site: Site) -> Step:
 
         return jump
     read, negated = site.reader(instruction.guard.register, "pred"), instruction.guard.negated
+    site.decides(instruction.guard.register, "the condition of a branch")
 
     def step(batch):
         taken = read(batch)
@@ -39,7 +41,7 @@ def branch(site: Site) -> Step:
 
 def branch_indexed(site: Site) -> Step:
     """`brx.idx{.uni} index, table;`."""
-    index, table = site.instruction.operands
+    index, table = site.operands(2)
     if site.instruction.modifiers not in (("idx",), ("idx", "uni")) or not isinstance(table, Table):
         site.unknown()
     read, places = site.reader(index, "u32"), np.array(table.indices)
@@ -61,9 +63,9 @@ def branch_indexed(site: Site) -> Step:
 def call(site: Site) -> Step:
     """`call{.uni} (returns), function, (arguments){, targets};`: parameters are copied in, and results by `ret`."""
     operands = site.instruction.operands
-    returns, callee, arguments = operands[:3]
-    if site.instruction.modifiers not in ((), ("uni",)):
+    if site.instruction.modifiers not in ((), ("uni",)) or len(operands) < 3:
         site.unknown()
+    returns, callee, arguments = operands[:3]
     if not isinstance(callee, FunctionAddress):
         site.fail("calls through a register are not modelled")
     routine = site.code.routines[callee.name]
@@ -71,8 +73,9 @@ def call(site: Site) -> Step:
         site.fail(f"function '{callee.name}' has no body in this module")
     if routine.recursive:
         site.fail(f"function '{callee.name}' calls itself, which is not modelled")
-    copies_in = _copies(site, _items(arguments), _flat(routine.parameters))
-    site.after_return = _copies(site, _flat(routine.returns), _items(returns))
+    site.reads.update(each.index for each in _items(arguments) if isinstance(each, Slot))
+    copies_in = _copies(site, site.flows, _items(arguments), _flat(routine.parameters))
+    site.after_return = _copies(site, site.return_flows, _flat(routine.returns), _items(returns))
     site.targets.add(routine.start)
     following = site.index + 1
 
@@ -95,10 +98,11 @@ def _flat(places: tuple) -> tuple:
     return tuple(each for place in places for each in (place if isinstance(place, tuple) else (place,)))
 
 
-def _copies(site: Site, sources: tuple, targets: tuple) -> Step:
+def _copies(site: Site, flows: list[Flow], sources: tuple, targets: tuple) -> Step:
     """Return the copy of each source (register, constant or variable in the parameter frame) to its target."""
     if len(sources) != len(targets):
         site.fail(f"{len(targets)} parameters are expected, not {len(sources)}")
+    flows += [Flow((source,), (target,)) for source, target in zip(sources, targets, strict=True)]
     moves = [_move(site, source, target) for source, target in zip(sources, targets, strict=True)]
 
     def step(batch):
@@ -151,6 +155,7 @@ def leave(site: Site) -> Step:
     if site.instruction.modifiers not in ((), ("uni",)) or site.instruction.operands:
         site.unknown()
     site.falls_through = site.instruction.guard is not None
+    _return_results(site)
 
     def step(batch):
         cta = batch.cta
@@ -166,6 +171,15 @@ def leave(site: Site) -> Step:
         return True
 
     return step
+
+
+def _return_results(site: Site) -> None:
+    """Note that the registers of the function's results are read, and handed on."""
+    for routine in site.code.routines.values():
+        if routine.start <= site.index < routine.end:
+            results = tuple(place for place in _flat(routine.returns) if isinstance(place, Slot))
+            site.reads.update(place.index for place in results)
+            site.passes_on(results, ())
 
 
 def _return(cta: Cta, batch: Batch) -> None:

@@ -10,10 +10,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tinyc.simulator.engine import cluster_barrier
 from tinyc.simulator.engine.batch import Batch
 from tinyc.simulator.engine.cta import WARP, Cta, Wait
 from tinyc.simulator.engine.gather import gather, members_of
+from tinyc.simulator.engine.instructions import cluster_barrier
+from tinyc.simulator.engine.mbarrier.objects import mbarriers
+from tinyc.simulator.engine.observer import Phase
 from tinyc.simulator.engine.site import Read, Site, Step
 from tinyc.simulator.syntax import Negated, Operand, Slot
 
@@ -23,22 +25,17 @@ _REDUCTIONS = ("popc", "and", "or")
 
 @dataclass(eq=False)
 class Barrier:
-    """One phase of a barrier: who has come, how many threads it takes (None: all of the CTA), who waits."""
+    """One `phase` of a barrier: who has come, how many threads it takes (None: all of the CTA), who waits."""
 
     number: int
     expected: int | None
     at: int
-    phase: int
+    phase: Phase
     count: int = 0
     lanes: np.ndarray = field(default_factory=lambda: np.zeros((0, WARP), bool))
     true_lanes: int = 0
     wait: Wait | None = None
     results: list[Callable[[int, bool], None]] = field(default_factory=list)
-
-    @property
-    def name(self) -> tuple[str, int, int]:
-        """The name of this phase for observers."""
-        return ("barrier", self.number, self.phase)
 
 
 @dataclass(frozen=True)
@@ -118,15 +115,32 @@ def _step(form: Form) -> Step:
 def _arrive_all(form: Form, batch: Batch) -> None:
     """Let the lanes arrive, those of each barrier number and thread count together."""
     batch.proceed(form.at + 1)
-    numbers = np.broadcast_to(form.number(batch), batch.mask.shape)
-    counts = np.broadcast_to(form.count(batch), batch.mask.shape) if form.count else np.zeros_like(numbers)
+    numbers, counts = form.number(batch), form.count(batch) if form.count else np.zeros((1, 1), np.uint32)
+    if numbers.size == counts.size == 1:
+        _arrive_at(form, batch, int(numbers[0, 0]), int(counts[0, 0]))
+        return
+    numbers, counts = (np.broadcast_to(each, batch.mask.shape) for each in (numbers, counts))
     for number, count in {(int(n), int(c)) for n, c in zip(numbers[batch.mask], counts[batch.mask], strict=True)}:
         lanes = batch.mask & (numbers == number) & (counts == count)
-        there = batch if (lanes == batch.mask).all() else batch.narrowed(lanes)
-        if number >= _BARRIERS:
-            batch.report("barrier-divergence", f"there is no barrier {number}; a CTA has {_BARRIERS}", lanes)
-        else:
-            _arrive(form, there, number, count if form.count else None)
+        _arrive_at(form, batch if (lanes == batch.mask).all() else batch.narrowed(lanes), number, count)
+
+
+def _arrive_at(form: Form, batch: Batch, number: int, count: int) -> None:
+    """Let lanes arrive at one barrier; warps that are more than its phase lacks come one after the other."""
+    if number >= _BARRIERS:
+        batch.report("barrier-divergence", f"there is no barrier {number}; a CTA has {_BARRIERS}")
+    elif form.count and _overfills(batch, number, count):
+        for warp in np.flatnonzero(batch.mask.any(axis=1)).tolist():
+            lanes = batch.mask & (np.arange(len(batch.mask)) == warp)[:, None]
+            _arrive(form, batch.narrowed(lanes), number, count)
+    else:
+        _arrive(form, batch, number, count if form.count else None)
+
+
+def _overfills(batch: Batch, number: int, count: int) -> bool:
+    """Return whether the warps of a batch are more than the current phase of a barrier lacks."""
+    known = batch.cta.barriers.get(number)
+    return WARP * int(batch.mask.any(axis=1).sum()) + (known.count if known else 0) > count
 
 
 def _arrive(form: Form, batch: Batch, number: int, expected: int | None) -> None:
@@ -138,7 +152,8 @@ def _arrive(form: Form, batch: Batch, number: int, expected: int | None) -> None
     if state is None:
         phases = cta.extensions.setdefault("barrier phases", {})
         phases[number] = phases.get(number, 0) + 1
-        state = Barrier(number, expected, form.at, phases[number], lanes=cta.no_lanes())
+        phase = Phase("barrier", cta, number, phases[number])
+        state = Barrier(number, expected, form.at, phase, lanes=cta.no_lanes())
         cta.barriers[number] = state
     elif _total(cta, state.expected) != _total(cta, expected):
         text = (
@@ -170,8 +185,7 @@ def _count(form: Form, batch: Batch, state: Barrier) -> None:
         state.count += int(cta.alive[rows].sum())
     else:
         state.count += WARP * len(rows)
-    for observer in cta.launch.observers:
-        observer.arrived(cta, state.name, came)
+    cta.launch.observer.arrived(cta, state.phase, came)
     if form.predicate is not None:
         state.true_lanes += int((form.predicate(batch) & batch.mask).sum())
     if form.finish is not None:
@@ -188,17 +202,24 @@ def _complete(cta: Cta, state: Barrier) -> None:
     del cta.barriers[state.number]
     for result in state.results:
         result(state.true_lanes, state.true_lanes == int(state.lanes.sum()))
-    for observer in cta.launch.observers:
-        observer.departed(cta, state.name, state.lanes if state.wait is None else state.wait.lanes)
+    if state.wait is not None:
+        cta.launch.observer.departed(cta, state.phase, state.wait.lanes)
     if state.wait is not None:
         cta.release(state.wait)
     cta.launch.barriers += 1
-    cta.launch.progress += 1
+    cta.launch.progress += not cta.launch.watched
 
 
-def resolve_stall(cta: Cta) -> bool:
-    """Let a CTA none of whose threads can run go on where a barrier is misused; return whether it can."""
-    return _take_partial_warps(cta) or _take_without_exited(cta) or cluster_barrier.resolve_exits(cta)
+def resolve_stall(cta: Cta, last_resort: bool = False) -> bool:
+    """Let a CTA none of whose threads can run go on where a barrier is misused; return whether it can.
+
+    While a thread waits for what another CTA may do, it may still come to the barrier that the others of its warp are
+    at; `last_resort` says that no CTA can run.
+    """
+    if _take_without_exited(cta) or cluster_barrier.resolve_exits(cta):
+        return True
+    waits_outside = mbarriers(cta).has_waiters or cluster_barrier.has_waiters(cta)
+    return (last_resort or not waits_outside) and _take_partial_warps(cta)
 
 
 def _take_partial_warps(cta: Cta) -> bool:
@@ -237,8 +258,9 @@ def _warp_barrier(site: Site) -> Step:
         there = gather(batch, at, members)
         if there is None:
             return True
-        for observer in batch.launch.observers:
-            observer.gathered(there, there.mask)
+        masks = np.broadcast_to(read(there), there.mask.shape)
+        for mask in np.unique(masks[there.mask]).tolist():
+            batch.launch.observer.gathered(there, there.mask & (masks == mask))
         there.proceed(at + 1)
         return True
 

@@ -1,0 +1,92 @@
+"""Bulk copies of plain ranges: `cp.async.bulk`, `cp.reduce.async.bulk`, `cp.async.bulk.prefetch`.
+
+Every active lane issues a copy of its own, which lands later (`transfer`). Undefined ones are reported and left out.
+Source: PTX ISA 9.1 §9.7.9.25.4.
+"""
+
+from tinyc.simulator.asynchronous.bulk_copy import bulk_bytes
+from tinyc.simulator.asynchronous.misuse import Misuse
+from tinyc.simulator.engine.addresses import SPACES, address
+from tinyc.simulator.engine.copies.bulk_forms import BulkForm
+from tinyc.simulator.engine.copies.bulk_groups import bulk_groups
+from tinyc.simulator.engine.copies.bulk_operands import expect_operands, issuers, read_policy, shared_targets, update_of
+from tinyc.simulator.engine.copies.ends import Range, Update, shared_place
+from tinyc.simulator.engine.copies.transfer import Issuer, start
+from tinyc.simulator.engine.cta import Cta
+from tinyc.simulator.engine.site import Read, Site, Step, type_bits
+
+
+def bulk(site: Site, form: BulkForm) -> Step:
+    """Compile a copy, reduction or prefetch of a plain range."""
+    return _prefetch(site, form) if form.verb == "prefetch" else _ranges(site, form)
+
+
+def _ranges(site: Site, form: BulkForm) -> Step:
+    """`[destination], [source], size{, [mbarrier]}{, ctaMask}{, cache-policy};`."""
+    operands = list(site.instruction.operands)
+    signals = form.destination != "global"
+    expect_operands(site, 3 + signals + form.multicast + form.hinted)
+    reads = [
+        address(site, operands[0], SPACES[form.destination])[1],
+        address(site, operands[1], SPACES[form.source])[1],
+        site.reader(operands[2], "u32"),
+    ]
+    if signals:
+        reads.append(address(site, operands[3], "shared::cluster")[1])
+    if form.multicast:
+        reads.append(site.reader(operands[4], "u16"))
+    read_policy(site, form)
+    update = update_of(form.reduction, type_bits(form.element) // 8) if form.reduction else None
+
+    def step(batch):
+        for issuer, values in issuers(batch, reads):
+            try:
+                _issue(form, issuer, values, update)
+            except Misuse as misuse:
+                issuer.report(misuse)
+
+    return step
+
+
+def _issue(form: BulkForm, issuer: Issuer, values: list[int], update: Update | None) -> None:
+    """Start the copy of one lane. Raises: Misuse."""
+    to, origin, size, *rest = values
+    bulk_bytes(to, origin, size)
+    cta = issuer.cta
+    source = _end(cta, form.source, origin, size)
+    source.require_allocated("source")
+    if form.destination == "global":
+        targets, signals = [_end(cta, "global", to, size)], []
+        targets[0].require_allocated("destination")
+    else:
+        targets, signals = shared_targets(cta, form.destination, Range(cta.shared, to, size), *rest)
+    for end in (source, *targets) if update else (source,):
+        end.require_written()
+    transfer = start(issuer, source, targets, signals, update)
+    if form.destination == "global":
+        bulk_groups(cta).add(transfer, issuer.thread)
+
+
+def _end(cta: Cta, space: str, place: int, size: int) -> Range:
+    if space == "global":
+        memory = cta.launch.memory
+        return Range(memory, place - memory.base, size)
+    owner, offset = shared_place(cta, place, space)
+    return Range(owner.shared, offset, size, owner=owner)
+
+
+def _prefetch(site: Site, form: BulkForm) -> Step:
+    """`cp.async.bulk.prefetch.L2.global{.L2::cache_hint} [source], size{, cache-policy};`: it changes no value."""
+    operands = site.instruction.operands
+    expect_operands(site, 2 + form.hinted)
+    reads: list[Read] = [address(site, operands[0], "global")[1], site.reader(operands[1], "u32")]
+    read_policy(site, form)
+
+    def step(batch):
+        for issuer, (origin, size) in issuers(batch, reads):
+            try:
+                bulk_bytes(0, origin, size)
+            except Misuse as misuse:
+                issuer.report(misuse)
+
+    return step

@@ -1,0 +1,75 @@
+"""What bulk and tensor copies have in common in their operands: lanes, shared destinations, mbarriers, reductions.
+
+In: the operands of one instruction, as the lanes give them. Out: checked ends of copies, or `Misuse`.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from tinyc.simulator.asynchronous.bulk_copy import multicast_ranks
+from tinyc.simulator.asynchronous.misuse import Misuse
+from tinyc.simulator.asynchronous.reduction import Reduction
+from tinyc.simulator.engine.batch import Batch
+from tinyc.simulator.engine.copies.bulk_forms import BulkForm
+from tinyc.simulator.engine.copies.ends import Range, Update, shared_place
+from tinyc.simulator.engine.copies.transfer import Issuer, Signal
+from tinyc.simulator.engine.cta import WARP, Cta
+from tinyc.simulator.engine.site import Read, Site
+
+
+def issuers(batch: Batch, reads: Sequence[Read]) -> Iterator[tuple[Issuer, list[int]]]:
+    """Yield the active lanes in order, each with its operands as unsigned integers."""
+    mask = batch.mask
+    threads = (batch.warps[:, None] * WARP + np.arange(WARP))[mask].tolist()
+    columns = [np.broadcast_to(read(batch), mask.shape)[mask].tolist() for read in reads]
+    for thread, *operands in zip(threads, *columns, strict=True):
+        yield Issuer(batch.cta, thread, batch.cta.at), operands
+
+
+def shared_targets(
+    cta: Cta, space: str, shape: Range, barrier: int, cta_mask: int | None = None
+) -> tuple[list[Range], list[Signal]]:
+    """Return where a copy to shared memory goes, and the mbarrier that counts it in each of those CTAs.
+
+    `shape` has the destination's address in `space` as its index. Raises: Misuse.
+    """
+    signal = Signal(*shared_place(cta, barrier, "shared::cluster"))
+    owner, offset = shared_place(cta, shape.index, space)
+    owners = [owner]
+    if cta_mask is not None:
+        owners = [cta.peers[rank] for rank in multicast_ranks(cta_mask, len(cta.peers))]
+    elif signal.cta is not owner:
+        raise Misuse(
+            "out-of-bounds", f"the mbarrier at {barrier:#x} is in another CTA than the destination of the copy"
+        )
+    targets = [replace(shape, memory=each.shared, index=offset, owner=each) for each in owners]
+    signals = [Signal(each, signal.offset) for each in owners]
+    for target, each in zip(targets, signals, strict=True):
+        target.require_allocated("destination")
+        each.require_valid()
+    return targets, signals
+
+
+def update_of(reduction: Reduction, width: int) -> Update:
+    """Return a reduction of elements of `width` bytes as a function of bytes."""
+    word = np.dtype(f"u{width}")
+
+    def update(old: np.ndarray, given: np.ndarray) -> np.ndarray:
+        with np.errstate(all="ignore"):
+            return reduction(old.view(word), given.view(word)).astype(word).view(np.uint8)
+
+    return update
+
+
+def expect_operands(site: Site, count: int) -> None:
+    """Check the number of operands. Raises: PtxError."""
+    if len(site.instruction.operands) != count:
+        site.fail(f"{count} operands are expected, and {len(site.instruction.operands)} are given")
+
+
+def read_policy(site: Site, form: BulkForm) -> None:
+    """Note that the cache policy, the last operand, is read; it changes no value."""
+    if form.hinted:
+        site.reader(site.instruction.operands[-1], "b64")

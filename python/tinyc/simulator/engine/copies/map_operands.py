@@ -1,0 +1,58 @@
+"""Tensor maps as operands: which map an address names, and the instructions that only concern maps.
+
+A kernel's parameter holds the bytes of a map, and a kernel may copy them elsewhere. `prefetch.tensormap` changes no
+value. Source: PTX ISA 9.1 §5.5.8 (Tensormap), §9.7.9.16 (prefetch).
+"""
+
+from typing import TYPE_CHECKING
+
+from tinyc.simulator.asynchronous.misuse import Misuse, require_aligned
+from tinyc.simulator.asynchronous.tensor_map import TensorMap
+from tinyc.simulator.engine.addresses import address
+from tinyc.simulator.engine.copies.ends import Range
+from tinyc.simulator.engine.instructions import loads
+from tinyc.simulator.engine.site import Site, Step
+from tinyc.simulator.memory.arguments import MAP_BYTES, map_number
+from tinyc.simulator.memory.windows import BASES, SPACE_OF_WINDOW, WINDOW_BITS
+
+if TYPE_CHECKING:
+    from tinyc.simulator.engine.launch import Launch
+
+_ALIGNMENT = 64
+_PREFETCHES = {
+    ("tensormap",): "generic",
+    ("param", "tensormap"): "param::entry",
+    ("const", "tensormap"): "const",
+}
+
+
+def map_at(launch: "Launch", where: int) -> tuple[TensorMap, int]:
+    """Return the tensor map at a generic address, and the address of its tensor.
+
+    Raises: Misuse where the address is misaligned or names no memory of maps, and where no map is there.
+    """
+    require_aligned("tensor map", where, _ALIGNMENT)
+    space = SPACE_OF_WINDOW.get(where >> WINDOW_BITS, "global")
+    memory = {"param::entry": launch.arguments, "const": launch.constants, "global": launch.memory}.get(space)
+    if memory is None:
+        raise Misuse("out-of-bounds", f"a tensor map is in parameters, constant or global memory, not in {space}")
+    place = Range(memory, where - BASES[space] - memory.base, MAP_BYTES)
+    place.require_allocated("tensor map")
+    number = map_number(place.read().tobytes())
+    if number is None or number not in launch.tensor_maps:
+        raise Misuse("uninitialized", f"the {MAP_BYTES} bytes of {space} memory at {where:#x} are no tensor map")
+    return launch.tensor_maps[number]
+
+
+def prefetch(site: Site) -> Step:
+    """`prefetch{.param|.const}.tensormap [a];`, and the other prefetches."""
+    words = site.instruction.modifiers
+    if "tensormap" not in words:
+        return loads.no_effect(site)
+    if words not in _PREFETCHES or len(site.instruction.operands) != 1:
+        site.unknown()
+    address(site, site.instruction.operands[0], _PREFETCHES[words])
+    return lambda batch: None
+
+
+HANDLERS = {"prefetch": prefetch}

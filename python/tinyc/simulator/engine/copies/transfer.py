@@ -1,0 +1,160 @@
+"""One bulk or tensor copy from its issue to its completion: who issued it, how it lands, and what it signals.
+
+In: the ends of a copy and the mbarriers that count its bytes, all checked. Out: a copy under way, told to the observer
+and counted, which reads its source and writes its destinations when it lands.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from tinyc.simulator.asynchronous.mbarrier import SIZE
+from tinyc.simulator.asynchronous.misuse import Misuse, require_aligned
+from tinyc.simulator.engine.access import Access
+from tinyc.simulator.engine.copies.ends import Destination, Range, Source, Update, Words
+from tinyc.simulator.engine.cta import Cta
+from tinyc.simulator.engine.flights import Flight
+from tinyc.simulator.engine.mbarrier.objects import mbarriers
+from tinyc.simulator.engine.observer import Operation, Region
+from tinyc.simulator.memory.traffic import SECTOR_BYTES
+
+#: Bytes that shared memory moves in one pass: 32 banks of 4 bytes.
+_PASS_BYTES = 128
+
+
+@dataclass(frozen=True, eq=False)
+class Issuer:
+    """The thread that issues a copy: number `thread` of its CTA, at instruction `at`."""
+
+    cta: Cta
+    thread: int
+    at: int
+
+    def report(self, misuse: Misuse) -> None:
+        """Record a finding by the thread, whichever instruction runs now."""
+        lanes = self.cta.no_lanes()
+        lanes.flat[self.thread] = True
+        self.cta.launch.findings.add(misuse.kind, misuse.message, self.cta, self.at, lanes)
+
+
+@dataclass(frozen=True)
+class Signal:
+    """The mbarrier at `offset` of a CTA's shared memory, which counts the bytes of a copy."""
+
+    cta: Cta
+    offset: int
+
+    def require_valid(self) -> None:
+        """Check that there is an mbarrier object. Raises: Misuse."""
+        require_aligned("mbarrier", self.offset, SIZE)
+        Range(self.cta.shared, self.offset, SIZE).require_allocated("mbarrier")
+        mbarriers(self.cta).find(self.offset)
+
+
+@dataclass(eq=False)
+class Transfer:
+    """A copy under way, or a reduction where there is an `update`.
+
+    `operations` has one for each destination, and so has `signals` where mbarriers count the copy.
+    """
+
+    issuer: Issuer
+    operations: Sequence[Operation]
+    source: Source
+    destinations: Sequence[Destination]
+    signals: Sequence[Signal]
+    byte_count: int
+    update: Update | None
+    contents: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        self.flight = Flight(self.land)
+
+    def fetch(self) -> np.ndarray:
+        """Read the source, if that is not done, and return what was read.
+
+        Bulk groups look for themselves whether somebody has waited for that.
+        """
+        if self.contents is None:
+            if self.signals:
+                self._require_alive(self.source, "reads")
+            self.contents = self.source.read()
+        return self.contents
+
+    def land(self) -> None:
+        """Move the bytes, and count them at the mbarriers."""
+        contents = self.fetch()
+        for end in self.destinations:
+            self._require_alive(end, "writes")
+            if self.update is None:
+                end.write(contents)
+            else:
+                end.update(self.update, contents)
+        for signal, operation in zip(self.signals, self.operations, strict=False):
+            self._count(signal, operation)
+        self.issuer.cta.launch.progress += 1
+
+    def _count(self, signal: Signal, operation: Operation) -> None:
+        objects = mbarriers(signal.cta)
+        try:
+            self.issuer.cta.launch.observer.finished(operation, objects.phase(signal.offset))
+            objects.complete_tx(signal.offset, self.byte_count)
+        except Misuse as misuse:
+            self.issuer.report(misuse)
+
+    def _require_alive(self, end: Source, verb: str) -> None:
+        if end.owner is not None and end.owner.finished:
+            message = f"the copy {verb} shared memory of a CTA that has exited, which waits for no such copy"
+            self.issuer.report(Misuse("async-in-flight", message))
+
+
+def start(
+    issuer: Issuer,
+    source: Source,
+    destinations: Sequence[Destination],
+    signals: Sequence[Signal] = (),
+    update: Update | None = None,
+) -> Transfer:
+    """Let a copy begin, told to the observer and counted; the bytes that its mbarriers count are those of its box."""
+    cta = issuer.cta
+    operations = [_operation(issuer, source, end, update is not None) for end in destinations]
+    size = next(end.size for end in (source, *destinations) if isinstance(end, Range))
+    transfer = Transfer(issuer, operations, source, destinations, signals, size, update)
+    if not isinstance(source, Words):
+        _count(issuer, source, "load")
+    for end, operation in zip(destinations, operations, strict=True):
+        _count(issuer, end, "store" if update is None else "atomic")
+        cta.launch.observer.started(operation)
+    cta.flights.start(transfer.flight, cta.turn)
+    return transfer
+
+
+def _operation(issuer: Issuer, source: Source, destination: Destination, reduces: bool) -> Operation:
+    """Return a copy to one destination, as the observer is told of it."""
+    threads = np.array([issuer.thread])
+    return Operation(issuer.cta, issuer.at, threads, source.regions, destination.regions, reduces=reduces)
+
+
+def _count(issuer: Issuer, end: Destination, kind: str) -> None:
+    """Add the bytes of one end to the tallies: by sectors of global, by passes of shared memory."""
+    space, width = end.memory.space, end.width
+    access = _access(space, width, issuer.at, kind)
+    tally = issuer.cta.launch.tallies.setdefault((access, space), [0, 0, 0, 0])
+    for region in end.regions:
+        size = region.size * len(region.index)
+        units = _sectors(region) if space == "global" else -(-size // _PASS_BYTES)
+        for position, amount in enumerate((size // width, 1, units, units)):
+            tally[position] += amount
+
+
+def _sectors(region: Region) -> int:
+    last = region.index + (region.size - 1)
+    return int((last // SECTOR_BYTES - region.index // SECTOR_BYTES + 1).sum())
+
+
+@lru_cache(maxsize=4096)
+def _access(space: str, width: int, at: int, kind: str) -> Access:
+    """Return the access that stands for the copies of an instruction in the tallies."""
+    return Access(space, min(width, 8), max(width // 8, 1), at, kind)

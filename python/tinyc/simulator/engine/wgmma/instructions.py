@@ -1,0 +1,186 @@
+"""`wgmma.mma_async`, `wgmma.fence`, `wgmma.commit_group`, `wgmma.wait_group`: products of a warpgroup, asynchronous.
+
+In: the instruction, which `matrix` turns into a pure function. Out: its step. The product is computed when it is
+issued, from the bytes that shared memory has then; whether they change before the wait is for the race detector to say.
+Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions".
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tinyc.simulator.engine.batch import Batch
+from tinyc.simulator.engine.definedness.flow import DEFINED
+from tinyc.simulator.engine.gather import gather
+from tinyc.simulator.engine.instructions.matrix_ops import operation_of, registers_of, stacked
+from tinyc.simulator.engine.observer import Operation
+from tinyc.simulator.engine.site import Read, Site, Step
+from tinyc.simulator.engine.wgmma import warpgroup
+from tinyc.simulator.engine.wgmma.operands import (
+    RegisterMatrix,
+    SharedMatrix,
+    register_a,
+    shared_a,
+    shared_b,
+    uniform,
+)
+from tinyc.simulator.engine.wgmma.pipeline import Accumulators, Product, pipeline_of
+from tinyc.simulator.engine.wgmma.registers import register_use, slots_of
+from tinyc.simulator.matrix import Immediates, WarpgroupMma
+from tinyc.simulator.semantics import UnknownInstruction
+from tinyc.simulator.syntax import Immediate, Operand, Slot, Vector
+
+
+def wgmma(site: Site) -> Step:
+    """Compile one of the instructions of `wgmma`."""
+    match site.instruction.modifiers:
+        case ("mma_async", *_):
+            return _multiply(site)
+        case ("fence", "sync", "aligned") if not site.instruction.operands:
+            return _fence(site)
+        case ("commit_group", "sync", "aligned") if not site.instruction.operands:
+            return warpgroup.together(site, lambda batch: pipeline_of(batch).commit())
+        case ("wait_group", "sync", "aligned"):
+            return _wait(site)
+    site.unknown()
+
+
+def _fence(site: Site) -> Step:
+    """`wgmma.fence.sync.aligned;`: each warp's own registers, so that warps need not meet."""
+    at = site.index
+
+    def step(batch: Batch):
+        there = gather(batch, at, np.ones_like(batch.mask))
+        if there is None:
+            return True
+        register_use(there.cta).fence(there.warps)
+        if there is batch:
+            return None
+        there.proceed(at + 1)
+        return True
+
+    return step
+
+
+def _wait(site: Site) -> Step:
+    """`wgmma.wait_group.sync.aligned N;`."""
+    operands = site.instruction.operands
+    if len(operands) != 1 or not isinstance(operands[0], Immediate) or operands[0].kind != "int":
+        site.fail("wgmma.wait_group takes a constant number of groups")
+    allowed = int(operands[0].value)
+    if allowed < 0:
+        site.fail(f"wgmma.wait_group takes a number of groups, not {allowed}")
+    return warpgroup.together(site, lambda batch: pipeline_of(batch).wait(batch, allowed))
+
+
+@dataclass(frozen=True, eq=False)
+class _Instruction:
+    """One `wgmma.mma_async`: what it computes, its registers, and how its other operands are read."""
+
+    at: int
+    operation: WarpgroupMma
+    immediates: Immediates
+    accumulators: Accumulators
+    fragments: np.ndarray
+    d: list[Read]
+    a: SharedMatrix | RegisterMatrix
+    b: SharedMatrix
+    scale_d: Read
+
+    def run(self, batch: Batch) -> None:
+        """Start the product of one warpgroup."""
+        pipeline = pipeline_of(batch)
+        register_use(batch.cta).issue(batch, self.operation.shape, self.accumulators.slots, self.fragments)
+        a, a_regions = self.a.elements(batch)
+        b, b_regions = self.b.elements(batch)
+        before = pipeline.values(batch, self.accumulators)
+        d = None
+        if uniform(batch, self.scale_d, "scale-d"):
+            d = stacked(batch, self.d, 32) if before is None else before
+        values = self.operation.compute(a, b, d, self.immediates)
+        first_thread = batch.warps[:1] * batch.mask.shape[1]
+        operation = Operation(batch.cta, self.at, first_thread, reads=a_regions + b_regions)
+        pipeline.start(batch, Product(self.accumulators, self.fragments, operation, pipeline.committed), values)
+
+
+def _multiply(site: Site) -> Step:
+    """`wgmma.mma_async.sync.aligned.shape.types d, a, b-desc, scale-d{, immediates};`, a of registers or in memory."""
+    operation, operands = operation_of(site), site.instruction.operands
+    assert isinstance(operation, WarpgroupMma)
+    if len(operands) < 4:
+        site.fail("wgmma.mma_async takes the operands d, a, b and scale-d, and immediate ones")
+    target, a, b, scale_d, *rest = operands
+    immediates = _immediates(site, operation, rest, isinstance(a, Vector))
+    targets = [each for each in registers_of(site, target, operation.d_registers) if isinstance(each, Slot)]
+    if len(targets) != operation.d_registers:
+        site.fail("the accumulators of wgmma.mma_async are registers")
+    writes = tuple(site.writer(each, "b32") for each in targets)
+    instruction = _Instruction(
+        site.index,
+        operation,
+        immediates,
+        Accumulators(slots_of(target), writes),
+        slots_of(a),
+        [(site.copier if _is_off(scale_d) else site.reader)(each, "b32") for each in targets],
+        register_a(site, operation, a)
+        if isinstance(a, Vector)
+        else shared_a(site, operation, a, bool(immediates.trans_a)),
+        shared_b(site, operation, b, bool(immediates.trans_b)),
+        site.reader(scale_d, "pred"),
+    )
+    site.decides(scale_d, "scale-d")
+    _pass_on(site, instruction)
+    return warpgroup.together(site, instruction.run)
+
+
+def _immediates(site: Site, operation: WarpgroupMma, operands: list[Operand], a_in_registers: bool) -> Immediates:
+    values = []
+    for operand in operands:
+        if not isinstance(operand, Immediate) or operand.kind != "int":
+            site.fail("the operands of wgmma.mma_async after scale-d are constants")
+        values.append(int(operand.value))
+    try:
+        return operation.immediates(tuple(values), a_in_registers)
+    except UnknownInstruction as error:
+        site.fail(str(error))
+
+
+def _is_off(scale_d: Operand) -> bool:
+    """Return whether it is known that D does not count, so that nothing reads it."""
+    return isinstance(scale_d, Immediate) and not scale_d.bits
+
+
+def _pass_on(site: Site, instruction: _Instruction) -> None:
+    """Note what undefined registers and bytes of shared memory make undefined: rows and columns of D."""
+    target, a, _, scale_d = site.instruction.operands[:4]
+    fragments = a.items if isinstance(a, Vector) else ()
+    products = _DefinedProducts(instruction)
+    for number, register in enumerate(registers_of(site, target, len(instruction.d))):
+
+        def rule(batch: Batch, states: Sequence[np.ndarray], number: int = number) -> np.ndarray:
+            before = states[-1] if instruction.scale_d(batch).flat[0] else DEFINED
+            return before & products.of(batch, states[: len(fragments)])[..., number]
+
+        sources = (*fragments, "shared") if _is_off(scale_d) else (*fragments, "shared", register)
+        site.passes_on(sources, (register,), rule)
+
+
+class _DefinedProducts:
+    """Which registers of D have only products of defined elements; known until the next warpgroup comes."""
+
+    def __init__(self, instruction: _Instruction) -> None:
+        self._instruction = instruction
+        self._batch: Batch | None = None
+        self._known = DEFINED
+
+    def of(self, batch: Batch, states: Sequence[np.ndarray]) -> np.ndarray:
+        """Return them, [4, 32, registers] bool; `states` are those of the fragments of A."""
+        if self._batch is not batch:
+            a, b = self._instruction.a.defined(batch, states), self._instruction.b.defined(batch, ())
+            self._known = self._instruction.operation.defined(a, b)
+            self._batch = batch
+        return self._known
+
+
+HANDLERS = {"wgmma": wgmma}

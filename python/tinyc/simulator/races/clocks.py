@@ -1,0 +1,182 @@
+"""What the threads of one cluster know of each other: the vector clocks of happens-before.
+
+Thread t knows what thread s did up to time `known(t, s)`. Most synchronisation is a barrier of a whole CTA or a whole
+warp, which one number says for all of its threads (a floor); a row for each thread is kept only once a kernel
+synchronises less than that. Rows have further columns: what is known to be visible to the asynchronous proxy (by
+memory), and, for every channel by which asynchronous operations complete, up to when.
+
+Threads are numbered in the cluster: CTA after CTA, warps whole.
+"""
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+_LANES = 32
+_COLUMNS_AT_ONCE = 8
+#: Memories whose generic writes a proxy fence makes visible to the asynchronous proxy.
+PROXIED = ("shared", "global")
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """What a release hands on: a row of clocks, and the messages through memory that have been received (a bit set)."""
+
+    row: np.ndarray
+    messages: int = 0
+
+    def joined(self, other: "Knowledge") -> "Knowledge":
+        """Return what both know."""
+        longer, shorter = sorted((self.row, other.row), key=len, reverse=True)
+        row = longer.copy()
+        np.maximum(row[: len(shorter)], shorter, out=row[: len(shorter)])
+        return Knowledge(row, self.messages | other.messages)
+
+
+@dataclass(eq=False)
+class Clocks:
+    """The clocks of a cluster of `ctas` CTAs with `warps` warps each; `number` is the cluster's in the launch."""
+
+    number: int
+    ctas: int
+    warps: int
+    proxied: bool
+    messages: dict[int, int] = field(default_factory=dict)
+    _columns: dict[Hashable, int] = field(default_factory=dict)
+    _rows: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        self.per_cta = self.warps * _LANES
+        self.count = self.ctas * self.per_cta
+        self.cta_floor = np.zeros(self.ctas, np.int64)
+        self.warp_floor = np.zeros(self.ctas * self.warps, np.int64)
+        self._fixed = self.count * (1 + self.proxied * len(PROXIED))
+
+    @property
+    def rows(self) -> np.ndarray:
+        """The rows of the clocks, made when they are first needed: [threads, columns]."""
+        if self._rows is None:
+            self._rows = np.zeros((self.count, self._fixed + _COLUMNS_AT_ONCE), np.int32)
+        return self._rows
+
+    def known(self, threads: np.ndarray, others: np.ndarray) -> np.ndarray:
+        """Return up to when `threads` know what `others` did; both [k] (or broadcastable)."""
+        same_cta = threads // self.per_cta == others // self.per_cta
+        same_warp = threads // _LANES == others // _LANES
+        time = np.where(same_cta, self.cta_floor[threads // self.per_cta], 0)
+        time = np.maximum(time, np.where(same_warp, self.warp_floor[threads // _LANES], 0))
+        return time if self._rows is None else np.maximum(time, self._rows[threads, others])
+
+    def known_proxied(self, space: str, threads: np.ndarray, others: np.ndarray) -> np.ndarray:
+        """Return up to when the writes of `others` are known by `threads` to be fenced for the asynchronous proxy."""
+        if self._rows is None or not self.proxied:
+            return np.zeros(np.broadcast(threads, others).shape, np.int64)
+        return self._rows[threads, others + self.count * (1 + PROXIED.index(space))]
+
+    def known_completion(self, threads: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """Return up to when `threads` know what has completed on channels: -1 where they know nothing."""
+        return np.full(np.broadcast(threads, columns).shape, -1) if self._rows is None else self._rows[threads, columns]
+
+    def column(self, channel: Hashable) -> int:
+        """Return the column of a channel by which asynchronous operations complete."""
+        if channel not in self._columns:
+            column = self._columns[channel] = self._fixed + len(self._columns)
+            if column >= self.rows.shape[1]:
+                more = max(_COLUMNS_AT_ONCE, len(self._columns))
+                self._rows = np.pad(self.rows, ((0, 0), (0, more)))
+        return self._columns[channel]
+
+    def release(self, threads: np.ndarray, now: int) -> Knowledge:
+        """Return what `threads: [k]` know together, their own accesses up to now included."""
+        if self._rows is None:
+            row = np.zeros(self._fixed, np.int32)
+        else:
+            row = self._rows[threads[0]].copy() if len(threads) == 1 else self._rows[threads].max(axis=0)
+        for cta in set((threads // self.per_cta).tolist()):
+            own = row[cta * self.per_cta : (cta + 1) * self.per_cta]
+            np.maximum(own, np.int32(self.cta_floor[cta]), out=own)
+        for warp in set((threads // _LANES).tolist()):
+            own = row[warp * _LANES : (warp + 1) * _LANES]
+            np.maximum(own, np.int32(self.warp_floor[warp]), out=own)
+        row[threads] = now
+        return Knowledge(row, self._messages_of(threads))
+
+    def snapshot(self, threads: np.ndarray, now: int) -> "Snapshot":
+        """Return what `threads: [k]` would release now, each for itself, to be asked for later."""
+        rows = None if self._rows is None else self._rows[threads]
+        place = {thread: number for number, thread in enumerate(threads.tolist())}
+        messages = {thread: self.messages[thread] for thread in place if thread in self.messages}
+        return Snapshot(self, now, place, rows, self.cta_floor.copy(), self.warp_floor.copy(), messages)
+
+    def acquire(self, threads: np.ndarray, knowledge: Knowledge) -> None:
+        """Let `threads: [k]`, in order, know what a release has handed on."""
+        width = len(knowledge.row)
+        rows = self.rows
+        if width > rows.shape[1]:
+            rows = self._rows = np.pad(rows, ((0, 0), (0, width - rows.shape[1])))
+        first, last = int(threads[0]), int(threads[-1]) + 1
+        if last - first == len(threads):
+            np.maximum(rows[first:last, :width], knowledge.row, out=rows[first:last, :width])
+        else:
+            rows[threads, :width] = np.maximum(rows[threads, :width], knowledge.row)
+        if knowledge.messages:
+            for thread in threads.tolist():
+                self.messages[thread] = self.messages.get(thread, 0) | knowledge.messages
+
+    def meet_cta(self, cta: int, now: int) -> None:
+        """Let all threads of a CTA know all that each of them knows, and did up to now."""
+        self.cta_floor[cta] = now
+        self._share(np.arange(cta * self.per_cta, (cta + 1) * self.per_cta))
+
+    def meet_warp(self, warp: int, now: int) -> None:
+        """Let all threads of a warp know all that each of them knows, and did up to now."""
+        self.warp_floor[warp] = now
+        self._share(np.arange(warp * _LANES, (warp + 1) * _LANES))
+
+    def _share(self, threads: np.ndarray) -> None:
+        if self._rows is not None:
+            first, last = int(threads[0]), int(threads[-1]) + 1
+            self._rows[first:last] = self._rows[first:last].max(axis=0)
+        if self.messages:
+            known = self._messages_of(threads)
+            if known:
+                self.messages.update(dict.fromkeys(threads.tolist(), known))
+
+    def _messages_of(self, threads: np.ndarray) -> int:
+        known = 0
+        if self.messages:
+            for thread in threads.tolist():
+                known |= self.messages.get(thread, 0)
+        return known
+
+    def fence_proxy(self, threads: np.ndarray, spaces: tuple[str, ...], now: int) -> None:
+        """Make all that `threads: [k]` know of writes to `spaces` visible to the asynchronous proxy."""
+        everyone = np.arange(self.count)
+        known = self.known(threads[:, None], everyone[None, :])
+        known[np.arange(len(threads)), threads] = now
+        for space in spaces:
+            start = self.count * (1 + PROXIED.index(space))
+            self.rows[threads, start : start + self.count] = known
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """What threads knew at a time: `rows[place[thread]]` where rows were kept, and the floors."""
+
+    clocks: Clocks
+    time: int
+    place: dict[int, int]
+    rows: np.ndarray | None
+    cta_floor: np.ndarray
+    warp_floor: np.ndarray
+    messages: dict[int, int]
+
+    def of(self, thread: int) -> Knowledge:
+        """Return what one of the threads knew."""
+        then = Clocks(self.clocks.number, self.clocks.ctas, self.clocks.warps, self.clocks.proxied, self.messages)
+        then.cta_floor, then.warp_floor = self.cta_floor, self.warp_floor
+        known = then.release(np.array([thread]), self.time)
+        if self.rows is None:
+            return known
+        return known.joined(Knowledge(self.rows[self.place[thread]]))

@@ -1,0 +1,259 @@
+"""The race detector: told of every access and synchronisation, it reports accesses that nothing orders.
+
+Two accesses of one granule race where one writes, they are by different threads, neither happens before the other, and
+they are not both strong in scopes that have both threads. Stores of the same value are let pass unless asked for.
+Source: PTX ISA, "Memory Consistency Model": "Data races", "Causality order", "Proxies".
+"""
+
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from tinyc.simulator.engine.access import Access, Part
+from tinyc.simulator.engine.batch import Batch
+from tinyc.simulator.engine.cta import WARP, Cta
+from tinyc.simulator.engine.launch import Launch
+from tinyc.simulator.engine.observer import Observer, Operation, Phase
+from tinyc.simulator.memory.byte_array import ByteArray
+from tinyc.simulator.races import stamp
+from tinyc.simulator.races.accesses import UNORDERED, Accesses
+from tinyc.simulator.races.clocks import PROXIED, Clocks, Knowledge
+from tinyc.simulator.races.copies import Copies
+from tinyc.simulator.races.messages import Messages, Mind
+from tinyc.simulator.races.shadow import Shadow
+
+_GLOBAL_SLOTS = 2
+_LANES = np.arange(WARP)
+_VERBS = {"load": "reads", "store": "writes", "atomic": "updates"}
+_WATCHED = frozenset({"shared", "global"})
+
+
+class State:
+    """What the detector knows of one cluster: its clocks, what fences have prepared, the phases of its barriers."""
+
+    def __init__(self, clocks: Clocks) -> None:
+        self.clocks = clocks
+        self.mind = Mind()
+        self.phases: dict[Phase, Knowledge] = {}
+        #: The shared memories of CTAs that have ended.
+        self.gone: set[ByteArray] = set()
+
+
+class Races(Observer):
+    """Watches one launch; `same_value` says that equal stores race, too."""
+
+    def __init__(self, launch: Launch, same_value: bool) -> None:
+        self._launch = launch
+        self._same_value = same_value
+        self._instructions = [0]
+        #: Threads of a CTA, warps whole.
+        self.per_cta = launch.warp_count * WARP
+        self._ctas = int(np.prod(launch.cluster))
+        forms = [".".join(each.modifiers) for each in launch.program.code.instructions if each.opcode == "fence"]
+        self._proxied = any(form.startswith("proxy.async") for form in forms)
+        self._shadows: WeakKeyDictionary[ByteArray, Shadow] = WeakKeyDictionary()
+        #: What threads have told each other through memory.
+        self.messages = Messages()
+        self._copies = Copies(self)
+
+    def _tick(self, at: int) -> int:
+        """Return the time of a new event, at an instruction."""
+        self._instructions.append(at)
+        return len(self._instructions) - 1
+
+    def _state(self, cta: Cta) -> State:
+        first = cta.peers[0].extensions
+        if "races" not in first:
+            number = cta.number // self._ctas
+            first["races"] = State(Clocks(number, self._ctas, self._launch.warp_count, self._proxied))
+        return first["races"]
+
+    def shadow(self, memory: ByteArray) -> Shadow:
+        """Return the shadow of a memory."""
+        found = self._shadows.get(memory)
+        if found is None:
+            slots = _GLOBAL_SLOTS if memory.space == "global" else self._ctas * self._launch.warp_count
+            found = self._shadows[memory] = Shadow(memory, slots)
+        return found
+
+    def _numbers(self, cta: Cta, lanes: np.ndarray) -> np.ndarray:
+        """Return the numbers in the cluster of lanes of a CTA: [k]."""
+        return np.flatnonzero(lanes) + cta.rank * self.per_cta
+
+    def accessed(self, access: Access, part: Part, usable: np.ndarray | None, values: np.ndarray | None = None) -> None:
+        """Check an access against what came before it, and let strong ones hand on what is known."""
+        if part.space not in _WATCHED:
+            return
+        batch, cta = part.batch, part.batch.cta
+        threads = cta.number * self.per_cta + batch.warps[:, None] * WARP + _LANES
+        threads = threads.reshape(-1) if batch.dense else threads[batch.mask]
+        index = part.index.reshape(-1)
+        if usable is not None:
+            chosen = usable.reshape(-1)
+            threads, index = threads[chosen], index[chosen]
+            values = None if values is None else values[usable]
+        if not index.size:
+            return
+        now, state, strength = self._tick(cta.at), self._state(cta), stamp.strength_of(access)
+        action = _VERBS[access.kind]
+        look = Accesses(cta, state.clocks, cta.at, part.memory, index, access.size, threads, strength, action)
+        if values is not None:
+            look.values = values.reshape(len(index), -1)
+        self._examine(look, access, now)
+        if strength:
+            self.messages.synchronise(access, state.clocks, state.mind, part.memory, index, look.local, now)
+
+    def _examine(self, look: Accesses, access: Access, now: int) -> None:
+        """Check accesses against what came before them, and note them."""
+        shadow = self.shadow(look.memory)
+        places = shadow.places(look.index, look.size)
+        if look.memory in self._state(look.cta).gone:
+            look.report("race", np.ones(len(look.index), bool), f"of a CTA that has exited, {UNORDERED}")
+        several = places.ndim > 1
+        floor = self._floor(look)
+        written = shadow.written[places]
+        if written.max() >= floor:
+            self._report_unordered(look, written, access)
+        if look.strength and shadow.hidden is not None:
+            self._report_unordered(look, shadow.hidden[places], access)
+        self._copies.check(look, shadow, places, access.kind != "load")
+        mine = stamp.stamps(now, look.threads, look.strength)
+        if access.kind == "load":
+            slots = look.local // WARP if shadow.slots > _GLOBAL_SLOTS else look.threads // WARP % shadow.slots
+            shadow.note_read(places, slots[:, None] if several else slots, mine[:, None] if several else mine)
+            return
+        read = shadow.reads_at(places)
+        if read.max() >= floor:
+            wrong = look.unordered(self.messages, read)
+            if wrong is not None:
+                look.report("race", wrong, f"that another thread reads at line {self.line(read, wrong)}, {UNORDERED}")
+        shadow.note_write(places, mine[:, None] if several else mine, look.strength > 0)
+        if access.kind == "store" and look.values.size:
+            self._check_lanes(look, shadow, places, mine)
+
+    def _floor(self, look: Accesses) -> int:
+        """Return the first stamp that may be of an access which these threads do not know."""
+        if look.memory.space == "global" or self._ctas > 1:
+            return 1
+        return int(look.clocks.cta_floor[0]) + 1 << stamp.TIME_SHIFT
+
+    def _report_unordered(self, look: Accesses, written: np.ndarray, access: Access) -> None:
+        """Report accesses to what others have written; stores of what is there already pass."""
+        wrong = look.unordered(self.messages, written)
+        if wrong is not None and look.values.size and access.kind == "store" and not self._same_value:
+            view = look.memory.view(access.width, access.count)
+            there = view.data[look.index >> view.shift].reshape(look.values.shape)
+            changed = (there != look.values).any(axis=1)
+            wrong &= changed.reshape(-1, *[1] * (wrong.ndim - 1))
+        if wrong is not None and wrong.any():
+            text = f"that another thread writes at line {self.line(written, wrong)}, {UNORDERED}"
+            look.report("race", wrong, text)
+
+    def line(self, stamps: np.ndarray, wrong: np.ndarray) -> int:
+        """Return the line of the first of the accesses that `wrong` names."""
+        at = self._instructions[int(stamp.times_of(stamps[wrong][0]))]
+        return self._launch.program.code.instructions[at].line
+
+    def _check_lanes(self, look: Accesses, shadow: Shadow, places: np.ndarray, mine: np.ndarray) -> None:
+        """Report lanes of one instruction that store different values to one place."""
+        first = places if places.ndim == 1 else places[:, 0]
+        lost = shadow.written[first] != mine
+        if not lost.any():
+            return
+        winner = {place: lane for lane, place in enumerate(first.tolist())}
+        other = np.array([winner[place] for place in first.tolist()])
+        wrong = lost if self._same_value else lost & (look.values != look.values[other]).any(axis=1)
+        if wrong.any():
+            look.report("race", wrong, "that another lane of the same instruction writes")
+
+    def arrived(self, cta: Cta, phase: Phase, lanes: np.ndarray) -> None:
+        """Let lanes hand on what they know to a phase; whole CTAs meet when they leave it."""
+        now, state = self._tick(cta.at), self._state(cta)
+        if phase.kind == "barrier" and (lanes == cta.exists).all():
+            return
+        self._add(state, phase, state.clocks.release(self._numbers(cta, lanes), now))
+
+    def _add(self, state: State, phase: Phase, knowledge: Knowledge) -> None:
+        """Let a phase hand on more; the phases of an mbarrier hand on what those before did."""
+        known = state.phases.get(phase)
+        if known is None and phase.kind == "mbarrier":
+            known = state.phases.get(phase.before(1))
+            state.phases.pop(phase.before(2), None)
+        state.phases[phase] = knowledge if known is None else known.joined(knowledge)
+
+    def departed(self, cta: Cta, phase: Phase, lanes: np.ndarray) -> None:
+        """Let lanes know what a phase hands on."""
+        state = self._state(cta)
+        if phase.kind == "barrier":
+            known = state.phases.pop(phase, None)
+            if (lanes == cta.exists).all():
+                state.clocks.meet_cta(cta.rank, self._tick(cta.at))
+                return
+        else:
+            known = state.phases.get(phase)
+        if known is not None and lanes.any():
+            state.clocks.acquire(self._numbers(cta, lanes), known)
+
+    def gathered(self, batch: Batch, members: np.ndarray) -> None:
+        """Let the lanes of a warp know what each of them knows."""
+        cta, now = batch.cta, self._tick(batch.cta.at)
+        clocks = self._state(cta).clocks
+        for warp, lanes in zip(batch.warps.tolist(), members, strict=True):
+            if not lanes.any():
+                continue
+            if (lanes == cta.exists[warp]).all():
+                clocks.meet_warp(cta.rank * self._launch.warp_count + warp, now)
+            else:
+                threads = np.flatnonzero(lanes) + cta.rank * self.per_cta + warp * WARP
+                clocks.acquire(threads, clocks.release(threads, now))
+
+    def ended(self, cta: Cta) -> None:
+        """Check that what other CTAs did to a CTA's shared memory happened before its end."""
+        self._state(cta).gone.add(cta.shared)
+        shadow = self._shadows.get(cta.shared)
+        if self._ctas == 1 or shadow is None:
+            return
+        clocks, now = self._state(cta).clocks, self._tick(cta.at)
+        known = clocks.release(self._numbers(cta, cta.exists), now).row
+        for stamps in (shadow.written, shadow.read):
+            others = np.unique(stamps[stamp.threads_of(stamps) // self.per_cta != cta.number])
+            others = others[others != 0]
+            late = others[stamp.times_of(others) > known[stamp.threads_of(others) - clocks.number * clocks.count]]
+            for time in np.unique(stamp.times_of(late)).tolist():
+                self._report_late(cta, time, stamp.threads_of(late[stamp.times_of(late) == time]))
+
+    def _report_late(self, cta: Cta, time: int, threads: np.ndarray) -> None:
+        """Report that `threads: [k]` accessed the shared memory of a CTA with nothing that keeps it from ending."""
+        peer = cta.peers[int(threads[0]) // self.per_cta - cta.peers[0].number]
+        lanes = peer.no_lanes()
+        lanes.reshape(-1)[threads - peer.number * self.per_cta] = True
+        message = "accesses shared memory of another CTA, which may have exited: no barrier of the cluster is between"
+        self._launch.findings.add("race", message, peer, self._instructions[time], lanes)
+
+    def fenced(self, batch: Batch, name: str) -> None:
+        """Let a fence prepare what is released, take in what was seen, or reach the asynchronous proxy."""
+        cta, now = batch.cta, self._tick(batch.cta.at)
+        state, words = self._state(cta), name.split(".")
+        lanes = cta.no_lanes()
+        lanes[batch.warps] = batch.mask
+        threads = self._numbers(cta, lanes)
+        if words[1] == "proxy":
+            if words[2] == "async":
+                spaces = tuple(space for space in PROXIED if len(words) == 3 or words[3].startswith(space))
+                state.clocks.fence_proxy(threads, spaces, now)
+            return
+        scopes = {"cta", "cluster", "gpu", "sys", "gl"} & set(words)
+        self.messages.fence(state.clocks, state.mind, threads, stamp.scope_of(*scopes), now)
+
+    def started(self, operation: Operation) -> None:
+        """Check what an operation reads and writes."""
+        self._copies.start(operation, self._state(operation.cta).clocks, self._tick(operation.at))
+
+    def settled(self, operation: Operation, chosen: np.ndarray) -> None:
+        """Let copies be writes of their threads."""
+        self._copies.settle(operation, chosen, self._tick(operation.at))
+
+    def finished(self, operation: Operation, phase: Phase, reads_only: bool = False) -> None:
+        """Let a phase hand on that an operation is complete."""
+        state, now = self._state(operation.cta), self._tick(operation.at)
+        self._add(state, phase, self._copies.finish(operation, state.clocks, phase, now, reads_only))
