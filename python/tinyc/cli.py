@@ -1,11 +1,13 @@
-"""`tinyc run | compile | verify`: programs from the command line.
+"""`tinyc run | compile | verify | simulate`: programs and kernels from the command line.
 
 Results go to stdout, errors and remarks to stderr. The exit status is 0 if all went well, 1 for an error in the
-program, its inputs or its numbers, 2 for a command line that does not read. No input ends in a traceback.
+program, its inputs or its numbers, and for findings, 2 for a command line that does not read. No input ends in a
+traceback.
 """
 
+import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from tinyc import process
 from tinyc.cli_arguments import read
@@ -19,11 +21,20 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _main(argv: Sequence[str]) -> int:
     process.stdout().reconfigure(errors="backslashreplace")
     arguments = read(argv)
-    from tinyc import commands
-
-    status = commands.COMMANDS[arguments.command](arguments)
+    status = _command(arguments.command)(arguments)
     sys.stdout.flush()
     return status
+
+
+def _command(name: str) -> Callable[[argparse.Namespace], int]:
+    """Return what does a command; only then it is imported, and MLIR only by those that need it."""
+    if name == "simulate":
+        from tinyc.simulator.command.simulate import simulate
+
+        return simulate
+    from tinyc.commands import COMMANDS
+
+    return COMMANDS[name]
 
 
 if __name__ == "__main__":

@@ -12,7 +12,10 @@ from tinyc.layers import ENDS, TARGETS, WALKS, names_of
 from tinyc.target import DEFAULT_ARCH
 from tinyc.target import TARGETS as ARCHITECTURES
 
-_DESCRIPTION = "Compile and run programs: Tiny JSON (.json), or textual IR of the Tiny, Region or GPU layer (.mlir)."
+_DESCRIPTION = (
+    "Compile and run programs: Tiny JSON (.json), or textual IR of the Tiny, Region or GPU layer (.mlir). Simulate "
+    "kernels of any compiler: PTX (.ptx)."
+)
 #: Every layer of every target.
 _LAYERS = tuple(dict.fromkeys(name for target in WALKS for name in names_of(target)))
 
@@ -25,7 +28,7 @@ def read(argv: Sequence[str]) -> argparse.Namespace:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="tinyc", description=_DESCRIPTION, allow_abbrev=False)
     parser.add_argument("--version", action="version", version=_version())
-    commands = parser.add_subparsers(dest="command", required=True, metavar="run | compile | verify")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="run | compile | verify | simulate")
     run = commands.add_parser("run", help="compile a program and run it", allow_abbrev=False)
     _add_program(run)
     _add_target(run)
@@ -38,6 +41,9 @@ def _parser() -> argparse.ArgumentParser:
     verify = commands.add_parser("verify", help="compare all layers on the same inputs", allow_abbrev=False)
     _add_program(verify)
     _add_inputs(verify)
+    simulate = commands.add_parser("simulate", help="run and check a kernel of a PTX file", allow_abbrev=False)
+    _add_kernel(simulate)
+    _add_launch(simulate)
     return parser
 
 
@@ -64,6 +70,35 @@ def _add_target(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--plan", metavar="PLAN", help="plans for GPU kernels: a file, or JSON or DSL text")
 
 
+def _add_kernel(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("ptx", type=Path, help="the PTX file, of any compiler")
+    parser.add_argument("--entry", metavar="KERNEL", help="which kernel, where the file has several")
+    arguments = "i32:8, f32[128,64]:random (or zeros, arange, a number, x.npy), x.npy, same:NAME, bytes:00ff, tma:{…}"
+    parser.add_argument(
+        "--arg", action="append", default=[], metavar="[NAME=]ARG", help=f"an argument, in order: {arguments}"
+    )
+    parser.add_argument(
+        "--save",
+        action="append",
+        default=[],
+        type=_save,
+        metavar="ARG=FILE.npy",
+        help="write an array there",
+    )
+    parser.add_argument("--triton", type=Path, metavar="KERNEL.json", help="what Triton writes beside the PTX")
+    parser.add_argument("--checks", type=_checks, metavar="CHECK,…", help="instead of all: bounds, …; or none")
+    parser.add_argument("--seed", type=_seed, default=0, help="for random arguments (default: 0)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the report there (-: to stdout, nothing else)")
+
+
+def _add_launch(parser: argparse.ArgumentParser) -> None:
+    extents = "X[,Y[,Z]]"
+    parser.add_argument("--grid", type=_extents, required=True, metavar=extents, help="CTAs (with --triton: programs)")
+    parser.add_argument("--block", type=_extents, metavar=extents, help="threads (default: what the kernel requires)")
+    parser.add_argument("--cluster", type=_extents, metavar=extents, help="CTAs of a cluster")
+    parser.add_argument("--dynamic-shared", type=_bytes, metavar="BYTES", help="dynamic shared memory (default: 0)")
+
+
 def _add_inputs(parser: argparse.ArgumentParser) -> None:
     group = parser.add_mutually_exclusive_group()
     group.add_argument("--inputs", type=Path, metavar="FILE.npz", help="the inputs by name (bf16 as uint16 bits)")
@@ -74,7 +109,7 @@ def _bind(text: str) -> dict[str, int]:
     sizes: dict[str, int] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         name, equals, value = (piece.strip() for piece in part.partition("="))
-        if not name or not equals or not (value.isascii() and value.isdigit()) or len(value) > 19:
+        if not name or not equals or not _is_number(value, 19):
             raise argparse.ArgumentTypeError(f"{part!r} does not read as SYMBOL=SIZE")
         if name in sizes:
             raise argparse.ArgumentTypeError(f"{name!r} is given twice")
@@ -92,6 +127,35 @@ def _layers(text: str) -> tuple[str, ...]:
 
 
 def _seed(text: str) -> int:
-    if not (text.isascii() and text.isdigit()) or len(text) > 18:
+    if not _is_number(text, 18):
         raise argparse.ArgumentTypeError(f"{text!r} is no seed: a non-negative integer")
     return int(text)
+
+
+def _extents(text: str) -> tuple[int, int, int]:
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) > 3 or not all(_is_number(part, 10) for part in parts):
+        raise argparse.ArgumentTypeError(f"{text!r} does not read as X, X,Y or X,Y,Z")
+    x, y, z = (*map(int, parts), 1, 1)[:3]
+    return x, y, z
+
+
+def _bytes(text: str) -> int:
+    if not _is_number(text, 10):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of bytes")
+    return int(text)
+
+
+def _checks(text: str) -> tuple[str, ...]:
+    return () if text == "none" else tuple(check.strip() for check in text.split(","))
+
+
+def _save(text: str) -> tuple[str, Path]:
+    name, equals, path = text.partition("=")
+    if not name or not equals or not path.endswith(".npy"):
+        raise argparse.ArgumentTypeError(f"{text!r} does not read as ARG=FILE.npy")
+    return name, Path(path)
+
+
+def _is_number(text: str, digits: int) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= digits

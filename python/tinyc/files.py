@@ -58,6 +58,32 @@ def read_arrays(path: Path) -> dict[str, np.ndarray]:
         raise _unreadable("read", path, error) from None
 
 
+def read_array(path: Path) -> np.ndarray:
+    """Return the array of a `.npy` file; pickled objects are refused, for they are code.
+
+    Raises:
+        TinycError: `UnreadableFile`.
+    """
+    try:
+        with path.open("rb") as file:
+            return np.lib.format.read_array(file, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise _unreadable("read", path, error) from None
+
+
+def write_array(path: Path, array: np.ndarray) -> None:
+    """Write an array, of a type that numpy has, to a `.npy` file.
+
+    Raises:
+        TinycError: `UnreadableFile`.
+    """
+    try:
+        with path.open("wb") as file:
+            np.lib.format.write_array(file, array, allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise _unreadable("write", path, error) from None
+
+
 def write_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
     """Write arrays to a `.npz` file, bf16 as uint16.
 

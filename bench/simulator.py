@@ -1,0 +1,136 @@
+"""How fast the PTX simulator is, on one core: instructions, a large product, and what its checks cost. Prints tables.
+
+    .venv/bin/python bench/simulator.py       # bench/simulator.txt is what it prints
+
+The first table has what was measured and the bound that it is meant to keep; times are the least of several launches,
+and what the checks cost is measured side by side. The second has every case of the corpus (test/simulator/cases.py):
+launches of kernels that nvcc, Triton and LLVM compiled, most of them tiny. Loading a module is not counted: the time
+that it takes has its own column.
+"""
+
+import os
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+import tinyc
+from tinyc import simulator
+from tinyc.simulator import CHECKS, Module, Report
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "test" / "simulator"))
+
+from case import Case  # pyright: ignore[reportMissingImports]
+from case_launch import launch  # pyright: ignore[reportMissingImports]
+from cases import CASES  # pyright: ignore[reportMissingImports]
+from mixed_cases import mixed_case  # pyright: ignore[reportMissingImports]
+
+#: The mixed kernel as it is measured: CTAs of 8 warps each, and rounds of its loop.
+MIXED_CTAS, MIXED_ROUNDS = 8, 100
+#: Cases of the corpus that are measured by the same measure, besides the mixed kernel; two to twelve warps a CTA.
+COMPARED = ("transpose", "softmax", "matmul_sm80", "specialised_gemm", "matmul_wide")
+
+
+@dataclass(frozen=True)
+class Measure:
+    """The least time of some launches, with all checks and without any; and the report of the last."""
+
+    seconds: float
+    unchecked_seconds: float
+    report: Report
+
+    @property
+    def instructions(self) -> int:
+        """Warp-instructions of a launch."""
+        return self.report.counters.warp_instructions
+
+    @property
+    def rate(self) -> float:
+        """Warp-instructions a second, with all checks."""
+        return self.instructions / self.seconds
+
+    @property
+    def cost(self) -> float:
+        """The time with all checks over that without any."""
+        return self.seconds / self.unchecked_seconds
+
+
+def measured(case: Case, runs: int = 3) -> Measure:
+    """Return how long a case takes, with checks and without by turns."""
+    module = simulator.load(case.text())
+    pairs = [(_timed(case, module, CHECKS), _timed(case, module, ())) for _ in range(runs)]
+    return Measure(min(pair[0][0] for pair in pairs), min(pair[1][0] for pair in pairs), pairs[-1][0][1])
+
+
+def _timed(case: Case, module: Module, checks: Sequence[str]) -> tuple[float, Report]:
+    arrays = case.arrays()
+    start = time.perf_counter()
+    report = launch(case, module, arrays, checks)
+    return time.perf_counter() - start, report
+
+
+def mix(report: Report) -> str:
+    """Return what share of the instructions of a launch each opcode has, if it is a hundredth or more."""
+    counts = report.counters.instructions
+    shares = [(opcode, 100 * count / counts.total()) for opcode, count in counts.most_common()]
+    return ", ".join(f"{opcode} {share:.0f} %" for opcode, share in shares if share >= 1)
+
+
+def summary() -> tuple[Table, int]:
+    """Return the table of what has a bound, and how many of them are missed."""
+    table = Table("what", "measured", "bound", "", title=f"tinyc {tinyc.__version__}, one core")
+    missed = 0
+
+    def row(what: str, value: float, unit: str, most: float | None = None, least: float | None = None) -> None:
+        nonlocal missed
+        misses = (most is not None and value > most) or (least is not None and value < least)
+        missed += misses
+        bound = f"{most:g} {unit}" if most is not None else f"≥ {least:g} {unit}" if least is not None else ""
+        table.add_row(what, f"{value:.3g} {unit}", bound, "missed" if misses else "")
+
+    mixed = measured(mixed_case(MIXED_CTAS, MIXED_ROUNDS))
+    results = {case.name: measured(case, 9) for case in CASES if case.name in COMPARED}
+    row("mixed code, 8 warps a CTA, all checks", mixed.rate / 1000, "k warp-instr/s", least=100)
+    row("GEMM 256×512×256 f16, wgmma tile 128×256×64 (Triton)", results["matmul_wide"].seconds, "s", 15)
+    row("mixed code: all checks over none", mixed.cost, "×", 3)
+    for name, result in results.items():
+        row(f"{name}: all checks over none", result.cost, "×", 3)
+    for name, result in results.items():
+        row(f"{name}, all checks", result.rate / 1000, "k warp-instr/s")
+    table.caption = f"mixed code: {mixed.instructions} warp-instructions: {mix(mixed.report)}"
+    return table, missed
+
+
+def by_case() -> Table:
+    """Return the table of the corpus, a row a case."""
+    columns = ("case", "CTAs", "warps", "load, s", "warp-instr", "launch, s", "per second", "checks, ×")
+    table = Table(*columns, title="the corpus, all checks")
+    for case in CASES:
+        start = time.perf_counter()
+        simulator.load(case.text())
+        load = time.perf_counter() - start
+        result = measured(case, 1)
+        x, y, z = case.grid
+        warps = -(-case.block[0] * case.block[1] * case.block[2] // 32)
+        numbers = f"{load:.3f}", str(result.instructions), f"{result.seconds:.4f}"
+        table.add_row(case.name, str(x * y * z), str(warps), *numbers, f"{result.rate:,.0f}", f"{result.cost:.2f}")
+    return table
+
+
+def main() -> int:
+    """Measure everything, print the tables, and return 1 if a bound is missed."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    console = Console(width=120)
+    table, missed = summary()
+    console.print(table)
+    console.print(by_case())
+    return int(missed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

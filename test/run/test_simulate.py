@@ -1,0 +1,294 @@
+"""`tinyc simulate`: what it prints and writes about kernels of other compilers, and its exit status."""
+
+import json
+import math
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tinyc import cli
+
+CORPUS = Path(__file__).parent.parent / "simulator" / "data"
+GELU = CORPUS / "triton" / "add_gelu.ptx"
+GATHER = CORPUS / "triton" / "gather_rows.ptx"
+HEAD = ".version 8.6\n.target sm_90a\n.address_size 64\n"
+#: Every thread of a warp stores its number to shared memory and loads it, then stores it to `out`.
+STRIDED = """
+.visible .entry strided(.param .u64 out)
+{
+  .shared .b32 tile[1024];
+  .reg .b32 %r<4>; .reg .b64 %d<4>;
+  mov.u32 %r0, %tid.x;
+  mov.u32 %r1, tile;
+  mad.lo.u32 %r2, %r0, SHARED_BYTES, %r1;
+  st.shared.b32 [%r2], %r0;
+  ld.shared.b32 %r3, [%r2];
+  ld.param.u64 %d0, [out];
+  mul.wide.u32 %d1, %r0, GLOBAL_BYTES;
+  add.u64 %d0, %d0, %d1;
+  st.global.b32 [%d0], %r3;
+  bar.sync 0;
+  ret;
+}
+"""
+
+
+@pytest.fixture
+def run(capfd):
+    """Return a function that runs the command and returns its status, stdout and stderr."""
+
+    def call(*arguments):
+        status = cli.main(["simulate", *map(str, arguments)])
+        captured = capfd.readouterr()
+        assert "Traceback" not in captured.err
+        assert "InternalError" not in captured.err
+        return status, captured.out, captured.err
+
+    return call
+
+
+@pytest.fixture
+def ptx(tmp_path):
+    """Return a function that writes a module and returns its path."""
+
+    def write(body):
+        path = tmp_path / "kernel.ptx"
+        path.write_text(HEAD + body)
+        return path
+
+    return write
+
+
+def strided(shared_words, global_words):
+    text = STRIDED.replace("SHARED_BYTES", str(4 * shared_words))
+    return text.replace("GLOBAL_BYTES", str(4 * global_words))
+
+
+def given(*texts):
+    return [part for text in texts for part in ("--arg", text)]
+
+
+def gelu(x="f32[1000]:random"):
+    return [GELU, "--grid", 4, *given(f"x={x}", "y=f32[1000]:1", "out=f32[1000]:nan", "i32:1000")]
+
+
+SCRATCH = given("u64:0", "u64:0")
+
+
+def row(out, instruction):
+    """Return the numbers that stand before an instruction in the tables."""
+    (found,) = re.findall(rf"^ +([\d. ]+?)  {re.escape(instruction)}$", out, re.MULTILINE)
+    return [float(number) for number in found.split()][1:]
+
+
+def metadata(folder, **facts):
+    """Write what Triton writes beside the PTX and return its path."""
+    known = {"name": "add_gelu", "num_warps": 4, "num_ctas": 1, "shared": 0, "tensordesc_meta": []}
+    path = folder / "add_gelu.json"
+    path.write_text(json.dumps(known | {"global_scratch_size": 0, "profile_scratch_size": 0} | facts))
+    return path
+
+
+def test_a_kernel_without_findings_is_run_and_its_arrays_are_saved(run, tmp_path):
+    x_file, out_file = tmp_path / "x.npy", tmp_path / "out.npy"
+    status, out, err = run(*gelu(), *SCRATCH, "--save", f"out={out_file}", "--save", f"0={x_file}")
+    assert (status, err) == (0, "")
+    assert out.endswith("\nresult   no findings\n")
+    total = np.load(x_file).astype(float) + 1
+    expected = [0.5 * value * (1 + math.erf(value * math.sqrt(0.5))) for value in total]
+    np.testing.assert_allclose(np.load(out_file), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_an_array_of_a_file_is_an_input(run, tmp_path):
+    x_file, out_file = tmp_path / "x.npy", tmp_path / "out.npy"
+    np.save(x_file, np.full(1000, -1, np.float32))
+    assert run(*gelu(x_file), *SCRATCH, "--save", f"out={out_file}")[0] == 0
+    assert not np.load(out_file).any()  # gelu(-1 + 1)
+
+
+def test_triton_s_file_completes_the_launch(run, tmp_path):
+    # two more arguments are pointers to scratch memory
+    status, out, _ = run(*gelu(), "--triton", metadata(tmp_path, shared=512))
+    assert status == 0
+    assert "launch   grid 4 × 1 × 1, block 128 × 1 × 1, 512 bytes of dynamic shared memory\n" in out
+
+
+def test_triton_s_tensor_descriptors_are_given_as_arrays(run, tmp_path):
+    facts = json.loads((CORPUS / "triton" / "matmul_tma.json").read_text())
+    path = metadata(
+        tmp_path, name=facts["entry"], shared=facts["shared_bytes"], tensordesc_meta=facts["tensor_descriptors"]
+    )
+    arrays = given("a=f16[100,160]:random", "b=f16[72,160]:random", "c=f16[100,72]:nan")
+    saves = [part for name in "abc" for part in ("--save", f"{name}={tmp_path / name}.npy")]
+    kernel = [CORPUS / "triton" / "matmul_tma.ptx", "--triton", path, "--grid", "2,2"]
+    status, out, _ = run(*kernel, *arrays, *given("i32:160"), *saves)
+    assert (status, out.splitlines()[-1]) == (0, "result   no findings")
+    a, b, c = (np.load(tmp_path / f"{name}.npy").astype(float) for name in "abc")
+    np.testing.assert_allclose(c, a @ b.T, rtol=2e-3, atol=4e-3)
+
+
+def test_a_cluster_of_triton_s_is_one_program(run, tmp_path):
+    # the kernel reads which CTA of the cluster it is; a program is two CTAs
+    _, out, _ = run(*gelu(), "--triton", metadata(tmp_path, num_ctas=2))
+    assert "launch   grid 8 × 1 × 1, block 128 × 1 × 1, cluster 2 × 1 × 1\n" in out
+
+
+def test_a_finding_names_line_text_address_thread_and_has_status_1(run):
+    status, out, _ = run(*gelu(x="f32[999]:random"), *SCRATCH)
+    assert status == 1
+    shown = out[out.index(f"{GELU}:48: ") :].splitlines()
+    assert re.match(r".*:48: out-of-bounds: reads 4 bytes .* at address 0x[0-9a-f]+$", shown[0])
+    assert shown[1:4] == [
+        "    @%p2 ld.global.b32 { %r10 }, [ %rd4 + 0 ];",
+        "  address: byte 3996 of array 'x', which has 3996 bytes",
+        "  by thread (115, 0, 0) of CTA (3, 0, 0)",
+    ]
+    assert out.endswith("\nresult   FAILED: 1 finding\n")
+
+
+def test_a_finding_names_the_source_where_the_ptx_says_it(run):
+    # the index is one short
+    arrays = given("f16[21,50]:random", "index=i32[20]:random:0:21", "f16[21,50]:nan")
+    status, out, _ = run(GATHER, "--grid", 3, *arrays, *given("i32:21", "i32:50"), *SCRATCH)
+    assert status == 1
+    assert re.search(r"out-of-bounds: .*\n    .*ld\.global\.b32 .*\n  source: .*elementwise\.py:23:\d+\n", out)
+    assert "  address: byte 80 of array 'index', which has 80 bytes\n" in out
+
+
+def test_only_the_checks_that_are_asked_for_are_made(run):
+    assert run(*gelu(x="f32[999]:random"), *SCRATCH, "--checks", "races,barriers")[0] == 0
+    assert run(*gelu(x="f32[999]:random"), *SCRATCH, "--checks", "none")[0] == 0
+    assert run(*gelu(x="f32[999]:random"), *SCRATCH, "--checks", "bounds")[0] == 1
+
+
+@pytest.mark.parametrize(("words", "passes"), [(1, 1), (2, 2), (4, 4), (32, 32), (31, 1)])
+def test_bank_conflicts_stand_at_their_instruction(run, ptx, words, passes):
+    # 32 banks of one word each: a stride of s words hits gcd(s, 32) times the same bank
+    status, out, _ = run(ptx(strided(words, 1)), "--grid", 1, "--block", 32, *given("i32[32]:0"))
+    assert status == 0
+    for instruction in ("st.shared.b32 [%r2], %r0;", "ld.shared.b32 %r3, [%r2];"):
+        assert row(out, instruction) == [1, passes, passes, passes - 1]
+
+
+@pytest.mark.parametrize(("words", "sectors"), [(1, 4), (2, 8), (8, 32), (100, 32)])
+def test_sectors_stand_at_their_instruction(run, ptx, words, sectors):
+    # 32 words of 4 bytes fill 4 sectors of 32 bytes; two warps
+    arguments = ["--grid", 2, "--block", 32, *given(f"i32[{32 * words}]:0"), "--checks", "bounds"]
+    status, out, _ = run(ptx(strided(1, words)), *arguments)
+    assert status == 0
+    assert row(out, "st.global.b32 [%d0], %r3;") == [2, 2 * sectors, sectors, 2 * (sectors - 4)]
+
+
+def test_instructions_bytes_and_barriers_are_counted(run, ptx):
+    # three warps; the last has 8 threads
+    _, out, _ = run(ptx(strided(1, 1)), "--grid", 1, "--block", 72, *given("i32[72]:0"))
+    for counted in (r"mov +6", r"mad +3", r"ld +6", r"bar +3"):
+        assert re.search(rf"^  {counted}$", out, re.MULTILINE), counted
+    assert re.search(rf"^  global +4 +0 +{72 * 4}$", out, re.MULTILINE)
+    assert re.search(rf"^  shared +4 +{72 * 4} +{72 * 4}$", out, re.MULTILINE)
+    assert re.search(r"^  barriers of CTAs completed +1$", out, re.MULTILINE)
+
+
+def test_the_report_as_json(run, ptx, tmp_path):
+    path = tmp_path / "report.json"
+    status, out, _ = run(ptx(strided(32, 1)), "--grid", 1, "--block", 32, *given("i32[31]:0"), "--json", path)
+    report = json.loads(path.read_text())
+    assert (status, report["ok"], report["kernel"], report["block"]) == (1, False, "strided", [32, 1, 1])
+    assert "result   FAILED" in out
+    (finding,) = report["findings"]
+    assert finding["kind"] == "out-of-bounds"
+    assert finding["text"] == "st.global.b32 [%d0], %r3;"
+    assert finding["threads"] == [{"cta": [0, 0, 0], "thread": [31, 0, 0]}]
+    assert [count["units"] for count in report["counters"]["passes"]] == [32, 32]
+    assert {"space": "global", "width": 4, "read": 0, "written": 128} in report["counters"]["bytes"]
+
+
+def test_json_on_stdout_is_all_that_is_there(run, ptx):
+    _, out, _ = run(ptx(strided(1, 1)), "--grid", 1, "--block", 32, *given("i32[32]:0"), "--json", "-")
+    assert json.loads(out)["ok"] is True
+
+
+def test_a_kernel_among_several_has_to_be_named(run, ptx):
+    path = ptx(".visible .entry a() { ret; }\n.visible .entry b() .reqntid 64 { ret; }\n")
+    status, _, err = run(path, "--grid", 1)
+    assert status == 1
+    assert err.startswith("error: the file has the kernels a, b; choose one with --entry [TC401 InputMismatch]")
+    assert run(path, "--grid", 1, "--entry", "b")[0] == 0
+
+
+def test_the_threads_of_a_cta_are_those_that_the_kernel_requires(run, ptx):
+    path = ptx(".visible .entry a() { ret; }\n.visible .entry b() .reqntid 8, 4 { ret; }\n")
+    assert "block 8 × 4 × 1\n" in run(path, "--grid", 1, "--entry", "b")[1]
+    status, _, err = run(path, "--grid", 1, "--entry", "a")
+    assert status == 1
+    assert "kernel 'a' does not say how many threads a CTA has; say so, as in --block 128" in err
+
+
+def test_ptx_that_does_not_read_is_an_error_with_its_place(run, ptx):
+    path = ptx(".visible .entry a()\n{\n  vanish.u32 1;\n}\n")
+    status, _, err = run(path, "--grid", 1, "--block", 1)
+    assert status == 1
+    assert re.match(rf"{re.escape(str(path))}:6:3: error: .*vanish.* \[TC311 InvalidPtx\]\n", err)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--entry", "gelu"], "there is no kernel 'gelu'; did you mean 'add_gelu'"),
+        (["--checks", "bound"], "did you mean 'bounds'"),
+        (["--save", "z=z.npy"], "there is no array argument 'z'"),
+        (["--block", "64"], r"block \(64, 1, 1\) is given, and the kernel requires \(128, 1, 1\)"),
+        (["--arg", "i32:1"], r"the kernel has 6 parameters; 7 arguments are given; the parameters are \.u64 add_gelu"),
+        (["--triton", "no.json"], r"no\.json: error: cannot read the file"),
+        (["--triton", GELU], r"add_gelu\.ptx: error: the file is no JSON"),
+        (["--json", "no/report.json"], r"no/report\.json: error: cannot write the file"),
+    ],
+)
+def test_what_does_not_fit_is_an_error(run, options, message):
+    status, _, err = run(*gelu(), *SCRATCH, *options)
+    assert status == 1
+    assert re.search(message, err), err
+
+
+@pytest.mark.parametrize("facts", [{"num_warps": "4"}, {"shared": -1}, {"tensordesc_meta": [{}]}, {"name": 1}])
+def test_a_file_that_is_not_triton_s_is_an_error(run, tmp_path, facts):
+    status, _, err = run(*gelu(), "--triton", metadata(tmp_path, **facts))
+    assert status == 1
+    assert "the file is not what Triton writes beside a kernel's PTX" in err
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--grid", "1,2,3,4"],
+        ["--grid", "x"],
+        ["--grid", "1", "--block", "-1"],
+        ["--grid", "1", "--dynamic-shared", "1k"],
+        ["--grid", "1", "--save", "out"],
+        [],
+    ],
+)
+def test_a_command_line_that_does_not_read_has_status_2(options, capsys):
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["simulate", str(GELU), *options])
+    assert ended.value.code == 2
+    assert "usage: tinyc simulate" in capsys.readouterr().err
+
+
+def test_the_file_has_to_be_text(run, tmp_path):
+    path = tmp_path / "kernel.cubin"
+    path.write_bytes(b"\x7fELF\xff")
+    status, _, err = run(path, "--grid", 1)
+    assert status == 1
+    assert "kernel.cubin: error: the file is not text (byte 0xff at offset 4); give PTX [TC311 InvalidPtx]" in err
+
+
+def test_mlir_is_not_loaded():
+    # the simulator runs where MLIR is not installed
+    command = "import sys; from tinyc import cli; cli.main(sys.argv[1:]); assert 'tinyc.mlir' not in sys.modules"
+    arguments = ["simulate", *map(str, gelu()), *SCRATCH]
+    subprocess.run([sys.executable, "-c", command, *arguments], check=True, capture_output=True)
