@@ -1,6 +1,7 @@
-"""Runs whole programs whose kernels are `gpu.func`s, without a GPU: by threads in numpy, or each kernel sequentially.
+"""Runs whole programs whose kernels are `gpu.func`s, without a GPU.
 
-`by_threads` and `sequentially` take a module as --region-to-gpu leaves it, and inputs by name; they give the outputs by
+By threads in numpy, each kernel sequentially, or as emitted PTX on the simulator: `by_threads`, `sequentially` and
+`on_the_simulator` take a module as --region-to-gpu leaves it, and inputs by name; they give the outputs by
 name. Buffers that a kernel writes are poisoned before.
 """
 
@@ -9,6 +10,7 @@ import ctypes
 import numpy as np
 import simt
 
+import tinyc
 from tinyc import pipeline
 from tinyc.analysis.graphs import main_function
 from tinyc.dialects.exec.to_llvm import translate
@@ -39,6 +41,16 @@ def by_threads(module, inputs):
         simt.launch(function, grid, arguments)
 
     return _run_host(module, functions, inputs, execute)
+
+
+def on_the_simulator(module, inputs):
+    """Run the PTX that is emitted for the kernels, with all checks."""
+    try:
+        return tinyc.compile(module, target="sim").run(**inputs)
+    except tinyc.TinycError as error:
+        if error.name != "IndexOutOfRange":
+            raise
+        raise OutOfRange(str(error)) from error
 
 
 def expanded(module):

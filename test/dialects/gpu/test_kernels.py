@@ -1,10 +1,10 @@
-"""Kernels of every kind, by their threads and as sequential functions, against the reference."""
+"""Kernels of every kind, by their threads, as sequential functions and as PTX, against the reference."""
 
 import json
 
 import numpy as np
 import pytest
-from gpu_programs import OutOfRange, by_threads, sequentially
+from gpu_programs import OutOfRange, by_threads, on_the_simulator, sequentially
 from hypothesis import HealthCheck, given, settings
 
 from example_bindings import BIND, EXAMPLES
@@ -17,7 +17,9 @@ from tinyc.executors.tolerance import Tolerance
 from tinyc.importers import tiny_json
 from tinyc.verification import output_tolerances
 
-each_way = pytest.mark.parametrize("run", [by_threads, sequentially])
+each_way = pytest.mark.parametrize("run", [by_threads, sequentially, on_the_simulator])
+#: Random programs run on the simulator in test/run/test_sim.py, for each architecture.
+each_way_but_ptx = pytest.mark.parametrize("run", [by_threads, sequentially])
 
 
 def run_kernels(run, document, inputs, bind):
@@ -47,7 +49,7 @@ def test_the_kernels_of_an_example_agree_with_the_reference(name, run):
     assert_close(run_kernels(run, document, inputs, BIND[name]), module, inputs)
 
 
-@each_way
+@each_way_but_ptx
 def test_the_kernels_of_random_programs_agree_with_the_reference(run):
     @settings(max_examples=60, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck))
     @given(programs())

@@ -1,4 +1,4 @@
-"""The naive contraction, its threads one by one and as a sequential function, against numpy at odd sizes."""
+"""The naive contraction against numpy at odd sizes: its threads one by one, as a sequential function, and as PTX."""
 
 import re
 
@@ -8,9 +8,11 @@ import simt
 from gpu_programs import call, compiled, expanded
 from naive_kernel import Naive
 
-from tinyc import text
+from tinyc import pipeline, simulator, text
 from tinyc.dialects.gpu.signature import kernels
+from tinyc.dialects.nvvm.to_ptx import ptx_text
 from tinyc.executors.elements import DTYPES
+from tinyc.target import SM80, TARGETS
 
 SIZES = ((1, 1, 1), (7, 5, 3), (33, 65, 40), (64, 64, 32))
 #: By type of the elements, the type of their sums.
@@ -53,6 +55,37 @@ def run_serial(kernel, size):
     symbols = [value for name, value in zip(("M", "N", "K"), size, strict=True) if name in kernel.extents]
     call(compiled(function), [*rows([x, w, bias, y]), *symbols])
     return y, exact
+
+
+def emitted(source, target):
+    """Return the PTX of a kernel's text."""
+    attribute = f'#nvvm.target<O = 3, chip = "{target.chip}", features = "{target.features}">'
+    module = text.parse(source.replace("gpu.module @kernels", f"gpu.module @kernels [{attribute}]"))
+    pipeline.parse("gpu-expand,gpu-to-nvvm,nvvm-to-ptx").run(module)
+    return ptx_text(module)
+
+
+def run_on_the_simulator(kernel, size, ptx):
+    x, w, bias, exact = operands(kernel, size)
+    y = np.full(exact.shape, 99, exact.dtype)
+    (tile_m, tile_n, _), (m, n, _) = kernel.tile, size
+    symbols = [np.int64(value) for name, value in zip(("M", "N", "K"), size, strict=True) if name in kernel.extents]
+    module = simulator.load(ptx)
+    (block,) = (module.kernel(name).directives["reqntid"] for name in module.kernels)
+    grid = (-(-n // tile_n), -(-m // tile_m), 1)
+    report = module.launch("gemm", grid=grid, block=block, args=[x, w, bias, y, *symbols])
+    return y, exact, report
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
+@pytest.mark.parametrize("stages", [1, 2, 3])
+def test_the_emitted_ptx_computes_the_same_without_a_finding(stages, target):
+    kernel = Naive(stages=stages)
+    ptx = emitted(kernel.text(), target)
+    for size in SIZES:
+        y, exact, report = run_on_the_simulator(kernel, size, ptx)
+        assert report.ok, str(report)
+        np.testing.assert_array_equal(y, exact)
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
@@ -102,3 +135,5 @@ def test_each_barrier_is_needed(stages):
         function = expanded(module)["gemm"]
         with pytest.raises(AssertionError, match="race"):
             simt.launch(function, (1, 1, 1), [*rows([x, w, bias, np.zeros_like(exact)]), 7, 5, 40])
+        report = run_on_the_simulator(kernel, (7, 5, 40), emitted(cut, SM80))[2]
+        assert "race" in {finding.kind for finding in report.findings}
