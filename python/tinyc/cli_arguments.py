@@ -87,13 +87,22 @@ def _add_kernel(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--triton", type=Path, metavar="KERNEL.json", help="what Triton writes beside the PTX")
     parser.add_argument("--checks", type=_checks, metavar="CHECK,…", help="instead of all: bounds, …; or none")
+    parser.add_argument(
+        "--ignore",
+        action="append",
+        default=[],
+        metavar="KIND[:LINE]",
+        help="findings not to report, as in proxy-fence-missing or race:123",
+    )
     parser.add_argument("--seed", type=_seed, default=0, help="for random arguments (default: 0)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the report there (-: to stdout, nothing else)")
 
 
 def _add_launch(parser: argparse.ArgumentParser) -> None:
     extents = "X[,Y[,Z]]"
-    parser.add_argument("--grid", type=_extents, required=True, metavar=extents, help="CTAs (with --triton: programs)")
+    wanted = parser.add_mutually_exclusive_group(required=True)
+    wanted.add_argument("--list", action="store_true", help="say what the kernels of the file take, and run nothing")
+    wanted.add_argument("--grid", type=_extents, metavar=extents, help="CTAs (with --triton: programs)")
     parser.add_argument("--block", type=_extents, metavar=extents, help="threads (default: what the kernel requires)")
     parser.add_argument("--cluster", type=_extents, metavar=extents, help="CTAs of a cluster")
     parser.add_argument("--dynamic-shared", type=_bytes, metavar="BYTES", help="dynamic shared memory (default: 0)")

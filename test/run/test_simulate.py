@@ -133,7 +133,9 @@ def test_triton_s_tensor_descriptors_are_given_as_arrays(run, tmp_path):
 
 def test_a_cluster_of_triton_s_is_one_program(run, tmp_path):
     # the kernel reads which CTA of the cluster it is; a program is two CTAs
-    _, out, _ = run(*gelu(), "--triton", metadata(tmp_path, num_ctas=2))
+    path = tmp_path / "gelu.ptx"
+    path.write_text(GELU.read_text().replace(".target sm_80", ".target sm_90"))
+    _, out, _ = run(path, *gelu()[1:], "--triton", metadata(tmp_path, num_ctas=2))
     assert "launch   grid 8 × 1 × 1, block 128 × 1 × 1, cluster 2 × 1 × 1\n" in out
 
 
@@ -141,12 +143,10 @@ def test_a_finding_names_line_text_address_thread_and_has_status_1(run):
     status, out, _ = run(*gelu(x="f32[999]:random"), *SCRATCH)
     assert status == 1
     shown = out[out.index(f"{GELU}:48: ") :].splitlines()
-    assert re.match(r".*:48: out-of-bounds: reads 4 bytes .* at address 0x[0-9a-f]+$", shown[0])
-    assert shown[1:4] == [
-        "    @%p2 ld.global.b32 { %r10 }, [ %rd4 + 0 ];",
-        "  address: byte 3996 of array 'x', which has 3996 bytes",
-        "  by thread (115, 0, 0) of CTA (3, 0, 0)",
-    ]
+    assert re.match(r".*:48: out-of-bounds: reads 4 bytes .* outside of what is allocated$", shown[0])
+    assert shown[1] == "    @%p2 ld.global.b32 { %r10 }, [ %rd4 + 0 ];"
+    assert re.match(r"  address: 0x[0-9a-f]+, byte 3996 of array 'x', which has 3996 bytes$", shown[2])
+    assert shown[3] == "  by thread (115, 0, 0) of CTA (3, 0, 0)"
     assert out.endswith("\nresult   FAILED: 1 finding\n")
 
 
@@ -156,13 +156,111 @@ def test_a_finding_names_the_source_where_the_ptx_says_it(run):
     status, out, _ = run(GATHER, "--grid", 3, *arrays, *given("i32:21", "i32:50"), *SCRATCH)
     assert status == 1
     assert re.search(r"out-of-bounds: .*\n    .*ld\.global\.b32 .*\n  source: .*elementwise\.py:23:\d+\n", out)
-    assert "  address: byte 80 of array 'index', which has 80 bytes\n" in out
+    assert ", byte 80 of array 'index', which has 80 bytes\n" in out
+
+
+def test_a_finding_in_an_inlined_function_names_the_calls(run, ptx):
+    body = """.visible .entry k() {
+      .reg .b32 %r<2>; .shared .b32 s[2];
+      .loc 2 30 3, function_name $L0, inlined_at 1 7 5
+      .loc 3 40 4, function_name $L1, inlined_at 2 30 3
+      ld.shared.b32 %r0, [s];
+      .loc 1 8 5
+      ld.shared.b32 %r1, [s+4];
+      ret; }
+    .file 1 "mine.cu"\n.file 2 "theirs.h"\n.file 3 "deep.h"
+    """
+    _, out, _ = run(ptx(body), "--grid", 1, "--block", 1)
+    assert (
+        "  source: deep.h:40:4\n    inlined at theirs.h:30:3\n    inlined at mine.cu:7:5\n  address: 0x400, s+0\n"
+        in out
+    )
+    assert "  source: mine.cu:8:5\n  address: 0x404, s+4\n" in out
+
+
+def test_a_long_instruction_is_cut_short(run, ptx):
+    registers = ", ".join(["%r0"] * 4)
+    body = f".visible .entry k() {{ .reg .b32 %r<1>; .shared .b32 {'s' * 200}[4];\n"
+    body += f"ld.shared.v4.b32 {{{registers}}}, [{'s' * 200}]; ret; }}"
+    (line,) = re.findall(r"^    ld.*$", run(ptx(body), "--grid", 1, "--block", 1)[1], re.MULTILINE)
+    assert line == f"    ld.shared.v4.b32 {{{registers}}}, [{'s' * 200}]"[:124] + "…"
 
 
 def test_only_the_checks_that_are_asked_for_are_made(run):
     assert run(*gelu(x="f32[999]:random"), *SCRATCH, "--checks", "races,barriers")[0] == 0
     assert run(*gelu(x="f32[999]:random"), *SCRATCH, "--checks", "none")[0] == 0
     assert run(*gelu(x="f32[999]:random"), *SCRATCH, "--checks", "bounds")[0] == 1
+
+
+#: Thread 1 reads what thread 0 writes, in dynamic shared memory; %r0 is the thread's number.
+DYNAMIC = """
+.extern .shared .align 16 .b8 pool[];
+.visible .entry first(.param .u64 out, .param .f32 scale, .param .align 8 .b8 pair[16]) .reqntid 2
+{
+  .reg .b32 %r<4>;
+  mov.u32 %r0, %tid.x; mov.u32 %r1, pool; shl.b32 %r2, %r0, 2; add.u32 %r2, %r2, %r1;
+  st.shared.u32 [%r2+8], %r0;
+  ld.shared.u32 %r3, [%r1+12];
+  ret;
+}
+.visible .entry second() .maxntid 64 .reqnctapercluster 2
+{
+  .shared .b8 tile[48]; .reg .b32 %r<1>;
+  mov.u32 %r0, tile;
+  ret;
+}
+"""
+FIRST = ["--entry", "first", "--grid", 1, *given("f32[1]:zeros", "f32:1", f"bytes:{'00' * 16}")]
+
+
+def test_a_shared_address_is_shown_with_its_variable(run, ptx):
+    status, out, _ = run(ptx(DYNAMIC), *FIRST, "--dynamic-shared", 16)
+    assert status == 1
+    assert re.search(r"race: reads .*\n.*\n  address: 0x40c, pool\+12\n", out)
+
+
+def test_a_lack_of_dynamic_shared_memory_is_named(run, ptx):
+    _, out, _ = run(ptx(DYNAMIC), *FIRST)
+    assert "no dynamic shared memory for 'pool' (dynamic_shared_bytes, --dynamic-shared)" in out
+
+
+def test_findings_that_are_ignored_are_counted_at_the_end(run, ptx, tmp_path):
+    options = [ptx(DYNAMIC), *FIRST, "--dynamic-shared", 16, "--json", tmp_path / "report.json"]
+    status, out, _ = run(*options, "--ignore", "misaligned", "--ignore", "race")
+    assert status == 0
+    assert out.splitlines()[-1] == "result   no findings; 1 finding ignored"
+    assert "race:" not in out
+    assert json.loads((tmp_path / "report.json").read_text())["ignored"] == 1
+    status, _, error = run(*options, "--ignore", "rece")
+    assert status == 1
+    assert "there is no kind of finding 'rece'; did you mean 'race'" in error
+
+
+def test_the_kernels_of_a_file_are_listed(run, ptx):
+    status, out, _ = run(ptx(DYNAMIC), "--list")
+    assert status == 0
+    assert (
+        out
+        == """\
+kernel   first
+param    0  .u64, 8 bytes: out
+param    1  .f32, 4 bytes: scale
+param    2  .b8[16], 16 bytes: pair
+block    2 × 1 × 1 (required)
+shared   0 bytes, and dynamic shared memory: pool
+
+kernel   second
+block    64 × 1 × 1 threads at most
+cluster  2 × 1 × 1 (required)
+shared   48 bytes
+"""
+    )
+
+
+def test_a_file_without_kernels_has_no_list(run, ptx):
+    status, _, error = run(ptx(""), "--list")
+    assert status == 1
+    assert "the file has no kernel" in error
 
 
 @pytest.mark.parametrize(("words", "passes"), [(1, 1), (2, 2), (4, 4), (32, 32), (31, 1)])

@@ -5,6 +5,7 @@ In: the lists of cases, by family. Out: `CASES`, and `MUTATED`, each case with e
 
 import control_cases
 import float_cases
+import handover_cases
 import hopper_cases
 import integer_cases
 import memory_cases
@@ -25,6 +26,7 @@ CASES: tuple[Case, ...] = (
     *memory_cases.CASES,
     *mma_cases.CASES,
     *hopper_cases.CASES,
+    *handover_cases.CASES,
     *wgmma_cases.CASES,
     *sm90_cases.CASES,
     *triton_cases.CASES,

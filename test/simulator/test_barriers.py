@@ -27,6 +27,31 @@ def test_a_barrier_reduces_predicates(kind, bound, expected):
     assert words(body + "st.global.u32 [%d0], %r1;", 100).tolist() == [expected] * 100
 
 
+# The ISA leaves `bar.warp.sync` undefined for a thread that its member mask does not name.
+@pytest.mark.parametrize(("mask", "expected"), [("0xffffffff", set()), ("0x0000ffff", {"barrier-divergence"})])
+def test_the_mask_of_a_warp_barrier_names_who_executes_it(mask, expected):
+    half = "setp.lt.u32 %p0, %r0, 31; @!%p0 bra other;"
+    assert found(f"{half} bar.warp.sync {mask}; ret; other: bar.warp.sync {mask};", 32) == expected
+
+
+@pytest.mark.parametrize(
+    ("instruction", "message"),
+    [
+        ("bar.sync;", "'bar.sync' takes 1 or 2 operands, not 0"),
+        ("bar.arrive 1;", "'bar.arrive' takes 2 operands, not 1"),
+        ("bar.warp.sync;", "'bar.warp.sync' takes 1 operand, not 0"),
+        ("barrier.cluster.wait 0;", "'barrier.cluster.wait' takes 0 operands, not 1"),
+        ("fence.acq_rel.gpu %r0;", "'fence.acq_rel.gpu' takes 0 operands, not 1"),
+        ("nanosleep.u32;", "'nanosleep.u32' takes 1 operand, not 0"),
+        ("setmaxnreg.inc.sync.aligned.u32 %r0;", "takes a constant number of registers"),
+        ("setmaxnreg.inc.sync.aligned.u32 260;", "from 24 to 256, not 260"),
+    ],
+)
+def test_operands_that_an_instruction_does_not_take_are_errors(instruction, message):
+    with pytest.raises(PtxError, match=message):
+        simulator.load(kernel(instruction + " ret;"))
+
+
 def test_named_barriers_order_producer_and_consumer():
     body = """.shared .align 4 .b8 b[128]; mov.u32 %r1, b; and.b32 %r2, %r0, 31; mad.lo.u32 %r1, %r2, 4, %r1;
     setp.lt.u32 %p0, %r0, 32; @%p0 bra take;
@@ -43,8 +68,18 @@ def test_a_barrier_for_a_part_of_a_warp_is_reported():
     assert found("setp.lt.u32 %p0, %r0, 16; @%p0 bar.sync 0; @!%p0 bar.sync 0;", 32) == {"barrier-divergence"}
 
 
-def test_a_barrier_that_others_have_left_is_reported():
-    assert found("setp.ge.u32 %p0, %r0, 32; @%p0 exit; bar.sync 0;") == {"barrier-divergence"}
+@pytest.mark.parametrize("first", [32, 40])
+def test_threads_that_exit_hold_up_no_barrier(first):
+    # PTX ISA, `exit`: threads that exit release a barrier of the whole CTA that only they hold up
+    body = f"setp.ge.u32 %p0, %r0, {first}; @%p0 exit; bar.sync 0; st.global.u32 [%d0], 7;"
+    out = np.zeros(64, np.uint32)
+    assert launch(kernel(OWN_WORD + body + "ret;"), [out], 64).ok
+    assert out.tolist() == [7] * first + [0] * (64 - first)
+
+
+def test_a_barrier_that_waits_says_how_many_have_arrived():
+    report = launch(kernel("mov.u32 %r1, %warpid; setp.eq.u32 %p0, %r1, 0; @%p0 bar.sync 4, 64; ret;", ""), [], 64)
+    assert "barrier 4 (32 of 64 threads have arrived)" in report.findings[0].message
 
 
 def test_a_barrier_with_two_counts_is_reported():

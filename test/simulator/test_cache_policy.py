@@ -1,4 +1,4 @@
-"""`createpolicy`: it is read, and its policy changes nothing."""
+"""Cache policies and hints: they are read, and change nothing."""
 
 import numpy as np
 import pytest
@@ -35,6 +35,39 @@ def test_a_load_with_a_policy_is_a_load(instruction):
 )
 def test_other_forms_are_unknown(instruction):
     with pytest.raises(PtxError, match="createpolicy"):
+        load(kernel(instruction + "ret;"))
+
+
+@pytest.mark.parametrize(
+    "instruction",
+    [
+        "prefetch.L1 [%d0];",
+        "prefetch.global.L2 [%d0];",
+        "prefetch.local.L1 [%d0];",
+        "prefetch.global.L2::evict_last [%d0];",
+        "prefetchu.L1 [%d0];",
+        "applypriority.global.L2::evict_normal [%d0], 128;",
+    ],
+)
+def test_hints_change_nothing(instruction):
+    assert (words(f"st.global.u32 [%d0], 5; {instruction}") == 5).all()
+
+
+@pytest.mark.parametrize(
+    ("instruction", "message"),
+    [
+        ("prefetch.L3 [%d0];", "not an instruction"),
+        ("prefetch.shared.L1 [%r0];", "not an instruction"),
+        ("prefetch.local.L2::evict_last [%d0];", "not an instruction"),
+        ("prefetchu.L2 [%d0];", "not an instruction"),
+        ("prefetch.global.L1 [%d0], 128;", "takes 1 operand, not 2"),
+        ("applypriority.L2::evict_first [%d0], 128;", "not an instruction"),
+        ("applypriority.L2::evict_normal [%d0], 64;", "128 bytes"),
+        ("applypriority.L2::evict_normal [%d0], %r0;", "takes a constant size"),
+    ],
+)
+def test_other_hints_are_refused(instruction, message):
+    with pytest.raises(PtxError, match=message):
         load(kernel(instruction + "ret;"))
 
 

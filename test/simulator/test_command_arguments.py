@@ -151,6 +151,7 @@ def test_a_tensor_map_of_an_image():
         ('tma:{"array": "f16[64,64]:0"}', "the tensor map lacks box_dim"),
         ('tma:{"array": "f16[64,64]:0", "box": [8, 8]}', "a tensor map has no 'box'; did you mean 'box_dim'"),
         ('tma:{"array": "f16[64,64]:0", "box_dim": [1000, 8]}', r"box_dim\[0\] = 1000 is not within 1 … 256"),
+        ('tma:{"array": "y=f16[64,64]:0", "box_dim": [8, 8]}', "stands before all of it, as in y=tma:{…}"),
         ('tma:{"array": "f16[64,64]:0", "box_dim": 8}', "box_dim = 8 is not made of integers"),
         ('tma:{"array": "f16[64,64]:0", "box_dim": [8, 8], "swizzle": 1}', "swizzle is 1; there are 'none'"),
     ],

@@ -95,3 +95,13 @@ def test_a_trap_is_a_finding():
     assert kinds(launch(kernel(OWN_WORD + "setp.eq.u32 %p0, %r0, 1; @%p0 trap; ret;"), [np.zeros(32, np.uint32)])) == {
         "trap"
     }
+
+
+# The alias and the function have one place in memory for what is declared in the body.
+def test_a_call_by_an_alias_is_a_call_of_the_function():
+    module = """.func (.reg .u32 r) next(.reg .u32 a) {
+    .global .u32 total = 3; .reg .u32 t; ld.global.u32 t, [total]; add.u32 r, a, t; st.global.u32 [total], r; ret; }
+    .func (.reg .u32 r) other(.reg .u32 a);
+    .alias other, next;"""
+    body = "call (%r1), other, (7); call (%r2), next, (%r1); st.global.u32 [%d0], %r2;"
+    assert words(body, 1, module=module).tolist() == [20]

@@ -215,6 +215,27 @@ def test_a_result_that_the_function_does_not_write_is_undefined():
     assert lanes_found(run("call (%r1), next, (%r8);" + _STORE + "%r1;", _NO_RESULT)) == 28
 
 
+# Structures copied byte by byte, with the padding that nobody writes: nvcc without optimisation does it.
+
+_COPY = """.local .align 4 .b8 from[8]; .local .align 4 .b8 to[8]; st.local.u8 [from], %r8; st.local.u32 [from+4], %r8;
+ld.local.u8 %r1, [from+1]; st.local.u8 [to+1], %r1; ld.local.u8 %r1, [from]; st.local.u8 [to], %r1;
+mov.u64 %d2, from; cvta.local.u64 %d2, %d2; ld.u8 %r1, [%d2+2]; st.local.u8 [to+2], %r1;
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "undefined"),
+    [
+        ("ld.local.u8 %r1, [to];" + _STORE + "%r1;", 0),
+        ("ld.local.u8 %r1, [to+1];" + _STORE + "%r1;", 32),
+        ("ld.local.u8 %r1, [from+2];" + _STORE + "%r1;", 32),
+        ("ld.local.u16 %r1, [from+2];", 32),
+    ],
+)
+def test_padding_may_be_copied_not_used(body, undefined):
+    assert lanes_found(run(_COPY + body)) == undefined
+
+
 # What it costs.
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from kernel_text import kernel, kinds, launch
 from numpy.typing import DTypeLike
+from tensor_maps import im2col, tiled
 
 from tinyc.diagnostics import TinycError
 from tinyc.simulator import PtxError, TensorMap, load
@@ -30,26 +31,6 @@ WRITE_TILE = READ_TILE.replace(
     "ld.global.v2.u64 {%d5, %d6}, [%d4]; st.shared.v2.u64 [%r12], {%d5, %d6};",
 ) + "fence.proxy.async; bar.sync 0;\n"  # fmt: skip
 FINISH = "@%p0 cp.async.bulk.commit_group; @%p0 cp.async.bulk.wait_group 0;\n"
-
-
-def tiled(array, box, element_strides=None, **modes) -> TensorMap:
-    """Return the map of a C-contiguous array, whose last axis is the innermost dimension."""
-    return TensorMap.tiled(
-        array.ndim,
-        array,
-        array.shape[::-1],
-        array.strides[-2::-1],
-        box,
-        element_strides or (1,) * array.ndim,
-        **modes,
-    )
-
-
-def im2col(array, lower, upper, channels, pixels, **modes) -> TensorMap:
-    """Return the im2col map of a C-contiguous array [N, …, C] without strides."""
-    shape, strides = array.shape[::-1], array.strides[-2::-1]
-    ones = (1,) * array.ndim
-    return TensorMap.im2col(array.ndim, array, shape, strides, lower, upper, channels, pixels, ones, **modes)
 
 
 def vector(values) -> str:

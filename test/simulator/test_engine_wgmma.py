@@ -253,7 +253,7 @@ def test_what_is_read_of_shared_memory_is_counted():
         (_multiply().split(", %d3")[0] + ";", "takes the operands d, a, b and scale-d"),
         (_multiply(scale_d="1, 1"), "has 4 operands after scale-d"),
         ("wgmma.wait_group.sync.aligned %r0;", "takes a constant number"),
-        ("wgmma.wait_group.sync.aligned -1;", "takes a number of groups"),
+        ("wgmma.wait_group.sync.aligned -1;", "takes a constant number of groups, not negative"),
         ("wgmma.fence.aligned;", "is not an instruction"),
         (
             "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%r10}, %d3, %d4, %r0, 0, 1, 1, 1, 0, 0;",

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from bulk_text import LOAD, STORE, WAIT, WRITE_TILE, expect, numbers, run
 from kernel_text import kinds
-from test_engine_bulk import LOAD, STORE, WAIT, WRITE_TILE, expect, numbers, run
 
 #: A store of the tile that thread 0 has issued and committed.
 _STORED = f"@%p0 {STORE} [%d2], [%r1], 256; @%p0 cp.async.bulk.commit_group;\n"
-_MEET = "bar.sync 0;\n"
+_MEET, _FENCE = "bar.sync 0;\n", "fence.proxy.async;\n"
 #: %d6 and %r13 are this thread's word of the array b and of the tile.
 _OWN = "shl.b32 %r10, %r0, 2; cvt.u64.u32 %d3, %r10; add.u64 %d6, %d2, %d3; add.u32 %r13, %r1, %r10;\n"
 _READ_B, _READ_TILE, _WRITE_TILE = (
@@ -47,9 +47,10 @@ def found(body: str, **options) -> set[str]:
         # a load is read, or written over, when its mbarrier says so, and its target is free when others say so
         (_LOADED + WAIT.format(0) + _READ_TILE, set()),
         (_LOADED + "bar.sync 0;" + _WRITE_TILE + WAIT.format(0), {"async-in-flight"}),
-        (_WRITE_TILE + _MEET + _LOADED + WAIT.format(0), set()),
-        (_WRITE_TILE + _LOADED + WAIT.format(0), {"race"}),
-        (_WRITE_TILE + _MEET + _READ_TILE + _LOADED + WAIT.format(0), {"race"}),
+        (_WRITE_TILE + _FENCE + _MEET + _LOADED + WAIT.format(0), set()),
+        (_WRITE_TILE + _FENCE + _LOADED + WAIT.format(0), {"race"}),
+        (_WRITE_TILE + _FENCE + _MEET + _READ_TILE + _LOADED + WAIT.format(0), {"race"}),
+        (_WRITE_TILE + _MEET + _LOADED + WAIT.format(0), {"proxy-fence-missing"}),
         # one thread waits, and tells the others
         (_LOADED + "@!%p0 bra meet;" + WAIT.format(0) + "meet: bar.sync 0;" + _READ_TILE, set()),
         (_LOADED + "@!%p0 bra meet;" + WAIT.format(0) + "meet:" + _READ_TILE, {"async-in-flight", "uninitialized"}),
@@ -93,3 +94,39 @@ def test_what_one_cta_stores_in_bulk_another_is_told_of():
     write = WRITE_TILE.replace("ld.global.u32 %r12, [%d4];", "mov.u32 %r12, %r0;")
     assert found(body.format(write + _STORED + _ALL), grid=(2, 1, 1)) == set()
     assert found(body.format(write + _STORED + _READS), grid=(2, 1, 1)) == {"async-in-flight"}
+
+
+def test_the_source_of_a_load_is_overwritten_by_who_knows_that_the_load_is_complete():
+    overwrite = "add.u64 %d7, %d1, %d3; st.global.u32 [%d7], 1;"
+    assert found(_LOADED + WAIT.format(0) + overwrite) == set()
+    assert found(_LOADED + _MEET + overwrite + WAIT.format(0)) == {"async-in-flight"}
+
+
+def test_a_load_that_nobody_waits_for_is_found_though_it_lands_in_time():
+    wait_for_long = "mov.u32 %r15, 0; again: add.u32 %r15, %r15, 1; setp.lt.u32 %p2, %r15, 500; @%p2 bra again;"
+    assert found(_LOADED + wait_for_long) == {"async-in-flight"}
+    assert found(_LOADED + wait_for_long + WAIT.format(0)) == set()
+
+
+#: CTA 0 writes the array b, and says so in word 63 of a; CTA 1 waits for that and loads b in bulk.
+_STREAM = """mov.u32 %r16, %ctaid.x; setp.ne.u32 %p3, %r16, 0; @%p3 bra hear;
+st.global.u32 [%d6], %r0; {writer} bar.sync 0; @%p0 membar.gl; @%p0 st.volatile.global.u32 [%d1+252], 0; ret;
+hear: @!%p0 bra meet; again: ld.volatile.global.u32 %r15, [%d1+252]; setp.ne.u32 %p2, %r15, 0; @%p2 bra again;
+membar.gl; {reader} meet: bar.sync 0; {load}
+"""
+
+
+@pytest.mark.parametrize(
+    ("writer", "reader", "expected"),
+    [
+        ("fence.proxy.async;", "", set()),
+        ("fence.proxy.async.global;", "", set()),
+        ("", "fence.proxy.async;", set()),
+        ("", "", {"proxy-fence-missing"}),
+        ("fence.proxy.async.shared::cta;", "", {"proxy-fence-missing"}),
+        ("", "fence.proxy.async.shared::cta;", {"proxy-fence-missing"}),
+    ],
+)
+def test_what_another_cta_has_written_is_loaded_behind_a_proxy_fence(writer, reader, expected):
+    load = _LOADED.replace("[%d1]", "[%d2]") + WAIT.format(0)
+    assert found(_STREAM.format(writer=writer, reader=reader, load=load), grid=(2, 1, 1)) == expected

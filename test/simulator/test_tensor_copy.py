@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from tensor_maps import im2col, tiled
 
 from tinyc.simulator.asynchronous.misuse import Misuse
 from tinyc.simulator.asynchronous.swizzle import swizzled, swizzled_bytes
@@ -17,19 +18,6 @@ SHARED = 1024
 def distinct(*shape, dtype=np.float32):
     """Return an array of distinct values, none of them zero."""
     return (np.arange(np.prod(shape)) + 1).astype(dtype).reshape(shape)
-
-
-def tiled(array, box, element_strides=None, **modes):
-    """Return the map of a C-contiguous array, whose last axis is the innermost dimension."""
-    return TensorMap.tiled(
-        array.ndim,
-        array,
-        array.shape[::-1],
-        array.strides[-2::-1],
-        box,
-        element_strides or (1,) * array.ndim,
-        **modes,
-    )
 
 
 def memory_of(array):
@@ -142,20 +130,6 @@ def test_a_store_undoes_a_load_and_leaves_the_rest():
     expected = np.full_like(array, 7)
     expected[17:, 16:] = array[17:, 16:]
     assert (stored == memory_of(expected)[0]).all()
-
-
-def im2col(array, lower, upper, channels, pixels, strides=None):
-    return TensorMap.im2col(
-        array.ndim,
-        array,
-        array.shape[::-1],
-        array.strides[-2::-1],
-        lower,
-        upper,
-        channels,
-        pixels,
-        strides or (1,) * array.ndim,
-    )
 
 
 def column(array, lower, upper, channels, pixels, coordinates, offsets, strides):

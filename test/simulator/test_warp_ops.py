@@ -112,3 +112,33 @@ def test_a_lane_that_its_mask_does_not_name_is_reported():
 def test_forms_without_sync_are_errors(instruction):
     with pytest.raises(PtxError, match="not an instruction"):
         simulator.load(kernel(f"mov.u32 %r0, 1; {instruction} ret;", ""))
+
+
+#: %r1 is the mask of the tile of 16 lanes that a lane is in.
+_TILES = "setp.lt.u32 %p0, %r0, 16; selp.b32 %r1, 0xffff, 0xffff0000, %p0;"
+
+
+# Two tiles of a warp execute one instruction at the same time, each with a mask of its own.
+@pytest.mark.parametrize(
+    ("instruction", "low", "high"),
+    [
+        ("vote.sync.ballot.b32 %r2, %p1, %r1;", 0xFFF8, 0xFFFF0000),
+        ("setp.ge.u32 %p1, %r0, 16; vote.sync.all.pred %p2, %p1, %r1; selp.u32 %r2, 1, 0, %p2;", 0, 1),
+        ("redux.sync.add.u32 %r2, %r0, %r1;", 120, 376),
+        ("match.any.sync.b32 %r2, 5, %r1;", 0xFFFF, 0xFFFF0000),
+        ("elect.sync %r2|%p2, %r1;", 0, 16),
+        ("shfl.sync.idx.b32 %r2, %r0, 4, 0x101f, %r1;", 4, 20),
+    ],
+)
+def test_tiles_of_a_warp_do_not_mix(instruction, low, high):
+    out = words(f"{_TILES} setp.ge.u32 %p1, %r0, 3; {instruction} st.global.u32 [%d0], %r2;")
+    assert out.tolist() == [low] * 16 + [high] * 16
+
+
+# Lanes 0 to 2 come first, then the whole other tile, and the rest of the first tile last.
+def test_a_tile_that_is_complete_does_not_let_another_one_go():
+    body = """setp.lt.u32 %p2, %r0, 3; setp.ge.u32 %p3, %r0, 16; @%p2 bra meet; @%p3 bra upper; bra lower;
+    meet: shfl.sync.idx.b32 %r2, %r0, 4, 0x101f, %r1; st.global.u32 [%d0], %r2; ret;
+    upper: add.u32 %r5, %r0, 1; bra meet;
+    lower: add.u32 %r5, %r0, 1; bra meet;"""
+    assert words(_TILES + body).tolist() == [4] * 16 + [20] * 16

@@ -72,7 +72,6 @@ class Code:
     slots: tuple[Slot, ...]
     shared_bytes: int
     dynamic_offset: int
-    shared_alignment: int
     parameter_bytes: int
     param_bytes: int
     local_bytes: int

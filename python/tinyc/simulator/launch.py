@@ -3,7 +3,7 @@
 In: a compiled kernel, the launch's shape, arguments. Out: `Report`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,7 @@ from tinyc.simulator.engine.findings import Findings
 from tinyc.simulator.engine.grid import run_grid
 from tinyc.simulator.engine.launch import Launch
 from tinyc.simulator.engine.tally import counters
+from tinyc.simulator.ignored import Ignored
 from tinyc.simulator.memory.arguments import arguments
 from tinyc.simulator.memory.byte_array import ByteArray
 from tinyc.simulator.memory.global_memory import GlobalMemory
@@ -23,6 +24,7 @@ from tinyc.simulator.memory.windows import BASES, GLOBAL_START
 from tinyc.simulator.races.detector import Races
 from tinyc.simulator.report import KINDS, SAME_VALUE, Report
 from tinyc.simulator.syntax import Location
+from tinyc.simulator.targets import CLUSTERS, Target
 
 Dim3 = tuple[int, int, int]
 
@@ -63,8 +65,8 @@ class LaunchShape:
             raise TinycError("InputMismatch", f"grid {grid} is no multiple of cluster {wanted}")
         if "reqnctapercluster" in directives and wanted != own:
             raise TinycError("InputMismatch", f"cluster {wanted} is given, and the kernel requires {own}")
-        if dynamic < 0:
-            raise TinycError("InputMismatch", f"dynamic_shared_bytes is {dynamic}")
+        if not isinstance(dynamic, int | np.integer) or dynamic < 0:
+            raise TinycError("InputMismatch", f"dynamic_shared_bytes is {dynamic!r}; it is an integer from 0 on")
         explicit = cluster is not None or "reqnctapercluster" in directives or "explicitcluster" in directives
         return cls(_three(grid), _three(block), _three(wanted), dynamic, explicit)
 
@@ -74,10 +76,11 @@ def _three(extents: Sequence[int]) -> Dim3:
     return (x, y, z)
 
 
-def _check_extents(name: str, extents: Dim3, most: Dim3) -> None:
-    fits = len(extents) == 3 and all(1 <= extent <= bound for extent, bound in zip(extents, most, strict=True))
-    if not fits:
-        raise TinycError("InputMismatch", f"{name} is {tuple(extents)}; it has three extents from 1 to {most}")
+def _check_extents(name: str, extents: object, most: Dim3) -> None:
+    given = tuple(extents) if isinstance(extents, Iterable) else ()
+    whole = len(given) == 3 and all(isinstance(extent, int | np.integer) for extent in given)
+    if not whole or not all(1 <= extent <= bound for extent, bound in zip(given, most, strict=True)):
+        raise TinycError("InputMismatch", f"{name} is {given or extents}; it has three extents from 1 to {most}")
 
 
 def _check_threads(block: Dim3, directives: dict[str, tuple[int, ...]]) -> None:
@@ -93,12 +96,19 @@ def _check_threads(block: Dim3, directives: dict[str, tuple[int, ...]]) -> None:
 
 
 def launch(
-    program: Program, executable: Executable, shape: LaunchShape, args: Sequence[object], checks: Sequence[str]
+    program: Program,
+    executable: Executable,
+    shape: LaunchShape,
+    args: Sequence[object],
+    checks: Sequence[str],
+    ignore: Sequence[str],
 ) -> Report:
     """Run a kernel; see `Module.launch`."""
     _check_names(checks)
+    ignored = Ignored.of(ignore)
+    _check_cluster(program, shape)
     _check_shared(program, executable, shape)
-    places = GlobalMemory()
+    places = GlobalMemory(_arrays(args).values())
     module_base = places.reserve(program.global_memory.size)
     parameters = [each for each in executable.code.kernel.parameters if isinstance(each, Location)]
     entry = arguments(parameters, executable.code.parameter_bytes, args, places.add)
@@ -107,7 +117,7 @@ def launch(
     constants.allocate(0, program.constant_memory.size, initialized=True)
     _initialize(program.global_memory, memory, module_base - GLOBAL_START, module_base)
     _initialize(program.constant_memory, constants, 0, module_base)
-    findings = Findings(executable.code.instructions, shape.block, frozenset(checks))
+    findings = Findings(executable.code, shape.block, shape.dynamic_shared_bytes, frozenset(checks))
     state = Launch(
         executable,
         shape.grid,
@@ -126,7 +136,8 @@ def launch(
         state.observer = Races(state, same_value=SAME_VALUE in checks)
     run_grid(state)
     places.copy_back(memory)
-    return Report(list(findings.found.values()), counters(state), _addresses(args, places))
+    reported = [each for each in findings.found if not ignored.covers(each)]
+    return Report(reported, counters(state), _addresses(args, places), len(findings.found) - len(reported))
 
 
 def _tensor_maps(args: Sequence[object], places: GlobalMemory) -> dict[int, tuple[TensorMap, int]]:
@@ -137,17 +148,29 @@ def _tensor_maps(args: Sequence[object], places: GlobalMemory) -> dict[int, tupl
 
 def _addresses(args: Sequence[object], places: GlobalMemory) -> dict[int, int]:
     """Return where the array of each argument that has one lay."""
-    arrays = (
-        (number, each.global_address if isinstance(each, TensorMap) else each) for number, each in enumerate(args)
-    )
-    return {number: places.add(array) for number, array in arrays if isinstance(array, np.ndarray)}
+    return {number: places.add(array) for number, array in _arrays(args).items()}
+
+
+def _arrays(args: Sequence[object]) -> dict[int, np.ndarray]:
+    """Return the array of each argument that has one, by its number."""
+    arrays = {number: each.global_address if isinstance(each, TensorMap) else each for number, each in enumerate(args)}
+    return {number: array for number, array in arrays.items() if isinstance(array, np.ndarray)}
 
 
 def _check_names(checks: Sequence[str]) -> None:
     known = (*KINDS, SAME_VALUE)
+    if isinstance(checks, str):
+        raise TinycError("InputMismatch", f"checks is '{checks}'; give a row of names, as in ('{checks}',)")
     for check in checks:
         if check not in known:
             raise TinycError("InputMismatch", f"there is no check '{check}'{suggest(check, known)}")
+
+
+def _check_cluster(program: Program, shape: LaunchShape) -> None:
+    target = Target.of(program.module.target[0])
+    if shape.cluster != (1, 1, 1) and not target.has(CLUSTERS):
+        message = f"cluster {shape.cluster} is given; the module is for {target}, and clusters need {CLUSTERS}"
+        raise TinycError("InputMismatch", message)
 
 
 def _check_shared(program: Program, executable: Executable, shape: LaunchShape) -> None:

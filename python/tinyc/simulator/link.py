@@ -46,12 +46,14 @@ class _Linker:
     def __init__(self, module: Module) -> None:
         self._module = module
         self._references: dict[str, References] = {
-            name: references(function) for name, function in module.functions.items()
+            name: references(function) for name, function in module.functions.items() if function.name == name
         }
-        self._functions = {
+        addresses = {
             name: FunctionAddress(name, _FIRST_FUNCTION + number * _FUNCTION_STEP)
-            for number, name in enumerate(module.functions)
+            for number, name in enumerate(self._references)
         }
+        #: Also those of aliases, which have the address and the name of the function that they stand for.
+        self._functions = {name: addresses[function.name] for name, function in module.functions.items()}
         self._layouts = {"global": Layout("global"), "const": Layout("const")}
         self._variables: dict[str, Location] = {}
         for variable in module.variables.values():
@@ -77,7 +79,7 @@ class _Linker:
         """Return the functions whose addresses are in variables: a call through a register may mean them."""
         locations = [each for layout in self._layouts.values() for each in layout.locations]
         symbols = {relocation.symbol for location in locations for relocation in location.variable.relocations}
-        return symbols & self._functions.keys()
+        return {self._functions[each].name for each in symbols & self._functions.keys()}
 
     def _reached(self, kernel: Function) -> _Reached:
         calls: dict[str, set[str]] = {}
@@ -87,8 +89,11 @@ class _Linker:
             name = pending.popleft()
             if name not in calls:
                 found[name] = None
-                calls[name] = {each for each in self._references[name].names if each in self._functions}
-                pending.extend(each for each in self._references[name].names if each in self._functions)
+                called = [
+                    self._functions[each].name for each in self._references[name].names if each in self._functions
+                ]
+                calls[name] = set(called)
+                pending.extend(called)
         for name in found:
             if self._references[name].calls_pointers:
                 calls[name].add(_POINTER)
@@ -112,7 +117,6 @@ class _Linker:
             tuple(places.slots),
             layouts["shared"].size,
             dynamic_offset,
-            layouts["shared"].alignment,
             layouts["param::entry"].size,
             layouts["param::func"].size,
             layouts["local"].size,

@@ -5,6 +5,7 @@ not know is an error before anything runs.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from tinyc.diagnostics import TinycError, suggest
 from tinyc.simulator.code import Program
@@ -14,6 +15,7 @@ from tinyc.simulator.link import link
 from tinyc.simulator.parser import parse
 from tinyc.simulator.report import KINDS, Report
 from tinyc.simulator.syntax import Function
+from tinyc.simulator.targets import check_target
 
 #: The checks of a launch that are on where none are named.
 CHECKS = tuple(KINDS)
@@ -24,8 +26,20 @@ def load(text: str) -> "Module":
 
     Raises:
         PtxError: malformed text, or an instruction that the simulator does not know; with line and column.
+        TinycError: `InvalidPtx`: no text.
     """
-    return Module(link(parse(text)))
+    if not isinstance(text, str):
+        raise TinycError("InvalidPtx", f"'{type(text).__name__}' is given; give the text of a module, a str")
+    module = parse(text)
+    check_target(module)
+    return Module(link(module))
+
+
+class SharedMemory(NamedTuple):
+    """Shared memory of a kernel: bytes of its own variables, and the name of its external array, "" without one."""
+
+    static_bytes: int
+    dynamic: str
 
 
 class Module:
@@ -48,6 +62,16 @@ class Module:
         """
         return self._executable(name).code.kernel.function
 
+    def shared_memory(self, name: str) -> SharedMemory:
+        """Return what a kernel takes of shared memory, and whether its launch has to give more.
+
+        Raises:
+            TinycError: `InputMismatch`: there is no such kernel.
+        """
+        code = self._executable(name).code
+        external = [each.variable.name for each in code.shared_variables if each.variable.linkage == "extern"]
+        return SharedMemory(code.shared_bytes, external[0] if external else "")
+
     def launch(
         self,
         name: str,
@@ -57,19 +81,20 @@ class Module:
         dynamic_shared_bytes: int = 0,
         cluster: Dim3 | None = None,
         checks: Sequence[str] = CHECKS,
+        ignore: Sequence[str] = (),
     ) -> Report:
         """Run a kernel and return what was found and counted; array arguments are updated in place.
 
         `grid` counts CTAs, `block` threads and `cluster` CTAs of a cluster, (x, y, z) each; without `cluster` the
         kernel's own directive holds. An argument is an array, a numpy scalar of its parameter's width, bytes, or a
-        `TensorMap`.
+        `TensorMap`. `ignore` has kinds of findings that are not reported ("race"), or not for a line ("race:123").
 
         Raises:
-            TinycError: `InputMismatch`: there is no such kernel or check, or the shape or an argument does not fit.
+            TinycError: `InputMismatch`: there is no such kernel, check or kind, or a shape or argument does not fit.
         """
         executable = self._executable(name)
         shape = LaunchShape.of(executable, grid, block, cluster, dynamic_shared_bytes)
-        return launch(self._program, executable, shape, args, checks)
+        return launch(self._program, executable, shape, args, checks, ignore)
 
     def _executable(self, name: str) -> Executable:
         executable = self._executables.get(name)

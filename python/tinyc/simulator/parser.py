@@ -9,7 +9,11 @@ from tinyc.simulator.debug import Sources
 from tinyc.simulator.lexer import DIRECTIVE, END, NUMBER, WORD, Cursor
 from tinyc.simulator.statements import BodyReader, skip_pragma
 from tinyc.simulator.syntax import Function, Module, Variable
+from tinyc.simulator.targets import Target
 
+#: What is modelled of `.version` (the first number) and `.address_size`.
+_VERSIONS = (8, 9)
+_ADDRESS_BITS = 64
 _LINKAGES = frozenset({".visible", ".extern", ".weak", ".common"})
 _MODULE_SPACES = frozenset({".global", ".const", ".shared"})
 
@@ -52,18 +56,18 @@ class _ModuleReader:
         cursor = self._cursor
         version = self._version()
         target = self._target()
-        address_size = 64
         if cursor.accept(".address_size"):
             address_size = constants.integer(cursor, "an address size")
-            if address_size not in (32, 64):
-                raise cursor.error(f"an address has 32 or 64 bits, not {address_size}", cursor.position - 1)
+            if address_size != _ADDRESS_BITS:
+                message = f"addresses of {_ADDRESS_BITS} bits are modelled, not of {address_size}"
+                raise cursor.error(message, cursor.position - 1)
         while cursor.kind != END:
             self._directive()
         for alias, name, position in self._aliases:
             if name not in self._functions:
                 raise cursor.error(f"'.alias' of '{name}', which is no function", position)
             self._functions[alias] = self._functions[name]
-        return Module(version, target, address_size, self._variables, self._functions)
+        return Module(version, target, _ADDRESS_BITS, self._variables, self._functions)
 
     def _version(self) -> tuple[int, int]:
         cursor = self._cursor
@@ -73,12 +77,18 @@ class _ModuleReader:
         major, _, minor = cursor.take(NUMBER, "a version such as 8.5").partition(".")
         if not (major.isdigit() and minor.isdigit() and len(major + minor) < 6):
             raise cursor.error(f"expected a version such as 8.5, found '{cursor.texts[position]}'", position)
+        if int(major) not in _VERSIONS:
+            versions = " and ".join(f"{each}.x" for each in _VERSIONS)
+            raise cursor.error(f"PTX {versions} are modelled, not {major}.{minor}", position)
         return int(major), int(minor)
 
     def _target(self) -> tuple[str, ...]:
         cursor = self._cursor
         cursor.expect(".target")
+        position = cursor.position
         words = [cursor.take(WORD, "a target such as sm_90a")]
+        if not Target.names(words[0]):
+            raise cursor.error(f"expected a target such as sm_90a, found '{words[0][:60]}'", position)
         while cursor.accept(","):
             words.append(cursor.take(WORD, "a word of the target"))
         return tuple(words)

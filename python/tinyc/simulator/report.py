@@ -38,7 +38,8 @@ class Finding:
     """One defect: `kind` is one of `KINDS`, `line` that of the PTX text, `address` as the instruction named it.
 
     `threads` are those of the first time (16 of them at most), `occurrences` counts all lanes over the whole launch,
-    `source` is the place in the program that the PTX was compiled from, where the PTX says it.
+    `source` is the place in the program that the PTX was compiled from, where the PTX says it, with the calls that it
+    was inlined at. `variable` is what an address of shared memory is called: "tile+128".
     """
 
     kind: str
@@ -48,12 +49,14 @@ class Finding:
     address: int | None = None
     source: str | None = None
     occurrences: int = 1
+    variable: str | None = None
 
     def __str__(self) -> str:
         place = f"line {self.line}" + (f" ({self.source})" if self.source else "")
-        who = f" by {self.threads[0]}" if self.threads else ""
+        who = f", by {self.threads[0]}" if self.threads else ""
         more = f" and {self.occurrences - 1} more" if self.threads and self.occurrences > 1 else ""
-        where = f" at address {self.address:#x}" if self.address is not None else ""
+        where = f", address {self.address:#x}" if self.address is not None else ""
+        where += f" = {self.variable}" if self.variable else ""
         return f"{place}: {self.kind}: {self.message}{where}{who}{more}"
 
 
@@ -111,12 +114,14 @@ class Counters:
 class Report:
     """The result of a launch; `ok` says that nothing was found.
 
-    `addresses` says, by the number of the argument, where its array lay in global memory.
+    `addresses` says, by the number of the argument, where its array lay in global memory; `ignored` counts the findings
+    that the launch was told to ignore.
     """
 
     findings: list[Finding]
     counters: Counters
     addresses: dict[int, int] = field(default_factory=dict)
+    ignored: int = 0
 
     @property
     def ok(self) -> bool:

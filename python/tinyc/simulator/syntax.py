@@ -26,6 +26,11 @@ class PtxError(TinycError):
         return error
 
 
+#: Between a place in a function that was inlined and the place of its call.
+INLINED = ", inlined at "
+_NAMED_CALLS = 16
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """A place in the program that the PTX was compiled from (`.loc`); `inlined_at` is the call it was inlined at."""
@@ -35,6 +40,14 @@ class Source:
     column: int
     function: str | None = None
     inlined_at: "Source | None" = None
+
+    def __str__(self) -> str:
+        """Return `file:line:column`, and the calls that it was inlined at, innermost first, a few at most."""
+        places, source = [], self
+        while source is not None and len(places) < _NAMED_CALLS:
+            places.append(f"{source.file}:{source.line}:{source.column}")
+            source = source.inlined_at
+        return INLINED.join(places)
 
 
 # Operands

@@ -28,11 +28,22 @@ BITS = {
     "pred": 1,
 }
 
+_KINDS = {"u": "integer", "s": "integer", "f": "float", "p": "predicate"}
+
 #: The spaces of variables, parameters and registers.
 SPACES = frozenset({"reg", "sreg", "const", "global", "local", "param", "shared", "tex"})
 
 #: The opaque types of textures and surfaces, which the simulator does not model.
 OPAQUE = frozenset({"texref", "samplerref", "surfref"})
+
+
+def agree(register: str, operand: str) -> bool:
+    """Return whether a register of one type may stand for an operand of another, as far as their kinds go.
+
+    Bits and pairs stand for anything, signed for unsigned integers and back. Source: PTX ISA, "Operand Type Checking".
+    """
+    kinds = {"bits" if name.endswith("x2") else _KINDS.get(name[0], "bits") for name in (register, operand)}
+    return len(kinds) == 1 or "bits" in kinds
 
 
 def size_bytes(type_name: str) -> int:

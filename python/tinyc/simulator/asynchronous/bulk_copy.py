@@ -1,11 +1,9 @@
-"""Copies of plain ranges: the rules of `cp.async` and `cp.async.bulk`, and the CTAs of a multicast.
+"""Copies of plain ranges: the sizes of `cp.async`, the rules of `cp.async.bulk`, and the CTAs of a multicast.
 
-In: the operands of one instruction. Out: what is copied, or `Misuse` where the ISA leaves the result undefined.
+In: the operands of one instruction. Out: `Misuse` where the ISA leaves the result undefined.
 
 Source: PTX ISA 9.1 §9.7.9.25.3.1 (cp.async), §9.7.9.25.4 (cp.async.bulk, cp.reduce.async.bulk).
 """
-
-from typing import NamedTuple
 
 from tinyc.simulator.asynchronous.misuse import Misuse, require_aligned
 
@@ -17,39 +15,15 @@ SIZES = (4, 8, 16)
 _CTA_MASK_BITS = 16
 
 
-class Copy(NamedTuple):
-    """What one thread's `cp.async` does: so many bytes from the source, so many bytes of zero behind them."""
+def require_bulk(destination: int, source: int, size: int) -> None:
+    """Check the addresses and the size of a `cp{.reduce}.async.bulk`.
 
-    copied: int
-    zeros: int
-
-
-def bulk_bytes(destination: int, source: int, size: int) -> int:
-    """Return the bytes that a `cp{.reduce}.async.bulk` moves and counts on its mbarrier: its size.
-
-    Raises: Misuse ("misaligned") where the size or an address is not a multiple of 16.
+    Raises: Misuse ("misaligned") where one of them is not a multiple of 16.
     """
     require_aligned("destination", destination, BULK_ALIGNMENT)
     require_aligned("source", source, BULK_ALIGNMENT)
     if size % BULK_ALIGNMENT:
         raise Misuse("misaligned", f"size {size} of a bulk copy is not a multiple of {BULK_ALIGNMENT} bytes")
-    return size
-
-
-def asynchronous_copy(
-    destination: int, source: int, size: int, source_size: int | None = None, ignore_source: bool = False
-) -> Copy:
-    """Return what one thread's `cp.async` copies and fills; nothing is read where nothing is copied.
-
-    `size` (cp-size) is one of `SIZES`; `source_size` (src-size) and `ignore_source` (ignore-src) as in the instruction.
-    Raises: Misuse where an address is not a multiple of `size`, or where more is to be read than written.
-    """
-    require_aligned("destination", destination, size)
-    require_aligned("source", source, size)
-    if source_size is not None and source_size > size:
-        raise Misuse("out-of-bounds", f"src-size {source_size} of cp.async is larger than its cp-size {size}")
-    copied = 0 if ignore_source else size if source_size is None else source_size
-    return Copy(copied, size - copied)
 
 
 def multicast_ranks(cta_mask: int, cluster_size: int) -> tuple[int, ...]:

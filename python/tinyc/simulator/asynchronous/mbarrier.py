@@ -158,8 +158,9 @@ class Barrier:
         """
         if not self.tx_count or (self.pending and not at_end):
             return None
-        what = "more bytes expected than copied" if self.tx_count > 0 else "more bytes copied than expected"
-        return f"{what} in one phase of the mbarrier: {abs(self.tx_count)}"
+        if self.tx_count > 0:
+            return f"{self.tx_count} bytes more are expected than copies bring"
+        return f"copies bring {-self.tx_count} bytes more than are expected"
 
     def _with_tx(self, operation: str, count: int, tx_count: int) -> "Barrier":
         if not 0 <= count <= MAXIMUM_COUNT:

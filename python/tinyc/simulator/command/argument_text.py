@@ -126,6 +126,10 @@ def _tensor_map(body: str, position: int, seed: int, earlier: Sequence[Given]) -
     text = read(Path(body[1:])).decode("utf-8", "replace") if body.startswith("@") else body
 
     def array(name: str) -> np.ndarray:
+        named = _NAMED.fullmatch(name)
+        if named:
+            message = f"the name of an argument stands before all of it, as in {named[1]}=tma:{{…}}"
+            raise TinycError("InputMismatch", message)
         return _array(name, (seed, position)) if "[" in name or name.endswith(".npy") else array_of(name, earlier)
 
     tensor = tensor_map_text.tensor_map(text, array)

@@ -7,9 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tinyc.diagnostics import printable
+from tinyc.simulator.memory.global_memory import GAP_BYTES
 from tinyc.simulator.report import Counters, Finding, LineCount, Report
+from tinyc.simulator.syntax import INLINED
 
 _NAMED_THREADS = 4
+#: As much of an instruction as is shown: a wgmma names 128 registers.
+_SHOWN_CHARACTERS = 120
 
 
 @dataclass(frozen=True)
@@ -22,33 +26,36 @@ class Placed:
 
 
 def finding_text(finding: Finding, path: str, lines: Sequence[str], arrays: Sequence[Placed]) -> str:
-    """Return a finding on several lines: what and where, the PTX, its source, the array, the threads."""
-    address = f" at address {finding.address:#x}" if finding.address is not None else ""
-    said = [f"{path}:{finding.line}: {finding.kind}: {finding.message}{address}"]
-    said += [f"    {text}" for text in [_line(lines, finding.line)] if text]
+    """Return a finding on several lines: what and where, the PTX, its source, the address, the threads."""
+    said = [f"{path}:{finding.line}: {finding.kind}: {finding.message}"]
+    said += [f"    {_shortened(text)}" for text in [_line(lines, finding.line)] if text]
     if finding.source:
-        said.append(f"  source: {finding.source}")
-    said += [f"  address: {text}" for text in [_place(finding.address, arrays)] if text]
+        place, *callers = finding.source.split(INLINED)
+        said += [f"  source: {place}", *(f"    inlined at {caller}" for caller in callers)]
+    if finding.address is not None:
+        place = f", {finding.variable}" if finding.variable else _place(finding.address, arrays)
+        said.append(f"  address: {finding.address:#x}{place}")
     if finding.threads:
         named = "; ".join(str(thread) for thread in finding.threads[:_NAMED_THREADS])
         more = finding.occurrences - min(len(finding.threads), _NAMED_THREADS)
-        said.append(f"  by {named}" + (f"; and {more} more times" if more > 0 else ""))
+        said.append(f"  by {named}" + (f"; and {more} more" if more > 0 else ""))
     return "\n".join(printable(each) for each in said)
 
 
-def _place(address: int | None, arrays: Sequence[Placed]) -> str:
-    """Return which array an address of global memory is in or behind; nothing for other addresses."""
-    before = [array for array in arrays if address is not None and array.address <= address]
-    if address is None or not before:
+def _place(address: int, arrays: Sequence[Placed]) -> str:
+    """Return which array an address of global memory is in or shortly behind; nothing for other addresses."""
+    near = [array for array in arrays if array.address <= address < array.address + array.size_bytes + GAP_BYTES]
+    if not near:
         return ""
-    nearest = max(before, key=lambda array: array.address)
-    return f"byte {address - nearest.address} of array '{nearest.name}', which has {nearest.size_bytes} bytes"
+    nearest = max(near, key=lambda array: array.address)
+    return f", byte {address - nearest.address} of array '{nearest.name}', which has {nearest.size_bytes} bytes"
 
 
 def report_object(report: Report, lines: Sequence[str]) -> dict[str, object]:
     """Return findings and counters for JSON; counts by line come with the opcode and the text of the line."""
     return {
         "ok": report.ok,
+        "ignored": report.ignored,
         "findings": [_finding_object(finding, lines) for finding in report.findings],
         "counters": _counters_object(report.counters, lines),
     }
@@ -62,6 +69,7 @@ def _finding_object(finding: Finding, lines: Sequence[str]) -> dict[str, object]
         "text": _line(lines, finding.line),
         "source": finding.source,
         "address": finding.address,
+        "variable": finding.variable,
         "threads": [{"cta": each.cta, "thread": each.thread} for each in finding.threads],
         "occurrences": finding.occurrences,
     }
@@ -94,6 +102,10 @@ def _counts(counts: Mapping[int, LineCount], lines: Sequence[str]) -> list[dict[
         }
         for number, count in sorted(counts.items())
     ]
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}…"
 
 
 def _line(lines: Sequence[str], number: int) -> str:

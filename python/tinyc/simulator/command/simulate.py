@@ -18,6 +18,7 @@ from tinyc.files import read, write, write_array
 from tinyc.simulator.asynchronous.tensor_map import TensorMap
 from tinyc.simulator.command import elements
 from tinyc.simulator.command.argument_text import Given, Value, array_of, read_arguments
+from tinyc.simulator.command.kernel_text import kernel_lines, times
 from tinyc.simulator.command.report_text import Placed, finding_text, report_object
 from tinyc.simulator.command.triton_metadata import TritonMetadata, read_metadata
 from tinyc.simulator.launch import Dim3
@@ -29,6 +30,7 @@ from tinyc.simulator.tables import counter_tables
 _SHOWN_ELEMENTS = 6
 _SHOWN_FINDINGS = 20
 _STDOUT = Path("-")
+_NO_KERNEL = "the file has no kernel (.entry)"
 
 
 @dataclass(frozen=True)
@@ -41,15 +43,18 @@ class Shape:
     dynamic_shared_bytes: int
 
     def __str__(self) -> str:
-        cluster = f", cluster {_times(self.cluster)}" if self.cluster else ""
+        cluster = f", cluster {times(self.cluster)}" if self.cluster else ""
         shared = f", {self.dynamic_shared_bytes} bytes of dynamic shared memory" if self.dynamic_shared_bytes else ""
-        return f"grid {_times(self.grid)}, block {_times(self.block)}{cluster}{shared}"
+        return f"grid {times(self.grid)}, block {times(self.block)}{cluster}{shared}"
 
 
 def simulate(arguments: argparse.Namespace) -> int:
     """Run a kernel; the exit status is 1 if something was found."""
     text = _text(arguments.ptx)
     module = _module(text, arguments.ptx)
+    if arguments.list:
+        _list(module)
+        return 0
     triton = read_metadata(arguments.triton) if arguments.triton is not None else None
     name = _entry(module, arguments.entry, triton)
     kernel = module.kernel(name)
@@ -61,7 +66,9 @@ def simulate(arguments: argparse.Namespace) -> int:
         values = triton.arguments(values, kernel.parameters, int(np.prod(shape.grid)))
     checks = CHECKS if arguments.checks is None else arguments.checks
     started = time.perf_counter()
-    report = module.launch(name, shape.grid, shape.block, values, shape.dynamic_shared_bytes, shape.cluster, checks)
+    report = module.launch(
+        name, shape.grid, shape.block, values, shape.dynamic_shared_bytes, shape.cluster, checks, arguments.ignore
+    )
     seconds = time.perf_counter() - started
     lines = text.split("\n")
     if arguments.json != _STDOUT:
@@ -76,6 +83,15 @@ def simulate(arguments: argparse.Namespace) -> int:
         facts = {"ptx": str(arguments.ptx), "kernel": name, "checks": checks, "seconds": seconds} | vars(shape)
         _write_json(arguments.json, facts | report_object(report, lines))
     return 0 if report.ok else 1
+
+
+def _list(module: Module) -> None:
+    if not module.kernels:
+        raise TinycError("InputMismatch", _NO_KERNEL)
+    for number, name in enumerate(module.kernels):
+        sys.stdout.write("\n" if number else "")
+        for title, text in kernel_lines(module.kernel(name), module.shared_memory(name)):
+            _line(title, text)
 
 
 def _text(path: Path) -> str:
@@ -102,7 +118,7 @@ def _entry(module: Module, asked: str | None, triton: TritonMetadata | None) -> 
     if len(module.kernels) == 1:
         return module.kernels[0]
     if not module.kernels:
-        raise TinycError("InputMismatch", "the file has no kernel (.entry)")
+        raise TinycError("InputMismatch", _NO_KERNEL)
     raise TinycError("InputMismatch", f"the file has the kernels {', '.join(module.kernels)}; choose one with --entry")
 
 
@@ -155,7 +171,9 @@ def _tell(report: Report, path: Path, lines: Sequence[str], arrays: Sequence[Pla
         text = printable(str(table), "\n")
         sys.stdout.write(f"\n{text}\n")
     sys.stdout.write("\n")
-    _line("result", "no findings" if report.ok else f"FAILED: {_counted(len(report.findings), 'finding')}")
+    ignored = f"; {_counted(report.ignored, 'finding')} ignored" if report.ignored else ""
+    found = "no findings" if report.ok else f"FAILED: {_counted(len(report.findings), 'finding')}"
+    _line("result", found + ignored)
 
 
 def _counted(count: int, what: str) -> str:
@@ -175,10 +193,6 @@ def _described(array: np.ndarray) -> str:
     first = " ".join(f"{number:.6g}" for number in array.ravel()[:_SHOWN_ELEMENTS].tolist())
     more = " …" if array.size > _SHOWN_ELEMENTS else ""
     return f"{elements.name_of(array.dtype)} {list(array.shape)}  {first}{more}"
-
-
-def _times(extents: Dim3) -> str:
-    return " × ".join(map(str, extents))
 
 
 def _line(title: str, text: str) -> None:

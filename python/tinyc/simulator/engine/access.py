@@ -14,6 +14,8 @@ from tinyc.simulator.memory.byte_array import ALLOCATED, INITIALIZED, UNDEFINED,
 from tinyc.simulator.memory.windows import BASES, CTA_STRIDE, SPACE_OF_WINDOW, WINDOW_BITS
 
 PER_THREAD = frozenset({"local", "param::func"})
+#: An address beyond every memory.
+_NOWHERE = np.uint64(1 << 62)
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,11 @@ class Access:
     order: str = "weak"
     scope: str = "sys"
     passes_on: bool = False
+
+    @property
+    def copies_unwritten(self) -> frozenset[str]:
+        """The spaces where this may read what nobody wrote, undefined: compilers copy structures with their padding."""
+        return frozenset({"local"}) if self.passes_on and self.size == 1 else frozenset()
 
     @property
     def size(self) -> int:
@@ -122,9 +129,8 @@ class Access:
 
     def _of_thread(self, batch: Batch, memory: ByteArray, addresses: np.ndarray) -> np.ndarray:
         stride = batch.launch.stride_of[memory.space]
-        threads = batch.warps[:, None] * 32 + np.arange(32)
-        inside = addresses < stride
-        return np.where(inside, addresses + (threads * stride).astype(np.uint64), np.uint64(1 << 62))
+        frames = (batch.threads * stride).astype(np.uint64)
+        return np.where(addresses < stride, addresses + frames, _NOWHERE)
 
     def _part(self, batch: Batch, space: str, memory: ByteArray, addresses: np.ndarray) -> Part:
         index = addresses.view(np.int64) if addresses.dtype == np.uint64 else addresses.astype(np.int64)
@@ -134,17 +140,13 @@ class Access:
 
     def _count(self, part: Part) -> None:
         mask, launch = part.batch.mask, part.batch.launch
-        tally = launch.tallies.get((self, part.space))
-        if tally is None:
-            tally = launch.tallies[self, part.space] = [0, 0, 0, 0]
-        tally[0] += part.index.size
-        if part.space in ("global", "shared"):
-            warps = len(mask) if part.batch.dense else int(mask.any(axis=1).sum())
-            index = part.index if part.batch.dense else part.batch.spread(part.index)
-            needed, ideal = traffic.units(part.space, index, mask, self.size)
-            tally[1] += warps
-            tally[2] += needed
-            tally[3] += ideal
+        tally = launch.tally(self.number, self.kind, part.space, self.size)
+        if part.space not in ("global", "shared"):
+            tally.add(part.index.size)
+            return
+        warps = len(mask) if part.batch.dense else int(mask.any(axis=1).sum())
+        index = part.index if part.batch.dense else part.batch.spread(part.index)
+        tally.add(part.index.size, warps, *traffic.units(part.space, index, mask, self.size))
 
     def _load(self, part: Part) -> np.ndarray:
         view = part.memory.view(self.width, self.count)
@@ -163,10 +165,7 @@ class Access:
         part.batch.launch.observer.accessed(self, part, usable, values)
         if usable is not None:
             words, values = words[usable], values[usable]
-        launch = part.batch.launch
-        launch.progress += not launch.watched or bool((view.data[words] != values).any())
-        view.data[words] = values
-        view.state[words] = view.ready
+        part.batch.launch.store(view, words, values)
 
     def _usable(self, part: Part, view: View, words: np.ndarray, expected: np.generic) -> np.ndarray | None:
         """Return which lanes may go on, None for all of them; report what is wrong with the others."""
@@ -186,7 +185,7 @@ class Access:
         what = f"{verb} {self.size} bytes of {part.space} memory"
         self._report(part, misaligned, "misaligned", f"{what} at an address that is no multiple of {self.size}")
         self._report(part, outside, "out-of-bounds", f"{what} outside of what is allocated")
-        if self.kind != "store" and part.space in ("shared", "local"):
+        if self.kind != "store" and part.space in {"shared", "local"} - self.copies_unwritten:
             unwritten = usable & ~(state & INITIALIZED).astype(bool).all(axis=-1)
             self._report(part, unwritten, "uninitialized", f"{what} that nobody has written")
             undefined = usable & ~unwritten & (state & UNDEFINED).astype(bool).any(axis=-1) & (not self.passes_on)
@@ -199,4 +198,4 @@ class Access:
             address = int(part.index[chosen].flat[0]) + part.memory.base
             if part.space in PER_THREAD:
                 address %= part.batch.launch.stride_of[part.memory.space]
-            part.batch.report(kind, message, lanes, address)
+            part.batch.report(kind, message, lanes, address, part.space)

@@ -1,10 +1,7 @@
-"""The address operands of instructions that access memory, and the words that say how they do.
+"""The address operands of instructions that access memory.
 
-In: `[base+offset]` and modifiers. Out: addresses of [n, 32] u64 in the access' state space. Source: PTX ISA, "Addresses
-as Operands", `ld`, `st`, `atom`.
+In: `[base+offset]`. Out: addresses of [n, 32] u64 in the access' state space. Source: PTX ISA, "Addresses as Operands".
 """
-
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,14 +10,6 @@ from tinyc.simulator.memory.windows import BASES
 from tinyc.simulator.syntax import Address, Immediate, Location, Slot, Vector
 from tinyc.simulator.types import BITS
 
-ORDERS = frozenset({"weak", "relaxed", "acquire", "release", "acq_rel", "volatile", "mmio"})
-SCOPES = frozenset({"cta", "cluster", "gpu", "sys"})
-#: Cache operators, eviction priorities and prefetch sizes: they change no value.
-HINTS = frozenset(
-    {"ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "L2::cache_hint", "L2::64B", "L2::128B", "L2::256B"}
-    | {f"{level}::evict_{rule}" for level in ("L1", "L2") for rule in ("first", "last", "normal", "unchanged")}
-    | {"L1::no_allocate"}
-)
 #: The words of an instruction that name a state space → the engine's name of it.
 SPACES = {
     "global": "global",
@@ -34,39 +23,6 @@ SPACES = {
     "param::func": "param::func",
 }
 VECTORS = {"v2": 2, "v4": 4, "v8": 8}
-
-
-@dataclass(frozen=True)
-class Form:
-    """The modifiers of a load, store or atomic: what is left of them are `words`, in order (operation and type)."""
-
-    space: str
-    order: str
-    scope: str
-    count: int
-    words: tuple[str, ...]
-    cached: bool
-
-
-def form(site: Site, hints: frozenset[str] = HINTS) -> Form:
-    """Return the modifiers of the instruction, sorted; PtxError where one is given twice."""
-    found: dict[str, str] = {}
-    words = []
-    groups = {"order": ORDERS, "scope": SCOPES, "space": frozenset(SPACES), "count": frozenset(VECTORS)}
-    for modifier in site.instruction.modifiers:
-        group = next((name for name, members in groups.items() if modifier in members), None)
-        if group is not None and group not in found:
-            found[group] = modifier
-        elif modifier not in hints:
-            words.append(modifier)
-    return Form(
-        SPACES[found["space"]] if "space" in found else "generic",
-        found.get("order", "weak"),
-        found.get("scope", "sys"),
-        VECTORS[found["count"]] if "count" in found else 1,
-        tuple(words),
-        "L2::cache_hint" in site.instruction.modifiers,
-    )
 
 
 def address(site: Site, operand: object, space: str) -> tuple[str, Read]:
@@ -102,7 +58,7 @@ def _of_variable(site: Site, base: Location, offset: int, space: str) -> tuple[s
 
 def _of_register(site: Site, base: Slot, offset: int) -> Read:
     bits = BITS[base.type]
-    if bits not in (32, 64):
+    if bits not in (32, 64) or base.type[0] == "f":
         site.fail(f"register '{base.name}' of type {base.type} holds no address")
     read = site.reader(base, f"u{bits}")
     site.decides(base, "an address")

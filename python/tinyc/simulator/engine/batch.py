@@ -10,6 +10,10 @@ import numpy as np
 if TYPE_CHECKING:
     from tinyc.simulator.engine.cta import Cta
 
+#: Lanes of a warp, and their numbers.
+WARP = 32
+LANES = np.arange(WARP)
+
 
 class Batch:
     """Lanes of some warps of a CTA that are at one program counter.
@@ -31,6 +35,17 @@ class Batch:
         self.mask = mask
         self.covers = covers
         self.dense = bool(mask.all())
+
+    @property
+    def threads(self) -> np.ndarray:
+        """The numbers in their CTA of all lanes of these warps: [n, 32]."""
+        return self.warps[:, None] * WARP + LANES
+
+    def in_cta(self, lanes: np.ndarray | None = None) -> np.ndarray:
+        """Return `lanes: [n, 32]` of this batch (those that execute where None) as lanes of the CTA: [warps, 32]."""
+        places = self.cta.no_lanes()
+        places[self.warps] = self.mask if lanes is None else lanes
+        return places
 
     def narrowed(self, mask: np.ndarray) -> "Batch":
         """Return the same warps with only the lanes of `mask`, which are some of this batch's."""
@@ -87,12 +102,19 @@ class Batch:
             self.cta.diverge()
             self.update(self.cta.pc, target)
 
-    def report(self, kind: str, message: str, lanes: np.ndarray | None = None, address: int | None = None) -> None:
-        """Record a finding of kind `kind` at the instruction that runs, by `lanes: [n, 32]` (all where None)."""
-        lanes = self.mask if lanes is None else lanes
-        places = np.zeros(self.cta.exists.shape, bool)
-        places[self.warps] = lanes
-        self.launch.findings.add(kind, message, self.cta, self.cta.at, places, address)
+    def report(
+        self,
+        kind: str,
+        message: str,
+        lanes: np.ndarray | None = None,
+        address: int | None = None,
+        space: str = "shared",
+    ) -> None:
+        """Record a finding of kind `kind` at the instruction that runs, by `lanes: [n, 32]` (all where None).
+
+        `address` is one of `space`.
+        """
+        self.cta.report(kind, message, self.cta.at, self.in_cta(lanes), address, space)
 
 
 def _rows(warps: np.ndarray, warp_count: int) -> "slice | np.ndarray | None":

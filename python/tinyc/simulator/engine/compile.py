@@ -96,7 +96,7 @@ def _guarded(site: Site, step: Step) -> Step:
         return step
     read, negated, following = site.reader(guard.register, "pred"), guard.negated, site.index + 1
 
-    def guarded(batch: Batch):
+    def guarded(batch: Batch) -> bool | None:
         chosen = read(batch)
         mask = batch.mask & (~chosen if negated else chosen)
         count = np.count_nonzero(mask)

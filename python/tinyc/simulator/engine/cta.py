@@ -1,7 +1,8 @@
 """The state of one CTA: where each of its threads is, their registers, memory, and what they wait for."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 
@@ -12,7 +13,8 @@ from tinyc.simulator.memory.byte_array import ByteArray
 if TYPE_CHECKING:
     from tinyc.simulator.engine.launch import Launch
 
-WARP = 32
+T = TypeVar("T")
+
 #: The type in which registers of each width (bits) are kept; 128 bits are two words in a last axis.
 STORAGE = {1: np.bool_, 8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64, 128: np.uint64}
 
@@ -38,7 +40,7 @@ class Cta:
 
     Shapes: [warps, 32] for `exists` (there is such a thread), `alive` (it has not exited), `ready` (it waits for
     nothing), `pc`, `depth` and every register. While all living threads are at one instruction that is `uniform`, and
-    `pc` is out of date; `at` is the instruction that runs.
+    `pc` is out of date; `at` is the instruction that runs. `carry` is the condition code of extended arithmetic.
     """
 
     launch: "Launch"
@@ -52,8 +54,7 @@ class Cta:
     parameters: ByteArray
     peers: "list[Cta]" = field(default_factory=list)
     waits: list[Wait] = field(default_factory=list)
-    barriers: dict = field(default_factory=dict)
-    #: Instruction → lanes that wait there for other lanes of their warp.
+    #: Instruction → which lanes of its warp (bits) each lane waits for there; 0 for those that do not wait.
     gathering: dict[int, np.ndarray] = field(default_factory=dict)
     #: Aligned barriers that take parts of warps, since the rest cannot come; the finding is recorded.
     partial: set[int] = field(default_factory=set)
@@ -61,10 +62,9 @@ class Cta:
     written: dict[int, np.ndarray] = field(default_factory=dict)
     #: Copies that its threads have issued and that have not landed.
     flights: Flights = field(default_factory=Flights)
-    #: State of handlers that is one CTA's, under their own names.
-    extensions: dict = field(default_factory=dict)
     #: Call depth → where each lane goes on when it returns from there.
     stack: list[np.ndarray] = field(default_factory=list)
+    _states: dict[object, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.warp_count = len(self.exists)
@@ -73,6 +73,7 @@ class Cta:
         self.pc = np.zeros(self.exists.shape, np.int64)
         self.depth = np.zeros(self.exists.shape, np.int64)
         self.last_turn = np.zeros(self.exists.shape, np.int64)
+        self.carry = self.no_lanes()
         self.uniform: int | None = self.launch.program.entry
         self.at = 0
         self.turn = 0
@@ -86,6 +87,12 @@ class Cta:
         """Whether no thread lives."""
         return not self.alive.any()
 
+    def state_of(self, make: Callable[["Cta"], T]) -> T:
+        """Return what instructions of one family keep for this CTA: what `make` gave when it was first asked for."""
+        if make not in self._states:
+            self._states[make] = make(self)
+        return cast("T", self._states[make])
+
     def diverge(self) -> None:
         """Keep a program counter for each thread from now on."""
         if self.uniform is not None:
@@ -97,11 +104,11 @@ class Cta:
         self.diverge()
         batch.update(self.alive, False)
         batch.update(self.ready, False)
-        for at, lanes in list(self.gathering.items()):
-            rows = batch.warps[lanes[batch.warps].any(axis=1)]
-            self.ready[rows] |= lanes[rows]
-            lanes[rows] = False
-            if not lanes.any():
+        for at, members in list(self.gathering.items()):
+            rows = batch.warps[members[batch.warps].any(axis=1)]
+            self.ready[rows] |= members[rows] != 0
+            members[rows] = 0
+            if not members.any():
                 del self.gathering[at]
         if not self.finished:
             self.everyone = self._everyone()
@@ -111,9 +118,7 @@ class Cta:
         self.diverge()
         batch.update(self.pc, following)
         batch.update(self.ready, False)
-        places = np.zeros(self.exists.shape, bool)
-        places[batch.warps] = batch.mask
-        wait.lanes |= places
+        wait.lanes |= batch.in_cta()
         if wait not in self.waits:
             self.waits.append(wait)
 
@@ -132,3 +137,25 @@ class Cta:
     def no_lanes(self) -> np.ndarray:
         """Return an empty set of lanes: [warps, 32]."""
         return np.zeros(self.exists.shape, bool)
+
+    def lanes_of(self, threads: "np.ndarray | int") -> np.ndarray:
+        """Return the lanes that are the threads of these numbers: [warps, 32]."""
+        lanes = self.no_lanes()
+        lanes.flat[threads] = True
+        return lanes
+
+    def report(
+        self,
+        kind: str,
+        message: str,
+        at: int,
+        lanes: np.ndarray,
+        address: int | None = None,
+        space: str = "shared",
+        other_line: int | None = None,
+    ) -> None:
+        """Record a finding of kind `kind` at instruction `at`, by `lanes: [warps, 32]`.
+
+        `address` is one of `space`; `other_line` is the line that the message leaves open (`findings.OTHER_LINES`).
+        """
+        self.launch.findings.add(kind, message, self, at, lanes, address, space, other_line)

@@ -1,13 +1,21 @@
-"""The findings of a launch while it runs: one for each kind and instruction, with the first threads and a count."""
+"""The findings of a launch while it runs: one for each kind, instruction and message, with first threads and a count.
 
-from dataclasses import dataclass, field
+A message that names the line of another access does so where `OTHER_LINES` stands in it: lost barriers in unrolled code
+make one finding with several such lines.
+"""
+
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from tinyc.simulator.code import Code
 from tinyc.simulator.engine.cta import Cta
+from tinyc.simulator.engine.shared_names import SharedNames
 from tinyc.simulator.report import ALWAYS, KINDS, Finding, Thread
-from tinyc.simulator.syntax import Instruction
 
+#: Stands in a message for "line 60", or "lines 60, 64".
+OTHER_LINES = "{lines}"
+_NAMED_LINES = 8
 _NAMED_THREADS = 16
 
 
@@ -15,37 +23,59 @@ _NAMED_THREADS = 16
 class Findings:
     """Collects what handlers report; kinds that no check in `checks` makes are dropped."""
 
-    instructions: tuple[Instruction, ...]
+    code: Code
     block: tuple[int, int, int]
+    dynamic_shared_bytes: int
     checks: frozenset[str]
-    found: dict[tuple[str, int, str], Finding] = field(default_factory=dict)
+    _found: dict[tuple[str, int, str], Finding] = field(default_factory=dict)
+    _lines: dict[tuple[str, int, str], list[int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.kinds = {kind for check in self.checks for kind in KINDS.get(check, ())} | set(ALWAYS)
+        self._names = SharedNames.of(self.code, self.dynamic_shared_bytes)
 
-    def add(self, kind: str, message: str, cta: Cta, at: int, lanes: np.ndarray, address: int | None = None) -> None:
-        """Record that `lanes: [warps, 32]` of a CTA did wrong at instruction `at`."""
+    @property
+    def found(self) -> list[Finding]:
+        """What was found, in the order of the first time."""
+        return [replace(each, message=self._message(key)) for key, each in self._found.items()]
+
+    def add(
+        self,
+        kind: str,
+        message: str,
+        cta: Cta,
+        at: int,
+        lanes: np.ndarray,
+        address: int | None = None,
+        space: str = "shared",
+        other_line: int | None = None,
+    ) -> None:
+        """Record that `lanes: [warps, 32]` of a CTA did wrong at instruction `at`; the rest is as for `Cta.report`."""
         if kind not in self.kinds:
             return
+        if kind == "out-of-bounds" and address is not None and space == "shared":
+            message += self._names.remedy(address)
         key, count = (kind, at, message), int(lanes.sum())
-        known = self.found.get(key)
-        occurrences = count + (known.occurrences if known else 0)
+        lines = self._lines.setdefault(key, [])
+        if other_line is not None and other_line not in lines:
+            lines.append(other_line)
+        known = self._found.get(key)
         if known is not None:
-            self.found[key] = _counted(known, occurrences)
+            self._found[key] = replace(known, occurrences=known.occurrences + count)
             return
-        instruction = self.instructions[at]
-        source = instruction.source
-        place = f"{source.file}:{source.line}:{source.column}" if source else None
+        instruction = self.code.instructions[at]
+        place = str(instruction.source) if instruction.source else None
         threads = tuple(self.thread(cta, number) for number in np.flatnonzero(lanes)[:_NAMED_THREADS].tolist())
-        self.found[key] = Finding(kind, message, instruction.line, threads, address, place, occurrences)
+        variable = self._names.name(address) if address is not None and space == "shared" else None
+        self._found[key] = Finding(kind, message, instruction.line, threads, address, place, count, variable)
+
+    def _message(self, key: tuple[str, int, str]) -> str:
+        """Return the message with the lines of the other accesses, a few at most."""
+        lines = sorted(self._lines[key])
+        named = ", ".join(map(str, lines[:_NAMED_LINES])) + (" …" if len(lines) > _NAMED_LINES else "")
+        return key[2].replace(OTHER_LINES, f"line{'s' * (len(lines) > 1)} {named}")
 
     def thread(self, cta: Cta, number: int) -> Thread:
         """Return the thread that is lane number `number` of a CTA, counted over all warps."""
         x, y, _ = self.block
         return Thread(cta.index, (number % x, number // x % y, number // (x * y)))
-
-
-def _counted(finding: Finding, occurrences: int) -> Finding:
-    return Finding(
-        finding.kind, finding.message, finding.line, finding.threads, finding.address, finding.source, occurrences
-    )

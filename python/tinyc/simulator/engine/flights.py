@@ -27,9 +27,6 @@ class Flights:
 
     under_way: deque[Flight] = field(default_factory=deque)
 
-    def __bool__(self) -> bool:
-        return bool(self.under_way)
-
     def start(self, flight: Flight, turn: int) -> None:
         """Let a copy begin, at turn `turn` of its CTA."""
         flight.due = turn + _TURNS_IN_FLIGHT

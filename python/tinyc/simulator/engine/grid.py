@@ -40,7 +40,7 @@ def run_grid(launch: Launch) -> None:
         if not resident:
             return
         shares = [_run_cluster(each) for each in resident]
-        resident = deque(each for each in resident if not _is_done(each))
+        resident = deque(each for each in resident if not _retires(each))
         # If all of them wait, they may do so for CTAs that have not begun: as many again as there are.
         wanted = max(1, len(resident)) if all(share.waits for share in shares) else 1
         is_suspicious = detector.is_suspicious()
@@ -65,8 +65,8 @@ def _clusters(launch: Launch) -> Iterator[list[Cta]]:
         yield ctas
 
 
-def _is_done(cluster: list[Cta]) -> bool:
-    """Return whether all threads of a cluster have exited; what their mbarriers still expect never comes then."""
+def _retires(cluster: list[Cta]) -> bool:
+    """Return whether all threads of a cluster have exited, and report what their mbarriers still expect then."""
     if not all(cta.finished for cta in cluster):
         return False
     for cta in cluster:
@@ -111,6 +111,8 @@ def _run_cluster(cluster: list[Cta]) -> _Share:
 
 def run_turns(cta: Cta, turns: int) -> bool:
     """Run up to `turns` straight runs of a CTA's threads; return whether there was any."""
+    if cta.finished:
+        return False
     launch, program = cta.launch, cta.launch.program
     counts = launch.counts
     cta.flights.land_due(cta.turn)

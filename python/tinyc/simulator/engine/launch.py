@@ -1,16 +1,18 @@
 """What all CTAs of a launch share: its shape, memory, findings, tallies, and who observes it."""
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from tinyc.simulator.asynchronous.tensor_map import TensorMap
-from tinyc.simulator.engine.access import Access
+from tinyc.simulator.engine.batch import WARP
 from tinyc.simulator.engine.compile import Executable
-from tinyc.simulator.engine.cta import STORAGE, WARP, Cta
+from tinyc.simulator.engine.cta import STORAGE, Cta
 from tinyc.simulator.engine.findings import Findings
 from tinyc.simulator.engine.observer import Observer
-from tinyc.simulator.memory.byte_array import ByteArray
+from tinyc.simulator.memory.byte_array import ALLOCATED, READY, ByteArray, View
+from tinyc.simulator.memory.traffic import Tally
 from tinyc.simulator.memory.windows import LOCAL_START, SHARED_START
 from tinyc.simulator.types import BITS
 
@@ -21,11 +23,11 @@ _FRAME_ALIGNMENT = 64
 class Launch:
     """One launch: `memory` is global memory, `constants` the `.const` variables, `arguments` the parameters' bytes.
 
-    `module_base` is the address of the module's global variables; `tallies` has, for (access, space), the lanes,
-    requests, units and fewest units of its accesses; `tensor_maps` has the tensor maps by the number of their argument,
-    each with the address of its array. `ticks` counts what was run, `progress` what may end a wait,
-    `cta_count` the CTAs that have begun. While the launch is `watched`, a store of what is there already is no
-    progress; `skipped_time` is what the clocks show beside the ticks.
+    `module_base` is the address of the module's global variables; `tallies` counts accesses by (instruction, kind,
+    space, bytes of a lane); `tensor_maps` has the tensor maps by the number of their argument, each with the address of
+    its array. `ticks` counts what was run, `skipped_time` is what the clocks show beside it, `cta_count` counts the
+    CTAs that have begun. `progress` counts what may end a wait; while the launch is `watched`, what an endless loop may
+    do in every round is none: a store of what is there already, the end of a phase or of a barrier.
     """
 
     program: Executable
@@ -39,8 +41,8 @@ class Launch:
     module_base: int
     findings: Findings
     observer: Observer = field(default_factory=Observer)
-    tallies: dict[tuple[Access, str], list[int]] = field(default_factory=dict)
-    fences: dict[str, int] = field(default_factory=dict)
+    tallies: dict[tuple[int, str, str, int], Tally] = field(default_factory=dict)
+    fences: Counter[str] = field(default_factory=Counter)
     explicit_cluster: bool = False
     tensor_maps: dict[int, tuple[TensorMap, int]] = field(default_factory=dict)
     barriers: int = 0
@@ -75,6 +77,20 @@ class Launch:
         """Warps of a CTA."""
         return -(-self.thread_count // WARP)
 
+    def tally(self, number: int, kind: str, space: str, size: int) -> Tally:
+        """Return the tally of accesses by instruction `number`: "load", "store" or "atomic", `size` bytes of a lane."""
+        key = (number, kind, space, size)
+        found = self.tallies.get(key)
+        if found is None:
+            found = self.tallies[key] = Tally()
+        return found
+
+    def store(self, view: View, words: np.ndarray, values: np.ndarray) -> None:
+        """Set words of a memory."""
+        self.progress += not self.watched or bool((view.data[words] != values).any())
+        view.data[words] = values
+        view.state[words] = view.ready
+
     def new_cta(self, index: tuple[int, int, int], rank: int) -> Cta:
         """Return a CTA whose threads stand at the kernel's first instruction."""
         code = self.program.code
@@ -108,7 +124,7 @@ class Launch:
         stride = self.stride_of[space]
         memory = ByteArray(space, 0, stride * self.warp_count * WARP)
         frames = memory.state[: stride * self.warp_count * WARP].reshape(-1, stride)
-        frames[:, LOCAL_START : LOCAL_START + size] = 3 if initialized else 1
+        frames[:, LOCAL_START : LOCAL_START + size] = READY if initialized else ALLOCATED
         return memory
 
 

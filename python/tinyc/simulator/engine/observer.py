@@ -83,14 +83,15 @@ class Observer:
             access: what the instruction does, `access.size` bytes for each lane.
             part: the lanes and the place of each.
             usable: which of `part.index` are accesses in bounds; all where None.
-            values: the words that are stored, in the shape of `part.index` (and a last axis for several words).
+            values: the words that are stored, in the shape of `part.index` (and a last axis for several words); for a
+                compare-and-swap, which is told of behind its end, whether each lane has written: [k].
         """
 
-    def arrived(self, cta: "Cta", phase: Phase, lanes: np.ndarray) -> None:
-        """Note that lanes arrive (with release semantics) at a phase of a synchronisation."""
+    def arrived(self, cta: "Cta", phase: Phase, lanes: np.ndarray, relaxed: bool = False) -> None:
+        """Note that lanes arrive (with release semantics, or `relaxed`) at a phase of a synchronisation."""
 
-    def departed(self, cta: "Cta", phase: Phase, lanes: np.ndarray) -> None:
-        """Note that lanes learn (with acquire semantics) that a phase of a synchronisation is complete."""
+    def departed(self, cta: "Cta", phase: Phase, lanes: np.ndarray, relaxed: bool = False) -> None:
+        """Note that lanes learn (with acquire semantics, or `relaxed`) that a phase is complete."""
 
     def gathered(self, batch: Batch, members: np.ndarray) -> None:
         """Note that the lanes of each warp met at `bar.warp.sync`; `members: [n, 32]`."""

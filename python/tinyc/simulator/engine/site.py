@@ -29,7 +29,7 @@ from tinyc.simulator.syntax import (
     Slot,
     Special,
 )
-from tinyc.simulator.types import BITS
+from tinyc.simulator.types import BITS, agree
 
 if TYPE_CHECKING:
     from tinyc.simulator.code import Code
@@ -58,6 +58,11 @@ _OPERAND_BITS = BITS | {
 _STARTS = {"shared": SHARED_START, "local": LOCAL_START, "param::func": LOCAL_START, "param::entry": 0, "const": 0}
 
 
+#: Instructions whose registers may be wider than their types. Source: PTX ISA, "Operand Size Exceeding Instruction-Type
+#: Size".
+_WIDENING = frozenset({"ld", "ldu", "st", "cvt"})
+
+
 def _nothing(batch: Batch) -> None:
     """Do nothing: no state of a register changes."""
 
@@ -79,6 +84,8 @@ class Site:
     #: What undefined operands do to the results; those of a call's returns are apart.
     flows: list[Flow] = field(default_factory=list)
     return_flows: list[Flow] = field(default_factory=list)
+    #: State spaces whose unwritten bytes the instruction may copy: it gives an undefined value for them.
+    copies_unwritten: frozenset[str] = frozenset()
     #: Register → what its value decides ("an address"): it must be defined.
     roles: dict[int, str] = field(default_factory=dict)
     #: The step for where sources of its only flow may be undefined: it is given how to read the state of each.
@@ -98,6 +105,11 @@ class Site:
             self.reads.add(self.guard_slot)
 
     @property
+    def name(self) -> str:
+        """The opcode with its modifiers."""
+        return ".".join((self.instruction.opcode, *self.instruction.modifiers))
+
+    @property
     def guard_slot(self) -> int | None:
         """The number of the register that guards the instruction, None without a guard."""
         guard = self.instruction.guard
@@ -109,15 +121,21 @@ class Site:
 
     def unknown(self) -> NoReturn:
         """Raise PtxError: the simulator does not know this instruction."""
-        name = ".".join((self.instruction.opcode, *self.instruction.modifiers))
-        self.fail(f"'{name}' is not an instruction that the simulator knows")
+        self.fail(f"'{self.name}' is not an instruction that the simulator knows")
 
-    def operands(self, count: int) -> tuple[Operand, ...]:
-        """Return the operands, which are `count`; PtxError otherwise."""
+    def operands(self, *counts: int) -> tuple[Operand, ...]:
+        """Return the operands; PtxError where there are not as many as one of `counts` says."""
         found = self.instruction.operands
-        if len(found) != count:
-            self.fail(f"'{self.instruction.opcode}' takes {count} operands; {len(found)} are given")
+        if len(found) not in counts:
+            wanted = " or ".join(map(str, counts))
+            self.fail(f"'{self.name}' takes {wanted} operand{'' if counts == (1,) else 's'}, not {len(found)}")
         return found
+
+    def constant(self, operand: object, what: str) -> int:
+        """Return an operand that must be a constant, an integer and not negative; `what` it is, for the PtxError."""
+        if not isinstance(operand, Immediate) or operand.kind != "int" or operand.value < 0:
+            self.fail(f"'{self.name}' takes a constant {what}, not negative")
+        return int(operand.value)
 
     @property
     def carry(self) -> Slot:
@@ -142,11 +160,21 @@ class Site:
         """Return how to get an operand's bits as `type_name`: arrays of [n, 32], or [1, 1] where all lanes agree."""
         if isinstance(operand, Slot):
             self.reads.add(operand.index)
+            if not self._agrees(operand, type_name):
+                self.fail(f"register '{operand.name}' of type {operand.type} is no operand of type {type_name}")
             return self.copier(operand, type_name)
-        if isinstance(operand, Negated):
+        if isinstance(operand, Negated) and type_name == "pred":
             read = self.reader(operand.register, "pred")
             return lambda batch: ~read(batch)
         return self._constant_reader(operand, type_name)
+
+    def _agrees(self, register: Slot, type_name: str) -> bool:
+        """Return whether a register's type goes with an operand's; only a few instructions take a wider one."""
+        have, want = BITS[register.type], type_bits(type_name)
+        takes_wider = (
+            self.instruction.opcode in _WIDENING and want > 1 and (register.type[0] != "f" or type_name[0] == "b")
+        )
+        return agree(register.type, type_name) and (have == want or takes_wider)
 
     def copier(self, operand: Slot, type_name: str) -> Read:
         """Return how to get a register's bits, without noting that the instruction reads it."""
@@ -164,10 +192,10 @@ class Site:
         if isinstance(operand, Immediate):
             constant = self._immediate(operand, type_name)
             return lambda batch: constant
-        if type_bits(type_name) == 1:
-            self.fail("a predicate is expected")
         if isinstance(operand, Special):
             return special_reader(self, operand, type_name)
+        if type_bits(type_name) == 1:
+            self.fail("a predicate is expected")
         if isinstance(operand, FunctionAddress):
             constant = np.full((1, 1), operand.address, WORDS[type_bits(type_name) // 8])
             return lambda batch: constant
@@ -179,10 +207,13 @@ class Site:
         bits = type_bits(type_name)
         if bits == 1:
             return np.full((1, 1), bool(operand.bits))
-        if type_name == "f32" and operand.kind == "f64":
-            return np.full((1, 1), operand.value, np.float32).view(np.uint32)
-        if operand.kind == "f64" and bits != 64:
-            self.fail(f"a constant of 64 bits is no operand of type {type_name}")
+        if not agree("s64" if operand.kind == "int" else operand.kind, type_name):
+            self.fail(f"a constant of type {operand.kind} is no operand of type {type_name}")
+        if operand.kind != "int" and BITS[operand.kind] != bits:
+            if type_name not in ("f32", "f64"):
+                self.fail(f"a constant of type {operand.kind} is no operand of type {type_name}")
+            with np.errstate(over="ignore"):
+                return np.full((1, 1), operand.value, f"f{bits // 8}").view(WORDS[bits // 8])
         if bits == 128:
             low, high = operand.bits & ~(-1 << 64), -(operand.value < 0)
             return np.array([[[low, high & ~(-1 << 64)]]], np.uint64)
@@ -205,10 +236,8 @@ class Site:
             self.fail("a register is expected for the result")
         slot, have, want = operand.index, BITS[operand.type], type_bits(type_name)
         self.writes.add(slot)
-        if have < want or (want == 1) != (have == 1):
-            self.fail(
-                f"register '{operand.name}' of type {operand.type} is too narrow for a result of type {type_name}"
-            )
+        if have < want or not self._agrees(operand, type_name):
+            self.fail(f"register '{operand.name}' of type {operand.type} is no result of type {type_name}")
         if have == want:
             return lambda batch, values: batch.write(batch.registers[slot], values)
         if have == 128:

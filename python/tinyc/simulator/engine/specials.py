@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tinyc.simulator.engine.batch import Batch
+from tinyc.simulator.engine.batch import LANES, Batch
 from tinyc.simulator.memory.byte_array import WORDS
+from tinyc.simulator.memory.windows import SHARED_START
 from tinyc.simulator.syntax import Special
 from tinyc.simulator.types import BITS
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from tinyc.simulator.engine.site import Read, Site
 
 _AXES = {"x": 0, "y": 1, "z": 2}
-_LANES = np.arange(32, dtype=np.uint64)
+_LANES = LANES.astype(np.uint64)
 _LANE_MASKS = {
     "%lanemask_eq": np.uint64(1) << _LANES,
     "%lanemask_lt": (np.uint64(1) << _LANES) - np.uint64(1),
@@ -50,7 +51,7 @@ _SCALARS: dict[str, Callable[[Batch], int]] = {
     "%total_smem_size": lambda batch: batch.launch.shared_bytes,
     "%aggr_smem_size": lambda batch: batch.launch.shared_bytes,
     "%reserved_smem_offset_begin": lambda batch: 0,
-    "%reserved_smem_offset_end": lambda batch: 1024,
+    "%reserved_smem_offset_end": lambda batch: SHARED_START,
     "%clock": lambda batch: batch.launch.time,
     "%clock_hi": lambda batch: batch.launch.time >> 32,
     "%clock64": lambda batch: batch.launch.time,
@@ -58,6 +59,8 @@ _SCALARS: dict[str, Callable[[Batch], int]] = {
     "%globaltimer_lo": lambda batch: batch.launch.time,
     "%globaltimer_hi": lambda batch: batch.launch.time >> 32,
 }
+#: Set by the driver, for nobody knows what: zeros.
+_ENVIRONMENT = frozenset(f"%envreg{number}" for number in range(32))
 #: Registers of 64 bits; all others have 32.
 _WIDE = {"%gridid", "%clock64", "%globaltimer"}
 
@@ -69,8 +72,12 @@ def special_reader(site: "Site", operand: Special, type_name: str) -> "Read":
         if operand.name != "%is_explicit_cluster":
             site.fail(f"'{operand.name}' is no predicate")
         return lambda batch: np.full((1, 1), batch.launch.explicit_cluster)
-    word, mask = WORDS[bits // 8], ~(-1 << min(bits, 64 if operand.name in _WIDE else 32))
     name = operand.name
+    if site.instruction.opcode not in ("mov", "cvt"):
+        site.fail(f"special register '{name}' is read by mov and cvt only")
+    if (bits > 32 and name not in _WIDE) or (bits < 64 and name in _WIDE):
+        site.fail(f"special register '{name}' is no operand of type {type_name}")
+    word, mask = WORDS[bits // 8], ~(-1 << bits)
     if name == "%tid" or name in _VECTORS:
         return _component(site, operand, word)
     if operand.component is not None:
@@ -86,7 +93,7 @@ def special_reader(site: "Site", operand: Special, type_name: str) -> "Read":
     if name in _SCALARS:
         read = _SCALARS[name]
         return lambda batch: np.full((1, 1), read(batch) & mask, word)
-    if name.startswith("%envreg") and name[7:].isdigit() and int(name[7:]) < 32:
+    if name in _ENVIRONMENT:
         return lambda batch: np.zeros((1, 1), word)
     site.fail(f"'{name}' is not a special register that the simulator knows")
 

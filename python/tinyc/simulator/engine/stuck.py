@@ -176,15 +176,20 @@ def give_up(ctas: Sequence[Cta]) -> None:
 
 
 def _report(cta: Cta) -> None:
-    add = cta.launch.findings.add
     for wait in cta.waits:
         lanes = wait.lanes & cta.alive & ~cta.ready
         if lanes.any():
-            add("deadlock", f"waits for {wait.what}, which never comes", cta, wait.at, lanes)
-    for at, lanes in cta.gathering.items():
-        add("deadlock", "waits for lanes of its warp that never come to this instruction", cta, at, lanes)
+            cta.report("deadlock", f"waits for {wait.what}, which never comes", wait.at, lanes)
+    for members in cta.gathering.values():
+        _report_gathering(cta, members != 0)
     spinning = cta.ready & ~mbarriers(cta).report_tests()
     if spinning.any():
         places = _places(cta)
         at = int(places[spinning].min())
-        add("deadlock", "spins for ever: nothing changes what it looks at", cta, at, spinning & (places == at))
+        cta.report("deadlock", "spins for ever: nothing changes what it looks at", at, spinning & (places == at))
+
+
+def _report_gathering(cta: Cta, lanes: np.ndarray) -> None:
+    for at in np.unique(cta.pc[lanes]).tolist():
+        here = lanes & (cta.pc == at)
+        cta.report("deadlock", "waits for lanes of its warp that never come to this instruction", at, here)

@@ -15,7 +15,6 @@ from tinyc.simulator.matrix.fragments import LANES, accumulator
 from tinyc.simulator.matrix.modifiers import Modifiers
 
 EDGE = 8  # rows, and elements of a row
-ROW_BYTES = 16  # also the alignment of a row's address
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from tinyc.simulator.memory.byte_array import ByteArray
 from tinyc.simulator.syntax import Location, Variable
 
 MAP_BYTES = 128
+_POINTER = "; of an array the kernel gets the address (8 bytes), of a TensorMap (tma:{…}) the 128 bytes of the map"
 _MAP_MARK = b"tinyCmap"
 AddressOf = Callable[[np.ndarray], int]
 
@@ -34,8 +35,11 @@ def arguments(parameters: Sequence[Location], size: int, given: Sequence[object]
         variable = location.variable
         contents = _bytes(number, variable, argument, address_of)
         if len(contents) != variable.size:
-            what = f"{len(contents)} bytes are given for parameter {number} '{variable.name}'"
-            raise TinycError("InputMismatch", f"{what}, which has {variable.size}")
+            what = (
+                f"{len(contents)} bytes are given for parameter {number} '{variable.name}', which has {variable.size}"
+            )
+            is_pointer = isinstance(argument, np.ndarray)
+            raise TinycError("InputMismatch", what + (_POINTER if is_pointer else ""))
         end = location.offset + variable.size
         memory.data[location.offset : end] = np.frombuffer(contents, np.uint8)
         memory.allocate(location.offset, variable.size, initialized=True)
@@ -45,6 +49,16 @@ def arguments(parameters: Sequence[Location], size: int, given: Sequence[object]
 def map_number(contents: bytes) -> int | None:
     """Return which argument the 128 bytes of a tensor map are of, None for bytes that are no tensor map."""
     return int.from_bytes(contents[8:16], "little") if contents[:8] == _MAP_MARK else None
+
+
+def _check_kind(number: int, variable: Variable, argument: np.generic) -> None:
+    """Check that a number is an integer or a float as its parameter is, where that has either type."""
+    wanted = {"u": "an integer", "s": "an integer", "f": "a float"}.get(variable.type[0])
+    kind = "an integer" if argument.dtype.kind in "iub" else "a float"
+    if wanted not in (None, kind) and not variable.shape:
+        name = argument.dtype.name
+        message = f"parameter {number} '{variable.name}' is {wanted} (.{variable.type}); {kind}, {name}, is given"
+        raise TinycError("InputMismatch", message)
 
 
 def _declared(variable: Variable) -> str:
@@ -58,8 +72,12 @@ def _map_bytes(number: int, address: int) -> bytes:
 
 def _bytes(number: int, variable: Variable, argument: object, address_of: AddressOf) -> bytes:
     if isinstance(argument, np.generic):
+        _check_kind(number, variable, argument)
         return argument.tobytes()
     if isinstance(argument, np.ndarray):
+        if argument.dtype.hasobject or argument.dtype != argument.dtype.newbyteorder("<"):
+            what = f"the array for parameter {number} '{variable.name}' holds {argument.dtype.str}"
+            raise TinycError("InputMismatch", f"{what}; a GPU reads numbers in little-endian order")
         return np.uint64(address_of(argument)).tobytes()
     if isinstance(argument, bytes | bytearray | memoryview):
         return bytes(argument)
@@ -68,6 +86,6 @@ def _bytes(number: int, variable: Variable, argument: object, address_of: Addres
     kind = type(argument).__name__
     raise TinycError(
         "InputMismatch",
-        f"a {kind} is given for parameter {number} '{variable.name}'; give an array, a numpy scalar of its width "
+        f"'{kind}' is no argument for parameter {number} '{variable.name}'; give an array, a numpy scalar of its width "
         f"({variable.size} bytes) such as np.int32(1024), bytes, or a TensorMap",
     )

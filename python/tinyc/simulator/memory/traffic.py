@@ -5,13 +5,38 @@ multiple of 128 bytes, so that each pattern is counted once. Source: CUDA C++ Pr
 5.x" (shared memory: 32 banks of 4 bytes; 8-byte accesses go by half warps and 16-byte ones by quarters).
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
 SECTOR_BYTES = 32
-_BANKS = 32
+_BANKS, _BANK_BYTES = 32, 4
+#: What shared memory moves in one pass.
+PASS_BYTES = _BANKS * _BANK_BYTES
 _LINE_BYTES = 128
 _NO_LANE = -1
 _KEPT_PATTERNS = 4096
+
+
+@dataclass(slots=True)
+class Tally:
+    """Accesses of one kind: by `lanes`, by `requests` of warps, by the `units` that these take, and could do with.
+
+    Units are sectors of global memory and passes of shared memory; other spaces have lanes only.
+    """
+
+    lanes: int = 0
+    requests: int = 0
+    units: int = 0
+    fewest: int = 0
+
+    def add(self, lanes: int, requests: int = 0, units: int = 0, fewest: int = 0) -> None:
+        """Count more of them."""
+        self.lanes += lanes
+        self.requests += requests
+        self.units += units
+        self.fewest += fewest
+
 
 _patterns: dict[tuple[str, int, bytes], tuple[int, int]] = {}
 
@@ -39,12 +64,12 @@ def _sectors(places: np.ndarray, lanes: np.ndarray, size: int) -> tuple[int, int
 
 
 def _passes(places: np.ndarray, lanes: np.ndarray, size: int) -> tuple[int, int]:
-    lanes_together = 32 * 4 // max(size, 4)
+    lanes_together = PASS_BYTES // max(size, _BANK_BYTES)
     needed = groups = 0
-    for start in range(0, 32, lanes_together):
+    for start in range(0, _BANKS, lanes_together):
         chosen = places[(lanes >= start) & (lanes < start + lanes_together)]
         if chosen.size:
-            words = np.unique((chosen[:, None] + np.arange(0, size, 4)) // 4)
+            words = np.unique((chosen[:, None] + np.arange(0, size, _BANK_BYTES)) // _BANK_BYTES)
             needed += int(np.bincount(words % _BANKS).max())
             groups += 1
     return needed, groups

@@ -52,13 +52,18 @@ class Accesses:
         Shapes: earlier: [k], with further axes for several granules and slots.
         """
         mine = self.threads.reshape(-1, *[1] * (earlier.ndim - 1))
-        candidates = (earlier != 0) & (stamp.threads_of(earlier) != mine)
+        foreign = stamp.threads_of(earlier) != mine
+        candidates = (earlier != 0) & (foreign | (earlier & stamp.OTHER != 0))
         if not candidates.any():
             return None
         where = np.flatnonzero(candidates)
-        left = self._unordered(
-            messages, np.broadcast_to(mine, earlier.shape).reshape(-1)[where], earlier.reshape(-1)[where]
-        )
+        foreign, stamps = foreign.reshape(-1)[where], earlier.reshape(-1)[where]
+        mine = np.broadcast_to(mine, earlier.shape).reshape(-1)[where]
+        left = foreign & self._unordered(messages, mine, stamps)
+        if (stamps & stamp.OTHER).any():
+            others = stamp.of_other(stamps)
+            further = (others != 0) & (stamp.threads_of(others) != mine) & ~left
+            left[further] = self._unordered(messages, mine[further], others[further])
         if not left.any():
             return None
         result = np.zeros(earlier.size, bool)
@@ -74,15 +79,15 @@ class Accesses:
         if self.strength:
             needed = np.where(theirs // clocks.per_cta == mine // clocks.per_cta, _CTA, np.where(near, _CLUSTER, _GPU))
             open_ &= np.minimum(earlier & stamp.STRENGTH, self.strength) < needed
-        if clocks.messages:
+        if clocks.heard:
             for number in np.flatnonzero(open_ & ~near).tolist():
                 cluster, other = divmod(int(theirs[number]), clocks.count)
                 thread = int(mine[number]) - self.base
                 open_[number] = not messages.known_elsewhere(clocks, thread, cluster, other, int(times[number]))
         return open_
 
-    def unproxied(self, earlier: np.ndarray) -> np.ndarray | None:
-        """Return which stamps are of writes without a proxy fence between them and these reads; None for none."""
+    def unproxied(self, messages: Messages, earlier: np.ndarray) -> np.ndarray | None:
+        """Return which stamps are of writes without a proxy fence between them and these accesses; None for none."""
         where = np.flatnonzero((earlier != 0) & (earlier & stamp.ASYNCHRONOUS == 0))
         if not where.size:
             return None
@@ -92,15 +97,19 @@ class Accesses:
         theirs = np.where(near, stamp.threads_of(stamps) - self.base, 0)
         fenced = self.clocks.known_proxied(self.memory.space, mine, theirs)
         wrong = np.zeros(earlier.size, bool)
-        wrong[where] = near & (stamp.times_of(stamps) > fenced)
+        open_ = stamp.times_of(stamps) > fenced
+        for number in np.flatnonzero(~near).tolist():
+            cluster, other = divmod(int(stamp.threads_of(stamps[number])), self.clocks.count)
+            time, thread = int(stamp.times_of(stamps[number])), int(mine[number])
+            open_[number] = not messages.known_proxied_elsewhere(self.clocks, thread, cluster, other, time)
+        wrong[where] = open_
         return wrong.reshape(earlier.shape) if wrong.any() else None
 
-    def report(self, kind: str, wrong: np.ndarray, text: str) -> None:
-        """Record a finding by the accesses of `wrong: [k, …]`."""
+    def report(self, kind: str, wrong: np.ndarray, text: str, other_line: int | None = None) -> None:
+        """Record a finding by the accesses of `wrong: [k, …]`; the text may leave a line open (`OTHER_LINES`)."""
         chosen = wrong.reshape(wrong.shape[0], -1).any(axis=1)
-        lanes = self.cta.no_lanes()
         mine = np.broadcast_to(self.threads, wrong.shape[:1])
-        lanes.reshape(-1)[(mine[chosen] - self.cta.number * self.clocks.per_cta)] = True
+        lanes = self.cta.lanes_of(mine[chosen] - self.cta.number * self.clocks.per_cta)
         address = int(self.index[chosen][0]) + self.memory.base
         message = f"{self.action} {self.size} bytes of {self.memory.space} memory {text}"
-        self.cta.launch.findings.add(kind, message, self.cta, self.at, lanes, address)
+        self.cta.report(kind, message, self.at, lanes, address, self.memory.space, other_line)

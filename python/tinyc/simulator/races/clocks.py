@@ -10,28 +10,49 @@ Threads are numbered in the cluster: CTA after CTA, warps whole.
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
-_LANES = 32
+from tinyc.simulator.engine.batch import WARP
+
 _COLUMNS_AT_ONCE = 8
 #: Memories whose generic writes a proxy fence makes visible to the asynchronous proxy.
 PROXIED = ("shared", "global")
 
 
+class Heard(NamedTuple):
+    """Messages through memory, as bit sets.
+
+    Which a thread has received, which of those are behind a proxy fence since, and which it, or a thread before it, has
+    read without acquiring them.
+    """
+
+    received: int = 0
+    proxied: int = 0
+    observed: int = 0
+
+    def joined(self, other: "Heard") -> "Heard":
+        """Return what both have heard."""
+        return Heard(*(mine | yours for mine, yours in zip(self, other, strict=True)))
+
+
+_NOTHING = Heard()
+
+
 @dataclass(frozen=True)
 class Knowledge:
-    """What a release hands on: a row of clocks, and the messages through memory that have been received (a bit set)."""
+    """What a release hands on: a row of clocks, and what has been heard through memory."""
 
     row: np.ndarray
-    messages: int = 0
+    heard: Heard = _NOTHING
 
     def joined(self, other: "Knowledge") -> "Knowledge":
         """Return what both know."""
         longer, shorter = sorted((self.row, other.row), key=len, reverse=True)
         row = longer.copy()
         np.maximum(row[: len(shorter)], shorter, out=row[: len(shorter)])
-        return Knowledge(row, self.messages | other.messages)
+        return Knowledge(row, self.heard.joined(other.heard))
 
 
 @dataclass(eq=False)
@@ -42,12 +63,12 @@ class Clocks:
     ctas: int
     warps: int
     proxied: bool
-    messages: dict[int, int] = field(default_factory=dict)
+    heard: dict[int, Heard] = field(default_factory=dict)
     _columns: dict[Hashable, int] = field(default_factory=dict)
     _rows: np.ndarray | None = None
 
     def __post_init__(self) -> None:
-        self.per_cta = self.warps * _LANES
+        self.per_cta = self.warps * WARP
         self.count = self.ctas * self.per_cta
         self.cta_floor = np.zeros(self.ctas, np.int64)
         self.warp_floor = np.zeros(self.ctas * self.warps, np.int64)
@@ -63,9 +84,9 @@ class Clocks:
     def known(self, threads: np.ndarray, others: np.ndarray) -> np.ndarray:
         """Return up to when `threads` know what `others` did; both [k] (or broadcastable)."""
         same_cta = threads // self.per_cta == others // self.per_cta
-        same_warp = threads // _LANES == others // _LANES
+        same_warp = threads // WARP == others // WARP
         time = np.where(same_cta, self.cta_floor[threads // self.per_cta], 0)
-        time = np.maximum(time, np.where(same_warp, self.warp_floor[threads // _LANES], 0))
+        time = np.maximum(time, np.where(same_warp, self.warp_floor[threads // WARP], 0))
         return time if self._rows is None else np.maximum(time, self._rows[threads, others])
 
     def known_proxied(self, space: str, threads: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -96,18 +117,18 @@ class Clocks:
         for cta in set((threads // self.per_cta).tolist()):
             own = row[cta * self.per_cta : (cta + 1) * self.per_cta]
             np.maximum(own, np.int32(self.cta_floor[cta]), out=own)
-        for warp in set((threads // _LANES).tolist()):
-            own = row[warp * _LANES : (warp + 1) * _LANES]
+        for warp in set((threads // WARP).tolist()):
+            own = row[warp * WARP : (warp + 1) * WARP]
             np.maximum(own, np.int32(self.warp_floor[warp]), out=own)
         row[threads] = now
-        return Knowledge(row, self._messages_of(threads))
+        return Knowledge(row, self._heard_by(threads))
 
     def snapshot(self, threads: np.ndarray, now: int) -> "Snapshot":
         """Return what `threads: [k]` would release now, each for itself, to be asked for later."""
         rows = None if self._rows is None else self._rows[threads]
         place = {thread: number for number, thread in enumerate(threads.tolist())}
-        messages = {thread: self.messages[thread] for thread in place if thread in self.messages}
-        return Snapshot(self, now, place, rows, self.cta_floor.copy(), self.warp_floor.copy(), messages)
+        heard = {thread: self.heard[thread] for thread in place if thread in self.heard}
+        return Snapshot(self, now, place, rows, self.cta_floor.copy(), self.warp_floor.copy(), heard)
 
     def acquire(self, threads: np.ndarray, knowledge: Knowledge) -> None:
         """Let `threads: [k]`, in order, know what a release has handed on."""
@@ -120,9 +141,13 @@ class Clocks:
             np.maximum(rows[first:last, :width], knowledge.row, out=rows[first:last, :width])
         else:
             rows[threads, :width] = np.maximum(rows[threads, :width], knowledge.row)
-        if knowledge.messages:
+        if any(knowledge.heard):
             for thread in threads.tolist():
-                self.messages[thread] = self.messages.get(thread, 0) | knowledge.messages
+                self.hear(thread, knowledge.heard)
+
+    def hear(self, thread: int, heard: Heard) -> None:
+        """Let a thread have heard more through memory."""
+        self.heard[thread] = self.heard.get(thread, _NOTHING).joined(heard)
 
     def meet_cta(self, cta: int, now: int) -> None:
         """Let all threads of a CTA know all that each of them knows, and did up to now."""
@@ -132,22 +157,22 @@ class Clocks:
     def meet_warp(self, warp: int, now: int) -> None:
         """Let all threads of a warp know all that each of them knows, and did up to now."""
         self.warp_floor[warp] = now
-        self._share(np.arange(warp * _LANES, (warp + 1) * _LANES))
+        self._share(np.arange(warp * WARP, (warp + 1) * WARP))
 
     def _share(self, threads: np.ndarray) -> None:
         if self._rows is not None:
             first, last = int(threads[0]), int(threads[-1]) + 1
             self._rows[first:last] = self._rows[first:last].max(axis=0)
-        if self.messages:
-            known = self._messages_of(threads)
-            if known:
-                self.messages.update(dict.fromkeys(threads.tolist(), known))
+        if self.heard:
+            known = self._heard_by(threads)
+            if any(known):
+                self.heard.update(dict.fromkeys(threads.tolist(), known))
 
-    def _messages_of(self, threads: np.ndarray) -> int:
-        known = 0
-        if self.messages:
-            for thread in threads.tolist():
-                known |= self.messages.get(thread, 0)
+    def _heard_by(self, threads: np.ndarray) -> Heard:
+        known = _NOTHING
+        if self.heard:
+            for each in {self.heard[thread] for thread in threads.tolist() if thread in self.heard}:
+                known = known.joined(each)
         return known
 
     def fence_proxy(self, threads: np.ndarray, spaces: tuple[str, ...], now: int) -> None:
@@ -158,6 +183,9 @@ class Clocks:
         for space in spaces:
             start = self.count * (1 + PROXIED.index(space))
             self.rows[threads, start : start + self.count] = known
+        if "global" in spaces:
+            for thread in threads.tolist():
+                self.hear(thread, Heard(proxied=self.heard.get(thread, _NOTHING).received))
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,11 +198,11 @@ class Snapshot:
     rows: np.ndarray | None
     cta_floor: np.ndarray
     warp_floor: np.ndarray
-    messages: dict[int, int]
+    heard: dict[int, Heard]
 
     def of(self, thread: int) -> Knowledge:
         """Return what one of the threads knew."""
-        then = Clocks(self.clocks.number, self.clocks.ctas, self.clocks.warps, self.clocks.proxied, self.messages)
+        then = Clocks(self.clocks.number, self.clocks.ctas, self.clocks.warps, self.clocks.proxied, self.heard)
         then.cta_floor, then.warp_floor = self.cta_floor, self.warp_floor
         known = then.release(np.array([thread]), self.time)
         if self.rows is None:

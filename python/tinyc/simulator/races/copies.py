@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tinyc.simulator.engine.cta import WARP
+from tinyc.simulator.engine.batch import WARP
+from tinyc.simulator.engine.cta import Cta
+from tinyc.simulator.engine.findings import OTHER_LINES
 from tinyc.simulator.engine.observer import Operation, Phase, Region
 from tinyc.simulator.races import stamp
 from tinyc.simulator.races.accesses import UNORDERED, Accesses
@@ -41,16 +43,16 @@ class Copies:
                 self._report(look, agent[places], mine, True, "is still reading")
 
     def _report(self, look: Accesses, numbers: np.ndarray, mine: np.ndarray, reads: bool, what: str) -> None:
-        wrong = self._operations.unknown(look.clocks, numbers, mine, reads)
+        wrong = self._operations.unknown(look.clocks, self._races.messages, numbers, mine, reads)
         if wrong is not None:
-            at = self._operations.instructions[int(np.broadcast_to(numbers, wrong.shape)[wrong][0])]
+            at = self._operations.of_number(int(np.broadcast_to(numbers, wrong.shape)[wrong][0])).at
             line = look.cta.launch.program.code.instructions[at].line
-            text = f"that the asynchronous operation of line {line} {what}, as far as this thread knows"
-            look.report("async-in-flight", wrong, text)
+            text = f"that the asynchronous operation of {OTHER_LINES} {what}, as far as this thread knows"
+            look.report("async-in-flight", wrong, text, line)
 
     def start(self, operation: Operation, clocks: Clocks, now: int) -> None:
         """Check an operation against what came before it, and note what it will read and write."""
-        self._operations.add(operation)
+        self._operations.add(operation, clocks.number)
         for region in operation.reads:
             self._read(operation, region, clocks, now)
         for region in operation.writes:
@@ -67,40 +69,43 @@ class Copies:
     def _read(self, operation: Operation, region: Region, clocks: Clocks, now: int) -> None:
         look, shadow = self._look(operation, region, clocks, "starts to read"), self._races.shadow(region.memory)
         places = shadow.places(region.index, region.size)
-        written = shadow.written[places]
-        if written.any():
-            self._check_writes(look, written)
+        self._check_writes(look, shadow, places, visibly=True)
         if shadow.landing is not None:
             self._report(look, shadow.landing[places], _column(look.local, places), False, "is still writing")
-        if region.memory.space == "global":
-            slots = look.threads // WARP % shadow.slots
-            shadow.note_read(places, _column(slots, places), _column(stamp.stamps(now, look.threads, 0), places))
-            return
-        shadow.note_reading(
-            places, int(operation.threads[0]) // WARP + operation.cta.rank * clocks.warps, operation.number
-        )
+        warps = look.threads // WARP if region.memory.space == "global" else look.local // WARP
+        shadow.note_reading(places, int(warps[0]) % shadow.slots, operation.number)
 
-    def _check_writes(self, look: Accesses, written: np.ndarray) -> None:
-        """Report writes that the issuing thread does not know, and those that no proxy fence makes visible."""
-        wrong = look.unordered(self._races.messages, written)
-        if wrong is not None:
-            text = f"that another thread writes at line {self._races.line(written, wrong)}, {UNORDERED}"
-            look.report("race", wrong, text)
-            written = np.where(wrong, 0, written)
-        wrong = look.unproxied(written)
+    def _check_writes(self, look: Accesses, shadow: Shadow, places: np.ndarray, visibly: bool) -> None:
+        """Report writes that the issuing thread does not know; `visibly`: those without a proxy fence, too."""
+        last = shadow.written[places]
+        for written in (last, shadow.updates_at(places, last)) if last.any() else ():
+            if written is None:
+                continue
+            wrong = look.unordered(self._races.messages, written)
+            if wrong is not None:
+                text = f"that another thread writes at {OTHER_LINES}, {UNORDERED}"
+                look.report("race", wrong, text, self._races.line(written, wrong))
+                written = np.where(wrong, 0, written)
+            if visibly:
+                self._check_proxy(look, written)
+
+    def _check_proxy(self, look: Accesses, written: np.ndarray) -> None:
+        wrong = look.unproxied(self._races.messages, written)
         if wrong is not None:
             line = self._races.line(written, wrong)
-            text = f"by the asynchronous proxy that a thread writes at line {line}, without fence.proxy.async between"
-            look.report("proxy-fence-missing", wrong, text)
+            text = f"by the asynchronous proxy that a thread writes at {OTHER_LINES}, without fence.proxy.async between"
+            look.report("proxy-fence-missing", wrong, text, line)
 
     def _write(self, operation: Operation, region: Region, clocks: Clocks, now: int) -> None:
         look, shadow = self._look(operation, region, clocks, "starts to write"), self._races.shadow(region.memory)
         places = shadow.places(region.index, region.size)
-        for earlier, verb in ((shadow.written[places], "writes"), (shadow.reads_at(places), "reads")):
-            wrong = look.unordered(self._races.messages, earlier) if earlier.any() else None
-            if wrong is not None:
-                text = f"that another thread {verb} at line {self._races.line(earlier, wrong)}, {UNORDERED}"
-                look.report("race", wrong, text)
+        # Those that read nothing are no copies of the asynchronous proxy: cp.async, st.async, red.async.
+        self._check_writes(look, shadow, places, visibly=bool(operation.reads))
+        read = shadow.reads_at(places)
+        wrong = look.unordered(self._races.messages, read) if read.any() else None
+        if wrong is not None:
+            text = f"that another thread reads at {OTHER_LINES}, {UNORDERED}"
+            look.report("race", wrong, text, self._races.line(read, wrong))
         if region.memory.space == "global" and operation.reduces:
             flags = look.strength | stamp.ASYNCHRONOUS
             shadow.written[places] = _column(stamp.stamps(now, look.threads, flags), places)
@@ -124,6 +129,22 @@ class Copies:
         still = shadow.landing_at(places) == operation.number
         shadow.written[places] = np.where(still, _column(stamps, places), shadow.written[places])
         shadow.note_landed(places[still])
+
+    def end(self, cta: Cta, shadow: Shadow, clocks: Clocks) -> None:
+        """Report copies into the shared memory of a CTA that no thread of it knew to be complete when it exited."""
+        if shadow.landing is None:
+            return
+        threads = np.flatnonzero(cta.exists) + cta.rank * clocks.per_cta
+        for number in np.unique(shadow.landing[shadow.landing > 0]).tolist():
+            operation = self._operations.of_number(number)
+            if operation.proxy != "async":
+                continue
+            numbers = np.full(len(threads), number)
+            unknown = self._operations.unknown(clocks, self._races.messages, numbers, threads, reads=False)
+            if unknown is not None and unknown.all():
+                message = "the copy writes shared memory, and no thread waits for that before the CTA exits"
+                lanes = operation.cta.lanes_of(operation.threads)
+                operation.cta.report("async-in-flight", message, operation.at, lanes)
 
     def finish(self, operation: Operation, clocks: Clocks, phase: Phase, now: int, reads_only: bool) -> Knowledge:
         """Note the end of an operation; return what who waits for `phase` learns by it."""

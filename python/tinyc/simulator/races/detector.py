@@ -10,8 +10,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from tinyc.simulator.engine.access import Access, Part
-from tinyc.simulator.engine.batch import Batch
-from tinyc.simulator.engine.cta import WARP, Cta
+from tinyc.simulator.engine.batch import WARP, Batch
+from tinyc.simulator.engine.cta import Cta
+from tinyc.simulator.engine.findings import OTHER_LINES
 from tinyc.simulator.engine.launch import Launch
 from tinyc.simulator.engine.observer import Observer, Operation, Phase
 from tinyc.simulator.memory.byte_array import ByteArray
@@ -19,11 +20,11 @@ from tinyc.simulator.races import stamp
 from tinyc.simulator.races.accesses import UNORDERED, Accesses
 from tinyc.simulator.races.clocks import PROXIED, Clocks, Knowledge
 from tinyc.simulator.races.copies import Copies
-from tinyc.simulator.races.messages import Messages, Mind
+from tinyc.simulator.races.messages import Messages, Strong
+from tinyc.simulator.races.mind import Fence, Mind
 from tinyc.simulator.races.shadow import Shadow
 
 _GLOBAL_SLOTS = 2
-_LANES = np.arange(WARP)
 _VERBS = {"load": "reads", "store": "writes", "atomic": "updates"}
 _WATCHED = frozenset({"shared", "global"})
 
@@ -49,12 +50,23 @@ class Races(Observer):
         #: Threads of a CTA, warps whole.
         self.per_cta = launch.warp_count * WARP
         self._ctas = int(np.prod(launch.cluster))
-        forms = [".".join(each.modifiers) for each in launch.program.code.instructions if each.opcode == "fence"]
+        code = launch.program.code.instructions
+        forms = [".".join(each.modifiers) for each in code if each.opcode == "fence"]
         self._proxied = any(form.startswith("proxy.async") for form in forms)
+        #: Instructions on mbarrier objects, and those that make one: phases say what these hand on.
+        self._of_mbarriers = self._named(launch, "mbarrier", "cp")
+        self._makers = {at for at in self._named(launch, "mbarrier") if "init" in code[at].modifiers}
+        #: Strong accesses that return nothing of what they read.
+        self._reductions = self._named(launch, "red")
         self._shadows: WeakKeyDictionary[ByteArray, Shadow] = WeakKeyDictionary()
         #: What threads have told each other through memory.
         self.messages = Messages()
         self._copies = Copies(self)
+
+    @staticmethod
+    def _named(launch: Launch, *opcodes: str) -> frozenset[int]:
+        """Return the instructions with these opcodes."""
+        return frozenset(at for at, each in enumerate(launch.program.code.instructions) if each.opcode in opcodes)
 
     def _tick(self, at: int) -> int:
         """Return the time of a new event, at an instruction."""
@@ -62,18 +74,19 @@ class Races(Observer):
         return len(self._instructions) - 1
 
     def _state(self, cta: Cta) -> State:
-        first = cta.peers[0].extensions
-        if "races" not in first:
-            number = cta.number // self._ctas
-            first["races"] = State(Clocks(number, self._ctas, self._launch.warp_count, self._proxied))
-        return first["races"]
+        return cta.peers[0].state_of(self._new_state)
+
+    def _new_state(self, cta: Cta) -> State:
+        number = cta.number // self._ctas
+        return State(Clocks(number, self._ctas, self._launch.warp_count, self._proxied))
 
     def shadow(self, memory: ByteArray) -> Shadow:
         """Return the shadow of a memory."""
         found = self._shadows.get(memory)
         if found is None:
-            slots = _GLOBAL_SLOTS if memory.space == "global" else self._ctas * self._launch.warp_count
-            found = self._shadows[memory] = Shadow(memory, slots)
+            by_warp = memory.space != "global"
+            slots = self._ctas * self._launch.warp_count if by_warp else _GLOBAL_SLOTS
+            found = self._shadows[memory] = Shadow(memory, slots, by_warp)
         return found
 
     def _numbers(self, cta: Cta, lanes: np.ndarray) -> np.ndarray:
@@ -85,7 +98,7 @@ class Races(Observer):
         if part.space not in _WATCHED:
             return
         batch, cta = part.batch, part.batch.cta
-        threads = cta.number * self.per_cta + batch.warps[:, None] * WARP + _LANES
+        threads = cta.number * self.per_cta + batch.threads
         threads = threads.reshape(-1) if batch.dense else threads[batch.mask]
         index = part.index.reshape(-1)
         if usable is not None:
@@ -97,11 +110,18 @@ class Races(Observer):
         now, state, strength = self._tick(cta.at), self._state(cta), stamp.strength_of(access)
         action = _VERBS[access.kind]
         look = Accesses(cta, state.clocks, cta.at, part.memory, index, access.size, threads, strength, action)
-        if values is not None:
+        if values is not None and access.kind == "store":
             look.values = values.reshape(len(index), -1)
+        # What an access acquires happens before the access itself.
+        if access.number in self._makers:
+            state.mind.made.update(dict.fromkeys(look.local.tolist(), now))
+        elif strength and access.number not in self._of_mbarriers:
+            atomic = access.kind == "atomic"
+            reads = access.kind == "load" or (atomic and access.number not in self._reductions)
+            writes = values if atomic else np.zeros(len(index), bool) if access.kind == "load" else None
+            strong = Strong(access.order, access.scope, reads, atomic, writes)
+            self.messages.synchronise(strong, state.clocks, state.mind, part.memory, index, look.local, now)
         self._examine(look, access, now)
-        if strength:
-            self.messages.synchronise(access, state.clocks, state.mind, part.memory, index, look.local, now)
 
     def _examine(self, look: Accesses, access: Access, now: int) -> None:
         """Check accesses against what came before them, and note them."""
@@ -116,18 +136,23 @@ class Races(Observer):
             self._report_unordered(look, written, access)
         if look.strength and shadow.hidden is not None:
             self._report_unordered(look, shadow.hidden[places], access)
+        updates = None if look.strength >= stamp.GPU else shadow.updates_at(places, written)
+        if updates is not None:
+            self._report_unordered(look, updates, access)
         self._copies.check(look, shadow, places, access.kind != "load")
         mine = stamp.stamps(now, look.threads, look.strength)
+        warps = look.local // WARP
+        spread = (warps[:, None], mine[:, None]) if several else (warps, mine)
         if access.kind == "load":
-            slots = look.local // WARP if shadow.slots > _GLOBAL_SLOTS else look.threads // WARP % shadow.slots
-            shadow.note_read(places, slots[:, None] if several else slots, mine[:, None] if several else mine)
+            shadow.note_read(places, *spread)
             return
         read = shadow.reads_at(places)
         if read.max() >= floor:
             wrong = look.unordered(self.messages, read)
             if wrong is not None:
-                look.report("race", wrong, f"that another thread reads at line {self.line(read, wrong)}, {UNORDERED}")
-        shadow.note_write(places, mine[:, None] if several else mine, look.strength > 0)
+                text = f"that another thread reads at {OTHER_LINES}, {UNORDERED}"
+                look.report("race", wrong, text, self.line(read, wrong))
+        shadow.note_write(places, *spread, look.strength > 0)
         if access.kind == "store" and look.values.size:
             self._check_lanes(look, shadow, places, mine)
 
@@ -146,8 +171,8 @@ class Races(Observer):
             changed = (there != look.values).any(axis=1)
             wrong &= changed.reshape(-1, *[1] * (wrong.ndim - 1))
         if wrong is not None and wrong.any():
-            text = f"that another thread writes at line {self.line(written, wrong)}, {UNORDERED}"
-            look.report("race", wrong, text)
+            text = f"that another thread writes at {OTHER_LINES}, {UNORDERED}"
+            look.report("race", wrong, text, self.line(written, wrong))
 
     def line(self, stamps: np.ndarray, wrong: np.ndarray) -> int:
         """Return the line of the first of the accesses that `wrong` names."""
@@ -166,9 +191,14 @@ class Races(Observer):
         if wrong.any():
             look.report("race", wrong, "that another lane of the same instruction writes")
 
-    def arrived(self, cta: Cta, phase: Phase, lanes: np.ndarray) -> None:
+    def arrived(self, cta: Cta, phase: Phase, lanes: np.ndarray, relaxed: bool = False) -> None:
         """Let lanes hand on what they know to a phase; whole CTAs meet when they leave it."""
         now, state = self._tick(cta.at), self._state(cta)
+        if relaxed:
+            handed = state.mind.relaxed(state.clocks, self._numbers(cta, lanes), stamp.scope_of("cluster"))
+            if handed is not None:
+                self._add(state, phase, handed)
+            return
         if phase.kind == "barrier" and (lanes == cta.exists).all():
             return
         self._add(state, phase, state.clocks.release(self._numbers(cta, lanes), now))
@@ -181,7 +211,7 @@ class Races(Observer):
             state.phases.pop(phase.before(2), None)
         state.phases[phase] = knowledge if known is None else known.joined(knowledge)
 
-    def departed(self, cta: Cta, phase: Phase, lanes: np.ndarray) -> None:
+    def departed(self, cta: Cta, phase: Phase, lanes: np.ndarray, relaxed: bool = False) -> None:
         """Let lanes know what a phase hands on."""
         state = self._state(cta)
         if phase.kind == "barrier":
@@ -191,7 +221,10 @@ class Races(Observer):
                 return
         else:
             known = state.phases.get(phase)
-        if known is not None and lanes.any():
+        if known is not None and relaxed:
+            for thread in self._numbers(cta, lanes).tolist():
+                state.mind.tell(thread, known)
+        elif known is not None and lanes.any():
             state.clocks.acquire(self._numbers(cta, lanes), known)
 
     def gathered(self, batch: Batch, members: np.ndarray) -> None:
@@ -211,11 +244,16 @@ class Races(Observer):
         """Check that what other CTAs did to a CTA's shared memory happened before its end."""
         self._state(cta).gone.add(cta.shared)
         shadow = self._shadows.get(cta.shared)
-        if self._ctas == 1 or shadow is None:
+        if shadow is None:
+            return
+        self._copies.end(cta, shadow, self._state(cta).clocks)
+        if self._ctas == 1:
             return
         clocks, now = self._state(cta).clocks, self._tick(cta.at)
         known = clocks.release(self._numbers(cta, cta.exists), now).row
-        for stamps in (shadow.written, shadow.read):
+        for stamps in (shadow.written, shadow.read, shadow.updated):
+            if stamps is None:
+                continue
             others = np.unique(stamps[stamp.threads_of(stamps) // self.per_cta != cta.number])
             others = others[others != 0]
             late = others[stamp.times_of(others) > known[stamp.threads_of(others) - clocks.number * clocks.count]]
@@ -225,25 +263,25 @@ class Races(Observer):
     def _report_late(self, cta: Cta, time: int, threads: np.ndarray) -> None:
         """Report that `threads: [k]` accessed the shared memory of a CTA with nothing that keeps it from ending."""
         peer = cta.peers[int(threads[0]) // self.per_cta - cta.peers[0].number]
-        lanes = peer.no_lanes()
-        lanes.reshape(-1)[threads - peer.number * self.per_cta] = True
+        lanes = peer.lanes_of(threads - peer.number * self.per_cta)
         message = "accesses shared memory of another CTA, which may have exited: no barrier of the cluster is between"
-        self._launch.findings.add("race", message, peer, self._instructions[time], lanes)
+        peer.report("race", message, self._instructions[time], lanes)
 
     def fenced(self, batch: Batch, name: str) -> None:
         """Let a fence prepare what is released, take in what was seen, or reach the asynchronous proxy."""
         cta, now = batch.cta, self._tick(batch.cta.at)
         state, words = self._state(cta), name.split(".")
-        lanes = cta.no_lanes()
-        lanes[batch.warps] = batch.mask
-        threads = self._numbers(cta, lanes)
+        threads = self._numbers(cta, batch.in_cta())
         if words[1] == "proxy":
             if words[2] == "async":
                 spaces = tuple(space for space in PROXIED if len(words) == 3 or words[3].startswith(space))
                 state.clocks.fence_proxy(threads, spaces, now)
             return
-        scopes = {"cta", "cluster", "gpu", "sys", "gl"} & set(words)
-        self.messages.fence(state.clocks, state.mind, threads, stamp.scope_of(*scopes), now)
+        if words[1] == "mbarrier_init":
+            state.mind.publish(threads)
+            return
+        fence = Fence.of(words, state.clocks.snapshot(threads, now))
+        self.messages.fence(state.clocks, state.mind, threads, fence)
 
     def started(self, operation: Operation) -> None:
         """Check what an operation reads and writes."""

@@ -1,17 +1,20 @@
 """Synchronisation through memory: what a release leaves at a place, and who picks it up there.
 
 A release is a store or atomic with `.release`, or a strong one after a fence; an acquire one with `.acquire`, or a
-strong read with a fence after it. Atomics continue the release sequence of the word that they update. A message is
-received only by a thread that the scopes of both sides name. Source: PTX ISA, "Release and Acquire Patterns".
+strong read with a fence after it. Atomics continue the release sequence of the word that they update, and so do later
+strong stores of the thread that released. A message is received only by a thread that the scopes of both sides name.
+
+A `fence.sc` receives, besides, what any thread before it has read behind another `fence.sc`: were the two in the other
+order, a read would see a write that it happens before. Source: PTX ISA, "Release and Acquire Patterns", "Fence-SC".
 """
 
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from tinyc.simulator.engine.access import Access
 from tinyc.simulator.memory.byte_array import ByteArray
-from tinyc.simulator.races.clocks import Clocks, Knowledge, Snapshot
+from tinyc.simulator.races.clocks import PROXIED, Clocks, Heard, Knowledge
+from tinyc.simulator.races.mind import Fence, Mind
 from tinyc.simulator.races.stamp import scope_of
 
 _RELEASES = frozenset({"release", "acq_rel"})
@@ -21,12 +24,14 @@ _CTA, _CLUSTER, _GPU = 1, 2, 3
 
 @dataclass(frozen=True)
 class Message:
-    """What a thread (of CTA `cta` in cluster `cluster`) releases, in a scope."""
+    """What a thread (of CTA `cta` in cluster `cluster`) releases, in a scope; `sc`: behind a `fence.sc`."""
 
     cluster: int
     cta: int
+    thread: int
     knowledge: Knowledge
     scope: int
+    sc: bool
 
     def reaches(self, cluster: int, cta: int, scope: int) -> bool:
         """Return whether a thread of a CTA that acquires in `scope` is in both scopes."""
@@ -34,14 +39,18 @@ class Message:
         return min(scope, self.scope) >= needed
 
 
-@dataclass(eq=False)
-class Mind:
-    """What fences have prepared in a cluster: what a thread's next strong write releases, and what it has seen."""
+@dataclass(frozen=True)
+class Strong:
+    """Strong accesses of one instruction: `order` and `scope` are its modifiers.
 
-    #: Thread → (scope of its last fence, what it knew then).
-    fenced: dict[int, tuple[int, Snapshot]] = field(default_factory=dict)
-    #: Thread → messages seen by strong reads that no fence has followed yet (bit set).
-    seen: dict[int, int] = field(default_factory=dict)
+    `reads` says that they return what they read; `writes: [k]` which of them write, None for all.
+    """
+
+    order: str
+    scope: str
+    reads: bool
+    continues: bool
+    writes: np.ndarray | None
 
 
 @dataclass(eq=False)
@@ -54,7 +63,7 @@ class Messages:
 
     def synchronise(
         self,
-        access: Access,
+        access: Strong,
         clocks: Clocks,
         mind: Mind,
         memory: ByteArray,
@@ -63,67 +72,125 @@ class Messages:
         now: int,
     ) -> None:
         """Let strong accesses of `threads: [k]` at `index: [k]` release and acquire."""
-        may_release = access.kind != "load" and (access.order in _RELEASES or bool(mind.fenced))
-        if not may_release and not self.places:
+        may_release = access.order in _RELEASES or bool(mind.fenced)
+        if not self.places and (not may_release or (access.writes is not None and not access.writes.any())):
             return
-        for place, thread in zip(index.tolist(), threads.tolist(), strict=True):
+        writes = np.ones(len(index), bool) if access.writes is None else access.writes
+        for place, thread, stores in zip(index.tolist(), threads.tolist(), writes.tolist(), strict=True):
             key = (memory, place)
             found = self.places.get(key, 0)
-            if found and access.kind != "store":
+            if found and access.reads:
                 self._read(access, clocks, mind, thread, found)
-            if access.kind == "load":
-                continue
-            bit = self._send(access, clocks, mind, thread, now) if may_release else 0
-            self.places[key] = bit | found if access.kind == "atomic" else bit
+            if stores:
+                sent = self._send(access, clocks, mind, thread, now) if may_release else 0
+                self.places[key] = sent | (found if access.continues else self._own(clocks, thread, found))
 
-    def _read(self, access: Access, clocks: Clocks, mind: Mind, thread: int, found: int) -> None:
+    def _own(self, clocks: Clocks, thread: int, bits: int) -> int:
+        """Return those messages in `bits` that the thread has sent itself."""
+        own = 0
+        for number in numbers_of(bits):
+            message = self.sent[number]
+            own |= (message.cluster == clocks.number and message.thread == thread) << number
+        return own
+
+    def _read(self, access: Strong, clocks: Clocks, mind: Mind, thread: int, found: int) -> None:
         if access.order in _ACQUIRES:
             self.receive(clocks, thread, found, scope_of(access.scope))
-        else:
-            mind.seen[thread] = mind.seen.get(thread, 0) | found
+            return
+        mind.seen[thread] = mind.seen.get(thread, 0) | found
+        behind_sc = sum(1 << number for number in numbers_of(found) if self.sent[number].sc)
+        if behind_sc:
+            clocks.hear(thread, Heard(observed=behind_sc))
 
-    def _send(self, access: Access, clocks: Clocks, mind: Mind, thread: int, now: int) -> int:
+    def _send(self, access: Strong, clocks: Clocks, mind: Mind, thread: int, now: int) -> int:
+        """Return the messages that a strong write leaves behind: its own, and those of the fences before it."""
+        bits = 0
         if access.order in _RELEASES:
-            scope, knowledge = scope_of(access.scope), clocks.release(np.array([thread]), now)
-        elif thread in mind.fenced:
-            scope, then = mind.fenced[thread]
-            scope, knowledge = min(scope, scope_of(access.scope)), then.of(thread)
-        else:
-            return 0
+            known = clocks.release(np.array([thread]), now)
+            bits = self._add(clocks, thread, known, scope_of(access.scope), sc=False)
+        for fence in mind.fenced.get(thread, ()):
+            if access.order in _RELEASES and not fence.sc:
+                continue
+            bits |= self._add(clocks, thread, fence.then.of(thread), min(fence.scope, scope_of(access.scope)), fence.sc)
+        return bits
+
+    def _add(self, clocks: Clocks, thread: int, knowledge: Knowledge, scope: int, sc: bool) -> int:
         number = len(self.sent)
         cta = clocks.number * clocks.ctas + thread // clocks.per_cta
-        self.sent.append(Message(clocks.number, cta, knowledge, scope))
+        self.sent.append(Message(clocks.number, cta, thread, knowledge, scope, sc))
         self._of_cluster.setdefault(clocks.number, []).append(number)
         return 1 << number
 
-    def receive(self, clocks: Clocks, thread: int, bits: int, scope: int) -> None:
-        """Let a thread know what the messages in `bits` say, those that it is in scope of, and those before them."""
+    def receive(self, clocks: Clocks, thread: int, bits: int, scope: int) -> int:
+        """Let a thread know what the messages in `bits` say, those that it is in scope of, and those before them.
+
+        Returns: the messages that it is not in scope of.
+        """
         cta = clocks.number * clocks.ctas + thread // clocks.per_cta
-        known = clocks.messages.get(thread, 0)
-        fresh = bits & ~known
+        heard, missed = clocks.heard.get(thread, Heard()), 0
+        known, fresh = heard.received, bits & ~heard.received
+        for number in numbers_of(fresh):
+            if not self.sent[number].reaches(clocks.number, cta, scope):
+                missed |= 1 << number
+        fresh &= ~missed
         while fresh:
             number = fresh.bit_length() - 1
-            fresh &= ~(1 << number)
             message = self.sent[number]
-            if message.reaches(clocks.number, cta, scope):
-                known |= 1 << number
-                fresh |= message.knowledge.messages & ~known
-                if message.cluster == clocks.number:
-                    clocks.acquire(np.array([thread]), Knowledge(message.knowledge.row))
-        clocks.messages[thread] = known
+            known |= 1 << number
+            heard = heard.joined(message.knowledge.heard)
+            fresh = (fresh | message.knowledge.heard.received) & ~known
+            if message.cluster == clocks.number:
+                clocks.acquire(np.array([thread]), Knowledge(message.knowledge.row))
+        clocks.heard[thread] = heard._replace(received=known)
+        return missed
 
-    def known_elsewhere(self, clocks: Clocks, thread: int, cluster: int, other: int, time: int) -> bool:
-        """Return whether a thread knows what thread `other` of another cluster did at a time."""
-        known = clocks.messages.get(thread, 0)
+    def known_elsewhere(
+        self, clocks: Clocks, thread: int, cluster: int, column: int, time: int, proxied: bool = False
+    ) -> bool:
+        """Return whether a thread knows what a column of another cluster's clocks said at a time.
+
+        `proxied`: whether it knows that behind a proxy fence of its own, or of a thread before it.
+        """
+        heard = clocks.heard.get(thread, Heard())
+        known = heard.proxied if proxied else heard.received
         return any(
-            known >> number & 1 and self.sent[number].knowledge.row[other] >= time
+            known >> number & 1
+            and column < len(self.sent[number].knowledge.row)
+            and self.sent[number].knowledge.row[column] >= time
             for number in self._of_cluster.get(cluster, ())
         )
 
-    def fence(self, clocks: Clocks, mind: Mind, threads: np.ndarray, scope: int, now: int) -> None:
+    def known_proxied_elsewhere(self, clocks: Clocks, thread: int, cluster: int, other: int, time: int) -> bool:
+        """Return whether a thread knows that a proxy fence is behind a global write of another cluster."""
+        fenced = other + clocks.count * (1 + PROXIED.index("global"))
+        return self.known_elsewhere(clocks, thread, cluster, other, time, proxied=True) or (
+            clocks.proxied and self.known_elsewhere(clocks, thread, cluster, fenced, time)
+        )
+
+    def fence(self, clocks: Clocks, mind: Mind, threads: np.ndarray, fence: Fence) -> None:
         """Let a fence of `threads: [k]` acquire what they have seen, and note what their next strong writes release."""
-        if mind.seen:
+        if fence.acquires and (mind.seen or mind.told or clocks.heard):
             for thread in threads.tolist():
-                if thread in mind.seen:
-                    self.receive(clocks, thread, mind.seen.pop(thread), scope)
-        mind.fenced.update(dict.fromkeys(threads.tolist(), (scope, clocks.snapshot(threads, now))))
+                self._acquire(clocks, mind, thread, fence)
+        if fence.releases:
+            mind.fence(threads, fence)
+
+    def _acquire(self, clocks: Clocks, mind: Mind, thread: int, fence: Fence) -> None:
+        seen = mind.seen.pop(thread, 0)
+        if fence.sc and thread in clocks.heard:
+            seen |= clocks.heard[thread].observed
+        if seen:
+            missed = self.receive(clocks, thread, seen, fence.scope)
+            if missed:
+                mind.seen[thread] = missed
+        if thread in mind.told:
+            clocks.acquire(np.array([thread]), mind.told.pop(thread))
+
+
+def numbers_of(bits: int) -> list[int]:
+    """Return the numbers of the messages in a bit set, the last first."""
+    numbers = []
+    while bits:
+        numbers.append(bits.bit_length() - 1)
+        bits &= ~(1 << numbers[-1])
+    return numbers

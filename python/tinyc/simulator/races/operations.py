@@ -8,6 +8,7 @@ import numpy as np
 
 from tinyc.simulator.engine.observer import Operation, Phase
 from tinyc.simulator.races.clocks import Clocks
+from tinyc.simulator.races.messages import Messages
 
 _NEVER = np.iinfo(np.int32).max
 _ROOM = 256
@@ -17,23 +18,30 @@ class Operations:
     """The operations of a launch; number 0 is none."""
 
     def __init__(self) -> None:
-        self.instructions = [-1]
+        self._operations: list[Operation] = []
         self._done = np.full(_ROOM, _NEVER, np.int32)
         self._read = np.full(_ROOM, _NEVER, np.int32)
         self._column = np.zeros(_ROOM, np.int32)
         self._reduces = np.zeros(_ROOM, bool)
+        self._cluster = np.zeros(_ROOM, np.int32)
 
-    def add(self, operation: Operation) -> int:
+    def add(self, operation: Operation, cluster: int) -> int:
         """Give an operation its number."""
-        operation.number = len(self.instructions)
-        self.instructions.append(operation.at)
+        self._operations.append(operation)
+        operation.number = len(self._operations)
         if operation.number >= len(self._done):
             self._done = np.pad(self._done, (0, len(self._done)), constant_values=_NEVER)
             self._read = np.pad(self._read, (0, len(self._read)), constant_values=_NEVER)
             self._column = np.pad(self._column, (0, len(self._column)))
             self._reduces = np.pad(self._reduces, (0, len(self._reduces)))
+            self._cluster = np.pad(self._cluster, (0, len(self._cluster)))
         self._reduces[operation.number] = operation.reduces
+        self._cluster[operation.number] = cluster
         return operation.number
+
+    def of_number(self, number: int) -> Operation:
+        """Return an operation."""
+        return self._operations[number - 1]
 
     def finish(self, operation: Operation, clocks: Clocks, phase: Phase, now: int, reads_only: bool) -> int:
         """Note that an operation is complete; return the column that says so in the clocks of its cluster."""
@@ -48,7 +56,9 @@ class Operations:
         """Return the numbers without those of reductions, which are atomic for each other."""
         return np.where(self._reduces[numbers], 0, numbers)
 
-    def unknown(self, clocks: Clocks, numbers: np.ndarray, threads: np.ndarray, reads: bool) -> np.ndarray | None:
+    def unknown(
+        self, clocks: Clocks, messages: Messages, numbers: np.ndarray, threads: np.ndarray, reads: bool
+    ) -> np.ndarray | None:
         """Return where `threads` cannot know the end of operations `numbers` (or of their reading); None: nowhere.
 
         Shapes: numbers, threads: broadcastable.
@@ -56,5 +66,14 @@ class Operations:
         if not numbers.any():
             return None
         ends = (self._read if reads else self._done)[numbers]
-        unknown = (numbers > 0) & (clocks.known_completion(threads, self._column[numbers]) < ends)
+        near = self._cluster[numbers] == clocks.number
+        columns = np.where(near & (ends != _NEVER), self._column[numbers], 0)
+        unknown = (numbers > 0) & (~near | (ends == _NEVER) | (clocks.known_completion(threads, columns) < ends))
+        if not unknown.any():
+            return None
+        far = np.argwhere(unknown & ~near & (ends != _NEVER))
+        for place in map(tuple, far):
+            number, thread = numbers[place], int(np.broadcast_to(threads, unknown.shape)[place])
+            cluster, column = int(self._cluster[number]), int(self._column[number])
+            unknown[place] = not messages.known_elsewhere(clocks, thread, cluster, column, int(ends[place]))
         return unknown if unknown.any() else None

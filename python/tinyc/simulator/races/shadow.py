@@ -1,16 +1,17 @@
 """What was done to a memory: for every granule the last write, the last reads, and the asynchronous operations on it.
 
-A granule is 4 bytes, and less once there are accesses of less. Reads are kept by slots, so that the reads of different
-warps stand beside each other: all warps of the cluster for shared memory, two (by the warp's number) for global memory,
-where a read may so be forgotten and a race between a read and a later write be missed.
+A granule is 4 bytes, and less once there are accesses of less. Reads, and strong writes, are kept by slots, so that
+those of different warps stand beside each other: all warps of the cluster for shared memory; for global memory the last
+one and the last one of another warp, so that a read may be forgotten and a race with a later write be missed.
 """
 
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from tinyc.simulator.engine.batch import WARP
 from tinyc.simulator.memory.byte_array import ByteArray
-from tinyc.simulator.races.stamp import STRENGTH
+from tinyc.simulator.races.stamp import STRENGTH, threads_of, with_other
 
 _GRANULE = 4
 
@@ -19,14 +20,17 @@ _GRANULE = 4
 class Shadow:
     """Shapes: `written: [g]` and `read: [g, slots]` are stamps; `landing: [g]` and those in `reading` operations.
 
-    `hidden` are the weak writes behind a strong last one: other strong accesses may be ordered with neither.
+    `updated` is like `read` for strong writes. `hidden` are the weak writes behind a strong last one: other strong
+    accesses may be ordered with neither.
     `landing` is the number of the last asynchronous operation that writes a granule, `reading[agent]` that of the last
     one of that agent (a warp, a warpgroup) that reads it; 0 is none.
     """
 
     memory: ByteArray
     slots: int
+    by_warp: bool
     granule: int = _GRANULE
+    updated: np.ndarray | None = None
     hidden: np.ndarray | None = None
     landing: np.ndarray | None = None
     reading: dict[int, np.ndarray] = field(default_factory=dict)
@@ -53,6 +57,8 @@ class Shadow:
         self.granule = granule
         self.written = self.written.repeat(ratio)
         self.read = self.read.reshape(-1, self.slots).repeat(ratio, axis=0).reshape(-1)
+        if self.updated is not None:
+            self.updated = self.updated.reshape(-1, self.slots).repeat(ratio, axis=0).reshape(-1)
         if self.hidden is not None:
             self.hidden = self.hidden.repeat(ratio)
         if self.landing is not None:
@@ -61,17 +67,45 @@ class Shadow:
 
     def reads_at(self, places: np.ndarray) -> np.ndarray:
         """Return the last reads of granules: a last axis of slots."""
-        rows = self.read.reshape(-1, self.slots)
+        return self._at(self.read, places)
+
+    def updates_at(self, places: np.ndarray, written: np.ndarray) -> np.ndarray | None:
+        """Return the last strong writes of granules whose last write, `written`, is one: a last axis of slots."""
+        if self.updated is None:
+            return None
+        strong = (written & STRENGTH) != 0
+        return np.where(strong[..., None], self._at(self.updated, places), 0) if strong.any() else None
+
+    def _at(self, kept: np.ndarray, places: np.ndarray) -> np.ndarray:
+        rows = kept.reshape(-1, self.slots)
         where = _as_slice(places) if len(places) == 1 else places
         return rows[where].reshape(*places.shape, self.slots)
 
-    def note_read(self, places: np.ndarray, slots: np.ndarray, stamps: np.ndarray) -> None:
-        """Record reads; `slots` and `stamps` in the shape of `places`, or broadcastable."""
-        self.read[places * self.slots + slots] = stamps
+    def note_read(self, places: np.ndarray, warps: np.ndarray, stamps: np.ndarray) -> None:
+        """Record reads by `warps` of the cluster; these and `stamps` in the shape of `places`, or broadcastable."""
+        self._note(self.read, places, warps, stamps)
 
-    def note_write(self, places: np.ndarray, stamps: np.ndarray, strong: bool) -> None:
-        """Record writes; `stamps` in the shape of `places`, or broadcastable."""
+    def _note(self, kept: np.ndarray, places: np.ndarray, warps: np.ndarray, stamps: np.ndarray) -> None:
+        if self.by_warp:
+            _note_lanes(kept, places * self.slots + warps, stamps)
+            return
+        first = places * self.slots
+        before = kept[first]
+        if before.any():
+            moved = (before != 0) & (_warps_of(before) != _warps_of(stamps))
+            kept[first[moved] + 1] = before[moved]
+        lost = _note_lanes(kept, first, stamps)
+        if lost is not None:
+            mine = np.broadcast_to(stamps, first.shape)[lost]
+            apart = _warps_of(mine) != _warps_of(kept[first[lost]])
+            kept[first[lost][apart] + 1] = mine[apart]
+
+    def note_write(self, places: np.ndarray, warps: np.ndarray, stamps: np.ndarray, strong: bool) -> None:
+        """Record writes; `warps` and `stamps` in the shape of `places`, or broadcastable."""
         if strong:
+            if self.updated is None:
+                self.updated = np.zeros(self.size * self.slots, np.int64)
+            self._note(self.updated, places, warps, stamps)
             before = self.written[places]
             weak = (before != 0) & (before & STRENGTH == 0)
             if weak.any():
@@ -92,6 +126,10 @@ class Shadow:
         if self.hidden is not None:
             self.hidden[where] = 0
         self.read.reshape(-1, self.slots)[where] = 0
+        if self.updated is not None:
+            updated = self.updated.reshape(-1, self.slots)
+            if updated[where].any():
+                updated[where] = 0
 
     def landing_at(self, places: np.ndarray) -> np.ndarray:
         """Return the operations that write granules, in the shape of `places`."""
@@ -113,3 +151,23 @@ def _as_slice(places: np.ndarray) -> "np.ndarray | slice":
     """Return distinct places as a slice, where they are neighbours."""
     first, last = int(places.min()), int(places.max())
     return slice(first, last + 1) if last - first + 1 == places.size else places
+
+
+def _note_lanes(kept: np.ndarray, where: np.ndarray, stamps: np.ndarray) -> np.ndarray | None:
+    """Set stamps; of the lanes of a warp that have a place in common the first is named beside the last.
+
+    Returns: whose stamps were lost to others of the same place, bool like `where`; None where none was.
+    """
+    kept[where] = stamps
+    lost = kept[where] != stamps
+    if not lost.any():
+        return None
+    there, mine = where[lost][::-1], np.broadcast_to(stamps, where.shape)[lost][::-1]
+    last = kept[there]
+    near = _warps_of(mine) == _warps_of(last)
+    kept[there[near]] = with_other(last[near], mine[near])
+    return lost
+
+
+def _warps_of(stamps: np.ndarray) -> np.ndarray:
+    return threads_of(stamps) // WARP

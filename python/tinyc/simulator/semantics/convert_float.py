@@ -40,7 +40,7 @@ _TO_BYTE = Form(("rn",), ("relu",), required=("satfinite",))
 #: Target and source → the form, where both limits or two values in a register are involved.
 _SPECIAL: dict[tuple[str, str], tuple[Form, ...]] = {
     **{(target, "f32"): (_LIMITED,) for target in ("f16", "bf16", "f16x2", "bf16x2")},
-    ("tf32", "f32"): (_LIMITED, Form(("rna",), ("satfinite",))),
+    ("tf32", "f32"): (Form(("rn", "rz"), ("relu",)), Form(("rna",), ("satfinite",))),
     **{(target, source): (_TO_BYTE,) for target in ("e4m3x2", "e5m2x2") for source in ("f32", "f16x2")},
     **{("f16x2", source): (Form(("rn",), ("relu",)),) for source in ("e4m3x2", "e5m2x2")},
 }

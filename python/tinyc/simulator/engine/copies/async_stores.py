@@ -11,7 +11,7 @@ from tinyc.simulator.asynchronous.misuse import Misuse, require_aligned
 from tinyc.simulator.asynchronous.reduction import reduction_of
 from tinyc.simulator.engine.addresses import VECTORS, address, items
 from tinyc.simulator.engine.copies.bulk_forms import MBARRIER
-from tinyc.simulator.engine.copies.bulk_operands import expect_operands, issuers, shared_targets, update_of
+from tinyc.simulator.engine.copies.bulk_operands import by_lane, shared_targets, update_of
 from tinyc.simulator.engine.copies.ends import Range, Update, Words
 from tinyc.simulator.engine.copies.transfer import Issuer, start
 from tinyc.simulator.engine.instructions import atomics, loads
@@ -60,21 +60,17 @@ def _space(words: list[str]) -> str:
 
 
 def _issue(site: Site, space: str, type_name: str, count: int, update: Update | None) -> Step:
-    expect_operands(site, 3)
-    where, value, barrier = site.instruction.operands
+    where, value, barrier = site.operands(3)
     reads = [address(site, each, space)[1] for each in (where, barrier)]
     reads += [site.reader(item, type_name) for item in items(value, count, site)]
     word = np.dtype(f"u{type_bits(type_name) // 8}")
 
-    def step(batch):
-        for issuer, (to, at, *values) in issuers(batch, reads):
-            try:
-                contents = np.array(values, word).view(np.uint8)
-                _start(issuer, _shared(space, to), _shared(space, at), contents, update)
-            except Misuse as misuse:
-                issuer.report(misuse)
+    def issue(issuer: Issuer, operands: list[int]) -> None:
+        to, at, *values = operands
+        contents = np.array(values, word).view(np.uint8)
+        _start(issuer, _shared(space, to), _shared(space, at), contents, update)
 
-    return step
+    return by_lane(issue, reads)
 
 
 def _shared(space: str, where: int) -> int:

@@ -4,12 +4,11 @@ Every active lane issues a copy of its own, which lands later (`transfer`). Unde
 Source: PTX ISA 9.1 §9.7.9.25.4.
 """
 
-from tinyc.simulator.asynchronous.bulk_copy import bulk_bytes
-from tinyc.simulator.asynchronous.misuse import Misuse
+from tinyc.simulator.asynchronous.bulk_copy import require_bulk
 from tinyc.simulator.engine.addresses import SPACES, address
 from tinyc.simulator.engine.copies.bulk_forms import BulkForm
 from tinyc.simulator.engine.copies.bulk_groups import bulk_groups
-from tinyc.simulator.engine.copies.bulk_operands import expect_operands, issuers, read_policy, shared_targets, update_of
+from tinyc.simulator.engine.copies.bulk_operands import by_lane, read_policy, shared_targets, update_of
 from tinyc.simulator.engine.copies.ends import Range, Update, shared_place
 from tinyc.simulator.engine.copies.transfer import Issuer, start
 from tinyc.simulator.engine.cta import Cta
@@ -23,9 +22,8 @@ def bulk(site: Site, form: BulkForm) -> Step:
 
 def _ranges(site: Site, form: BulkForm) -> Step:
     """`[destination], [source], size{, [mbarrier]}{, ctaMask}{, cache-policy};`."""
-    operands = list(site.instruction.operands)
     signals = form.destination != "global"
-    expect_operands(site, 3 + signals + form.multicast + form.hinted)
+    operands = site.operands(3 + signals + form.multicast + form.hinted)
     reads = [
         address(site, operands[0], SPACES[form.destination])[1],
         address(site, operands[1], SPACES[form.source])[1],
@@ -38,20 +36,13 @@ def _ranges(site: Site, form: BulkForm) -> Step:
     read_policy(site, form)
     update = update_of(form.reduction, type_bits(form.element) // 8) if form.reduction else None
 
-    def step(batch):
-        for issuer, values in issuers(batch, reads):
-            try:
-                _issue(form, issuer, values, update)
-            except Misuse as misuse:
-                issuer.report(misuse)
-
-    return step
+    return by_lane(lambda issuer, values: _issue(form, issuer, values, update), reads)
 
 
 def _issue(form: BulkForm, issuer: Issuer, values: list[int], update: Update | None) -> None:
     """Start the copy of one lane. Raises: Misuse."""
     to, origin, size, *rest = values
-    bulk_bytes(to, origin, size)
+    require_bulk(to, origin, size)
     cta = issuer.cta
     source = _end(cta, form.source, origin, size)
     source.require_allocated("source")
@@ -77,16 +68,12 @@ def _end(cta: Cta, space: str, place: int, size: int) -> Range:
 
 def _prefetch(site: Site, form: BulkForm) -> Step:
     """`cp.async.bulk.prefetch.L2.global{.L2::cache_hint} [source], size{, cache-policy};`: it changes no value."""
-    operands = site.instruction.operands
-    expect_operands(site, 2 + form.hinted)
+    operands = site.operands(2 + form.hinted)
     reads: list[Read] = [address(site, operands[0], "global")[1], site.reader(operands[1], "u32")]
     read_policy(site, form)
 
-    def step(batch):
-        for issuer, (origin, size) in issuers(batch, reads):
-            try:
-                bulk_bytes(0, origin, size)
-            except Misuse as misuse:
-                issuer.report(misuse)
+    def look(_: Issuer, values: list[int]) -> None:
+        origin, size = values
+        require_bulk(0, origin, size)
 
-    return step
+    return by_lane(look, reads)

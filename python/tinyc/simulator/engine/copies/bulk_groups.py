@@ -7,19 +7,16 @@ Source: PTX ISA 9.1 §9.7.9.25.2 (bulk async-groups), §9.7.9.25.5.
 """
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from tinyc.simulator.asynchronous.misuse import Misuse
 from tinyc.simulator.engine.batch import Batch
 from tinyc.simulator.engine.copies.transfer import Transfer
-from tinyc.simulator.engine.cta import WARP, Cta
+from tinyc.simulator.engine.cta import Cta
 from tinyc.simulator.engine.observer import Phase
 from tinyc.simulator.engine.site import Site, Step
-from tinyc.simulator.syntax import Immediate
-
-_KEY = "bulk groups"
 
 
 @dataclass
@@ -31,7 +28,6 @@ class _Member:
     read: bool = False
 
 
-@dataclass
 class BulkGroups:
     """The groups of the threads of one CTA.
 
@@ -39,9 +35,10 @@ class BulkGroups:
     for, oldest first.
     """
 
-    cta: Cta
-    committed: np.ndarray
-    members: dict[int, list[_Member]] = field(default_factory=lambda: defaultdict(list))
+    def __init__(self, cta: Cta) -> None:
+        self.cta = cta
+        self.committed = np.zeros(cta.exists.shape, np.int64)
+        self.members: defaultdict[int, list[_Member]] = defaultdict(list)
 
     def add(self, transfer: Transfer, thread: int) -> None:
         """Let a copy belong to the group that `thread` commits next."""
@@ -53,8 +50,7 @@ class BulkGroups:
 
     def wait(self, batch: Batch, pending: int, read: bool) -> None:
         """Complete all groups of the threads of the batch but the last `pending`, or only their reading."""
-        here = self.cta.no_lanes()
-        here[batch.warps] = batch.mask
+        here = batch.in_cta()
         for thread in [thread for thread in self.members if here.flat[thread]]:
             before = int(self.committed.flat[thread]) - pending
             chosen = [member for member in self.members[thread] if member.group < before]
@@ -66,8 +62,7 @@ class BulkGroups:
 
     def _complete(self, thread: int, chosen: list[_Member], read: bool) -> None:
         """Let copies land, or read, and tell the observer that the thread knows it."""
-        lanes, observer = self.cta.no_lanes(), self.cta.launch.observer
-        lanes.flat[thread] = True
+        lanes, observer = self.cta.lanes_of(thread), self.cta.launch.observer
         known: dict[int, None] = {}
         for member in chosen:
             if read and member.read:
@@ -97,31 +92,28 @@ class BulkGroups:
 
 def bulk_groups(cta: Cta) -> BulkGroups:
     """Return the bulk groups of a CTA."""
-    if _KEY not in cta.extensions:
-        cta.extensions[_KEY] = BulkGroups(cta, np.zeros((cta.warp_count, WARP), np.int64))
-    return cta.extensions[_KEY]
+    return cta.state_of(BulkGroups)
 
 
 def end_copies(cta: Cta) -> None:
     """Report and land what is under way when a CTA has exited."""
-    if _KEY in cta.extensions:
-        cta.extensions.pop(_KEY).end()
+    bulk_groups(cta).end()
     cta.flights.land_all()
 
 
 def commit_group(site: Site) -> Step:
     """`cp.async.bulk.commit_group;`."""
-    if site.instruction.modifiers != ("async", "bulk", "commit_group") or site.instruction.operands:
+    if site.instruction.modifiers != ("async", "bulk", "commit_group"):
         site.unknown()
+    site.operands(0)
     return lambda batch: bulk_groups(batch.cta).commit(batch)
 
 
 def wait_group(site: Site) -> Step:
     """`cp.async.bulk.wait_group{.read} N;`."""
-    words, operands = site.instruction.modifiers[3:], site.instruction.operands
+    words = site.instruction.modifiers[3:]
     if words not in ((), ("read",)):
         site.unknown()
-    if len(operands) != 1 or not isinstance(operands[0], Immediate) or operands[0].value < 0:
-        site.fail("a constant number of groups is expected")
-    pending, read = int(operands[0].value), bool(words)
+    (operand,) = site.operands(1)
+    pending, read = site.constant(operand, "number of groups"), bool(words)
     return lambda batch: bulk_groups(batch.cta).wait(batch, pending, read)

@@ -3,7 +3,7 @@
 In: the operands of one instruction, as the lanes give them. Out: checked ends of copies, or `Misuse`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,17 +15,28 @@ from tinyc.simulator.engine.batch import Batch
 from tinyc.simulator.engine.copies.bulk_forms import BulkForm
 from tinyc.simulator.engine.copies.ends import Range, Update, shared_place
 from tinyc.simulator.engine.copies.transfer import Issuer, Signal
-from tinyc.simulator.engine.cta import WARP, Cta
-from tinyc.simulator.engine.site import Read, Site
+from tinyc.simulator.engine.cta import Cta
+from tinyc.simulator.engine.site import Read, Site, Step
 
 
-def issuers(batch: Batch, reads: Sequence[Read]) -> Iterator[tuple[Issuer, list[int]]]:
-    """Yield the active lanes in order, each with its operands as unsigned integers."""
-    mask = batch.mask
-    threads = (batch.warps[:, None] * WARP + np.arange(WARP))[mask].tolist()
-    columns = [np.broadcast_to(read(batch), mask.shape)[mask].tolist() for read in reads]
-    for thread, *operands in zip(threads, *columns, strict=True):
-        yield Issuer(batch.cta, thread, batch.cta.at), operands
+def by_lane(act: Callable[[Issuer, list[int]], None], reads: Sequence[Read]) -> Step:
+    """Return the step in which the active lanes act in order, each with its operands as unsigned integers.
+
+    What a lane misuses is reported, and the lane left out.
+    """
+
+    def step(batch: Batch) -> None:
+        mask = batch.mask
+        threads = batch.threads[mask].tolist()
+        columns = [np.broadcast_to(read(batch), mask.shape)[mask].tolist() for read in reads]
+        for thread, *operands in zip(threads, *columns, strict=True):
+            issuer = Issuer(batch.cta, thread, batch.cta.at)
+            try:
+                act(issuer, operands)
+            except Misuse as misuse:
+                issuer.report(misuse)
+
+    return step
 
 
 def shared_targets(
@@ -61,12 +72,6 @@ def update_of(reduction: Reduction, width: int) -> Update:
             return reduction(old.view(word), given.view(word)).astype(word).view(np.uint8)
 
     return update
-
-
-def expect_operands(site: Site, count: int) -> None:
-    """Check the number of operands. Raises: PtxError."""
-    if len(site.instruction.operands) != count:
-        site.fail(f"{count} operands are expected, and {len(site.instruction.operands)} are given")
 
 
 def read_policy(site: Site, form: BulkForm) -> None:

@@ -12,14 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from tinyc.simulator.asynchronous.bulk_copy import SIZES
-from tinyc.simulator.asynchronous.mbarrier import SIZE
 from tinyc.simulator.asynchronous.misuse import Misuse
 from tinyc.simulator.engine.access import Access
 from tinyc.simulator.engine.addresses import SPACES, address
 from tinyc.simulator.engine.batch import Batch
 from tinyc.simulator.engine.copies.thread_copies import thread_copies
 from tinyc.simulator.engine.flights import Flight
-from tinyc.simulator.engine.mbarrier.groups import Group, Objects
+from tinyc.simulator.engine.mbarrier.groups import Group, objects_at
 from tinyc.simulator.engine.observer import Operation, Region
 from tinyc.simulator.engine.site import Read, Site, Step
 from tinyc.simulator.memory.byte_array import WORDS
@@ -53,7 +52,7 @@ class _Copy:
         words = self._words(there)
         words = words.reshape(-1, *words.shape[2:]) if there.dense else words[there.mask]
         cta, size = batch.cta, self.target.size
-        threads = (there.warps[:, None] * 32 + np.arange(32))[there.mask]
+        threads = there.threads[there.mask]
         operation = Operation(
             cta, self.target.number, threads, writes=(Region(cta.shared, index, size),), proxy="generic"
         )
@@ -118,11 +117,10 @@ def _copy(site: Site) -> Step:
     hints = [word for word in rest[1:] if word]
     if cache not in ("ca", "cg") or space not in _SHARED or rest[0] != "global" or not _HINTS.issuperset(hints):
         site.unknown()
-    operands = list(site.instruction.operands)
-    if "L2::cache_hint" in hints and len(operands) > 3:
+    hinted = "L2::cache_hint" in hints
+    operands = list(site.operands(3 + hinted, 4 + hinted))
+    if hinted:
         site.reader(operands.pop(), "b64")
-    if len(operands) not in (3, 4):
-        site.fail(f"'cp.async' is given {len(site.instruction.operands)} operands")
     size = _size(site, operands[2], cache)
     target_space, target = address(site, operands[0], SPACES[space])
     source_space, source = address(site, operands[1], "global")
@@ -138,10 +136,10 @@ def _copy(site: Site) -> Step:
 
 
 def _size(site: Site, operand: object, cache: str) -> int:
-    size = int(operand.value) if isinstance(operand, Immediate) else 0
+    size = site.constant(operand, "number of bytes")
     if size not in (SIZES if cache == "ca" else (16,)):
         allowed = "4, 8 or 16 bytes" if cache == "ca" else "16 bytes"
-        site.fail(f"cp.async.{cache} copies {allowed}, a constant")
+        site.fail(f"cp.async.{cache} copies {allowed}, not {size}")
     return size
 
 
@@ -157,24 +155,20 @@ def _bytes_read(site: Site, operand: object, size: int) -> Read:
 
 def _commit_group(site: Site) -> Step:
     """`cp.async.commit_group;`."""
-    if site.instruction.operands:
-        site.fail("'cp.async.commit_group' takes no operands")
+    site.operands(0)
     return lambda batch: thread_copies(batch.cta).commit(batch)
 
 
 def _wait_group(site: Site) -> Step:
     """`cp.async.wait_group n;`."""
-    operands = site.instruction.operands
-    if len(operands) != 1 or not isinstance(operands[0], Immediate) or int(operands[0].value) < 0:
-        site.fail("'cp.async.wait_group' takes a constant number of groups")
-    left = int(operands[0].value)
+    (operand,) = site.operands(1)
+    left = site.constant(operand, "number of groups")
     return lambda batch: thread_copies(batch.cta).wait(batch, left)
 
 
 def _wait_all(site: Site) -> Step:
     """`cp.async.wait_all;`: as `commit_group` and `wait_group 0`."""
-    if site.instruction.operands:
-        site.fail("'cp.async.wait_all' takes no operands")
+    site.operands(0)
 
     def step(batch: Batch) -> None:
         copies = thread_copies(batch.cta)
@@ -193,19 +187,8 @@ def _mbarrier_arrive(site: Site) -> Step:
     space = SPACES[words.pop(0)] if words and words[0] in _SHARED else "generic"
     if words != ["b64"] or site.instruction.modifiers[1:3] != ("mbarrier", "arrive"):
         site.unknown()
-    if len(site.instruction.operands) != 1:
-        site.fail("'cp.async.mbarrier.arrive' takes one address")
-    space, addresses = address(site, site.instruction.operands[0], space)
-    objects = Objects(Access(space, SIZE, 1, site.index, "atomic", "relaxed", "cluster"), addresses, remote=False)
-
-    def step(batch: Batch) -> None:
-        for group in objects.groups(batch):
-            try:
-                _track(group, counted)
-            except Misuse as misuse:
-                group.report(misuse)
-
-    return step
+    (operand,) = site.operands(1)
+    return objects_at(site, operand, space).by_group(lambda group: _track(group, counted))
 
 
 def _track(group: Group, counted: bool) -> None:
@@ -226,7 +209,7 @@ def _track(group: Group, counted: bool) -> None:
         except Misuse as misuse:
             group.report(misuse)
 
-    cta.flights.start(Flight(land), cta.turn)
+    copies.arrive_behind(lanes, Flight(land))
 
 
 _FORMS = {"commit_group": _commit_group, "wait_group": _wait_group, "wait_all": _wait_all, "mbarrier": _mbarrier_arrive}
@@ -241,6 +224,3 @@ def copy(site: Site) -> Step:
     if words[1].endswith(("_group", "_all")) and len(words) > 2:
         site.unknown()
     return form(site)
-
-
-HANDLERS = {"cp": copy}

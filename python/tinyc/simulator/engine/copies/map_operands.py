@@ -10,7 +10,7 @@ from tinyc.simulator.asynchronous.misuse import Misuse, require_aligned
 from tinyc.simulator.asynchronous.tensor_map import TensorMap
 from tinyc.simulator.engine.addresses import address
 from tinyc.simulator.engine.copies.ends import Range
-from tinyc.simulator.engine.instructions import loads
+from tinyc.simulator.engine.instructions import cache_policy
 from tinyc.simulator.engine.site import Site, Step
 from tinyc.simulator.memory.arguments import MAP_BYTES, map_number
 from tinyc.simulator.memory.windows import BASES, SPACE_OF_WINDOW, WINDOW_BITS
@@ -48,10 +48,11 @@ def prefetch(site: Site) -> Step:
     """`prefetch{.param|.const}.tensormap [a];`, and the other prefetches."""
     words = site.instruction.modifiers
     if "tensormap" not in words:
-        return loads.no_effect(site)
-    if words not in _PREFETCHES or len(site.instruction.operands) != 1:
+        return cache_policy.hint(site)
+    if words not in _PREFETCHES:
         site.unknown()
-    address(site, site.instruction.operands[0], _PREFETCHES[words])
+    (place,) = site.operands(1)
+    address(site, place, _PREFETCHES[words])
     return lambda batch: None
 
 

@@ -12,7 +12,7 @@ from tinyc.simulator.asynchronous.tensor_map import TensorMap
 from tinyc.simulator.engine.addresses import SPACES, address
 from tinyc.simulator.engine.copies.bulk_forms import BulkForm
 from tinyc.simulator.engine.copies.bulk_groups import bulk_groups
-from tinyc.simulator.engine.copies.bulk_operands import expect_operands, issuers, read_policy, shared_targets, update_of
+from tinyc.simulator.engine.copies.bulk_operands import by_lane, read_policy, shared_targets, update_of
 from tinyc.simulator.engine.copies.ends import Range, Tile, Update, shared_place
 from tinyc.simulator.engine.copies.map_operands import map_at
 from tinyc.simulator.engine.copies.transfer import Issuer, start
@@ -26,10 +26,9 @@ def tensor(site: Site, form: BulkForm) -> Step:
     Load: `[destination], [map, {coordinates}], [mbarrier]{, {im2col offsets}}{, ctaMask}{, cache-policy};`, store and
     reduction: `[map, {coordinates}], [source]{, cache-policy};`, prefetch: `[map, {coordinates}]{, …};`.
     """
-    operands = list(site.instruction.operands)
     loads, prefetches = form.source == "global" and form.verb == "copy", form.verb == "prefetch"
     moved = form.mode == "im2col"
-    expect_operands(site, (3 if loads else 1 if prefetches else 2) + moved + form.multicast + form.hinted)
+    operands = list(site.operands((3 if loads else 1 if prefetches else 2) + moved + form.multicast + form.hinted))
     reads = _box_reads(site, form, operands.pop(1 if loads else 0))
     if not prefetches:
         space = form.destination if loads else form.source
@@ -43,14 +42,10 @@ def tensor(site: Site, form: BulkForm) -> Step:
     act = _load if loads else _look if prefetches else _store
     first = len(reads)
 
-    def step(batch):
-        for issuer, values in issuers(batch, reads + offsets):
-            try:
-                act(form, issuer, values[:first], values[first:] if form.mode != "tile" else None)
-            except Misuse as misuse:
-                issuer.report(misuse)
+    def issue(issuer: Issuer, values: list[int]) -> None:
+        act(form, issuer, values[:first], values[first:] if form.mode != "tile" else None)
 
-    return step
+    return by_lane(issue, reads + offsets)
 
 
 def _box_reads(site: Site, form: BulkForm, operand: object) -> list[Read]:

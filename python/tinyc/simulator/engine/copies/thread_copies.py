@@ -12,9 +12,8 @@ import numpy as np
 from tinyc.simulator.engine.access import Access
 from tinyc.simulator.engine.batch import Batch
 from tinyc.simulator.engine.cta import Cta
+from tinyc.simulator.engine.flights import Flight
 from tinyc.simulator.engine.observer import Operation
-
-_KEY = "cp.async"
 
 
 @dataclass(eq=False)
@@ -44,9 +43,7 @@ class Copies:
         if not chosen.all():
             rows, words = rows[chosen], words[chosen]
         launch = self.operation.cta.launch
-        launch.progress += not launch.watched or bool((view.data[rows] != words).any())
-        view.data[rows] = words
-        view.state[rows] = view.ready
+        launch.store(view, rows, words)
         launch.observer.settled(self.operation, chosen)
 
 
@@ -58,6 +55,8 @@ class ThreadCopies:
         self.committed = np.zeros(cta.exists.shape, np.int64)
         self.issued = 0
         self._under_way: list[Copies] = []
+        #: Arrivals that come with copies: how many batches had been issued, the lanes that arrive, and the arrival.
+        self._arrivals: list[tuple[int, np.ndarray, Flight]] = []
 
     def start(self, access: Access, operation: Operation, words: np.ndarray) -> None:
         """Begin copies to `operation.writes`: they belong to the group that their threads will commit next."""
@@ -81,8 +80,22 @@ class ThreadCopies:
         latest = int(limits.max())
         for copies in self._under_way:
             if copies.first_group < latest:
-                self._land(copies, copies.groups < limits[copies.operation.threads])
+                chosen = copies.groups < limits[copies.operation.threads]
+                self._arrive(copies.number, copies.operation.threads[chosen])
+                self._land(copies, chosen)
         self._drop_landed()
+
+    def arrive_behind(self, lanes: np.ndarray, arrival: Flight) -> None:
+        """Let `arrival` come with the copies that `lanes: [warps, 32]` have issued, and before their later ones."""
+        self._arrivals = [each for each in self._arrivals if each[2] in self.cta.flights.under_way]
+        self._arrivals.append((self.issued, lanes.reshape(-1), arrival))
+        self.cta.flights.start(arrival, self.cta.turn)
+
+    def _arrive(self, number: int, threads: np.ndarray) -> None:
+        """Let the arrivals come that `threads` have put before their copies of batch `number`."""
+        for before, lanes, arrival in self._arrivals:
+            if before <= number and lanes[threads].any():
+                self.cta.flights.land([arrival])
 
     def land_issued(self, lanes: np.ndarray, before: int) -> None:
         """Let the copies come that `lanes: [warps, 32]` issued when fewer than `before` batches had been."""
@@ -103,6 +116,4 @@ class ThreadCopies:
 
 def thread_copies(cta: Cta) -> ThreadCopies:
     """Return the copies that the threads of a CTA have under way."""
-    if _KEY not in cta.extensions:
-        cta.extensions[_KEY] = ThreadCopies(cta)
-    return cta.extensions[_KEY]
+    return cta.state_of(ThreadCopies)

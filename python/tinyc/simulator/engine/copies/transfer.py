@@ -6,22 +6,17 @@ and counted, which reads its source and writes its destinations when it lands.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
 from tinyc.simulator.asynchronous.mbarrier import SIZE
 from tinyc.simulator.asynchronous.misuse import Misuse, require_aligned
-from tinyc.simulator.engine.access import Access
 from tinyc.simulator.engine.copies.ends import Destination, Range, Source, Update, Words
 from tinyc.simulator.engine.cta import Cta
 from tinyc.simulator.engine.flights import Flight
 from tinyc.simulator.engine.mbarrier.objects import mbarriers
 from tinyc.simulator.engine.observer import Operation, Region
-from tinyc.simulator.memory.traffic import SECTOR_BYTES
-
-#: Bytes that shared memory moves in one pass: 32 banks of 4 bytes.
-_PASS_BYTES = 128
+from tinyc.simulator.memory.traffic import PASS_BYTES, SECTOR_BYTES
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,9 +29,7 @@ class Issuer:
 
     def report(self, misuse: Misuse) -> None:
         """Record a finding by the thread, whichever instruction runs now."""
-        lanes = self.cta.no_lanes()
-        lanes.flat[self.thread] = True
-        self.cta.launch.findings.add(misuse.kind, misuse.message, self.cta, self.at, lanes)
+        self.cta.report(misuse.kind, misuse.message, self.at, self.cta.lanes_of(self.thread))
 
 
 @dataclass(frozen=True)
@@ -140,21 +133,13 @@ def _operation(issuer: Issuer, source: Source, destination: Destination, reduces
 def _count(issuer: Issuer, end: Destination, kind: str) -> None:
     """Add the bytes of one end to the tallies: by sectors of global, by passes of shared memory."""
     space, width = end.memory.space, end.width
-    access = _access(space, width, issuer.at, kind)
-    tally = issuer.cta.launch.tallies.setdefault((access, space), [0, 0, 0, 0])
+    tally = issuer.cta.launch.tally(issuer.at, kind, space, width)
     for region in end.regions:
         size = region.size * len(region.index)
-        units = _sectors(region) if space == "global" else -(-size // _PASS_BYTES)
-        for position, amount in enumerate((size // width, 1, units, units)):
-            tally[position] += amount
+        units = _sectors(region) if space == "global" else -(-size // PASS_BYTES)
+        tally.add(size // width, 1, units, units)
 
 
 def _sectors(region: Region) -> int:
     last = region.index + (region.size - 1)
     return int((last // SECTOR_BYTES - region.index // SECTOR_BYTES + 1).sum())
-
-
-@lru_cache(maxsize=4096)
-def _access(space: str, width: int, at: int, kind: str) -> Access:
-    """Return the access that stands for the copies of an instruction in the tallies."""
-    return Access(space, min(width, 8), max(width // 8, 1), at, kind)

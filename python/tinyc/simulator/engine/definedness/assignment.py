@@ -40,13 +40,18 @@ class Assignment:
 
 def analyse(sites: list[Site], start: int) -> Assignment:
     """Return what must be tracked; `start` is the first instruction of the kernel."""
-    unsure: set[int] = set()
+    unsure: set[Node] = set()
     for site, assigned in zip(sites, _solve(sites, start), strict=True):
         if assigned is not None:
             unsure.update(slot for slot in site.reads if not assigned >> slot & 1)
-    reached, origins = _closure(sites, unsure) if unsure else (set(), {})
+    seeds = unsure.union(*(site.copies_unwritten for site in sites))
+    reached, origins = _closure(sites, seeds) if seeds else (set(), {})
     tracked = frozenset(node for node in reached if isinstance(node, int))
-    return Assignment(frozenset(unsure), tracked, {node: frozenset(those) for node, those in origins.items()})
+    return Assignment(
+        frozenset(node for node in unsure if isinstance(node, int)),
+        tracked,
+        {node: frozenset(those) for node, those in origins.items()},
+    )
 
 
 def _solve(sites: list[Site], start: int) -> list[int | None]:
@@ -77,16 +82,16 @@ def _bits(slots: Iterable[int]) -> int:
     return result
 
 
-def _closure(sites: list[Site], unsure: set[int]) -> tuple[set[Node], dict[Node, set[Node]]]:
-    """Return what undefined values of `unsure` can reach, and where each reached one gets them from."""
+def _closure(sites: list[Site], seeds: set[Node]) -> tuple[set[Node], dict[Node, set[Node]]]:
+    """Return what undefined values of `seeds` can reach, and where each reached one gets them from."""
     flows_from: dict[Node, list[Flow]] = {}
     for site in sites:
         for flow in (*site.flows, *site.return_flows):
             for source in _nodes(flow.sources):
                 flows_from.setdefault(source, []).append(flow)
-    reached: set[Node] = set(unsure)
-    origins: dict[Node, set[Node]] = {}
-    work: list[Node] = list(unsure)
+    reached: set[Node] = set(seeds)
+    origins: dict[Node, set[Node]] = {seed: set() for seed in seeds if isinstance(seed, str)}
+    work: list[Node] = list(seeds)
     while work:
         source = work.pop()
         for flow in flows_from.get(source, ()):

@@ -80,6 +80,7 @@ class Definedness:
         if slot in self._assignment.unsure:
             return "was never written"
         names = [f"'{site.register_name(each)}'" for each in self._assignment.unsure_origins(slot)]
+        names = names or ["local memory"]
         if len(names) > _NAMED_ORIGINS:
             names = [*names[:_NAMED_ORIGINS], "…"]
         return f"comes from {' or '.join(names)}, which was never written"
@@ -158,14 +159,14 @@ def _before(acts: list[Act], step: "Step") -> "Step":
     if len(acts) == 1:
         (only,) = acts
 
-        def after_one(batch: Batch):
+        def after_one(batch: Batch) -> bool | None:
             only(batch)
             return step(batch)
 
         return after_one
     first = _in_turn(acts)
 
-    def after_all(batch: Batch):
+    def after_all(batch: Batch) -> bool | None:
         first(batch)
         return step(batch)
 

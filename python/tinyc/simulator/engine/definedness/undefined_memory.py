@@ -8,7 +8,7 @@ import numpy as np
 
 from tinyc.simulator.engine.access import Access
 from tinyc.simulator.engine.batch import Batch
-from tinyc.simulator.memory.byte_array import ALLOCATED, READY, UNDEFINED
+from tinyc.simulator.memory.byte_array import ALLOCATED, INITIALIZED, READY, UNDEFINED
 
 #: The spaces of memory that an access in each space may reach, as far as undefined values are kept there.
 REACHED = {
@@ -24,7 +24,10 @@ def defined_words(access: Access, batch: Batch, addresses: np.ndarray) -> np.nda
     """Return which words at `addresses: [n, 32]` u64 hold no undefined value: [n, 32, access.count] bool."""
     result = np.ones((*batch.mask.shape, access.count), bool)
     for part in access.places(batch, addresses):
-        marked = part.memory.states(part.index, access.size) & UNDEFINED != 0
+        state = part.memory.states(part.index, access.size)
+        marked = state & UNDEFINED != 0
+        if part.space in access.copies_unwritten:
+            marked |= state & INITIALIZED == 0
         result[part.batch.mask] = ~marked.reshape(-1, access.count, access.width).any(axis=-1)
     return result
 

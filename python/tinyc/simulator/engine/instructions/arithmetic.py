@@ -2,10 +2,15 @@
 
 import numpy as np
 
+from tinyc.simulator.engine.batch import Batch
 from tinyc.simulator.engine.definedness.deciding import pass_on
 from tinyc.simulator.engine.site import Read, Site, Step, Write
 from tinyc.simulator.semantics import UnknownInstruction, operation
-from tinyc.simulator.syntax import Operand, Pair, Vector
+from tinyc.simulator.semantics.operation import Function
+from tinyc.simulator.syntax import Immediate, Operand, Pair, Vector
+
+#: The operand of `lop3` that says which function it is.
+_TABLE = 4
 
 
 def arithmetic_step(site: Site) -> Step | None:
@@ -23,8 +28,12 @@ def arithmetic_step(site: Site) -> Step | None:
     if not operands:
         site.fail(f"'{instruction.opcode}' has no operands")
     targets = _results(operands[0], len(results))
+    if len(targets) > len(results):
+        site.fail(f"'{'.'.join((instruction.opcode, *instruction.modifiers))}' has no second result")
     if len(operands) - 1 != len(kinds):
         site.fail(f"'{instruction.opcode}' takes {len(kinds)} operands after its result; {len(operands) - 1} are given")
+    if instruction.opcode == "lop3" and not isinstance(operands[_TABLE], Immediate):
+        site.fail("the table of 'lop3' is a constant")
     reads = [site.reader(operand, type_name) for operand, type_name in zip(operands[1:], kinds, strict=True)]
     writes = [site.writer(target, type_name) for target, type_name in zip(targets, results, strict=False)]
     sources, targets = operands[1:], targets[: len(writes)]
@@ -48,11 +57,11 @@ def _results(operand: Operand, count: int) -> list[Operand]:
     return [operand]
 
 
-def _step(function, reads: list[Read], writes: list[Write]) -> Step:
+def _step(function: Function, reads: list[Read], writes: list[Write]) -> Step:
     if len(writes) == 1:
         return _single_result(function, reads, writes[0])
 
-    def step(batch):
+    def step(batch: Batch) -> None:
         values = function(*[read(batch) for read in reads])
         for write, value in zip(writes, values, strict=False):
             write(batch, value)
@@ -60,7 +69,7 @@ def _step(function, reads: list[Read], writes: list[Write]) -> Step:
     return step
 
 
-def _single_result(function, reads: list[Read], write: Write) -> Step:
+def _single_result(function: Function, reads: list[Read], write: Write) -> Step:
     if len(reads) == 1:
         (first,) = reads
         return lambda batch: write(batch, function(first(batch))[0])
@@ -70,14 +79,9 @@ def _single_result(function, reads: list[Read], write: Write) -> Step:
     return lambda batch: write(batch, function(*[read(batch) for read in reads])[0])
 
 
-def _carry(batch):
-    """Return the carry flag of every thread of the CTA."""
-    return batch.cta.extensions.setdefault("carry", batch.cta.no_lanes())
+def _read_carry(batch: Batch) -> np.ndarray:
+    return batch.select(batch.cta.carry)
 
 
-def _read_carry(batch):
-    return batch.select(_carry(batch))
-
-
-def _write_carry(batch, value):
-    batch.update(_carry(batch), np.broadcast_to(value, batch.mask.shape))
+def _write_carry(batch: Batch, values: np.ndarray) -> None:
+    batch.update(batch.cta.carry, np.broadcast_to(values, batch.mask.shape))

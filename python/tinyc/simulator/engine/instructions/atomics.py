@@ -10,8 +10,9 @@ import ml_dtypes
 import numpy as np
 
 from tinyc.simulator.engine.access import Access, Part
-from tinyc.simulator.engine.addresses import HINTS, Form, address, form, items
+from tinyc.simulator.engine.addresses import address, items
 from tinyc.simulator.engine.batch import Batch
+from tinyc.simulator.engine.memory_form import ATOMIC, REDUCTION, Form, form
 from tinyc.simulator.engine.site import Read, Site, Step, Write, type_bits
 from tinyc.simulator.memory.byte_array import WORDS
 
@@ -31,7 +32,12 @@ _FLOATS = {
 }
 #: Types whose arithmetic must be asked for with `.noftz`.
 _HALVES = frozenset({"f16", "f16x2", "bf16", "bf16x2"})
-_ATOMIC_HINTS = HINTS - {"nc", "ca", "cg", "cs", "lu", "cv", "wb", "wt"}
+#: Type → how many a vector may have.
+_VECTORS = {
+    "f32": (2, 4),
+    **dict.fromkeys(("f16", "bf16"), (2, 4, 8)),
+    **dict.fromkeys(("f16x2", "bf16x2"), (2, 4)),
+}
 
 
 def _bits(function: Callable) -> Callable[[np.dtype], Update]:
@@ -73,7 +79,7 @@ _OPERATIONS: dict[str, tuple[Callable, frozenset[str]]] = {
     "xor": (np.bitwise_xor, frozenset({"b32", "b64"})),
     "exch": (lambda old, new: new, frozenset({"b32", "b64", "b128"})),
     "cas": (lambda old, expected, new: np.where(old == expected, new, old), frozenset({"b16", "b32", "b64", "b128"})),
-    "add": (np.add, frozenset({"u32", "s32", "u64", "s64", *_FLOATS})),
+    "add": (np.add, frozenset({"u32", "s32", "u64", *_FLOATS})),
     "inc": (_increment, frozenset({"u32"})),
     "dec": (_decrement, frozenset({"u32"})),
     "min": (np.minimum, frozenset({*_INTEGERS, "f16", "f16x2", "bf16", "bf16x2"})),
@@ -112,6 +118,11 @@ class _Atomic:
                 write(batch, olds if len(self.write) == 1 else olds[..., number])
 
     @property
+    def swaps(self) -> bool:
+        """Whether it is a compare-and-swap, which alone may leave memory as it is."""
+        return len(self.operands) == 2
+
+    @property
     def tail(self) -> tuple[int, ...]:
         """The last axis of a lane's words, where there are several."""
         return () if self.access.count == 1 else (self.access.count,)
@@ -130,7 +141,8 @@ class _Atomic:
         usable = None
         if (state != view.ready).any() or (index & (self.access.size - 1)).any():
             usable = self.access.examine(part).reshape(-1)
-        part.batch.launch.observer.accessed(self.access, part, usable)
+        if not self.swaps:
+            part.batch.launch.observer.accessed(self.access, part, usable)
         if usable is not None:
             words, lanes, chosen = words[usable], lanes[usable], [each[usable] for each in chosen]
         view.state[words] = view.ready
@@ -142,12 +154,19 @@ class _Atomic:
             launch.progress += not launch.watched or bool((view.data[words] != before).any())
             return
         update = self.flushing if self.flushing is not None and part.space == "global" else self.update
+        written = np.zeros(len(words), bool)
         for turn in _turns(words):
             old = view.data[words[turn]]
+            if self.swaps:
+                written[turn] = old == chosen[0][turn]
             flat[lanes[turn]] = old
             new = update(old, *(each[turn] for each in chosen))
             view.data[words[turn]] = new
             part.batch.launch.progress += bool((new != old).any())
+        if self.swaps:
+            all_lanes = np.zeros(len(index), bool)
+            all_lanes[slice(None) if usable is None else usable] = written
+            part.batch.launch.observer.accessed(self.access, part, usable, all_lanes)
 
 
 def _turns(words: np.ndarray) -> list[np.ndarray]:
@@ -162,25 +181,30 @@ def _turns(words: np.ndarray) -> list[np.ndarray]:
 
 def atomic(site: Site) -> Step:
     """`atom{.sem}{.scope}{.space}.op{.hints}{.vec}.type d, [a], b{, c};` and `red` without `d`."""
-    shape = form(site, _ATOMIC_HINTS | {"noftz"})
-    opcode, operands = site.instruction.opcode, list(site.instruction.operands)
-    modifiers = set(site.instruction.modifiers)
-    if len(shape.words) != 2 or shape.words[0] not in _OPERATIONS or modifiers & {"weak", "volatile", "mmio"}:
+    returns = site.instruction.opcode == "atom"
+    shape = form(site, ATOMIC if returns else REDUCTION)
+    words = tuple(word for word in shape.words if word != "noftz")
+    if len(words) != 2 or words[0] not in _OPERATIONS or not _exists(*words, shape, returns):
         site.unknown()
-    operation, type_name = shape.words
-    returns = opcode == "atom"
-    if type_name not in _OPERATIONS[operation][1] or (not returns and operation in ("exch", "cas")):
+    operation, type_name = words
+    if shape.words.count("noftz") != (type_name in _HALVES):
         site.unknown()
-    if ("noftz" in modifiers) != (type_name in _HALVES) or shape.space in ("const", "local", "param"):
-        site.unknown()
-    if len(operands) != returns + 2 + (operation == "cas") + shape.cached:
-        site.fail(f"'{opcode}.{operation}' is given {len(operands)} operands")
-    if shape.cached:
-        operands.pop()
+    count = returns + 2 + (operation == "cas")
+    operands = site.operands(count + shape.cached)[:count]
     return _atomic(site, shape, operation, type_name, operands, returns)
 
 
-def _atomic(site: Site, shape: Form, operation: str, type_name: str, operands: list, returns: bool) -> Step:
+def _exists(operation: str, type_name: str, shape: Form, returns: bool) -> bool:
+    """Return whether there is this operation: vectors, and extremes of halves, are those of global memory only."""
+    if type_name not in _OPERATIONS[operation][1] or (not returns and operation in ("exch", "cas")):
+        return False
+    in_vectors = operation in ("add", "min", "max") and shape.count in _VECTORS.get(type_name, ())
+    if shape.count > 1 or (operation != "add" and type_name in _HALVES):
+        return in_vectors and shape.space in ("generic", "global")
+    return shape.space in ("generic", "global", "shared", "shared::cluster")
+
+
+def _atomic(site: Site, shape: Form, operation: str, type_name: str, operands: tuple, returns: bool) -> Step:
     function = _OPERATIONS[operation][0]
     space, addresses = address(site, operands[returns], shape.space)
     bits = type_bits(type_name)

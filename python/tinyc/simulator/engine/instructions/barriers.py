@@ -5,41 +5,62 @@ cannot, the finding is `barrier-divergence`, and the barrier takes what has come
 Synchronization and Communication Instructions": `bar`, `barrier`, `bar.warp.sync`.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from tinyc.simulator.engine.batch import Batch
-from tinyc.simulator.engine.cta import WARP, Cta, Wait
-from tinyc.simulator.engine.gather import gather, members_of
+from tinyc.simulator.engine.batch import WARP, Batch
+from tinyc.simulator.engine.cta import Cta, Wait
+from tinyc.simulator.engine.gather import gather, meet
 from tinyc.simulator.engine.instructions import cluster_barrier
 from tinyc.simulator.engine.mbarrier.objects import mbarriers
 from tinyc.simulator.engine.observer import Phase
 from tinyc.simulator.engine.site import Read, Site, Step
-from tinyc.simulator.syntax import Negated, Operand, Slot
+from tinyc.simulator.syntax import Instruction, Negated, Operand, Slot
 
 _BARRIERS = 16
 _REDUCTIONS = ("popc", "and", "or")
 
 
 @dataclass(eq=False)
-class Barrier:
-    """One `phase` of a barrier: who has come, how many threads it takes (None: all of the CTA), who waits."""
+class _Open:
+    """The `phase` that a barrier is in: who has come, how many threads it takes (None: all of the CTA), who waits."""
 
     number: int
     expected: int | None
     at: int
     phase: Phase
+    lanes: np.ndarray
     count: int = 0
-    lanes: np.ndarray = field(default_factory=lambda: np.zeros((0, WARP), bool))
     true_lanes: int = 0
     wait: Wait | None = None
     results: list[Callable[[int, bool], None]] = field(default_factory=list)
 
 
+class _Barriers:
+    """The barriers of a CTA, by their number: the phases to which threads have come, and how many each has had."""
+
+    def __init__(self, cta: Cta) -> None:
+        self.open: dict[int, _Open] = {}
+        self.phases: Counter[int] = Counter()
+
+
 @dataclass(frozen=True)
-class Form:
+class _Awaited:
+    """What the threads at a barrier wait for, as a finding says it."""
+
+    cta: Cta
+    state: _Open
+
+    def __str__(self) -> str:
+        count, total = self.state.count, _total(self.cta, self.state.expected)
+        return f"barrier {self.state.number} ({count} of {total} threads have arrived)"
+
+
+@dataclass(frozen=True)
+class _Form:
     """One barrier instruction; `count` is None where all threads of the CTA take part."""
 
     at: int
@@ -71,18 +92,16 @@ def barrier(site: Site) -> Step:
     site.unknown()
 
 
-def _plain(site: Site, waits: bool, aligned: bool) -> Form:
-    operands = site.instruction.operands
-    if len(operands) not in ((1, 2) if waits else (2,)):
-        site.fail("a barrier takes its number and, where not all threads of the CTA take part, their count")
+def _plain(site: Site, waits: bool, aligned: bool) -> _Form:
+    operands = site.operands(*((1, 2) if waits else (2,)))
     count = site.reader(operands[1], "u32") if len(operands) == 2 else None
-    return Form(site.index, waits, aligned, _number(site, operands[0]), count)
+    return _Form(site.index, waits, aligned, _number(site, operands[0]), count)
 
 
-def _reduction(site: Site, kind: str, type_name: str, aligned: bool) -> Form:
-    operands = site.instruction.operands
-    if type_name != ("u32" if kind == "popc" else "pred") or len(operands) not in (3, 4):
+def _reduction(site: Site, kind: str, type_name: str, aligned: bool) -> _Form:
+    if type_name != ("u32" if kind == "popc" else "pred"):
         site.unknown()
+    operands = site.operands(3, 4)
     write = site.writer(operands[0], type_name)
     source = operands[-1]
     if not isinstance(source, Slot | Negated):
@@ -93,18 +112,16 @@ def _reduction(site: Site, kind: str, type_name: str, aligned: bool) -> Form:
         write(batch, np.full((1, 1), value))
 
     count = site.reader(operands[2], "u32") if len(operands) == 4 else None
-    return Form(site.index, True, aligned, _number(site, operands[1]), count, site.reader(source, "pred"), finish)
+    return _Form(site.index, True, aligned, _number(site, operands[1]), count, site.reader(source, "pred"), finish)
 
 
 def _number(site: Site, operand: Operand) -> Read:
     return site.reader(operand, "u32")
 
 
-def _step(form: Form) -> Step:
-    def step(batch: Batch):
-        there: Batch | None = batch
-        if form.aligned:
-            there = gather(batch, form.at, np.ones_like(batch.mask))
+def _step(form: _Form) -> Step:
+    def step(batch: Batch) -> bool:
+        there = gather(batch, form.at) if form.aligned else batch
         if there is not None:
             _arrive_all(form, there)
         return True
@@ -112,7 +129,7 @@ def _step(form: Form) -> Step:
     return step
 
 
-def _arrive_all(form: Form, batch: Batch) -> None:
+def _arrive_all(form: _Form, batch: Batch) -> None:
     """Let the lanes arrive, those of each barrier number and thread count together."""
     batch.proceed(form.at + 1)
     numbers, counts = form.number(batch), form.count(batch) if form.count else np.zeros((1, 1), np.uint32)
@@ -125,7 +142,7 @@ def _arrive_all(form: Form, batch: Batch) -> None:
         _arrive_at(form, batch if (lanes == batch.mask).all() else batch.narrowed(lanes), number, count)
 
 
-def _arrive_at(form: Form, batch: Batch, number: int, count: int) -> None:
+def _arrive_at(form: _Form, batch: Batch, number: int, count: int) -> None:
     """Let lanes arrive at one barrier; warps that are more than its phase lacks come one after the other."""
     if number >= _BARRIERS:
         batch.report("barrier-divergence", f"there is no barrier {number}; a CTA has {_BARRIERS}")
@@ -139,22 +156,21 @@ def _arrive_at(form: Form, batch: Batch, number: int, count: int) -> None:
 
 def _overfills(batch: Batch, number: int, count: int) -> bool:
     """Return whether the warps of a batch are more than the current phase of a barrier lacks."""
-    known = batch.cta.barriers.get(number)
+    known = batch.cta.state_of(_Barriers).open.get(number)
     return WARP * int(batch.mask.any(axis=1).sum()) + (known.count if known else 0) > count
 
 
-def _arrive(form: Form, batch: Batch, number: int, expected: int | None) -> None:
+def _arrive(form: _Form, batch: Batch, number: int, expected: int | None) -> None:
     cta = batch.cta
     if expected is not None and (expected == 0 or expected % WARP):
         batch.report("barrier-divergence", f"barrier {number} is given {expected} threads, which are no whole warps")
         return
-    state = cta.barriers.get(number)
+    barriers = cta.state_of(_Barriers)
+    state = barriers.open.get(number)
     if state is None:
-        phases = cta.extensions.setdefault("barrier phases", {})
-        phases[number] = phases.get(number, 0) + 1
-        phase = Phase("barrier", cta, number, phases[number])
-        state = Barrier(number, expected, form.at, phase, lanes=cta.no_lanes())
-        cta.barriers[number] = state
+        barriers.phases[number] += 1
+        phase = Phase("barrier", cta, number, barriers.phases[number])
+        state = barriers.open[number] = _Open(number, expected, form.at, phase, cta.no_lanes())
     elif _total(cta, state.expected) != _total(cta, expected):
         text = (
             f"barrier {number} is for {_total(cta, expected)} threads here, for {_total(cta, state.expected)} elsewhere"
@@ -172,11 +188,10 @@ def _total(cta: Cta, expected: int | None) -> int:
     return cta.launch.thread_count if expected is None else expected
 
 
-def _count(form: Form, batch: Batch, state: Barrier) -> None:
+def _count(form: _Form, batch: Batch, state: _Open) -> None:
     """Add the lanes of `batch` to a barrier; aligned forms count warps, whatever lanes they have."""
     cta = batch.cta
-    came = cta.no_lanes()
-    came[batch.warps] = batch.mask
+    came = batch.in_cta()
     state.lanes |= came
     rows = batch.warps[batch.mask.any(axis=1)]
     if not form.aligned:
@@ -193,18 +208,17 @@ def _count(form: Form, batch: Batch, state: Barrier) -> None:
         state.results.append(lambda true_lanes, every: finish(batch, true_lanes, every))
     if form.waits:
         if state.wait is None:
-            state.wait = Wait(cta.no_lanes(), form.at, f"barrier {state.number}")
+            state.wait = Wait(cta.no_lanes(), form.at, _Awaited(cta, state))
         cta.block(batch, form.at + 1, state.wait)
 
 
-def _complete(cta: Cta, state: Barrier) -> None:
+def _complete(cta: Cta, state: _Open) -> None:
     """End the phase: results are written, who waits goes on."""
-    del cta.barriers[state.number]
+    del cta.state_of(_Barriers).open[state.number]
     for result in state.results:
         result(state.true_lanes, state.true_lanes == int(state.lanes.sum()))
     if state.wait is not None:
         cta.launch.observer.departed(cta, state.phase, state.wait.lanes)
-    if state.wait is not None:
         cta.release(state.wait)
     cta.launch.barriers += 1
     cta.launch.progress += not cta.launch.watched
@@ -216,7 +230,7 @@ def resolve_stall(cta: Cta, last_resort: bool = False) -> bool:
     While a thread waits for what another CTA may do, it may still come to the barrier that the others of its warp are
     at; `last_resort` says that no CTA can run.
     """
-    if _take_without_exited(cta) or cluster_barrier.resolve_exits(cta):
+    if _release_by_exits(cta) or cluster_barrier.resolve_exits(cta):
         return True
     waits_outside = mbarriers(cta).has_waiters or cluster_barrier.has_waiters(cta)
     return (last_resort or not waits_outside) and _take_partial_warps(cta)
@@ -224,11 +238,12 @@ def resolve_stall(cta: Cta, last_resort: bool = False) -> bool:
 
 def _take_partial_warps(cta: Cta) -> bool:
     """Let lanes that wait at an aligned barrier for the rest of their warp arrive without it."""
-    for at, lanes in sorted(cta.gathering.items()):
+    for at, members in sorted(cta.gathering.items()):
         instruction = cta.launch.program.code.instructions[at]
-        if instruction.opcode in ("bar", "barrier") and "warp" not in instruction.modifiers:
+        if instruction.opcode in ("bar", "barrier") and not _is_warp_barrier(instruction):
+            lanes = members != 0
             message = "only a part of the warp comes to this barrier"
-            cta.launch.findings.add("barrier-divergence", message, cta, at, lanes)
+            cta.report("barrier-divergence", message, at, lanes)
             cta.partial.add(at)
             cta.ready |= lanes
             del cta.gathering[at]
@@ -236,35 +251,26 @@ def _take_partial_warps(cta: Cta) -> bool:
     return False
 
 
-def _take_without_exited(cta: Cta) -> bool:
-    """Complete a barrier of all threads for which every thread has come that has not exited."""
-    for state in list(cta.barriers.values()):
-        gone = cta.exists & ~cta.alive & ~state.lanes
-        if state.expected is None and gone.any() and not (cta.alive & ~state.lanes).any():
-            message = f"barrier {state.number} is for all threads of the CTA, and these have exited without it"
-            cta.launch.findings.add("barrier-divergence", message, cta, state.at, gone)
+def _release_by_exits(cta: Cta) -> bool:
+    """Complete a barrier of all threads that only threads which have exited hold up. Source: PTX ISA, `exit`."""
+    for state in list(cta.state_of(_Barriers).open.values()):
+        if state.expected is None and not (cta.alive & ~state.lanes).any():
             _complete(cta, state)
             return True
     return False
 
 
 def _warp_barrier(site: Site) -> Step:
-    if site.instruction.modifiers != ("warp", "sync") or len(site.instruction.operands) != 1:
+    """`bar.warp.sync mask;`: lanes with one mask meet, at whichever of these barriers each of them is."""
+    if site.instruction.modifiers != ("warp", "sync"):
         site.unknown()
-    read, at = site.reader(site.instruction.operands[0], "u32"), site.index
+    (mask,) = site.operands(1)
+    place = next(at for at, other in enumerate(site.code.instructions) if _is_warp_barrier(other))
+    return meet(site, lambda batch: batch.launch.observer.gathered(batch, batch.mask), mask, place)
 
-    def step(batch: Batch):
-        members = members_of(batch, read(batch))
-        there = gather(batch, at, members)
-        if there is None:
-            return True
-        masks = np.broadcast_to(read(there), there.mask.shape)
-        for mask in np.unique(masks[there.mask]).tolist():
-            batch.launch.observer.gathered(there, there.mask & (masks == mask))
-        there.proceed(at + 1)
-        return True
 
-    return step
+def _is_warp_barrier(instruction: Instruction) -> bool:
+    return instruction.opcode in ("bar", "barrier") and instruction.modifiers[:1] == ("warp",)
 
 
 HANDLERS = {"bar": barrier, "barrier": barrier}

@@ -1,6 +1,7 @@
-"""`createpolicy`: cache policies, which change no value and are opaque to kernels.
+"""What is said to the caches and changes no value: `createpolicy`, `prefetch`, `prefetchu`, `applypriority`.
 
-Source: PTX ISA, "Data Movement and Conversion Instructions": `createpolicy`.
+A policy is opaque to kernels. `prefetch.tensormap` is in `copies.map_operands`. Source: PTX ISA, "Data Movement and
+Conversion Instructions".
 """
 
 import re
@@ -17,18 +18,29 @@ _FORMS = {
     rf"range(\.global)?{_PRIORITIES}": ("[]", "b32", "b32"),
     r"cvt\.L2": ("b64",),
 }
+#: The hints about an address, and its space. Tensor maps are prefetched by `copies.map_operands`.
+_HINTS = {
+    "prefetch": {
+        **dict.fromkeys(("L1", "L2"), "generic"),
+        **{f"{space}.{level}": space for space in ("global", "local") for level in ("L1", "L2")},
+        **{f"L2::evict_{rule}": "generic" for rule in ("last", "normal")},
+        **{f"global.L2::evict_{rule}": "global" for rule in ("last", "normal")},
+    },
+    "prefetchu": {"L1": "generic"},
+    "applypriority": {"L2::evict_normal": "generic", "global.L2::evict_normal": "global"},
+}
+_LINE_BYTES = 128
 #: What every policy is here: its bits mean nothing to a kernel.
 _POLICY = np.full((1, 1), 1 << 60, np.uint64)
 
 
 def create_policy(site: Site) -> Step:
     """`createpolicy.fractional|range|cvt….b64 policy{, …};`; only a fraction may be left out."""
-    form, operands = ".".join(site.instruction.modifiers), site.instruction.operands
+    form = ".".join(site.instruction.modifiers)
     types = next((types for pattern, types in _FORMS.items() if re.fullmatch(rf"{pattern}\.b64", form)), None)
     if types is None:
         site.unknown()
-    if len(operands) != 1 + len(types) and not (len(operands) == 1 and form.startswith("fractional")):
-        site.fail(f"'createpolicy.{form}' is given {len(operands)} operands")
+    operands = site.operands(1 + len(types), *([1] if form.startswith("fractional") else []))
     for operand, type_name in zip(operands[1:], types, strict=False):
         if type_name == "[]":
             address(site, operand, "global")
@@ -38,4 +50,17 @@ def create_policy(site: Site) -> Step:
     return lambda batch: write(batch, _POLICY)
 
 
-HANDLERS = {"createpolicy": create_policy}
+def hint(site: Site) -> Step:
+    """`prefetch{.space}.level{::priority} [a];`, `prefetchu.L1 [a];`, `applypriority{.global}.level [a], 128;`."""
+    opcode = site.instruction.opcode
+    space = _HINTS[opcode].get(".".join(site.instruction.modifiers))
+    if space is None:
+        site.unknown()
+    place, *size = site.operands(2 if opcode == "applypriority" else 1)
+    address(site, place, space)
+    if size and site.constant(size[0], "size of 128 bytes") != _LINE_BYTES:
+        site.fail(f"'{site.name}' takes a size of {_LINE_BYTES} bytes")
+    return lambda batch: None
+
+
+HANDLERS = {"createpolicy": create_policy, **dict.fromkeys(_HINTS, hint)}

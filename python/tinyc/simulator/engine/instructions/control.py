@@ -5,6 +5,7 @@ import numpy as np
 from tinyc.simulator.engine.batch import Batch
 from tinyc.simulator.engine.cta import Cta
 from tinyc.simulator.engine.definedness.flow import Flow
+from tinyc.simulator.engine.instructions.system_calls import system_call
 from tinyc.simulator.engine.site import Site, Step
 from tinyc.simulator.memory.windows import LOCAL_START
 from tinyc.simulator.syntax import Arguments, FunctionAddress, Location, Sink, Slot, Table, Target
@@ -13,9 +14,9 @@ from tinyc.simulator.syntax import Arguments, FunctionAddress, Location, Sink, S
 def branch(site: Site) -> Step:
     """`bra{.uni} target;`: the guard is this instruction's own, so that each lane has its way."""
     instruction = site.instruction
-    if instruction.modifiers not in ((), ("uni",)) or len(instruction.operands) != 1:
+    if instruction.modifiers not in ((), ("uni",)):
         site.unknown()
-    (target,) = instruction.operands
+    (target,) = site.operands(1)
     if not isinstance(target, Target):
         site.fail("a label is expected")
     there, following = target.index, site.index + 1
@@ -23,7 +24,7 @@ def branch(site: Site) -> Step:
     if instruction.guard is None:
         site.falls_through = False
 
-        def jump(batch):
+        def jump(batch: Batch) -> bool:
             batch.proceed(there)
             return True
 
@@ -31,7 +32,7 @@ def branch(site: Site) -> Step:
     read, negated = site.reader(instruction.guard.register, "pred"), instruction.guard.negated
     site.decides(instruction.guard.register, "the condition of a branch")
 
-    def step(batch):
+    def step(batch: Batch) -> bool:
         taken = read(batch)
         batch.split(~taken if negated else taken, there, following)
         return True
@@ -48,7 +49,7 @@ def branch_indexed(site: Site) -> Step:
     site.targets.update(table.indices)
     site.falls_through = site.instruction.guard is not None
 
-    def step(batch):
+    def step(batch: Batch) -> bool:
         numbers = np.broadcast_to(read(batch), batch.mask.shape).astype(np.int64)
         wrong = batch.mask & (numbers >= len(places))
         if wrong.any():
@@ -70,7 +71,8 @@ def call(site: Site) -> Step:
         site.fail("calls through a register are not modelled")
     routine = site.code.routines[callee.name]
     if routine.start < 0:
-        site.fail(f"function '{callee.name}' has no body in this module")
+        known = system_call(site)
+        return known or site.fail(f"function '{callee.name}' has no body in this module")
     if routine.recursive:
         site.fail(f"function '{callee.name}' calls itself, which is not modelled")
     site.reads.update(each.index for each in _items(arguments) if isinstance(each, Slot))
@@ -79,7 +81,7 @@ def call(site: Site) -> Step:
     site.targets.add(routine.start)
     following = site.index + 1
 
-    def step(batch):
+    def step(batch: Batch) -> bool:
         copies_in(batch)
         batch.cta.diverge()
         _push(batch, following)
@@ -105,7 +107,7 @@ def _copies(site: Site, flows: list[Flow], sources: tuple, targets: tuple) -> St
     flows += [Flow((source,), (target,)) for source, target in zip(sources, targets, strict=True)]
     moves = [_move(site, source, target) for source, target in zip(sources, targets, strict=True)]
 
-    def step(batch):
+    def step(batch: Batch) -> None:
         for move in moves:
             move(batch)
 
@@ -132,7 +134,7 @@ def _copy_bytes(batch: Batch, source: int, target: int, size: int) -> None:
     """Copy bytes of each lane's parameter frame."""
     memory = batch.cta.parameters
     stride = batch.launch.stride_of["param::func"]
-    first = (batch.warps[:, None] * 32 + np.arange(32))[batch.mask] * stride + LOCAL_START
+    first = batch.threads[batch.mask] * stride + LOCAL_START
     places = first[:, None] + np.arange(size)
     memory.data[places + target] = memory.data[places + source]
     memory.state[places + target] = memory.state[places + source]
@@ -152,12 +154,13 @@ def _push(batch: Batch, following: int) -> None:
 
 def leave(site: Site) -> Step:
     """`ret{.uni};`: back to the call, or the end of the thread."""
-    if site.instruction.modifiers not in ((), ("uni",)) or site.instruction.operands:
+    if site.instruction.modifiers not in ((), ("uni",)):
         site.unknown()
+    site.operands(0)
     site.falls_through = site.instruction.guard is not None
     _return_results(site)
 
-    def step(batch):
+    def step(batch: Batch) -> bool:
         cta = batch.cta
         if not cta.stack:
             cta.exit(batch)
@@ -195,11 +198,12 @@ def _return(cta: Cta, batch: Batch) -> None:
 
 def end(site: Site) -> Step:
     """`exit;`: the end of the thread."""
-    if site.instruction.modifiers or site.instruction.operands:
+    if site.instruction.modifiers:
         site.unknown()
+    site.operands(0)
     site.falls_through = site.instruction.guard is not None
 
-    def step(batch):
+    def step(batch: Batch) -> bool:
         batch.cta.exit(batch)
         return True
 
@@ -208,11 +212,12 @@ def end(site: Site) -> Step:
 
 def trap(site: Site) -> Step:
     """`trap;`: an abort of the launch: the kernel says that something is wrong."""
-    if site.instruction.modifiers or site.instruction.operands:
+    if site.instruction.modifiers:
         site.unknown()
+    site.operands(0)
     site.falls_through = site.instruction.guard is not None
 
-    def step(batch):
+    def step(batch: Batch) -> bool:
         batch.report("trap", "the kernel aborts itself with a trap")
         batch.cta.exit(batch)
         return True

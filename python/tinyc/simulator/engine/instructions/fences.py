@@ -4,11 +4,12 @@ Memory is the same for all threads here, so that a fence changes no value; who o
 Source: PTX ISA, `membar`/`fence`, `nanosleep`, `setmaxnreg`, `griddepcontrol`, `brkpt`, `pmevent`.
 """
 
+from collections.abc import Callable
+
 from tinyc.simulator.engine.addresses import address
-from tinyc.simulator.engine.instructions import cluster_barrier
+from tinyc.simulator.engine.batch import Batch
 from tinyc.simulator.engine.site import Site, Step
 from tinyc.simulator.memory.arguments import MAP_BYTES
-from tinyc.simulator.syntax import Immediate
 
 _ORDERS = ("sc", "acq_rel", "acquire", "release")
 _SCOPES = ("cta", "cluster", "gpu", "sys")
@@ -34,7 +35,7 @@ _FENCES = frozenset(
         for order, space in (("acquire", "cluster"), ("release", "cta"))
     }
 )
-_MEMBARS = frozenset({"cta", "gl", "sys", *(f"proxy.{kind}" for kind in _PROXIES)})
+_MEMBARS = frozenset({"cta", "gl", "sys", "proxy.alias"})
 
 
 def fence(site: Site) -> Step:
@@ -45,36 +46,33 @@ def fence(site: Site) -> Step:
         site.unknown()
     _check_operands(site, "tensormap" in form and "acquire" in form)
     name = f"{instruction.opcode}.{form}"
-    releases_cluster = not {"proxy", "acquire", "cta"} & set(instruction.modifiers)
 
-    def step(batch):
+    def step(batch: Batch) -> None:
         launch = batch.launch
-        launch.fences[name] = launch.fences.get(name, 0) + len(batch.warps)
+        launch.fences[name] += len(batch.warps)
         launch.observer.fenced(batch, name)
-        if releases_cluster:
-            cluster_barrier.note_fence(batch)
 
     return step
 
 
 def _check_operands(site: Site, of_map: bool) -> None:
     """Check that the fence has no operands, or those of the fence that acquires a tensor map: `[map], 128`."""
-    operands = site.instruction.operands
-    if not of_map and not operands:
+    if not of_map:
+        site.operands(0)
         return
-    size = operands[1] if of_map and len(operands) == 2 else None
-    if not isinstance(size, Immediate) or size.value != MAP_BYTES:
-        site.fail(f"a fence has no operands, but for '[map], {MAP_BYTES}' where it acquires a tensor map")
-    address(site, operands[0], "generic")
+    place, size = site.operands(2)
+    address(site, place, "generic")
+    if site.constant(size, "size of a tensor map") != MAP_BYTES:
+        site.fail(f"a tensor map has {MAP_BYTES} bytes")
 
 
-def _only(*forms: str):
+def _without_effect(operand_count: int, *forms: str) -> Callable[[Site], Step]:
     """Return a handler of instructions without effect that have one of these modifiers."""
 
     def handler(site: Site) -> Step:
         if ".".join(site.instruction.modifiers) not in forms:
             site.unknown()
-        for operand in site.instruction.operands:
+        for operand in site.operands(operand_count):
             site.reader(operand, "u32")
         return lambda batch: None
 
@@ -83,12 +81,10 @@ def _only(*forms: str):
 
 def set_registers(site: Site) -> Step:
     """`setmaxnreg.inc|dec.sync.aligned.u32 n;`: n is a multiple of 8 from 24 to 256."""
-    words, operands = site.instruction.modifiers, site.instruction.operands
-    if words not in (("inc", "sync", "aligned", "u32"), ("dec", "sync", "aligned", "u32")):
+    if site.instruction.modifiers not in (("inc", "sync", "aligned", "u32"), ("dec", "sync", "aligned", "u32")):
         site.unknown()
-    if len(operands) != 1 or not isinstance(operands[0], Immediate):
-        site.fail("a constant number of registers is expected")
-    count = int(operands[0].value)
+    (operand,) = site.operands(1)
+    count = site.constant(operand, "number of registers")
     if not 24 <= count <= 256 or count % 8:
         site.fail(f"setmaxnreg takes a multiple of 8 from 24 to 256, not {count}")
     return lambda batch: None
@@ -97,9 +93,9 @@ def set_registers(site: Site) -> Step:
 HANDLERS = {
     "fence": fence,
     "membar": fence,
-    "nanosleep": _only("u32"),
-    "griddepcontrol": _only("wait", "launch_dependents"),
-    "brkpt": _only(""),
-    "pmevent": _only("", "mask"),
+    "nanosleep": _without_effect(1, "u32"),
+    "griddepcontrol": _without_effect(0, "wait", "launch_dependents"),
+    "brkpt": _without_effect(0, ""),
+    "pmevent": _without_effect(1, "", "mask"),
     "setmaxnreg": set_registers,
 }

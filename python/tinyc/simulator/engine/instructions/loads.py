@@ -1,37 +1,42 @@
-"""`ld`, `ldu`, `st`, `prefetch` and their kin. Source: PTX ISA, "Data Movement and Conversion Instructions"."""
+"""`ld`, `ldu`, `st`. Source: PTX ISA, "Data Movement and Conversion Instructions"."""
+
+from collections.abc import Sequence
 
 import numpy as np
 
 from tinyc.simulator.engine.access import Access
-from tinyc.simulator.engine.addresses import address, form, items
+from tinyc.simulator.engine.addresses import address, items
+from tinyc.simulator.engine.batch import Batch
 from tinyc.simulator.engine.definedness.undefined_memory import (
     REACHED,
     defined_words,
     mark_words,
     require_defined_in_global,
 )
+from tinyc.simulator.engine.memory_form import LOAD, STORE, UNIFORM_LOAD, form
 from tinyc.simulator.engine.site import Read, Site, Step, Write, type_bits
 from tinyc.simulator.memory.byte_array import WORDS
 from tinyc.simulator.syntax import Address, Location
 
 _TYPES = frozenset({*(f"{kind}{bits}" for kind in "bus" for bits in (8, 16, 32, 64)), "b128", "f32", "f64"})
-_NO_LOAD = {"release", "acq_rel"}
-_NO_STORE = {"acquire", "acq_rel"}
+_UNIFORM_SPACES = ("generic", "global")
+#: What a lane loads or stores at most.
+_MOST_BYTES = 16
 
 
 def load(site: Site) -> Step:
     """`ld{.order}{.scope}{.space}{.hints}{.vec}.type d, [a]{, cache-policy};`."""
-    shape = form(site)
+    shape = form(site, LOAD if site.instruction.opcode == "ld" else UNIFORM_LOAD)
     type_name = _type(site, shape.words)
-    operands = site.instruction.operands
-    if shape.order in _NO_LOAD or len(operands) != 2 + shape.cached:
+    if site.instruction.opcode == "ldu" and shape.space not in _UNIFORM_SPACES:
         site.unknown()
-    space, addresses = address(site, operands[1], shape.space)
+    target, source, *_ = site.operands(2 + shape.cached)
+    space, addresses = address(site, source, shape.space)
     width, count = _words(site, type_name, shape.count)
-    targets = items(operands[0], shape.count, site)
+    targets = items(target, shape.count, site)
     writes = [site.writer(target, type_name) for target in targets]
-    if space == "param::entry" and isinstance(operands[1], Address) and isinstance(operands[1].base, Location):
-        return _load_argument(site, operands[1].base.offset + operands[1].offset, width, writes, operands[1].base)
+    if space == "param::entry" and isinstance(source, Address) and isinstance(source.base, Location):
+        return _load_argument(site, source.base.offset + source.offset, width, writes, source.base)
     access = Access(space, width, count, site.index, "load", shape.order, shape.scope, passes_on=True)
     _pass_on_loaded(site, access, addresses, targets)
     if type_name == "b128" or count == 1:
@@ -45,15 +50,16 @@ def _pass_on_loaded(site: Site, access: Access, addresses: Read, targets: tuple)
     words = access.count // len(targets)
     for number, target in enumerate(targets):
 
-        def rule(batch, states, first=number * words):
+        def rule(batch: Batch, states: Sequence[np.ndarray], first: int = number * words) -> np.ndarray:
             known = defined_words(access, batch, addresses(batch))
             return np.logical_and.reduce(known[..., first : first + words], axis=-1)
 
         site.passes_on(REACHED.get(access.space, ()), (target,), rule)
+    site.copies_unwritten = access.copies_unwritten.intersection(REACHED.get(access.space, ()))
 
 
 def _load_vector(access: Access, addresses: Read, writes: list[Write]) -> Step:
-    def step(batch):
+    def step(batch: Batch) -> None:
         values = access.load(batch, addresses(batch))
         for lane, write in enumerate(writes):
             write(batch, values[..., lane])
@@ -69,7 +75,7 @@ def _load_argument(site: Site, offset: int, width: int, writes: list[Write], bas
             f"bytes {first} and on of parameter '{base.variable.name}' ({base.variable.size} bytes) are not its own"
         )
 
-    def step(batch):
+    def step(batch: Batch) -> None:
         words = batch.launch.arguments.data[offset : offset + width * len(writes)].view(WORDS[width])
         for write, word in zip(writes, words, strict=True):
             write(batch, word.reshape(1, 1))
@@ -79,16 +85,14 @@ def _load_argument(site: Site, offset: int, width: int, writes: list[Write], bas
 
 def store(site: Site) -> Step:
     """`st{.order}{.scope}{.space}{.hints}{.vec}.type [a], b{, cache-policy};`."""
-    shape = form(site)
+    shape = form(site, STORE)
     type_name = _type(site, shape.words)
-    operands = site.instruction.operands
-    if shape.order in _NO_STORE or len(operands) != 2 + shape.cached:
-        site.unknown()
-    space, addresses = address(site, operands[0], shape.space)
+    target, source, *_ = site.operands(2 + shape.cached)
+    space, addresses = address(site, target, shape.space)
     if space in ("const", "param::entry"):
         site.fail(f"memory of space {space} cannot be written")
     width, count = _words(site, type_name, shape.count)
-    values = items(operands[1], shape.count, site)
+    values = items(source, shape.count, site)
     reads = [site.reader(value, type_name) for value in values]
     access = Access(space, width, count, site.index, "store", shape.order, shape.scope)
     step = _store_vector(access, addresses, reads) if len(reads) > 1 else _store_one(access, addresses, reads[0])
@@ -100,13 +104,13 @@ def _store_one(access: Access, addresses: Read, read: Read) -> Step:
     return lambda batch: access.store(batch, addresses(batch), _all_lanes(batch, read(batch)))
 
 
-def _all_lanes(batch, values):
+def _all_lanes(batch: Batch, values: np.ndarray) -> np.ndarray:
     shape = batch.mask.shape + values.shape[2:]
     return values if values.shape == shape else np.broadcast_to(values, shape)
 
 
 def _store_vector(access: Access, addresses: Read, reads: list[Read]) -> Step:
-    def step(batch):
+    def step(batch: Batch) -> None:
         values = np.empty((*batch.mask.shape, access.count), WORDS[access.width])
         for lane, read in enumerate(reads):
             values[..., lane] = read(batch)
@@ -125,7 +129,7 @@ def _pass_on_stored(site: Site, access: Access, addresses: Read, values: tuple, 
     words = access.count // len(values)
 
     def with_states(states: list[Read]) -> Step:
-        def step(batch):
+        def step(batch: Batch) -> None:
             known = [np.broadcast_to(state(batch), batch.mask.shape) for state in states]
             defined, places = np.repeat(np.stack(known, axis=-1), words, axis=-1), addresses(batch)
             require_defined_in_global(access, batch, places, defined)
@@ -146,21 +150,9 @@ def _type(site: Site, words: tuple[str, ...]) -> str:
 def _words(site: Site, type_name: str, count: int) -> tuple[int, int]:
     """Return the bytes of a word and how many of them a lane accesses."""
     bits = type_bits(type_name)
-    if bits == 128 and count > 1:
+    if count * bits // 8 > _MOST_BYTES:
         site.unknown()
     return (8, 2 * count) if bits == 128 else (bits // 8, count)
 
 
-def no_effect(site: Site) -> Step:
-    """Compile an instruction that only hints (`prefetch`, `applypriority`)."""
-    return lambda batch: None
-
-
-HANDLERS = {
-    "ld": load,
-    "ldu": load,
-    "st": store,
-    "prefetch": no_effect,
-    "prefetchu": no_effect,
-    "applypriority": no_effect,
-}
+HANDLERS = {"ld": load, "ldu": load, "st": store}

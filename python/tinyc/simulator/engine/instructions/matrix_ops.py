@@ -11,10 +11,10 @@ import numpy as np
 
 from tinyc.simulator.engine.access import Access
 from tinyc.simulator.engine.addresses import address
-from tinyc.simulator.engine.batch import Batch
+from tinyc.simulator.engine.batch import LANES, WARP, Batch
 from tinyc.simulator.engine.definedness.flow import Rule
 from tinyc.simulator.engine.definedness.undefined_memory import defined_words, mark_words
-from tinyc.simulator.engine.gather import gather
+from tinyc.simulator.engine.gather import meet
 from tinyc.simulator.engine.site import Read, Site, Step
 from tinyc.simulator.matrix import MatrixOperation, MatrixTransfer, MatrixTranspose, WarpMma, matrix_operation
 from tinyc.simulator.memory.byte_array import WORDS
@@ -22,7 +22,6 @@ from tinyc.simulator.memory.windows import BASES
 from tinyc.simulator.semantics import UnknownInstruction
 from tinyc.simulator.syntax import Operand, Vector
 
-_LANES = np.arange(32)
 _ROW = (2, 8)  # the bytes of an element, and the elements of a row
 
 
@@ -54,31 +53,16 @@ def registers_of(site: Site, operand: Operand, count: int) -> tuple[Operand, ...
     return found
 
 
-def _operands(site: Site, count: int) -> tuple[Operand, ...]:
-    if len(site.instruction.operands) != count:
-        site.fail(f"'{site.instruction.opcode}' takes {count} operands, not {len(site.instruction.operands)}")
-    return site.instruction.operands
-
-
 def _together(site: Site, act: Callable[[Batch], None]) -> Step:
     """Return the step that lets the lanes of each warp meet, and then acts."""
-    at, site.meets = site.index, True
 
-    def step(batch: Batch):
-        there = gather(batch, at, np.ones_like(batch.mask))
-        if there is None:
-            return True
-        if not there.dense:
-            short = there.mask & ~there.mask.all(axis=1, keepdims=True)
-            there.report("barrier-divergence", "executed by a warp with lanes that have exited or never were", short)
-        site.when_met(there)
-        act(there)
-        if there is batch:
-            return None
-        there.proceed(at + 1)
-        return True
+    def act_on_whole_warps(batch: Batch) -> None:
+        if not batch.dense:
+            short = batch.mask & ~batch.mask.all(axis=1, keepdims=True)
+            batch.report("barrier-divergence", "executed by a warp with lanes that have exited or never were", short)
+        act(batch)
 
-    return step
+    return meet(site, act_on_whole_warps)
 
 
 def stacked(batch: Batch, reads: Sequence[Read], bits: int) -> np.ndarray:
@@ -91,7 +75,7 @@ def stacked(batch: Batch, reads: Sequence[Read], bits: int) -> np.ndarray:
 
 def _multiply(site: Site, operation: WarpMma) -> Callable[[Batch], None]:
     bits = operation.register_bits
-    operands = _operands(site, 4)
+    operands = site.operands(4)
     counts = (operation.d_registers, operation.a_registers, operation.b_registers, operation.d_registers)
     d, a, b, c = (registers_of(site, operand, count) for operand, count in zip(operands, counts, strict=True))
     reads = [[site.reader(each, f"b{bits}") for each in registers] for registers in (a, b, c)]
@@ -119,7 +103,7 @@ def _products(operation: WarpMma, number: int) -> Rule:
 
 
 def _load(site: Site, transfer: MatrixTransfer) -> Step:
-    target, source = _operands(site, 2)
+    target, source = site.operands(2)
     addresses = _row_addresses(site, transfer, source)
     access = Access("shared", *_ROW, site.index, "load", passes_on=True)
     targets = registers_of(site, target, transfer.count)
@@ -154,7 +138,7 @@ def _loaded(transfer: MatrixTransfer, access: Access, addresses: Read, number: i
 
 
 def _store(site: Site, transfer: MatrixTransfer) -> Step:
-    target, source = _operands(site, 2)
+    target, source = site.operands(2)
     addresses = _row_addresses(site, transfer, target)
     access = Access("shared", *_ROW, site.index, "store")
     sources = registers_of(site, source, transfer.count)
@@ -188,7 +172,7 @@ def _rows(transfer: MatrixTransfer, registers: np.ndarray) -> np.ndarray:
 def _with_addresses(batch: Batch, transfer: MatrixTransfer) -> Batch:
     """Return the lanes whose addresses are those of rows: the first ones."""
     rows = transfer.row_lanes.size
-    return batch if rows == len(_LANES) else batch.narrowed(batch.mask & (rows > _LANES))
+    return batch if rows == WARP else batch.narrowed(batch.mask & (rows > LANES))
 
 
 def _row_addresses(site: Site, transfer: MatrixTransfer, operand: Operand) -> Read:
@@ -199,7 +183,7 @@ def _row_addresses(site: Site, transfer: MatrixTransfer, operand: Operand) -> Re
 
 
 def _transpose(site: Site, operation: MatrixTranspose) -> Callable[[Batch], None]:
-    target, source = _operands(site, 2)
+    target, source = site.operands(2)
     write, read = site.writer(target, "b32"), site.reader(source, "b32")
 
     def rule(batch: Batch, states: Sequence[np.ndarray]) -> np.ndarray:

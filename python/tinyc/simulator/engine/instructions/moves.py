@@ -3,23 +3,23 @@
 import numpy as np
 
 from tinyc.simulator.engine.addresses import SPACES
+from tinyc.simulator.engine.batch import Batch
 from tinyc.simulator.engine.site import Read, Site, Step, type_bits
 from tinyc.simulator.memory.byte_array import WORDS
 from tinyc.simulator.memory.windows import BASES, CTA_STRIDE, SPACE_OF_WINDOW, WINDOW_BITS
 from tinyc.simulator.syntax import Address, Location, Sink, Vector
 
-_TYPES = frozenset(
-    {*(f"{kind}{bits}" for kind in "bus" for bits in (16, 32, 64)), "b128", "f16", "bf16", "f32", "f64", "pred"}
-)
+_TYPES = frozenset({*(f"{kind}{bits}" for kind in "bus" for bits in (16, 32, 64)), "b128", "f32", "f64", "pred"})
+_NO_SHORT_ADDRESSES = "generic addresses of 32 bits are not modelled; use .address_size 64"
 
 
 def move(site: Site) -> Step:
     """`mov.type d, a;` of a register, constant, special register or address, and to or from a vector of parts."""
     instruction = site.instruction
-    if len(instruction.modifiers) != 1 or instruction.modifiers[0] not in _TYPES or len(instruction.operands) != 2:
+    if len(instruction.modifiers) != 1 or instruction.modifiers[0] not in _TYPES:
         site.unknown()
     (type_name,) = instruction.modifiers
-    target, source = instruction.operands
+    target, source = site.operands(2)
     if isinstance(source, Vector) and isinstance(target, Vector):
         site.fail("a vector is moved to one register, or from one")
     if isinstance(source, Vector):
@@ -58,7 +58,7 @@ def _pack(site: Site, type_name: str, target: object, parts: tuple) -> Step:
     bits = type_bits(part_type)
     if type_name == "b128":
 
-        def pack_words(batch):
+        def pack_words(batch: Batch) -> None:
             words = [np.broadcast_to(read(batch), batch.mask.shape).astype(np.uint64) for read in reads]
             halves = len(words) // 2
             shifts = [np.uint64(bits * number) for number in range(halves)]
@@ -71,7 +71,7 @@ def _pack(site: Site, type_name: str, target: object, parts: tuple) -> Step:
         return pack_words
     word = WORDS[type_bits(type_name) // 8].type
 
-    def pack(batch):
+    def pack(batch: Batch) -> None:
         packed = reads[0](batch).astype(word)
         for number, read in enumerate(reads[1:], 1):
             packed = packed | (read(batch).astype(word) << word(bits * number))
@@ -89,7 +89,7 @@ def _unpack(site: Site, type_name: str, parts: tuple, source: object) -> Step:
     writes = [(number, site.writer(part, part_type)) for number, part in enumerate(parts) if part in targets]
     wide = type_name == "b128"
 
-    def unpack(batch):
+    def unpack(batch: Batch) -> None:
         packed = read(batch)
         for number, write in writes:
             whole = packed[..., number * bits // 64] if wide else packed
@@ -109,11 +109,13 @@ def convert_address(site: Site) -> Step:
     space, type_name = SPACES[words[0]].partition("::")[0], words[1]
     target, source = site.operands(2)
     base = BASES["param::entry" if space == "param" else space]
+    if isinstance(source, Location) and source.space.partition("::")[0] != space:
+        site.fail(f"'{source.variable.name}' is in {source.space} memory, not in {space}")
     write = site.writer(target, type_name)
     read = site.reader(source, type_name)
     site.passes_on((source,), (target,))
     if type_name == "u32":
-        site.fail("generic addresses of 32 bits are not modelled; use .address_size 64")
+        site.fail(_NO_SHORT_ADDRESSES)
     moved = np.uint64((-base if back else base) & ~(-1 << 64))
     return lambda batch: write(batch, read(batch) + moved)
 
@@ -121,7 +123,7 @@ def convert_address(site: Site) -> Step:
 def is_space(site: Site) -> Step:
     """`isspacep.space p, a;`: whether a generic address is in a window."""
     words = site.instruction.modifiers
-    if len(words) != 1 or words[0] not in SPACES:
+    if len(words) != 1 or words[0] not in SPACES or words[0] == "param::func":
         site.unknown()
     target, source = site.operands(2)
     write, read = site.writer(target, "pred"), site.reader(source, "u64")
@@ -130,7 +132,7 @@ def is_space(site: Site) -> Step:
     wanted = "param::entry" if words[0].startswith("param") else SPACES[words[0]].partition("::")[0]
     windows = [window for window, space in SPACE_OF_WINDOW.items() if wanted in (space, "global")]
 
-    def step(batch):
+    def step(batch: Batch) -> None:
         addresses = read(batch)
         window = addresses >> np.uint64(WINDOW_BITS)
         inside = np.isin(window, windows, invert=wanted == "global")
@@ -142,20 +144,27 @@ def is_space(site: Site) -> Step:
     return step
 
 
+def _shared_window(site: Site) -> tuple[str, np.unsignedinteger]:
+    """Return the type of `{.shared::cluster}.type`, and where shared memory begins among such addresses."""
+    match site.instruction.modifiers:
+        case ("shared::cluster", "u32" | "u64" as type_name):
+            return type_name, WORDS[type_bits(type_name) // 8].type(0)
+        case ("u64",):
+            return "u64", np.uint64(BASES["shared"])
+        case ("u32",):
+            site.fail(_NO_SHORT_ADDRESSES)
+    site.unknown()
+
+
 def map_address(site: Site) -> Step:
     """`mapa{.shared::cluster}.type d, a, b;`: the address of `a` in the shared memory of the CTA of rank `b`."""
-    words = list(site.instruction.modifiers)
-    generic = words[:1] != ["shared::cluster"]
-    words = words[not generic :]
-    if words not in (["u32"], ["u64"]) or len(site.instruction.operands) != 3:
-        site.unknown()
-    target, source, rank = site.instruction.operands
-    write, read, rank_of = site.writer(target, words[0]), site.reader(source, words[0]), site.reader(rank, "u32")
+    type_name, base = _shared_window(site)
+    target, source, rank = site.operands(3)
+    write, read, rank_of = site.writer(target, type_name), site.reader(source, type_name), site.reader(rank, "u32")
     site.passes_on((source, rank), (target,))
-    word = WORDS[type_bits(words[0]) // 8].type
-    base = word(BASES["shared"] if generic else 0)
+    word = type(base)
 
-    def step(batch):
+    def step(batch: Batch) -> None:
         offset = (read(batch) - base) % word(CTA_STRIDE)
         write(batch, base + offset + (rank_of(batch).astype(word) + word(1)) * word(CTA_STRIDE))
 
@@ -164,18 +173,14 @@ def map_address(site: Site) -> Step:
 
 def rank_of_address(site: Site) -> Step:
     """`getctarank{.shared::cluster}.type d, a;`: the rank of the CTA whose shared memory holds `a`."""
-    words = list(site.instruction.modifiers)
-    generic = words[:1] != ["shared::cluster"]
-    words = words[not generic :]
-    if words not in (["u32"], ["u64"]) or len(site.instruction.operands) != 2:
-        site.unknown()
+    type_name, base = _shared_window(site)
     target, source = site.operands(2)
-    write, read = site.writer(target, "u32"), site.reader(source, words[0])
+    write, read = site.writer(target, "u32"), site.reader(source, type_name)
     site.passes_on((source,), (target,))
-    base = WORDS[type_bits(words[0]) // 8].type(BASES["shared"] if generic else 0)
+    word = type(base)
 
-    def step(batch):
-        number = ((read(batch) - base) // base.dtype.type(CTA_STRIDE)).astype(np.int64) - 1
+    def step(batch: Batch) -> None:
+        number = ((read(batch) - base) // word(CTA_STRIDE)).astype(np.int64) - 1
         write(batch, np.where(number < 0, batch.cta.rank, number).astype(np.uint32))
 
     return step

@@ -4,7 +4,7 @@ In: a batch and the addresses and operands of its lanes. Out: groups of lanes in
 every check on their addresses; lanes that name no shared memory are reported and are in no group.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,9 +12,10 @@ import numpy as np
 from tinyc.simulator.asynchronous.mbarrier import SIZE
 from tinyc.simulator.asynchronous.misuse import Misuse
 from tinyc.simulator.engine.access import Access, Part
+from tinyc.simulator.engine.addresses import address
 from tinyc.simulator.engine.batch import Batch
 from tinyc.simulator.engine.mbarrier.objects import Mbarriers, Place, mbarriers
-from tinyc.simulator.engine.site import Read
+from tinyc.simulator.engine.site import Read, Site, Step
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,7 @@ class Group:
     @property
     def lanes(self) -> np.ndarray:
         """The lanes of the group in their CTA: [warps, 32]."""
-        lanes = self.batch.cta.no_lanes()
-        lanes[self.batch.warps] = self.mask
-        return lanes
+        return self.batch.in_cta(self.mask)
 
     @property
     def place(self) -> Place:
@@ -56,16 +55,15 @@ class Group:
 
     def report(self, misuse: Misuse) -> None:
         """Record a finding by the lanes of the group."""
-        add = self.batch.launch.findings.add
-        add(misuse.kind, misuse.message, self.batch.cta, self.at, self.lanes, self.offset)
+        self.batch.cta.report(misuse.kind, misuse.message, self.at, self.lanes, self.offset)
 
-    def arrived(self) -> None:
+    def arrived(self, relaxed: bool = False) -> None:
         """Tell the observer that the lanes arrive at the current phase."""
-        self.batch.launch.observer.arrived(self.batch.cta, self.objects.phase(self.offset), self.lanes)
+        self.batch.launch.observer.arrived(self.batch.cta, self.objects.phase(self.offset), self.lanes, relaxed)
 
-    def departed(self) -> None:
+    def departed(self, relaxed: bool = False) -> None:
         """Tell the observer that the lanes know the phase before the current one to be complete."""
-        self.batch.launch.observer.departed(self.batch.cta, self.objects.phase(self.offset, 1), self.lanes)
+        self.batch.launch.observer.departed(self.batch.cta, self.objects.phase(self.offset, 1), self.lanes, relaxed)
 
     def again(self) -> np.ndarray:
         """Return the positions of the lanes that have found the current phase incomplete here before."""
@@ -87,6 +85,18 @@ class Objects:
     access: Access
     addresses: Read
     remote: bool
+
+    def by_group(self, act: Callable[..., None], *reads: Read) -> Step:
+        """Return the step in which the lanes act by groups, `act(group, *operands)`; what they misuse is reported."""
+
+        def step(batch: Batch) -> None:
+            for group in self.groups(batch, *reads):
+                try:
+                    act(group, *group.operands)
+                except Misuse as misuse:
+                    group.report(misuse)
+
+        return step
 
     def groups(self, batch: Batch, *reads: Read) -> Iterator[Group]:
         """Yield the lanes by object and operands, those of one object in order."""
@@ -128,6 +138,15 @@ class Objects:
             fine &= usable.reshape(-1)
         part.batch.launch.observer.accessed(self.access, part, usable)
         return positions[fine], offsets[fine]
+
+
+def objects_at(site: Site, operand: object, space: str, kind: str = "atomic", remote: bool = False) -> Objects:
+    """Return the objects that `[operand]` names; `kind` is that of the access to their words."""
+    space, addresses = address(site, operand, space)
+    if not space.startswith("shared") and space != "generic":
+        site.fail("an mbarrier object is in shared memory")
+    order, scope = ("weak", "sys") if kind == "store" else ("relaxed", "cluster")
+    return Objects(Access(space, SIZE, 1, site.index, kind, order, scope), addresses, remote)
 
 
 def _runs(offsets: np.ndarray, *operands: np.ndarray) -> list[np.ndarray]:

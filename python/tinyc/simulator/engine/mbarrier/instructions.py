@@ -8,18 +8,16 @@ is left as it is: that is reported, and a test of it is true, so that threads go
 Source: PTX ISA 9.1 §9.7.13.15 (mbarrier).
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from tinyc.simulator.asynchronous.mbarrier import PHASE_BITS, SIZE, Barrier, pending_count
+from tinyc.simulator.asynchronous.mbarrier import PHASE_BITS, Barrier, pending_count
 from tinyc.simulator.asynchronous.misuse import Misuse
-from tinyc.simulator.engine.access import Access
-from tinyc.simulator.engine.addresses import SPACES, address
+from tinyc.simulator.engine.addresses import SPACES
 from tinyc.simulator.engine.batch import Batch
 from tinyc.simulator.engine.cta import Wait
-from tinyc.simulator.engine.mbarrier.groups import Group, Objects
+from tinyc.simulator.engine.mbarrier.groups import Group, objects_at
 from tinyc.simulator.engine.mbarrier.objects import Awaited, Waiter
 from tinyc.simulator.engine.site import Read, Site, Step, Write
 from tinyc.simulator.syntax import Negated, Sink
@@ -53,26 +51,10 @@ def _form(site: Site, flags: tuple[str, ...] = (), orders: tuple[str, ...] = (),
     return _Form(frozenset(found), order != "relaxed", space)
 
 
-def _expect_operands(site: Site, *counts: int) -> list:
-    operands = list(site.instruction.operands)
-    if len(operands) not in counts:
-        name = ".".join((site.instruction.opcode, *site.instruction.modifiers))
-        site.fail(f"'{name}' is given {len(operands)} operands")
-    return operands
-
-
-def _objects(site: Site, operand: object, space: str, kind: str = "atomic", remote: bool = False) -> Objects:
-    space, addresses = address(site, operand, space)
-    if not space.startswith("shared") and space != "generic":
-        site.fail("an mbarrier object is in shared memory")
-    order, scope = ("weak", "sys") if kind == "store" else ("relaxed", "cluster")
-    return Objects(Access(space, SIZE, 1, site.index, kind, order, scope), addresses, remote)
-
-
 def _init(site: Site) -> Step:
     """`mbarrier.init{.space}.b64 [a], count;`."""
-    operands = _expect_operands(site, 2)
-    objects = _objects(site, operands[0], _form(site).space, "store")
+    operands = site.operands(2)
+    objects = objects_at(site, operands[0], _form(site).space, "store")
     read = site.reader(operands[1], "u32")
 
     def initialise(group: Group, count: int) -> None:
@@ -80,13 +62,13 @@ def _init(site: Site) -> Step:
             one = group.only(lane)
             one.objects.init(group.offset, count, one.place)
 
-    return _perform(objects, initialise, read)
+    return objects.by_group(initialise, read)
 
 
 def _invalidate(site: Site) -> Step:
     """`mbarrier.inval{.space}.b64 [a];`."""
-    (operand,) = _expect_operands(site, 1)
-    return _perform(_objects(site, operand, _form(site).space, "store"), _end)
+    (operand,) = site.operands(1)
+    return objects_at(site, operand, _form(site).space, "store").by_group(_end)
 
 
 def _end(group: Group) -> None:
@@ -94,23 +76,10 @@ def _end(group: Group) -> None:
         group.objects.invalidate(group.offset)
 
 
-def _perform(objects: Objects, act: Callable[..., None], *reads) -> Step:
-    """Return a step that acts on each group of lanes, and reports what is misused."""
-
-    def step(batch: Batch) -> None:
-        for group in objects.groups(batch, *reads):
-            try:
-                act(group, *group.operands)
-            except Misuse as misuse:
-                group.report(misuse)
-
-    return step
-
-
 def _count_bytes(site: Site) -> Step:
     """`mbarrier.expect_tx|complete_tx{.relaxed.scope}{.space}.b64 [a], bytes;`."""
-    operands = _expect_operands(site, 2)
-    objects = _objects(site, operands[0], _form(site, orders=("relaxed",), remote=True).space, remote=True)
+    operands = site.operands(2)
+    objects = objects_at(site, operands[0], _form(site, orders=("relaxed",), remote=True).space, remote=True)
     expects = site.instruction.modifiers[0] == "expect_tx"
 
     def count(group: Group, size: int) -> None:
@@ -120,17 +89,17 @@ def _count_bytes(site: Site) -> Step:
             else:
                 group.objects.complete_tx(group.offset, size)
 
-    return _perform(objects, count, site.reader(operands[1], "u32"))
+    return objects.by_group(count, site.reader(operands[1], "u32"))
 
 
 def _arrive(site: Site) -> Step:
     """`mbarrier.arrive|arrive_drop{.expect_tx|.noComplete}{.order.scope}{.space}.b64 state|_, [a]{, count|bytes};`."""
     form = _form(site, ("expect_tx", "noComplete"), ("release", "relaxed"), remote=True)
-    operands = _expect_operands(site, *((3,) if form.flags else (2, 3)))
+    operands = site.operands(*((3,) if form.flags else (2, 3)))
     sink = isinstance(operands[0], Sink)
     if form.space == "shared::cluster" and not sink:
         site.fail("an arrival at an mbarrier of another CTA returns no state; write '_'")
-    objects = _objects(site, operands[1], form.space, remote=sink)
+    objects = objects_at(site, operands[1], form.space, remote=sink)
     read = site.reader(operands[2], "u32") if len(operands) == 3 else lambda batch: np.ones((1, 1), np.uint32)
     write = site.writer(operands[0], "b64")
     drop = site.instruction.modifiers[0] == "arrive_drop"
@@ -162,8 +131,7 @@ def _arrive_group(group: Group, form: _Form, drop: bool, states: np.ndarray) -> 
 
 def _arrived(group: Group, operand: int, form: _Form, drop: bool) -> np.ndarray:
     """Let the lanes arrive together; return the state for each, after the arrivals of those before it."""
-    if form.ordered:
-        group.arrived()
+    group.arrived(relaxed=not form.ordered)
     expects, lanes = "expect_tx" in form.flags, len(group.positions)
     if expects:
         group.objects.expect_tx(group.offset, operand, group.place)
@@ -177,20 +145,20 @@ def _wait(site: Site) -> Step:
     """`mbarrier.test_wait|try_wait{.parity}{.order.scope}{.space}.b64 p, [a], state|parity{, hint};`."""
     form = _form(site, ("parity",), ("acquire", "relaxed"))
     blocks = site.instruction.modifiers[0] == "try_wait"
-    operands = _expect_operands(site, *((3, 4) if blocks else (3,)))
+    operands = site.operands(*((3, 4) if blocks else (3,)))
     if isinstance(operands[0], Sink):
         site.fail("a register is expected for the result")
     parity = "parity" in form.flags
-    objects, read = _objects(site, operands[1], form.space), _phase(site, operands[2], parity)
+    objects, read = objects_at(site, operands[1], form.space), _phase(site, operands[2], parity)
     write = site.writer(operands[0], "pred")
     # Who never looks at the result does not know that the phase is complete.
-    acquires = form.ordered and _is_read(site, operands[0])
+    told, relaxed = _is_read(site, operands[0]), not form.ordered
     if len(operands) == 4:
         site.reader(operands[3], "u32")
 
     def step(batch: Batch) -> bool:
         results = np.ones(batch.mask.size, bool)
-        early = [group for group in objects.groups(batch, read) if not _tested(group, parity, acquires)]
+        early = [group for group in objects.groups(batch, read) if not _tested(group, parity, told, relaxed)]
         for group in early:
             results[group.positions] = False
         write(batch, results.reshape(batch.mask.shape))
@@ -201,7 +169,7 @@ def _wait(site: Site) -> Step:
         if waiting:
             batch.proceed(site.index + 1)
         for group in waiting:
-            _block(group, write, acquires)
+            _block(group, write, told, relaxed)
         return bool(waiting)
 
     return step
@@ -223,7 +191,7 @@ def _is_read(site: Site, predicate: object) -> bool:
     return False
 
 
-def _tested(group: Group, parity: bool, acquires: bool) -> bool:
+def _tested(group: Group, parity: bool, told: bool, relaxed: bool) -> bool:
     """Return whether the phase that the lanes name is complete; they know it then."""
     (operand,) = group.operands
     try:
@@ -232,12 +200,12 @@ def _tested(group: Group, parity: bool, acquires: bool) -> bool:
     except Misuse as misuse:
         group.report(misuse)
         return True
-    if complete and acquires:
-        group.departed()
+    if complete and told:
+        group.departed(relaxed)
     return complete
 
 
-def _block(group: Group, write: Write, acquires: bool) -> None:
+def _block(group: Group, write: Write, told: bool, relaxed: bool) -> None:
     there = group.batch.narrowed(group.mask)
 
     def finish(result: bool) -> None:
@@ -245,12 +213,12 @@ def _block(group: Group, write: Write, acquires: bool) -> None:
 
     wait = Wait(there.cta.no_lanes(), group.at, Awaited(group.objects, group.offset))
     there.cta.block(there, group.at + 1, wait)
-    group.objects.block(group.offset, Waiter(wait, finish, acquires))
+    group.objects.block(group.offset, Waiter(wait, finish, told, relaxed))
 
 
 def _pending_count(site: Site) -> Step:
     """`mbarrier.pending_count.b64 count, state;`."""
-    operands = _expect_operands(site, 2)
+    operands = site.operands(2)
     if site.instruction.modifiers[1:] != ("b64",):
         site.unknown()
     write, read = site.writer(operands[0], "u32"), site.reader(operands[1], "b64")

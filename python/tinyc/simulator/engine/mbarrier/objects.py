@@ -17,8 +17,6 @@ from tinyc.simulator.engine.observer import Phase
 from tinyc.simulator.memory.byte_array import ALLOCATED, INITIALIZED
 from tinyc.simulator.memory.windows import SHARED_START
 
-_KEY = "mbarriers"
-
 
 @dataclass(frozen=True, eq=False)
 class Place:
@@ -35,7 +33,8 @@ class Waiter:
 
     wait: Wait
     finish: Callable[[bool], None]
-    acquires: bool
+    told: bool
+    relaxed: bool
 
 
 @dataclass(eq=False)
@@ -160,9 +159,8 @@ class Mbarriers:
             what = known.barrier.mismatch(at_end) if self._word(offset) == known.barrier.word else None
             if what is not None:
                 place = known.expecting or known.maker
-                message = f"{self.name_of(offset)}, phase {known.number}: {what}"
-                add = self.cta.launch.findings.add
-                add("mbarrier-tx-mismatch", message, place.cta, place.at, place.lanes, offset)
+                message = f"{what}, in phase {known.number} of {self.name_of(offset)}"
+                place.cta.report("mbarrier-tx-mismatch", message, place.at, place.lanes, offset)
 
     def report_tests(self) -> np.ndarray:
         """Report the lanes that can run and have found a phase incomplete which never ends; return them."""
@@ -172,7 +170,7 @@ class Mbarriers:
                 polling = lanes & self.cta.ready
                 if polling.any():
                     message = f"looks for the end of {self.describe(offset)}, which never comes"
-                    self.cta.launch.findings.add("deadlock", message, self.cta, at, polling)
+                    self.cta.report("deadlock", message, at, polling)
                     named |= polling
         return named
 
@@ -214,8 +212,8 @@ class Mbarriers:
         waiters, known.waiters = known.waiters, []
         for waiter in waiters:
             waiter.finish(True)
-            if waiter.acquires:
-                self.cta.launch.observer.departed(self.cta, name, waiter.wait.lanes)
+            if waiter.told:
+                self.cta.launch.observer.departed(self.cta, name, waiter.wait.lanes, waiter.relaxed)
             self.cta.release(waiter.wait)
 
     def _word(self, offset: int) -> int:
@@ -228,6 +226,4 @@ class Mbarriers:
 
 def mbarriers(cta: Cta) -> Mbarriers:
     """Return the mbarrier objects of a CTA."""
-    if _KEY not in cta.extensions:
-        cta.extensions[_KEY] = Mbarriers(cta)
-    return cta.extensions[_KEY]
+    return cta.state_of(Mbarriers)

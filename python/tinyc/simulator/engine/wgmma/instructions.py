@@ -12,7 +12,7 @@ import numpy as np
 
 from tinyc.simulator.engine.batch import Batch
 from tinyc.simulator.engine.definedness.flow import DEFINED
-from tinyc.simulator.engine.gather import gather
+from tinyc.simulator.engine.gather import meet
 from tinyc.simulator.engine.instructions.matrix_ops import operation_of, registers_of, stacked
 from tinyc.simulator.engine.observer import Operation
 from tinyc.simulator.engine.site import Read, Site, Step
@@ -37,9 +37,10 @@ def wgmma(site: Site) -> Step:
     match site.instruction.modifiers:
         case ("mma_async", *_):
             return _multiply(site)
-        case ("fence", "sync", "aligned") if not site.instruction.operands:
+        case ("fence", "sync", "aligned"):
             return _fence(site)
-        case ("commit_group", "sync", "aligned") if not site.instruction.operands:
+        case ("commit_group", "sync", "aligned"):
+            site.operands(0)
             return warpgroup.together(site, lambda batch: pipeline_of(batch).commit())
         case ("wait_group", "sync", "aligned"):
             return _wait(site)
@@ -48,29 +49,14 @@ def wgmma(site: Site) -> Step:
 
 def _fence(site: Site) -> Step:
     """`wgmma.fence.sync.aligned;`: each warp's own registers, so that warps need not meet."""
-    at = site.index
-
-    def step(batch: Batch):
-        there = gather(batch, at, np.ones_like(batch.mask))
-        if there is None:
-            return True
-        register_use(there.cta).fence(there.warps)
-        if there is batch:
-            return None
-        there.proceed(at + 1)
-        return True
-
-    return step
+    site.operands(0)
+    return meet(site, lambda batch: register_use(batch.cta).fence(batch.warps))
 
 
 def _wait(site: Site) -> Step:
     """`wgmma.wait_group.sync.aligned N;`."""
-    operands = site.instruction.operands
-    if len(operands) != 1 or not isinstance(operands[0], Immediate) or operands[0].kind != "int":
-        site.fail("wgmma.wait_group takes a constant number of groups")
-    allowed = int(operands[0].value)
-    if allowed < 0:
-        site.fail(f"wgmma.wait_group takes a number of groups, not {allowed}")
+    (operand,) = site.operands(1)
+    allowed = site.constant(operand, "number of groups")
     return warpgroup.together(site, lambda batch: pipeline_of(batch).wait(batch, allowed))
 
 

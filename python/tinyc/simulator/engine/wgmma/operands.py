@@ -17,9 +17,9 @@ from tinyc.simulator.engine.site import Read, Site
 from tinyc.simulator.matrix import WarpgroupMma
 from tinyc.simulator.matrix.descriptor import CHUNK_BYTES
 from tinyc.simulator.memory.byte_array import ALLOCATED, INITIALIZED, UNDEFINED
+from tinyc.simulator.memory.traffic import PASS_BYTES
 from tinyc.simulator.syntax import Operand, Vector
 
-_CHUNKS_PER_PASS = 8  # 32 banks of 4 bytes
 _ALL_ONES = np.uint32(0xFFFFFFFF)
 
 
@@ -81,10 +81,8 @@ class SharedMatrix:
 
     def _count(self, batch: Batch, chunks: int) -> None:
         """Count the bytes; passes through the banks are as few as can be."""
-        tally = batch.launch.tallies.setdefault((self.access, "shared"), [0, 0, 0, 0])
-        passes = -(-chunks // _CHUNKS_PER_PASS)
-        for place, amount in enumerate((chunks, 1, passes, passes)):
-            tally[place] += amount
+        passes = -(-chunks * CHUNK_BYTES // PASS_BYTES)
+        batch.launch.tally(self.access.number, "load", "shared", CHUNK_BYTES).add(chunks, 1, passes, passes)
 
 
 @dataclass(frozen=True, eq=False)

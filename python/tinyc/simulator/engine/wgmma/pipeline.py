@@ -10,12 +10,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tinyc.simulator.engine.batch import Batch
+from tinyc.simulator.engine.cta import Cta
 from tinyc.simulator.engine.observer import Operation, Phase
 from tinyc.simulator.engine.site import Write
 from tinyc.simulator.engine.wgmma.registers import register_use
 from tinyc.simulator.matrix import WARPS
-
-_KEY = "wgmma pipelines"
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,9 +93,7 @@ class Pipeline:
             use.start(batch.warps, product.accumulators.slots, product.fragments)
 
     def _tell(self, batch: Batch, done: list[Product]) -> None:
-        cta, observer = batch.cta, batch.launch.observer
-        lanes = cta.no_lanes()
-        lanes[batch.warps] = batch.mask
+        cta, observer, lanes = batch.cta, batch.launch.observer, batch.in_cta()
         for product in done:
             observer.finished(product.operation, Phase("wgmma", cta, self.number, product.group))
         for group in sorted({product.group for product in done}):
@@ -108,10 +105,10 @@ def _write(batch: Batch, accumulators: Accumulators, values: np.ndarray) -> None
         write(batch, values[..., number])
 
 
+def _pipelines(cta: Cta) -> list[Pipeline]:
+    return [Pipeline(number) for number in range(cta.warp_count // WARPS)]
+
+
 def pipeline_of(batch: Batch) -> Pipeline:
     """Return the pipeline of the warpgroup that a batch of its 4 warps is."""
-    number = int(batch.warps[0]) // WARPS
-    pipelines = batch.cta.extensions.setdefault(_KEY, {})
-    if number not in pipelines:
-        pipelines[number] = Pipeline(number)
-    return pipelines[number]
+    return batch.cta.state_of(_pipelines)[int(batch.warps[0]) // WARPS]

@@ -11,13 +11,12 @@ look at what is under way; all others are as they were. The rules, of PTX ISA, `
 
 import numpy as np
 
-from tinyc.simulator.engine.batch import Batch
+from tinyc.simulator.engine.batch import WARP, Batch
 from tinyc.simulator.engine.cta import Cta
 from tinyc.simulator.engine.site import Site, Step
 from tinyc.simulator.matrix.modifiers import Shape
 from tinyc.simulator.syntax import Operand, Slot, Vector
 
-_KEY = "wgmma registers"
 _NO_SHAPE = 0
 _IN_FLIGHT, _FENCE_MISSING = "wgmma-in-flight", "wgmma-fence-missing"
 _WRITES = "a wgmma that writes it is under way; a wgmma.wait_group must come first"
@@ -77,7 +76,13 @@ class RegisterUse:
         rows = batch.warps[:, None]
         both, before = np.concatenate((d, a)), self.accumulated[rows, d]
         used = (before != _NO_SHAPE) & (before != number) | self.read_as_a[rows, d]
-        self._report(batch, _FENCE_MISSING, both, self.accessed[rows, both], f"was accessed by others {_SINCE}")
+        self._report(
+            batch,
+            _FENCE_MISSING,
+            both,
+            self.accessed[rows, both],
+            f"was read or written by another instruction {_SINCE}",
+        )
         self._report(batch, _FENCE_MISSING, d, used, f"was used by a wgmma of another shape or as A {_SINCE}")
         accumulated = self.accumulated[rows, a] != _NO_SHAPE
         self._report(batch, _FENCE_MISSING, a, accumulated, f"was an accumulator of a wgmma {_SINCE}")
@@ -104,14 +109,12 @@ class RegisterUse:
 
 
 def _lanes(warps: np.ndarray) -> np.ndarray:
-    return np.repeat(warps[:, None], 32, axis=1)
+    return np.repeat(warps[:, None], WARP, axis=1)
 
 
 def register_use(cta: Cta) -> RegisterUse:
     """Return what is known of a CTA's registers."""
-    if _KEY not in cta.extensions:
-        cta.extensions[_KEY] = RegisterUse(cta)
-    return cta.extensions[_KEY]
+    return cta.state_of(RegisterUse)
 
 
 def watched(sites: list[Site], steps: list[Step]) -> list[Step]:
@@ -142,7 +145,7 @@ def _watched(site: Site, step: Step, slots: set[int]) -> Step:
         return step
     written = np.array(sorted(site.writes & slots), np.int64)
 
-    def step_with_look(batch: Batch):
+    def step_with_look(batch: Batch) -> bool | None:
         register_use(batch.cta).access(batch, touched, written)
         return step(batch)
 

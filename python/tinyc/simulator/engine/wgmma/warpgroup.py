@@ -15,7 +15,6 @@ from tinyc.simulator.engine.gather import gather
 from tinyc.simulator.engine.site import Site, Step
 from tinyc.simulator.matrix import WARPS
 
-_KEY = "warpgroups that wait"
 #: What an instruction does with the 4 whole warps of a warpgroup.
 Act = Callable[[Batch], None]
 
@@ -28,11 +27,11 @@ def together(site: Site, act: Act) -> Step:
         site.when_met(batch)
         act(batch)
 
-    def step(batch: Batch):
-        there = gather(batch, at, np.ones_like(batch.mask))
+    def step(batch: Batch) -> bool | None:
+        there = gather(batch, at)
         if there is None:
             return True
-        if there is batch and _is_whole(batch) and not _waiting(batch.cta):
+        if there is batch and _is_whole(batch) and not batch.cta.state_of(_waiting):
             for first in batch.warps[::WARPS].tolist():
                 run(_warpgroup(batch.cta, first))
             return None
@@ -57,8 +56,8 @@ def _warpgroup(cta: Cta, first: int) -> Batch:
 
 
 def _waiting(cta: Cta) -> dict[tuple[int, int], Wait]:
-    """Return who waits for the rest of a warpgroup, by instruction and the warpgroup's first warp."""
-    return cta.extensions.setdefault(_KEY, {})
+    """Return who waits for the rest of a warpgroup, by instruction and the warpgroup's first warp: at first nobody."""
+    return {}
 
 
 def _arrive(there: Batch, first: int, at: int, act: Act) -> None:
@@ -70,7 +69,7 @@ def _arrive(there: Batch, first: int, at: int, act: Act) -> None:
         message = "executed by a warpgroup with threads that have exited or never were"
         came.report("barrier-divergence", message)
         return
-    waiting = _waiting(cta)
+    waiting = cta.state_of(_waiting)
     wait = waiting.setdefault((at, first), Wait(cta.no_lanes(), at, "the other warps of its warpgroup"))
     cta.block(came, at + 1, wait)
     if wait.lanes[first : first + WARPS].all():
