@@ -48,7 +48,6 @@ cvta.shared.u64 %d1, v;
 setp.eq.f16 %p1|%p2, %h1, %h2;
 cvt.rn.satfinite.tf32.f32 %r1, %f1;
 isspacep.param::func %p1, %d1;
-membar.proxy.async;
 lop3.b32 %r1, %r2, %r3, %r4, %r5;
 and.b32 %r1, %r2, !%p1;
 """
