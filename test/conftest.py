@@ -1,7 +1,7 @@
 """What all tests share: hypothesis draws the same examples in every run, and times none of them."""
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, given, settings
 
 from tinyc.runtime import assembler
 
@@ -10,7 +10,25 @@ settings.load_profile("repeatable")
 
 
 def pytest_addoption(parser):
-    parser.addoption("--random-examples", type=int, default=0, help="run that many new random programs, not CI's 300")
+    parser.addoption("--random-examples", type=int, default=0, help="run that many new random examples, not CI's 300")
+
+
+@pytest.fixture
+def random_examples(request):
+    """Give a decorator like `given`: `count` examples, always the same, or `--random-examples` new ones."""
+    asked = request.config.getoption("--random-examples")
+
+    def examples(strategy, count=300):
+        chosen = settings(
+            max_examples=asked or count,
+            derandomize=not asked,
+            database=None,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+        )
+        return lambda check: chosen(given(strategy)(check))
+
+    return examples
 
 
 @pytest.fixture(scope="session")

@@ -6,8 +6,9 @@ Gone: what the ops compute. The table is for reading: a table found in a module 
 and never consumed.
 
     "index_book.table"() ({
-      "index_book.entry"() {value = "y", sizes = ["M", 3], kinds = ["iter", "reduce"], labels = ["m", ""],
-        symbols = ["M"], domain = affine_set<(d0, d1)[s0] : (d0 >= 0, -d0 + s0 - 1 >= 0, d1 >= 0, -d1 + 2 >= 0)>,
+      "index_book.entry"() {value = "y", sizes = ["M", 3], dims = array<i64: 1>, kinds = ["iter", "reduce"],
+        labels = ["m", ""], symbols = ["M"],
+        domain = affine_set<(d0, d1)[s0] : (d0 >= 0, -d0 + s0 - 1 >= 0, d1 >= 0, -d1 + 2 >= 0)>,
         inputs = ["x"], maps = [affine_map<(d0, d1)[s0] -> (d0, d1)>], guards = [], guard_values = [],
         reduce_axes = array<i64: 1>} : () -> ()
       omp.terminator

@@ -4,32 +4,29 @@ Affine maps and sets are read in any form; what they mean is normalised. Raises 
 attributes that cannot be read or contradict each other.
 """
 
-import re
-from collections.abc import Callable
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
-from tinyc.analysis import axis as axes
 from tinyc.analysis import extents
-from tinyc.analysis.axis import AxisExpr, Shape
+from tinyc.analysis.axis import AxisExpr, Index, Shape
+from tinyc.analysis.axis.affine_map import NotReadable, from_map, from_set
 from tinyc.analysis.extents import Extent
 from tinyc.analysis.index_book import AxisVar, Entry, Guard, Input, NonScopEntry
-from tinyc.analysis.movement import Index
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.index_book.encode import domain_set
 from tinyc.dialects.tiny.attributes import decode
 from tinyc.mlir import ir
 
 KINDS = ("iter", "broadcast", "reduce")
-#: How deep an affine expression may be, and what a division counts: nested ones double the work each, and a view has
-#: at most eight.
-_MAX_DEPTH = 400
-_DIVISION_DEPTH = 40
 
 
 def decode_non_scop(op: Any) -> NonScopEntry:
     """Return what an `index_book.non_scop` says."""
     attributes = op.operation.attributes
-    return NonScopEntry(_text(attributes, "value"), _texts(attributes, "inputs"), _text(attributes, "reason"))
+    sizes = _sizes(attributes)
+    value, inputs, reason = _text(attributes, "value"), _texts(attributes, "inputs"), _text(attributes, "reason")
+    return NonScopEntry(value, sizes, _dims(attributes, len(sizes)), inputs, reason)
 
 
 def decode_entry(op: Any) -> Entry:
@@ -46,16 +43,32 @@ def decode_entry(op: Any) -> Entry:
     expected = sum(axis.kind == "reduce" for axis in found)
     if not isinstance(reduced, ir.DenseI64ArrayAttr) or len(reduced) != expected:
         raise _malformed(f"'reduce_axes' must be array<i64: …> with {expected} items, one for each axis of kind reduce")
+    dims = _dims(attributes, len(found) - expected)
     inputs = tuple(Input(name, reader.map(attribute)) for name, attribute in zip(names, maps, strict=True))
     guards = tuple(reader.guard(region, decode(value)) for region, value in zip(sets, values, strict=True))
-    return Entry(_text(attributes, "value"), found, inputs, guards, tuple(reduced))
+    return Entry(_text(attributes, "value"), found, dims, inputs, guards, tuple(reduced))
 
 
-def _axes(attributes: Any) -> tuple[AxisVar, ...]:
+def _sizes(attributes: Any) -> Shape:
     sizes = tuple(decode(size) for size in _items(attributes, "sizes"))
     sizes = tuple(_extent(size) if isinstance(size, str) else size for size in sizes)
     if not all(isinstance(size, int | Extent) and not isinstance(size, bool) for size in sizes):
         raise _malformed(f"'sizes' is {attributes['sizes']}, not a list of extents")
+    return sizes
+
+
+def _dims(attributes: Any, count: int) -> tuple[int, ...]:
+    """Return how many axes each dimension has, `count` in all."""
+    dims = attributes["dims"]
+    if not isinstance(dims, ir.DenseI64ArrayAttr) or any(each < 1 for each in dims) or sum(dims) != count:
+        raise _malformed(
+            f"'dims' is {dims}, not array<i64: …> of positive numbers that add up to the {count} kept axes"
+        )
+    return tuple(dims)
+
+
+def _axes(attributes: Any) -> tuple[AxisVar, ...]:
+    sizes = _sizes(attributes)
     kinds, labels = _texts(attributes, "kinds"), _texts(attributes, "labels")
     if len(kinds) != len(sizes) or not set(kinds) <= set(KINDS):
         raise _malformed(f"'kinds' must say {' or '.join(KINDS)} for each of the {len(sizes)} axes")
@@ -103,24 +116,27 @@ class _Reader:
 
     def __init__(self, sizes: Shape, symbols: tuple[str, ...]) -> None:
         self.sizes, self.symbols = sizes, symbols
-        self.values = [_extent(text) for text in symbols]
 
     def require_box(self, attribute: Any) -> None:
         """Check that a set is the box of the axes."""
         expected = domain_set(self.sizes, self.symbols)
         if attribute == expected:
             return
-        from tinyc.analysis.polyhedra import same_set  # islpy takes its time to load
+        from tinyc.analysis.polyhedra import TooHard, same_set  # islpy takes its time to load
 
-        if not same_set(self.sizes, self.rows(attribute), self.rows(expected)):
+        try:
+            same = same_set(self.sizes, self.rows(attribute), self.rows(expected))
+        except TooHard as error:
+            raise _malformed(f"'domain' is {attribute}, and cannot be compared with {expected}: {error}") from None
+        if not same:
             raise _malformed(f"'domain' is {attribute}; the sizes give {expected}")
 
     def map(self, attribute: Any) -> Index:
         """Return an access map as axis expressions."""
         if not isinstance(attribute, ir.AffineMapAttr):
             raise _malformed(f"{attribute} is not an affine map")
-        self._check_arity(attribute, attribute.value.n_dims, attribute.value.n_symbols)
-        return tuple(self._expression(row) for row in attribute.value.results)
+        with _malformed_where_unreadable():
+            return from_map(attribute.value, self.sizes, self.symbols)
 
     def guard(self, attribute: Any, value: Any) -> Guard:
         """Return a guard from its set ``(e >= 0, size - 1 - e >= 0)`` and its value."""
@@ -131,48 +147,16 @@ class _Reader:
         return Guard(rows[0], size.constant, value)
 
     def rows(self, attribute: Any) -> tuple[AxisExpr, ...]:
-        """Return the expressions that a set wants to be at least 0.
-
-        The bindings do not give the set of an attribute; as the text of a map it can be read.
-        """
+        """Return the expressions that a set wants to be at least 0."""
         if not isinstance(attribute, ir.IntegerSetAttr):
             raise _malformed(f"{attribute} is not an affine set")
-        text = re.sub(r" >= 0(?=[,)])", "", str(attribute).replace("affine_set", "affine_map").replace(" : ", " -> "))
-        if text.endswith("(0 == 0)>"):
-            return ()
-        if "==" in text:
-            raise _malformed(f"{attribute} has an equality")
-        return self.map(ir.Attribute.parse(text))
-
-    def _check_arity(self, attribute: Any, dims: int, symbols: int) -> None:
-        if (dims, symbols) != (len(self.sizes), len(self.symbols)):
-            raise _malformed(f"{attribute} is not over {len(self.sizes)} axes and {len(self.symbols)} symbols")
-
-    def _expression(self, row: Any, depth: int = 0) -> AxisExpr:
-        if depth > _MAX_DEPTH:
-            raise _malformed("an affine expression nests too deeply")
-        if isinstance(row, ir.AffineConstantExpr):
-            return axes.constant(row.value)
-        if isinstance(row, ir.AffineDimExpr):
-            return axes.axis(row.position, self.sizes)
-        if isinstance(row, ir.AffineSymbolExpr):
-            return axes.constant(self.values[row.position])
-        depth += _DIVISION_DEPTH if type(row) in _DIVISIONS else 1
-        left, right = self._expression(row.lhs, depth), self._expression(row.rhs, depth)
-        if isinstance(row, ir.AffineAddExpr):
-            return left + right
-        number = right.constant
-        if right.terms or not isinstance(number, int):
-            raise _malformed(f"{row} is not affine")
-        if isinstance(row, ir.AffineMulExpr):
-            return left * number
-        if number <= 0:
-            raise _malformed(f"{row} divides by {number}")
-        return _DIVISIONS[type(row)](left, number, self.sizes)
+        with _malformed_where_unreadable():
+            return from_set(attribute, self.sizes, self.symbols)
 
 
-_DIVISIONS: dict[Any, Callable[[AxisExpr, int, Shape], AxisExpr]] = {
-    ir.AffineFloorDivExpr: axes.floordiv,
-    ir.AffineModExpr: axes.mod,
-    ir.AffineCeilDivExpr: lambda left, number, sizes: axes.floordiv(left + (number - 1), number, sizes),
-}
+@contextlib.contextmanager
+def _malformed_where_unreadable() -> Iterator[None]:
+    try:
+        yield
+    except (NotReadable, extents.ExtentError) as error:
+        raise _malformed(str(error)) from None

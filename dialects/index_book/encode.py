@@ -1,18 +1,14 @@
-"""IndexBook entries as attributes: extents become symbols, axis expressions affine maps. `decode` is the inverse.
+"""IndexBook entries as attributes: axis expressions become affine maps and sets. `decode` is the inverse.
 
-In an affine map or set, `d<k>` is the axis `i<k>` and `s<k>` the k-th item of `symbols`: a symbol, or a product or a
-quotient of symbols that affine expressions cannot say. MLIR shows ``d0 - (d0 floordiv 3) * 3`` as ``d0 mod 3``.
+In them `d<k>` is the axis `i<k>` and `s<k>` the k-th item of `symbols`.
 """
 
-import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
-from tinyc.analysis import axis as axes
 from tinyc.analysis.axis import Axis, AxisExpr, Shape
-from tinyc.analysis.extents import Dim, Extent
+from tinyc.analysis.axis.affine_map import symbols_of, to_map, to_set
 from tinyc.analysis.index_book import Entry, Guard, NonScopEntry
-from tinyc.analysis.movement import Index
 from tinyc.dialects.tiny.attributes import extents_attribute
 from tinyc.mlir import ir
 
@@ -22,20 +18,24 @@ def encode_entry(entry: Entry | NonScopEntry) -> dict[str, Any]:
     if isinstance(entry, NonScopEntry):
         return {
             "value": ir.StringAttr.get(entry.value),
+            "sizes": extents_attribute(entry.shape),
+            "dims": ir.DenseI64ArrayAttr.get(entry.dims),
             "inputs": _strings(entry.inputs),
             "reason": ir.StringAttr.get(entry.reason),
         }
-    symbols = _symbols(entry)
+    rank, symbols = len(entry.axes), _symbols(entry)
+    maps = [ir.AffineMapAttr.get(to_map(each.map, rank, symbols)) for each in entry.inputs]
     return {
         "value": ir.StringAttr.get(entry.value),
         "sizes": extents_attribute(entry.shape),
+        "dims": ir.DenseI64ArrayAttr.get(entry.dims),
         "kinds": _strings([axis.kind for axis in entry.axes]),
         "labels": _strings([axis.label for axis in entry.axes]),
         "symbols": _strings(symbols),
         "domain": domain_set(entry.shape, symbols),
         "inputs": _strings([each.value for each in entry.inputs]),
-        "maps": ir.ArrayAttr.get([_map(each.map, len(entry.axes), symbols) for each in entry.inputs]),
-        "guards": ir.ArrayAttr.get([_guard_set(guard, len(entry.axes), symbols) for guard in entry.guards]),
+        "maps": ir.ArrayAttr.get(maps),
+        "guards": ir.ArrayAttr.get([_guard_set(guard, rank, symbols) for guard in entry.guards]),
         "guard_values": ir.ArrayAttr.get([number_attribute(guard.value) for guard in entry.guards]),
         "reduce_axes": ir.DenseI64ArrayAttr.get(entry.reduce_axes),
     }
@@ -46,75 +46,29 @@ def _strings(texts: Iterable[str]) -> Any:
 
 
 def number_attribute(value: bool | int | float) -> Any:
-    """Return the value of a guard as an attribute: `true`, `0 : i64` or `0.0 : f64`."""
+    """Return the value of a guard as an attribute: `true`, `0 : i64` (`ui64` where it takes that), or `0.0 : f64`."""
     if isinstance(value, bool):
         return ir.BoolAttr.get(value)
     if isinstance(value, float):
         return ir.FloatAttr.get_f64(value)
-    wrapped = value - 2**64 if value >= 2**63 else value
-    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), wrapped)
+    if value < 2**63:
+        return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
+    return ir.IntegerAttr.get(ir.IntegerType.get_unsigned(64), value - 2**64)
 
 
 def _symbols(entry: Entry) -> tuple[str, ...]:
-    """Return the text of every monomial in the extents of an entry, in order of appearance."""
-    found: dict[str, None] = {}
     rows = [row for each in entry.inputs for row in each.map] + [guard.expression for guard in entry.guards]
-    for dim in (*entry.shape, *(guard.size for guard in entry.guards)):
-        found.update(dict.fromkeys(_monomials(dim)))
-    for row in rows:
-        for expression in (row, *(division.numerator for division in axes.divisions(row))):
-            found.update(dict.fromkeys(_monomials(expression.constant)))
-    return tuple(found)
+    return symbols_of((*entry.shape, *(guard.size for guard in entry.guards)), rows)
 
 
-def _monomials(dim: Dim) -> Iterable[str]:
-    return (str(Extent(((m, 1),))) for m, _ in dim.terms if m) if isinstance(dim, Extent) else ()
-
-
-def _extent(dim: Dim, symbols: Sequence[str]) -> Any:
-    if isinstance(dim, int):
-        return ir.AffineConstantExpr.get(dim)
-    total = ir.AffineConstantExpr.get(0)
-    for monomial, coefficient in dim.terms:
-        name = str(Extent(((monomial, 1),))) if monomial else None
-        total = total + (coefficient if name is None else ir.AffineSymbolExpr.get(symbols.index(name)) * coefficient)
-    return total
-
-
-def _affine(expression: AxisExpr, symbols: Sequence[str]) -> Any:
-    total = ir.AffineConstantExpr.get(0)
-    for atom, coefficient in expression.terms:
-        if isinstance(atom, Axis):
-            term = ir.AffineDimExpr.get(atom.position)
-        else:
-            term = ir.AffineExpr.get_floor_div(_affine(atom.numerator, symbols), atom.divisor)
-        total = total + term * coefficient
-    return total + _extent(expression.constant, symbols)
-
-
-@functools.lru_cache(maxsize=4096)
-def _map(index: Index, rank: int, symbols: tuple[str, ...]) -> Any:
-    rows = [_affine(row, symbols) for row in index]
-    return ir.AffineMapAttr.get(ir.AffineMap.get(rank, len(symbols), rows))
-
-
-@functools.lru_cache(maxsize=4096)
 def domain_set(shape: Shape, symbols: tuple[str, ...]) -> Any:
     """Return the box of `shape` as an affine set."""
-    rows: list[AxisExpr] = []
-    for position, size in enumerate(shape):
-        index = AxisExpr(0, ((Axis(position), 1),))  # also where the size is 1: the set says that it is 0
-        rows += [index, index * -1 + (size - 1)]
-    return _set(rows, len(shape), symbols)
+    # Also where the size is 1 there is an axis: the set says that it is 0.
+    axes = [AxisExpr(0, ((Axis(position), 1),)) for position in range(len(shape))]
+    rows = tuple(row for axis, size in zip(axes, shape, strict=True) for row in (axis, axis * -1 + (size - 1)))
+    return ir.IntegerSetAttr.get(to_set(rows, len(shape), symbols))
 
 
 def _guard_set(guard: Guard, rank: int, symbols: tuple[str, ...]) -> Any:
     value = guard.expression
-    return _set([value, value * -1 + (guard.size - 1)], rank, symbols)
-
-
-def _set(rows: list[AxisExpr], rank: int, symbols: tuple[str, ...]) -> Any:
-    """Return the set where every row is at least 0; MLIR writes that of a scalar as ``0 == 0``."""
-    equalities = [False] * len(rows) or [True]
-    conditions = [_affine(row, symbols) for row in rows] or [ir.AffineConstantExpr.get(0)]
-    return ir.IntegerSetAttr.get(ir.IntegerSet.get(rank, len(symbols), conditions, equalities))
+    return ir.IntegerSetAttr.get(to_set((value, value * -1 + (guard.size - 1)), rank, symbols))

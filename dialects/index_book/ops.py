@@ -42,13 +42,15 @@ class EntryOp(IndexBook.Operation, name="entry"):
     """One value.
 
     `sizes`, `kinds` (`iter`, `broadcast`, `reduce`) and `labels` have one item for each axis; the axes that a reduce
-    removes come last, and `reduce_axes` are their positions in the operand. `domain` and `maps` are over the axes, with
-    the extents in `symbols` as symbols. Where the set `guards[k]` is left, the value is `guard_values[k]`, first guard
+    removes come last, and `reduce_axes` are their positions among the operand's. `dims` has one item for each dimension
+    of the value: how many axes it is split into. `domain` and `maps` are over the axes, with the extents in `symbols`
+    as symbols. Where the set `guards[k]` is left, the value is `guard_values[k]`, first guard
     first, and no input is read.
     """
 
     value: ir.StringAttr
     sizes: ir.ArrayAttr
+    dims: Any
     kinds: ir.ArrayAttr
     labels: ir.ArrayAttr
     symbols: ir.ArrayAttr
@@ -67,9 +69,11 @@ class EntryOp(IndexBook.Operation, name="entry"):
 
 
 class NonScopOp(IndexBook.Operation, name="non_scop"):
-    """A value that reads its inputs by no quasi-affine map, and why."""
+    """A value that reads its inputs by no quasi-affine map, and why; with its axes, by `sizes` and `dims`."""
 
     value: ir.StringAttr
+    sizes: ir.ArrayAttr
+    dims: Any
     inputs: ir.ArrayAttr
     reason: ir.StringAttr
 

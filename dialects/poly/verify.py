@@ -4,20 +4,27 @@ A view is compared with the recomputed one item by item. The names of tensors ar
 locations do not survive as text; sets and maps are compared by isl, as sets and maps.
 """
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from tinyc.analysis.graphs import is_graph
+from tinyc.analysis.isl_notation import NotReadable
+from tinyc.analysis.poly_edge import KINDS
 from tinyc.analysis.poly_view import PolyBlock, PolyView, poly_view
 from tinyc.diagnostics import TinycError
-from tinyc.dialects.poly.encode import encode_edge, encode_item
+from tinyc.dialects.poly.decode import read_block
+from tinyc.dialects.poly.encode import encode_edge, encode_item, encode_view
 from tinyc.dialects.tiny.verify import functions
 from tinyc.mlir import body_of, ir
 
-KINDS = ("ewise", "reduce", "movement_affine", "contraction_pattern", "scan")
+BLOCK_KINDS = ("ewise", "reduce", "movement_affine", "contraction_pattern", "scan")
 _MEMBERS = ("poly.block", "poly.non_scop", "poly.edge")
 _TEXTS = ("name", "kind", "domain", "write", "reason", "source", "target")
-_LISTS = ("accesses", "true", "anti", "output")
+_RELATION_LISTS = ("accesses", *KINDS)
+_LISTS = (*_RELATION_LISTS, "reads", "outputs")
+_RELATIONS = ("domain", "write", *_RELATION_LISTS)
+_DIVISION = re.compile(r"\b(floor|floord|ceild|mod)\b|%")
 _MAX_TEXT = 20_000
 _MAX_BRACKETS = 500
 
@@ -42,10 +49,23 @@ def check_op(op: Any) -> None:
     for name in _LISTS:
         if name in attributes and not _is_texts(attributes[name]):
             raise TinycError("InvalidAttribute", f"'{name}' is {attributes[name]}, not a list of strings")
-    if "kind" in attributes and attributes["kind"].value not in KINDS:
-        raise TinycError("InvalidAttribute", f"kind {attributes['kind']} is none of {', '.join(KINDS)}")
+    if "kind" in attributes and attributes["kind"].value not in BLOCK_KINDS:
+        raise TinycError("InvalidAttribute", f"kind {attributes['kind']} is none of {', '.join(BLOCK_KINDS)}")
     if "attrs" in attributes and not isinstance(attributes["attrs"], ir.DictAttr):
         raise TinycError("InvalidAttribute", f"'attrs' is {attributes['attrs']}, not a dictionary")
+    if op.operation.name == "poly.block":
+        _check_block(op)
+
+
+def _check_block(op: Any) -> None:
+    """Check that a block reads back; a set or map in another form is left to isl, where it divides nothing."""
+    try:
+        read_block(op)
+    except NotReadable as error:
+        attributes = op.operation.attributes
+        texts = [text for name in _RELATIONS if name in attributes for text in _texts(attributes[name])]
+        if any(_DIVISION.search(text) for text in texts):
+            raise TinycError("InvalidAttribute", str(error)) from None
 
 
 def _is_texts(attribute: Any) -> bool:
@@ -85,7 +105,7 @@ def _differences(view: Any, known: dict[str, Any]) -> Iterator[tuple[Any, str]]:
         yield view.location, f"'poly.view' is about @{name}, which is no Tiny graph any more"
         return
     count = len(poly_view(known[name]).items)
-    expected = poly_view(known[name], names) if len(names) == count else None
+    expected = poly_view(known[name], names, _buffers(items)) if len(names) == count else None
     if expected is None:
         yield view.location, f"'poly.view' has {len(items)} blocks and Non-SCoP tensors, and @{name} gives {count}"
     elif len(set(names)) < len(names):
@@ -93,7 +113,15 @@ def _differences(view: Any, known: dict[str, Any]) -> Iterator[tuple[Any, str]]:
     elif len(edges) != len(expected.edges):
         yield view.location, f"'poly.view' has {len(edges)} edges, and @{name} gives {len(expected.edges)}"
     else:
+        for message in _differing(view, encode_view(expected), None, None):
+            yield view.location, f"'poly.view' of @{name}: {message}"
         yield from _compare(items, edges, expected)
+
+
+def _buffers(items: list[Any]) -> dict[str, str]:
+    """Return in which memory the tensors lie that share one: the view says that, not the function."""
+    blocks = [op.operation.attributes for op in items if op.operation.name == "poly.block"]
+    return {each["name"].value: each["attrs"]["buffer"].value for each in blocks if "buffer" in each["attrs"]}
 
 
 def _compare(items: list[Any], edges: list[Any], expected: PolyView) -> Iterator[tuple[Any, str]]:
@@ -103,24 +131,25 @@ def _compare(items: list[Any], edges: list[Any], expected: PolyView) -> Iterator
             yield op.location, f"'{op.operation.name}' {item.name} is a '{kind}'"
             continue
         domain = item.statement.domain_text if isinstance(item, PolyBlock) else None
-        for message in _differing(op, attributes, domain):
+        for message in _differing(op, attributes, domain, None):
             yield op.location, f"'{kind}' {item.name}: {message}"
     for op, edge in zip(edges, expected.edges, strict=True):
-        for message in _differing(op, encode_edge(edge), None):
+        domains = edge.source.statement.domain_text, edge.target.statement.domain_text
+        for message in _differing(op, encode_edge(edge), *domains):
             yield op.location, f"'poly.edge' {edge.source.name} to {edge.target.name}: {message}"
 
 
-def _differing(op: Any, expected: dict[str, Any], domain: str | None) -> Iterator[str]:
-    """Yield how the attributes of `op` differ from the expected ones; accesses matter on the domain only."""
+def _differing(op: Any, expected: dict[str, Any], domain: str | None, image: str | None) -> Iterator[str]:
+    """Yield how the attributes of `op` differ from the expected ones; maps matter from `domain` to `image` only."""
     for name, attribute in expected.items():
         found = op.operation.attributes[name]
         if found == attribute:
             continue
-        if name not in ("domain", "write", "accesses", "true") or len(_texts(found)) != len(_texts(attribute)):
+        if name not in _RELATIONS or len(_texts(found)) != len(_texts(attribute)):
             yield f"'{name}' is {attribute}, not {found}"
             continue
         for theirs, ours in zip(_texts(found), _texts(attribute), strict=True):
-            problem = _isl_difference(theirs, ours, None if name in ("domain", "true") else domain)
+            problem = _isl_difference(theirs, ours, None if name == "domain" else domain, image)
             if problem:
                 yield f"'{name}' {problem}"
 
@@ -129,8 +158,8 @@ def _texts(attribute: Any) -> list[str]:
     return [attribute.value] if isinstance(attribute, ir.StringAttr) else [item.value for item in attribute]
 
 
-def _isl_difference(found: str, expected: str, domain: str | None) -> str | None:
-    """Return how two sets or maps differ (maps on `domain` only), or None."""
+def _isl_difference(found: str, expected: str, domain: str | None, image: str | None) -> str | None:
+    """Return how two sets or maps differ (maps from `domain` to `image` only), or None."""
     if found == expected:
         return None
     if len(found) > _MAX_TEXT or found.count("(") + found.count("[") > _MAX_BRACKETS:
@@ -138,7 +167,7 @@ def _isl_difference(found: str, expected: str, domain: str | None) -> str | None
     from tinyc.analysis.polyhedra import TooHard, Unreadable, same_text  # islpy takes its time to load
 
     try:
-        same = same_text(found, expected, domain)
+        same = same_text(found, expected, domain, image)
     except (TooHard, Unreadable) as error:
         return f"is {found}, and cannot be compared with {expected}: {error}"
     return None if same else f"is {expected}, not {found}"

@@ -45,7 +45,7 @@ class _Builder:
         self.bind, self.guarded = _filled(plan.bind), _filled(plan.predicate_tail)
         self.kernel, self.product = origin.kernel, product
         self.contraction = product.contraction
-        self.roles = product.contraction.roles
+        self.roles = product.contraction.axis_roles
         self.batches = tuple(sorted((*self.roles.batch, *self.roles.broadcast)))
 
     def grid(self) -> list[Dim]:

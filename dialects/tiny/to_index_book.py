@@ -32,12 +32,12 @@ class TinyToIndexBook(Pass):
           return %0 : tensor<4xf32>
         }
         "index_book.table"() ({
-          "index_book.entry"() {value = "x", sizes = [4], kinds = ["iter"], labels = [""], symbols = [],
-            domain = affine_set<(d0) : (d0 >= 0, -d0 + 3 >= 0)>, inputs = [], maps = [], guards = [],
+          "index_book.entry"() {value = "x", sizes = [4], dims = array<i64: 1>, kinds = ["iter"], labels = [""],
+            symbols = [], domain = affine_set<(d0) : (d0 >= 0, -d0 + 3 >= 0)>, inputs = [], maps = [], guards = [],
             guard_values = [], reduce_axes = array<i64>} : () -> ()
-          "index_book.entry"() {value = "v0", sizes = [4], kinds = ["iter"], labels = [""], symbols = [],
-            domain = affine_set<(d0) : (d0 >= 0, -d0 + 3 >= 0)>, inputs = ["x"], guards = [], guard_values = [],
-            maps = [affine_map<(d0) -> (-d0 + 3)>], reduce_axes = array<i64>} : () -> ()
+          "index_book.entry"() {value = "v0", sizes = [4], dims = array<i64: 1>, kinds = ["iter"], labels = [""],
+            symbols = [], domain = affine_set<(d0) : (d0 >= 0, -d0 + 3 >= 0)>, inputs = ["x"], guards = [],
+            guard_values = [], maps = [affine_map<(d0) -> (-d0 + 3)>], reduce_axes = array<i64>} : () -> ()
           omp.terminator
         }) {function = @main} : () -> ()
     Source: specification 000 §1.3, 002 §2.

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from tinyc.analysis.graphs import is_graph
 from tinyc.analysis.poly_view import PolyView, poly_view
-from tinyc.dialects.poly.encode import encode_edge, encode_item
+from tinyc.dialects.poly.encode import encode_edge, encode_item, encode_view
 from tinyc.dialects.poly.verify import views
 from tinyc.dialects.tiny.verify import functions
 from tinyc.mlir import end_body, ir
@@ -34,9 +34,10 @@ class TinyToPoly(Pass):
         }
         "poly.view"() ({
           "poly.block"() {name = "v0", kind = "ewise", domain = "{ v0[i0] : 0 <= i0 < 4 }",
-            write = "{ v0[i0] -> v0[i0] }", accesses = ["{ v0[i0] -> x[i0] }"], attrs = {op = "relu"}} : () -> ()
+            write = "{ v0[i0] -> v0[i0] }", accesses = ["{ v0[i0] -> x[i0] }"],
+            attrs = {element = "f32", op = "relu"}} : () -> ()
           omp.terminator
-        }) {function = @main} : () -> ()
+        }) {function = @main, outputs = ["v0"]} : () -> ()
     Source: specification 000 §1.4 and §3, 002 §3.
     """
 
@@ -55,8 +56,7 @@ class TinyToPoly(Pass):
 
 def _write(view: PolyView, function: Any) -> None:
     with ir.InsertionPoint.after(function.operation), function.location:
-        name = ir.FlatSymbolRefAttr.get(view.function)
-        op = ir.Operation.create("poly.view", attributes={"function": name}, regions=1)
+        op = ir.Operation.create("poly.view", attributes=encode_view(view), regions=1)
         with ir.InsertionPoint(op.regions[0].blocks.append()):
             for item in view.items:
                 kind, attributes = encode_item(item)

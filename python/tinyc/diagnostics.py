@@ -60,6 +60,7 @@ CODES = {
     "DeviceFailure": "TC410",
     "LaunchTooLarge": "TC411",
     "SimulationFinding": "TC412",
+    "UnknownName": "TC413",
     # 9xx: tinyc itself
     "InternalError": "TC901",
 }

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from tinyc.analysis import extents, index_map
-from tinyc.analysis.axis import Axis, AxisExpr
 from tinyc.analysis.extents import Dim
 from tinyc.dialects.tiny.infer import MOVEMENT, Assumption, infer
 from tinyc.dialects.tiny.types import TensorType
@@ -72,10 +71,11 @@ def _reshape(rng: random.Random, shape: tuple[Dim, ...]) -> dict[str, Any]:
         if choice == 0 and position + 1 < len(new):
             new[position : position + 2] = [new[position] * new[position + 1]]
         elif choice == 1 and position < len(new):
-            for factor in rng.sample([2, 3, 4], 3):
+            factors = [2, 3, 4, *map(extents.symbol, extents.symbols(new[position]))]
+            for factor in rng.sample(factors, len(factors)):
                 quotient = extents.divide(new[position], factor)
                 if quotient is not None:
-                    new[position : position + 1] = [quotient, factor]
+                    new[position : position + 1] = rng.sample([quotient, factor], 2)
                     break
         elif choice == 2 and len(new) < 5:
             new.insert(position, 1)
@@ -167,12 +167,15 @@ def apply_numpy(chain: Chain, array: Any, values: Mapping[str, int]) -> Any:
     """Return what the chain makes of `array`, computed by numpy's own movements."""
     for step in chain.steps:
         shape = tuple(extents.evaluate(extent, values) for extent in step.shape)
-        array = _apply(step.op, step.arguments, array, shape, values)
+        array = apply_movement(step.op, step.arguments, array, shape, values)
         assert array.shape == shape
     return array
 
 
-def _apply(op: str, arguments: Mapping[str, Any], array: Any, shape: tuple[int, ...], values: Mapping[str, int]) -> Any:
+def apply_movement(
+    op: str, arguments: Mapping[str, Any], array: Any, shape: tuple[int, ...], values: Mapping[str, int]
+) -> Any:
+    """Return the result, of this shape, of one movement by numpy."""
     if op == "reshape":
         return array.reshape(shape)
     if op == "permute":
@@ -222,14 +225,3 @@ def _evaluate(tree: index_map.Index, index: Sequence[int]) -> int:
     if isinstance(tree, index_map.Scaled):
         return inner * tree.factor
     return inner // tree.divisor if isinstance(tree, index_map.Quotient) else inner % tree.divisor
-
-
-def evaluate_axes(expression: AxisExpr, indices: Sequence[Any], values: Mapping[str, int]) -> Any:
-    """Return the value at `indices` (ints or integer arrays), the symbols bound by `values`."""
-    total: Any = extents.evaluate(expression.constant, values)
-    for atom, coefficient in expression.terms:
-        if isinstance(atom, Axis):
-            total = total + indices[atom.position] * coefficient
-        else:
-            total = total + evaluate_axes(atom.numerator, indices, values) // atom.divisor * coefficient
-    return total

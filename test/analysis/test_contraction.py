@@ -1,9 +1,13 @@
-"""Contraction detection: the roles of the axes, the operands' accesses, and what is refused."""
+"""Contraction detection: where operands end, what axes of extent 1 do, and what rows of several axes are.
+
+The listed products are in `test_contraction_patterns`, what is refused in `test_contraction_rejections`.
+"""
 
 import pytest
-from tiny_programs import Program, gemm_bias_relu
+from tiny_programs import Program, gemm_bias_relu, tensor
 
-from tinyc.analysis.contraction import Contraction, Rejected, Roles, Window, detect
+from tinyc.analysis.contraction import Contraction, Reason, Rejected, Roles, Window, detect
+from tinyc.analysis.contraction.facts import contraction_facts
 from tinyc.mlir import context
 
 
@@ -32,6 +36,10 @@ def matmul(p: Program, lhs, rhs, lhs_axes, rhs_axes, shape: str, *summed: int) -
     return p
 
 
+def shape(text: str):
+    return tensor(f"f16 {text}").shape
+
+
 def test_running_example_is_a_matrix_product():
     p = gemm_bias_relu()
     found = contraction(p)
@@ -39,18 +47,6 @@ def test_running_example_is_a_matrix_product():
     assert found.roles == Roles(batch=(), m=(0,), n=(1,), k=(2,), broadcast=())
     assert maps(found) == (["i0", "i2"], ["i2", "i1"])
     assert (found.lhs.source, found.rhs.source) == (p["X"], p["W"])
-
-
-def test_axes_in_both_operands_that_are_kept_are_batch():
-    p = Program(A="f16 B M K", B="f16 B K N")
-    found = contraction(matmul(p, p["A"], p["B"], (0, 1, 3), (0, 3, 2), "B M N K", 3))
-    assert found.roles == Roles(batch=(0,), m=(1,), n=(2,), k=(3,), broadcast=())
-
-
-def test_a_batch_that_only_one_operand_has_is_m():
-    p = Program(A="f16 B M K", B="f16 K N")
-    found = contraction(matmul(p, p["A"], p["B"], (0, 1, 3), (3, 2), "B M N K", 3))
-    assert found.roles == Roles(batch=(), m=(0, 1), n=(2,), k=(3,), broadcast=())
 
 
 def test_widening_casts_of_the_operands_are_seen_through():
@@ -105,77 +101,33 @@ def test_padded_windows_as_far_apart_as_they_are_wide_are_a_convolution():
     assert contraction(convolution(3, 1, 1)).pattern == "conv"
 
 
-def test_padding_with_another_value_than_zero_is_refused():
-    assert detect_reduce(convolution(1, 1, 1, 1.0)) == Rejected("the left operand is padded with 1.0, not 0")
+def test_windows_further_apart_than_they_are_wide_are_a_convolution():
+    found = contraction(convolution(4, 1, 0))
+    assert found.windows == (Window("lhs", 1, 2, 3, stride=4, dilation=1, pad=0),)
 
 
-def gram(p: Program) -> None:
-    x = p["x"]
-    matmul(p, x, x, (0, 2), (1, 2), "M M K", 2)
+def test_rows_with_gaps_are_no_windows_where_no_part_of_them_is_summed():
+    p = Program(x="f16 6 K", y="f16 K N")
+    rows = p.shrink(p.reshape(p["x"], shape="2 3 K"), lo=(0, 0, 0), hi=shape("2 2 K"), step=(1, 1, 1))
+    found = contraction(matmul(p, rows, p["y"], (0, 1, 3), (3, 2), "2 2 N K", 3))
+    assert (maps(found)[0], found.pattern) == (["3*i0 + i1", "i3"], "matmul")
+    assert found.roles == Roles(batch=(), m=(0, 1), n=(2,), k=(3,), broadcast=())
 
 
-def test_a_matrix_times_its_transpose_is_a_matrix_product():
-    p = Program(x="f16 M K")
-    gram(p)
-    assert contraction(p).roles == Roles(batch=(), m=(0,), n=(1,), k=(2,), broadcast=())
+def test_the_facts_name_the_parts_of_a_split_axis():
+    p = Program(x="f16 B 3 2 K", w="f16 K N")
+    rows = p.reshape(p.permute(p["x"], perm=(0, 2, 1, 3)), shape="6*B K")
+    found = contraction(matmul(p, rows, p["w"], (0, 2), (2, 1), "6*B N K", 2))
+    facts = contraction_facts(found, ("i0", "n", "k"))
+    assert facts["digits"] == {"i0": ["B", "2", "3"]}
+    assert facts["lhs_idx"] == ["i0.0", "i0.1", "i0.2", "k"]
+    assert (facts["rhs_idx"], facts["pattern"], facts["form"]) == (["k", "n"], "matmul", "matrix")
 
 
-def _square(p):
-    p.sum(p.mul(p["x"], p["x"]), 1)
-
-
-def _outer(p):
-    matmul(p, p["x"], p["y"], (0, 2), (1, 2), "M M K K", 3)
-
-
-def _vector(p):
-    matmul(p, p["x"], p["v"], (0, 1), (1,), "M K", 1)
-
-
-def _flipped(p):
-    matmul(p, p.flip(p["x"], axes=(1,)), p["y"], (0, 2), (1, 2), "M M K", 2)
-
-
-def _shared_product(p):
-    product = p.mul(p["x"], p["y"])
-    p.relu(product)
-    p.sum(product, 1)
-
-
-def _maximum(p):
-    p.op("reduce", p.mul(p["x"], p["y"]), op="max", axes=(1,), element="f16")
-
-
-def _no_product(p):
-    p.sum(p["x"], 1)
-
-
-REFUSED = [
-    (_square, "neither operand has an axis of its own: a dot product"),
-    (_outer, "the summed axis i3 is in neither operand"),
-    (_vector, "the right operand has no axis of its own: a matrix-vector product"),
-    (_flipped, "the left operand is read backwards (-i2 + K - 1)"),
-    (_shared_product, "the product has other uses"),
-    (_maximum, "the reduction is a max, not a sum"),
-    (_no_product, "the operand is no product"),
-]
-
-
-@pytest.mark.parametrize(("make", "reason"), REFUSED, ids=[make.__name__[1:] for make, _ in REFUSED])
-def test_refused(make, reason):
-    p = Program(x="f16 M K", y="f16 M K", v="f16 K")
-    make(p)
-    assert detect_reduce(p) == Rejected(reason)
-
-
-def test_a_diagonal_is_refused():
-    p = Program(x="f16 4 4", y="f16 4 5")
-    diagonal = p.view(p["x"], shape="4", map=(axis(0), axis(0)))
-    matmul(p, diagonal, p["y"], (1,), (1, 0), "5 4", 1)
-    assert "diagonal" in detect_reduce(p).reason
-
-
-def axis(position: int):
-    from tinyc.analysis.index_map import Axis
-
-    return Axis(position)
+def test_a_division_that_does_not_divide_the_axis_is_no_cut():
+    """Rows of 5 under an axis of 12: the last row is not full."""
+    p = Program(x="f16 3 5 K", w="f16 K N")
+    rows = p.shrink(p.reshape(p["x"], shape="15 K"), lo=(0, 0), hi=shape("12 K"), step=(1, 1))
+    found = detect_reduce(matmul(p, rows, p["w"], (0, 2), (2, 1), "12 N K", 2))
+    assert isinstance(found, Rejected)
+    assert (found.code, found.axes) == (Reason.UNSPLIT_FLOOR, (0,))

@@ -1,6 +1,9 @@
 """The Poly-View of a function; sets and maps are compared by isl, as sets and maps."""
 
 import random
+import subprocess
+import sys
+from pathlib import Path
 
 import islpy as isl
 import numpy as np
@@ -58,6 +61,7 @@ def test_the_contraction_of_the_running_example():
         "reduce_idx": ["k"],
         "batch_idx": [],
         "pattern": "matmul",
+        "form": "matrix",
         "affine_offsets": [],
     }
 
@@ -111,11 +115,61 @@ def test_a_movement_is_a_block_where_it_is_an_output():
 
 def test_a_reshape_that_is_not_affine_is_a_tensor():
     p = Program(x="f32 M N")
-    p.result(p.relu(p.reshape(p["x"], shape="M*N", name="flat"), name="y"))
+    p.result(p.relu(p.reshape(p["x"], shape="N M", name="flat"), name="y"))
     tensor, block = view_of(p).items
     assert isinstance(tensor, NonScopTensor)
     assert "symbolic stride" in tensor.reason
     assert [access.tensor for access in block.accesses] == ["flat"]
+
+
+def test_a_reshape_of_symbolic_sizes_is_affine_between_the_factors():
+    p = Program(x="f32 M N")
+    p.result(p.relu(p.reshape(p["x"], shape="M*N", name="flat"), name="y"))
+    (block,) = view_of(p).items
+    assert block.domain_text == "[M, N] -> { y[m, n] : 0 <= m < M and 0 <= n < N }"
+    assert [block.access_text(access) for access in block.accesses] == ["[M, N] -> { y[m, n] -> x[m, n] }"]
+
+
+def pads(value, count: int, program: Program):
+    """Pad by 1 on both sides, `count` times, by another value each."""
+    for number in range(count):
+        value = program.pad(value, lo=(1,), hi=(1,), value=float(number), name=f"p{number}")
+    return value
+
+
+def test_a_chain_that_is_too_much_for_one_access_is_materialised_in_between():
+    p = Program(x="f32 M")
+    view = view_of(p.result(p.neg(pads(p["x"], 40, p), name="y")))
+    first, *rest = view.blocks
+    assert [block.kind for block in view.blocks] == ["movement_affine"] * (len(view.blocks) - 1) + ["ewise"]
+    assert "ExcessivePiecewise: 17 pad guards (limit 16)" in first.attributes["materialized"]
+    assert [access.tensor for access in rest[-1].accesses] == [view.blocks[-2].name]
+
+
+def test_an_access_that_is_too_much_by_itself_is_a_tensor_with_its_counts():
+    p = Program(x="f32 " + "2 " * 17)
+    p.result(p.neg(p.pad(p["x"], lo=(1,) * 17, hi=(1,) * 17, value=0.0), name="y"))
+    (tensor,) = view_of(p).items
+    reason = "ExcessivePiecewise: the access to 'x' has 17 pad guards (limit 16)"
+    assert tensor == NonScopTensor("y", reason, ("x",))
+
+
+def test_building_a_view_loads_no_isl():
+    program = f"""
+import sys
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+from tiny_programs import gemm_bias_relu
+from tinyc.analysis.index_book import index_book
+from tinyc.analysis.poly_view import poly_view
+from tinyc.mlir import context
+p = gemm_bias_relu()
+with context():
+    index_book(p.function)
+    texts = [edge.texts("true") for edge in poly_view(p.function).edges]
+assert len(texts) == 4
+assert "islpy" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_data_dependent_ops_are_tensors_and_what_they_read_is_there():
@@ -123,6 +177,26 @@ def test_data_dependent_ops_are_tensors_and_what_they_read_is_there():
     transposed = p.permute(p["x"], perm=(1, 0), name="t")
     p.result(p.gather(transposed, p["i"], axis=0, name="y"))
     assert [(item.name, isinstance(item, PolyBlock)) for item in view_of(p).items] == [("t", True), ("y", False)]
+
+
+def test_a_data_dependent_op_reads_its_operands_once_each():
+    p = Program(x="f32 M M", i="i64 4")
+    p.result(p.gather(p.relu(p["x"], name="a"), p["i"], axis=0, name="y"))
+    tensor = view_of(p).items[-1]
+    assert isinstance(tensor, NonScopTensor)
+    assert tensor.reads == ("a", "i")
+
+
+def test_the_outputs_are_tensors_in_the_order_in_which_they_are_returned():
+    p = Program(x="f32 M")
+    a = p.relu(p["x"], name="a")
+    assert view_of(p.result(p.neg(a, name="b"), p["x"], a, a)).outputs == ("b", "x", "a", "a")
+
+
+def test_a_block_has_the_element_type_of_its_value():
+    p = Program(x="f16 M N")
+    p.result(p.sum(p.relu(p["x"], name="a"), 1, element="f64", name="y"))
+    assert [(block.name, block.element) for block in view_of(p).blocks] == [("a", "f16"), ("y", "f64")]
 
 
 def test_what_no_output_needs_has_no_block():

@@ -4,21 +4,25 @@
 the guards that pads leave, or says which op is not affine and why (`NonScop`). IR in, frozen data out.
 """
 
-from collections.abc import Callable
+import functools
+import itertools
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from tinyc.analysis import axis as axes
 from tinyc.analysis import extents
-from tinyc.analysis.axis import AxisExpr, Shape
+from tinyc.analysis.axis import AxisExpr, Index, Shape
+from tinyc.analysis.axis_arguments import axis_arguments
 from tinyc.analysis.extents import ExtentError
-from tinyc.analysis.movement import Guard, Index, NotAffine, read
+from tinyc.analysis.limits import MAX_DIVISIONS, MAX_GUARDS, MAX_NESTING
+from tinyc.analysis.movement import Guard, NotAffine, Read, exact, read
 from tinyc.dialects.tiny.attributes import arguments, tensor_type
 from tinyc.dialects.tiny.infer import MOVEMENT
 
-MAX_GUARDS = 16
-MAX_DIVISIONS = 8
-MAX_NESTING = 3
+#: The axes of each dimension of a value, where some are split (`splits.Splits.of`).
+DimAxes = Callable[[Any], tuple[Shape, ...]]
+
 _MAX_COEFFICIENT = 2**62
 
 _MOVEMENTS = frozenset(f"tiny.{name}" for name in MOVEMENT)
@@ -41,33 +45,47 @@ class NonScop:
     reason: str
 
 
+@functools.lru_cache(maxsize=4096)
+def identity(domain: Shape) -> Index:
+    """Return every axis of `domain`: how a value reads itself."""
+    return axes.identity(domain)
+
+
 def is_movement(op: Any) -> bool:
     """Say whether `op` is a Tiny movement."""
     return op.name in _MOVEMENTS
 
 
-def trace(value: Any) -> Access | NonScop:
+def shape_of(value: Any, dims: DimAxes | None) -> Shape:
+    """Return the sizes of the axes of a value: of its dimensions, or of what `dims` splits them into."""
+    return tensor_type(value.type).shape if dims is None else tuple(itertools.chain(*dims(value)))
+
+
+def trace(value: Any, dims: DimAxes | None = None) -> Access | NonScop:
     """Return how `value` reads the value below all movements; the identity where no movement defines it."""
-    access, fault = _follow(value)
+    access, fault = _follow(value, dims)
     return access if fault is None else fault
 
 
-def trace_affine(value: Any) -> Access:
+def trace_affine(value: Any, dims: DimAxes | None = None) -> Access:
     """Return how `value` reads the value below its movements, or the result of the first one that is not affine."""
-    access, _ = _follow(value)
+    access, _ = _follow(value, dims)
     return access
 
 
-def _follow(value: Any) -> tuple[Access, NonScop | None]:
-    domain = tensor_type(value.type).shape
-    return extend(Access(value, axes.identity(domain)), domain)
+def _follow(value: Any, dims: DimAxes | None) -> tuple[Access, NonScop | None]:
+    domain = shape_of(value, dims)
+    return extend(Access(value, identity(domain)), domain, dims=dims)
 
 
-def extend(access: Access, domain: Shape, enter: Callable[[Any], bool] = is_movement) -> tuple[Access, NonScop | None]:
+def extend(
+    access: Access, domain: Shape, enter: Callable[[Any], bool] = is_movement, dims: DimAxes | None = None
+) -> tuple[Access, NonScop | None]:
     """Continue `access`, whose map runs over the axes of `domain`, through the ops below its source.
 
     It goes through the ops that `enter` accepts: movements, and element-wise ops of one operand, which read the same
-    index. It stops above an op that is not affine, which is the second result.
+    index. It stops above an op that is not affine, which is the second result. With `dims`, maps are between the axes
+    that the dimensions of the values are split into.
     """
     while True:
         op = _producer(access.source)
@@ -77,19 +95,37 @@ def extend(access: Access, domain: Shape, enter: Callable[[Any], bool] = is_move
         if not is_movement(op):
             access = Access(operand, access.map, access.guards)
             continue
-        kind, shape = op.name.removeprefix("tiny."), tensor_type(operand.type).shape
+        kind, values = op.name.removeprefix("tiny."), arguments(op)
+        if dims is not None:
+            values = axis_arguments(kind, values, dims(operand), dims(op.results[0]))
+        step = read_movement(kind, values, shape_of(operand, dims), access.map, domain)
+        if isinstance(step, str):
+            return access, NonScop(op, step)
         try:
-            step = read(kind, arguments(op), shape, access.map, domain)
-            guards = access.guards
-            for guard in step.guards:
-                guards = _add_guard(guards, guard, domain)
-        except (NotAffine, ExtentError) as error:
+            guards = functools.reduce(lambda found, guard: _add_guard(found, guard, domain), step.guards, access.guards)
+        except ExtentError as error:
             return access, NonScop(op, str(error))
-        alone = access.map == axes.identity(domain) and not access.guards
+        alone = access.map == identity(domain) and not access.guards
         excess = _too_large(step.index, guards) if alone else _excess(step.index, guards)
         if excess is not None:
             return access, NonScop(op, excess)
         access = Access(operand, step.index, guards)
+
+
+def read_movement(kind: str, values: Mapping[str, Any], operand: Shape, index: Index, domain: Shape) -> Read | str:
+    """Return `movement.read`, or why there is none; remembered, for layers repeat."""
+    return _remembered(kind, tuple(sorted(values.items())), exact(values.get("value", 0)), operand, index, domain)
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _remembered(
+    kind: str, values: tuple[tuple[str, Any], ...], fill: Any, operand: Shape, index: Index, domain: Shape
+) -> Read | str:
+    """`fill` tells apart the values of pads that are equal and not the same."""
+    try:
+        return read(kind, dict(values), operand, index, domain)
+    except (NotAffine, ExtentError) as error:
+        return str(error)
 
 
 def _producer(value: Any) -> Any | None:
@@ -108,7 +144,7 @@ def _add_guard(guards: tuple[Guard, ...], guard: Guard, domain: Shape) -> tuple[
     # An earlier guard may go only if nothing between gives another value: where it fails, `guard` fails with its value.
     kept = list(guards)
     for position in range(len(kept) - 1, -1, -1):
-        if kept[position].value != guard.value:
+        if exact(kept[position].value) != exact(guard.value):
             break
         if _implies(guard, kept[position]):
             del kept[position]
@@ -124,6 +160,7 @@ def _implies(inner: Guard, outer: Guard) -> bool:
     return extents.is_nonnegative(offset) and extents.is_nonnegative(outer.size - inner.size - offset)
 
 
+@functools.lru_cache(maxsize=1 << 14)
 def _excess(index: Index, guards: tuple[Guard, ...]) -> str | None:
     """Return why an access of several movements is too complicated, or None; one movement alone is never."""
     if len(guards) > MAX_GUARDS:
@@ -138,6 +175,7 @@ def _excess(index: Index, guards: tuple[Guard, ...]) -> str | None:
     return _too_large(index, guards)
 
 
+@functools.lru_cache(maxsize=1 << 14)
 def _too_large(index: Index, guards: tuple[Guard, ...]) -> str | None:
     """Return a message where a coefficient or divisor leaves what 64-bit index arithmetic can hold."""
     expressions = [*index, *(guard.expression for guard in guards)]

@@ -13,7 +13,7 @@ from tinyc.analysis.access import Access, extend, is_movement
 from tinyc.analysis.activation import activation_of
 from tinyc.analysis.axis import Shape
 from tinyc.analysis.contraction import Contraction
-from tinyc.dialects.tiny.attributes import arguments, tensor_type
+from tinyc.dialects.tiny.attributes import tensor_type
 from tinyc.dialects.tiny.infer import ELEMENTWISE, LEAVES
 
 _ELEMENTWISE = frozenset(f"tiny.{name}" for name in ELEMENTWISE)
@@ -53,9 +53,8 @@ class TileAxes:
 
 def tile_axes(contraction: Contraction) -> TileAxes:
     """Return the axes of the reduction's result that play m and those that play n."""
-    reduced = arguments(contraction.reduce)["axes"]
-    kept = [position for position in range(len(contraction.domain)) if position not in reduced]
-    roles = contraction.roles
+    kept = [position for position in range(len(contraction.domain)) if position not in contraction.reduced]
+    roles = contraction.axis_roles
     return TileAxes(frozenset(map(kept.index, roles.m)), frozenset(map(kept.index, roles.n)))
 
 

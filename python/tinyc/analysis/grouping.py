@@ -59,7 +59,7 @@ class _Former:
         """Form the group of a reduction: its product, itself, and behind a contraction the chain of its consumers."""
         product = [op.operation.operands[0].owner] if is_summed_product(op) else []
         found = detect(op) if product else None
-        if isinstance(found, Contraction):
+        if isinstance(found, Contraction) and found.has_mma_shape:
             group = Group((*product, op, *self._chain(op)), found.pattern)
         else:
             group = Group((*product, op))

@@ -1,21 +1,25 @@
 """The IndexBook: for each value of a Tiny function its axes, and how it reads the values that it is made of.
 
 In: a function in the Tiny layer. Out: an `IndexBook` of one entry a value, each about a single op: the maps of whole
-chains of movements are composed by `access.trace`. Specification 000 §1.3, 002 §2.
+chains of movements are composed by `access.trace`. An axis is a dimension of the value, or a part of one that a reshape
+of symbolic sizes splits (`splits`). Specification 000 §1.3, 002 §2.
 """
 
 import functools
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from tinyc.analysis import axis as axes
 from tinyc.analysis import extents
-from tinyc.analysis.access import is_movement
+from tinyc.analysis.access import identity, is_movement, read_movement
 from tinyc.analysis.axis import Shape
-from tinyc.analysis.extents import Dim, Extent, ExtentError
+from tinyc.analysis.axis_arguments import axis_arguments
+from tinyc.analysis.extents import Dim, Extent
 from tinyc.analysis.graphs import value_names
-from tinyc.analysis.movement import Guard, Index, NotAffine, Read, read
+from tinyc.analysis.movement import Guard, Index
+from tinyc.analysis.splits import Splits, splits_of
 from tinyc.dialects.tiny.attributes import arguments, tensor_type
 from tinyc.dialects.tiny.infer import ELEMENTWISE, LEAVES
 
@@ -54,12 +58,14 @@ class Input:
 class Entry:
     """How a value is made: its axes (those that a reduce removes come last), its inputs, the guards of a pad.
 
-    The domain is the box of the axes. Where a guard fails, the value is the guard's and no input is read. `reduce_axes`
-    are the positions of the removed axes in the operand.
+    The domain is the box of the axes. `dims` is the number of axes of each of the value's dimensions, whose index is
+    theirs in row-major order; 1 but where a reshape of symbolic sizes splits it. Where a guard fails, the value is the
+    guard's and no input is read. `reduce_axes` are the positions of the removed axes among the operand's.
     """
 
     value: str
     axes: tuple[AxisVar, ...]
+    dims: tuple[int, ...]
     inputs: tuple[Input, ...] = ()
     guards: tuple[Guard, ...] = ()
     reduce_axes: tuple[int, ...] = ()
@@ -72,9 +78,11 @@ class Entry:
 
 @dataclass(frozen=True)
 class NonScopEntry:
-    """A value whose reads are no quasi-affine maps, and why."""
+    """A value whose reads are no quasi-affine maps, and why: a buffer of these axes, with `dims` as in an `Entry`."""
 
     value: str
+    shape: Shape
+    dims: tuple[int, ...]
     inputs: tuple[str, ...]
     reason: str
 
@@ -93,43 +101,65 @@ def index_book(function: Any) -> IndexBook:
     Raises:
         TinycError: a value is not a Tiny tensor.
     """
-    names = value_names(function)
+    writer = _Writer(value_names(function), splits_of(function))
     block = function.regions[0].blocks[0]
-    entries: list[Entry | NonScopEntry] = [
-        Entry(names[argument], _iterated(tensor_type(argument.type).shape)) for argument in block.arguments
-    ]
+    entries: list[Entry | NonScopEntry] = [writer.leaf(argument) for argument in block.arguments]
     for op in block.operations:
         operation = op.operation
-        results = [names[result] for result in operation.results]
-        entries += [_entry(operation, value, names) for value in results]
+        entries += [writer.entry(operation, result) for result in operation.results]
     return IndexBook(function.operation.attributes["sym_name"].value, tuple(entries))
 
 
-def _entry(op: Any, value: str, names: Mapping[Any, str]) -> Entry | NonScopEntry:
-    kind = op.name
-    inputs = tuple(names[operand] for operand in op.operands)
-    if kind in _ELEMENTWISE or kind in _LEAVES:
-        shape = tensor_type(op.results[0].type).shape
-        index = _identity(shape)
-        return Entry(value, _iterated(shape), tuple(Input(name, index) for name in inputs))
-    operand = tensor_type(op.operands[0].type).shape if inputs else ()
-    if kind == "tiny.reduce":
-        reduced = arguments(op)["axes"]
-        found, index = _reduction(operand, reduced)
-        return Entry(value, found, (Input(inputs[0], index),), reduce_axes=reduced)
-    if not is_movement(op):
-        return NonScopEntry(value, inputs, f"'{kind}' reads where its data says")
-    try:
-        step = _read(kind, tuple(sorted(arguments(op).items())), operand, tensor_type(op.results[0].type).shape)
-    except (NotAffine, ExtentError) as error:
-        return NonScopEntry(value, inputs, str(error))
-    found = _axes(tensor_type(op.results[0].type).shape, step.index)
-    return Entry(value, found, (Input(inputs[0], step.index),), step.guards)
+class _Writer:
+    """Writes the entries of a function whose values have these names and splits."""
 
+    def __init__(self, names: Mapping[Any, str], splits: Splits) -> None:
+        self._names, self._splits = names, splits
 
-@functools.lru_cache(maxsize=4096)
-def _identity(shape: Shape) -> Index:
-    return axes.identity(shape)
+    def leaf(self, value: Any) -> Entry:
+        """Return the entry of a value that reads nothing."""
+        shape, dims = self._axes(value)
+        return Entry(self._names[value], _iterated(shape), dims)
+
+    def entry(self, op: Any, value: Any) -> Entry | NonScopEntry:
+        """Return the entry of a result of `op`."""
+        if op.name in _LEAVES:
+            return self.leaf(value)
+        name, inputs = self._names[value], tuple(self._names[operand] for operand in op.operands)
+        shape, dims = self._axes(value)
+        if op.name in _ELEMENTWISE:
+            index = identity(shape)
+            return Entry(name, _iterated(shape), dims, tuple(Input(each, index) for each in inputs))
+        reason = self._splits.faults.get(value)
+        if reason is None and not is_movement(op) and op.name != "tiny.reduce":
+            reason = f"'{op.name}' reads where its data says"
+        if reason is not None:
+            return NonScopEntry(name, shape, dims, inputs, reason)
+        operand, _ = self._axes(op.operands[0])
+        values = self._arguments(op, value)
+        if op.name == "tiny.reduce":
+            found, index = _reduction(operand, values["axes"])
+            return Entry(name, found, dims, (Input(inputs[0], index),), reduce_axes=values["axes"])
+        step = read_movement(op.name.removeprefix("tiny."), values, operand, identity(shape), shape)
+        if isinstance(step, str):
+            return NonScopEntry(name, shape, dims, inputs, step)
+        return Entry(name, _movement_axes(shape, step.index), dims, (Input(inputs[0], step.index),), step.guards)
+
+    def _axes(self, value: Any) -> tuple[Shape, tuple[int, ...]]:
+        """Return the sizes of a value's axes, and how many there are of each dimension."""
+        split = self._splits.axes.get(value)
+        if split is None:
+            shape = tensor_type(value.type).shape
+            return shape, (1,) * len(shape)
+        return tuple(itertools.chain(*split)), tuple(map(len, split))
+
+    def _arguments(self, op: Any, value: Any) -> dict[str, Any]:
+        """Return the arguments of `op` between axes."""
+        values = arguments(op)
+        if op.operands[0] not in self._splits.axes and value not in self._splits.axes:
+            return values
+        kind = op.name.removeprefix("tiny.")
+        return axis_arguments(kind, values, self._splits.of(op.operands[0]), self._splits.of(value))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -138,11 +168,7 @@ def _iterated(shape: Shape) -> tuple[AxisVar, ...]:
 
 
 @functools.lru_cache(maxsize=4096)
-def _read(kind: str, values: tuple[tuple[str, Any], ...], operand: Shape, result: Shape) -> Read:
-    return read(kind.removeprefix("tiny."), dict(values), operand, _identity(result), result)
-
-
-def _axes(shape: Shape, index: Index) -> tuple[AxisVar, ...]:
+def _movement_axes(shape: Shape, index: Index) -> tuple[AxisVar, ...]:
     """Return the axes of a movement's result; those that the operand is not read along are broadcast."""
     read_along = frozenset().union(*(axes.positions(row) for row in index))
     return tuple(

@@ -5,10 +5,11 @@ of them is a `mod`. Whoever is about to refuse a program on its account asks her
 """
 
 from collections.abc import Sequence
-from typing import Any
 
+from tinyc.analysis import axis as axes
 from tinyc.analysis import index_map
-from tinyc.analysis.index_map import Axis, Index, Quotient, Scaled, Sum
+from tinyc.analysis.index_map import Index
+from tinyc.analysis.movement import read
 
 
 def exact_range(index: Index, shape: Sequence[int]) -> tuple[int, int]:
@@ -18,34 +19,22 @@ def exact_range(index: Index, shape: Sequence[int]) -> tuple[int, int]:
     """
     import islpy as isl  # a tenth of a second, and most programs never come here
 
+    from tinyc.analysis.axis.isl_affine import AffineFunctions
     from tinyc.analysis.polyhedra import TooHard, bounded
 
+    domain = tuple(shape)
+    (row,) = read("view", {"map": (index,)}, (1,), axes.identity(domain), domain).index
     box = isl.Set.universe(isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, len(shape)))
     for axis, extent in enumerate(shape):
         box = box.lower_bound_val(isl.dim_type.set, axis, isl.Val(0))
         box = box.upper_bound_val(isl.dim_type.set, axis, isl.Val(str(extent - 1)))
     try:
         with bounded():
-            values = isl.PwAff.from_aff(_aff(isl, box.get_space(), index)).intersect_domain(box)
+            function = AffineFunctions(box.get_space(), ()).affine(row)
+            values = isl.PwAff.from_aff(function).intersect_domain(box)
             return values.min_val().to_python(), values.max_val().to_python()
     except TooHard:
         low, high = index_map.bounds(index, shape)
         assert isinstance(low, int)  # the shape is static
         assert isinstance(high, int)
         return low, high
-
-
-def _aff(isl: Any, space: Any, index: Index) -> Any:
-    # Numbers go in as text: isl's integers have no limit, those of its Python interface have.
-    if isinstance(index, int):
-        return isl.Aff.val_on_domain_space(space, isl.Val(str(index)))
-    if isinstance(index, Axis):
-        return isl.Aff.var_on_domain(isl.LocalSpace.from_space(space), isl.dim_type.set, index.position)
-    if isinstance(index, Sum):
-        return _aff(isl, space, index.left).add(_aff(isl, space, index.right))
-    inner = _aff(isl, space, index.operand)
-    if isinstance(index, Scaled):
-        return inner.scale_val(isl.Val(str(index.factor)))
-    if isinstance(index, Quotient):
-        return inner.scale_down_val(isl.Val(str(index.divisor))).floor()
-    return inner.mod_val(isl.Val(str(index.divisor)))

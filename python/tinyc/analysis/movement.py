@@ -4,17 +4,20 @@
 index with the guards of a `pad`. No MLIR here; `index_book` applies this to IR.
 """
 
+import functools
 import itertools
+import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tinyc.analysis import axis as axes
 from tinyc.analysis import index_map
-from tinyc.analysis.axis import AxisExpr, Shape
+from tinyc.analysis.axis import AxisExpr, Index, Shape
 from tinyc.analysis.extents import Dim
 
-Index = tuple[AxisExpr, ...]
+#: Axes of one shape that become those of another.
+Part = tuple[list[int], list[int]]
 
 
 class NotAffine(Exception):
@@ -39,6 +42,11 @@ class Read:
 
     index: Index
     guards: tuple[Guard, ...] = ()
+
+
+def exact(value: bool | int | float) -> tuple[type, bool | int | bytes]:
+    """Return what values have in common that are of one type and of the same bits: 0.0 and -0.0, 1 and True differ."""
+    return type(value), struct.pack("<d", value) if isinstance(value, float) else value
 
 
 def read(op: str, arguments: Mapping[str, Any], operand: Shape, index: Index, domain: Shape) -> Read:
@@ -126,32 +134,45 @@ def _reshape(arguments: Mapping[str, Any], operand: Shape, index: Index, domain:
     return Read(tuple(rows))
 
 
-def groups(old: Shape, new: Shape) -> list[tuple[list[int], list[int]]]:
-    """Return which axes of the shape `old` become which of `new`, by equal products from the left, then from the right.
-
-    Axes of extent 1 are in no group. Where the equality of the shapes is an assumption, one group has unequal products.
+def groups(old: Shape, new: Shape) -> tuple[Part, ...]:
+    """Return which axes of the shape `old` become which of `new`: the parts of `cut`, each of them affine.
 
     Raises:
-        NotAffine: a group of several axes has a symbolic extent other than its first, which would be a stride.
+        NotAffine: a part of several axes has a symbolic extent other than its first, which would be a stride.
+    """
+    found = cut(old, new)
+    for old_part, new_part in found:
+        sizes = [old[position] for position in old_part], [new[position] for position in new_part]
+        if not has_numeric_strides(*sizes):
+            shapes = [", ".join(map(str, each)) for each in sizes]
+            raise NotAffine(
+                f"symbolic stride: the axes [{shapes[0]}] become [{shapes[1]}], and only the first of a group of axes "
+                "may be symbolic"
+            )
+    return found
+
+
+@functools.lru_cache(maxsize=4096)
+def cut(old: Shape, new: Shape) -> tuple[Part, ...]:
+    """Return the finest parts of two shapes of one size, by equal products from the left, then from the right.
+
+    Axes of extent 1 are in no part. Where the equality of the shapes is an assumption, one part has unequal products.
     """
     old_axes = [position for position, extent in enumerate(old) if extent != 1]
     new_axes = [position for position, extent in enumerate(new) if extent != 1]
     found = []
     for old_part, new_part in _cut(old_axes, old, new_axes, new):
         found += [(o[::-1], n[::-1]) for o, n in _cut(old_part[::-1], old, new_part[::-1], new)]
-    for old_part, new_part in found:
-        one_to_one = len(old_part) == 1 and len(new_part) == 1
-        strides = [old[position] for position in old_part[1:]] + [new[position] for position in new_part[1:]]
-        if not one_to_one and not all(isinstance(extent, int) for extent in strides):
-            shapes = [[str(shape[p]) for p in part] for shape, part in ((old, old_part), (new, new_part))]
-            raise NotAffine(
-                f"symbolic stride: the axes [{', '.join(shapes[0])}] become [{', '.join(shapes[1])}], and only the "
-                "first of a group of axes may be symbolic"
-            )
-    return found
+    return tuple(found)
 
 
-def _cut(old_axes: list[int], old: Shape, new_axes: list[int], new: Shape) -> list[tuple[list[int], list[int]]]:
+def has_numeric_strides(old: Sequence[Dim], new: Sequence[Dim]) -> bool:
+    """Say whether axes of the sizes `old` become those of the sizes `new` by numbers only."""
+    one_to_one = len(old) == 1 and len(new) == 1
+    return one_to_one or all(isinstance(extent, int) for extent in (*old[1:], *new[1:]))
+
+
+def _cut(old_axes: list[int], old: Shape, new_axes: list[int], new: Shape) -> list[Part]:
     """Cut two lists of axes wherever the products of the extents up to there are equal."""
     ends = {total: count for count, total in enumerate(_products(old_axes, old), 1)}
     cuts, old_start, new_start = [], 0, 0

@@ -11,10 +11,11 @@ from typing import Any
 
 import islpy as isl
 
-from tinyc.analysis.axis import Axis, AxisExpr, Shape
-from tinyc.analysis.extents import Dim
+from tinyc.analysis.axis import AxisExpr, Shape
+from tinyc.analysis.axis.isl_affine import AffineFunctions
 from tinyc.analysis.movement import Guard, Index
-from tinyc.analysis.statement import Statement, constants, division_of, monomial_text
+from tinyc.analysis.relation import Touch
+from tinyc.analysis.statement import Statement, constants
 
 #: Of isl's own steps, a second's worth at most; a question that takes more is not answered.
 MAX_OPERATIONS = 100_000
@@ -57,68 +58,32 @@ class Polyhedra:
             space = space.set_dim_name(isl.dim_type.set, position, name)
         self._space = space.set_tuple_name(isl.dim_type.set, statement.name)
         self._local = isl.LocalSpace.from_space(self._space)
-        self._parameters = [extent for extent, _ in statement.parameters]
+        self.functions = AffineFunctions(self._space, [extent for extent, _ in statement.parameters])
 
     @functools.cached_property
     def domain(self) -> Any:
         """The box of the axes as an `isl.Set`."""
-        box = isl.Set.universe(self._space)
+        box, zero = isl.Set.universe(self._space), self.functions.constant(0)
         for position, size in enumerate(self.statement.shape):
             axis = isl.Aff.var_on_domain(self._local, isl.dim_type.set, position)
-            box = box.intersect(axis.ge_set(self._constant(0))).intersect(axis.lt_set(self.extent(size)))
+            box = box.intersect(axis.ge_set(zero)).intersect(axis.lt_set(self.functions.extent(size)))
         return box
-
-    def _constant(self, value: int) -> Any:
-        return isl.Aff.val_on_domain(self._local, isl.Val.int_from_si(isl.DEFAULT_CONTEXT, value))
-
-    def extent(self, dim: Dim) -> Any:
-        """Return an extent as an `isl.Aff`."""
-        if isinstance(dim, int):
-            return self._constant(dim)
-        total = self._constant(0)
-        for monomial, coefficient in dim.terms:
-            division = division_of(monomial)
-            if not monomial:
-                term = self._constant(1)
-            elif division is not None and isinstance(division.divisor, int):
-                term = self.extent(division.numerator).scale_down_val(division.divisor).floor()
-            else:
-                position = self._parameters.index(monomial_text(monomial))
-                term = isl.Aff.var_on_domain(self._local, isl.dim_type.param, position)
-            total = total.add(term.scale_val(coefficient))
-        return total
-
-    def affine(self, expression: AxisExpr) -> Any:
-        """Return an axis expression as an `isl.Aff`."""
-        total = self.extent(expression.constant)
-        for atom, coefficient in expression.terms:
-            if isinstance(atom, Axis):
-                term = isl.Aff.var_on_domain(self._local, isl.dim_type.set, atom.position)
-            else:
-                term = self.affine(atom.numerator).scale_down_val(atom.divisor).floor()
-            total = total.add(term.scale_val(coefficient))
-        return total
 
     def nonnegative(self, expressions: Iterable[AxisExpr]) -> Any:
         """Return where all expressions are at least 0, as an `isl.Set` that is not bounded by the domain."""
         found = isl.Set.universe(self._space)
         for expression in expressions:
-            found = found.intersect(self.affine(expression).ge_set(self._constant(0)))
+            found = found.intersect(self.functions.affine(expression).ge_set(self.functions.constant(0)))
         return found
 
     def inside(self, guard: Guard) -> Any:
         """Return the instances that pass a guard, as an `isl.Set` that is not bounded by the domain."""
-        value = self.affine(guard.expression)
-        return value.ge_set(self._constant(0)).intersect(value.lt_set(self.extent(guard.size)))
+        value = self.functions.affine(guard.expression)
+        return value.ge_set(self.functions.constant(0)).intersect(value.lt_set(self.functions.extent(guard.size)))
 
     def access(self, tensor: str, index: Index, guards: Sequence[Guard] = ()) -> Any:
         """Return the access to `tensor[index]` as an `isl.Map`, from the instances that pass the guards."""
-        rows = isl.AffList.alloc(isl.DEFAULT_CONTEXT, len(index))
-        for row in index:
-            rows = rows.add(self.affine(row))
-        elements = self._space.params().set_from_params().add_dims(isl.dim_type.set, len(index))
-        space = self._space.map_from_domain_and_range(elements.set_tuple_name(isl.dim_type.set, tensor))
-        access = isl.Map.from_multi_aff(isl.MultiAff.from_aff_list(space, rows))
+        access = isl.Map.from_multi_aff(self.functions.multi_affine(index, tensor))
         for guard in guards:
             access = access.intersect_domain(self.inside(guard))
         return access
@@ -129,28 +94,60 @@ def _anonymous(shape: Shape, expressions: Sequence[AxisExpr]) -> Polyhedra:
 
 
 def same_set(shape: Shape, left: Sequence[AxisExpr], right: Sequence[AxisExpr]) -> bool:
-    """Say whether two lists of expressions over the axes of `shape` are all at least 0 for the same indices."""
+    """Say whether two lists of expressions over the axes of `shape` are all at least 0 for the same indices.
+
+    Raises:
+        TooHard: isl does not get to an answer.
+    """
     polyhedra = _anonymous(shape, (*left, *right))
-    return polyhedra.nonnegative(left).is_equal(polyhedra.nonnegative(right))
+    with bounded():
+        return polyhedra.nonnegative(left).is_equal(polyhedra.nonnegative(right))
+
+
+def contains(shape: Shape, known: Sequence[AxisExpr], expressions: Sequence[AxisExpr]) -> bool:
+    """Say whether `expressions` are all at least 0 wherever those that are `known` are, on the box of `shape`.
+
+    Raises:
+        TooHard: isl does not get to an answer.
+    """
+    polyhedra = _anonymous(shape, (*known, *expressions))
+    with bounded():
+        return polyhedra.nonnegative(known).intersect(polyhedra.domain).is_subset(polyhedra.nonnegative(expressions))
 
 
 def same_index(shape: Shape, left: Index, right: Index) -> bool:
-    """Say whether two indices are equal on the whole box of `shape`."""
+    """Say whether two indices are equal on the whole box of `shape`.
+
+    Raises:
+        TooHard: isl does not get to an answer.
+    """
     polyhedra = _anonymous(shape, (*left, *right))
-    first, second = (polyhedra.access("T", index).intersect_domain(polyhedra.domain) for index in (left, right))
-    return len(left) == len(right) and first.is_equal(second)
+    with bounded():
+        first, second = (polyhedra.access("T", index).intersect_domain(polyhedra.domain) for index in (left, right))
+        return len(left) == len(right) and first.is_equal(second)
 
 
 def dependence(source: Statement, write: Index, target: Statement, read: Index, guards: Sequence[Guard] = ()) -> Any:
     """Return the true dependence as an `isl.Map`: from the instances that write an element to those that read it."""
-    producer, consumer = Polyhedra(source), Polyhedra(target, named=False)
-    writes = producer.access("T", write).intersect_domain(producer.domain)
-    reads = consumer.access("T", read, guards).intersect_domain(consumer.domain)
-    return writes.apply_range(reads.reverse())
+    return related(Touch(source, write), Touch(target, read, tuple(guards)))
 
 
-def same_text(left: str, right: str, domain: str | None = None) -> bool:
-    """Say whether two texts are the same isl set, or the same isl map (on `domain` only).
+def related(first: Touch, second: Touch, aligned: bool = True, distinct: bool = False) -> Any:
+    """Return what `relation.relation_text` says as an `isl.Map`, from instance to instance, domains included."""
+    one, other = Polyhedra(first.statement), Polyhedra(second.statement, named=False)
+    if aligned:
+        left = one.access("T", first.index, first.guards).intersect_domain(one.domain)
+        right = other.access("T", second.index, second.guards).intersect_domain(other.domain)
+        found = left.apply_range(right.reverse())
+    else:
+        found = isl.Map.from_domain_and_range(one.domain, other.domain)
+    if distinct:
+        found = found.subtract(isl.Map.identity(found.get_space()))
+    return found.coalesce().remove_redundancies()
+
+
+def same_text(left: str, right: str, domain: str | None = None, image: str | None = None) -> bool:
+    """Say whether two texts are the same isl set, or the same isl map (from `domain` to `image` only).
 
     Raises:
         Unreadable: a text is no such thing.
@@ -163,6 +160,8 @@ def same_text(left: str, right: str, domain: str | None = None) -> bool:
             first, second = isl.Map(left), isl.Map(right)
             if domain is not None:
                 first, second = (each.intersect_domain(isl.Set(domain)) for each in (first, second))
+            if image is not None:
+                first, second = (each.intersect_range(isl.Set(image)) for each in (first, second))
             return first.is_equal(second)
     except isl.Error as error:
         raise Unreadable(str(error).partition(" in /")[0]) from None  # isl goes on with a path of its own source

@@ -1,61 +1,143 @@
-"""Cumulative reductions: `pad → pool → reduce` recognised as a scan along one axis."""
+"""Cumulative reductions: `pad → pool → reduce` recognised as a scan along one axis.
+
+A scan reduces, for element i of an axis, the elements j up to i (or from i on). In Tiny that is a sum over k of what
+stands at ``j = i + k + c``, with the neutral element where j is outside. Source: specification 003, Cumulative.
+"""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tinyc.analysis import axis as axes
-from tinyc.analysis.access import Access, trace_affine
-from tinyc.analysis.extents import Dim
-from tinyc.dialects.tiny.attributes import arguments, tensor_type
+from tinyc.analysis.access import Access, DimAxes, shape_of, trace_affine
+from tinyc.analysis.axis import Axis, AxisExpr, Shape
+from tinyc.analysis.contraction import reduction
+from tinyc.analysis.movement import Guard
+from tinyc.analysis.rejection import NoPattern, Reason, Rejected
+from tinyc.dialects.tiny.attributes import tensor_type
 from tinyc.dialects.tiny.types import integer_range, is_float
 
 
 @dataclass(frozen=True)
 class Scan:
-    """A running reduction of `source` along its axis `axis`.
+    """A running reduction by `op` along the axis `axis` of the result.
 
-    Element i takes the source elements up to i, or from i on where `reverse`; without i itself where `exclusive`.
+    `element` says what is reduced, as an access over the axes of the result: element i takes what `element` reads at
+    the positions up to i, or from i on where `reverse`; without i itself where `exclusive`.
     """
 
-    source: Access
+    element: Access
     op: str
     axis: int
     reverse: bool
     exclusive: bool
 
 
-def detect_scan(reduce: Any) -> Scan | None:
-    """Return the scan that a `tiny.reduce` is, or None.
+@dataclass(frozen=True)
+class _Run:
+    """The guard ``0 <= i + k + offset < size``: i is `kept`, k is `summed`."""
 
-    The reduce must read ``source[…, i + k + c, …]``, i being a kept axis and k the reduced one, both as long as the
-    source's axis, all other axes of the source being read as they are; outside stands the neutral element.
+    kept: int
+    summed: int
+    offset: int
+    size: int
+
+
+def detect_scan(reduce: Any, dims: DimAxes | None = None) -> Scan | Rejected:
+    """Return the scan that a `tiny.reduce` is, or the reason why it is none.
+
+    With `dims`, it is one over the axes that the dimensions of the values are split into.
     """
-    operation = reduce.operation
-    values, operand = arguments(operation), operation.operands[0]
-    access, domain = trace_affine(operand), tensor_type(operand.type).shape
-    if len(values["axes"]) != 1 or len(access.guards) != 1 or len(access.map) != len(domain) - 1:
+    try:
+        return _detect(reduce.operation, dims)
+    except NoPattern as error:
+        return error.rejected
+
+
+def _detect(reduce: Any, dims: DimAxes | None) -> Scan:
+    values, operand = reduction(reduce, dims), reduce.operands[0]
+    domain, reduced = shape_of(operand, dims), values["axes"]
+    summed = [position for position in reduced if domain[position] != 1]
+    if len(summed) != 1:
+        raise NoPattern(Reason.SUMMED_AXES, f"{len(summed)} axes are reduced, not one", tuple(summed))
+    access = trace_affine(operand, dims)
+    number, run = _running_guard(access, summed[0], domain)
+    outside = {each.value for each in access.guards[: number + 1]}  # where it fails, an earlier one may decide
+    if not all(_is_neutral(value, values["op"], tensor_type(operand.type).element) for value in outside):
+        message = f"the outside is {', '.join(map(str, outside))}, which is not neutral for {values['op']}"
+        raise NoPattern(Reason.PAD_VALUE, message, (run.kept, run.summed))
+    reverse, exclusive = _direction(run, domain)
+    element = _at_position(replace(access, guards=_without(access.guards, number)), run, reduced, domain)
+    axis = [position for position in range(len(domain)) if position not in reduced].index(run.kept)
+    return Scan(element, values["op"], axis, reverse, exclusive)
+
+
+def _without(guards: tuple[Guard, ...], number: int) -> tuple[Guard, ...]:
+    return guards[:number] + guards[number + 1 :]
+
+
+def _running_guard(access: Access, summed: int, domain: Shape) -> tuple[int, _Run]:
+    """Return the guard that bounds ``i + k`` to a range as long as the axis i is, or the same mirrored."""
+    for number, guard in enumerate(access.guards):
+        run = _run(guard, summed)
+        if run is not None and domain[run.kept] == run.size:
+            return number, run
+    raise NoPattern(Reason.NO_BOUND, f"nothing bounds the sum of i{summed} and a kept axis to its length", (summed,))
+
+
+def _run(guard: Guard, summed: int) -> _Run | None:
+    terms = dict(guard.expression.terms)
+    sign = terms.pop(Axis(summed), 0)
+    kept, offset = next(iter(terms), None), guard.expression.constant
+    if abs(sign) != 1 or list(terms.values()) != [sign] or not isinstance(kept, Axis):
         return None
-    (summed,), (guard,) = values["axes"], access.guards
-    kept = [position for position in range(len(domain)) if position != summed]
-    window = axes.axis(summed, domain)
-    found = [axis for axis, row in enumerate(access.map) if row == guard.expression]
-    if len(found) != 1 or domain[summed] == 1:
+    if not isinstance(offset, int) or not isinstance(guard.size, int):
         return None
-    (axis,) = found
-    plain = [axes.axis(position, domain) for position in kept]
-    offset = access.map[axis] - plain[axis] - window
-    if offset.terms or any(row != plain[k] for k, row in enumerate(access.map) if k != axis):
-        return None
-    length = domain[summed]
-    if not isinstance(length, int) or not tensor_type(access.source.type).shape[axis] == length == domain[kept[axis]]:
-        return None
-    forms: dict[Dim, tuple[bool, bool]] = {1 - length: (False, False), 0: (True, False)}
-    forms |= {-length: (False, True), 1: (True, True)}
-    form = forms.get(offset.constant)
-    if form is None or not _is_neutral(guard.value, values["op"], tensor_type(operand.type).element):
-        return None
-    return Scan(access, values["op"], axis, *form)
+    # 0 <= c - (i + k) < size says the same as 0 <= i + k + (size - 1 - c) < size.
+    return _Run(kept.position, summed, offset if sign == 1 else guard.size - 1 - offset, guard.size)
+
+
+def _direction(run: _Run, domain: Shape) -> tuple[bool, bool]:
+    """Return (reverse, exclusive): element i takes the positions ``i + offset`` to ``i + last`` that are inside."""
+    length = domain[run.summed]
+    assert isinstance(length, int)  # it is the kernel of a pool
+    last = run.offset + length - 1
+    if last in (0, -1) and run.offset + run.size - 1 <= 0:
+        return False, last == -1
+    if run.offset in (0, 1) and last >= run.size - 1:
+        return True, run.offset == 1
+    message = f"element i takes the positions i{run.offset:+} to i{last:+} of {run.size}, not all up to i or from i on"
+    raise NoPattern(Reason.NOT_ALL_ELEMENTS, message, (run.kept, run.summed))
+
+
+def _at_position(access: Access, run: _Run, reduced: tuple[int, ...], domain: Shape) -> Access:
+    """Return what is read at position ``j = i + k + offset``, over the axes of the result with j for i."""
+    kept = [position for position in range(len(domain)) if position not in reduced]
+    result = tuple(domain[position] for position in kept)
+    index = [axes.constant(0)] * len(domain)
+    for new, old in enumerate(kept):
+        index[old] = axes.axis(new, result)
+    for number, row in enumerate(access.map):
+        if not _runs(row, run):
+            message = f"the index {row} does not go with i{run.kept} + i{run.summed}"
+            raise NoPattern(Reason.NOT_RUNNING, message, (run.kept, run.summed), (("source", number),))
+    if not all(_runs(guard.expression, run) for guard in access.guards):
+        message = f"a mask does not go with i{run.kept} + i{run.summed}"
+        raise NoPattern(Reason.NOT_RUNNING, message, (run.kept, run.summed))
+    index[run.kept] = index[run.kept] - run.offset
+    rows = axes.compose((*access.map, *(guard.expression for guard in access.guards)), index, result)
+    masks = zip(rows[len(access.map) :], access.guards, strict=True)
+    guards = tuple(Guard(row, guard.size, guard.value) for row, guard in masks)
+    return Access(access.source, rows[: len(access.map)], guards)
+
+
+def _runs(row: AxisExpr, run: _Run) -> bool:
+    """Say whether an index depends on i and k by their sum only."""
+    terms = dict(row.terms)
+    if terms.pop(Axis(run.kept), 0) != terms.pop(Axis(run.summed), 0):
+        return False
+    rest = frozenset().union(*(axes.positions(atom.numerator) for atom in terms if isinstance(atom, axes.FloorDiv)))
+    return not rest & {run.kept, run.summed}
 
 
 def _is_neutral(value: bool | int | float, op: str, element: str) -> bool:

@@ -1,13 +1,14 @@
 """Statements: iteration domains with named axes and parameters, and their text in isl's notation.
 
 A `Statement` has a name, axes with names and extents, and parameters: one for each symbol, and one for each product of
-symbols, which isl cannot multiply. Pure text: `polyhedra` makes isl objects of it.
+symbols, which isl cannot multiply. Pure text: `polyhedra` makes isl objects of it, `isl_notation` reads it back.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from tinyc.analysis import axis as axes
 from tinyc.analysis.axis import Axis, AxisExpr, Shape, divisions
 from tinyc.analysis.extents import Atom, Dim, Extent, FloorDiv
 from tinyc.analysis.movement import Guard, Index
@@ -56,6 +57,34 @@ def constants(expressions: Iterable[AxisExpr]) -> Iterable[Dim]:
         yield from (division.numerator.constant for division in divisions(expression))
 
 
+def remainders(expressions: Iterable[AxisExpr]) -> dict[AxisExpr, int]:
+    """Return ``e - d * floor(e / d)`` with its divisor for every floor division in expressions, inner ones first.
+
+    Each of them stays in [0, d): this is what a floor division means (specification 000 §3.2).
+    """
+    rows = list(expressions)
+    found = {_remainder(atom): atom.divisor for atom in sorted(frozenset().union(*map(divisions, rows)), key=_depth)}
+    return {**{axes.constant(rest): divisor for rest, divisor in _symbolic(constants(rows))}, **found}
+
+
+def _depth(atom: axes.FloorDiv) -> tuple[int, str, int]:
+    return axes.nesting(atom.numerator), str(atom.numerator), atom.divisor
+
+
+def _remainder(atom: axes.FloorDiv) -> AxisExpr:
+    return atom.numerator + AxisExpr(0, ((atom, -atom.divisor),))
+
+
+def _symbolic(dims: Iterable[Dim]) -> Iterable[tuple[Dim, int]]:
+    """Yield the remainders of the divisions of symbols that isl can write, inner ones first."""
+    for dim in dims:
+        for monomial, _ in dim.terms if isinstance(dim, Extent) else ():
+            division = division_of(monomial)
+            if division is not None and isinstance(division.divisor, int):
+                yield from _symbolic((division.numerator,))
+                yield division.numerator - Extent(((monomial, 1),)) * division.divisor, division.divisor
+
+
 @dataclass(frozen=True)
 class Statement:
     """The instances of a computation: `parameters` are pairs of an extent and the isl name that stands for it."""
@@ -90,22 +119,28 @@ class Statement:
     @property
     def domain_text(self) -> str:
         """The box of the axes: `[M] -> { S[m] : 0 <= m < M }`."""
+        return self.domain_where({})
+
+    def domain_where(self, guarded: Mapping[AxisExpr, int]) -> str:
+        """Return the box of the axes and, of each expression, ``0 <= expression < bound``."""
         bounds = [f"0 <= {axis} < {self.extent(size)}" for axis, size in zip(self.axes, self.shape, strict=True)]
-        return self._set([self.tuple_text], bounds)
+        guards = [f"0 <= {self.affine(expression)} < {bound}" for expression, bound in guarded.items()]
+        return self.set_text([self.tuple_text], [*bounds, *guards])
 
     def inside_text(self, guard: Guard) -> str:
         """Return the instances that pass a guard."""
-        return self._set([self.tuple_text], [self._bound(guard)])
+        return self.set_text([self.tuple_text], [self._bound(guard)])
 
     def access_text(self, tensor: str, index: Index, guards: Sequence[Guard] = ()) -> str:
         """Return the access to `tensor[index]` from the instances that pass the guards."""
         element = f"{tensor}[{', '.join(self.affine(row) for row in index)}]"
-        return self._set([self.tuple_text, element], [self._bound(guard) for guard in guards])
+        return self.set_text([self.tuple_text, element], [self._bound(guard) for guard in guards])
 
     def _bound(self, guard: Guard) -> str:
         return f"0 <= {self.affine(guard.expression)} < {self.extent(guard.size)}"
 
-    def _set(self, tuples: list[str], conditions: list[str]) -> str:
+    def set_text(self, tuples: Sequence[str], conditions: Sequence[str]) -> str:
+        """Return a set of one tuple, or a map from the first to the second, over the parameters."""
         names = f"[{', '.join(name for _, name in self.parameters)}] -> " if self.parameters else ""
         return f"{names}{{ {' -> '.join(tuples)}{' : ' if conditions else ''}{' and '.join(conditions)} }}"
 
@@ -134,7 +169,9 @@ class Statement:
         constant = expression.constant
         if isinstance(constant, int):
             return _sum([*parts, (constant, None)])
-        return f"{_sum(parts)} + {self.extent(constant)}" if parts else self.extent(constant)
+        rest = self.extent(constant)
+        sign, rest = ("-", rest[1:]) if rest.startswith("-") else ("+", rest)
+        return f"{_sum(parts)} {sign} {rest}" if parts else self.extent(constant)
 
 
 def _floor(numerator: str, divisor: int | Dim) -> str:

@@ -87,6 +87,8 @@ def _product(kernel: Any, names: tuple[tuple[str, ...], ...]) -> tuple[Product |
     found = detect(reduction)
     if isinstance(found, Rejected):
         return None, f"its reduction is no contraction: {found.reason}"
+    if not found.has_mma_shape:
+        return None, f"no MMA fits its contraction: {found.misfit}"
     if not is_summed_product(reduction):
         return None, "its products are moved before they are summed"
     try:
@@ -96,7 +98,7 @@ def _product(kernel: Any, names: tuple[tuple[str, ...], ...]) -> tuple[Product |
 
 
 def _of_contraction(kernel: Any, found: Contraction, names: tuple[tuple[str, ...], ...]) -> Product:
-    roles = found.roles
+    roles = found.axis_roles
     m, n, k, batch = (
         extents.product(found.domain[position] for position in positions)
         for positions in (roles.m, roles.n, roles.k, (*roles.batch, *roles.broadcast))

@@ -11,9 +11,9 @@ func.func @main(%x: tensor<6xf32>, %i: tensor<2xi32>) -> (tensor<2xf32>, tensor<
   return %1, %0 : tensor<2xf32>, tensor<2x3xf32>
 }
 "index_book.table"() ({
-  "index_book.entry"() {value = "x", sizes = [6], kinds = ["iter"], labels = [""], symbols = [], domain = affine_set<(d0) : (-d0 + 5 >= 0, d0 >= 0)>, inputs = [], maps = [], guards = [], guard_values = [], reduce_axes = array<i64>} : () -> ()
-  "index_book.entry"() {value = "i", sizes = [2], kinds = ["iter"], labels = [""], symbols = [], domain = affine_set<(d0) : (d0 >= 0, -d0 + 1 >= 0)>, inputs = [], maps = [], guards = [], guard_values = [], reduce_axes = array<i64>} : () -> ()
-  "index_book.entry"() {value = "split", sizes = [2, 3], kinds = ["iter", "iter"], labels = ["", ""], symbols = [], domain = affine_set<(d0, d1) : (d0 >= 0, -d0 + 1 >= 0, d1 >= 0, -d1 + 2 >= 0)>, inputs = ["x"], maps = [affine_map<(d0, d1) -> ((d0 * 3 + d1) mod 6)>], guards = [], guard_values = [], reduce_axes = array<i64>} : () -> ()
-  "index_book.non_scop"() {value = "taken", inputs = ["x", "i"], reason = "'tiny.gather' reads where its data says"} : () -> ()
+  "index_book.entry"() {value = "x", sizes = [6], dims = array<i64: 1>, kinds = ["iter"], labels = [""], symbols = [], domain = affine_set<(d0) : (-d0 + 5 >= 0, d0 >= 0)>, inputs = [], maps = [], guards = [], guard_values = [], reduce_axes = array<i64>} : () -> ()
+  "index_book.entry"() {value = "i", sizes = [2], dims = array<i64: 1>, kinds = ["iter"], labels = [""], symbols = [], domain = affine_set<(d0) : (d0 >= 0, -d0 + 1 >= 0)>, inputs = [], maps = [], guards = [], guard_values = [], reduce_axes = array<i64>} : () -> ()
+  "index_book.entry"() {value = "split", sizes = [2, 3], dims = array<i64: 1, 1>, kinds = ["iter", "iter"], labels = ["", ""], symbols = [], domain = affine_set<(d0, d1) : (d0 >= 0, -d0 + 1 >= 0, d1 >= 0, -d1 + 2 >= 0)>, inputs = ["x"], maps = [affine_map<(d0, d1) -> ((d0 * 3 + d1) mod 6)>], guards = [], guard_values = [], reduce_axes = array<i64>} : () -> ()
+  "index_book.non_scop"() {value = "taken", sizes = [2], dims = array<i64: 1>, inputs = ["x", "i"], reason = "'tiny.gather' reads where its data says"} : () -> ()
   omp.terminator
 }) {function = @main} : () -> ()

@@ -1,4 +1,4 @@
-// RUN: tinyc-opt --verify-roundtrip %s | filecheck %s
+// RUN: tinyc-opt --split-input-file --verify-roundtrip %s | filecheck %s
 
 // A view stands beside its function; the text of sets and maps and the names of tensors are free.
 // CHECK-LABEL: "poly.view"() ({
@@ -6,8 +6,8 @@
 // CHECK: "poly.block"()
 // CHECK: "poly.block"()
 // CHECK: "poly.edge"()
-// CHECK: {function = @main}
-func.func @main(%x: tensor<?xf32, #tiny.dims<["M"]>>, %i: tensor<?xi32, #tiny.dims<["N"]>>) -> tensor<?xf32, #tiny.dims<["N"]>> {
+// CHECK: {function = @main, outputs = ["b"]}
+func.func @main(%x: tensor<?xf32, #tiny.dims<["M"]>> {tiny.name = "x"}, %i: tensor<?xi32, #tiny.dims<["N"]>> {tiny.name = "i"}) -> tensor<?xf32, #tiny.dims<["N"]>> {
   %0 = "tiny.gather"(%x, %i) {axis = 0 : i64} : (tensor<?xf32, #tiny.dims<["M"]>>, tensor<?xi32, #tiny.dims<["N"]>>) -> tensor<?xf32, #tiny.dims<["N"]>>
   %1 = "tiny.neg"(%0) : (tensor<?xf32, #tiny.dims<["N"]>>) -> tensor<?xf32, #tiny.dims<["N"]>>
   %2 = "tiny.flip"(%1) {axes = array<i64: 0>} : (tensor<?xf32, #tiny.dims<["N"]>>) -> tensor<?xf32, #tiny.dims<["N"]>>
@@ -15,9 +15,29 @@ func.func @main(%x: tensor<?xf32, #tiny.dims<["M"]>>, %i: tensor<?xi32, #tiny.di
   return %3 : tensor<?xf32, #tiny.dims<["N"]>>
 }
 "poly.view"() ({
-  "poly.non_scop"() {name = "taken", reason = "'tiny.gather' reads where its data says"} : () -> ()
-  "poly.block"() {name = "a", kind = "ewise", domain = "[N] -> { a[j] : j < N and j >= 0 }", write = "{ a[j] -> a[j] }", accesses = ["{ a[j] -> taken[j] }"], attrs = {op = "neg"}} : () -> ()
-  "poly.block"() {name = "b", kind = "ewise", domain = "[N] -> { b[n] : 0 <= n < N }", write = "{ b[n] -> b[n] }", accesses = ["[N] -> { b[n] -> a[k] : n + k = N - 1 }"], attrs = {op = "relu"}} : () -> ()
+  "poly.non_scop"() {name = "taken", reason = "'tiny.gather' reads where its data says", reads = ["x", "i"]} : () -> ()
+  "poly.block"() {name = "a", kind = "ewise", domain = "[N] -> { a[j] : j < N and j >= 0 }", write = "{ a[j] -> a[j] }", accesses = ["{ a[j] -> taken[j] }"], attrs = {element = "f32", op = "neg"}} : () -> ()
+  "poly.block"() {name = "b", kind = "ewise", domain = "[N] -> { b[n] : 0 <= n < N }", write = "{ b[n] -> b[n] }", accesses = ["[N] -> { b[n] -> a[k] : n + k = N - 1 }"], attrs = {element = "f32", op = "relu"}} : () -> ()
   "poly.edge"() {source = "a", target = "b", true = ["[N] -> { a[i] -> b[N - 1 - i] : 0 <= i < N }"], anti = [], output = []} : () -> ()
   omp.terminator
-}) {function = @main} : () -> ()
+}) {function = @main, outputs = ["b"]} : () -> ()
+
+// -----
+
+// Tensors in one buffer: what is read and written before has to be over (anti, output).
+// CHECK: "poly.edge"() {anti = [], output = ["{ a[i] -> c[i] }"], source = "a", target = "c", true = []}
+func.func @main(%x: tensor<4xf32> {tiny.name = "x"}) -> tensor<4xf32> {
+  %0 = "tiny.neg"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = "tiny.relu"(%0) : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = "tiny.neg"(%1) : (tensor<4xf32>) -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+"poly.view"() ({
+  "poly.block"() {name = "a", kind = "ewise", domain = "{ a[i] : 0 <= i < 4 }", write = "{ a[i] -> a[i] }", accesses = ["{ a[i] -> x[i] }"], attrs = {buffer = "arena", element = "f32", op = "neg"}} : () -> ()
+  "poly.block"() {name = "b", kind = "ewise", domain = "{ b[i] : 0 <= i < 4 }", write = "{ b[i] -> b[i] }", accesses = ["{ b[i] -> a[i] }"], attrs = {element = "f32", op = "relu"}} : () -> ()
+  "poly.block"() {name = "c", kind = "ewise", domain = "{ c[i] : 0 <= i < 4 }", write = "{ c[i] -> c[i] }", accesses = ["{ c[i] -> b[i] }"], attrs = {buffer = "arena", element = "f32", op = "neg"}} : () -> ()
+  "poly.edge"() {source = "a", target = "b", true = ["{ a[i] -> b[i] }"], anti = [], output = []} : () -> ()
+  "poly.edge"() {source = "b", target = "c", true = ["{ b[i] -> c[i] }"], anti = ["{ b[i] -> c[i] }"], output = []} : () -> ()
+  "poly.edge"() {source = "a", target = "c", true = [], anti = [], output = ["{ a[i] -> c[i] }"]} : () -> ()
+  omp.terminator
+}) {function = @main, outputs = ["c"]} : () -> ()

@@ -7,9 +7,9 @@ func.func @main(%x: tensor<4xf32> {tiny.name = "x"}) -> tensor<4xf32> {
 }
 "poly.view"() ({
   // expected-error @+1 {{'poly.block' y: 'accesses' is { y[i0] -> x[i0] }, not { y[i] -> x[3 - i] }; run --tiny-to-poly again}}
-  "poly.block"() {name = "y", kind = "ewise", domain = "{ y[i] : 0 <= i < 4 }", write = "{ y[i] -> y[i] }", accesses = ["{ y[i] -> x[3 - i] }"], attrs = {op = "neg"}} : () -> ()
+  "poly.block"() {name = "y", kind = "ewise", domain = "{ y[i] : 0 <= i < 4 }", write = "{ y[i] -> y[i] }", accesses = ["{ y[i] -> x[3 - i] }"], attrs = {element = "f32", op = "neg"}} : () -> ()
   omp.terminator
-}) {function = @main} : () -> ()
+}) {function = @main, outputs = ["y"]} : () -> ()
 
 // -----
 
@@ -20,9 +20,9 @@ func.func @main(%x: tensor<4xf32> {tiny.name = "x"}) -> tensor<4xf32> {
 }
 "poly.view"() ({
   // expected-error @+1 {{'poly.block' y: 'domain' is { y[i0] : 0 <= i0 < 4 }, not { y[i] : 0 <= i <= 4 }}}
-  "poly.block"() {name = "y", kind = "ewise", domain = "{ y[i] : 0 <= i <= 4 }", write = "{ y[i] -> y[i] }", accesses = ["{ y[i] -> x[i] }"], attrs = {op = "neg"}} : () -> ()
+  "poly.block"() {name = "y", kind = "ewise", domain = "{ y[i] : 0 <= i <= 4 }", write = "{ y[i] -> y[i] }", accesses = ["{ y[i] -> x[i] }"], attrs = {element = "f32", op = "neg"}} : () -> ()
   omp.terminator
-}) {function = @main} : () -> ()
+}) {function = @main, outputs = ["y"]} : () -> ()
 
 // -----
 
@@ -33,9 +33,9 @@ func.func @main(%x: tensor<4xf32> {tiny.name = "x"}) -> tensor<4xf32> {
 }
 "poly.view"() ({
   // expected-error @+1 {{'domain' is { y[i :, and cannot be compared with { y[i0] : 0 <= i0 < 4 }: call to isl_set_read_from_str failed: syntax error}}
-  "poly.block"() {name = "y", kind = "ewise", domain = "{ y[i :", write = "{ y[i] -> y[i] }", accesses = ["{ y[i] -> x[i] }"], attrs = {op = "neg"}} : () -> ()
+  "poly.block"() {name = "y", kind = "ewise", domain = "{ y[i :", write = "{ y[i] -> y[i] }", accesses = ["{ y[i] -> x[i] }"], attrs = {element = "f32", op = "neg"}} : () -> ()
   omp.terminator
-}) {function = @main} : () -> ()
+}) {function = @main, outputs = ["y"]} : () -> ()
 
 // -----
 
@@ -47,12 +47,12 @@ func.func @main(%x: tensor<4xf32> {tiny.name = "x"}) -> tensor<4xf32> {
 }
 "poly.view"() ({
   // expected-error @+1 {{'poly.non_scop' a is a 'poly.block'}}
-  "poly.non_scop"() {name = "a", reason = "hard"} : () -> ()
-  "poly.block"() {name = "b", kind = "ewise", domain = "{ b[i] : 0 <= i < 4 }", write = "{ b[i] -> b[i] }", accesses = ["{ b[i] -> a[i] }"], attrs = {op = "relu"}} : () -> ()
-  // expected-error @+1 {{'poly.edge' a to b: 'true' is { a[i0] -> b[i0] : 0 <= i0 <= 3 }, not { a[i] -> b[i] }}}
-  "poly.edge"() {source = "a", target = "b", true = ["{ a[i] -> b[i] }"], anti = [], output = []} : () -> ()
+  "poly.non_scop"() {name = "a", reason = "hard", reads = []} : () -> ()
+  "poly.block"() {name = "b", kind = "ewise", domain = "{ b[i] : 0 <= i < 4 }", write = "{ b[i] -> b[i] }", accesses = ["{ b[i] -> a[i] }"], attrs = {element = "f32", op = "relu"}} : () -> ()
+  // expected-error @+1 {{'poly.edge' a to b: 'true' is { a[i0] -> b[i0] }, not { a[i] -> b[3 - i] }}}
+  "poly.edge"() {source = "a", target = "b", true = ["{ a[i] -> b[3 - i] }"], anti = [], output = []} : () -> ()
   omp.terminator
-}) {function = @main} : () -> ()
+}) {function = @main, outputs = ["b"]} : () -> ()
 
 // -----
 
@@ -64,7 +64,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 // expected-error @+1 {{'poly.view' has 0 blocks and Non-SCoP tensors, and @main gives 1; run --tiny-to-poly again}}
 "poly.view"() ({
   omp.terminator
-}) {function = @main} : () -> ()
+}) {function = @main, outputs = []} : () -> ()
 
 // -----
 
@@ -72,7 +72,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 // expected-error @+1 {{'poly.view' is about @gone, and there is no such function}}
 "poly.view"() ({
   omp.terminator
-}) {function = @gone} : () -> ()
+}) {function = @gone, outputs = []} : () -> ()
 
 // -----
 
@@ -81,7 +81,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @+1 {{'poly.block' kind "loop" is none of ewise, reduce, movement_affine, contraction_pattern, scan}}
   "poly.block"() {name = "y", kind = "loop", domain = "{ y[i] }", write = "{ y[i] -> y[i] }", accesses = [], attrs = {}} : () -> ()
   omp.terminator
-}) {function = @main} : () -> ()
+}) {function = @main, outputs = ["y"]} : () -> ()
 
 // -----
 
@@ -90,4 +90,110 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @+1 {{'poly.edge' 'true' is "{ a[i] -> b[i] }", not a list of strings}}
   "poly.edge"() {source = "a", target = "b", true = "{ a[i] -> b[i] }", anti = [], output = []} : () -> ()
   omp.terminator
-}) {function = @main} : () -> ()
+}) {function = @main, outputs = []} : () -> ()
+
+// -----
+
+// A floor division without its guard (specification 000, section 13).
+"poly.view"() ({
+  // expected-error @+1 {{'poly.block' 'accesses' has a floor division by 3 and 'domain' lacks its guard 0 <= i - 3*floor(i/3) < 3}}
+  "poly.block"() {name = "y", kind = "ewise", domain = "{ y[i] : 0 <= i < 12 }", write = "{ y[i] -> y[i] }", accesses = ["{ y[i] -> x[floor(i/3)] }"], attrs = {element = "f32"}} : () -> ()
+  omp.terminator
+}) {function = @main, outputs = ["y"]} : () -> ()
+
+// -----
+
+// A guard of another division.
+"poly.view"() ({
+  // expected-error @+1 {{'accesses' has a floor division by 3 and 'domain' lacks its guard 0 <= i - 3*floor(i/3) < 3}}
+  "poly.block"() {name = "y", kind = "ewise", domain = "{ y[i] : 0 <= i < 12 and 0 <= i - 4*floor(i/4) < 4 }", write = "{ y[i] -> y[i] }", accesses = ["{ y[i] -> x[floor(i/3)] }"], attrs = {element = "f32"}} : () -> ()
+  omp.terminator
+}) {function = @main, outputs = ["y"]} : () -> ()
+
+// -----
+
+// A remainder that is not expanded.
+"poly.view"() ({
+  // expected-error @+1 {{'accesses' is { y[i] -> x[i mod 3] }, which does not read: 'mod' is not expanded; write e - d*floor(e/d), and its guard in the domain}}
+  "poly.block"() {name = "y", kind = "ewise", domain = "{ y[i] : 0 <= i < 12 }", write = "{ y[i] -> y[i] }", accesses = ["{ y[i] -> x[i mod 3] }"], attrs = {element = "f32"}} : () -> ()
+  omp.terminator
+}) {function = @main, outputs = ["y"]} : () -> ()
+
+// -----
+
+// An access that no analysis takes.
+"poly.view"() ({
+  // expected-error @+1 {{'y': the access to 'x' has 4 floor divisions inside each other (limit 3) [TC106 ExcessivePiecewise]}}
+  "poly.block"() {name = "y", kind = "ewise", domain = "{ y[i] : 0 <= i < 99 and 0 <= i - 2*floor(i/2) < 2 and 0 <= floor(i/2) + i - 3*floor((floor(i/2) + i)/3) < 3 and 0 <= i + floor((floor(i/2) + i)/3) - 5*floor((i + floor((floor(i/2) + i)/3))/5) < 5 and 0 <= i + floor((i + floor((floor(i/2) + i)/3))/5) - 7*floor((i + floor((i + floor((floor(i/2) + i)/3))/5))/7) < 7 }", write = "{ y[i] -> y[i] }", accesses = ["{ y[i] -> x[floor((i + floor((i + floor((floor(i/2) + i)/3))/5))/7)] }"], attrs = {element = "f32"}} : () -> ()
+  omp.terminator
+}) {function = @main, outputs = ["y"]} : () -> ()
+
+// -----
+
+// A guard without the value that stands outside.
+"poly.view"() ({
+  // expected-error @+1 {{access 0 has the conditions 0 <= i0 - 1 < 4; 'pads' has none}}
+  "poly.block"() {name = "y", kind = "ewise", domain = "{ y[i] : 0 <= i < 6 }", write = "{ y[i] -> y[i] }", accesses = ["{ y[i] -> x[i - 1] : 0 <= i - 1 < 4 }"], attrs = {element = "f32"}} : () -> ()
+  omp.terminator
+}) {function = @main, outputs = ["y"]} : () -> ()
+
+// -----
+
+// A pad that says too little.
+"poly.view"() ({
+  // expected-error @+1 {{'pads' has {'access': 0}; it must have {access = 0, inside = a set, value = a number}}}
+  "poly.block"() {name = "y", kind = "ewise", domain = "{ y[i] : 0 <= i < 6 }", write = "{ y[i] -> y[i] }", accesses = ["{ y[i] -> x[i] }"], attrs = {element = "f32", pads = [{access = 0}]}} : () -> ()
+  omp.terminator
+}) {function = @main, outputs = ["y"]} : () -> ()
+
+// -----
+
+// An element type that there is not.
+"poly.view"() ({
+  // expected-error @+1 {{'attrs' has the element type f31; it must be one of}}
+  "poly.block"() {name = "y", kind = "ewise", domain = "{ y[i] : 0 <= i < 6 }", write = "{ y[i] -> y[i] }", accesses = [], attrs = {element = "f31"}} : () -> ()
+  omp.terminator
+}) {function = @main, outputs = ["y"]} : () -> ()
+
+// -----
+
+// A set in the place of a map.
+"poly.view"() ({
+  // expected-error @+1 {{'write' is { z[i] }; it must be a map of z[…]}}
+  "poly.block"() {name = "z", kind = "ewise", domain = "{ z[i] : 0 <= i < 6 }", write = "{ z[i] }", accesses = [], attrs = {element = "f32"}} : () -> ()
+  omp.terminator
+}) {function = @main, outputs = ["z"]} : () -> ()
+
+// -----
+
+// An output that is none.
+func.func @main(%x: tensor<4xf32> {tiny.name = "x"}) -> tensor<4xf32> {
+  %0 = "tiny.neg"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+// expected-error @+1 {{'poly.view' of @main: 'outputs' is ["y"], not ["x"]; run --tiny-to-poly again}}
+"poly.view"() ({
+  "poly.block"() {name = "y", kind = "ewise", domain = "{ y[i] : 0 <= i < 4 }", write = "{ y[i] -> y[i] }", accesses = ["{ y[i] -> x[i] }"], attrs = {element = "f32", op = "neg"}} : () -> ()
+  omp.terminator
+}) {function = @main, outputs = ["x"]} : () -> ()
+
+// -----
+
+// A tensor that reads less than its op.
+func.func @main(%x: tensor<9xf32> {tiny.name = "x"}, %i: tensor<4xi32> {tiny.name = "i"}) -> tensor<4xf32> {
+  %0 = "tiny.gather"(%x, %i) {axis = 0 : i64} : (tensor<9xf32>, tensor<4xi32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+"poly.view"() ({
+  // expected-error @+1 {{'poly.non_scop' y: 'reads' is ["x", "i"], not ["x"]}}
+  "poly.non_scop"() {name = "y", reason = "'tiny.gather' reads where its data says", reads = ["x"]} : () -> ()
+  omp.terminator
+}) {function = @main, outputs = ["y"]} : () -> ()
+
+// -----
+
+// Outputs that are no names.
+// expected-error @+1 {{'poly.view' 'outputs' is [0], not a list of strings}}
+"poly.view"() ({
+  omp.terminator
+}) {function = @main, outputs = [0]} : () -> ()

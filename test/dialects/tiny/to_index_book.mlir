@@ -7,7 +7,7 @@
 // CHECK: func.func @main
 // CHECK: "index_book.table"() ({
 // CHECK-NEXT: "index_book.entry"() {{.*}}kinds = ["iter", "iter"], labels = ["m", "k"], maps = [], {{.*}}sizes = ["M", "K"]{{.*}}value = "X"}
-// CHECK-NEXT: "index_book.entry"() {domain = #[[BOX]], guard_values = [], guards = [], inputs = ["X"], kinds = ["iter", "broadcast", "iter"], labels = ["m", "", "k"], maps = [#[[ROWS]]], reduce_axes = array<i64>, sizes = ["M", 1, "K"], symbols = ["M", "K"], value = "v0"}
+// CHECK-NEXT: "index_book.entry"() {dims = array<i64: 1, 1, 1>, domain = #[[BOX]], guard_values = [], guards = [], inputs = ["X"], kinds = ["iter", "broadcast", "iter"], labels = ["m", "", "k"], maps = [#[[ROWS]]], reduce_axes = array<i64>, sizes = ["M", 1, "K"], symbols = ["M", "K"], value = "v0"}
 // CHECK-NEXT: omp.terminator
 // CHECK-NEXT: }) {function = @main}
 func.func @main(%x: tensor<?x?xf16, #tiny.dims<["M", "K"]>> {tiny.name = "X"}) -> tensor<?x1x?xf16, #tiny.dims<["M", 1, "K"]>> {
@@ -42,12 +42,23 @@ func.func @main(%x: tensor<?xf32, #tiny.dims<["M"]>>, %y: tensor<2x3xf32>) -> (t
 // -----
 
 // What is not a quasi-affine map is an entry with the reason.
-// CHECK: "index_book.non_scop"() {inputs = ["x"], reason = "symbolic stride: the axes [M, N] become [M*N], {{.*}}", value = "v0"}
-// CHECK: "index_book.non_scop"() {inputs = ["v0", "i"], reason = "'tiny.gather' reads where its data says", value = "v1"}
-func.func @main(%x: tensor<?x?xf32, #tiny.dims<["M", "N"]>> {tiny.name = "x"}, %i: tensor<4xi32> {tiny.name = "i"}) -> tensor<4xf32> {
-  %0 = "tiny.reshape"(%x) : (tensor<?x?xf32, #tiny.dims<["M", "N"]>>) -> tensor<?xf32, #tiny.dims<["M*N"]>>
-  %1 = "tiny.gather"(%0, %i) {axis = 0 : i64} : (tensor<?xf32, #tiny.dims<["M*N"]>>, tensor<4xi32>) -> tensor<4xf32>
-  return %1 : tensor<4xf32>
+// CHECK: "index_book.non_scop"() {dims = array<i64: 1, 1>, inputs = ["x"], reason = "symbolic stride: the axes [M, N] become [N, M], {{.*}}", sizes = ["N", "M"], value = "v0"}
+// CHECK: "index_book.non_scop"() {dims = array<i64: 1, 1>, inputs = ["v0", "i"], reason = "'tiny.gather' reads where its data says", sizes = [4, "M"], value = "v1"}
+func.func @main(%x: tensor<?x?xf32, #tiny.dims<["M", "N"]>> {tiny.name = "x"}, %i: tensor<4xi32> {tiny.name = "i"}) -> tensor<4x?xf32, #tiny.dims<[4, "M"]>> {
+  %0 = "tiny.reshape"(%x) : (tensor<?x?xf32, #tiny.dims<["M", "N"]>>) -> tensor<?x?xf32, #tiny.dims<["N", "M"]>>
+  %1 = "tiny.gather"(%0, %i) {axis = 0 : i64} : (tensor<?x?xf32, #tiny.dims<["N", "M"]>>, tensor<4xi32>) -> tensor<4x?xf32, #tiny.dims<[4, "M"]>>
+  return %1 : tensor<4x?xf32, #tiny.dims<[4, "M"]>>
+}
+
+// -----
+
+// A reshape of symbolic sizes splits a dimension into axes, and is then the identity between them.
+// CHECK-DAG: #[[ID:.*]] = affine_map<(d0, d1, d2)[s0, s1, s2] -> (d0, d1, d2)>
+// CHECK: "index_book.entry"() {dims = array<i64: 1, 2>, {{.*}}labels = ["s", "h", "d"], maps = [], {{.*}}sizes = ["S", "H", "D"]{{.*}}value = "x"}
+// CHECK: "index_book.entry"() {dims = array<i64: 1, 1, 1>, {{.*}}inputs = ["x"], {{.*}}maps = [#[[ID]]]
+func.func @main(%x: tensor<?x?xf32, #tiny.dims<["S", "D*H"]>> {tiny.name = "x"}) -> tensor<?x?x?xf32, #tiny.dims<["S", "H", "D"]>> {
+  %0 = "tiny.reshape"(%x) : (tensor<?x?xf32, #tiny.dims<["S", "D*H"]>>) -> tensor<?x?x?xf32, #tiny.dims<["S", "H", "D"]>>
+  return %0 : tensor<?x?x?xf32, #tiny.dims<["S", "H", "D"]>>
 }
 
 // -----

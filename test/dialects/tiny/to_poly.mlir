@@ -12,7 +12,7 @@
 // CHECK-SAME: accesses = ["[M, N] -> { v6[m, n] -> v4[m, n] }", "[M, N] -> { v6[m, n] -> bias[n] }"]
 // CHECK-NEXT: "poly.edge"() {{.*}}source = "v4", target = "v6"
 // CHECK-NEXT: omp.terminator
-// CHECK-NEXT: }) {function = @main}
+// CHECK-NEXT: }) {function = @main, outputs = ["v6"]}
 func.func @main(%x: tensor<?x?xf32, #tiny.dims<["M", "K"]>> {tiny.name = "X"}, %w: tensor<?x?xf32, #tiny.dims<["K", "N"]>> {tiny.name = "W"}, %b: tensor<?xf32, #tiny.dims<["N"]>> {tiny.name = "bias"}) -> tensor<?x?xf32, #tiny.dims<["M", "N"]>> {
   %0 = "tiny.expand"(%x) {broadcast_dimensions = array<i64: 0, 2>} : (tensor<?x?xf32, #tiny.dims<["M", "K"]>>) -> tensor<?x?x?xf32, #tiny.dims<["M", "N", "K"]>>
   %1 = "tiny.permute"(%w) {perm = array<i64: 1, 0>} : (tensor<?x?xf32, #tiny.dims<["K", "N"]>>) -> tensor<?x?xf32, #tiny.dims<["N", "K"]>>
@@ -29,7 +29,7 @@ func.func @main(%x: tensor<?x?xf32, #tiny.dims<["M", "K"]>> {tiny.name = "X"}, %
 // A pad, a pool and a sum along the window are a scan.
 // CHECK: "poly.block"() {accesses = ["{ v2[i0, i1] -> x[i0 + i1 - 3] : 0 <= i0 + i1 - 3 < 4 }"]
 // CHECK-SAME: exclusive = false, op = "sum"
-// CHECK-SAME: reverse = false
+// CHECK-SAME: rejected = {contraction = "the operand is no product [no-product]"}, reverse = false
 // CHECK-SAME: kind = "scan"
 func.func @main(%x: tensor<4xf32> {tiny.name = "x"}) -> tensor<4xf32> {
   %0 = "tiny.pad"(%x) {lo = array<i64: 3>, hi = array<i64: 0>, value = 0.0 : f32} : (tensor<4xf32>) -> tensor<7xf32>
@@ -41,9 +41,9 @@ func.func @main(%x: tensor<4xf32> {tiny.name = "x"}) -> tensor<4xf32> {
 // -----
 
 // What is not quasi-affine is no block.
-// CHECK: "poly.non_scop"() {name = "v0", reason = "'tiny.gather' reads where its data says"}
+// CHECK: "poly.non_scop"() {name = "v0", reads = ["x", "i"], reason = "'tiny.gather' reads where its data says"}
 // CHECK-NEXT: "poly.block"() {accesses = ["{ v1[i0] -> v0[i0] }"]
-func.func @main(%x: tensor<9xf32>, %i: tensor<4xi32>) -> tensor<4xf32> {
+func.func @main(%x: tensor<9xf32> {tiny.name = "x"}, %i: tensor<4xi32> {tiny.name = "i"}) -> tensor<4xf32> {
   %0 = "tiny.gather"(%x, %i) {axis = 0 : i64} : (tensor<9xf32>, tensor<4xi32>) -> tensor<4xf32>
   %1 = "tiny.neg"(%0) : (tensor<4xf32>) -> tensor<4xf32>
   return %1 : tensor<4xf32>

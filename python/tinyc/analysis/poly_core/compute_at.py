@@ -1,0 +1,159 @@
+"""Compute-at: may a producer be computed inside of a tile of its consumer, and what does that read beyond the tile.
+
+For each tile of the consumer, the elements that its instances read are computed just before, into a buffer of the
+tile's own: elements that several tiles read (a halo) are computed by each. Such a schedule is illegal where what one
+result is made of is spread over tiles: a reduction over an axis that the tile cuts, or a scan along one.
+Specification 000 §1.6, §4.1; recipe on polyhedral analysis, §3 and §6.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tinyc.analysis import extents
+from tinyc.analysis.extents import Dim
+from tinyc.analysis.poly_block import NonScopTensor, PolyAccess, PolyBlock
+from tinyc.analysis.poly_core.footprint import Footprint, beyond, footprints
+from tinyc.analysis.poly_core.order import Order, order_at
+from tinyc.analysis.poly_core.recompute import recompute_factor
+from tinyc.analysis.poly_core.tile import Tile, kept_axes, row_names, tile_of
+from tinyc.analysis.poly_core.witness import Witness
+from tinyc.dialects.tiny.types import bits
+
+
+@dataclass(frozen=True)
+class Halo:
+    """What a tile reads beyond its own share of the producer's tensor, in bytes and in elements along each axis.
+
+    `widths` are the elements along each axis altogether; the producer's axes have the names of its statement's. `bytes`
+    counts each element once; `bytes_along` is the slab along one axis: its halo times the other widths.
+    """
+
+    bytes: Dim
+    per_axis: Mapping[str, Dim]
+    widths: Mapping[str, Dim] = field(default_factory=dict)
+    element_bytes: int = 1
+
+    @property
+    def bytes_along(self) -> Mapping[str, Dim]:
+        """The bytes of the halo along each axis, corners counted for both of theirs."""
+        return {
+            name: extents.product(size for other, size in self.widths.items() if other != name)
+            * halo
+            * self.element_bytes
+            for name, halo in self.per_axis.items()
+        }
+
+
+NO_HALO = Halo(0, {})
+
+
+@dataclass(frozen=True)
+class ComputeAt:
+    """The answer: `verdict` is "ok", "illegal" or "unproved", and only the first is `ok`; `reason` is for people.
+
+    `tile` has the sizes that the answer is for; `recompute` is how often an element is computed on average, where that
+    is a number; `footprints` are the boxes that a tile reads.
+    """
+
+    ok: bool
+    halo: Halo
+    reason: str
+    witness: Witness | None = None
+    verdict: str = "ok"
+    tile: Mapping[str, Dim] = field(default_factory=dict)
+    recompute: float | None = None
+    footprints: tuple[Footprint, ...] = ()
+
+
+def element_bytes(block: PolyBlock) -> int:
+    """Return the bytes of an element of the tensor that a block writes."""
+    return -(-bits(block.element) // 8)
+
+
+def can_compute_at(
+    producer: PolyBlock | NonScopTensor, consumer: PolyBlock | NonScopTensor, tile: Mapping[str, int] | None = None
+) -> ComputeAt:
+    """Say whether `producer` can be computed inside of each tile of `consumer`, and with what halo.
+
+    `tile` has sizes by the names of the consumer's axes; one that is not named is whole. Names that only the producer
+    has are of its axes. Without a tile, the answer is for the smallest one: an element at a time, but for the axes that
+    have to be whole.
+
+    Raises:
+        ValueError: a size is not positive, or no axis has its name.
+    """
+    for item in (producer, consumer):
+        if isinstance(item, NonScopTensor):
+            return _no("illegal", f"'{item.name}' is not quasi-affine: {item.reason}")
+    assert isinstance(producer, PolyBlock)
+    assert isinstance(consumer, PolyBlock)
+    reads = tuple(read for read in consumer.accesses if read.tensor == producer.name)
+    if not reads:
+        return _no("illegal", f"'{consumer.name}' does not read '{producer.name}'")
+    _require_names(producer, consumer, tile or {})
+    sizes = smallest_tile(producer, consumer) if tile is None else tile
+    order = order_at(producer, consumer, reads, sizes)
+    if order.verdict != "ok":
+        return _no(order.verdict, order.reason, order)
+    return _with_halo(producer, consumer, reads, tile_of(consumer, sizes))
+
+
+def smallest_tile(producer: PolyBlock, consumer: PolyBlock) -> dict[str, int]:
+    """Return a size of 1 for each kept axis of `consumer` that can be cut with `producer` inside of the tile."""
+    reads = tuple(read for read in consumer.accesses if read.tensor == producer.name)
+    names = consumer.statement.axes
+    found = {}
+    for position in sorted(kept_axes(consumer)):
+        if order_at(producer, consumer, reads, {names[position]: 1}, quick=True).verdict == "ok":
+            found[names[position]] = 1
+    return found
+
+
+def _no(verdict: str, reason: str, order: Order | None = None) -> ComputeAt:
+    return ComputeAt(False, NO_HALO, reason, order and order.witness, verdict)
+
+
+def _require_names(producer: PolyBlock, consumer: PolyBlock, tile: Mapping[str, int]) -> None:
+    for name, size in tile.items():
+        if name not in (*consumer.statement.axes, *producer.statement.axes):
+            raise ValueError(f"neither '{consumer.name}' nor '{producer.name}' has an axis {name}")
+        if size < 1:
+            raise ValueError(f"tile {size} of axis {name} of '{consumer.name}' is not positive")
+
+
+def _with_halo(producer: PolyBlock, consumer: PolyBlock, reads: tuple[PolyAccess, ...], tile: Tile) -> ComputeAt:
+    found = footprints(consumer, reads, producer.written_shape, tile)
+    size = element_bytes(producer)
+    own = extents.product(w - extra for w, extra in zip(found[0].widths, found[0].halo, strict=True))
+    extra = sum((each.elements for each in found), start=0) - own
+    names = row_names(producer)
+    halos = [_most([each.halo[row] for each in found]) for row in range(len(names))]
+    widths = [_most([each.widths[row] for each in found]) for row in range(len(names))]
+    halo = Halo(extra * size, dict(zip(names, halos, strict=True)), dict(zip(names, widths, strict=True)), size)
+    sizes = dict(zip(consumer.statement.axes, tile.sizes, strict=True))
+    factor = recompute_factor(producer, consumer, tile, found)
+    return ComputeAt(True, halo, _reason(producer, consumer, halo, found), None, "ok", sizes, factor, found)
+
+
+def _most(dims: list[Dim]) -> Dim:
+    best = dims[0]
+    for dim in dims[1:]:
+        best = best + beyond(dim, best)
+    return best
+
+
+def _reason(producer: PolyBlock, consumer: PolyBlock, halo: Halo, found: tuple[Footprint, ...]) -> str:
+    """Return what a tile of the consumer takes of the producer, for people."""
+    box = "×".join(str(width) for width in halo.widths.values()) or "1"
+    text = f"a tile of '{consumer.name}' reads {box} elements of '{producer.name}'"
+    beside = {name: extra for name, extra in halo.per_axis.items() if extra != 0}
+    if beside:
+        text += ", " + ", ".join(f"{extra} beyond its own along {name}" for name, extra in beside.items())
+    if len(found) > 1:
+        text += f", in {len(found)} places"
+    for each in found:
+        if each.most != each.elements:
+            text += f"; the box has {each.elements} elements for at most {each.most} that are read"
+    if any(each.unproved for each in found):
+        text += "; isl does not get to the width: the tensor's extent bounds it"
+    return text

@@ -1,0 +1,93 @@
+"""Common loops: which axes of several blocks one outer loop can run over, so that all of them are in its body.
+
+Along an edge, an axis of the producer goes with the axis of the consumer that moves it. Axes that go together are one
+loop where every block that is not recomputed at will has exactly one of them.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from tinyc.analysis import axis as axes
+from tinyc.analysis.axis import Axis, AxisExpr
+from tinyc.analysis.poly_block import PolyAccess, PolyBlock
+from tinyc.analysis.poly_core.tile import kept_axes, scan_axis
+
+_Place = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class Loop:
+    """An outer loop: (block, position of its axis) for each block that it runs over, in the order of the blocks."""
+
+    axes: tuple[_Place, ...]
+
+    def axis_of(self, block: str) -> int | None:
+        """Return the axis of a block that the loop runs over, or None."""
+        return dict(self.axes).get(block)
+
+
+def common_loops(blocks: Sequence[PolyBlock], anchors: Iterable[str]) -> tuple[Loop, ...]:
+    """Return the loops that all `anchors` have, outermost first as the last block has its axes.
+
+    `anchors` are the names of the blocks whose elements are to be made once, halos excepted.
+    """
+    joined = _Joined(blocks)
+    required = set(anchors)
+    loops = [Loop(tuple(places)) for places in joined.classes()]
+    found = [loop for loop in loops if _is_common(loop, required)]
+    return tuple(sorted(found, key=lambda loop: loop.axes[-1][::-1]))
+
+
+def _is_common(loop: Loop, required: set[str]) -> bool:
+    names = [name for name, _ in loop.axes]
+    return len(set(names)) == len(names) and required <= set(names)
+
+
+class _Joined:
+    """Union-find over (block, axis); what no loop may run over is `spoilt`."""
+
+    def __init__(self, blocks: Sequence[PolyBlock]) -> None:
+        self._up: dict[_Place, _Place] = {}
+        self._spoilt: set[_Place] = set()
+        by_name = {block.name: block for block in blocks}
+        for block in blocks:
+            self._up |= {(block.name, position): (block.name, position) for position in sorted(kept_axes(block))}
+            along = scan_axis(block)
+            if along is not None:
+                self._spoilt.add((block.name, along))
+        for block in blocks:
+            for access in block.accesses:
+                if access.tensor in by_name:
+                    self._join(by_name[access.tensor], block, access)
+
+    def classes(self) -> list[list[_Place]]:
+        """Return the axes that go together, without those that are spoilt."""
+        found: dict[_Place, list[_Place]] = {}
+        for place in self._up:
+            found.setdefault(self._root(place), []).append(place)
+        spoilt = {self._root(place) for place in self._spoilt}
+        return [places for root, places in found.items() if root not in spoilt]
+
+    def _root(self, place: _Place) -> _Place:
+        while self._up[place] != place:
+            self._up[place] = place = self._up[self._up[place]]
+        return place
+
+    def _join(self, producer: PolyBlock, consumer: PolyBlock, access: PolyAccess) -> None:
+        for row, written in zip(access.index, producer.write, strict=True):
+            if not written.terms:
+                continue
+            mine = (producer.name, min(axes.positions(written)))
+            moving = sorted(axes.positions(row) & kept_axes(consumer))
+            if len(moving) != 1 or not _is_stepped(row, moving[0]):
+                # The tile of no single axis says which elements are read: every tile may read them all.
+                self._spoilt |= {mine, *((consumer.name, position) for position in moving)}
+                continue
+            self._up[self._root(mine)] = self._root((consumer.name, moving[0]))
+
+
+def _is_stepped(row: AxisExpr, position: int) -> bool:
+    """Say whether a row moves with an axis by equal steps."""
+    return any(atom == Axis(position) for atom, _ in row.terms) and all(
+        isinstance(atom, Axis) or position not in axes.positions(atom.numerator) for atom, _ in row.terms
+    )

@@ -1,0 +1,210 @@
+"""What isl proves of a producer and a tile of its consumer: footprints, and pairs of instances that no tile can hold.
+
+The relations are those of specification 000 §3 and recipe on polyhedral analysis, §3 and §6: ``tile → instance →
+element`` for what a tile reads, ``instance → instance`` for what has to be in one tile. Importing this loads islpy.
+"""
+
+import functools
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import islpy as isl
+
+from tinyc.analysis import axis as axes
+from tinyc.analysis import extents
+from tinyc.analysis.extents import Dim, Extent
+from tinyc.analysis.movement import Guard
+from tinyc.analysis.poly_block import PolyAccess, PolyBlock
+from tinyc.analysis.poly_core.tails import ShapeSet
+from tinyc.analysis.poly_core.tile import Tile, reduce_axes
+from tinyc.analysis.poly_core.witness import Witness
+from tinyc.analysis.polyhedra import Polyhedra, bounded, dependence
+from tinyc.analysis.statement import Statement, constants
+
+
+def _polyhedra(block: PolyBlock) -> Polyhedra:
+    """Return the isl objects of a block; no axis has a name, so that two blocks do not prime each other's."""
+    rows = [row for read in block.accesses for row in read.expressions]
+    statement = Statement.over(block.name, block.statement.shape, block.statement.axes, constants(rows))
+    return Polyhedra(statement, named=False)
+
+
+def _tiles(polyhedra: Polyhedra, tile: Tile) -> Any:
+    """Return the map from the instances of a domain to their tiles."""
+    return polyhedra.access("tile", tile.number(polyhedra.statement.shape)).intersect_domain(polyhedra.domain)
+
+
+def widths(
+    consumer: PolyBlock, reads: Sequence[PolyAccess], tile: Tile, rows: Iterable[int] | None = None
+) -> list[int | None]:
+    """Return the largest width of rows (of all) over the tiles and sizes, None where no number bounds it.
+
+    Raises:
+        TooHard: isl does not get to an answer.
+    """
+    with bounded():
+        return [_width(consumer, reads, tile, row) for row in (range(len(reads[0].index)) if rows is None else rows)]
+
+
+def _width(consumer: PolyBlock, reads: Sequence[PolyAccess], tile: Tile, row: int) -> int | None:
+    moving = _connected(reads, row)
+    shape = tuple(size if position in moving else 1 for position, size in enumerate(consumer.statement.shape))
+    slim = [PolyAccess(each.tensor, (each.index[row],), _guards_on(each, moving)) for each in reads]
+    narrow = replace(consumer, statement=replace(consumer.statement, shape=shape), accesses=tuple(slim))
+    polyhedra = _polyhedra(narrow)
+    reached = functools.reduce(_union, (polyhedra.access("T", each.index, each.guards) for each in slim))
+    values = _tiles(polyhedra, replace(tile, cut=tile.cut & moving)).reverse().apply_range(reached)
+    if values.is_empty():
+        return 0
+    return _number(values.dim_max(0).sub(values.dim_min(0)).max_val())
+
+
+def _union(left: Any, right: Any) -> Any:
+    return left.union(right)
+
+
+def _guards_on(read: PolyAccess, moving: frozenset[int]) -> tuple[Guard, ...]:
+    return tuple(guard for guard in read.guards if axes.positions(guard.expression) <= moving)
+
+
+def _connected(reads: Sequence[PolyAccess], row: int) -> frozenset[int]:
+    """Return the axes that move a row, and those that guards tie to them: what others do does not matter to it."""
+    found = frozenset().union(*(axes.positions(read.index[row]) for read in reads))
+    bounds = [axes.positions(guard.expression) for read in reads for guard in read.guards]
+    while any(found & bound and not bound <= found for bound in bounds):
+        found = found.union(*(bound for bound in bounds if bound & found))
+    return found
+
+
+def _number(value: Any) -> int | None:
+    return value.to_python() + 1 if value.is_int() else None
+
+
+def split_reduction(
+    producer: PolyBlock, consumer: PolyBlock, read: PolyAccess, shared: tuple[PolyAccess, PolyAccess, int], tile: Tile
+) -> Witness | None:
+    """Return a part of a reduction that another tile holds than the one that reads its result, or None.
+
+    `shared` are the reads of the producer and the consumer of one tensor, and its row along which tiles hold parts.
+
+    Raises:
+        TooHard: isl does not get to an answer.
+    """
+    mine, other, row = shared
+    with bounded():
+        left, right = _polyhedra(producer), _polyhedra(consumer)
+        part = left.access("part", (mine.index[row],)).intersect_domain(left.domain)
+        held = right.access("part", (other.index[row],)).intersect_domain(right.domain)
+        tiles = _tiles(right, tile)
+        together = part.apply_range(held.reverse()).apply_range(tiles).apply_range(tiles.reverse())
+        return _witness(producer, consumer, _dependence(producer, consumer, read).subtract(together))
+
+
+def cut_reduction(producer: PolyBlock, consumer: PolyBlock, read: PolyAccess, tile: Tile) -> Witness | None:
+    """Return a part of a reduction that runs in a later tile of its own axes than the read of its result, or None.
+
+    Raises:
+        TooHard: isl does not get to an answer.
+    """
+    with bounded():
+        left = _polyhedra(producer)
+        rows = tile.number(producer.statement.shape)
+        first = left.access("tile", rows).intersect_domain(left.domain)
+        zero = left.nonnegative([row * -1 for row in rows])
+        late = _dependence(producer, consumer, read).intersect_domain(first.domain().subtract(zero))
+        return _witness(producer, consumer, late)
+
+
+def broken_scan(producer: PolyBlock, consumer: PolyBlock, read: PolyAccess, step: int, tile: Tile) -> Witness | None:
+    """Return an element that a scan continues from and that the tile which reads the continuation does not hold.
+
+    `step` is the position of the scan's axis and `tile` is of the consumer.
+
+    Raises:
+        TooHard: isl does not get to an answer.
+    """
+    with bounded():
+        left, right = _polyhedra(producer), _polyhedra(consumer)
+        shape, by = producer.statement.shape, -1 if producer.attributes.get("reverse") else 1
+        after = [axes.axis(k, shape) + (by if k == step else 0) for k in range(len(shape))]
+        name = producer.statement.name
+        continued = left.access(name, tuple(after)).intersect_domain(left.domain).intersect_range(left.domain)
+        needs = _dependence(producer, consumer, read)
+        tiles = _tiles(right, tile)
+        here = needs.apply_range(tiles).apply_range(tiles.reverse())
+        return _witness(producer, consumer, continued.apply_range(needs).subtract(here))
+
+
+def split_scan(producer: PolyBlock, consumer: PolyBlock, read: PolyAccess, tile: Tile) -> Witness | None:
+    """Return an element that a scan takes up in an earlier tile than the one that uses it, or None.
+
+    Raises:
+        TooHard: isl does not get to an answer.
+    """
+    with bounded():
+        right = _polyhedra(consumer)
+        (window,) = reduce_axes(consumer)
+        last = 0 if consumer.attributes.get("reverse") else consumer.statement.shape[window] - 1
+        distance = axes.axis(window, consumer.statement.shape) - last
+        own = right.nonnegative([distance, distance * -1])
+        needs = _dependence(producer, consumer, read)
+        tiles = _tiles(right, tile)
+        here = needs.intersect_range(own).apply_range(tiles).apply_range(tiles.reverse())
+        return _witness(producer, consumer, needs.subtract(here))
+
+
+def _dependence(producer: PolyBlock, consumer: PolyBlock, read: PolyAccess) -> Any:
+    return dependence(producer.statement, producer.write, consumer.statement, read.index, read.guards)
+
+
+def _witness(producer: PolyBlock, consumer: PolyBlock, pairs: Any) -> Witness | None:
+    """Return the pair of a map from the producer's instances to the consumer's, or None where it is empty."""
+    if pairs.is_empty():
+        return None
+    point = pairs.sample().wrap().sample_point()
+    kinds = (isl.dim_type.param, isl.dim_type.set)
+    names, numbers = (point.get_space().dim(kind) for kind in kinds)
+    values = [point.get_coordinate_val(isl.dim_type.set, k).to_python() for k in range(numbers)]
+    parameters = {
+        point.get_space().get_dim_name(isl.dim_type.param, k): point.get_coordinate_val(
+            isl.dim_type.param, k
+        ).to_python()
+        for k in range(names)
+    }
+    rank = len(producer.statement.axes)
+    source, target = tuple(values[:rank]), tuple(values[rank:])
+    sizes = "".join(f", {name} = {value}" for name, value in parameters.items())
+    text = f"{producer.name}{list(source)} → {consumer.name}{list(target)}{sizes}"
+    return Witness(source, target, parameters, text)
+
+
+def tail_exists(extent: Dim, size: int, shapes: ShapeSet) -> str:
+    """Answer `tails.tail_exists`.
+
+    Raises:
+        TooHard: isl does not get to an answer.
+    """
+    with bounded():
+        known, rest = _sizes(extent, size, shapes)
+        with_tail = known.intersect(rest)
+        if with_tail.is_empty():
+            return "never"
+        return "always" if known.subtract(rest).is_empty() else "sometimes"
+
+
+def _sizes(extent: Dim, size: int, shapes: ShapeSet) -> tuple[Any, Any]:
+    """Return the sizes of a set of shapes, and those for which ``extent mod size != 0``, as parametric sets."""
+    polyhedra = Polyhedra(Statement.over("sizes", (), (), [extent]))
+    functions = polyhedra.functions
+    value = functions.extent(extent)
+    rest = value.mod_val(isl.Val(size)).ge_set(functions.extent(1))
+    known = polyhedra.domain
+    for text, _ in polyhedra.statement.parameters:
+        dim = extents.parse(text)
+        assert isinstance(dim, Extent), "a parameter is a product of symbols"
+        ((monomial, _),) = dim.terms
+        multiple = functions.extent(dim).mod_val(isl.Val(shapes.divisor(monomial)))
+        known = known.intersect(functions.extent(dim).ge_set(functions.extent(0)))
+        known = known.intersect(multiple.eq_set(functions.extent(0)))
+    return known, rest

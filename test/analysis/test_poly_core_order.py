@@ -1,0 +1,137 @@
+"""The order inside of tiles: closed forms against isl, and both against looking at every instance."""
+
+import itertools
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from poly_blocks import axes_of, block, read
+
+from tinyc.analysis import axis as axes
+from tinyc.analysis.axis.evaluation import evaluate
+from tinyc.analysis.poly_core import can_compute_at
+from tinyc.analysis.poly_core.order import order_at
+from tinyc.analysis.poly_core.tile import tile_of
+
+
+def instances(each):
+    return itertools.product(*map(range, each.statement.shape))
+
+
+def values(index, instance):
+    return tuple(evaluate(row, instance, {}) for row in index)
+
+
+def needed(producer, consumer):
+    """Yield (producer's instance, consumer's instance) of each true dependence."""
+    for target in instances(consumer):
+        for access in consumer.accesses:
+            if access.tensor == producer.name:
+                element = values(access.index, target)
+                yield from ((s, target) for s in instances(producer) if values(producer.write, s) == element)
+
+
+def holds_parts(producer, consumer, sizes, row):
+    """Say whether each tile reads, along `row` of the tensor both read, all parts of the results that it reads."""
+    tile = tile_of(consumer, sizes)
+    (mine,), other = producer.accesses, next(read for read in consumer.accesses if read.tensor == "x")
+    held = {}
+    for target in instances(consumer):
+        held.setdefault(values(tile.number(consumer.statement.shape), target), set()).add(
+            values(other.index, target)[row]
+        )
+    return all(
+        values(mine.index, source)[row] in held[values(tile.number(consumer.statement.shape), target)]
+        for source, target in needed(producer, consumer)
+    )
+
+
+def is_needed(producer, consumer, witness):
+    return (witness.producer, witness.consumer) in set(needed(producer, consumer))
+
+
+def same_verdict(producer, consumer, sizes, expected):
+    """Check that isl's verdict is the expected one, that its witness is a dependence, and that a closed form agrees."""
+    reads = [access for access in consumer.accesses if access.tensor == producer.name]
+    found = order_at(producer, consumer, reads, sizes)
+    assert found.verdict == ("ok" if expected else "illegal")
+    assert expected or is_needed(producer, consumer, found.witness)
+    quick = order_at(producer, consumer, reads, sizes, quick=True).verdict
+    assert quick in (found.verdict, "unproved")
+    return quick
+
+
+@settings(max_examples=60, derandomize=True, deadline=None)
+@given(st.integers(1, 4), st.integers(1, 6), st.integers(1, 5), st.integers(1, 7))
+def test_a_reduction_over_rows_is_legal_where_rows_are_whole(rows, columns, tile_m, tile_n):
+    shape = (rows, columns)
+    m, n = axes_of(shape)
+    most = block("most", "m n", shape, read("x", m, n), reduced="n")
+    y = block("y", "m n", shape, read("x", m, n), read("most", m))
+    sizes = {"m": tile_m, "n": tile_n}
+    quick = same_verdict(most, y, sizes, holds_parts(most, y, sizes, 1))
+    assert quick != "unproved"
+
+
+@settings(max_examples=60, derandomize=True, deadline=None)
+@given(st.integers(1, 4), st.integers(1, 4), st.integers(1, 10))
+def test_a_reduction_over_digits_is_legal_where_tiles_hold_whole_groups(groups, members, size):
+    g, c = axes_of((groups, members))
+    channels = (groups * members,)
+    (channel,) = axes_of(channels)
+    mean = block("mean", "g c", (groups, members), read("x", g * members + c), reduced="c")
+    y = block("y", "i", channels, read("x", channel), read("mean", axes.floordiv(channel, members, channels)))
+    same_verdict(mean, y, {"i": size}, holds_parts(mean, y, {"i": size}, 0))
+
+
+@settings(max_examples=60, derandomize=True, deadline=None)
+@given(st.integers(1, 3), st.integers(1, 6), st.integers(1, 7))
+def test_a_sum_is_legal_where_no_tile_cuts_it(rows, depth, size):
+    m, k = axes_of((rows, depth))
+    total = block("total", "m k", (rows, depth), read("x", m, k), reduced="k")
+    (i,) = axes_of((rows,))
+    y = block("y", "m", (rows,), read("total", i))
+    quick = same_verdict(total, y, {"k": size}, size >= depth)
+    assert quick != "unproved"
+
+
+@settings(max_examples=60, derandomize=True, deadline=None)
+@given(st.integers(2, 6), st.integers(1, 7), st.booleans(), st.integers(0, 1))
+def test_a_scan_is_legal_where_its_axis_is_whole(length, size, reverse, offset):
+    i, k = axes_of((length, length))
+    first = 0 if reverse else 1 - length
+    running = block(
+        "running",
+        "i k",
+        (length, length),
+        read("x", i + k + first, within=((0, length),)),
+        reduced="k",
+        kind="scan",
+        axis=0,
+        reverse=reverse,
+    )
+    (j,) = axes_of((length,))
+    y = block("y", "j", (length - offset,), read("running", j + offset))
+    whole = size >= length - offset
+    reads = y.accesses
+    assert order_at(running, y, reads, {"j": size}).verdict == ("ok" if whole else "illegal")
+    x = block("x", "i", (length,), read("input", j))
+    found = order_at(x, running, running.accesses, {"i": size})
+    assert found.verdict == ("ok" if size >= length else "illegal")
+    assert size >= length or is_needed(x, running, found.witness)
+
+
+def test_the_witness_of_a_scan_continues_what_another_tile_made():
+    i, k = axes_of((8, 8))
+    running = block(
+        "running",
+        "i k",
+        (8, 8),
+        read("x", i + k - 7, within=((0, 8),)),
+        reduced="k",
+        kind="scan",
+        axis=0,
+        reverse=False,
+    )
+    (j,) = axes_of((8,))
+    found = can_compute_at(running, block("y", "j", (8,), read("running", j)), {"j": 4})
+    assert (found.witness.producer[0], found.witness.consumer) == (3, (4,))
