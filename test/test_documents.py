@@ -12,7 +12,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 ROOT = Path(__file__).parent.parent
-DOCUMENTS = ("README.md", "dialects/README.md", "docs/simulator.md", "CONTRIBUTING.md")
+DOCUMENTS = ("README.md", "dialects/README.md", "docs/explain.md", "docs/simulator.md", "CONTRIBUTING.md")
 
 
 def _blocks(document: str, language: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""`tinyc run | compile | verify | simulate`: programs and kernels from the command line.
+"""`tinyc run | compile | verify | explain | simulate`: programs and kernels from the command line.
 
 Results go to stdout, errors and remarks to stderr. The exit status is 0 if all went well, 1 for an error in the
 program, its inputs or its numbers, and for findings, 2 for a command line that does not read. No input ends in a
@@ -32,6 +32,10 @@ def _command(name: str) -> Callable[[argparse.Namespace], int]:
         from tinyc.simulator.command.simulate import simulate
 
         return simulate
+    if name == "explain":
+        from tinyc.explain import explain
+
+        return explain
     from tinyc.commands import COMMANDS
 
     return COMMANDS[name]

@@ -28,7 +28,8 @@ def read(argv: Sequence[str]) -> argparse.Namespace:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="tinyc", description=_DESCRIPTION, allow_abbrev=False)
     parser.add_argument("--version", action="version", version=_version())
-    commands = parser.add_subparsers(dest="command", required=True, metavar="run | compile | verify | simulate")
+    known = "run | compile | verify | explain | simulate"
+    commands = parser.add_subparsers(dest="command", required=True, metavar=known)
     run = commands.add_parser("run", help="compile a program and run it", allow_abbrev=False)
     _add_program(run)
     _add_target(run)
@@ -41,6 +42,8 @@ def _parser() -> argparse.ArgumentParser:
     verify = commands.add_parser("verify", help="compare all layers on the same inputs", allow_abbrev=False)
     _add_program(verify)
     _add_inputs(verify)
+    explain = commands.add_parser("explain", help="say how a program's values are read, and why", allow_abbrev=False)
+    _add_explained(explain)
     simulate = commands.add_parser("simulate", help="run and check a kernel of a PTX file", allow_abbrev=False)
     _add_kernel(simulate)
     _add_launch(simulate)
@@ -68,6 +71,15 @@ def _add_target(parser: argparse.ArgumentParser) -> None:
     architectures = f"{', '.join(target.name for target in ARCHITECTURES)} (default: {DEFAULT_ARCH})"
     parser.add_argument("--arch", metavar="ARCH", help=f"the GPU's architecture for sim and cuda: {architectures}")
     parser.add_argument("--plan", metavar="PLAN", help="plans for GPU kernels: a file, or JSON or DSL text")
+
+
+def _add_explained(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("program", help="the program's file, of the Tiny layer")
+    parser.add_argument("--bind", type=_bind, default={}, metavar="M=150,N=130", help="sizes of symbols")
+    one = parser.add_mutually_exclusive_group()
+    one.add_argument("--access", metavar="VALUE", help="how a value reads, movement by movement")
+    one.add_argument("--block", metavar="NAME", help="what a statement computes, and why it is of its kind")
+    one.add_argument("--edge", nargs=2, metavar=("FROM", "TO"), help="the dependences between two blocks")
 
 
 def _add_kernel(parser: argparse.ArgumentParser) -> None:

@@ -1,0 +1,102 @@
+"""How fast the analyses are: the IndexBook and the Poly-View an op, and `can_compute_at` a query. Prints a table.
+
+    .venv/bin/python bench/analysis.py        # bench/results/analysis.txt is one such table
+
+The graphs are transformer-like (layers of attention, normalisation and a linear network, 8 contractions each) and
+movement-heavy (ten movements to each element-wise op). Times are the least of several runs, each on a graph of its
+own, and times of the processor, for other work shares it; what is linear is shown by the ratio of the times an op on
+the large graph and on the small one.
+"""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from analysis_graphs import movements, transformer  # pyright: ignore[reportMissingImports]
+from rich.console import Console
+from rich.table import Table
+
+import tinyc
+from tinyc.analysis import axis as axes
+from tinyc.analysis.graphs import main_function
+from tinyc.analysis.index_book import index_book
+from tinyc.analysis.poly_core import can_compute_at
+from tinyc.analysis.poly_view import PolyEdge, poly_view
+from tinyc.importers import tiny_json
+
+SMALL, LARGE = 1_000, 10_000
+RUNS = 3
+TILE = 16
+GRAPHS: dict[str, Callable[[int], dict[str, Any]]] = {"transformer": transformer, "movements": movements}
+#: Milliseconds: an op in the IndexBook and in the Poly-View, and a query.
+BOUNDS = {"IndexBook": 0.1, "Poly-View": 1.0}
+QUERY_BOUND = 2.0
+ANALYSES: dict[str, Callable[[Any], Any]] = {"IndexBook": index_book, "Poly-View": poly_view}
+
+
+def milliseconds_an_op(graph: Callable[[int], dict[str, Any]], ops: int, analysis: Callable[[Any], Any]) -> float:
+    """Return the least time that an analysis takes on graphs of about `ops` ops, an op of the module."""
+    least = float("inf")
+    for _ in range(RUNS):
+        module = tiny_json.load(json.dumps(graph(ops)))
+        function = main_function(module)
+        count = len(function.regions[0].blocks[0].operations)
+        with module.context:
+            start = time.process_time()
+            analysis(function)
+            least = min(least, (time.process_time() - start) / count)
+    return least * 1e3
+
+
+def query_milliseconds(edge: PolyEdge) -> float:
+    """Return the least time that `can_compute_at` takes for an edge, in tiles of 16 along the axes of the target."""
+    rows = (axes.positions(row) for row in edge.target.write)
+    tile = {edge.target.statement.axes[min(row)]: TILE for row in rows if row}
+    least = float("inf")
+    for _ in range(RUNS):
+        start = time.process_time()
+        can_compute_at(edge.source, edge.target, tile)
+        least = min(least, time.process_time() - start)
+    return least * 1e3
+
+
+def queries() -> list[float]:
+    """Return the milliseconds of the query for each edge of a transformer layer."""
+    module = tiny_json.load(json.dumps(transformer(1)))
+    with module.context:
+        return sorted(query_milliseconds(edge) for edge in poly_view(main_function(module)).edges)
+
+
+def main() -> int:
+    """Measure everything, print the table, and return 1 if a bound is missed."""
+    table = Table("what", "measured", "bound", "", title=f"tinyc {tinyc.__version__}, {os.cpu_count()} cores")
+    missed = 0
+
+    def row(what: str, value: float, unit: str, bound: float | None = None) -> None:
+        nonlocal missed
+        misses = bound is not None and value > bound
+        missed += misses
+        table.add_row(what, f"{value:.3g} {unit}", f"{bound:g} {unit}" if bound else "", "missed" if misses else "")
+
+    for graph, program in GRAPHS.items():
+        for name, analysis in ANALYSES.items():
+            milliseconds_an_op(program, SMALL // 10, analysis)  # the first run imports modules
+            small, large = (milliseconds_an_op(program, ops, analysis) for ops in (SMALL, LARGE))
+            row(f"{name}, {graph}, {SMALL} ops", small, "ms an op", BOUNDS[name])
+            row(f"{name}, {graph}, {LARGE} ops", large, "ms an op", BOUNDS[name])
+            row("the same, large over small", large / small, "×", 2)
+    isl = "islpy" in sys.modules
+    missed += isl
+    table.add_row("isl loaded for that", "yes" if isl else "no", "no", "missed" if isl else "")
+    times = queries()
+    row(f"can_compute_at, {len(times)} edges: median", times[len(times) // 2], "ms", QUERY_BOUND)
+    row("can_compute_at: slowest", times[-1], "ms", QUERY_BOUND)
+    Console().print(table)
+    return int(missed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

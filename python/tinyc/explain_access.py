@@ -1,0 +1,111 @@
+"""`tinyc explain --access`: how a value reads, movement by movement, down to where its elements stand."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tinyc.analysis import axis as axes
+from tinyc.analysis.access import is_movement
+from tinyc.analysis.index_book import AxisVar, Entry, NonScopEntry
+from tinyc.analysis.movement import Guard, Index
+from tinyc.explain_subject import Line, Subject, producer_of, short
+
+Chain = Iterator[Line]
+
+
+def access_lines(subject: Subject, name: str) -> Iterator[Line]:
+    """Yield what a value is, its axes, how it reads each operand through the movements below, and who reads it."""
+    value = subject.value(name)
+    entry, producer = subject.book[name], producer_of(value)
+    place = subject.place(value)
+    made = "an input" if producer is None else short(producer)
+    yield Line("access", f"{name}: {subject.type_of(value)}, {made}" + (f", at {place}" if place else ""))
+    if isinstance(entry, NonScopEntry):
+        yield Line("Non-SCoP", entry.reason)
+        yield Line("reads", f"{', '.join(entry.inputs)} as a whole, from memory")
+    else:
+        yield from _axis_lines(entry.axes)
+        yield from _operand_lines(subject, name, entry)
+    yield Line("read by", _readers(subject, value))
+
+
+def _axis_lines(found: tuple[AxisVar, ...]) -> Iterator[Line]:
+    if not found:
+        yield Line("axes", "none: one element")
+    for position, axis in enumerate(found):
+        label = f", labelled {axis.label}" if axis.label else ""
+        yield Line("" if position else "axes", f"i{position} < {axis.size}  {axis.kind}{label}")
+
+
+def _operand_lines(subject: Subject, name: str, entry: Entry) -> Iterator[Line]:
+    """Yield the chain below a movement, or those below each operand of another op."""
+    value = subject.value(name)
+    producer = producer_of(value)
+    if producer is not None and is_movement(producer):
+        yield from _chain(subject, name, entry, axes.identity(entry.shape), "chain")
+        return
+    for number, operand in enumerate(entry.inputs):
+        title = "reads" if len(entry.inputs) == 1 else f"reads {number}"
+        yield from _chain(subject, operand.value, entry, operand.map, title)
+
+
+@dataclass
+class _State:
+    """Where a chain has come to: the index there, and the guards that were left on the way."""
+
+    index: Index
+    guards: list[Guard]
+
+
+def _chain(subject: Subject, name: str, entry: Entry, index: Index, title: str) -> Iterator[Line]:
+    """Yield each movement from the value `name`, read at `index` over the entry's axes, down to what holds the data."""
+    state = _State(index, [])
+    start = _element(name, index)
+    yield Line(title, start)
+    end, reason = name, None
+    while True:
+        producer, below = producer_of(subject.value(end)), subject.book[end]
+        if producer is None or not is_movement(producer):
+            break
+        if isinstance(below, NonScopEntry):
+            reason = f"{end} is Non-SCoP, read from memory: {below.reason}"
+            break
+        (operand,) = below.inputs
+        added = _step(state, below, entry)
+        end = operand.value
+        yield Line("", f"  = {_element(end, state.index)}  by {short(producer)}{_padded(added)}")
+    if start != _element(end, state.index):
+        yield Line("composed", f"{start} = {_element(end, state.index)}")
+    for number, guard in enumerate(state.guards):
+        yield Line("" if number else "guards", f"{_condition(guard)}, else {guard.value}")
+    if reason:
+        yield Line("ends", reason)
+
+
+def _step(state: _State, below: Entry, entry: Entry) -> list[Guard]:
+    """Continue a chain through the movement that `below` is about, and return the guards that it adds."""
+    conditions = axes.compose(tuple(guard.expression for guard in below.guards), state.index, entry.shape)
+    added = [Guard(each, guard.size, guard.value) for each, guard in zip(conditions, below.guards, strict=True)]
+    state.guards += added
+    state.index = axes.compose(below.inputs[0].map, state.index, entry.shape)
+    return added
+
+
+def _padded(added: list[Guard]) -> str:
+    return f" where {' and '.join(map(_condition, added))}" if added else ""
+
+
+def _condition(guard: Guard) -> str:
+    return f"0 <= {guard.expression} < {guard.size}"
+
+
+def _element(name: str, index: Index) -> str:
+    return f"{name}[{', '.join(map(str, index))}]"
+
+
+def _readers(subject: Subject, value: Any) -> str:
+    found = []
+    for use in value.uses:
+        op = use.owner.operation
+        found.append("the function's result" if op.name == "func.return" else subject.names[op.results[0]])
+    return ", ".join(dict.fromkeys(reversed(found))) or "nothing"

@@ -1,0 +1,178 @@
+"""What `tinyc explain` speaks of: a Tiny function, its values by name, its IndexBook and its Poly-View."""
+
+import functools
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, NoReturn
+
+from tinyc.analysis.access import DimAxes
+from tinyc.analysis.graphs import is_graph, main_function, value_names
+from tinyc.analysis.index_book import Entry, NonScopEntry, index_book
+from tinyc.analysis.poly_view import NonScopTensor, PolyAccess, PolyBlock, PolyView, poly_view, values_of
+from tinyc.analysis.splits import splits_of
+from tinyc.analysis.statement import Statement
+from tinyc.diagnostics import TinycError, suggest
+from tinyc.dialects.tiny.attributes import arguments, tensor_type
+from tinyc.text import where
+
+
+class Line(NamedTuple):
+    """A line of the explanation: what it is about, and what holds."""
+
+    title: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A Tiny function; `names` are those of its values."""
+
+    function: Any
+    names: Mapping[Any, str]
+
+    @classmethod
+    def of(cls, module: Any) -> "Subject":
+        """Return the program of a module.
+
+        Raises:
+            TinycError: `UnknownLayer`: it is not of the Tiny layer any more.
+        """
+        function = main_function(module)
+        if not is_graph(function):
+            name = function.operation.attributes["sym_name"].value
+            raise TinycError(
+                "UnknownLayer", f"@{name} is no graph of Tiny ops; explain a program before it is lowered to regions"
+            )
+        return cls(function, value_names(function))
+
+    @functools.cached_property
+    def book(self) -> Mapping[str, Entry | NonScopEntry]:
+        """The entries of the IndexBook by their values."""
+        return {entry.value: entry for entry in index_book(self.function).entries}
+
+    @functools.cached_property
+    def values(self) -> Mapping[str, Any]:
+        """The values by name."""
+        return {name: value for value, name in self.names.items()}
+
+    @functools.cached_property
+    def view(self) -> PolyView:
+        """The Poly-View."""
+        return poly_view(self.function)
+
+    @functools.cached_property
+    def computed(self) -> Mapping[str, Any]:
+        """The values that the items of the view stand for, by the items' names."""
+        return values_of(self.function)
+
+    @functools.cached_property
+    def dims(self) -> DimAxes:
+        """The axes of the dimensions of a value."""
+        return splits_of(self.function).of
+
+    @property
+    def inputs(self) -> Iterator[str]:
+        """The arguments with their types."""
+        return (f"{self.names[each]}: {self.type_of(each)}" for each in self.function.regions[0].blocks[0].arguments)
+
+    def value(self, name: str) -> Any:
+        """Return the value called `name`.
+
+        Raises:
+            TinycError: `UnknownName`.
+        """
+        if name not in self.values:
+            _unknown("value", name, self.values)
+        return self.values[name]
+
+    def item(self, name: str) -> PolyBlock | NonScopTensor:
+        """Return the block, or the tensor that is none, called `name`; a value's own name does, too.
+
+        Raises:
+            TinycError: `UnknownName`.
+        """
+        found = {item.name: item for item in self.view.items}
+        if name in found:
+            return found[name]
+        tensors = {self.names[value]: found[tensor] for tensor, value in self.computed.items()}
+        if name not in tensors:
+            self._refuse(name, found)
+        return tensors[name]
+
+    def _refuse(self, name: str, known: Iterable[str]) -> NoReturn:
+        value = self.values.get(name)
+        if value is None:
+            _unknown("block", name, known)
+        producer = producer_of(value)
+        if producer is None:
+            raise TinycError("UnknownName", f"{name!r} is an input, which no block computes")
+        raise TinycError(
+            "UnknownName",
+            f"{name!r} ({short(producer)}) is no block: what reads it reads through it, or no output needs it; "
+            f"see --access {name}",
+        )
+
+    def type_of(self, value: Any) -> str:
+        """Return element type and shape: `f16 [M, K]`."""
+        return str(tensor_type(value.type))
+
+    def place(self, value: Any) -> str:
+        """Return where a value comes from in the user's program, or nothing."""
+        producer = producer_of(value)
+        found = where(producer.location) if producer is not None else None
+        parts = () if found is None else (found.file, found.line, found.column)
+        return ":".join(str(part) for part in parts if part is not None)
+
+    def summary(self, item: PolyBlock | NonScopTensor) -> str:
+        """Return what an item of the view is, on one line."""
+        if isinstance(item, NonScopTensor):
+            return f"Non-SCoP: {item.reason}"
+        reads = ", ".join(element(item.statement, access) for access in item.accesses)
+        return f"{kind_of(item)}  {bounds(item.statement)}" + (f"  reads {reads}" if reads else "")
+
+
+def _unknown(what: str, name: str, known: Iterable[str]) -> NoReturn:
+    raise TinycError("UnknownName", f"there is no {what} {name!r}{suggest(name, known)}")
+
+
+def producer_of(value: Any) -> Any | None:
+    """Return the operation that defines a value, or None for an argument."""
+    return getattr(value.owner, "operation", None)
+
+
+def short(op: Any) -> str:
+    """Return an op with its arguments: `permute perm=[0, 2, 1]`, `reshape to [M, 1, K]`."""
+    found = arguments(op)
+    shape = found.pop("shape", None)
+    values = {name: value for name, value in found.items() if name not in ("element", "map")}
+    shown = [f"{name}={_plain(value)}" for name, value in values.items()]
+    return " ".join((op.name.removeprefix("tiny."), *shown, *([f"to {_plain(shape)}"] if shape is not None else [])))
+
+
+def _plain(value: Any) -> str:
+    return f"[{', '.join(map(str, value))}]" if isinstance(value, tuple) else str(value)
+
+
+def kind_of(block: PolyBlock) -> str:
+    """Return what a block computes, in words."""
+    facts = block.attributes
+    if block.kind == "contraction_pattern":
+        form = facts.get("form", "matrix")
+        return f"contraction ({facts['pattern']}{'' if form == 'matrix' else ', ' + form})"
+    return {
+        "reduce": f"reduce {facts.get('op')}",
+        "scan": f"scan {facts.get('op')}",
+        "movement_affine": "movement",
+    }.get(block.kind, str(facts.get("op")))
+
+
+def bounds(statement: Statement) -> str:
+    """Return the axes with their sizes: `m < M, n < N`."""
+    pairs = zip(statement.axes, statement.shape, strict=True)
+    return ", ".join(f"{axis} < {size}" for axis, size in pairs) or "one element"
+
+
+def element(statement: Statement, access: PolyAccess) -> str:
+    """Return the element that an instance reads: `X[m, k]`, with a star where it has guards."""
+    rows = ", ".join(statement.affine(row) for row in access.index)
+    return f"{access.tensor}[{rows}]" + ("*" if access.guards else "")
