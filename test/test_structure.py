@@ -33,7 +33,18 @@ REGION_VOCABULARY = {"ops", "verify"}
 #: Layer → the folder of a dialect whose name upstream has taken.
 FOLDER_OF = {"tgpu": "gpu"}
 
-FOLDERS = {"analysis", "codegen", "dialects", "executors", "importers", "plan", "runtime", "simulator", "target"}
+FOLDERS = {
+    "analysis",
+    "codegen",
+    "dialects",
+    "executors",
+    "explain",
+    "importers",
+    "plan",
+    "runtime",
+    "simulator",
+    "target",
+}
 LAYERS = {"frontend", "tiny", "index_book", "poly", "region", "gpu", "exec", "nvvm"}
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "manager"}
 

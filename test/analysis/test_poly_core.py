@@ -142,8 +142,9 @@ def test_a_tile_names_axes_that_exist():
     items = items_of(gemm_bias_relu())
     with pytest.raises(ValueError, match="has an axis q"):
         can_compute_at(items["Y_fp32"], items["Yb"], {"q": 8})
-    with pytest.raises(ValueError, match="not positive"):
-        can_compute_at(items["Y_fp32"], items["Yb"], {"m": 0})
+    for size in (0, 1.5, "8", True):
+        with pytest.raises(ValueError, match="no positive whole number"):
+            can_compute_at(items["Y_fp32"], items["Yb"], {"m": size})
 
 
 def test_what_isl_does_not_prove_is_not_ok(monkeypatch):

@@ -61,7 +61,7 @@ def analyze(
     types of tensors that no block makes, for the hints on banks. Dependences on what is outside are left out.
 
     Raises:
-        ValueError: a size is not positive.
+        ValueError: a size is no positive whole number.
     """
     blocks = tuple(candidate.blocks if isinstance(candidate, PolyView) else candidate)
     edges = candidate.edges if isinstance(candidate, PolyView) else edges_of(blocks)

@@ -51,7 +51,7 @@ def min_buffer_for_edge(
     elements are taken one after the other.
 
     Raises:
-        ValueError: a size is not positive, or no axis has its name.
+        ValueError: a size is no positive whole number, or no axis has its name.
     """
     at = can_compute_at(producer, consumer, tile)
     if not isinstance(producer, PolyBlock) or not isinstance(consumer, PolyBlock):

@@ -15,7 +15,7 @@ from tinyc.analysis.poly_block import NonScopTensor, PolyAccess, PolyBlock
 from tinyc.analysis.poly_core.footprint import Footprint, beyond, footprints
 from tinyc.analysis.poly_core.order import Order, order_at
 from tinyc.analysis.poly_core.recompute import recompute_factor
-from tinyc.analysis.poly_core.tile import Tile, kept_axes, row_names, tile_of
+from tinyc.analysis.poly_core.tile import Tile, kept_axes, require_size, row_names, tile_of
 from tinyc.analysis.poly_core.witness import Witness
 from tinyc.dialects.tiny.types import bits
 
@@ -80,7 +80,7 @@ def can_compute_at(
     have to be whole.
 
     Raises:
-        ValueError: a size is not positive, or no axis has its name.
+        ValueError: a size is no positive whole number, or no axis has its name.
     """
     for item in (producer, consumer):
         if isinstance(item, NonScopTensor):
@@ -117,8 +117,7 @@ def _require_names(producer: PolyBlock, consumer: PolyBlock, tile: Mapping[str, 
     for name, size in tile.items():
         if name not in (*consumer.statement.axes, *producer.statement.axes):
             raise ValueError(f"neither '{consumer.name}' nor '{producer.name}' has an axis {name}")
-        if size < 1:
-            raise ValueError(f"tile {size} of axis {name} of '{consumer.name}' is not positive")
+        require_size(size, name, consumer)
 
 
 def _with_halo(producer: PolyBlock, consumer: PolyBlock, reads: tuple[PolyAccess, ...], tile: Tile) -> ComputeAt:

@@ -33,14 +33,13 @@ def tile_of(block: PolyBlock, sizes: Mapping[str, int]) -> Tile:
     """Return the tile of `block` that has these sizes; names that are not its axes' are passed over.
 
     Raises:
-        ValueError: a size is not positive.
+        ValueError: a size is no positive whole number.
     """
     found, cut = list(block.statement.shape), set()
     for position, (name, extent) in enumerate(zip(block.statement.axes, block.statement.shape, strict=True)):
         if name not in sizes:
             continue
-        if sizes[name] < 1:
-            raise ValueError(f"tile {sizes[name]} of axis {name} of '{block.name}' is not positive")
+        require_size(sizes[name], name, block)
         if not isinstance(extent, int) or sizes[name] < extent:
             found[position] = sizes[name]
             cut.add(position)
@@ -69,3 +68,13 @@ def row_names(block: PolyBlock) -> tuple[str, ...]:
     """Return a name for each row of the tensor that a block writes: that of the axis, or `dim<row>`."""
     rows = enumerate(map(axes.positions, block.write))
     return tuple(block.statement.axes[min(found)] if found else f"dim{number}" for number, found in rows)
+
+
+def require_size(size: object, name: str, block: PolyBlock) -> None:
+    """Check the size of a tile along an axis.
+
+    Raises:
+        ValueError: it is no positive whole number.
+    """
+    if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+        raise ValueError(f"tile {size!r} of axis {name} of '{block.name}' is no positive whole number")

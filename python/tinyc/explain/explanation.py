@@ -1,7 +1,7 @@
 """`tinyc explain`: one access, block or edge of a program with its reasons, or an overview, for a person to read.
 
 In: the arguments as `cli_arguments` reads them. Out: text on stdout. What is printed is what the analyses say, the
-IndexBook (`explain_access`), the Poly-View (`explain_block`, `explain_edge`) and Poly Core; nothing is decided here.
+IndexBook (`access`), the Poly-View (`block`, `edge`) and Poly Core; nothing is decided here.
 """
 
 import argparse
@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tinyc.diagnostics import printable
-from tinyc.explain_access import access_lines
-from tinyc.explain_block import block_lines
-from tinyc.explain_edge import edge_lines
-from tinyc.explain_subject import Line, Subject
+from tinyc.explain.access import access_lines
+from tinyc.explain.block import block_lines
+from tinyc.explain.edge import edge_lines
+from tinyc.explain.subject import Line, Subject
 from tinyc.model import program_of
 
 

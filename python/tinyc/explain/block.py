@@ -9,7 +9,7 @@ from tinyc.analysis.poly_view import NonScopTensor, PolyAccess, PolyBlock
 from tinyc.analysis.reduction import pattern_of
 from tinyc.analysis.scan import Scan
 from tinyc.analysis.statement import Statement
-from tinyc.explain_subject import Line, Subject, bounds, element, kind_of, producer_of
+from tinyc.explain.subject import Line, Subject, bounds, element, kind_of, producer_of
 
 #: The parts that axes play in a contraction, as a person says them.
 _ROLES = {"batch_idx": "batch", "lhs_idx": "m", "rhs_idx": "n", "reduce_idx": "k"}

@@ -8,7 +8,7 @@ from tinyc.analysis.poly_core import can_compute_at
 from tinyc.analysis.poly_edge import KINDS, PolyEdge
 from tinyc.analysis.poly_view import PolyBlock
 from tinyc.diagnostics import TinycError
-from tinyc.explain_subject import Line, Subject, element
+from tinyc.explain.subject import Line, Subject, element
 
 #: The size of the tile that legality and halo are shown for, along each axis that the target writes.
 _TILE = 16

@@ -8,7 +8,7 @@ from tinyc.analysis import axis as axes
 from tinyc.analysis.access import is_movement
 from tinyc.analysis.index_book import AxisVar, Entry, NonScopEntry
 from tinyc.analysis.movement import Guard, Index
-from tinyc.explain_subject import Line, Subject, producer_of, short
+from tinyc.explain.subject import Line, Subject, producer_of, short
 
 Chain = Iterator[Line]
 
