@@ -190,12 +190,11 @@ def core_width(terms: Mapping[int, int], kept: frozenset[int], tile: Tile) -> Di
 def row_of(reads: Sequence[PolyAccess], number: int, shape: Shape) -> Row | None:
     """Return row `number` of reads that move alike, or None where their guards do not bound the row itself."""
     rows = [read.index[number] for read in reads]
-    offsets = [(row - rows[0]).constant for row in rows]
-    if not all(isinstance(offset, int) for offset in offsets):
+    distances = [(row - rows[0]).constant for row in rows]
+    offsets = [distance for distance in distances if isinstance(distance, int)]
+    if len(offsets) < len(rows):
         return None
-    least = min(offsets)  # type: ignore[type-var]
-    spread = max(offsets) - least  # type: ignore[operator, type-var]
-    row = Row(rows[0] + least, shape, spread)  # type: ignore[arg-type]
+    row = Row(rows[0] + min(offsets), shape, max(offsets) - min(offsets))
     bounds = [list(_bounds(read, row.positions, read.index[number])) for read in reads]
     if not any(bounds):
         return row
