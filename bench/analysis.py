@@ -1,6 +1,6 @@
 """How fast the analyses are: the IndexBook and the Poly-View an op, and `can_compute_at` a query. Prints a table.
 
-    .venv/bin/python bench/analysis.py        # bench/results/analysis.txt is one such table
+    .venv/bin/python bench/analysis.py        # bench/results/analysis.txt is what it prints
 
 The graphs are transformer-like (layers of attention, normalisation and a linear network, 8 contractions each) and
 movement-heavy (ten movements to each element-wise op). Times are the least of several runs, each on a graph of its
@@ -9,26 +9,25 @@ the large graph and on the small one.
 """
 
 import json
-import os
 import sys
 import time
 from collections.abc import Callable
 from typing import Any
 
 from analysis_graphs import movements, transformer  # pyright: ignore[reportMissingImports]
-from rich.console import Console
-from rich.table import Table
+from figures import Figures, machine, show  # pyright: ignore[reportMissingImports]
 
-import tinyc
 from tinyc.analysis import axis as axes
 from tinyc.analysis.graphs import main_function
 from tinyc.analysis.index_book import index_book
 from tinyc.analysis.poly_core import can_compute_at
 from tinyc.analysis.poly_view import PolyEdge, poly_view
+from tinyc.analysis.reduction import pattern_of
 from tinyc.importers import tiny_json
 
 SMALL, LARGE = 1_000, 10_000
 RUNS = 3
+PACKAGES = ("islpy", "numba-cuda-mlir", "numpy")
 TILE = 16
 GRAPHS: dict[str, Callable[[int], dict[str, Any]]] = {"transformer": transformer, "movements": movements}
 #: Milliseconds: an op in the IndexBook and in the Poly-View, and a query.
@@ -51,14 +50,28 @@ def milliseconds_an_op(graph: Callable[[int], dict[str, Any]], ops: int, analysi
     return least * 1e3
 
 
+def detections() -> list[float]:
+    """Return the milliseconds that contraction detection takes for each sum of a transformer layer."""
+    module = tiny_json.load(json.dumps(transformer(1)))
+    with module.context:
+        ops = (op.operation for op in main_function(module).regions[0].blocks[0].operations)
+        sums = [op for op in ops if op.name == "tiny.reduce"]
+        return sorted(least_milliseconds(lambda op=op: pattern_of(op)) for op in sums)
+
+
 def query_milliseconds(edge: PolyEdge) -> float:
     """Return the least time that `can_compute_at` takes for an edge, in tiles of 16 along the axes of the target."""
     rows = (axes.positions(row) for row in edge.target.write)
     tile = {edge.target.statement.axes[min(row)]: TILE for row in rows if row}
+    return least_milliseconds(lambda: can_compute_at(edge.source, edge.target, tile))
+
+
+def least_milliseconds(work: Callable[[], Any]) -> float:
+    """Return the least time of the processor that `work` takes."""
     least = float("inf")
     for _ in range(RUNS):
         start = time.process_time()
-        can_compute_at(edge.source, edge.target, tile)
+        work()
         least = min(least, time.process_time() - start)
     return least * 1e3
 
@@ -72,30 +85,22 @@ def queries() -> list[float]:
 
 def main() -> int:
     """Measure everything, print the table, and return 1 if a bound is missed."""
-    table = Table("what", "measured", "bound", "", title=f"tinyc {tinyc.__version__}, {os.cpu_count()} cores")
-    missed = 0
-
-    def row(what: str, value: float, unit: str, bound: float | None = None) -> None:
-        nonlocal missed
-        misses = bound is not None and value > bound
-        missed += misses
-        table.add_row(what, f"{value:.3g} {unit}", f"{bound:g} {unit}" if bound else "", "missed" if misses else "")
-
+    figures = Figures("the analyses")
     for graph, program in GRAPHS.items():
         for name, analysis in ANALYSES.items():
             milliseconds_an_op(program, SMALL // 10, analysis)  # the first run imports modules
             small, large = (milliseconds_an_op(program, ops, analysis) for ops in (SMALL, LARGE))
-            row(f"{name}, {graph}, {SMALL} ops", small, "ms an op", BOUNDS[name])
-            row(f"{name}, {graph}, {LARGE} ops", large, "ms an op", BOUNDS[name])
-            row("the same, large over small", large / small, "×", 2)
-    isl = "islpy" in sys.modules
-    missed += isl
-    table.add_row("isl loaded for that", "yes" if isl else "no", "no", "missed" if isl else "")
+            figures.row(f"{name}, {graph}, {SMALL} ops", small, "ms an op", BOUNDS[name])
+            figures.row(f"{name}, {graph}, {LARGE} ops", large, "ms an op", BOUNDS[name])
+            figures.row("the same, large over small", large / small, "×", 2)
+    found = detections()
+    figures.row(f"pattern_of alone, {len(found)} reductions: median", found[len(found) // 2], "ms")
+    figures.fact("isl loaded for that", "islpy" in sys.modules, expected=False)
     times = queries()
-    row(f"can_compute_at, {len(times)} edges: median", times[len(times) // 2], "ms", QUERY_BOUND)
-    row("can_compute_at: slowest", times[-1], "ms", QUERY_BOUND)
-    Console().print(table)
-    return int(missed > 0)
+    figures.row(f"can_compute_at, {len(times)} edges: median", times[len(times) // 2], "ms", QUERY_BOUND)
+    figures.row("can_compute_at: slowest", times[-1], "ms", QUERY_BOUND)
+    show(machine(PACKAGES), figures.table)
+    return int(figures.missed > 0)
 
 
 if __name__ == "__main__":

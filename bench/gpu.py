@@ -1,27 +1,26 @@
 """How fast the way to the GPU is: from a program to PTX, for one kernel and for many. Prints a table.
 
-    .venv/bin/python bench/gpu.py             # bench/gpu.txt is one such table
+    .venv/bin/python bench/gpu.py             # bench/results/gpu.txt is what it prints
 
 No GPU is needed. Each row has the figure that was measured and the bound it is meant to stay under; times are the least
 of several runs in a warm process.
 """
 
 import functools
-import os
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
+from figures import Figures, machine, show  # pyright: ignore[reportMissingImports]
 
 import tinyc
 from tinyc.model import program_of
 from tinyc.runtime import assembler
 from tinyc.walk import Walk
 
+PACKAGES = ("numba-cuda-mlir",)
 EXAMPLES = Path(__file__).parent.parent / "examples"
 REGIONS = 200
 ARCHITECTURES = ("sm_80", "sm_90a")
@@ -97,28 +96,23 @@ def _linear(k: int, source: str, inner: int, outer: int) -> list[Node]:
 
 def main() -> int:
     """Measure everything, print the table, and return 1 if a bound is missed."""
-    table = Table("what", "measured", "bound", "", title=f"tinyc {tinyc.__version__}, {os.cpu_count()} cores")
-    missed = 0
-
-    def row(what: str, value: float, bound: float | None = None) -> None:
-        nonlocal missed
-        misses = bound is not None and value > bound
-        missed += misses
-        table.add_row(what, f"{value:.3g} s", "" if bound is None else f"{bound:g} s", "missed" if misses else "")
-
+    figures = Figures("from a program to PTX")
     for arch in ARCHITECTURES:
-        row(f"running example, JSON to PTX, {arch}", seconds_to_ptx(EXAMPLES / "gemm_bias_relu.json", arch), 0.5)
+        figures.row(
+            f"running example, JSON to PTX, {arch}", seconds_to_ptx(EXAMPLES / "gemm_bias_relu.json", arch), "s", 0.5
+        )
     program = network(REGIONS)
     for arch in ARCHITECTURES:
-        seconds = seconds_by_layer(program, arch)
-        for layer, value in seconds.items():
-            row(f"{REGIONS} regions, {arch}: {layer}", value)
-        row(f"{REGIONS} regions, {arch}: all", sum(seconds.values()), 20)
+        by_layer = seconds_by_layer(program, arch)
+        for layer, value in by_layer.items():
+            figures.row(f"{REGIONS} regions, {arch}: {layer}", value, "s")
+        figures.row(f"{REGIONS} regions, {arch}: all", sum(by_layer.values()), "s", 20)
     if assembler.find_ptxas() is not None:
         ptx = tinyc.compile(program, target="cuda", arch="sm_90a").text("ptx")
-        row(f"{REGIONS} regions, sm_90a: ptxas on that", _seconds(lambda: assembler.assemble(ptx, "sm_90a")))
-    Console().print(table)
-    return int(missed > 0)
+        seconds = _seconds(lambda: assembler.assemble(ptx, "sm_90a"))
+        figures.row(f"{REGIONS} regions, sm_90a: ptxas on that", seconds, "s")
+    show(machine(PACKAGES), figures.table)
+    return int(figures.missed > 0)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """How fast the PTX simulator is, on one core: instructions, a large product, and what its checks cost. Prints tables.
 
-    .venv/bin/python bench/simulator.py       # bench/simulator.txt is what it prints
+    .venv/bin/python bench/simulator.py       # bench/results/simulator.txt is what it prints
 
 The first table has what was measured and the bound that it is meant to keep; times are the least of several launches,
 and what the checks cost is measured side by side. The second has every case of the corpus (test/simulator/cases.py):
@@ -15,10 +15,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.console import Console
+from figures import Figures, machine, show  # pyright: ignore[reportMissingImports]
 from rich.table import Table
 
-import tinyc
 from tinyc import simulator
 from tinyc.simulator import CHECKS, Module, Report
 
@@ -29,6 +28,7 @@ from case_launch import launch  # pyright: ignore[reportMissingImports]
 from cases import CASES  # pyright: ignore[reportMissingImports]
 from mixed_cases import mixed_case  # pyright: ignore[reportMissingImports]
 
+PACKAGES = ("llvmlite", "numpy")
 #: The mixed kernel as it is measured: CTAs of 8 warps each, and rounds of its loop.
 MIXED_CTAS, MIXED_ROUNDS = 8, 100
 #: Cases of the corpus that are measured by the same measure, besides the mixed kernel; two to twelve warps a CTA.
@@ -80,29 +80,20 @@ def mix(report: Report) -> str:
     return ", ".join(f"{opcode} {share:.0f} %" for opcode, share in shares if share >= 1)
 
 
-def summary() -> tuple[Table, int]:
-    """Return the table of what has a bound, and how many of them are missed."""
-    table = Table("what", "measured", "bound", "", title=f"tinyc {tinyc.__version__}, one core")
-    missed = 0
-
-    def row(what: str, value: float, unit: str, most: float | None = None, least: float | None = None) -> None:
-        nonlocal missed
-        misses = (most is not None and value > most) or (least is not None and value < least)
-        missed += misses
-        bound = f"{most:g} {unit}" if most is not None else f"≥ {least:g} {unit}" if least is not None else ""
-        table.add_row(what, f"{value:.3g} {unit}", bound, "missed" if misses else "")
-
+def summary() -> Figures:
+    """Return the table of what has a bound."""
+    figures = Figures("the simulator")
     mixed = measured(mixed_case(MIXED_CTAS, MIXED_ROUNDS))
     results = {case.name: measured(case, 9) for case in CASES if case.name in COMPARED}
-    row("mixed code, 8 warps a CTA, all checks", mixed.rate / 1000, "k warp-instr/s", least=100)
-    row("GEMM 256×512×256 f16, wgmma tile 128×256×64 (Triton)", results["matmul_wide"].seconds, "s", 15)
-    row("mixed code: all checks over none", mixed.cost, "×", 3)
+    figures.row("mixed code, 8 warps a CTA, all checks", mixed.rate / 1000, "k warp-instr/s", least=100)
+    figures.row("GEMM 256×512×256 f16, wgmma tile 128×256×64 (Triton)", results["matmul_wide"].seconds, "s", 15)
+    figures.row("mixed code: all checks over none", mixed.cost, "×", 3)
     for name, result in results.items():
-        row(f"{name}: all checks over none", result.cost, "×", 3)
+        figures.row(f"{name}: all checks over none", result.cost, "×", 3)
     for name, result in results.items():
-        row(f"{name}, all checks", result.rate / 1000, "k warp-instr/s")
-    table.caption = f"mixed code: {mixed.instructions} warp-instructions: {mix(mixed.report)}"
-    return table, missed
+        figures.row(f"{name}, all checks", result.rate / 1000, "k warp-instr/s")
+    figures.table.caption = f"mixed code: {mixed.instructions} warp-instructions: {mix(mixed.report)}"
+    return figures
 
 
 def by_case() -> Table:
@@ -125,11 +116,9 @@ def main() -> int:
     """Measure everything, print the tables, and return 1 if a bound is missed."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    console = Console(width=120)
-    table, missed = summary()
-    console.print(table)
-    console.print(by_case())
-    return int(missed > 0)
+    figures = summary()
+    show(machine(PACKAGES, "on one core"), figures.table, by_case())
+    return int(figures.missed > 0)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,12 @@
 """How fast the walk is: starting, compiling, large graphs, and the code for the CPU. Prints a table.
 
-    .venv/bin/python bench/walk.py            # bench/walk.txt is one such table
+    .venv/bin/python bench/walk.py            # bench/results/walk.txt is what it prints
 
 Each row has the figure that was measured and the bound it is meant to stay under. Times are the least of several runs,
 because other work on the machine only ever adds to them; ratios are measured side by side in one run.
 """
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -17,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
+from figures import Figures, machine, show  # pyright: ignore[reportMissingImports]
 
 import tinyc
 from tinyc import pipeline
 from tinyc.importers import tiny_json
 
+PACKAGES = ("llvmlite", "numba-cuda-mlir", "numpy")
 EXAMPLES = Path(__file__).parent.parent / "examples"
 LARGE = 10_000
 
@@ -118,29 +117,20 @@ def gemm(size: int) -> tuple[float, float]:
 
 def main() -> int:
     """Measure everything, print the table, and return 1 if a bound is missed."""
-    table = Table("what", "measured", "bound", "", title=f"tinyc {tinyc.__version__}, {os.cpu_count()} cores")
-    missed = 0
-
-    def row(what: str, value: float, unit: str, bound: float | None = None) -> None:
-        nonlocal missed
-        misses = bound is not None and value > bound
-        missed += misses
-        shown = "" if bound is None else f"{bound:g} {unit}".rstrip()
-        table.add_row(what, f"{value:.3g} {unit}".rstrip(), shown, "missed" if misses else "")
-
-    row("tinyc-opt, cold, 20 lines", cold_start(), "s", 0.6)
-    row("running example, JSON to callable, warm", json_to_callable(), "s", 0.5)
+    figures = Figures("the walk")
+    figures.row("tinyc-opt, cold, 20 lines", cold_start(), "s", 0.6)
+    figures.row("running example, JSON to callable, warm", json_to_callable(), "s", 0.5)
     large_graph(LARGE // 10)  # the first run imports modules
     half, whole = large_graph(LARGE // 2), large_graph(LARGE)
     for step, seconds in whole.items():
-        row(f"{LARGE} element-wise ops: {step}", seconds, "s")
-    row(f"{LARGE} element-wise ops: all", sum(whole.values()), "s", 10)
-    row("the same, over that of half as many ops", sum(whole.values()) / sum(half.values()), "×", 2.5)
+        figures.row(f"{LARGE} element-wise ops: {step}", seconds, "s")
+    figures.row(f"{LARGE} element-wise ops: all", sum(whole.values()), "s", 10)
+    figures.row("the same, over that of half as many ops", sum(whole.values()) / sum(half.values()), "×", 2.5)
     ours, numpys = gemm(512)
-    row("GEMM f32 512³ on the CPU", ours, "s", 2)
-    row("the same, over numpy's time", ours / numpys, "×")
-    Console().print(table)
-    return int(missed > 0)
+    figures.row("GEMM f32 512³ on the CPU", ours, "s", 2)
+    figures.row("the same, over numpy's time", ours / numpys, "×")
+    show(machine(PACKAGES), figures.table)
+    return int(figures.missed > 0)
 
 
 if __name__ == "__main__":
