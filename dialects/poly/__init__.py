@@ -12,5 +12,5 @@ is verified against the recomputed one, and never consumed.
         write = "[M] -> { Y[m] -> Y[m] }", accesses = ["[M] -> { Y[m] -> X[m] }"],
         attrs = {element = "f32", op = "relu"}} : () -> ()
       omp.terminator
-    }) {function = @main, outputs = ["Y"]} : () -> ()
+    }) {elements = {X = "f32"}, function = @main, outputs = ["Y"]} : () -> ()
 """

@@ -12,7 +12,7 @@ from tinyc.analysis.axis import AxisExpr
 from tinyc.analysis.extents import Dim, ExtentError
 from tinyc.analysis.isl_notation import Bound, NotReadable, Relation, read
 from tinyc.analysis.movement import Guard
-from tinyc.analysis.poly_block import NonScopTensor, PolyAccess, PolyBlock, excess
+from tinyc.analysis.poly_block import NonScopTensor, PolyAccess, PolyBlock, PolyItem, excess, with_producers
 from tinyc.analysis.poly_edge import KINDS, edges_of
 from tinyc.analysis.poly_view import PolyView
 from tinyc.analysis.statement import Statement
@@ -25,13 +25,13 @@ def decode_view(op: Any) -> PolyView:
     """Return what a verified `poly.view` says; its edges follow from its blocks, and must be those that it lists."""
     function = op.operation.attributes["function"].value
     members = body_of(op)
-    items = tuple(decode_item(each) for each in members if each.operation.name != "poly.edge")
+    items = with_producers(decode_item(each) for each in members if each.operation.name != "poly.edge")
     edges = edges_of([item for item in items if isinstance(item, PolyBlock)])
     listed = [_listed(each) for each in members if each.operation.name == "poly.edge"]
     expected = [(edge.source.name, edge.target.name, *(len(edge.of(kind)) for kind in KINDS)) for edge in edges]
     if listed != expected:
         raise _malformed(f"the view of @{function} lists the edges {listed}; its blocks give {expected}")
-    return PolyView(function, items, edges, _names(op, "outputs"))
+    return PolyView(function, items, edges, _names(op, "outputs"), plain(op.operation.attributes["elements"]))
 
 
 def _listed(op: Any) -> tuple[str | int, ...]:
@@ -43,7 +43,7 @@ def _names(op: Any, attribute: str) -> tuple[str, ...]:
     return tuple(each.value for each in op.operation.attributes[attribute])
 
 
-def decode_item(op: Any) -> PolyBlock | NonScopTensor:
+def decode_item(op: Any) -> PolyItem:
     """Return the item that a `poly.block` or a `poly.non_scop` stands for."""
     attributes = op.operation.attributes
     if op.operation.name == "poly.non_scop":
@@ -79,7 +79,7 @@ def read_block(op: Any) -> PolyBlock:
         PolyAccess(each.tensor or "", each.index, found) for each, found in zip(relations, guards, strict=True)
     )
     for access in accesses:
-        if (reason := excess(access)) is not None:
+        if (reason := excess(access, statement.shape)) is not None:
             code, _, counts = reason.partition(": ")
             raise TinycError(code, f"'{name}': {counts}")
     return PolyBlock(attributes["kind"].value, statement, write.index, accesses, element, values, buffer)

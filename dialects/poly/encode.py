@@ -2,17 +2,19 @@
 
 from typing import Any
 
+from tinyc.analysis.poly_block import NonScopTensor, PolyItem
 from tinyc.analysis.poly_edge import KINDS, PolyEdge
-from tinyc.analysis.poly_view import NonScopTensor, PolyBlock, PolyView
+from tinyc.analysis.poly_view import PolyView
 from tinyc.mlir import ir
 
 
 def encode_view(view: PolyView) -> dict[str, Any]:
     """Return the attributes of the `poly.view` of a view."""
-    return {"function": ir.FlatSymbolRefAttr.get(view.function), "outputs": _attribute(view.outputs)}
+    function = ir.FlatSymbolRefAttr.get(view.function)
+    return {"elements": _attribute(view.elements), "function": function, "outputs": _attribute(view.outputs)}
 
 
-def encode_item(item: PolyBlock | NonScopTensor) -> tuple[str, dict[str, Any]]:
+def encode_item(item: PolyItem) -> tuple[str, dict[str, Any]]:
     """Return the name and the attributes of the op that stands for an item of a view."""
     if isinstance(item, NonScopTensor):
         values = {"name": item.name, "reason": item.reason, "reads": item.reads}

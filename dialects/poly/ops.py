@@ -32,9 +32,11 @@ class _PolyOp(Poly.Operation):
 class ViewOp(_PolyOp, name="view"):
     """The blocks and Non-SCoP tensors of the function named `function`, in program order, then the edges.
 
-    `outputs` are the tensors that the function returns, in that order.
+    `elements` has the element types of the tensors that no block makes; `outputs` are the tensors that the function
+    returns, in that order.
     """
 
+    elements: Any
     function: Any
     outputs: ir.ArrayAttr
     body: ext.Region

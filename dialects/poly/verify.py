@@ -15,6 +15,7 @@ from tinyc.analysis.poly_view import PolyBlock, PolyView, poly_view
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.poly.decode import read_block
 from tinyc.dialects.poly.encode import encode_edge, encode_item, encode_view
+from tinyc.dialects.tiny.types import ELEMENTS
 from tinyc.dialects.tiny.verify import functions
 from tinyc.mlir import body_of, ir
 
@@ -72,9 +73,16 @@ def _is_texts(attribute: Any) -> bool:
     return isinstance(attribute, ir.ArrayAttr) and all(isinstance(item, ir.StringAttr) for item in attribute)
 
 
+def _is_element(attribute: Any) -> bool:
+    return isinstance(attribute, ir.StringAttr) and attribute.value in ELEMENTS
+
+
 def _check_view(op: Any) -> None:
     if not isinstance(op.operation.attributes["function"], ir.FlatSymbolRefAttr):
         raise TinycError("InvalidAttribute", "needs the name of a function, function = @main")
+    elements = op.operation.attributes["elements"]
+    if not isinstance(elements, ir.DictAttr) or not all(_is_element(each.attr) for each in elements):
+        raise TinycError("InvalidAttribute", f"'elements' is {elements}, not element types by the names of tensors")
     if len(op.operation.regions) != 1 or len(op.operation.regions[0].blocks) > 1:
         raise TinycError("InvalidAttribute", "must have one region of one block")
     for each in body_of(op):

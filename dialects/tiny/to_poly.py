@@ -37,7 +37,7 @@ class TinyToPoly(Pass):
             write = "{ v0[i0] -> v0[i0] }", accesses = ["{ v0[i0] -> x[i0] }"],
             attrs = {element = "f32", op = "relu"}} : () -> ()
           omp.terminator
-        }) {function = @main, outputs = ["v0"]} : () -> ()
+        }) {elements = {x = "f32"}, function = @main, outputs = ["v0"]} : () -> ()
     Source: specification 000 §1.4 and §3, 002 §3.
     """
 

@@ -22,7 +22,11 @@ _LAYERS = tuple(dict.fromkeys(name for target in WALKS for name in names_of(targ
 
 def read(argv: Sequence[str]) -> argparse.Namespace:
     """Return what `argv` asks for."""
-    return _parser().parse_args(argv)
+    parser = _parser()
+    arguments = parser.parse_args(argv)
+    if arguments.command == "explain" and arguments.tile is not None and arguments.edge is None:
+        parser.error("argument --tile: it cuts the block that an edge leads to; give --edge FROM TO, too")
+    return arguments
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -80,6 +84,7 @@ def _add_explained(parser: argparse.ArgumentParser) -> None:
     one.add_argument("--access", metavar="VALUE", help="how a value reads, movement by movement")
     one.add_argument("--block", metavar="NAME", help="what a statement computes, and why it is of its kind")
     one.add_argument("--edge", nargs=2, metavar=("FROM", "TO"), help="the dependences between two blocks")
+    parser.add_argument("--tile", type=_tile, metavar="m=16,n=32", help="with --edge: sizes of axes of TO's tile")
 
 
 def _add_kernel(parser: argparse.ArgumentParser) -> None:
@@ -127,11 +132,20 @@ def _add_inputs(parser: argparse.ArgumentParser) -> None:
 
 
 def _bind(text: str) -> dict[str, int]:
+    return _sizes(text, "SYMBOL")
+
+
+def _tile(text: str) -> dict[str, int]:
+    return _sizes(text, "AXIS")
+
+
+def _sizes(text: str, what: str) -> dict[str, int]:
+    """Return sizes by name: `m=16,n=32`."""
     sizes: dict[str, int] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not name or not equals or not _is_number(value, 19):
-            raise argparse.ArgumentTypeError(f"{part!r} does not read as SYMBOL=SIZE")
+            raise argparse.ArgumentTypeError(f"{part!r} does not read as {what}=SIZE")
         if name in sizes:
             raise argparse.ArgumentTypeError(f"{name!r} is given twice")
         sizes[name] = int(value)

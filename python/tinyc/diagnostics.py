@@ -81,6 +81,8 @@ REMARKS = {
 
 #: A message may have several lines.
 LINES = "\n\t"
+#: How many names a message lists.
+_SHOWN_NAMES = 40
 
 
 def printable(text: str, kept: str = "") -> str:
@@ -89,12 +91,13 @@ def printable(text: str, kept: str = "") -> str:
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
-    """Return the end of a message about an unknown name: the names that are like it, or all of them."""
+    """Return the end of a message about an unknown name: the names that are like it, or all (the first of many)."""
     names = list(known)
     close = difflib.get_close_matches(name, names)
     if close:
         return f"; did you mean {' or '.join(repr(each) for each in close)}?"
-    return f"; there are {', '.join(names)}" if names else "; there are none"
+    more = f", … ({len(names)} in all)" if len(names) > _SHOWN_NAMES else ""
+    return f"; there are {', '.join(names[:_SHOWN_NAMES])}{more}" if names else "; there are none"
 
 
 def _escaped(character: str) -> str:

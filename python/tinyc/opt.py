@@ -6,15 +6,17 @@ passes.
 """
 
 import argparse
+import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TextIO
 
 from tinyc import dialects, expectations, guards, opt_arguments, passes, pipeline, process, reproducer, text
 from tinyc.diagnostics import LINES, Remark, TinycError, Where, collect_remarks, printable
+from tinyc.importers.json_text import first_character
 from tinyc.instruments import PrintIr, Statistics, Timing
 from tinyc.mlir import PROVIDER, context
 from tinyc.passes import Pass
@@ -93,7 +95,7 @@ class _Job:
     def _transform(self, source: str) -> str:
         arguments, timing = self.arguments, self.timing
         with timing.phase("Parser"):
-            module = text.parse(source, arguments.input)
+            module = _parsed(source, arguments.input)
             passes.verify_contracts(module)
         if arguments.verify_roundtrip:
             _check_roundtrip(module, arguments.input)
@@ -138,6 +140,25 @@ def _write(name: str, content: str) -> None:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise TinycError("UnreadableFile", f"cannot write '{name}': {reason}") from None
+
+
+def _parsed(source: str, filename: str) -> Any:
+    """Return the module that `source` means.
+
+    Raises:
+        TinycError: it is no IR; where it is JSON, with a note on how to make IR of a program.
+    """
+    try:
+        return text.parse(source, filename)
+    except IrError as error:
+        if first_character(source) not in ("{", "[") or "{-#" in source:  # which opens the resources of IR
+            raise
+        program = shlex.quote(filename) if filename.endswith(".json") else "program.json"
+        hint = f"the input is JSON; 'tinyc compile {program} --dump=tiny' makes IR of a program, in tinyc-dump/"
+        note = Diagnostic("note", Where(file=filename), hint)
+        first, *rest = error.diagnostics
+        error.diagnostics = (replace(first, notes=(*first.notes, note)), *rest)
+        raise
 
 
 def _split(source: str) -> Iterator[str]:

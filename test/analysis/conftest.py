@@ -1,6 +1,6 @@
-"""Makes importable what several tests of this folder share: pytest's import mode adds no path."""
+"""Makes importable what several tests of this folder share, and the strategies: pytest's import mode adds no path."""
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent)]

@@ -52,6 +52,28 @@ def test_softmax_is_legal_by_rows_and_not_by_elements(shape):
     assert found.witness.text in found.reason
 
 
+def test_a_maximum_is_not_legal_by_elements_when_an_element_wise_op_is_between():
+    p = Program(x="f32 64 128")
+    most = p.op("reduce", p.relu(p["x"], name="r"), op="max", axes=(1,), element="f32", name="most")
+    wide = p.expand(p.reshape(most, shape="64 1"), shape="64 128", broadcast_dimensions=(0, 1))
+    items = items_of(p.result(p.sub(p["x"], wide, name="y")))
+    assert can_compute_at(items["most"], items["y"], {"i0": 16}).ok
+    found = can_compute_at(items["most"], items["y"], {"i0": 16, "i1": 16})
+    assert (found.ok, found.verdict) == (False, "illegal")
+    assert "of 'x', which a tile of 'y' holds 16 of" in found.reason
+
+
+def test_a_mean_is_an_element_wise_op_after_its_sum():
+    p = Program(x="f32 64 128")
+    total = p.sum(p["x"], 1, name="total")
+    mean = p.mul(total, total, name="mean")  # any function of the sum alone
+    wide = p.expand(p.reshape(mean, shape="64 1"), shape="64 128", broadcast_dimensions=(0, 1))
+    items = items_of(p.result(p.sub(p["x"], wide, name="y")))
+    assert can_compute_at(items["total"], items["mean"], {"i0": 16}).ok
+    found = can_compute_at(items["mean"], items["y"], {"i0": 16, "i1": 16})
+    assert (found.ok, found.recompute) == (True, 8)
+
+
 def test_the_smallest_tile_of_a_softmax_is_a_row():
     items = items_of(softmax("64 128"))
     assert dict(can_compute_at(items["most"], items["d"]).tile) == {"i0": 1, "i1": 128}
@@ -142,8 +164,8 @@ def test_a_tile_names_axes_that_exist():
     items = items_of(gemm_bias_relu())
     with pytest.raises(ValueError, match="has an axis q"):
         can_compute_at(items["Y_fp32"], items["Yb"], {"q": 8})
-    for size in (0, 1.5, "8", True):
-        with pytest.raises(ValueError, match="no positive whole number"):
+    for size in (0, 1.5, "8", True, 2**31):
+        with pytest.raises(ValueError, match="no whole number in 1"):
             can_compute_at(items["Y_fp32"], items["Yb"], {"m": size})
 
 

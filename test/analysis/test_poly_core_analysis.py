@@ -86,7 +86,20 @@ def test_the_running_example_has_two_common_loops_and_one_sum():
     assert [set(loop.values()) for loop in found.loops] == [{"m"}, {"n"}]
     assert found.reduce["Y_fp32"] == ("k",)
     assert {buffer.buffer for buffer in found.buffers.values()} == {"reg"}
-    assert found.is_affine
+    assert not found.not_affine
+
+
+def test_a_tile_of_an_axis_that_no_block_has_is_refused():
+    with pytest.raises(ValueError, match="no block has an axis 'j'; there are m, n, k"):
+        analysis_of(gemm_bias_relu(), {"m": 128, "j": 64})
+    with pytest.raises(ValueError, match="no block has an axis 'm'; there are none"):
+        analyze([], {"m": 128})
+
+
+@pytest.mark.parametrize("size", [0, -1, 1.5, True])
+def test_a_tile_that_is_no_positive_whole_number_is_refused(size):
+    with pytest.raises(ValueError, match=f"tile {size} of axis m of 'Yb' is no whole number in 1"):
+        analysis_of(gemm_bias_relu(), {"m": size})
 
 
 def test_a_scan_is_not_parallel_along_its_axis():
@@ -103,10 +116,10 @@ def test_composition_that_is_too_complicated_names_the_block_and_the_counts():
         row = axes.floordiv(i * 2 + 1, divisor, (size,))
         blocks.append(block(f"b{number}", "i", (size,), read(tensor, row)))
         tensor = f"b{number}"
-    assert analyze(blocks[:2]).is_affine
+    assert not analyze(blocks[:2]).not_affine
     found = analyze(blocks)
-    reason = "ExcessivePiecewise: the access to 'x' has 4 floor divisions inside each other (limit 3)"
-    assert found.not_affine == {"b3": reason}
+    counts = "pad guards 0 of 16, pieces 1 of 32, floor divisions 4 of 8, their nesting 4 of 3"
+    assert found.not_affine == {"b3": f"ExcessivePiecewise: the access to 'x' is over a limit: {counts}"}
 
 
 # --- Tails ------------------------------------------------------------------------------------------------------------
@@ -177,12 +190,20 @@ def test_the_padded_pitch_has_no_conflicts_and_is_the_least(pattern, pitch):
 
 
 def test_operands_in_16_bits_are_read_by_ldmatrix():
-    found = analysis_of(gemm_bias_relu(), TILE, elements={"X": "f16", "W": "f16"})
+    found = analysis_of(gemm_bias_relu(), TILE)
     assert {(hint.tensor, hint.pattern, hint.pitch_bytes, hint.ways) for hint in found.banks} == {
         ("X", "ldmatrix", 64, 4),
         ("W", "ldmatrix", 128, 8),
     }
     assert "144" in next(hint.remedy for hint in found.banks if hint.tensor == "W")
+
+
+def test_blocks_alone_take_the_element_types_of_what_no_block_makes_from_the_caller():
+    program = gemm_bias_relu()
+    with context():
+        view = poly_view(program.function)
+    assert analyze(view.blocks, TILE).banks == ()
+    assert analyze(view.blocks, TILE, elements=view.elements).banks == analyze(view, TILE).banks
 
 
 @pytest.mark.parametrize(

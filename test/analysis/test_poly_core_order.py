@@ -1,6 +1,7 @@
 """The order inside of tiles: closed forms against isl, and both against looking at every instance."""
 
 import itertools
+from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -118,6 +119,59 @@ def test_a_scan_is_legal_where_its_axis_is_whole(length, size, reverse, offset):
     found = order_at(x, running, running.accesses, {"i": size})
     assert found.verdict == ("ok" if size >= length else "illegal")
     assert size >= length or is_needed(x, running, found.witness)
+
+
+def through(tensor, below, *index, within=()):
+    """Return a read of a tensor that a block makes."""
+    return replace(read(tensor, *index, within=within), producer=below)
+
+
+@settings(max_examples=60, derandomize=True, deadline=None)
+@given(st.integers(1, 4), st.integers(1, 6), st.integers(1, 7), st.booleans(), st.booleans())
+def test_element_wise_blocks_between_a_tensor_and_its_readers_are_looked_through(rows, columns, size, left, right):
+    shape = (rows, columns)
+    m, n = axes_of(shape)
+    first = block("first", "m n", shape, read("x", m, n))
+    second = block("second", "m n", shape, through("first", first, m, n))
+    mine = through("second", second, m, n) if left else read("x", m, n)
+    other = through("first", first, m, n) if right else read("x", m, n)
+    most = block("most", "m n", shape, mine, reduced="n")
+    y = block("y", "m n", shape, other, read("most", m))
+    expected = size >= columns
+    assert same_verdict(most, y, {"n": size}, expected) != "unproved"
+
+
+def test_what_some_read_of_a_tile_holds_need_not_be_held_by_all():
+    shape = (4, 8, 8)
+    m, n, k = axes_of(shape)
+    most = block("most", "m n", shape[:2], read("x", *axes_of(shape[:2])), reduced="n")
+    y = block("y", "m n k", shape, read("x", m, n), read("x", m, k), read("most", m), reduced="k")
+    assert can_compute_at(most, y, {"m": 2, "n": 2}).ok
+    assert not can_compute_at(most, y, {"m": 2, "n": 2, "k": 2}).ok
+
+
+def test_a_tile_need_not_hold_what_the_guards_of_a_reduction_leave_out():
+    shape = (4, 8)
+    m, n = axes_of(shape)
+    most = block("most", "m n", shape, read("x", m, n, within=((1, 4),)), reduced="n")
+    y = block("y", "m n", shape, read("x", m, n - axes.floordiv(n, 4, shape) * 4), read("most", m))
+    assert can_compute_at(most, y, {"n": 4}).ok
+    assert can_compute_at(most, y, {"n": 2}).verdict == "illegal"
+    every = block("every", "m n", shape, read("x", m, n), reduced="n")
+    y = block("y", "m n", shape, *y.accesses[:1], read("every", m))
+    assert can_compute_at(every, y, {"n": 4}).verdict == "illegal"
+
+
+def test_too_many_reads_through_element_wise_blocks_are_unproved():
+    shape = (4, 70)
+    m, n = axes_of(shape)
+    wide = block("wide", "m n", shape, *(read(f"x{k}", m, n) for k in range(70)))
+    most = block("most", "m n", shape, through("wide", wide, m, n), reduced="n")
+    y = block("y", "m n", shape, read("wide", m, n), read("most", m))
+    found = can_compute_at(most, y, {"n": 2})
+    assert (found.ok, found.verdict) == (False, "unproved")
+    assert "more than 64" in found.reason
+    assert can_compute_at(most, y, {"m": 2}).ok, "no reduction is cut"
 
 
 def test_the_witness_of_a_scan_continues_what_another_tile_made():

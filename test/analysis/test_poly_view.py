@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from movement_chains import random_chain
+from test_scan import FORMS, cumulative
 from tiny_programs import Program, gemm_bias_relu
 
 from tinyc.analysis import extents
@@ -142,7 +143,9 @@ def test_a_chain_that_is_too_much_for_one_access_is_materialised_in_between():
     view = view_of(p.result(p.neg(pads(p["x"], 40, p), name="y")))
     first, *rest = view.blocks
     assert [block.kind for block in view.blocks] == ["movement_affine"] * (len(view.blocks) - 1) + ["ewise"]
-    assert "ExcessivePiecewise: 17 pad guards (limit 16)" in first.attributes["materialized"]
+    counts = "pad guards 16 of 16, pieces 33 of 32, floor divisions 0 of 8, their nesting 0 of 3"
+    reason = f"ExcessivePiecewise: the access through '{first.name}' is over a limit: {counts}"
+    assert first.attributes["materialized"] == reason
     assert [access.tensor for access in rest[-1].accesses] == [view.blocks[-2].name]
 
 
@@ -150,7 +153,8 @@ def test_an_access_that_is_too_much_by_itself_is_a_tensor_with_its_counts():
     p = Program(x="f32 " + "2 " * 17)
     p.result(p.neg(p.pad(p["x"], lo=(1,) * 17, hi=(1,) * 17, value=0.0), name="y"))
     (tensor,) = view_of(p).items
-    reason = "ExcessivePiecewise: the access to 'x' has 17 pad guards (limit 16)"
+    counts = "pad guards 17 of 16, pieces 35 of 32, floor divisions 0 of 8, their nesting 0 of 3"
+    reason = f"ExcessivePiecewise: the access to 'x' is over a limit: {counts}"
     assert tensor == NonScopTensor("y", reason, ("x",))
 
 
@@ -218,27 +222,18 @@ def test_windows_of_a_convolution():
     assert attributes["affine_offsets"] == [{"operand": "lhs", "axis": 1, "outer": "i2", "kernel": "i3", **numbers}]
 
 
-SCANS = [  # pad before, pad after, reverse, exclusive
-    (4, 0, False, False),
-    (0, 4, True, False),
-    (5, -1, False, True),
-    (-1, 5, True, True),
-]
+def scanned(before: int, after: int, value: float = 0.0, op: str = "sum") -> PolyBlock:
+    """Return the block of a cumulative reduction along the last axis of x [3, 5] (specification 003)."""
+    p = Program(x="f64 3 5")
+    with context():
+        total = cumulative(p, p["x"], before, after, value, op)
+    (block,) = view_of(p.result(total)).blocks
+    return block
 
 
-def cumulative(before: int, after: int, value: float = 0.0, op: str = "sum") -> Program:
-    """A cumulative reduction along the last axis of x [3, 5] (specification 003)."""
-    p = Program(x="f32 3 5")
-    x = p.pad(p["x"], lo=(0, max(before, 0)), hi=(0, max(after, 0)), value=value)
-    length = 5 + max(before, 0) + max(after, 0)
-    x = p.shrink(x, lo=(0, max(-before, 0)), hi=(3, length - max(-after, 0)), step=(1, 1))
-    windows = p.pool(x, kernel=(5,), stride=(1,), dilation=(1,))
-    return p.result(p.op("reduce", windows, op=op, axes=(2,), element="f32", name="y"))
-
-
-@pytest.mark.parametrize(("before", "after", "reverse", "exclusive"), SCANS)
+@pytest.mark.parametrize(("before", "after", "reverse", "exclusive"), FORMS)
 def test_cumulative_reductions_are_scans(before, after, reverse, exclusive):
-    block = block_of(cumulative(before, after), "y")
+    block = scanned(before, after)
     assert block.kind == "scan"
     assert block.attributes["axis"] == 1
     assert (block.attributes["reverse"], block.attributes["exclusive"]) == (reverse, exclusive)
@@ -248,11 +243,11 @@ def test_cumulative_reductions_are_scans(before, after, reverse, exclusive):
     ("value", "op", "kind"), [(0.0, "max", "reduce"), (-np.inf, "max", "scan"), (1.0, "prod", "scan")]
 )
 def test_a_scan_is_padded_with_the_neutral_element(value, op, kind):
-    assert block_of(cumulative(4, 0, value, op), "y").kind == kind
+    assert scanned(4, 0, value, op).kind == kind
 
 
 def test_a_sliding_sum_is_no_scan():
-    assert block_of(cumulative(2, 2), "y").kind == "reduce"
+    assert scanned(2, 2).kind == "reduce"
 
 
 def test_names_are_made_isl_identifiers():

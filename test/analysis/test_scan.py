@@ -14,7 +14,7 @@ from tinyc.dialects.tiny.attributes import tensor_type
 from tinyc.executors import reference
 from tinyc.mlir import context
 
-SYMBOLS = {"B": 3}
+SYMBOLS = {"B": 3, "M": 4}
 
 
 def detect(program: Program) -> Scan | Rejected:
@@ -114,6 +114,32 @@ def test_a_mask_on_another_axis_stays_with_the_element():
     found = detect(p.result(total))
     assert isinstance(found, Scan)
     assert [str(guard) for guard in found.element.guards] == ["0 <= i0 - 1 < 3 else 0.0"]
+
+
+def windows_of_symbolic_length(p: Program, length: str, before: int):
+    """Sum, for each i of x ``[M, 5]``, `length` elements from ``i - before`` on, as far as they are inside."""
+    x = p.pad(p["x"], lo=(0, before), hi=(0, 20), value=0.0)
+    windows = p.pool(x, kernel=(16,), stride=(1,), dilation=(1,))
+    windows = p.shrink(windows, lo=(0, 0, 0), hi=(extents.symbol("M"), 5, extents.parse(length)), step=(1, 1, 1))
+    return p.sum(windows, 2, element="f64")
+
+
+def test_windows_that_reach_the_end_at_any_size_are_a_scan_from_there_on():
+    p = Program(x="f64 M 5")
+    check(p, windows_of_symbolic_length(p, "M + 5", 0), 1, True, False)
+
+
+@pytest.mark.parametrize(
+    ("length", "before", "positions"), [("M", 4, "i1 - 4 to i1 + M - 5"), ("M + 4", 0, "i1 to i1 + M + 3")]
+)
+def test_windows_of_which_no_size_says_that_they_reach_the_end_are_none(length, before, positions):
+    """Of ``M + 4`` elements the first may take all from it on, but not where M may be 0."""
+    p = Program(x="f64 M 5")
+    windows_of_symbolic_length(p, length, before)
+    found = detect(p)
+    assert isinstance(found, Rejected)
+    assert found.code == Reason.NOT_ALL_ELEMENTS
+    assert found.reason == f"element i1 takes the positions {positions} of 5, not all up to it or from it on"
 
 
 def _sliding(p):

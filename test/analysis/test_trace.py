@@ -113,16 +113,3 @@ def test_a_guard_that_another_implies_stays_where_its_zero_has_another_sign():
         access = trace(outer)
     assert isinstance(access, Access)
     assert [str(guard) for guard in access.guards] == ["0 <= i0 - 1 < M + 1 else 0.0", "0 <= i0 - 2 < M else -0.0"]
-
-
-def test_an_access_over_a_limit_says_at_which_op_and_how_much():
-    p = Program(x="f64 M")
-    value = p["x"]
-    for number in range(17):
-        value = p.shrink(value, lo=(0,), hi=(shape_of(value)[0] - 2,), step=(1,))
-        value = p.pad(value, lo=(1,), hi=(1,), value=float(number))
-    with context():
-        found = trace(value)
-    assert isinstance(found, NonScop)
-    assert found.op.name == "tiny.pad"
-    assert found.reason == "ExcessivePiecewise: 17 pad guards (limit 16)"

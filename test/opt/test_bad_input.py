@@ -1,6 +1,7 @@
 """No input of `tinyc-opt` ends in a crash, a hang or a traceback: a message, and exit status 1."""
 
 import io
+import shlex
 import subprocess
 import sys
 
@@ -105,6 +106,25 @@ def test_nesting_within_the_limit_is_read(monkeypatch, capsys):
 def test_an_unreadable_file_is_an_error(capsys, name):
     assert opt.main([name]) == 1
     assert "TC308 UnreadableFile" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "written"), [("gemm.json", "{}"), ("a program.json", "// of two\n[]"), ("gemm.mlir", '{"uops": []}')]
+)
+def test_json_is_an_error_that_says_how_to_make_ir_of_it(capsys, tmp_path, name, written):
+    path = tmp_path / name
+    path.write_text(written)
+    assert opt.main([str(path)]) == 1
+    shown = shlex.quote(str(path)) if name.endswith(".json") else "program.json"
+    hint = f"note: the input is JSON; 'tinyc compile {shown} --dump=tiny' makes IR of a program, in tinyc-dump/\n"
+    assert capsys.readouterr().err.endswith(hint)
+
+
+def test_resources_are_no_json(monkeypatch, capsys):
+    assert run(monkeypatch, capsys, b'{-# dialect_resources: {builtin: {a: "0x08000000"}} #-}') == (0, "")
+    status, stderr = run(monkeypatch, capsys, b'{-# dialect_resources: {builtin: {a: "0x08000000" #-}')
+    assert status == 1
+    assert "JSON" not in stderr
 
 
 def test_an_unwritable_output_is_an_error(monkeypatch, capsys, tmp_path):

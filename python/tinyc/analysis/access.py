@@ -12,18 +12,16 @@ from typing import Any
 
 from tinyc.analysis import axis as axes
 from tinyc.analysis import extents
-from tinyc.analysis.axis import AxisExpr, Index, Shape
+from tinyc.analysis.axis import Index, Shape
 from tinyc.analysis.axis_arguments import axis_arguments
 from tinyc.analysis.extents import ExtentError
-from tinyc.analysis.limits import MAX_DIVISIONS, MAX_GUARDS, MAX_NESTING
+from tinyc.analysis.limits import Excess, excess, overflow
 from tinyc.analysis.movement import Guard, NotAffine, Read, exact, read
 from tinyc.dialects.tiny.attributes import arguments, tensor_type
 from tinyc.dialects.tiny.infer import MOVEMENT
 
 #: The axes of each dimension of a value, where some are split (`splits.Splits.of`).
 DimAxes = Callable[[Any], tuple[Shape, ...]]
-
-_MAX_COEFFICIENT = 2**62
 
 _MOVEMENTS = frozenset(f"tiny.{name}" for name in MOVEMENT)
 
@@ -39,10 +37,19 @@ class Access:
 
 @dataclass(frozen=True)
 class NonScop:
-    """The op at which a chain of movements stops being quasi-affine, and why."""
+    """The op at which a chain of movements stops being quasi-affine, and why: in words, or what is too much."""
 
     op: Any
-    reason: str
+    cause: str | Excess
+
+    @property
+    def reason(self) -> str:
+        """Why, in words that do not depend on names, which do not survive as text."""
+        return self.about(self.op.name)
+
+    def about(self, name: str) -> str:
+        """Return the reason, with `name` for the op's result."""
+        return self.cause if isinstance(self.cause, str) else self.cause.of(f"the access through '{name}'")
 
 
 @functools.lru_cache(maxsize=4096)
@@ -106,9 +113,10 @@ def extend(
         except ExtentError as error:
             return access, NonScop(op, str(error))
         alone = access.map == identity(domain) and not access.guards
-        excess = _too_large(step.index, guards) if alone else _excess(step.index, guards)
-        if excess is not None:
-            return access, NonScop(op, excess)
+        # One movement alone is never too complicated: there is nothing to cut.
+        too_much = overflow(step.index, guards) if alone else excess(step.index, guards, domain)
+        if too_much is not None:
+            return access, NonScop(op, too_much)
         access = Access(operand, step.index, guards)
 
 
@@ -158,36 +166,3 @@ def _implies(inner: Guard, outer: Guard) -> bool:
         return False
     offset = distance.constant
     return extents.is_nonnegative(offset) and extents.is_nonnegative(outer.size - inner.size - offset)
-
-
-@functools.lru_cache(maxsize=1 << 14)
-def _excess(index: Index, guards: tuple[Guard, ...]) -> str | None:
-    """Return why an access of several movements is too complicated, or None; one movement alone is never."""
-    if len(guards) > MAX_GUARDS:
-        return f"ExcessivePiecewise: {len(guards)} pad guards (limit {MAX_GUARDS})"
-    expressions = (*index, *(guard.expression for guard in guards))
-    divisions = frozenset().union(*(axes.divisions(expression) for expression in expressions))
-    if len(divisions) > MAX_DIVISIONS:
-        return f"ExcessivePiecewise: {len(divisions)} floor divisions (limit {MAX_DIVISIONS})"
-    depth = max((axes.nesting(expression) for expression in expressions), default=0)
-    if depth > MAX_NESTING:
-        return f"ExcessivePiecewise: floor divisions nested {depth} deep (limit {MAX_NESTING})"
-    return _too_large(index, guards)
-
-
-@functools.lru_cache(maxsize=1 << 14)
-def _too_large(index: Index, guards: tuple[Guard, ...]) -> str | None:
-    """Return a message where a coefficient or divisor leaves what 64-bit index arithmetic can hold."""
-    expressions = [*index, *(guard.expression for guard in guards)]
-    expressions += [division.numerator for row in expressions for division in axes.divisions(row)]
-    if any(_is_large(expression) for expression in expressions):
-        return f"ExcessivePiecewise: a coefficient of {_MAX_COEFFICIENT} or more"
-    return None
-
-
-def _is_large(expression: AxisExpr) -> bool:
-    numbers = [coefficient for _, coefficient in expression.terms]
-    numbers += [atom.divisor for atom, _ in expression.terms if isinstance(atom, axes.FloorDiv)]
-    number = expression.constant
-    numbers += [number] if isinstance(number, int) else [coefficient for _, coefficient in number.terms]
-    return any(abs(number) >= _MAX_COEFFICIENT for number in numbers)

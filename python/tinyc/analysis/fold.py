@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 from tinyc.analysis import axis as axes
 from tinyc.analysis import extents
-from tinyc.analysis.access import Access, DimAxes, shape_of, trace_affine
+from tinyc.analysis.access import Access, DimAxes, shape_of
 from tinyc.analysis.axis import Axis, AxisExpr, Shape
-from tinyc.analysis.contraction import reduction
 from tinyc.analysis.movement import Guard
+from tinyc.analysis.reduce import Reduce, attempt
 from tinyc.analysis.rejection import NoPattern, Reason, Rejected
 from tinyc.analysis.unwrapping import canonical, unwrapped
 
@@ -42,38 +42,28 @@ class Fold:
 
 
 def detect_fold(reduce: Any, dims: DimAxes | None = None) -> Fold | Rejected:
-    """Return the fold that a `tiny.reduce` is, or the reason why it is none.
-
-    With `dims`, it is one over the axes that the dimensions of the values are split into.
-    """
-    try:
-        return _detect(reduce.operation, dims)
-    except NoPattern as error:
-        return error.rejected
+    """Return the fold that a `tiny.reduce` is, or the reason why it is none; `dims` as in `attempt`."""
+    return attempt(_fold, reduce, dims)
 
 
-def _detect(reduce: Any, dims: DimAxes | None) -> Fold:
-    values, operand = reduction(reduce, dims), reduce.operands[0]
-    domain, reduced = shape_of(operand, dims), values["axes"]
-    if values["op"] != "sum":
-        raise NoPattern(Reason.NOT_A_SUM, f"the reduction is a {values['op']}, not a sum")
-    access = trace_affine(operand, dims)
+def _fold(reduce: Reduce) -> Fold:
+    reduce.require_sum()
+    access, domain = reduce.access(), reduce.domain
     for guard in access.guards:
         if guard.value != 0:
             where = tuple(sorted(axes.positions(guard.expression)))
             raise NoPattern(Reason.PAD_VALUE, f"the outside is {guard.value}, not 0", where)
-    access, shape = unwrapped(access, domain), shape_of(access.source, dims)
-    kept = [position for position in range(len(domain)) if position not in reduced]
-    pending = list(access.guards)
-    found = [_fold_axis(access, shape, summed, kept, pending, domain) for summed in reduced if domain[summed] != 1]
+    access, shape = unwrapped(access, domain), shape_of(access.source, reduce.dims)
+    pending, summed = list(access.guards), (position for position in reduce.reduced if domain[position] != 1)
+    found = [_fold_axis(access, shape, position, reduce.kept, pending, domain) for position in summed]
     if not found or pending:
         rest = f"the mask {pending[0]} is of no window" if pending else "no axis is summed"
         raise NoPattern(Reason.NO_BOUND if pending else Reason.SUMMED_AXES, rest)
-    return Fold(access.source, tuple(found), _other_rows(access, found, kept, domain))
+    return Fold(access.source, tuple(found), _other_rows(access, found, reduce))
 
 
 def _fold_axis(
-    access: Access, shape: Shape, summed: int, kept: list[int], pending: list[Guard], domain: Shape
+    access: Access, shape: Shape, summed: int, kept: tuple[int, ...], pending: list[Guard], domain: Shape
 ) -> FoldAxis:
     """Return the fold over the taps that are the axis `summed`; its guards are taken from `pending`.
 
@@ -100,7 +90,7 @@ class _Skew(NamedTuple):
     offset: int
 
 
-def _skew(bound: Guard, summed: int, kept: list[int]) -> _Skew | None:
+def _skew(bound: Guard, summed: int, kept: tuple[int, ...]) -> _Skew | None:
     terms, offset = dict(bound.expression.terms), bound.expression.constant
     slope = terms.pop(Axis(summed), 0)
     position = next(iter(terms), None)
@@ -139,21 +129,15 @@ def _windows(
                 yield stride, number, used
 
 
-def _other_rows(
-    access: Access, found: list[FoldAxis], kept: list[int], domain: Shape
-) -> tuple[tuple[int, AxisExpr], ...]:
+def _other_rows(access: Access, found: list[FoldAxis], reduce: Reduce) -> tuple[tuple[int, AxisExpr], ...]:
     """Return the rows that are of no window, over the axes of the result."""
     folded = {row for each in found for row in (each.window, each.tap)}
     if len(folded) != 2 * len(found) or len({each.position for each in found}) != len(found):
         raise NoPattern(Reason.NO_TAP, "two summed axes are the taps of the same windows")
-    taken = {kept[each.position] for each in found} | set(range(len(domain))) - set(kept)
-    result = tuple(domain[position] for position in kept)
-    index = [axes.constant(0)] * len(domain)
-    for new, old in enumerate(kept):
-        index[old] = axes.axis(new, result)
+    taken = {reduce.kept[each.position] for each in found} | {*reduce.reduced}
     others = {number: row for number, row in enumerate(access.map) if number not in folded}
     for number, row in others.items():
         if axes.positions(row) & taken:
             message = f"the index {row} moves with a window"
             raise NoPattern(Reason.NOT_RUNNING, message, tuple(sorted(axes.positions(row))), (("source", number),))
-    return tuple((number, axes.substitute(row, index, result)) for number, row in others.items())
+    return tuple((number, axes.substitute(row, reduce.first, reduce.result)) for number, row in others.items())

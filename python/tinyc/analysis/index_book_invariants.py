@@ -112,8 +112,8 @@ def _bounds(row: AxisExpr, size: Dim) -> tuple[AxisExpr, AxisExpr]:
 
 def _is_whole_axis(entry: Entry, row: AxisExpr, size: Dim) -> bool:
     """Say whether a row is an axis of that size: most are."""
-    atom = row.terms[0][0] if len(row.terms) == 1 and row.terms[0][1] == 1 and row.constant == 0 else None
-    return isinstance(atom, Axis) and entry.shape[atom.position] == size
+    position = axes.plain_axis(row)
+    return position is not None and entry.shape[position] == size
 
 
 def _guarded(entry: Entry, row: AxisExpr, size: Dim) -> bool:

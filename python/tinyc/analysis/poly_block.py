@@ -4,13 +4,13 @@ Frozen data without IR, as `poly_view` makes it of a function and `dialects/poly
 Specification 000 §1.4.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tinyc.analysis import axis as axes
+from tinyc.analysis import limits
 from tinyc.analysis.axis import AxisExpr, Shape
-from tinyc.analysis.limits import MAX_DIVISIONS, MAX_GUARDS, MAX_NESTING, MAX_PIECES
 from tinyc.analysis.movement import Guard, Index
 from tinyc.analysis.statement import Statement, remainders
 
@@ -20,16 +20,13 @@ class PolyAccess:
     """A read of `tensor[index]` by each instance of a block that passes the guards.
 
     The guards are one conjunction, and ordered: an instance that fails some has the value of the first that it fails.
+    `producer` is the block of the same view that makes the tensor, None where it comes from memory.
     """
 
     tensor: str
     index: Index
     guards: tuple[Guard, ...] = ()
-
-    @property
-    def pieces(self) -> int:
-        """How many pieces it has: the inside, and for each guard the part where it is the first to fail."""
-        return 1 + len(self.guards)
+    producer: "PolyBlock | None" = field(default=None, compare=False, repr=False)
 
     @property
     def expressions(self) -> tuple[AxisExpr, ...]:
@@ -91,6 +88,21 @@ class NonScopTensor:
     reads: tuple[str, ...]
 
 
+PolyItem = PolyBlock | NonScopTensor
+
+
+def with_producers(items: Iterable[PolyItem]) -> tuple[PolyItem, ...]:
+    """Return items, which are in program order, with the blocks that make what their accesses read."""
+    found: list[PolyItem] = []
+    blocks: dict[str, PolyBlock] = {}
+    for item in items:
+        if isinstance(item, PolyBlock):
+            accesses = (replace(each, producer=blocks.get(each.tensor)) for each in item.accesses)
+            item = blocks[item.name] = replace(item, accesses=tuple(accesses))
+        found.append(item)
+    return tuple(found)
+
+
 def pads(statement: Statement, accesses: tuple[PolyAccess, ...]) -> Iterator[dict[str, Any]]:
     """Yield each guard as plain data: of which access, the set `inside`, and the value outside."""
     for number, access in enumerate(accesses):
@@ -98,15 +110,7 @@ def pads(statement: Statement, accesses: tuple[PolyAccess, ...]) -> Iterator[dic
             yield {"access": number, "inside": statement.inside_text(guard), "value": guard.value}
 
 
-def excess(access: PolyAccess) -> str | None:
-    """Return which limits an access exceeds, with the counts, or None."""
-    divisions = frozenset().union(*map(axes.divisions, access.expressions))
-    depth = max(map(axes.nesting, access.expressions), default=0)
-    counts = (
-        (len(access.guards), MAX_GUARDS, "pad guards"),
-        (access.pieces, MAX_PIECES, "pieces"),
-        (len(divisions), MAX_DIVISIONS, "floor divisions"),
-        (depth, MAX_NESTING, "floor divisions inside each other"),
-    )
-    found = ", ".join(f"{count} {what} (limit {limit})" for count, limit, what in counts if count > limit)
-    return f"ExcessivePiecewise: the access to '{access.tensor}' has {found}" if found else None
+def excess(access: PolyAccess, domain: Shape) -> str | None:
+    """Return why an access over the axes of `domain` is too complicated, with all counts and their limits, or None."""
+    found = limits.excess(access.index, access.guards, domain)
+    return found.of(f"the access to '{access.tensor}'") if found else None

@@ -39,7 +39,7 @@ class Needed:
         #: The axes of the dimensions, or None where no dimension is split.
         self.dims: DimAxes | None = splits.of if splits.axes else None
         #: Why a movement's result, which could be read through by itself, is a tensor: what reads it stops there.
-        self.cuts: dict[Any, str] = {}
+        self.cuts: dict[Any, NonScop] = {}
         block = function.regions[0].blocks[0]
         #: What the function returns.
         self.outputs = tuple(v for op in block.operations if op.operation.name == "func.return" for v in op.operands)
@@ -76,5 +76,5 @@ class Needed:
         access = trace(value, self.dims)
         if isinstance(access, Access):
             return access
-        self.cuts[access.op.results[0]] = access.reason
+        self.cuts[access.op.results[0]] = access
         return trace_affine(value, self.dims)

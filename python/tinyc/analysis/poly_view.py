@@ -19,7 +19,7 @@ from tinyc.analysis.contraction.facts import contraction_facts
 from tinyc.analysis.fold import Fold
 from tinyc.analysis.graphs import value_names
 from tinyc.analysis.index_book import AxisVar
-from tinyc.analysis.poly_block import NonScopTensor, PolyAccess, PolyBlock, excess, pads
+from tinyc.analysis.poly_block import NonScopTensor, PolyAccess, PolyBlock, PolyItem, excess, pads, with_producers
 from tinyc.analysis.poly_edge import PolyEdge, edges_of
 from tinyc.analysis.poly_reads import Needed
 from tinyc.analysis.reduction import Reduction
@@ -35,12 +35,14 @@ class PolyView:
     """Blocks and Non-SCoP tensors in program order, and the edges between blocks.
 
     `outputs` are the tensors that the function returns, in that order; an argument may be one, and one may come twice.
+    `elements` has the element types of the tensors that no block makes: arguments, and what is not quasi-affine.
     """
 
     function: str
-    items: tuple[PolyBlock | NonScopTensor, ...]
+    items: tuple[PolyItem, ...]
     edges: tuple[PolyEdge, ...]
     outputs: tuple[str, ...]
+    elements: Mapping[str, str]
 
     @property
     def blocks(self) -> tuple[PolyBlock, ...]:
@@ -59,12 +61,13 @@ def poly_view(function: Any, names: Sequence[str] | None = None, buffers: Mappin
     """
     needed = Needed(function)
     tensors = _tensor_names(function, needed, names)
-    items = tuple(_item(value, needed, tensors) for value in needed.reads)
-    if buffers:
-        items = tuple(_placed(item, buffers) for item in items)
+    computed = (_item(value, needed, tensors) for value in needed.reads)
+    items = with_producers(_placed(item, buffers) if buffers else item for item in computed)
     blocks = [item for item in items if isinstance(item, PolyBlock)]
     outputs = tuple(tensors[value] for value in needed.outputs)
-    return PolyView(function.operation.attributes["sym_name"].value, items, edges_of(blocks), outputs)
+    made = {block.name for block in blocks}
+    elements = {name: tensor_type(value.type).element for value, name in tensors.items() if name not in made}
+    return PolyView(function.operation.attributes["sym_name"].value, items, edges_of(blocks), outputs, elements)
 
 
 def values_of(function: Any) -> dict[str, Any]:
@@ -74,7 +77,7 @@ def values_of(function: Any) -> dict[str, Any]:
     return {names[value]: value for value in needed.reads}
 
 
-def _placed(item: PolyBlock | NonScopTensor, buffers: Mapping[str, str]) -> PolyBlock | NonScopTensor:
+def _placed(item: PolyItem, buffers: Mapping[str, str]) -> PolyItem:
     return replace(item, buffer=buffers.get(item.name)) if isinstance(item, PolyBlock) else item
 
 
@@ -89,7 +92,7 @@ def _tensor_names(function: Any, needed: Needed, names: Sequence[str] | None) ->
     return {**tensors, **dict(zip(needed.reads, names, strict=True))} if names else tensors
 
 
-def _item(value: Any, needed: Needed, tensors: Mapping[Any, str]) -> PolyBlock | NonScopTensor:
+def _item(value: Any, needed: Needed, tensors: Mapping[Any, str]) -> PolyItem:
     """Return the item that computes a value."""
     op, name, reads = value.owner.operation, tensors[value], needed.reads[value]
     if reads.reason is not None:
@@ -98,12 +101,12 @@ def _item(value: Any, needed: Needed, tensors: Mapping[Any, str]) -> PolyBlock |
     if reads.reduction is not None:
         block = _reduction(value, reads.reduction, needed, tensors)
     elif is_movement(op):
-        why: dict[str, Any] = {"materialized": needed.cuts[value]} if value in needed.cuts else {}
+        why: dict[str, Any] = {"materialized": needed.cuts[value].about(name)} if value in needed.cuts else {}
         block = _block("movement_affine", value, domain, reads.accesses, tensors, **why)
     else:
         kind = op.name.removeprefix("tiny.")
         block = _block("ewise", value, domain, reads.accesses, tensors, op=kind)
-    reason = next(filter(None, map(excess, block.accesses)), None)
+    reason = next(filter(None, (excess(each, block.statement.shape) for each in block.accesses)), None)
     if reason is not None:
         return NonScopTensor(name, reason, _distinct(access.tensor for access in block.accesses))
     return block
@@ -121,14 +124,17 @@ def _reduction(value: Any, reduction: Reduction, needed: Needed, tensors: Mappin
         block = _block("contraction_pattern", value, domain, accesses, tensors, reduced)
         facts = contraction_facts(pattern, block.statement.axes)
         return replace(block, attributes={**facts, **block.attributes})
-    rejected = {"rejected": {name: str(why) for name, why in reduction.rejected}}
-    if isinstance(pattern, Scan):
-        facts = {"axis": pattern.axis, "reverse": pattern.reverse, "exclusive": pattern.exclusive, **rejected}
-        return _block("scan", value, domain, accesses, tensors, reduced, op=pattern.op, **facts)
-    block = _block("reduce", value, domain, accesses, tensors, reduced, op=reduction.op, **rejected)
-    names = [block.statement.axes[position] for position in reduced]
-    windows = {"fold": [asdict(each) for each in pattern.axes]} if isinstance(pattern, Fold) else {}
-    return replace(block, attributes={"reduce_idx": names, **windows, **block.attributes})
+    is_scan = isinstance(pattern, Scan)
+    block = _block("scan" if is_scan else "reduce", value, domain, accesses, tensors, reduced, op=reduction.op)
+    names = block.statement.axes
+    facts: dict[str, Any] = {"rejected": {name: str(why.named(names)) for name, why in reduction.rejected}}
+    if is_scan:
+        facts |= {"axis": pattern.axis, "reverse": pattern.reverse, "exclusive": pattern.exclusive}
+    else:
+        facts |= {"reduce_idx": [names[position] for position in reduced]}
+    if isinstance(pattern, Fold):
+        facts |= {"fold": [asdict(each) for each in pattern.axes]}
+    return replace(block, attributes={**facts, **block.attributes})
 
 
 def _block(

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from tinyc.analysis.access import DimAxes
-from tinyc.analysis.contraction import Contraction, detect, reduction
+from tinyc.analysis.contraction import Contraction, detect
 from tinyc.analysis.fold import Fold, detect_fold
+from tinyc.analysis.reduce import Reduce
 from tinyc.analysis.rejection import Rejected
 from tinyc.analysis.scan import Scan, detect_scan
 
@@ -37,10 +38,10 @@ def pattern_of(reduce: Any, dims: DimAxes | None = None) -> Reduction:
 
     With `dims`, axes are those that the dimensions of the values are split into.
     """
-    values, rejected = reduction(reduce, dims), []
+    seen, rejected = Reduce.of(reduce, dims), []
     for name, detection in _DETECTIONS.items():
         found = detection(reduce, dims)
         if not isinstance(found, Rejected):
-            return Reduction(values["op"], values["axes"], found, tuple(rejected))
+            return Reduction(seen.op, seen.reduced, found, tuple(rejected))
         rejected.append((name, found))
-    return Reduction(values["op"], values["axes"], None, tuple(rejected))
+    return Reduction(seen.op, seen.reduced, None, tuple(rejected))

@@ -1,6 +1,8 @@
 """Why a reduce is not of a pattern (a contraction, a scan, a fold): as data, and as a sentence for people."""
 
-from dataclasses import dataclass
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
@@ -34,6 +36,7 @@ class Reason(StrEnum):
 class Rejected:
     """A reduce that is not of the pattern that was asked for.
 
+    `reason` calls the axes of the reduce's operand `i0, i1, …`, and parts of one `i0.0, i0.1, …`, the coarsest first.
     `axes` are positions in the operand of the reduce, `rows` pairs of an operand (`lhs`, `rhs`; `source` where there is
     one) and a row of its access map: those that the reason is about.
     """
@@ -45,6 +48,12 @@ class Rejected:
 
     def __str__(self) -> str:
         return f"{self.reason} [{self.code}]"
+
+    def named(self, names: Sequence[str]) -> "Rejected":
+        """Return it with these names for the axes `i0, i1, …`."""
+        found = dict(zip((f"i{position}" for position in range(len(names))), names, strict=True))
+        reason = re.sub(r"\bi\d+\b", lambda match: found.get(match[0], match[0]), self.reason)
+        return replace(self, reason=reason)
 
 
 class NoPattern(Exception):

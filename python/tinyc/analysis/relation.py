@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 
 from tinyc.analysis import axis as axes
 from tinyc.analysis import extents
-from tinyc.analysis.axis import Axis, AxisExpr
 from tinyc.analysis.movement import Guard, Index
 from tinyc.analysis.statement import Statement, identifier
 
@@ -67,7 +66,7 @@ def _named_alike(
     """
     entries = list(right.axes)
     rest = [row for row in range(len(write)) if write[row].terms or read[row].terms]
-    plain = {row: (_plain(write[row]), _plain(read[row])) for row in rest}
+    plain = {row: (axes.plain_axis(write[row]), axes.plain_axis(read[row])) for row in rest}
     for row, (mine, other) in plain.items():
         if (
             mine is not None
@@ -87,14 +86,6 @@ def _named_alike(
 
 def _is_free(right: Statement, entries: Sequence[str], axis: int) -> bool:
     return entries[axis] == right.axes[axis]
-
-
-def _plain(expression: AxisExpr) -> int | None:
-    """Return the position of the axis that an expression is, or None."""
-    if expression.constant != 0 or len(expression.terms) != 1:
-        return None
-    ((atom, coefficient),) = expression.terms
-    return atom.position if isinstance(atom, Axis) and coefficient == 1 else None
 
 
 def _needed_bounds(statement: Statement, guard: Guard) -> Iterator[str]:

@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tinyc.analysis import axis as axes
-from tinyc.analysis.access import Access, DimAxes, shape_of, trace_affine
+from tinyc.analysis import extents
+from tinyc.analysis.access import Access, DimAxes
 from tinyc.analysis.axis import Axis, AxisExpr, Shape
-from tinyc.analysis.contraction import reduction
 from tinyc.analysis.movement import Guard
+from tinyc.analysis.reduce import Reduce, attempt
 from tinyc.analysis.rejection import NoPattern, Reason, Rejected
 from tinyc.dialects.tiny.attributes import tensor_type
 from tinyc.dialects.tiny.types import integer_range, is_float
@@ -44,36 +45,24 @@ class _Run:
 
 
 def detect_scan(reduce: Any, dims: DimAxes | None = None) -> Scan | Rejected:
-    """Return the scan that a `tiny.reduce` is, or the reason why it is none.
-
-    With `dims`, it is one over the axes that the dimensions of the values are split into.
-    """
-    try:
-        return _detect(reduce.operation, dims)
-    except NoPattern as error:
-        return error.rejected
+    """Return the scan that a `tiny.reduce` is, or the reason why it is none; `dims` as in `attempt`."""
+    return attempt(_scan, reduce, dims)
 
 
-def _detect(reduce: Any, dims: DimAxes | None) -> Scan:
-    values, operand = reduction(reduce, dims), reduce.operands[0]
-    domain, reduced = shape_of(operand, dims), values["axes"]
-    summed = [position for position in reduced if domain[position] != 1]
+def _scan(reduce: Reduce) -> Scan:
+    access, domain = reduce.access(), reduce.domain
+    summed = [position for position in reduce.reduced if domain[position] != 1]
     if len(summed) != 1:
         raise NoPattern(Reason.SUMMED_AXES, f"{len(summed)} axes are reduced, not one", tuple(summed))
-    access = trace_affine(operand, dims)
     number, run = _running_guard(access, summed[0], domain)
     outside = {each.value for each in access.guards[: number + 1]}  # where it fails, an earlier one may decide
-    if not all(_is_neutral(value, values["op"], tensor_type(operand.type).element) for value in outside):
-        message = f"the outside is {', '.join(map(str, outside))}, which is not neutral for {values['op']}"
+    element = tensor_type(reduce.operand.type).element
+    if not all(_is_neutral(value, reduce.op, element) for value in outside):
+        message = f"the outside is {', '.join(map(str, outside))}, which is not neutral for {reduce.op}"
         raise NoPattern(Reason.PAD_VALUE, message, (run.kept, run.summed))
     reverse, exclusive = _direction(run, domain)
-    element = _at_position(replace(access, guards=_without(access.guards, number)), run, reduced, domain)
-    axis = [position for position in range(len(domain)) if position not in reduced].index(run.kept)
-    return Scan(element, values["op"], axis, reverse, exclusive)
-
-
-def _without(guards: tuple[Guard, ...], number: int) -> tuple[Guard, ...]:
-    return guards[:number] + guards[number + 1 :]
+    access = replace(access, guards=(*access.guards[:number], *access.guards[number + 1 :]))
+    return Scan(_at_position(access, run, reduce), reduce.op, reduce.kept.index(run.kept), reverse, exclusive)
 
 
 def _running_guard(access: Access, summed: int, domain: Shape) -> tuple[int, _Run]:
@@ -99,24 +88,18 @@ def _run(guard: Guard, summed: int) -> _Run | None:
 
 def _direction(run: _Run, domain: Shape) -> tuple[bool, bool]:
     """Return (reverse, exclusive): element i takes the positions ``i + offset`` to ``i + last`` that are inside."""
-    length = domain[run.summed]
-    assert isinstance(length, int)  # it is the kernel of a pool
-    last = run.offset + length - 1
+    last = domain[run.summed] + (run.offset - 1)
     if last in (0, -1) and run.offset + run.size - 1 <= 0:
         return False, last == -1
-    if run.offset in (0, 1) and last >= run.size - 1:
+    if run.offset in (0, 1) and extents.is_nonnegative(last - (run.size - 1)):
         return True, run.offset == 1
-    message = f"element i takes the positions i{run.offset:+} to i{last:+} of {run.size}, not all up to i or from i on"
+    first, end = (axes.axis(run.kept, domain) + distance for distance in (run.offset, last))
+    message = f"element i{run.kept} takes the positions {first} to {end} of {run.size}, not all up to it or from it on"
     raise NoPattern(Reason.NOT_ALL_ELEMENTS, message, (run.kept, run.summed))
 
 
-def _at_position(access: Access, run: _Run, reduced: tuple[int, ...], domain: Shape) -> Access:
+def _at_position(access: Access, run: _Run, reduce: Reduce) -> Access:
     """Return what is read at position ``j = i + k + offset``, over the axes of the result with j for i."""
-    kept = [position for position in range(len(domain)) if position not in reduced]
-    result = tuple(domain[position] for position in kept)
-    index = [axes.constant(0)] * len(domain)
-    for new, old in enumerate(kept):
-        index[old] = axes.axis(new, result)
     for number, row in enumerate(access.map):
         if not _runs(row, run):
             message = f"the index {row} does not go with i{run.kept} + i{run.summed}"
@@ -124,8 +107,8 @@ def _at_position(access: Access, run: _Run, reduced: tuple[int, ...], domain: Sh
     if not all(_runs(guard.expression, run) for guard in access.guards):
         message = f"a mask does not go with i{run.kept} + i{run.summed}"
         raise NoPattern(Reason.NOT_RUNNING, message, (run.kept, run.summed))
-    index[run.kept] = index[run.kept] - run.offset
-    rows = axes.compose((*access.map, *(guard.expression for guard in access.guards)), index, result)
+    index = [row - run.offset if position == run.kept else row for position, row in enumerate(reduce.first)]
+    rows = axes.compose((*access.map, *(guard.expression for guard in access.guards)), index, reduce.result)
     masks = zip(rows[len(access.map) :], access.guards, strict=True)
     guards = tuple(Guard(row, guard.size, guard.value) for row, guard in masks)
     return Access(access.source, rows[: len(access.map)], guards)

@@ -6,8 +6,9 @@ from typing import Any
 
 from tinyc.analysis import axis as axes
 from tinyc.analysis.access import is_movement
-from tinyc.analysis.index_book import AxisVar, Entry, NonScopEntry
+from tinyc.analysis.index_book import Entry, NonScopEntry
 from tinyc.analysis.movement import Guard, Index
+from tinyc.analysis.poly_view import PolyBlock
 from tinyc.explain.subject import Line, Subject, producer_of, short
 
 Chain = Iterator[Line]
@@ -16,25 +17,43 @@ Chain = Iterator[Line]
 def access_lines(subject: Subject, name: str) -> Iterator[Line]:
     """Yield what a value is, its axes, how it reads each operand through the movements below, and who reads it."""
     value = subject.value(name)
-    entry, producer = subject.book[name], producer_of(value)
-    place = subject.place(value)
-    made = "an input" if producer is None else short(producer)
+    name = subject.names[value]
+    entry, place = subject.book[name], subject.place(value)
+    made = _made(subject, value)
     yield Line("access", f"{name}: {subject.type_of(value)}, {made}" + (f", at {place}" if place else ""))
     if isinstance(entry, NonScopEntry):
         yield Line("Non-SCoP", entry.reason)
         yield Line("reads", f"{', '.join(entry.inputs)} as a whole, from memory")
     else:
-        yield from _axis_lines(entry.axes)
+        yield from _axis_lines(entry, subject.blocks.get(value))
         yield from _operand_lines(subject, name, entry)
     yield Line("read by", _readers(subject, value))
 
 
-def _axis_lines(found: tuple[AxisVar, ...]) -> Iterator[Line]:
-    if not found:
+def _made(subject: Subject, value: Any) -> str:
+    """Return what makes a value, an op or nothing in the program, and its node where that has another name."""
+    producer, node = producer_of(value), subject.node(value)
+    made = "an input" if producer is None else short(producer)
+    return made if node is None else f"{made}, node {node}"
+
+
+def _axis_lines(entry: Entry, block: PolyBlock | None) -> Iterator[Line]:
+    """Yield each axis with its size, what it does, and what it is called elsewhere: by its block, or its label."""
+    if not entry.axes:
         yield Line("axes", "none: one element")
-    for position, axis in enumerate(found):
-        label = f", labelled {axis.label}" if axis.label else ""
-        yield Line("" if position else "axes", f"i{position} < {axis.size}  {axis.kind}{label}")
+    called = [None] * len(entry.axes) if block is None else _names_in(block, entry)
+    for position, (axis, name) in enumerate(zip(entry.axes, called, strict=True)):
+        if name is not None:
+            pairing = f", called {name} by --block" if name != f"i{position}" else ""
+        else:
+            pairing = f", labelled {axis.label}" if axis.label else ""
+        yield Line("" if position else "axes", f"i{position} < {axis.size}  {axis.kind}{pairing}")
+
+
+def _names_in(block: PolyBlock, entry: Entry) -> list[str]:
+    """Return the names of an entry's axes in its block, whose axes are the operand's: there, reduced ones stay put."""
+    kept = [position for position in range(len(entry.axes)) if position not in entry.reduce_axes]
+    return [block.statement.axes[position] for position in (*kept, *entry.reduce_axes)]
 
 
 def _operand_lines(subject: Subject, name: str, entry: Entry) -> Iterator[Line]:

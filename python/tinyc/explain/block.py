@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from tinyc.analysis.axis import Axis, AxisExpr
 from tinyc.analysis.contraction import Contraction
 from tinyc.analysis.fold import Fold, FoldAxis
 from tinyc.analysis.poly_view import NonScopTensor, PolyAccess, PolyBlock
@@ -56,17 +57,35 @@ def _why(subject: Subject, block: PolyBlock, op: Any) -> Iterator[Line]:
     if op.name != "tiny.reduce":
         return
     found, axis_names = pattern_of(op, subject.dims), [block.statement.affine(row) for row in block.write]
-    yield from (Line(f"no {_PATTERNS[name]}", str(why)) for name, why in found.rejected)
+    for name, why in found.rejected:
+        yield Line(f"no {_PATTERNS[name]}", str(why.named(block.statement.axes)))
+        if name == "contraction" and (why.axes or why.rows):
+            yield from _factors(subject, block)
     if isinstance(found.pattern, Contraction):
         yield Line("because", f"a sum over {', '.join(facts['reduce_idx'])} of a product that only it reads")
-        yield from (Line("", text) for text in _roles(facts))
-        yield from (Line("", _window(each)) for each in facts["affine_offsets"])
+        yield from (Line("", text) for text in (*_digits(facts), *_roles(facts), *_windows(block)))
     elif isinstance(found.pattern, Scan):
         direction = "from the end" if found.pattern.reverse else "from the start"
         yield Line("because", f"each element takes those before it along {axis_names[found.pattern.axis]}, {direction}")
     elif isinstance(found.pattern, Fold):
         yield Line("because", "windows of the source are laid over each other and summed")
-        yield from (Line("", _overlap(each, axis_names[each.position])) for each in found.pattern.axes)
+        (read,) = block.accesses
+        yield from (Line("", _overlap(each, axis_names[each.position], read.tensor)) for each in found.pattern.axes)
+
+
+def _factors(subject: Subject, block: PolyBlock) -> Iterator[Line]:
+    """Yield which tensors are the left and the right operand of the product that a block sums."""
+    product = next((each for each in subject.view.blocks if each.name == block.accesses[0].tensor), None)
+    if product is not None and product.attributes.get("op") == "mul":
+        left, right = (access.tensor for access in product.accesses)
+        yield Line("", f"{product.name} is the product of {left}, the left operand, and {right}, the right one")
+
+
+def _digits(facts: Any) -> Iterator[str]:
+    """Yield the parts of each axis that is split."""
+    for axis, sizes in facts.get("digits", {}).items():
+        parts = ", ".join(f"{axis}.{number} < {size}" for number, size in enumerate(sizes))
+        yield f"{axis} in parts: {parts}"
 
 
 def _roles(facts: Any) -> Iterator[str]:
@@ -74,18 +93,29 @@ def _roles(facts: Any) -> Iterator[str]:
     for group, role in _ROLES.items():
         names = [name for name in facts[group] if role in ("batch", "k") or name not in both]
         if names:
-            yield f"{role}: {', '.join(names)}"
+            yield f"as {role}: {', '.join(names)}"
 
 
-def _window(window: Any) -> str:
-    outer, kernel, pad = window["outer"], window["kernel"], window["pad"]
-    row = f"{window['stride']}*{outer} + {window['dilation']}*{kernel} - {pad}"
-    return f"window along axis {window['axis']} of {window['operand']}: {row}"
+def _windows(block: PolyBlock) -> Iterator[str]:
+    """Yield each window of a contraction: of which tensor, along which of its axes, and the row."""
+    left, right = (access.tensor for access in block.accesses)
+    tensors = {"lhs": left, "rhs": right}
+    if left == right:
+        tensors = {"lhs": f"{left}, the left operand", "rhs": f"{right}, the right operand"}
+    for each in block.attributes["affine_offsets"]:
+        row = _row((each["outer"], each["stride"]), (each["kernel"], each["dilation"]), each["pad"])
+        yield f"window along axis {each['axis']} of {tensors[each['operand']]}: {row}"
 
 
-def _overlap(fold: FoldAxis, axis: str) -> str:
-    row = f"{fold.stride}*window + {fold.dilation}*tap - {fold.pad}"
-    return f"{axis} = {row}: window is axis {fold.window} of the source, tap axis {fold.tap}"
+def _overlap(fold: FoldAxis, axis: str, source: str) -> str:
+    row = _row(("window", fold.stride), ("tap", fold.dilation), fold.pad)
+    return f"{axis} = {row}: window is axis {fold.window} of {source}, tap axis {fold.tap}"
+
+
+def _row(outer: tuple[str, int], inner: tuple[str, int], pad: int) -> str:
+    """Return the sum of two axes by their names, each with its coefficient, less a pad: `2*oh + kh - 1`."""
+    axes = Statement("row", (outer[0], inner[0]), (), ())
+    return axes.affine(AxisExpr(-pad, ((Axis(0), outer[1]), (Axis(1), inner[1]))))
 
 
 def _edges(subject: Subject, block: PolyBlock) -> Iterator[Line]:

@@ -1,36 +1,46 @@
 """`tinyc explain --edge`: the dependences of one block on another, and what computing it inside the other takes."""
 
-from collections.abc import Iterator
-from typing import Any
+import re
+from collections.abc import Iterator, Mapping
 
 from tinyc.analysis import axis as axes
-from tinyc.analysis.poly_core import can_compute_at
+from tinyc.analysis.poly_core import ComputeAt, can_compute_at, min_buffer_for_edge
+from tinyc.analysis.poly_core.tile import MAX_SIZE, reduce_axes
 from tinyc.analysis.poly_edge import KINDS, PolyEdge
 from tinyc.analysis.poly_view import PolyBlock
 from tinyc.diagnostics import TinycError
-from tinyc.explain.subject import Line, Subject, element
+from tinyc.explain.subject import Line, Subject, bounds, element
+from tinyc.target import SM80
 
-#: The size of the tile that legality and halo are shown for, along each axis that the target writes.
+#: The size of the tile where none is given, along each axis that the target writes.
 _TILE = 16
+#: The largest size of a tile: what is read of it can be counted in 64 bits.
 
 
-def edge_lines(subject: Subject, source: str, target: str) -> Iterator[Line]:
+def edge_lines(subject: Subject, source: str, target: str, tile: Mapping[str, int] | None = None) -> Iterator[Line]:
     """Yield the dependences of `target` on `source` by kind, with the accesses that make them, and the halo.
 
+    `tile` has sizes by the names of the target's axes, and of those that the source reduces.
+
     Raises:
-        TinycError: `UnknownName`: there is no such block, or no such edge.
+        TinycError: `UnknownName`: there is no such block, edge or axis; `InvalidExtent`: a size is 0 or too large.
     """
     edge = _edge(subject, source, target)
+    if tile is not None:
+        _require_tile(edge, tile)
     yield Line("edge", f"{edge.source.name} -> {edge.target.name}")
+    yield Line("from", f"{edge.source.name} over {bounds(edge.source.statement)}")
+    yield Line("to", f"{edge.target.name} over {bounds(edge.target.statement)}")
     for kind in KINDS:
         texts = edge.texts(kind)
         for number, (text, dependence) in enumerate(zip(texts, edge.of(kind), strict=True)):
             yield Line("" if number else kind, text)
+            yield from (Line("", f"  where {each}") for each in _renamed(edge, text))
             if kind == "true":
                 yield Line("", f"  {edge.target.name} reads {element(edge.target.statement, dependence.second)}")
         if not texts:
             yield Line(kind, "none: every value is written once, to memory of its own")
-    yield from _compute_at(edge)
+    yield from _compute_at(edge, tile)
 
 
 def _edge(subject: Subject, source: str, target: str) -> PolyEdge:
@@ -46,17 +56,70 @@ def _edge(subject: Subject, source: str, target: str) -> PolyEdge:
     raise TinycError("UnknownName", f"{target!r} does not read {source!r}{hint}")
 
 
-def _compute_at(edge: PolyEdge) -> Iterator[Line]:
-    """Yield whether the source can be computed inside a tile of the target, and what a tile reads beyond its own."""
-    rows = [axes.positions(row) for row in edge.target.write]
-    tile = {edge.target.statement.axes[min(row)]: _TILE for row in rows if row}
+def _require_tile(edge: PolyEdge, tile: Mapping[str, int]) -> None:
+    """Check that a tile has sizes of axes that can have one."""
+    own = edge.target.statement.axes
+    names = edge.source.statement.axes
+    reduced = [names[position] for position in sorted(reduce_axes(edge.source)) if names[position] not in own]
+    known = [f"{', '.join(own)} of {edge.target.name!r}"] if own else []
+    known += [f"{', '.join(reduced)}, which {edge.source.name!r} reduces"] if reduced else []
+    hint = f"there are {' and '.join(known)}" if known else "there are none"
+    for name, size in tile.items():
+        if name not in (*own, *reduced):
+            raise TinycError("UnknownName", f"--tile: there is no axis {name!r} to cut; {hint}")
+        if not 1 <= size <= MAX_SIZE:
+            raise TinycError("InvalidExtent", f"--tile: {name}={size} is no whole number in 1 … {MAX_SIZE}; {hint}")
+
+
+def _renamed(edge: PolyEdge, relation: str) -> Iterator[str]:
+    """Yield what the names in a relation stand for that an axis of the target has because the source has its own."""
+    own = (*edge.source.statement.axes, *edge.target.statement.axes)
+    for name in edge.target.statement.axes:
+        for found in dict.fromkeys(re.findall(rf"\b{re.escape(name)}_+\b", relation)):
+            if found not in own:
+                yield f"{found} is {name} of {edge.target.name}"
+
+
+def _compute_at(edge: PolyEdge, asked: Mapping[str, int] | None) -> Iterator[Line]:
+    """Yield whether the source can be computed inside a tile of the target, and what that takes."""
+    tile = _default_tile(edge) if asked is None else asked
+    sizes = " × ".join(f"{name} {size}" for name, size in tile.items()) or "all of it"
+    origin = f" ({_TILE} along each axis that it writes; --tile sets others)" if asked is None else ""
+    yield Line("tile", f"of {edge.target.name}: {sizes}{origin}")
     found = can_compute_at(edge.source, edge.target, tile)
-    sizes = " × ".join(f"{name} {size}" for name, size in tile.items())
-    yield Line("compute-at", f"{found.verdict}, in tiles of {sizes or 'one element'}: {found.reason}")
+    yield Line("compute-at", f"{found.verdict}: {_reason(found)}")
+    if found.witness is not None:
+        yield Line("witness", str(found.witness))
     if found.ok:
-        yield Line("halo", _halo(found.halo))
+        yield Line("halo", _halo(edge, found))
+        yield Line("recompute", _recompute(found))
+    yield Line("buffer", _buffer(edge, tile, found))
 
 
-def _halo(halo: Any) -> str:
-    along = ", ".join(f"{name} {size}" for name, size in halo.per_axis.items() if size != 0)
-    return f"{halo.bytes} bytes ({along})" if along else "none"
+def _default_tile(edge: PolyEdge) -> dict[str, int]:
+    rows = [axes.positions(row) for row in edge.target.write]
+    return {edge.target.statement.axes[min(row)]: _TILE for row in rows if row}
+
+
+def _reason(found: ComputeAt) -> str:
+    """Return the reason without the witness, which has a line of its own."""
+    return found.reason if found.witness is None else found.reason.removesuffix(f": {found.witness}")
+
+
+def _halo(edge: PolyEdge, found: ComputeAt) -> str:
+    along = ", ".join(f"{size} along {name}" for name, size in found.halo.per_axis.items() if size != 0)
+    return f"{found.halo.bytes} bytes: {along} of {edge.source.name}" if along else "none"
+
+
+def _recompute(found: ComputeAt) -> str:
+    if found.recompute is None:
+        return "no number: it grows with a symbolic size"
+    return f"at most {found.recompute:.4g} times each element, on average"
+
+
+def _buffer(edge: PolyEdge, tile: Mapping[str, int], found: ComputeAt) -> str:
+    """Return the smallest buffer at this tile, and why it is none that is smaller."""
+    buffer = min_buffer_for_edge(edge.source, edge.target, tile, SM80)
+    kind = buffer.buffer if buffer.depth is None else f"{buffer.buffer} of {buffer.depth} stages"
+    reason = buffer.reason if found.ok else f"it is {found.verdict} in a tile"
+    return f"{kind}, {buffer.bytes} bytes on {SM80.name}: {reason}"

@@ -31,7 +31,7 @@ def explain(arguments: argparse.Namespace) -> int:
         elif arguments.block is not None:
             lines = block_lines(subject, arguments.block)
         elif arguments.edge is not None:
-            lines = edge_lines(subject, *arguments.edge)
+            lines = edge_lines(subject, *arguments.edge, tile=arguments.tile)
         else:
             lines = _overview(subject, arguments.program)
         for line in list(lines):
@@ -48,7 +48,7 @@ def _overview(subject: Subject, program: str) -> Iterator[Line]:
     yield from _under("block", rows)
     edges = (f"{edge.source.name} -> {edge.target.name}" for edge in subject.view.edges)
     yield from _under("edge", edges)
-    yield Line("more", "tinyc explain --access VALUE | --block NAME | --edge FROM TO")
+    yield Line("more", "tinyc explain --access VALUE | --block NAME | --edge FROM TO [--tile AXIS=SIZE,…]")
 
 
 def _under(title: str, texts: Iterable[str]) -> Iterator[Line]:

@@ -11,7 +11,7 @@ from tinyc.analysis.index_book import Entry, NonScopEntry, index_book
 from tinyc.analysis.poly_view import NonScopTensor, PolyAccess, PolyBlock, PolyView, poly_view, values_of
 from tinyc.analysis.splits import splits_of
 from tinyc.analysis.statement import Statement
-from tinyc.diagnostics import TinycError, suggest
+from tinyc.diagnostics import TinycError, Where, suggest
 from tinyc.dialects.tiny.attributes import arguments, tensor_type
 from tinyc.text import where
 
@@ -52,8 +52,11 @@ class Subject:
 
     @functools.cached_property
     def values(self) -> Mapping[str, Any]:
-        """The values by name."""
-        return {name: value for value, name in self.names.items()}
+        """The values by name; an input also by the id of its node, where no value is called so."""
+        inputs = self.function.regions[0].blocks[0].arguments
+        nodes = {node: each for each in inputs if (node := self.node(each)) is not None}
+        names = {name: value for value, name in self.names.items()}
+        return {**names, **{node: each for node, each in nodes.items() if node not in names}}
 
     @functools.cached_property
     def view(self) -> PolyView:
@@ -66,14 +69,21 @@ class Subject:
         return values_of(self.function)
 
     @functools.cached_property
+    def blocks(self) -> Mapping[Any, PolyBlock]:
+        """The blocks by the values that they compute."""
+        return {self.computed[block.name]: block for block in self.view.blocks}
+
+    @functools.cached_property
     def dims(self) -> DimAxes:
         """The axes of the dimensions of a value."""
         return splits_of(self.function).of
 
     @property
     def inputs(self) -> Iterator[str]:
-        """The arguments with their types."""
-        return (f"{self.names[each]}: {self.type_of(each)}" for each in self.function.regions[0].blocks[0].arguments)
+        """The arguments with their types, and their nodes where these have other names."""
+        for each in self.function.regions[0].blocks[0].arguments:
+            node = self.node(each)
+            yield f"{self.names[each]}: {self.type_of(each)}" + (f", node {node}" if node is not None else "")
 
     def value(self, name: str) -> Any:
         """Return the value called `name`.
@@ -105,7 +115,8 @@ class Subject:
             _unknown("block", name, known)
         producer = producer_of(value)
         if producer is None:
-            raise TinycError("UnknownName", f"{name!r} is an input, which no block computes")
+            what = "an input" if name == self.names[value] else f"the input {self.names[value]!r}"
+            raise TinycError("UnknownName", f"{name!r} is {what}, which no block computes")
         raise TinycError(
             "UnknownName",
             f"{name!r} ({short(producer)}) is no block: what reads it reads through it, or no output needs it; "
@@ -118,10 +129,13 @@ class Subject:
 
     def place(self, value: Any) -> str:
         """Return where a value comes from in the user's program, or nothing."""
-        producer = producer_of(value)
-        found = where(producer.location) if producer is not None else None
-        parts = () if found is None else (found.file, found.line, found.column)
-        return ":".join(str(part) for part in parts if part is not None)
+        found = _where(value)
+        return ":".join(str(part) for part in (found.file, found.line, found.column) if part is not None)
+
+    def node(self, value: Any) -> str | None:
+        """Return the id of the node that a value comes from in the user's program; None where that is its name."""
+        node = _where(value).node
+        return None if node == self.names[value] else node
 
     def summary(self, item: PolyBlock | NonScopTensor) -> str:
         """Return what an item of the view is, on one line."""
@@ -129,6 +143,11 @@ class Subject:
             return f"Non-SCoP: {item.reason}"
         reads = ", ".join(element(item.statement, access) for access in item.accesses)
         return f"{kind_of(item)}  {bounds(item.statement)}" + (f"  reads {reads}" if reads else "")
+
+
+def _where(value: Any) -> Where:
+    producer = producer_of(value)
+    return where(value.location if producer is None else producer.location)
 
 
 def _unknown(what: str, name: str, known: Iterable[str]) -> NoReturn:

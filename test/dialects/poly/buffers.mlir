@@ -16,4 +16,4 @@ func.func @main(%x: tensor<4xf32> {tiny.name = "x"}) -> tensor<4xf32> {
   "poly.edge"() {source = "b", target = "c", true = ["{ b[i] -> c[i] }"], anti = ["{ b[i] -> c[i] }"], output = []} : () -> ()
   "poly.edge"() {source = "a", target = "c", true = [], anti = [], output = ["{ a[i] -> c[i] }"]} : () -> ()
   omp.terminator
-}) {function = @main, outputs = ["c"]} : () -> ()
+}) {elements = {x = "f32"}, function = @main, outputs = ["c"]} : () -> ()

@@ -6,7 +6,7 @@
 // CHECK: "poly.block"()
 // CHECK: "poly.block"()
 // CHECK: "poly.edge"()
-// CHECK: {function = @main, outputs = ["b"]}
+// CHECK: {elements = {i = "i32", taken = "f32", x = "f32"}, function = @main, outputs = ["b"]}
 func.func @main(%x: tensor<?xf32, #tiny.dims<["M"]>> {tiny.name = "x"}, %i: tensor<?xi32, #tiny.dims<["N"]>> {tiny.name = "i"}) -> tensor<?xf32, #tiny.dims<["N"]>> {
   %0 = "tiny.gather"(%x, %i) {axis = 0 : i64} : (tensor<?xf32, #tiny.dims<["M"]>>, tensor<?xi32, #tiny.dims<["N"]>>) -> tensor<?xf32, #tiny.dims<["N"]>>
   %1 = "tiny.neg"(%0) : (tensor<?xf32, #tiny.dims<["N"]>>) -> tensor<?xf32, #tiny.dims<["N"]>>
@@ -20,4 +20,4 @@ func.func @main(%x: tensor<?xf32, #tiny.dims<["M"]>> {tiny.name = "x"}, %i: tens
   "poly.block"() {name = "b", kind = "ewise", domain = "[N] -> { b[n] : 0 <= n < N }", write = "{ b[n] -> b[n] }", accesses = ["[N] -> { b[n] -> a[k] : n + k = N - 1 }"], attrs = {element = "f32", op = "relu"}} : () -> ()
   "poly.edge"() {source = "a", target = "b", true = ["[N] -> { a[i] -> b[N - 1 - i] : 0 <= i < N }"], anti = [], output = []} : () -> ()
   omp.terminator
-}) {function = @main, outputs = ["b"]} : () -> ()
+}) {elements = {i = "i32", taken = "f32", x = "f32"}, function = @main, outputs = ["b"]} : () -> ()

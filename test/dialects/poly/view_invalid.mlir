@@ -9,7 +9,7 @@ func.func @main(%x: tensor<4xf32> {tiny.name = "x"}) -> tensor<4xf32> {
   // expected-error @+1 {{'poly.block' y: 'accesses' is { y[i0] -> x[i0] }, not { y[i] -> x[3 - i] }; run --tiny-to-poly again}}
   "poly.block"() {name = "y", kind = "ewise", domain = "{ y[i] : 0 <= i < 4 }", write = "{ y[i] -> y[i] }", accesses = ["{ y[i] -> x[3 - i] }"], attrs = {element = "f32", op = "neg"}} : () -> ()
   omp.terminator
-}) {function = @main, outputs = ["y"]} : () -> ()
+}) {elements = {x = "f32"}, function = @main, outputs = ["y"]} : () -> ()
 
 // -----
 
@@ -22,7 +22,7 @@ func.func @main(%x: tensor<4xf32> {tiny.name = "x"}) -> tensor<4xf32> {
   // expected-error @+1 {{'poly.block' y: 'domain' is { y[i0] : 0 <= i0 < 4 }, not { y[i] : 0 <= i <= 4 }}}
   "poly.block"() {name = "y", kind = "ewise", domain = "{ y[i] : 0 <= i <= 4 }", write = "{ y[i] -> y[i] }", accesses = ["{ y[i] -> x[i] }"], attrs = {element = "f32", op = "neg"}} : () -> ()
   omp.terminator
-}) {function = @main, outputs = ["y"]} : () -> ()
+}) {elements = {x = "f32"}, function = @main, outputs = ["y"]} : () -> ()
 
 // -----
 
@@ -35,7 +35,7 @@ func.func @main(%x: tensor<4xf32> {tiny.name = "x"}) -> tensor<4xf32> {
   // expected-error @+1 {{'domain' is { y[i :, and cannot be compared with { y[i0] : 0 <= i0 < 4 }: call to isl_set_read_from_str failed: syntax error}}
   "poly.block"() {name = "y", kind = "ewise", domain = "{ y[i :", write = "{ y[i] -> y[i] }", accesses = ["{ y[i] -> x[i] }"], attrs = {element = "f32", op = "neg"}} : () -> ()
   omp.terminator
-}) {function = @main, outputs = ["y"]} : () -> ()
+}) {elements = {x = "f32"}, function = @main, outputs = ["y"]} : () -> ()
 
 // -----
 
@@ -52,7 +52,7 @@ func.func @main(%x: tensor<4xf32> {tiny.name = "x"}) -> tensor<4xf32> {
   // expected-error @+1 {{'poly.edge' a to b: 'true' is { a[i0] -> b[i0] }, not { a[i] -> b[3 - i] }}}
   "poly.edge"() {source = "a", target = "b", true = ["{ a[i] -> b[3 - i] }"], anti = [], output = []} : () -> ()
   omp.terminator
-}) {function = @main, outputs = ["b"]} : () -> ()
+}) {elements = {x = "f32"}, function = @main, outputs = ["b"]} : () -> ()
 
 // -----
 
@@ -64,7 +64,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 // expected-error @+1 {{'poly.view' has 0 blocks and Non-SCoP tensors, and @main gives 1; run --tiny-to-poly again}}
 "poly.view"() ({
   omp.terminator
-}) {function = @main, outputs = []} : () -> ()
+}) {elements = {x = "f32"}, function = @main, outputs = []} : () -> ()
 
 // -----
 
@@ -72,7 +72,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 // expected-error @+1 {{'poly.view' is about @gone, and there is no such function}}
 "poly.view"() ({
   omp.terminator
-}) {function = @gone, outputs = []} : () -> ()
+}) {elements = {x = "f32"}, function = @gone, outputs = []} : () -> ()
 
 // -----
 
@@ -81,7 +81,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @+1 {{'poly.block' kind "loop" is none of ewise, reduce, movement_affine, contraction_pattern, scan}}
   "poly.block"() {name = "y", kind = "loop", domain = "{ y[i] }", write = "{ y[i] -> y[i] }", accesses = [], attrs = {}} : () -> ()
   omp.terminator
-}) {function = @main, outputs = ["y"]} : () -> ()
+}) {elements = {x = "f32"}, function = @main, outputs = ["y"]} : () -> ()
 
 // -----
 
@@ -90,7 +90,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @+1 {{'poly.edge' 'true' is "{ a[i] -> b[i] }", not a list of strings}}
   "poly.edge"() {source = "a", target = "b", true = "{ a[i] -> b[i] }", anti = [], output = []} : () -> ()
   omp.terminator
-}) {function = @main, outputs = []} : () -> ()
+}) {elements = {x = "f32"}, function = @main, outputs = []} : () -> ()
 
 // -----
 
@@ -99,7 +99,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @+1 {{'poly.block' 'accesses' has a floor division by 3 and 'domain' lacks its guard 0 <= i - 3*floor(i/3) < 3}}
   "poly.block"() {name = "y", kind = "ewise", domain = "{ y[i] : 0 <= i < 12 }", write = "{ y[i] -> y[i] }", accesses = ["{ y[i] -> x[floor(i/3)] }"], attrs = {element = "f32"}} : () -> ()
   omp.terminator
-}) {function = @main, outputs = ["y"]} : () -> ()
+}) {elements = {x = "f32"}, function = @main, outputs = ["y"]} : () -> ()
 
 // -----
 
@@ -108,7 +108,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @+1 {{'accesses' has a floor division by 3 and 'domain' lacks its guard 0 <= i - 3*floor(i/3) < 3}}
   "poly.block"() {name = "y", kind = "ewise", domain = "{ y[i] : 0 <= i < 12 and 0 <= i - 4*floor(i/4) < 4 }", write = "{ y[i] -> y[i] }", accesses = ["{ y[i] -> x[floor(i/3)] }"], attrs = {element = "f32"}} : () -> ()
   omp.terminator
-}) {function = @main, outputs = ["y"]} : () -> ()
+}) {elements = {x = "f32"}, function = @main, outputs = ["y"]} : () -> ()
 
 // -----
 
@@ -117,16 +117,16 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @+1 {{'accesses' is { y[i] -> x[i mod 3] }, which does not read: 'mod' is not expanded; write e - d*floor(e/d), and its guard in the domain}}
   "poly.block"() {name = "y", kind = "ewise", domain = "{ y[i] : 0 <= i < 12 }", write = "{ y[i] -> y[i] }", accesses = ["{ y[i] -> x[i mod 3] }"], attrs = {element = "f32"}} : () -> ()
   omp.terminator
-}) {function = @main, outputs = ["y"]} : () -> ()
+}) {elements = {x = "f32"}, function = @main, outputs = ["y"]} : () -> ()
 
 // -----
 
 // An access that no analysis takes.
 "poly.view"() ({
-  // expected-error @+1 {{'y': the access to 'x' has 4 floor divisions inside each other (limit 3) [TC106 ExcessivePiecewise]}}
+  // expected-error @+1 {{'y': the access to 'x' is over a limit: pad guards 0 of 16, pieces 1 of 32, floor divisions 4 of 8, their nesting 4 of 3 [TC106 ExcessivePiecewise]}}
   "poly.block"() {name = "y", kind = "ewise", domain = "{ y[i] : 0 <= i < 99 and 0 <= i - 2*floor(i/2) < 2 and 0 <= floor(i/2) + i - 3*floor((floor(i/2) + i)/3) < 3 and 0 <= i + floor((floor(i/2) + i)/3) - 5*floor((i + floor((floor(i/2) + i)/3))/5) < 5 and 0 <= i + floor((i + floor((floor(i/2) + i)/3))/5) - 7*floor((i + floor((i + floor((floor(i/2) + i)/3))/5))/7) < 7 }", write = "{ y[i] -> y[i] }", accesses = ["{ y[i] -> x[floor((i + floor((i + floor((floor(i/2) + i)/3))/5))/7)] }"], attrs = {element = "f32"}} : () -> ()
   omp.terminator
-}) {function = @main, outputs = ["y"]} : () -> ()
+}) {elements = {x = "f32"}, function = @main, outputs = ["y"]} : () -> ()
 
 // -----
 
@@ -135,7 +135,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @+1 {{access 0 has the conditions 0 <= i0 - 1 < 4; 'pads' has none}}
   "poly.block"() {name = "y", kind = "ewise", domain = "{ y[i] : 0 <= i < 6 }", write = "{ y[i] -> y[i] }", accesses = ["{ y[i] -> x[i - 1] : 0 <= i - 1 < 4 }"], attrs = {element = "f32"}} : () -> ()
   omp.terminator
-}) {function = @main, outputs = ["y"]} : () -> ()
+}) {elements = {x = "f32"}, function = @main, outputs = ["y"]} : () -> ()
 
 // -----
 
@@ -144,7 +144,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @+1 {{'pads' has {'access': 0}; it must have {access = 0, inside = a set, value = a number}}}
   "poly.block"() {name = "y", kind = "ewise", domain = "{ y[i] : 0 <= i < 6 }", write = "{ y[i] -> y[i] }", accesses = ["{ y[i] -> x[i] }"], attrs = {element = "f32", pads = [{access = 0}]}} : () -> ()
   omp.terminator
-}) {function = @main, outputs = ["y"]} : () -> ()
+}) {elements = {x = "f32"}, function = @main, outputs = ["y"]} : () -> ()
 
 // -----
 
@@ -153,7 +153,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @+1 {{'attrs' has the element type f31; it must be one of}}
   "poly.block"() {name = "y", kind = "ewise", domain = "{ y[i] : 0 <= i < 6 }", write = "{ y[i] -> y[i] }", accesses = [], attrs = {element = "f31"}} : () -> ()
   omp.terminator
-}) {function = @main, outputs = ["y"]} : () -> ()
+}) {elements = {x = "f32"}, function = @main, outputs = ["y"]} : () -> ()
 
 // -----
 
@@ -162,7 +162,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @+1 {{'write' is { z[i] }; it must be a map of z[…]}}
   "poly.block"() {name = "z", kind = "ewise", domain = "{ z[i] : 0 <= i < 6 }", write = "{ z[i] }", accesses = [], attrs = {element = "f32"}} : () -> ()
   omp.terminator
-}) {function = @main, outputs = ["z"]} : () -> ()
+}) {elements = {x = "f32"}, function = @main, outputs = ["z"]} : () -> ()
 
 // -----
 
@@ -175,7 +175,7 @@ func.func @main(%x: tensor<4xf32> {tiny.name = "x"}) -> tensor<4xf32> {
 "poly.view"() ({
   "poly.block"() {name = "y", kind = "ewise", domain = "{ y[i] : 0 <= i < 4 }", write = "{ y[i] -> y[i] }", accesses = ["{ y[i] -> x[i] }"], attrs = {element = "f32", op = "neg"}} : () -> ()
   omp.terminator
-}) {function = @main, outputs = ["x"]} : () -> ()
+}) {elements = {x = "f32"}, function = @main, outputs = ["x"]} : () -> ()
 
 // -----
 
@@ -188,7 +188,7 @@ func.func @main(%x: tensor<9xf32> {tiny.name = "x"}, %i: tensor<4xi32> {tiny.nam
   // expected-error @+1 {{'poly.non_scop' y: 'reads' is ["x", "i"], not ["x"]}}
   "poly.non_scop"() {name = "y", reason = "'tiny.gather' reads where its data says", reads = ["x"]} : () -> ()
   omp.terminator
-}) {function = @main, outputs = ["y"]} : () -> ()
+}) {elements = {i = "i32", x = "f32", y = "f32"}, function = @main, outputs = ["y"]} : () -> ()
 
 // -----
 
@@ -196,4 +196,15 @@ func.func @main(%x: tensor<9xf32> {tiny.name = "x"}, %i: tensor<4xi32> {tiny.nam
 // expected-error @+1 {{'poly.view' 'outputs' is [0], not a list of strings}}
 "poly.view"() ({
   omp.terminator
-}) {function = @main, outputs = [0]} : () -> ()
+}) {elements = {x = "f32"}, function = @main, outputs = [0]} : () -> ()
+
+// -----
+
+// Elements of no type.
+func.func @main(%x: tensor<4xf32> {tiny.name = "x"}) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+// expected-error @+1 {{'poly.view' 'elements' is {x = "f33"}, not element types by the names of tensors}}
+"poly.view"() ({
+  omp.terminator
+}) {elements = {x = "f33"}, function = @main, outputs = ["x"]} : () -> ()

@@ -12,7 +12,7 @@
 // CHECK-SAME: accesses = ["[M, N] -> { v6[m, n] -> v4[m, n] }", "[M, N] -> { v6[m, n] -> bias[n] }"]
 // CHECK-NEXT: "poly.edge"() {{.*}}source = "v4", target = "v6"
 // CHECK-NEXT: omp.terminator
-// CHECK-NEXT: }) {function = @main, outputs = ["v6"]}
+// CHECK-NEXT: }) {elements = {W = "f32", X = "f32", bias = "f32"}, function = @main, outputs = ["v6"]}
 func.func @main(%x: tensor<?x?xf32, #tiny.dims<["M", "K"]>> {tiny.name = "X"}, %w: tensor<?x?xf32, #tiny.dims<["K", "N"]>> {tiny.name = "W"}, %b: tensor<?xf32, #tiny.dims<["N"]>> {tiny.name = "bias"}) -> tensor<?x?xf32, #tiny.dims<["M", "N"]>> {
   %0 = "tiny.expand"(%x) {broadcast_dimensions = array<i64: 0, 2>} : (tensor<?x?xf32, #tiny.dims<["M", "K"]>>) -> tensor<?x?x?xf32, #tiny.dims<["M", "N", "K"]>>
   %1 = "tiny.permute"(%w) {perm = array<i64: 1, 0>} : (tensor<?x?xf32, #tiny.dims<["K", "N"]>>) -> tensor<?x?xf32, #tiny.dims<["N", "K"]>>

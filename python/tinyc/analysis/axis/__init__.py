@@ -19,6 +19,7 @@ from tinyc.analysis.axis.expression import (
     divisions,
     identity,
     nesting,
+    plain_axis,
     positions,
     text,
 )
@@ -41,6 +42,7 @@ __all__ = [
     "identity",
     "mod",
     "nesting",
+    "plain_axis",
     "positions",
     "substitute",
     "text",

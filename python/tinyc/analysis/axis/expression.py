@@ -113,6 +113,14 @@ def identity(shape: Shape) -> tuple[AxisExpr, ...]:
     return tuple(axis(position, shape) for position in range(len(shape)))
 
 
+def plain_axis(expression: AxisExpr) -> int | None:
+    """Return the position of the axis that an expression is, or None for what is not just an axis."""
+    if expression.constant != 0 or len(expression.terms) != 1:
+        return None
+    ((atom, coefficient),) = expression.terms
+    return atom.position if isinstance(atom, Axis) and coefficient == 1 else None
+
+
 def positions(expression: AxisExpr) -> frozenset[int]:
     """Return the positions of the axes that appear."""
     found: set[int] = set()

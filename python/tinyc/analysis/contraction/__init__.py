@@ -8,7 +8,7 @@ one that is missing as m, n or k is taken from these, so that a product with M =
 ``s*o + d*k - p``, o from m or n, is a *window*: a convolution. Source: specification 000 §3.5.
 """
 
-from tinyc.analysis.contraction.detection import detect, is_summed_product, is_widening, reduction
+from tinyc.analysis.contraction.detection import detect, is_summed_product, is_widening
 from tinyc.analysis.contraction.digits import Digits
 from tinyc.analysis.contraction.pattern import Contraction
 from tinyc.analysis.contraction.roles import Roles
@@ -25,5 +25,4 @@ __all__ = [
     "detect",
     "is_summed_product",
     "is_widening",
-    "reduction",
 ]

@@ -4,13 +4,13 @@ from dataclasses import replace
 from typing import Any
 
 from tinyc.analysis import axis as axes
-from tinyc.analysis.access import Access, DimAxes, extend, identity, is_movement, shape_of
-from tinyc.analysis.axis import Axis, Shape
-from tinyc.analysis.axis_arguments import axis_arguments
+from tinyc.analysis.access import Access, DimAxes, extend, identity, is_movement
+from tinyc.analysis.axis import Axis
 from tinyc.analysis.contraction.digits import Digits, split
 from tinyc.analysis.contraction.pattern import Contraction, axes_of
 from tinyc.analysis.contraction.roles import Roles, classify, with_unit_axes
 from tinyc.analysis.contraction.windows import Window, windows
+from tinyc.analysis.reduce import Reduce, attempt
 from tinyc.analysis.rejection import NoPattern, Reason, Rejected
 from tinyc.dialects.tiny.attributes import arguments, tensor_type
 from tinyc.dialects.tiny.types import FLOATS, SIGNED, UNSIGNED, bits
@@ -19,44 +19,32 @@ _SIDES = {"lhs": "left", "rhs": "right"}
 
 
 def detect(reduce: Any, dims: DimAxes | None = None) -> Contraction | Rejected:
-    """Return the contraction that a `tiny.reduce` is, seen through movements and widening casts.
+    """Return the contraction that a `tiny.reduce` is, seen through movements and widening casts, or why it is none.
 
-    With `dims`, it is one over the axes that the dimensions of the values are split into.
+    `dims` is as in `attempt`.
     """
-    try:
-        return _detect(reduce.operation, dims)
-    except NoPattern as error:
-        return error.rejected
+    return attempt(_contraction, reduce, dims)
 
 
-def _detect(reduce: Any, dims: DimAxes | None) -> Contraction:
-    values, domain = reduction(reduce, dims), shape_of(reduce.operands[0], dims)
-    if values["op"] != "sum":
-        raise NoPattern(Reason.NOT_A_SUM, f"the reduction is a {values['op']}, not a sum")
-    product = _product(reduce, domain, dims)
+def _contraction(reduce: Reduce) -> Contraction:
+    reduce.require_sum()
+    product, domain, dims = _product(reduce), reduce.domain, reduce.dims
     multiply = product.source.owner.operation
     # A fault below an operand is no obstacle: the access then ends at the result of the op at fault.
     operands = (replace(product, source=operand) for operand in multiply.operands)
     lhs, rhs = (extend(operand, domain, _is_transparent, dims)[0] for operand in operands)
     digits = split(domain, (lhs, rhs))
     try:
-        roles, found = _analysed(digits, lhs, rhs, values["axes"])
+        roles, found = _analysed(digits, lhs, rhs, reduce.reduced)
     except NoPattern as error:
         raise _about_joint_axes(error, digits, {"lhs": lhs, "rhs": rhs}) from None
-    return Contraction(reduce, multiply, lhs, rhs, domain, values["axes"], digits, roles, found)
+    return Contraction(reduce.operation, multiply, lhs, rhs, domain, reduce.reduced, digits, roles, found)
 
 
-def reduction(reduce: Any, dims: DimAxes | None) -> dict[str, Any]:
-    """Return the arguments of a `tiny.reduce`, its axes being those that the dimensions are split into."""
-    values, operation = arguments(reduce), reduce.operation
-    if dims is None:
-        return values
-    return axis_arguments("reduce", values, dims(operation.operands[0]), dims(operation.results[0]))
-
-
-def _product(reduce: Any, domain: Shape, dims: DimAxes | None) -> Access:
+def _product(reduce: Reduce) -> Access:
     """Return how the reduce reads the result of the `tiny.mul` that only it reads."""
-    product, fault = extend(Access(reduce.operands[0], identity(domain)), domain, _is_private_movement, dims)
+    whole = Access(reduce.operand, identity(reduce.domain))
+    product, fault = extend(whole, reduce.domain, _is_private_movement, reduce.dims)
     if fault is not None:
         raise NoPattern(Reason.NOT_AFFINE, fault.reason)
     multiply = getattr(product.source.owner, "operation", None)
@@ -160,6 +148,8 @@ def _about_joint_axes(error: NoPattern, digits: Digits, accesses: dict[str, Acce
         return error
     found = error.rejected
     positions = tuple(dict.fromkeys(digits.axis_of(digit) for digit in found.axes))
-    rows = "".join(f", {_SIDES[name]} row {row} being {accesses[name].map[row]}" for name, row in found.rows)
-    shape = ", ".join(map(str, digits.shape))
-    return NoPattern(found.code, f"{found.reason} (over the digits [{shape}]{rows})", positions, found.rows)
+    names = digits.names([f"i{axis}" for axis in range(len(digits.of))])
+    parts = [f"{name} < {size}" for name, size in zip(names, digits.shape, strict=True) if "." in name]
+    rows = [f"{_SIDES[name]} row {row} is {accesses[name].map[row]}" for name, row in found.rows]
+    reason = f"{found.named(names).reason} (where {', '.join([*parts, *rows])})"
+    return NoPattern(found.code, reason, positions, found.rows)

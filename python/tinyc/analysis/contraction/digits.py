@@ -6,7 +6,8 @@ over its digits these rows are axes. Source: the cut points of recipe "polyhedra
 """
 
 import functools
-from collections.abc import Iterable
+import itertools
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tinyc.analysis import axis as axes
@@ -36,6 +37,12 @@ class Digits:
     def axis_of(self, digit: int) -> int:
         """Return the joint axis that `digit` belongs to."""
         return next(axis for axis, digits in enumerate(self.of) if digit in digits)
+
+    def names(self, axes: Sequence[str]) -> tuple[str, ...]:
+        """Return the name of each digit, the joint axes being called `axes`: `m`, or `m.0, m.1` where m is split."""
+        pairs = zip(axes, self.of, strict=True)
+        parts = ([axis] if len(of) == 1 else [f"{axis}.{number}" for number in range(len(of))] for axis, of in pairs)
+        return tuple(itertools.chain.from_iterable(parts))
 
     def rewrite(self, access: Access) -> Access:
         """Return an access over the joint axes as one over the digits."""

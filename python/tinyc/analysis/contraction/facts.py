@@ -14,7 +14,7 @@ def contraction_facts(found: Contraction, axes: Sequence[str]) -> dict[str, Any]
 
     A part of an axis goes by the axis and its number, the coarsest being `.0`; `digits` has the extents of the parts.
     """
-    roles, names = found.roles, _names(found, axes)
+    roles, names = found.roles, found.digits.names(axes)
     groups = {
         "lhs_idx": (*roles.batch, *roles.m, *roles.k),
         "rhs_idx": (*roles.batch, *roles.k, *roles.n),
@@ -42,11 +42,3 @@ def contraction_facts(found: Contraction, axes: Sequence[str]) -> dict[str, Any]
         ],
         **({"digits": digits} if digits else {}),
     }
-
-
-def _names(found: Contraction, axes: Sequence[str]) -> list[str]:
-    """Return the name of each digit: `m`, or `m.0` and `m.1` where the axis is split."""
-    names = []
-    for axis, digits in zip(axes, found.digits.of, strict=True):
-        names += [axis] if len(digits) == 1 else [f"{axis}.{number}" for number in range(len(digits))]
-    return names

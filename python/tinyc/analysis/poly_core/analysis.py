@@ -42,11 +42,6 @@ class Analysis:
     barriers: tuple[BarrierHint, ...]
     banks: tuple[BankHint, ...]
 
-    @property
-    def is_affine(self) -> bool:
-        """Whether all accesses stay quasi-affine under composition."""
-        return not self.not_affine
-
 
 def analyze(
     candidate: PolyView | Sequence[PolyBlock],
@@ -57,16 +52,19 @@ def analyze(
 ) -> Analysis:
     """Analyse blocks in program order, or all those of a view.
 
-    `tile` has sizes by the names of axes, in every block that has them; `elements` are the element
-    types of tensors that no block makes, for the hints on banks. Dependences on what is outside are left out.
+    `tile` has sizes by the names of axes, in every block that has them; `elements` are the element types of tensors
+    that no block makes, where they are not those of the view, for the hints on banks. Dependences on what is outside
+    are left out.
 
     Raises:
-        ValueError: a size is no positive whole number.
+        ValueError: a size is no whole number from 1 to `MAX_SIZE`, or no block has an axis of its name.
     """
     blocks = tuple(candidate.blocks if isinstance(candidate, PolyView) else candidate)
+    _require_names(blocks, tile or {})
     edges = candidate.edges if isinstance(candidate, PolyView) else edges_of(blocks)
     names = {block.name: block.statement.axes for block in blocks}
-    types = {**(elements or {}), **{block.name: block.element for block in blocks}}
+    outside = candidate.elements if isinstance(candidate, PolyView) else {}
+    types = {**outside, **(elements or {}), **{block.name: block.element for block in blocks}}
     parallel = {block.name: parallel_axes(block, edges) for block in blocks}
     buffers = {
         (edge.source.name, edge.target.name): _buffer(edge, tile, target)
@@ -88,6 +86,13 @@ def analyze(
         barriers=tuple(barrier_hints(blocks, buffers, target)),
         banks=tuple(hint for block in blocks for hint in bank_hints(block, tile or {}, types, target)),
     )
+
+
+def _require_names(blocks: Sequence[PolyBlock], tile: Mapping[str, int]) -> None:
+    known = dict.fromkeys(name for block in blocks for name in block.statement.axes)
+    for name in tile:
+        if name not in known:
+            raise ValueError(f"no block has an axis {name!r}; there are {', '.join(known) or 'none'}")
 
 
 def _buffer(edge: PolyEdge, tile: Mapping[str, int] | None, target: Target) -> MinBuffer:

@@ -6,10 +6,8 @@ index becomes. Specification 000 §1.6.
 
 from collections.abc import Mapping, Sequence
 
-from tinyc.analysis import axis as axes
-from tinyc.analysis.axis import AxisExpr, Shape
-from tinyc.analysis.movement import Guard
 from tinyc.analysis.poly_block import PolyAccess, PolyBlock, excess
+from tinyc.analysis.poly_core.inlining import INLINE, read_through
 
 #: Accesses that a block may come to have.
 _MAX_ACCESSES = 64
@@ -26,23 +24,12 @@ def not_affine(blocks: Sequence[PolyBlock]) -> Mapping[str, str]:
         shape, accesses = block.statement.shape, []
         for read in block.accesses:
             producer, inner = composed.get(read.tensor, (None, ()))
-            accesses += [read] if producer is None else [_at(each, read, producer, shape) for each in inner]
-        reason = next((why for each in accesses if (why := excess(each))), None)
+            accesses += [read] if producer is None else [read_through(read, producer, each, shape) for each in inner]
+        reason = next((why for each in accesses if (why := excess(each, shape))), None)
         if reason is None and len(accesses) > _MAX_ACCESSES:
             reason = f"ExcessivePiecewise: {len(accesses)} accesses (limit {_MAX_ACCESSES})"
         if reason is not None:
             found[block.name], accesses = reason, list(block.accesses)
-        if block.kind in ("ewise", "movement_affine"):
+        if block.kind in INLINE:
             composed[block.name] = (block, tuple(dict.fromkeys(accesses)))
     return found
-
-
-def _at(inner: PolyAccess, read: PolyAccess, producer: PolyBlock, shape: Shape) -> PolyAccess:
-    """Return an access of `producer`, which has no reduce axes, at the element that `read` takes of it."""
-    index: list[AxisExpr] = [axes.constant(0)] * len(producer.statement.shape)
-    for written, row in zip(producer.write, read.index, strict=True):
-        for position in axes.positions(written):
-            index[position] = row
-    rows = axes.compose(inner.index, index, shape)
-    guards = (Guard(axes.substitute(g.expression, index, shape), g.size, g.value) for g in inner.guards)
-    return PolyAccess(inner.tensor, rows, (*read.guards, *guards))

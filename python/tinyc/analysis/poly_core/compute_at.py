@@ -2,7 +2,12 @@
 
 For each tile of the consumer, the elements that its instances read are computed just before, into a buffer of the
 tile's own: elements that several tiles read (a halo) are computed by each. Such a schedule is illegal where what one
-result is made of is spread over tiles: a reduction over an axis that the tile cuts, or a scan along one.
+result is made of is spread over tiles: a reduction over an axis that the tile cuts, or a scan along one. The maximum of
+a softmax is reduced along the row that its reader goes over: no tile that cuts the row holds what it is made of.
+
+The question is about two blocks, with the element-wise ones that they read; other blocks have run before. An
+element-wise producer, as the mean of a normalisation is after its sum, may so be in tiles that its sum may not be in:
+`make_fusable_groups` asks about all edges of a kernel, with one tile for all.
 Specification 000 §1.6, §4.1; recipe on polyhedral analysis, §3 and §6.
 """
 
@@ -11,7 +16,7 @@ from dataclasses import dataclass, field
 
 from tinyc.analysis import extents
 from tinyc.analysis.extents import Dim
-from tinyc.analysis.poly_block import NonScopTensor, PolyAccess, PolyBlock
+from tinyc.analysis.poly_block import NonScopTensor, PolyAccess, PolyBlock, PolyItem
 from tinyc.analysis.poly_core.footprint import Footprint, beyond, footprints
 from tinyc.analysis.poly_core.order import Order, order_at
 from tinyc.analysis.poly_core.recompute import recompute_factor
@@ -70,9 +75,7 @@ def element_bytes(block: PolyBlock) -> int:
     return -(-bits(block.element) // 8)
 
 
-def can_compute_at(
-    producer: PolyBlock | NonScopTensor, consumer: PolyBlock | NonScopTensor, tile: Mapping[str, int] | None = None
-) -> ComputeAt:
+def can_compute_at(producer: PolyItem, consumer: PolyItem, tile: Mapping[str, int] | None = None) -> ComputeAt:
     """Say whether `producer` can be computed inside of each tile of `consumer`, and with what halo.
 
     `tile` has sizes by the names of the consumer's axes; one that is not named is whole. Names that only the producer
@@ -80,7 +83,7 @@ def can_compute_at(
     have to be whole.
 
     Raises:
-        ValueError: a size is no positive whole number, or no axis has its name.
+        ValueError: a size is no whole number from 1 to `MAX_SIZE`, or no axis has its name.
     """
     for item in (producer, consumer):
         if isinstance(item, NonScopTensor):
@@ -147,7 +150,8 @@ def _reason(producer: PolyBlock, consumer: PolyBlock, halo: Halo, found: tuple[F
     text = f"a tile of '{consumer.name}' reads {box} elements of '{producer.name}'"
     beside = {name: extra for name, extra in halo.per_axis.items() if extra != 0}
     if beside:
-        text += ", " + ", ".join(f"{extra} beyond its own along {name}" for name, extra in beside.items())
+        text += ", beyond its own " + ", ".join(f"{extra} along {name}" for name, extra in beside.items())
+        text += f" of '{producer.name}'"
     if len(found) > 1:
         text += f", in {len(found)} places"
     for each in found:

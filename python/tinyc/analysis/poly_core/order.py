@@ -1,7 +1,9 @@
 """The order of a producer inside of tiles of its consumer: whether each result is made in one tile.
 
-Closed forms decide where axes are read as they are; isl does where floor divisions or sums of axes are between, and
-finds the witness of what is illegal.
+The two blocks are in the tile, and the element-wise ones that they read: these are computed where they are read. A tile
+holds its own share of each tensor, so that a reduction in it must find all that it sums there. Closed forms decide
+where axes are read as they are; isl does where floor divisions or sums of axes are between, and finds the witness of
+what is illegal.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -9,8 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from tinyc.analysis import axis as axes
-from tinyc.analysis.axis import Axis, AxisExpr
+from tinyc.analysis.axis import Axis
 from tinyc.analysis.poly_block import PolyAccess, PolyBlock
+from tinyc.analysis.poly_core.inlining import reads_through
 from tinyc.analysis.poly_core.tile import Tile, reduce_axes, scan_axis, tile_of
 from tinyc.analysis.poly_core.witness import Witness
 
@@ -25,18 +28,20 @@ class Order:
 
 
 _OK = Order("ok")
+#: Accesses that a block may have through element-wise blocks.
+_MAX_ACCESSES = 64
 
 
 @dataclass(frozen=True)
 class _Question:
     """One way in which tiles can be wrong: what it is, whether that is known without isl, and what isl is asked.
 
-    `ask` takes the module `proof` and a read.
+    `ask` takes the module `proof` and a read; it is None where nobody can be asked.
     """
 
     reason: str
     is_illegal: bool
-    ask: Callable[[Any, PolyAccess], Witness | None]
+    ask: Callable[[Any, PolyAccess], Witness | None] | None
 
 
 def order_at(
@@ -61,6 +66,8 @@ def _answer(question: _Question, reads: Sequence[PolyAccess]) -> Order:
     from tinyc.analysis.poly_core import proof  # islpy takes its time to load
     from tinyc.analysis.polyhedra import TooHard
 
+    if question.ask is None:
+        return Order("unproved", question.reason)
     try:
         for read in reads:
             witness = question.ask(proof, read)
@@ -76,9 +83,8 @@ def _questions(
 ) -> Iterator[_Question]:
     yield from _cut_reductions(producer, consumer, sizes)
     yield from _scans(producer, consumer, reads, tile)
-    driven = _driven(reads)
-    for position in sorted(tile.cut - driven):
-        yield from _split_reductions(producer, consumer, tile, position)
+    if reduce_axes(producer) and tile.cut - _driven(reads):
+        yield from _split_reductions(producer, consumer, tile, tile.cut - _driven(reads))
 
 
 def _cut_reductions(producer: PolyBlock, consumer: PolyBlock, sizes: Mapping[str, int]) -> Iterator[_Question]:
@@ -102,7 +108,7 @@ def _scans(producer: PolyBlock, consumer: PolyBlock, reads: Sequence[PolyAccess]
         moving = frozenset().union(*(axes.positions(read.index[row]) for read in reads)) & tile.cut
         if moving:
             name = producer.statement.axes[from_row]
-            plain = all(_plain(read.index[row]) is not None for read in reads)
+            plain = all(axes.plain_axis(read.index[row]) is not None for read in reads)
             yield _Question(
                 f"'{producer.name}' is a scan along {name}: what it continues from is in the tile before",
                 plain,
@@ -118,26 +124,38 @@ def _scans(producer: PolyBlock, consumer: PolyBlock, reads: Sequence[PolyAccess]
         )
 
 
-def _split_reductions(producer: PolyBlock, consumer: PolyBlock, tile: Tile, cut: int) -> Iterator[_Question]:
-    """Yield where both blocks read one tensor, the producer reducing along what is the cut axis for the consumer."""
+def _split_reductions(producer: PolyBlock, consumer: PolyBlock, tile: Tile, cut: frozenset[int]) -> Iterator[_Question]:
+    """Yield where both blocks read one tensor, the producer reducing along what is a cut axis for the consumer."""
+    parts, held = reads_through(producer, _MAX_ACCESSES), reads_through(consumer, _MAX_ACCESSES)
+    if parts is None or held is None:
+        name = (producer if parts is None else consumer).name
+        reason = f"'{name}' reads more than {_MAX_ACCESSES} elements through element-wise blocks"
+        yield _Question(reason, False, None)
+        return
     reduced = reduce_axes(producer)
-    for mine in producer.accesses:
-        for other in (read for read in consumer.accesses if read.tensor == mine.tensor):
-            for row, (left, right) in enumerate(zip(mine.index, other.index, strict=True)):
-                parts = axes.positions(left) & reduced
-                if not parts or cut not in axes.positions(right):
-                    continue
-                inner, outer = producer.statement.axes[min(parts)], consumer.statement.axes[cut]
-                yield _Question(
-                    f"'{producer.name}' is reduced over {inner} of '{mine.tensor}', which a tile of "
-                    f"'{consumer.name}' holds {tile.sizes[cut]} of, along {outer}",
-                    _plain(left) in parts and _plain(right) == cut and not (mine.guards or other.guards),
-                    _asks_split(producer, consumer, (mine, other, row), tile),
-                )
+    for mine in parts:
+        others = tuple(read for read in held if read.tensor == mine.tensor)
+        for row, left in enumerate(mine.index):
+            summed = axes.positions(left) & reduced
+            moving = [axes.positions(other.index[row]) & cut for other in others]
+            if not summed or not any(moving):
+                continue
+            inner, outer = producer.statement.axes[min(summed)], min(frozenset().union(*moving))
+            yield _Question(
+                f"'{producer.name}' is reduced over {inner} of '{mine.tensor}', which a tile of '{consumer.name}' "
+                f"holds {tile.sizes[outer]} of, along {consumer.statement.axes[outer]}",
+                _is_plain(mine, row, summed) and all(_is_plain(other, row, cut) for other in others),
+                _asks_split(producer, consumer, (mine, others, row), tile),
+            )
+
+
+def _is_plain(read: PolyAccess, row: int, positions: frozenset[int]) -> bool:
+    """Say whether a row is one of these axes, and every instance reads."""
+    return axes.plain_axis(read.index[row]) in positions and not read.guards
 
 
 def _asks_split(
-    producer: PolyBlock, consumer: PolyBlock, shared: tuple[PolyAccess, PolyAccess, int], tile: Tile
+    producer: PolyBlock, consumer: PolyBlock, shared: tuple[PolyAccess, Sequence[PolyAccess], int], tile: Tile
 ) -> Callable[[Any, PolyAccess], Witness | None]:
     return lambda proof, read: proof.split_reduction(producer, consumer, read, shared, tile)
 
@@ -146,11 +164,3 @@ def _driven(reads: Sequence[PolyAccess]) -> frozenset[int]:
     """Return the axes of the consumer that move the element that it reads step by step, not through a division."""
     found = (atom.position for read in reads for row in read.index for atom, _ in row.terms if isinstance(atom, Axis))
     return frozenset(found)
-
-
-def _plain(row: AxisExpr) -> int | None:
-    """Return the axis that a row is, or None."""
-    if row.constant != 0 or len(row.terms) != 1:
-        return None
-    ((atom, coefficient),) = row.terms
-    return atom.position if isinstance(atom, Axis) and coefficient == 1 else None

@@ -82,23 +82,30 @@ def _number(value: Any) -> int | None:
 
 
 def split_reduction(
-    producer: PolyBlock, consumer: PolyBlock, read: PolyAccess, shared: tuple[PolyAccess, PolyAccess, int], tile: Tile
+    producer: PolyBlock,
+    consumer: PolyBlock,
+    read: PolyAccess,
+    shared: tuple[PolyAccess, Sequence[PolyAccess], int],
+    tile: Tile,
 ) -> Witness | None:
     """Return a part of a reduction that another tile holds than the one that reads its result, or None.
 
-    `shared` are the reads of the producer and the consumer of one tensor, and its row along which tiles hold parts.
+    `shared` are reads of one tensor, one by the producer and all by the consumer, also through element-wise blocks, and
+    its row along which tiles hold parts.
 
     Raises:
         TooHard: isl does not get to an answer.
     """
-    mine, other, row = shared
+    mine, others, row = shared
     with bounded():
-        left, right = _polyhedra(producer), _polyhedra(consumer)
-        part = left.access("part", (mine.index[row],)).intersect_domain(left.domain)
-        held = right.access("part", (other.index[row],)).intersect_domain(right.domain)
+        left = _polyhedra(replace(producer, accesses=(mine,)))
+        right = _polyhedra(replace(consumer, accesses=tuple(others)))
+        part = left.access("part", (mine.index[row],), mine.guards).intersect_domain(left.domain)
+        held = functools.reduce(_union, (right.access("part", (each.index[row],), each.guards) for each in others))
         tiles = _tiles(right, tile)
         together = part.apply_range(held.reverse()).apply_range(tiles).apply_range(tiles.reverse())
-        return _witness(producer, consumer, _dependence(producer, consumer, read).subtract(together))
+        needs = _dependence(producer, consumer, read).intersect_domain(part.domain())
+        return _witness(producer, consumer, needs.subtract(together))
 
 
 def cut_reduction(producer: PolyBlock, consumer: PolyBlock, read: PolyAccess, tile: Tile) -> Witness | None:

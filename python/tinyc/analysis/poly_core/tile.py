@@ -11,6 +11,9 @@ from tinyc.analysis import axis as axes
 from tinyc.analysis.axis import Index, Shape
 from tinyc.analysis.poly_block import PolyBlock
 
+#: The largest size of a tile along an axis: sums and products of a few stay in 64 bits.
+MAX_SIZE = 2**31 - 1
+
 
 @dataclass(frozen=True)
 class Tile:
@@ -33,7 +36,7 @@ def tile_of(block: PolyBlock, sizes: Mapping[str, int]) -> Tile:
     """Return the tile of `block` that has these sizes; names that are not its axes' are passed over.
 
     Raises:
-        ValueError: a size is no positive whole number.
+        ValueError: a size is no whole number from 1 to `MAX_SIZE`.
     """
     found, cut = list(block.statement.shape), set()
     for position, (name, extent) in enumerate(zip(block.statement.axes, block.statement.shape, strict=True)):
@@ -74,7 +77,7 @@ def require_size(size: object, name: str, block: PolyBlock) -> None:
     """Check the size of a tile along an axis.
 
     Raises:
-        ValueError: it is no positive whole number.
+        ValueError: it is no whole number from 1 to `MAX_SIZE`.
     """
-    if not isinstance(size, int) or isinstance(size, bool) or size < 1:
-        raise ValueError(f"tile {size!r} of axis {name} of '{block.name}' is no positive whole number")
+    if not isinstance(size, int) or isinstance(size, bool) or not 1 <= size <= MAX_SIZE:
+        raise ValueError(f"tile {size!r} of axis {name} of '{block.name}' is no whole number in 1 … {MAX_SIZE}")
