@@ -263,3 +263,14 @@ def test_the_elements_of_all_tiles_are_as_counted(case):
         ):
             found.setdefault(i // tile.sizes[0], []).append(value)
     assert total == sum(max(values) - min(values) + 1 for values in found.values())
+
+
+def test_pads_of_merged_axes_leave_what_isl_says():
+    # A padded 2×3 seen as one axis of 10: of a tile of 4, the digit behind the pad takes a proof.
+    p = Program(x="f32 2 3")
+    padded = p.pad(p.neg(p["x"], name="a"), lo=(0, 1), hi=(0, 1), value=0.0)
+    p.result(p.relu(p.reshape(padded, shape="10"), name="b"))
+    with context():
+        a, b = poly_view(p.function).items
+    found = [can_compute_at(a, b, {"i0": size}) for size in (2, 4, 5)]
+    assert [tuple(each.halo.widths.values()) for each in found] == [(1, 2), (1, 3), (1, 3)]

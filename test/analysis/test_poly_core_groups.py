@@ -1,14 +1,10 @@
 """Groups of blocks that one kernel can compute."""
 
-import random
-import time
-
 import pytest
 from poly_blocks import axes_of, block, copy_of, read
 from poly_programs import scan, softmax, two_convolutions
 from tiny_programs import Program, gemm_bias_relu
 
-from tinyc.analysis.poly_block import NonScopTensor
 from tinyc.analysis.poly_core import make_fusable_groups, why_not_fusable
 from tinyc.analysis.poly_core.groups import MAX_BLOCKS
 from tinyc.analysis.poly_core.loops import common_loops
@@ -102,38 +98,6 @@ def test_each_block_is_in_one_group_and_groups_can_run_one_after_the_other():
         assert all(of[edge.source.name] <= of[edge.target.name] for edge in view.edges)
 
 
-def random_program(rng: random.Random) -> Program:
-    p = Program(x="f32 8 8", i="i64 8")
-    values = [p["x"]]
-    for _ in range(rng.randint(3, 14)):
-        kind, value = rng.choice(["relu", "add", "add", "gather", "8 1", "1 8", "1 1"]), rng.choice(values[-5:])
-        if kind == "relu":
-            values.append(p.relu(value))
-        elif kind == "add":
-            values.append(p.add(value, rng.choice(values[-5:])))
-        elif kind == "gather":
-            values.append(p.gather(value, p["i"], axis=0))
-        else:
-            axes = tuple(axis for axis, size in enumerate(kind.split()) if size == "1")
-            most = p.reshape(p.op("reduce", value, op="max", axes=axes, element="f32"), shape=kind)
-            values.append(p.expand(most, shape="8 8", broadcast_dimensions=(0, 1)))
-    return p.result(*rng.sample(values[1:], rng.randint(1, 2)), values[-1])
-
-
-@pytest.mark.parametrize("seed", range(40))
-def test_groups_of_random_programs_run_one_after_the_other(seed):
-    program = random_program(random.Random(seed))
-    view = view_of(program)
-    of = {name: number for number, group in enumerate(make_fusable_groups(view)) for name in group}
-    ready: dict[str, int] = {}  # behind which group an item that is in none can run
-    for item in view.items:
-        reads = item.reads if isinstance(item, NonScopTensor) else [access.tensor for access in item.accesses]
-        latest = max((of.get(tensor, ready.get(tensor, -1)) for tensor in reads), default=-1)
-        assert latest <= of.get(item.name, latest)
-        assert all(ready.get(tensor) != of.get(item.name, -2) for tensor in reads)  # it would wait for itself
-        ready |= {} if item.name in of else {item.name: latest}
-
-
 def test_no_group_reaches_around_a_group_that_began_before_it():
     # `total` needs `least`, which needs `near`, which is in one group with `far`, which needs `most`.
     p = Program(x="f32 8 8")
@@ -196,14 +160,3 @@ def chain(length):
 
 def test_a_long_chain_is_cut_in_groups():
     assert [len(group) for group in groups_of(chain(2 * MAX_BLOCKS + 1))] == [MAX_BLOCKS, MAX_BLOCKS, 1]
-
-
-def test_the_work_grows_with_the_number_of_blocks():
-    views = [view_of(chain(length)) for length in (64, 256)]
-    make_fusable_groups(views[0])
-    spent = []
-    for view in views:
-        start = time.process_time()
-        make_fusable_groups(view)
-        spent.append(time.process_time() - start)
-    assert spent[1] < 10 * spent[0]  # four times the blocks

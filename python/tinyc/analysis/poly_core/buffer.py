@@ -12,7 +12,7 @@ from tinyc.analysis import axis as axes
 from tinyc.analysis import extents
 from tinyc.analysis.axis import Axis
 from tinyc.analysis.extents import Dim
-from tinyc.analysis.poly_block import NonScopTensor, PolyAccess, PolyBlock
+from tinyc.analysis.poly_block import PolyAccess, PolyBlock, PolyItem
 from tinyc.analysis.poly_core.compute_at import ComputeAt, can_compute_at, element_bytes, smallest_tile
 from tinyc.analysis.poly_core.order import order_at
 from tinyc.analysis.poly_core.tile import reduce_axes
@@ -30,7 +30,8 @@ _REGISTER_BYTES = 4
 class MinBuffer:
     """`buffer` is "reg", "smem_ring" (of `depth` stages) or "gmem", and why.
 
-    `bytes` are those of one block of threads; the whole tensor's for "gmem".
+    `bytes` are those of one block of threads: of each footprint, the box of the widest tile along each row, and of a
+    ring all stages. For "gmem" they are the whole tensor's, 0 where no block makes it.
     """
 
     buffer: str
@@ -40,23 +41,25 @@ class MinBuffer:
 
 
 def min_buffer_for_edge(
-    producer: PolyBlock | NonScopTensor,
-    consumer: PolyBlock | NonScopTensor,
+    producer: PolyItem,
+    consumer: PolyItem,
     tile: Mapping[str, int] | None = None,
     target: Target = SM80,
 ) -> MinBuffer:
     """Return the smallest buffer in which `consumer`, tile by tile, can take what `producer` makes.
 
-    `tile` is that of `can_compute_at`. Axes that the tile does not name are streamed where the order allows it: their
-    elements are taken one after the other.
+    `tile` is that of `can_compute_at`. Axes that the tile does not name are streamed where the closed forms of the
+    order allow it: of what is pointwise all, an element at a time; otherwise the summed ones that share no row with
+    another axis, in steps of 16. Registers hold up to half of what a block can have. A ring has up to 80 % of the
+    shared memory, in two stages, or in three where they fit and the tiles take parts of a sum one after the other.
 
     Raises:
-        ValueError: a size is no positive whole number, or no axis has its name.
+        ValueError: a size is no whole number from 1 to `MAX_SIZE`, or no axis has its name.
     """
     at = can_compute_at(producer, consumer, tile)
-    if not isinstance(producer, PolyBlock) or not isinstance(consumer, PolyBlock):
+    if not isinstance(producer, PolyBlock):
         return MinBuffer("gmem", None, 0, at.reason)
-    if not at.ok:
+    if not isinstance(consumer, PolyBlock) or not at.ok:
         return _in_global_memory(producer, at.reason)
     streamed = can_compute_at(producer, consumer, _streamed(producer, consumer, tile))
     if is_pointwise(producer, consumer):
@@ -70,7 +73,13 @@ def shared_bytes_for_rings(target: Target) -> int:
 
 
 def is_pointwise(producer: PolyBlock, consumer: PolyBlock) -> bool:
-    """Say whether each instance reads one element, in the order in which the elements are made, or fewer of them."""
+    """Say whether each instance reads the element that has its own indices, if any.
+
+    Each row of all reads is then an axis of the consumer, later rows are later axes, or a constant: what an instance
+    reads is one element, instances that differ in these axes only read them in the order in which they run, and those
+    that differ in others only read the same. Rows with floor divisions are none of this, whatever values they have, nor
+    is what a contraction or a scan reads, whose instances hand values to each other.
+    """
     reads = [read.index for read in consumer.accesses if read.tensor == producer.name]
     if consumer.kind in ("contraction_pattern", "scan") or len(set(reads)) != 1:
         return False
@@ -99,9 +108,10 @@ def _streamed(producer: PolyBlock, consumer: PolyBlock, tile: Mapping[str, int] 
 
 
 def _summed_alone(consumer: PolyBlock, reads: Sequence[PolyAccess]) -> frozenset[int]:
-    """Return the reduce axes that no row has together with another axis: those of no window."""
+    """Return the reduce axes that rows have, and none together with another axis: those of no window."""
     rows = [axes.positions(row) for read in reads for row in read.index]
-    return frozenset(k for k in reduce_axes(consumer) if all(row == {k} for row in rows if k in row))
+    summed = reduce_axes(consumer) & frozenset().union(*rows)
+    return frozenset(k for k in summed if all(row == {k} for row in rows if k in row))
 
 
 def _in_registers(producer: PolyBlock, at: ComputeAt, target: Target) -> MinBuffer:
@@ -109,18 +119,22 @@ def _in_registers(producer: PolyBlock, at: ComputeAt, target: Target) -> MinBuff
     room = target.registers_per_block * _REGISTER_BYTES // 2
     if extents.is_nonnegative(room - held):
         return MinBuffer("reg", None, held, "each instance takes the element that its thread made")
-    return _in_global_memory(producer, f"{held} bytes a tile are more than half of the registers, {room} bytes")
+    fit = "do not" if isinstance(held, int) else "are not known to"
+    return _in_global_memory(producer, f"{held} bytes a tile {fit} fit in half of the registers, {room} bytes")
 
 
 def _in_ring(producer: PolyBlock, consumer: PolyBlock, at: ComputeAt, target: Target) -> MinBuffer:
     stage = sum((each.elements for each in at.footprints), start=0) * element_bytes(producer)
     room = shared_bytes_for_rings(target)
-    summed = [consumer.statement.axes[position] for position in reduce_axes(consumer)]
-    streams = any(at.tile[name] != consumer.statement.shape[consumer.statement.axes.index(name)] for name in summed)
+    moving = (axes.positions(row) for each in at.footprints for read in each.reads for row in read.index)
+    summed = reduce_axes(consumer) & frozenset().union(*moving)
+    statement = consumer.statement
+    streams = any(at.tile[statement.axes[position]] != statement.shape[position] for position in summed)
     depth = 3 if streams and extents.is_nonnegative(room - stage * 3) else 2
     if extents.is_nonnegative(room - stage * depth):
         return MinBuffer("smem_ring", depth, stage * depth, f"{at.reason}; {depth} stages of {stage} bytes")
-    return _in_global_memory(producer, f"{depth} stages of {stage} bytes do not fit in {room} bytes of shared memory")
+    fit = "do not" if isinstance(stage, int) else "are not known to"
+    return _in_global_memory(producer, f"{depth} stages of {stage} bytes {fit} fit in {room} bytes of shared memory")
 
 
 def _in_global_memory(producer: PolyBlock, reason: str) -> MinBuffer:

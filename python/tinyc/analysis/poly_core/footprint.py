@@ -50,7 +50,8 @@ def beyond(width: Dim, core: Dim) -> Dim:
 def footprints(consumer: PolyBlock, reads: Sequence[PolyAccess], tensor: Shape, tile: Tile) -> tuple[Footprint, ...]:
     """Return the footprint of a tile of `consumer` in a tensor, by its `reads` of it.
 
-    Reads that move alike have one footprint together (a stencil written as several operands), others one each.
+    Reads that move alike have one footprint together (a stencil written as several operands), others one each. A read
+    whose pads leave nothing of it counts as if an instance passed them.
     """
     alike: dict[tuple, list[PolyAccess]] = {}
     for read in reads:
@@ -64,6 +65,8 @@ def _symbolic(constant: Dim) -> Dim:
 
 
 def _footprint(consumer: PolyBlock, reads: Sequence[PolyAccess], tensor: Shape, tile: Tile) -> Footprint:
+    if 0 in consumer.statement.shape:
+        return Footprint((0,) * len(tensor), (0,) * len(tensor), 0, tuple(reads))
     rows = [row_of(reads, number, consumer.statement.shape) for number in range(len(tensor))]
     widths: list[Dim | None] = [None if row is None else row.width(tile) for row in rows]
     cores = [

@@ -5,15 +5,17 @@ inside of its consumer, and the elements that are not recomputed at will fit in 
 pays is for a cost model. Specification 000 §1.6, §4.1.
 """
 
+import bisect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
 
 from tinyc.analysis import extents
 from tinyc.analysis.extents import Dim
-from tinyc.analysis.poly_block import NonScopTensor, PolyBlock
+from tinyc.analysis.poly_block import NonScopTensor, PolyBlock, PolyItem
 from tinyc.analysis.poly_core.buffer import shared_bytes_for_rings
 from tinyc.analysis.poly_core.compute_at import ComputeAt, can_compute_at, element_bytes
+from tinyc.analysis.poly_core.inlining import INLINE
 from tinyc.analysis.poly_core.loops import common_loops
 from tinyc.analysis.poly_core.tile import kept_axes
 from tinyc.analysis.poly_view import PolyView
@@ -24,14 +26,13 @@ from tinyc.target.target import Target
 MAX_BLOCKS = 32
 #: Groups that are looked at for a way around a group; where there are more, blocks stay apart.
 _MAX_VISITED = 64
-_INLINE = ("ewise", "movement_affine")
 
 
 def make_fusable_groups(view: PolyView, target: Target = SM80) -> list[list[str]]:
     """Return the names of the blocks that can share a kernel, each block in one group.
 
     Names are in program order, groups in an order in which they can run. What is not quasi-affine is in no group, and
-    no group reaches around it.
+    no group reaches around it. Blocks of which one overwrites what another has read or written are in different groups.
     """
     former = _Former(view, target)
     for block in view.blocks:
@@ -52,7 +53,7 @@ def why_not_fusable(
     known = {} if known is None else known
     if len(blocks) > MAX_BLOCKS:
         return f"{len(blocks)} blocks (limit {MAX_BLOCKS})"
-    anchors = {block.name for block in blocks if block.kind not in _INLINE or block.name in results}
+    anchors = {block.name for block in blocks if block.kind not in INLINE or block.name in results}
     loops = common_loops(blocks, anchors)
     if not loops and any(kept_axes(block) for block in blocks if block.name in anchors):
         return "no outer loop runs over all reductions and results"
@@ -95,6 +96,8 @@ class _Former:
         self._position = {item.name: position for position, item in enumerate(view.items)}
         self._group: dict[int, _Group] = {}
         self._known: dict[tuple[str, ...], ComputeAt] = {}
+        #: The first and the last position of what groups reach over, in order and apart from each other.
+        self._spans: list[tuple[int, int]] = []
         self._readers: dict[int, set[int]] = {position: set() for position in range(len(view.items))}
         self._before: dict[int, dict[int, None]] = {position: {} for position in self._readers}
         self._reused: set[tuple[int, int]] = set()
@@ -137,8 +140,12 @@ class _Former:
     def _put(self, members: list[int]) -> None:
         group = _Group(members)
         self._group |= dict.fromkeys(members, group)
+        first, last = members[0], members[-1]
+        while self._spans and self._spans[-1][1] >= first:
+            first = min(first, self._spans.pop()[0])
+        self._spans.append((first, last))
 
-    def _note_reads(self, position: int, item: PolyBlock | NonScopTensor) -> None:
+    def _note_reads(self, position: int, item: PolyItem) -> None:
         tensors = item.reads if isinstance(item, NonScopTensor) else [read.tensor for read in item.accesses]
         for tensor in tensors:
             source = self._position.get(tensor, position)
@@ -184,9 +191,6 @@ class _Former:
 
     def _settled(self, first: int) -> int:
         """Return a position up to `first` that no group reaches over: what is before it needs nothing from there on."""
-        settled = first
-        for position in range(first - 1, -1, -1):
-            together = self._together(position)
-            if together[-1] >= settled:
-                settled = together[0]
-        return settled
+        before = bisect.bisect_left(self._spans, (first,)) - 1
+        reached = before >= 0 and self._spans[before][1] >= first
+        return self._spans[before][0] if reached else first

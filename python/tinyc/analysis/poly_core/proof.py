@@ -57,7 +57,9 @@ def _width(consumer: PolyBlock, reads: Sequence[PolyAccess], tile: Tile, row: in
     values = _tiles(polyhedra, replace(tile, cut=tile.cut & moving)).reverse().apply_range(reached)
     if values.is_empty():
         return 0
-    return _number(values.dim_max(0).sub(values.dim_min(0)).max_val())
+    apart = values.reverse().apply_range(values).deltas()
+    sizes = apart.dim(isl.dim_type.param)
+    return _number(apart.project_out(isl.dim_type.param, 0, sizes).dim_max_val(0))
 
 
 def _union(left: Any, right: Any) -> Any:

@@ -1,46 +1,180 @@
-"""How often an element of a producer is computed, on average, when each tile of the consumer computes what it reads."""
+"""How often an element of a producer is computed, on average, when each tile of the consumer computes what it reads.
+
+The rows of a read fall into parts that share no axis: what the tiles read is the product of what they read along each.
+A part of one row that takes every step in each tile is a closed form, a small one is enumerated, others are bounded.
+"""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from tinyc.analysis import axis as axes
-from tinyc.analysis.poly_block import PolyBlock
+from tinyc.analysis import extents
+from tinyc.analysis.axis import AxisExpr, Shape
+from tinyc.analysis.axis.evaluation import evaluate
+from tinyc.analysis.extents import Dim
+from tinyc.analysis.poly_block import PolyAccess, PolyBlock
 from tinyc.analysis.poly_core.footprint import Footprint
-from tinyc.analysis.poly_core.row import row_of
+from tinyc.analysis.poly_core.row import Row, row_of
 from tinyc.analysis.poly_core.tile import Tile
+
+#: Instances of a part, those of each of its reads, that are enumerated.
+_MAX_ENUMERATED = 2**14
 
 
 def recompute_factor(producer: PolyBlock, consumer: PolyBlock, tile: Tile, found: Sequence[Footprint]) -> float | None:
     """Return the elements that all tiles read, with repetition, over those of the tensor.
 
-    It is below 1 where elements are not read, and None where it grows with a symbolic size. It is exact where each row
-    has one cut axis and the sizes are known; otherwise it is the ratio of a tile's width to its core.
+    Each of the footprints `found` counts by itself. The factor is below 1 where elements are not read, and 0 where the
+    tensor or the consumer has none. It is exact where the sizes are numbers and each part is a closed form or small;
+    otherwise it is an upper bound, at symbolic sizes for large ones, and None where it grows with a symbolic size.
     """
-    moving = frozenset().union(*(axes.positions(row) for each in found for read in each.reads for row in read.index))
-    factor = 1.0
-    for position in tile.cut - moving:
-        extent, size = consumer.statement.shape[position], tile.sizes[position]
-        if not (isinstance(extent, int) and isinstance(size, int)):
+    if 0 in (*consumer.statement.shape, *producer.written_shape):
+        return 0.0
+    factor = 0.0
+    for footprint in found:
+        parts = _parts(footprint.reads, producer.written_shape, consumer.statement.shape, tile)
+        factors = [part.factor() for part in parts]
+        known = [each for each in factors if each is not None]
+        if len(known) < len(factors):
             return None
-        factor *= -(-extent // size)
-    each = [_factor(producer, consumer, tile, footprint) for footprint in found]
-    known = [one for one in each if one is not None]
-    return factor * sum(known) if len(known) == len(each) else None
+        factor += math.prod(known)
+    return factor
 
 
-def _factor(producer: PolyBlock, consumer: PolyBlock, tile: Tile, footprint: Footprint) -> float | None:
-    factors = []
-    for number, (extent, width, core) in enumerate(
-        zip(producer.written_shape, footprint.widths, footprint.core, strict=True)
-    ):
-        row = row_of(footprint.reads, number, consumer.statement.shape)
-        total = row.total(tile) if row is not None else None
-        if total is not None and isinstance(extent, int) and extent:
-            factors.append(total / extent)
-        elif width == core:
-            factors.append(1.0)
-        elif isinstance(width, int) and isinstance(core, int) and core:
-            factors.append(max(width / core, 1.0))
-        else:
+@dataclass(frozen=True)
+class _Part:
+    """The rows and guards of `reads` that have to do with the axes `positions` of `shape`, and with no others.
+
+    `tensor` are the extents along the rows. There are none where axes matter only to guards, or to the tiles alone.
+    """
+
+    reads: tuple[PolyAccess, ...]
+    positions: frozenset[int]
+    tensor: Shape
+    shape: Shape
+    tile: Tile
+
+    def factor(self) -> float | None:
+        """Return how often the tiles read an element along the rows, or a bound of that, or None."""
+        elements, count = extents.product(self.tensor), self.count()
+        if count is not None and isinstance(elements, int):
+            return count / elements
+        bounds = (self._bound_by_row(), self._bound_by_instances(), self._bound_by_tiles())
+        return min((bound for bound in bounds if bound is not None), default=None)
+
+    def count(self) -> int | None:
+        """Return how many elements the tiles read, with repetition, or None where that is not known."""
+        if not self.positions and len(self.reads) == 1 and not self.reads[0].guards:
+            return 1
+        row = self._row()
+        count = row.count(self.tile) if row is not None and len(self.reads) == 1 else None
+        return self._enumerated() if count is None else count
+
+    def _row(self) -> Row | None:
+        return row_of(self.reads, 0, self.shape) if len(self.tensor) == 1 else None
+
+    def _cut(self) -> list[int]:
+        return sorted(self.tile.cut & self.positions)
+
+    def _instances(self) -> Dim:
+        return extents.product(self.shape[position] for position in self.positions)
+
+    def _enumerated(self) -> int | None:
+        extent_of = (extent if position in self.positions else 1 for position, extent in enumerate(self.shape))
+        sizes = [extent for extent in extent_of if isinstance(extent, int)]
+        if len(sizes) < len(self.shape) or math.prod(sizes) > _MAX_ENUMERATED:
             return None
-    return math.prod(factors)
+        try:
+            columns = np.concatenate([self._columns(read, sizes) for read in self.reads], axis=1)
+        except extents.ExtentError:  # a row or a guard has a symbol
+            return None
+        if not columns.shape[1]:
+            return 0
+        columns = columns - columns.min(axis=1, keepdims=True)
+        spans = tuple(int(span) + 1 for span in columns.max(axis=1))
+        return int(np.unique(np.ravel_multi_index(tuple(columns), spans)).size) if math.prod(spans) < 2**63 else None
+
+    def _columns(self, read: PolyAccess, sizes: Sequence[int]) -> np.ndarray:
+        """Return the number of the tile and the element of each instance that passes the guards, a column each."""
+        grid = np.indices(sizes, sparse=True)
+        passed = np.ones(sizes, bool)
+        for guard in read.guards:
+            value = evaluate(guard.expression, grid, {})
+            passed &= (value >= 0) & (value < extents.evaluate(guard.size, {}))
+        tiles = (grid[position] // extents.evaluate(self.tile.sizes[position], {}) for position in self._cut())
+        rows = [0, *tiles, *(evaluate(row, grid, {}) for row in read.index)]
+        return np.stack([np.broadcast_to(row, sizes)[passed] for row in rows])
+
+    def _bound_by_row(self) -> float | None:
+        """Return the sum of the widths over the extent, or the width over the step from tile to tile."""
+        row, cut = self._row(), self._cut()
+        terms = None if row is None else row.terms
+        if row is None or terms is None or len(cut) != 1 or cut[0] not in terms:
+            return None
+        (extent,), total = self.tensor, row.total(self.tile)
+        if isinstance(extent, int) and (total is not None or row.low is not None):
+            return None if total is None else total / extent
+        width, step = replace(row, low=None, high=None).width(self.tile), self.tile.sizes[cut[0]] * abs(terms[cut[0]])
+        return max(width / step, 1.0) if isinstance(width, int) and isinstance(step, int) else None
+
+    def _bound_by_instances(self) -> float | None:
+        reads, elements = self._instances() * len(self.reads), extents.product(self.tensor)
+        if isinstance(reads, int) and isinstance(elements, int):
+            return reads / elements
+        quotient = extents.divide(reads, elements)
+        return float(quotient) if isinstance(quotient, int) else None
+
+    def _bound_by_tiles(self) -> float | None:
+        tiles = extents.product(extents.ceildiv(self.shape[k], self.tile.sizes[k]) for k in self._cut())
+        return float(tiles) if isinstance(tiles, int) else None
+
+
+def _parts(reads: Sequence[PolyAccess], tensor: Shape, shape: Shape, tile: Tile) -> list[_Part]:
+    """Return the parts of reads that move alike.
+
+    Where several reads differ in more than one part, these are one part as far as that is known; their product bounds
+    it otherwise.
+    """
+    expressions = [row for read in reads for row in (*read.index, *(guard.expression for guard in read.guards))]
+    apart = _connected([*map(axes.positions, expressions), *(frozenset({position}) for position in tile.cut)])
+    parts = {positions: _part((positions,), reads, tensor, shape, tile) for positions in (frozenset(), *apart)}
+    differing = [positions for positions, part in parts.items() if len(part.reads) > 1]
+    if len(differing) > 1:
+        together = _part(differing, reads, tensor, shape, tile)
+        if together.count() is not None:
+            return [together, *(part for positions, part in parts.items() if positions not in differing)]
+    return list(parts.values())
+
+
+def _connected(sets: Iterable[frozenset[int]]) -> list[frozenset[int]]:
+    """Return the unions of the sets that overlap."""
+    found: list[frozenset[int]] = []
+    for each in filter(None, sets):
+        joined = each.union(*(other for other in found if other & each))
+        found = [*(other for other in found if not other & each), joined]
+    return found
+
+
+def _part(
+    chosen: Sequence[frozenset[int]], reads: Sequence[PolyAccess], tensor: Shape, shape: Shape, tile: Tile
+) -> _Part:
+    """Return the part that is over some of the sets of axes; constants are over the empty one."""
+
+    def is_inside(expression: AxisExpr) -> bool:
+        moved = axes.positions(expression)
+        return any(moved <= positions if moved else not positions for positions in chosen)
+
+    rows = [number for number in range(len(tensor)) if is_inside(reads[0].index[number])]
+    slim = (
+        replace(
+            read,
+            index=tuple(read.index[number] for number in rows),
+            guards=tuple(guard for guard in read.guards if is_inside(guard.expression)),
+        )
+        for read in reads
+    )
+    positions = frozenset().union(*chosen)
+    return _Part(tuple(dict.fromkeys(slim)), positions, tuple(tensor[number] for number in rows), shape, tile)

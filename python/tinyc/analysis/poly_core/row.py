@@ -72,6 +72,14 @@ class Row:
         clipped_with_gaps = self.low is not None and not _is_gapless(terms, self.shape, tile)
         return None if tiles is None or clipped_with_gaps else tiles.total()
 
+    def count(self, tile: Tile) -> int | None:
+        """Return how many values all tiles take, with repetition, or None where there is no closed form."""
+        terms = self.terms
+        if not terms or self.spread or len(tile.cut & terms.keys()) > 1 or not _is_gapless(terms, self.shape, tile):
+            return None
+        tiles = self.tiles(tile)
+        return None if tiles is None else tiles.total(math.gcd(*terms.values()))
+
     def tiles(self, tile: Tile) -> "Tiles | None":
         """Return the ranges of the tiles of a row with one cut axis or none, or None where they are not numbers.
 
@@ -152,8 +160,8 @@ class Tiles:
                     meet.append((bound - edge) // step)
         return sorted({min(max(each + beside, 0), last) for each in meet for beside in (-1, 0, 1, 2)})
 
-    def total(self) -> int | None:
-        """Return the sum of the widths over all tiles, or None where they are too many."""
+    def total(self, step: int = 1) -> int | None:
+        """Return how many values all tiles have, `step` apart, or None where there are too many tiles."""
         if self.count > _MAX_ENUMERATED:
             return None
         begin = np.arange(self.count) * self.size
@@ -161,7 +169,7 @@ class Tiles:
         low, high = ends.min(axis=0) + self.first, ends.max(axis=0) + self.last
         if self.clip is not None:
             low, high = np.maximum(low, self.clip[0]), np.minimum(high, self.clip[1])
-        return int(np.maximum(high - low + 1, 0).sum())
+        return int(np.maximum((high - low) // step + 1, 0).sum())
 
 
 def _span(terms: Mapping[int, int], tile: Tile) -> Dim:
@@ -176,7 +184,9 @@ def _is_gapless(terms: Mapping[int, int], shape: Shape, tile: Tile) -> bool:
         if abs(coefficient) > span + step:
             return False
         size, extent = tile.sizes[position], shape[position]
-        least = extent % size or size if isinstance(extent, int) and isinstance(size, int) else size
+        least = size
+        if position in tile.cut and isinstance(extent, int) and isinstance(size, int):
+            least = extent % size or size
         span = span + (least - 1) * abs(coefficient) if isinstance(least, int) else _ENDLESS
     return True
 
