@@ -4,8 +4,8 @@
 
 The graphs are transformer-like (layers of attention, normalisation and a linear network, 8 contractions each) and
 movement-heavy (ten movements to each element-wise op). Times are the least of several runs, each on a graph of its
-own, and times of the processor, for other work shares it; what is linear is shown by the ratio of the times an op on
-the large graph and on the small one.
+own, and times of the processor, for other work shares it. The ratio of the time an op on the large graph to that on the
+small one shows that the work is linear.
 """
 
 import json
@@ -16,6 +16,7 @@ from typing import Any
 
 from analysis_graphs import movements, transformer  # pyright: ignore[reportMissingImports]
 from figures import Figures, machine, show  # pyright: ignore[reportMissingImports]
+from timing import least_seconds, seconds  # pyright: ignore[reportMissingImports]
 
 from tinyc.analysis import axis as axes
 from tinyc.analysis.graphs import main_function
@@ -44,19 +45,17 @@ def milliseconds_an_op(graph: Callable[[int], dict[str, Any]], ops: int, analysi
         function = main_function(module)
         count = len(function.regions[0].blocks[0].operations)
         with module.context:
-            start = time.process_time()
-            analysis(function)
-            least = min(least, (time.process_time() - start) / count)
+            least = min(least, seconds(lambda function=function: analysis(function), time.process_time) / count)
     return least * 1e3
 
 
 def detections() -> list[float]:
-    """Return the milliseconds that contraction detection takes for each sum of a transformer layer."""
+    """Return the milliseconds that finding the pattern takes for each reduction of a transformer layer."""
     module = tiny_json.load(json.dumps(transformer(1)))
     with module.context:
         ops = (op.operation for op in main_function(module).regions[0].blocks[0].operations)
-        sums = [op for op in ops if op.name == "tiny.reduce"]
-        return sorted(least_milliseconds(lambda op=op: pattern_of(op)) for op in sums)
+        reductions = [op for op in ops if op.name == "tiny.reduce"]
+        return sorted(least_milliseconds(lambda op=op: pattern_of(op)) for op in reductions)
 
 
 def query_milliseconds(edge: PolyEdge) -> float:
@@ -68,12 +67,7 @@ def query_milliseconds(edge: PolyEdge) -> float:
 
 def least_milliseconds(work: Callable[[], Any]) -> float:
     """Return the least time of the processor that `work` takes."""
-    least = float("inf")
-    for _ in range(RUNS):
-        start = time.process_time()
-        work()
-        least = min(least, time.process_time() - start)
-    return least * 1e3
+    return least_seconds(work, RUNS, time.process_time) * 1e3
 
 
 def queries() -> list[float]:

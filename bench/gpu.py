@@ -9,11 +9,11 @@ of several runs in a warm process.
 import functools
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from figures import Figures, machine, show  # pyright: ignore[reportMissingImports]
+from timing import least_seconds, seconds  # pyright: ignore[reportMissingImports]
 
 import tinyc
 from tinyc.model import program_of
@@ -31,21 +31,15 @@ Node = dict[str, Any]
 
 def seconds_to_ptx(source: Any, arch: str) -> float:
     """Return the least time from a program to its PTX."""
-    return min(_seconds(lambda: tinyc.compile(source, target="cuda", arch=arch).text("ptx")) for _ in range(5))
-
-
-def _seconds(work: Callable[[], Any]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
+    return least_seconds(lambda: tinyc.compile(source, target="cuda", arch=arch).text("ptx"))
 
 
 def seconds_by_layer(source: Any, arch: str) -> dict[str, float]:
     """Return the time that each layer on the way to PTX takes, made from the one before it."""
     start = time.perf_counter()
     walk = Walk(program_of(source), "cuda", {"arch": arch})
-    seconds = {"tiny": time.perf_counter() - start}
-    return seconds | {layer: _seconds(functools.partial(walk.module, layer)) for layer in WAY}
+    by_layer = {"tiny": time.perf_counter() - start}
+    return by_layer | {layer: seconds(functools.partial(walk.module, layer)) for layer in WAY}
 
 
 def network(regions: int) -> dict[str, list[Node]]:
@@ -109,8 +103,8 @@ def main() -> int:
         figures.row(f"{REGIONS} regions, {arch}: all", sum(by_layer.values()), "s", 20)
     if assembler.find_ptxas() is not None:
         ptx = tinyc.compile(program, target="cuda", arch="sm_90a").text("ptx")
-        seconds = _seconds(lambda: assembler.assemble(ptx, "sm_90a"))
-        figures.row(f"{REGIONS} regions, sm_90a: ptxas on that", seconds, "s")
+        taken = seconds(lambda: assembler.assemble(ptx, "sm_90a"))
+        figures.row(f"{REGIONS} regions, sm_90a: ptxas on that", taken, "s")
     show(machine(PACKAGES), figures.table)
     return int(figures.missed > 0)
 

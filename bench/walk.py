@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 from figures import Figures, machine, show  # pyright: ignore[reportMissingImports]
+from timing import least_seconds  # pyright: ignore[reportMissingImports]
 
 import tinyc
 from tinyc import pipeline
@@ -25,17 +26,6 @@ from tinyc.importers import tiny_json
 PACKAGES = ("llvmlite", "numba-cuda-mlir", "numpy")
 EXAMPLES = Path(__file__).parent.parent / "examples"
 LARGE = 10_000
-
-
-def least_seconds(work: Callable[[], Any], runs: int = 5) -> float:
-    """Return the least time that `work` takes."""
-    return min(_seconds(work) for _ in range(runs))
-
-
-def _seconds(work: Callable[[], Any]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
 
 
 def cold_start() -> float:

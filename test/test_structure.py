@@ -132,6 +132,14 @@ def test_an_analysis_imports_no_pass(path):
     assert [name for name in imports(path) if forbidden.match(name)] == []
 
 
+def test_the_reading_order_of_the_analyses_names_each_of_them():
+    text = ast.get_docstring(tree(PACKAGE / "analysis" / "__init__.py")) or ""
+    rows = re.findall(r"^    (\S+(?:, \S+)*)  ", text, re.MULTILINE)
+    order = [name for row in rows for name in row.split(", ")]
+    modules = {path.stem for path in (PACKAGE / "analysis").iterdir() if path.suffix == ".py" or path.is_dir()}
+    assert sorted(order) == sorted(modules - {"__init__", "__pycache__"})
+
+
 @each_source(PACKAGE / "runtime", PACKAGE / "simulator")
 def test_what_runs_programs_imports_no_dialect(path):
     assert [name for name in imports(path) if re.match(r"tinyc\.(dialects|mlir)\b", name)] == []

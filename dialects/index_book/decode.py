@@ -12,13 +12,12 @@ from tinyc.analysis import extents
 from tinyc.analysis.axis import AxisExpr, Index, Shape
 from tinyc.analysis.axis.affine_map import NotReadable, from_map, from_set
 from tinyc.analysis.extents import Extent
-from tinyc.analysis.index_book import AxisVar, Entry, Guard, Input, NonScopEntry
+from tinyc.analysis.index_book import AXIS_KINDS, AxisVar, Entry, Guard, Input, NonScopEntry
+from tinyc.analysis.limits import TooHard
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.index_book.encode import domain_set
 from tinyc.dialects.tiny.attributes import decode
 from tinyc.mlir import ir
-
-KINDS = ("iter", "broadcast", "reduce")
 
 
 def decode_non_scop(op: Any) -> NonScopEntry:
@@ -70,8 +69,8 @@ def _dims(attributes: Any, count: int) -> tuple[int, ...]:
 def _axes(attributes: Any) -> tuple[AxisVar, ...]:
     sizes = _sizes(attributes)
     kinds, labels = _texts(attributes, "kinds"), _texts(attributes, "labels")
-    if len(kinds) != len(sizes) or not set(kinds) <= set(KINDS):
-        raise _malformed(f"'kinds' must say {' or '.join(KINDS)} for each of the {len(sizes)} axes")
+    if len(kinds) != len(sizes) or not set(kinds) <= set(AXIS_KINDS):
+        raise _malformed(f"'kinds' must say {' or '.join(AXIS_KINDS)} for each of the {len(sizes)} axes")
     found = tuple(AxisVar(size, kind) for size, kind in zip(sizes, kinds, strict=True))
     expected = tuple(axis.label for axis in found)
     if labels != expected:
@@ -122,7 +121,7 @@ class _Reader:
         expected = domain_set(self.sizes, self.symbols)
         if attribute == expected:
             return
-        from tinyc.analysis.polyhedra import TooHard, same_set  # islpy takes its time to load
+        from tinyc.analysis.polyhedra import same_set  # islpy takes its time to load
 
         try:
             same = same_set(self.sizes, self.rows(attribute), self.rows(expected))

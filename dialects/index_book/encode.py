@@ -6,17 +6,18 @@ In them `d<k>` is the axis `i<k>` and `s<k>` the k-th item of `symbols`.
 from collections.abc import Iterable
 from typing import Any
 
-from tinyc.analysis.axis import Axis, AxisExpr, Shape
+from tinyc.analysis.axis import Axis, Shape, term
 from tinyc.analysis.axis.affine_map import symbols_of, to_map, to_set
 from tinyc.analysis.index_book import Entry, Guard, NonScopEntry
 from tinyc.dialects.tiny.attributes import extents_attribute
 from tinyc.mlir import ir
+from tinyc.side_table import Row, number_attribute
 
 
-def encode_entry(entry: Entry | NonScopEntry) -> dict[str, Any]:
-    """Return the attributes of the op that stands for an entry."""
+def encode_entry(entry: Entry | NonScopEntry) -> Row:
+    """Return the name and the attributes of the op that stands for an entry."""
     if isinstance(entry, NonScopEntry):
-        return {
+        return "index_book.non_scop", {
             "value": ir.StringAttr.get(entry.value),
             "sizes": extents_attribute(entry.shape),
             "dims": ir.DenseI64ArrayAttr.get(entry.dims),
@@ -25,7 +26,7 @@ def encode_entry(entry: Entry | NonScopEntry) -> dict[str, Any]:
         }
     rank, symbols = len(entry.axes), _symbols(entry)
     maps = [ir.AffineMapAttr.get(to_map(each.map, rank, symbols)) for each in entry.inputs]
-    return {
+    return "index_book.entry", {
         "value": ir.StringAttr.get(entry.value),
         "sizes": extents_attribute(entry.shape),
         "dims": ir.DenseI64ArrayAttr.get(entry.dims),
@@ -45,17 +46,6 @@ def _strings(texts: Iterable[str]) -> Any:
     return ir.ArrayAttr.get([ir.StringAttr.get(text) for text in texts])
 
 
-def number_attribute(value: bool | int | float) -> Any:
-    """Return the value of a guard as an attribute: `true`, `0 : i64` (`ui64` where it takes that), or `0.0 : f64`."""
-    if isinstance(value, bool):
-        return ir.BoolAttr.get(value)
-    if isinstance(value, float):
-        return ir.FloatAttr.get_f64(value)
-    if value < 2**63:
-        return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
-    return ir.IntegerAttr.get(ir.IntegerType.get_unsigned(64), value - 2**64)
-
-
 def _symbols(entry: Entry) -> tuple[str, ...]:
     rows = [row for each in entry.inputs for row in each.map] + [guard.expression for guard in entry.guards]
     return symbols_of((*entry.shape, *(guard.size for guard in entry.guards)), rows)
@@ -64,7 +54,7 @@ def _symbols(entry: Entry) -> tuple[str, ...]:
 def domain_set(shape: Shape, symbols: tuple[str, ...]) -> Any:
     """Return the box of `shape` as an affine set."""
     # Also where the size is 1 there is an axis: the set says that it is 0.
-    axes = [AxisExpr(0, ((Axis(position), 1),)) for position in range(len(shape))]
+    axes = [term(Axis(position)) for position in range(len(shape))]
     rows = tuple(row for axis, size in zip(axes, shape, strict=True) for row in (axis, axis * -1 + (size - 1)))
     return ir.IntegerSetAttr.get(to_set(rows, len(shape), symbols))
 

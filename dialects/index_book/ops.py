@@ -1,28 +1,13 @@
 """The `index_book` dialect: the table of a function, an entry for each value, and the values without a map."""
 
-from collections.abc import Callable
 from typing import Any
 
-from tinyc.diagnostics import TinycError
-from tinyc.dialects.tiny.op_verifier import declared_fields_error
+from tinyc.dialects.tiny.op_verifier import report
 from tinyc.mlir import ext, ir
 
 
 class IndexBook(ext.Dialect, name="index_book"):
     """Axes, domains and access maps of the values of a Tiny function, beside it."""
-
-
-def report(op: Any, check: Callable[[Any], None]) -> bool:
-    """Check the declared fields of `op` and then what `check` does; report a violation at the op."""
-    message = declared_fields_error(op)
-    try:
-        if message is None:
-            check(op)
-            return True
-    except TinycError as error:
-        message = f"'{op.operation.name}' {error.message} [{error.code} {error.name}]"
-    op.location.emit_error(message)
-    return False
 
 
 class TableOp(IndexBook.Operation, name="table"):
@@ -33,9 +18,9 @@ class TableOp(IndexBook.Operation, name="table"):
 
     def verify_invariants(self: Any) -> bool:
         """Check that the table holds entries only."""
-        from tinyc.dialects.index_book.verify import check_table
+        from tinyc.dialects.index_book.verify import check_entries
 
-        return report(self, check_table)
+        return report(self, check_entries)
 
 
 class EntryOp(IndexBook.Operation, name="entry"):
@@ -44,8 +29,8 @@ class EntryOp(IndexBook.Operation, name="entry"):
     `sizes`, `kinds` (`iter`, `broadcast`, `reduce`) and `labels` have one item for each axis; the axes that a reduce
     removes come last, and `reduce_axes` are their positions among the operand's. `dims` has one item for each dimension
     of the value: how many axes it is split into. `domain` and `maps` are over the axes, with the extents in `symbols`
-    as symbols. Where the set `guards[k]` is left, the value is `guard_values[k]`, first guard
-    first, and no input is read.
+    as symbols. Where the set `guards[k]` is left, the value is `guard_values[k]`, first guard first, and no input is
+    read.
     """
 
     value: ir.StringAttr

@@ -8,39 +8,34 @@ as functions.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from tinyc.analysis.access import is_movement
+from tinyc import side_table
 from tinyc.analysis.assumption import Assumption
 from tinyc.analysis.graphs import is_graph
 from tinyc.analysis.index_book import Entry, Guard, IndexBook, NonScopEntry, index_book
 from tinyc.analysis.index_book_invariants import violations
-from tinyc.diagnostics import TinycError
+from tinyc.analysis.limits import TooHard
+from tinyc.analysis.tiny_ops import is_movement
 from tinyc.dialects.index_book.decode import decode_entry, decode_non_scop
 from tinyc.dialects.tiny.attributes import arguments, tensor_type
 from tinyc.dialects.tiny.infer import infer
 from tinyc.dialects.tiny.verify import functions
-from tinyc.mlir import body_of, ir
+from tinyc.mlir import body_of
 
 _ENTRIES = ("index_book.entry", "index_book.non_scop")
 
 
 def tables(module: Any) -> list[Any]:
     """Return the tables of a module."""
-    return [op for op in module.body.operations if op.operation.name == "index_book.table"]
+    return side_table.tables(module, "index_book.table")
 
 
-def check_table(op: Any) -> None:
+def check_entries(op: Any) -> None:
     """Check an `index_book.table` by itself.
 
     Raises:
         TinycError: `InvalidAttribute`.
     """
-    if not isinstance(op.operation.attributes["function"], ir.FlatSymbolRefAttr):
-        raise TinycError("InvalidAttribute", "needs the name of a function, function = @main")
-    if len(op.operation.regions) != 1 or len(op.operation.regions[0].blocks) > 1:
-        raise TinycError("InvalidAttribute", "must have one region of one block")
-    for entry in body_of(op):
-        if entry.operation.name not in _ENTRIES:
-            raise TinycError("InvalidAttribute", f"may hold {' and '.join(_ENTRIES)} only, not {entry.operation.name}")
+    side_table.check_table(op, _ENTRIES)
 
 
 def read_table(op: Any) -> IndexBook:
@@ -136,7 +131,7 @@ def _list(items: Iterable[Any]) -> str:
 
 def _same_index(entry: Entry, left: Any, right: Any) -> bool:
     """Say whether two indices are proved equal; what isl does not get to is not."""
-    from tinyc.analysis.polyhedra import TooHard, same_index  # islpy takes its time to load
+    from tinyc.analysis.polyhedra import same_index  # islpy takes its time to load
 
     try:
         return same_index(entry.shape, left, right)

@@ -73,7 +73,7 @@ def read_block(op: Any) -> PolyBlock:
     statement = _statement(domain, renamed)
     write = texts.relation("write", attributes["write"].value, domain)
     relations = [texts.relation("accesses", each.value, domain) for each in attributes["accesses"]]
-    guards = list(_guards(texts, domain, _pads(values.get("pads", [])), relations))
+    guards = list(_guards(texts, domain, _pads(values.pop("pads", [])), relations))
     _require_division_guards(statement, domain, texts.floors)
     accesses = tuple(
         PolyAccess(each.tensor or "", each.index, found) for each, found in zip(relations, guards, strict=True)

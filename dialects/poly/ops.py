@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from tinyc.diagnostics import TinycError
-from tinyc.dialects.tiny.op_verifier import declared_fields_error
+from tinyc.dialects.tiny.op_verifier import report
 from tinyc.mlir import ext, ir
 
 
@@ -18,15 +17,7 @@ class _PolyOp(Poly.Operation):
         """Check the declared fields and their kinds; report a violation at the op."""
         from tinyc.dialects.poly.verify import check_op
 
-        message = declared_fields_error(self)
-        try:
-            if message is None:
-                check_op(self)
-                return True
-        except TinycError as error:
-            message = f"'{self.operation.name}' {error.message} [{error.code} {error.name}]"
-        self.location.emit_error(message)
-        return False
+        return report(self, check_op)
 
 
 class ViewOp(_PolyOp, name="view"):

@@ -8,9 +8,13 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from tinyc import side_table
 from tinyc.analysis.graphs import is_graph
 from tinyc.analysis.isl_notation import NotReadable
+from tinyc.analysis.limits import TooHard
+from tinyc.analysis.poly_block import BLOCK_KINDS
 from tinyc.analysis.poly_edge import KINDS
+from tinyc.analysis.poly_reads import Needed
 from tinyc.analysis.poly_view import PolyBlock, PolyView, poly_view
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.poly.decode import read_block
@@ -19,7 +23,6 @@ from tinyc.dialects.tiny.types import ELEMENTS
 from tinyc.dialects.tiny.verify import functions
 from tinyc.mlir import body_of, ir
 
-BLOCK_KINDS = ("ewise", "reduce", "movement_affine", "contraction_pattern", "scan")
 _MEMBERS = ("poly.block", "poly.non_scop", "poly.edge")
 _TEXTS = ("name", "kind", "domain", "write", "reason", "source", "target")
 _RELATION_LISTS = ("accesses", *KINDS)
@@ -32,7 +35,7 @@ _MAX_BRACKETS = 500
 
 def views(module: Any) -> list[Any]:
     """Return the views of a module."""
-    return [op for op in module.body.operations if op.operation.name == "poly.view"]
+    return side_table.tables(module, "poly.view")
 
 
 def check_op(op: Any) -> None:
@@ -78,16 +81,10 @@ def _is_element(attribute: Any) -> bool:
 
 
 def _check_view(op: Any) -> None:
-    if not isinstance(op.operation.attributes["function"], ir.FlatSymbolRefAttr):
-        raise TinycError("InvalidAttribute", "needs the name of a function, function = @main")
+    side_table.check_table(op, _MEMBERS)
     elements = op.operation.attributes["elements"]
     if not isinstance(elements, ir.DictAttr) or not all(_is_element(each.attr) for each in elements):
         raise TinycError("InvalidAttribute", f"'elements' is {elements}, not element types by the names of tensors")
-    if len(op.operation.regions) != 1 or len(op.operation.regions[0].blocks) > 1:
-        raise TinycError("InvalidAttribute", "must have one region of one block")
-    for each in body_of(op):
-        if each.operation.name not in _MEMBERS:
-            raise TinycError("InvalidAttribute", f"may hold {', '.join(_MEMBERS)} only, not {each.operation.name}")
 
 
 def verify(module: Any) -> bool:
@@ -112,7 +109,7 @@ def _differences(view: Any, known: dict[str, Any]) -> Iterator[tuple[Any, str]]:
     if not is_graph(known[name]):
         yield view.location, f"'poly.view' is about @{name}, which is no Tiny graph any more"
         return
-    count = len(poly_view(known[name]).items)
+    count = len(Needed(known[name]).reads)
     expected = poly_view(known[name], names, _buffers(items)) if len(names) == count else None
     if expected is None:
         yield view.location, f"'poly.view' has {len(items)} blocks and Non-SCoP tensors, and @{name} gives {count}"
@@ -143,7 +140,7 @@ def _compare(items: list[Any], edges: list[Any], expected: PolyView) -> Iterator
             yield op.location, f"'{kind}' {item.name}: {message}"
     for op, edge in zip(edges, expected.edges, strict=True):
         domains = edge.source.statement.domain_text, edge.target.statement.domain_text
-        for message in _differing(op, encode_edge(edge), *domains):
+        for message in _differing(op, encode_edge(edge)[1], *domains):
             yield op.location, f"'poly.edge' {edge.source.name} to {edge.target.name}: {message}"
 
 
@@ -172,7 +169,7 @@ def _isl_difference(found: str, expected: str, domain: str | None, image: str | 
         return None
     if len(found) > _MAX_TEXT or found.count("(") + found.count("[") > _MAX_BRACKETS:
         return f"is a text of {len(found)} characters; isl is not asked to read that"
-    from tinyc.analysis.polyhedra import TooHard, Unreadable, same_text  # islpy takes its time to load
+    from tinyc.analysis.polyhedra import Unreadable, same_text  # islpy takes its time to load
 
     try:
         same = same_text(found, expected, domain, image)

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from tinyc.analysis.access import NonScop, is_movement, trace
+from tinyc.analysis.access import NonScop, trace
 from tinyc.analysis.graphs import is_tensor
+from tinyc.analysis.tiny_ops import is_movement
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.region.contract import is_checked, symbols_in
 from tinyc.dialects.region.verify import block_of, require_materialized

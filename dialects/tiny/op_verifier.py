@@ -3,6 +3,7 @@
 In: one op. Out: what is wrong with it as a message, or None. The rules themselves are in `infer`.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from tinyc.diagnostics import TinycError
@@ -48,6 +49,19 @@ def declared_fields_error(op: Any) -> str | None:
             return f"'{op.operation.name}' has no attribute '{name}'; it has {', '.join(names) or 'none'}"
     found = unreadable(op)
     return None if found is None else found[1]
+
+
+def report(op: Any, check: Callable[[Any], object]) -> bool:
+    """Check the declared fields of an op, then what `check` does; report a violation at the op, and say if none was."""
+    message = declared_fields_error(op)
+    try:
+        if message is None:
+            check(op)
+            return True
+    except TinycError as error:
+        message = f"'{op.operation.name}' {error.message} [{error.code} {error.name}]"
+    op.location.emit_error(message)
+    return False
 
 
 def infer_op(op: Any) -> Inferred:

@@ -6,10 +6,9 @@ form: ``%2 = "tiny.permute"(%1) {perm = array<i64: 1, 0>} : (tensor<3x4xf32>) ->
 
 from typing import Any
 
-from tinyc.diagnostics import TinycError
 from tinyc.dialects.tiny.attributes import encode, tensor_type, to_type
 from tinyc.dialects.tiny.infer import infer
-from tinyc.dialects.tiny.op_verifier import declared_fields_error, typing_error
+from tinyc.dialects.tiny.op_verifier import declared_fields_error, report, typing_error
 from tinyc.dialects.tiny.verify import assumption_of
 from tinyc.mlir import ext, ir
 
@@ -332,15 +331,7 @@ class AssumeOp(Tiny.Operation, name="assume"):
 
     def verify_invariants(self: Any) -> bool:
         """Check that both sides are extents in canonical text and the predicate is known."""
-        message = declared_fields_error(self)
-        if message is None:
-            try:
-                assumption_of(self)
-                return True
-            except TinycError as error:
-                message = f"'tiny.assume' {error.message} [{error.code} {error.name}]"
-        self.location.emit_error(message)
-        return False
+        return report(self, assumption_of)
 
 
 OPS = {op._op_name: op for op in Tiny.operations}

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tinyc.analysis.graphs import is_graph
-from tinyc.analysis.index_book import Entry, IndexBook, index_book
+from tinyc.analysis.index_book import index_book
 from tinyc.dialects.index_book.encode import encode_entry
 from tinyc.dialects.index_book.verify import tables
 from tinyc.dialects.tiny.verify import functions
-from tinyc.mlir import end_body, ir
 from tinyc.passes import Pass
+from tinyc.side_table import write_table
 
 
 @dataclass(frozen=True)
@@ -53,17 +53,4 @@ class TinyToIndexBook(Pass):
             table.operation.erase()
         for function in functions(module):
             if is_graph(function):
-                _write(index_book(function), function)
-
-
-def _write(book: IndexBook, function: Any) -> None:
-    """Create the table of `book` behind `function`."""
-    with ir.InsertionPoint.after(function.operation), function.location:
-        table = ir.Operation.create(
-            "index_book.table", attributes={"function": ir.FlatSymbolRefAttr.get(book.function)}, regions=1
-        )
-        with ir.InsertionPoint(table.regions[0].blocks.append()):
-            for entry in book.entries:
-                kind = "entry" if isinstance(entry, Entry) else "non_scop"
-                ir.Operation.create(f"index_book.{kind}", attributes=encode_entry(entry))
-            end_body()
+                write_table(function, "index_book.table", {}, map(encode_entry, index_book(function).entries))

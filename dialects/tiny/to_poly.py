@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tinyc.analysis.graphs import is_graph
-from tinyc.analysis.poly_view import PolyView, poly_view
+from tinyc.analysis.poly_view import poly_view
 from tinyc.dialects.poly.encode import encode_edge, encode_item, encode_view
 from tinyc.dialects.poly.verify import views
 from tinyc.dialects.tiny.verify import functions
-from tinyc.mlir import end_body, ir
 from tinyc.passes import Pass
+from tinyc.side_table import write_table
 
 
 @dataclass(frozen=True)
@@ -51,16 +51,6 @@ class TinyToPoly(Pass):
             view.operation.erase()
         for function in functions(module):
             if is_graph(function):
-                _write(poly_view(function), function)
-
-
-def _write(view: PolyView, function: Any) -> None:
-    with ir.InsertionPoint.after(function.operation), function.location:
-        op = ir.Operation.create("poly.view", attributes=encode_view(view), regions=1)
-        with ir.InsertionPoint(op.regions[0].blocks.append()):
-            for item in view.items:
-                kind, attributes = encode_item(item)
-                ir.Operation.create(kind, attributes=attributes)
-            for edge in view.edges:
-                ir.Operation.create("poly.edge", attributes=encode_edge(edge))
-            end_body()
+                view = poly_view(function)
+                rows = (*map(encode_item, view.items), *map(encode_edge, view.edges))
+                write_table(function, "poly.view", encode_view(view), rows)

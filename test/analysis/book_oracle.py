@@ -8,12 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from access_oracle import read_elements
 from movement_chains import apply_movement
 
 from tinyc.analysis import extents
-from tinyc.analysis.access import is_movement
-from tinyc.analysis.axis.evaluation import evaluate_on_grid
+from tinyc.analysis.access import Access
 from tinyc.analysis.index_book import Entry, index_book
+from tinyc.analysis.tiny_ops import is_movement
 from tinyc.dialects.tiny.attributes import arguments, tensor_type
 
 _ELEMENTWISE = {
@@ -66,27 +67,12 @@ def _compute(op: Any, operands: list[Any], symbols: Mapping[str, int]) -> Any:
 def read_entry(entry: Entry, op: Any, arrays: Mapping[str, Any], symbols: Mapping[str, int]) -> Any:
     """Return what an entry makes of its inputs, which `arrays` has under their axes."""
     shape = _numbers(entry.shape, symbols)
-    operands = [_read(entry, each.map, arrays[each.value], shape, symbols) for each in entry.inputs]
+    accesses = ((Access(each.value, each.map, entry.guards), arrays[each.value]) for each in entry.inputs)
+    operands = [read_elements(access, array, shape, symbols) for access, array in accesses]
     if entry.reduce_axes:
         kept = len(shape) - len(entry.reduce_axes)
         return operands[0].sum(axis=tuple(range(kept, len(shape))))
     return operands[0] if is_movement(op) else _compute(op, operands, symbols).reshape(shape)
-
-
-def _read(entry: Entry, index: Any, array: Any, shape: Sequence[int], symbols: Mapping[str, int]) -> Any:
-    """Return the elements that a map reads; fail where one that the guards let pass is out of bounds."""
-    result, decided = np.zeros(shape, array.dtype), np.zeros(shape, bool)
-    for guard in entry.guards:
-        (inside,) = evaluate_on_grid((guard.expression,), shape, symbols)
-        outside = (inside < 0) | (inside >= extents.evaluate(guard.size, symbols))
-        result[outside & ~decided] = guard.value
-        decided |= outside
-    rows = evaluate_on_grid(index, shape, symbols)
-    for row, extent in zip(rows, array.shape, strict=True):
-        assert ((row >= 0) & (row < extent) | decided).all(), f"{entry.value}: out of bounds"
-    if decided.all():
-        return result
-    return np.where(decided, result, array[tuple(np.where(decided, 0, row) for row in rows)])
 
 
 def _under_axes(entry: Any, array: Any, symbols: Mapping[str, int]) -> Any:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from index_values import index_value
 from numpy.lib.stride_tricks import sliding_window_view
+from tiny_programs import Program
 
 from tinyc.analysis import extents, index_map
 from tinyc.analysis.extents import Dim
@@ -33,6 +35,12 @@ class Chain:
     shape: tuple[Dim, ...]
     steps: tuple[Step, ...]
     assumptions: tuple[Assumption, ...]
+
+    def on(self, program: Program, value: Any) -> Any:
+        """Append the movements to a program, the first of `value`, and return the result of the last."""
+        for step in self.steps:
+            value = program.op(step.op, value, **step.arguments)
+        return value
 
     def holds(self, values: Mapping[str, int]) -> bool:
         """Say whether the assumptions hold for these values of the symbols and the result stays small."""
@@ -210,18 +218,5 @@ def _pool_numpy(arguments: Mapping[str, Any], array: Any) -> Any:
 def _view_numpy(arguments: Mapping[str, Any], array: Any, shape: tuple[int, ...]) -> Any:
     result = np.empty(shape, array.dtype)
     for index in itertools.product(*map(range, shape)):
-        result[index] = array[tuple(_evaluate(tree, index) for tree in arguments["map"])]
+        result[index] = array[tuple(index_value(tree, index) for tree in arguments["map"])]
     return result
-
-
-def _evaluate(tree: index_map.Index, index: Sequence[int]) -> int:
-    if isinstance(tree, int):
-        return tree
-    if isinstance(tree, index_map.Axis):
-        return index[tree.position]
-    if isinstance(tree, index_map.Sum):
-        return _evaluate(tree.left, index) + _evaluate(tree.right, index)
-    inner = _evaluate(tree.operand, index)
-    if isinstance(tree, index_map.Scaled):
-        return inner * tree.factor
-    return inner // tree.divisor if isinstance(tree, index_map.Quotient) else inner % tree.divisor

@@ -104,9 +104,7 @@ def _through_movements(rng: random.Random) -> tuple[PolyBlock, PolyBlock] | None
     """Return two blocks with a chain of movements between them, None where it is no access or is cut."""
     shape = [rng.randint(1, 5) for _ in range(rng.randint(1, 3))]
     p = Program(x=TensorType("f32", tuple(shape)))
-    value = p.neg(p["x"], name="a")
-    for step in random_chain(rng, shape, 4).steps:
-        value = p.op(step.op, value, **step.arguments)
+    value = random_chain(rng, shape, 4).on(p, p.neg(p["x"], name="a"))
     p.result(p.relu(value, name="b"))
     with context():
         items = {item.name: item for item in poly_view(p.function).items}

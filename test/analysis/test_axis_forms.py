@@ -1,5 +1,6 @@
 """Axis expressions in their other forms: substituted, over numpy grids, as MLIR's affine maps, as isl's functions."""
 
+import itertools
 import random
 
 import islpy as isl
@@ -184,3 +185,20 @@ def test_numbers_beyond_64_bits_reach_isl():
     functions = AffineFunctions(space_of(1), ["M", "M*N"])
     row = axes.axis(0, (4,)) * 2**70 + 2**80
     assert isl_value(functions.affine(row), (3,), {"M": 0, "N": 0}) == 3 * 2**70 + 2**80
+
+
+@settings(max_examples=100, derandomize=True, deadline=None)
+@given(st.lists(st.tuples(st.integers(-3, 3), st.integers(-3, 3), st.integers(1, 4)), min_size=1, max_size=3))
+def test_the_text_says_what_mlir_and_python_read(steps):
+    shape = (9, 7)
+    first, second = axes.identity(shape)
+    expression = axes.constant(0)
+    for outer, offset, divisor in steps:
+        expression = axes.floordiv(expression + first * 2 + offset, divisor, shape) * outer + second
+    python = str(expression).replace("floordiv", "//")
+    text = f"affine_map<(i0, i1) -> ({expression})>"
+    with context():
+        (row,) = from_map(ir.AffineMapAttr(ir.Attribute.parse(text)).value, shape, ())
+    for place in itertools.product(*map(range, shape)):
+        expected = evaluate(expression, place, {})
+        assert eval(python, {"i0": place[0], "i1": place[1]}) == evaluate(row, place, {}) == expected

@@ -13,9 +13,8 @@ from tinyc.mlir import context
 
 def detect_reduce(program: Program) -> Contraction | Rejected:
     """Detect the program's last reduce."""
-    (*_, reduce) = (op for op in program.block.operations if op.operation.name == "tiny.reduce")
     with context():
-        return detect(reduce)
+        return detect(program.last_reduce)
 
 
 def contraction(program: Program) -> Contraction:

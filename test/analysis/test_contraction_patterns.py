@@ -18,9 +18,8 @@ both = pytest.mark.parametrize("sizes", [CONCRETE, SYMBOLIC], ids=["concrete", "
 
 
 def contraction(program, dims=None) -> Contraction:
-    (*_, reduce) = (op for op in program.block.operations if op.operation.name == "tiny.reduce")
     with context():
-        found = detect(reduce, dims)
+        found = detect(program.last_reduce, dims)
     assert isinstance(found, Contraction), found
     return found
 

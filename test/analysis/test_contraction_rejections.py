@@ -11,9 +11,8 @@ both = pytest.mark.parametrize("sizes", [Sizes(SIZES), Sizes({})], ids=["concret
 
 
 def rejected(program) -> Rejected:
-    (*_, reduce) = (op for op in program.block.operations if op.operation.name == "tiny.reduce")
     with context():
-        found = detect(reduce)
+        found = detect(program.last_reduce)
     assert isinstance(found, Rejected), found
     return found
 

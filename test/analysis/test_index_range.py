@@ -4,25 +4,10 @@ import itertools
 
 from hypothesis import given
 from hypothesis import strategies as st
+from index_values import index_value
 
 from tinyc.analysis.index_map import Axis, Quotient, Remainder, add, bounds, parse, scale
 from tinyc.analysis.index_range import exact_range
-
-
-def value(index, point):
-    """Evaluate an expression at a point, by its definition."""
-    if isinstance(index, int):
-        return index
-    if isinstance(index, Axis):
-        return point[index.position]
-    if isinstance(index, Quotient):
-        return value(index.operand, point) // index.divisor
-    if isinstance(index, Remainder):
-        return value(index.operand, point) % index.divisor
-    if hasattr(index, "factor"):
-        return value(index.operand, point) * index.factor
-    return value(index.left, point) + value(index.right, point)
-
 
 expressions = st.recursive(
     st.one_of(st.integers(-9, 9), st.integers(0, 1).map(Axis)),
@@ -38,7 +23,7 @@ expressions = st.recursive(
 
 @given(expressions, st.tuples(st.integers(1, 7), st.integers(1, 7)))
 def test_range_is_that_of_all_values(index, shape):
-    values = [value(index, point) for point in itertools.product(*map(range, shape))]
+    values = [index_value(index, point) for point in itertools.product(*map(range, shape))]
     assert exact_range(index, shape) == (min(values), max(values))
     low, high = bounds(index, shape)
     assert low <= min(values)

@@ -96,6 +96,14 @@ def test_a_tile_of_an_axis_that_no_block_has_is_refused():
         analyze([], {"m": 128})
 
 
+def test_blocks_that_are_not_in_program_order_are_refused():
+    program = gemm_bias_relu()
+    with context():
+        blocks = poly_view(program.function).blocks
+    with pytest.raises(ValueError, match="reads '.*', which comes later; pass the blocks in program order"):
+        analyze(blocks[::-1])
+
+
 @pytest.mark.parametrize("size", [0, -1, 1.5, True])
 def test_a_tile_that_is_no_positive_whole_number_is_refused(size):
     with pytest.raises(ValueError, match=f"tile {size} of axis m of 'Yb' is no whole number in 1"):
@@ -187,6 +195,11 @@ def test_the_padded_pitch_has_no_conflicts_and_is_the_least(pattern, pitch):
     found = bank_hint("x", pattern, pitch, SM80)
     assert bank_hint("x", pattern, found.padded_pitch_bytes, SM80).ways == 1
     assert all(bank_hint("x", pattern, each, SM80).ways > 1 for each in range(pitch, found.padded_pitch_bytes, unit))
+
+
+def test_pitches_are_those_that_a_pattern_can_read():
+    assert bank_hint("x", "ldmatrix", 382, SM80) == bank_hint("x", "ldmatrix", 384, SM80)
+    assert bank_hint("x", "column", 130, SM80).pitch_bytes == 132
 
 
 def test_operands_in_16_bits_are_read_by_ldmatrix():

@@ -1,11 +1,13 @@
 """Groups of blocks that one kernel can compute."""
 
+from dataclasses import replace
+
 import pytest
 from poly_blocks import axes_of, block, copy_of, read
-from poly_programs import scan, softmax, two_convolutions
+from poly_programs import relus, scan, softmax, two_convolutions
 from tiny_programs import Program, gemm_bias_relu
 
-from tinyc.analysis.poly_core import make_fusable_groups, why_not_fusable
+from tinyc.analysis.poly_core import can_compute_at, groups, make_fusable_groups, why_not_fusable
 from tinyc.analysis.poly_core.groups import MAX_BLOCKS
 from tinyc.analysis.poly_core.loops import common_loops
 from tinyc.analysis.poly_view import poly_view
@@ -31,7 +33,7 @@ def test_a_product_and_its_epilogue_are_one_group():
     assert groups_of(gemm_bias_relu()) == [["Y_fp32", "v3", "Yb", "Yr", "Y"]]
 
 
-@pytest.mark.parametrize("shape", ["M N", "64 128"])
+@pytest.mark.parametrize("shape", ["M N", "64 128", "1 N", "1 5", "1 1"])
 def test_a_softmax_is_one_group(shape):
     assert groups_of(softmax(shape)) == [["most", "d", "e", "total", "r", "y"]]
 
@@ -127,6 +129,31 @@ def test_what_is_a_result_itself_is_not_recomputed_at_will():
     assert groups_of(p.result(rows, b)) == [["b", "y"], ["rows"]]
 
 
+def test_what_nothing_inside_reads_is_a_result():
+    # `z` is element-wise, and shares no loop with `total`.
+    p = Program(x="f32 64 32", w="f32 8")
+    view = view_of(p.result(p.sum(p["x"], 1, name="total"), p.relu(p["w"], name="z")))
+    assert why_not_fusable(view.blocks, frozenset()) == "no outer loop runs over all reductions and results"
+
+
+@pytest.mark.parametrize("verdict", ["illegal", "unproved"])
+def test_a_producer_that_is_not_legal_in_its_consumer_is_no_part_of_a_group(monkeypatch, verdict):
+    # One edge of a softmax after the other, at one row.
+    blocks = view_of(softmax("64 32")).blocks
+    edges = [(read.tensor, block.name) for block in blocks for read in block.accesses if read.tensor != "s"]
+    assert len(edges) == 6
+    for edge in edges:
+
+        def answer(producer, consumer, tile, edge=edge):
+            assert tile == {"i0": 1}
+            found = can_compute_at(producer, consumer, tile)
+            asked = (producer.name, consumer.name) == edge
+            return replace(found, verdict=verdict, reason=f"of {edge}") if asked else found
+
+        monkeypatch.setattr(groups, "can_compute_at", answer)
+        assert why_not_fusable(blocks, frozenset({"y"})) == f"of {edge}"
+
+
 def test_what_only_the_group_reads_is_recomputed_at_will():
     p = Program(x="f32 M N", bias="f32 N")
     wide = p.expand(p.reshape(p.relu(p["bias"], name="b"), shape="1 N"), shape="M N", broadcast_dimensions=(0, 1))
@@ -150,13 +177,13 @@ def test_what_is_not_affine_and_reads_a_block_makes_it_a_result():
     assert groups_of(p.result(rows, p.gather(b, p["i"], axis=0))) == [["b", "y"], ["rows"]]
 
 
-def chain(length):
-    p = Program(x="f32 M N")
-    value = p["x"]
-    for _ in range(length):
-        value = p.relu(value)
-    return p.result(value)
-
-
 def test_a_long_chain_is_cut_in_groups():
-    assert [len(group) for group in groups_of(chain(2 * MAX_BLOCKS + 1))] == [MAX_BLOCKS, MAX_BLOCKS, 1]
+    assert [len(group) for group in groups_of(relus(2 * MAX_BLOCKS + 1))] == [MAX_BLOCKS, MAX_BLOCKS, 1]
+
+
+def test_what_has_an_axis_of_extent_1_shares_one_step_only_with_what_has_one():
+    # The sum is one element for all rows of `y`: no step of a loop over rows is the one that makes it.
+    p = Program(x="f32 1 32")
+    total = p.sum(p["x"], 1, name="total")
+    wide = p.expand(total, shape="64", broadcast_dimensions=(0,))
+    assert groups_of(p.result(p.neg(wide, name="y"))) == [["total"], ["y"]]

@@ -5,16 +5,23 @@
 
 import random
 import sys
+from collections import Counter
 from graphlib import TopologicalSorter
 
+import numpy as np
 import pytest
+from group_oracle import computed_by_step, is_box, loops_of
+from group_programs import windows_program
 from hypothesis import strategies as st
+from poly_programs import relus
 from tiny_programs import Program
 
 from strategies import programs
+from tinyc.analysis.axis import divisions
 from tinyc.analysis.graphs import main_function
 from tinyc.analysis.poly_block import NonScopTensor
 from tinyc.analysis.poly_core import groups, make_fusable_groups, why_not_fusable
+from tinyc.analysis.poly_core.held import held_elements
 from tinyc.analysis.poly_view import poly_view
 from tinyc.importers import tiny_json
 from tinyc.mlir import context
@@ -39,15 +46,17 @@ def check_groups(view):
     assert all([position[name] for name in group] == sorted(position[name] for name in group) for group in found)
     can_run_in_order(view, found)
     for group in found:
-        results = {
-            name
-            for name in group
-            if name in view.outputs or any(name in reads_of(item) for item in view.items if item.name not in group)
-        }
+        results = results_of(view, group)
         blocks = [block for block in view.blocks if block.name in group]
         assert not any(edge.of("anti") or edge.of("output") for edge in view.edges if is_inside(edge, group))
         assert len(group) == 1 or why_not_fusable(blocks, frozenset(results)) is None
         assert len(group) <= groups.MAX_BLOCKS
+
+
+def results_of(view, group):
+    """Return the names of the blocks of a group that are returned, or read outside."""
+    outside = {name for item in view.items if item.name not in group for name in reads_of(item)}
+    return {name for name in group if name in view.outputs or name in outside}
 
 
 def is_inside(edge, group):
@@ -109,15 +118,47 @@ def test_groups_of_random_programs_keep_what_is_promised(random_examples):
     check()
 
 
+# --- What the steps of a group compute --------------------------------------------------------------------------------
+
+
+def check_steps(view, seen):
+    """Check by enumeration that the steps of each group compute all its results, and hold no more than is claimed."""
+    for group in make_fusable_groups(view):
+        blocks = [block for block in view.blocks if block.name in group]
+        results = results_of(view, group)
+        loops = loops_of(blocks, results)
+        steps = list(computed_by_step(blocks, loops))
+        claimed = held_elements(blocks, loops)
+        inside = [access for block in blocks for access in block.accesses if access.tensor in claimed]
+        is_exact = not any(access.guards or any(map(divisions, access.index)) for access in inside) and all(
+            is_box(computed[name]) for computed in steps for name in claimed
+        )
+        read = {access.tensor for access in inside}
+        for name in group:
+            held = max(int(computed[name].sum()) for computed in steps) if name in read else 0
+            assert held <= claimed[name]
+            assert held == claimed[name] or not is_exact
+            assert name not in results or np.logical_or.reduce([computed[name] for computed in steps]).all()
+            seen["results that are read inside"] += name in results and name in read
+            seen["exact counts beyond 1"] += is_exact and held > 1
+            seen["bounds"] += name in read and not is_exact
+
+
+def test_the_steps_of_a_group_compute_its_results_and_hold_what_is_claimed(random_examples):
+    seen = Counter()
+
+    @random_examples(st.integers(0, 2**32), 200)
+    def check(seed):
+        rng = random.Random(seed)
+        program = windows_program(rng) if rng.random() < 0.8 else random_program(rng)
+        with context():
+            check_steps(poly_view(program.function), seen)
+
+    check()
+    assert all(seen[what] > 0 for what in ("results that are read inside", "exact counts beyond 1", "bounds"))
+
+
 # --- The work of forming groups ---------------------------------------------------------------------------------------
-
-
-def chain(length):
-    p = Program(x="f32 M N")
-    value = p["x"]
-    for _ in range(length):
-        value = p.relu(value)
-    return p.result(value)
 
 
 def rows_and_columns(length):
@@ -159,7 +200,7 @@ def work(view):
     return calls
 
 
-@pytest.mark.parametrize("program", [chain, rows_and_columns, skips])
+@pytest.mark.parametrize("program", [relus, rows_and_columns, skips])
 def test_the_work_grows_with_the_number_of_blocks(program):
     found = []
     for length in (64, 192, 576):

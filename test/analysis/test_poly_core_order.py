@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from poly_blocks import axes_of, block, read
 
 from tinyc.analysis import axis as axes
+from tinyc.analysis import polyhedra
 from tinyc.analysis.axis.evaluation import evaluate
 from tinyc.analysis.poly_core import can_compute_at
 from tinyc.analysis.poly_core.order import order_at
@@ -160,6 +161,50 @@ def test_a_tile_need_not_hold_what_the_guards_of_a_reduction_leave_out():
     every = block("every", "m n", shape, read("x", m, n), reduced="n")
     y = block("y", "m n", shape, *y.accesses[:1], read("every", m))
     assert can_compute_at(every, y, {"n": 4}).verdict == "illegal"
+
+
+def test_each_read_of_a_reduction_must_find_its_parts():
+    shape = (6, 6)
+    m, n = axes_of(shape)
+    most = block("most", "m n", shape, read("x", m, n), reduced="n")
+    y = block("y", "m n", shape, read("x", m, n), read("most", m), read("most", n))
+    found = can_compute_at(most, y, {"n": 2})
+    assert found.verdict == "illegal"
+    assert is_needed(most, y, found.witness)
+
+
+def test_a_scan_that_one_read_takes_whole_is_held():
+    (i,) = axes_of((4,))
+    steps = axes_of((4, 4))
+    running = block(
+        "running",
+        "i k",
+        (4, 4),
+        read("x", steps[0] + steps[1] - 3, within=((0, 4),)),
+        reduced="k",
+        kind="scan",
+        axis=0,
+        reverse=False,
+    )
+    m, n = steps
+    y = block("y", "m n", (4, 4), read("running", m), read("running", n))
+    assert can_compute_at(running, y, {"m": 2}).ok
+    assert can_compute_at(running, y, {"n": 2}).ok
+    assert can_compute_at(running, y, {"m": 2, "n": 2}).verdict == "illegal"
+    assert can_compute_at(running, block("y", "i", (4,), read("running", i)), {"i": 2}).verdict == "illegal"
+
+
+def test_wherever_isl_stops_nothing_is_ok_that_is_not(monkeypatch):
+    shape = (4, 8)
+    m, n = axes_of(shape)
+    most = block("most", "m n", shape, read("x", m, n), reduced="n")
+    quarter = axes.floordiv(n, 4, shape)
+    y = block("y", "m n", shape, read("x", m, n - quarter * 4), read("most", m))
+    verdicts = set()
+    for operations in range(1, 1500, 3):
+        monkeypatch.setattr(polyhedra, "MAX_OPERATIONS", operations)
+        verdicts.add(can_compute_at(most, y, {"n": 4}).verdict)
+    assert verdicts == {"unproved", "illegal"}
 
 
 def test_too_many_reads_through_element_wise_blocks_are_unproved():

@@ -10,7 +10,7 @@ from poly_pairs import Pair, by_tile, elements, number_of, pairs, places
 
 from tinyc.analysis import axis as axes
 from tinyc.analysis.extents import symbol
-from tinyc.analysis.poly_core import can_compute_at, recompute
+from tinyc.analysis.poly_core import can_compute_at, enumeration
 
 M, N = symbol("M"), symbol("N")
 
@@ -44,7 +44,7 @@ def test_the_factor_of_a_small_pair_is_what_isl_counts(random_examples):
 
 
 def test_the_factor_of_what_is_too_large_to_enumerate_is_at_least_what_isl_counts(random_examples, monkeypatch):
-    monkeypatch.setattr(recompute, "_MAX_ENUMERATED", 0)
+    monkeypatch.setattr(enumeration, "_MAX_INSTANCES", 0)
 
     @random_examples(pairs(), 400)
     def check(pair):
@@ -72,7 +72,7 @@ def window(extent, tensor, stride, dilation, kernel, pad, size):
 
 def test_the_closed_form_of_a_large_window_is_what_isl_counts(random_examples, monkeypatch):
     # Nothing is enumerated: what answers is the closed form, of windows between which there are no gaps.
-    monkeypatch.setattr(recompute, "_MAX_ENUMERATED", 0)
+    monkeypatch.setattr(enumeration, "_MAX_INSTANCES", 0)
 
     @random_examples(st.tuples(windows(), st.integers(2, 40), st.integers(1, 40)), 200)
     def check(case):

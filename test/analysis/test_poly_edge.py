@@ -114,9 +114,8 @@ def test_guards_that_the_domain_implies_are_left_out():
 def test_the_text_of_a_dependence_is_the_dependence(extent, seed, shared):
     chain = random_chain(random.Random(seed), [extents.parse(extent), 4], 4)
     p = Program(x=TensorType("i64", chain.shape))
-    source = value = p.neg(p["x"], name="a")
-    for step in chain.steps:
-        value = p.op(step.op, value, **step.arguments)
+    source = p.neg(p["x"], name="a")
+    value = chain.on(p, source)
     p.result(p.neg(p.neg(value, name="b"), name="c"), p.neg(source, name="d"))
     buffers = {"a": "arena", "b": "arena", "d": "arena"} if shared else {}
     for edge in view_of(p, **buffers).edges:

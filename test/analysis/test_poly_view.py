@@ -11,12 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from movement_chains import random_chain
-from test_scan import FORMS, cumulative
+from scan_programs import FORMS, cumulative
 from tiny_programs import Program, gemm_bias_relu
 
 from tinyc.analysis import extents
+from tinyc.analysis.limits import TooHard
 from tinyc.analysis.poly_view import NonScopTensor, PolyBlock, PolyView, poly_view
-from tinyc.analysis.polyhedra import Polyhedra, TooHard, bounded
+from tinyc.analysis.polyhedra import Polyhedra, bounded
 from tinyc.analysis.statement import Statement, identifier
 from tinyc.dialects.tiny.types import TensorType
 from tinyc.mlir import context
@@ -74,7 +75,7 @@ def test_the_bias_is_read_along_its_one_axis():
 
 def test_an_edge_maps_the_instances_that_write_to_those_that_read():
     (edge,) = (edge for edge in view_of(gemm_bias_relu()).edges if edge.source.name == "Y_fp32")
-    (dependence,) = edge.true
+    (dependence,) = edge.maps("true")
     text = "[M, N, K] -> { Y_fp32[m, n, k] -> Yb[m, n] : 0 <= m < M and 0 <= n < N and 0 <= k < K }"
     assert dependence.is_equal(isl.Map(text))
 
@@ -85,7 +86,7 @@ def test_a_padded_read_is_an_access_on_part_of_the_domain():
     block = block_of(p, "y")
     (access,) = accesses(block)
     assert access.is_equal(isl.Map("[M] -> { y[i] -> x[i - 1] : 1 <= i <= M }"))
-    (pad,) = block.attributes["pads"]
+    (pad,) = block.pads
     assert (pad["access"], pad["value"]) == (0, 2.0)
     assert isl.Set(pad["inside"]).is_equal(isl.Set("[M] -> { y[i] : 1 <= i <= M }"))
 
@@ -316,10 +317,7 @@ def composed(shape, chain) -> isl.Map:
 def test_composed_accesses_equal_isl_s_composition(shape, seed):
     chain = random_chain(random.Random(seed), shape, 4)
     p = Program(x=TensorType("i64", tuple(shape)))
-    value = p["x"]
-    for step in chain.steps:
-        value = p.op(step.op, value, **step.arguments)
-    (block,) = view_of(p.result(p.neg(value, name="y"))).blocks
+    (block,) = view_of(p.result(p.neg(chain.on(p, p["x"]), name="y"))).blocks
     (access,) = accesses(block)
     access = access.intersect_domain(isl.Set(block.statement.domain_text))
     (read,) = block.accesses
@@ -333,10 +331,7 @@ def test_composed_accesses_equal_isl_s_composition(shape, seed):
 def test_the_text_of_an_access_is_the_access(extent, seed):
     chain = random_chain(random.Random(seed), [extents.parse(extent), 4], 4)
     p = Program(x=TensorType("i64", chain.shape))
-    value = p["x"]
-    for step in chain.steps:
-        value = p.op(step.op, value, **step.arguments)
-    for block in view_of(p.result(p.neg(value))).blocks:
+    for block in view_of(p.result(p.neg(chain.on(p, p["x"])))).blocks:
         polyhedra = Polyhedra(block.statement)
         assert isl.Set(block.statement.domain_text).is_equal(polyhedra.domain)
         for access, text in zip(block.accesses, accesses(block), strict=True):

@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 import pytest
 from contraction_programs import Sizes, plain
-from test_fold import skewed
+from fold_programs import skewed
 from tiny_programs import Program
 
 from tinyc.analysis.contraction import Contraction
@@ -18,9 +18,8 @@ from tinyc.mlir import context
 
 
 def pattern(program: Program, dims=None) -> Reduction:
-    (*_, reduce) = (op for op in program.block.operations if op.operation.name == "tiny.reduce")
     with context():
-        return pattern_of(reduce, dims)
+        return pattern_of(program.last_reduce, dims)
 
 
 def _contraction():

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from scan_programs import FORMS, cumulative
 from tiny_programs import Program
 
 from tinyc.analysis import extents
@@ -18,21 +19,8 @@ SYMBOLS = {"B": 3, "M": 4}
 
 
 def detect(program: Program) -> Scan | Rejected:
-    (*_, reduce) = (op for op in program.block.operations if op.operation.name == "tiny.reduce")
     with context():
-        return detect_scan(reduce)
-
-
-def cumulative(p: Program, x, before: int, after: int, value: float = 0.0, op: str = "sum", kernel: int = 5):
-    """Reduce, for each i of the last axis of ``[…, 5]``, the elements from ``i - before`` on that are inside."""
-    lead = len(tensor_type(x.type).shape) - 1
-    rest, shape = (0,) * lead, tensor_type(x.type).shape
-    x = p.pad(x, lo=(*rest, max(before, 0)), hi=(*rest, max(after, 0)), value=value)
-    length = 5 + max(before, 0) + max(after, 0)
-    hi = (*shape[:-1], length - max(-after, 0))
-    x = p.shrink(x, lo=(*rest, max(-before, 0)), hi=hi, step=(1,) * (lead + 1))
-    windows = p.pool(x, kernel=(kernel,), stride=(1,), dilation=(1,))
-    return p.op("reduce", windows, op=op, axes=(lead + 1,), element="f64")
+        return detect_scan(program.last_reduce)
 
 
 def by_scan(scan: Scan, source, shape):
@@ -65,12 +53,6 @@ def check(p: Program, total, axis: int, reverse: bool, exclusive: bool) -> Scan:
     return found
 
 
-FORMS = [  # pad before, pad after, reverse, exclusive
-    (4, 0, False, False),
-    (0, 4, True, False),
-    (5, -1, False, True),
-    (-1, 5, True, True),
-]
 NEUTRAL = [("sum", 0.0), ("prod", 1.0), ("max", -np.inf), ("min", np.inf)]
 
 

@@ -55,6 +55,12 @@ class Program:
     def __getattr__(self, kind: str) -> Any:
         return lambda *operands, **values: self.op(kind, *operands, **values)
 
+    @property
+    def last_reduce(self) -> Any:
+        """The last `tiny.reduce`."""
+        (*_, reduce) = (op for op in self.block.operations if op.operation.name == "tiny.reduce")
+        return reduce
+
     def sum(self, operand: Any, *axes: int, element: str = "f32", name: str | None = None) -> Any:
         """Append a `sum` reduce."""
         return self.op("reduce", operand, op="sum", axes=axes, element=element, name=name)

@@ -1,135 +1,9 @@
-"""`tinyc explain`: an access, a block or an edge with its reasons, as a person reads them."""
-
-import re
+"""`tinyc explain`: the overview, accesses and names, as a person reads them."""
 
 import pytest
+from explain_programs import CONVOLUTION, HEADS, SCALED, SQUARE, padded
 
 from tinyc import cli
-
-#: A matrix product, a maximum over it with a border, and an op that reads where its data says.
-PROGRAM = """
-{"uops": [
-  {"id": "x", "uop": "INPUT", "arg": {"tensor_id": "x", "dtype": "fp32", "shape": ["M", "K"]}},
-  {"id": "w", "uop": "INPUT", "arg": {"tensor_id": "w", "dtype": "fp32", "shape": ["K", "N"]}},
-  {"id": "i", "uop": "INPUT", "arg": {"tensor_id": "i", "dtype": "i32", "shape": [4]}},
-  {"id": "a", "uop": "EXPAND", "src": ["x"], "arg": {"result_shape": ["M", "N", "K"], "broadcast_dimensions": [0, 2]}},
-  {"id": "t", "uop": "PERMUTE", "src": ["w"], "arg": {"perm": [1, 0]}},
-  {"id": "b", "uop": "EXPAND", "src": ["t"], "arg": {"result_shape": ["M", "N", "K"], "broadcast_dimensions": [1, 2]}},
-  {"id": "p", "uop": "MUL", "src": ["a", "b"]},
-  {"id": "y", "uop": "REDUCE", "src": ["p"], "arg": {"op": "SUM", "axes": [2], "dtype": "fp32"}},
-  {"id": "padded", "uop": "PAD", "src": ["y"], "arg": {"pad": [[1, 1], [0, 0]], "value": 2.5}},
-  {"id": "windows", "uop": "POOL", "src": ["padded"], "arg": {"kernel": [1]}},
-  {"id": "most", "uop": "REDUCE", "src": ["padded"], "arg": {"op": "MAX", "axes": [1], "dtype": "fp32"}},
-  {"id": "picked", "uop": "GATHER", "src": ["most", "i"], "arg": {"axis": 0}},
-  {"id": "z", "uop": "NEG", "src": ["picked"]}],
- "outputs": ["z"]}
-"""
-
-
-#: Running sums of rows that a reshape merges: `[B, H, 5]` as `[B*H, 5]`.
-RUNNING = """
-{"uops": [
-  {"id": "x", "uop": "INPUT", "arg": {"tensor_id": "x", "dtype": "fp32", "shape": ["B", "H", 5]}},
-  {"id": "r", "uop": "RESHAPE", "src": ["x"], "arg": {"result_shape": ["B*H", 5]}},
-  {"id": "p", "uop": "PAD", "src": ["r"], "arg": {"pad": [[0, 0], [4, 0]], "value": 0.0}},
-  {"id": "w", "uop": "POOL", "src": ["p"], "arg": {"kernel": [5]}},
-  {"id": "y", "uop": "REDUCE", "src": ["w"], "arg": {"op": "SUM", "axes": [2], "dtype": "fp32"}}],
- "outputs": ["y"]}
-"""
-
-#: Windows of 3 taps laid over each other, `[C, taps, windows]`, by the diagonal of a window of every row.
-OVERLAPPING = """
-{"uops": [
-  {"id": "x", "uop": "INPUT", "arg": {"tensor_id": "x", "dtype": "fp32", "shape": ["C", 3, 5]}},
-  {"id": "f", "uop": "FLIP", "src": ["x"], "arg": {"axes": [1]}},
-  {"id": "p", "uop": "PAD", "src": ["f"], "arg": {"pad": [[0, 0], [0, 0], [2, 2]], "value": 0.0}},
-  {"id": "w", "uop": "POOL", "src": ["p"], "arg": {"kernel": [3]}},
-  {"id": "v", "uop": "VIEW", "src": ["w"],
-   "arg": {"result_shape": ["C", 7, 3], "index_map": {"map": ["i0", "i2", "i1", "i2"]}}},
-  {"id": "y", "uop": "REDUCE", "src": ["v"], "arg": {"op": "SUM", "axes": [2], "dtype": "fp32"}}],
- "outputs": ["y"]}
-"""
-
-#: A convolution of a rectified image: stride 2 and dilation 1 along the rows, 1 and 2 along the columns.
-CONVOLUTION = """
-{"uops": [
-  {"id": "n0", "uop": "INPUT", "arg": {"tensor_id": "image", "dtype": "fp32", "shape": ["C", 56, 56]}},
-  {"id": "n1", "uop": "INPUT", "arg": {"tensor_id": "weights", "dtype": "fp32", "shape": ["O", "C", 3, 3]}},
-  {"id": "s", "uop": "RELU", "src": ["n0"]},
-  {"id": "p", "uop": "PAD", "src": ["s"], "arg": {"pad": [[0, 0], [1, 1], [1, 1]], "value": 0.0}},
-  {"id": "w", "uop": "POOL", "src": ["p"], "arg": {"kernel": [3, 3], "stride": [2, 1], "dilation": [1, 2]}},
-  {"id": "a", "uop": "EXPAND", "src": ["w"],
-   "arg": {"result_shape": ["O", "C", 28, 54, 3, 3], "broadcast_dimensions": [1, 2, 3, 4, 5]}},
-  {"id": "b", "uop": "EXPAND", "src": ["n1"],
-   "arg": {"result_shape": ["O", "C", 28, 54, 3, 3], "broadcast_dimensions": [0, 1, 4, 5]}},
-  {"id": "m", "uop": "MUL", "src": ["a", "b"]},
-  {"id": "y", "uop": "REDUCE", "src": ["m"], "arg": {"op": "SUM", "axes": [1, 4, 5], "dtype": "fp32"}}],
- "outputs": ["y"]}
-"""
-
-#: A vector's windows times its first elements: both operands are one tensor.
-AUTOCORRELATION = """
-{"uops": [
-  {"id": "x", "uop": "INPUT", "arg": {"tensor_id": "x", "dtype": "fp32", "shape": [9]}},
-  {"id": "w", "uop": "POOL", "src": ["x"], "arg": {"kernel": [4]}},
-  {"id": "s", "uop": "SHRINK", "src": ["x"], "arg": {"lo": [0], "hi": [4], "step": [1]}},
-  {"id": "b", "uop": "EXPAND", "src": ["s"], "arg": {"result_shape": [6, 4], "broadcast_dimensions": [1]}},
-  {"id": "m", "uop": "MUL", "src": ["w", "b"]},
-  {"id": "y", "uop": "REDUCE", "src": ["m"], "arg": {"op": "SUM", "axes": [1], "dtype": "fp32"}}],
- "outputs": ["y"]}
-"""
-
-#: A product that reads merged rows `[4, 14]`, and the same with one operand backwards.
-MERGED = """
-{"uops": [
-  {"id": "x", "uop": "INPUT", "arg": {"tensor_id": "x", "dtype": "fp32", "shape": [4, "K", 14]}},
-  {"id": "w", "uop": "INPUT", "arg": {"tensor_id": "w", "dtype": "fp32", "shape": ["K", "N"]}},
-  {"id": "t", "uop": "PERMUTE", "src": ["x"], "arg": {"perm": [0, 2, 1]}},
-  {"id": "r", "uop": "RESHAPE", "src": ["t"], "arg": {"result_shape": [56, "K"]}},
-  {"id": "a", "uop": "EXPAND", "src": ["r"], "arg": {"result_shape": [56, "K", "N"], "broadcast_dimensions": [0, 1]}},
-  {"id": "b", "uop": "EXPAND", "src": ["w"], "arg": {"result_shape": [56, "K", "N"], "broadcast_dimensions": [1, 2]}},
-  {"id": "p", "uop": "MUL", "src": ["a", "b"]},
-  {"id": "y", "uop": "REDUCE", "src": ["p"], "arg": {"op": "SUM", "axes": [1], "dtype": "fp32"}},
-  {"id": "f", "uop": "FLIP", "src": ["b"], "arg": {"axes": [1]}},
-  {"id": "q", "uop": "MUL", "src": ["a", "f"]},
-  {"id": "z", "uop": "REDUCE", "src": ["q"], "arg": {"op": "SUM", "axes": [1], "dtype": "fp32"}}],
- "outputs": ["y", "z"]}
-"""
-
-#: An input whose name is the id of another node, and a sum over the middle axis, of the same size as the first.
-SQUARE = """
-{"uops": [
-  {"id": "n0", "uop": "INPUT", "arg": {"tensor_id": "s", "dtype": "fp32", "shape": ["M", "M", 4]}},
-  {"id": "s", "uop": "NEG", "src": ["n0"]},
-  {"id": "y", "uop": "REDUCE", "src": ["s"], "arg": {"op": "SUM", "axes": [1], "dtype": "fp32"}}],
- "outputs": ["y"]}
-"""
-
-#: A row's maximum, taken from the row.
-ROWS = """
-{"uops": [
-  {"id": "x", "uop": "INPUT", "arg": {"tensor_id": "x", "dtype": "fp32", "shape": ["M", "N"]}},
-  {"id": "most", "uop": "REDUCE", "src": ["x"], "arg": {"op": "MAX", "axes": [1], "dtype": "fp32"}},
-  {"id": "r", "uop": "RESHAPE", "src": ["most"], "arg": {"result_shape": ["M", 1]}},
-  {"id": "e", "uop": "EXPAND", "src": ["r"], "arg": {"result_shape": ["M", "N"]}},
-  {"id": "d", "uop": "SUB", "src": ["x", "e"]}],
- "outputs": ["d"]}
-"""
-
-
-@pytest.fixture
-def explain(tmp_path, capfd):
-    """Return a function that runs `tinyc explain` on a program and returns its status, lines and stderr."""
-    path = tmp_path / "program.json"
-
-    def call(*arguments, program=PROGRAM):
-        path.write_text(program)
-        status = cli.main(["explain", str(path), *arguments])
-        captured = capfd.readouterr()
-        assert "Traceback" not in captured.err
-        return status, captured.out.splitlines(), captured.err
-
-    return call
 
 
 def test_the_overview_has_inputs_blocks_tensors_and_edges(explain):
@@ -184,6 +58,18 @@ def test_an_access_that_data_decides_has_the_reason(explain):
     assert "reads       most, i as a whole, from memory" in lines
 
 
+def test_an_access_says_where_its_block_stops_to_read_through_movements(explain):
+    _, lines, _ = explain("--access", "y", program=padded(20))
+    (stops,) = [line for line in lines if line.startswith("stops")]
+    assert stops.startswith("stops       at p3, a block of its own: ExcessivePiecewise: ")
+    assert "pad guards 17 of 16" in stops
+    assert "reads       p3[i0 - 16]" in explain("--block", "y", program=padded(20))[1]
+
+
+def test_an_access_of_a_block_that_reads_through_all_movements_does_not_stop(explain):
+    assert not any(line.startswith("stops") for line in explain("--access", "y", program=padded(16))[1])
+
+
 def test_axes_are_paired_with_the_names_that_their_block_has_for_them(explain):
     _, lines, _ = explain("--access", "y", program=SQUARE)
     assert lines[1:5] == [
@@ -211,178 +97,30 @@ def test_the_overview_has_the_nodes_of_inputs_with_names_of_their_own(explain):
     ]
 
 
+@pytest.mark.parametrize("name", ["y.const", "y_const"])
+def test_a_value_and_its_block_are_known_by_both_names(explain, name):
+    _, lines, _ = explain("--access", name, program=SCALED)
+    assert lines[0].startswith("access      y.const: fp32 [M, 4], const value=0.5 to [M, 4], block y_const, at ")
+    _, lines, _ = explain("--block", name, program=SCALED)
+    assert lines[0].startswith("block       y_const: fp32 [M, 4], const, value y.const, at ")
+
+
+def test_a_name_of_a_value_and_of_another_s_block_is_what_the_option_is_about(explain):
+    flipped = '{"id": "y_const", "uop": "FLIP", "src": ["r"], "arg": {"axes": [1]}}'
+    program = SCALED.replace('{"id": "sq", "uop": "MUL", "src": ["r", "r"]}', flipped).replace('"sq"', '"y_const"')
+    assert explain("--access", "y_const", program=program)[1][0].startswith("access      y_const: fp32 [M, 4], flip")
+    assert ", const, value y.const, " in explain("--block", "y_const", program=program)[1][0]
+
+
+def test_a_dimension_that_has_several_axes_is_said(explain):
+    split = "dimension 1 (D*H) is split in axes [H, D]"
+    assert f"input       x: fp32 [S, D*H], {split}" in explain(program=HEADS)[1]
+    assert f"            {split}" in explain("--access", "x", program=HEADS)[1]
+
+
 def test_a_name_of_an_input_that_is_another_node_s_id_is_the_input(explain):
     assert explain("--access", "s", program=SQUARE)[1][0].startswith("access      s: fp32 [M, M, 4], an input, node n0")
     assert explain("--access", "s_1", program=SQUARE)[1][0].startswith("access      s_1: fp32 [M, M, 4], neg, node s")
-
-
-def test_a_contraction_says_what_each_axis_is(explain):
-    _, lines, _ = explain("--block", "y")
-    assert lines[0].startswith("block       y: fp32 [M, N], contraction (matmul), at ")
-    assert lines[1:] == [
-        "domain      m < M, n < N, k < K",
-        "            [M, N, K] -> { y[m, n, k] : 0 <= m < M and 0 <= n < N and 0 <= k < K }",
-        "writes      y[m, n]",
-        "reads       x[m, k]",
-        "            w[k, n]",
-        "because     a sum over k of a product that only it reads",
-        "            as m: m",
-        "            as n: n",
-        "            as k: k",
-        "needs       no block: it reads inputs only",
-        "needed by   most",
-    ]
-
-
-def test_a_reduction_says_why_it_is_no_contraction(explain):
-    _, lines, _ = explain("--block", "most")
-    assert "no matmul   the reduction is a max, not a sum [not-a-sum]" in lines
-    assert any(line.startswith("no scan     nothing bounds the sum of n") for line in lines)
-    assert "no fold     the reduction is a max, not a sum [not-a-sum]" in lines
-    assert "              where 0 <= i0 - 1 < M, else 2.5" in lines
-
-
-def test_a_window_names_the_tensor_and_the_row(explain):
-    _, lines, _ = explain("--block", "y", program=CONVOLUTION)
-    assert [line.strip() for line in lines if line.strip().startswith("window")] == [
-        "window along axis 1 of s: 2*i2 + i4 - 1",
-        "window along axis 2 of s: i3 + 2*i5 - 1",
-    ]
-
-
-def test_a_window_says_which_operand_where_both_are_one_tensor(explain):
-    _, lines, _ = explain("--block", "y", program=AUTOCORRELATION)
-    assert "            window along axis 0 of x, the left operand: i0 + i1" in lines
-
-
-def test_parts_of_an_axis_have_its_name(explain):
-    _, lines, _ = explain("--block", "y", program=MERGED)
-    assert "            i0 in parts: i0.0 < 4, i0.1 < 14" in lines
-    assert "            as m: i0.0, i0.1" in lines
-
-
-def test_a_product_that_is_no_contraction_names_its_operands_and_axes(explain):
-    _, lines, _ = explain("--block", "z", program=MERGED)
-    at = next(number for number, line in enumerate(lines) if line.startswith("no matmul"))
-    assert lines[at].startswith("no matmul   the right operand is read backwards (-k + K - 1) (where i0.0 < 4")
-    assert lines[at + 1] == "            q is the product of x, the left operand, and w, the right one"
-
-
-def test_a_scan_over_merged_axes_is_one_as_in_the_view(explain):
-    _, lines, _ = explain("--block", "y", program=RUNNING)
-    assert "because     each element takes those before it along i2, from the start" in lines
-    assert "no matmul   the operand is no product [no-product]" in lines
-    assert not any(line.startswith(("no scan", "no fold")) for line in lines)
-
-
-def test_a_fold_says_which_windows_are_laid_over_each_other(explain):
-    _, lines, _ = explain("--block", "y", program=OVERLAPPING)
-    assert "because     windows of the source are laid over each other and summed" in lines
-    assert "            i1 = window + tap: window is axis 2 of x, tap axis 1" in lines
-    assert [line.split()[1] for line in lines if line.startswith("no ")] == ["matmul", "scan"]
-
-
-def test_a_tensor_that_is_no_block_has_the_reason(explain):
-    _, lines, _ = explain("--block", "picked")
-    assert "Non-SCoP    'tiny.gather' reads where its data says" in lines
-
-
-def test_an_edge_has_its_dependences_and_the_halo(explain):
-    _, lines, _ = explain("--edge", "y", "most")
-    assert lines[:3] == [
-        "edge        y -> most",
-        "from        y over m < M, n < N, k < K",
-        "to          most over i0 < M + 2, n < N",
-    ]
-    assert lines[3].startswith("true        [M, N, K] -> { y[m, n, k] -> most[i0, n] : m = i0 - 1")
-    assert "anti        none: every value is written once, to memory of its own" in lines
-    assert "tile        of most: i0 16 (16 along each axis that it writes; --tile sets others)" in lines
-    assert any(line.startswith("compute-at  ") for line in lines)
-
-
-def test_an_axis_of_both_blocks_is_told_apart_in_the_relation(explain):
-    _, lines, _ = explain("--edge", "most", "d", program=ROWS)
-    assert lines[3:6] == [
-        "true        [M, N] -> { most[m, n] -> d[m, n_] }",
-        "              where n_ is n of d",
-        "              d reads most[m]",
-    ]
-
-
-def test_a_tile_that_is_illegal_has_the_witness(explain):
-    _, lines, _ = explain("--edge", "most", "d", "--tile", "n=16", program=ROWS)
-    (tile, at, witness, buffer) = lines[-4:]
-    assert tile == "tile        of d: n 16"
-    assert at.startswith("compute-at  illegal: 'most' is reduced over n of 'x'")
-    assert "→" not in at
-    assert witness == "witness     most[0, 0] → d[0, 16], M = 1, N = 17"
-    assert buffer == "buffer      gmem, 4*M bytes on sm_80: it is illegal in a tile"
-
-
-def test_a_tile_with_whole_rows_is_legal_and_stays_in_registers(explain):
-    _, lines, _ = explain("--edge", "most", "d", "--tile", "m=8", program=ROWS)
-    assert lines[-5:] == [
-        "tile        of d: m 8",
-        "compute-at  ok: a tile of 'd' reads 8 elements of 'most'",
-        "halo        none",
-        "recompute   at most 1 times each element, on average",
-        "buffer      reg, 32 bytes on sm_80: each instance takes the element that its thread made",
-    ]
-
-
-def test_a_tile_of_a_convolution_has_a_halo_and_recomputes_it(explain):
-    _, lines, _ = explain("--edge", "s", "y", "--tile", "i2=7, i3=9", program=CONVOLUTION)
-    found = dict(line.split(maxsplit=1) for line in lines if not line.startswith(" "))
-    assert found["tile"] == "of y: i2 7 × i3 9"
-    # A tile of 7 × 9 reads 2*7 + 1 rows and 9 + 4 columns, and takes 2*7 × 9 for itself.
-    assert found["halo"] == f"{4 * (15 * 13 - 14 * 9)}*C bytes: 1 along i1, 4 along i2 of s"
-    assert re.fullmatch(r"at most 1\.\d+ times each element, on average", found["recompute"])
-    assert found["buffer"].startswith("smem_ring of 3 stages, ")
-
-
-def test_the_recompute_factor_may_grow_with_a_size(explain):
-    _, lines, _ = explain("--edge", "s", "y", "--tile", "o=1", program=CONVOLUTION)
-    assert "recompute   no number: it grows with a symbolic size" in lines
-
-
-def test_a_tile_without_sizes_is_the_whole_block(explain):
-    _, lines, _ = explain("--edge", "most", "d", "--tile", "", program=ROWS)
-    assert "tile        of d: all of it" in lines
-
-
-def test_the_reduce_axes_of_the_source_can_be_cut_too(explain):
-    _, lines, _ = explain("--edge", "y", "most", "--tile", "i0=4,k=8")
-    assert any(line.startswith("compute-at  illegal: the tile of 8 cuts axis k") for line in lines)
-
-
-@pytest.mark.parametrize(
-    ("tile", "message"),
-    [
-        ("m=4", "--tile: there is no axis 'm' to cut; there are i0, n of 'most' and k, which 'y' reduces [TC413"),
-        ("i0=0", "--tile: i0=0 is no whole number in 1 … 2147483647; there are i0, n of 'most' and k, which"),
-        (f"n={2**31}", "--tile: n=2147483648 is no whole number in 1 … 2147483647; there are i0, n of 'most' and k"),
-    ],
-)
-def test_a_tile_that_cannot_be_is_an_error_with_the_axes(explain, tile, message):
-    status, lines, err = explain("--edge", "y", "most", "--tile", tile)
-    assert (status, lines) == (1, [])
-    assert message in err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--edge", "y", "most", "--tile", "i0=1.5"), "'i0=1.5' does not read as AXIS=SIZE"),
-        (("--edge", "y", "most", "--tile", "i0=-4"), "'i0=-4' does not read as AXIS=SIZE"),
-        (("--edge", "y", "most", "--tile", "n=4,n=8"), "'n' is given twice"),
-        (("--block", "y", "--tile", "m=4"), "argument --tile: it cuts the block that an edge leads to"),
-    ],
-)
-def test_a_tile_that_does_not_read_is_a_usage_error(explain, capfd, arguments, message):
-    with pytest.raises(SystemExit) as ended:
-        explain(*arguments)
-    assert ended.value.code == 2
-    assert message in capfd.readouterr().err
 
 
 UNKNOWN = [

@@ -6,24 +6,21 @@ the guards that pads leave, or says which op is not affine and why (`NonScop`). 
 
 import functools
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tinyc.analysis import axis as axes
-from tinyc.analysis import extents
-from tinyc.analysis.axis import Index, Shape
+from tinyc.analysis.axis import AxisExpr, Index, Shape
 from tinyc.analysis.axis_arguments import axis_arguments
-from tinyc.analysis.extents import ExtentError
+from tinyc.analysis.extents import ExtentError, is_nonnegative
 from tinyc.analysis.limits import Excess, excess, overflow
 from tinyc.analysis.movement import Guard, NotAffine, Read, exact, read
+from tinyc.analysis.tiny_ops import is_movement, producer_of
 from tinyc.dialects.tiny.attributes import arguments, tensor_type
-from tinyc.dialects.tiny.infer import MOVEMENT
 
 #: The axes of each dimension of a value, where some are split (`splits.Splits.of`).
 DimAxes = Callable[[Any], tuple[Shape, ...]]
-
-_MOVEMENTS = frozenset(f"tiny.{name}" for name in MOVEMENT)
 
 
 @dataclass(frozen=True)
@@ -33,6 +30,18 @@ class Access:
     source: Any
     map: Index
     guards: tuple[Guard, ...] = ()
+
+    @property
+    def expressions(self) -> tuple[AxisExpr, ...]:
+        """The rows of the map, then what the guards bound."""
+        return (*self.map, *(guard.expression for guard in self.guards))
+
+    def with_expressions(self, expressions: Sequence[AxisExpr]) -> "Access":
+        """Return the access with other `expressions`, which are in the order of its own."""
+        rank = len(self.map)
+        pairs = zip(expressions[rank:], self.guards, strict=True)
+        guards = tuple(Guard(expression, guard.size, guard.value) for expression, guard in pairs)
+        return Access(self.source, tuple(expressions[:rank]), guards)
 
 
 @dataclass(frozen=True)
@@ -50,17 +59,6 @@ class NonScop:
     def about(self, name: str) -> str:
         """Return the reason, with `name` for the op's result."""
         return self.cause if isinstance(self.cause, str) else self.cause.of(f"the access through '{name}'")
-
-
-@functools.lru_cache(maxsize=4096)
-def identity(domain: Shape) -> Index:
-    """Return every axis of `domain`: how a value reads itself."""
-    return axes.identity(domain)
-
-
-def is_movement(op: Any) -> bool:
-    """Say whether `op` is a Tiny movement."""
-    return op.name in _MOVEMENTS
 
 
 def shape_of(value: Any, dims: DimAxes | None) -> Shape:
@@ -82,7 +80,7 @@ def trace_affine(value: Any, dims: DimAxes | None = None) -> Access:
 
 def _follow(value: Any, dims: DimAxes | None) -> tuple[Access, NonScop | None]:
     domain = shape_of(value, dims)
-    return extend(Access(value, identity(domain)), domain, dims=dims)
+    return extend(Access(value, axes.identity(domain)), domain, dims=dims)
 
 
 def extend(
@@ -95,7 +93,7 @@ def extend(
     that the dimensions of the values are split into.
     """
     while True:
-        op = _producer(access.source)
+        op = producer_of(access.source)
         if op is None or not enter(op):
             return access, None
         operand = op.operands[0]
@@ -112,7 +110,7 @@ def extend(
             guards = functools.reduce(lambda found, guard: _add_guard(found, guard, domain), step.guards, access.guards)
         except ExtentError as error:
             return access, NonScop(op, str(error))
-        alone = access.map == identity(domain) and not access.guards
+        alone = access.map == axes.identity(domain) and not access.guards
         # One movement alone is never too complicated: there is nothing to cut.
         too_much = overflow(step.index, guards) if alone else excess(step.index, guards, domain)
         if too_much is not None:
@@ -136,16 +134,9 @@ def _remembered(
         return str(error)
 
 
-def _producer(value: Any) -> Any | None:
-    """Return the operation that defines `value`, or None for a block argument."""
-    owner = value.owner
-    return getattr(owner, "operation", None)
-
-
 def _add_guard(guards: tuple[Guard, ...], guard: Guard, domain: Shape) -> tuple[Guard, ...]:
     """Return `guards` with `guard` behind them, without those that others imply."""
-    low, high = axes.bounds(guard.expression, domain)
-    if extents.is_nonnegative(low) and extents.is_nonnegative(guard.size - 1 - high):
+    if not any(axes.may_leave(guard.expression, guard.size, domain)):
         return guards
     if any(_implies(earlier, guard) for earlier in guards):
         return guards
@@ -165,4 +156,4 @@ def _implies(inner: Guard, outer: Guard) -> bool:
     if distance.terms:
         return False
     offset = distance.constant
-    return extents.is_nonnegative(offset) and extents.is_nonnegative(outer.size - inner.size - offset)
+    return is_nonnegative(offset) and is_nonnegative(outer.size - inner.size - offset)

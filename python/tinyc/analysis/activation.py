@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tinyc.analysis.access import is_movement
+from tinyc.analysis.tiny_ops import is_movement, producer_of
 from tinyc.dialects.tiny.attributes import arguments
 
 #: An expression over "x": a leaf, a number, or an op's name with its operands.
@@ -49,7 +49,7 @@ class Activation:
 
 def activation_of(value: Any) -> Activation | None:
     """Return the activation whose result `value` is, if the ops that compute it serve nothing else."""
-    root = _computed(value)
+    root = producer_of(value)
     if root is None or root.name not in ("tiny.mul", "tiny.fdiv"):
         return None
     for operand in _candidates(root):
@@ -63,15 +63,11 @@ def activation_of(value: Any) -> Activation | None:
 
 def _peeled(value: Any, ops: dict[Any, None] | None = None) -> Any:
     """Return what `value` is below casts, which are noted in `ops`."""
-    while (op := _computed(value)) is not None and op.name == "tiny.cast":
+    while (op := producer_of(value)) is not None and op.name == "tiny.cast":
         if ops is not None:
             ops[op] = None
         value = op.operands[0]
     return value
-
-
-def _computed(value: Any) -> Any | None:
-    return getattr(value.owner, "operation", None)
 
 
 def _candidates(root: Any) -> Iterator[Any]:
@@ -80,7 +76,7 @@ def _candidates(root: Any) -> Iterator[Any]:
     for op in pending:
         for operand in op.operands:
             value = _peeled(operand)
-            below = _computed(value)
+            below = producer_of(value)
             if below is None or (below.name.startswith("tiny.") and below not in seen):
                 yield value
             if below is not None and below not in seen and len(seen) < _MAX_OPS:
@@ -97,7 +93,7 @@ def _tree(value: Any, operand: Any, ops: dict[Any, None]) -> Tree | None:
     constant = _constant(value)
     if constant is not None:
         return constant
-    op = _computed(value)
+    op = producer_of(value)
     if op is None or not op.name.startswith("tiny.") or is_movement(op) or len(ops) > _MAX_OPS:
         return None
     ops.update(found)
@@ -112,10 +108,10 @@ def _tree(value: Any, operand: Any, ops: dict[Any, None]) -> Tree | None:
 
 
 def _constant(value: Any) -> float | None:
-    op = _computed(value)
+    op = producer_of(value)
     while op is not None and is_movement(op) and op.name != "tiny.pad":
         value = _peeled(op.operands[0])
-        op = _computed(value)
+        op = producer_of(value)
     return float(arguments(op)["value"]) if op is not None and op.name == "tiny.const" else None
 
 

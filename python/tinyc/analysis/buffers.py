@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from tinyc.analysis import axis
-from tinyc.analysis.access import Access, NonScop, extend, is_movement
+from tinyc.analysis.access import Access, NonScop, extend
 from tinyc.analysis.grouping import Group
+from tinyc.analysis.tiny_ops import is_movement
 from tinyc.diagnostics import TinycError, remark
 from tinyc.dialects.tiny.attributes import tensor_type
 from tinyc.mlir import ir

@@ -9,15 +9,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tinyc.analysis import axis as axes
-from tinyc.analysis.access import Access, extend, is_movement
+from tinyc.analysis.access import Access, extend
 from tinyc.analysis.activation import activation_of
 from tinyc.analysis.axis import Shape
 from tinyc.analysis.contraction import Contraction
+from tinyc.analysis.tiny_ops import is_elementwise, is_leaf, is_movement, producer_of
 from tinyc.dialects.tiny.attributes import tensor_type
-from tinyc.dialects.tiny.infer import ELEMENTWISE, LEAVES
-
-_ELEMENTWISE = frozenset(f"tiny.{name}" for name in ELEMENTWISE)
-_LEAVES = frozenset(f"tiny.{name}" for name in LEAVES)
 
 
 @dataclass(frozen=True)
@@ -86,7 +83,7 @@ class _Reader:
         """Return the ops of the slice that need the sum; the slice is in program order."""
         found: set[Any] = set()
         for op in self.slice:
-            owners = {getattr(operand.owner, "operation", None) for operand in op.operands}
+            owners = {producer_of(operand) for operand in op.operands}
             if self.sum in op.operands or owners & found:
                 found.add(op)
         return found
@@ -95,7 +92,7 @@ class _Reader:
 
     def _inputs_of(self, operand: Any) -> None:
         """Note the reads below an operand that does not need the sum."""
-        if operand == self.sum or getattr(operand.owner, "operation", None) in self.summed:
+        if operand == self.sum or producer_of(operand) in self.summed:
             return
         for read, kind in self._kinds(operand):
             self.found.setdefault(read, set()).add(kind)
@@ -105,20 +102,19 @@ class _Reader:
         pending = [Access(value, axes.identity(self.domain))]
         for access in pending:
             access, fault = extend(access, self.domain, _is_transparent)
-            op = getattr(access.source.owner, "operation", None)
-            if op is None or op.name in _LEAVES:
+            op = producer_of(access.source)
+            if op is None or is_leaf(op):
                 continue
             if op.name == "region.read" and fault is None:
                 yield op, self._kind(access)
-            elif op.name in _ELEMENTWISE and fault is None:
+            elif is_elementwise(op) and fault is None:
                 below = (replace(access, source=operand) for operand in op.operands)
                 pending.extend(each for each in below if each not in pending)
             else:
                 yield from ((each, "gather") for each in _slice(access.source, self.sum) if each.name == "region.read")
 
     def _kind(self, access: Access) -> str:
-        expressions = (*access.map, *(guard.expression for guard in access.guards))
-        used = frozenset().union(*(axes.positions(expression) for expression in expressions))
+        used = frozenset().union(*map(axes.positions, access.expressions))
         by_row, by_column = bool(used & self.tile.rows), bool(used & self.tile.columns)
         return {(True, True): "full", (True, False): "row", (False, True): "column"}.get((by_row, by_column), "scalar")
 
@@ -129,7 +125,7 @@ class _Reader:
         words: list[str] = []
         covered: set[Any] = set()
         for op in reversed(self.slice):
-            if op in covered or op.name not in _ELEMENTWISE or op.name == "tiny.cast":
+            if op in covered or not is_elementwise(op) or op.name == "tiny.cast":
                 continue
             activation = activation_of(op.results[0])
             if activation is not None and activation.ops <= set(self.slice):
@@ -148,11 +144,11 @@ class _Reader:
         return op.name.removeprefix("tiny.")
 
     def _is_apart(self, operand: Any) -> bool:
-        return operand != self.sum and getattr(operand.owner, "operation", None) not in self.summed
+        return operand != self.sum and producer_of(operand) not in self.summed
 
 
 def _is_transparent(op: Any) -> bool:
-    return is_movement(op) or (op.name in _ELEMENTWISE and len(op.operands) == 1)
+    return is_movement(op) or (is_elementwise(op) and len(op.operands) == 1)
 
 
 def _joined(kinds: set[str]) -> str:
@@ -165,7 +161,7 @@ def _slice(result: Any, end: Any) -> list[Any]:
     pending = [result]
     while pending:
         value = pending.pop()
-        op = getattr(value.owner, "operation", None)
+        op = producer_of(value)
         if value != end and op is not None and op not in found:
             found.add(op)
             pending.extend(op.operands)

@@ -10,14 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tinyc.analysis.access import is_movement
 from tinyc.analysis.contraction import Contraction, detect, is_summed_product, is_widening
+from tinyc.analysis.tiny_ops import is_elementwise, is_leaf, is_movement, producer_of
 from tinyc.diagnostics import remark
-from tinyc.dialects.tiny.infer import ELEMENTWISE, LEAVES, MOVEMENT
 from tinyc.text import where
-
-_FREE = frozenset(f"tiny.{name}" for name in (*MOVEMENT, *LEAVES))
-_ELEMENTWISE = frozenset(f"tiny.{name}" for name in ELEMENTWISE)
 
 
 @dataclass(frozen=True)
@@ -36,7 +32,7 @@ class Group:
 
 def _is_free(op: Any) -> bool:
     """Say whether an op costs no kernel: a movement or a leaf."""
-    return op.operation.name in _FREE
+    return is_movement(op.operation) or is_leaf(op.operation)
 
 
 def groups_of(block: Any) -> list[Group]:
@@ -82,7 +78,7 @@ class _Former:
         if len(consumers) != 1:
             return "nothing consumes it" if not consumers else f"{len(consumers)} ops consume it"
         (consumer,) = consumers
-        if consumer.name not in _ELEMENTWISE:
+        if not is_elementwise(consumer):
             return f"'{consumer.name}' consumes it"
         if consumer in self.taken or any(is_summed_product(use.owner) for use in _reduce_uses(consumer)):
             return "its consumer forms the products of another reduction"
@@ -95,13 +91,13 @@ class _Former:
 
     def _widening_casts(self, value: Any) -> Iterator[Any]:
         """Yield the widening casts that `value` is reached through, below movements and in no other group's chain."""
-        op = getattr(value.owner, "operation", None)
+        op = producer_of(value)
         while op is not None and op not in self.taken:
             if op.name == "tiny.cast" and is_widening(op):
                 yield op
             elif not is_movement(op):
                 return
-            op = getattr(op.operands[0].owner, "operation", None)
+            op = producer_of(op.operands[0])
 
     def all(self) -> Iterator[Group]:
         """Yield every group once: those of the reductions, and one for each compute op that is in none."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tinyc.analysis.graphs import input_names, output_names
+from tinyc.analysis.tiny_ops import producer_of
 from tinyc.dialects.tiny.verify import functions
 
 #: For each kernel, by name: the names of what each of its buffers is, inputs first, in the order of the launches.
@@ -30,7 +31,7 @@ def host_names(module: Any) -> HostNames:
 
 def _note(call: Any, names: Mapping[Any, str], found: dict[str, list[dict[str, None]]]) -> None:
     callee, *operands = call.operands
-    launch = getattr(callee.owner, "operation", None)
+    launch = producer_of(callee)
     if launch is None or launch.name != "region.launch":
         return
     values = [*operands, *call.results]

@@ -13,18 +13,17 @@ from typing import Any
 
 from tinyc.analysis import axis as axes
 from tinyc.analysis import extents
-from tinyc.analysis.access import identity, is_movement, read_movement
+from tinyc.analysis.access import read_movement
 from tinyc.analysis.axis import Shape
 from tinyc.analysis.axis_arguments import axis_arguments
 from tinyc.analysis.extents import Dim, Extent
 from tinyc.analysis.graphs import value_names
 from tinyc.analysis.movement import Guard, Index
 from tinyc.analysis.splits import Splits, splits_of
+from tinyc.analysis.tiny_ops import data_dependence, is_elementwise, is_leaf, is_movement
 from tinyc.dialects.tiny.attributes import arguments, tensor_type
-from tinyc.dialects.tiny.infer import ELEMENTWISE, LEAVES
 
-_LEAVES = frozenset(f"tiny.{name}" for name in LEAVES)
-_ELEMENTWISE = frozenset(f"tiny.{name}" for name in ELEMENTWISE)
+AXIS_KINDS = ("iter", "broadcast", "reduce")
 
 
 @dataclass(frozen=True)
@@ -123,16 +122,16 @@ class _Writer:
 
     def entry(self, op: Any, value: Any) -> Entry | NonScopEntry:
         """Return the entry of a result of `op`."""
-        if op.name in _LEAVES:
+        if is_leaf(op):
             return self.leaf(value)
         name, inputs = self._names[value], tuple(self._names[operand] for operand in op.operands)
         shape, dims = self._axes(value)
-        if op.name in _ELEMENTWISE:
-            index = identity(shape)
+        if is_elementwise(op):
+            index = axes.identity(shape)
             return Entry(name, _iterated(shape), dims, tuple(Input(each, index) for each in inputs))
         reason = self._splits.faults.get(value)
         if reason is None and not is_movement(op) and op.name != "tiny.reduce":
-            reason = f"'{op.name}' reads where its data says"
+            reason = data_dependence(op)
         if reason is not None:
             return NonScopEntry(name, shape, dims, inputs, reason)
         operand, _ = self._axes(op.operands[0])
@@ -140,7 +139,7 @@ class _Writer:
         if op.name == "tiny.reduce":
             found, index = _reduction(operand, values["axes"])
             return Entry(name, found, dims, (Input(inputs[0], index),), reduce_axes=values["axes"])
-        step = read_movement(op.name.removeprefix("tiny."), values, operand, identity(shape), shape)
+        step = read_movement(op.name.removeprefix("tiny."), values, operand, axes.identity(shape), shape)
         if isinstance(step, str):
             return NonScopEntry(name, shape, dims, inputs, step)
         return Entry(name, _movement_axes(shape, step.index), dims, (Input(inputs[0], step.index),), step.guards)

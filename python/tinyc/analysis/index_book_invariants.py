@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tinyc.analysis import axis as axes
-from tinyc.analysis import extents
 from tinyc.analysis.assumption import Assumption
 from tinyc.analysis.axis import Axis, AxisExpr, FloorDiv, Shape
 from tinyc.analysis.extents import Dim
 from tinyc.analysis.index_book import Entry, IndexBook, Input, NonScopEntry
+from tinyc.analysis.limits import TooHard
 
 
 @dataclass(frozen=True)
@@ -75,10 +75,9 @@ class _Checker:
         """Say whether a row is within an axis, wherever the guards let read: by the closed form, else by isl."""
         if 0 in entry.shape or _is_whole_axis(entry, row, size):
             return True
-        low, high = axes.bounds(row, entry.shape)
-        if extents.is_nonnegative(low) and extents.is_nonnegative(size - 1 - high):
+        if not any(axes.may_leave(row, size, entry.shape)):
             return True
-        from tinyc.analysis.polyhedra import TooHard, contains  # islpy takes its time to load
+        from tinyc.analysis.polyhedra import contains  # islpy takes its time to load
 
         below = [each.rhs - each.lhs for each in self.assumptions]
         below += [each.lhs - each.rhs for each in self.assumptions if each.predicate == "eq"]

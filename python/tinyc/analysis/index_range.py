@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from tinyc.analysis import axis as axes
 from tinyc.analysis import index_map
 from tinyc.analysis.index_map import Index
+from tinyc.analysis.limits import TooHard
 from tinyc.analysis.movement import read
 
 
@@ -20,7 +21,7 @@ def exact_range(index: Index, shape: Sequence[int]) -> tuple[int, int]:
     import islpy as isl  # a tenth of a second, and most programs never come here
 
     from tinyc.analysis.axis.isl_affine import AffineFunctions
-    from tinyc.analysis.polyhedra import TooHard, bounded
+    from tinyc.analysis.polyhedra import bounded
 
     domain = tuple(shape)
     (row,) = read("view", {"map": (index,)}, (1,), axes.identity(domain), domain).index

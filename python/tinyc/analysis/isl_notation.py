@@ -86,7 +86,7 @@ class _Reader:
         self._names = {name: axes.constant(self._extent(name)) for name in parameters}
         self._take("{")
         name, instance = self._name(), self._names_in_brackets()
-        self._names |= {each: AxisExpr(0, ((Axis(k), 1),)) for k, each in enumerate(instance)}
+        self._names |= {each: axes.term(Axis(k)) for k, each in enumerate(instance)}
         if len(self._names) < len(parameters) + len(instance):
             raise NotReadable("a name stands for two things")
         tensor, index = (self._name(), self._row()) if self._accept("->") else (None, ())
@@ -204,7 +204,7 @@ class _Reader:
         if divisor.terms or not isinstance(divisor.constant, int) or divisor.constant < 2:
             raise NotReadable("a floor division must be by a number greater than 1")
         if numerator.terms:
-            return AxisExpr(0, ((FloorDiv(numerator, divisor.constant), 1),))
+            return axes.term(FloorDiv(numerator, divisor.constant))
         quotient = extents.floordiv(numerator.constant, divisor.constant)
         if isinstance(quotient, Extent):
             self._symbolic.append(axes.constant(quotient))

@@ -1,13 +1,13 @@
 """What each Tiny movement reads: from the index of a result element to the index of the operand element.
 
 `read` takes the op's arguments as plain values and the result's index as axis expressions, and gives the operand's
-index with the guards of a `pad`. No MLIR here; `index_book` applies this to IR.
+index with the guards of a `pad`. No MLIR here; `access` applies this to IR.
 """
 
 import functools
 import itertools
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -185,7 +185,7 @@ def _cut(old_axes: list[int], old: Shape, new_axes: list[int], new: Shape) -> li
     return cuts
 
 
-def _products(positions: Sequence[int], shape: Shape) -> "itertools.accumulate[Dim]":
+def _products(positions: Sequence[int], shape: Shape) -> Iterator[Dim]:
     return itertools.accumulate((shape[position] for position in positions), lambda a, b: a * b)
 
 

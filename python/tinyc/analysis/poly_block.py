@@ -4,7 +4,7 @@ Frozen data without IR, as `poly_view` makes it of a function and `dialects/poly
 Specification 000 §1.4.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,6 +13,9 @@ from tinyc.analysis import limits
 from tinyc.analysis.axis import AxisExpr, Shape
 from tinyc.analysis.movement import Guard, Index
 from tinyc.analysis.statement import Statement, remainders
+
+#: An element-wise op, a reduction of no pattern, a movement that is an output or is materialised, and the patterns.
+BLOCK_KINDS = ("ewise", "reduce", "movement_affine", "contraction_pattern", "scan")
 
 
 @dataclass(frozen=True)
@@ -39,8 +42,7 @@ class PolyAccess:
 class PolyBlock:
     """A statement that writes `write` of the tensor that has its name.
 
-    `kind` is `ewise`, `reduce`, `movement_affine` (a movement that is an output, or is materialised),
-    `contraction_pattern` or `scan`; `element` is the type of the tensor's elements; `attributes` say more as plain
+    `kind` is one of `BLOCK_KINDS`; `element` is the type of the tensor's elements; `attributes` say more as plain
     data, axes by their names. `buffer` is the memory that the tensor shares with others, or None where it has its own.
     """
 
@@ -74,6 +76,15 @@ class PolyBlock:
         """The domain in isl's notation: the box of the axes, and a guard for each floor division."""
         return self.statement.domain_where(self.remainders)
 
+    @property
+    def pads(self) -> list[dict[str, Any]]:
+        """Each guard as plain data: the number of its access, the set `inside` in isl's notation, the value outside."""
+        return [
+            {"access": number, "inside": self.statement.inside_text(guard), "value": guard.value}
+            for number, access in enumerate(self.accesses)
+            for guard in access.guards
+        ]
+
     def access_text(self, access: PolyAccess) -> str:
         """Return an access of the block in isl's notation."""
         return self.statement.access_text(access.tensor, access.index, access.guards)
@@ -101,13 +112,6 @@ def with_producers(items: Iterable[PolyItem]) -> tuple[PolyItem, ...]:
             item = blocks[item.name] = replace(item, accesses=tuple(accesses))
         found.append(item)
     return tuple(found)
-
-
-def pads(statement: Statement, accesses: tuple[PolyAccess, ...]) -> Iterator[dict[str, Any]]:
-    """Yield each guard as plain data: of which access, the set `inside`, and the value outside."""
-    for number, access in enumerate(accesses):
-        for guard in access.guards:
-            yield {"access": number, "inside": statement.inside_text(guard), "value": guard.value}
 
 
 def excess(access: PolyAccess, domain: Shape) -> str | None:

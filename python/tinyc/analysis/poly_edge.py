@@ -42,19 +42,9 @@ class PolyEdge:
         """Whether a block updates what it reads; an instance reads before it writes, and does not depend on itself."""
         return self.source.name == self.target.name
 
-    @property
-    def reads(self) -> tuple[PolyAccess, ...]:
-        """The accesses of the target that read what the source writes."""
-        return tuple(each.second for each in self.of("true"))
-
     def of(self, kind: str) -> tuple[Dependence, ...]:
         """Return the dependences of a kind."""
         return tuple(each for each in self.dependences if each.kind == kind)
-
-    @property
-    def true(self) -> tuple[Any, ...]:
-        """The true dependences as `isl.Map`s, instance to instance."""
-        return self.maps("true")
 
     def maps(self, kind: str) -> tuple[Any, ...]:
         """Return the dependences of a kind as `isl.Map`s, instance to instance."""
@@ -77,7 +67,7 @@ class PolyEdge:
 def edges_of(blocks: Sequence[PolyBlock]) -> tuple[PolyEdge, ...]:
     """Return the edges between blocks that run in the order in which they are given, ordered by their targets."""
     by_name = {block.name: block for block in blocks}
-    shared = _Shared(by_name)
+    shared = _SharedBuffers(by_name)
     edges: list[PolyEdge] = []
     for target in blocks:
         found: dict[str, list[Dependence]] = {}
@@ -96,7 +86,7 @@ def _write(block: PolyBlock) -> PolyAccess:
     return PolyAccess(block.name, block.write)
 
 
-class _Shared:
+class _SharedBuffers:
     """The accesses of the blocks so far to each buffer that tensors share, those aside that are overwritten since."""
 
     def __init__(self, blocks: Mapping[str, PolyBlock]) -> None:

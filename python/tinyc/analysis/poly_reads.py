@@ -7,14 +7,12 @@ compose to, between the axes that `splits` gives the values, and where reading s
 from dataclasses import dataclass
 from typing import Any
 
-from tinyc.analysis.access import Access, DimAxes, NonScop, is_movement, shape_of, trace, trace_affine
+from tinyc.analysis.access import Access, DimAxes, NonScop, shape_of, trace, trace_affine
 from tinyc.analysis.axis import Shape
 from tinyc.analysis.contraction import Contraction
 from tinyc.analysis.reduction import Reduction, pattern_of
 from tinyc.analysis.splits import splits_of
-from tinyc.dialects.tiny.infer import NON_SCOP
-
-_NON_SCOP = frozenset(f"tiny.{name}" for name in NON_SCOP)
+from tinyc.analysis.tiny_ops import data_dependence, is_data_dependent, is_movement, producer_of
 
 
 @dataclass(frozen=True)
@@ -48,7 +46,7 @@ class Needed:
         found: dict[Any, Reads] = {}
         while pending:
             value = pending.pop()
-            producer = getattr(value.owner, "operation", None)
+            producer = producer_of(value)
             if value not in found and producer is not None:
                 found[value] = self._reads(producer)
                 pending += [*found[value].operands, *(access.source for access in found[value].accesses)]
@@ -60,8 +58,8 @@ class Needed:
         return shape_of(value, self.dims)
 
     def _reads(self, op: Any) -> Reads:
-        if op.name in _NON_SCOP:
-            return Reads(reason=f"'{op.name}' reads where its data says", operands=tuple(op.operands))
+        if is_data_dependent(op):
+            return Reads(reason=data_dependence(op), operands=tuple(op.operands))
         if is_movement(op):
             access = trace(op.results[0], self.dims)
             if isinstance(access, NonScop) and access.op == op:

@@ -12,19 +12,20 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from tinyc.analysis import axis as axes
-from tinyc.analysis.access import Access, is_movement
+from tinyc.analysis.access import Access
 from tinyc.analysis.axis import Shape
 from tinyc.analysis.contraction import Contraction
 from tinyc.analysis.contraction.facts import contraction_facts
 from tinyc.analysis.fold import Fold
 from tinyc.analysis.graphs import value_names
 from tinyc.analysis.index_book import AxisVar
-from tinyc.analysis.poly_block import NonScopTensor, PolyAccess, PolyBlock, PolyItem, excess, pads, with_producers
+from tinyc.analysis.poly_block import NonScopTensor, PolyAccess, PolyBlock, PolyItem, excess, with_producers
 from tinyc.analysis.poly_edge import PolyEdge, edges_of
 from tinyc.analysis.poly_reads import Needed
 from tinyc.analysis.reduction import Reduction
 from tinyc.analysis.scan import Scan
 from tinyc.analysis.statement import Statement, constants, identifier
+from tinyc.analysis.tiny_ops import is_movement
 from tinyc.dialects.tiny.attributes import tensor_type
 
 __all__ = ["NonScopTensor", "PolyAccess", "PolyBlock", "PolyEdge", "PolyView", "poly_view", "values_of"]
@@ -147,12 +148,10 @@ def _block(
     **attributes: Any,
 ) -> PolyBlock:
     """Return a block over `domain` that writes the element of `value` at all axes but the `reduced` ones."""
-    rows = [row for access in accesses for row in (*access.map, *(guard.expression for guard in access.guards))]
+    rows = [row for access in accesses for row in access.expressions]
     sizes = [guard.size for access in accesses for guard in access.guards]
     labels = [AxisVar(size, "iter").label for size in domain]
     statement = Statement.over(tensors[value], domain, labels, [*constants(rows), *sizes])
     write = tuple(axes.axis(position, domain) for position in range(len(domain)) if position not in reduced)
     reads = tuple(PolyAccess(tensors[access.source], access.map, access.guards) for access in accesses)
-    guards = list(pads(statement, reads))
-    facts = {**attributes, **({"pads": guards} if guards else {})}
-    return PolyBlock(kind, statement, write, reads, tensor_type(value.type).element, facts)
+    return PolyBlock(kind, statement, write, reads, tensor_type(value.type).element, attributes)

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tinyc.analysis import axis as axes
-from tinyc.analysis import extents
 from tinyc.analysis.movement import Guard, Index
 from tinyc.analysis.statement import Statement, identifier
 
@@ -90,8 +89,7 @@ def _is_free(right: Statement, entries: Sequence[str], axis: int) -> bool:
 
 def _needed_bounds(statement: Statement, guard: Guard) -> Iterator[str]:
     """Yield the ends of a guard that the box of the statement does not imply."""
-    low, high = axes.bounds(guard.expression, statement.shape)
-    below, above = not extents.is_nonnegative(low), not extents.is_nonnegative(guard.size - 1 - high)
+    below, above = axes.may_leave(guard.expression, guard.size, statement.shape)
     text = statement.affine(guard.expression)
     if below and above:
         yield f"0 <= {text} < {statement.extent(guard.size)}"

@@ -71,7 +71,8 @@ def _running_guard(access: Access, summed: int, domain: Shape) -> tuple[int, _Ru
         run = _run(guard, summed)
         if run is not None and domain[run.kept] == run.size:
             return number, run
-    raise NoPattern(Reason.NO_BOUND, f"nothing bounds the sum of i{summed} and a kept axis to its length", (summed,))
+    message = f"nothing bounds the sum of i{summed} and a kept axis to the length of that kept axis"
+    raise NoPattern(Reason.NO_BOUND, message, (summed,))
 
 
 def _run(guard: Guard, summed: int) -> _Run | None:
@@ -108,10 +109,7 @@ def _at_position(access: Access, run: _Run, reduce: Reduce) -> Access:
         message = f"a mask does not go with i{run.kept} + i{run.summed}"
         raise NoPattern(Reason.NOT_RUNNING, message, (run.kept, run.summed))
     index = [row - run.offset if position == run.kept else row for position, row in enumerate(reduce.first)]
-    rows = axes.compose((*access.map, *(guard.expression for guard in access.guards)), index, reduce.result)
-    masks = zip(rows[len(access.map) :], access.guards, strict=True)
-    guards = tuple(Guard(row, guard.size, guard.value) for row, guard in masks)
-    return Access(access.source, rows[: len(access.map)], guards)
+    return access.with_expressions(axes.compose(access.expressions, index, reduce.result))
 
 
 def _runs(row: AxisExpr, run: _Run) -> bool:

@@ -15,16 +15,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from tinyc.analysis.access import is_movement
 from tinyc.analysis.axis import Shape
 from tinyc.analysis.extents import Dim, ExtentError
 from tinyc.analysis.factors import quotient
 from tinyc.analysis.limits import MAX_AXES
 from tinyc.analysis.movement import NotAffine, cut, groups, has_numeric_strides
+from tinyc.analysis.tiny_ops import is_elementwise, is_movement
 from tinyc.dialects.tiny.attributes import arguments, tensor_type
-from tinyc.dialects.tiny.infer import ELEMENTWISE
-
-_ELEMENTWISE = frozenset(f"tiny.{name}" for name in ELEMENTWISE)
 
 
 @dataclass(frozen=True)
@@ -100,10 +97,10 @@ class _Classes:
 
     def join(self, op: Any) -> None:
         """Put the dimensions that `op` reads as they are into one class with its result's, and fix the others."""
-        if not op.operands or not (is_movement(op) or op.name in _ELEMENTWISE or op.name == "tiny.reduce"):
+        if not op.operands or not (is_movement(op) or is_elementwise(op) or op.name == "tiny.reduce"):
             return
         numbers = self.numbers(op.results[0])
-        if op.name in _ELEMENTWISE:
+        if is_elementwise(op):
             for operand in op.operands:
                 for number, result in zip(self.numbers(operand), numbers, strict=True):
                     self._unite(number, result)

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from tinyc.analysis import axis as axes
 from tinyc.analysis.axis import Axis, AxisExpr, Shape, divisions
-from tinyc.analysis.extents import Atom, Dim, Extent, FloorDiv
+from tinyc.analysis.extents import Dim, Extent
+from tinyc.analysis.isl_extents import division_of, monomial_text, opaque_extents
 from tinyc.analysis.movement import Guard, Index
 
 _RESERVED = frozenset(
@@ -25,29 +26,6 @@ def identifier(name: str, taken: Iterable[str] = ()) -> str:
     while text in taken:
         text += "_"
     return text
-
-
-def opaque_extents(dim: Dim) -> Iterable[str]:
-    """Yield the symbols and products in `dim` that isl takes as parameters, as canonical text."""
-    if isinstance(dim, int):
-        return
-    for monomial, _ in dim.terms:
-        division = division_of(monomial)
-        if division is not None:
-            yield from opaque_extents(division.numerator)
-        elif monomial:
-            yield monomial_text(monomial)
-
-
-def division_of(monomial: tuple[Atom, ...]) -> FloorDiv | None:
-    """Return the one atom of a monomial that isl can write as a floor."""
-    atom = monomial[0] if len(monomial) == 1 else None
-    return atom if isinstance(atom, FloorDiv) and isinstance(atom.divisor, int) else None
-
-
-def monomial_text(monomial: tuple[Atom, ...]) -> str:
-    """Return the canonical text of a product of symbols."""
-    return str(Extent(((monomial, 1),)))
 
 
 def constants(expressions: Iterable[AxisExpr]) -> Iterable[Dim]:
@@ -72,7 +50,7 @@ def _depth(atom: axes.FloorDiv) -> tuple[int, str, int]:
 
 
 def _remainder(atom: axes.FloorDiv) -> AxisExpr:
-    return atom.numerator + AxisExpr(0, ((atom, -atom.divisor),))
+    return atom.numerator + axes.term(atom, -atom.divisor)
 
 
 def _symbolic(dims: Iterable[Dim]) -> Iterable[tuple[Dim, int]]:
@@ -80,9 +58,10 @@ def _symbolic(dims: Iterable[Dim]) -> Iterable[tuple[Dim, int]]:
     for dim in dims:
         for monomial, _ in dim.terms if isinstance(dim, Extent) else ():
             division = division_of(monomial)
-            if division is not None and isinstance(division.divisor, int):
-                yield from _symbolic((division.numerator,))
-                yield division.numerator - Extent(((monomial, 1),)) * division.divisor, division.divisor
+            if division is not None:
+                numerator, divisor = division
+                yield from _symbolic((numerator,))
+                yield numerator - Extent(((monomial, 1),)) * divisor, divisor
 
 
 @dataclass(frozen=True)
@@ -152,7 +131,8 @@ class Statement:
         for monomial, coefficient in dim.terms:
             division = division_of(monomial)
             if division is not None:
-                factor: str | None = _floor(self.extent(division.numerator), division.divisor)
+                numerator, divisor = division
+                factor: str | None = _floor(self.extent(numerator), divisor)
             else:
                 factor = names[monomial_text(monomial)] if monomial else None
             parts.append((coefficient, factor))
@@ -174,7 +154,7 @@ class Statement:
         return f"{_sum(parts)} {sign} {rest}" if parts else self.extent(constant)
 
 
-def _floor(numerator: str, divisor: int | Dim) -> str:
+def _floor(numerator: str, divisor: int) -> str:
     return f"floor({numerator if numerator.isidentifier() else f'({numerator})'}/{divisor})"
 
 

@@ -6,10 +6,8 @@ contraction does, and what stands between the reduction and the output is their 
 
 from typing import Any
 
+from tinyc.analysis.tiny_ops import is_elementwise
 from tinyc.dialects.region.verify import block_of, yields_of
-from tinyc.dialects.tiny.infer import ELEMENTWISE
-
-_ELEMENTWISE = frozenset(f"tiny.{name}" for name in ELEMENTWISE)
 
 
 def tiled_reduction(kernel: Any) -> Any | None:
@@ -22,8 +20,8 @@ def tiled_reduction(kernel: Any) -> Any | None:
     pending, seen = [reduction.operation.results[0]], set()
     while pending:
         readers = {use.owner.operation for use in pending.pop().uses} - seen
-        if any(op.name != "region.yield" and op.name not in _ELEMENTWISE for op in readers):
+        if any(op.name != "region.yield" and not is_elementwise(op) for op in readers):
             return None  # it is read at other indices than the output's
         seen |= readers
-        pending += [op.results[0] for op in readers if op.name in _ELEMENTWISE]
+        pending += [op.results[0] for op in readers if is_elementwise(op)]
     return reduction if any(op.name == "region.yield" for op in seen) else None

@@ -16,17 +16,13 @@ from tinyc.analysis.movement import Guard
 
 def unwrapped(access: Access, domain: Shape) -> Access:
     """Return an access whose guards all have one value, with the rows that guards allow to be made straight."""
-    rows, guards = access.map, access.guards
     for _ in access.guards:
-        found = next(_straight(guards, domain), None)
+        found = next(_straight(access.guards, domain), None)
         if found is None:
             break
         # Every round takes away a division; whole multiples come out last, for they would hide divisions.
-        rows = tuple(_replaced(row, *found, domain) for row in rows)
-        masks = (_replaced(guard.expression, *found, domain) for guard in guards)
-        guards = tuple(Guard(mask, guard.size, guard.value) for mask, guard in zip(masks, guards, strict=True))
-    straight = tuple(Guard(canonical(each.expression, domain), each.size, each.value) for each in guards)
-    return Access(access.source, tuple(canonical(row, domain) for row in rows), straight)
+        access = access.with_expressions([_replaced(each, *found, domain) for each in access.expressions])
+    return access.with_expressions([canonical(each, domain) for each in access.expressions])
 
 
 def _straight(guards: tuple[Guard, ...], domain: Shape) -> Iterator[tuple[FloorDiv, AxisExpr]]:
@@ -35,7 +31,7 @@ def _straight(guards: tuple[Guard, ...], domain: Shape) -> Iterator[tuple[FloorD
         for atom, coefficient in guard.expression.terms:
             if not isinstance(atom, FloorDiv) or coefficient != -atom.divisor:
                 continue
-            if guard.expression != atom.numerator - _only(atom) * atom.divisor:
+            if guard.expression != atom.numerator - axes.term(atom, atom.divisor):
                 continue
             for inner, _ in atom.numerator.terms:
                 if isinstance(inner, Axis) and _is_row(atom, axes.axis(inner.position, domain), guard, domain):
@@ -48,10 +44,6 @@ def _is_row(atom: FloorDiv, row: AxisExpr, guard: Guard, domain: Shape) -> bool:
     return inside and extents.is_nonnegative(atom.divisor + low - guard.size)
 
 
-def _only(atom: FloorDiv) -> AxisExpr:
-    return AxisExpr(0, ((atom, 1),))
-
-
 def _replaced(expression: AxisExpr, atom: FloorDiv, by: AxisExpr, domain: Shape) -> AxisExpr:
     """Return the expression with `by` for `atom`, inside divisions too."""
     total = axes.constant(expression.constant)
@@ -61,7 +53,7 @@ def _replaced(expression: AxisExpr, atom: FloorDiv, by: AxisExpr, domain: Shape)
         elif isinstance(each, FloorDiv):
             inner = axes.floordiv(_replaced(each.numerator, atom, by, domain), each.divisor, domain)
         else:
-            inner = AxisExpr(0, ((each, 1),))
+            inner = axes.term(each)
         total = total + inner * coefficient
     return total
 
@@ -74,7 +66,7 @@ def canonical(expression: AxisExpr, domain: Shape) -> AxisExpr:
     total = axes.constant(expression.constant)
     for atom, coefficient in expression.terms:
         if isinstance(atom, Axis):
-            total = total + AxisExpr(0, ((atom, coefficient),))
+            total = total + axes.term(atom, coefficient)
             continue
         numerator = canonical(atom.numerator, domain)
         whole = AxisExpr(0, tuple((inner, c // atom.divisor) for inner, c in numerator.terms if c // atom.divisor))

@@ -9,6 +9,7 @@ from tinyc.analysis.access import is_movement
 from tinyc.analysis.index_book import Entry, NonScopEntry
 from tinyc.analysis.movement import Guard, Index
 from tinyc.analysis.poly_view import PolyBlock
+from tinyc.explain.memory import buffer_read
 from tinyc.explain.subject import Line, Subject, producer_of, short
 
 Chain = Iterator[Line]
@@ -23,17 +24,20 @@ def access_lines(subject: Subject, name: str) -> Iterator[Line]:
     yield Line("access", f"{name}: {subject.type_of(value)}, {made}" + (f", at {place}" if place else ""))
     if isinstance(entry, NonScopEntry):
         yield Line("Non-SCoP", entry.reason)
-        yield Line("reads", f"{', '.join(entry.inputs)} as a whole, from memory")
+        wholes = f"{', '.join(entry.inputs)} as a whole, from memory"
+        yield Line("reads", buffer_read(subject, value, entry.inputs[0]) or wholes)
     else:
         yield from _axis_lines(entry, subject.blocks.get(value))
+        yield from (Line("", text) for text in subject.split(value))
         yield from _operand_lines(subject, name, entry)
     yield Line("read by", _readers(subject, value))
 
 
 def _made(subject: Subject, value: Any) -> str:
-    """Return what makes a value, an op or nothing in the program, and its node where that has another name."""
-    producer, node = producer_of(value), subject.node(value)
+    """Return what makes a value, an op or nothing in the program, and its block and node where they are called else."""
+    producer, node, block = producer_of(value), subject.node(value), subject.blocks.get(value)
     made = "an input" if producer is None else short(producer)
+    made += "" if block is None or block.name == subject.names[value] else f", block {block.name}"
     return made if node is None else f"{made}, node {node}"
 
 
@@ -81,11 +85,13 @@ def _chain(subject: Subject, name: str, entry: Entry, index: Index, title: str) 
     state = _State(index, [])
     start = _element(name, index)
     yield Line(title, start)
-    end, reason = name, None
+    end, reason, stop = name, None, None
+    stops = _stops(subject, entry)
     while True:
         producer, below = producer_of(subject.value(end)), subject.book[end]
         if producer is None or not is_movement(producer):
             break
+        stop = stop or stops.get(end)
         if isinstance(below, NonScopEntry):
             reason = f"{end} is Non-SCoP, read from memory: {below.reason}"
             break
@@ -99,6 +105,16 @@ def _chain(subject: Subject, name: str, entry: Entry, index: Index, title: str) 
         yield Line("" if number else "guards", f"{_condition(guard)}, else {guard.value}")
     if reason:
         yield Line("ends", reason)
+    if stop:
+        yield Line("stops", f"at {stop.name}, a block of its own: {stop.attributes['materialized']}")
+
+
+def _stops(subject: Subject, entry: Entry) -> dict[str, PolyBlock]:
+    """Return the blocks at which the block of an entry stops reading through movements, by their values' names."""
+    block = subject.blocks.get(subject.value(entry.value))
+    read = [access.producer for access in block.accesses if access.producer] if block else []
+    cut = [each for each in read if "materialized" in each.attributes]
+    return {subject.names[subject.computed[each.name]]: each for each in cut}
 
 
 def _step(state: _State, below: Entry, entry: Entry) -> list[Guard]:

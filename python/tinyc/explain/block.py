@@ -6,11 +6,12 @@ from typing import Any
 from tinyc.analysis.axis import Axis, AxisExpr
 from tinyc.analysis.contraction import Contraction
 from tinyc.analysis.fold import Fold, FoldAxis
-from tinyc.analysis.poly_view import NonScopTensor, PolyAccess, PolyBlock
+from tinyc.analysis.poly_block import NonScopTensor, PolyAccess, PolyBlock, PolyItem
 from tinyc.analysis.reduction import pattern_of
 from tinyc.analysis.scan import Scan
 from tinyc.analysis.statement import Statement
-from tinyc.explain.subject import Line, Subject, bounds, element, kind_of, producer_of
+from tinyc.explain.memory import buffer_read
+from tinyc.explain.subject import Line, Subject, bounds, element, kind_of, parameters, producer_of, short
 
 #: The parts that axes play in a contraction, as a person says them.
 _ROLES = {"batch_idx": "batch", "lhs_idx": "m", "rhs_idx": "n", "reduce_idx": "k"}
@@ -22,20 +23,31 @@ def block_lines(subject: Subject, name: str) -> Iterator[Line]:
     """Yield what a block computes, over which instances, what it reads and writes, why, and its edges."""
     item = subject.item(name)
     value = subject.computed[item.name]
-    place = subject.place(value)
-    is_block = isinstance(item, PolyBlock)
-    what = kind_of(item) if is_block else "no block"
-    yield Line("block", f"{item.name}: {subject.type_of(value)}, {what}" + (f", at {place}" if place else ""))
+    yield _title(subject, item, value)
     if isinstance(item, NonScopTensor):
         yield Line("Non-SCoP", item.reason)
-        yield Line("", "it is computed as a whole, and read from memory: a region ends here")
+        whole = "it is computed as a whole, and read from memory: a region ends here"
+        yield Line("", buffer_read(subject, value, item.reads[0]) or whole)
+        yield from _neighbours(subject, item)
         return
     yield Line("domain", bounds(item.statement))
     yield Line("", item.domain_text)
+    yield from (Line("", f"  where {each}") for each in parameters(item.statement))
     yield Line("writes", element(item.statement, PolyAccess(item.name, item.write)))
+    yield from (Line("", f"  {text}") for text in subject.split(value))
     yield from _reads(item)
     yield from _why(subject, item, producer_of(value))
-    yield from _edges(subject, item)
+    yield from _neighbours(subject, item)
+
+
+def _title(subject: Subject, item: PolyItem, value: Any) -> Line:
+    """Return what an item of the view is, with its value where that is called else, and where it comes from."""
+    what = kind_of(item) if isinstance(item, PolyBlock) else f"{short(producer_of(value))}, no block"
+    called = subject.names[value]
+    facts = [subject.type_of(value), what, *([f"value {called}"] if called != item.name else [])]
+    place = subject.place(value)
+    title = "block" if isinstance(item, PolyBlock) else "tensor"
+    return Line(title, f"{item.name}: {', '.join([*facts, *([f'at {place}'] if place else [])])}")
 
 
 def _reads(block: PolyBlock) -> Iterator[Line]:
@@ -53,7 +65,8 @@ def _why(subject: Subject, block: PolyBlock, op: Any) -> Iterator[Line]:
     """Yield why a block is a contraction, a scan or a fold, and why not those asked for before; why a movement is."""
     facts = block.attributes
     if block.kind == "movement_affine":
-        yield Line("because", facts.get("materialized", "an output, or an op that reads all of it, needs it in memory"))
+        needed = f"it has to be in memory for {', '.join(_readers(subject, block))}"
+        yield Line("because", facts.get("materialized", needed))
     if op.name != "tiny.reduce":
         return
     found, axis_names = pattern_of(op, subject.dims), [block.statement.affine(row) for row in block.write]
@@ -65,12 +78,17 @@ def _why(subject: Subject, block: PolyBlock, op: Any) -> Iterator[Line]:
         yield Line("because", f"a sum over {', '.join(facts['reduce_idx'])} of a product that only it reads")
         yield from (Line("", text) for text in (*_digits(facts), *_roles(facts), *_windows(block)))
     elif isinstance(found.pattern, Scan):
-        direction = "from the end" if found.pattern.reverse else "from the start"
-        yield Line("because", f"each element takes those before it along {axis_names[found.pattern.axis]}, {direction}")
+        yield Line("because", _running(found.pattern, axis_names[found.pattern.axis]))
     elif isinstance(found.pattern, Fold):
         yield Line("because", "windows of the source are laid over each other and summed")
         (read,) = block.accesses
         yield from (Line("", _overlap(each, axis_names[each.position], read.tensor)) for each in found.pattern.axes)
+
+
+def _running(scan: Scan, axis: str) -> str:
+    others = f"those {'after' if scan.reverse else 'before'} it"
+    taken = f"{others}, not itself" if scan.exclusive else f"itself and {others}"
+    return f"each element along {axis} takes {taken}"
 
 
 def _factors(subject: Subject, block: PolyBlock) -> Iterator[Line]:
@@ -118,8 +136,34 @@ def _row(outer: tuple[str, int], inner: tuple[str, int], pad: int) -> str:
     return axes.affine(AxisExpr(-pad, ((Axis(0), outer[1]), (Axis(1), inner[1]))))
 
 
-def _edges(subject: Subject, block: PolyBlock) -> Iterator[Line]:
-    before = [edge.source.name for edge in subject.view.edges if edge.target.name == block.name]
-    after = [edge.target.name for edge in subject.view.edges if edge.source.name == block.name]
-    yield Line("needs", ", ".join(before) or "no block: it reads inputs only")
-    yield Line("needed by", ", ".join(after) or "no block: it is an output, or read as a whole")
+def _neighbours(subject: Subject, item: PolyItem) -> Iterator[Line]:
+    """Yield what has to be there before an item is computed, and what it has to be there for."""
+    made = {each.name: _called(each) for each in subject.view.items}
+    before = [made[name] for name in _tensors(item) if name in made]
+    yield Line("needs", ", ".join(before) or _needs_no_block(item))
+    yield Line("needed by", ", ".join(_readers(subject, item)))
+
+
+def _needs_no_block(item: PolyItem) -> str:
+    """Return what an item reads that reads nothing of the view."""
+    tensors = _tensors(item)
+    if tensors:
+        return f"no block: it reads only the input{'s' if len(tensors) > 1 else ''} {', '.join(tensors)}"
+    is_constant = isinstance(item, PolyBlock) and item.attributes.get("op") == "const"
+    return f"nothing: it {'is a constant' if is_constant else 'reads no tensor'}"
+
+
+def _called(item: PolyItem) -> str:
+    return item.name if isinstance(item, PolyBlock) else f"{item.name} (a tensor, no block)"
+
+
+def _tensors(item: PolyItem) -> list[str]:
+    """Return the tensors that an item reads, each once."""
+    names = [access.tensor for access in item.accesses] if isinstance(item, PolyBlock) else item.reads
+    return list(dict.fromkeys(names))
+
+
+def _readers(subject: Subject, item: PolyItem) -> Iterator[str]:
+    yield from (_called(each) for each in subject.view.items if item.name in _tensors(each))
+    if item.name in subject.view.outputs:
+        yield "the function's result"

@@ -1,15 +1,17 @@
 """`tinyc explain --edge`: the dependences of one block on another, and what computing it inside the other takes."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from tinyc.analysis import axis as axes
-from tinyc.analysis.poly_core import ComputeAt, can_compute_at, min_buffer_for_edge
+from tinyc.analysis.poly_core import ComputeAt, MinBuffer, can_compute_at, min_buffer_for_edge
+from tinyc.analysis.poly_core.compute_at import element_bytes
 from tinyc.analysis.poly_core.tile import MAX_SIZE, reduce_axes
 from tinyc.analysis.poly_edge import KINDS, PolyEdge
 from tinyc.analysis.poly_view import PolyBlock
 from tinyc.diagnostics import TinycError
-from tinyc.explain.subject import Line, Subject, bounds, element
+from tinyc.explain.subject import Line, Subject, bounds, element, parameters
 from tinyc.target import SM80
 
 #: The size of the tile where none is given, along each axis that the target writes.
@@ -32,15 +34,24 @@ def edge_lines(subject: Subject, source: str, target: str, tile: Mapping[str, in
     yield Line("from", f"{edge.source.name} over {bounds(edge.source.statement)}")
     yield Line("to", f"{edge.target.name} over {bounds(edge.target.statement)}")
     for kind in KINDS:
-        texts = edge.texts(kind)
-        for number, (text, dependence) in enumerate(zip(texts, edge.of(kind), strict=True)):
-            yield Line("" if number else kind, text)
-            yield from (Line("", f"  where {each}") for each in _renamed(edge, text))
-            if kind == "true":
-                yield Line("", f"  {edge.target.name} reads {element(edge.target.statement, dependence.second)}")
-        if not texts:
-            yield Line(kind, "none: every value is written once, to memory of its own")
+        yield from _dependences(edge, kind)
     yield from _compute_at(edge, tile)
+
+
+def _dependences(edge: PolyEdge, kind: str) -> Iterator[Line]:
+    """Yield each dependence of a kind once, with what its names stand for, and the reads that make it."""
+    found: Counter[tuple[str, str]] = Counter()
+    for text, dependence in zip(edge.texts(kind), edge.of(kind), strict=True):
+        found[text, element(edge.target.statement, dependence.second)] += 1
+    for number, ((text, read), times) in enumerate(found.items()):
+        yield Line("" if number else kind, text)
+        names = (*_renamed(edge, text), *parameters(edge.source.statement, edge.target.statement))
+        yield from (Line("", f"  where {each}") for each in names)
+        if kind == "true":
+            often = {1: "", 2: ", twice"}.get(times, f", {times} times")
+            yield Line("", f"  {edge.target.name} reads {read}{often}")
+    if not found:
+        yield Line(kind, "none: every value is written once, to memory of its own")
 
 
 def _edge(subject: Subject, source: str, target: str) -> PolyEdge:
@@ -83,8 +94,8 @@ def _renamed(edge: PolyEdge, relation: str) -> Iterator[str]:
 def _compute_at(edge: PolyEdge, asked: Mapping[str, int] | None) -> Iterator[Line]:
     """Yield whether the source can be computed inside a tile of the target, and what that takes."""
     tile = _default_tile(edge) if asked is None else asked
-    sizes = " × ".join(f"{name} {size}" for name, size in tile.items()) or "all of it"
-    origin = f" ({_TILE} along each axis that it writes; --tile sets others)" if asked is None else ""
+    sizes = " × ".join(f"{name} {size}" for name, size in tile.items()) or "all of it, no axis is cut"
+    origin = f" ({_TILE} along each axis that it writes; --tile sets others)" if asked is None and tile else ""
     yield Line("tile", f"of {edge.target.name}: {sizes}{origin}")
     found = can_compute_at(edge.source, edge.target, tile)
     yield Line("compute-at", f"{found.verdict}: {_reason(found)}")
@@ -93,7 +104,7 @@ def _compute_at(edge: PolyEdge, asked: Mapping[str, int] | None) -> Iterator[Lin
     if found.ok:
         yield Line("halo", _halo(edge, found))
         yield Line("recompute", _recompute(found))
-    yield Line("buffer", _buffer(edge, tile, found))
+    yield from _buffer(edge, tile, found)
 
 
 def _default_tile(edge: PolyEdge) -> dict[str, int]:
@@ -114,12 +125,26 @@ def _halo(edge: PolyEdge, found: ComputeAt) -> str:
 def _recompute(found: ComputeAt) -> str:
     if found.recompute is None:
         return "no number: it grows with a symbolic size"
+    if found.recompute == 1:
+        return "at most once each element, on average"
     return f"at most {found.recompute:.4g} times each element, on average"
 
 
-def _buffer(edge: PolyEdge, tile: Mapping[str, int], found: ComputeAt) -> str:
-    """Return the smallest buffer at this tile, and why it is none that is smaller."""
+def _buffer(edge: PolyEdge, tile: Mapping[str, int], found: ComputeAt) -> Iterator[Line]:
+    """Yield the smallest buffer at this tile, why it is none that is smaller, and what it holds of the tile."""
     buffer = min_buffer_for_edge(edge.source, edge.target, tile, SM80)
     kind = buffer.buffer if buffer.depth is None else f"{buffer.buffer} of {buffer.depth} stages"
     reason = buffer.reason if found.ok else f"it is {found.verdict} in a tile"
-    return f"{kind}, {buffer.bytes} bytes on {SM80.name}: {reason}"
+    yield Line("buffer", f"{kind}, {buffer.bytes} bytes on {SM80.name}: {reason}")
+    yield from (Line("", f"  {text}") for text in _streamed(edge, tile, found, buffer))
+
+
+def _streamed(edge: PolyEdge, tile: Mapping[str, int], found: ComputeAt, buffer: MinBuffer) -> Iterator[str]:
+    """Yield along which whole axes the buffer holds less than the tile reads, where it does."""
+    read = sum((each.elements for each in found.footprints), start=0) * element_bytes(edge.source)
+    if buffer.buffer == "gmem" or buffer.bytes == read * (buffer.depth or 1):
+        return
+    rows = (row for access in edge.target.accesses if access.tensor == edge.source.name for row in access.index)
+    positions = sorted(frozenset().union(*map(axes.positions, rows)))
+    whole = [name for name in (edge.target.statement.axes[position] for position in positions) if name not in tile]
+    yield f"along {', '.join(whole)}, which the tile leaves whole, it holds a part at a time"

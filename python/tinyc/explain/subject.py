@@ -83,17 +83,19 @@ class Subject:
         """The arguments with their types, and their nodes where these have other names."""
         for each in self.function.regions[0].blocks[0].arguments:
             node = self.node(each)
-            yield f"{self.names[each]}: {self.type_of(each)}" + (f", node {node}" if node is not None else "")
+            split = ", ".join(self.split(each))
+            shown = f", node {node}" if node is not None else ""
+            yield f"{self.names[each]}: {self.type_of(each)}{shown}" + (f", {split}" if split else "")
 
     def value(self, name: str) -> Any:
-        """Return the value called `name`.
+        """Return the value called `name`; the name of what stands for it in the view does, too.
 
         Raises:
             TinycError: `UnknownName`.
         """
-        if name not in self.values:
+        if name not in self.values and name not in self.computed:
             _unknown("value", name, self.values)
-        return self.values[name]
+        return self.values[name] if name in self.values else self.computed[name]
 
     def item(self, name: str) -> PolyBlock | NonScopTensor:
         """Return the block, or the tensor that is none, called `name`; a value's own name does, too.
@@ -131,6 +133,12 @@ class Subject:
         """Return where a value comes from in the user's program, or nothing."""
         found = _where(value)
         return ":".join(str(part) for part in (found.file, found.line, found.column) if part is not None)
+
+    def split(self, value: Any) -> Iterator[str]:
+        """Yield each dimension of a value that is split in several axes, with their sizes."""
+        for number, (size, parts) in enumerate(zip(tensor_type(value.type).shape, self.dims(value), strict=True)):
+            if len(parts) > 1:
+                yield f"dimension {number} ({size}) is split in axes [{', '.join(map(str, parts))}]"
 
     def node(self, value: Any) -> str | None:
         """Return the id of the node that a value comes from in the user's program; None where that is its name."""
@@ -189,6 +197,12 @@ def bounds(statement: Statement) -> str:
     """Return the axes with their sizes: `m < M, n < N`."""
     pairs = zip(statement.axes, statement.shape, strict=True)
     return ", ".join(f"{axis} < {size}" for axis, size in pairs) or "one element"
+
+
+def parameters(*statements: Statement) -> Iterator[str]:
+    """Yield what the parameters of statements stand for that have not the name of a symbol: `A_C is A*C`."""
+    pairs = dict.fromkeys(pair for statement in statements for pair in statement.parameters)
+    return (f"{name} is {extent}" for extent, name in pairs if name != extent)
 
 
 def element(statement: Statement, access: PolyAccess) -> str:

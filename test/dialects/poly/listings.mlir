@@ -87,7 +87,7 @@ func.func @main(%arg0: tensor<?x?x?x?xf16, #tiny.dims<["N", "G*Cin", "H", "W"]>>
 // CHECK-SAME: rhs_idx = ["b", "h", "d", "n"]
 // CHECK-SAME: domain = "[B, H, M, N, D] -> { v5[b, h, m, n, d] : 0 <= b < B and 0 <= h < H and 0 <= m < M and 0 <= n < N and 0 <= d < D }", kind = "contraction_pattern"
 // CHECK-NEXT: "poly.block"() {accesses = ["[B, H, M, N] -> { v6[b, h, m, n] -> v5[b, h, m, n] }"]
-// CHECK-SAME: rejected = {contraction = "the reduction is a max, not a sum [not-a-sum]", fold = "the reduction is a max, not a sum [not-a-sum]", scan = "nothing bounds the sum of n and a kept axis to its length [no-bound]"}
+// CHECK-SAME: rejected = {contraction = "the reduction is a max, not a sum [not-a-sum]", fold = "the reduction is a max, not a sum [not-a-sum]", scan = "nothing bounds the sum of n and a kept axis to the length of that kept axis [no-bound]"}
 // CHECK-SAME: domain = "[B, H, M, N] -> { v6[b, h, m, n] : 0 <= b < B and 0 <= h < H and 0 <= m < M and 0 <= n < N }", kind = "reduce"
 // CHECK-NEXT: "poly.block"() {accesses = ["[B, H, M, N] -> { v9[b, h, m, n] -> v5[b, h, m, n] }", "[B, H, M, N] -> { v9[b, h, m, n] -> v6[b, h, m] }"]
 // CHECK-SAME: domain = "[B, H, M, N] -> { v9[b, h, m, n] : 0 <= b < B and 0 <= h < H and 0 <= m < M and 0 <= n < N }", kind = "ewise"

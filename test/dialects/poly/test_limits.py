@@ -6,7 +6,7 @@ from poly_blocks import axes_of, block, read
 from tinyc import text
 from tinyc.analysis import axis as axes
 from tinyc.analysis.movement import Guard
-from tinyc.analysis.poly_block import PolyAccess, PolyBlock, pads
+from tinyc.analysis.poly_block import PolyAccess, PolyBlock
 from tinyc.analysis.poly_view import PolyView
 from tinyc.dialects.poly.decode import decode_item
 from tinyc.dialects.poly.encode import encode_item, encode_view
@@ -21,9 +21,9 @@ def text_of(each: PolyBlock) -> str:
     """Return the text of a view that has this block only."""
     with context(), ir.Location.unknown():
         module = ir.Module.create()
-        nothing = PolyView("main", (), (), (), {})
+        attributes = {"function": ir.FlatSymbolRefAttr.get("main"), **encode_view(PolyView("main", (), (), (), {}))}
         with ir.InsertionPoint(module.body):
-            view = ir.Operation.create("poly.view", attributes=encode_view(nothing), regions=1)
+            view = ir.Operation.create("poly.view", attributes=attributes, regions=1)
         with ir.InsertionPoint(view.regions[0].blocks.append()):
             kind, values = encode_item(each)
             ir.Operation.create(kind, attributes=values)
@@ -34,8 +34,7 @@ def text_of(each: PolyBlock) -> str:
 def guarded(count: int, size: int) -> PolyBlock:
     """A block whose read has `count` guards, each of one more element."""
     guards = tuple(Guard(AXIS - number - 1, size, 0.0) for number in range(count))
-    made = block("y", "i", (SIZE,), PolyAccess("x", (AXIS,), guards))
-    return block("y", "i", (SIZE,), *made.accesses, pads=list(pads(made.statement, made.accesses)))
+    return block("y", "i", (SIZE,), PolyAccess("x", (AXIS,), guards))
 
 
 def divided(divisors: range) -> PolyBlock:

@@ -21,9 +21,9 @@ from tinyc.analysis.axis.expression import (
     nesting,
     plain_axis,
     positions,
-    text,
+    term,
 )
-from tinyc.analysis.axis.simplification import bounds, floordiv, mod
+from tinyc.analysis.axis.simplification import bounds, floordiv, may_leave, mod
 from tinyc.analysis.axis.substitution import compose, substitute
 
 __all__ = [
@@ -40,10 +40,11 @@ __all__ = [
     "divisions",
     "floordiv",
     "identity",
+    "may_leave",
     "mod",
     "nesting",
     "plain_axis",
     "positions",
     "substitute",
-    "text",
+    "term",
 ]

@@ -14,6 +14,7 @@ from tinyc.analysis import extents
 from tinyc.analysis.axis.expression import Axis, AxisExpr, Index, Shape, axis, constant, divisions
 from tinyc.analysis.axis.simplification import floordiv, mod
 from tinyc.analysis.extents import Dim, Extent
+from tinyc.analysis.isl_extents import monomial_text
 from tinyc.mlir import ir
 
 #: How deep an affine expression may be, and what a division counts: nested ones double the work each, and a view has
@@ -38,7 +39,7 @@ def symbols_of(shape: Iterable[Dim], expressions: Iterable[AxisExpr]) -> tuple[s
 
 
 def _monomials(dim: Dim) -> Iterable[str]:
-    return (str(Extent(((m, 1),))) for m, _ in dim.terms if m) if isinstance(dim, Extent) else ()
+    return (monomial_text(monomial) for monomial, _ in dim.terms if monomial) if isinstance(dim, Extent) else ()
 
 
 # --- to MLIR ----------------------------------------------------------------------------------------------------------
@@ -75,7 +76,7 @@ def _extent(dim: Dim, symbols: Sequence[str]) -> Any:
         return ir.AffineConstantExpr.get(dim)
     total = ir.AffineConstantExpr.get(0)
     for monomial, coefficient in dim.terms:
-        name = str(Extent(((monomial, 1),))) if monomial else None
+        name = monomial_text(monomial) if monomial else None
         total = total + (coefficient if name is None else ir.AffineSymbolExpr.get(symbols.index(name)) * coefficient)
     return total
 

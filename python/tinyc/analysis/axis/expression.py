@@ -71,9 +71,22 @@ class AxisExpr:
 
     @functools.cached_property
     def _text(self) -> str:
-        return text(self)
+        parts: list[str] = []
+        for atom, coefficient in self.terms:
+            sign, size = ("-" if coefficient < 0 else "+"), abs(coefficient)
+            factor = _factor(atom) if size > 1 or (sign == "-" and not parts) else _atom_text(atom)
+            factor = factor if size == 1 else f"{size}*{factor}"
+            parts.append(f" {sign} {factor}" if parts else ("-" if sign == "-" else "") + factor)
+        if not parts:
+            return str(self.constant)
+        if self.constant == 0:
+            return "".join(parts)
+        if isinstance(self.constant, int):
+            return f"{''.join(parts)} {'-' if self.constant < 0 else '+'} {abs(self.constant)}"
+        return f"{''.join(parts)} + {self.constant}"
 
     def __str__(self) -> str:
+        """Return the expression as text over `i0`, `i1`, …."""
         return self._text
 
 
@@ -103,13 +116,19 @@ def constant(value: Dim) -> AxisExpr:
     return interned(value, ())
 
 
+def term(atom: Atom, coefficient: int = 1) -> AxisExpr:
+    """Return ``coefficient * atom``, whatever the extents of axes are; the coefficient is not 0."""
+    return interned(0, ((atom, coefficient),))
+
+
 def axis(position: int, shape: Shape) -> AxisExpr:
     """Return the axis at `position` of `shape`; 0 where its extent is 1."""
-    return constant(0) if shape[position] == 1 else interned(0, ((Axis(position), 1),))
+    return constant(0) if shape[position] == 1 else term(Axis(position))
 
 
-def identity(shape: Shape) -> tuple[AxisExpr, ...]:
-    """Return every axis of `shape`."""
+@functools.lru_cache(maxsize=4096)
+def identity(shape: Shape) -> Index:
+    """Return every axis of `shape`: how a value reads itself."""
     return tuple(axis(position, shape) for position in range(len(shape)))
 
 
@@ -141,22 +160,6 @@ def divisions(expression: AxisExpr) -> frozenset[FloorDiv]:
 def nesting(expression: AxisExpr) -> int:
     """Return how deep floor divisions stand inside each other (0: there is none)."""
     return max((1 + nesting(atom.numerator) for atom, _ in expression.terms if isinstance(atom, FloorDiv)), default=0)
-
-
-def text(expression: AxisExpr) -> str:
-    """Return the expression as text over `i0`, `i1`, …."""
-    parts: list[str] = []
-    for atom, coefficient in expression.terms:
-        sign, size = ("-" if coefficient < 0 else "+"), abs(coefficient)
-        factor = _atom_text(atom) if size == 1 else f"{size}*{_factor(atom)}"
-        parts.append(f" {sign} {factor}" if parts else ("-" if sign == "-" else "") + factor)
-    if not parts:
-        return str(expression.constant)
-    if expression.constant == 0:
-        return "".join(parts)
-    if isinstance(expression.constant, int):
-        return f"{''.join(parts)} {'-' if expression.constant < 0 else '+'} {abs(expression.constant)}"
-    return f"{''.join(parts)} + {expression.constant}"
 
 
 def _factor(atom: Atom) -> str:

@@ -10,7 +10,7 @@ import islpy as isl
 
 from tinyc.analysis.axis.expression import Axis, AxisExpr, FloorDiv, Index
 from tinyc.analysis.extents import Dim
-from tinyc.analysis.statement import division_of, monomial_text
+from tinyc.analysis.isl_extents import division_of, monomial_text
 
 
 class AffineFunctions:
@@ -38,8 +38,9 @@ class AffineFunctions:
             division = division_of(monomial)
             if not monomial:
                 term = self.constant(1)
-            elif division is not None and isinstance(division.divisor, int):
-                term = _floor(self.extent(division.numerator), division.divisor)
+            elif division is not None:
+                numerator, divisor = division
+                term = _floor(self.extent(numerator), divisor)
             else:
                 position = self._positions[monomial_text(monomial)]
                 term = isl.Aff.var_on_domain(self._local, isl.dim_type.param, position)

@@ -4,7 +4,7 @@ import functools
 import math
 
 from tinyc.analysis import extents
-from tinyc.analysis.axis.expression import Atom, Axis, AxisExpr, FloorDiv, Shape, interned
+from tinyc.analysis.axis.expression import Atom, Axis, AxisExpr, FloorDiv, Shape, interned, term
 from tinyc.analysis.extents import Dim
 
 
@@ -30,9 +30,9 @@ def floordiv(expression: AxisExpr, divisor: int, shape: Shape) -> AxisExpr:
     inner = [atom for atom, c in rest.terms if isinstance(atom, FloorDiv) and c == 1]
     if len(inner) == 1:
         # floor((x + floor(e / a)) / d) = floor((a*x + e) / (a*d)): one division instead of two.
-        whole = (rest - interned(0, ((inner[0], 1),))) * inner[0].divisor + inner[0].numerator
+        whole = (rest - term(inner[0])) * inner[0].divisor + inner[0].numerator
         return outside + floordiv(whole, inner[0].divisor * divisor, shape)
-    return outside + interned(0, ((FloorDiv(rest, divisor), 1),))
+    return outside + term(FloorDiv(rest, divisor))
 
 
 def _split_multiples(expression: AxisExpr, divisor: int) -> tuple[AxisExpr, AxisExpr]:
@@ -81,6 +81,15 @@ def bounds(expression: AxisExpr, shape: Shape) -> tuple[Dim, Dim]:
     return low, high
 
 
+def may_leave(expression: AxisExpr, size: Dim, shape: Shape) -> tuple[bool, bool]:
+    """Say whether an expression may be below 0, and whether it may reach `size`, over the box of `shape`.
+
+    True: not known; of use only where the box is not empty.
+    """
+    low, high = bounds(expression, shape)
+    return not extents.is_nonnegative(low), not extents.is_nonnegative(size - 1 - high)
+
+
 def _sum_bounds(expression: AxisExpr, shape: Shape) -> tuple[Dim, Dim]:
     """Return the bounds of a sum whose terms are taken as independent."""
     low = high = expression.constant
@@ -116,7 +125,7 @@ def _remainder(expression: AxisExpr, shape: Shape) -> tuple[AxisExpr, int] | Non
             if coefficient % modulus:
                 continue
             scale = -coefficient // modulus
-            digit = floordiv(atom.numerator, finer, shape) + interned(0, ((atom, -modulus),))
+            digit = floordiv(atom.numerator, finer, shape) + term(atom, -modulus)
             rest = expression - digit * scale
             if len(rest.terms) < fewest:
                 best, fewest = (rest, scale * (modulus - 1)), len(rest.terms)

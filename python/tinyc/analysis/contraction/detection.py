@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from tinyc.analysis import axis as axes
-from tinyc.analysis.access import Access, DimAxes, extend, identity, is_movement
+from tinyc.analysis.access import Access, DimAxes, extend
 from tinyc.analysis.axis import Axis
 from tinyc.analysis.contraction.digits import Digits, split
 from tinyc.analysis.contraction.pattern import Contraction, axes_of
@@ -12,6 +12,7 @@ from tinyc.analysis.contraction.roles import Roles, classify, with_unit_axes
 from tinyc.analysis.contraction.windows import Window, windows
 from tinyc.analysis.reduce import Reduce, attempt
 from tinyc.analysis.rejection import NoPattern, Reason, Rejected
+from tinyc.analysis.tiny_ops import is_movement, producer_of
 from tinyc.dialects.tiny.attributes import arguments, tensor_type
 from tinyc.dialects.tiny.types import FLOATS, SIGNED, UNSIGNED, bits
 
@@ -43,11 +44,11 @@ def _contraction(reduce: Reduce) -> Contraction:
 
 def _product(reduce: Reduce) -> Access:
     """Return how the reduce reads the result of the `tiny.mul` that only it reads."""
-    whole = Access(reduce.operand, identity(reduce.domain))
+    whole = Access(reduce.operand, axes.identity(reduce.domain))
     product, fault = extend(whole, reduce.domain, _is_private_movement, reduce.dims)
     if fault is not None:
         raise NoPattern(Reason.NOT_AFFINE, fault.reason)
-    multiply = getattr(product.source.owner, "operation", None)
+    multiply = producer_of(product.source)
     if multiply is None or multiply.name != "tiny.mul":
         raise NoPattern(Reason.NO_PRODUCT, "the operand is no product")
     if not _used_once(product.source):
@@ -61,7 +62,7 @@ def is_summed_product(reduce: Any) -> bool:
     Such products are formed in the accumulator's type, in every executor (`spec/tiny-json.md`, Arithmetic).
     """
     (operand,) = reduce.operation.operands
-    producer = getattr(operand.owner, "operation", None)
+    producer = producer_of(operand)
     return (
         arguments(reduce)["op"] == "sum"
         and producer is not None

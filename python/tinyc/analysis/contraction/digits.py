@@ -15,7 +15,6 @@ from tinyc.analysis import extents
 from tinyc.analysis.access import Access
 from tinyc.analysis.axis import Axis, AxisExpr, Index, Shape
 from tinyc.analysis.extents import Dim
-from tinyc.analysis.movement import Guard
 
 
 @dataclass(frozen=True)
@@ -48,10 +47,7 @@ class Digits:
         """Return an access over the joint axes as one over the digits."""
         if self.are_axes:
             return access
-        masks = _composed(tuple(guard.expression for guard in access.guards), self.index, self.shape)
-        pairs = zip(masks, access.guards, strict=True)
-        guards = tuple(Guard(row, guard.size, guard.value) for row, guard in pairs)
-        return Access(access.source, _composed(access.map, self.index, self.shape), guards)
+        return access.with_expressions(_composed(access.expressions, self.index, self.shape))
 
 
 _composed = functools.lru_cache(maxsize=1 << 14)(axes.compose)
@@ -64,7 +60,7 @@ def split(domain: Shape, accesses: Iterable[Access]) -> Digits:
     """
     cuts: dict[int, set[int]] = {}
     for access in accesses:
-        for expression in (*access.map, *(guard.expression for guard in access.guards)):
+        for expression in access.expressions:
             for axis, step in _cut_points(expression):
                 cuts.setdefault(axis, set()).add(step)
     return _digits(domain, tuple((axis, tuple(sorted(found))) for axis, found in sorted(cuts.items())))

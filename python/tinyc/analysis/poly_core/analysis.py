@@ -57,9 +57,11 @@ def analyze(
     are left out.
 
     Raises:
-        ValueError: a size is no whole number from 1 to `MAX_SIZE`, or no block has an axis of its name.
+        ValueError: a size is no whole number from 1 to `MAX_SIZE`, no block has an axis of its name, or the blocks are
+            not in program order.
     """
     blocks = tuple(candidate.blocks if isinstance(candidate, PolyView) else candidate)
+    _require_order(blocks)
     _require_names(blocks, tile or {})
     edges = candidate.edges if isinstance(candidate, PolyView) else edges_of(blocks)
     names = {block.name: block.statement.axes for block in blocks}
@@ -86,6 +88,15 @@ def analyze(
         barriers=tuple(barrier_hints(blocks, buffers, target)),
         banks=tuple(hint for block in blocks for hint in bank_hints(block, tile or {}, types, target)),
     )
+
+
+def _require_order(blocks: Sequence[PolyBlock]) -> None:
+    later = {block.name for block in blocks}
+    for block in blocks:
+        later.discard(block.name)
+        early = next((read.tensor for read in block.accesses if read.tensor in later), None)
+        if early is not None:
+            raise ValueError(f"'{block.name}' reads '{early}', which comes later; pass the blocks in program order")
 
 
 def _require_names(blocks: Sequence[PolyBlock], tile: Mapping[str, int]) -> None:

@@ -21,8 +21,8 @@ _CHUNK_BYTES = 16  # what a row of an ldmatrix matrix is, and what a swizzle mov
 class BankHint:
     """Reading a tile of `tensor` with `pitch_bytes` between rows by `pattern` takes `ways` times as long as it could.
 
-    `padded_pitch_bytes` is the least pitch without conflicts, in whole chunks of 16 bytes for "ldmatrix", in words for
-    "column".
+    Pitches are whole chunks of 16 bytes for "ldmatrix", which reads no others, and words for "column";
+    `padded_pitch_bytes` is the least one without conflicts.
     """
 
     tensor: str
@@ -67,11 +67,15 @@ def column_addresses(pitch_bytes: int) -> np.ndarray:
 
 
 def bank_hint(tensor: str, pattern: str, pitch_bytes: int, target: Target) -> BankHint:
-    """Return the conflicts of reading a row-major tile by `pattern`: "ldmatrix", or "column" (a word for each lane)."""
+    """Return the conflicts of reading a row-major tile by `pattern`: "ldmatrix", or "column" (a word for each lane).
+
+    Rows of `pitch_bytes` have the next pitch that the pattern can read.
+    """
     unit = _CHUNK_BYTES if pattern == "ldmatrix" else target.shared_bank_bytes
-    least = -(-pitch_bytes // unit)  # an odd number of units has no conflicts
-    padded = least * unit if _ways(pattern, least * unit, target) == 1 else (least | 1) * unit
-    return BankHint(tensor, pattern, pitch_bytes, _ways(pattern, pitch_bytes, target), padded)
+    units = -(-pitch_bytes // unit)
+    ways = _ways(pattern, units * unit, target)
+    padded = units if ways == 1 else units | 1  # an odd number of units has no conflicts
+    return BankHint(tensor, pattern, units * unit, ways, padded * unit)
 
 
 def _ways(pattern: str, pitch_bytes: int, target: Target) -> int:

@@ -7,10 +7,7 @@ index becomes. Specification 000 §1.6.
 from collections.abc import Mapping, Sequence
 
 from tinyc.analysis.poly_block import PolyAccess, PolyBlock, excess
-from tinyc.analysis.poly_core.inlining import INLINE, read_through
-
-#: Accesses that a block may come to have.
-_MAX_ACCESSES = 64
+from tinyc.analysis.poly_core.inlining import INLINE, MAX_ACCESSES, read_through
 
 
 def not_affine(blocks: Sequence[PolyBlock]) -> Mapping[str, str]:
@@ -26,8 +23,8 @@ def not_affine(blocks: Sequence[PolyBlock]) -> Mapping[str, str]:
             producer, inner = composed.get(read.tensor, (None, ()))
             accesses += [read] if producer is None else [read_through(read, producer, each, shape) for each in inner]
         reason = next((why for each in accesses if (why := excess(each, shape))), None)
-        if reason is None and len(accesses) > _MAX_ACCESSES:
-            reason = f"ExcessivePiecewise: {len(accesses)} accesses (limit {_MAX_ACCESSES})"
+        if reason is None and len(accesses) > MAX_ACCESSES:
+            reason = f"ExcessivePiecewise: '{block.name}' is over a limit: accesses {len(accesses)} of {MAX_ACCESSES}"
         if reason is not None:
             found[block.name], accesses = reason, list(block.accesses)
         if block.kind in INLINE:

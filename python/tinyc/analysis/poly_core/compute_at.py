@@ -22,7 +22,7 @@ from tinyc.analysis.poly_core.order import Order, order_at
 from tinyc.analysis.poly_core.recompute import recompute_factor
 from tinyc.analysis.poly_core.tile import Tile, kept_axes, require_size, row_names, tile_of
 from tinyc.analysis.poly_core.witness import Witness
-from tinyc.dialects.tiny.types import bits
+from tinyc.dialects.tiny.types import size_bytes
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ class Halo:
 
     bytes: Dim
     per_axis: Mapping[str, Dim]
-    widths: Mapping[str, Dim] = field(default_factory=dict)
-    element_bytes: int = 1
+    widths: Mapping[str, Dim]
+    element_bytes: int
 
     @property
     def bytes_along(self) -> Mapping[str, Dim]:
@@ -49,30 +49,34 @@ class Halo:
         }
 
 
-NO_HALO = Halo(0, {})
+_NO_HALO = Halo(bytes=0, per_axis={}, widths={}, element_bytes=1)
 
 
 @dataclass(frozen=True)
 class ComputeAt:
-    """The answer: `verdict` is "ok", "illegal" or "unproved", and only the first is `ok`; `reason` is for people.
+    """The answer: `verdict` is "ok", "illegal" or "unproved"; `reason` is for people.
 
     `tile` has the sizes that the answer is for; `recompute` is how often an element is computed on average, where that
-    is a number; `footprints` are the boxes that a tile reads.
+    is a number; `footprints` are the boxes that a tile reads. What is not ok has an empty halo and none of these.
     """
 
-    ok: bool
-    halo: Halo
+    verdict: str
     reason: str
+    halo: Halo = _NO_HALO
     witness: Witness | None = None
-    verdict: str = "ok"
     tile: Mapping[str, Dim] = field(default_factory=dict)
     recompute: float | None = None
     footprints: tuple[Footprint, ...] = ()
 
+    @property
+    def ok(self) -> bool:
+        """Whether it is known to be legal."""
+        return self.verdict == "ok"
+
 
 def element_bytes(block: PolyBlock) -> int:
     """Return the bytes of an element of the tensor that a block writes."""
-    return -(-bits(block.element) // 8)
+    return size_bytes(block.element)
 
 
 def can_compute_at(producer: PolyItem, consumer: PolyItem, tile: Mapping[str, int] | None = None) -> ComputeAt:
@@ -102,18 +106,22 @@ def can_compute_at(producer: PolyItem, consumer: PolyItem, tile: Mapping[str, in
 
 
 def smallest_tile(producer: PolyBlock, consumer: PolyBlock) -> dict[str, int]:
-    """Return a size of 1 for each kept axis of `consumer` that can be cut with `producer` inside of the tile."""
+    """Return a size of 1 for the kept axes of `consumer` that can be cut with `producer` inside of the tile.
+
+    Axes are tried one after the other, each together with those before.
+    """
     reads = tuple(read for read in consumer.accesses if read.tensor == producer.name)
-    names = consumer.statement.axes
-    found = {}
+    found: dict[str, int] = {}
     for position in sorted(kept_axes(consumer)):
-        if order_at(producer, consumer, reads, {names[position]: 1}, quick=True).verdict == "ok":
-            found[names[position]] = 1
+        tile = {**found, consumer.statement.axes[position]: 1}
+        quick = order_at(producer, consumer, reads, tile, quick=True).verdict
+        if quick == "ok" or (quick == "unproved" and order_at(producer, consumer, reads, tile).verdict == "ok"):
+            found = tile
     return found
 
 
 def _no(verdict: str, reason: str, order: Order | None = None) -> ComputeAt:
-    return ComputeAt(False, NO_HALO, reason, order and order.witness, verdict)
+    return ComputeAt(verdict, reason, witness=order and order.witness)
 
 
 def _require_names(producer: PolyBlock, consumer: PolyBlock, tile: Mapping[str, int]) -> None:
@@ -125,16 +133,25 @@ def _require_names(producer: PolyBlock, consumer: PolyBlock, tile: Mapping[str, 
 
 def _with_halo(producer: PolyBlock, consumer: PolyBlock, reads: tuple[PolyAccess, ...], tile: Tile) -> ComputeAt:
     found = footprints(consumer, reads, producer.written_shape, tile)
+    unproved = next((each.unproved for each in found if each.unproved), None)
+    if unproved is not None:
+        return _no("unproved", f"how much of '{producer.name}' a tile of '{consumer.name}' reads: {unproved}")
     size = element_bytes(producer)
     own = extents.product(w - extra for w, extra in zip(found[0].widths, found[0].halo, strict=True))
     extra = sum((each.elements for each in found), start=0) - own
     names = row_names(producer)
     halos = [_most([each.halo[row] for each in found]) for row in range(len(names))]
     widths = [_most([each.widths[row] for each in found]) for row in range(len(names))]
-    halo = Halo(extra * size, dict(zip(names, halos, strict=True)), dict(zip(names, widths, strict=True)), size)
-    sizes = dict(zip(consumer.statement.axes, tile.sizes, strict=True))
-    factor = recompute_factor(producer, consumer, tile, found)
-    return ComputeAt(True, halo, _reason(producer, consumer, halo, found), None, "ok", sizes, factor, found)
+    per_axis, across = dict(zip(names, halos, strict=True)), dict(zip(names, widths, strict=True))
+    halo = Halo(bytes=extra * size, per_axis=per_axis, widths=across, element_bytes=size)
+    return ComputeAt(
+        verdict="ok",
+        reason=_reason(producer, consumer, halo, found),
+        halo=halo,
+        tile=dict(zip(consumer.statement.axes, tile.sizes, strict=True)),
+        recompute=recompute_factor(producer, consumer, tile, found),
+        footprints=found,
+    )
 
 
 def _most(dims: list[Dim]) -> Dim:
@@ -157,6 +174,4 @@ def _reason(producer: PolyBlock, consumer: PolyBlock, halo: Halo, found: tuple[F
     for each in found:
         if each.most != each.elements:
             text += f"; the box has {each.elements} elements for at most {each.most} that are read"
-    if any(each.unproved for each in found):
-        text += "; isl does not get to the width: the tensor's extent bounds it"
     return text

@@ -1,8 +1,8 @@
 """Footprints: the box of elements of a tensor that the instances of one tile read, the largest over all tiles.
 
-The closed form for a row ``Σ c_i*i + e`` is ``1 + Σ |c_i|*(B_i - 1)``, clipped by the pads that guard it; rows of one
-axis with floor divisions (merged axes) are enumerated. isl answers for the rest, and where it does not get to an
-answer, the tensor's extent bounds the width. Recipe on polyhedral analysis, §3.
+The closed form for a row ``Σ c_i*i + e`` is ``1 + Σ |c_i|*(B_i - 1)``, clipped by the pads that guard it. Other rows
+are enumerated where the instances are few; isl answers for the rest, and where it does not, the footprint is unproved.
+Recipe on polyhedral analysis, §3.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,9 @@ from tinyc.analysis import axis as axes
 from tinyc.analysis import extents
 from tinyc.analysis.axis import Shape
 from tinyc.analysis.extents import Dim
+from tinyc.analysis.limits import TooHard
 from tinyc.analysis.poly_block import PolyAccess, PolyBlock
+from tinyc.analysis.poly_core.enumeration import elements_by_tile, widest
 from tinyc.analysis.poly_core.row import Row, core_width, row_of
 from tinyc.analysis.poly_core.tile import Tile, kept_axes, reduce_axes
 
@@ -21,15 +23,16 @@ from tinyc.analysis.poly_core.tile import Tile, kept_axes, reduce_axes
 class Footprint:
     """The elements `widths` along each row that a tile reads; `core` of them would be its own without windows.
 
-    `reads` bounds the elements that are really read, where the box has gaps. `unproved` says that isl did not get to
-    an answer, so that some widths are the tensor's extents.
+    `most` bounds the elements that are really read by `reads`, where the box has gaps. `unproved` says why some widths
+    or cores are not known; the tensor's extents bound the widths then. What is symbolic holds for sizes at which the
+    consumer has instances.
     """
 
     widths: tuple[Dim, ...]
     core: tuple[Dim, ...]
     most: Dim
     reads: tuple[PolyAccess, ...]
-    unproved: bool = False
+    unproved: str | None = None
 
     @property
     def elements(self) -> Dim:
@@ -72,9 +75,11 @@ def _footprint(consumer: PolyBlock, reads: Sequence[PolyAccess], tensor: Shape, 
     cores = [
         None if row is None else _core(consumer, row, width, tile) for row, width in zip(rows, widths, strict=True)
     ]
-    unproved = False
-    if None in widths or None in cores:
-        widths, cores, unproved = _by_isl(consumer, reads, tile, widths, cores)
+    undecided = [row for row in range(len(tensor)) if widths[row] is None or cores[row] is None]
+    unproved: str | None = None
+    for row in undecided:
+        if unproved is None:
+            unproved = _decide(consumer, reads, tile, row, widths, cores)
     known = tuple(extent if width is None else width for width, extent in zip(widths, tensor, strict=True))
     core = tuple(width if each is None else each for each, width in zip(cores, known, strict=True))
     moving = frozenset().union(*(axes.positions(row) for read in reads for row in read.index))
@@ -91,34 +96,80 @@ def _core(consumer: PolyBlock, row: Row, width: Dim | None, tile: Tile) -> Dim |
     if not row.positions & kept_axes(consumer):
         return width
     if row.terms is None:
-        return None if row.positions & reduce_axes(consumer) else width
+        return None if row.positions & reduce_axes(consumer) else width - row.spread
     return core_width(row.terms, kept_axes(consumer), tile)
 
 
-def _by_isl(
+def _decide(
     consumer: PolyBlock,
     reads: Sequence[PolyAccess],
     tile: Tile,
-    widths: Sequence[Dim | None],
-    cores: Sequence[Dim | None],
-) -> tuple[list[Dim | None], list[Dim | None], bool]:
-    """Complete widths and cores; the last says whether isl gave up."""
-    from tinyc.analysis.poly_core import proof
-    from tinyc.analysis.polyhedra import TooHard  # islpy takes its time to load
+    row: int,
+    widths: list[Dim | None],
+    cores: list[Dim | None],
+) -> str | None:
+    """Complete the width and the core of a row that has no closed form; return why that cannot be done, or None.
 
-    still = [replace(read, index=_without_windows(consumer, read), guards=()) for read in reads]
-    mine, own = list(widths), list(cores)
+    They stay None where no number bounds them because the tiles do not cut what moves the row.
+    """
     try:
-        for row in range(len(mine)):
-            mine[row] = proof.widths(consumer, reads, tile, [row])[0] if mine[row] is None else mine[row]
-            own[row] = proof.widths(consumer, still, tile, [row])[0] if own[row] is None else own[row]
-    except TooHard:
-        return mine, own, True
-    return mine, own, False
+        if widths[row] is None:
+            widths[row] = _width(consumer, reads, tile, row)
+        if cores[row] is None:
+            cores[row] = _width(consumer, [_without_window(consumer, reads[0], row)], tile, row)
+    except TooHard as error:
+        return str(error)
+    moving = frozenset().union(*(axes.positions(read.index[row]) for read in reads))
+    if cores[row] is None and moving & tile.cut:
+        return "no number bounds it"
+    return None
 
 
-def _without_windows(consumer: PolyBlock, read: PolyAccess) -> axes.Index:
-    """Return the index with the reduce axes at 0 where a row has kept ones, too."""
-    shape, reduced, kept = consumer.statement.shape, reduce_axes(consumer), kept_axes(consumer)
-    fixed = [axes.constant(0) if k in reduced else axes.axis(k, shape) for k in range(len(shape))]
-    return tuple(axes.substitute(row, fixed, shape) if axes.positions(row) & kept else row for row in read.index)
+def _width(consumer: PolyBlock, reads: Sequence[PolyAccess], tile: Tile, row: int) -> int | None:
+    """Return the largest width of a row by enumeration or by isl, None where no number bounds it.
+
+    Raises:
+        TooHard: isl does not get to an answer.
+    """
+    block, part = along(consumer, reads, tile, row)
+    found = elements_by_tile(block.accesses, _connected(reads, row), block.statement.shape, part)
+    if found is not None:
+        tiles, (values,) = found
+        return widest(tiles, values)
+    from tinyc.analysis.poly_core import proof
+
+    return proof.width(block, part)
+
+
+def along(consumer: PolyBlock, reads: Sequence[PolyAccess], tile: Tile, row: int) -> tuple[PolyBlock, Tile]:
+    """Return a block that has the one row of `reads`, over the axes that matter to it, and the part of the tile."""
+    moving = _connected(reads, row)
+    slim = (
+        replace(
+            read,
+            index=(read.index[row],),
+            guards=tuple(guard for guard in read.guards if axes.positions(guard.expression) <= moving),
+        )
+        for read in reads
+    )
+    shape = tuple(size if position in moving else 1 for position, size in enumerate(consumer.statement.shape))
+    statement = replace(consumer.statement, shape=shape)
+    return replace(consumer, statement=statement, accesses=tuple(slim)), replace(tile, cut=tile.cut & moving)
+
+
+def _connected(reads: Sequence[PolyAccess], row: int) -> frozenset[int]:
+    """Return the axes that move a row, and those that guards tie to them: what others do does not matter to it."""
+    found = frozenset().union(*(axes.positions(read.index[row]) for read in reads))
+    bounds = [axes.positions(guard.expression) for read in reads for guard in read.guards]
+    while any(found & bound and not bound <= found for bound in bounds):
+        found = found.union(*(bound for bound in bounds if bound & found))
+    return found
+
+
+def _without_window(consumer: PolyBlock, read: PolyAccess, row: int) -> PolyAccess:
+    """Return a read without guards, and with the reduce axes of a row at 0 where it has kept ones, too."""
+    shape, reduced, expression = consumer.statement.shape, reduce_axes(consumer), read.index[row]
+    if axes.positions(expression) & kept_axes(consumer):
+        fixed = [axes.constant(0) if k in reduced else axes.axis(k, shape) for k in range(len(shape))]
+        expression = axes.substitute(expression, fixed, shape)
+    return replace(read, index=(*read.index[:row], expression, *read.index[row + 1 :]), guards=())

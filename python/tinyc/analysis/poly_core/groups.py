@@ -1,8 +1,9 @@
 """Fusable groups: blocks that one kernel can compute, each tile of it holding what passes between them on chip.
 
-A group has loops that all its reductions and results share; at the smallest tile of these, every producer is legal
-inside of its consumer, and the elements that are not recomputed at will fit in shared memory together. Whether fusing
-pays is for a cost model. Specification 000 §1.6, §4.1.
+A group has loops that all its reductions and results share, or all are computed in one step; at the smallest tile of
+the loops, every producer is legal inside of its consumer, the tiles together compute all results, and the elements that
+are not recomputed at will fit in shared memory together. Whether fusing pays is for a cost model.
+Specification 000 §1.6, §4.1.
 """
 
 import bisect
@@ -11,13 +12,13 @@ from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
 
 from tinyc.analysis import extents
-from tinyc.analysis.extents import Dim
 from tinyc.analysis.poly_block import NonScopTensor, PolyBlock, PolyItem
 from tinyc.analysis.poly_core.buffer import shared_bytes_for_rings
 from tinyc.analysis.poly_core.compute_at import ComputeAt, can_compute_at, element_bytes
+from tinyc.analysis.poly_core.coverage import why_not_covered
+from tinyc.analysis.poly_core.held import held_elements
 from tinyc.analysis.poly_core.inlining import INLINE
-from tinyc.analysis.poly_core.loops import common_loops
-from tinyc.analysis.poly_core.tile import kept_axes
+from tinyc.analysis.poly_core.loops import Loop, common_loops, have_single_step, sinks
 from tinyc.analysis.poly_view import PolyView
 from tinyc.target import SM80
 from tinyc.target.target import Target
@@ -53,30 +54,43 @@ def why_not_fusable(
     known = {} if known is None else known
     if len(blocks) > MAX_BLOCKS:
         return f"{len(blocks)} blocks (limit {MAX_BLOCKS})"
-    anchors = {block.name for block in blocks if block.kind not in INLINE or block.name in results}
+    written = results.union(block.name for block in sinks(blocks))
+    anchors = {block.name for block in blocks if block.kind not in INLINE or block.name in written}
     loops = common_loops(blocks, anchors)
-    if not loops and any(kept_axes(block) for block in blocks if block.name in anchors):
+    if not loops and not have_single_step(blocks, anchors):
         return "no outer loop runs over all reductions and results"
-    by_name, held = {block.name: block for block in blocks}, 0
-    for producer, consumer in _pairs(blocks, by_name):
+    try:
+        reason = why_not_covered(blocks, written, loops) or _why_illegal(blocks, loops, known)
+        return reason or _why_too_large(blocks, anchors, loops, shared_bytes_for_rings(target))
+    except extents.ExtentError as error:
+        return f"how much the blocks read of each other is not known: {error}"
+
+
+def _why_illegal(
+    blocks: Sequence[PolyBlock], loops: Sequence[Loop], known: dict[tuple[str, ...], ComputeAt]
+) -> str | None:
+    """Return why a producer is not legal in the smallest tile of a consumer, which it then is in larger ones, too."""
+    for producer, consumer in _pairs(blocks):
         places = [loop.axis_of(consumer.name) for loop in loops]
         tile = {consumer.statement.axes[place]: 1 for place in places if place is not None}
         key = (producer.name, consumer.name, *tile)
         at = known[key] = known.get(key) or can_compute_at(producer, consumer, tile)
         if not at.ok:
             return at.reason
-        if producer.name in anchors:
-            held = held + sum((each.elements for each in at.footprints), start=0) * element_bytes(producer)
-    return _excess(held, shared_bytes_for_rings(target))
+    return None
 
 
-def _excess(held: Dim, room: int) -> str | None:
+def _why_too_large(blocks: Sequence[PolyBlock], anchors: set[str], loops: Sequence[Loop], room: int) -> str | None:
+    """Return why what one step holds does not fit in `room` bytes, or None."""
+    elements = held_elements(blocks, loops)
+    held = sum((elements[block.name] * element_bytes(block) for block in blocks if block.name in anchors), start=0)
     if extents.is_nonnegative(room - held):
         return None
     return f"what the blocks hold for each other is {held} bytes, and {room} bytes fit in shared memory"
 
 
-def _pairs(blocks: Sequence[PolyBlock], by_name: dict[str, PolyBlock]) -> Iterator[tuple[PolyBlock, PolyBlock]]:
+def _pairs(blocks: Sequence[PolyBlock]) -> Iterator[tuple[PolyBlock, PolyBlock]]:
+    by_name = {block.name: block for block in blocks}
     for consumer in blocks:
         for tensor in dict.fromkeys(read.tensor for read in consumer.accesses):
             if tensor in by_name:

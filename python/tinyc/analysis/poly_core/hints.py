@@ -9,7 +9,7 @@ from tinyc.analysis.poly_core.banks import BankHint, bank_hint
 from tinyc.analysis.poly_core.buffer import MinBuffer
 from tinyc.analysis.poly_core.row import row_of
 from tinyc.analysis.poly_core.tile import kept_axes, tile_of
-from tinyc.dialects.tiny.types import bits
+from tinyc.dialects.tiny.types import size_bytes
 from tinyc.target.target import Target
 
 #: The first architecture with tensor copies (TMA) and their mbarriers: PTX ISA, cp.async.bulk.tensor.
@@ -59,7 +59,7 @@ def bank_hints(
     for read in dict.fromkeys(block.accesses):
         if read.tensor not in elements or not read.index:
             continue
-        element_bytes = -(-bits(elements[read.tensor]) // 8)
+        element_bytes = size_bytes(elements[read.tensor])
         pattern = _pattern(block, read, element_bytes)
         row = row_of([read], len(read.index) - 1, block.statement.shape)
         width = None if row is None else row.width(tile_of(block, sizes))

@@ -10,6 +10,8 @@ from tinyc.analysis.poly_block import PolyAccess, PolyBlock
 
 #: The kinds of blocks whose elements each reader may compute for itself.
 INLINE = ("ewise", "movement_affine")
+#: Accesses that a block may come to have through such blocks.
+MAX_ACCESSES = 64
 
 
 def read_through(read: PolyAccess, block: PolyBlock, inner: PolyAccess, shape: Shape) -> PolyAccess:
@@ -26,11 +28,11 @@ def read_through(read: PolyAccess, block: PolyBlock, inner: PolyAccess, shape: S
     return PolyAccess(inner.tensor, rows, (*read.guards, *guards), inner.producer)
 
 
-def reads_through(block: PolyBlock, limit: int) -> tuple[PolyAccess, ...] | None:
-    """Return what a block reads, and what it reads through element-wise blocks; None for more than `limit` accesses."""
+def reads_through(block: PolyBlock) -> tuple[PolyAccess, ...] | None:
+    """Return what a block reads, also through element-wise blocks; None for more than `MAX_ACCESSES` accesses."""
     found = dict.fromkeys(block.accesses)
     pending = list(found)
-    while pending and len(found) <= limit:
+    while pending and len(found) <= MAX_ACCESSES:
         read = pending.pop()
         if read.producer is None or read.producer.kind not in INLINE:
             continue
@@ -38,4 +40,4 @@ def reads_through(block: PolyBlock, limit: int) -> tuple[PolyAccess, ...] | None
         new = [each for each in inner if each not in found]
         found |= dict.fromkeys(new)
         pending += new
-    return tuple(found) if len(found) <= limit else None
+    return tuple(found) if len(found) <= MAX_ACCESSES else None

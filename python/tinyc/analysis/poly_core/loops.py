@@ -1,7 +1,8 @@
 """Common loops: which axes of several blocks one outer loop can run over, so that all of them are in its body.
 
 Along an edge, an axis of the producer goes with the axis of the consumer that moves it. Axes that go together are one
-loop where every block that is not recomputed at will has exactly one of them.
+loop where every block that is not recomputed at will has exactly one of them. An axis of extent 1 goes with nothing: it
+is a loop of one step, in which all is computed; blocks share it where the tensor of each has such an axis.
 """
 
 from collections.abc import Iterable, Sequence
@@ -36,6 +37,19 @@ def common_loops(blocks: Sequence[PolyBlock], anchors: Iterable[str]) -> tuple[L
     loops = [Loop(tuple(places)) for places in joined.classes()]
     found = [loop for loop in loops if _is_common(loop, required)]
     return tuple(sorted(found, key=lambda loop: loop.axes[-1][::-1]))
+
+
+def have_single_step(blocks: Sequence[PolyBlock], anchors: Iterable[str]) -> bool:
+    """Say whether each of `anchors` writes a tensor that has an axis of extent 1, or that is one element."""
+    required = set(anchors)
+    written = (block.written_shape for block in blocks if block.name in required)
+    return all(1 in shape or not shape for shape in written)
+
+
+def sinks(blocks: Sequence[PolyBlock]) -> tuple[PolyBlock, ...]:
+    """Return the blocks that no other of `blocks` reads: these are what a step of the loops is made for."""
+    read = {access.tensor for block in blocks for access in block.accesses}
+    return tuple(block for block in blocks if block.name not in read)
 
 
 def _is_common(loop: Loop, required: set[str]) -> bool:

@@ -12,8 +12,9 @@ from typing import Any
 
 from tinyc.analysis import axis as axes
 from tinyc.analysis.axis import Axis
+from tinyc.analysis.limits import TooHard
 from tinyc.analysis.poly_block import PolyAccess, PolyBlock
-from tinyc.analysis.poly_core.inlining import reads_through
+from tinyc.analysis.poly_core.inlining import MAX_ACCESSES, reads_through
 from tinyc.analysis.poly_core.tile import Tile, reduce_axes, scan_axis, tile_of
 from tinyc.analysis.poly_core.witness import Witness
 
@@ -28,20 +29,18 @@ class Order:
 
 
 _OK = Order("ok")
-#: Accesses that a block may have through element-wise blocks.
-_MAX_ACCESSES = 64
 
 
 @dataclass(frozen=True)
 class _Question:
     """One way in which tiles can be wrong: what it is, whether that is known without isl, and what isl is asked.
 
-    `ask` takes the module `proof` and a read; it is None where nobody can be asked.
+    `ask` takes the module `proof`; it is None where nobody can be asked.
     """
 
     reason: str
     is_illegal: bool
-    ask: Callable[[Any, PolyAccess], Witness | None] | None
+    ask: Callable[[Any], Witness | None] | None
 
 
 def order_at(
@@ -49,103 +48,119 @@ def order_at(
 ) -> Order:
     """Say whether the tiles of `consumer` that have these sizes hold all that each result of `producer` is made of.
 
-    With `quick`, what is illegal has no witness, and what the closed forms do not know is "unproved".
+    `reads` are those of `consumer` of what `producer` writes. With `quick`, what is illegal has no witness, and what
+    the closed forms do not know is "unproved".
     """
-    tile = tile_of(consumer, sizes)
-    for question in _questions(producer, consumer, reads, sizes, tile):
+    edge = _Edge(producer, consumer, tuple(reads), tile_of(consumer, sizes))
+    for question in edge.questions(sizes):
         if quick:
             return Order("illegal" if question.is_illegal else "unproved", question.reason)
-        found = _answer(question, reads)
+        found = _answer(question)
         if found.verdict != "ok":
             return found
     return _OK
 
 
-def _answer(question: _Question, reads: Sequence[PolyAccess]) -> Order:
+def _answer(question: _Question) -> Order:
     """Return isl's answer, or the closed form's where isl gives up."""
     from tinyc.analysis.poly_core import proof  # islpy takes its time to load
-    from tinyc.analysis.polyhedra import TooHard
 
     if question.ask is None:
         return Order("unproved", question.reason)
     try:
-        for read in reads:
-            witness = question.ask(proof, read)
-            if witness is not None:
-                return Order("illegal", f"{question.reason}: {witness}", witness)
+        witness = question.ask(proof)
     except TooHard as error:
         return Order("illegal" if question.is_illegal else "unproved", f"{question.reason}: {error}")
-    return _OK
+    return _OK if witness is None else Order("illegal", f"{question.reason}: {witness}", witness)
 
 
-def _questions(
-    producer: PolyBlock, consumer: PolyBlock, reads: Sequence[PolyAccess], sizes: Mapping[str, int], tile: Tile
-) -> Iterator[_Question]:
-    yield from _cut_reductions(producer, consumer, sizes)
-    yield from _scans(producer, consumer, reads, tile)
-    if reduce_axes(producer) and tile.cut - _driven(reads):
-        yield from _split_reductions(producer, consumer, tile, tile.cut - _driven(reads))
+@dataclass(frozen=True)
+class _Edge:
+    """The reads of a producer in a tile of its consumer, and what can be wrong with them."""
 
+    producer: PolyBlock
+    consumer: PolyBlock
+    reads: tuple[PolyAccess, ...]
+    tile: Tile
 
-def _cut_reductions(producer: PolyBlock, consumer: PolyBlock, sizes: Mapping[str, int]) -> Iterator[_Question]:
-    """Yield where the tile cuts a reduce axis of the producer that it names."""
-    names, reduced = producer.statement.axes, reduce_axes(producer)
-    own = {names[k]: sizes[names[k]] for k in reduced if names[k] in sizes and names[k] not in consumer.statement.axes}
-    tile = tile_of(producer, own)
-    for position in sorted(tile.cut):
-        reason = (
-            f"the tile of {tile.sizes[position]} cuts axis {names[position]}, over which '{producer.name}' is reduced; "
-            f"'{consumer.name}' would read a part of the result"
-        )
-        yield _Question(reason, True, lambda proof, read: proof.cut_reduction(producer, consumer, read, tile))
+    def questions(self, sizes: Mapping[str, int]) -> Iterator[_Question]:
+        """Yield what has to be asked; `sizes` may name axes that only the producer has."""
+        yield from self._cut_reductions(sizes)
+        yield from self._broken_scan()
+        yield from self._split_scan()
+        if reduce_axes(self.producer):
+            for read in dict.fromkeys(self.reads):
+                cut = self.tile.cut - _driven(read)
+                yield from self._split_reductions(read, cut) if cut else ()
 
-
-def _scans(producer: PolyBlock, consumer: PolyBlock, reads: Sequence[PolyAccess], tile: Tile) -> Iterator[_Question]:
-    """Yield where the tile cuts the axis along which the producer or the consumer is a scan."""
-    from_row = scan_axis(producer)
-    if from_row is not None:
-        row = producer.attributes["axis"]
-        moving = frozenset().union(*(axes.positions(read.index[row]) for read in reads)) & tile.cut
-        if moving:
-            name = producer.statement.axes[from_row]
-            plain = all(axes.plain_axis(read.index[row]) is not None for read in reads)
+    def _cut_reductions(self, sizes: Mapping[str, int]) -> Iterator[_Question]:
+        """Yield where the tile cuts a reduce axis of the producer that it names."""
+        names, reduced = self.producer.statement.axes, reduce_axes(self.producer)
+        only = {names[k] for k in reduced} - {*self.consumer.statement.axes}
+        tile = tile_of(self.producer, {name: size for name, size in sizes.items() if name in only})
+        for position in sorted(tile.cut):
             yield _Question(
-                f"'{producer.name}' is a scan along {name}: what it continues from is in the tile before",
-                plain,
-                lambda proof, read: proof.broken_scan(producer, consumer, read, from_row, tile),
+                f"the tile of {tile.sizes[position]} cuts axis {names[position]}, over which '{self.producer.name}' is "
+                f"reduced; '{self.consumer.name}' would read a part of the result",
+                True,
+                lambda proof: proof.cut_reduction(self.producer, self.consumer, self.reads, tile),
             )
-    along = scan_axis(consumer)
-    if along is not None and along in tile.cut:
-        yield _Question(
-            f"'{consumer.name}' is a scan along {consumer.statement.axes[along]}, which the tile cuts: it takes up "
-            f"elements of '{producer.name}' in the tiles before",
-            True,
-            lambda proof, read: proof.split_scan(producer, consumer, read, tile),
-        )
 
-
-def _split_reductions(producer: PolyBlock, consumer: PolyBlock, tile: Tile, cut: frozenset[int]) -> Iterator[_Question]:
-    """Yield where both blocks read one tensor, the producer reducing along what is a cut axis for the consumer."""
-    parts, held = reads_through(producer, _MAX_ACCESSES), reads_through(consumer, _MAX_ACCESSES)
-    if parts is None or held is None:
-        name = (producer if parts is None else consumer).name
-        reason = f"'{name}' reads more than {_MAX_ACCESSES} elements through element-wise blocks"
-        yield _Question(reason, False, None)
-        return
-    reduced = reduce_axes(producer)
-    for mine in parts:
-        others = tuple(read for read in held if read.tensor == mine.tensor)
-        for row, left in enumerate(mine.index):
-            summed = axes.positions(left) & reduced
-            moving = [axes.positions(other.index[row]) & cut for other in others]
-            if not summed or not any(moving):
-                continue
-            inner, outer = producer.statement.axes[min(summed)], min(frozenset().union(*moving))
+    def _broken_scan(self) -> Iterator[_Question]:
+        """Yield where the tile cuts the axis along which the producer is a scan."""
+        step = scan_axis(self.producer)
+        if step is None:
+            return
+        rows = [read.index[self.producer.attributes["axis"]] for read in self.reads]
+        if any(axes.positions(row) & self.tile.cut for row in rows):
             yield _Question(
-                f"'{producer.name}' is reduced over {inner} of '{mine.tensor}', which a tile of '{consumer.name}' "
-                f"holds {tile.sizes[outer]} of, along {consumer.statement.axes[outer]}",
-                _is_plain(mine, row, summed) and all(_is_plain(other, row, cut) for other in others),
-                _asks_split(producer, consumer, (mine, others, row), tile),
+                f"'{self.producer.name}' is a scan along {self.producer.statement.axes[step]}: what it continues from "
+                "is in the tile before",
+                all(axes.plain_axis(row) in self.tile.cut for row in rows),
+                lambda proof: proof.broken_scan(self.producer, self.consumer, self.reads, step, self.tile),
+            )
+
+    def _split_scan(self) -> Iterator[_Question]:
+        """Yield where the tile cuts the axis along which the consumer is a scan."""
+        along = scan_axis(self.consumer)
+        if along is not None and along in self.tile.cut:
+            yield _Question(
+                f"'{self.consumer.name}' is a scan along {self.consumer.statement.axes[along]}, which the tile cuts: "
+                f"it takes up elements of '{self.producer.name}' in the tiles before",
+                True,
+                lambda proof: proof.split_scan(self.producer, self.consumer, self.reads, self.tile),
+            )
+
+    def _split_reductions(self, read: PolyAccess, cut: frozenset[int]) -> Iterator[_Question]:
+        """Yield where both blocks read one tensor, the producer reducing along what is a cut axis for the consumer.
+
+        The axes `cut` do not tell which result `read` takes.
+        """
+        parts, held = (reads_through(block) for block in (self.producer, self.consumer))
+        if parts is None or held is None:
+            name = (self.producer if parts is None else self.consumer).name
+            reason = f"'{name}' reads more than {MAX_ACCESSES} elements through element-wise blocks"
+            yield _Question(reason, False, None)
+            return
+        for part in parts:
+            others = tuple(each for each in held if each.tensor == part.tensor)
+            for row in range(len(part.index)):
+                yield from self._split_row(read, part, others, row, cut)
+
+    def _split_row(
+        self, read: PolyAccess, part: PolyAccess, others: tuple[PolyAccess, ...], row: int, cut: frozenset[int]
+    ) -> Iterator[_Question]:
+        summed = axes.positions(part.index[row]) & reduce_axes(self.producer)
+        moving = frozenset().union(*(axes.positions(other.index[row]) & cut for other in others))
+        if summed and moving:
+            inner, outer = self.producer.statement.axes[min(summed)], self.consumer.statement.axes[min(moving)]
+            yield _Question(
+                f"'{self.producer.name}' is reduced over {inner} of '{part.tensor}', which a tile of "
+                f"'{self.consumer.name}' holds {self.tile.sizes[min(moving)]} of, along {outer}",
+                _is_plain(part, row, summed) and all(_is_plain(other, row, cut) for other in others),
+                lambda proof: proof.split_reduction(
+                    self.producer, self.consumer, (read,), (part, others, row), self.tile
+                ),
             )
 
 
@@ -154,13 +169,6 @@ def _is_plain(read: PolyAccess, row: int, positions: frozenset[int]) -> bool:
     return axes.plain_axis(read.index[row]) in positions and not read.guards
 
 
-def _asks_split(
-    producer: PolyBlock, consumer: PolyBlock, shared: tuple[PolyAccess, Sequence[PolyAccess], int], tile: Tile
-) -> Callable[[Any, PolyAccess], Witness | None]:
-    return lambda proof, read: proof.split_reduction(producer, consumer, read, shared, tile)
-
-
-def _driven(reads: Sequence[PolyAccess]) -> frozenset[int]:
+def _driven(read: PolyAccess) -> frozenset[int]:
     """Return the axes of the consumer that move the element that it reads step by step, not through a division."""
-    found = (atom.position for read in reads for row in read.index for atom, _ in row.terms if isinstance(atom, Axis))
-    return frozenset(found)
+    return frozenset(atom.position for row in read.index for atom, _ in row.terms if isinstance(atom, Axis))

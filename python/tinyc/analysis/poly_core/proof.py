@@ -5,7 +5,7 @@ element`` for what a tile reads, ``instance → instance`` for what has to be in
 """
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,6 @@ import islpy as isl
 from tinyc.analysis import axis as axes
 from tinyc.analysis import extents
 from tinyc.analysis.extents import Dim, Extent
-from tinyc.analysis.movement import Guard
 from tinyc.analysis.poly_block import PolyAccess, PolyBlock
 from tinyc.analysis.poly_core.tails import ShapeSet
 from tinyc.analysis.poly_core.tile import Tile, reduce_axes
@@ -35,58 +34,40 @@ def _tiles(polyhedra: Polyhedra, tile: Tile) -> Any:
     return polyhedra.access("tile", tile.number(polyhedra.statement.shape)).intersect_domain(polyhedra.domain)
 
 
-def widths(
-    consumer: PolyBlock, reads: Sequence[PolyAccess], tile: Tile, rows: Iterable[int] | None = None
-) -> list[int | None]:
-    """Return the largest width of rows (of all) over the tiles and sizes, None where no number bounds it.
+def width(block: PolyBlock, tile: Tile) -> int | None:
+    """Return the largest width of what the accesses of a block, which have one row, read in a tile.
+
+    It is the largest over the tiles and the sizes, and None where no number bounds it.
 
     Raises:
         TooHard: isl does not get to an answer.
     """
     with bounded():
-        return [_width(consumer, reads, tile, row) for row in (range(len(reads[0].index)) if rows is None else rows)]
+        polyhedra = _polyhedra(block)
+        reached = functools.reduce(_union, (polyhedra.access("T", each.index, each.guards) for each in block.accesses))
+        values = _tiles(polyhedra, tile).reverse().apply_range(reached)
+        if values.is_empty():
+            return 0
+        apart = values.reverse().apply_range(values).deltas()
+        sizes = apart.dim(isl.dim_type.param)
+        found = apart.project_out(isl.dim_type.param, 0, sizes).dim_max_val(0)
+        return found.to_python() + 1 if found.is_int() else None
 
 
-def _width(consumer: PolyBlock, reads: Sequence[PolyAccess], tile: Tile, row: int) -> int | None:
-    moving = _connected(reads, row)
-    shape = tuple(size if position in moving else 1 for position, size in enumerate(consumer.statement.shape))
-    slim = [PolyAccess(each.tensor, (each.index[row],), _guards_on(each, moving)) for each in reads]
-    narrow = replace(consumer, statement=replace(consumer.statement, shape=shape), accesses=tuple(slim))
-    polyhedra = _polyhedra(narrow)
-    reached = functools.reduce(_union, (polyhedra.access("T", each.index, each.guards) for each in slim))
-    values = _tiles(polyhedra, replace(tile, cut=tile.cut & moving)).reverse().apply_range(reached)
-    if values.is_empty():
-        return 0
-    apart = values.reverse().apply_range(values).deltas()
-    sizes = apart.dim(isl.dim_type.param)
-    return _number(apart.project_out(isl.dim_type.param, 0, sizes).dim_max_val(0))
+def _in_tiles(pairs: Any, polyhedra: Polyhedra, tile: Tile) -> Any:
+    """Return a map to the instances of a domain with all instances of the tiles that it goes to."""
+    tiles = _tiles(polyhedra, tile)
+    return pairs.apply_range(tiles).apply_range(tiles.reverse())
 
 
 def _union(left: Any, right: Any) -> Any:
     return left.union(right)
 
 
-def _guards_on(read: PolyAccess, moving: frozenset[int]) -> tuple[Guard, ...]:
-    return tuple(guard for guard in read.guards if axes.positions(guard.expression) <= moving)
-
-
-def _connected(reads: Sequence[PolyAccess], row: int) -> frozenset[int]:
-    """Return the axes that move a row, and those that guards tie to them: what others do does not matter to it."""
-    found = frozenset().union(*(axes.positions(read.index[row]) for read in reads))
-    bounds = [axes.positions(guard.expression) for read in reads for guard in read.guards]
-    while any(found & bound and not bound <= found for bound in bounds):
-        found = found.union(*(bound for bound in bounds if bound & found))
-    return found
-
-
-def _number(value: Any) -> int | None:
-    return value.to_python() + 1 if value.is_int() else None
-
-
 def split_reduction(
     producer: PolyBlock,
     consumer: PolyBlock,
-    read: PolyAccess,
+    reads: Sequence[PolyAccess],
     shared: tuple[PolyAccess, Sequence[PolyAccess], int],
     tile: Tile,
 ) -> Witness | None:
@@ -104,13 +85,12 @@ def split_reduction(
         right = _polyhedra(replace(consumer, accesses=tuple(others)))
         part = left.access("part", (mine.index[row],), mine.guards).intersect_domain(left.domain)
         held = functools.reduce(_union, (right.access("part", (each.index[row],), each.guards) for each in others))
-        tiles = _tiles(right, tile)
-        together = part.apply_range(held.reverse()).apply_range(tiles).apply_range(tiles.reverse())
-        needs = _dependence(producer, consumer, read).intersect_domain(part.domain())
+        together = _in_tiles(part.apply_range(held.reverse()), right, tile)
+        needs = _dependence(producer, consumer, reads).intersect_domain(part.domain())
         return _witness(producer, consumer, needs.subtract(together))
 
 
-def cut_reduction(producer: PolyBlock, consumer: PolyBlock, read: PolyAccess, tile: Tile) -> Witness | None:
+def cut_reduction(producer: PolyBlock, consumer: PolyBlock, reads: Sequence[PolyAccess], tile: Tile) -> Witness | None:
     """Return a part of a reduction that runs in a later tile of its own axes than the read of its result, or None.
 
     Raises:
@@ -121,11 +101,13 @@ def cut_reduction(producer: PolyBlock, consumer: PolyBlock, read: PolyAccess, ti
         rows = tile.number(producer.statement.shape)
         first = left.access("tile", rows).intersect_domain(left.domain)
         zero = left.nonnegative([row * -1 for row in rows])
-        late = _dependence(producer, consumer, read).intersect_domain(first.domain().subtract(zero))
+        late = _dependence(producer, consumer, reads).intersect_domain(first.domain().subtract(zero))
         return _witness(producer, consumer, late)
 
 
-def broken_scan(producer: PolyBlock, consumer: PolyBlock, read: PolyAccess, step: int, tile: Tile) -> Witness | None:
+def broken_scan(
+    producer: PolyBlock, consumer: PolyBlock, reads: Sequence[PolyAccess], step: int, tile: Tile
+) -> Witness | None:
     """Return an element that a scan continues from and that the tile which reads the continuation does not hold.
 
     `step` is the position of the scan's axis and `tile` is of the consumer.
@@ -139,13 +121,11 @@ def broken_scan(producer: PolyBlock, consumer: PolyBlock, read: PolyAccess, step
         after = [axes.axis(k, shape) + (by if k == step else 0) for k in range(len(shape))]
         name = producer.statement.name
         continued = left.access(name, tuple(after)).intersect_domain(left.domain).intersect_range(left.domain)
-        needs = _dependence(producer, consumer, read)
-        tiles = _tiles(right, tile)
-        here = needs.apply_range(tiles).apply_range(tiles.reverse())
-        return _witness(producer, consumer, continued.apply_range(needs).subtract(here))
+        needs = _dependence(producer, consumer, reads)
+        return _witness(producer, consumer, continued.apply_range(needs).subtract(_in_tiles(needs, right, tile)))
 
 
-def split_scan(producer: PolyBlock, consumer: PolyBlock, read: PolyAccess, tile: Tile) -> Witness | None:
+def split_scan(producer: PolyBlock, consumer: PolyBlock, reads: Sequence[PolyAccess], tile: Tile) -> Witness | None:
     """Return an element that a scan takes up in an earlier tile than the one that uses it, or None.
 
     Raises:
@@ -157,14 +137,15 @@ def split_scan(producer: PolyBlock, consumer: PolyBlock, read: PolyAccess, tile:
         last = 0 if consumer.attributes.get("reverse") else consumer.statement.shape[window] - 1
         distance = axes.axis(window, consumer.statement.shape) - last
         own = right.nonnegative([distance, distance * -1])
-        needs = _dependence(producer, consumer, read)
-        tiles = _tiles(right, tile)
-        here = needs.intersect_range(own).apply_range(tiles).apply_range(tiles.reverse())
-        return _witness(producer, consumer, needs.subtract(here))
+        needs = _dependence(producer, consumer, reads)
+        return _witness(producer, consumer, needs.subtract(_in_tiles(needs.intersect_range(own), right, tile)))
 
 
-def _dependence(producer: PolyBlock, consumer: PolyBlock, read: PolyAccess) -> Any:
-    return dependence(producer.statement, producer.write, consumer.statement, read.index, read.guards)
+def _dependence(producer: PolyBlock, consumer: PolyBlock, reads: Sequence[PolyAccess]) -> Any:
+    found = (
+        dependence(producer.statement, producer.write, consumer.statement, read.index, read.guards) for read in reads
+    )
+    return functools.reduce(_union, found)
 
 
 def _witness(producer: PolyBlock, consumer: PolyBlock, pairs: Any) -> Witness | None:

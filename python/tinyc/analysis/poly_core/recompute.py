@@ -8,20 +8,15 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from tinyc.analysis import axis as axes
 from tinyc.analysis import extents
 from tinyc.analysis.axis import AxisExpr, Shape
-from tinyc.analysis.axis.evaluation import evaluate
 from tinyc.analysis.extents import Dim
 from tinyc.analysis.poly_block import PolyAccess, PolyBlock
+from tinyc.analysis.poly_core.enumeration import distinct, elements_by_tile
 from tinyc.analysis.poly_core.footprint import Footprint
 from tinyc.analysis.poly_core.row import Row, row_of
 from tinyc.analysis.poly_core.tile import Tile
-
-#: Instances of a part, those of each of its reads, that are enumerated.
-_MAX_ENUMERATED = 2**14
 
 
 def recompute_factor(producer: PolyBlock, consumer: PolyBlock, tile: Tile, found: Sequence[Footprint]) -> float | None:
@@ -83,30 +78,8 @@ class _Part:
         return extents.product(self.shape[position] for position in self.positions)
 
     def _enumerated(self) -> int | None:
-        extent_of = (extent if position in self.positions else 1 for position, extent in enumerate(self.shape))
-        sizes = [extent for extent in extent_of if isinstance(extent, int)]
-        if len(sizes) < len(self.shape) or math.prod(sizes) > _MAX_ENUMERATED:
-            return None
-        try:
-            columns = np.concatenate([self._columns(read, sizes) for read in self.reads], axis=1)
-        except extents.ExtentError:  # a row or a guard has a symbol
-            return None
-        if not columns.shape[1]:
-            return 0
-        columns = columns - columns.min(axis=1, keepdims=True)
-        spans = tuple(int(span) + 1 for span in columns.max(axis=1))
-        return int(np.unique(np.ravel_multi_index(tuple(columns), spans)).size) if math.prod(spans) < 2**63 else None
-
-    def _columns(self, read: PolyAccess, sizes: Sequence[int]) -> np.ndarray:
-        """Return the number of the tile and the element of each instance that passes the guards, a column each."""
-        grid = np.indices(sizes, sparse=True)
-        passed = np.ones(sizes, bool)
-        for guard in read.guards:
-            value = evaluate(guard.expression, grid, {})
-            passed &= (value >= 0) & (value < extents.evaluate(guard.size, {}))
-        tiles = (grid[position] // extents.evaluate(self.tile.sizes[position], {}) for position in self._cut())
-        rows = [0, *tiles, *(evaluate(row, grid, {}) for row in read.index)]
-        return np.stack([np.broadcast_to(row, sizes)[passed] for row in rows])
+        found = elements_by_tile(self.reads, self.positions, self.shape, self.tile)
+        return None if found is None else distinct(*found)
 
     def _bound_by_row(self) -> float | None:
         """Return the sum of the widths over the extent, or the width over the step from tile to tile."""

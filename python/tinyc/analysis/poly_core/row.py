@@ -161,8 +161,9 @@ class Tiles:
         return sorted({min(max(each + beside, 0), last) for each in meet for beside in (-1, 0, 1, 2)})
 
     def total(self, step: int = 1) -> int | None:
-        """Return how many values all tiles have, `step` apart, or None where there are too many tiles."""
-        if self.count > _MAX_ENUMERATED:
+        """Return how many values all tiles have, `step` apart, or None where there are too many."""
+        greatest = abs(self.coefficient) * self.extent + abs(self.first) + abs(self.last)
+        if self.count > _MAX_ENUMERATED or greatest >= 2**63:
             return None
         begin = np.arange(self.count) * self.size
         ends = np.stack((begin, np.minimum(begin + self.size, self.extent) - 1)) * self.coefficient

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from tinyc.analysis.extents import Dim, Extent
 from tinyc.analysis.extents import FloorDiv as Division
+from tinyc.analysis.limits import TooHard
 from tinyc.analysis.poly_block import PolyBlock
 from tinyc.analysis.poly_core.tile import tile_of
 
@@ -60,7 +61,11 @@ def tails_of(block: PolyBlock, sizes: Mapping[str, int], shapes: ShapeSet) -> tu
 
 
 def tail_exists(extent: Dim, size: int, shapes: ShapeSet) -> str:
-    """Say whether an extent leaves a rest when it is divided by `size`: never, sometimes, always (or unproved)."""
+    """Say whether an extent leaves a rest when it is divided by `size`: never, sometimes, always (or unproved).
+
+    Products of symbols are taken for numbers of their own, so that a rest which only their factors rule out, as of
+    ``M*M + M`` divided by 2, is "sometimes".
+    """
     terms = extent.terms if isinstance(extent, Extent) else (((), extent),)
     if any(isinstance(atom, Division) for monomial, _ in terms for atom in monomial):
         return _by_isl(extent, size, shapes)
@@ -73,7 +78,6 @@ def tail_exists(extent: Dim, size: int, shapes: ShapeSet) -> str:
 
 def _by_isl(extent: Dim, size: int, shapes: ShapeSet) -> str:
     from tinyc.analysis.poly_core import proof
-    from tinyc.analysis.polyhedra import TooHard  # islpy takes its time to load
 
     try:
         return proof.tail_exists(extent, size, shapes)
