@@ -18,12 +18,13 @@ from analysis_graphs import movements, transformer  # pyright: ignore[reportMiss
 from figures import Figures, machine, show  # pyright: ignore[reportMissingImports]
 from timing import least_seconds, seconds  # pyright: ignore[reportMissingImports]
 
-from tinyc.analysis import axis as axes
+from tinyc.analysis import axes
 from tinyc.analysis.graphs import main_function
-from tinyc.analysis.index_book import index_book
+from tinyc.analysis.index_book.book import index_book
+from tinyc.analysis.patterns.classification import pattern_of
+from tinyc.analysis.poly.edge import PolyEdge
+from tinyc.analysis.poly.view import poly_view
 from tinyc.analysis.poly_core import can_compute_at
-from tinyc.analysis.poly_view import PolyEdge, poly_view
-from tinyc.analysis.reduction import pattern_of
 from tinyc.importers import tiny_json
 
 SMALL, LARGE = 1_000, 10_000

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from tinyc.analysis import extents
-from tinyc.analysis.axis import AxisExpr, Index, Shape
-from tinyc.analysis.axis.affine_map import NotReadable, from_map, from_set
+from tinyc.analysis.axes import AxisExpr, Index, Shape
+from tinyc.analysis.axes.affine_map import NotReadable, from_map, from_set
 from tinyc.analysis.extents import Extent
-from tinyc.analysis.index_book import AXIS_KINDS, AxisVar, Entry, Guard, Input, NonScopEntry
+from tinyc.analysis.index_book.book import AXIS_KINDS, AxisVar, Entry, Guard, Input, NonScopEntry
 from tinyc.analysis.limits import TooHard
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.index_book.encode import domain_set
@@ -121,7 +121,7 @@ class _Reader:
         expected = domain_set(self.sizes, self.symbols)
         if attribute == expected:
             return
-        from tinyc.analysis.polyhedra import same_set  # islpy takes its time to load
+        from tinyc.analysis.isl.polyhedra import same_set  # islpy takes its time to load
 
         try:
             same = same_set(self.sizes, self.rows(attribute), self.rows(expected))

@@ -6,9 +6,9 @@ In them `d<k>` is the axis `i<k>` and `s<k>` the k-th item of `symbols`.
 from collections.abc import Iterable
 from typing import Any
 
-from tinyc.analysis.axis import Axis, Shape, term
-from tinyc.analysis.axis.affine_map import symbols_of, to_map, to_set
-from tinyc.analysis.index_book import Entry, Guard, NonScopEntry
+from tinyc.analysis.axes import Axis, Shape, term
+from tinyc.analysis.axes.affine_map import symbols_of, to_map, to_set
+from tinyc.analysis.index_book.book import Entry, Guard, NonScopEntry
 from tinyc.dialects.tiny.attributes import extents_attribute
 from tinyc.mlir import ir
 from tinyc.side_table import Row, number_attribute

@@ -11,8 +11,8 @@ from typing import Any
 from tinyc import side_table
 from tinyc.analysis.assumption import Assumption
 from tinyc.analysis.graphs import is_graph
-from tinyc.analysis.index_book import Entry, Guard, IndexBook, NonScopEntry, index_book
-from tinyc.analysis.index_book_invariants import violations
+from tinyc.analysis.index_book.book import Entry, Guard, IndexBook, NonScopEntry, index_book
+from tinyc.analysis.index_book.invariants import violations
 from tinyc.analysis.limits import TooHard
 from tinyc.analysis.tiny_ops import is_movement
 from tinyc.dialects.index_book.decode import decode_entry, decode_non_scop
@@ -131,7 +131,7 @@ def _list(items: Iterable[Any]) -> str:
 
 def _same_index(entry: Entry, left: Any, right: Any) -> bool:
     """Say whether two indices are proved equal; what isl does not get to is not."""
-    from tinyc.analysis.polyhedra import same_index  # islpy takes its time to load
+    from tinyc.analysis.isl.polyhedra import same_index  # islpy takes its time to load
 
     try:
         return same_index(entry.shape, left, right)

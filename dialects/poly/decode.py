@@ -1,6 +1,6 @@
 """What the ops of a Poly-View say, as data: the inverse of `encode`.
 
-Sets and maps are read as `analysis/isl_notation` has them. Raises `TinycError` for what cannot be read or contradicts
+Sets and maps are read as `analysis/isl/notation` has them. Raises `TinycError` for what cannot be read or contradicts
 itself (`InvalidAttribute`), and for accesses that no analysis takes (`ExcessivePiecewise`).
 """
 
@@ -8,14 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from tinyc.analysis import extents
-from tinyc.analysis.axis import AxisExpr
+from tinyc.analysis.axes import AxisExpr
 from tinyc.analysis.extents import Dim, ExtentError
-from tinyc.analysis.isl_notation import Bound, NotReadable, Relation, read
+from tinyc.analysis.isl.notation import Bound, NotReadable, Relation, read
+from tinyc.analysis.isl.statement import Statement
 from tinyc.analysis.movement import Guard
-from tinyc.analysis.poly_block import NonScopTensor, PolyAccess, PolyBlock, PolyItem, excess, with_producers
-from tinyc.analysis.poly_edge import KINDS, edges_of
-from tinyc.analysis.poly_view import PolyView
-from tinyc.analysis.statement import Statement
+from tinyc.analysis.poly.block import NonScopTensor, PolyAccess, PolyBlock, PolyItem, excess, with_producers
+from tinyc.analysis.poly.edge import KINDS, edges_of
+from tinyc.analysis.poly.view import PolyView
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.tiny.types import ELEMENTS
 from tinyc.mlir import body_of, ir

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from tinyc.analysis.poly_block import NonScopTensor, PolyItem
-from tinyc.analysis.poly_edge import KINDS, PolyEdge
-from tinyc.analysis.poly_view import PolyView
+from tinyc.analysis.poly.block import NonScopTensor, PolyItem
+from tinyc.analysis.poly.edge import KINDS, PolyEdge
+from tinyc.analysis.poly.view import PolyView
 from tinyc.mlir import ir
 from tinyc.side_table import Row, number_attribute
 

@@ -10,12 +10,12 @@ from typing import Any
 
 from tinyc import side_table
 from tinyc.analysis.graphs import is_graph
-from tinyc.analysis.isl_notation import NotReadable
+from tinyc.analysis.isl.notation import NotReadable
 from tinyc.analysis.limits import TooHard
-from tinyc.analysis.poly_block import BLOCK_KINDS
-from tinyc.analysis.poly_edge import KINDS
-from tinyc.analysis.poly_reads import Needed
-from tinyc.analysis.poly_view import PolyBlock, PolyView, poly_view
+from tinyc.analysis.poly.block import BLOCK_KINDS, PolyBlock
+from tinyc.analysis.poly.edge import KINDS
+from tinyc.analysis.poly.reads import Needed
+from tinyc.analysis.poly.view import PolyView, poly_view
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.poly.decode import read_block
 from tinyc.dialects.poly.encode import encode_edge, encode_item, encode_view
@@ -169,7 +169,7 @@ def _isl_difference(found: str, expected: str, domain: str | None, image: str | 
         return None
     if len(found) > _MAX_TEXT or found.count("(") + found.count("[") > _MAX_BRACKETS:
         return f"is a text of {len(found)} characters; isl is not asked to read that"
-    from tinyc.analysis.polyhedra import Unreadable, same_text  # islpy takes its time to load
+    from tinyc.analysis.isl.polyhedra import Unreadable, same_text  # islpy takes its time to load
 
     try:
         same = same_text(found, expected, domain, image)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tinyc.analysis.graphs import is_graph
-from tinyc.analysis.index_book import index_book
+from tinyc.analysis.index_book.book import index_book
 from tinyc.dialects.index_book.encode import encode_entry
 from tinyc.dialects.index_book.verify import tables
 from tinyc.dialects.tiny.verify import functions

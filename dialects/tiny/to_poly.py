@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tinyc.analysis.graphs import is_graph
-from tinyc.analysis.poly_view import poly_view
+from tinyc.analysis.poly.view import poly_view
 from tinyc.dialects.poly.encode import encode_edge, encode_item, encode_view
 from tinyc.dialects.poly.verify import views
 from tinyc.dialects.tiny.verify import functions

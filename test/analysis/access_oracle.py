@@ -8,7 +8,7 @@ from movement_chains import Chain, apply_numpy
 
 from tinyc.analysis import extents
 from tinyc.analysis.access import Access, NonScop, trace
-from tinyc.analysis.axis.evaluation import evaluate_on_grid
+from tinyc.analysis.axes.evaluation import evaluate_on_grid
 from tinyc.dialects.tiny.ops import build, to_type
 from tinyc.dialects.tiny.types import TensorType
 from tinyc.mlir import context, ir

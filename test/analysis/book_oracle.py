@@ -13,7 +13,7 @@ from movement_chains import apply_movement
 
 from tinyc.analysis import extents
 from tinyc.analysis.access import Access
-from tinyc.analysis.index_book import Entry, index_book
+from tinyc.analysis.index_book.book import Entry, index_book
 from tinyc.analysis.tiny_ops import is_movement
 from tinyc.dialects.tiny.attributes import arguments, tensor_type
 

@@ -6,12 +6,11 @@ from typing import Any
 import numpy as np
 from tiny_programs import Program
 
-from tinyc.analysis import axis as axes
-from tinyc.analysis import extents
+from tinyc.analysis import axes, extents
 from tinyc.analysis.access import Access, DimAxes, shape_of
-from tinyc.analysis.axis import Shape
-from tinyc.analysis.axis.evaluation import evaluate
-from tinyc.analysis.contraction import Contraction
+from tinyc.analysis.axes import Shape
+from tinyc.analysis.axes.evaluation import evaluate
+from tinyc.analysis.patterns.contraction import Contraction
 from tinyc.dialects.tiny.attributes import tensor_type
 from tinyc.executors import reference
 from tinyc.mlir import context

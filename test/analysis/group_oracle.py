@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 import numpy as np
 
 from tinyc.analysis import extents
-from tinyc.analysis.axis.evaluation import evaluate_on_grid
-from tinyc.analysis.poly_block import PolyAccess, PolyBlock
+from tinyc.analysis.axes.evaluation import evaluate_on_grid
+from tinyc.analysis.poly.block import PolyAccess, PolyBlock
 from tinyc.analysis.poly_core.inlining import INLINE
 from tinyc.analysis.poly_core.loops import Loop, common_loops
 

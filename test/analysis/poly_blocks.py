@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from tinyc.analysis import axis as axes
+from tinyc.analysis import axes
 from tinyc.analysis.extents import Dim
+from tinyc.analysis.isl.statement import Statement, constants
 from tinyc.analysis.movement import Guard
-from tinyc.analysis.poly_block import PolyAccess, PolyBlock
-from tinyc.analysis.statement import Statement, constants
+from tinyc.analysis.poly.block import PolyAccess, PolyBlock
 
 
 def read(tensor: str, *index: Any, within: Sequence[tuple[int, Dim]] = ()) -> PolyAccess:

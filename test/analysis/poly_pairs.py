@@ -16,13 +16,13 @@ from movement_chains import random_chain
 from poly_blocks import axes_of, block, copy_of
 from tiny_programs import Program
 
-from tinyc.analysis import axis as axes
-from tinyc.analysis.axis import AxisExpr
-from tinyc.analysis.axis.evaluation import evaluate_on_grid
+from tinyc.analysis import axes
+from tinyc.analysis.axes import AxisExpr
+from tinyc.analysis.axes.evaluation import evaluate_on_grid
+from tinyc.analysis.isl.polyhedra import Polyhedra
 from tinyc.analysis.movement import Guard
-from tinyc.analysis.poly_block import PolyAccess, PolyBlock
-from tinyc.analysis.poly_view import poly_view
-from tinyc.analysis.polyhedra import Polyhedra
+from tinyc.analysis.poly.block import PolyAccess, PolyBlock
+from tinyc.analysis.poly.view import poly_view
 from tinyc.dialects.tiny.types import TensorType
 from tinyc.mlir import context
 

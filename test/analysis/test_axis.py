@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tinyc.analysis import axis as axes
-from tinyc.analysis import extents
-from tinyc.analysis.axis import Axis, AxisExpr, FloorDiv
-from tinyc.analysis.axis.evaluation import evaluate
+from tinyc.analysis import axes, extents
+from tinyc.analysis.axes import Axis, AxisExpr, FloorDiv
+from tinyc.analysis.axes.evaluation import evaluate
 
 M = extents.symbol("M")
 

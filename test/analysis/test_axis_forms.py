@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tinyc.analysis import axis as axes
-from tinyc.analysis import extents
-from tinyc.analysis.axis.affine_map import NotReadable, from_map, from_set, symbols_of, to_affine, to_map, to_set
-from tinyc.analysis.axis.evaluation import evaluate, evaluate_on_grid
-from tinyc.analysis.axis.isl_affine import AffineFunctions
+from tinyc.analysis import axes, extents
+from tinyc.analysis.axes.affine_map import NotReadable, from_map, from_set, symbols_of, to_affine, to_map, to_set
+from tinyc.analysis.axes.evaluation import evaluate, evaluate_on_grid
+from tinyc.analysis.axes.isl_affine import AffineFunctions
 from tinyc.mlir import context, ir
 
 M, N = map(extents.symbol, "MN")
@@ -77,7 +76,7 @@ def test_a_division_is_substituted_once(monkeypatch):
     for k in range(40):
         row = axes.floordiv(row * 2 + k, 3, shape) + axes.floordiv(row * 2 + k, 3, shape)
     monkeypatch.setattr(
-        "tinyc.analysis.axis.substitution.floordiv", lambda *each: calls.append(each) or axes.floordiv(*each)
+        "tinyc.analysis.axes.substitution.floordiv", lambda *each: calls.append(each) or axes.floordiv(*each)
     )
     found = axes.substitute(row, (axes.axis(0, shape) + 1,), shape)
     assert len(calls) == len(axes.divisions(row))

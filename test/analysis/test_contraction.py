@@ -6,8 +6,8 @@ The listed products are in `test_contraction_patterns`, what is refused in `test
 import pytest
 from tiny_programs import Program, gemm_bias_relu, tensor
 
-from tinyc.analysis.contraction import Contraction, Reason, Rejected, Roles, Window, detect
-from tinyc.analysis.contraction.facts import contraction_facts
+from tinyc.analysis.patterns.contraction import Contraction, Reason, Rejected, Roles, Window, detect
+from tinyc.analysis.patterns.contraction.facts import contraction_facts
 from tinyc.mlir import context
 
 

@@ -6,8 +6,8 @@ import pytest
 from contraction_oracle import expected_and_found
 from contraction_programs import SIZES, Sizes
 
-from tinyc.analysis.contraction import Contraction, Roles, Window, detect
-from tinyc.analysis.splits import splits_of
+from tinyc.analysis.index_book.splits import splits_of
+from tinyc.analysis.patterns.contraction import Contraction, Roles, Window, detect
 from tinyc.mlir import context
 
 CONCRETE, SYMBOLIC = Sizes(SIZES), Sizes({})

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from movement_chains import random_chain
 from tiny_programs import Program
 
-from tinyc.analysis.contraction import Contraction, Reason, detect
+from tinyc.analysis.patterns.contraction import Contraction, Reason, detect
 from tinyc.dialects.tiny.types import TensorType
 from tinyc.mlir import context
 

@@ -3,8 +3,8 @@
 import pytest
 from contraction_programs import SIZES, Sizes, product, windows_of
 
-from tinyc.analysis.contraction import Reason, Rejected, detect
 from tinyc.analysis.index_map import Axis
+from tinyc.analysis.patterns.contraction import Reason, Rejected, detect
 from tinyc.mlir import context
 
 both = pytest.mark.parametrize("sizes", [Sizes(SIZES), Sizes({})], ids=["concrete", "symbolic"])

@@ -4,8 +4,8 @@ import pytest
 from region_kernels import matmul, one_kernel
 from tiny_programs import Program
 
-from tinyc.analysis.contraction import detect
 from tinyc.analysis.epilogue import Epilogue, epilogue_of
+from tinyc.analysis.patterns.contraction import detect
 from tinyc.analysis.tiled_reduction import tiled_reduction
 from tinyc.dialects.region.verify import yields_of
 from tinyc.mlir import context

@@ -5,10 +5,10 @@ import pytest
 from fold_programs import diagonal, skewed
 from tiny_programs import Program, tensor
 
-from tinyc.analysis.axis.evaluation import evaluate
-from tinyc.analysis.fold import Fold, FoldAxis, detect_fold
-from tinyc.analysis.poly_view import poly_view
-from tinyc.analysis.rejection import Reason, Rejected
+from tinyc.analysis.axes.evaluation import evaluate
+from tinyc.analysis.patterns.fold import Fold, FoldAxis, detect_fold
+from tinyc.analysis.patterns.rejection import Reason, Rejected
+from tinyc.analysis.poly.view import poly_view
 from tinyc.executors import reference
 from tinyc.mlir import context
 

@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 from poly_blocks import axes_of, block, conv, copy_of, read
 from tiny_programs import Program
 
-from tinyc.analysis import axis as axes
-from tinyc.analysis import polyhedra
-from tinyc.analysis.axis.evaluation import evaluate
+from tinyc.analysis import axes
+from tinyc.analysis.axes.evaluation import evaluate
 from tinyc.analysis.extents import symbol
+from tinyc.analysis.isl import polyhedra
+from tinyc.analysis.poly.view import poly_view
 from tinyc.analysis.poly_core import can_compute_at, enumeration, min_buffer_for_edge, proof
 from tinyc.analysis.poly_core.footprint import along, footprints
 from tinyc.analysis.poly_core.row import row_of
 from tinyc.analysis.poly_core.tile import tile_of
-from tinyc.analysis.poly_view import poly_view
 from tinyc.mlir import context
 
 M, N, K = symbol("M"), symbol("N"), symbol("K")

@@ -10,8 +10,8 @@ from tiny_programs import Program, gemm_bias_relu
 
 from tinyc.analysis import extents
 from tinyc.analysis.graphs import value_names
-from tinyc.analysis.index_book import Entry, IndexBook, NonScopEntry, index_book
-from tinyc.analysis.index_book_invariants import violations
+from tinyc.analysis.index_book.book import Entry, IndexBook, NonScopEntry, index_book
+from tinyc.analysis.index_book.invariants import violations
 from tinyc.dialects.index_book.verify import read_table, tables
 from tinyc.dialects.tiny.to_index_book import TinyToIndexBook
 from tinyc.dialects.tiny.types import TensorType

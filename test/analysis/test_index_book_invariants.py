@@ -5,12 +5,11 @@ from dataclasses import replace
 import pytest
 from tiny_programs import Program, gemm_bias_relu
 
-from tinyc.analysis import axis as axes
-from tinyc.analysis import extents
+from tinyc.analysis import axes, extents
 from tinyc.analysis.assumption import Assumption
-from tinyc.analysis.axis import Axis, AxisExpr, FloorDiv
-from tinyc.analysis.index_book import AxisVar, Entry, IndexBook, Input, NonScopEntry, index_book
-from tinyc.analysis.index_book_invariants import violations
+from tinyc.analysis.axes import Axis, AxisExpr, FloorDiv
+from tinyc.analysis.index_book.book import AxisVar, Entry, IndexBook, Input, NonScopEntry, index_book
+from tinyc.analysis.index_book.invariants import violations
 from tinyc.analysis.movement import Guard
 from tinyc.mlir import context
 
@@ -152,7 +151,7 @@ def test_a_window_is_within_its_axis_by_isl():
 def test_what_isl_does_not_get_to_is_a_violation(monkeypatch):
     p = Program(x="f32 H")
     p.pool(p["x"], kernel=(3,), stride=(2,), dilation=(1,), name="y")
-    monkeypatch.setattr("tinyc.analysis.polyhedra.MAX_OPERATIONS", 1)
+    monkeypatch.setattr("tinyc.analysis.isl.polyhedra.MAX_OPERATIONS", 1)
     with context():
         (found,) = violations(index_book(p.function))
     assert found.message == "row 2*i0 + i1 of the map to x is not proved to be in [0, H), and has no guard"

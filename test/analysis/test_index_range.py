@@ -35,11 +35,11 @@ def test_numbers_beyond_64_bits():
 
 
 def test_earlier_questions_do_not_count_against_the_limit(monkeypatch):
-    monkeypatch.setattr("tinyc.analysis.polyhedra.MAX_OPERATIONS", 1000)
+    monkeypatch.setattr("tinyc.analysis.isl.polyhedra.MAX_OPERATIONS", 1000)
     assert [exact_range(parse("i0 + i0 mod 4", 1), (9,)) for _ in range(100)] == [(0, 10)] * 100
 
 
 def test_a_range_that_isl_gives_up_on_is_the_closed_form(monkeypatch):
-    monkeypatch.setattr("tinyc.analysis.polyhedra.MAX_OPERATIONS", 1)
+    monkeypatch.setattr("tinyc.analysis.isl.polyhedra.MAX_OPERATIONS", 1)
     index = parse("i0 + i0 mod 4", 1)
     assert exact_range(index, (9,)) == bounds(index, (9,)) == (0, 11)

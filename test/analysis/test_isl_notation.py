@@ -3,11 +3,10 @@
 import islpy as isl
 import pytest
 
-from tinyc.analysis import axis as axes
-from tinyc.analysis import extents
-from tinyc.analysis.axis import Axis, AxisExpr
-from tinyc.analysis.isl_notation import Bound, NotReadable, read
-from tinyc.analysis.statement import Statement
+from tinyc.analysis import axes, extents
+from tinyc.analysis.axes import Axis, AxisExpr
+from tinyc.analysis.isl.notation import Bound, NotReadable, read
+from tinyc.analysis.isl.statement import Statement
 
 I0, I1 = (AxisExpr(0, ((Axis(position), 1),)) for position in range(2))
 

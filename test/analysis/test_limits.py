@@ -4,12 +4,11 @@ import pytest
 from contraction_programs import shape_of
 from tiny_programs import Program
 
-from tinyc.analysis import axis as axes
-from tinyc.analysis import index_map, limits
+from tinyc.analysis import axes, index_map, limits
 from tinyc.analysis.access import Access, NonScop, trace
-from tinyc.analysis.index_book import NonScopEntry, index_book
+from tinyc.analysis.index_book.book import NonScopEntry, index_book
 from tinyc.analysis.movement import Guard
-from tinyc.analysis.poly_view import poly_view
+from tinyc.analysis.poly.view import poly_view
 from tinyc.mlir import context
 
 

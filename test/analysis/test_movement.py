@@ -10,14 +10,13 @@ from hypothesis import strategies as st
 from movement_chains import Chain, Step, apply_numpy, random_chain
 from naive_relations import chain_relation
 
-from tinyc.analysis import axis as axes
-from tinyc.analysis import extents, movement
+from tinyc.analysis import axes, extents, movement
 from tinyc.analysis.access import Access, NonScop, trace, trace_affine
-from tinyc.analysis.axis.evaluation import evaluate_on_grid
+from tinyc.analysis.axes.evaluation import evaluate_on_grid
+from tinyc.analysis.isl.polyhedra import Polyhedra
+from tinyc.analysis.isl.statement import Statement
 from tinyc.analysis.limits import MAX_DIVISIONS, MAX_GUARDS, MAX_NESTING
 from tinyc.analysis.movement import Guard, Read
-from tinyc.analysis.polyhedra import Polyhedra
-from tinyc.analysis.statement import Statement
 from tinyc.mlir import context
 
 SHAPES = [(4,), (6, 4), (2, 3, 4), (12, 5), ("M", 4), (3, "M", 2), ("2*M", 6), (2, "M", "N")]

@@ -6,9 +6,9 @@ import pytest
 from poly_programs import group_mean, scan, softmax, two_convolutions
 from tiny_programs import Program, gemm_bias_relu
 
-from tinyc.analysis import polyhedra
+from tinyc.analysis.isl import polyhedra
+from tinyc.analysis.poly.view import poly_view
 from tinyc.analysis.poly_core import can_compute_at, min_buffer_for_edge
-from tinyc.analysis.poly_view import poly_view
 from tinyc.mlir import context
 from tinyc.target import SM90
 

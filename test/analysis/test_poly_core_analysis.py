@@ -10,13 +10,13 @@ from poly_blocks import axes_of, block, conv, copy_of, read
 from poly_programs import scan, softmax
 from tiny_programs import gemm_bias_relu
 
-from tinyc.analysis import axis as axes
-from tinyc.analysis import extents, polyhedra
+from tinyc.analysis import axes, extents
 from tinyc.analysis.extents import symbol
+from tinyc.analysis.isl import polyhedra
+from tinyc.analysis.poly.view import poly_view
 from tinyc.analysis.poly_core import ShapeSet, analyze, proof
 from tinyc.analysis.poly_core.banks import bank_hint, column_addresses, conflict_ways, row_addresses
 from tinyc.analysis.poly_core.tails import tail_exists
-from tinyc.analysis.poly_view import poly_view
 from tinyc.mlir import context
 from tinyc.target import SM80, SM90
 
@@ -100,7 +100,7 @@ def test_blocks_that_are_not_in_program_order_are_refused():
     program = gemm_bias_relu()
     with context():
         blocks = poly_view(program.function).blocks
-    with pytest.raises(ValueError, match="reads '.*', which comes later; pass the blocks in program order"):
+    with pytest.raises(ValueError, match=r"reads '.*', which comes later; pass the blocks in program order"):
         analyze(blocks[::-1])
 
 

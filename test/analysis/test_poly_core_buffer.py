@@ -13,8 +13,8 @@ from poly_blocks import axes_of, block, copy_of, read
 from poly_pairs import by_tile, has_instances, isl_union, pairs, places, reached
 from poly_pairs import elements as elements_of
 
-from tinyc.analysis import axis as axes
-from tinyc.analysis.poly_block import NonScopTensor, PolyAccess
+from tinyc.analysis import axes
+from tinyc.analysis.poly.block import NonScopTensor, PolyAccess
 from tinyc.analysis.poly_core import min_buffer_for_edge
 from tinyc.analysis.poly_core.buffer import is_pointwise
 from tinyc.target import SM80

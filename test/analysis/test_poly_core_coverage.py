@@ -6,10 +6,10 @@ from tiny_programs import Program
 
 from tinyc.analysis import extents
 from tinyc.analysis.movement import Guard
-from tinyc.analysis.poly_block import PolyAccess
+from tinyc.analysis.poly.block import PolyAccess
+from tinyc.analysis.poly.view import poly_view
 from tinyc.analysis.poly_core import make_fusable_groups, why_not_fusable
 from tinyc.analysis.poly_core.coverage import reads_all
-from tinyc.analysis.poly_view import poly_view
 from tinyc.mlir import context
 
 

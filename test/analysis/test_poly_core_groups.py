@@ -7,10 +7,10 @@ from poly_blocks import axes_of, block, copy_of, read
 from poly_programs import relus, scan, softmax, two_convolutions
 from tiny_programs import Program, gemm_bias_relu
 
+from tinyc.analysis.poly.view import poly_view
 from tinyc.analysis.poly_core import can_compute_at, groups, make_fusable_groups, why_not_fusable
 from tinyc.analysis.poly_core.groups import MAX_BLOCKS
 from tinyc.analysis.poly_core.loops import common_loops
-from tinyc.analysis.poly_view import poly_view
 from tinyc.mlir import context
 
 

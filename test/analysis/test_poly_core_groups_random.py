@@ -17,12 +17,12 @@ from poly_programs import relus
 from tiny_programs import Program
 
 from strategies import programs
-from tinyc.analysis.axis import divisions
+from tinyc.analysis.axes import divisions
 from tinyc.analysis.graphs import main_function
-from tinyc.analysis.poly_block import NonScopTensor
+from tinyc.analysis.poly.block import NonScopTensor
+from tinyc.analysis.poly.view import poly_view
 from tinyc.analysis.poly_core import groups, make_fusable_groups, why_not_fusable
 from tinyc.analysis.poly_core.held import held_elements
-from tinyc.analysis.poly_view import poly_view
 from tinyc.importers import tiny_json
 from tinyc.mlir import context
 

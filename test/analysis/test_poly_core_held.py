@@ -6,9 +6,9 @@ from poly_blocks import axes_of, block, copy_of, read
 from tiny_programs import Program
 
 from tinyc.analysis import extents
+from tinyc.analysis.poly.view import poly_view
 from tinyc.analysis.poly_core import make_fusable_groups, why_not_fusable
 from tinyc.analysis.poly_core.held import held_elements
-from tinyc.analysis.poly_view import poly_view
 from tinyc.mlir import context
 
 

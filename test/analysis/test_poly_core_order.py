@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from poly_blocks import axes_of, block, read
 
-from tinyc.analysis import axis as axes
-from tinyc.analysis import polyhedra
-from tinyc.analysis.axis.evaluation import evaluate
+from tinyc.analysis import axes
+from tinyc.analysis.axes.evaluation import evaluate
+from tinyc.analysis.isl import polyhedra
 from tinyc.analysis.poly_core import can_compute_at
 from tinyc.analysis.poly_core.order import order_at
 from tinyc.analysis.poly_core.tile import tile_of

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from poly_blocks import axes_of, block, conv, copy_of, read
 from poly_pairs import Pair, by_tile, elements, number_of, pairs, places
 
-from tinyc.analysis import axis as axes
+from tinyc.analysis import axes
 from tinyc.analysis.extents import symbol
 from tinyc.analysis.poly_core import can_compute_at, enumeration
 

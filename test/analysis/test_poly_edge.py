@@ -9,9 +9,9 @@ from movement_chains import random_chain
 from tiny_programs import Program
 
 from tinyc.analysis import extents
-from tinyc.analysis.poly_edge import KINDS, PolyEdge
-from tinyc.analysis.poly_view import PolyView, poly_view
-from tinyc.analysis.polyhedra import Polyhedra
+from tinyc.analysis.isl.polyhedra import Polyhedra
+from tinyc.analysis.poly.edge import KINDS, PolyEdge
+from tinyc.analysis.poly.view import PolyView, poly_view
 from tinyc.dialects.tiny.types import TensorType
 from tinyc.mlir import context
 

@@ -15,10 +15,11 @@ from scan_programs import FORMS, cumulative
 from tiny_programs import Program, gemm_bias_relu
 
 from tinyc.analysis import extents
+from tinyc.analysis.isl.polyhedra import Polyhedra, bounded
+from tinyc.analysis.isl.statement import Statement, identifier
 from tinyc.analysis.limits import TooHard
-from tinyc.analysis.poly_view import NonScopTensor, PolyBlock, PolyView, poly_view
-from tinyc.analysis.polyhedra import Polyhedra, bounded
-from tinyc.analysis.statement import Statement, identifier
+from tinyc.analysis.poly.block import NonScopTensor, PolyBlock
+from tinyc.analysis.poly.view import PolyView, poly_view
 from tinyc.dialects.tiny.types import TensorType
 from tinyc.mlir import context
 
@@ -164,8 +165,8 @@ def test_building_a_view_loads_no_isl():
 import sys
 sys.path.insert(0, {str(Path(__file__).parent)!r})
 from tiny_programs import gemm_bias_relu
-from tinyc.analysis.index_book import index_book
-from tinyc.analysis.poly_view import poly_view
+from tinyc.analysis.index_book.book import index_book
+from tinyc.analysis.poly.view import poly_view
 from tinyc.mlir import context
 p = gemm_bias_relu()
 with context():

@@ -8,9 +8,9 @@ from scan_programs import FORMS, cumulative
 from tiny_programs import Program
 
 from tinyc.analysis import extents
-from tinyc.analysis.axis.evaluation import evaluate
-from tinyc.analysis.rejection import Reason, Rejected
-from tinyc.analysis.scan import Scan, detect_scan
+from tinyc.analysis.axes.evaluation import evaluate
+from tinyc.analysis.patterns.rejection import Reason, Rejected
+from tinyc.analysis.patterns.scan import Scan, detect_scan
 from tinyc.dialects.tiny.attributes import tensor_type
 from tinyc.executors import reference
 from tinyc.mlir import context

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from movement_chains import Chain, random_chain
 from tiny_programs import Program, tensor
 
-from tinyc.analysis.index_book import NonScopEntry, index_book
-from tinyc.analysis.index_book_invariants import violations
-from tinyc.analysis.splits import NO_SPLITS, splits_of
+from tinyc.analysis.index_book.book import NonScopEntry, index_book
+from tinyc.analysis.index_book.invariants import violations
+from tinyc.analysis.index_book.splits import NO_SPLITS, splits_of
 from tinyc.dialects.tiny.types import TensorType
 from tinyc.mlir import context
 

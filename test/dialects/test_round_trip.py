@@ -12,8 +12,8 @@ from example_bindings import BIND, CONV, EXAMPLES
 from strategies import programs
 from tinyc import passes, pipeline, text
 from tinyc.analysis.graphs import main_function
-from tinyc.analysis.index_book import index_book
-from tinyc.analysis.poly_view import poly_view
+from tinyc.analysis.index_book.book import index_book
+from tinyc.analysis.poly.view import poly_view
 from tinyc.dialects.index_book.verify import read_table, tables
 from tinyc.dialects.poly.decode import decode_view
 from tinyc.dialects.poly.verify import views

@@ -4,15 +4,13 @@ In reading order:
 
     extents, extent_parser, factors, assumption           symbolic sizes, and what has to hold of them
     shape_equation, equations                             what follows where two shapes have as many elements
-    axis, index_map, index_range                          index expressions over axes; those of a `VIEW`, as written
+    axes, index_map, index_range                          index expressions over axes; those of a `VIEW`, as written
     tiny_ops, graphs, preconditions                       ops and functions of the Tiny layer
-    movement, limits, axis_arguments, access              what a movement reads, and a chain of them
-    splits, index_book, index_book_invariants             the IndexBook
-    rejection, reduce, contraction, scan                  which pattern a reduce is of,
-    unwrapping, fold, reduction                           and why it is of no other
-    isl_extents, statement, relation                      statements in isl's notation, written,
-    isl_notation, polyhedra                               read back, and as isl's objects
-    poly_block, poly_edge, poly_reads, poly_view          the Poly-View
+    movement, limits, access                              what a movement reads, and a chain of them
+    index_book                                            the IndexBook
+    patterns                                              which pattern a reduce is of, and why it is of no other
+    isl                                                   statements in isl's notation and as isl's objects
+    poly                                                  the Poly-View
     poly_core                                             what can be fused, where, and at what price
     grouping, buffers, tiled_reduction                    which ops share a kernel, what is in memory
     activation, epilogue, arena                           what a kernel does after a sum, where buffers lie

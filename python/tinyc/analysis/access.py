@@ -10,16 +10,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tinyc.analysis import axis as axes
-from tinyc.analysis.axis import AxisExpr, Index, Shape
-from tinyc.analysis.axis_arguments import axis_arguments
+from tinyc.analysis import axes
+from tinyc.analysis.axes import AxisExpr, Index, Shape
 from tinyc.analysis.extents import ExtentError, is_nonnegative
+from tinyc.analysis.index_book.axis_arguments import axis_arguments
 from tinyc.analysis.limits import Excess, excess, overflow
 from tinyc.analysis.movement import Guard, NotAffine, Read, exact, read
 from tinyc.analysis.tiny_ops import is_movement, producer_of
 from tinyc.dialects.tiny.attributes import arguments, tensor_type
 
-#: The axes of each dimension of a value, where some are split (`splits.Splits.of`).
+#: The axes of each dimension of a value, where some are split (`index_book.splits.Splits.of`).
 DimAxes = Callable[[Any], tuple[Shape, ...]]
 
 

@@ -9,7 +9,7 @@ buffer under another shape.
 from collections.abc import Iterator
 from typing import Any
 
-from tinyc.analysis import axis
+from tinyc.analysis import axes
 from tinyc.analysis.access import Access, NonScop, extend
 from tinyc.analysis.grouping import Group
 from tinyc.analysis.tiny_ops import is_movement
@@ -63,7 +63,7 @@ class Buffers:
 
     def _fault(self, value: Any) -> NonScop | None:
         domain = tensor_type(value.type).shape
-        start = Access(value, axis.identity(domain))
+        start = Access(value, axes.identity(domain))
         _, fault = extend(start, domain, lambda op: is_movement(op) and op.results[0] not in self._buffers)
         return fault
 

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tinyc.analysis import axis as axes
+from tinyc.analysis import axes
 from tinyc.analysis.access import Access, extend
 from tinyc.analysis.activation import activation_of
-from tinyc.analysis.axis import Shape
-from tinyc.analysis.contraction import Contraction
+from tinyc.analysis.axes import Shape
+from tinyc.analysis.patterns.contraction import Contraction
 from tinyc.analysis.tiny_ops import is_elementwise, is_leaf, is_movement, producer_of
 from tinyc.dialects.tiny.attributes import tensor_type
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tinyc.analysis.contraction import Contraction, detect, is_summed_product, is_widening
+from tinyc.analysis.patterns.contraction import Contraction, detect, is_summed_product, is_widening
 from tinyc.analysis.tiny_ops import is_elementwise, is_leaf, is_movement, producer_of
 from tinyc.diagnostics import remark
 from tinyc.text import where

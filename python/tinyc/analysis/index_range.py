@@ -6,8 +6,7 @@ of them is a `mod`. Whoever is about to refuse a program on its account asks her
 
 from collections.abc import Sequence
 
-from tinyc.analysis import axis as axes
-from tinyc.analysis import index_map
+from tinyc.analysis import axes, index_map
 from tinyc.analysis.index_map import Index
 from tinyc.analysis.limits import TooHard
 from tinyc.analysis.movement import read
@@ -20,8 +19,8 @@ def exact_range(index: Index, shape: Sequence[int]) -> tuple[int, int]:
     """
     import islpy as isl  # a tenth of a second, and most programs never come here
 
-    from tinyc.analysis.axis.isl_affine import AffineFunctions
-    from tinyc.analysis.polyhedra import bounded
+    from tinyc.analysis.axes.isl_affine import AffineFunctions
+    from tinyc.analysis.isl.polyhedra import bounded
 
     domain = tuple(shape)
     (row,) = read("view", {"map": (index,)}, (1,), axes.identity(domain), domain).index

@@ -8,8 +8,8 @@ import functools
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tinyc.analysis import axis as axes
-from tinyc.analysis.axis import AxisExpr, Index, Shape
+from tinyc.analysis import axes
+from tinyc.analysis.axes import AxisExpr, Index, Shape
 from tinyc.analysis.movement import Guard
 
 #: Distinct pad guards of an access.

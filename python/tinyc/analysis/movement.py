@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tinyc.analysis import axis as axes
-from tinyc.analysis import index_map
-from tinyc.analysis.axis import AxisExpr, Index, Shape
+from tinyc.analysis import axes, index_map
+from tinyc.analysis.axes import AxisExpr, Index, Shape
 from tinyc.analysis.extents import Dim
 
 #: Axes of one shape that become those of another.

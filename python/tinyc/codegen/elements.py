@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tinyc.analysis.access import Access, Guard, NonScop, trace
-from tinyc.analysis.axis import Axis, AxisExpr, Shape, bounds
-from tinyc.analysis.contraction import is_summed_product
+from tinyc.analysis.axes import Axis, AxisExpr, Shape, bounds
 from tinyc.analysis.extents import Dim, FloorDiv, is_nonnegative
+from tinyc.analysis.patterns.contraction import is_summed_product
 from tinyc.codegen import philox, scalars
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.tiny.attributes import arguments, tensor_type

@@ -19,9 +19,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tinyc.analysis.contraction import is_widening
 from tinyc.analysis.extents import Dim
 from tinyc.analysis.graphs import main_function, needed_ops
+from tinyc.analysis.patterns.contraction import is_widening
 from tinyc.dialects.region.verify import block_of, kernels
 from tinyc.dialects.tiny.attributes import arguments, tensor_type
 from tinyc.dialects.tiny.infer import MOVEMENT

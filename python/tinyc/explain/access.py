@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tinyc.analysis import axis as axes
+from tinyc.analysis import axes
 from tinyc.analysis.access import is_movement
-from tinyc.analysis.index_book import Entry, NonScopEntry
+from tinyc.analysis.index_book.book import Entry, NonScopEntry
 from tinyc.analysis.movement import Guard, Index
-from tinyc.analysis.poly_view import PolyBlock
+from tinyc.analysis.poly.block import PolyBlock
 from tinyc.explain.memory import buffer_read
 from tinyc.explain.subject import Line, Subject, producer_of, short
 

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from typing import Any
 
-from tinyc.analysis.axis import Axis, AxisExpr
-from tinyc.analysis.contraction import Contraction
-from tinyc.analysis.fold import Fold, FoldAxis
-from tinyc.analysis.poly_block import NonScopTensor, PolyAccess, PolyBlock, PolyItem
-from tinyc.analysis.reduction import pattern_of
-from tinyc.analysis.scan import Scan
-from tinyc.analysis.statement import Statement
+from tinyc.analysis.axes import Axis, AxisExpr
+from tinyc.analysis.isl.statement import Statement
+from tinyc.analysis.patterns.classification import pattern_of
+from tinyc.analysis.patterns.contraction import Contraction
+from tinyc.analysis.patterns.fold import Fold, FoldAxis
+from tinyc.analysis.patterns.scan import Scan
+from tinyc.analysis.poly.block import NonScopTensor, PolyAccess, PolyBlock, PolyItem
 from tinyc.explain.memory import buffer_read
 from tinyc.explain.subject import Line, Subject, bounds, element, kind_of, parameters, producer_of, short
 

@@ -4,12 +4,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from tinyc.analysis import axis as axes
+from tinyc.analysis import axes
+from tinyc.analysis.poly.block import PolyBlock
+from tinyc.analysis.poly.edge import KINDS, PolyEdge
 from tinyc.analysis.poly_core import ComputeAt, MinBuffer, can_compute_at, min_buffer_for_edge
 from tinyc.analysis.poly_core.compute_at import element_bytes
 from tinyc.analysis.poly_core.tile import MAX_SIZE, reduce_axes
-from tinyc.analysis.poly_edge import KINDS, PolyEdge
-from tinyc.analysis.poly_view import PolyBlock
 from tinyc.diagnostics import TinycError
 from tinyc.explain.subject import Line, Subject, bounds, element, parameters
 from tinyc.target import SM80

@@ -6,7 +6,7 @@ In: a value that is Non-SCoP in the IndexBook. Out: text. It says what the kerne
 from typing import Any
 
 from tinyc.analysis.access import NonScop, trace
-from tinyc.analysis.index_book import NonScopEntry
+from tinyc.analysis.index_book.book import NonScopEntry
 from tinyc.analysis.tiny_ops import is_movement
 from tinyc.explain.subject import Subject, producer_of
 

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple, NoReturn
 
 from tinyc.analysis.access import DimAxes
 from tinyc.analysis.graphs import is_graph, main_function, value_names
-from tinyc.analysis.index_book import Entry, NonScopEntry, index_book
-from tinyc.analysis.poly_view import NonScopTensor, PolyAccess, PolyBlock, PolyView, poly_view, values_of
-from tinyc.analysis.splits import splits_of
-from tinyc.analysis.statement import Statement
+from tinyc.analysis.index_book.book import Entry, NonScopEntry, index_book
+from tinyc.analysis.index_book.splits import splits_of
+from tinyc.analysis.isl.statement import Statement
+from tinyc.analysis.poly.block import NonScopTensor, PolyAccess, PolyBlock
+from tinyc.analysis.poly.view import PolyView, poly_view, values_of
 from tinyc.diagnostics import TinycError, Where, suggest
 from tinyc.dialects.tiny.attributes import arguments, tensor_type
 from tinyc.text import where

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from tinyc.analysis import extents
-from tinyc.analysis.contraction import Contraction, Rejected, detect, is_summed_product
 from tinyc.analysis.epilogue import EpilogueInput, epilogue_of
 from tinyc.analysis.extents import Dim, ExtentError
 from tinyc.analysis.host_names import HostNames, host_names
+from tinyc.analysis.patterns.contraction import Contraction, Rejected, detect, is_summed_product
 from tinyc.analysis.tiled_reduction import tiled_reduction
 from tinyc.diagnostics import Where
 from tinyc.dialects.region.verify import block_of, yields_of

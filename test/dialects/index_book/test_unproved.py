@@ -3,7 +3,7 @@
 import pytest
 
 from tinyc import passes, text
-from tinyc.analysis import polyhedra
+from tinyc.analysis.isl import polyhedra
 from tinyc.diagnostics import TinycError
 
 #: A flip, its domain and its map written in another way: `{domain}` and `{row}` say in which.

@@ -4,10 +4,10 @@ import pytest
 from poly_blocks import axes_of, block, read
 
 from tinyc import text
-from tinyc.analysis import axis as axes
+from tinyc.analysis import axes
 from tinyc.analysis.movement import Guard
-from tinyc.analysis.poly_block import PolyAccess, PolyBlock
-from tinyc.analysis.poly_view import PolyView
+from tinyc.analysis.poly.block import PolyAccess, PolyBlock
+from tinyc.analysis.poly.view import PolyView
 from tinyc.dialects.poly.decode import decode_item
 from tinyc.dialects.poly.encode import encode_item, encode_view
 from tinyc.dialects.poly.verify import views

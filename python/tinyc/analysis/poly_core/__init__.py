@@ -1,6 +1,6 @@
 """Poly Core: what can be fused, where, and at what price; proofs by closed forms first, by isl where they end.
 
-In: blocks of a Poly-View (`tinyc.analysis.poly_view`), and a tile. Out: frozen data with reasons for people. What is
+In: blocks of a Poly-View (`tinyc.analysis.poly.view`), and a tile. Out: frozen data with reasons for people. What is
 "unproved" is never ok. Specification 000 §1.6.
 
     can_compute_at(producer, consumer, {"oh": 8, "ow": 16}).halo.per_axis    →  {"c": 0, "h": 2, "w": 2}

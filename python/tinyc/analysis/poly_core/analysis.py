@@ -7,7 +7,9 @@ reasons. Specification 000 §1.6.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tinyc.analysis.poly_block import PolyBlock
+from tinyc.analysis.poly.block import PolyBlock
+from tinyc.analysis.poly.edge import PolyEdge, edges_of
+from tinyc.analysis.poly.view import PolyView
 from tinyc.analysis.poly_core.banks import BankHint
 from tinyc.analysis.poly_core.buffer import MinBuffer, min_buffer_for_edge
 from tinyc.analysis.poly_core.closure import not_affine
@@ -16,8 +18,6 @@ from tinyc.analysis.poly_core.hints import BarrierHint, bank_hints, barrier_hint
 from tinyc.analysis.poly_core.loops import common_loops
 from tinyc.analysis.poly_core.tails import ShapeSet, Tail, tails_of
 from tinyc.analysis.poly_core.tile import reduce_axes
-from tinyc.analysis.poly_edge import PolyEdge, edges_of
-from tinyc.analysis.poly_view import PolyView
 from tinyc.target import SM80
 from tinyc.target.target import Target
 

@@ -8,11 +8,10 @@ where a tile of the consumer cannot hold its producer, or the ring does not fit.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tinyc.analysis import axis as axes
-from tinyc.analysis import extents
-from tinyc.analysis.axis import Axis
+from tinyc.analysis import axes, extents
+from tinyc.analysis.axes import Axis
 from tinyc.analysis.extents import Dim
-from tinyc.analysis.poly_block import PolyAccess, PolyBlock, PolyItem
+from tinyc.analysis.poly.block import PolyAccess, PolyBlock, PolyItem
 from tinyc.analysis.poly_core.compute_at import ComputeAt, can_compute_at, element_bytes, smallest_tile
 from tinyc.analysis.poly_core.order import order_at
 from tinyc.analysis.poly_core.tile import reduce_axes
@@ -55,6 +54,7 @@ def min_buffer_for_edge(
 
     Raises:
         ValueError: a size is no whole number from 1 to `MAX_SIZE`, or no axis has its name.
+        ExtentError: the product of the tensor's extents is too long an expression.
     """
     at = can_compute_at(producer, consumer, tile)
     if not isinstance(producer, PolyBlock):

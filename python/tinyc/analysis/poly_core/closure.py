@@ -6,7 +6,7 @@ index becomes. Specification 000 §1.6.
 
 from collections.abc import Mapping, Sequence
 
-from tinyc.analysis.poly_block import PolyAccess, PolyBlock, excess
+from tinyc.analysis.poly.block import PolyAccess, PolyBlock, excess
 from tinyc.analysis.poly_core.inlining import INLINE, MAX_ACCESSES, read_through
 
 

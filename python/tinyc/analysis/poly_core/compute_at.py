@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tinyc.analysis import extents
-from tinyc.analysis.extents import Dim
-from tinyc.analysis.poly_block import NonScopTensor, PolyAccess, PolyBlock, PolyItem
+from tinyc.analysis.extents import Dim, ExtentError
+from tinyc.analysis.poly.block import NonScopTensor, PolyAccess, PolyBlock, PolyItem
 from tinyc.analysis.poly_core.footprint import Footprint, beyond, footprints
 from tinyc.analysis.poly_core.order import Order, order_at
 from tinyc.analysis.poly_core.recompute import recompute_factor
@@ -102,7 +102,10 @@ def can_compute_at(producer: PolyItem, consumer: PolyItem, tile: Mapping[str, in
     order = order_at(producer, consumer, reads, sizes)
     if order.verdict != "ok":
         return _no(order.verdict, order.reason, order)
-    return _with_halo(producer, consumer, reads, tile_of(consumer, sizes))
+    try:
+        return _with_halo(producer, consumer, reads, tile_of(consumer, sizes))
+    except ExtentError as error:
+        return _no("unproved", f"how much of '{producer.name}' a tile of '{consumer.name}' reads: {error}")
 
 
 def smallest_tile(producer: PolyBlock, consumer: PolyBlock) -> dict[str, int]:

@@ -8,12 +8,11 @@ extents are taken to be 1 or more: of an empty tensor, nothing is read.
 
 from collections.abc import Collection, Sequence
 
-from tinyc.analysis import axis as axes
-from tinyc.analysis import extents
-from tinyc.analysis.axis import Axis, AxisExpr, Shape
+from tinyc.analysis import axes, extents
+from tinyc.analysis.axes import Axis, AxisExpr, Shape
 from tinyc.analysis.extents import Dim
 from tinyc.analysis.movement import Guard
-from tinyc.analysis.poly_block import PolyAccess, PolyBlock
+from tinyc.analysis.poly.block import PolyAccess, PolyBlock
 from tinyc.analysis.poly_core.loops import Loop, sinks
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tinyc.analysis.poly_block import PolyBlock
+from tinyc.analysis.isl.relation import Touch, relation_text
+from tinyc.analysis.poly.block import PolyBlock
+from tinyc.analysis.poly.edge import KINDS, PolyEdge
 from tinyc.analysis.poly_core.tile import kept_axes, reduce_axes, scan_axis
-from tinyc.analysis.poly_edge import KINDS, PolyEdge
-from tinyc.analysis.relation import Touch, relation_text
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from tinyc.analysis import extents
-from tinyc.analysis.axis import Shape
-from tinyc.analysis.axis.evaluation import evaluate
-from tinyc.analysis.poly_block import PolyAccess
+from tinyc.analysis.axes import Shape
+from tinyc.analysis.axes.evaluation import evaluate
+from tinyc.analysis.poly.block import PolyAccess
 from tinyc.analysis.poly_core.tile import Tile
 
 #: Instances that are enumerated.

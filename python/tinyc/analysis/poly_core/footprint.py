@@ -8,12 +8,11 @@ Recipe on polyhedral analysis, §3.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from tinyc.analysis import axis as axes
-from tinyc.analysis import extents
-from tinyc.analysis.axis import Shape
+from tinyc.analysis import axes, extents
+from tinyc.analysis.axes import Shape
 from tinyc.analysis.extents import Dim
 from tinyc.analysis.limits import TooHard
-from tinyc.analysis.poly_block import PolyAccess, PolyBlock
+from tinyc.analysis.poly.block import PolyAccess, PolyBlock
 from tinyc.analysis.poly_core.enumeration import elements_by_tile, widest
 from tinyc.analysis.poly_core.row import Row, core_width, row_of
 from tinyc.analysis.poly_core.tile import Tile, kept_axes, reduce_axes

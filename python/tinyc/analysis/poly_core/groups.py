@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
 
 from tinyc.analysis import extents
-from tinyc.analysis.poly_block import NonScopTensor, PolyBlock, PolyItem
+from tinyc.analysis.poly.block import NonScopTensor, PolyBlock, PolyItem
+from tinyc.analysis.poly.view import PolyView
 from tinyc.analysis.poly_core.buffer import shared_bytes_for_rings
 from tinyc.analysis.poly_core.compute_at import ComputeAt, can_compute_at, element_bytes
 from tinyc.analysis.poly_core.coverage import why_not_covered
 from tinyc.analysis.poly_core.held import held_elements
 from tinyc.analysis.poly_core.inlining import INLINE
 from tinyc.analysis.poly_core.loops import Loop, common_loops, have_single_step, sinks
-from tinyc.analysis.poly_view import PolyView
 from tinyc.target import SM80
 from tinyc.target.target import Target
 

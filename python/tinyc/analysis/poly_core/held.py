@@ -10,11 +10,10 @@ read is a box, no floor division is between, and no pad clips it.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tinyc.analysis import axis as axes
-from tinyc.analysis import extents
-from tinyc.analysis.axis import Axis, AxisExpr, FloorDiv, Index, Shape
+from tinyc.analysis import axes, extents
+from tinyc.analysis.axes import Axis, AxisExpr, FloorDiv, Index, Shape
 from tinyc.analysis.extents import Dim
-from tinyc.analysis.poly_block import PolyAccess, PolyBlock
+from tinyc.analysis.poly.block import PolyAccess, PolyBlock
 from tinyc.analysis.poly_core.loops import Loop, sinks
 
 #: Boxes that are kept apart for a block; where it is read at more places, all of it counts.

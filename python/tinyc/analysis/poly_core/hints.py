@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tinyc.analysis import axis as axes
-from tinyc.analysis.poly_block import PolyAccess, PolyBlock
+from tinyc.analysis import axes
+from tinyc.analysis.poly.block import PolyAccess, PolyBlock
 from tinyc.analysis.poly_core.banks import BankHint, bank_hint
 from tinyc.analysis.poly_core.buffer import MinBuffer
 from tinyc.analysis.poly_core.row import row_of

@@ -3,10 +3,10 @@
 Specification 000 §1.6.
 """
 
-from tinyc.analysis import axis as axes
-from tinyc.analysis.axis import AxisExpr, Shape
+from tinyc.analysis import axes
+from tinyc.analysis.axes import AxisExpr, Shape
 from tinyc.analysis.movement import Guard
-from tinyc.analysis.poly_block import PolyAccess, PolyBlock
+from tinyc.analysis.poly.block import PolyAccess, PolyBlock
 
 #: The kinds of blocks whose elements each reader may compute for itself.
 INLINE = ("ewise", "movement_affine")

@@ -8,9 +8,9 @@ is a loop of one step, in which all is computed; blocks share it where the tenso
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from tinyc.analysis import axis as axes
-from tinyc.analysis.axis import Axis, AxisExpr
-from tinyc.analysis.poly_block import PolyAccess, PolyBlock
+from tinyc.analysis import axes
+from tinyc.analysis.axes import Axis, AxisExpr
+from tinyc.analysis.poly.block import PolyAccess, PolyBlock
 from tinyc.analysis.poly_core.tile import kept_axes, scan_axis
 
 _Place = tuple[str, int]

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tinyc.analysis import axis as axes
-from tinyc.analysis.axis import Axis
+from tinyc.analysis import axes
+from tinyc.analysis.axes import Axis
 from tinyc.analysis.limits import TooHard
-from tinyc.analysis.poly_block import PolyAccess, PolyBlock
+from tinyc.analysis.poly.block import PolyAccess, PolyBlock
 from tinyc.analysis.poly_core.inlining import MAX_ACCESSES, reads_through
 from tinyc.analysis.poly_core.tile import Tile, reduce_axes, scan_axis, tile_of
 from tinyc.analysis.poly_core.witness import Witness

@@ -11,15 +11,14 @@ from typing import Any
 
 import islpy as isl
 
-from tinyc.analysis import axis as axes
-from tinyc.analysis import extents
+from tinyc.analysis import axes, extents
 from tinyc.analysis.extents import Dim, Extent
-from tinyc.analysis.poly_block import PolyAccess, PolyBlock
+from tinyc.analysis.isl.polyhedra import Polyhedra, bounded, dependence
+from tinyc.analysis.isl.statement import Statement, constants
+from tinyc.analysis.poly.block import PolyAccess, PolyBlock
 from tinyc.analysis.poly_core.tails import ShapeSet
 from tinyc.analysis.poly_core.tile import Tile, reduce_axes
 from tinyc.analysis.poly_core.witness import Witness
-from tinyc.analysis.polyhedra import Polyhedra, bounded, dependence
-from tinyc.analysis.statement import Statement, constants
 
 
 def _polyhedra(block: PolyBlock) -> Polyhedra:

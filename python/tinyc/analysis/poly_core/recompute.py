@@ -8,11 +8,10 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from tinyc.analysis import axis as axes
-from tinyc.analysis import extents
-from tinyc.analysis.axis import AxisExpr, Shape
+from tinyc.analysis import axes, extents
+from tinyc.analysis.axes import AxisExpr, Shape
 from tinyc.analysis.extents import Dim
-from tinyc.analysis.poly_block import PolyAccess, PolyBlock
+from tinyc.analysis.poly.block import PolyAccess, PolyBlock
 from tinyc.analysis.poly_core.enumeration import distinct, elements_by_tile
 from tinyc.analysis.poly_core.footprint import Footprint
 from tinyc.analysis.poly_core.row import Row, row_of

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tinyc.analysis import axis as axes
-from tinyc.analysis import extents
-from tinyc.analysis.axis import Axis, AxisExpr, Shape
-from tinyc.analysis.axis.evaluation import evaluate
+from tinyc.analysis import axes, extents
+from tinyc.analysis.axes import Axis, AxisExpr, Shape
+from tinyc.analysis.axes.evaluation import evaluate
 from tinyc.analysis.extents import Dim
 from tinyc.analysis.movement import Guard
-from tinyc.analysis.poly_block import PolyAccess
+from tinyc.analysis.poly.block import PolyAccess
 from tinyc.analysis.poly_core.tile import Tile
 
 #: Stands for a symbolic extent where the largest width over all sizes is asked for.

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from tinyc.analysis.extents import Dim, Extent
 from tinyc.analysis.extents import FloorDiv as Division
 from tinyc.analysis.limits import TooHard
-from tinyc.analysis.poly_block import PolyBlock
+from tinyc.analysis.poly.block import PolyBlock
 from tinyc.analysis.poly_core.tile import tile_of
 
 

@@ -7,9 +7,9 @@ inside of the tile, as does one whose size covers it. Specification 000 §1.6.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tinyc.analysis import axis as axes
-from tinyc.analysis.axis import Index, Shape
-from tinyc.analysis.poly_block import PolyBlock
+from tinyc.analysis import axes
+from tinyc.analysis.axes import Index, Shape
+from tinyc.analysis.poly.block import PolyBlock
 
 #: The largest size of a tile along an axis: sums and products of a few stay in 64 bits.
 MAX_SIZE = 2**31 - 1

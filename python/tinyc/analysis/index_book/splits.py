@@ -1,0 +1,242 @@
+"""How the dimensions of a function's values are split into axes, so that reshapes of symbolic sizes are affine.
+
+A reshape of `[B, S, H*D]` to `[B, S, H, D]` multiplies an axis by the symbol `D`: between dimensions it is not affine.
+With the dimension `H*D` split into the axes `H` and `D`, in row-major order, it is the identity. Dimensions that
+element-wise ops, permutes and the like put in the same place are one *class*, and are split alike; dimensions that an
+op reads in another way (a pad, a window, …) cannot be split and are *fixed*.
+
+In: a function in the Tiny layer. Out: `Splits`, with the reshapes that are not affine all the same, and why. Splits are
+found by matching factors, reshape after reshape; what a reshape splits is undone where an earlier one would not be
+affine any more, so that the order decides.
+"""
+
+import functools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from tinyc.analysis.axes import Shape
+from tinyc.analysis.extents import Dim, ExtentError
+from tinyc.analysis.factors import quotient
+from tinyc.analysis.limits import MAX_AXES
+from tinyc.analysis.movement import NotAffine, cut, groups, has_numeric_strides
+from tinyc.analysis.tiny_ops import is_elementwise, is_movement
+from tinyc.dialects.tiny.attributes import arguments, tensor_type
+
+
+@dataclass(frozen=True)
+class Splits:
+    """The axes of each dimension of the values that have a split one; `faults` says why reshapes are not affine."""
+
+    axes: Mapping[Any, tuple[Shape, ...]]
+    faults: Mapping[Any, str]
+
+    def of(self, value: Any) -> tuple[Shape, ...]:
+        """Return the axes of each dimension of `value`, outermost first."""
+        found = self.axes.get(value)
+        return tuple((size,) for size in tensor_type(value.type).shape) if found is None else found
+
+
+NO_SPLITS = Splits({}, {})
+
+
+def splits_of(function: Any) -> Splits:
+    """Return how the dimensions of a Tiny graph's values are split; nothing is, where all reshapes are affine as is."""
+    operations = [op.operation for op in function.regions[0].blocks[0].operations]
+    reshapes = [op for op in operations if op.name == "tiny.reshape"]
+    if all(_is_affine(op) for op in reshapes):
+        return NO_SPLITS
+    classes = _Classes()
+    for op in operations:
+        classes.join(op)
+    splitter = _Splitter(classes)
+    faults = {op.results[0]: reason for op in reshapes if (reason := splitter.add(op)) is not None}
+    found = ((value, splitter.split_axes(numbers)) for value, numbers in classes.of_values.items())
+    return Splits({value: axes for value, axes in found if axes is not None}, faults)
+
+
+def _is_affine(reshape: Any) -> bool:
+    return _fault(tensor_type(reshape.operands[0].type).shape, tensor_type(reshape.results[0].type).shape) is None
+
+
+@functools.lru_cache(maxsize=4096)
+def _fault(old: Shape, new: Shape) -> str | None:
+    """Return why a reshape is not affine, or None."""
+    try:
+        if 0 not in old and 0 not in new:
+            groups(old, new)
+    except (NotAffine, ExtentError) as error:
+        return str(error)
+    return None
+
+
+class _Classes:
+    """Dimensions by number: those of one class have one root, where the class's size and its fixer are noted."""
+
+    def __init__(self) -> None:
+        self.of_values: dict[Any, range] = {}
+        self._parents: list[int] = []
+        self.sizes: list[Dim] = []
+        self.fixed: dict[int, str] = {}
+
+    def numbers(self, value: Any) -> range:
+        """Return the numbers of the dimensions of `value`."""
+        found = self.of_values.get(value)
+        if found is None:
+            shape, start = tensor_type(value.type).shape, len(self._parents)
+            found = self.of_values[value] = range(start, start + len(shape))
+            self._parents += found
+            self.sizes += shape
+        return found
+
+    def root(self, number: int) -> int:
+        """Return the number that stands for the class of a dimension."""
+        while self._parents[number] != number:
+            self._parents[number] = number = self._parents[self._parents[number]]
+        return number
+
+    def join(self, op: Any) -> None:
+        """Put the dimensions that `op` reads as they are into one class with its result's, and fix the others."""
+        if not op.operands or not (is_movement(op) or is_elementwise(op) or op.name == "tiny.reduce"):
+            return
+        numbers = self.numbers(op.results[0])
+        if is_elementwise(op):
+            for operand in op.operands:
+                for number, result in zip(self.numbers(operand), numbers, strict=True):
+                    self._unite(number, result)
+            return
+        source = self.numbers(op.operands[0])
+        same = dict(_same_dimensions(op, [self.sizes[k] for k in source], [self.sizes[k] for k in numbers]))
+        for old, new in same.items():
+            self._unite(source[old], numbers[new])
+        if op.name not in ("tiny.reshape", "tiny.reduce", "tiny.expand"):
+            rest = [source[k] for k in range(len(source)) if k not in same]
+            rest += [numbers[k] for k in range(len(numbers)) if k not in same.values()]
+            self.fixed.update((self.root(number), op.name) for number in rest)
+
+    def _unite(self, left: int, right: int) -> None:
+        left, right = self.root(left), self.root(right)
+        if left == right:
+            return
+        self._parents[right] = left
+        if right in self.fixed:
+            self.fixed.setdefault(left, self.fixed.pop(right))
+
+
+def _same_dimensions(op: Any, operand: list[Dim], result: list[Dim]) -> Iterator[tuple[int, int]]:
+    """Yield (k, j) for each dimension k of the operand that a movement or a reduce reads along its dimension j only."""
+    kind, values = op.name.removeprefix("tiny."), arguments(op)
+    if kind == "permute":
+        yield from ((k, j) for j, k in enumerate(values["perm"]))
+    elif kind == "expand":
+        yield from ((k, j) for k, j in enumerate(values["broadcast_dimensions"]) if operand[k] == result[j])
+    elif kind == "pad":
+        yield from ((k, k) for k in range(len(operand)) if values["lo"][k] == values["hi"][k] == 0)
+    elif kind == "shrink":
+        taken = list(zip(values["lo"], values["hi"], values["step"], strict=True))
+        yield from ((k, k) for k, size in enumerate(operand) if taken[k] == (0, size, 1))
+    elif kind == "flip":
+        yield from ((k, k) for k in range(len(operand)) if k not in values["axes"])
+    elif kind == "pool":
+        yield from ((k, k) for k in range(len(operand) - len(values["kernel"])))
+    elif kind == "reduce":
+        yield from ((k, j) for j, k in enumerate(k for k in range(len(operand)) if k not in values["axes"]))
+    elif kind == "reshape" and 0 not in operand and 0 not in result:
+        parts = cut(tuple(operand), tuple(result))
+        pairs = [(old[0], new[0]) for old, new in parts if len(old) == len(new) == 1]
+        yield from (pair for pair in pairs if operand[pair[0]] == result[pair[1]])
+
+
+class _Reshape(NamedTuple):
+    """A reshape between the dimensions with these numbers."""
+
+    old: range
+    new: range
+
+
+class _Splitter:
+    """Splits classes, which go by their roots, until the reshapes that were added are affine."""
+
+    def __init__(self, classes: _Classes) -> None:
+        self._classes = classes
+        self._axes: dict[int, Shape] = {}  # a class that is not there is one axis
+        self._before: dict[int, Shape] = {}  # what the reshape that is being added has changed
+        self._affine: dict[int, list[_Reshape]] = {}  # the reshapes of a class
+
+    def split_axes(self, numbers: range) -> tuple[Shape, ...] | None:
+        """Return the axes of each of these dimensions, or None where each is one axis."""
+        if not any(self._classes.root(number) in self._axes for number in numbers):
+            return None
+        found = tuple(self._axes_of(number) for number in numbers)
+        return found if any(len(axes) > 1 for axes in found) else None
+
+    def add(self, op: Any) -> str | None:
+        """Make a reshape affine by splits that leave the earlier ones affine, or return why it is not."""
+        reshape = _Reshape(self._classes.numbers(op.operands[0]), self._classes.numbers(op.results[0]))
+        lists = [self._affine.setdefault(root, []) for root in self._roots(reshape)]
+        for each in lists:
+            each.append(reshape)
+        self._before = {}
+        pending = [reshape]
+        while pending:
+            each = pending.pop()
+            fault, touched = self._solve(each)
+            if fault is not None:
+                self._axes.update(self._before)
+                for found in lists:
+                    found.remove(reshape)
+                return fault if each is reshape else f"{fault}, as an earlier reshape has them"
+            pending += [other for root in touched for other in self._affine[root] if other is not each]
+        return None
+
+    def _solve(self, reshape: _Reshape) -> tuple[str | None, set[int]]:
+        """Split until `reshape` is affine; return why it cannot be, and the classes that were split."""
+        touched: set[int] = set()
+        while (fault := _fault(*self._sides(reshape))) is not None:
+            split = next(self._candidates(reshape), None)
+            if split is None:
+                return f"{fault}{self._fixers(reshape)}", touched
+            root, axes = split
+            self._before.setdefault(root, self._axes.get(root, (self._classes.sizes[root],)))
+            self._axes[root] = axes
+            touched.add(root)
+        return None, touched
+
+    def _roots(self, reshape: _Reshape) -> list[int]:
+        return list(dict.fromkeys(self._classes.root(number) for number in (*reshape.old, *reshape.new)))
+
+    def _axes_of(self, number: int) -> Shape:
+        return self._axes.get(self._classes.root(number), (self._classes.sizes[number],))
+
+    def _sides(self, reshape: _Reshape) -> tuple[Shape, Shape]:
+        old, new = (tuple(size for number in side for size in self._axes_of(number)) for side in reshape)
+        return old, new
+
+    def _candidates(self, reshape: _Reshape) -> Iterator[tuple[int, Shape]]:
+        """Yield (class, its axes) for each split of one axis that lets the ends of a part that is not affine match."""
+        old_shape, new_shape = self._sides(reshape)
+        old_places, new_places = (
+            [(number, k) for number in side for k in range(len(self._axes_of(number)))] for side in reshape
+        )
+        for old, new in cut(old_shape, new_shape):
+            if has_numeric_strides([old_shape[k] for k in old], [new_shape[k] for k in new]):
+                continue
+            for end in (0, -1) if old and new else ():
+                yield from self._split(old_places[old[end]], new_shape[new[end]], inner=end == -1)
+                yield from self._split(new_places[new[end]], old_shape[old[end]], inner=end == -1)
+
+    def _split(self, place: tuple[int, int], by: Dim, inner: bool) -> Iterator[tuple[int, Shape]]:
+        """Yield the split of an axis of a dimension in two, `by` being the inner or the outer one."""
+        number, position = place
+        root, axes = self._classes.root(number), self._axes_of(number)
+        if root in self._classes.fixed or len(axes) >= MAX_AXES:
+            return
+        rest = quotient(axes[position], by)
+        if rest not in (None, 1):
+            yield root, (*axes[:position], *((rest, by) if inner else (by, rest)), *axes[position + 1 :])
+
+    def _fixers(self, reshape: _Reshape) -> str:
+        """Return which ops keep the axes of a reshape from being split."""
+        fixed = (self._classes.fixed.get(root) for root in self._roots(reshape))
+        names = ", ".join(dict.fromkeys(f"'{name}'" for name in fixed if name))
+        return f"; they cannot be split, because {names} reads them as a whole" if names else ""

@@ -1,0 +1,11 @@
+"""Which pattern a `tiny.reduce` is of, and why it is of no other.
+
+In reading order:
+
+    rejection         why a reduce is not of a pattern
+    reduce            a `tiny.reduce` as the detections see it
+    contraction       matmul and convolution
+    scan              cumulative reductions
+    unwrapping, fold  windows that are laid over each other and summed
+    classification    the first pattern that a reduce is of
+"""

@@ -1,0 +1,47 @@
+"""What a `tiny.reduce` is: a contraction, a scan, a fold, or a plain reduction, with the reasons against the others."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tinyc.analysis.access import DimAxes
+from tinyc.analysis.patterns.contraction import Contraction, detect
+from tinyc.analysis.patterns.fold import Fold, detect_fold
+from tinyc.analysis.patterns.reduce import Reduce
+from tinyc.analysis.patterns.rejection import Rejected
+from tinyc.analysis.patterns.scan import Scan, detect_scan
+
+Pattern = Contraction | Scan | Fold
+
+_DETECTIONS: Mapping[str, Callable[[Any, DimAxes | None], Pattern | Rejected]] = {
+    "contraction": detect,
+    "scan": detect_scan,
+    "fold": detect_fold,
+}
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """A reduction by `op` over the axes `reduced` of its operand, and the first `pattern` that it is of, if any.
+
+    `rejected` has the patterns that were asked for before, each with the reason why the reduction is not of it.
+    """
+
+    op: str
+    reduced: tuple[int, ...]
+    pattern: Pattern | None
+    rejected: tuple[tuple[str, Rejected], ...]
+
+
+def pattern_of(reduce: Any, dims: DimAxes | None = None) -> Reduction:
+    """Return what a `tiny.reduce` is.
+
+    With `dims`, axes are those that the dimensions of the values are split into.
+    """
+    seen, rejected = Reduce.of(reduce, dims), []
+    for name, detection in _DETECTIONS.items():
+        found = detection(reduce, dims)
+        if not isinstance(found, Rejected):
+            return Reduction(seen.op, seen.reduced, found, tuple(rejected))
+        rejected.append((name, found))
+    return Reduction(seen.op, seen.reduced, None, tuple(rejected))

@@ -1,0 +1,70 @@
+"""The rows of an operand that add up several axes: the digits of one number, or the windows of a convolution."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from tinyc.analysis import axes
+from tinyc.analysis.access import Access
+from tinyc.analysis.axes import Axis, AxisExpr, Shape
+from tinyc.analysis.patterns.rejection import NoPattern, Reason
+
+
+@dataclass(frozen=True)
+class Window:
+    """Row `row` of the map of `operand` is ``stride * outer + dilation * kernel - pad``, with two axes."""
+
+    operand: str
+    row: int
+    outer: int
+    kernel: int
+    stride: int
+    dilation: int
+    pad: int
+
+
+def windows(name: str, access: Access, outer: Collection[int], k: Collection[int], domain: Shape) -> list[Window]:
+    """Return the windows of an operand: rows of an axis of its own (one of `outer`) and a summed one (of `k`).
+
+    Raises:
+        NoPattern: a row in which several axes reach the same elements is no window.
+    """
+    guarded = frozenset().union(*(axes.positions(guard.expression) for guard in access.guards))
+    found = []
+    for number, row in enumerate(access.map):
+        if len(row.terms) < 2 or (not axes.positions(row) & guarded and _is_mixed_radix(row, domain, gapless=True)):
+            continue
+        window = _window(name, number, row, outer, k)
+        if window is not None:
+            found.append(window)
+        elif not _is_mixed_radix(row, domain, gapless=False):
+            message = f"the index {row} is neither a window nor digits of one axis"
+            raise NoPattern(Reason.OVERLAPPING_ROW, message, tuple(sorted(axes.positions(row))), ((name, number),))
+    return found
+
+
+def _is_mixed_radix(row: AxisExpr, domain: Shape, gapless: bool) -> bool:
+    """Say whether the axes are the digits of a mixed-radix number: each steps over what the finer ones reach.
+
+    `gapless` numbers are those that have every value in a range.
+    """
+    reach = 1  # how many values the finer digits have between their least and greatest, both included
+    for atom, coefficient in sorted(row.terms, key=lambda term: term[1]):
+        if not isinstance(atom, Axis) or coefficient < reach or (gapless and coefficient != reach):
+            return False
+        extent = domain[atom.position]
+        reach = reach + coefficient * (extent - 1) if isinstance(extent, int) else _BEYOND
+    return True
+
+
+#: More than any coefficient: nothing is coarser than a symbolic digit.
+_BEYOND = 2**64
+
+
+def _window(name: str, number: int, row: AxisExpr, outer: Collection[int], k: Collection[int]) -> Window | None:
+    if len(row.terms) != 2 or not isinstance(row.constant, int):
+        return None
+    terms = {atom.position: coefficient for atom, coefficient in row.terms if isinstance(atom, Axis)}
+    own, summed = [position for position in terms if position in outer], [p for p in terms if p in k]
+    if len(own) != 1 or len(summed) != 1:
+        return None
+    return Window(name, number, own[0], summed[0], terms[own[0]], terms[summed[0]], -row.constant)

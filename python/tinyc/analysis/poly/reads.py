@@ -1,0 +1,78 @@
+"""What the outputs of a Tiny function need, and how each of those values reads tensors.
+
+The first half of the Poly-View, over IR: which values are items of the view, the accesses that the movements below
+compose to, between the axes that `index_book.splits` gives the values, and where reading stops at a movement.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from tinyc.analysis.access import Access, DimAxes, NonScop, shape_of, trace, trace_affine
+from tinyc.analysis.axes import Shape
+from tinyc.analysis.index_book.splits import splits_of
+from tinyc.analysis.patterns.classification import Reduction, pattern_of
+from tinyc.analysis.patterns.contraction import Contraction
+from tinyc.analysis.tiny_ops import data_dependence, is_data_dependent, is_movement, producer_of
+
+
+@dataclass(frozen=True)
+class Reads:
+    """The accesses by which an op reads tensors; those of a contraction are its operands'.
+
+    `reduction` is what a `tiny.reduce` is. `reason` is why there are no accesses: the op is no quasi-affine statement,
+    and needs its `operands` as wholes.
+    """
+
+    accesses: tuple[Access, ...] = ()
+    reduction: Reduction | None = None
+    reason: str | None = None
+    operands: tuple[Any, ...] = ()
+
+
+class Needed:
+    """The values that an output needs as tensors, arguments excepted: `reads` has them in program order."""
+
+    def __init__(self, function: Any) -> None:
+        splits = splits_of(function)
+        #: The axes of the dimensions, or None where no dimension is split.
+        self.dims: DimAxes | None = splits.of if splits.axes else None
+        #: Why a movement's result, which could be read through by itself, is a tensor: what reads it stops there.
+        self.cuts: dict[Any, NonScop] = {}
+        block = function.regions[0].blocks[0]
+        #: What the function returns.
+        self.outputs = tuple(v for op in block.operations if op.operation.name == "func.return" for v in op.operands)
+        position = {op.operation: number for number, op in enumerate(block.operations)}
+        pending = [*self.outputs]
+        found: dict[Any, Reads] = {}
+        while pending:
+            value = pending.pop()
+            producer = producer_of(value)
+            if value not in found and producer is not None:
+                found[value] = self._reads(producer)
+                pending += [*found[value].operands, *(access.source for access in found[value].accesses)]
+        order = sorted(found, key=lambda value: (position[value.owner.operation], value.result_number))
+        self.reads = {value: found[value] for value in order}
+
+    def shape(self, value: Any) -> Shape:
+        """Return the sizes of the axes of a value."""
+        return shape_of(value, self.dims)
+
+    def _reads(self, op: Any) -> Reads:
+        if is_data_dependent(op):
+            return Reads(reason=data_dependence(op), operands=tuple(op.operands))
+        if is_movement(op):
+            access = trace(op.results[0], self.dims)
+            if isinstance(access, NonScop) and access.op == op:
+                return Reads(reason=access.reason, operands=(op.operands[0],))
+            return Reads((self._access(op.results[0]),))
+        found = pattern_of(op, self.dims) if op.name == "tiny.reduce" else None
+        if found is not None and isinstance(found.pattern, Contraction):
+            return Reads((found.pattern.lhs, found.pattern.rhs), found)
+        return Reads(tuple(self._access(operand) for operand in op.operands), found)
+
+    def _access(self, value: Any) -> Access:
+        access = trace(value, self.dims)
+        if isinstance(access, Access):
+            return access
+        self.cuts[access.op.results[0]] = access
+        return trace_affine(value, self.dims)

@@ -1,0 +1,155 @@
+"""The Poly-View: the compute ops of a Tiny function as statements with domains, accesses and dependences.
+
+In: a function in the Tiny layer. Out: a `PolyView`. A block is one compute op that an output needs, the movements that
+it reads through composed away; a product and the sum over it are one block where they are a contraction. A chain of
+movements too long for one access is cut: the value where it is cut is `materialized`, a block of its own. What is not
+quasi-affine, or too complicated even so, is no block: its value is a tensor like an argument, with the reason.
+Specification 000 §1.4, §3; 002 §3.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from tinyc.analysis import axes
+from tinyc.analysis.access import Access
+from tinyc.analysis.axes import Shape
+from tinyc.analysis.graphs import value_names
+from tinyc.analysis.index_book.book import AxisVar
+from tinyc.analysis.isl.statement import Statement, constants, identifier
+from tinyc.analysis.patterns.classification import Reduction
+from tinyc.analysis.patterns.contraction import Contraction
+from tinyc.analysis.patterns.contraction.facts import contraction_facts
+from tinyc.analysis.patterns.fold import Fold
+from tinyc.analysis.patterns.scan import Scan
+from tinyc.analysis.poly.block import NonScopTensor, PolyAccess, PolyBlock, PolyItem, excess, with_producers
+from tinyc.analysis.poly.edge import PolyEdge, edges_of
+from tinyc.analysis.poly.reads import Needed
+from tinyc.analysis.tiny_ops import is_movement
+from tinyc.dialects.tiny.attributes import tensor_type
+
+
+@dataclass(frozen=True)
+class PolyView:
+    """Blocks and Non-SCoP tensors in program order, and the edges between blocks.
+
+    `outputs` are the tensors that the function returns, in that order; an argument may be one, and one may come twice.
+    `elements` has the element types of the tensors that no block makes: arguments, and what is not quasi-affine.
+    """
+
+    function: str
+    items: tuple[PolyItem, ...]
+    edges: tuple[PolyEdge, ...]
+    outputs: tuple[str, ...]
+    elements: Mapping[str, str]
+
+    @property
+    def blocks(self) -> tuple[PolyBlock, ...]:
+        """The blocks."""
+        return tuple(item for item in self.items if isinstance(item, PolyBlock))
+
+
+def poly_view(function: Any, names: Sequence[str] | None = None, buffers: Mapping[str, str] | None = None) -> PolyView:
+    """Return the Poly-View of a function that is a Tiny graph.
+
+    `names` are the names of the items, where they are not to come from the values' names; `buffers` says in which
+    memory a block's tensor lies, by its name, where it shares that with others.
+
+    Raises:
+        TinycError: a value is not a Tiny tensor.
+    """
+    needed = Needed(function)
+    tensors = _tensor_names(function, needed, names)
+    computed = (_item(value, needed, tensors) for value in needed.reads)
+    items = with_producers(_placed(item, buffers) if buffers else item for item in computed)
+    blocks = [item for item in items if isinstance(item, PolyBlock)]
+    outputs = tuple(tensors[value] for value in needed.outputs)
+    made = {block.name for block in blocks}
+    elements = {name: tensor_type(value.type).element for value, name in tensors.items() if name not in made}
+    return PolyView(function.operation.attributes["sym_name"].value, items, edges_of(blocks), outputs, elements)
+
+
+def values_of(function: Any) -> dict[str, Any]:
+    """Return the values that the items of a function's Poly-View stand for, by the items' names."""
+    needed = Needed(function)
+    names = _tensor_names(function, needed, None)
+    return {names[value]: value for value in needed.reads}
+
+
+def _placed(item: PolyItem, buffers: Mapping[str, str]) -> PolyItem:
+    return replace(item, buffer=buffers.get(item.name)) if isinstance(item, PolyBlock) else item
+
+
+def _tensor_names(function: Any, needed: Needed, names: Sequence[str] | None) -> dict[Any, str]:
+    """Return the name of each tensor of the view: the value's name as an isl identifier, or the one given."""
+    of = value_names(function)
+    tensors: dict[Any, str] = {}
+    taken: set[str] = set()
+    for value in (*function.regions[0].blocks[0].arguments, *needed.reads):
+        tensors[value] = identifier(of[value], taken)
+        taken.add(tensors[value])
+    return {**tensors, **dict(zip(needed.reads, names, strict=True))} if names else tensors
+
+
+def _item(value: Any, needed: Needed, tensors: Mapping[Any, str]) -> PolyItem:
+    """Return the item that computes a value."""
+    op, name, reads = value.owner.operation, tensors[value], needed.reads[value]
+    if reads.reason is not None:
+        return NonScopTensor(name, reads.reason, _distinct(tensors[operand] for operand in reads.operands))
+    domain = needed.shape(value)
+    if reads.reduction is not None:
+        block = _reduction(value, reads.reduction, needed, tensors)
+    elif is_movement(op):
+        why: dict[str, Any] = {"materialized": needed.cuts[value].about(name)} if value in needed.cuts else {}
+        block = _block("movement_affine", value, domain, reads.accesses, tensors, **why)
+    else:
+        kind = op.name.removeprefix("tiny.")
+        block = _block("ewise", value, domain, reads.accesses, tensors, op=kind)
+    reason = next(filter(None, (excess(each, block.statement.shape) for each in block.accesses)), None)
+    if reason is not None:
+        return NonScopTensor(name, reason, _distinct(access.tensor for access in block.accesses))
+    return block
+
+
+def _distinct(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(names))
+
+
+def _reduction(value: Any, reduction: Reduction, needed: Needed, tensors: Mapping[Any, str]) -> PolyBlock:
+    """Return the block of a `tiny.reduce`: of a contraction, of a scan, or of neither."""
+    domain, accesses = needed.shape(value.owner.operation.operands[0]), needed.reads[value].accesses
+    pattern, reduced = reduction.pattern, reduction.reduced
+    if isinstance(pattern, Contraction):
+        block = _block("contraction_pattern", value, domain, accesses, tensors, reduced)
+        facts = contraction_facts(pattern, block.statement.axes)
+        return replace(block, attributes={**facts, **block.attributes})
+    is_scan = isinstance(pattern, Scan)
+    block = _block("scan" if is_scan else "reduce", value, domain, accesses, tensors, reduced, op=reduction.op)
+    names = block.statement.axes
+    facts: dict[str, Any] = {"rejected": {name: str(why.named(names)) for name, why in reduction.rejected}}
+    if is_scan:
+        facts |= {"axis": pattern.axis, "reverse": pattern.reverse, "exclusive": pattern.exclusive}
+    else:
+        facts |= {"reduce_idx": [names[position] for position in reduced]}
+    if isinstance(pattern, Fold):
+        facts |= {"fold": [asdict(each) for each in pattern.axes]}
+    return replace(block, attributes={**facts, **block.attributes})
+
+
+def _block(
+    kind: str,
+    value: Any,
+    domain: Shape,
+    accesses: Sequence[Access],
+    tensors: Mapping[Any, str],
+    reduced: Sequence[int] = (),
+    **attributes: Any,
+) -> PolyBlock:
+    """Return a block over `domain` that writes the element of `value` at all axes but the `reduced` ones."""
+    rows = [row for access in accesses for row in access.expressions]
+    sizes = [guard.size for access in accesses for guard in access.guards]
+    labels = [AxisVar(size, "iter").label for size in domain]
+    statement = Statement.over(tensors[value], domain, labels, [*constants(rows), *sizes])
+    write = tuple(axes.axis(position, domain) for position in range(len(domain)) if position not in reduced)
+    reads = tuple(PolyAccess(tensors[access.source], access.map, access.guards) for access in accesses)
+    return PolyBlock(kind, statement, write, reads, tensor_type(value.type).element, attributes)
