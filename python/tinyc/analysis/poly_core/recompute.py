@@ -53,11 +53,20 @@ class _Part:
 
     def factor(self) -> float | None:
         """Return how often the tiles read an element along the rows, or a bound of that, or None."""
+        if self._is_as_it_is():
+            return 1.0
         elements, count = extents.product(self.tensor), self.count()
         if count is not None and isinstance(elements, int):
             return count / elements
         bounds = (self._bound_by_row(), self._bound_by_instances(), self._bound_by_tiles())
         return min((bound for bound in bounds if bound is not None), default=None)
+
+    def _is_as_it_is(self) -> bool:
+        """Say whether every instance reads, along the one row, the element that has its own index: most do."""
+        if len(self.reads) > 1 or len(self.tensor) != 1 or self.reads[0].guards:
+            return False
+        position = axes.plain_axis(self.reads[0].index[0])
+        return position is not None and self.positions == {position} and self.shape[position] == self.tensor[0]
 
     def count(self) -> int | None:
         """Return how many elements the tiles read, with repetition, or None where that is not known."""
