@@ -63,10 +63,9 @@ class _Part:
 
     def _is_as_it_is(self) -> bool:
         """Say whether every instance reads, along the one row, the element that has its own index: most do."""
-        if len(self.reads) > 1 or len(self.tensor) != 1 or self.reads[0].guards:
-            return False
-        position = axes.plain_axis(self.reads[0].index[0])
-        return position is not None and self.positions == {position} and self.shape[position] == self.tensor[0]
+        plain = {axes.plain_axis(row) for read in self.reads for row in read.index}
+        extents_read = tuple(self.shape[position] for position in self.positions)
+        return plain == self.positions and extents_read == self.tensor and not any(read.guards for read in self.reads)
 
     def count(self) -> int | None:
         """Return how many elements the tiles read, with repetition, or None where that is not known."""
