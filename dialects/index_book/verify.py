@@ -49,13 +49,8 @@ def _entry(op: Any) -> Entry | NonScopEntry:
 
 def verify(module: Any) -> bool:
     """Compare every table with the recomputed one; report each difference at its entry, and whether there was none."""
-    legal = True
     known = {function.operation.attributes["sym_name"].value: function for function in functions(module)}
-    for table in tables(module):
-        for location, message in _differences(table, known):
-            location.emit_error(message)
-            legal = False
-    return legal
+    return side_table.verify_tables(tables(module), lambda table: _differences(table, known))
 
 
 def _differences(table: Any, known: Mapping[str, Any]) -> Iterator[tuple[Any, str]]:

@@ -89,13 +89,11 @@ def _check_view(op: Any) -> None:
 
 def verify(module: Any) -> bool:
     """Compare every view with the recomputed one; report each difference at its op, and whether there was none."""
-    legal = True
     known = {function.operation.attributes["sym_name"].value: function for function in functions(module)}
-    for view in views(module):
-        for location, message in _differences(view, known):
-            location.emit_error(f"{message}; run --tiny-to-poly again, or erase the view")
-            legal = False
-    return legal
+    remedy = "run --tiny-to-poly again, or erase the view"
+    return side_table.verify_tables(
+        views(module), lambda view: ((at, f"{message}; {remedy}") for at, message in _differences(view, known))
+    )
 
 
 def _differences(view: Any, known: dict[str, Any]) -> Iterator[tuple[Any, str]]:

@@ -4,7 +4,7 @@ The table of a function is the op of its layer (`index_book.table`, `poly.view`)
 findings in its body. Here is what such tables have in common: how they are found, written, and checked by themselves.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from tinyc.diagnostics import TinycError
@@ -44,6 +44,16 @@ def check_table(op: Any, rows: Sequence[str]) -> None:
         if each.operation.name not in rows:
             known = f"{', '.join(rows[:-1])} and {rows[-1]}"
             raise TinycError("InvalidAttribute", f"may hold {known} only, not {each.operation.name}")
+
+
+def verify_tables(tables: Iterable[Any], differences: Callable[[Any], Iterable[tuple[Any, str]]]) -> bool:
+    """Report each (location, message) in which a table differs from what it is about, and whether there was none."""
+    legal = True
+    for table in tables:
+        for location, message in differences(table):
+            location.emit_error(message)
+            legal = False
+    return legal
 
 
 def number_attribute(value: bool | int | float) -> Any:

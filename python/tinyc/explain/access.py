@@ -5,14 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from tinyc.analysis import axes
-from tinyc.analysis.access import is_movement
 from tinyc.analysis.index_book.book import Entry, NonScopEntry
 from tinyc.analysis.movement import Guard, Index
 from tinyc.analysis.poly.block import PolyBlock
+from tinyc.analysis.tiny_ops import is_movement, producer_of
 from tinyc.explain.memory import buffer_read
-from tinyc.explain.subject import Line, Subject, producer_of, short
-
-Chain = Iterator[Line]
+from tinyc.explain.subject import Line, Subject, short
 
 
 def access_lines(subject: Subject, name: str) -> Iterator[Line]:

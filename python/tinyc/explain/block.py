@@ -10,8 +10,9 @@ from tinyc.analysis.patterns.contraction import Contraction
 from tinyc.analysis.patterns.fold import Fold, FoldAxis
 from tinyc.analysis.patterns.scan import Scan
 from tinyc.analysis.poly.block import NonScopTensor, PolyAccess, PolyBlock, PolyItem
+from tinyc.analysis.tiny_ops import producer_of
 from tinyc.explain.memory import buffer_read
-from tinyc.explain.subject import Line, Subject, bounds, element, kind_of, parameters, producer_of, short
+from tinyc.explain.subject import Line, Subject, bounds, element, kind_of, parameters, short
 
 #: The parts that axes play in a contraction, as a person says them.
 _ROLES = {"batch_idx": "batch", "lhs_idx": "m", "rhs_idx": "n", "reduce_idx": "k"}

@@ -7,8 +7,8 @@ from typing import Any
 
 from tinyc.analysis.access import NonScop, trace
 from tinyc.analysis.index_book.book import NonScopEntry
-from tinyc.analysis.tiny_ops import is_movement
-from tinyc.explain.subject import Subject, producer_of
+from tinyc.analysis.tiny_ops import is_movement, producer_of
+from tinyc.explain.subject import Subject
 
 
 def buffer_read(subject: Subject, value: Any, operand: str) -> str | None:

@@ -12,6 +12,7 @@ from tinyc.analysis.index_book.splits import splits_of
 from tinyc.analysis.isl.statement import Statement
 from tinyc.analysis.poly.block import NonScopTensor, PolyAccess, PolyBlock
 from tinyc.analysis.poly.view import PolyView, poly_view, values_of
+from tinyc.analysis.tiny_ops import producer_of
 from tinyc.diagnostics import TinycError, Where, suggest
 from tinyc.dialects.tiny.attributes import arguments, tensor_type
 from tinyc.text import where
@@ -161,11 +162,6 @@ def _where(value: Any) -> Where:
 
 def _unknown(what: str, name: str, known: Iterable[str]) -> NoReturn:
     raise TinycError("UnknownName", f"there is no {what} {name!r}{suggest(name, known)}")
-
-
-def producer_of(value: Any) -> Any | None:
-    """Return the operation that defines a value, or None for an argument."""
-    return getattr(value.owner, "operation", None)
 
 
 def short(op: Any) -> str:

@@ -13,7 +13,7 @@ from tinyc.analysis.patterns.scan import Scan, detect_scan
 
 Pattern = Contraction | Scan | Fold
 
-_DETECTIONS: Mapping[str, Callable[[Any, DimAxes | None], Pattern | Rejected]] = {
+_DETECTIONS: Mapping[str, Callable[[Any], Pattern | Rejected]] = {
     "contraction": detect,
     "scan": detect_scan,
     "fold": detect_fold,
@@ -40,7 +40,7 @@ def pattern_of(reduce: Any, dims: DimAxes | None = None) -> Reduction:
     """
     seen, rejected = Reduce.of(reduce, dims), []
     for name, detection in _DETECTIONS.items():
-        found = detection(reduce, dims)
+        found = detection(seen)
         if not isinstance(found, Rejected):
             return Reduction(seen.op, seen.reduced, found, tuple(rejected))
         rejected.append((name, found))

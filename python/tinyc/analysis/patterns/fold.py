@@ -47,7 +47,7 @@ def detect_fold(reduce: Any, dims: DimAxes | None = None) -> Fold | Rejected:
 
 def _fold(reduce: Reduce) -> Fold:
     reduce.require_sum()
-    access, domain = reduce.access(), reduce.domain
+    access, domain = reduce.access, reduce.domain
     for guard in access.guards:
         if guard.value != 0:
             where = tuple(sorted(axes.positions(guard.expression)))

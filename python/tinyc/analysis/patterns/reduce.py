@@ -64,8 +64,9 @@ class Reduce:
             index[old] = axes.axis(new, self.result)
         return tuple(index)
 
+    @functools.cached_property
     def access(self) -> Access:
-        """Return how the operand reads the value below its movements."""
+        """How the operand reads the value below its movements."""
         return trace_affine(self.operand, self.dims)
 
     def require_sum(self) -> None:
@@ -77,9 +78,9 @@ class Reduce:
 def attempt(detection: Callable[[Reduce], _Pattern], reduce: Any, dims: DimAxes | None = None) -> _Pattern | Rejected:
     """Return what a detection makes of a `tiny.reduce`, or the reason why that is not of the pattern.
 
-    With `dims`, axes are those that the dimensions of the values are split into.
+    With `dims`, axes are those that the dimensions of the values are split into. A `Reduce` may stand for the op.
     """
     try:
-        return detection(Reduce.of(reduce, dims))
+        return detection(reduce if isinstance(reduce, Reduce) else Reduce.of(reduce, dims))
     except NoPattern as error:
         return error.rejected

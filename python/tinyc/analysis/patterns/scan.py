@@ -49,7 +49,7 @@ def detect_scan(reduce: Any, dims: DimAxes | None = None) -> Scan | Rejected:
 
 
 def _scan(reduce: Reduce) -> Scan:
-    access, domain = reduce.access(), reduce.domain
+    access, domain = reduce.access, reduce.domain
     summed = [position for position in reduce.reduced if domain[position] != 1]
     if len(summed) != 1:
         raise NoPattern(Reason.SUMMED_AXES, f"{len(summed)} axes are reduced, not one", tuple(summed))

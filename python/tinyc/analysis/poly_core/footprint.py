@@ -5,7 +5,7 @@ are enumerated where the instances are few; isl answers for the rest, and where 
 Recipe on polyhedral analysis, §3.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from tinyc.analysis import axes, extents
@@ -131,7 +131,7 @@ def _width(consumer: PolyBlock, reads: Sequence[PolyAccess], tile: Tile, row: in
         TooHard: isl does not get to an answer.
     """
     block, part = along(consumer, reads, tile, row)
-    found = elements_by_tile(block.accesses, _connected(reads, row), block.statement.shape, part)
+    found = elements_by_tile(block.accesses, _tied(reads, row), block.statement.shape, part)
     if found is not None:
         tiles, (values,) = found
         return widest(tiles, values)
@@ -142,7 +142,7 @@ def _width(consumer: PolyBlock, reads: Sequence[PolyAccess], tile: Tile, row: in
 
 def along(consumer: PolyBlock, reads: Sequence[PolyAccess], tile: Tile, row: int) -> tuple[PolyBlock, Tile]:
     """Return a block that has the one row of `reads`, over the axes that matter to it, and the part of the tile."""
-    moving = _connected(reads, row)
+    moving = _tied(reads, row)
     slim = (
         replace(
             read,
@@ -156,12 +156,19 @@ def along(consumer: PolyBlock, reads: Sequence[PolyAccess], tile: Tile, row: int
     return replace(consumer, statement=statement, accesses=tuple(slim)), replace(tile, cut=tile.cut & moving)
 
 
-def _connected(reads: Sequence[PolyAccess], row: int) -> frozenset[int]:
+def _tied(reads: Sequence[PolyAccess], row: int) -> frozenset[int]:
     """Return the axes that move a row, and those that guards tie to them: what others do does not matter to it."""
-    found = frozenset().union(*(axes.positions(read.index[row]) for read in reads))
-    bounds = [axes.positions(guard.expression) for read in reads for guard in read.guards]
-    while any(found & bound and not bound <= found for bound in bounds):
-        found = found.union(*(bound for bound in bounds if bound & found))
+    moving = frozenset().union(*(axes.positions(read.index[row]) for read in reads))
+    bounds = (axes.positions(guard.expression) for read in reads for guard in read.guards)
+    return next((each for each in connected((moving, *bounds)) if each & moving), moving)
+
+
+def connected(sets: Iterable[frozenset[int]]) -> list[frozenset[int]]:
+    """Return the unions of the sets that overlap."""
+    found: list[frozenset[int]] = []
+    for each in filter(None, sets):
+        joined = each.union(*(other for other in found if other & each))
+        found = [*(other for other in found if not other & each), joined]
     return found
 
 

@@ -5,7 +5,7 @@ A part of one row that takes every step in each tile is a closed form, a small o
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tinyc.analysis import axes, extents
@@ -13,7 +13,7 @@ from tinyc.analysis.axes import AxisExpr, Shape
 from tinyc.analysis.extents import Dim
 from tinyc.analysis.poly.block import PolyAccess, PolyBlock
 from tinyc.analysis.poly_core.enumeration import distinct, elements_by_tile
-from tinyc.analysis.poly_core.footprint import Footprint
+from tinyc.analysis.poly_core.footprint import Footprint, connected
 from tinyc.analysis.poly_core.row import Row, row_of
 from tinyc.analysis.poly_core.tile import Tile
 
@@ -119,7 +119,7 @@ def _parts(reads: Sequence[PolyAccess], tensor: Shape, shape: Shape, tile: Tile)
     it otherwise.
     """
     expressions = [row for read in reads for row in (*read.index, *(guard.expression for guard in read.guards))]
-    apart = _connected([*map(axes.positions, expressions), *(frozenset({position}) for position in tile.cut)])
+    apart = connected([*map(axes.positions, expressions), *(frozenset({position}) for position in tile.cut)])
     parts = {positions: _part((positions,), reads, tensor, shape, tile) for positions in (frozenset(), *apart)}
     differing = [positions for positions, part in parts.items() if len(part.reads) > 1]
     if len(differing) > 1:
@@ -127,15 +127,6 @@ def _parts(reads: Sequence[PolyAccess], tensor: Shape, shape: Shape, tile: Tile)
         if together.count() is not None:
             return [together, *(part for positions, part in parts.items() if positions not in differing)]
     return list(parts.values())
-
-
-def _connected(sets: Iterable[frozenset[int]]) -> list[frozenset[int]]:
-    """Return the unions of the sets that overlap."""
-    found: list[frozenset[int]] = []
-    for each in filter(None, sets):
-        joined = each.union(*(other for other in found if other & each))
-        found = [*(other for other in found if not other & each), joined]
-    return found
 
 
 def _part(
