@@ -16,7 +16,6 @@ from tinyc.target import SM80
 
 #: The size of the tile where none is given, along each axis that the target writes.
 _TILE = 16
-#: The largest size of a tile: what is read of it can be counted in 64 bits.
 
 
 def edge_lines(subject: Subject, source: str, target: str, tile: Mapping[str, int] | None = None) -> Iterator[Line]:
