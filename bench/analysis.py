@@ -18,13 +18,14 @@ from analysis_graphs import movements, transformer  # pyright: ignore[reportMiss
 from figures import Figures, machine, show  # pyright: ignore[reportMissingImports]
 from timing import least_seconds, seconds  # pyright: ignore[reportMissingImports]
 
-from tinyc.analysis import axes
 from tinyc.analysis.graphs import main_function
 from tinyc.analysis.index_book.book import index_book
 from tinyc.analysis.patterns.classification import pattern_of
 from tinyc.analysis.poly.edge import PolyEdge
 from tinyc.analysis.poly.view import poly_view
 from tinyc.analysis.poly_core import can_compute_at
+from tinyc.dialects.tiny.ops import ReduceOp
+from tinyc.expr import axes
 from tinyc.importers import tiny_json
 
 SMALL, LARGE = 1_000, 10_000
@@ -54,8 +55,8 @@ def detections() -> list[float]:
     """Return the milliseconds that finding the pattern takes for each reduction of a transformer layer."""
     module = tiny_json.load(json.dumps(transformer(1)))
     with module.context:
-        ops = (op.operation for op in main_function(module).regions[0].blocks[0].operations)
-        reductions = [op for op in ops if op.name == "tiny.reduce"]
+        ops = main_function(module).regions[0].blocks[0].operations
+        reductions = [op for op in ops if isinstance(op, ReduceOp)]
         return sorted(least_milliseconds(lambda op=op: pattern_of(op)) for op in reductions)
 
 

@@ -16,9 +16,9 @@ from figures import Figures, machine, show  # pyright: ignore[reportMissingImpor
 from timing import least_seconds, seconds  # pyright: ignore[reportMissingImports]
 
 import tinyc
-from tinyc.model import program_of
+from tinyc.driver.lowering import Lowering
+from tinyc.driver.sources import read_program
 from tinyc.runtime import assembler
-from tinyc.walk import Walk
 
 PACKAGES = ("numba-cuda-mlir",)
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -37,9 +37,9 @@ def seconds_to_ptx(source: Any, arch: str) -> float:
 def seconds_by_layer(source: Any, arch: str) -> dict[str, float]:
     """Return the time that each layer on the way to PTX takes, made from the one before it."""
     start = time.perf_counter()
-    walk = Walk(program_of(source), "cuda", {"arch": arch})
+    lowering = Lowering(read_program(source), "cuda", {"arch": arch})
     by_layer = {"tiny": time.perf_counter() - start}
-    return by_layer | {layer: seconds(functools.partial(walk.module, layer)) for layer in WAY}
+    return by_layer | {layer: seconds(functools.partial(lowering.module, layer)) for layer in WAY}
 
 
 def network(regions: int) -> dict[str, list[Node]]:

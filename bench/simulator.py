@@ -3,7 +3,7 @@
     .venv/bin/python bench/simulator.py       # bench/results/simulator.txt is what it prints
 
 The first table has what was measured and the bound that it is meant to keep; times are the least of several launches,
-and what the checks cost is measured side by side. The second has every case of the corpus (test/simulator/cases.py):
+and what the checks cost is measured side by side. The second has every case of the corpus (test/ptxsim_cases/cases.py):
 launches of kernels that nvcc, Triton and LLVM compiled, most of them tiny. Loading a module is not counted: the time
 that it takes has its own column.
 """
@@ -18,15 +18,15 @@ from pathlib import Path
 from figures import Figures, machine, show  # pyright: ignore[reportMissingImports]
 from rich.table import Table
 
-from tinyc import simulator
-from tinyc.simulator import CHECKS, Module, Report
+import ptxsim
+from ptxsim import CHECKS, Module, Report
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "test" / "simulator"))
+sys.path.insert(0, str(Path(__file__).parent.parent / "test"))
 
-from case import Case  # pyright: ignore[reportMissingImports]
-from case_launch import launch  # pyright: ignore[reportMissingImports]
-from cases import CASES  # pyright: ignore[reportMissingImports]
-from mixed_cases import mixed_case  # pyright: ignore[reportMissingImports]
+from ptxsim_cases.case import Case  # pyright: ignore[reportMissingImports]
+from ptxsim_cases.case_launch import launch  # pyright: ignore[reportMissingImports]
+from ptxsim_cases.cases import CASES  # pyright: ignore[reportMissingImports]
+from ptxsim_cases.mixed_cases import mixed_case  # pyright: ignore[reportMissingImports]
 
 PACKAGES = ("llvmlite", "numpy")
 #: The mixed kernel as it is measured: CTAs of 8 warps each, and rounds of its loop.
@@ -60,8 +60,8 @@ class Measure:
 
 
 def measured(case: Case, runs: int = 3) -> Measure:
-    """Return how long a case takes, with checks and without by turns."""
-    module = simulator.load(case.text())
+    """How long a case takes, with checks and without by turns."""
+    module = ptxsim.load(case.text())
     pairs = [(_timed(case, module, CHECKS), _timed(case, module, ())) for _ in range(runs)]
     return Measure(min(pair[0][0] for pair in pairs), min(pair[1][0] for pair in pairs), pairs[-1][0][1])
 
@@ -74,14 +74,14 @@ def _timed(case: Case, module: Module, checks: Sequence[str]) -> tuple[float, Re
 
 
 def mix(report: Report) -> str:
-    """Return what share of the instructions of a launch each opcode has, if it is a hundredth or more."""
+    """What share of the instructions of a launch each opcode has, if it is a hundredth or more."""
     counts = report.counters.instructions
     shares = [(opcode, 100 * count / counts.total()) for opcode, count in counts.most_common()]
     return ", ".join(f"{opcode} {share:.0f} %" for opcode, share in shares if share >= 1)
 
 
 def summary() -> Figures:
-    """Return the table of what has a bound."""
+    """The table of what has a bound."""
     figures = Figures("the simulator")
     mixed = measured(mixed_case(MIXED_CTAS, MIXED_ROUNDS))
     results = {case.name: measured(case, 9) for case in CASES if case.name in COMPARED}
@@ -97,12 +97,12 @@ def summary() -> Figures:
 
 
 def by_case() -> Table:
-    """Return the table of the corpus, a row a case."""
+    """The table of the corpus, a row a case."""
     columns = ("case", "CTAs", "warps", "load, s", "warp-instr", "launch, s", "per second", "checks, ×")
     table = Table(*columns, title="the corpus, all checks")
     for case in CASES:
         start = time.perf_counter()
-        simulator.load(case.text())
+        ptxsim.load(case.text())
         load = time.perf_counter() - start
         result = measured(case, 1)
         x, y, z = case.grid

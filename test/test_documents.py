@@ -12,7 +12,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 ROOT = Path(__file__).parent.parent
-DOCUMENTS = ("README.md", "dialects/README.md", "docs/explain.md", "docs/simulator.md", "CONTRIBUTING.md")
+DOCUMENTS = ("README.md", "dialects/README.md", "docs/explain.md", "docs/ptxsim.md", "CONTRIBUTING.md")
 
 
 def _blocks(document: str, language: str) -> list[str]:
@@ -58,11 +58,12 @@ def test_python_blocks_run(document: str, tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_mlir_blocks_are_ir() -> None:
     """Every block of IR in the walk's README verifies, layer by layer."""
-    from tinyc import passes, text
-    from tinyc.mlir import context
+    from tinyc import text
+    from tinyc.dialects.registry import context
+    from tinyc.passes.runner import verify_layers
 
     blocks = _blocks("dialects/README.md", "mlir")
     assert len(blocks) >= 3
     with context():
         for block in blocks:
-            passes.verify_layers(text.parse(block, "dialects/README.md"))
+            verify_layers(text.parse(block, "dialects/README.md"))

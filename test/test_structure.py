@@ -5,31 +5,36 @@ These are read off the source tree; what the code does is tested elsewhere.
 
 import ast
 import dataclasses
+import inspect
 import re
 from pathlib import Path
 
 import pytest
 
-from tinyc import dialects, pipeline
+from tinyc import pipeline
 from tinyc.diagnostics import CODES, REMARKS
-from tinyc.mlir import context
+from tinyc.dialects import registry
+from tinyc.dialects.registry import context
 
 ROOT = Path(__file__).parent.parent
 WALK = ROOT / "dialects"
 PACKAGE = ROOT / "python" / "tinyc"
 TESTS = ROOT / "test"
 
-#: Layer → the layers that one of its `to_*.py` may lower to. The CUDA file has a host program: it runs region-to-exec.
+#: Layer → the layers that its `to_<next>` may lower to. A CUDA file has a host program, made by region-to-exec.
 EDGES = {
     "frontend": {"tiny"},
     "tiny": {"region", "index_book", "poly"},
     "region": {"gpu", "exec"},
-    "gpu": {"nvvm", "exec", "region"},
+    "gpu": {"cuda", "nvvm", "exec", "region"},
 }
-#: The part of Tiny that later layers are written in: a region's body is Tiny ops, every buffer has a Tiny type.
-VOCABULARY = {"types", "attributes", "infer", "ops", "op_verifier", "verify"}
-#: The part of Region that GPU kernels are written in: their buffers, and the bodies of their statements.
-REGION_VOCABULARY = {"ops", "verify"}
+#: Layer → the layers that are written in its words, and which of its modules have them: a region's body is Tiny ops,
+#: the body of a statement is a region's, the CUDA printer prints GPU kernels.
+WORDS = {
+    "tiny": ({"region", "gpu", "cuda", "exec", "index_book", "poly", "nvvm"}, {"ops", "op_verifier", "verify"}),
+    "region": ({"gpu", "cuda"}, {"ops", "kernel", "op_verifier", "verify"}),
+    "gpu": ({"cuda"}, {"dialect", "kernel", "statements", "expand"}),
+}
 #: Layer → the folder of a dialect whose name upstream has taken.
 FOLDER_OF = {"tgpu": "gpu"}
 
@@ -37,16 +42,33 @@ FOLDERS = {
     "analysis",
     "codegen",
     "dialects",
+    "driver",
     "executors",
     "explain",
+    "expr",
     "importers",
+    "mlir",
+    "opt",
+    "passes",
     "plan",
     "runtime",
-    "simulator",
+    "schemes",
     "target",
+    "text",
+    "vocabulary",
 }
-LAYERS = {"frontend", "tiny", "index_book", "poly", "region", "gpu", "exec", "nvvm"}
+#: What a user imports, and little else.
+MODULES = {"__init__", "diagnostics", "pipeline", "simulator"}
+LAYERS = {"frontend", "tiny", "index_book", "poly", "region", "gpu", "cuda", "exec", "nvvm"}
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "manager"}
+#: Files whose texts name ops because they are data: tables, and the one op that ends every body.
+TABLES_OF_OPS = {
+    "dialects/nvvm/whitelist.py",
+    "python/tinyc/mlir/bodies.py",
+    "python/tinyc/vocabulary/elementwise/unary.py",
+}
+#: What a layer has beside its contract and `verify.py`: cuda's and nvvm's ops are upstream's.
+ROOMS = {"nvvm": {"verify.py", "to_ptx.py"}, "cuda": {"printer", "main"}, "gpu": {"verify.py", "statements"}}
 
 
 def sources(folder):
@@ -91,6 +113,7 @@ def test_the_package_follows_the_symlink_to_the_walk():
 
 def test_the_folders_are_those_of_the_design():
     assert {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"} <= FOLDERS
+    assert {path.stem for path in PACKAGE.glob("*.py")} == MODULES
     assert {path.name for path in WALK.iterdir() if path.is_dir() and path.name != "__pycache__"} <= LAYERS
 
 
@@ -100,8 +123,7 @@ def test_a_layer_states_its_contract(layer):
     assert contract is not None
     assert {"Here:", "Gone:"} <= set(re.findall(r"\b\w+:", contract)), "what holds here, what is gone"
     assert re.search(r"^    \S", contract, re.MULTILINE), "an example"
-    rooms = {"verify.py", "to_ptx.py"} if layer == "nvvm" else {"ops.py", "verify.py"}  # nvvm's ops are upstream's
-    assert rooms <= {path.name for path in (WALK / layer).iterdir()}
+    assert ROOMS.get(layer, {"ops.py", "verify.py"}) <= {path.name for path in (WALK / layer).iterdir()}
 
 
 def test_every_folder_of_sources_is_a_package():
@@ -117,13 +139,14 @@ def test_a_layer_imports_the_next_only_where_it_lowers_to_it(path):
         parts = name.split(".")
         if parts[:2] != ["tinyc", "dialects"] or len(parts) < 3 or parts[2] == layer:
             continue
-        if parts[2] == "tiny" and layer != "frontend":
-            assert len(parts) == 3 or parts[3] in VOCABULARY, f"{name}: not the vocabulary of Tiny"
-        elif parts[2] == "region" and layer == "gpu" and (path.name, parts[3]) != ("to_cuda.py", "to_exec"):
-            assert len(parts) == 3 or parts[3] in REGION_VOCABULARY, f"{name}: not the vocabulary of Region"
-        else:
-            assert path.name.startswith("to_"), f"{name}: only a lowering imports another layer"
-            assert parts[2] in EDGES.get(layer, ()), f"{name}: there is no lowering from {layer} to {parts[2]}"
+        if (WALK / f"{parts[2]}.py").exists():
+            assert parts[2] != "registry", "the registry imports the layers"
+            continue
+        users, modules = WORDS.get(parts[2], (set(), set()))
+        lowers = any(part.startswith("to_") for part in path.relative_to(WALK).parts)
+        if not (lowers and parts[2] in EDGES.get(layer, ())):
+            assert layer in users, f"{name}: only a lowering imports another layer"
+            assert len(parts) == 3 or parts[3] in modules, f"{name}: not what {layer} is written in"
 
 
 @each_source(PACKAGE / "analysis")
@@ -140,19 +163,21 @@ def test_the_reading_order_of_the_analyses_names_each_of_them():
     assert sorted(order) == sorted(modules - {"__init__", "__pycache__"})
 
 
-@each_source(PACKAGE / "runtime", PACKAGE / "simulator")
+@each_source(PACKAGE / "runtime")
 def test_what_runs_programs_imports_no_dialect(path):
     assert [name for name in imports(path) if re.match(r"tinyc\.(dialects|mlir)\b", name)] == []
 
 
 @each_source()
 def test_nothing_imports_the_command_lines(path):
-    assert [name for name in imports(path) if re.match(r"tinyc\.(opt|cli)$", name)] == []
+    assert [
+        name for name in imports(path) if re.match(r"tinyc\.(opt|driver\.cli)\b", name) and "opt" not in path.parts
+    ] == []
 
 
 @each_source()
 def test_only_one_module_names_the_bindings(path):
-    if path.name != "mlir.py":
+    if path.parent.name != "mlir":
         assert re.search(r"numba_cuda_mlir|^\s*(from|import) mlir\b", path.read_text(), re.MULTILINE) is None
 
 
@@ -169,7 +194,8 @@ def test_a_file_reads_well(path):
 
 @pytest.mark.parametrize("each", pipeline.PASSES, ids=lambda each: each.name)
 def test_a_pass_has_one_name_in_four_places(each):
-    layer, _, verb = each.__module__.removeprefix("tinyc.dialects.").partition(".")
+    layer, verb, *package = each.__module__.removeprefix("tinyc.dialects.").split(".")
+    assert package in ([], ["lowering"]), "the pass of a package is in lowering.py"
     assert each.name == f"{layer}-{verb}".replace("_", "-")
     assert each.__name__ == "".join(part.capitalize() for part in each.name.split("-"))
     test = TESTS / "dialects" / layer / f"{verb}.mlir"
@@ -189,6 +215,25 @@ def test_a_pass_says_what_it_requires_ensures_and_does(each):
 
 
 @pytest.mark.parametrize("each", pipeline.PASSES, ids=lambda each: each.name)
+def test_the_example_of_a_pass_is_short(each):
+    blocks = re.split(r"^    (?=\w+:(?: |$))", inspect.getdoc(each).replace("\n", "\n    "), flags=re.MULTILINE)
+    examples = [block for block in blocks if block.startswith(("Before:", "After:"))]
+    assert [block for block in examples if len(block.strip().splitlines()) > 1 + 8] == []
+
+
+def spelt_ops(path):
+    """Return the names of ops that a file spells as texts, those in docstrings aside."""
+    nodes = [node for node in ast.walk(tree(path)) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    return [node.value for node in nodes if context().is_registered_operation(node.value)]
+
+
+@each_source()
+def test_ops_are_spelt_by_their_classes(path):
+    if str(path.relative_to(ROOT)) not in TABLES_OF_OPS:
+        assert spelt_ops(path) == [], "use the op's class"
+
+
+@pytest.mark.parametrize("each", pipeline.PASSES, ids=lambda each: each.name)
 def test_every_option_of_a_pass_has_a_line_of_help(each):
     assert [field.name for field in dataclasses.fields(each) if not field.metadata.get("doc")] == []
 
@@ -197,7 +242,7 @@ def operations():
     context()  # loads the dialects
     return sorted(
         f"{layer.name}.{op._op_name.removeprefix(layer.name + '.')}"
-        for layer in dialects.layers()
+        for layer in registry.layers()
         for op in layer.dialect.operations
     )
 
@@ -206,7 +251,7 @@ def operations():
 def test_an_op_has_a_round_trip_and_an_invalid_test(operation):
     layer = operation.partition(".")[0]
     folder = TESTS / "dialects" / FOLDER_OF.get(layer, layer)
-    texts = {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.mlir")}
+    texts = {path.stem: path.read_text(encoding="utf-8") for path in folder.rglob("*.mlir")}
     spelt = {stem for stem, text in texts.items() if re.search(rf'^[^/]*"{operation}"', text, re.MULTILINE)}
     assert [stem for stem in spelt if "--verify-roundtrip" in texts[stem]], "no round trip"
     invalid = rf"expected-error.*\n(\s*//.*\n)*[^/\n]*\"{operation}\"|expected-error.*'{operation}'"

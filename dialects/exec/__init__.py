@@ -18,5 +18,14 @@ generation has written. Gone: tensors as values. Not yet: how a device calls a k
       omp.terminator
     }) {sym_name = "main", symbols = [], inputs = ["x"], outputs = ["y"], arena_bytes = 0} : () -> ()
 
-The buffers are named as in specification 003: `input_N`, `output_N`, `temp_N`. The CPU ABI is in `to_llvm.py`.
+The buffers are named as in specification 003: `input_N`, `output_N`, `temp_N`.
+
+In reading order:
+
+    attributes         the dialect, and what attributes mean as plain data
+    ops                the ops, each with what it means; `exec.kernel` is the launch contract
+    verify             what holds of a host function as a whole: verify_launches, verify_arena
+    to_program         out: the `runtime.Program` that every device runs
+    expand_f16         conversions of f16 as integer arithmetic, for a CPU without instructions for them
+    to_llvm            out: the CPU ABI around the kernels' loops
 """

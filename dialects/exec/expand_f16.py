@@ -5,11 +5,13 @@ result is the same on every x86-64, and LLVM vectorises it.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar, TypeAlias
 
-from tinyc.mlir import arith, func, ir, nested
+from tinyc.mlir import arith, func, ir
+from tinyc.mlir.bodies import nested
 from tinyc.passes import Pass
 
+#: The functions that stand for the two conversions.
 WIDEN, NARROW = "f16.to_f32", "f16.from_f32"
 
 _WIDEN = """
@@ -87,7 +89,6 @@ func.func private @f16.from_f32(%single: f32) -> i16 attributes {llvm.linkage = 
 }
 """
 
-
 _DEFINITIONS = {WIDEN: _WIDEN, NARROW: _NARROW}
 
 
@@ -119,42 +120,36 @@ class ExecExpandF16(Pass):
     consumes: ClassVar[tuple[str, ...]] = ("arith",)
     produces: ClassVar[tuple[str, ...]] = ("func", "arith")
 
-    def run(self, module: Any) -> None:
+    def run(self, module: ir.Module) -> None:
         """Rewrite the conversions of `module`."""
-        present = {op.operation.attributes["sym_name"].value for op in module.body.operations if _is_function(op)}
+        present = {op.sym_name.value for op in module.body.operations if isinstance(op, func.FuncOp)}
         for op in _conversions(module):
-            name = WIDEN if op.name == "arith.extf" else NARROW
+            name = WIDEN if isinstance(op, arith.ExtFOp) else NARROW
             if name not in present:
                 present.add(name)
-                _define(name, module)
+                source = ir.Module.parse(_DEFINITIONS[name])
+                source.body.operations[0].clone(ir.InsertionPoint(module.body))
             with ir.InsertionPoint(op), op.location:
-                value = _widened(op.operands[0]) if name == WIDEN else _narrowed(op.operands[0])
-            op.results[0].replace_all_uses_with(value)
+                value = _widened(op.in_) if name == WIDEN else _narrowed(op.in_)
+            op.out.replace_all_uses_with(value)
             op.erase()
 
 
-def _is_function(op: Any) -> bool:
-    return op.operation.name == "func.func"
+#: A conversion from or to f16: the other type is f32.
+_Conversion: TypeAlias = arith.ExtFOp | arith.TruncFOp
 
 
-def _define(name: str, module: Any) -> None:
-    source = ir.Module.parse(_DEFINITIONS[name])
-    source.body.operations[0].operation.clone(ir.InsertionPoint(module.body))
+def _conversions(module: ir.Module) -> list[_Conversion]:
+    found = [op.opview for op in nested(module)]
+    ends = {ir.F16Type.get(module.context), ir.F32Type.get(module.context)}
+    return [op for op in found if isinstance(op, _Conversion) and {op.in_.type, op.out.type} == ends]
 
 
-def _widened(half: Any) -> Any:
+def _widened(half: ir.Value) -> ir.Value:
     bits = arith.bitcast(ir.IntegerType.get_signless(16), half)
     return func.call([ir.F32Type.get()], WIDEN, [bits])
 
 
-def _narrowed(single: Any) -> Any:
+def _narrowed(single: ir.Value) -> ir.Value:
     bits = func.call([ir.IntegerType.get_signless(16)], NARROW, [single])
     return arith.bitcast(ir.F16Type.get(), bits)
-
-
-def _conversions(module: Any) -> list[Any]:
-    return [op for op in nested(module) if op.name in ("arith.extf", "arith.truncf") and _ends(op) == {"f16", "f32"}]
-
-
-def _ends(conversion: Any) -> set[str]:
-    return {str(conversion.operands[0].type), str(conversion.results[0].type)}

@@ -1,69 +1,52 @@
-"""The `exec` dialect: the host function as buffers and launches; nothing here is a value.
+"""The ops of the `exec` dialect: the host function as buffers and launches; nothing here is a value.
 
-An extent is an `i64` or canonical text: `offset = "8*M"`. Sizes and offsets are in bytes. The parameters of a launch
-are `#exec.ptr<"temp_0", tensor<…>>` (the buffer's address; the kernel sees it as a dense array of that tensor's shape),
-`#exec.status<0>` (the slot of the status buffer in which the kernel reports an index that is out of range) and
-`#exec.extent<"M">`.
+Each op means a piece of `tinyc.runtime.program`, which its `meaning` is: the verifier, the lowering to LLVM and
+`to_program` read the layer through it, so that what an attribute means is written down once. Sizes and offsets are in
+bytes.
 """
 
 from typing import Any
 
+from tinyc.diagnostics import TinycError
+from tinyc.dialects.exec.attributes import (
+    Exec,
+    distinct_texts_of,
+    extent_of,
+    grid_of,
+    launch_parameters_of,
+    nonempty_text_of,
+    tensor_of,
+    word_of,
+)
 from tinyc.mlir import ext, ir
+from tinyc.mlir.bodies import body_of
+from tinyc.mlir.locations import where
+from tinyc.mlir.verifying import Malformed, report_op
+from tinyc.runtime.program import Assumption, Buffer, Kernel, Program
 
 
-class Exec(ext.Dialect, name="exec"):
-    """The host program: one arena, buffers at offsets, kernels in generations."""
-
-
-class PtrAttr(Exec.Attribute, name="ptr"):
-    """Parameter: the address of a buffer, seen as a dense row-major array of the tensor's shape."""
-
-    buffer: ir.StringAttr
-    tensor: Any
-
-
-class StatusAttr(Exec.Attribute, name="status"):
-    """Parameter: the address of two i64 of the status buffer: 1 once an index was out of range, and that index."""
-
-    slot: ir.IntegerAttr
-
-
-class ExtentAttr(Exec.Attribute, name="extent"):
-    """Parameter: the value of an extent."""
-
-    value: Any
-
-
-class ExecOp(Exec.Operation):
-    """What every op of the layer shares: the rule of its name in `verify`, reported at the op."""
-
-    def verify_invariants(self: Any) -> bool:
-        """Check the op's attributes; report what is wrong at its location."""
-        from tinyc.dialects.exec.verify import report_op
-
-        return report_op(self)
-
-
-class FunctionOp(ExecOp, name="function"):
-    """The host program: `symbols` in the order of the ABI, the names of the inputs and outputs, the arena's size."""
-
-    sym_name: ir.StringAttr
-    symbols: ir.ArrayAttr
-    inputs: ir.ArrayAttr
-    outputs: ir.ArrayAttr
-    arena_bytes: Any
-    body: ext.Region
-
-
-class AssumeOp(ExecOp, name="assume"):
+class AssumeOp(Exec.Operation, name="assume"):
     """A relation between extents that holds at run time, or the program is not run: `lhs == rhs` or `lhs <= rhs`."""
 
     lhs: Any
     predicate: ir.StringAttr
     rhs: Any
 
+    def meaning(self) -> Assumption:
+        """The relation.
 
-class BufferOp(ExecOp, name="buffer"):
+        Raises:
+            TinycError: `InvalidAttribute`, `InvalidExtent`.
+        """
+        predicate = word_of(self.attributes, "predicate", ("eq", "le"))
+        return Assumption(extent_of(self.attributes, "lhs"), predicate, extent_of(self.attributes, "rhs"))
+
+    def verify_invariants(self) -> bool:
+        """Check the op by itself; report what is wrong at its location."""
+        return report_op(self, AssumeOp.meaning)
+
+
+class BufferOp(Exec.Operation, name="buffer"):
     """Memory for one tensor: an `input` or `output` of the function, or an `arena` buffer at `offset`.
 
     `memory_space` is "host", or "device" for what kernels on a GPU work on: there an input or output is the copy that
@@ -77,13 +60,42 @@ class BufferOp(ExecOp, name="buffer"):
     size: Any
     tensor: Any
 
+    def meaning(self) -> Buffer:
+        """The buffer.
 
-class KernelOp(ExecOp, name="kernel"):
-    """One launch: on a GPU of `grid` blocks of `block` threads, where a grid with a 0 is no launch.
+        Raises:
+            TinycError: `InvalidAttribute`, `InvalidExtent`.
+        """
+        held = tensor_of(self.attributes["tensor"])
+        return Buffer(
+            name=nonempty_text_of(self.attributes, "buffer"),
+            kind=word_of(self.attributes, "kind", ("input", "output", "arena")),
+            memory_space=word_of(self.attributes, "memory_space", ("host", "device")),
+            offset=extent_of(self.attributes, "offset"),
+            size=extent_of(self.attributes, "size"),
+            element=held.element,
+            shape=held.shape,
+        )
 
-    On the CPU `grid[0]` is the trip count of the parallel outer loop, and all other sizes are 1. Kernels of one
-    `generation` are independent of each other; a generation starts when the one before it is done. A kernel that also
-    reads what it writes updates it in place: an earlier generation has written it.
+    def verify_invariants(self) -> bool:
+        """Check the op by itself; report what is wrong at its location."""
+        return report_op(self, BufferOp.meaning)
+
+
+class KernelOp(Exec.Operation, name="kernel"):
+    """One launch, and all that its device has to know: the launch contract.
+
+    symbol                  the kernel: a region or a function of the module, or an entry of its GPU code
+    generation              0, 1, …: a generation starts when the one before it is done; its kernels are independent
+    grid                    on a GPU the CTAs along x, y and z, where a 0 is no launch; on the CPU `grid[0]` is the trip
+                            count of the parallel outer loop, and all other sizes are 1
+    block                   the threads of a CTA along x, y and z
+    cluster                 the CTAs of a cluster; always 1
+    dynamic_shared_bytes    shared memory of a CTA that is sized at the launch
+    parameters              in the order of the kernel's function: the addresses of its buffers, inputs first; a status
+                            slot where indices come from data; the extents that it needs
+    reads, writes           the names of its buffers; one that it reads and writes it updates in place, after an earlier
+                            generation has written it
     """
 
     symbol: Any
@@ -95,3 +107,90 @@ class KernelOp(ExecOp, name="kernel"):
     parameters: ir.ArrayAttr
     reads: ir.ArrayAttr
     writes: ir.ArrayAttr
+
+    def meaning(self) -> Kernel:
+        """The launch.
+
+        Raises:
+            TinycError: `InvalidAttribute`, `InvalidExtent`.
+        """
+        symbol = self.attributes["symbol"]
+        if not isinstance(symbol, ir.FlatSymbolRefAttr):
+            raise TinycError("InvalidAttribute", f"'symbol' is {symbol}; it must name a kernel, @name")
+        generation = extent_of(self.attributes, "generation")
+        if not isinstance(generation, int) or generation < 0:
+            raise TinycError("InvalidAttribute", f"'generation' is {generation}; it must be 0, 1, …")
+        return Kernel(
+            symbol=symbol.value,
+            generation=generation,
+            grid=grid_of(self.attributes, "grid"),
+            block=grid_of(self.attributes, "block"),
+            cluster=grid_of(self.attributes, "cluster"),
+            dynamic_shared_bytes=extent_of(self.attributes, "dynamic_shared_bytes"),
+            parameters=launch_parameters_of(self.attributes),
+            reads=distinct_texts_of(self.attributes, "reads"),
+            writes=distinct_texts_of(self.attributes, "writes"),
+            where=where(self.location),
+        )
+
+    def verify_invariants(self) -> bool:
+        """Check the op by itself; report what is wrong at its location."""
+        return report_op(self, KernelOp.meaning)
+
+
+class FunctionOp(Exec.Operation, name="function"):
+    """The host program: `symbols` in the order of the ABI, the names of the inputs and outputs, the arena's size."""
+
+    sym_name: ir.StringAttr
+    symbols: ir.ArrayAttr
+    inputs: ir.ArrayAttr
+    outputs: ir.ArrayAttr
+    arena_bytes: Any
+    body: ext.Region
+
+    @property
+    def buffers(self) -> list[BufferOp]:
+        """The buffers, in order."""
+        return [op for op in body_of(self) if isinstance(op, BufferOp)]
+
+    @property
+    def kernels(self) -> list[KernelOp]:
+        """The launches, in order."""
+        return [op for op in body_of(self) if isinstance(op, KernelOp)]
+
+    def meaning(self) -> Program:
+        """The program, with everything in its body.
+
+        Raises:
+            TinycError: `InvalidAttribute`, `InvalidExtent`.
+        """
+        return Program(
+            name=nonempty_text_of(self.attributes, "sym_name"),
+            symbols=distinct_texts_of(self.attributes, "symbols"),
+            inputs=distinct_texts_of(self.attributes, "inputs"),
+            outputs=distinct_texts_of(self.attributes, "outputs"),
+            assumptions=tuple(op.meaning() for op in body_of(self) if isinstance(op, AssumeOp)),
+            buffers=tuple(op.meaning() for op in self.buffers),
+            kernels=tuple(op.meaning() for op in self.kernels),
+            arena_bytes=extent_of(self.attributes, "arena_bytes"),
+        )
+
+    def verify_invariants(self) -> bool:
+        """Check the op by itself, and what kinds of ops its body has; report what is wrong at its location."""
+        return report_op(self, FunctionOp._check)
+
+    def _check(self) -> None:
+        if len(self.regions) != 1 or len(self.regions[0].blocks) != 1:
+            raise Malformed("must have one region of one block")
+        for op in body_of(self):
+            if not isinstance(op, AssumeOp | BufferOp | KernelOp):
+                raise Malformed(f"may hold exec.assume, exec.buffer, exec.kernel, not '{op.operation.name}'")
+        nonempty_text_of(self.attributes, "sym_name")
+        for name in ("symbols", "inputs", "outputs"):
+            distinct_texts_of(self.attributes, name)
+        extent_of(self.attributes, "arena_bytes")
+
+
+def exec_functions(module: ir.Module) -> list[FunctionOp]:
+    """The `exec.function`s of a module."""
+    return [op for op in module.body.operations if isinstance(op, FunctionOp)]

@@ -3,15 +3,14 @@
 In: a module with one `exec.function`. Out: plain data without MLIR.
 """
 
-from typing import Any
-
 from tinyc.diagnostics import TinycError
-from tinyc.dialects.exec.read import exec_functions, function_of
+from tinyc.dialects.exec.ops import exec_functions
+from tinyc.mlir import ir
 from tinyc.runtime.program import Program
 
 
-def program_of(module: Any) -> Program:
-    """Return the host program of `module`.
+def program_of(module: ir.Module) -> Program:
+    """The host program of `module`.
 
     Raises:
         TinycError: `InvalidIr`: there is not exactly one `exec.function`; `InvalidAttribute`, `InvalidExtent`: an
@@ -22,4 +21,4 @@ def program_of(module: Any) -> Program:
         raise TinycError(
             "InvalidIr", f"the module has {len(functions)} exec.functions and needs one; --region-to-exec makes it"
         )
-    return function_of(functions[0])
+    return functions[0].meaning()

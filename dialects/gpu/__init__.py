@@ -1,10 +1,10 @@
 """GPU (namespace `tgpu`): kernels as statements over tiles, and the loops of one thread that those become.
 
-Here: each kernel is a `gpu.func` of the one `gpu.module`, which names the architecture, with the grid and the block
-that it is launched with; threads and blocks exist, tiles in shared memory, tiles of sums in registers. A statement's
-body is the region's own ops: values, read where they are needed. After `--gpu-expand` there are loops, loads and stores
-of one thread instead. Gone: kernels without threads; the plan is realised, and kept to be read. Not yet: addresses,
-instructions.
+Here: each kernel is a `gpu.func` of the one `gpu.module`, which names the architecture, with the grid and the CTA
+that it is launched with; threads and CTAs exist, circular buffers of tiles in shared memory, accumulators in registers.
+A statement's body is the region's own ops: values, read where they are needed. After `--gpu-expand` there are loops,
+loads and stores of one thread instead. Gone: kernels without threads; the plan is realised, and kept to be read. Not
+yet: addresses, instructions.
 
     !buffer = !region.memref<tensor<?xf32, #tiny.dims<["M"]>>, [1], 64 : i64, true>
     gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_80", features = "+ptx80">] {
@@ -20,8 +20,14 @@ instructions.
       }
     }
 
-`ops` says what the statements mean, `verify` and `verify_statements` what must hold of them. `expand` writes them as
-code for one thread of `threads`: the arguments are those of `signature`, `grid_loops` has what all threads of a grid
-share, `naive_tile` the product of two matrices. An element of a value is computed by `thread_elements`, in memory as
-`flat_elements` knows it. From there on `to_nvvm` goes to LLVM, and `to_cuda` to text, with the printer in `cuda/`.
+Reading order:
+
+    dialect       the types that statements work on: tiles in shared memory, accumulators; what all ops share
+    statements    the statements, one file each with its op and its rule, and the list of them
+    kernel        a view of one kernel: its arguments, its launch, its statements
+    verify        what must hold of a kernel as a whole
+    launch        what the host asks of kernels: how each is launched
+    expand        --gpu-expand: each statement as code for one thread
+    to_nvvm       --gpu-to-nvvm: that code in the LLVM dialect with NVVM's ops
+    to_cuda       --gpu-to-cuda: the same code as one readable file, whose parts the layer `cuda` writes
 """

@@ -1,36 +1,32 @@
-"""What the ops of an IndexBook table say, as entries: the inverse of `encode`.
+"""The attributes of the ops of an IndexBook table as entries: the inverse of `encode`.
 
 Affine maps and sets are read in any form; what they mean is normalised. Raises `TinycError` (`InvalidAttribute`) for
 attributes that cannot be read or contradict each other.
 """
 
 import contextlib
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Generator
 
-from tinyc.analysis import extents
-from tinyc.analysis.axes import AxisExpr, Index, Shape
-from tinyc.analysis.axes.affine_map import NotReadable, from_map, from_set
-from tinyc.analysis.extents import Extent
-from tinyc.analysis.index_book.book import AXIS_KINDS, AxisVar, Entry, Guard, Input, NonScopEntry
-from tinyc.analysis.limits import TooHard
+from tinyc.analysis.index_book.book import AXIS_KINDS, AxisVar, Entry, Guard, InputAccess, NonScopEntry
 from tinyc.diagnostics import TinycError
-from tinyc.dialects.index_book.encode import domain_set
-from tinyc.dialects.tiny.attributes import decode
+from tinyc.expr import extents
+from tinyc.expr.affine_map import NotQuasiAffine, from_map, from_set, to_set
+from tinyc.expr.axes import Axis, AxisExpr, Index, Shape, term
+from tinyc.expr.extents import Extent
+from tinyc.expr.isl import TooHard
 from tinyc.mlir import ir
+from tinyc.vocabulary.attributes import decode
 
 
-def decode_non_scop(op: Any) -> NonScopEntry:
-    """Return what an `index_book.non_scop` says."""
-    attributes = op.operation.attributes
+def decode_non_scop(attributes: ir.OpAttributeMap) -> NonScopEntry:
+    """The entry that an `index_book.non_scop` with these attributes is."""
     sizes = _sizes(attributes)
     value, inputs, reason = _text(attributes, "value"), _texts(attributes, "inputs"), _text(attributes, "reason")
     return NonScopEntry(value, sizes, _dims(attributes, len(sizes)), inputs, reason)
 
 
-def decode_entry(op: Any) -> Entry:
-    """Return what an `index_book.entry` says."""
-    attributes = op.operation.attributes
+def decode_entry(attributes: ir.OpAttributeMap) -> Entry:
+    """The entry that an `index_book.entry` with these attributes is."""
     found = _axes(attributes)
     reader = _Reader(tuple(axis.size for axis in found), _texts(attributes, "symbols"))
     reader.require_box(attributes["domain"])
@@ -43,21 +39,22 @@ def decode_entry(op: Any) -> Entry:
     if not isinstance(reduced, ir.DenseI64ArrayAttr) or len(reduced) != expected:
         raise _malformed(f"'reduce_axes' must be array<i64: …> with {expected} items, one for each axis of kind reduce")
     dims = _dims(attributes, len(found) - expected)
-    inputs = tuple(Input(name, reader.map(attribute)) for name, attribute in zip(names, maps, strict=True))
+    inputs = tuple(InputAccess(name, reader.map(attribute)) for name, attribute in zip(names, maps, strict=True))
     guards = tuple(reader.guard(region, decode(value)) for region, value in zip(sets, values, strict=True))
     return Entry(_text(attributes, "value"), found, dims, inputs, guards, tuple(reduced))
 
 
-def _sizes(attributes: Any) -> Shape:
-    sizes = tuple(decode(size) for size in _items(attributes, "sizes"))
-    sizes = tuple(_extent(size) if isinstance(size, str) else size for size in sizes)
-    if not all(isinstance(size, int | Extent) and not isinstance(size, bool) for size in sizes):
+def _sizes(attributes: ir.OpAttributeMap) -> Shape:
+    items = [decode(size) for size in _items(attributes, "sizes")]
+    sizes = [_extent(size) if isinstance(size, str) else size for size in items]
+    found = tuple(size for size in sizes if isinstance(size, int | Extent) and not isinstance(size, bool))
+    if len(found) < len(sizes):
         raise _malformed(f"'sizes' is {attributes['sizes']}, not a list of extents")
-    return sizes
+    return found
 
 
-def _dims(attributes: Any, count: int) -> tuple[int, ...]:
-    """Return how many axes each dimension has, `count` in all."""
+def _dims(attributes: ir.OpAttributeMap, count: int) -> tuple[int, ...]:
+    """How many axes each dimension has, `count` in all."""
     dims = attributes["dims"]
     if not isinstance(dims, ir.DenseI64ArrayAttr) or any(each < 1 for each in dims) or sum(dims) != count:
         raise _malformed(
@@ -66,7 +63,7 @@ def _dims(attributes: Any, count: int) -> tuple[int, ...]:
     return tuple(dims)
 
 
-def _axes(attributes: Any) -> tuple[AxisVar, ...]:
+def _axes(attributes: ir.OpAttributeMap) -> tuple[AxisVar, ...]:
     sizes = _sizes(attributes)
     kinds, labels = _texts(attributes, "kinds"), _texts(attributes, "labels")
     if len(kinds) != len(sizes) or not set(kinds) <= set(AXIS_KINDS):
@@ -80,7 +77,7 @@ def _axes(attributes: Any) -> tuple[AxisVar, ...]:
 
 def _extent(text: str) -> extents.Dim:
     try:
-        return extents.parse(text)
+        return extents.parse_extent(text)
     except extents.ExtentError as error:
         raise _malformed(str(error)) from None
 
@@ -89,25 +86,34 @@ def _malformed(message: str) -> TinycError:
     return TinycError("InvalidAttribute", message)
 
 
-def _text(attributes: Any, name: str) -> str:
+def _text(attributes: ir.OpAttributeMap, name: str) -> str:
     attribute = attributes[name]
     if not isinstance(attribute, ir.StringAttr):
         raise _malformed(f"'{name}' is {attribute}, not a string")
     return attribute.value
 
 
-def _items(attributes: Any, name: str) -> list[Any]:
+def _items(attributes: ir.OpAttributeMap, name: str) -> list[ir.Attribute]:
     attribute = attributes[name]
     if not isinstance(attribute, ir.ArrayAttr):
         raise _malformed(f"'{name}' is {attribute}, not a list")
     return list(attribute)
 
 
-def _texts(attributes: Any, name: str) -> tuple[str, ...]:
+def _texts(attributes: ir.OpAttributeMap, name: str) -> tuple[str, ...]:
     items = _items(attributes, name)
-    if not all(isinstance(item, ir.StringAttr) for item in items):
+    found = tuple(item.value for item in items if isinstance(item, ir.StringAttr))
+    if len(found) < len(items):
         raise _malformed(f"'{name}' is {attributes[name]}, not a list of strings")
-    return tuple(item.value for item in items)
+    return found
+
+
+def domain_set(shape: Shape, symbols: tuple[str, ...]) -> ir.IntegerSetAttr:
+    """The box of `shape` as an affine set."""
+    # Also where the size is 1 there is an axis: the set says that it is 0.
+    axes = [term(Axis(position)) for position in range(len(shape))]
+    rows = tuple(row for axis, size in zip(axes, shape, strict=True) for row in (axis, axis * -1 + (size - 1)))
+    return ir.IntegerSetAttr.get(to_set(rows, len(shape), symbols))
 
 
 class _Reader:
@@ -116,7 +122,7 @@ class _Reader:
     def __init__(self, sizes: Shape, symbols: tuple[str, ...]) -> None:
         self.sizes, self.symbols = sizes, symbols
 
-    def require_box(self, attribute: Any) -> None:
+    def require_box(self, attribute: ir.Attribute) -> None:
         """Check that a set is the box of the axes."""
         expected = domain_set(self.sizes, self.symbols)
         if attribute == expected:
@@ -130,23 +136,23 @@ class _Reader:
         if not same:
             raise _malformed(f"'domain' is {attribute}; the sizes give {expected}")
 
-    def map(self, attribute: Any) -> Index:
-        """Return an access map as axis expressions."""
+    def map(self, attribute: ir.Attribute) -> Index:
+        """An access map as axis expressions."""
         if not isinstance(attribute, ir.AffineMapAttr):
             raise _malformed(f"{attribute} is not an affine map")
         with _malformed_where_unreadable():
             return from_map(attribute.value, self.sizes, self.symbols)
 
-    def guard(self, attribute: Any, value: Any) -> Guard:
-        """Return a guard from its set ``(e >= 0, size - 1 - e >= 0)`` and its value."""
+    def guard(self, attribute: ir.Attribute, value: object) -> Guard:
+        """A guard from its set ``(e >= 0, size - 1 - e >= 0)`` and its value."""
         rows = self.rows(attribute)
         size = rows[0] + rows[1] + 1 if len(rows) == 2 else None
         if size is None or size.terms or not isinstance(value, int | float):
             raise _malformed(f"{attribute} is not the guard (e >= 0, size - 1 - e >= 0) of a number")
         return Guard(rows[0], size.constant, value)
 
-    def rows(self, attribute: Any) -> tuple[AxisExpr, ...]:
-        """Return the expressions that a set wants to be at least 0."""
+    def rows(self, attribute: ir.Attribute) -> tuple[AxisExpr, ...]:
+        """The expressions that a set wants to be at least 0."""
         if not isinstance(attribute, ir.IntegerSetAttr):
             raise _malformed(f"{attribute} is not an affine set")
         with _malformed_where_unreadable():
@@ -154,8 +160,8 @@ class _Reader:
 
 
 @contextlib.contextmanager
-def _malformed_where_unreadable() -> Iterator[None]:
+def _malformed_where_unreadable() -> Generator[None, None, None]:
     try:
         yield
-    except (NotReadable, extents.ExtentError) as error:
+    except (NotQuasiAffine, extents.ExtentError) as error:
         raise _malformed(str(error)) from None

@@ -4,20 +4,20 @@ In them `d<k>` is the axis `i<k>` and `s<k>` the k-th item of `symbols`.
 """
 
 from collections.abc import Iterable
-from typing import Any
 
-from tinyc.analysis.axes import Axis, Shape, term
-from tinyc.analysis.axes.affine_map import symbols_of, to_map, to_set
 from tinyc.analysis.index_book.book import Entry, Guard, NonScopEntry
-from tinyc.dialects.tiny.attributes import extents_attribute
+from tinyc.dialects.index_book.decode import domain_set
+from tinyc.dialects.index_book.ops import EntryOp, NonScopOp
+from tinyc.expr.affine_map import map_symbols, to_map, to_set
 from tinyc.mlir import ir
-from tinyc.side_table import Row, number_attribute
+from tinyc.mlir.side_table import TableRow, number_attribute
+from tinyc.vocabulary.attributes import extents_attribute
 
 
-def encode_entry(entry: Entry | NonScopEntry) -> Row:
-    """Return the name and the attributes of the op that stands for an entry."""
+def encode_entry(entry: Entry | NonScopEntry) -> TableRow:
+    """The class and the attributes of the op that stands for an entry."""
     if isinstance(entry, NonScopEntry):
-        return "index_book.non_scop", {
+        return NonScopOp, {
             "value": ir.StringAttr.get(entry.value),
             "sizes": extents_attribute(entry.shape),
             "dims": ir.DenseI64ArrayAttr.get(entry.dims),
@@ -26,7 +26,7 @@ def encode_entry(entry: Entry | NonScopEntry) -> Row:
         }
     rank, symbols = len(entry.axes), _symbols(entry)
     maps = [ir.AffineMapAttr.get(to_map(each.map, rank, symbols)) for each in entry.inputs]
-    return "index_book.entry", {
+    return EntryOp, {
         "value": ir.StringAttr.get(entry.value),
         "sizes": extents_attribute(entry.shape),
         "dims": ir.DenseI64ArrayAttr.get(entry.dims),
@@ -42,23 +42,15 @@ def encode_entry(entry: Entry | NonScopEntry) -> Row:
     }
 
 
-def _strings(texts: Iterable[str]) -> Any:
+def _strings(texts: Iterable[str]) -> ir.ArrayAttr:
     return ir.ArrayAttr.get([ir.StringAttr.get(text) for text in texts])
 
 
 def _symbols(entry: Entry) -> tuple[str, ...]:
     rows = [row for each in entry.inputs for row in each.map] + [guard.expression for guard in entry.guards]
-    return symbols_of((*entry.shape, *(guard.size for guard in entry.guards)), rows)
+    return map_symbols((*entry.shape, *(guard.size for guard in entry.guards)), rows)
 
 
-def domain_set(shape: Shape, symbols: tuple[str, ...]) -> Any:
-    """Return the box of `shape` as an affine set."""
-    # Also where the size is 1 there is an axis: the set says that it is 0.
-    axes = [term(Axis(position)) for position in range(len(shape))]
-    rows = tuple(row for axis, size in zip(axes, shape, strict=True) for row in (axis, axis * -1 + (size - 1)))
-    return ir.IntegerSetAttr.get(to_set(rows, len(shape), symbols))
-
-
-def _guard_set(guard: Guard, rank: int, symbols: tuple[str, ...]) -> Any:
+def _guard_set(guard: Guard, rank: int, symbols: tuple[str, ...]) -> ir.IntegerSetAttr:
     value = guard.expression
     return ir.IntegerSetAttr.get(to_set((value, value * -1 + (guard.size - 1)), rank, symbols))

@@ -2,8 +2,10 @@
 
 from typing import Any
 
-from tinyc.dialects.tiny.op_verifier import report
+from tinyc.dialects.index_book.decode import decode_entry, decode_non_scop
 from tinyc.mlir import ext, ir
+from tinyc.mlir.side_table import check_table
+from tinyc.mlir.verifying import report_op
 
 
 class IndexBook(ext.Dialect, name="index_book"):
@@ -16,11 +18,9 @@ class TableOp(IndexBook.Operation, name="table"):
     function: Any
     body: ext.Region
 
-    def verify_invariants(self: Any) -> bool:
+    def verify_invariants(self) -> bool:
         """Check that the table holds entries only."""
-        from tinyc.dialects.index_book.verify import check_entries
-
-        return report(self, check_entries)
+        return report_op(self, lambda op: check_table(op, (EntryOp, NonScopOp)))
 
 
 class EntryOp(IndexBook.Operation, name="entry"):
@@ -46,11 +46,9 @@ class EntryOp(IndexBook.Operation, name="entry"):
     guard_values: ir.ArrayAttr
     reduce_axes: Any
 
-    def verify_invariants(self: Any) -> bool:
+    def verify_invariants(self) -> bool:
         """Check that the attributes can be read as an entry."""
-        from tinyc.dialects.index_book.decode import decode_entry
-
-        return report(self, decode_entry)
+        return report_op(self, lambda op: decode_entry(op.attributes))
 
 
 class NonScopOp(IndexBook.Operation, name="non_scop"):
@@ -62,8 +60,6 @@ class NonScopOp(IndexBook.Operation, name="non_scop"):
     inputs: ir.ArrayAttr
     reason: ir.StringAttr
 
-    def verify_invariants(self: Any) -> bool:
+    def verify_invariants(self) -> bool:
         """Check that the attributes can be read."""
-        from tinyc.dialects.index_book.decode import decode_non_scop
-
-        return report(self, decode_non_scop)
+        return report_op(self, lambda op: decode_non_scop(op.attributes))

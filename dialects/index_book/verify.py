@@ -6,64 +6,51 @@ as functions.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
-from tinyc import side_table
-from tinyc.analysis.assumption import Assumption
-from tinyc.analysis.graphs import is_graph
+from tinyc.analysis.graphs import body_block, functions_of, is_graph
 from tinyc.analysis.index_book.book import Entry, Guard, IndexBook, NonScopEntry, index_book
-from tinyc.analysis.index_book.invariants import violations
-from tinyc.analysis.limits import TooHard
+from tinyc.analysis.index_book.invariants import broken_invariants
 from tinyc.analysis.tiny_ops import is_movement
 from tinyc.dialects.index_book.decode import decode_entry, decode_non_scop
-from tinyc.dialects.tiny.attributes import arguments, tensor_type
-from tinyc.dialects.tiny.infer import infer
-from tinyc.dialects.tiny.verify import functions
-from tinyc.mlir import body_of
-
-_ENTRIES = ("index_book.entry", "index_book.non_scop")
-
-
-def tables(module: Any) -> list[Any]:
-    """Return the tables of a module."""
-    return side_table.tables(module, "index_book.table")
+from tinyc.dialects.index_book.ops import EntryOp, TableOp
+from tinyc.dialects.tiny.op_verifier import infer_op
+from tinyc.expr.assumption import Assumption
+from tinyc.expr.axes import Index
+from tinyc.expr.isl import TooHard
+from tinyc.mlir import func, ir
+from tinyc.mlir.bodies import body_of
+from tinyc.mlir.side_table import tables_of, verify_tables
 
 
-def check_entries(op: Any) -> None:
-    """Check an `index_book.table` by itself.
-
-    Raises:
-        TinycError: `InvalidAttribute`.
-    """
-    side_table.check_table(op, _ENTRIES)
+def read_book(table: TableOp) -> IndexBook:
+    """The IndexBook that a verified table lists."""
+    return IndexBook(table.function.value, tuple(map(_entry, body_of(table))))
 
 
-def read_table(op: Any) -> IndexBook:
-    """Return what a verified `index_book.table` says."""
-    return IndexBook(op.operation.attributes["function"].value, tuple(_entry(entry) for entry in body_of(op)))
+def _entry(op: ir.OpView) -> Entry | NonScopEntry:
+    return decode_entry(op.attributes) if isinstance(op, EntryOp) else decode_non_scop(op.attributes)
 
 
-def _entry(op: Any) -> Entry | NonScopEntry:
-    return decode_entry(op) if op.operation.name == "index_book.entry" else decode_non_scop(op)
-
-
-def verify(module: Any) -> bool:
+def verify(module: ir.Module) -> bool:
     """Compare every table with the recomputed one; report each difference at its entry, and whether there was none."""
-    known = {function.operation.attributes["sym_name"].value: function for function in functions(module)}
-    return side_table.verify_tables(tables(module), lambda table: _differences(table, known))
+    known = {function.sym_name.value: function for function in functions_of(module)}
+    return verify_tables(tables_of(module, TableOp), lambda table: _differences(table, known))
 
 
-def _differences(table: Any, known: Mapping[str, Any]) -> Iterator[tuple[Any, str]]:
-    name = table.operation.attributes["function"].value
+def _differences(table: TableOp, known: Mapping[str, func.FuncOp]) -> Iterator[tuple[ir.Location, str]]:
+    name = table.function.value
     if name not in known:
         yield table.location, f"'index_book.table' is about @{name}, and there is no such function; erase the table"
         return
     if not is_graph(known[name]):
-        yield table.location, f"'index_book.table' is about @{name}, which is no Tiny graph any more; erase the table"
+        yield (
+            table.location,
+            f"'index_book.table' is about @{name}, which is not a Tiny graph any more; erase the table",
+        )
         return
     book = index_book(known[name])
-    expected, found = book.entries, read_table(table).entries
-    for each in violations(book, _assumed(known[name])):
+    expected, found = book.entries, read_book(table).entries
+    for each in broken_invariants(book, _assumed(known[name])):
         yield table.location, f"'index_book.table' of @{name} breaks an invariant at {each.value}: {each.message}"
     if len(found) != len(expected):
         yield (
@@ -77,31 +64,27 @@ def _differences(table: Any, known: Mapping[str, Any]) -> Iterator[tuple[Any, st
         yield table.location, "'index_book.table' has two entries of one value"
     for op, theirs, ours in zip(body_of(table), found, expected, strict=True):
         for message in _compare(theirs, ours, names):
-            yield op.location, f"'{op.operation.name}' of {theirs.value}: {message}; run --tiny-to-index-book again"
+            yield op.location, f"'{op.name}' of {theirs.value}: {message}; run --tiny-to-index-book again"
 
 
-def _assumed(function: Any) -> list[Assumption]:
-    """Return what the movements of a function take for granted of its extents."""
-    operations = [op.operation for op in function.regions[0].blocks[0].operations]
-    return [
-        assumption
-        for op in operations
-        if is_movement(op)
-        for assumption in infer(
-            op.name.removeprefix("tiny."), [tensor_type(operand.type) for operand in op.operands], arguments(op)
-        ).assumptions
-    ]
+def _assumed(function: func.FuncOp) -> list[Assumption]:
+    """What the movements of a function take for granted of its extents."""
+    movements = [op for op in body_block(function).operations if is_movement(op)]
+    return [assumption for op in movements for assumption in infer_op(op).assumptions]
 
 
 def _compare(found: Entry | NonScopEntry, expected: Entry | NonScopEntry, names: Mapping[str, str]) -> Iterator[str]:
-    """Yield how an entry differs from the recomputed one, whose values are called `names` in the table."""
-    if isinstance(expected, NonScopEntry) or isinstance(found, NonScopEntry):
-        if type(found) is not type(expected):
-            yield "the reads have an access map" if isinstance(found, NonScopEntry) else f"Non-SCoP: {expected.reason}"
+    """How an entry differs from the recomputed one, whose values are called `names` in the table."""
+    if isinstance(expected, NonScopEntry):
+        if isinstance(found, Entry):
+            yield f"Non-SCoP: {expected.reason}"
         elif (found.shape, found.dims) != (expected.shape, expected.dims):
             yield f"the axes are {_list(expected.shape)}, {list(expected.dims)} of them in each dimension"
         elif list(found.inputs) != [names[each] for each in expected.inputs] or found.reason != expected.reason:
             yield f"the inputs are {_list(names[each] for each in expected.inputs)}, the reason is: {expected.reason}"
+        return
+    if isinstance(found, NonScopEntry):
+        yield "the reads have an access map"
         return
     if (found.axes, found.dims, found.reduce_axes) != (expected.axes, expected.dims, expected.reduce_axes):
         kinds = ", ".join(f"{axis.size} {axis.kind}" for axis in expected.axes)
@@ -120,12 +103,12 @@ def _compare(found: Entry | NonScopEntry, expected: Entry | NonScopEntry, names:
         yield f"the guards are {_list(expected.guards)}, not {_list(found.guards)}"
 
 
-def _list(items: Iterable[Any]) -> str:
+def _list(items: Iterable[object]) -> str:
     return f"[{', '.join(map(str, items))}]"
 
 
-def _same_index(entry: Entry, left: Any, right: Any) -> bool:
-    """Say whether two indices are proved equal; what isl does not get to is not."""
+def _same_index(entry: Entry, left: Index, right: Index) -> bool:
+    """Whether two indices are proved equal; what isl does not get to is not."""
     from tinyc.analysis.isl.polyhedra import same_index  # islpy takes its time to load
 
     try:

@@ -5,12 +5,11 @@ kernels, one LLVM module. `ptx_text` reads it.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from tinyc import mlir
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.nvvm.verify import gpu_modules, verify
-from tinyc.mlir import ir, passmanager
+from tinyc.mlir import gpu, ir, passmanager
 from tinyc.passes import Pass
 from tinyc.text import IrError, capture_errors
 
@@ -40,7 +39,7 @@ class NvvmToPtx(Pass):
     consumes: ClassVar[tuple[str, ...]] = ("gpu",)
     produces: ClassVar[tuple[str, ...]] = ("gpu",)
 
-    def run(self, module: Any) -> None:
+    def run(self, module: ir.Module) -> None:
         """Replace the `gpu.module`s of `module`.
 
         Raises:
@@ -52,13 +51,13 @@ class NvvmToPtx(Pass):
         for kernels in gpu_modules(module):
             _compile(kernels)
 
-    def output(self, module: Any) -> str | None:
-        """Return the PTX, unless there are no kernels."""
+    def output(self, module: ir.Module) -> str | None:
+        """The PTX, unless there are no kernels."""
         return ptx_text(module) if _binaries(module) else None
 
 
-def ptx_text(module: Any) -> str:
-    """Return the PTX of a module with one `gpu.binary`, as --nvvm-to-ptx makes it.
+def ptx_text(module: ir.Module) -> str:
+    """The PTX of a module with one `gpu.binary`, as --nvvm-to-ptx makes it.
 
     Raises:
         TinycError: `InvalidIr`: it has none, or several.
@@ -71,25 +70,25 @@ def ptx_text(module: Any) -> str:
     return _object(found[0]).object.rstrip(b"\0").decode()
 
 
-def _binaries(module: Any) -> list[Any]:
-    return [op.operation for op in module.body.operations if op.operation.name == "gpu.binary"]
+def _binaries(module: ir.Module) -> list[gpu.BinaryOp]:
+    return [op for op in module.body.operations if isinstance(op, gpu.BinaryOp)]
 
 
-def _object(binary: Any) -> Any:
-    return mlir.gpu.ObjectAttr(binary.attributes["objects"][0])
+def _object(binary: gpu.BinaryOp) -> gpu.ObjectAttr:
+    return gpu.ObjectAttr(binary.objects[0])
 
 
-def _compile(kernels: Any) -> None:
+def _compile(kernels: gpu.GPUModuleOp) -> None:
     """Put a `gpu.binary` in the place of a `gpu.module`."""
     alone = ir.Module.create(loc=kernels.location)
-    kernels.clone(ip=ir.InsertionPoint(alone.body))
+    kernels.operation.clone(ip=ir.InsertionPoint(alone.body))
     passmanager.PassManager.parse("builtin.module(gpu-module-to-binary{format=isa})", kernels.context).run(
         alone.operation
     )
-    binary = alone.body.operations[0].operation
+    (binary,) = _binaries(alone)
     made = _object(binary)
     # Without what MLIR adds, how long the compilation took.
-    plain = mlir.gpu.ObjectAttr.get(made.target, made.format, made.object.rstrip(b"\0"))
+    plain = gpu.ObjectAttr.get(made.target, made.format, made.object.rstrip(b"\0"))
     binary.attributes["objects"] = ir.ArrayAttr.get([plain])
-    binary.move_before(kernels)
+    binary.operation.move_before(kernels)
     kernels.erase()

@@ -5,23 +5,24 @@ op. It is a list of what is known to work, not of what is known to fail.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
 
+# `mlir.llvm` is imported when it is first used, as in exec/to_llvm.py.
+from tinyc import mlir
 from tinyc.dialects.nvvm.whitelist import (
+    ALLOWED_OPS,
     ARGUMENT,
     ARGUMENT_TYPES,
     KERNEL,
-    OPS,
     PTX_VERSIONS,
     SCALARS,
     SHARED_MEMORY,
     Attributes,
 )
-from tinyc.mlir import ir
+from tinyc.mlir import gpu, ir
 from tinyc.target import TARGETS
 
-Violation = tuple[Any, str]
+_Violation = tuple[ir.Location, str]
 
 _TARGET = re.compile(r'#nvvm\.target<(?:O = [0-3], )?chip = "(\w+)", features = "\+ptx(\d+)">')
 #: PTX ISA, "Identifiers", without those that LLVM makes up ($L__…), and without the one name of the language itself.
@@ -29,36 +30,37 @@ _IDENTIFIER = re.compile(r"(?!WARP_SZ$)([A-Za-z]\w*|_\w+)", re.ASCII)
 _ARRAY = re.compile(r"!llvm\.array<\d+ x (\w+)>")
 
 
-def verify(module: Any) -> bool:
+def verify(module: ir.Module) -> bool:
     """Check every `gpu.module` of a module; report each violation at its op and return whether there was none."""
-    found = [each for op in gpu_modules(module) for each in violations(op)]
+    found = [each for op in gpu_modules(module) for each in _violations(op)]
     for location, message in found:
         location.emit_error(message)
     return not found
 
 
-def gpu_modules(module: Any) -> list[Any]:
-    """Return the `gpu.module`s of a module."""
-    return [op.operation for op in module.body.operations if op.operation.name == "gpu.module"]
+def gpu_modules(module: ir.Module) -> list[gpu.GPUModuleOp]:
+    """The `gpu.module`s of a module."""
+    return [op for op in module.body.operations if isinstance(op, gpu.GPUModuleOp)]
 
 
-def violations(kernels: Any) -> Iterator[Violation]:
-    """Yield (location, message) for each violation in a `gpu.module`."""
+def _violations(kernels: gpu.GPUModuleOp) -> Iterator[_Violation]:
     yield from _target(kernels)
-    for op in kernels.regions[0].blocks[0].operations:
-        check = _MEMBERS.get(op.operation.name)
-        if check is None:
-            yield op.location, f"'{op.operation.name}' is no part of a gpu.module that goes to the backend{_REMEDY}"
+    for op in kernels.bodyRegion.blocks[0].operations:
+        if isinstance(op, mlir.llvm.LLVMFuncOp):
+            yield from _kernel(op.operation)
+        elif isinstance(op, mlir.llvm.GlobalOp):
+            yield from _shared(op.operation)
         else:
-            yield from check(op.operation)
+            name = op.operation.name
+            yield op.location, f"'{name}' is not a part of a gpu.module that goes to the backend{_REMEDY}"
 
 
 _REMEDY = "; lower the kernels with --gpu-to-nvvm"
 
 
-def _target(kernels: Any) -> Iterator[Violation]:
+def _target(kernels: gpu.GPUModuleOp) -> Iterator[_Violation]:
     """Check that a `gpu.module` has one target, which LLVM and tinyc know."""
-    targets = list(kernels.attributes["targets"]) if "targets" in kernels.attributes else []
+    targets = list(kernels.targets or ())
     chips = {target.chip: int(target.features.removeprefix("+ptx")) for target in TARGETS}
     match = _TARGET.fullmatch(str(targets[0])) if len(targets) == 1 else None
     if match is None or match[1] not in chips or int(match[2]) not in PTX_VERSIONS or int(match[2]) < chips[match[1]]:
@@ -67,7 +69,7 @@ def _target(kernels: Any) -> Iterator[Violation]:
         yield kernels.location, f"the gpu.module needs one target, #nvvm.target{least} or a later PTX; it has {given}"
 
 
-def _kernel(function: Any) -> Iterator[Violation]:
+def _kernel(function: ir.Operation) -> Iterator[_Violation]:
     """Check a kernel: its name, its signature, and all of its ops."""
     yield from _name(function)
     yield from _attributes(function, KERNEL)
@@ -84,16 +86,17 @@ def _kernel(function: Any) -> Iterator[Violation]:
             yield from _op(op.operation)
 
 
-def _arguments(function: Any) -> Iterator[Violation]:
+def _arguments(function: ir.Operation) -> Iterator[_Violation]:
     for position, argument in enumerate(function.regions[0].blocks[0].arguments):
         if str(argument.type) not in ARGUMENT_TYPES:
             yield function.location, f"argument {position} is {argument.type}; it may be {', '.join(ARGUMENT_TYPES)}"
-    if "arg_attrs" in function.attributes:
-        for position, given in enumerate(function.attributes["arg_attrs"]):
-            yield from _values(function, f"argument {position}", {entry.name: entry.attr for entry in given}, ARGUMENT)
+    given = function.attributes.get("arg_attrs", None)
+    for position, notes in enumerate(given if isinstance(given, ir.ArrayAttr) else ()):
+        if isinstance(notes, ir.DictAttr):
+            yield from _values(function, f"argument {position}", {note.name: note.attr for note in notes}, ARGUMENT)
 
 
-def _shared(memory: Any) -> Iterator[Violation]:
+def _shared(memory: ir.Operation) -> Iterator[_Violation]:
     """Check a global: an array of scalars in shared memory, which nothing fills in beforehand."""
     yield from _name(memory)
     yield from _attributes(memory, SHARED_MEMORY)
@@ -102,11 +105,8 @@ def _shared(memory: Any) -> Iterator[Violation]:
         yield memory.location, "'llvm.mlir.global' must be an array of scalars in shared memory, without a value"
 
 
-_MEMBERS: dict[str, Callable[[Any], Iterator[Violation]]] = {"llvm.func": _kernel, "llvm.mlir.global": _shared}
-
-
-def _op(op: Any) -> Iterator[Violation]:
-    allowed = OPS.get(op.name)
+def _op(op: ir.Operation) -> Iterator[_Violation]:
+    allowed = ALLOWED_OPS.get(op.name)
     if allowed is None:
         yield op.location, f"'{op.name}' is not known to the NVPTX backend{_REMEDY}"
         return
@@ -117,11 +117,13 @@ def _op(op: Any) -> Iterator[Violation]:
             yield op.location, f"'{op.name}' on {kind}: the NVPTX backend is known to take it on {taken}"
 
 
-def _attributes(op: Any, allowed: Attributes) -> Iterator[Violation]:
+def _attributes(op: ir.Operation, allowed: Attributes) -> Iterator[_Violation]:
     yield from _values(op, f"'{op.name}'", {name: op.attributes[name] for name in op.attributes}, allowed)
 
 
-def _values(op: Any, what: str, attributes: Mapping[str, Any], allowed: Attributes) -> Iterator[Violation]:
+def _values(
+    op: ir.Operation, what: str, attributes: Mapping[str, ir.Attribute], allowed: Attributes
+) -> Iterator[_Violation]:
     """Check the attributes of `what`, which is an op or a part of it."""
     for name, attribute in attributes.items():
         if name not in allowed:
@@ -135,7 +137,7 @@ def _values(op: Any, what: str, attributes: Mapping[str, Any], allowed: Attribut
             yield op.location, f"{what}: {name} is {given}; it may be {', '.join(values)}"
 
 
-def _name(op: Any) -> Iterator[Violation]:
+def _name(op: ir.Operation) -> Iterator[_Violation]:
     name = ir.StringAttr(op.attributes["sym_name"]).value
     if not _IDENTIFIER.fullmatch(name):
-        yield op.location, f"'{name}' is no identifier of PTX; use letters, digits and _, and start with a letter"
+        yield op.location, f"'{name}' is not an identifier of PTX; use letters, digits and _, and start with a letter"

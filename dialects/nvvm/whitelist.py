@@ -9,15 +9,15 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-INTEGERS = ("i1", "i8", "i16", "i32", "i64")
-FLOATS = ("f16", "bf16", "f32", "f64")
+LLVM_INTEGERS = ("i1", "i8", "i16", "i32", "i64")
+LLVM_FLOATS = ("f16", "bf16", "f32", "f64")
 GLOBAL, SHARED = "!llvm.ptr<1>", "!llvm.ptr<3>"
 POINTERS = (GLOBAL, SHARED)
-SCALARS = (*INTEGERS, *FLOATS)
+SCALARS = (*LLVM_INTEGERS, *LLVM_FLOATS)
 #: Products of i64 are as wide as that; no conversion to a float is.
-WIDE = (*INTEGERS, "i128")
+WIDE = (*LLVM_INTEGERS, "i128")
 #: What a compare-and-swap, and an addition that says whether it overflowed, return.
-PAIRS = ("!llvm.struct<(i32, i1)>", "!llvm.struct<(i64, i1)>")
+_PAIRS = ("!llvm.struct<(i32, i1)>", "!llvm.struct<(i64, i1)>")
 
 #: Attribute → the values that it may have, listed or described; None: any.
 Attributes = Mapping[str, tuple[str, ...] | re.Pattern[str] | None]
@@ -28,7 +28,7 @@ class Allowed:
     """One op: the types that its operands and results may have, and its attributes."""
 
     types: tuple[str, ...] = ()
-    attributes: Attributes = field(default_factory=dict)
+    attributes: Attributes = field(default_factory=dict[str, "tuple[str, ...] | re.Pattern[str] | None"])
 
 
 # Software functions rely on each operation being rounded by itself.
@@ -46,15 +46,15 @@ def _same(allowed: Allowed, prefix: str, *names: str) -> dict[str, Allowed]:
     return {f"{prefix}{name}": allowed for name in names}
 
 
-OPS: Mapping[str, Allowed] = {
+ALLOWED_OPS: Mapping[str, Allowed] = {
     # Control flow
     "llvm.return": Allowed(),
-    "llvm.br": Allowed((*WIDE, *FLOATS, *POINTERS), {"loop_annotation": None}),
-    "llvm.cond_br": Allowed((*WIDE, *FLOATS, *POINTERS), {"operandSegmentSizes": None, "loop_annotation": None}),
-    "llvm.select": Allowed((*WIDE, *FLOATS, *POINTERS), _EXACT),
+    "llvm.br": Allowed((*WIDE, *LLVM_FLOATS, *POINTERS), {"loop_annotation": None}),
+    "llvm.cond_br": Allowed((*WIDE, *LLVM_FLOATS, *POINTERS), {"operandSegmentSizes": None, "loop_annotation": None}),
+    "llvm.select": Allowed((*WIDE, *LLVM_FLOATS, *POINTERS), _EXACT),
     # Constants
-    "llvm.mlir.constant": Allowed((*WIDE, *FLOATS), {"value": None}),
-    **_same(Allowed((*WIDE, *FLOATS, *POINTERS)), "llvm.mlir.", "zero", "undef", "poison"),
+    "llvm.mlir.constant": Allowed((*WIDE, *LLVM_FLOATS), {"value": None}),
+    **_same(Allowed((*WIDE, *LLVM_FLOATS, *POINTERS)), "llvm.mlir.", "zero", "undef", "poison"),
     # Memory
     "llvm.mlir.addressof": Allowed((SHARED,), {"global_name": None}),
     "llvm.getelementptr": Allowed(
@@ -63,33 +63,33 @@ OPS: Mapping[str, Allowed] = {
     "llvm.load": Allowed((*SCALARS, *POINTERS), _NOT_ATOMIC),
     "llvm.store": Allowed((*SCALARS, *POINTERS), _NOT_ATOMIC),
     "llvm.atomicrmw": Allowed(
-        (*INTEGERS[1:], *FLOATS, *POINTERS),
+        (*LLVM_INTEGERS[1:], *LLVM_FLOATS, *POINTERS),
         {"bin_op": ("1 : i64", "11 : i64"), "ordering": _RELAXED, "syncscope": _SCOPE},  # add, fadd
     ),
     "llvm.cmpxchg": Allowed(
-        ("i32", "i64", *PAIRS, *POINTERS),
+        ("i32", "i64", *_PAIRS, *POINTERS),
         {"success_ordering": _RELAXED, "failure_ordering": _RELAXED, "syncscope": _SCOPE},
     ),
-    "llvm.extractvalue": Allowed((*INTEGERS, *PAIRS), {"position": None}),
+    "llvm.extractvalue": Allowed((*LLVM_INTEGERS, *_PAIRS), {"position": None}),
     # Integers
     **_same(Allowed(WIDE, {"overflowFlags": None}), "llvm.", "add", "sub", "mul", "shl"),
     **_same(Allowed(WIDE, {"isExact": None}), "llvm.", "lshr", "ashr"),
-    **_same(Allowed(INTEGERS, {"isExact": None}), "llvm.", "sdiv", "udiv"),
-    **_same(Allowed(INTEGERS), "llvm.", "srem", "urem"),
+    **_same(Allowed(LLVM_INTEGERS, {"isExact": None}), "llvm.", "sdiv", "udiv"),
+    **_same(Allowed(LLVM_INTEGERS), "llvm.", "srem", "urem"),
     **_same(Allowed(WIDE), "llvm.", "and", "xor", "sext"),
     "llvm.or": Allowed(WIDE, {"isDisjoint": None}),
     "llvm.zext": Allowed(WIDE, {"nonNeg": None}),
     "llvm.trunc": Allowed(WIDE, {"overflowFlags": None}),
     "llvm.icmp": Allowed((*WIDE, *POINTERS), {"predicate": None}),
-    **_same(Allowed(INTEGERS), "llvm.intr.", "smax", "smin", "umax", "umin"),
-    **_same(Allowed(("i32", "i64", *PAIRS)), "llvm.intr.", "uadd.with.overflow"),
-    "llvm.intr.ctlz": Allowed(INTEGERS, {"is_zero_poison": None}),
+    **_same(Allowed(LLVM_INTEGERS), "llvm.intr.", "smax", "smin", "umax", "umin"),
+    **_same(Allowed(("i32", "i64", *_PAIRS)), "llvm.intr.", "uadd.with.overflow"),
+    "llvm.intr.ctlz": Allowed(LLVM_INTEGERS, {"is_zero_poison": None}),
     # Floats
-    **_same(Allowed(FLOATS, _EXACT), "llvm.", "fadd", "fsub", "fmul", "fdiv", "fneg", "fpext", "fptrunc"),
-    "llvm.fcmp": Allowed((*FLOATS, "i1"), {**_EXACT, "predicate": None}),
+    **_same(Allowed(LLVM_FLOATS, _EXACT), "llvm.", "fadd", "fsub", "fmul", "fdiv", "fneg", "fpext", "fptrunc"),
+    "llvm.fcmp": Allowed((*LLVM_FLOATS, "i1"), {**_EXACT, "predicate": None}),
     **_same(Allowed(SCALARS), "llvm.", "sitofp", "uitofp", "fptosi", "fptoui", "bitcast"),
     **_same(
-        Allowed(FLOATS, _EXACT),
+        Allowed(LLVM_FLOATS, _EXACT),
         "llvm.intr.",
         *("sqrt", "fma", "fabs", "copysign", "floor", "ceil", "trunc", "roundeven", "maximum", "minimum"),
     ),

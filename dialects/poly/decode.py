@@ -1,88 +1,52 @@
-"""What the ops of a Poly-View say, as data: the inverse of `encode`.
+"""The attributes of the ops of a Poly-View as data: the inverse of `encode`.
 
 Sets and maps are read as `analysis/isl/notation` has them. Raises `TinycError` for what cannot be read or contradicts
 itself (`InvalidAttribute`), and for accesses that no analysis takes (`ExcessivePiecewise`).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
-from tinyc.analysis import extents
-from tinyc.analysis.axes import AxisExpr
-from tinyc.analysis.extents import Dim, ExtentError
-from tinyc.analysis.isl.notation import Bound, NotReadable, Relation, read
+from tinyc.analysis.isl.notation import Bound, NotReadable, Relation, read_relation
 from tinyc.analysis.isl.statement import Statement
 from tinyc.analysis.movement import Guard
-from tinyc.analysis.poly.block import NonScopTensor, PolyAccess, PolyBlock, PolyItem, excess, with_producers
-from tinyc.analysis.poly.edge import KINDS, edges_of
-from tinyc.analysis.poly.view import PolyView
+from tinyc.analysis.poly.block import PolyAccess, PolyBlock, access_excess
 from tinyc.diagnostics import TinycError
-from tinyc.dialects.tiny.types import ELEMENTS
-from tinyc.mlir import body_of, ir
+from tinyc.expr import extents
+from tinyc.expr.axes import AxisExpr
+from tinyc.expr.extents import Dim, ExtentError
+from tinyc.mlir import ir
+from tinyc.vocabulary.element_type import BY_NAME
 
 
-def decode_view(op: Any) -> PolyView:
-    """Return what a verified `poly.view` says; its edges follow from its blocks, and must be those that it lists."""
-    function = op.operation.attributes["function"].value
-    members = body_of(op)
-    items = with_producers(decode_item(each) for each in members if each.operation.name != "poly.edge")
-    edges = edges_of([item for item in items if isinstance(item, PolyBlock)])
-    listed = [_listed(each) for each in members if each.operation.name == "poly.edge"]
-    expected = [(edge.source.name, edge.target.name, *(len(edge.of(kind)) for kind in KINDS)) for edge in edges]
-    if listed != expected:
-        raise _malformed(f"the view of @{function} lists the edges {listed}; its blocks give {expected}")
-    return PolyView(function, items, edges, _names(op, "outputs"), plain(op.operation.attributes["elements"]))
-
-
-def _listed(op: Any) -> tuple[str | int, ...]:
-    attributes = op.operation.attributes
-    return attributes["source"].value, attributes["target"].value, *(len(attributes[kind]) for kind in KINDS)
-
-
-def _names(op: Any, attribute: str) -> tuple[str, ...]:
-    return tuple(each.value for each in op.operation.attributes[attribute])
-
-
-def decode_item(op: Any) -> PolyItem:
-    """Return the item that a `poly.block` or a `poly.non_scop` stands for."""
-    attributes = op.operation.attributes
-    if op.operation.name == "poly.non_scop":
-        return NonScopTensor(attributes["name"].value, attributes["reason"].value, _names(op, "reads"))
-    try:
-        return read_block(op)
-    except NotReadable as error:
-        raise _malformed(str(error)) from None
-
-
-def read_block(op: Any) -> PolyBlock:
-    """Return the block that a `poly.block` stands for.
+def decode_block(attributes: ir.OpAttributeMap) -> PolyBlock:
+    """The block that a `poly.block` with these attributes is.
 
     Raises:
         NotReadable: a set or a map is said in another way than `encode` does.
         TinycError: the attributes contradict each other, or a floor division has no guard.
     """
-    attributes = op.operation.attributes
-    name, values = attributes["name"].value, plain(attributes["attrs"])
+    name, values = text_of(attributes, "name"), plain_data(attributes["attrs"])
     element, buffer, renamed = values.pop("element", None), values.pop("buffer", None), values.pop("parameters", {})
-    if element not in ELEMENTS:
-        raise _malformed(f"'attrs' has the element type {element}; it must be one of {', '.join(ELEMENTS)}")
-    if not isinstance(buffer, str | None) or not isinstance(renamed, dict):
+    if element not in BY_NAME:
+        raise _malformed(f"'attrs' has the element type {element}; it must be one of {', '.join(BY_NAME)}")
+    if not isinstance(buffer, str | None) or not is_record(renamed):
         raise _malformed(f"'attrs' must have a name as buffer, not {buffer}, and texts as parameters, not {renamed}")
     texts = _Texts(name, {each: _extent(text) for each, text in renamed.items()})
-    domain = texts.relation("domain", attributes["domain"].value)
+    domain = texts.relation("domain", text_of(attributes, "domain"))
     statement = _statement(domain, renamed)
-    write = texts.relation("write", attributes["write"].value, domain)
-    relations = [texts.relation("accesses", each.value, domain) for each in attributes["accesses"]]
+    write = texts.relation("write", text_of(attributes, "write"), domain)
+    relations = [texts.relation("accesses", each, domain) for each in texts_of(attributes, "accesses")]
     guards = list(_guards(texts, domain, _pads(values.pop("pads", [])), relations))
     _require_division_guards(statement, domain, texts.floors)
     accesses = tuple(
         PolyAccess(each.tensor or "", each.index, found) for each, found in zip(relations, guards, strict=True)
     )
     for access in accesses:
-        if (reason := excess(access, statement.shape)) is not None:
+        if (reason := access_excess(access, statement.shape)) is not None:
             code, _, counts = reason.partition(": ")
             raise TinycError(code, f"'{name}': {counts}")
-    return PolyBlock(attributes["kind"].value, statement, write.index, accesses, element, values, buffer)
+    return PolyBlock(text_of(attributes, "kind"), statement, write.index, accesses, BY_NAME[element], values, buffer)
 
 
 class _Texts:
@@ -94,7 +58,7 @@ class _Texts:
 
     def relation(self, what: str, text: str, domain: Relation | None = None) -> Relation:
         try:
-            found = read(text, self._extents_of)
+            found = read_relation(text, self._extents_of)
         except (NotReadable, ExtentError) as error:
             raise NotReadable(f"'{what}' is {text}, which does not read: {error}") from None
         if found.name != self.name or (found.tensor is None) != (what in ("domain", "pads")):
@@ -107,7 +71,7 @@ class _Texts:
 
 
 def _statement(domain: Relation, renamed: Mapping[str, str]) -> Statement:
-    shape = []
+    shape: list[Dim] = []
     for axis, bound in zip(domain.axes, domain.bounds, strict=False):
         position = len(shape)
         if str(bound.expression) != f"i{position}" or bound.size.terms:
@@ -123,17 +87,27 @@ def _statement(domain: Relation, renamed: Mapping[str, str]) -> Statement:
 
 def _pads(values: Any) -> list[Mapping[str, Any]]:
     kinds = {"access": int, "inside": str, "value": int | float}
-    pads = values if isinstance(values, list) else [values]
-    for pad in pads:
-        if not isinstance(pad, dict) or {*pad} != {*kinds} or not all(isinstance(pad[k], kinds[k]) for k in kinds):
+    found: list[Mapping[str, Any]] = []
+    for pad in values if _is_list(values) else [values]:
+        if not is_record(pad) or {*pad} != {*kinds} or not all(isinstance(pad[k], kinds[k]) for k in kinds):
             raise _malformed(f"'pads' has {pad}; it must have {{access = 0, inside = a set, value = a number}}")
-    return pads
+        found.append(pad)
+    return found
+
+
+def is_record(value: object) -> TypeGuard[dict[str, Any]]:
+    """Whether a value is plain data by names."""
+    return isinstance(value, dict)
+
+
+def _is_list(value: object) -> TypeGuard[list[Any]]:
+    return isinstance(value, list)
 
 
 def _guards(
     texts: _Texts, domain: Relation, pads: list[Mapping[str, Any]], relations: list[Relation]
 ) -> Iterator[tuple[Guard, ...]]:
-    """Yield the guards of each access: their sets stand in the access, and with their values in `pads`."""
+    """The guards of each access: their sets stand in the access, and with their values in `pads`."""
     for number, relation in enumerate(relations):
         own = [pad for pad in pads if pad["access"] == number]
         inside = [bound for pad in own for bound in texts.relation("pads", pad["inside"], domain).bounds]
@@ -166,20 +140,38 @@ def _require_division_guards(
         raise NotReadable(f"'domain' has a condition on {statement.affine(next(iter(found)))}; it must be a box")
 
 
-def plain(attribute: Any) -> Any:
-    """Return an attribute as plain data: bool, int, float, str, list, dict."""
+def text_of(attributes: ir.OpAttributeMap, name: str) -> str:
+    """The string that an attribute is."""
+    attribute = attributes[name]
+    if not isinstance(attribute, ir.StringAttr):
+        raise _malformed(f"'{name}' is {attribute}, not a string")
+    return attribute.value
+
+
+def texts_of(attributes: ir.OpAttributeMap, name: str) -> tuple[str, ...]:
+    """The strings that an attribute lists."""
+    attribute = attributes[name]
+    items = tuple(attribute) if isinstance(attribute, ir.ArrayAttr) else ()
+    found = tuple(item.value for item in items if isinstance(item, ir.StringAttr))
+    if not isinstance(attribute, ir.ArrayAttr) or len(found) < len(items):
+        raise _malformed(f"'{name}' is {attribute}, not a list of strings")
+    return found
+
+
+def plain_data(attribute: ir.Attribute) -> Any:
+    """An attribute as plain data: bool, int, float, str, list, dict."""
     if isinstance(attribute, ir.DictAttr):
-        return {each.name: plain(each.attr) for each in attribute}
+        return {each.name: plain_data(each.attr) for each in (attribute[k] for k in range(len(attribute)))}
     if isinstance(attribute, ir.ArrayAttr):
-        return [plain(each) for each in attribute]
+        return [plain_data(each) for each in attribute]
     if isinstance(attribute, ir.BoolAttr | ir.IntegerAttr | ir.FloatAttr | ir.StringAttr):
         return attribute.value
-    raise _malformed(f"{attribute} is no plain data")
+    raise _malformed(f"{attribute} is not plain data")
 
 
 def _extent(text: Any) -> Dim:
     try:
-        return extents.parse(text)
+        return extents.parse_extent(text)
     except (ExtentError, TypeError) as error:
         raise _malformed(f"'parameters' has {text!r}: {error}") from None
 

@@ -2,25 +2,17 @@
 
 from typing import Any
 
-from tinyc.dialects.tiny.op_verifier import report
+from tinyc.dialects.poly.op_verifier import check_block, check_elements, check_kinds
 from tinyc.mlir import ext, ir
+from tinyc.mlir.side_table import check_table
+from tinyc.mlir.verifying import report_op
 
 
 class Poly(ext.Dialect, name="poly"):
     """Statements with isl domains, accesses and dependences, beside the function that they come from."""
 
 
-class _PolyOp(Poly.Operation):
-    """What the ops share: the verifier."""
-
-    def verify_invariants(self: Any) -> bool:
-        """Check the declared fields and their kinds; report a violation at the op."""
-        from tinyc.dialects.poly.verify import check_op
-
-        return report(self, check_op)
-
-
-class ViewOp(_PolyOp, name="view"):
+class ViewOp(Poly.Operation, name="view"):
     """The blocks and Non-SCoP tensors of the function named `function`, in program order, then the edges.
 
     `elements` has the element types of the tensors that no block makes; `outputs` are the tensors that the function
@@ -32,8 +24,12 @@ class ViewOp(_PolyOp, name="view"):
     outputs: ir.ArrayAttr
     body: ext.Region
 
+    def verify_invariants(self) -> bool:
+        """Check that the view lists blocks, tensors and edges, and the kinds of its attributes."""
+        return report_op(self, check_view)
 
-class BlockOp(_PolyOp, name="block"):
+
+class BlockOp(Poly.Operation, name="block"):
     """A statement `name`, which writes the tensor of that name.
 
     `kind` is `ewise`, `reduce`, `movement_affine`, `contraction_pattern` or `scan`. `domain` is the box of the axes
@@ -47,23 +43,31 @@ class BlockOp(_PolyOp, name="block"):
     parameters that are not called like them.
     """
 
-    name: ir.StringAttr
+    name: ir.StringAttr  # pyright: ignore[reportIncompatibleMethodOverride] - a field hides the op's own name
     kind: ir.StringAttr
     domain: ir.StringAttr
     write: ir.StringAttr
     accesses: ir.ArrayAttr
     attrs: Any
 
+    def verify_invariants(self) -> bool:
+        """Check that the attributes can be read as a block."""
+        return report_op(self, lambda op: check_block(op.attributes))
 
-class NonScopOp(_PolyOp, name="non_scop"):
+
+class NonScopOp(Poly.Operation, name="non_scop"):
     """A tensor that no quasi-affine statement computes, and why; `reads` are the tensors that it needs as wholes."""
 
-    name: ir.StringAttr
+    name: ir.StringAttr  # pyright: ignore[reportIncompatibleMethodOverride] - a field hides the op's own name
     reason: ir.StringAttr
     reads: ir.ArrayAttr
 
+    def verify_invariants(self) -> bool:
+        """Check the kinds of the attributes."""
+        return report_op(self, lambda op: check_kinds(op.attributes))
 
-class EdgeOp(_PolyOp, name="edge"):
+
+class EdgeOp(Poly.Operation, name="edge"):
     """Dependences of the block `target` on the block `source`, instance to instance.
 
     `true` has one map for each access of the target that reads the source. Values are written once: `anti` and `output`
@@ -75,3 +79,18 @@ class EdgeOp(_PolyOp, name="edge"):
     true: ir.ArrayAttr
     anti: ir.ArrayAttr
     output: ir.ArrayAttr
+
+    def verify_invariants(self) -> bool:
+        """Check the kinds of the attributes."""
+        return report_op(self, lambda op: check_kinds(op.attributes))
+
+
+def check_view(view: ir.OpView) -> None:
+    """Check a view by itself.
+
+    Raises:
+        TinycError: `InvalidAttribute`.
+    """
+    check_table(view, (BlockOp, NonScopOp, EdgeOp))
+    check_elements(view.attributes)
+    check_kinds(view.attributes)

@@ -4,108 +4,84 @@ A view is compared with the recomputed one item by item. The names of tensors ar
 locations do not survive as text; sets and maps are compared by isl, as sets and maps.
 """
 
-import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
 
-from tinyc import side_table
-from tinyc.analysis.graphs import is_graph
+from tinyc.analysis.graphs import functions_of, is_graph
 from tinyc.analysis.isl.notation import NotReadable
-from tinyc.analysis.limits import TooHard
-from tinyc.analysis.poly.block import BLOCK_KINDS, PolyBlock
-from tinyc.analysis.poly.edge import KINDS
+from tinyc.analysis.poly.block import NonScopTensor, PolyBlock, PolyItem, with_producers
+from tinyc.analysis.poly.edge import DEPENDENCE_KINDS, edges_of
 from tinyc.analysis.poly.reads import Needed
 from tinyc.analysis.poly.view import PolyView, poly_view
 from tinyc.diagnostics import TinycError
-from tinyc.dialects.poly.decode import read_block
+from tinyc.dialects.poly.decode import decode_block, plain_data, text_of, texts_of
 from tinyc.dialects.poly.encode import encode_edge, encode_item, encode_view
-from tinyc.dialects.tiny.types import ELEMENTS
-from tinyc.dialects.tiny.verify import functions
-from tinyc.mlir import body_of, ir
+from tinyc.dialects.poly.op_verifier import RELATIONS, relation_texts
+from tinyc.dialects.poly.ops import BlockOp, EdgeOp, NonScopOp, ViewOp
+from tinyc.expr.isl import TooHard
+from tinyc.mlir import func, ir
+from tinyc.mlir.bodies import body_of
+from tinyc.mlir.side_table import tables_of, verify_tables
 
-_MEMBERS = ("poly.block", "poly.non_scop", "poly.edge")
-_TEXTS = ("name", "kind", "domain", "write", "reason", "source", "target")
-_RELATION_LISTS = ("accesses", *KINDS)
-_LISTS = (*_RELATION_LISTS, "reads", "outputs")
-_RELATIONS = ("domain", "write", *_RELATION_LISTS)
-_DIVISION = re.compile(r"\b(floor|floord|ceild|mod)\b|%")
 _MAX_TEXT = 20_000
 _MAX_BRACKETS = 500
 
 
-def views(module: Any) -> list[Any]:
-    """Return the views of a module."""
-    return side_table.tables(module, "poly.view")
-
-
-def check_op(op: Any) -> None:
-    """Check a `poly` op by itself.
+def read_view(view: ViewOp) -> PolyView:
+    """The Poly-View that a verified op lists; its edges follow from its blocks, and must be those that it lists.
 
     Raises:
         TinycError: `InvalidAttribute`.
     """
-    attributes = op.operation.attributes
-    if op.operation.name == "poly.view":
-        _check_view(op)
-    for name in _TEXTS:
-        if name in attributes and not isinstance(attributes[name], ir.StringAttr):
-            raise TinycError("InvalidAttribute", f"'{name}' is {attributes[name]}, not a string")
-    for name in _LISTS:
-        if name in attributes and not _is_texts(attributes[name]):
-            raise TinycError("InvalidAttribute", f"'{name}' is {attributes[name]}, not a list of strings")
-    if "kind" in attributes and attributes["kind"].value not in BLOCK_KINDS:
-        raise TinycError("InvalidAttribute", f"kind {attributes['kind']} is none of {', '.join(BLOCK_KINDS)}")
-    if "attrs" in attributes and not isinstance(attributes["attrs"], ir.DictAttr):
-        raise TinycError("InvalidAttribute", f"'attrs' is {attributes['attrs']}, not a dictionary")
-    if op.operation.name == "poly.block":
-        _check_block(op)
+    function, members = view.function.value, body_of(view)
+    items = with_producers(read_item(each) for each in members if not isinstance(each, EdgeOp))
+    edges = edges_of([item for item in items if isinstance(item, PolyBlock)])
+    listed = [_listed(each) for each in members if isinstance(each, EdgeOp)]
+    counts = [[len(edge.of(kind)) for kind in DEPENDENCE_KINDS] for edge in edges]
+    expected = [(edge.source.name, edge.target.name, *each) for edge, each in zip(edges, counts, strict=True)]
+    if listed != expected:
+        message = f"the view of @{function} lists the edges {listed}; its blocks give {expected}"
+        raise TinycError("InvalidAttribute", message)
+    return PolyView(function, items, edges, texts_of(view.attributes, "outputs"), plain_data(view.elements))
 
 
-def _check_block(op: Any) -> None:
-    """Check that a block reads back; a set or map in another form is left to isl, where it divides nothing."""
+def _listed(edge: EdgeOp) -> tuple[str | int, ...]:
+    return edge.source.value, edge.target.value, *(len(texts_of(edge.attributes, kind)) for kind in DEPENDENCE_KINDS)
+
+
+def read_item(op: ir.OpView) -> PolyItem:
+    """The item that a `poly.block` or a `poly.non_scop` stands for.
+
+    Raises:
+        TinycError: `InvalidAttribute`, `ExcessivePiecewise`.
+    """
+    if isinstance(op, NonScopOp):
+        return NonScopTensor(text_of(op.attributes, "name"), op.reason.value, texts_of(op.attributes, "reads"))
     try:
-        read_block(op)
+        return decode_block(op.attributes)
     except NotReadable as error:
-        attributes = op.operation.attributes
-        texts = [text for name in _RELATIONS if name in attributes for text in _texts(attributes[name])]
-        if any(_DIVISION.search(text) for text in texts):
-            raise TinycError("InvalidAttribute", str(error)) from None
+        raise TinycError("InvalidAttribute", str(error)) from None
 
 
-def _is_texts(attribute: Any) -> bool:
-    return isinstance(attribute, ir.ArrayAttr) and all(isinstance(item, ir.StringAttr) for item in attribute)
-
-
-def _is_element(attribute: Any) -> bool:
-    return isinstance(attribute, ir.StringAttr) and attribute.value in ELEMENTS
-
-
-def _check_view(op: Any) -> None:
-    side_table.check_table(op, _MEMBERS)
-    elements = op.operation.attributes["elements"]
-    if not isinstance(elements, ir.DictAttr) or not all(_is_element(each.attr) for each in elements):
-        raise TinycError("InvalidAttribute", f"'elements' is {elements}, not element types by the names of tensors")
-
-
-def verify(module: Any) -> bool:
+def verify(module: ir.Module) -> bool:
     """Compare every view with the recomputed one; report each difference at its op, and whether there was none."""
-    known = {function.operation.attributes["sym_name"].value: function for function in functions(module)}
-    remedy = "run --tiny-to-poly again, or erase the view"
-    return side_table.verify_tables(
-        views(module), lambda view: ((at, f"{message}; {remedy}") for at, message in _differences(view, known))
-    )
+    known = {function.sym_name.value: function for function in functions_of(module)}
+    return verify_tables(tables_of(module, ViewOp), lambda view: _remedied(_differences(view, known)))
 
 
-def _differences(view: Any, known: dict[str, Any]) -> Iterator[tuple[Any, str]]:
-    name = view.operation.attributes["function"].value
-    items = [op for op in body_of(view) if op.operation.name != "poly.edge"]
-    edges = [op for op in body_of(view) if op.operation.name == "poly.edge"]
-    names = [op.operation.attributes["name"].value for op in items]
+def _remedied(differences: Iterable[tuple[ir.Location, str]]) -> Iterator[tuple[ir.Location, str]]:
+    return ((location, f"{message}; run --tiny-to-poly again, or erase the view") for location, message in differences)
+
+
+def _differences(view: ViewOp, known: Mapping[str, func.FuncOp]) -> Iterator[tuple[ir.Location, str]]:
+    name = view.function.value
+    edges = [op for op in body_of(view) if isinstance(op, EdgeOp)]
+    items = [op for op in body_of(view) if not isinstance(op, EdgeOp)]
+    names = [text_of(op.attributes, "name") for op in items]
     if name not in known:
         yield view.location, f"'poly.view' is about @{name}, and there is no such function"
         return
     if not is_graph(known[name]):
-        yield view.location, f"'poly.view' is about @{name}, which is no Tiny graph any more"
+        yield view.location, f"'poly.view' is about @{name}, which is not a Tiny graph any more"
         return
     count = len(Needed(known[name]).reads)
     expected = poly_view(known[name], names, _buffers(items)) if len(names) == count else None
@@ -116,53 +92,51 @@ def _differences(view: Any, known: dict[str, Any]) -> Iterator[tuple[Any, str]]:
     elif len(edges) != len(expected.edges):
         yield view.location, f"'poly.view' has {len(edges)} edges, and @{name} gives {len(expected.edges)}"
     else:
-        for message in _differing(view, encode_view(expected), None, None):
+        for message in _differing(view, encode_view(expected)[1], None, None):
             yield view.location, f"'poly.view' of @{name}: {message}"
         yield from _compare(items, edges, expected)
 
 
-def _buffers(items: list[Any]) -> dict[str, str]:
-    """Return in which memory the tensors lie that share one: the view says that, not the function."""
-    blocks = [op.operation.attributes for op in items if op.operation.name == "poly.block"]
-    return {each["name"].value: each["attrs"]["buffer"].value for each in blocks if "buffer" in each["attrs"]}
+def _buffers(items: Iterable[ir.OpView]) -> dict[str, str]:
+    """In which memory the tensors lie that share one: the view says that, not the function."""
+    found = {text_of(op.attributes, "name"): op.attrs for op in items if isinstance(op, BlockOp)}
+    return {name: attrs["buffer"].value for name, attrs in found.items() if "buffer" in attrs}
 
 
-def _compare(items: list[Any], edges: list[Any], expected: PolyView) -> Iterator[tuple[Any, str]]:
+def _compare(items: list[ir.OpView], edges: list[EdgeOp], expected: PolyView) -> Iterator[tuple[ir.Location, str]]:
     for op, item in zip(items, expected.items, strict=True):
         kind, attributes = encode_item(item)
-        if kind != op.operation.name:
-            yield op.location, f"'{op.operation.name}' {item.name} is a '{kind}'"
+        if not isinstance(op, kind):
+            yield op.location, f"'{op.operation.name}' {item.name} is a '{kind.OPERATION_NAME}'"
             continue
         domain = item.statement.domain_text if isinstance(item, PolyBlock) else None
         for message in _differing(op, attributes, domain, None):
-            yield op.location, f"'{kind}' {item.name}: {message}"
+            yield op.location, f"'{kind.OPERATION_NAME}' {item.name}: {message}"
     for op, edge in zip(edges, expected.edges, strict=True):
         domains = edge.source.statement.domain_text, edge.target.statement.domain_text
         for message in _differing(op, encode_edge(edge)[1], *domains):
             yield op.location, f"'poly.edge' {edge.source.name} to {edge.target.name}: {message}"
 
 
-def _differing(op: Any, expected: dict[str, Any], domain: str | None, image: str | None) -> Iterator[str]:
-    """Yield how the attributes of `op` differ from the expected ones; maps matter from `domain` to `image` only."""
+def _differing(
+    op: ir.OpView, expected: Mapping[str, ir.Attribute], domain: str | None, image: str | None
+) -> Iterator[str]:
+    """How the attributes of `op` differ from the expected ones; maps matter from `domain` to `image` only."""
     for name, attribute in expected.items():
-        found = op.operation.attributes[name]
+        found = op.attributes[name]
         if found == attribute:
             continue
-        if name not in _RELATIONS or len(_texts(found)) != len(_texts(attribute)):
+        if name not in RELATIONS or len(relation_texts(found)) != len(relation_texts(attribute)):
             yield f"'{name}' is {attribute}, not {found}"
             continue
-        for theirs, ours in zip(_texts(found), _texts(attribute), strict=True):
+        for theirs, ours in zip(relation_texts(found), relation_texts(attribute), strict=True):
             problem = _isl_difference(theirs, ours, None if name == "domain" else domain, image)
             if problem:
                 yield f"'{name}' {problem}"
 
 
-def _texts(attribute: Any) -> list[str]:
-    return [attribute.value] if isinstance(attribute, ir.StringAttr) else [item.value for item in attribute]
-
-
 def _isl_difference(found: str, expected: str, domain: str | None, image: str | None) -> str | None:
-    """Return how two sets or maps differ (maps from `domain` to `image` only), or None."""
+    """How two sets or maps differ (maps from `domain` to `image` only), or None."""
     if found == expected:
         return None
     if len(found) > _MAX_TEXT or found.count("(") + found.count("[") > _MAX_BRACKETS:

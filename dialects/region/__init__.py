@@ -18,4 +18,14 @@ graph. Not yet: loops, threads, offsets.
       %0 = call_indirect %k(%a) : (tensor<4xf32>) -> tensor<4xf32>
       return %0 : tensor<4xf32>
     }
+
+In reading order:
+
+    ops            the dialect, its type and its ops, each with its rule (op_verifier reports it)
+    kernel         the view of one kernel: buffers, body, yields, symbols, how it is launched
+    verify         what holds of the host function that launches kernels
+    plan           in-layer pass: the decisions that a GPU kernel is built by
+    to_gpu         out: a function on a GPU for each kernel
+    to_loops       out: a function of loops for each kernel
+    to_exec        out: the host function as buffers and launches, whatever layer its kernels are in
 """

@@ -9,15 +9,18 @@
 }) {sym_name = "transpose"} : () -> ()
 """
 
-from typing import Any
+from typing import Any, TypeAlias
 
-from tinyc.analysis import extents
 from tinyc.analysis.arena import ALIGNMENT_BYTES
 from tinyc.diagnostics import TinycError
-from tinyc.dialects.tiny.attributes import decode, extents_attribute, tensor_type, to_type
-from tinyc.dialects.tiny.ops import Pure
-from tinyc.dialects.tiny.types import TensorType
+from tinyc.dialects.tiny import ops as tiny
+from tinyc.expr import extents
 from tinyc.mlir import ext, ir
+from tinyc.mlir.bodies import body_of
+from tinyc.mlir.verifying import Malformed, report_op
+from tinyc.plan.attribute import plan_of_attribute
+from tinyc.vocabulary.attributes import decode, extents_attribute, tensor_type, to_type
+from tinyc.vocabulary.types import TensorType
 
 
 class RegionDialect(ext.Dialect, name="region"):
@@ -33,8 +36,8 @@ class MemRefType(RegionDialect.Type, name="memref"):
     noalias: Any
 
 
-def memref_type(tensor: TensorType) -> Any:
-    """Return the type of a dense, aligned buffer that nothing aliases, holding `tensor`."""
+def memref_type(tensor: TensorType) -> MemRefType:
+    """The type of a dense, aligned buffer that nothing aliases, holding `tensor`."""
     i64 = ir.IntegerType.get_signless(64)
     return MemRefType.get(
         to_type(tensor),
@@ -44,17 +47,21 @@ def memref_type(tensor: TensorType) -> Any:
     )
 
 
-def held_tensor(mlir_type: Any) -> TensorType:
-    """Return the tensor that a `!region.memref` holds.
+def held_tensor(mlir_type: ir.Type) -> TensorType:
+    """The tensor that a `!region.memref` holds.
 
     Raises:
-        TinycError: the type is no buffer, or not dense row-major.
+        TinycError: the type is not a buffer, or not dense row-major.
     """
     if not isinstance(mlir_type, MemRefType):
         raise TinycError("InvalidAttribute", f"{mlir_type} is not a !region.memref")
     tensor, strides, alignment, noalias = (parameter.maybe_downcast() for parameter in mlir_type.params)
-    kinds = (ir.TypeAttr, ir.ArrayAttr, ir.IntegerAttr, ir.BoolAttr)
-    if not all(isinstance(p, kind) for p, kind in zip((tensor, strides, alignment, noalias), kinds, strict=True)):
+    if not (
+        isinstance(tensor, ir.TypeAttr)
+        and isinstance(strides, ir.ArrayAttr)
+        and isinstance(alignment, ir.IntegerAttr)
+        and isinstance(noalias, ir.BoolAttr)
+    ):
         raise TinycError(
             "InvalidAttribute", f"{mlir_type} must be !region.memref<tensor, [strides], alignment, noalias>"
         )
@@ -75,24 +82,20 @@ class KernelOp(RegionDialect.Operation, name="kernel"):
     sym_name: ir.StringAttr
     body: ext.Region
 
-    def verify_invariants(self: Any) -> bool:
+    def verify_invariants(self) -> bool:
         """Check the block, the arguments and the yields; report at the op."""
-        from tinyc.dialects.region.verify import report_kernel
-
-        return report_kernel(self)
+        return report_op(self, _check_kernel, declares=False)
 
 
-class ReadOp(RegionDialect.Operation, name="read", traits=[Pure]):
+class ReadOp(RegionDialect.Operation, name="read", traits=[tiny.Pure]):
     """The value that a buffer holds when the kernel starts."""
 
     buffer: ext.Operand[Any]
     output: ext.Result[Any]
 
-    def verify_invariants(self: Any) -> bool:
+    def verify_invariants(self) -> bool:
         """Check that the result is the tensor that the buffer holds."""
-        from tinyc.dialects.region.verify import report_read
-
-        return report_read(self)
+        return report_op(self, _check_read, declares=False)
 
 
 class YieldOp(RegionDialect.Operation, name="yield"):
@@ -106,14 +109,12 @@ class YieldOp(RegionDialect.Operation, name="yield"):
     buffer: ext.Operand[Any]
     materialize: ir.StringAttr
 
-    def verify_invariants(self: Any) -> bool:
+    def verify_invariants(self) -> bool:
         """Check that the value has the type of the output's tensor."""
-        from tinyc.dialects.region.verify import report_yield
-
-        return report_yield(self)
+        return report_op(self, _check_yield, declares=False)
 
 
-class LaunchOp(RegionDialect.Operation, name="launch", traits=[Pure]):
+class LaunchOp(RegionDialect.Operation, name="launch", traits=[tiny.Pure]):
     """In the host function: a kernel as a function of tensors, which `func.call_indirect` applies.
 
     The function type has the kernel's inputs and outputs; the results of the call are fresh tensors.
@@ -121,3 +122,83 @@ class LaunchOp(RegionDialect.Operation, name="launch", traits=[Pure]):
 
     kernel: Any
     function: ext.Result[Any]
+
+
+# --- the rules of the ops ---------------------------------------------------------------------------------------------
+
+#: Ops whose indices come from data, and may be out of range; their kernels take a status slot.
+CheckedOp: TypeAlias = tiny.GatherOp | tiny.ScatterOp
+#: Ops that walk an axis in order, writing their results as they go.
+OrderedOp: TypeAlias = tiny.ScatterOp | tiny.TopkOp
+
+_MATERIALIZE = ("gmem", "deferred")
+
+
+def _check_kernel(op: KernelOp) -> None:
+    if not isinstance(op.attributes.get("sym_name", None), ir.StringAttr):
+        raise Malformed("needs a name in 'sym_name'")
+    if len(op.regions) != 1 or len(op.regions[0].blocks) != 1:
+        raise Malformed("must have one region of one block")
+    body = body_of(op)
+    yields = [inner for inner in body if isinstance(inner, YieldOp)]
+    if not yields or body[-len(yields) :] != yields:
+        raise Malformed("must end in a 'region.yield' for each output")
+    for argument in op.regions[0].blocks[0].arguments:
+        held_tensor(argument.type)
+    for inner in body[: -len(yields)]:
+        if not isinstance(inner, ReadOp | tiny.TinyOp):
+            raise Malformed(f"may hold 'region.read' and Tiny ops only, not '{inner.operation.name}'")
+    _check_outputs(op, yields)
+    check_ordered(op)
+    if "plan" in op.attributes:
+        plan_of_attribute(op.attributes["plan"])
+
+
+def _check_outputs(op: KernelOp, yields: list[YieldOp]) -> None:
+    """Check that the yielded-to outputs are the last block arguments, in order, and touched by nothing else."""
+    written = [each.operands[1] for each in yields]
+    arguments = list(op.regions[0].blocks[0].arguments)
+    outputs = arguments[len(arguments) - len(yields) :]
+    if written != outputs:
+        raise Malformed("must yield to its last block arguments, each once and in their order")
+    for output in outputs:
+        if len(list(output.uses)) != 1:
+            raise Malformed(f"reads or writes output {output.arg_number} elsewhere than in its 'region.yield'")
+    firsts = {held_tensor(output.type).shape[:1] for output in outputs}
+    if len(firsts) > 1:
+        raise Malformed("has outputs with different first extents; one outer loop must serve them all")
+
+
+def check_ordered(op: ir.OpView) -> None:
+    """Check that an op which walks an axis in order stands alone: the body yields its results and nothing else.
+
+    Raises:
+        Malformed: it does not.
+    """
+    ordered = [inner for inner in body_of(op) if isinstance(inner, OrderedOp)]
+    if not ordered:
+        return
+    yielded = [inner.operands[0] for inner in body_of(op) if isinstance(inner, YieldOp)]
+    uses = [use for result in ordered[0].results for use in result.uses]
+    alone = len(ordered) == 1 and len(uses) == len(yielded) == len(set(yielded) & set(ordered[0].results))
+    if not alone:
+        name = ordered[0].operation.name
+        raise Malformed(f"has '{name}' beside other results; it must be all that is yielded, once")
+
+
+def _check_read(op: ReadOp) -> None:
+    if len(op.operands) != 1 or len(op.results) != 1:
+        raise Malformed("takes one buffer and gives one value")
+    held, value = held_tensor(op.operands[0].type), tensor_type(op.results[0].type)
+    if held != value:
+        raise Malformed(f"gives {op.results[0].type}, and the buffer holds {held}")
+
+
+def _check_yield(op: YieldOp) -> None:
+    if len(op.operands) != 2:
+        raise Malformed("takes a value and an output")
+    materialize = op.attributes.get("materialize", None)
+    if not isinstance(materialize, ir.StringAttr) or materialize.value not in _MATERIALIZE:
+        raise Malformed(f'needs \'materialize\', "gmem" or "deferred", not {materialize}')
+    if tensor_type(op.operands[0].type) != held_tensor(op.operands[1].type):
+        raise Malformed(f"writes {op.operands[0].type}, and its output holds {held_tensor(op.operands[1].type)}")

@@ -1,16 +1,26 @@
 """The `tiny` dialect: the minimal vocabulary, one op per UOp of the Tiny JSON format.
 
 Every op is pure, has no regions, and is verified by the rule of its name in `infer`. Ops print in MLIR's generic
-form: ``%2 = "tiny.permute"(%1) {perm = array<i64: 1, 0>} : (tensor<3x4xf32>) -> tensor<4x3xf32>``.
+form: ``%2 = "tiny.permute"(%1) {perm = array<i64: 1, 0>} : (tensor<3x4xf32>) -> tensor<4x3xf32>``. Their classes come
+in groups, by which passes and analyses tell them apart: `ElementwiseOp`, `MovementOp`, `ReduceOp`, `LeafOp`,
+`DataDependentOp`.
 """
 
+import types
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tinyc.dialects.tiny.attributes import encode, tensor_type, to_type
-from tinyc.dialects.tiny.infer import infer
-from tinyc.dialects.tiny.op_verifier import declared_fields_error, report, typing_error
-from tinyc.dialects.tiny.verify import assumption_of
-from tinyc.mlir import ext, ir
+from tinyc.diagnostics import TinycError
+from tinyc.dialects.tiny.op_verifier import check_typing
+from tinyc.expr import extents
+from tinyc.expr.assumption import Assumption
+from tinyc.expr.extents import Dim, ExtentError
+from tinyc.mlir import ext, fields, ir
+from tinyc.mlir.verifying import report_op
+from tinyc.vocabulary.attributes import encode, tensor_type, to_type
+from tinyc.vocabulary.elementwise import ROWS
+from tinyc.vocabulary.elementwise.row import Elementwise
+from tinyc.vocabulary.infer import infer
 
 
 class Tiny(ext.Dialect, name="tiny"):
@@ -27,34 +37,39 @@ class Pure(ir.MemoryEffectsOpInterface):
     """Says that an op has no effect, so that upstream CSE and DCE work on it."""
 
     @staticmethod
-    def get_effects(op: Any, effects: Any = None) -> list[Any]:
+    def get_effects(op: ir.Operation, effects: object = None) -> list[Any]:
         """Return no effects."""
         return []
 
 
 class TinyOp(Tiny.Operation, traits=[Pure]):
-    """What every Tiny op shares: purity, and the one verifier."""
+    """An op that computes a tensor: what every Tiny op but `assume` is."""
 
-    def verify_invariants(self: Any) -> bool:
+    def verify_invariants(self) -> bool:
         """Check the op against its typing rule; report the broken one at the op's location."""
-        message = declared_fields_error(self)
-        if message is None:
-            with self.operation.context:  # printing a module verifies it, wherever that is
-                message = typing_error(self)
-        if message is None:
-            return True
-        self.location.emit_error(message)
-        return False
+        return report_op(self, check_typing)
 
 
-class UnaryOp(TinyOp):
+# --- element-wise -----------------------------------------------------------------------------------------------------
+
+
+class ElementwiseOp(TinyOp):
+    """Element i of the result is computed from element i of each operand."""
+
+    @property
+    def row(self) -> Elementwise:
+        """All else that is known of the op; `cast`, which is about two element types, has none."""
+        return ROWS[self._op_name]
+
+
+class UnaryOp(ElementwiseOp):
     """One operand; the result has its type."""
 
     operand: ext.Operand[Any]
     output: ext.Result[Any]
 
 
-class BinaryOp(TinyOp):
+class BinaryOp(ElementwiseOp):
     """Two operands of the same type."""
 
     lhs: ext.Operand[Any]
@@ -62,110 +77,7 @@ class BinaryOp(TinyOp):
     output: ext.Result[Any]
 
 
-# --- element-wise -----------------------------------------------------------------------------------------------------
-
-
-class NegOp(UnaryOp, name="neg"):
-    """`-x`; floats and signed integers (which wrap)."""
-
-
-class Exp2Op(UnaryOp, name="exp2"):
-    """Two to the power of `x`."""
-
-
-class Log2Op(UnaryOp, name="log2"):
-    """The base-2 logarithm."""
-
-
-class SqrtOp(UnaryOp, name="sqrt"):
-    """The square root."""
-
-
-class RsqrtOp(UnaryOp, name="rsqrt"):
-    """`1 / sqrt(x)`."""
-
-
-class RecipOp(UnaryOp, name="recip"):
-    """`1 / x`."""
-
-
-class ReluOp(UnaryOp, name="relu"):
-    """`max(x, 0)`; NaN stays NaN."""
-
-
-class SinOp(UnaryOp, name="sin"):
-    """The sine of `x` radians."""
-
-
-class ErfOp(UnaryOp, name="erf"):
-    """The error function."""
-
-
-class TanhOp(UnaryOp, name="tanh"):
-    """The hyperbolic tangent."""
-
-
-class FloorOp(UnaryOp, name="floor"):
-    """The greatest integer that is not greater."""
-
-
-class NotOp(UnaryOp, name="not"):
-    """Bitwise complement of integers; negation of bool."""
-
-
-class AddOp(BinaryOp, name="add"):
-    """Sum; integers wrap."""
-
-
-class SubOp(BinaryOp, name="sub"):
-    """Difference; integers wrap."""
-
-
-class MulOp(BinaryOp, name="mul"):
-    """Product; integers wrap. Where a `sum` is its only use, the product is formed in the accumulator's type."""
-
-
-class FdivOp(BinaryOp, name="fdiv"):
-    """Quotient of floats."""
-
-
-class IdivOp(BinaryOp, name="idiv"):
-    """Quotient of integers, truncated; a division by 0 gives 0."""
-
-
-class ModOp(BinaryOp, name="mod"):
-    """Remainder of `idiv`, with the sign of the dividend; `x mod 0` is `x`."""
-
-
-class MaxOp(BinaryOp, name="max"):
-    """The greater; NaN if either is."""
-
-
-class MinOp(BinaryOp, name="min"):
-    """The smaller; NaN if either is."""
-
-
-class AndOp(BinaryOp, name="and"):
-    """Bitwise and of integers; conjunction of bool."""
-
-
-class OrOp(BinaryOp, name="or"):
-    """Bitwise or of integers; disjunction of bool."""
-
-
-class XorOp(BinaryOp, name="xor"):
-    """Bitwise exclusive or of integers and bool."""
-
-
-class CmpLtOp(BinaryOp, name="cmp_lt"):
-    """`lhs < rhs` as bool; false where either is NaN."""
-
-
-class CmpEqOp(BinaryOp, name="cmp_eq"):
-    """`lhs == rhs` as bool; false where either is NaN."""
-
-
-class WhereOp(TinyOp, name="where"):
+class WhereOp(ElementwiseOp, name="where"):
     """`if_true` where the condition holds, else `if_false`; the untaken side may hold anything."""
 
     condition: ext.Operand[Any]
@@ -178,72 +90,105 @@ class CastOp(UnaryOp, name="cast"):
     """Conversion: to floats nearest even; float to integer truncates and saturates, NaN to 0; to bool `x != 0`."""
 
 
+# The element-wise ops that a pass or an analysis knows by name; what they mean is in their rows.
+
+
+class AddOp(BinaryOp, name="add"):
+    """`lhs + rhs`."""
+
+
+class FdivOp(BinaryOp, name="fdiv"):
+    """`lhs / rhs` of floats."""
+
+
+class MulOp(BinaryOp, name="mul"):
+    """`lhs * rhs`."""
+
+
+class NegOp(UnaryOp, name="neg"):
+    """`-operand`."""
+
+
+def _class_of(row: Elementwise) -> type[ElementwiseOp]:
+    """Make the class of an op that none is written for: `ErfOp` for `erf`."""
+    name = "".join(part.capitalize() for part in row.name.split("_")) + "Op"
+    base = UnaryOp if row.arity == 1 else BinaryOp
+    facts = {"__doc__": row.doc, "__module__": __name__}
+    return types.new_class(name, (base,), {"name": row.name}, lambda body: body.update(facts))
+
+
+_WRITTEN = {op._op_name for op in Tiny.operations}
+#: The classes of all other element-wise ops, one for each row.
+MADE_OF_ROWS = tuple(_class_of(row) for row in ROWS.values() if row.name not in _WRITTEN)
+
+
 # --- movements --------------------------------------------------------------------------------------------------------
 
 
-class ReshapeOp(UnaryOp, name="reshape"):
+class MovementOp(TinyOp):
+    """Each element of the result is one of the operand, or a constant beside it."""
+
+    operand: ext.Operand[Any]
+
+
+class ReshapeOp(MovementOp, name="reshape"):
     """The same elements in row-major order under another shape."""
 
+    output: ext.Result[Any]
 
-class PermuteOp(TinyOp, name="permute"):
+
+class PermuteOp(MovementOp, name="permute"):
     """Result axis `k` is operand axis `perm[k]`."""
 
-    operand: ext.Operand[Any]
-    perm: Any
+    perm: fields.I64Array
     output: ext.Result[Any]
 
 
-class ExpandOp(TinyOp, name="expand"):
+class ExpandOp(MovementOp, name="expand"):
     """Broadcast: operand axis `k` is result axis `broadcast_dimensions[k]`, repeated where its extent is 1."""
 
-    operand: ext.Operand[Any]
-    broadcast_dimensions: Any
+    broadcast_dimensions: fields.I64Array
     output: ext.Result[Any]
 
 
-class PadOp(TinyOp, name="pad"):
+class PadOp(MovementOp, name="pad"):
     """`lo` and `hi` elements of `value` before and after each axis."""
 
-    operand: ext.Operand[Any]
-    lo: Any
-    hi: Any
-    value: Any
+    lo: fields.I64Array
+    hi: fields.I64Array
+    value: fields.Number
     output: ext.Result[Any]
 
 
-class ShrinkOp(TinyOp, name="shrink"):
+class ShrinkOp(MovementOp, name="shrink"):
     """Elements `lo`, `lo + step`, … below `hi` of each axis; `lo` and `hi` may be symbolic extents."""
 
-    operand: ext.Operand[Any]
     lo: ir.ArrayAttr
     hi: ir.ArrayAttr
-    step: Any
+    step: fields.I64Array
     output: ext.Result[Any]
 
 
-class FlipOp(TinyOp, name="flip"):
+class FlipOp(MovementOp, name="flip"):
     """The listed axes reversed."""
 
-    operand: ext.Operand[Any]
-    axes: Any
+    axes: fields.I64Array
     output: ext.Result[Any]
 
 
-class ViewOp(TinyOp, name="view"):
+class ViewOp(MovementOp, name="view"):
     """Result element `i` is operand element `map(i)`: an affine map with `floordiv` and `mod`."""
 
-    operand: ext.Operand[Any]
-    map: Any
+    map: fields.AffineMap
     output: ext.Result[Any]
 
 
-class PoolOp(TinyOp, name="pool"):
+class PoolOp(MovementOp, name="pool"):
     """Sliding windows over the last axes: `[lead…, out…, kernel…]`; no copy."""
 
-    operand: ext.Operand[Any]
-    kernel: Any
-    stride: Any
-    dilation: Any
+    kernel: fields.I64Array
+    stride: fields.I64Array
+    dilation: fields.I64Array
     output: ext.Result[Any]
 
 
@@ -255,25 +200,29 @@ class ReduceOp(TinyOp, name="reduce"):
 
     operand: ext.Operand[Any]
     op: ir.StringAttr
-    axes: Any
+    axes: fields.I64Array
     output: ext.Result[Any]
 
 
-class ConstOp(TinyOp, name="const"):
+class LeafOp(TinyOp):
+    """Its elements are made of nothing but their position."""
+
+
+class ConstOp(LeafOp, name="const"):
     """`value` everywhere."""
 
-    value: Any
+    value: fields.Number
     output: ext.Result[Any]
 
 
-class IotaOp(TinyOp, name="iota"):
+class IotaOp(LeafOp, name="iota"):
     """The index along `axis`."""
 
     axis: ir.IntegerAttr
     output: ext.Result[Any]
 
 
-class RandOp(TinyOp, name="rand"):
+class RandOp(LeafOp, name="rand"):
     """Philox-4x32-10 numbers by seed, stream and position: `uniform` on [0, 1), or `normal`."""
 
     distribution: ir.StringAttr
@@ -285,7 +234,11 @@ class RandOp(TinyOp, name="rand"):
 # --- data-dependent ops: they end a region ----------------------------------------------------------------------------
 
 
-class GatherOp(TinyOp, name="gather"):
+class DataDependentOp(TinyOp):
+    """Which elements it reads or writes is for its data to say."""
+
+
+class GatherOp(DataDependentOp, name="gather"):
     """`data[…, index, …]` along `axis`, the index's axes in its place (`numpy.take`).
 
     An index is checked when an element is read with it: where the result is empty, every index is fine.
@@ -297,7 +250,7 @@ class GatherOp(TinyOp, name="gather"):
     output: ext.Result[Any]
 
 
-class ScatterOp(TinyOp, name="scatter"):
+class ScatterOp(DataDependentOp, name="scatter"):
     """`data` with `updates` put (`set`: the last one wins) or added (`add`) at `index` along `axis`.
 
     An index is checked when an update is written with it: where `updates` is empty, every index is fine.
@@ -311,15 +264,18 @@ class ScatterOp(TinyOp, name="scatter"):
     output: ext.Result[Any]
 
 
-class TopkOp(TinyOp, name="topk"):
+class TopkOp(DataDependentOp, name="topk"):
     """The `k` greatest (or least) along `axis`, best first, and their indices; NaN is greatest, ties by index."""
 
     operand: ext.Operand[Any]
     k: ir.IntegerAttr
     axis: ir.IntegerAttr
-    largest: Any
+    largest: fields.Bool
     values: ext.Result[Any]
     indices: ext.Result[Any]
+
+
+# --- what a function relies on ----------------------------------------------------------------------------------------
 
 
 class AssumeOp(Tiny.Operation, name="assume"):
@@ -329,24 +285,41 @@ class AssumeOp(Tiny.Operation, name="assume"):
     predicate: ir.StringAttr
     rhs: ir.StringAttr
 
-    def verify_invariants(self: Any) -> bool:
+    def verify_invariants(self) -> bool:
         """Check that both sides are extents in canonical text and the predicate is known."""
-        return report(self, assumption_of)
+        return report_op(self, AssumeOp.assumption)
+
+    def assumption(self) -> Assumption:
+        """Return the relation as plain data.
+
+        Raises:
+            TinycError: a side is not an extent in canonical text, or the predicate is unknown.
+        """
+        stated: dict[str, ir.Attribute] = {"lhs": self.lhs, "predicate": self.predicate, "rhs": self.rhs}
+        for name, attribute in stated.items():
+            if not isinstance(attribute, ir.StringAttr):
+                raise TinycError("InvalidAttribute", f"'{name}' must be a string, not {attribute}")
+        if self.predicate.value not in ("eq", "le"):
+            raise TinycError("InvalidAttribute", f"predicate {self.predicate.value!r} is not 'eq' or 'le'")
+        return Assumption(_canonical(self.lhs.value), self.predicate.value, _canonical(self.rhs.value))
+
+
+def _canonical(text: str) -> Dim:
+    try:
+        side = extents.parse_extent(text)
+    except ExtentError as error:
+        raise TinycError("InvalidExtent", str(error)) from None
+    if str(side) != text:
+        raise TinycError("InvalidExtent", f"{text!r} is not in canonical form; write {str(side)!r}")
+    return side
 
 
 OPS = {op._op_name: op for op in Tiny.operations}
 
 
-def erase_unused(block: Any) -> None:
-    """Erase the Tiny ops of `block` that nothing needs: they have no say in what is a product's only use."""
-    for op in reversed(list(block.operations)):
-        operation = op.operation
-        unused = operation.results and not any(list(result.uses) for result in operation.results)
-        if unused and operation.name.startswith("tiny."):
-            operation.erase()
-
-
-def build(op: str, operands: list[Any], values: dict[str, Any], loc: Any = None) -> Any:
+def build(
+    op: str, operands: Sequence[ir.Value], values: Mapping[str, Any], loc: ir.Location | None = None
+) -> ir.OpView:
     """Create the Tiny op named `op` at the insertion point, its result types inferred, and return it.
 
     `operands` are MLIR values, `values` the op's arguments as plain data.
@@ -354,16 +327,24 @@ def build(op: str, operands: list[Any], values: dict[str, Any], loc: Any = None)
     Raises:
         TinycError: the broken typing rule.
     """
-    types = infer(op, [tensor_type(operand.type) for operand in operands], values).types
-    return create(op, operands, values, types, loc)
+    results = infer(op, [tensor_type(operand.type) for operand in operands], values).types
+    attributes = encode(op, values, results[0].element, results[0].rank)
+    return create(op, operands, attributes, [to_type(tensor) for tensor in results], loc)
 
 
-def create(op: str, operands: list[Any], values: dict[str, Any], types: Any, loc: Any = None) -> Any:
-    """Create the Tiny op named `op` with result types that the caller has inferred already."""
-    return ir.Operation.create(
-        f"tiny.{op}",
-        results=[to_type(tensor) for tensor in types],
-        operands=operands,
-        attributes=encode(op, values, types[0].element, types[0].rank),
-        loc=loc,
-    )
+def create(
+    op: str,
+    operands: Sequence[ir.Value],
+    attributes: Mapping[str, ir.Attribute],
+    results: Sequence[ir.Type],
+    loc: ir.Location | None = None,
+) -> ir.OpView:
+    """Create the Tiny op named `op` at the insertion point: for whoever has the name of an op and not its class."""
+    return ir.Operation.create(f"tiny.{op}", list(results), list(operands), attributes, loc=loc)
+
+
+def erase_unused(block: ir.Block) -> None:
+    """Erase the Tiny ops of `block` that nothing needs: they have no say in what is a product's only use."""
+    for op in reversed(list(block.operations)):
+        if isinstance(op, TinyOp) and not any(list(result.uses) for result in op.results):
+            op.erase()

@@ -1,4 +1,4 @@
-// y = xᵀ in tiles of 32 × 32, with three faults that docs/simulator.md finds. PTX: nvcc -ptx -arch=sm_80 -lineinfo
+// y = xᵀ in tiles of 32 × 32, with three faults that docs/ptxsim.md finds. PTX: nvcc -ptx -arch=sm_80 -lineinfo
 
 extern "C" __global__ void transpose(const float* x, float* y, int n) {
     __shared__ float tile[32][32];

@@ -11,7 +11,8 @@ from tinyc.diagnostics import InternalError, TinycError
 
 if TYPE_CHECKING:
     from tinyc import pipeline, simulator
-    from tinyc.model import Model, compile, model_free, model_init, model_run
+    from tinyc.driver.compile import compile, model_free, model_init, model_run
+    from tinyc.driver.model import Model
     from tinyc.runtime.sim import SimulationError
 
 __version__ = "0.1.0"
@@ -28,14 +29,17 @@ __all__ = [
     "simulator",
 ]
 
-_MODEL = ("Model", "compile", "model_free", "model_init", "model_run")
+#: Name → the module that has it.
+_HOMES = {
+    "Model": "tinyc.driver.model",
+    "SimulationError": "tinyc.runtime.sim",
+    **dict.fromkeys(("compile", "model_free", "model_init", "model_run"), "tinyc.driver.compile"),
+}
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MODEL:
-        return getattr(importlib.import_module("tinyc.model"), name)
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
     if name in ("pipeline", "simulator"):
         return importlib.import_module(f"tinyc.{name}")
-    if name == "SimulationError":
-        return importlib.import_module("tinyc.runtime.sim").SimulationError
     raise AttributeError(f"module 'tinyc' has no attribute {name!r}")

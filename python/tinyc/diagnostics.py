@@ -11,7 +11,7 @@ import difflib
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass, field
-from typing import Any
+from typing import Protocol
 
 CODES = {
     # 1xx: the program
@@ -86,12 +86,12 @@ _SHOWN_NAMES = 40
 
 
 def printable(text: str, kept: str = "") -> str:
-    """Return `text` with what is no printable character escaped, but for those in `kept`: names come from files."""
+    """`text` with what is no printable character escaped, but for those in `kept`: names come from files."""
     return "".join(each if each.isprintable() or each in kept else _escaped(each) for each in text)
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
-    """Return the end of a message about an unknown name: the names that are like it, or all (the first of many)."""
+    """The end of a message about an unknown name: the names that are like it, or all (the first of many)."""
     names = list(known)
     close = difflib.get_close_matches(name, names)
     if close:
@@ -114,7 +114,7 @@ class Where:
     column: int | None = None
 
     def completed(self, other: "Where") -> "Where":
-        """Return this place with the parts that it lacks taken from `other`."""
+        """The same place, with the parts that it lacks taken from `other`."""
         pairs = zip(astuple(self), astuple(other), strict=True)
         return Where(*(mine if mine is not None else theirs for mine, theirs in pairs))
 
@@ -122,6 +122,14 @@ class Where:
         position = ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
         node = f"node '{self.node}'" if self.node is not None else ""
         return printable(", ".join(part for part in (position, node) if part))
+
+
+class Repeatable(Protocol):
+    """What repeats a failure; `tinyc.passes.reproducer.Reproducer` does."""
+
+    def save(self) -> str:
+        """Write it to a file; the command that repeats the failure."""
+        ...
 
 
 class TinycError(Exception):
@@ -132,7 +140,7 @@ class TinycError(Exception):
     has failed, `reproducer` is the pass and the module that it was given (`reproducer.Reproducer`).
     """
 
-    reproducer: Any = None
+    reproducer: Repeatable | None = None
 
     def __init__(self, name: str, message: str, where: Where | None = None) -> None:
         self.name = name
@@ -144,7 +152,7 @@ class TinycError(Exception):
 
     @classmethod
     def several(cls, errors: "list[TinycError]") -> "TinycError":
-        """Return one error that carries all of `errors` (at least one) and is named after the first."""
+        """One error that carries all of `errors` (at least one) and is named after the first."""
         if len(errors) == 1:
             return errors[0]
         first = errors[0]
@@ -153,7 +161,7 @@ class TinycError(Exception):
         return combined
 
     def at(self, where: Where) -> "TinycError":
-        """Return this error with the parts of its place that it lacks taken from `where`."""
+        """The same error, with the parts of its place that it lacks taken from `where`."""
         return type(self)(self.name, self.message, self.where.completed(where))
 
     def __str__(self) -> str:
@@ -171,7 +179,7 @@ class InternalError(TinycError):
         super().__init__("InternalError", message, where)
 
     def at(self, where: Where) -> "InternalError":
-        """Return this error with the parts of its place that it lacks taken from `where`."""
+        """The same error, with the parts of its place that it lacks taken from `where`."""
         return InternalError(self.message, self.where.completed(where))
 
 
@@ -182,7 +190,7 @@ class Remark:
     code: str
     where: Where
     message: str
-    evidence: dict[str, Any] = field(default_factory=dict)
+    evidence: dict[str, object] = field(default_factory=dict[str, object])
 
     @property
     def kind(self) -> str:
@@ -194,7 +202,7 @@ class Remark:
         return f"{place + ': ' if place else ''}remark: {printable(self.message, LINES)} [{self.code}]"
 
     def to_json(self) -> str:
-        """Return the remark as one line of JSON."""
+        """The remark as one line of JSON."""
         entry = {
             "code": self.code,
             "kind": self.kind,
@@ -208,7 +216,7 @@ class Remark:
 _sink: contextvars.ContextVar[list[Remark] | None] = contextvars.ContextVar("remarks", default=None)
 
 
-def remark(code: str, where: Where, message: str, **evidence: Any) -> None:
+def remark(code: str, where: Where, message: str, **evidence: object) -> None:
     """Report a decision to whoever collects remarks; do nothing where nobody does."""
     sink = _sink.get()
     if sink is not None:

@@ -5,15 +5,15 @@
 
 import random
 
-from access_oracle import check
-from contraction_programs import shape_of
 from hypothesis import strategies as st
-from movement_chains import random_chain
-from tiny_programs import Program
 
-from tinyc.analysis import extents
+from analysis_oracles.access_oracle import check
+from analysis_programs.contraction_programs import shape_of
+from analysis_programs.movement_chains import random_chain
+from analysis_programs.tiny_programs import Program
 from tinyc.analysis.access import Access, trace
-from tinyc.mlir import context
+from tinyc.dialects.registry import context
+from tinyc.expr import extents
 
 SHAPES = st.lists(st.integers(0, 5), min_size=0, max_size=4)
 SYMBOLIC_SHAPES = [("M", 4), ("M", "N"), ("M",), (3, "M", 2), ("2*M", 6), ("M", "M", 3)]
@@ -34,7 +34,7 @@ def test_symbolic_chains_read_what_numpy_reads_at_any_size(random_examples):
     def agree(case):
         shape, seed = case
         rng = random.Random(seed)
-        chain = random_chain(rng, [extents.parse(str(extent)) for extent in shape], 4)
+        chain = random_chain(rng, [extents.parse_extent(str(extent)) for extent in shape], 4)
         sizes = [{"M": rng.randint(0, 6), "N": rng.randint(0, 4)} for _ in range(12)]
         for values in [values for values in sizes if chain.holds(values)][:3]:
             access = check(chain, values)

@@ -3,10 +3,10 @@
 import math
 
 import pytest
-from tiny_programs import Program
 
+from analysis_programs.tiny_programs import Program
 from tinyc.analysis.activation import activation_of
-from tinyc.mlir import context
+from tinyc.dialects.registry import context
 
 
 class Formula:

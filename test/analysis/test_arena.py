@@ -4,15 +4,15 @@ import random
 
 import pytest
 
-from tinyc.analysis import extents
-from tinyc.analysis.arena import ALIGNMENT_BYTES, Placed, Request, aligned, allocate, in_slots, overlaps
-from tinyc.analysis.extents import parse
+from tinyc.analysis.arena import ALIGNMENT_BYTES, Placed, Request, aligned_size, arena_offsets, in_slots, overlaps
+from tinyc.expr import extents
+from tinyc.expr.extents import parse_extent
 
 M = extents.symbol("M")
 
 
 def placed(requests: list[Request], values: dict[str, int]) -> list[Placed]:
-    offsets, _ = allocate(requests)
+    offsets, _ = arena_offsets(requests)
     return [
         Placed(str(number), extents.evaluate(offset, values), extents.evaluate(r.size, values), r.first, r.last)
         for number, (offset, r) in enumerate(zip(offsets, requests, strict=True))
@@ -20,32 +20,36 @@ def placed(requests: list[Request], values: dict[str, int]) -> list[Placed]:
 
 
 def test_a_chain_needs_two_places():
-    offsets, total = allocate([Request(100, step, step + 1) for step in range(10)])
+    offsets, total = arena_offsets([Request(100, step, step + 1) for step in range(10)])
     assert offsets == [0, 128] * 5
     assert total == 256
 
 
 def test_a_place_is_free_only_after_the_last_readers_generation():
-    offsets, _ = allocate([Request(64, 0, 3), Request(64, 3, 4), Request(64, 4, 5)])
+    offsets, _ = arena_offsets([Request(64, 0, 3), Request(64, 3, 4), Request(64, 4, 5)])
     assert offsets == [0, 64, 0]
 
 
 def test_equal_formulas_share_a_place_and_others_do_not():
-    requests = [Request(parse("4*M"), 0, 1), Request(parse("4*N"), 2, 3), Request(parse("4*M"), 4, 5)]
-    offsets, total = allocate(requests)
+    requests = [
+        Request(parse_extent("4*M"), 0, 1),
+        Request(parse_extent("4*N"), 2, 3),
+        Request(parse_extent("4*M"), 4, 5),
+    ]
+    offsets, total = arena_offsets(requests)
     assert offsets[0] == offsets[2] == 0
     assert str(total) == "64*((M - 1) floordiv 16) + 64*((N - 1) floordiv 16) + 128"
 
 
 def test_a_smaller_buffer_fits_and_a_larger_one_grows_the_place():
-    assert allocate([Request(256, 0, 0), Request(64, 1, 1)])[1] == 256
-    assert allocate([Request(parse("4*M"), 0, 0), Request(parse("8*M + 4"), 1, 1)])[0] == [0, 0]
+    assert arena_offsets([Request(256, 0, 0), Request(64, 1, 1)])[1] == 256
+    assert arena_offsets([Request(parse_extent("4*M"), 0, 0), Request(parse_extent("8*M + 4"), 1, 1)])[0] == [0, 0]
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_random_lifetimes_never_overlap(seed):
     draw = random.Random(seed)
-    sizes = [64, 100, 3, 0, parse("4*M"), parse("4*M + 4"), parse("2*M*N")]
+    sizes = [64, 100, 3, 0, parse_extent("4*M"), parse_extent("4*M + 4"), parse_extent("2*M*N")]
     requests = []
     for _ in range(200):
         first = draw.randrange(40)
@@ -70,7 +74,7 @@ def test_an_overlap_is_found():
 
 def test_what_is_allocated_lies_in_slots():
     requests = [Request(4 * M, 0, 1), Request(8 * M, 1, 2), Request(4 * M - 16, 2, 3), Request(64, 0, 3)]
-    starts, total = allocate(requests)
+    starts, total = arena_offsets(requests)
     assert in_slots(starts, requests, total)
 
 
@@ -78,9 +82,9 @@ def test_what_is_allocated_lies_in_slots():
     ("starts", "lives", "total"),
     [
         ((0, 64), ((0, 1), (1, 2)), 8 * M + 64),  # the second starts before the first ends
-        ((0, 0), ((0, 1), (1, 2)), aligned(4 * M)),  # both are alive in generation 1
-        ((0, aligned(4 * M)), ((0, 1), (1, 2)), aligned(4 * M)),  # the second ends behind the arena
-        ((32, aligned(4 * M)), ((0, 1), (1, 2)), 2 * aligned(4 * M)),  # the first is not at 0
+        ((0, 0), ((0, 1), (1, 2)), aligned_size(4 * M)),  # both are alive in generation 1
+        ((0, aligned_size(4 * M)), ((0, 1), (1, 2)), aligned_size(4 * M)),  # the second ends behind the arena
+        ((32, aligned_size(4 * M)), ((0, 1), (1, 2)), 2 * aligned_size(4 * M)),  # the first is not at 0
     ],
 )
 def test_other_layouts_are_not_known_to_be_right(starts, lives, total):

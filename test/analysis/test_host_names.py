@@ -1,10 +1,9 @@
 """What the user calls the tensors that a kernel is launched with."""
 
-from region_kernels import formed_kernels, matmul
-from tiny_programs import Program
-
+from analysis_programs.region_kernels import formed_kernels, matmul
+from analysis_programs.tiny_programs import Program
 from tinyc.analysis.host_names import host_names
-from tinyc.mlir import context
+from tinyc.dialects.registry import context
 
 
 def names_in(program: Program):

@@ -3,27 +3,29 @@
 import islpy as isl
 import pytest
 
-from tinyc.analysis import axes, extents
-from tinyc.analysis.axes import Axis, AxisExpr
-from tinyc.analysis.isl.notation import Bound, NotReadable, read
+from tinyc.analysis.isl.notation import Bound, NotReadable, read_relation
 from tinyc.analysis.isl.statement import Statement
+from tinyc.expr import axes, extents
+from tinyc.expr.axes import Axis, AxisExpr
 
 I0, I1 = (AxisExpr(0, ((Axis(position), 1),)) for position in range(2))
 
 
 def test_a_map_has_parameters_tuples_rows_and_bounds():
-    found = read("[M, G_C] -> { S[m, i] -> T[2*i + m - 3, 0] : 0 <= m - 1 < M + 2*G_C }", {"G_C": extents.parse("G*C")})
+    found = read_relation(
+        "[M, G_C] -> { S[m, i] -> T[2*i + m - 3, 0] : 0 <= m - 1 < M + 2*G_C }", {"G_C": extents.parse_extent("G*C")}
+    )
     assert (found.parameters, found.name, found.axes, found.tensor) == (("M", "G_C"), "S", ("m", "i"), "T")
     assert found.index == (I1 * 2 + I0 - 3, axes.constant(0))
-    assert found.bounds == (Bound(I0 - 1, axes.constant(extents.parse("M + 2*G*C"))),)
+    assert found.bounds == (Bound(I0 - 1, axes.constant(extents.parse_extent("M + 2*G*C"))),)
 
 
 def test_spaces_brackets_and_the_order_of_terms_are_free():
-    assert read("{S[i]->T[-(3-i)*2]}", {}).index == (I0 * 2 - 6,)
+    assert read_relation("{S[i]->T[-(3-i)*2]}", {}).index == (I0 * 2 - 6,)
 
 
 def test_floor_divisions_are_read_as_written_and_counted_inner_ones_first():
-    found = read("[M] -> { S[i] -> T[floor((i + floor(i/2))/3) + floor((M + 1)/2)] }", {})
+    found = read_relation("[M] -> { S[i] -> T[floor((i + floor(i/2))/3) + floor((M + 1)/2)] }", {})
     assert [str(expression) for expression in found.floors] == [
         "M - 2*((M - 1) floordiv 2) - 1",  # an extent has a normal form
         "i0 - 2*(i0 floordiv 2)",
@@ -52,7 +54,7 @@ REFUSED = [
 @pytest.mark.parametrize(("text", "reason"), REFUSED)
 def test_what_is_not_of_the_notation_is_refused(text, reason):
     with pytest.raises(NotReadable) as raised:
-        read(text, {})
+        read_relation(text, {})
     assert reason in str(raised.value)
 
 

@@ -1,15 +1,16 @@
 """The limits of a piecewise access: a program that stays at each, one that goes over it, and what is then said."""
 
 import pytest
-from contraction_programs import shape_of
-from tiny_programs import Program
 
-from tinyc.analysis import axes, index_map, limits
+from analysis_programs.contraction_programs import shape_of
+from analysis_programs.tiny_programs import Program
+from tinyc.analysis import limits
 from tinyc.analysis.access import Access, NonScop, trace
 from tinyc.analysis.index_book.book import NonScopEntry, index_book
 from tinyc.analysis.movement import Guard
 from tinyc.analysis.poly.view import poly_view
-from tinyc.mlir import context
+from tinyc.dialects.registry import context
+from tinyc.expr import axes, index_map
 
 
 def padded(count: int, high: int) -> Program:
@@ -24,7 +25,9 @@ def padded(count: int, high: int) -> Program:
 
 
 def viewed(p: Program, value, rows, name: str):
-    return p.view(value, shape=shape_of(value), map=tuple(index_map.parse(row, len(rows)) for row in rows), name=name)
+    return p.view(
+        value, shape=shape_of(value), map=tuple(index_map.parse_row(row, len(rows)) for row in rows), name=name
+    )
 
 
 def divided(count: int) -> Program:

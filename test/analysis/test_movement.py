@@ -5,19 +5,20 @@ import random
 import islpy as isl
 import numpy as np
 import pytest
-from access_oracle import build_chain, check, read_elements
 from hypothesis import strategies as st
-from movement_chains import Chain, Step, apply_numpy, random_chain
-from naive_relations import chain_relation
 
-from tinyc.analysis import axes, extents, movement
+from analysis_oracles.access_oracle import build_chain, check, read_elements
+from analysis_oracles.naive_relations import chain_relation
+from analysis_programs.movement_chains import Chain, Step, apply_numpy, random_chain
+from tinyc.analysis import movement
 from tinyc.analysis.access import Access, NonScop, trace, trace_affine
-from tinyc.analysis.axes.evaluation import evaluate_on_grid
 from tinyc.analysis.isl.polyhedra import Polyhedra
 from tinyc.analysis.isl.statement import Statement
-from tinyc.analysis.limits import MAX_DIVISIONS, MAX_GUARDS, MAX_NESTING
+from tinyc.analysis.limits import MAX_DIVISION_NESTING, MAX_FLOOR_DIVISIONS, MAX_GUARDS
 from tinyc.analysis.movement import Guard, Read
-from tinyc.mlir import context
+from tinyc.dialects.registry import context
+from tinyc.expr import axes, extents
+from tinyc.expr.axes.evaluation import evaluate_on_grid
 
 SHAPES = [(4,), (6, 4), (2, 3, 4), (12, 5), ("M", 4), (3, "M", 2), ("2*M", 6), (2, "M", "N")]
 
@@ -50,7 +51,7 @@ def test_the_map_the_naive_relation_and_isl_are_one_set(random_examples):
     @random_examples(cases())
     def agree(case):
         shape, seed = case
-        chain = random_chain(random.Random(seed), [extents.parse(str(extent)) for extent in shape], 4)
+        chain = random_chain(random.Random(seed), [extents.parse_extent(str(extent)) for extent in shape], 4)
         if not chain.steps or chain.assumptions:
             return
         _module, _, value = build_chain(chain)
@@ -144,8 +145,8 @@ def test_fifty_scrambles_are_cut_into_small_maps(seed):
     assert 1 < len(found) < 50
     for access, source, expected in found:
         np.testing.assert_array_equal(read_elements(access, source, expected.shape, {}), expected)
-        assert len(frozenset().union(*(axes.divisions(row) for row in access.map))) <= MAX_DIVISIONS
-        assert max(map(axes.nesting, access.map)) <= MAX_NESTING
+        assert len(frozenset().union(*(axes.divisions(row) for row in access.map))) <= MAX_FLOOR_DIVISIONS
+        assert max(map(axes.nesting, access.map)) <= MAX_DIVISION_NESTING
 
 
 def test_a_scramble_that_is_too_much_for_one_map_says_so():
@@ -160,7 +161,7 @@ def test_scrambles_without_limits_are_composed_by_substitution(seed):
     shapes = [chain.shape, *(step.shape for step in chain.steps)]
     index, domain = axes.identity(shapes[-1]), shapes[-1]
     for step, operand in zip(reversed(chain.steps), shapes[-2::-1], strict=True):
-        alone = movement.read(step.op, step.arguments, operand, axes.identity(step.shape), step.shape)
+        alone = movement.movement_read(step.op, step.arguments, operand, axes.identity(step.shape), step.shape)
         index = axes.compose(alone.index, index, domain)
     array = np.arange(720).reshape(chain.shape)
     expected = array
@@ -218,7 +219,7 @@ def check_chains() -> None:
         shapes = [chain.shape, *(step.shape for step in chain.steps)]
         index, guards, domain = axes.identity(shapes[-1]), (), shapes[-1]
         for step, operand in zip(reversed(chain.steps), shapes[-2::-1], strict=True):
-            found = movement.read(step.op, step.arguments, operand, index, domain)
+            found = movement.movement_read(step.op, step.arguments, operand, index, domain)
             index, guards = found.index, (*guards, *found.guards)
         array = np.arange(12).reshape(3, 4)
         expected = apply_numpy(chain, array, {})

@@ -5,7 +5,7 @@ import pytest
 from tinyc import pipeline, text
 from tinyc.analysis.graphs import main_function
 from tinyc.analysis.preconditions import preconditions
-from tinyc.dialects.region.verify import gpu_kernels, kernels
+from tinyc.dialects.launch import launchables_of
 
 MATRIX = 'tensor<?x?xf32, #tiny.dims<["M", "N"]>>'
 ROWS = 'tensor<?xi64, #tiny.dims<["M floordiv N"]>>'
@@ -28,7 +28,8 @@ def found(source, passes):
     if passes:
         pipeline.parse(passes).run(module)
     with module.context:
-        return [str(each) for each in preconditions(main_function(module), {**kernels(module), **gpu_kernels(module)})]
+        blocks = {name: kernel.bodies for name, kernel in launchables_of(module).items()}
+        return [str(each) for each in preconditions(main_function(module), blocks)]
 
 
 LAYERS = pytest.mark.parametrize(

@@ -1,16 +1,15 @@
 """Which kernels finish a reduction in registers: those that read it element by element."""
 
-from region_kernels import matmul, one_kernel
-from tiny_programs import Program
-
+from analysis_programs.region_kernels import matmul, one_kernel
+from analysis_programs.tiny_programs import Program
 from tinyc.analysis.tiled_reduction import tiled_reduction
-from tinyc.mlir import context
+from tinyc.dialects.registry import context
 
 
 def found(program: Program) -> str | None:
     with context():
         reduction = tiled_reduction(one_kernel(program))
-        return None if reduction is None else reduction.operation.attributes["op"].value
+        return None if reduction is None else reduction.op.value
 
 
 def test_a_reduction_with_an_epilogue_is_one():

@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from tinyc import dialects, opt
-from tinyc.mlir import context, fresh_context, ir, irdl
+from tinyc.dialects import registry
+from tinyc.dialects.registry import context
+from tinyc.mlir import fresh_context, ir, irdl
+from tinyc.opt import main as opt
 
 HERE = Path(__file__).parent
 #: Layer → the folder of a dialect whose name upstream has taken.
@@ -14,7 +16,7 @@ FOLDER_OF = {"tgpu": "gpu"}
 
 def layers():
     context()  # loads the dialects
-    return [layer.name for layer in dialects.layers()]
+    return [layer.name for layer in registry.layers()]
 
 
 def examples(layer):

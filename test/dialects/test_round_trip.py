@@ -8,17 +8,20 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from example_bindings import BIND, CONV, EXAMPLES
-from strategies import programs
-from tinyc import passes, pipeline, text
+from programs.example_bindings import BIND, CONV, EXAMPLES
+from programs.strategies import programs
+from tinyc import pipeline, text
 from tinyc.analysis.graphs import main_function
 from tinyc.analysis.index_book.book import index_book
 from tinyc.analysis.poly.view import poly_view
-from tinyc.dialects.index_book.verify import read_table, tables
-from tinyc.dialects.poly.decode import decode_view
-from tinyc.dialects.poly.verify import views
+from tinyc.dialects.index_book.ops import TableOp
+from tinyc.dialects.index_book.verify import read_book
+from tinyc.dialects.poly.ops import ViewOp
+from tinyc.dialects.poly.verify import read_view
+from tinyc.driver.sources import read_module
 from tinyc.importers import tiny_json
-from tinyc.sources import load
+from tinyc.mlir.side_table import tables_of
+from tinyc.passes.runner import verify_layers
 
 #: What a program needs to be read; all other sizes stay symbols.
 NEEDED = {"conv2d": CONV, "cumulative_sum": {"K": 7}}
@@ -54,8 +57,8 @@ class Listing:
 
 
 LISTINGS = [
-    Listing(index_book, "tiny-to-index-book", tables, read_table),
-    Listing(poly_view, "tiny-to-poly", views, decode_view),
+    Listing(index_book, "tiny-to-index-book", lambda module: tables_of(module, TableOp), read_book),
+    Listing(poly_view, "tiny-to-poly", lambda module: tables_of(module, ViewOp), read_view),
 ]
 each_listing = pytest.mark.parametrize("listing", LISTINGS, ids=[each.printer for each in LISTINGS])
 
@@ -66,7 +69,7 @@ def check(listing: Listing, module) -> Any:
         found = listing.analysis(main_function(module))
         pipeline.parse(listing.printer).run(module)
         again = text.parse(module.operation.get_asm(assume_verified=True))
-        passes.verify_layers(again)
+        verify_layers(again)
         (op,) = listing.ops_of(again)
         again = listing.read(op)
     assert again == found
@@ -76,11 +79,11 @@ def check(listing: Listing, module) -> Any:
 @each_listing
 @pytest.mark.parametrize("name", BIND)
 def test_examples(listing, name):
-    check(listing, load(EXAMPLES / f"{name}.json", NEEDED.get(name)))
+    check(listing, read_module(EXAMPLES / f"{name}.json", NEEDED.get(name)))
 
 
 def test_blocks_that_are_read_back_have_the_producers_of_what_they_read():
-    view = check(LISTINGS[1], load(EXAMPLES / "softmax.json"))
+    view = check(LISTINGS[1], read_module(EXAMPLES / "softmax.json"))
     producers = {(block.name, read.tensor): read.producer for block in view.blocks for read in block.accesses}
     assert producers["d", "X"] is None
     assert producers["d", "m"] is view.blocks[0]
@@ -88,12 +91,12 @@ def test_blocks_that_are_read_back_have_the_producers_of_what_they_read():
 
 @each_listing
 def test_the_value_of_a_pad_that_is_no_signed_integer(listing):
-    check(listing, load(LARGE))
+    check(listing, read_module(LARGE))
 
 
 def test_a_reason_that_names_a_value():
     """The chain is cut at p1. Names are no part of the text of values: the name in the reason is that of the block."""
-    view = check(LISTINGS[1], load(padded(17)))
+    view = check(LISTINGS[1], read_module(padded(17)))
     reasons = [block.attributes.get("materialized", "") for block in view.blocks]
     assert [block.name for block in view.blocks] == ["p1", "p17"]
     assert ["through 'p1'" in reason for reason in reasons] == [True, False]

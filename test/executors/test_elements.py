@@ -6,7 +6,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tinyc.executors.elements import DTYPES, ORACLE, REFERENCE, cast, convert
+from tinyc.executors.elements import ORACLE, REFERENCE, cast, convert
+from tinyc.vocabulary.element_type import ElementType
 
 BF16 = np.dtype(ml_dtypes.bfloat16)
 
@@ -41,10 +42,10 @@ def test_f64_to_f16_rounds_once_with_subnormals_and_overflow():
 @pytest.mark.parametrize("element", ["i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64"])
 @pytest.mark.parametrize("source", ["f32", "f64", "bf16"])
 def test_float_to_integer_truncates_and_saturates(source, element):
-    numbers = np.array([np.nan, np.inf, -np.inf, 3.0e38, -3.0e38, 2.75, -2.75, 0.5], DTYPES[source])
-    info = np.iinfo(DTYPES[element])
+    numbers = np.array([np.nan, np.inf, -np.inf, 3.0e38, -3.0e38, 2.75, -2.75, 0.5], ElementType(source).dtype)
+    info = np.iinfo(ElementType(element).dtype)
     expected = [0, info.max, info.min, info.max, info.min, 2, max(-2, info.min), 0]
-    assert convert(numbers, DTYPES[element]).tolist() == expected
+    assert convert(numbers, ElementType(element).dtype).tolist() == expected
 
 
 def test_to_bool_is_not_equal_to_zero():
@@ -57,6 +58,6 @@ def test_integers_wrap():
 
 def test_the_oracle_rounds_at_a_cast_only():
     third = np.array(1 / 3)
-    assert cast(third, "f16", ORACLE) == np.float64(np.float16(1 / 3))
-    assert ORACLE.round(third, "f16") == 1 / 3
-    assert REFERENCE.round(third, "f16") == np.float16(1 / 3)
+    assert cast(third, ElementType.F16, ORACLE) == np.float64(np.float16(1 / 3))
+    assert ORACLE.round(third, ElementType.F16) == 1 / 3
+    assert REFERENCE.round(third, ElementType.F16) == np.float16(1 / 3)

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from tinyc.executors.elements import REFERENCE
-from tinyc.executors.elementwise import elementwise
+from tinyc.executors.elementwise import apply_elementwise
+from tinyc.vocabulary.element_type import ElementType
+from tinyc.vocabulary.elementwise import ROWS
 
 
 def i32(*numbers):
@@ -78,6 +80,6 @@ def test_the_oracle_keeps_what_16_bits_would_lose(program):
 
 def test_a_broadcast_costs_no_memory():
     column = np.broadcast_to(np.arange(4, dtype=np.float32)[:, None], (4, 10**9))
-    result = elementwise("neg", [column], "f32", REFERENCE)
+    result = apply_elementwise(ROWS["neg"], [column], ElementType.F32, REFERENCE)
     assert result.shape == (4, 10**9)
     assert result[:, 5].tolist() == [0, -1, -2, -3]

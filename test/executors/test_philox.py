@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from tinyc.dialects.tiny.types import uniform_bits
 from tinyc.executors import leaves, philox
 from tinyc.executors.elements import Precision
+from tinyc.vocabulary.element_type import ElementType
 
 ONES = 2**32 - 1
 KNOWN = [
@@ -52,9 +52,10 @@ def test_normal_numbers_are_standard_normal():
 
 @pytest.mark.parametrize(("element", "bits"), [("f16", 11), ("bf16", 8), ("f32", 24), ("f64", 24)])
 def test_uniform_numbers_of_every_type_stay_below_one(element, bits):
-    assert uniform_bits(element) == bits
+    assert ElementType(element).uniform_bits == bits
     numbers = leaves.rand(
-        {"shape": (100_000,), "element": element, "distribution": "uniform", "seed": 1, "stream": 0}, Precision(False)
+        {"shape": (100_000,), "element": ElementType(element), "distribution": "uniform", "seed": 1, "stream": 0},
+        Precision(False),
     )
     assert numbers.min() >= 0
     assert numbers.max() < 1

@@ -6,7 +6,7 @@ import pytest
 from tinyc import pipeline, text
 from tinyc.diagnostics import TinycError
 from tinyc.executors import reference
-from tinyc.sources import copy_of
+from tinyc.passes.runner import copy_module
 
 
 def rows(program):
@@ -81,7 +81,7 @@ def test_what_the_machine_has_no_memory_for_is_refused(program):
 
 def test_the_region_layer_runs_too(program):
     module = rows(program)
-    regions = copy_of(module)
+    regions = copy_module(module)
     pipeline.parse("tiny-to-region").run(regions)
     assert "region.kernel" in str(regions.operation.get_asm(assume_verified=True))
     inputs = {"x": ones(2, 3), "y": 2 * ones(2, 3)}

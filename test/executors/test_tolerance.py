@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
+from tinyc.driver.verification import output_tolerances
 from tinyc.executors.tolerance import Tolerance
-from tinyc.verification import output_tolerances
 
 U = 2.0**-24
 

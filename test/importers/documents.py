@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from tinyc.analysis.graphs import functions_of
 from tinyc.diagnostics import TinycError, collect_remarks
-from tinyc.dialects.tiny.attributes import arguments, tensor_type
-from tinyc.dialects.tiny.verify import functions
 from tinyc.importers import tiny_json
 from tinyc.mlir import ir
+from tinyc.vocabulary.attributes import arguments, tensor_type
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 DATA = Path(__file__).parent / "data"
@@ -63,7 +63,7 @@ def remarks_of(*nodes, **top):
 
 def ops(module):
     """Return the Tiny ops of a program but its assumptions."""
-    block = functions(module)[0].regions[0].blocks[0]
+    block = functions_of(module)[0].regions[0].blocks[0]
     return [op for op in block.operations if op.operation.name not in ("tiny.assume", "func.return")]
 
 
@@ -80,14 +80,14 @@ def values(module, id):
 
 
 def assumptions(module):
-    block = functions(module)[0].regions[0].blocks[0]
+    block = functions_of(module)[0].regions[0].blocks[0]
     found = [op.operation.attributes for op in block.operations if op.operation.name == "tiny.assume"]
     return [" ".join(attributes[key].value for key in ("lhs", "predicate", "rhs")) for attributes in found]
 
 
 def signature(module):
     """Return {name: type} of the inputs and of the outputs, types as Tiny writes them."""
-    function = functions(module)[0]
+    function = functions_of(module)[0]
     found = []
     for attributes, types in (("arg_attrs", function.type.inputs), ("res_attrs", function.type.results)):
         entries = ir.ArrayAttr(function.operation.attributes[attributes]) if len(types) else []

@@ -3,13 +3,14 @@
 import json
 
 import pytest
-from documents import load, node, tensor
 from hypothesis import HealthCheck, given, settings
 
-from strategies import programs
+from importers.documents import load, node, tensor
+from programs.strategies import programs
 from tinyc.diagnostics import TinycError
+from tinyc.dialects.registry import context
 from tinyc.importers import tiny_json
-from tinyc.mlir import context, ir
+from tinyc.mlir import ir
 
 X = tensor("x", "M", 6)
 

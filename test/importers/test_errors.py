@@ -1,8 +1,8 @@
 """All errors of a file together, each at its node, without those that follow from others."""
 
 import pytest
-from documents import DATA, error_of, errors_of, load, node, program, signature, steps, tensor
 
+from importers.documents import DATA, error_of, errors_of, load, node, program, signature, steps, tensor
 from tinyc.diagnostics import TinycError
 from tinyc.importers import tiny_json
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from documents import CONV_SIZES, EXAMPLES, output, signature, steps
 
+from importers.documents import CONV_SIZES, EXAMPLES, output, signature, steps
 from tinyc.executors import reference
 from tinyc.importers import tiny_json
 

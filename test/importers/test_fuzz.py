@@ -5,10 +5,10 @@ import copy
 import time
 
 import pytest
-from documents import DATA, EXAMPLES
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from importers.documents import DATA, EXAMPLES
 from tinyc.diagnostics import TinycError
 from tinyc.importers import json_text, tiny_json
 

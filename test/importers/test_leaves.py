@@ -1,7 +1,8 @@
 """The leaves of the 001 spelling: inputs, constants, index and random tensors."""
 
 import pytest
-from documents import error_of, load, node, output, signature, tensor, values
+
+from importers.documents import error_of, load, node, output, signature, tensor, values
 
 X = tensor("x", 4, 6)
 

@@ -1,7 +1,8 @@
 """The movements of the 001 spelling: what their args say, their defaults, and what they refuse."""
 
 import pytest
-from documents import error_of, load, node, output, steps, tensor, values
+
+from importers.documents import error_of, load, node, output, steps, tensor, values
 
 X = tensor("x", 4, 6)
 

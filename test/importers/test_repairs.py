@@ -1,7 +1,8 @@
 """The two repairs, each with a remark, and immediate numbers."""
 
 import pytest
-from documents import error_of, load, node, output, remarks_of, steps, tensor, values
+
+from importers.documents import error_of, load, node, output, remarks_of, steps, tensor, values
 
 A, ROW, COLUMN = tensor("a", "M", "N"), tensor("r", 1, "N"), tensor("c", "M", 1)
 HALF = tensor("h", "M", "N", dtype="fp16")

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from documents import error_of, errors_of, load, node, output, signature, steps, tensor, values
 
+from importers.documents import error_of, errors_of, load, node, output, signature, steps, tensor, values
 from tinyc.executors import reference
 from tinyc.importers import tiny_json
 

@@ -4,7 +4,8 @@ import itertools
 
 import numpy as np
 import pytest
-from documents import (
+
+from importers.documents import (
     CONV_SIZES,
     EXAMPLES,
     assumptions,
@@ -17,7 +18,6 @@ from documents import (
     signature,
     tensor,
 )
-
 from tinyc.diagnostics import TinycError, collect_remarks
 from tinyc.executors import reference
 from tinyc.importers import tiny_json

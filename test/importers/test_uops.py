@@ -1,8 +1,8 @@
 """The uops of the 001 spelling that compute: element-wise, reduce, data-dependent; and args of the wrong kind."""
 
 import pytest
-from documents import error_of, load, node, output, signature, steps, tensor, values
 
+from importers.documents import error_of, load, node, output, signature, steps, tensor, values
 from tinyc.importers.spellings import UNARY
 
 X = tensor("x", 4, 6)

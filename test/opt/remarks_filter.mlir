@@ -10,7 +10,7 @@
 // BOTH: remark: 'tiny-to-region' finds no tiny op [pass-not-applicable]
 // JSON: "code": "pass-not-applicable", "kind": "missed"
 // NOTHING-NOT: {{.}}
-// REGEX: error: argument --remarks-filter: '(' is no regular expression
+// REGEX: error: argument --remarks-filter: '(' is not a regular expression
 func.func @f() {
   return
 }

@@ -9,7 +9,7 @@
 // A reproducer says whether to verify between passes.
 // RUN: %sample-opt --sample-break --verify-each=false --mlir-generate-reproducer=%t.unverified.mlir %s -o %t.ignored
 // RUN: %sample-opt --run-reproducer %t.unverified.mlir -o %t.ignored
-// It runs alone, and what is no reproducer is refused.
+// It runs alone, and what is not a reproducer is refused.
 // RUN: not tinyc-opt --run-reproducer --cse %t.mlir 2>&1 | filecheck %s --check-prefix=MIXED
 // RUN: not tinyc-opt --run-reproducer %s 2>&1 | filecheck %s --check-prefix=NONE
 
@@ -27,7 +27,7 @@
 // FAILED: note: to repeat it: tinyc-opt --run-reproducer
 
 // MIXED: error: --run-reproducer takes the passes from the input; leave all other passes out [TC310 UnknownPass]
-// NONE: reproducer.mlir: error: the input is no reproducer: it has no resource 'mlir_reproducer' with a pipeline
+// NONE: reproducer.mlir: error: the input is not a reproducer: it has no resource 'mlir_reproducer' with a pipeline
 
 func.func @f() -> (i32, i32) {
   %0 = arith.constant 1 : i32

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from tinyc import opt
 from tinyc.diagnostics import TinycError
+from tinyc.opt import main as opt
 
 
 def run(monkeypatch, capsys, source, *flags):
@@ -143,7 +143,7 @@ def test_a_folder_that_is_missing_is_not_made(monkeypatch, capsys, tmp_path, fla
 
 @pytest.mark.parametrize("command", ["--show-dialects >/dev/full", "- </dev/null >/dev/full", "- </dev/null >&-"])
 def test_an_output_that_cannot_be_written_is_one_line(command):
-    program = f"{sys.executable} -m tinyc.opt {command}"
+    program = f"{sys.executable} -m tinyc.opt.main {command}"
     done = subprocess.run(["bash", "-c", program], capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
@@ -183,7 +183,7 @@ def test_a_defect_is_a_sentence_and_a_file(monkeypatch, capsys, tmp_path):
 
 
 def test_a_reader_that_goes_away_is_no_traceback():
-    program = "import sys; from tinyc import opt; sys.exit(opt.main(['--help']))"
+    program = "import sys; from tinyc.opt import main as opt; sys.exit(opt.main(['--help']))"
     command = [sys.executable, "-c", program]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.close()

@@ -1,6 +1,6 @@
-"""Makes importable what the tests of this folder share, and the programs of those of the analyses."""
+"""Makes importable what the tests of this folder share: pytest's import mode adds no path."""
 
 import sys
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent / "analysis")]
+sys.path.insert(0, str(Path(__file__).parent))

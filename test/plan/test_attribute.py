@@ -4,9 +4,11 @@ import pytest
 from plans import SAMPLE_002, refused
 
 from tinyc.diagnostics import Where
-from tinyc.mlir import context, ir
-from tinyc.plan import attribute, json_text
+from tinyc.dialects.registry import context
+from tinyc.mlir import ir
+from tinyc.plan.attribute import plan_attribute, plan_of_attribute
 from tinyc.plan.fields import Plan
+from tinyc.plan.json_text import parse_plan_json
 
 
 def parsed(text):
@@ -15,7 +17,9 @@ def parsed(text):
 
 
 def test_the_attribute_reads_as_the_plan_does():
-    assert str(attribute.to_attribute(json_text.parse(SAMPLE_002))) == (
+    with context():
+        written = str(plan_attribute(parse_plan_json(SAMPLE_002)))
+    assert written == (
         '{arch = "sm80_or_sm90", async = {enable = false}, bind = {m.o = "block.y", n.o = "block.x"}, '
         'cache = [{at = "k.i", tensor = "X", where = "smem"}, {at = "k.i", tensor = "W", where = "smem"}], '
         'epilogue = ["bias", "relu"], predicate_tail = ["m", "n", "k"], scheme = "naive_2x2_per_thread", '
@@ -28,12 +32,12 @@ def test_the_attribute_reads_as_the_plan_does():
     ["{stages = 2 : i64}", "{stages = 2 : i32}", "{stages = 2 : ui8}", "{stages = 2 : index}"],
 )
 def test_an_integer_has_any_type(text):
-    assert attribute.parse(parsed(text)) == Plan(stages=2)
+    assert plan_of_attribute(parsed(text)) == Plan(stages=2)
 
 
 @pytest.mark.parametrize("text", ["array<i64: 1, 2, 3>", "array<i32: 1, 2, 3>", "[1, 2 : i32, 3]"])
 def test_a_list_of_integers_has_any_spelling(text):
-    assert attribute.parse(parsed(f"{{tile = {text}}}")) == Plan(tile=(1, 2, 3))
+    assert plan_of_attribute(parsed(f"{{tile = {text}}}")) == Plan(tile=(1, 2, 3))
 
 
 @pytest.mark.parametrize(
@@ -52,6 +56,6 @@ def test_a_list_of_integers_has_any_spelling(text):
 )
 def test_an_attribute_that_is_no_plan_is_refused_at_its_op(text, message):
     where = Where(None, "f.mlir", 3, 5)
-    (error,) = refused(attribute.parse, parsed(text), where)
+    (error,) = refused(plan_of_attribute, parsed(text), where)
     assert error.message.startswith(message)
     assert error.where == where

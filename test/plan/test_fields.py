@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from plans import FIELDS, refused
 
 from tinyc.diagnostics import TinycError
-from tinyc.plan.fields import ARCHITECTURES, ATTRIBUTES, MOST_ERRORS, Plan, plan_of
+from tinyc.plan.fields import ARCHITECTURES, ATTRIBUTES, MOST_ERRORS, Plan, plan_of_values
 
 ALLOWED_TILE = "give an integer in 1 … 2147483647"
 CACHED = {"tensor": "A", "where": "smem", "at": "k.i"}
@@ -24,7 +24,7 @@ EDGE = {"from": "a", "to": "b", "buffer": "reg"}
 
 
 def message(name, value):
-    (error,) = refused(plan_of, {name: value})
+    (error,) = refused(plan_of_values, {name: value})
     return error.message
 
 
@@ -73,7 +73,7 @@ def test_no_field_is_given_by_default():
         ("algo_choice", {"matmul": "splitk_*"}, "'algo_choice.matmul' is \"splitk_*\"; did you mean 'splitk_serial'"),
         ("algo_choice", {"matmul": "fft_conv"}, "'algo_choice.matmul' is \"fft_conv\"; there are implicit_gemm"),
         ("split_k", 65536, "'split_k' is 65536; give an integer in 1 … 65535"),
-        ("local_edges", [{**EDGE, "depth": 2}], "'local_edges[0].depth' is the depth of a ring"),
+        ("local_edges", [{**EDGE, "depth": 2}], "'local_edges[0].depth' is the depth of a circular buffer"),
         ("local_edges", [{**EDGE, "buffer": "ring"}], "'local_edges[0].buffer' is \"ring\"; did you mean 'smem_ring'"),
         ("schedule", "fast", "'schedule' is \"fast\"; there are simple, cooperative, pingpong"),
         ("cluster", [1, 17], "'cluster[1]' is 17; give an integer in 1 … 16"),
@@ -96,11 +96,11 @@ def test_a_value_outside_is_refused_with_what_is_allowed(name, value, expected):
 @given(st.dictionaries(st.sampled_from(tuple(ATTRIBUTES)), VALUES, min_size=1))
 def test_any_value_is_a_plan_or_an_error(fields):
     try:
-        plan, found = plan_of(fields), set()
+        plan, found = plan_of_values(fields), set()
     except TinycError as error:
         plan, found = Plan(), {each.name for each in error.errors}
     assert found <= {"InvalidPlan"}
-    assert plan_of(plan.values()) == plan
+    assert plan_of_values(plan.values()) == plan
 
 
 def test_a_number_that_python_does_not_print_is_refused():
@@ -108,28 +108,28 @@ def test_a_number_that_python_does_not_print_is_refused():
 
 
 def test_all_problems_are_reported_at_once():
-    errors = refused(plan_of, {"stages": 0, "tile": [0, 0, 1], "tyle": 1})
+    errors = refused(plan_of_values, {"stages": 0, "tile": [0, 0, 1], "tyle": 1})
     assert len(errors) == 4
 
 
 def test_a_million_problems_are_not():
-    assert len(refused(plan_of, {"order": ["M"] * 10**6})) == MOST_ERRORS
+    assert len(refused(plan_of_values, {"order": ["M"] * 10**6})) == MOST_ERRORS
 
 
 @pytest.mark.parametrize("spelling", ["sm80", "sm_80", "sm90", "sm_90a", "sm80_or_sm90"])
 def test_an_architecture_keeps_its_spelling(spelling):
-    assert plan_of({"arch": spelling}).arch == spelling
+    assert plan_of_values({"arch": spelling}).arch == spelling
     assert set(ARCHITECTURES[spelling]) <= {"sm_80", "sm_90a"}
 
 
 def test_the_warp_tile_of_002_is_a_scheme():
-    plan = plan_of({"warp_tile": "naive_2x2_per_thread"})
+    plan = plan_of_values({"warp_tile": "naive_2x2_per_thread"})
     assert plan == Plan(scheme="naive_2x2_per_thread")
-    assert plan == plan_of({"warp_tile": "naive_2x2_per_thread", "scheme": "naive_2x2_per_thread"})
+    assert plan == plan_of_values({"warp_tile": "naive_2x2_per_thread", "scheme": "naive_2x2_per_thread"})
 
 
 def test_the_warp_tile_of_002_contradicts_another_scheme():
-    (error,) = refused(plan_of, {"warp_tile": "naive_2x2_per_thread", "scheme": "mma"})
+    (error,) = refused(plan_of_values, {"warp_tile": "naive_2x2_per_thread", "scheme": "mma"})
     assert "which is a scheme, and 'scheme' says another; remove one" in error.message
 
 

@@ -5,12 +5,12 @@ import time
 import pytest
 from plans import SAMPLE_002, places, refused
 
-from tinyc.plan import json_text
 from tinyc.plan.fields import Plan
+from tinyc.plan.json_text import parse_plan_json, plan_to_json
 
 
 def test_the_sample_of_002_is_read_as_printed():
-    assert json_text.parse(SAMPLE_002) == Plan(
+    assert parse_plan_json(SAMPLE_002) == Plan(
         scheme="naive_2x2_per_thread",
         tile=(64, 64, 32),
         stages=2,
@@ -25,13 +25,13 @@ def test_the_sample_of_002_is_read_as_printed():
 
 def test_a_plan_is_written_a_field_on_a_line():
     plan = Plan(stages=2, tile=(64, 64, 32), bind={"m.i.o": "warp.y", "m.o": "block.y"})
-    assert json_text.to_text(plan) == (
+    assert plan_to_json(plan) == (
         '{\n  "tile": [64, 64, 32],\n  "stages": 2,\n  "bind": {"m.o": "block.y", "m.i.o": "warp.y"}\n}\n'
     )
 
 
 def test_comments_and_trailing_commas_are_forgiven():
-    assert json_text.parse('{"stages": 2, /* two */ } // ,') == Plan(stages=2)
+    assert parse_plan_json('{"stages": 2, /* two */ } // ,') == Plan(stages=2)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_comments_and_trailing_commas_are_forgiven():
     ids=lambda value: value[:20] if isinstance(value, str) else "",
 )
 def test_each_error_has_its_place(text, where):
-    errors = refused(json_text.parse, text, "p.json")
+    errors = refused(parse_plan_json, text, "p.json")
     assert places(errors) == where
     assert {error.where.file for error in errors} == {"p.json"}
 
@@ -76,5 +76,5 @@ def test_each_error_has_its_place(text, where):
 @pytest.mark.parametrize("text", ["[" * 10**6, '"\\' * 10**6, '{"a":1,' * 10**5, '{"cache":[' + "{}," * 10**5 + "]}"])
 def test_long_nonsense_is_refused_in_linear_time(text):
     start = time.monotonic()
-    refused(json_text.parse, text)
+    refused(parse_plan_json, text)
     assert time.monotonic() - start < 20

@@ -6,26 +6,31 @@ import pytest
 from hypothesis import given, settings
 from plans import FIELDS, PLANS
 
-from tinyc.mlir import context, ir
-from tinyc.plan import attribute, dsl, json_text
+from tinyc.dialects.registry import context
+from tinyc.mlir import ir
+from tinyc.plan.attribute import plan_attribute, plan_of_attribute
+from tinyc.plan.dsl import parse_plan_dsl
+from tinyc.plan.dsl_writer import plan_to_dsl
 from tinyc.plan.fields import ATTRIBUTES, Plan
+from tinyc.plan.json_text import parse_plan_json, plan_to_json
 
 
 def through_json(plan):
-    return json_text.parse(json_text.to_text(plan))
+    return parse_plan_json(plan_to_json(plan))
 
 
 def through_dsl(plan):
-    return dsl.parse(dsl.to_text(plan))
+    return parse_plan_dsl(plan_to_dsl(plan))
 
 
 def through_attribute(plan):
-    return attribute.parse(attribute.to_attribute(plan))
+    with context():
+        return plan_of_attribute(plan_attribute(plan))
 
 
 def through_attribute_text(plan):
     with context():
-        return attribute.parse(ir.Attribute.parse(str(attribute.to_attribute(plan))))
+        return plan_of_attribute(ir.Attribute.parse(str(plan_attribute(plan))))
 
 
 SPELLINGS = (through_json, through_dsl, through_attribute, through_attribute_text)
@@ -50,8 +55,9 @@ def test_the_plan_without_fields_has_every_spelling(spelling):
 @given(PLANS)
 def test_equal_plans_are_written_as_equal_text(plan):
     other = Plan(**{name: backwards(value) for name, value in vars(plan).items()})
-    for write in (json_text.to_text, dsl.to_text, attribute.to_attribute):
-        assert write(other) == write(plan)
+    with context():
+        for write in (plan_to_json, plan_to_dsl, plan_attribute):
+            assert write(other) == write(plan)
 
 
 def backwards(value):

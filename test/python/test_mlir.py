@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tinyc.mlir import PROVIDER, context, ext, fresh_context, ir, llvm, passmanager
+from tinyc.dialects.registry import context
+from tinyc.mlir import PROVIDER, ext, fresh_context, ir, llvm, passmanager
 
 
 class NoEffects(ir.MemoryEffectsOpInterface):
@@ -117,7 +118,8 @@ def test_the_wheel_itself_can_still_be_used_on_the_same_bindings():
 def test_llvm_of_the_bindings_and_of_llvmlite_live_in_one_process():
     code = (
         "import tinyc.mlir as m, llvmlite.binding as b; b.initialize_native_target()\n"
-        "with m.context(): m.ir.Module.parse('module {}')\n"
+        "from tinyc.dialects.registry import context\n"
+        "with context(): m.ir.Module.parse('module {}')\n"
         "b.parse_assembly('define void @f() { ret void }').verify()"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 import tinyc
-from example_bindings import BIND, CONV, EXAMPLES, SIZES
-from tinyc import cli, opt
-from tinyc.layers import WALKS
+from programs.example_bindings import BIND, CONV, EXAMPLES, SIZES
+from tinyc.driver import cli
+from tinyc.driver.listings import LISTINGS, listing_file
+from tinyc.opt import main as opt
 
 _FROM_TINY = ("--tiny-to-region", "--region-to-exec", "--region-to-loops")
 #: By layer, the passes that go on to loops.
@@ -27,11 +28,11 @@ def test_every_layer_of_an_example_agrees(name, capsys):
 @pytest.mark.parametrize("name", BIND)
 def test_every_dumped_layer_parses_back_and_goes_on_to_loops(name, tmp_path, capsys):
     tinyc.compile(EXAMPLES / f"{name}.json", bind=BIND[name], dump=tmp_path)
-    for number, layer in enumerate(WALKS["cpu"]):
-        if layer.suffix == ".mlir":
-            file, out = tmp_path / f"{number:02d}_{layer.name}.mlir", tmp_path / "out.mlir"
-            assert opt.main([str(file), *TO_LOOPS.get(layer.name, ()), "-o", str(out)]) == 0, capsys.readouterr().err
-            assert ("region.kernel" in out.read_text()) == (layer.name == "exec")
+    for name in LISTINGS["cpu"]:
+        file, out = tmp_path / listing_file("cpu", name), tmp_path / "out.mlir"
+        if file.suffix == ".mlir":
+            assert opt.main([str(file), *TO_LOOPS.get(name, ()), "-o", str(out)]) == 0, capsys.readouterr().err
+            assert ("region.kernel" in out.read_text()) == (name == "exec")
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)

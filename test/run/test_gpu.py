@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import tinyc
-from example_bindings import BIND, CONV, EXAMPLES
-from strategies import programs
+from programs.example_bindings import BIND, CONV, EXAMPLES
+from programs.strategies import programs
 from tinyc import text
 from tinyc.pipeline import parse
 from tinyc.runtime import assembler

@@ -6,8 +6,8 @@
 import json
 
 import tinyc
-from program_agreement import assert_agree
-from strategies import programs
+from programs.agreement import assert_agree
+from programs.strategies import programs
 from tinyc import text
 from tinyc.executors import reference
 from tinyc.executors.compare import compare
@@ -37,9 +37,9 @@ def test_cpu_agrees_with_the_reference(random_examples):
     def check(program):
         before = {name: array.tobytes() for name, array in program.inputs.items()}
         model = tinyc.compile(json.dumps(program.document), target="cpu", bind=program.bind)
-        module = model.walk.module("tiny")
+        module = model.lowering.module("tiny")
         expected = reference.evaluate(module, program.inputs)
-        assert_agree(program, reference.evaluate(model.walk.module("region"), program.inputs), expected, module)
+        assert_agree(program, reference.evaluate(model.lowering.module("region"), program.inputs), expected, module)
         assert_agree(program, model.run(**program.inputs), expected, module)
         for name, array in program.inputs.items():
             assert array.tobytes() == before[name]

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import tinyc
-from example_bindings import BIND, EXAMPLES, SIZES
-from program_agreement import assert_agree
-from strategies import programs
+from programs.agreement import assert_agree
+from programs.example_bindings import BIND, EXAMPLES, SIZES
+from programs.strategies import programs
+from tinyc.driver.verification import output_tolerances
 from tinyc.executors import reference
 from tinyc.executors.compare import compare_all
 from tinyc.executors.random_inputs import random_inputs
-from tinyc.verification import output_tolerances
 
 each_architecture = pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
 
@@ -24,7 +24,7 @@ each_architecture = pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
 @pytest.mark.parametrize("name", BIND)
 def test_an_example_agrees_with_the_reference(name, arch):
     model = tinyc.compile(EXAMPLES / f"{name}.json", target="sim", arch=arch, bind=BIND[name])
-    module = model.walk.module("tiny")
+    module = model.lowering.module("tiny")
     inputs = random_inputs(module, seed=0)
     expected, tolerances = reference.evaluate(module, inputs), output_tolerances(module, inputs)
     for comparison in compare_all(model.run(**inputs), expected, tolerances):
@@ -47,7 +47,7 @@ def test_random_programs_agree_with_the_reference(random_examples, arch):
     @random_examples(programs(), 60)
     def check(program):
         model = tinyc.compile(json.dumps(program.document), target="sim", arch=arch, bind=program.bind)
-        module = model.walk.module("tiny")
+        module = model.lowering.module("tiny")
         expected = reference.evaluate(module, program.inputs)
         assert_agree(program, model.run(**program.inputs), expected, module)
 
@@ -56,7 +56,7 @@ def test_random_programs_agree_with_the_reference(random_examples, arch):
 
 def test_an_index_out_of_range_is_reported():
     model = tinyc.compile(EXAMPLES / "gather.json", target="sim", bind=BIND["gather"])
-    inputs = random_inputs(model.walk.module("tiny"), seed=0)
+    inputs = random_inputs(model.lowering.module("tiny"), seed=0)
     (name,) = (name for name, array in inputs.items() if array.dtype.kind == "i")
     inputs[name].reshape(-1)[3] = BIND["gather"]["V"]
     with pytest.raises(tinyc.TinycError) as caught:

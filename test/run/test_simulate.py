@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tinyc import cli
+from tinyc.driver import cli
 
-CORPUS = Path(__file__).parent.parent / "simulator" / "data"
+CORPUS = Path(__file__).parent.parent / "ptxsim" / "data"
 GELU = CORPUS / "triton" / "add_gelu.ptx"
 GATHER = CORPUS / "triton" / "gather_rows.ptx"
 HEAD = ".version 8.6\n.target sm_90a\n.address_size 64\n"
@@ -387,6 +387,6 @@ def test_the_file_has_to_be_text(run, tmp_path):
 
 def test_mlir_is_not_loaded():
     # the simulator runs where MLIR is not installed
-    command = "import sys; from tinyc import cli; cli.main(sys.argv[1:]); assert 'tinyc.mlir' not in sys.modules"
+    command = "import sys; from tinyc.driver import cli; cli.main(sys.argv[1:]); assert 'tinyc.mlir' not in sys.modules"
     arguments = ["simulate", *map(str, gelu()), *SCRATCH]
     subprocess.run([sys.executable, "-c", command, *arguments], check=True, capture_output=True)

@@ -1,9 +1,12 @@
 """Programs written by hand at the exec layer, with their kernels as loops: the runtime's tests need no other layer."""
 
-from tinyc import pipeline, text
-from tinyc.dialects.exec.to_llvm import translate
+from tinyc import text
+from tinyc.dialects.exec.expand_f16 import ExecExpandF16
+from tinyc.dialects.exec.to_llvm.llvm_ir import llvm_ir_of
+from tinyc.dialects.exec.to_llvm.lowering import ExecToLlvm
 from tinyc.dialects.exec.to_program import program_of
-from tinyc.layers import UPSTREAM
+from tinyc.passes.runner import run_passes
+from tinyc.pipeline import LOOPS_TO_LLVM
 from tinyc.runtime.cpu import CpuExecutable
 
 #: None is this machine's CPU, the other has no F16C, no FMA, nothing beyond SSE2.
@@ -15,8 +18,8 @@ def executable(source: str, cpu: str | None = None) -> CpuExecutable:
     module = text.parse(source)
     with module.context:
         program = program_of(module)
-    pipeline.parse(f"exec-expand-f16,exec-to-llvm,{UPSTREAM}").run(module)
-    return CpuExecutable(program, translate(module), cpu)
+    run_passes(module, (ExecExpandF16(), ExecToLlvm(), *LOOPS_TO_LLVM))
+    return CpuExecutable(program, llvm_ir_of(module), cpu)
 
 
 def tensor(dims: list[int | str], element: str) -> str:

@@ -15,14 +15,14 @@ import pytest
 from fake_driver import FakeDriver, Result
 
 import tinyc
-from tinyc.analysis.extents import parse
 from tinyc.diagnostics import TinycError
+from tinyc.expr.extents import parse_extent
 from tinyc.runtime import cuda, cuda_driver
 from tinyc.runtime.cuda import CudaExecutable
 from tinyc.runtime.program import Buffer, ExtentValue, Kernel, Pointer, Program, Status
 
 PTX = ".version 8.0\n.target sm_80\n"
-SHAPE, SIZE, BLOCKS = (parse("M"),), parse("4*M"), parse("(M - 1) floordiv 256 + 1")
+SHAPE, SIZE, BLOCKS = (parse_extent("M"),), parse_extent("4*M"), parse_extent("(M - 1) floordiv 256 + 1")
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +34,7 @@ def kernel(symbol, generation, reads, writes, *, status=None, grid=(BLOCKS, 1, 1
     pointers = [Pointer(name, "f32", SHAPE) for name in dict.fromkeys((*reads, *writes))]
     slot = [] if status is None else [Status(status)]
     block, one = (256, 1, 1), (1, 1, 1)
-    parameters = (*pointers, *slot, ExtentValue(parse("M")))
+    parameters = (*pointers, *slot, ExtentValue(parse_extent("M")))
     return Kernel(symbol, generation, grid, block, one, 0, parameters, tuple(reads), tuple(writes))
 
 
@@ -42,13 +42,13 @@ def program(**options) -> Program:
     """Return `z = (x + 1) * y`: the sum lies in the arena, and `z` is first a copy of `y` and then updated."""
     names = ("input_0", "input_1", "output_0")
     buffers = [Buffer(name, name.partition("_")[0], "device", 0, SIZE, "f32", SHAPE) for name in names]
-    arena = [Buffer("temp_0", "arena", "device", parse("64*M"), SIZE, "f32", SHAPE)]
+    arena = [Buffer("temp_0", "arena", "device", parse_extent("64*M"), SIZE, "f32", SHAPE)]
     kernels = (
         kernel("add_one", 0, ["input_0"], ["temp_0"], **options),
         kernel("copy", 0, ["input_1"], ["output_0"], status=0),
         kernel("times", 1, ["temp_0", "output_0"], ["output_0"], status=1),
     )
-    return Program("main", ("M",), ("x", "y"), ("z",), (), (*buffers, *arena), kernels, parse("68*M"))
+    return Program("main", ("M",), ("x", "y"), ("z",), (), (*buffers, *arena), kernels, parse_extent("68*M"))
 
 
 def add_one(driver, grid, parameters):
@@ -259,13 +259,11 @@ def test_a_device_that_does_not_run_the_code_is_refused(arch, capability, needs)
 @pytest.mark.parametrize(("axis", "remedy"), [(0, "smaller inputs"), (1, "to block.x"), (2, "smaller batches")])
 def test_a_grid_that_the_device_does_not_take_names_axis_and_remedy(axis, remedy):
     grid = [1, 1, 1]
-    grid[axis] = parse("300*M")
+    grid[axis] = parse_extent("300*M")
     driver = fake(grid_limits=(65535, 65535, 65535))
     error = refused(driver, grid=tuple(grid))
     assert error.name == "LaunchTooLarge"
-    assert (
-        f"kernel 'add_one' needs a grid of 90000 blocks along {'xyz'[axis]}, and Fake GPU takes 65535" in error.message
-    )
+    assert f"kernel 'add_one' needs a grid of 90000 CTAs along {'xyz'[axis]}, and Fake GPU takes 65535" in error.message
     assert remedy in error.message
     assert driver.named("cuMemAlloc") == []
 

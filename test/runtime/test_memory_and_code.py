@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tinyc.diagnostics import InternalError, TinycError
-from tinyc.runtime.arena import ALIGNMENT_BYTES, allocate, allocate_arena
+from tinyc.runtime.arena import ALIGNMENT_BYTES, allocate_arena, allocate_array
 from tinyc.runtime.jit import Code
 
 
@@ -18,7 +18,7 @@ def test_the_arena_is_aligned_and_of_its_size(size):
 @pytest.mark.parametrize("shape", [(2**60,), (2**40, 2**40), (2**63,), (2**70,)])
 def test_an_allocation_that_fails_is_an_error(shape):
     with pytest.raises(TinycError, match="there is no memory for output 'y'") as caught:
-        allocate(shape, np.dtype(np.float64), "output 'y'")
+        allocate_array(shape, np.dtype(np.float64), "output 'y'")
     assert caught.value.name == "OutOfMemory"
 
 

@@ -21,15 +21,15 @@ def test_an_unknown_target_is_refused_with_those_that_there_are():
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
 def test_the_limits_of_a_block_are_within_those_of_a_multiprocessor(target):
-    assert target.threads_per_block <= target.threads_per_sm == 2048
-    assert target.registers_per_block <= target.registers_per_sm
-    assert target.shared_bytes_per_block_static < target.shared_bytes_per_block_optin
-    assert target.shared_bytes_per_block_optin + target.shared_bytes_per_block_reserved == target.shared_bytes_per_sm
+    assert target.threads_per_cta <= target.threads_per_sm == 2048
+    assert target.registers_per_cta <= target.registers_per_sm
+    assert target.shared_bytes_per_cta_static < target.shared_bytes_per_cta_optin
+    assert target.shared_bytes_per_cta_optin + target.shared_bytes_per_cta_reserved == target.shared_bytes_per_sm
 
 
 @pytest.mark.parametrize(("name", "kib"), [("sm_80", 163), ("sm_90a", 227)])
 def test_the_shared_memory_that_a_block_may_opt_in_to(name, kib):
-    assert target_of(name).shared_bytes_per_block_optin == kib * 1024
+    assert target_of(name).shared_bytes_per_cta_optin == kib * 1024
 
 
 @pytest.mark.parametrize(

@@ -10,24 +10,25 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tinyc.analysis import axes
-from tinyc.analysis.axes import AxisExpr, Index, Shape
-from tinyc.analysis.extents import ExtentError, is_nonnegative
 from tinyc.analysis.index_book.axis_arguments import axis_arguments
 from tinyc.analysis.limits import Excess, excess, overflow
-from tinyc.analysis.movement import Guard, NotAffine, Read, exact, read
-from tinyc.analysis.tiny_ops import is_movement, producer_of
-from tinyc.dialects.tiny.attributes import arguments, tensor_type
+from tinyc.analysis.movement import Guard, NotAffine, Read, exact, movement_read
+from tinyc.analysis.tiny_ops import is_movement, producer_of, vocabulary_name
+from tinyc.expr import axes
+from tinyc.expr.axes import AxisExpr, Index, Shape
+from tinyc.expr.extents import ExtentError, is_nonnegative
+from tinyc.mlir import ir
+from tinyc.vocabulary.attributes import arguments, tensor_type
 
 #: The axes of each dimension of a value, where some are split (`index_book.splits.Splits.of`).
-DimAxes = Callable[[Any], tuple[Shape, ...]]
+DimAxes = Callable[[ir.Value], tuple[Shape, ...]]
 
 
 @dataclass(frozen=True)
 class Access:
     """Element ``(i0, …)`` of a value is ``source[map]``; where guards fail, the value of the first that does."""
 
-    source: Any
+    source: ir.Value
     map: Index
     guards: tuple[Guard, ...] = ()
 
@@ -37,7 +38,7 @@ class Access:
         return (*self.map, *(guard.expression for guard in self.guards))
 
     def with_expressions(self, expressions: Sequence[AxisExpr]) -> "Access":
-        """Return the access with other `expressions`, which are in the order of its own."""
+        """The access with other `expressions`, which are in the order of its own."""
         rank = len(self.map)
         pairs = zip(expressions[rank:], self.guards, strict=True)
         guards = tuple(Guard(expression, guard.size, guard.value) for expression, guard in pairs)
@@ -48,7 +49,7 @@ class Access:
 class NonScop:
     """The op at which a chain of movements stops being quasi-affine, and why: in words, or what is too much."""
 
-    op: Any
+    op: ir.OpView
     cause: str | Excess
 
     @property
@@ -57,34 +58,34 @@ class NonScop:
         return self.about(self.op.name)
 
     def about(self, name: str) -> str:
-        """Return the reason, with `name` for the op's result."""
+        """The reason, with `name` for the op's result."""
         return self.cause if isinstance(self.cause, str) else self.cause.of(f"the access through '{name}'")
 
 
-def shape_of(value: Any, dims: DimAxes | None) -> Shape:
-    """Return the sizes of the axes of a value: of its dimensions, or of what `dims` splits them into."""
+def shape_of(value: ir.Value, dims: DimAxes | None) -> Shape:
+    """The sizes of the axes of a value: of its dimensions, or of what `dims` splits them into."""
     return tensor_type(value.type).shape if dims is None else tuple(itertools.chain(*dims(value)))
 
 
-def trace(value: Any, dims: DimAxes | None = None) -> Access | NonScop:
-    """Return how `value` reads the value below all movements; the identity where no movement defines it."""
+def trace(value: ir.Value, dims: DimAxes | None = None) -> Access | NonScop:
+    """How `value` reads the value below all movements; the identity where no movement defines it."""
     access, fault = _follow(value, dims)
     return access if fault is None else fault
 
 
-def trace_affine(value: Any, dims: DimAxes | None = None) -> Access:
-    """Return how `value` reads the value below its movements, or the result of the first one that is not affine."""
+def trace_affine(value: ir.Value, dims: DimAxes | None = None) -> Access:
+    """How `value` reads the value below its movements, or the result of the first one that is not affine."""
     access, _ = _follow(value, dims)
     return access
 
 
-def _follow(value: Any, dims: DimAxes | None) -> tuple[Access, NonScop | None]:
+def _follow(value: ir.Value, dims: DimAxes | None) -> tuple[Access, NonScop | None]:
     domain = shape_of(value, dims)
     return extend(Access(value, axes.identity(domain)), domain, dims=dims)
 
 
 def extend(
-    access: Access, domain: Shape, enter: Callable[[Any], bool] = is_movement, dims: DimAxes | None = None
+    access: Access, domain: Shape, enter: Callable[[ir.OpView], bool] = is_movement, dims: DimAxes | None = None
 ) -> tuple[Access, NonScop | None]:
     """Continue `access`, whose map runs over the axes of `domain`, through the ops below its source.
 
@@ -100,7 +101,7 @@ def extend(
         if not is_movement(op):
             access = Access(operand, access.map, access.guards)
             continue
-        kind, values = op.name.removeprefix("tiny."), arguments(op)
+        kind, values = vocabulary_name(op), arguments(op)
         if dims is not None:
             values = axis_arguments(kind, values, dims(operand), dims(op.results[0]))
         step = read_movement(kind, values, shape_of(operand, dims), access.map, domain)
@@ -119,7 +120,7 @@ def extend(
 
 
 def read_movement(kind: str, values: Mapping[str, Any], operand: Shape, index: Index, domain: Shape) -> Read | str:
-    """Return `movement.read`, or why there is none; remembered, for layers repeat."""
+    """`movement.read`, or why there is none; remembered, for layers repeat."""
     return _remembered(kind, tuple(sorted(values.items())), exact(values.get("value", 0)), operand, index, domain)
 
 
@@ -129,13 +130,13 @@ def _remembered(
 ) -> Read | str:
     """`fill` tells apart the values of pads that are equal and not the same."""
     try:
-        return read(kind, dict(values), operand, index, domain)
+        return movement_read(kind, dict(values), operand, index, domain)
     except (NotAffine, ExtentError) as error:
         return str(error)
 
 
 def _add_guard(guards: tuple[Guard, ...], guard: Guard, domain: Shape) -> tuple[Guard, ...]:
-    """Return `guards` with `guard` behind them, without those that others imply."""
+    """`guards` with `guard` behind them, without those that others imply."""
     if not any(axes.may_leave(guard.expression, guard.size, domain)):
         return guards
     if any(_implies(earlier, guard) for earlier in guards):
@@ -151,7 +152,7 @@ def _add_guard(guards: tuple[Guard, ...], guard: Guard, domain: Shape) -> tuple[
 
 
 def _implies(inner: Guard, outer: Guard) -> bool:
-    """Say whether every element that `inner` lets pass, `outer` does too (False: not known)."""
+    """Whether every element that `inner` lets pass, `outer` does too (False: not known)."""
     distance = outer.expression - inner.expression
     if distance.terms:
         return False

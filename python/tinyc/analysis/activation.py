@@ -7,15 +7,17 @@ after sums and products are flattened, so that the order of factors and where a 
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
-from tinyc.analysis.tiny_ops import is_movement, producer_of
-from tinyc.dialects.tiny.attributes import arguments
+from tinyc.analysis.tiny_ops import is_movement
+from tinyc.dialects.tiny import ops as tiny
+from tinyc.mlir import ir
+from tinyc.vocabulary.attributes import arguments
 
 #: An expression over "x": a leaf, a number, or an op's name with its operands.
-Tree = str | float | tuple[Any, ...]
+Tree: TypeAlias = str | float | tuple["Tree", ...]
 
-#: No form has more ops; what is larger is no activation.
+#: No form has more ops; what is larger is not an activation.
 _MAX_OPS = 12
 #: Constants are written in f16 and bf16 too.
 _RELATIVE_TOLERANCE = 2**-8
@@ -43,76 +45,78 @@ class Activation:
     """`name` of the value `operand`, computed by `ops` (casts among them), of which the last gives the result."""
 
     name: str
-    operand: Any
-    ops: frozenset[Any]
+    operand: ir.Value
+    ops: frozenset[ir.OpView]
 
 
-def activation_of(value: Any) -> Activation | None:
-    """Return the activation whose result `value` is, if the ops that compute it serve nothing else."""
-    root = producer_of(value)
-    if root is None or root.name not in ("tiny.mul", "tiny.fdiv"):
+def activation_of(value: ir.Value) -> Activation | None:
+    """The activation whose result `value` is, if the ops that compute it serve nothing else."""
+    root = value.owner
+    if not isinstance(root, tiny.MulOp | tiny.FdivOp):
         return None
     for operand in _candidates(root):
-        ops: dict[Any, None] = {}
-        tree = _tree(root.results[0], operand, ops)
+        ops: dict[ir.OpView, None] = {}
+        tree = _tree(root.output, operand, ops)
         name = None if tree is None else _name(tree)
         if name is not None and _is_private(ops, root):
             return Activation(name, operand, frozenset(ops))
     return None
 
 
-def _peeled(value: Any, ops: dict[Any, None] | None = None) -> Any:
-    """Return what `value` is below casts, which are noted in `ops`."""
-    while (op := producer_of(value)) is not None and op.name == "tiny.cast":
+def _peeled(value: ir.Value, ops: dict[ir.OpView, None] | None = None) -> ir.Value:
+    """What `value` is below casts, which are noted in `ops`."""
+    while isinstance(op := value.owner, tiny.CastOp):
         if ops is not None:
             ops[op] = None
-        value = op.operands[0]
+        value = op.operand
     return value
 
 
-def _candidates(root: Any) -> Iterator[Any]:
+def _candidates(root: ir.OpView) -> Iterator[ir.Value]:
     """Yield the values that a form below `root` may be over, nearest first."""
     pending, seen = [root], {root}
     for op in pending:
         for operand in op.operands:
             value = _peeled(operand)
-            below = producer_of(value)
-            if below is None or (below.name.startswith("tiny.") and below not in seen):
+            below = value.owner
+            if not isinstance(below, ir.OpView):
                 yield value
-            if below is not None and below not in seen and len(seen) < _MAX_OPS:
-                seen.add(below)
-                pending.append(below)
+            elif below not in seen:
+                if isinstance(below, tiny.TinyOp):
+                    yield value
+                if len(seen) < _MAX_OPS:
+                    seen.add(below)
+                    pending.append(below)
 
 
-def _tree(value: Any, operand: Any, ops: dict[Any, None]) -> Tree | None:
-    """Return `value` as an expression over `operand`, or None where it is none; `ops` gets what computes it."""
-    found: dict[Any, None] = {}
+def _tree(value: ir.Value, operand: ir.Value, ops: dict[ir.OpView, None]) -> Tree | None:
+    """`value` as an expression over `operand`, or None where it is not one; `ops` gets what computes it."""
+    found: dict[ir.OpView, None] = {}
     value = _peeled(value, found)
     if value == operand:
         return "x"
     constant = _constant(value)
     if constant is not None:
         return constant
-    op = producer_of(value)
-    if op is None or not op.name.startswith("tiny.") or is_movement(op) or len(ops) > _MAX_OPS:
+    op = value.owner
+    if not isinstance(op, tiny.TinyOp) or is_movement(op) or len(ops) > _MAX_OPS:
         return None
     ops.update(found)
     ops[op] = None
-    operands = [_tree(each, operand, ops) for each in op.operands]
-    if not operands or any(each is None for each in operands):
+    operands = [tree for each in op.operands if (tree := _tree(each, operand, ops)) is not None]
+    if not operands or len(operands) < len(op.operands):
         return None
-    name = op.name.removeprefix("tiny.")
-    if name == "fdiv":
+    if isinstance(op, tiny.FdivOp):
         return ("mul", operands[0], ("recip", operands[1]))
-    return ("mul", -1.0, *operands) if name == "neg" else (name, *operands)
+    if isinstance(op, tiny.NegOp):
+        return ("mul", -1.0, *operands)
+    return (op.name.removeprefix("tiny."), *operands)
 
 
-def _constant(value: Any) -> float | None:
-    op = producer_of(value)
-    while op is not None and is_movement(op) and op.name != "tiny.pad":
+def _constant(value: ir.Value) -> float | None:
+    while isinstance(op := value.owner, tiny.TinyOp) and is_movement(op) and not isinstance(op, tiny.PadOp):
         value = _peeled(op.operands[0])
-        op = producer_of(value)
-    return float(arguments(op)["value"]) if op is not None and op.name == "tiny.const" else None
+    return float(arguments(op)["value"]) if isinstance(op, tiny.ConstOp) else None
 
 
 def _name(tree: Tree) -> str | None:
@@ -129,12 +133,12 @@ def _is_close(constant: float, number: float) -> bool:
 
 
 def _canonical(tree: Tree) -> tuple[str, tuple[float, ...]]:
-    """Return the tree without its numbers, sums and products flattened and in a fixed order, and the numbers."""
+    """The tree without its numbers, sums and products flattened and in a fixed order, and the numbers."""
     if isinstance(tree, str):
         return tree, ()
     if not isinstance(tree, tuple):
         return "c", (tree,)
-    name, operands = tree[0], tree[1:]
+    name, operands = str(tree[0]), tree[1:]
     if name not in ("add", "mul"):
         parts = [_canonical(operand) for operand in operands]
     else:
@@ -157,6 +161,6 @@ def _flat(name: str, operands: tuple[Tree, ...]) -> Iterator[Tree]:
             yield operand
 
 
-def _is_private(ops: dict[Any, None], root: Any) -> bool:
-    """Say whether nothing but `ops` reads what they compute, `root` aside."""
-    return all(use.owner.operation in ops for op in ops if op != root for result in op.results for use in result.uses)
+def _is_private(ops: dict[ir.OpView, None], root: ir.OpView) -> bool:
+    """Whether nothing but `ops` reads what they compute, `root` aside."""
+    return all(use.owner in ops for op in ops if op != root for result in op.results for use in result.uses)

@@ -10,8 +10,8 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tinyc.analysis import extents
-from tinyc.analysis.extents import Dim
+from tinyc.expr import extents
+from tinyc.expr.extents import Dim
 
 #: Where a buffer starts is a multiple of this: every input's and output's address, the arena's, each offset into it.
 ALIGNMENT_BYTES = 64
@@ -43,13 +43,13 @@ class _Slot:
     free_after: int
 
 
-def aligned(size: Dim) -> Dim:
-    """Return `size` rounded up to the alignment."""
+def aligned_size(size: Dim) -> Dim:
+    """`size` rounded up to the alignment."""
     return extents.ceildiv(size, ALIGNMENT_BYTES) * ALIGNMENT_BYTES
 
 
-def allocate(requests: Sequence[Request]) -> tuple[list[Dim], Dim]:
-    """Return the offset of each buffer and the size of the arena.
+def arena_offsets(requests: Sequence[Request]) -> tuple[list[Dim], Dim]:
+    """The offset of each buffer and the size of the arena.
 
     Buffers take slots: one that nothing alive holds and that has the same size, or is known to be larger for all
     sizes, or to be smaller, and then grows; a new one where there is none.
@@ -62,7 +62,7 @@ def allocate(requests: Sequence[Request]) -> tuple[list[Dim], Dim]:
     total: Dim = 0
     for slot in slots:
         starts.append(total)
-        total = total + aligned(slot.size)
+        total = total + aligned_size(slot.size)
     return [starts[slot] for slot in taken], total
 
 
@@ -91,7 +91,7 @@ def _smaller(slot: Dim, size: Dim) -> bool:
 
 
 def in_slots(starts: Sequence[Dim], requests: Sequence[Request], total: Dim) -> bool:
-    """Say whether buffers lie in slots, each as large as its largest buffer and with one buffer at a time.
+    """Whether buffers lie in slots, each as large as its largest buffer and with one buffer at a time.
 
     Slots stand one behind the other from 0 to `total`. True holds for all sizes of at least 0; False: not known.
     """
@@ -104,12 +104,12 @@ def in_slots(starts: Sequence[Dim], requests: Sequence[Request], total: Dim) -> 
         size = _largest(held)
         if size is None or _meet(held):
             return False
-        end = end + aligned(size)
+        end = end + aligned_size(size)
     return not slots and end == total
 
 
 def _largest(requests: Sequence[Request]) -> Dim | None:
-    """Return the size that is known to be no smaller than any other, or None."""
+    """The size that is known to be no smaller than any other, or None."""
     largest = requests[0].size
     for request in requests:
         if _smaller(largest, request.size):
@@ -118,14 +118,14 @@ def _largest(requests: Sequence[Request]) -> Dim | None:
 
 
 def _meet(requests: Sequence[Request]) -> bool:
-    """Say whether two buffers are alive in one generation."""
+    """Whether two buffers are alive in one generation."""
     ordered = sorted(requests, key=lambda each: each.first)
     return any(later.first <= earlier.last for earlier, later in itertools.pairwise(ordered))
 
 
 def overlaps(placed: Sequence[Placed]) -> list[tuple[Placed, Placed]]:
-    """Return pairs that share a byte while both are alive: for each buffer at most its nearest neighbours."""
-    found = []
+    """Pairs that share a byte while both are alive: for each buffer at most its nearest neighbours."""
+    found: list[tuple[Placed, Placed]] = []
     alive: list[tuple[int, str, Placed]] = []  # by start
     leaving: list[tuple[int, int, str]] = []
     for buffer in sorted((each for each in placed if each.size), key=lambda each: (each.first, each.name)):

@@ -7,16 +7,16 @@ buffer under another shape.
 """
 
 from collections.abc import Iterator
-from typing import Any
 
-from tinyc.analysis import axes
 from tinyc.analysis.access import Access, NonScop, extend
 from tinyc.analysis.grouping import Group
-from tinyc.analysis.tiny_ops import is_movement
+from tinyc.analysis.tiny_ops import is_movement, producer_of
 from tinyc.diagnostics import TinycError, remark
-from tinyc.dialects.tiny.attributes import tensor_type
+from tinyc.dialects.tiny.ops import ReshapeOp
+from tinyc.expr import axes
 from tinyc.mlir import ir
-from tinyc.text import where
+from tinyc.mlir.locations import where
+from tinyc.vocabulary.attributes import tensor_type
 
 #: Movements that one access map may compose; a longer chain is copied in between.
 MAX_CHAIN = 64
@@ -25,21 +25,21 @@ MAX_CHAIN = 64
 class Buffers:
     """The buffers of the function with the single block `block`."""
 
-    def __init__(self, block: Any, groups: list[Group]) -> None:
-        self.group_of = {value: group for group in groups for value in group.outputs}
-        self.views: set[Any] = set()
-        self._buffers = set(block.arguments) | set(self.group_of)
-        self._chain: dict[Any, int] = {}
+    def __init__(self, block: ir.Block, groups: list[Group]) -> None:
+        self.group_of: dict[ir.Value, Group] = {value: group for group in groups for value in group.outputs}
+        self.views: set[ir.Value] = set()
+        self._buffers: set[ir.Value] = {*block.arguments, *self.group_of}
+        self._chain: dict[ir.Value, int] = {}
         for op in block.operations:
-            if is_movement(op.operation):
-                self._movement(op.operation)
+            if is_movement(op):
+                self._movement(op)
 
-    def __contains__(self, value: Any) -> bool:
+    def __contains__(self, value: ir.Value) -> bool:
         return value in self._buffers
 
-    def _movement(self, op: Any) -> None:
+    def _movement(self, op: ir.OpView) -> None:
         """Decide whether reading through `op` needs its operand in a buffer."""
-        (operand,), (result,) = op.operands, op.results
+        operand, result = op.operands[0], op.result
         length = self._chain.get(operand, 0) + 1
         fault = self._fault(result)
         if fault is None and length <= MAX_CHAIN:
@@ -51,7 +51,7 @@ class Buffers:
         self._chain[result] = 1
         if (alone := self._fault(result)) is None:
             return
-        if op.name != "tiny.reshape":
+        if not isinstance(op, ReshapeOp):
             raise TinycError(
                 "ExcessivePiecewise",
                 f"'{op.name}' alone is too much for one access map: {alone.reason}; write it as several movements",
@@ -61,35 +61,32 @@ class Buffers:
         self._buffers.add(result)
         self._chain[result] = 0
 
-    def _fault(self, value: Any) -> NonScop | None:
+    def _fault(self, value: ir.Value) -> NonScop | None:
         domain = tensor_type(value.type).shape
         start = Access(value, axes.identity(domain))
         _, fault = extend(start, domain, lambda op: is_movement(op) and op.results[0] not in self._buffers)
         return fault
 
-    def read_by(self, value: Any, casts: frozenset[Any] = frozenset()) -> Iterator[Any]:
-        """Yield the buffer that reading `value` needs; none for a leaf. The ops in `casts` are read through."""
-        while value not in self._buffers or (isinstance(value, ir.OpResult) and value.owner.operation in casts):
-            op = value.owner.operation
+    def read_by(self, value: ir.Value, casts: frozenset[ir.OpView] = frozenset()) -> Iterator[ir.Value]:
+        """The buffer that reading `value` needs; none for a leaf. The ops in `casts` are read through."""
+        while (op := producer_of(value)) is not None and (value not in self._buffers or op in casts):
             if not op.operands:
                 return
             value = op.operands[0]
         yield value
 
-    def needed_by(self, value: Any) -> Iterator[Any]:
-        """Yield the buffers that computing the buffer `value` reads."""
+    def needed_by(self, value: ir.Value) -> Iterator[ir.Value]:
+        """The buffers that computing the buffer `value` reads."""
         group = self.group_of.get(value)
         if group is not None:
             yield from self.inputs(group)
-        elif value in self.views:
-            yield value.owner.operation.operands[0]
-        elif value.owner.operation.operands:
-            yield from self.read_by(value.owner.operation.operands[0])
+        elif (op := producer_of(value)) is not None and op.operands:
+            yield from [op.operands[0]] if value in self.views else self.read_by(op.operands[0])
 
-    def inputs(self, group: Group) -> Iterator[Any]:
-        """Yield the buffers that a group reads, in order of first use, some more than once."""
-        inside = {result for op in group.ops for result in op.operation.results}
+    def inputs(self, group: Group) -> Iterator[ir.Value]:
+        """The buffers that a group reads, in order of first use, some more than once."""
+        inside = {result for op in group.ops for result in op.results}
         for op in group.ops:
-            for operand in op.operation.operands:
+            for operand in op.operands:
                 if operand not in inside:
                     yield from self.read_by(operand, group.casts)

@@ -1,32 +1,35 @@
 """The functions of a module as graphs: which one is the program, what the user calls its values, what it needs."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from tinyc.diagnostics import TinycError
-from tinyc.dialects.tiny.attributes import tensor_type
-from tinyc.dialects.tiny.verify import functions
+from tinyc.dialects.tiny.ops import AssumeOp, Tiny
+from tinyc.expr.assumption import Assumption
+from tinyc.mlir import func, ir
+from tinyc.vocabulary.attributes import assumption_of, tensor_type
 
-#: What a block hands its values to, when it is a kernel's body or the body of a statement on a GPU.
-YIELDS = ("region.yield", "tgpu.yield")
+
+def functions_of(module: ir.Module) -> list[func.FuncOp]:
+    """The functions of a module that have a body."""
+    return [op for op in module.body.operations if isinstance(op, func.FuncOp) and not op.is_external]
 
 
-def main_function(module: Any) -> Any:
-    """Return the function that a module's program is.
+def main_function(module: ir.Module) -> func.FuncOp:
+    """The function that a module's program is.
 
     Raises:
         TinycError: `InvalidIr`: there is none, or several and none of them is `@main`.
     """
-    return main_of(functions(module))
+    return main_of(functions_of(module))
 
 
-def main_of(candidates: Sequence[Any]) -> Any:
-    """Return `@main`, or the only one of some functions.
+def main_of(candidates: Sequence[func.FuncOp]) -> func.FuncOp:
+    """`@main`, or the only one of some functions.
 
     Raises:
         TinycError: `InvalidIr`.
     """
-    found = {function.name.value: function for function in candidates}
+    found = {function.sym_name.value: function for function in candidates}
     if "main" in found:
         return found["main"]
     if len(found) == 1:
@@ -37,31 +40,43 @@ def main_of(candidates: Sequence[Any]) -> Any:
     raise TinycError("InvalidIr", f"the module needs one function to run, called @main; it has {names}")
 
 
-def needed_ops(block: Any) -> list[Any]:
-    """Return the ops of a block that its `return` or yields need, in order: what is dead has no say in the numbers."""
-    needed: list[Any] = []
-    read: set[Any] = set()
+def body_block(function: func.FuncOp) -> ir.Block:
+    """The first block of a function; a Tiny graph has no other."""
+    return function.regions[0].blocks[0]
+
+
+def needed_ops(block: ir.Block) -> list[ir.OpView]:
+    """The ops of a block that what it returns or yields needs, in order: what is dead has no say in the numbers.
+
+    An op that takes values and gives none hands them out of the block: a `func.return`, the yield of a kernel or of a
+    statement.
+    """
+    needed: list[ir.OpView] = []
+    read: set[ir.Value] = set()
     for op in reversed(list(block.operations)):
-        if op.operation.name in ("func.return", *YIELDS) or any(each in read for each in op.operation.results):
-            read.update(op.operation.operands)
+        if any(each in read for each in op.results) or (len(op.operands) and not len(op.results)):
+            read.update(op.operands)
             needed.append(op)
     return needed[::-1]
 
 
-def is_graph(function: Any) -> bool:
-    """Say whether a function is a Tiny graph: one block of Tiny ops on tensors; not a host function, not loops."""
-    blocks = list(function.regions[0].blocks)
-    values = [*blocks[0].arguments, *(result for op in blocks[0].operations for result in op.operation.results)]
-    names = {op.operation.name for op in blocks[0].operations} - {"func.return"}
-    return (
-        len(blocks) == 1
-        and all(name.startswith("tiny.") for name in names)
-        and all(is_tensor(value.type) for value in values)
-    )
+def assumptions_of(block: ir.Block) -> list[Assumption]:
+    """The relations that the `tiny.assume` ops of a block state."""
+    return [assumption_of(op) for op in block.operations if isinstance(op, AssumeOp)]
 
 
-def is_tensor(mlir_type: Any) -> bool:
-    """Say whether a type is one of Tiny's tensor types."""
+def is_graph(function: func.FuncOp) -> bool:
+    """Whether a function is a Tiny graph: one block of Tiny ops on tensors; not a host function, not loops."""
+    if len(function.regions[0].blocks) != 1:
+        return False
+    block = body_block(function)
+    ops = [op for op in block.operations if not isinstance(op, func.ReturnOp)]
+    values = [*block.arguments, *(result for op in ops for result in op.results)]
+    return all(isinstance(op, Tiny.Operation) for op in ops) and all(is_tensor(value.type) for value in values)
+
+
+def is_tensor(mlir_type: ir.Type) -> bool:
+    """Whether a type is one of Tiny's tensor types."""
     try:
         tensor_type(mlir_type)
     except TinycError:
@@ -69,22 +84,19 @@ def is_tensor(mlir_type: Any) -> bool:
     return True
 
 
-def input_names(function: Any) -> list[str]:
-    """Return what the user calls the arguments of a function: `tiny.name`s, `arg0`, `arg1`, … where there is none."""
-    return _boundary_names(function, "arg_attrs", "arg", len(function.regions[0].blocks[0].arguments))
+def input_names(function: func.FuncOp) -> list[str]:
+    """What the user calls the arguments of a function: `tiny.name`s, `arg0`, `arg1`, … where there is none."""
+    return _boundary_names(function, "arg_attrs", "arg", len(body_block(function).arguments))
 
 
-def output_names(function: Any) -> list[str]:
-    """Return what the user calls the results of a function: `tiny.name`s, `result0`, … where there is none."""
-    results = function.operation.attributes["function_type"].value.results
-    return _boundary_names(function, "res_attrs", "result", len(results))
+def output_names(function: func.FuncOp) -> list[str]:
+    """What the user calls the results of a function: `tiny.name`s, `result0`, … where there is none."""
+    return _boundary_names(function, "res_attrs", "result", len(function.type.results))
 
 
-def _boundary_names(function: Any, which: str, default: str, count: int) -> list[str]:
-    """Return distinct names: those that are given stay as they are, the others make way."""
-    attributes = function.operation.attributes
-    entries = list(attributes[which]) if which in attributes else [{}] * count
-    given = [each["tiny.name"].value if "tiny.name" in each else None for each in entries]
+def _boundary_names(function: func.FuncOp, which: str, default: str, count: int) -> list[str]:
+    """Distinct names: those that are given stay as they are, the others make way."""
+    given = _given_names(function, which) or [None] * count
     names: list[str] = []
     for position, name in enumerate(given):
         name = wanted = name or f"{default}{position}"
@@ -96,31 +108,44 @@ def _boundary_names(function: Any, which: str, default: str, count: int) -> list
     return names
 
 
-def value_names(function: Any) -> dict[Any, str]:
-    """Return a distinct name for each value of the function's one block.
+def _given_names(function: func.FuncOp, which: str) -> list[str | None]:
+    """The `tiny.name` of each argument or result, None where it has none; empty where no one has attributes."""
+    entries = function.attributes.get(which, None)
+    if not isinstance(entries, ir.ArrayAttr):
+        return []
+    names = (each["tiny.name"] if isinstance(each, ir.DictAttr) and "tiny.name" in each else None for each in entries)
+    return [each.value if isinstance(each, ir.StringAttr) else None for each in names]
+
+
+def value_names(function: func.FuncOp) -> dict[ir.Value, str]:
+    """A distinct name for each value of the function's one block.
 
     An argument is called as the user calls it, a result by its op's node id (the name location; ``id#1`` for a second
     result); results without are `v0`, `v1`, … in order. A name that is taken already is numbered.
     """
     names = _Names()
-    block = function.regions[0].blocks[0]
-    for argument, name in zip(block.arguments, input_names(function), strict=True):
-        names.add(argument, name)
+    block = body_block(function)
+    names.add_all(zip(block.arguments, input_names(function), strict=True))
     for op in block.operations:
-        node = getattr(op.operation.location, "name_str", None)
-        for position, result in enumerate(op.operation.results):
-            names.add(result, f"{node}#{position}" if node and position else node)
+        location = op.location
+        node = location.name_str if isinstance(location, ir.NameLoc) else None
+        names.add_all((result, f"{node}#{k}" if node and k else node) for k, result in enumerate(op.results))
     return names.of
 
 
 class _Names:
     def __init__(self) -> None:
-        self.of: dict[Any, str] = {}
+        self.of: dict[ir.Value, str] = {}
         self._taken: set[str] = set()
         self._counts: dict[str, int] = {}
         self._anonymous = 0
 
-    def add(self, value: Any, wanted: str | None) -> None:
+    def add_all(self, wanted: Iterable[tuple[ir.Value, str | None]]) -> None:
+        """Name values as wanted; None is for any name."""
+        for value, name in wanted:
+            self.of[value] = self._free(name)
+
+    def _free(self, wanted: str | None) -> str:
         name = wanted or self._next_anonymous()
         while name in self._taken:
             if wanted is None:
@@ -129,7 +154,7 @@ class _Names:
                 self._counts[wanted] = self._counts.get(wanted, 0) + 1
                 name = f"{wanted}_{self._counts[wanted]}"
         self._taken.add(name)
-        self.of[value] = name
+        return name
 
     def _next_anonymous(self) -> str:
         self._anonymous += 1

@@ -8,92 +8,89 @@ widening casts of what a contraction's kernel reads: each kernel that needs them
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
-from tinyc.analysis.patterns.contraction import Contraction, detect, is_summed_product, is_widening
-from tinyc.analysis.tiny_ops import is_elementwise, is_leaf, is_movement, producer_of
+from tinyc.analysis.patterns.contraction import Contraction, detect_contraction, is_summed_product, is_widening
+from tinyc.analysis.tiny_ops import is_elementwise, is_leaf, is_movement, producer_of, vocabulary_name
 from tinyc.diagnostics import remark
-from tinyc.text import where
+from tinyc.dialects.tiny.ops import CastOp, ReduceOp, TinyOp
+from tinyc.mlir import ir
+from tinyc.mlir.locations import where
 
 
 @dataclass(frozen=True)
 class Group:
     """The compute ops of one kernel, in program order; a contraction has a pattern, and casts that it reads through."""
 
-    ops: tuple[Any, ...]
+    ops: tuple[ir.OpView, ...]
     pattern: str | None = None
-    casts: frozenset[Any] = frozenset()
+    casts: frozenset[ir.OpView] = frozenset()
 
     @property
-    def outputs(self) -> list[Any]:
+    def outputs(self) -> list[ir.OpResult]:
         """The values that the kernel writes: the results of its last op."""
-        return list(self.ops[-1].operation.results)
+        return list(self.ops[-1].results)
 
 
-def _is_free(op: Any) -> bool:
-    """Say whether an op costs no kernel: a movement or a leaf."""
-    return is_movement(op.operation) or is_leaf(op.operation)
-
-
-def groups_of(block: Any) -> list[Group]:
-    """Return the groups of a Tiny block, ordered by their last op."""
+def groups_of(block: ir.Block) -> list[Group]:
+    """The groups of a Tiny block, ordered by their last op."""
     former = _Former(block)
     for op in block.operations:
-        if op.operation.name == "tiny.reduce":
+        if isinstance(op, ReduceOp):
             former.reduction(op)
     groups = [replace(group, casts=former.casts(group)) if group.pattern else group for group in former.all()]
-    return sorted(groups, key=lambda group: former.position[group.ops[-1].operation])
+    return sorted(groups, key=lambda group: former.position[group.ops[-1]])
 
 
 class _Former:
-    def __init__(self, block: Any) -> None:
+    def __init__(self, block: ir.Block) -> None:
         self.block = block
-        self.position = {op.operation: k for k, op in enumerate(block.operations)}
-        self.taken: dict[Any, Group] = {}
+        self.position = {op: k for k, op in enumerate(block.operations)}
+        self.taken: dict[ir.OpView, Group] = {}
 
-    def reduction(self, op: Any) -> None:
+    def reduction(self, op: ReduceOp) -> None:
         """Form the group of a reduction: its product, itself, and behind a contraction the chain of its consumers."""
-        product = [op.operation.operands[0].owner] if is_summed_product(op) else []
-        found = detect(op) if product else None
+        product = producer_of(op.operand) if is_summed_product(op) else None
+        found = None if product is None else detect_contraction(op)
+        members = (op,) if product is None else (product, op)
         if isinstance(found, Contraction) and found.has_mma_shape:
-            group = Group((*product, op, *self._chain(op)), found.pattern)
+            group = Group((*members, *self._chain(op)), found.pattern)
         else:
-            group = Group((*product, op))
+            group = Group(members)
         for member in group.ops:
-            self.taken[member.operation] = group
+            self.taken[member] = group
 
-    def _chain(self, op: Any) -> list[Any]:
-        """Return the maximal chain of element-wise ops behind `op`, each the only consumer of the one before."""
-        chain: list[Any] = []
+    def _chain(self, op: ReduceOp) -> list[ir.OpView]:
+        """The maximal chain of element-wise ops behind `op`, each the only consumer of the one before."""
+        chain: list[ir.OpView] = []
         while True:
-            consumers = {use.owner.operation for use in (chain[-1] if chain else op).operation.results[0].uses}
-            reason = self._stop(consumers)
-            if reason is not None:
-                _remark_epilogue(op, chain, reason)
+            consumers = {use.owner for use in (chain[-1] if chain else op).results[0].uses}
+            stop = self._stop(consumers)
+            if stop is not None:
+                _remark_epilogue(op, chain, stop)
                 return chain
-            chain.append(next(iter(consumers)).opview)
+            chain.append(next(iter(consumers)))
 
-    def _stop(self, consumers: set[Any]) -> str | None:
-        """Return why the chain ends before its consumers, or None where it goes on."""
+    def _stop(self, consumers: set[ir.OpView]) -> str | None:
+        """What the chain stops at, or None where it goes on."""
         if len(consumers) != 1:
-            return "nothing consumes it" if not consumers else f"{len(consumers)} ops consume it"
+            return f"{len(consumers)} consumers" if consumers else "a result that nothing reads"
         (consumer,) = consumers
         if not is_elementwise(consumer):
-            return f"'{consumer.name}' consumes it"
-        if consumer in self.taken or any(is_summed_product(use.owner) for use in _reduce_uses(consumer)):
-            return "its consumer forms the products of another reduction"
+            return f"'{consumer.name}'"
+        if consumer in self.taken or any(map(is_summed_product, _reduce_readers(consumer))):
+            return "a product of another reduction"
         return None
 
-    def casts(self, group: Group) -> frozenset[Any]:
-        """Return the widening casts that a contraction reads through; every group must be formed by now."""
-        operands = [operand for member in group.ops for operand in member.operation.operands]
+    def casts(self, group: Group) -> frozenset[ir.OpView]:
+        """The widening casts that a contraction reads through; every group must be formed by now."""
+        operands = [operand for member in group.ops for operand in member.operands]
         return frozenset(cast for operand in operands for cast in self._widening_casts(operand))
 
-    def _widening_casts(self, value: Any) -> Iterator[Any]:
-        """Yield the widening casts that `value` is reached through, below movements and in no other group's chain."""
+    def _widening_casts(self, value: ir.Value) -> Iterator[ir.OpView]:
+        """The widening casts that `value` is reached through, below movements and in no other group's chain."""
         op = producer_of(value)
         while op is not None and op not in self.taken:
-            if op.name == "tiny.cast" and is_widening(op):
+            if isinstance(op, CastOp) and is_widening(op):
                 yield op
             elif not is_movement(op):
                 return
@@ -103,25 +100,24 @@ class _Former:
         """Yield every group once: those of the reductions, and one for each compute op that is in none."""
         seen: set[int] = set()
         for op in self.block.operations:
-            name = op.operation.name
-            if not name.startswith("tiny.") or _is_free(op) or name == "tiny.assume":
-                continue
-            group = self.taken.get(op.operation) or Group((op,))
+            if not isinstance(op, TinyOp) or is_movement(op) or is_leaf(op):
+                continue  # movements and leaves cost no kernel
+            group = self.taken.get(op) or Group((op,))
             if id(group) not in seen:
                 seen.add(id(group))
                 yield group
 
 
-def _reduce_uses(op: Any) -> list[Any]:
-    return [use for use in op.results[0].uses if use.owner.operation.name == "tiny.reduce"]
+def _reduce_readers(op: ir.OpView) -> list[ReduceOp]:
+    return [use.owner for use in op.results[0].uses if isinstance(use.owner, ReduceOp)]
 
 
-def _remark_epilogue(op: Any, chain: list[Any], reason: str) -> None:
-    names = [member.operation.name.removeprefix("tiny.") for member in chain]
+def _remark_epilogue(op: ReduceOp, chain: list[ir.OpView], stop: str) -> None:
+    names = list(map(vocabulary_name, chain))
     remark(
         "epilogue",
         where(op.location),
-        f"the contraction takes {len(chain)} element-wise ops ({', '.join(names) or 'none'}) and stops there: {reason}",
+        f"fused epilogue ({', '.join(names) or 'none'}) into the contraction; stopped at {stop}",
         ops=names,
-        stopped=reason,
+        stopped=stop,
     )

@@ -8,26 +8,22 @@ import functools
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tinyc.analysis import axes
-from tinyc.analysis.axes import AxisExpr, Index, Shape
 from tinyc.analysis.movement import Guard
+from tinyc.expr import axes
+from tinyc.expr.axes import AxisExpr, Index, Shape
 
 #: Distinct pad guards of an access.
 MAX_GUARDS = 16
 #: Convex pieces of an access (`pieces`): two for each guard that can fail on both sides, so 16 of those are too many.
 MAX_PIECES = 32
 #: Distinct floor divisions in the rows and the guards of an access.
-MAX_DIVISIONS = 8
+MAX_FLOOR_DIVISIONS = 8
 #: How deep floor divisions may stand inside each other.
-MAX_NESTING = 3
+MAX_DIVISION_NESTING = 3
 #: The magnitude of a coefficient, a divisor or a constant: what 64-bit index arithmetic holds.
 MAX_NUMBER = 2**62 - 1
 #: Axes that a dimension may be split into, for reshapes of symbolic sizes.
 MAX_AXES = 8
-
-
-class TooHard(Exception):
-    """isl needs more steps than it may take for an answer."""
 
 
 @dataclass(frozen=True)
@@ -37,29 +33,29 @@ class Excess:
     counts: tuple[tuple[str, int, int], ...]
 
     def of(self, access: str) -> str:
-        """Return the message about an access, which says whose it is: ``of("the access to 'x'")``."""
+        """The message about an access, which says whose it is: ``of("the access to 'x'")``."""
         counts = ", ".join(f"{what} {count} of {limit}" for what, count, limit in self.counts)
         return f"ExcessivePiecewise: {access} is over a limit: {counts}"
 
 
 @functools.lru_cache(maxsize=1 << 14)
 def excess(index: Index, guards: tuple[Guard, ...], domain: Shape) -> Excess | None:
-    """Return what an access over the axes of `domain` has too much of, or None."""
+    """What an access over the axes of `domain` has too much of, or None."""
     expressions = _expressions(index, guards)
     counts = (
         ("pad guards", len(guards), MAX_GUARDS),
         ("pieces", pieces(guards, domain), MAX_PIECES),
-        ("floor divisions", len(_divisions(expressions)), MAX_DIVISIONS),
-        ("their nesting", max(map(axes.nesting, expressions), default=0), MAX_NESTING),
+        ("floor divisions", len(_divisions(expressions)), MAX_FLOOR_DIVISIONS),
+        ("their nesting", max(map(axes.nesting, expressions), default=0), MAX_DIVISION_NESTING),
     )
     return Excess(counts) if any(count > limit for _, count, limit in counts) else overflow(index, guards)
 
 
 def pieces(guards: Iterable[Guard], domain: Shape) -> int:
-    """Return into how many convex pieces guards cut the box of `domain`.
+    """Into how many convex pieces guards cut the box of `domain`.
 
     These are the inside and, for each guard, where it is the first to fail, below its range or above it; a side that
-    the sizes of the axes rule out is no piece.
+    the sizes of the axes rule out is not a piece.
     """
     count = 1
     for guard in guards:
@@ -69,7 +65,7 @@ def pieces(guards: Iterable[Guard], domain: Shape) -> int:
 
 @functools.lru_cache(maxsize=1 << 14)
 def overflow(index: Index, guards: tuple[Guard, ...]) -> Excess | None:
-    """Return which number of an access 64-bit index arithmetic may not hold, or None."""
+    """Which number of an access 64-bit index arithmetic may not hold, or None."""
     expressions = _expressions(index, guards)
     expressions += tuple(division.numerator for division in _divisions(expressions))
     greatest = max((_greatest(expression) for expression in expressions), default=0)
@@ -82,12 +78,12 @@ def _expressions(index: Index, guards: tuple[Guard, ...]) -> tuple[AxisExpr, ...
     return (*index, *(guard.expression for guard in guards))
 
 
-def _divisions(expressions: tuple[AxisExpr, ...]) -> frozenset[axes.FloorDiv]:
-    return frozenset().union(*map(axes.divisions, expressions))
+def _divisions(expressions: tuple[AxisExpr, ...]) -> frozenset[axes.Floor]:
+    return frozenset[axes.Floor]().union(*map(axes.divisions, expressions))
 
 
 def _greatest(expression: AxisExpr) -> int:
-    """Return the greatest magnitude of a number in an expression, those inside divisions aside."""
+    """The greatest magnitude of a number in an expression, those inside divisions aside."""
     numbers = [coefficient for _, coefficient in expression.terms]
     numbers += [atom.divisor for atom, _ in expression.terms if isinstance(atom, axes.FloorDiv)]
     number = expression.constant

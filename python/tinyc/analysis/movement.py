@@ -11,16 +11,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tinyc.analysis import axes, index_map
-from tinyc.analysis.axes import AxisExpr, Index, Shape
-from tinyc.analysis.extents import Dim
+from tinyc.expr import axes
+from tinyc.expr.axes import AxisExpr, Index, Shape
+from tinyc.expr.extents import Dim
 
 #: Axes of one shape that become those of another.
 Part = tuple[list[int], list[int]]
 
 
 class NotAffine(Exception):
-    """The movement is no quasi-affine map with integer coefficients; the message says why."""
+    """The movement is not a quasi-affine map with integer coefficients; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -44,12 +44,12 @@ class Read:
 
 
 def exact(value: bool | int | float) -> tuple[type, bool | int | bytes]:
-    """Return what values have in common that are of one type and of the same bits: 0.0 and -0.0, 1 and True differ."""
+    """What values have in common that are of one type and of the same bits: 0.0 and -0.0, 1 and True differ."""
     return type(value), struct.pack("<d", value) if isinstance(value, float) else value
 
 
-def read(op: str, arguments: Mapping[str, Any], operand: Shape, index: Index, domain: Shape) -> Read:
-    """Return how the movement `op` reads an operand of shape `operand` for the result element at `index`.
+def movement_read(op: str, arguments: Mapping[str, Any], operand: Shape, index: Index, domain: Shape) -> Read:
+    """How the movement `op` reads an operand of shape `operand` for the result element at `index`.
 
     The expressions of `index` run over the axes of `domain`.
 
@@ -61,12 +61,14 @@ def read(op: str, arguments: Mapping[str, Any], operand: Shape, index: Index, do
 
 
 def _permute(arguments: Mapping[str, Any], operand: Shape, index: Index, domain: Shape) -> Read:
-    source: dict[int, AxisExpr] = dict(zip(arguments["perm"], index, strict=True))
+    perm: tuple[int, ...] = arguments["perm"]
+    source = dict(zip(perm, index, strict=True))
     return Read(tuple(source[position] for position in range(len(operand))))
 
 
 def _expand(arguments: Mapping[str, Any], operand: Shape, index: Index, domain: Shape) -> Read:
-    pairs = zip(operand, arguments["broadcast_dimensions"], strict=True)
+    positions: tuple[int, ...] = arguments["broadcast_dimensions"]
+    pairs = zip(operand, positions, strict=True)
     return Read(tuple(axes.constant(0) if extent == 1 else index[position] for extent, position in pairs))
 
 
@@ -101,23 +103,7 @@ def _pool(arguments: Mapping[str, Any], operand: Shape, index: Index, domain: Sh
 
 
 def _view(arguments: Mapping[str, Any], operand: Shape, index: Index, domain: Shape) -> Read:
-    return Read(tuple(_apply(tree, index, domain) for tree in arguments["map"]))
-
-
-def _apply(tree: index_map.Index, index: Index, domain: Shape) -> AxisExpr:
-    """Return the expression of a view's map at `index`."""
-    if isinstance(tree, int):
-        return axes.constant(tree)
-    if isinstance(tree, index_map.Axis):
-        return index[tree.position]
-    if isinstance(tree, index_map.Sum):
-        return _apply(tree.left, index, domain) + _apply(tree.right, index, domain)
-    inner = _apply(tree.operand, index, domain)
-    if isinstance(tree, index_map.Scaled):
-        return inner * tree.factor
-    if isinstance(tree, index_map.Quotient):
-        return axes.floordiv(inner, tree.divisor, domain)
-    return axes.mod(inner, tree.divisor, domain)
+    return Read(axes.compose(arguments["map"], index, domain))
 
 
 def _reshape(arguments: Mapping[str, Any], operand: Shape, index: Index, domain: Shape) -> Read:
@@ -134,7 +120,7 @@ def _reshape(arguments: Mapping[str, Any], operand: Shape, index: Index, domain:
 
 
 def groups(old: Shape, new: Shape) -> tuple[Part, ...]:
-    """Return which axes of the shape `old` become which of `new`: the parts of `cut`, each of them affine.
+    """Which axes of the shape `old` become which of `new`: the parts of `cut`, each of them affine.
 
     Raises:
         NotAffine: a part of several axes has a symbolic extent other than its first, which would be a stride.
@@ -153,20 +139,20 @@ def groups(old: Shape, new: Shape) -> tuple[Part, ...]:
 
 @functools.lru_cache(maxsize=4096)
 def cut(old: Shape, new: Shape) -> tuple[Part, ...]:
-    """Return the finest parts of two shapes of one size, by equal products from the left, then from the right.
+    """The finest parts of two shapes of one size, by equal products from the left, then from the right.
 
     Axes of extent 1 are in no part. Where the equality of the shapes is an assumption, one part has unequal products.
     """
     old_axes = [position for position, extent in enumerate(old) if extent != 1]
     new_axes = [position for position, extent in enumerate(new) if extent != 1]
-    found = []
+    found: list[Part] = []
     for old_part, new_part in _cut(old_axes, old, new_axes, new):
         found += [(o[::-1], n[::-1]) for o, n in _cut(old_part[::-1], old, new_part[::-1], new)]
     return tuple(found)
 
 
 def has_numeric_strides(old: Sequence[Dim], new: Sequence[Dim]) -> bool:
-    """Say whether axes of the sizes `old` become those of the sizes `new` by numbers only."""
+    """Whether axes of the sizes `old` become those of the sizes `new` by numbers only."""
     one_to_one = len(old) == 1 and len(new) == 1
     return one_to_one or all(isinstance(extent, int) for extent in (*old[1:], *new[1:]))
 
@@ -174,7 +160,8 @@ def has_numeric_strides(old: Sequence[Dim], new: Sequence[Dim]) -> bool:
 def _cut(old_axes: list[int], old: Shape, new_axes: list[int], new: Shape) -> list[Part]:
     """Cut two lists of axes wherever the products of the extents up to there are equal."""
     ends = {total: count for count, total in enumerate(_products(old_axes, old), 1)}
-    cuts, old_start, new_start = [], 0, 0
+    cuts: list[Part] = []
+    old_start = new_start = 0
     for count, total in enumerate(_products(new_axes, new), 1):
         if total in ends:
             cuts.append((old_axes[old_start : ends[total]], new_axes[new_start:count]))
@@ -189,7 +176,7 @@ def _products(positions: Sequence[int], shape: Shape) -> Iterator[Dim]:
 
 
 def _linear(index: Sequence[AxisExpr], sizes: Sequence[Dim]) -> AxisExpr:
-    """Return the row-major position of `index` in a box of `sizes`; all but the first size are numbers."""
+    """The row-major position of `index` in a box of `sizes`; all but the first size are numbers."""
     total, stride = axes.constant(0), 1
     for expression, size in zip(reversed(index), reversed(sizes), strict=True):
         total = total + expression * stride
@@ -198,7 +185,7 @@ def _linear(index: Sequence[AxisExpr], sizes: Sequence[Dim]) -> AxisExpr:
 
 
 def _digits(flat: AxisExpr, sizes: Sequence[Dim], domain: Shape) -> list[AxisExpr]:
-    """Return the index of row-major position `flat` in a box of `sizes`; all but the first size are numbers."""
+    """The index of row-major position `flat` in a box of `sizes`; all but the first size are numbers."""
     rows: list[AxisExpr] = []
     stride = 1
     for size in reversed(sizes[1:]):

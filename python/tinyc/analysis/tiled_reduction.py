@@ -4,24 +4,28 @@ In: a `region.kernel`. Out: its reduction, or None. Loops on the CPU keep a tile
 contraction does, and what stands between the reduction and the output is their epilogue.
 """
 
-from typing import Any
-
 from tinyc.analysis.tiny_ops import is_elementwise
-from tinyc.dialects.region.verify import block_of, yields_of
+from tinyc.dialects.region import ops as region
+from tinyc.dialects.region.kernel import Kernel
+from tinyc.dialects.tiny import ops as tiny
+from tinyc.mlir import ir
 
 
-def tiled_reduction(kernel: Any) -> Any | None:
-    """Return the reduction that the kernel's one output reads element by element, if it is of that form."""
-    yields = yields_of(kernel)
-    found = [op for op in block_of(kernel).operations if op.operation.name == "tiny.reduce"]
-    if len(yields) != 1 or len(found) != 1:
+def tiled_reduction(kernel: Kernel) -> tiny.ReduceOp | None:
+    """The reduction that the kernel's one output reads element by element, if it is of that form."""
+    found = [op for op in kernel.body if isinstance(op, tiny.ReduceOp)]
+    if len(kernel.yields) != 1 or len(found) != 1:
         return None
     (reduction,) = found
-    pending, seen = [reduction.operation.results[0]], set()
+    is_written = False
+    pending, seen = [reduction.result], set[ir.OpView]()
     while pending:
-        readers = {use.owner.operation for use in pending.pop().uses} - seen
-        if any(op.name != "region.yield" and not is_elementwise(op) for op in readers):
-            return None  # it is read at other indices than the output's
-        seen |= readers
-        pending += [op.results[0] for op in readers if is_elementwise(op)]
-    return reduction if any(op.name == "region.yield" for op in seen) else None
+        for reader in {use.owner for use in pending.pop().uses} - seen:
+            if isinstance(reader, region.YieldOp):
+                is_written = True
+            elif is_elementwise(reader):
+                pending.append(reader.result)
+            else:
+                return None  # it is read at other indices than the output's
+            seen.add(reader)
+    return reduction if is_written else None

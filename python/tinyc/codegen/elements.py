@@ -6,22 +6,27 @@ Nothing is copied. A reduction that no loop nest has prepared is a loop of its o
 """
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Generator, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from tinyc.analysis.access import Access, Guard, NonScop, trace
-from tinyc.analysis.axes import Axis, AxisExpr, Shape, bounds
-from tinyc.analysis.extents import Dim, FloorDiv, is_nonnegative
 from tinyc.analysis.patterns.contraction import is_summed_product
 from tinyc.codegen import philox, scalars
+from tinyc.codegen.index_code import IndexCode
 from tinyc.diagnostics import TinycError
-from tinyc.dialects.tiny.attributes import arguments, tensor_type
-from tinyc.dialects.tiny.infer import ELEMENTWISE
-from tinyc.dialects.tiny.types import TensorType
+from tinyc.dialects.region import ops as region
+from tinyc.dialects.tiny import ops as tiny
+from tinyc.expr.axes import AxisExpr, Shape
+from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, ir, memref, scf
-from tinyc.text import where
+from tinyc.mlir.constants import number
+from tinyc.mlir.locations import where
+from tinyc.vocabulary.attributes import arguments, tensor_type
+from tinyc.vocabulary.element_type import ElementType
+from tinyc.vocabulary.types import TensorType
 
-Index = tuple[Any, ...]
+#: The position of an element: an index value for each axis.
+Index: TypeAlias = tuple[ir.Value, ...]
 
 
 class Elements:
@@ -32,19 +37,21 @@ class Elements:
     how the note is made, is for a subclass to say where memory is not a memref of the tensor's shape.
     """
 
-    def __init__(self, buffers: Mapping[Any, Any], symbols: Mapping[str, Any], status: Any | None) -> None:
+    def __init__(
+        self, buffers: Mapping[ir.Value, ir.Value], symbols: Mapping[str, ir.Value], status: ir.Value | None
+    ) -> None:
         self.buffers, self.symbols, self.status = buffers, symbols, status
-        self.reduced: dict[Any, Callable[[Index], Any]] = {}  # sums and the like that a loop nest keeps
-        self._known: list[dict[tuple[Any, Index], Any]] = [{}]  # what is computed already, by enclosing block
+        self.reduced: dict[ir.Value, Callable[[Index], ir.Value]] = {}  # reductions that a loop nest keeps
+        self._known: list[dict[tuple[ir.Value, Index], ir.Value]] = [{}]  # what is computed already, by enclosing block
 
     # --- control flow and index arithmetic ----------------------------------------------------------------------------
 
-    def index(self, value: int) -> Any:
+    def index(self, value: int) -> ir.Value:
         """Return an index constant."""
-        return scalars.number(value, ir.IndexType.get())
+        return number(value, ir.IndexType.get())
 
     @contextlib.contextmanager
-    def block(self, block: Any) -> Iterator[None]:
+    def block(self, block: ir.Block) -> Generator[None]:
         """Emit into `block`; what is computed there is forgotten at its end."""
         self._known.append({})
         with ir.InsertionPoint(block):
@@ -52,7 +59,7 @@ class Elements:
         self._known.pop()
 
     @contextlib.contextmanager
-    def loop(self, low: Any, high: Any, step: Any = 1) -> Iterator[Any]:
+    def loop(self, low: ir.Value, high: ir.Value, step: int | ir.Value = 1) -> Generator[ir.Value]:
         """Emit `scf.for` from `low` below `high` and yield its index; `step` is a number or a value."""
         nest = scf.ForOp(low, high, self.index(step) if isinstance(step, int) else step)
         with self.block(nest.body):
@@ -60,17 +67,20 @@ class Elements:
             scf.yield_([])
 
     @contextlib.contextmanager
-    def loops(self, shape: Sequence[Dim]) -> Iterator[Index]:
+    def loops(self, shape: Sequence[Dim]) -> Generator[Index]:
         """Emit one loop for each extent of `shape` and yield the indices."""
         with contextlib.ExitStack() as stack:
             yield tuple(stack.enter_context(self.loop(self.index(0), self.extent(extent))) for extent in shape)
 
     def carried(
-        self, shape: Sequence[Dim], start: Sequence[Any], step: Callable[[Index, list[Any]], list[Any]]
-    ) -> list[Any]:
+        self,
+        shape: Sequence[Dim],
+        start: Sequence[ir.Value],
+        step: Callable[[Index, list[ir.Value]], Sequence[ir.Value]],
+    ) -> list[ir.Value]:
         """Emit loops over `shape` that carry values, from `start` by `step(index, values)`; return the last ones."""
 
-        def nested(index: Index, values: list[Any]) -> list[Any]:
+        def nested(index: Index, values: list[ir.Value]) -> Sequence[ir.Value]:
             if len(index) == len(shape):
                 return step(index, values)
             nest = scf.ForOp(self.index(0), self.extent(shape[len(index)]), self.index(1), values)
@@ -78,58 +88,39 @@ class Elements:
                 scf.yield_(nested((*index, nest.induction_variable), list(nest.inner_iter_args)))
             return list(nest.results)
 
-        return nested((), list(start))
+        return list(nested((), list(start)))
 
     def extent(self, dim: Dim) -> Any:
         """Return an extent as an index."""
-        if isinstance(dim, int):
-            return self.index(dim)
-        total: Any = None
-        for monomial, coefficient in dim.terms:
-            factors = [self.symbols[a] if isinstance(a, str) else self._quotient(a) for a in monomial]
-            if coefficient != 1 or not factors:
-                factors.append(self.index(coefficient))
-            term = factors[0]
-            for factor in factors[1:]:
-                term = arith.muli(term, factor)
-            total = term if total is None else arith.addi(total, term)
-        return total
-
-    def _quotient(self, atom: FloorDiv) -> Any:
-        return arith.floordivsi(self.extent(atom.numerator), self.extent(atom.divisor))
+        return IndexCode(ir.IndexType.get(), self.symbols).of(dim)
 
     def position(self, expression: AxisExpr, index: Index, domain: Shape) -> Any:
         """Return an axis expression over `domain` at `index`."""
-        total: Any = None
-        for atom, coefficient in expression.terms:
-            if isinstance(atom, Axis):
-                term = index[atom.position]
-            else:
-                # Of what is never negative, the unsigned division is the same, and the cheapest one.
-                divide = arith.divui if is_nonnegative(bounds(atom.numerator, domain)[0]) else arith.floordivsi
-                term = divide(self.position(atom.numerator, index, domain), self.index(atom.divisor))
-            if coefficient != 1:
-                term = arith.muli(term, self.index(coefficient))
-            total = term if total is None else arith.addi(total, term)
-        if total is None:
-            return self.extent(expression.constant)
-        return total if expression.constant == 0 else arith.addi(total, self.extent(expression.constant))
+        return IndexCode(ir.IndexType.get(), self.symbols, index, domain).of(expression)
 
-    def within(self, position: Any, size: Dim) -> Any:
+    def within(self, position: ir.Value, size: Dim) -> ir.Value:
         """Return whether ``0 <= position < size``; one unsigned comparison does both."""
         return arith.cmpi(arith.CmpIPredicate.ult, position, self.extent(size))
 
-    def choose(self, condition: Any, mlir_type: Any, if_true: Callable[[], Any], if_false: Callable[[], Any]) -> Any:
+    def choose(
+        self,
+        condition: ir.Value,
+        mlir_type: ir.Type,
+        if_true: Callable[[], ir.Value],
+        if_false: Callable[[], ir.Value],
+    ) -> ir.Value:
         """Emit `scf.if` that evaluates one of two register values."""
         branch = scf.IfOp(condition, [mlir_type], has_else=True)
-        for block, emit in ((branch.then_block, if_true), (branch.else_block, if_false)):
-            with self.block(block):
-                scf.yield_([emit()])
+        with self.block(branch.then_block):
+            scf.yield_([if_true()])
+        assert branch.else_block is not None  # asked for above
+        with self.block(branch.else_block):
+            scf.yield_([if_false()])
         return branch.results[0]
 
     # --- elements -----------------------------------------------------------------------------------------------------
 
-    def at(self, value: Any, index: Index) -> Any:
+    def at(self, value: ir.Value, index: Index) -> ir.Value:
         """Return element `index` of `value` in its register type."""
         # Operands first, and not by recursion: a chain of element-wise ops may be longer than Python's stack.
         pending = [value]
@@ -139,24 +130,25 @@ class Elements:
                 pending += missing
             else:
                 self._compute(pending.pop(), index)
-        return self._find(value, index)
+        found = self._find(value, index)
+        assert found is not None  # computed by now
+        return found
 
-    def _find(self, value: Any, index: Index) -> Any | None:
+    def _find(self, value: ir.Value, index: Index) -> ir.Value | None:
         return next((known[value, index] for known in self._known if (value, index) in known), None)
 
-    def _pointwise_operands(self, value: Any) -> list[Any]:
+    def _pointwise_operands(self, value: ir.Value) -> Sequence[ir.Value]:
         """Return the operands that an element-wise op reads at the index of its own element."""
         if value in self.reduced:
-            return []  # it may be an argument of a block
-        op = value.owner.operation
-        return list(op.operands) if op.name.removeprefix("tiny.") in ELEMENTWISE else []
+            return ()  # it may be an argument of a block
+        return value.owner.operands if isinstance(value.owner, tiny.ElementwiseOp) else ()
 
-    def _compute(self, value: Any, index: Index) -> None:
+    def _compute(self, value: ir.Value, index: Index) -> None:
         if self._find(value, index) is None:
             access = traced(value)
             self._known[-1][value, index] = self._guarded(access, access.guards, tensor_type(value.type), index)
 
-    def _guarded(self, access: Access, guards: tuple[Guard, ...], read: TensorType, index: Index) -> Any:
+    def _guarded(self, access: Access, guards: tuple[Guard, ...], read: TensorType, index: Index) -> ir.Value:
         """Return element `index` of the value of type `read` that `access` reads, `guards` being left to check."""
         if not guards:
             return self._source(access.source, tuple(self.position(e, index, read.shape) for e in access.map))
@@ -172,141 +164,143 @@ class Elements:
             lambda: scalars.constant(read.element, guards[0].value),
         )
 
-    def _source(self, value: Any, index: Index) -> Any:
+    def _source(self, value: ir.Value, index: Index) -> ir.Value:
         """Return an element of a value that no movement defines."""
         if value in self.reduced:
             return self.reduced[value](index)
         op = value.owner
-        name = op.operation.name
-        if name == "region.read":
-            return self.load(op.operation.operands[0], index)
-        return self._computed(op, name.removeprefix("tiny."), index)
+        assert isinstance(op, ir.OpView)  # of blocks' arguments only buffers and what is `reduced` are read
+        return self.load(op.buffer, index) if isinstance(op, region.ReadOp) else self._computed(op, index)
 
-    def _computed(self, op: Any, name: str, index: Index) -> Any:
-        result = tensor_type(op.operation.results[0].type)
-        operands = list(op.operation.operands)
-        if name == "cast":
-            return scalars.cast(self.at(operands[0], index), tensor_type(operands[0].type).element, result.element)
-        if name in ELEMENTWISE:
-            element = tensor_type(operands[-1].type).element
-            return scalars.elementwise(name, element, [self.at(operand, index) for operand in operands])
-        if name == "const":
-            return scalars.constant(result.element, arguments(op)["value"])
-        if name == "iota":
-            return self._iota(index[arguments(op)["axis"]], result.element)
-        if name == "rand":
-            return self._rand(arguments(op), result, index)
-        if name == "gather":
-            return self._gather(op, index)
-        return self._reduced_inline(op, index)
+    def _computed(self, op: ir.OpView, index: Index) -> ir.Value:
+        """Return an element of the result of a Tiny op."""
+        result = tensor_type(op.results[0].type)
+        match op:
+            case tiny.CastOp():
+                source = tensor_type(op.operand.type).element
+                return scalars.cast(self.at(op.operand, index), source, result.element)
+            case tiny.ElementwiseOp():
+                element = tensor_type(op.operands[len(op.operands) - 1].type).element
+                return scalars.elementwise(op.row.name, element, [self.at(operand, index) for operand in op.operands])
+            case tiny.ConstOp():
+                return scalars.constant(result.element, arguments(op)["value"])
+            case tiny.IotaOp():
+                position = arith.index_cast(ir.IntegerType.get_signless(64), index[op.axis.value])
+                return scalars.cast(position, ElementType.I64, result.element)
+            case tiny.RandOp():
+                return self._rand(op, result, index)
+            case tiny.GatherOp():
+                return self._gather(op, index)
+            case tiny.ReduceOp():
+                return self._reduced_inline(op, index)
+            case _:
+                raise TinycError("InvalidIr", f"'{op.name}' has no elements to compute one by one", where(op.location))
 
-    def load(self, buffer: Any, index: Index) -> Any:
+    def load(self, buffer: ir.Value, index: Index) -> ir.Value:
         """Return an element of a kernel argument."""
         return scalars.from_storage(self.element_of(buffer), memref.load(self.buffers[buffer], list(index)))
 
-    def store(self, buffer: Any, index: Index, value: Any) -> None:
+    def store(self, buffer: ir.Value, index: Index, value: ir.Value) -> None:
         """Write a register value to an element of a kernel argument."""
         memref.store(scalars.to_storage(self.element_of(buffer), value), self.buffers[buffer], list(index))
 
-    def element_of(self, buffer: Any) -> str:
+    def element_of(self, buffer: ir.Value) -> ElementType:
         """Return the element type of a kernel argument."""
-        return tensor_type(buffer.type.params[0].maybe_downcast().value).element
+        return region.held_tensor(buffer.type).element
 
-    def _iota(self, position: Any, element: str) -> Any:
-        return scalars.cast(arith.index_cast(ir.IntegerType.get_signless(64), position), "i64", element)
-
-    def _rand(self, values: dict[str, Any], result: TensorType, index: Index) -> Any:
+    def _rand(self, op: tiny.RandOp, result: TensorType, index: Index) -> ir.Value:
         linear = self.index(0)
         for position, extent in zip(index, result.shape, strict=True):
             linear = arith.addi(arith.muli(linear, self.extent(extent)), position)
         counter = arith.index_cast(ir.IntegerType.get_signless(64), linear)
-        return philox.random_number(counter, values["distribution"], values["seed"], values["stream"], result.element)
+        stream = philox.Stream(op.distribution.value, op.seed.value, op.stream.value)
+        return philox.random_number(counter, stream, result.element)
 
     # --- data-dependent reads -----------------------------------------------------------------------------------------
 
-    def selected(self, index_value: Any, at: Index, size: Dim) -> tuple[Any, Any]:
+    def selected(self, index_value: ir.Value, at: Index, size: Dim) -> tuple[ir.Value, ir.Value]:
         """Return an element of an index tensor as a position, and whether it lies in an axis of `size` elements."""
         chosen = arith.index_cast(ir.IndexType.get(), self.at(index_value, at))
         return chosen, self.within(chosen, size)
 
-    def report_out_of_range(self, position: Any) -> None:
+    def report_out_of_range(self, position: ir.Value) -> None:
         """Emit the note in the status buffer that `position` was not an index of its axis."""
+        assert self.status is not None  # a kernel with an index has one
         i64 = ir.IntegerType.get_signless(64)
-        memref.store(scalars.number(1, i64), self.status, [self.index(0)])
+        memref.store(number(1, i64), self.status, [self.index(0)])
         memref.store(arith.index_cast(i64, position), self.status, [self.index(1)])
 
-    def _gather(self, op: Any, index: Index) -> Any:
-        data, positions = op.operation.operands
-        axis, rank = arguments(op)["axis"], tensor_type(positions.type).rank
-        source = tensor_type(data.type)
-        chosen, inside = self.selected(positions, index[axis : axis + rank], source.shape[axis])
+    def _gather(self, op: tiny.GatherOp, index: Index) -> ir.Value:
+        axis, rank = op.axis.value, tensor_type(op.index.type).rank
+        source = tensor_type(op.data.type)
+        chosen, inside = self.selected(op.index, index[axis : axis + rank], source.shape[axis])
 
-        def outside() -> Any:
+        def outside() -> ir.Value:
             self.report_out_of_range(chosen)
             return scalars.constant(source.element, 0)
 
         return self.choose(
             inside,
             scalars.register_type(source.element),
-            lambda: self.at(data, (*index[:axis], chosen, *index[axis + rank :])),
+            lambda: self.at(op.data, (*index[:axis], chosen, *index[axis + rank :])),
             outside,
         )
 
     # --- reductions ---------------------------------------------------------------------------------------------------
 
-    def _reduced_inline(self, op: Any, index: Index) -> Any:
+    def _reduced_inline(self, op: tiny.ReduceOp, index: Index) -> ir.Value:
         """Return one element of a reduction, as loops that carry the accumulator."""
 
-        def step(reduction: Index, so_far: list[Any]) -> list[Any]:
+        def step(reduction: Index, so_far: list[ir.Value]) -> list[ir.Value]:
             return [self.combined(op, so_far[0], joined(op, index, reduction))]
 
         (total,) = self.carried(reduced_shape(op), [initial(op)], step)
         return self.finished(op, total)
 
-    def combined(self, op: Any, accumulator: Any, index: Index) -> Any:
+    def combined(self, op: tiny.ReduceOp, accumulator: ir.Value, index: Index) -> ir.Value:
         """Return the accumulator with the operand's element `index` taken in."""
         element = accumulator_element(op)
-        return scalars.combine(arguments(op)["op"], element, accumulator, self._term(op, index, element))
+        return scalars.combine(op.op.value, element, accumulator, self._term(op, index, element))
 
-    def finished(self, op: Any, accumulator: Any) -> Any:
+    def finished(self, op: tiny.ReduceOp, accumulator: ir.Value) -> ir.Value:
         """Return the result that an accumulator holds."""
-        return scalars.cast(accumulator, accumulator_element(op), tensor_type(op.operation.results[0].type).element)
+        return scalars.cast(accumulator, accumulator_element(op), tensor_type(op.output.type).element)
 
-    def _term(self, op: Any, index: Index, accumulator: str) -> Any:
+    def _term(self, op: tiny.ReduceOp, index: Index, accumulator: ElementType) -> ir.Value:
         """Return one term of a reduction in the accumulator's type, where a product for a sum is formed too."""
-        (operand,) = op.operation.operands
-        terms = list(operand.owner.operation.operands) if is_summed_product(op) else [operand]
+        product = op.operand.owner
+        terms: list[ir.Value] = [op.operand]
+        if isinstance(product, tiny.MulOp) and is_summed_product(op):
+            terms = [product.lhs, product.rhs]
         values = [scalars.cast(self.at(term, index), tensor_type(term.type).element, accumulator) for term in terms]
         return values[0] if len(values) == 1 else scalars.elementwise("mul", accumulator, values)
 
 
-def accumulator_element(reduce_op: Any) -> str:
-    """Return the element type in which a reduction runs: the result's, but f32 for 16-bit floats."""
-    element = tensor_type(reduce_op.operation.results[0].type).element
-    return "f32" if element in scalars.SMALL_FLOATS else element
+def accumulator_element(reduction: tiny.ReduceOp) -> ElementType:
+    """Return the element type in which a reduction runs."""
+    return tensor_type(reduction.output.type).element.accumulator
 
 
-def initial(reduce_op: Any) -> Any:
-    """Return what a reduction starts from."""
-    element = accumulator_element(reduce_op)
-    return scalars.constant(element, scalars.neutral(arguments(reduce_op)["op"], element))
+def initial(reduction: tiny.ReduceOp) -> ir.Value:
+    """Emit the neutral element of a reduction, from which its accumulator starts."""
+    return scalars.neutral(reduction.op.value, accumulator_element(reduction))
 
 
-def reduced_shape(reduce_op: Any) -> tuple[Dim, ...]:
+def reduced_shape(reduction: tiny.ReduceOp) -> tuple[Dim, ...]:
     """Return the extents of the axes that a reduction removes."""
-    source = tensor_type(reduce_op.operation.operands[0].type)
-    return tuple(source.shape[axis] for axis in sorted(arguments(reduce_op)["axes"]))
+    shape = tensor_type(reduction.operand.type).shape
+    return tuple(shape[axis] for axis in sorted(reduction.axes))
 
 
-def joined(reduce_op: Any, index: Index, reduction: Index) -> Index:
+def joined(reduction: tiny.ReduceOp, index: Index, removed: Index) -> Index:
     """Return the operand's index from the result's index and the indices along the removed axes."""
-    axes = arguments(reduce_op)["axes"]
-    rank = tensor_type(reduce_op.operation.operands[0].type).rank
-    kept, removed = iter(index), iter(reduction)
-    return tuple(next(removed) if axis in axes else next(kept) for axis in range(rank))
+    axes = tuple(reduction.axes)
+    rank = tensor_type(reduction.operand.type).rank
+    kept_indices, removed_indices = iter(index), iter(removed)
+    return tuple(next(removed_indices) if axis in axes else next(kept_indices) for axis in range(rank))
 
 
-def traced(value: Any) -> Access:
+def traced(value: ir.Value) -> Access:
     """Return how `value` reads its source.
 
     Raises:
@@ -314,7 +308,7 @@ def traced(value: Any) -> Access:
     """
     access = trace(value)
     if isinstance(access, NonScop):
-        name = access.op.operation.name
+        name = access.op.name
         raise TinycError(
             "NonScop",
             f"'{name}' inside a kernel has no access map: {access.reason}; read it from a buffer instead",

@@ -1,35 +1,35 @@
-"""Code for one update of a `tiny.scatter`: put or add it where its position says, or note that this is no place."""
+"""Code for one update of a `tiny.scatter`: put or add it at its position, or note that this is out of range."""
 
 from collections.abc import Callable
-from typing import Any
 
 from tinyc.codegen import scalars
 from tinyc.codegen.elements import Elements, Index
-from tinyc.dialects.tiny.attributes import arguments, tensor_type
-from tinyc.mlir import scf
+from tinyc.dialects.tiny import ops as tiny
+from tinyc.mlir import ir, scf
+from tinyc.vocabulary.attributes import tensor_type
 
 
-def write(elements: Elements, op: Any, index: Index, output: Any) -> None:
+def write(elements: Elements, op: tiny.ScatterOp, index: Index, output: ir.Value) -> None:
     """Emit the update of element `index` of the updates into `output`, which holds the data already."""
-    element = tensor_type(op.operation.results[0].type).element
+    element = tensor_type(op.output.type).element
 
-    def put(target: Index, update: Any) -> None:
-        if arguments(op)["op"] == "add":
+    def put(target: Index, update: ir.Value) -> None:
+        if op.op.value == "add":
             update = scalars.elementwise("add", element, [elements.load(output, target), update])
         elements.store(output, target, update)
 
     at_target(elements, op, index, put)
 
 
-def at_target(elements: Elements, op: Any, index: Index, emit: Callable[[Index, Any], None]) -> None:
+def at_target(elements: Elements, op: tiny.ScatterOp, index: Index, emit: Callable[[Index, ir.Value], None]) -> None:
     """Emit `emit(target, update)` where update `index` has a target, and a report where its position has none."""
-    data, positions, updates = op.operation.operands
-    axis, rank = arguments(op)["axis"], tensor_type(positions.type).rank
-    chosen, inside = elements.selected(positions, index[axis : axis + rank], tensor_type(data.type).shape[axis])
+    axis, rank = op.axis.value, tensor_type(op.index.type).rank
+    chosen, inside = elements.selected(op.index, index[axis : axis + rank], tensor_type(op.data.type).shape[axis])
     branch = scf.IfOp(inside, has_else=True)
     with elements.block(branch.then_block):
-        emit((*index[:axis], chosen, *index[axis + rank :]), elements.at(updates, index))
+        emit((*index[:axis], chosen, *index[axis + rank :]), elements.at(op.updates, index))
         scf.yield_([])
+    assert branch.else_block is not None  # asked for above
     with elements.block(branch.else_block):
         elements.report_out_of_range(chosen)
         scf.yield_([])

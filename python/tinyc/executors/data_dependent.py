@@ -4,6 +4,7 @@ import numpy as np
 
 from tinyc.executors.elements import Precision, convert
 from tinyc.runtime.index_error import index_error
+from tinyc.vocabulary.element_type import ElementType
 
 
 def require_in_range(index: np.ndarray, extent: int, axis: int) -> None:
@@ -27,7 +28,13 @@ def gather(data: np.ndarray, index: np.ndarray, axis: int) -> np.ndarray:
 
 
 def scatter(
-    data: np.ndarray, index: np.ndarray, updates: np.ndarray, axis: int, op: str, element: str, precision: Precision
+    data: np.ndarray,
+    index: np.ndarray,
+    updates: np.ndarray,
+    axis: int,
+    op: str,
+    element: ElementType,
+    precision: Precision,
 ) -> np.ndarray:
     """Return `data` with `updates` put or added at `index` along `axis`; the last of several puts wins.
 

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from tinyc.dialects.tiny.types import ELEMENTS, is_float
-from tinyc.runtime.arrays import DTYPES
+from tinyc.vocabulary.element_type import ElementType
 
-_F64 = np.dtype(np.float64)
+_F64, _BF16 = ElementType.F64.dtype, ElementType.BF16.dtype
 
 
 @dataclass(frozen=True)
@@ -21,17 +20,15 @@ class Precision:
 
     oracle: bool = False
 
-    def held(self, element: str) -> np.dtype:
+    def held(self, element: ElementType) -> np.dtype:
         """Return the dtype in which values of that element type are held between ops."""
-        return _F64 if self.oracle and is_float(element) else DTYPES[element]
+        return _F64 if self.oracle and element.is_float else element.dtype
 
-    def arithmetic(self, element: str) -> np.dtype:
+    def arithmetic(self, element: ElementType) -> np.dtype:
         """Return the dtype in which ops on that element type compute."""
-        if self.oracle and is_float(element):
-            return _F64
-        return DTYPES["f32"] if element in ("f16", "bf16") else DTYPES[element]
+        return _F64 if self.oracle and element.is_float else element.accumulator.dtype
 
-    def round(self, values: np.ndarray, element: str) -> np.ndarray:
+    def round(self, values: np.ndarray, element: ElementType) -> np.ndarray:
         """Return the result of an op as it is held: rounded to its element type, but not by the oracle."""
         return convert(values, self.held(element))
 
@@ -40,9 +37,9 @@ REFERENCE = Precision()
 ORACLE = Precision(oracle=True)
 
 
-def cast(values: np.ndarray, target: str, precision: Precision) -> np.ndarray:
+def cast(values: np.ndarray, target: ElementType, precision: Precision) -> np.ndarray:
     """Convert as `tiny.cast` does: the rounding to a narrower float is part of the program, also for the oracle."""
-    return convert(convert(values, DTYPES[target]), precision.held(target))
+    return convert(convert(values, target.dtype), precision.held(target))
 
 
 def convert(values: Any, target: np.dtype) -> np.ndarray:
@@ -59,11 +56,11 @@ def convert(values: Any, target: np.dtype) -> np.ndarray:
     with np.errstate(all="ignore"):
         if target.kind in "iu" and _is_float(values.dtype):
             return _saturated(values, target)
-        return _to_bf16(values) if target == DTYPES["bf16"] else values.astype(target)
+        return _to_bf16(values) if target == _BF16 else values.astype(target)
 
 
 def _is_float(dtype: np.dtype) -> bool:
-    return dtype.kind == "f" or dtype == DTYPES["bf16"]
+    return dtype.kind == "f" or dtype == _BF16
 
 
 def _saturated(values: np.ndarray, target: np.dtype) -> np.ndarray:
@@ -85,7 +82,7 @@ def _to_bf16(values: np.ndarray) -> np.ndarray:
         values = _round_to_odd(total, low - (total - high))
     values = values.astype(np.float64)
     nearest = values.astype(np.float32)
-    return _round_to_odd(nearest, values - nearest).astype(DTYPES["bf16"])
+    return _round_to_odd(nearest, values - nearest).astype(_BF16)
 
 
 def _round_to_odd(nearest: np.ndarray, error: np.ndarray) -> np.ndarray:
@@ -96,6 +93,6 @@ def _round_to_odd(nearest: np.ndarray, error: np.ndarray) -> np.ndarray:
     return np.where(move, np.nextafter(nearest, towards), nearest)
 
 
-def element_of(dtype: np.dtype) -> str | None:
+def element_of(dtype: np.dtype) -> ElementType | None:
     """Return the element type of a numpy dtype, None where there is none (a foreign byte order included)."""
-    return next((element for element in ELEMENTS if DTYPES[element] == dtype), None)
+    return next((element for element in ElementType if element.dtype == dtype), None)

@@ -1,27 +1,27 @@
-"""The element-wise ops of Tiny in numpy."""
+"""The element-wise ops of Tiny in numpy, as their rows say."""
 
-import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
 from tinyc.executors.elements import Precision, convert
+from tinyc.vocabulary.element_type import ElementType
+from tinyc.vocabulary.elementwise.row import Elementwise
 
-_F64 = np.float64
 
-
-def elementwise(op: str, operands: Sequence[np.ndarray], element: str, precision: Precision) -> np.ndarray:
-    """Apply the op named `op`; `element` is the element type of its operands (of the branches of `where`).
+def apply_elementwise(
+    row: Elementwise, operands: Sequence[np.ndarray], element: ElementType, precision: Precision
+) -> np.ndarray:
+    """Apply an op; `element` is the element type of its operands (of the branches of `where`).
 
     Axes along which every operand is a broadcast are computed once, so that an expanded operand costs no memory.
     """
-    if op in _SELECT:
-        return on_distinct_elements(_SELECT[op], *operands)
+    if row.as_held:
+        return on_distinct_elements(row.meaning, *operands)
 
     def compute(*core: np.ndarray) -> np.ndarray:
         registers = [convert(operand, precision.arithmetic(element)) for operand in core]
-        return precision.round(_ARITHMETIC[op](*registers), element)
+        return precision.round(row.meaning(*registers), element)
 
     return on_distinct_elements(compute, *operands)
 
@@ -34,54 +34,3 @@ def on_distinct_elements(function: Callable[..., np.ndarray], *operands: np.ndar
         for axis, extent in enumerate(shape)
     )
     return np.broadcast_to(function(*(operand[kept] for operand in operands)), shape)
-
-
-def in_f64(function: Callable[[np.ndarray], np.ndarray]) -> Callable[[np.ndarray], np.ndarray]:
-    """Return the function computed in f64 and rounded once to the type of its operand."""
-    return lambda x: function(x.astype(_F64)).astype(x.dtype)
-
-
-def _erf(x: np.ndarray) -> np.ndarray:
-    return np.fromiter(map(math.erf, x.ravel().tolist()), _F64, x.size).reshape(x.shape)
-
-
-def _idiv(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Truncate towards 0; ``x idiv 0`` is 0. `fmod` is C's remainder, so the difference divides evenly."""
-    divisor = np.where(y == 0, y.dtype.type(1), y)
-    quotient = np.floor_divide(x - np.fmod(x, divisor), divisor)
-    return np.where(y == 0, y.dtype.type(0), quotient)
-
-
-def _mod(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Remainder with the sign of the dividend; ``x mod 0`` is x."""
-    return np.where(y == 0, x, np.fmod(x, np.where(y == 0, y.dtype.type(1), y)))
-
-
-#: Ops that need no arithmetic: they work on values as they are held.
-_SELECT: dict[str, Callable[..., Any]] = {"where": np.where, "cmp_lt": np.less, "cmp_eq": np.equal}
-
-_ARITHMETIC: dict[str, Callable[..., Any]] = {
-    "neg": np.negative,
-    "exp2": in_f64(np.exp2),
-    "log2": in_f64(np.log2),
-    "sqrt": np.sqrt,
-    "rsqrt": lambda x: 1 / np.sqrt(x),
-    "recip": lambda x: 1 / x,
-    "relu": lambda x: np.maximum(x, x.dtype.type(0)),
-    "sin": in_f64(np.sin),
-    "erf": in_f64(_erf),
-    "tanh": in_f64(np.tanh),
-    "floor": np.floor,
-    "not": np.invert,
-    "add": np.add,
-    "sub": np.subtract,
-    "mul": np.multiply,
-    "fdiv": np.divide,
-    "idiv": _idiv,
-    "mod": _mod,
-    "max": np.maximum,
-    "min": np.minimum,
-    "and": np.bitwise_and,
-    "or": np.bitwise_or,
-    "xor": np.bitwise_xor,
-}

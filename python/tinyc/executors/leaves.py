@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from tinyc.dialects.tiny.types import uniform_bits
 from tinyc.executors import philox
 from tinyc.executors.elements import Precision, cast
 from tinyc.executors.memory import require_memory
@@ -33,7 +32,7 @@ def rand(arguments: Mapping[str, Any], precision: Precision) -> np.ndarray:
     require_memory(shape, np.dtype(np.float64), "a tensor of random numbers")
     count, seed, stream = math.prod(shape), arguments["seed"], arguments["stream"]
     if arguments["distribution"] == "uniform":
-        numbers = philox.uniform(count, seed, stream, uniform_bits(arguments["element"]))
+        numbers = philox.uniform(count, seed, stream, arguments["element"].uniform_bits)
     else:
         numbers = philox.normal(count, seed, stream)
     return cast(numbers.reshape(shape), arguments["element"], precision)

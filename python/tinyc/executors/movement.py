@@ -3,16 +3,14 @@
 Each function takes the operand and the op's arguments with every extent a number.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
-from tinyc.analysis import index_map
 from tinyc.executors.elements import convert
 from tinyc.executors.memory import require_memory
-
-Arguments = Mapping[str, Any]
+from tinyc.expr.axes.evaluation import evaluate
+from tinyc.vocabulary.infer.rule import Arguments
 
 
 def _reshape(x: np.ndarray, arguments: Arguments) -> np.ndarray:
@@ -53,22 +51,8 @@ def _view(x: np.ndarray, arguments: Arguments) -> np.ndarray:
     if 0 in shape:
         return np.empty(shape, x.dtype)
     grid = np.ogrid[tuple(slice(extent) for extent in shape)]
-    picked = x[tuple(_index(index, grid) for index in arguments["map"])]
+    picked = x[tuple(evaluate(row, grid, {}) for row in arguments["map"])]
     return np.broadcast_to(picked, shape)
-
-
-def _index(index: index_map.Index, grid: Any) -> Any:
-    """Evaluate an index expression on the open grid of the result's axes."""
-    if isinstance(index, int):
-        return index
-    if isinstance(index, index_map.Axis):
-        return grid[index.position]
-    if isinstance(index, index_map.Sum):
-        return _index(index.left, grid) + _index(index.right, grid)
-    operand = _index(index.operand, grid)
-    if isinstance(index, index_map.Scaled):
-        return operand * index.factor
-    return operand // index.divisor if isinstance(index, index_map.Quotient) else operand % index.divisor
 
 
 def _pool(x: np.ndarray, arguments: Arguments) -> np.ndarray:

@@ -4,27 +4,30 @@ In: a Tiny or Region module without free symbols in its inputs. Out: arrays by i
 integers in -8 … 8, and an input that only serves as an index (of `gather` and `scatter`) within its axis.
 """
 
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 
-from tinyc.analysis import extents
 from tinyc.analysis.graphs import main_function
 from tinyc.diagnostics import TinycError
-from tinyc.dialects.region.verify import block_of, gpu_kernels, kernels
-from tinyc.dialects.tiny.attributes import tensor_type
-from tinyc.dialects.tiny.infer import MOVEMENT
-from tinyc.dialects.tiny.types import BOOL, UNSIGNED, is_float
-from tinyc.executors.elements import DTYPES, convert
+from tinyc.dialects.launch import Launchable, launchables_of
+from tinyc.dialects.region import ops as region
+from tinyc.dialects.tiny import ops as tiny
+from tinyc.executors.elements import convert
 from tinyc.executors.memory import require_memory
 from tinyc.executors.signature import signature_of
+from tinyc.expr import extents
+from tinyc.expr.extents import Dim
+from tinyc.mlir import func, ir
+from tinyc.vocabulary.attributes import tensor_type
+from tinyc.vocabulary.element_type import ElementType
 
 _LARGEST_INTEGER = 8
 #: Numbers are drawn in 64 bits, and then converted.
 _DRAWN = np.dtype(np.float64)
 
 
-def random_inputs(module: Any, seed: int) -> dict[str, np.ndarray]:
+def random_inputs(module: ir.Module, seed: int) -> dict[str, np.ndarray]:
     """Return random arrays for the inputs of the program of `module`.
 
     Raises:
@@ -35,7 +38,7 @@ def random_inputs(module: Any, seed: int) -> dict[str, np.ndarray]:
     shapes = static_shapes(module)
     for parameter, shape in zip(parameters, shapes, strict=True):
         require_memory(shape, _DRAWN, f"the random input '{parameter.name}'")
-    known = {**kernels(module), **gpu_kernels(module)}
+    known = launchables_of(module)
     generator = np.random.default_rng(seed)
     with module.context:
         limits = [_index_limit(value, known) for value in function.regions[0].blocks[0].arguments]
@@ -45,7 +48,7 @@ def random_inputs(module: Any, seed: int) -> dict[str, np.ndarray]:
     }
 
 
-def static_shapes(module: Any) -> list[tuple[int, ...]]:
+def static_shapes(module: ir.Module) -> list[tuple[int, ...]]:
     """Return the shapes of the inputs of the program of `module`.
 
     Raises:
@@ -63,31 +66,34 @@ def static_shapes(module: Any) -> list[tuple[int, ...]]:
     return [tuple(extents.evaluate(extent, {}) for extent in each.type.shape) for each in parameters]
 
 
-def _index_limit(value: Any, known: dict[str, Any]) -> int | None:
-    """Return the least extent that `value`, under movements, is an index into; None where it is no index."""
-    limits, pending = [], [value]
+def _index_limit(value: ir.Value, known: Mapping[str, Launchable]) -> int | None:
+    """The least extent that `value`, under movements, is an index into; None where it is not an index."""
+    limits: list[Dim] = []
+    pending = [value]
     while pending:
         for use in pending.pop().uses:
-            op, position = use.owner.operation, use.operand_number
-            name = op.name.removeprefix("tiny.")
-            if name in ("gather", "scatter") and position == 1:
-                limits.append(tensor_type(op.operands[0].type).shape[op.attributes["axis"].value])
-            elif name in MOVEMENT or name == "region.read":
+            op = use.owner
+            if isinstance(op, tiny.GatherOp | tiny.ScatterOp) and use.operand_number == 1:
+                limits.append(tensor_type(op.data.type).shape[op.axis.value])
+            elif isinstance(op, tiny.MovementOp | region.ReadOp):
                 pending.append(op.results[0])
-            elif name == "func.call_indirect":
-                kernel = known[op.operands[0].owner.attributes["kernel"].value]
-                pending.append(block_of(kernel).arguments[position - 1])
+            elif isinstance(op, func.CallIndirectOp) and isinstance(op.callee.owner, region.LaunchOp):
+                kernel = known[op.callee.owner.kernel.value].op
+                if kernel is not None:
+                    pending.append(kernel.regions[0].blocks[0].arguments[use.operand_number - 1])
     return min((limit for limit in limits if isinstance(limit, int)), default=None)
 
 
-def _random(element: str, shape: tuple[int, ...], limit: int | None, generator: np.random.Generator) -> np.ndarray:
+def _random(
+    element: ElementType, shape: tuple[int, ...], limit: int | None, generator: np.random.Generator
+) -> np.ndarray:
     if limit is not None:
         numbers = generator.integers(0, max(limit, 1), shape)
-    elif is_float(element):
+    elif element.is_float:
         numbers = generator.uniform(-1, 1, shape)
-    elif element == BOOL:
+    elif element.is_bool:
         numbers = generator.integers(0, 2, shape)
     else:
-        least = 0 if element in UNSIGNED else -_LARGEST_INTEGER
+        least = 0 if element.is_unsigned else -_LARGEST_INTEGER
         numbers = generator.integers(least, _LARGEST_INTEGER, shape, endpoint=True)
-    return convert(numbers, DTYPES[element])
+    return convert(numbers, element.dtype)

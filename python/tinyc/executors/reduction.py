@@ -9,16 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from tinyc.dialects.tiny.types import integer_range, is_float
 from tinyc.executors.elements import Precision, convert
 from tinyc.executors.elementwise import on_distinct_elements
+from tinyc.vocabulary.element_type import ElementType
+from tinyc.vocabulary.reductions import REDUCTIONS
 
 #: Elements of one block; a larger operand is halved along its longest axis.
 BLOCK_ELEMENTS = 2**18
 
 
 @dataclass(frozen=True)
-class Product:
+class FactoredProduct:
     """The value of a `mul` that is formed only where it is summed."""
 
     lhs: np.ndarray
@@ -31,16 +32,16 @@ class Product:
 
 
 def reduce(
-    source: np.ndarray | Product, op: str, axes: tuple[int, ...], element: str, precision: Precision
+    source: np.ndarray | FactoredProduct, op: str, axes: tuple[int, ...], element: ElementType, precision: Precision
 ) -> np.ndarray:
     """Reduce over `axes`, which are removed; `element` is the result's element type.
 
     **Shapes** `source: [a0, …, an]` → the axes that are left, in order.
     """
-    factors = source.factors if isinstance(source, Product) else (source,)
+    factors = source.factors if isinstance(source, FactoredProduct) else (source,)
     accumulator = precision.arithmetic(element)
     factors = tuple(_converted_once(factor, accumulator) for factor in factors)
-    total = _reduce_block(factors, op, axes, accumulator, _neutral(op, element))
+    total = _reduce_block(factors, op, axes, accumulator, REDUCTIONS[op].neutral(element))
     return precision.round(total, element)
 
 
@@ -49,14 +50,6 @@ def _converted_once(values: np.ndarray, accumulator: np.dtype) -> np.ndarray:
     if 0 not in values.strides:
         return values
     return on_distinct_elements(lambda x: convert(x, accumulator), values)
-
-
-def _neutral(op: str, element: str) -> Any:
-    """Return the value of a reduction over nothing."""
-    if op in ("sum", "prod"):
-        return 0 if op == "sum" else 1
-    low, high = (-np.inf, np.inf) if is_float(element) else integer_range(element)
-    return low if op == "max" else high
 
 
 def _reduce_block(

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from tinyc.analysis.graphs import input_names, output_names
-from tinyc.dialects.tiny.attributes import tensor_type
-from tinyc.dialects.tiny.types import TensorType
+from tinyc.mlir import func, ir
 from tinyc.runtime import arrays, sizes
+from tinyc.vocabulary.attributes import tensor_type
+from tinyc.vocabulary.types import TensorType
 
 
 @dataclass(frozen=True)
@@ -34,18 +35,16 @@ class Signature:
     outputs: tuple[Parameter, ...]
 
 
-def signature_of(function: Any) -> Signature:
+def signature_of(function: func.FuncOp) -> Signature:
     """Return the signature of a function of tensors, with the names that the user calls its boundary by."""
-    results = function.operation.attributes["function_type"].value.results
-    inputs = [argument.type for argument in function.regions[0].blocks[0].arguments]
-    with function.operation.context:
+    with function.context:
         return Signature(
-            _parameters(input_names(function), inputs),
-            _parameters(output_names(function), results),
+            _parameters(input_names(function), [argument.type for argument in function.arguments]),
+            _parameters(output_names(function), function.type.results),
         )
 
 
-def _parameters(names: Sequence[str], types: Sequence[Any]) -> tuple[Parameter, ...]:
+def _parameters(names: Sequence[str], types: Sequence[ir.Type]) -> tuple[Parameter, ...]:
     return tuple(Parameter(name, tensor_type(each)) for name, each in zip(names, types, strict=True))
 
 
@@ -55,13 +54,13 @@ def check_inputs(parameters: Sequence[Parameter], inputs: Mapping[str, Any]) -> 
     Raises:
         TinycError: `InputMismatch`, for every input that is missing, unknown, or of another type.
     """
-    return arrays.check_inputs({parameter.name: parameter.type for parameter in parameters}, inputs)
+    return arrays.checked_inputs({parameter.name: parameter.type for parameter in parameters}, inputs)
 
 
 def symbol_values(parameters: Sequence[Parameter], inputs: Mapping[str, np.ndarray]) -> dict[str, int]:
-    """Return what the symbols of the inputs' types are, from the inputs' shapes.
+    """Return the values of the symbols of the inputs' types, from the inputs' shapes.
 
     Raises:
         TinycError: `InputMismatch`: an extent is not the declared one, or two inputs contradict each other.
     """
-    return sizes.symbol_values((each.name, each.type.shape, inputs[each.name].shape) for each in parameters)
+    return sizes.shape_symbols((each.name, each.type.shape, inputs[each.name].shape) for each in parameters)

@@ -15,26 +15,24 @@ where they do not.
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tinyc.analysis.extents import Dim
 from tinyc.analysis.graphs import main_function, needed_ops
 from tinyc.analysis.patterns.contraction import is_widening
-from tinyc.dialects.region.verify import block_of, kernels
-from tinyc.dialects.tiny.attributes import arguments, tensor_type
-from tinyc.dialects.tiny.infer import MOVEMENT
-from tinyc.dialects.tiny.types import is_float
+from tinyc.dialects.region import ops as region
+from tinyc.dialects.region.kernel import Kernel, kernels_of
+from tinyc.dialects.tiny import ops as tiny
 from tinyc.executors.signature import signature_of
 from tinyc.executors.values import summed_products, value_name
+from tinyc.expr.extents import Dim
+from tinyc.mlir import func, ir
+from tinyc.vocabulary.attributes import tensor_type
+from tinyc.vocabulary.element_type import ElementType
 
-#: Element types from fine to coarse, with base tolerance and unit roundoff.
-_BASE = {"f64": 1e-12, "f32": 1e-5, "f16": 1e-3, "bf16": 1e-3}
-_ROUNDOFF = {"f64": 2.0**-53, "f32": 2.0**-24, "f16": 2.0**-11, "bf16": 2.0**-8}
-_FINE_TO_COARSE = tuple(_BASE)
-#: Ops that move, choose or make values, and round nothing.
-_EXACT = frozenset((*MOVEMENT, *["gather", "topk", "where", "max", "min", "neg", "relu", "floor", "const", "iota"]))
+#: The least tolerance of what is computed in an element type.
+_BASE = {ElementType.F64: 1e-12, ElementType.F32: 1e-5, ElementType.F16: 1e-3, ElementType.BF16: 1e-3}
 
 
 @dataclass(frozen=True)
@@ -57,38 +55,38 @@ class Tolerance:
 class Rounding:
     """What was rounded on the way to a value: coarsest type, number of reduced terms, coarsest accumulator."""
 
-    coarsest: str | None = None
+    coarsest: ElementType | None = None
     terms: int = 0
-    accumulator: str | None = None
+    accumulator: ElementType | None = None
 
     def merged(self, other: "Rounding") -> "Rounding":
-        """Return what was rounded on the way to a value that depends on both."""
+        """Return the roundings on the way to a value that depends on both."""
         return Rounding(
             _coarser(self.coarsest, other.coarsest),
             max(self.terms, other.terms),
             _coarser(self.accumulator, other.accumulator),
         )
 
-    def tolerance(self, element: str) -> Tolerance:
+    def tolerance(self, element: ElementType) -> Tolerance:
         """Return the tolerance for a value of that element type."""
         coarsest = _coarser(self.coarsest, element)
-        if not is_float(element) or self.coarsest is None or coarsest is None:
+        if not element.is_float or self.coarsest is None or coarsest is None:
             return Tolerance()
-        least = max(_BASE[coarsest], 2 * _ROUNDOFF[coarsest])
-        growth = 2 * _ROUNDOFF[self.accumulator] if self.accumulator else 0.0
+        least = max(_BASE[coarsest], 2 * coarsest.unit_roundoff)
+        growth = 2 * self.accumulator.unit_roundoff if self.accumulator else 0.0
         return Tolerance(max(least, growth * math.sqrt(self.terms)), max(least, growth * self.terms))
 
 
-def _coarser(left: str | None, right: str | None) -> str | None:
-    known = [element for element in (left, right) if element in _BASE]
-    return max(known, key=_FINE_TO_COARSE.index) if known else None
+def _coarser(left: ElementType | None, right: ElementType | None) -> ElementType | None:
+    floats = [element for element in (left, right) if element is not None and element.is_float]
+    return max(floats, key=lambda element: element.unit_roundoff, default=None)
 
 
-def tolerances(module: Any, sizes: Callable[[Dim], int]) -> dict[str, Tolerance]:
+def tolerances(module: ir.Module, sizes: Callable[[Dim], int]) -> dict[str, Tolerance]:
     """Return the tolerance of each named value and each output of a program; `sizes` evaluates extents."""
     function = main_function(module)
     signature = signature_of(function)
-    derivation = _Derivation(kernels(module), sizes)
+    derivation = _Derivation(kernels_of(module), sizes)
     with module.context:
         results = derivation.block(function.regions[0].blocks[0], [Rounding() for _ in signature.inputs])
     outputs = zip(signature.outputs, results, strict=True)
@@ -98,50 +96,55 @@ def tolerances(module: Any, sizes: Callable[[Dim], int]) -> dict[str, Tolerance]
 class _Derivation:
     """Follows roundings through a function and the kernels that it calls."""
 
-    def __init__(self, known: dict[str, Any], sizes: Callable[[Dim], int]) -> None:
+    def __init__(self, known: Mapping[str, Kernel], sizes: Callable[[Dim], int]) -> None:
         self.kernels, self.sizes = known, sizes
         self.found: dict[str, Tolerance] = {}
 
-    def block(self, block: Any, given: list[Rounding]) -> list[Rounding]:
+    def block(self, block: ir.Block, given: Sequence[Rounding]) -> list[Rounding]:
         """Return the roundings of what a block returns or yields, from those of its first arguments."""
-        environment: dict[Any, Any] = dict(zip(block.arguments, given, strict=False))
+        environment: dict[ir.Value, Any] = dict(zip(block.arguments, given, strict=False))
         needed = needed_ops(block)
         products = summed_products(needed)
-        yielded: list[Any] = []
+        yielded: list[Rounding] = []
         for op in needed:
-            operands: list[Any] = [environment.get(operand) for operand in op.operation.operands]
-            if op.operation.name == "func.return":
+            operands: list[Any] = [environment.get(operand) for operand in op.operands]
+            if isinstance(op, func.ReturnOp):
                 return operands
-            if op.operation.name == "region.yield":
+            if isinstance(op, region.YieldOp):
                 yielded.append(operands[0])
                 continue
-            for result, rounding in zip(op.operation.results, self._op(op, operands, products), strict=True):
+            for result, rounding in zip(op.results, self._op(op, operands, products), strict=True):
                 environment[result] = rounding
                 if isinstance(rounding, Rounding) and (name := value_name(result)) is not None:
                     self.found[name] = rounding.tolerance(tensor_type(result.type).element)
         return yielded
 
-    def _op(self, op: Any, operands: list[Any], products: set[Any]) -> list[Any]:
-        if op.operation.name == "region.launch":
-            return [self.kernels[op.operation.attributes["kernel"].value]]
-        if op.operation.name == "func.call_indirect":
-            return self.block(block_of(operands[0]), operands[1:])
+    def _op(self, op: ir.OpView, operands: list[Any], products: set[ir.Value]) -> Sequence[Rounding | Kernel]:
+        if isinstance(op, region.LaunchOp):
+            return [self.kernels[op.kernel.value]]
+        if isinstance(op, func.CallIndirectOp):
+            return self.block(operands[0].block, operands[1:])
         merged = functools.reduce(Rounding.merged, operands, Rounding())
-        if op.operation.name == "tiny.mul" and op.operation.results[0] in products:
+        if op.results[0] in products:
             return [merged]
-        return [_step(op, merged, tensor_type(result.type).element, self.sizes) for result in op.operation.results]
+        return [_step(op, merged, tensor_type(result.type).element, self.sizes) for result in op.results]
 
 
-def _step(op: Any, before: Rounding, element: str, sizes: Callable[[Dim], int]) -> Rounding:
-    """Return what is rounded up to and including `op`."""
-    name = op.operation.name.removeprefix("tiny.")
-    if not is_float(element) or name in _EXACT or (name == "cast" and is_widening(op)):
+def _step(op: ir.OpView, before: Rounding, element: ElementType, sizes: Callable[[Dim], int]) -> Rounding:
+    """Return the roundings up to and including `op`."""
+    if not element.is_float or not _rounds(op):
         return before
-    if name == "reduce":
-        given, source = arguments(op), tensor_type(op.operation.operands[0].type)
-        if given["op"] in ("max", "min"):
-            return before.merged(Rounding(element))
-        length = math.prod(sizes(source.shape[axis]) for axis in given["axes"])
-        added = Rounding(_coarser(before.coarsest, element), before.terms + length, element)
-        return before.merged(added)
+    if isinstance(op, tiny.ReduceOp) and op.op.value in ("sum", "prod"):
+        shape = tensor_type(op.operand.type).shape
+        length = math.prod(sizes(shape[axis]) for axis in op.axes)
+        return before.merged(Rounding(_coarser(before.coarsest, element), before.terms + length, element))
     return before.merged(Rounding(element))
+
+
+def _rounds(op: ir.OpView) -> bool:
+    """Say whether an op does more than move, choose or make values."""
+    if isinstance(op, tiny.CastOp):
+        return not is_widening(op)
+    if isinstance(op, tiny.ElementwiseOp):
+        return op.row.rounds
+    return not isinstance(op, tiny.MovementOp | tiny.ConstOp | tiny.IotaOp | tiny.GatherOp | tiny.TopkOp)

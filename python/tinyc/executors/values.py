@@ -1,31 +1,31 @@
 """What the executors ask of a value in the IR: what the user calls it, and whether it exists outside a sum."""
 
-from typing import Any
+from collections.abc import Sequence
 
+from tinyc.dialects.tiny import ops as tiny
 from tinyc.mlir import ir
 
 
-def value_name(result: Any) -> str | None:
-    """Return what the user calls an op's result: the node id, with `#1` for a second result; None if it has no name."""
-    operation = result.owner.operation
-    if not isinstance(operation.location, ir.NameLoc):
+def value_name(result: ir.OpResult) -> str | None:
+    """Return the user's name of an op's result: the node id, with `#1` for a second result; None if it has none."""
+    location = result.owner.location
+    if not isinstance(location, ir.NameLoc):
         return None
-    name = operation.location.name_str
-    return f"{name}#{result.result_number}" if result.result_number else name
+    return f"{location.name_str}#{result.result_number}" if result.result_number else location.name_str
 
 
-def summed_products(needed: list[Any]) -> set[Any]:
+def summed_products(needed: Sequence[ir.OpView]) -> set[ir.Value]:
     """Return the results of `mul` whose only use, among the needed ops, is a `sum`: it forms them in its own type."""
-    readers: dict[Any, list[Any]] = {}
+    readers: dict[ir.Value, list[ir.OpView]] = {}
     for op in needed:
-        for operand in op.operation.operands:
-            readers.setdefault(operand, []).append(op.operation)
-    return {value for value, ops in readers.items() if _is_product(value) and len(ops) == 1 and _is_sum(ops[0])}
+        for operand in op.operands:
+            readers.setdefault(operand, []).append(op)
+    return {
+        value
+        for value, (reader, *others) in readers.items()
+        if isinstance(value.owner, tiny.MulOp) and not others and _is_sum(reader)
+    }
 
 
-def _is_product(value: Any) -> bool:
-    return isinstance(value, ir.OpResult) and value.owner.name == "tiny.mul"
-
-
-def _is_sum(operation: Any) -> bool:
-    return operation.name == "tiny.reduce" and operation.attributes["op"].value == "sum"
+def _is_sum(op: ir.OpView) -> bool:
+    return isinstance(op, tiny.ReduceOp) and op.op.value == "sum"

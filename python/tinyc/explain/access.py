@@ -2,19 +2,19 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
-from tinyc.analysis import axes
 from tinyc.analysis.index_book.book import Entry, NonScopEntry
 from tinyc.analysis.movement import Guard, Index
 from tinyc.analysis.poly.block import PolyBlock
 from tinyc.analysis.tiny_ops import is_movement, producer_of
 from tinyc.explain.memory import buffer_read
 from tinyc.explain.subject import Line, Subject, short
+from tinyc.expr import axes
+from tinyc.mlir import func, ir
 
 
 def access_lines(subject: Subject, name: str) -> Iterator[Line]:
-    """Yield what a value is, its axes, how it reads each operand through the movements below, and who reads it."""
+    """What a value is, its axes, how it reads each operand through the movements below, and who reads it."""
     value = subject.value(name)
     name = subject.names[value]
     entry, place = subject.book[name], subject.place(value)
@@ -31,8 +31,8 @@ def access_lines(subject: Subject, name: str) -> Iterator[Line]:
     yield Line("read by", _readers(subject, value))
 
 
-def _made(subject: Subject, value: Any) -> str:
-    """Return what makes a value, an op or nothing in the program, and its block and node where they are called else."""
+def _made(subject: Subject, value: ir.Value) -> str:
+    """What makes a value, an op or nothing in the program, and its block and node where they are called else."""
     producer, node, block = producer_of(value), subject.node(value), subject.blocks.get(value)
     made = "an input" if producer is None else short(producer)
     made += "" if block is None or block.name == subject.names[value] else f", block {block.name}"
@@ -40,7 +40,7 @@ def _made(subject: Subject, value: Any) -> str:
 
 
 def _axis_lines(entry: Entry, block: PolyBlock | None) -> Iterator[Line]:
-    """Yield each axis with its size, what it does, and what it is called elsewhere: by its block, or its label."""
+    """Each axis with its size, what it does, and what it is called elsewhere: by its block, or its label."""
     if not entry.axes:
         yield Line("axes", "none: one element")
     called = [None] * len(entry.axes) if block is None else _names_in(block, entry)
@@ -53,13 +53,13 @@ def _axis_lines(entry: Entry, block: PolyBlock | None) -> Iterator[Line]:
 
 
 def _names_in(block: PolyBlock, entry: Entry) -> list[str]:
-    """Return the names of an entry's axes in its block, whose axes are the operand's: there, reduced ones stay put."""
+    """The names of an entry's axes in its block, whose axes are the operand's: there, reduced ones stay put."""
     kept = [position for position in range(len(entry.axes)) if position not in entry.reduce_axes]
     return [block.statement.axes[position] for position in (*kept, *entry.reduce_axes)]
 
 
 def _operand_lines(subject: Subject, name: str, entry: Entry) -> Iterator[Line]:
-    """Yield the chain below a movement, or those below each operand of another op."""
+    """The chain below a movement, or those below each operand of another op."""
     value = subject.value(name)
     producer = producer_of(value)
     if producer is not None and is_movement(producer):
@@ -79,7 +79,7 @@ class _State:
 
 
 def _chain(subject: Subject, name: str, entry: Entry, index: Index, title: str) -> Iterator[Line]:
-    """Yield each movement from the value `name`, read at `index` over the entry's axes, down to what holds the data."""
+    """Each movement from the value `name`, read at `index` over the entry's axes, down to what holds the data."""
     state = _State(index, [])
     start = _element(name, index)
     yield Line(title, start)
@@ -108,7 +108,7 @@ def _chain(subject: Subject, name: str, entry: Entry, index: Index, title: str) 
 
 
 def _stops(subject: Subject, entry: Entry) -> dict[str, PolyBlock]:
-    """Return the blocks at which the block of an entry stops reading through movements, by their values' names."""
+    """The blocks at which the block of an entry stops reading through movements, by their values' names."""
     block = subject.blocks.get(subject.value(entry.value))
     read = [access.producer for access in block.accesses if access.producer] if block else []
     cut = [each for each in read if "materialized" in each.attributes]
@@ -136,9 +136,9 @@ def _element(name: str, index: Index) -> str:
     return f"{name}[{', '.join(map(str, index))}]"
 
 
-def _readers(subject: Subject, value: Any) -> str:
-    found = []
+def _readers(subject: Subject, value: ir.Value) -> str:
+    found: list[str] = []
     for use in value.uses:
-        op = use.owner.operation
-        found.append("the function's result" if op.name == "func.return" else subject.names[op.results[0]])
+        is_result = isinstance(use.owner, func.ReturnOp)
+        found.append("the function's result" if is_result else subject.names[use.owner.results[0]])
     return ", ".join(dict.fromkeys(reversed(found))) or "nothing"

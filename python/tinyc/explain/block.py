@@ -1,18 +1,20 @@
 """`tinyc explain --block`: a statement with its domain and accesses, and why it is of its kind and of no other."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tinyc.analysis.axes import Axis, AxisExpr
 from tinyc.analysis.isl.statement import Statement
+from tinyc.analysis.movement import Guard
 from tinyc.analysis.patterns.classification import pattern_of
 from tinyc.analysis.patterns.contraction import Contraction
 from tinyc.analysis.patterns.fold import Fold, FoldAxis
 from tinyc.analysis.patterns.scan import Scan
 from tinyc.analysis.poly.block import NonScopTensor, PolyAccess, PolyBlock, PolyItem
-from tinyc.analysis.tiny_ops import producer_of
+from tinyc.dialects.tiny.ops import ReduceOp
 from tinyc.explain.memory import buffer_read
-from tinyc.explain.subject import Line, Subject, bounds, element, kind_of, parameters, short
+from tinyc.explain.subject import Line, Subject, axes_with_sizes, element_text, kind_of, parameters, short
+from tinyc.expr.axes import Axis, AxisExpr
+from tinyc.mlir import ir
 
 #: The parts that axes play in a contraction, as a person says them.
 _ROLES = {"batch_idx": "batch", "lhs_idx": "m", "rhs_idx": "n", "reduce_idx": "k"}
@@ -21,7 +23,7 @@ _PATTERNS = {"contraction": "matmul", "scan": "scan", "fold": "fold"}
 
 
 def block_lines(subject: Subject, name: str) -> Iterator[Line]:
-    """Yield what a block computes, over which instances, what it reads and writes, why, and its edges."""
+    """What a block computes, over which instances, what it reads and writes, why, and its edges."""
     item = subject.item(name)
     value = subject.computed[item.name]
     yield _title(subject, item, value)
@@ -31,19 +33,19 @@ def block_lines(subject: Subject, name: str) -> Iterator[Line]:
         yield Line("", buffer_read(subject, value, item.reads[0]) or whole)
         yield from _neighbours(subject, item)
         return
-    yield Line("domain", bounds(item.statement))
+    yield Line("domain", axes_with_sizes(item.statement))
     yield Line("", item.domain_text)
     yield from (Line("", f"  where {each}") for each in parameters(item.statement))
-    yield Line("writes", element(item.statement, PolyAccess(item.name, item.write)))
+    yield Line("writes", element_text(item.statement, PolyAccess(item.name, item.write)))
     yield from (Line("", f"  {text}") for text in subject.split(value))
     yield from _reads(item)
-    yield from _why(subject, item, producer_of(value))
+    yield from _why(subject, item, value.owner)
     yield from _neighbours(subject, item)
 
 
-def _title(subject: Subject, item: PolyItem, value: Any) -> Line:
-    """Return what an item of the view is, with its value where that is called else, and where it comes from."""
-    what = kind_of(item) if isinstance(item, PolyBlock) else f"{short(producer_of(value))}, no block"
+def _title(subject: Subject, item: PolyItem, value: ir.OpResult) -> Line:
+    """What an item of the view is, with its value where that is called else, and where it comes from."""
+    what = kind_of(item) if isinstance(item, PolyBlock) else f"{short(value.owner)}, not a block"
     called = subject.names[value]
     facts = [subject.type_of(value), what, *([f"value {called}"] if called != item.name else [])]
     place = subject.place(value)
@@ -53,22 +55,22 @@ def _title(subject: Subject, item: PolyItem, value: Any) -> Line:
 
 def _reads(block: PolyBlock) -> Iterator[Line]:
     for number, access in enumerate(block.accesses):
-        yield Line("" if number else "reads", element(block.statement, access).rstrip("*"))
+        yield Line("" if number else "reads", element_text(block.statement, access).rstrip("*"))
         for guard in access.guards:
             yield Line("", f"  where {_inside(block.statement, guard)}, else {guard.value}")
 
 
-def _inside(statement: Statement, guard: Any) -> str:
+def _inside(statement: Statement, guard: Guard) -> str:
     return f"0 <= {statement.affine(guard.expression)} < {statement.extent(guard.size)}"
 
 
-def _why(subject: Subject, block: PolyBlock, op: Any) -> Iterator[Line]:
-    """Yield why a block is a contraction, a scan or a fold, and why not those asked for before; why a movement is."""
+def _why(subject: Subject, block: PolyBlock, op: ir.OpView) -> Iterator[Line]:
+    """Why a block is a contraction, a scan or a fold, and why not those asked for before; why a movement is."""
     facts = block.attributes
     if block.kind == "movement_affine":
         needed = f"it has to be in memory for {', '.join(_readers(subject, block))}"
         yield Line("because", facts.get("materialized", needed))
-    if op.name != "tiny.reduce":
+    if not isinstance(op, ReduceOp):
         return
     found, axis_names = pattern_of(op, subject.dims), [block.statement.affine(row) for row in block.write]
     for name, why in found.rejected:
@@ -93,21 +95,21 @@ def _running(scan: Scan, axis: str) -> str:
 
 
 def _factors(subject: Subject, block: PolyBlock) -> Iterator[Line]:
-    """Yield which tensors are the left and the right operand of the product that a block sums."""
+    """Which tensors are the left and the right operand of the product that a block sums."""
     product = next((each for each in subject.view.blocks if each.name == block.accesses[0].tensor), None)
     if product is not None and product.attributes.get("op") == "mul":
         left, right = (access.tensor for access in product.accesses)
         yield Line("", f"{product.name} is the product of {left}, the left operand, and {right}, the right one")
 
 
-def _digits(facts: Any) -> Iterator[str]:
-    """Yield the parts of each axis that is split."""
+def _digits(facts: Mapping[str, Any]) -> Iterator[str]:
+    """The parts of each axis that is split."""
     for axis, sizes in facts.get("digits", {}).items():
         parts = ", ".join(f"{axis}.{number} < {size}" for number, size in enumerate(sizes))
         yield f"{axis} in parts: {parts}"
 
 
-def _roles(facts: Any) -> Iterator[str]:
+def _roles(facts: Mapping[str, Any]) -> Iterator[str]:
     both = {*facts["batch_idx"], *facts["reduce_idx"]}
     for group, role in _ROLES.items():
         names = [name for name in facts[group] if role in ("batch", "k") or name not in both]
@@ -116,7 +118,7 @@ def _roles(facts: Any) -> Iterator[str]:
 
 
 def _windows(block: PolyBlock) -> Iterator[str]:
-    """Yield each window of a contraction: of which tensor, along which of its axes, and the row."""
+    """Each window of a contraction: of which tensor, along which of its axes, and the row."""
     left, right = (access.tensor for access in block.accesses)
     tensors = {"lhs": left, "rhs": right}
     if left == right:
@@ -132,13 +134,13 @@ def _overlap(fold: FoldAxis, axis: str, source: str) -> str:
 
 
 def _row(outer: tuple[str, int], inner: tuple[str, int], pad: int) -> str:
-    """Return the sum of two axes by their names, each with its coefficient, less a pad: `2*oh + kh - 1`."""
+    """The sum of two axes by their names, each with its coefficient, less a pad: `2*oh + kh - 1`."""
     axes = Statement("row", (outer[0], inner[0]), (), ())
     return axes.affine(AxisExpr(-pad, ((Axis(0), outer[1]), (Axis(1), inner[1]))))
 
 
 def _neighbours(subject: Subject, item: PolyItem) -> Iterator[Line]:
-    """Yield what has to be there before an item is computed, and what it has to be there for."""
+    """What has to be there before an item is computed, and what it has to be there for."""
     made = {each.name: _called(each) for each in subject.view.items}
     before = [made[name] for name in _tensors(item) if name in made]
     yield Line("needs", ", ".join(before) or _needs_no_block(item))
@@ -146,7 +148,7 @@ def _neighbours(subject: Subject, item: PolyItem) -> Iterator[Line]:
 
 
 def _needs_no_block(item: PolyItem) -> str:
-    """Return what an item reads that reads nothing of the view."""
+    """What an item reads that reads nothing of the view."""
     tensors = _tensors(item)
     if tensors:
         return f"no block: it reads only the input{'s' if len(tensors) > 1 else ''} {', '.join(tensors)}"
@@ -155,11 +157,11 @@ def _needs_no_block(item: PolyItem) -> str:
 
 
 def _called(item: PolyItem) -> str:
-    return item.name if isinstance(item, PolyBlock) else f"{item.name} (a tensor, no block)"
+    return item.name if isinstance(item, PolyBlock) else f"{item.name} (a tensor, not a block)"
 
 
 def _tensors(item: PolyItem) -> list[str]:
-    """Return the tensors that an item reads, each once."""
+    """The tensors that an item reads, each once."""
     names = [access.tensor for access in item.accesses] if isinstance(item, PolyBlock) else item.reads
     return list(dict.fromkeys(names))
 

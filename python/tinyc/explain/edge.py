@@ -4,14 +4,14 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from tinyc.analysis import axes
 from tinyc.analysis.poly.block import PolyBlock
-from tinyc.analysis.poly.edge import KINDS, PolyEdge
+from tinyc.analysis.poly.edge import DEPENDENCE_KINDS, PolyEdge
 from tinyc.analysis.poly_core import ComputeAt, MinBuffer, can_compute_at, min_buffer_for_edge
 from tinyc.analysis.poly_core.compute_at import element_bytes
-from tinyc.analysis.poly_core.tile import MAX_SIZE, reduce_axes
+from tinyc.analysis.poly_core.tile import MAX_SIZE, reduction_axes
 from tinyc.diagnostics import TinycError
-from tinyc.explain.subject import Line, Subject, bounds, element, parameters
+from tinyc.explain.subject import Line, Subject, axes_with_sizes, element_text, parameters
+from tinyc.expr import axes
 from tinyc.target import SM80
 
 #: The size of the tile where none is given, along each axis that the target writes.
@@ -19,7 +19,7 @@ _TILE = 16
 
 
 def edge_lines(subject: Subject, source: str, target: str, tile: Mapping[str, int] | None = None) -> Iterator[Line]:
-    """Yield the dependences of `target` on `source` by kind, with the accesses that make them, and the halo.
+    """The dependences of `target` on `source` by kind, with the accesses that make them, and the halo.
 
     `tile` has sizes by the names of the target's axes, and of those that the source reduces.
 
@@ -30,18 +30,18 @@ def edge_lines(subject: Subject, source: str, target: str, tile: Mapping[str, in
     if tile is not None:
         _require_tile(edge, tile)
     yield Line("edge", f"{edge.source.name} -> {edge.target.name}")
-    yield Line("from", f"{edge.source.name} over {bounds(edge.source.statement)}")
-    yield Line("to", f"{edge.target.name} over {bounds(edge.target.statement)}")
-    for kind in KINDS:
+    yield Line("from", f"{edge.source.name} over {axes_with_sizes(edge.source.statement)}")
+    yield Line("to", f"{edge.target.name} over {axes_with_sizes(edge.target.statement)}")
+    for kind in DEPENDENCE_KINDS:
         yield from _dependences(edge, kind)
     yield from _compute_at(edge, tile)
 
 
 def _dependences(edge: PolyEdge, kind: str) -> Iterator[Line]:
-    """Yield each dependence of a kind once, with what its names stand for, and the reads that make it."""
+    """Each dependence of a kind once, with what its names stand for, and the reads that make it."""
     found: Counter[tuple[str, str]] = Counter()
     for text, dependence in zip(edge.texts(kind), edge.of(kind), strict=True):
-        found[text, element(edge.target.statement, dependence.second)] += 1
+        found[text, element_text(edge.target.statement, dependence.second)] += 1
     for number, ((text, read), times) in enumerate(found.items()):
         yield Line("" if number else kind, text)
         names = (*_renamed(edge, text), *parameters(edge.source.statement, edge.target.statement))
@@ -60,7 +60,7 @@ def _edge(subject: Subject, source: str, target: str) -> PolyEdge:
             return edge
     for item in (first, second):
         if not isinstance(item, PolyBlock):
-            raise TinycError("UnknownName", f"{item.name!r} is no block, and has no edges: {item.reason}")
+            raise TinycError("UnknownName", f"{item.name!r} is not a block, and has no edges: {item.reason}")
     known = [f"{edge.source.name} {edge.target.name}" for edge in subject.view.edges if edge.target == second]
     hint = f"; there are {', '.join(known)}" if known else f"; {target!r} reads no block"
     raise TinycError("UnknownName", f"{target!r} does not read {source!r}{hint}")
@@ -70,7 +70,7 @@ def _require_tile(edge: PolyEdge, tile: Mapping[str, int]) -> None:
     """Check that a tile has sizes of axes that can have one."""
     own = edge.target.statement.axes
     names = edge.source.statement.axes
-    reduced = [names[position] for position in sorted(reduce_axes(edge.source)) if names[position] not in own]
+    reduced = [names[position] for position in sorted(reduction_axes(edge.source)) if names[position] not in own]
     known = [f"{', '.join(own)} of {edge.target.name!r}"] if own else []
     known += [f"{', '.join(reduced)}, which {edge.source.name!r} reduces"] if reduced else []
     hint = f"there are {' and '.join(known)}" if known else "there are none"
@@ -78,11 +78,11 @@ def _require_tile(edge: PolyEdge, tile: Mapping[str, int]) -> None:
         if name not in (*own, *reduced):
             raise TinycError("UnknownName", f"--tile: there is no axis {name!r} to cut; {hint}")
         if not 1 <= size <= MAX_SIZE:
-            raise TinycError("InvalidExtent", f"--tile: {name}={size} is no whole number in 1 … {MAX_SIZE}; {hint}")
+            raise TinycError("InvalidExtent", f"--tile: {name}={size} is not a whole number in 1 … {MAX_SIZE}; {hint}")
 
 
 def _renamed(edge: PolyEdge, relation: str) -> Iterator[str]:
-    """Yield what the names in a relation stand for that an axis of the target has because the source has its own."""
+    """What the names in a relation stand for that an axis of the target has because the source has its own."""
     own = (*edge.source.statement.axes, *edge.target.statement.axes)
     for name in edge.target.statement.axes:
         for found in dict.fromkeys(re.findall(rf"\b{re.escape(name)}_+\b", relation)):
@@ -91,7 +91,7 @@ def _renamed(edge: PolyEdge, relation: str) -> Iterator[str]:
 
 
 def _compute_at(edge: PolyEdge, asked: Mapping[str, int] | None) -> Iterator[Line]:
-    """Yield whether the source can be computed inside a tile of the target, and what that takes."""
+    """Whether the source can be computed inside a tile of the target, and what that takes."""
     tile = _default_tile(edge) if asked is None else asked
     sizes = " × ".join(f"{name} {size}" for name, size in tile.items()) or "all of it, no axis is cut"
     origin = f" ({_TILE} along each axis that it writes; --tile sets others)" if asked is None and tile else ""
@@ -112,7 +112,7 @@ def _default_tile(edge: PolyEdge) -> dict[str, int]:
 
 
 def _reason(found: ComputeAt) -> str:
-    """Return the reason without the witness, which has a line of its own."""
+    """The reason without the witness, which has a line of its own."""
     return found.reason if found.witness is None else found.reason.removesuffix(f": {found.witness}")
 
 
@@ -123,14 +123,12 @@ def _halo(edge: PolyEdge, found: ComputeAt) -> str:
 
 def _recompute(found: ComputeAt) -> str:
     if found.recompute is None:
-        return "no number: it grows with a symbolic size"
-    if found.recompute == 1:
-        return "at most once each element, on average"
-    return f"at most {found.recompute:.4g} times each element, on average"
+        return "factor without a bound: it grows with a symbolic size"
+    return f"factor at most {found.recompute:.4g}, on average over the elements"
 
 
 def _buffer(edge: PolyEdge, tile: Mapping[str, int], found: ComputeAt) -> Iterator[Line]:
-    """Yield the smallest buffer at this tile, why it is none that is smaller, and what it holds of the tile."""
+    """The smallest buffer at this tile, why no smaller one does, and what it holds of the tile."""
     buffer = min_buffer_for_edge(edge.source, edge.target, tile, SM80)
     kind = buffer.buffer if buffer.depth is None else f"{buffer.buffer} of {buffer.depth} stages"
     reason = buffer.reason if found.ok else f"it is {found.verdict} in a tile"
@@ -144,6 +142,6 @@ def _streamed(edge: PolyEdge, tile: Mapping[str, int], found: ComputeAt, buffer:
     if buffer.buffer == "gmem" or buffer.bytes == read * (buffer.depth or 1):
         return
     rows = (row for access in edge.target.accesses if access.tensor == edge.source.name for row in access.index)
-    positions = sorted(frozenset().union(*map(axes.positions, rows)))
+    positions = sorted(frozenset[int]().union(*map(axes.positions, rows)))
     whole = [name for name in (edge.target.statement.axes[position] for position in positions) if name not in tile]
     yield f"along {', '.join(whole)}, which the tile leaves whole, it holds a part at a time"

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tinyc.diagnostics import printable
+from tinyc.driver.sources import read_program
 from tinyc.explain.access import access_lines
 from tinyc.explain.block import block_lines
 from tinyc.explain.edge import edge_lines
 from tinyc.explain.subject import Line, Subject
-from tinyc.model import program_of
 
 
 def explain(arguments: argparse.Namespace) -> int:
@@ -23,7 +23,7 @@ def explain(arguments: argparse.Namespace) -> int:
     Raises:
         TinycError: the program cannot be read, is not of the Tiny layer, or has nothing of that name.
     """
-    module = program_of(Path(arguments.program), arguments.bind)
+    module = read_program(Path(arguments.program), arguments.bind)
     with module.context:
         subject = Subject.of(module)
         if arguments.access is not None:
@@ -40,7 +40,7 @@ def explain(arguments: argparse.Namespace) -> int:
 
 
 def _overview(subject: Subject, program: str) -> Iterator[Line]:
-    """Yield the signature, a line for each block and tensor, and the edges."""
+    """The signature, a line for each block and tensor, and the edges."""
     yield Line("program", program)
     yield from _under("input", subject.inputs)
     width = max((len(item.name) for item in subject.view.items), default=0)
@@ -52,5 +52,5 @@ def _overview(subject: Subject, program: str) -> Iterator[Line]:
 
 
 def _under(title: str, texts: Iterable[str]) -> Iterator[Line]:
-    """Yield a line for each text, the first with the title."""
+    """A line for each text, the first with the title."""
     return (Line("" if number else title, text) for number, text in enumerate(texts))

@@ -3,32 +3,32 @@
 In: a value that is Non-SCoP in the IndexBook. Out: text. It says what the kernels do: see `tinyc.analysis.buffers`.
 """
 
-from typing import Any
-
 from tinyc.analysis.access import NonScop, trace
 from tinyc.analysis.index_book.book import NonScopEntry
 from tinyc.analysis.tiny_ops import is_movement, producer_of
+from tinyc.dialects.tiny.ops import ReshapeOp
 from tinyc.explain.subject import Subject
+from tinyc.mlir import func, ir
 
 
-def buffer_read(subject: Subject, value: Any, operand: str) -> str | None:
-    """Return which buffer a Non-SCoP reshape reads and what that costs; None where `value` is none of these.
+def buffer_read(subject: Subject, value: ir.Value, operand: str) -> str | None:
+    """Which buffer a Non-SCoP reshape reads and what that costs; None where `value` is none of these.
 
     `operand` is what the caller calls the tensor that is reshaped.
     """
     op = producer_of(value)
-    if op is None or op.name != "tiny.reshape" or not isinstance(subject.book[subject.names[value]], NonScopEntry):
+    if not isinstance(op, ReshapeOp) or not isinstance(subject.book[subject.names[value]], NonScopEntry):
         return None
-    first = f"; {operand}, itself a movement, is copied to that buffer first" if _is_copied(op.operands[0]) else ""
-    is_result = any(use.owner.operation.name == "func.return" for use in value.uses)
+    first = f"; {operand}, itself a movement, is copied to that buffer first" if _is_copied(op.operand) else ""
+    is_result = any(isinstance(use.owner, func.ReturnOp) for use in value.uses)
     last = "; the function's result is a copy of it" if is_result else ""
     return f"the buffer of {operand} is read under the new shape, at no cost{first}{last}"
 
 
-def _is_copied(value: Any) -> bool:
-    """Say whether a value gets a buffer by a copy: a movement does, unless it, too, reads a buffer under its shape."""
+def _is_copied(value: ir.Value) -> bool:
+    """Whether a value gets a buffer by a copy: a movement does, unless it, too, reads a buffer under its shape."""
     op = producer_of(value)
     if op is None or not is_movement(op):
         return False
     access = trace(value)
-    return not (op.name == "tiny.reshape" and isinstance(access, NonScop) and access.op == op)
+    return not (isinstance(op, ReshapeOp) and isinstance(access, NonScop) and access.op == op)

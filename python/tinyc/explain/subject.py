@@ -3,19 +3,20 @@
 import functools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn, cast
 
 from tinyc.analysis.access import DimAxes
-from tinyc.analysis.graphs import is_graph, main_function, value_names
+from tinyc.analysis.graphs import body_block, is_graph, main_function, value_names
 from tinyc.analysis.index_book.book import Entry, NonScopEntry, index_book
 from tinyc.analysis.index_book.splits import splits_of
 from tinyc.analysis.isl.statement import Statement
-from tinyc.analysis.poly.block import NonScopTensor, PolyAccess, PolyBlock
+from tinyc.analysis.poly.block import NonScopTensor, PolyAccess, PolyBlock, PolyItem
 from tinyc.analysis.poly.view import PolyView, poly_view, values_of
-from tinyc.analysis.tiny_ops import producer_of
+from tinyc.analysis.tiny_ops import producer_of, vocabulary_name
 from tinyc.diagnostics import TinycError, Where, suggest
-from tinyc.dialects.tiny.attributes import arguments, tensor_type
-from tinyc.text import where
+from tinyc.mlir import func, ir
+from tinyc.mlir.locations import where
+from tinyc.vocabulary.attributes import arguments, tensor_type
 
 
 class Line(NamedTuple):
@@ -29,21 +30,21 @@ class Line(NamedTuple):
 class Subject:
     """A Tiny function; `names` are those of its values."""
 
-    function: Any
-    names: Mapping[Any, str]
+    function: func.FuncOp
+    names: Mapping[ir.Value, str]
 
     @classmethod
-    def of(cls, module: Any) -> "Subject":
-        """Return the program of a module.
+    def of(cls, module: ir.Module) -> "Subject":
+        """The program of a module.
 
         Raises:
             TinycError: `UnknownLayer`: it is not of the Tiny layer any more.
         """
         function = main_function(module)
         if not is_graph(function):
-            name = function.operation.attributes["sym_name"].value
+            name = function.sym_name.value
             raise TinycError(
-                "UnknownLayer", f"@{name} is no graph of Tiny ops; explain a program before it is lowered to regions"
+                "UnknownLayer", f"@{name} is not a graph of Tiny ops; explain a program before it is lowered to regions"
             )
         return cls(function, value_names(function))
 
@@ -53,9 +54,9 @@ class Subject:
         return {entry.value: entry for entry in index_book(self.function).entries}
 
     @functools.cached_property
-    def values(self) -> Mapping[str, Any]:
+    def values(self) -> Mapping[str, ir.Value]:
         """The values by name; an input also by the id of its node, where no value is called so."""
-        inputs = self.function.regions[0].blocks[0].arguments
+        inputs = body_block(self.function).arguments
         nodes = {node: each for each in inputs if (node := self.node(each)) is not None}
         names = {name: value for value, name in self.names.items()}
         return {**names, **{node: each for node, each in nodes.items() if node not in names}}
@@ -66,12 +67,12 @@ class Subject:
         return poly_view(self.function)
 
     @functools.cached_property
-    def computed(self) -> Mapping[str, Any]:
+    def computed(self) -> Mapping[str, ir.OpResult]:
         """The values that the items of the view stand for, by the items' names."""
         return values_of(self.function)
 
     @functools.cached_property
-    def blocks(self) -> Mapping[Any, PolyBlock]:
+    def blocks(self) -> Mapping[ir.Value, PolyBlock]:
         """The blocks by the values that they compute."""
         return {self.computed[block.name]: block for block in self.view.blocks}
 
@@ -83,14 +84,14 @@ class Subject:
     @property
     def inputs(self) -> Iterator[str]:
         """The arguments with their types, and their nodes where these have other names."""
-        for each in self.function.regions[0].blocks[0].arguments:
+        for each in body_block(self.function).arguments:
             node = self.node(each)
             split = ", ".join(self.split(each))
             shown = f", node {node}" if node is not None else ""
             yield f"{self.names[each]}: {self.type_of(each)}{shown}" + (f", {split}" if split else "")
 
-    def value(self, name: str) -> Any:
-        """Return the value called `name`; the name of what stands for it in the view does, too.
+    def value(self, name: str) -> ir.Value:
+        """The value called `name`; the name of what stands for it in the view does, too.
 
         Raises:
             TinycError: `UnknownName`.
@@ -99,8 +100,8 @@ class Subject:
             _unknown("value", name, self.values)
         return self.values[name] if name in self.values else self.computed[name]
 
-    def item(self, name: str) -> PolyBlock | NonScopTensor:
-        """Return the block, or the tensor that is none, called `name`; a value's own name does, too.
+    def item(self, name: str) -> PolyItem:
+        """The block, or the tensor that is none, called `name`; a value's own name does, too.
 
         Raises:
             TinycError: `UnknownName`.
@@ -123,39 +124,39 @@ class Subject:
             raise TinycError("UnknownName", f"{name!r} is {what}, which no block computes")
         raise TinycError(
             "UnknownName",
-            f"{name!r} ({short(producer)}) is no block: what reads it reads through it, or no output needs it; "
+            f"{name!r} ({short(producer)}) is not a block: what reads it reads through it, or no output needs it; "
             f"see --access {name}",
         )
 
-    def type_of(self, value: Any) -> str:
+    def type_of(self, value: ir.Value) -> str:
         """Return element type and shape: `f16 [M, K]`."""
         return str(tensor_type(value.type))
 
-    def place(self, value: Any) -> str:
-        """Return where a value comes from in the user's program, or nothing."""
+    def place(self, value: ir.Value) -> str:
+        """Where a value comes from in the user's program, or nothing."""
         found = _where(value)
         return ":".join(str(part) for part in (found.file, found.line, found.column) if part is not None)
 
-    def split(self, value: Any) -> Iterator[str]:
-        """Yield each dimension of a value that is split in several axes, with their sizes."""
+    def split(self, value: ir.Value) -> Iterator[str]:
+        """Each dimension of a value that is split in several axes, with their sizes."""
         for number, (size, parts) in enumerate(zip(tensor_type(value.type).shape, self.dims(value), strict=True)):
             if len(parts) > 1:
                 yield f"dimension {number} ({size}) is split in axes [{', '.join(map(str, parts))}]"
 
-    def node(self, value: Any) -> str | None:
-        """Return the id of the node that a value comes from in the user's program; None where that is its name."""
+    def node(self, value: ir.Value) -> str | None:
+        """The id of the node that a value comes from in the user's program; None where that is its name."""
         node = _where(value).node
         return None if node == self.names[value] else node
 
-    def summary(self, item: PolyBlock | NonScopTensor) -> str:
-        """Return what an item of the view is, on one line."""
+    def summary(self, item: PolyItem) -> str:
+        """What an item of the view is, on one line."""
         if isinstance(item, NonScopTensor):
             return f"Non-SCoP: {item.reason}"
-        reads = ", ".join(element(item.statement, access) for access in item.accesses)
-        return f"{kind_of(item)}  {bounds(item.statement)}" + (f"  reads {reads}" if reads else "")
+        reads = ", ".join(element_text(item.statement, access) for access in item.accesses)
+        return f"{kind_of(item)}  {axes_with_sizes(item.statement)}" + (f"  reads {reads}" if reads else "")
 
 
-def _where(value: Any) -> Where:
+def _where(value: ir.Value) -> Where:
     producer = producer_of(value)
     return where(value.location if producer is None else producer.location)
 
@@ -164,21 +165,21 @@ def _unknown(what: str, name: str, known: Iterable[str]) -> NoReturn:
     raise TinycError("UnknownName", f"there is no {what} {name!r}{suggest(name, known)}")
 
 
-def short(op: Any) -> str:
-    """Return an op with its arguments: `permute perm=[0, 2, 1]`, `reshape to [M, 1, K]`."""
+def short(op: ir.OpView) -> str:
+    """An op with its arguments: `permute perm=[0, 2, 1]`, `reshape to [M, 1, K]`."""
     found = arguments(op)
     shape = found.pop("shape", None)
     values = {name: value for name, value in found.items() if name not in ("element", "map")}
     shown = [f"{name}={_plain(value)}" for name, value in values.items()]
-    return " ".join((op.name.removeprefix("tiny."), *shown, *([f"to {_plain(shape)}"] if shape is not None else [])))
+    return " ".join((vocabulary_name(op), *shown, *([f"to {_plain(shape)}"] if shape is not None else [])))
 
 
-def _plain(value: Any) -> str:
-    return f"[{', '.join(map(str, value))}]" if isinstance(value, tuple) else str(value)
+def _plain(value: object) -> str:
+    return f"[{', '.join(map(str, cast(tuple[object, ...], value)))}]" if isinstance(value, tuple) else str(value)
 
 
 def kind_of(block: PolyBlock) -> str:
-    """Return what a block computes, in words."""
+    """What a block computes, in words."""
     facts = block.attributes
     if block.kind == "contraction_pattern":
         form = facts.get("form", "matrix")
@@ -190,19 +191,19 @@ def kind_of(block: PolyBlock) -> str:
     }.get(block.kind, str(facts.get("op")))
 
 
-def bounds(statement: Statement) -> str:
-    """Return the axes with their sizes: `m < M, n < N`."""
+def axes_with_sizes(statement: Statement) -> str:
+    """The axes with their sizes: `m < M, n < N`."""
     pairs = zip(statement.axes, statement.shape, strict=True)
     return ", ".join(f"{axis} < {size}" for axis, size in pairs) or "one element"
 
 
 def parameters(*statements: Statement) -> Iterator[str]:
-    """Yield what the parameters of statements stand for that have not the name of a symbol: `A_C is A*C`."""
+    """What the parameters of statements stand for that have not the name of a symbol: `A_C is A*C`."""
     pairs = dict.fromkeys(pair for statement in statements for pair in statement.parameters)
     return (f"{name} is {extent}" for extent, name in pairs if name != extent)
 
 
-def element(statement: Statement, access: PolyAccess) -> str:
-    """Return the element that an instance reads: `X[m, k]`, with a star where it has guards."""
+def element_text(statement: Statement, access: PolyAccess) -> str:
+    """The element that an instance reads: `X[m, k]`, with a star where it has guards."""
     rows = ", ".join(statement.affine(row) for row in access.index)
     return f"{access.tensor}[{rows}]" + ("*" if access.guards else "")

@@ -1,6 +1,6 @@
 """The `arg` of each uop: JSON values read into plain data.
 
-`read_arguments(node)` returns the arguments under the names that `tinyc.dialects.tiny.infer` gives them, as far as
+`read_arguments(node)` returns the arguments under the names that `tinyc.vocabulary.infer` gives them, as far as
 they can be known without the operands: extents and sizes are still written in the program's symbols, and what was left
 out and depends on the operand is absent.
 """
@@ -10,19 +10,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tinyc.analysis import extents
-from tinyc.analysis.extents import MAX_EXTENT, Dim, Extent, ExtentError
 from tinyc.diagnostics import TinycError
-from tinyc.dialects.tiny.infer import MAX_RANK
-from tinyc.dialects.tiny.types import DTYPES
-from tinyc.importers.json_text import shown
+from tinyc.expr import extents
+from tinyc.expr.extents import MAX_EXTENT, Dim, Extent, ExtentError
+from tinyc.importers.json_text import shown_json
 from tinyc.importers.spellings import Node
+from tinyc.vocabulary.element_type import BY_JSON_NAME, ElementType
+from tinyc.vocabulary.infer import MAX_RANK
+from tinyc.vocabulary.reductions import REDUCTIONS
 
 _REQUIRED = object()
 _LEFT_OUT = object()
 
 
-class Malformed(Exception):
+class WrongValue(Exception):
     """What a value should have been; `read_arguments` knows the key and the uop."""
 
 
@@ -68,8 +69,8 @@ def _read_field(arg: Mapping[str, Any], field: Field, what: str) -> Any:
         raise TinycError("InvalidAttribute", f"{what} has {' and '.join(map(repr, keys))}, which differ; give one")
     try:
         return field.read(raw)
-    except Malformed as error:
-        raise TinycError("InvalidAttribute", f"'{keys[0]}' of {what} must be {error}, not {shown(raw)}") from None
+    except WrongValue as error:
+        raise TinycError("InvalidAttribute", f"'{keys[0]}' of {what} must be {error}, not {shown_json(raw)}") from None
     except ExtentError as error:
         raise TinycError("InvalidExtent", f"'{keys[0]}' of {what}: {error}") from None
 
@@ -77,7 +78,7 @@ def _read_field(arg: Mapping[str, Any], field: Field, what: str) -> Any:
 # --- readers ----------------------------------------------------------------------------------------------------------
 
 
-_parse = functools.lru_cache(maxsize=4096)(extents.parse)
+_parse = functools.lru_cache(maxsize=4096)(extents.parse_extent)
 
 
 def dim(raw: Any) -> Dim:
@@ -85,7 +86,9 @@ def dim(raw: Any) -> Dim:
     if isinstance(raw, str):
         return _parse(raw)
     if isinstance(raw, bool) or not isinstance(raw, int):
-        raise ExtentError(f"{shown(raw)} is not an extent; write an integer, a symbol or a product such as 'G*Cin'")
+        raise ExtentError(
+            f"{shown_json(raw)} is not an extent; write an integer, a symbol or a product such as 'G*Cin'"
+        )
     return raw
 
 
@@ -93,11 +96,13 @@ def extent(raw: Any) -> Dim:
     """Read the extent of an axis."""
     value = dim(raw)
     if isinstance(value, int) and value < 0:
-        raise ExtentError(f"{shown(raw)} is negative, and extents are not; write the number of elements, or a symbol")
+        raise ExtentError(
+            f"{shown_json(raw)} is negative, and extents are not; write the number of elements, or a symbol"
+        )
     if isinstance(value, int) and value > MAX_EXTENT:
-        raise ExtentError(f"{shown(raw)} is outside 0 … 2^63 - 1; use a smaller extent")
+        raise ExtentError(f"{shown_json(raw)} is outside 0 … 2^63 - 1; use a smaller extent")
     if isinstance(value, Extent) and extents.is_nonnegative(-value):
-        raise ExtentError(f"{shown(raw)} is negative for all sizes")
+        raise ExtentError(f"{shown_json(raw)} is negative for all sizes")
     return value
 
 
@@ -119,13 +124,13 @@ def size(raw: Any) -> Dim:
 def _pairs(raw: Any) -> tuple[tuple[Dim, ...], ...]:
     pairs = tuple(sizes(pair) for pair in _list(raw, "a list of [lo, hi] pairs"))
     if any(len(pair) != 2 for pair in pairs):
-        raise Malformed("a list of [lo, hi] pairs")
+        raise WrongValue("a list of [lo, hi] pairs")
     return pairs
 
 
 def _list(raw: Any, what: str) -> list[Any]:
     if not isinstance(raw, list):
-        raise Malformed(what)
+        raise WrongValue(what)
     if len(raw) > MAX_RANK:
         raise ExtentError(f"{len(raw)} axes are too many; the limit is {MAX_RANK}")
     return raw
@@ -134,14 +139,14 @@ def _list(raw: Any, what: str) -> list[Any]:
 def integer(raw: Any) -> int:
     """Read an integer of 64 bits."""
     if isinstance(raw, bool) or not isinstance(raw, int) or not -MAX_EXTENT - 1 <= raw <= MAX_EXTENT:
-        raise Malformed("an integer of 64 bits")
+        raise WrongValue("an integer of 64 bits")
     return raw
 
 
 def _word(raw: Any) -> int:
     """Read an integer that counts modulo 2^64, as a signed one."""
     if isinstance(raw, bool) or not isinstance(raw, int) or not -MAX_EXTENT - 1 <= raw <= 2 * MAX_EXTENT + 1:
-        raise Malformed("an integer in -2^63 … 2^64 - 1")
+        raise WrongValue("an integer in -2^63 … 2^64 - 1")
     return raw if raw <= MAX_EXTENT else raw - 2**64
 
 
@@ -157,33 +162,33 @@ def _axes(raw: Any) -> tuple[int | str, ...]:
 def number(raw: Any) -> int | float | bool:
     """Read a number; the greatest ones that have no float are refused."""
     if not isinstance(raw, int | float) or (isinstance(raw, int) and raw.bit_length() > 1023):
-        raise Malformed("a number below 2^1023")
+        raise WrongValue("a number below 2^1023")
     return raw
 
 
-def element(raw: Any) -> str:
+def element(raw: Any) -> ElementType:
     """Read a dtype."""
-    if not isinstance(raw, str) or raw not in DTYPES:
-        raise Malformed(f"one of {', '.join(DTYPES)}")
-    return DTYPES[raw]
+    if not isinstance(raw, str) or raw not in BY_JSON_NAME:
+        raise WrongValue(f"one of {', '.join(BY_JSON_NAME)}")
+    return BY_JSON_NAME[raw]
 
 
 def _text(raw: Any) -> str:
     if not isinstance(raw, str) or not raw:
-        raise Malformed("a non-empty text")
+        raise WrongValue("a non-empty text")
     return raw
 
 
 def _bool(raw: Any) -> bool:
     if not isinstance(raw, bool):
-        raise Malformed("true or false")
+        raise WrongValue("true or false")
     return raw
 
 
 def _one_of(*choices: str) -> Callable[[Any], str]:
     def read(raw: Any) -> str:
         if raw not in choices:
-            raise Malformed(f"one of {', '.join(choices)}")
+            raise WrongValue(f"one of {', '.join(choices)}")
         return raw.lower()
 
     return read
@@ -193,7 +198,7 @@ def _index_map(raw: Any) -> tuple[int | str, ...]:
     """Read the expressions of an index map; what they may say depends on the result's rank."""
     expressions = raw.get("map") if isinstance(raw, dict) else None
     if not isinstance(expressions, list):
-        raise Malformed('{"map": [one expression for each operand axis]}')
+        raise WrongValue('{"map": [one expression for each operand axis]}')
     _list(expressions, "a list of expressions")
     return tuple(expression if isinstance(expression, str) else integer(expression) for expression in expressions)
 
@@ -232,7 +237,7 @@ FIELDS: dict[str, tuple[Field, ...]] = {
         Field("dilation", sizes, default=_LEFT_OUT),
     ),
     "REDUCE": (
-        Field("op", _one_of("SUM", "MAX", "MIN", "PROD")),
+        Field("op", _one_of(*map(str.upper, REDUCTIONS))),
         Field("axes", _axes),
         Field("dtype", element, name="element", aliases=("acc_dtype",), missing="AccDtypeMissing"),
         Field("init", number, default=_LEFT_OUT),

@@ -8,14 +8,14 @@ import math
 from collections.abc import Callable
 
 from tinyc.diagnostics import Where
-from tinyc.importers.repairs import Immediate, aligned
+from tinyc.importers.repairs import Immediate, align_operands
 from tinyc.importers.steps import Steps
 
 
-def compose(function: str, steps: Steps, operand: int, where: Where) -> int:
+def compose_function(function: str, steps: Steps, operand: int, where: Where) -> int:
     """Add the steps of one of `spellings.COMPOSITES` and return its result."""
     element = steps.types[operand].element
-    wide = steps.cast(operand, "f32", where) if element in ("f16", "bf16") else operand
+    wide = steps.cast(operand, element.accumulator, where)
     result = _FUNCTIONS[function](_Arithmetic(steps, where), wide)
     return steps.cast(result, element, where)
 
@@ -28,7 +28,7 @@ class _Arithmetic:
 
     def __call__(self, op: str, *operands: int | float) -> int:
         values = [Immediate(operand) if isinstance(operand, float) else operand for operand in operands]
-        return self.steps.add(op, aligned(self.steps, values, self.where), {}, self.where)
+        return self.steps.add(op, align_operands(self.steps, values, self.where), {}, self.where)
 
 
 def _exp(do: _Arithmetic, x: int) -> int:

@@ -4,16 +4,16 @@ Arguments and results carry their names as `tiny.name`; every op is located at i
 in the file where that is known); the assumptions stand first in the body.
 """
 
-from typing import Any
-
 from tinyc.diagnostics import Where
-from tinyc.dialects.tiny.attributes import encode, to_type
-from tinyc.dialects.tiny.types import TensorType
-from tinyc.importers.steps import Step, Steps
-from tinyc.mlir import context, func, ir
+from tinyc.dialects.registry import context
+from tinyc.dialects.tiny import ops as tiny
+from tinyc.importers.steps import Steps, TypedStep
+from tinyc.mlir import func, ir
+from tinyc.vocabulary.attributes import encode, to_type
+from tinyc.vocabulary.types import TensorType
 
 
-def emit(steps: Steps, where: Where) -> Any:
+def emit(steps: Steps, where: Where) -> ir.Module:
     """Return the module of a program; `where` is its file."""
     with context(), _location(where):
         module = ir.Module.create()
@@ -22,7 +22,7 @@ def emit(steps: Steps, where: Where) -> Any:
     return module
 
 
-def _location(where: Where) -> Any:
+def _location(where: Where) -> ir.Location:
     place = ir.Location.file(where.file, where.line or 0, where.column or 0) if where.file else None
     if where.node is not None:
         return ir.Location.name(where.node, childLoc=place)
@@ -34,8 +34,8 @@ class _Emitter:
 
     def __init__(self, steps: Steps) -> None:
         self.steps = steps
-        self.types: dict[TensorType, Any] = {}
-        self.values: dict[int, Any] = {}
+        self.types: dict[TensorType, ir.Type] = {}
+        self.values: dict[int, ir.Value] = {}
 
     def function(self) -> None:
         inputs = self.steps.inputs
@@ -51,28 +51,27 @@ class _Emitter:
                 self._step(step)
             func.ReturnOp([self.values[value] for _, value in self.steps.outputs])
 
-    def _type(self, tensor: TensorType) -> Any:
+    def _type(self, tensor: TensorType) -> ir.Type:
         if tensor not in self.types:
             self.types[tensor] = to_type(tensor)
         return self.types[tensor]
 
     def _assumptions(self) -> None:
         for assumption in self.steps.assumptions:
-            sides = {"lhs": str(assumption.lhs), "predicate": assumption.predicate, "rhs": str(assumption.rhs)}
-            attributes = {name: ir.StringAttr.get(text) for name, text in sides.items()}
-            ir.Operation.create("tiny.assume", attributes=attributes)
+            sides = (str(assumption.lhs), assumption.predicate, str(assumption.rhs))
+            tiny.AssumeOp(*map(ir.StringAttr.get, sides))
 
-    def _step(self, step: Step) -> None:
-        op = ir.Operation.create(
-            f"tiny.{step.op}",
-            results=[self._type(tensor) for tensor in step.types],
-            operands=[self.values[operand] for operand in step.operands],
-            attributes=encode(step.op, step.arguments, step.types[0].element, step.types[0].rank),
-            loc=_location(step.where),
+    def _step(self, step: TypedStep) -> None:
+        op = tiny.create(
+            step.op,
+            [self.values[operand] for operand in step.operands],
+            encode(step.op, step.arguments, step.types[0].element, step.types[0].rank),
+            [self._type(tensor) for tensor in step.types],
+            _location(step.where),
         )
         for value, result in enumerate(op.results, step.first):
             self.values[value] = result
 
 
-def _named(name: str) -> Any:
+def _named(name: str) -> ir.DictAttr:
     return ir.DictAttr.get({"tiny.name": ir.StringAttr.get(name)})

@@ -1,8 +1,8 @@
 """The graph of a Tiny JSON program: which source is which node's result, and an order that respects the sources.
 
-In: a `spellings.Program`. Out: a `Graph` with the nodes in an order in which sources come first (and otherwise in file
-order), and the names of the program's outputs. Duplicate ids, unknown sources and cycles are appended to `errors`; the
-nodes that have one are `broken`.
+In: a `spellings.TinyJsonProgram`. Out: a `Graph` with the nodes in an order in which sources come first (and otherwise
+in file order), and the names of the program's outputs. Duplicate ids, unknown sources and cycles are appended to
+`errors`; the nodes that have one are `broken`.
 """
 
 import heapq
@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from tinyc.diagnostics import TinycError, Where
-from tinyc.importers.spellings import Node, Program, result_names
+from tinyc.importers.spellings import Node, TinyJsonProgram, result_names
 
 
 @dataclass
@@ -23,7 +23,7 @@ class Graph:
     broken: set[str] = field(default_factory=set)
 
 
-def order(program: Program, where: Where, errors: list[TinycError]) -> Graph:
+def order(program: TinyJsonProgram, where: Where, errors: list[TinycError]) -> Graph:
     """Return the graph of a program; `where` is its file."""
     graph = Graph()
     nodes: dict[str, Node] = {}
@@ -108,7 +108,7 @@ def _report_cycles(source_of: dict[str, str], nodes: dict[str, Node], errors: li
 
 
 def _outputs(
-    program: Program, nodes: dict[str, Node], graph: Graph, where: Where, errors: list[TinycError]
+    program: TinyJsonProgram, nodes: dict[str, Node], graph: Graph, where: Where, errors: list[TinycError]
 ) -> list[str]:
     if program.outputs is None:
         read = {source for node in nodes.values() for source in _sources(node, graph)}

@@ -63,7 +63,7 @@ def read(source: Any, filename: str | None = None) -> Document:
     return Document(_normalised(source, filename), filename)
 
 
-def shown(value: Any) -> str:
+def shown_json(value: Any) -> str:
     """Return a JSON value for a message, shortened."""
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else text[:59] + "…"
@@ -168,7 +168,7 @@ class _Reader:
         try:
             value = json.loads(text, object_pairs_hook=self._object)
             if _SURROGATE.search(text) or not text.isascii():
-                json.dumps(value, ensure_ascii=False).encode()  # half of a surrogate pair is no text
+                json.dumps(value, ensure_ascii=False).encode()  # half of a surrogate pair is not text
         except json.JSONDecodeError as error:
             raise _invalid(error.msg, Where(None, self.filename, error.lineno, error.colno)) from None
         except UnicodeEncodeError:

@@ -8,12 +8,12 @@ repair emits a remark.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tinyc.analysis.extents import Dim
 from tinyc.diagnostics import TinycError, Where, remark
-from tinyc.dialects.tiny.types import BOOL, DTYPE_NAMES
+from tinyc.expr.extents import Dim
 from tinyc.importers.steps import Steps
+from tinyc.vocabulary.element_type import ElementType
 
-Shape = tuple[Dim, ...]
+_Shape = tuple[Dim, ...]
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Immediate:
     value: bool | int | float
 
 
-def aligned(steps: Steps, operands: Sequence[int | Immediate], where: Where) -> list[int]:
+def align_operands(steps: Steps, operands: Sequence[int | Immediate], where: Where) -> list[int]:
     """Return operands that a node computes with as values of one shape and element type.
 
     Raises:
@@ -49,12 +49,14 @@ def same_shape(steps: Steps, values: Sequence[int], where: Where) -> list[int]:
     return list(values) if shape is None else [_expanded(steps, value, shape, where) for value in values]
 
 
-def _common_element(elements: Sequence[str]) -> str | None:
+def _common_element(elements: Sequence[ElementType]) -> ElementType | None:
     """Return the type that fp16 or bf16 beside fp32 are widened to."""
-    return "f32" if set(elements) in ({"f16", "f32"}, {"bf16", "f32"}) else None
+    narrow = set(elements) - {ElementType.F32}
+    widens = len(narrow) == 1 and ElementType.F32 in elements and narrow.pop().is_small_float
+    return ElementType.F32 if widens else None
 
 
-def _common_shape(shapes: Sequence[Shape]) -> Shape | None:
+def _common_shape(shapes: Sequence[_Shape]) -> _Shape | None:
     """Return the shape that size-1 axes of equal rank expand to, or None where nothing has to be or can be expanded."""
     if all(shape == shapes[0] for shape in shapes) or len({len(shape) for shape in shapes}) > 1:
         return None
@@ -69,22 +71,22 @@ def _constant(steps: Steps, immediate: Immediate, beside: int, where: Where) -> 
     return steps.constant(immediate.value, tensor, where)
 
 
-def require_value_of(value: bool | int | float, element: str) -> None:
+def require_value_of(value: bool | int | float, element: ElementType) -> None:
     """Raise `DtypeMismatch` for true or false where a number belongs."""
-    if isinstance(value, bool) and element != BOOL:
-        raise TinycError("DtypeMismatch", f"{str(value).lower()} is no {DTYPE_NAMES[element]}; write a number")
+    if isinstance(value, bool) and not element.is_bool:
+        raise TinycError("DtypeMismatch", f"{str(value).lower()} is not a value of {element.json_name}; write a number")
 
 
-def _widened(steps: Steps, value: int, element: str, where: Where) -> int:
+def _widened(steps: Steps, value: int, element: ElementType, where: Where) -> int:
     tensor = steps.types[value]
     if tensor.element == element:
         return value
-    wide, narrow = DTYPE_NAMES[element], DTYPE_NAMES[tensor.element]
+    wide, narrow = element.json_name, tensor.element.json_name
     remark("operand-widened", where, f"an operand is widened from {narrow} to {wide}", source=narrow, target=wide)
     return steps.cast(value, element, where)
 
 
-def _expanded(steps: Steps, value: int, shape: Shape, where: Where) -> int:
+def _expanded(steps: Steps, value: int, shape: _Shape, where: Where) -> int:
     tensor = steps.types[value]
     if tensor.shape == shape:
         return value

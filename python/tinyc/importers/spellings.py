@@ -1,20 +1,24 @@
 """The three spellings of Tiny JSON, brought to one list of nodes.
 
 In: a `json_text.Document` in the spelling of 000 (`ops` + `values`), 001 (`uops` with `id`) or 002 (`uops` with
-`out`), which may be mixed. Out: a `Program` of `Node`s whose `uop` is one of 001's, or one of 000's functions that
-have no uop (`COMPOSITES`, in lower case); values without a producer have become `INPUT` nodes. `id` and `out` both name
-a node and its value; an entry that has both must have the same in both, since its readers know it by one name. What is
-wrong with an entry is appended to `errors`, and the entry is left out.
+`out`), which may be mixed. Out: a `TinyJsonProgram` of `Node`s whose `uop` is one of 001's, or one of 000's functions
+that have no uop (`COMPOSITES`, in lower case); values without a producer have become `INPUT` nodes. `id` and `out`
+both name a node and its value; an entry that has both must have the same in both, since its readers know it by one
+name. What is wrong with an entry is appended to `errors`, and the entry is left out.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from tinyc.diagnostics import TinycError, Where
-from tinyc.dialects.tiny import infer
-from tinyc.importers.json_text import EXAMPLE, Document, shown
+from tinyc.importers.json_text import EXAMPLE, Document, shown_json
+from tinyc.vocabulary import infer
+from tinyc.vocabulary.elementwise import ROWS
+from tinyc.vocabulary.reductions import REDUCTIONS
 
-UNARY, BINARY, MOVEMENT = (tuple(map(str.upper, names)) for names in (infer.UNARY, infer.BINARY, infer.MOVEMENT))
+UNARY, BINARY = (tuple(row.json_name for row in ROWS.values() if row.arity == arity) for arity in (1, 2))
+MOVEMENT = tuple(map(str.upper, infer.MOVEMENT))
 #: The operands of every uop.
 ARITY = {
     **dict.fromkeys(("INPUT", "CONST", "IOTA", "RAND"), 0),
@@ -29,7 +33,7 @@ _FUNCTIONS = {
     "Movement": {**{kind.lower(): kind for kind in MOVEMENT}, "slice": "SHRINK"},
     "Unary": {**{fn.lower(): fn for fn in (*UNARY, "CAST")}, **{fn: fn for fn in COMPOSITES}},
     "Binary": {**{fn.lower(): fn for fn in (*BINARY, "WHERE")}, "div": "FDIV"},
-    "Reduce": {fn: fn.upper() for fn in ("sum", "max", "min", "prod")},
+    "Reduce": {fn: fn.upper() for fn in REDUCTIONS},
 }
 
 
@@ -45,7 +49,7 @@ class Node:
 
 
 @dataclass(frozen=True)
-class Program:
+class TinyJsonProgram:
     """All nodes in file order, what `values` declares of their results, and `outputs` (None: the file has none).
 
     `faulty` are the ids of entries that were left out.
@@ -62,7 +66,7 @@ def result_names(node: Node) -> tuple[str, ...]:
     return (node.id, f"{node.id}#1") if node.uop == "TOPK" else (node.id,)
 
 
-def normalise(document: Document, errors: list[TinycError]) -> Program:
+def normalise(document: Document, errors: list[TinycError]) -> TinyJsonProgram:
     """Return the program of a document; raise where the document as a whole is not one."""
     top = document.value
     if not isinstance(top, dict) or not ("uops" in top or "ops" in top):
@@ -88,7 +92,7 @@ def normalise(document: Document, errors: list[TinycError]) -> Program:
     produced = {name for node in nodes for name in result_names(node)} | faulty
     inputs = [_input(name, values[name], document) for name in values if name not in produced]
     declared = {name: value for name, value in values.items() if name in produced}
-    return Program([*inputs, *nodes], declared, _outputs(top, document, errors), faulty)
+    return TinyJsonProgram([*inputs, *nodes], declared, _outputs(top, document, errors), faulty)
 
 
 def _wrong(message: str, where: Where | None = None) -> TinycError:
@@ -126,12 +130,12 @@ def _outputs(top: dict[str, Any], document: Document, errors: list[TinycError]) 
 
 def _node(entry: Any, values: dict[str, dict[str, Any]], where: Where) -> Node:
     if not isinstance(entry, dict):
-        raise _wrong(f"a node must be an object, not {shown(entry)}")
+        raise _wrong(f"a node must be an object, not {shown_json(entry)}")
     node = _uop_node(entry, where) if "uop" in entry or "op" not in entry else _op_node(entry, values, where)
     located = replace(where, node=node.id)
     for source in node.src:
         if not isinstance(source, str | int | float) or source == "":
-            raise _wrong(f"a source must be a node id or a number, not {shown(source)}", located)
+            raise _wrong(f"a source must be a node id or a number, not {shown_json(source)}", located)
     expected = 1 if node.uop in COMPOSITES else ARITY[node.uop]
     if len(node.src) != expected:
         raise TinycError(
@@ -147,7 +151,7 @@ def _uop_node(entry: dict[str, Any], where: Where) -> Node:
     name = _text(entry, "id" if "id" in entry else "out", "a node needs an 'id' (or 'out'), a non-empty text")
     where = replace(where, node=name)
     if "id" in entry and (out := entry.get("out", name)) != name:
-        raise _wrong(f"the node has the id {shown(name)} and the out {shown(out)}; give it one name", where)
+        raise _wrong(f"the node has the id {shown_json(name)} and the out {shown_json(out)}; give it one name", where)
     uop = _text(entry, "uop", "a node needs a 'uop'", where)
     if uop not in ARITY:
         raise _unknown("uop", uop, ARITY, where)
@@ -162,7 +166,7 @@ def _op_node(entry: dict[str, Any], values: dict[str, dict[str, Any]], where: Wh
     where = replace(where, node=entry["name"] if isinstance(entry.get("name"), str) else None)
     outputs = _list(entry, "outputs", where)
     if len(outputs) != 1 or not isinstance(outputs[0], str) or not outputs[0]:
-        raise _wrong(f"'outputs' must name the one value of the node, not {shown(outputs)}", where)
+        raise _wrong(f"'outputs' must name the one value of the node, not {shown_json(outputs)}", where)
     where = replace(where, node=outputs[0])
     kind = _text(entry, "op", "a node needs an 'op'", where)
     if kind not in _FUNCTIONS:
@@ -192,23 +196,23 @@ def _text(entry: dict[str, Any], key: str, need: str, where: Where | None = None
     if value is None:
         raise TinycError("MissingArgument", need, where)
     if not isinstance(value, str) or not value:
-        raise _wrong(f"'{key}' must be a non-empty text, not {shown(value)}", where)
+        raise _wrong(f"'{key}' must be a non-empty text, not {shown_json(value)}", where)
     return value
 
 
 def _list(entry: dict[str, Any], key: str, where: Where) -> list[Any]:
     value = entry.get(key, [])
     if not isinstance(value, list):
-        raise _wrong(f"'{key}' must be a list, not {shown(value)}", where)
+        raise _wrong(f"'{key}' must be a list, not {shown_json(value)}", where)
     return value
 
 
 def _object(entry: dict[str, Any], key: str, where: Where) -> dict[str, Any]:
     value = entry.get(key, {})
     if not isinstance(value, dict):
-        raise _wrong(f"'{key}' must be an object, not {shown(value)}", where)
+        raise _wrong(f"'{key}' must be an object, not {shown_json(value)}", where)
     return value
 
 
-def _unknown(what: str, name: str, known: Any, where: Where) -> TinycError:
-    return TinycError("UnknownUop", f"unknown {what} {shown(name)}; use one of {', '.join(known)}", where)
+def _unknown(what: str, name: str, known: Iterable[str], where: Where) -> TinycError:
+    return TinycError("UnknownUop", f"unknown {what} {shown_json(name)}; use one of {', '.join(known)}", where)

@@ -1,6 +1,6 @@
 """A Tiny program in the making, as plain data: typed steps that no MLIR context is needed for.
 
-Importers add inputs and steps; each step is typed by `tinyc.dialects.tiny.infer` as it is added. Values are numbered in
+Importers add inputs and steps; each step is typed by `tinyc.vocabulary.infer` as it is added. Values are numbered in
 the order in which they come. `emit` turns the finished program into IR.
 """
 
@@ -8,14 +8,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tinyc.analysis.extents import MAX_TEXT
 from tinyc.diagnostics import TinycError, Where
-from tinyc.dialects.tiny.infer import Assumption, check_extents, infer
-from tinyc.dialects.tiny.types import TensorType
+from tinyc.expr.extents import MAX_TEXT
+from tinyc.vocabulary.element_type import ElementType
+from tinyc.vocabulary.infer import Assumption, check_extents, infer
+from tinyc.vocabulary.types import TensorType
 
 
 @dataclass
-class Step:
+class TypedStep:
     """One Tiny op: operands and results are value numbers, `first` that of its first result; `where` names its node."""
 
     op: str
@@ -27,7 +28,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Input:
+class TypedInput:
     """One argument of the program: the value with its tensor id, type and node."""
 
     value: int
@@ -40,8 +41,8 @@ class Steps:
     """The program so far. `outputs` are (name, value) pairs; `assumptions` stand in the order in which they came up."""
 
     def __init__(self) -> None:
-        self.inputs: list[Input] = []
-        self.steps: list[Step] = []
+        self.inputs: list[TypedInput] = []
+        self.steps: list[TypedStep] = []
         self.types: list[TensorType] = []
         self.assumptions: dict[Assumption, None] = {}
         self.outputs: list[tuple[str, int]] = []
@@ -49,7 +50,7 @@ class Steps:
     def input(self, name: str, tensor: TensorType, where: Where) -> int:
         """Add an argument and return its value."""
         check_extents(tensor)
-        self.inputs.append(Input(len(self.types), name, tensor, where))
+        self.inputs.append(TypedInput(len(self.types), name, tensor, where))
         self.types.append(tensor)
         return self.inputs[-1].value
 
@@ -63,7 +64,7 @@ class Steps:
         for assumption in inferred.assumptions:
             self.assume(assumption)
         first = len(self.types)
-        self.steps.append(Step(op, first, tuple(operands), arguments, inferred.types, where))
+        self.steps.append(TypedStep(op, first, tuple(operands), arguments, inferred.types, where))
         self.types += inferred.types
         return first
 
@@ -84,7 +85,7 @@ class Steps:
         """Add a constant of a type, the same everywhere, and return it."""
         return self.add("const", (), {"value": value, "element": tensor.element, "shape": tensor.shape}, where)
 
-    def cast(self, operand: int, element: str, where: Where) -> int:
+    def cast(self, operand: int, element: ElementType, where: Where) -> int:
         """Add a conversion, unless the value has that element type, and return the result."""
         if self.types[operand].element == element:
             return operand

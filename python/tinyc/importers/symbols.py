@@ -8,14 +8,14 @@ import operator
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from tinyc.analysis import equations, extents
-from tinyc.analysis.extents import MAX_EXTENT, Dim, ExtentError
-from tinyc.analysis.shape_equation import Equation
 from tinyc.diagnostics import TinycError, Where, remark
+from tinyc.expr import equations, extents
+from tinyc.expr.extents import MAX_EXTENT, Dim, ExtentError
+from tinyc.expr.shape_equation import Equation
 
 #: Arguments that hold extents, and arguments that must be numbers once the symbols are known.
-EXTENTS = ("shape", "lo", "hi")
-NUMBERS = ("pad", "step", "kernel", "stride", "dilation", "k")
+EXTENT_KEYS = ("shape", "lo", "hi")
+NUMBER_KEYS = ("pad", "step", "kernel", "stride", "dilation", "k")
 
 
 class Sizes:
@@ -79,7 +79,7 @@ def dims_of(arguments: Mapping[str, Any], keys: Sequence[str]) -> tuple[Dim, ...
 def check_bind(
     bind: Mapping[str, int], symbols: Iterable[str], where: Where
 ) -> tuple[dict[str, int], list[TinycError]]:
-    """Return `bind` as plain ints, and what is wrong with it: unknown names, or values that are no extents."""
+    """Return `bind` as plain ints, and what is wrong with it: unknown names, or values that are not extents."""
     bound, errors = {}, []
     known = list(symbols)
     for name, value in bind.items():
@@ -98,7 +98,7 @@ def check_bind(
     return bound, errors
 
 
-def solve(
+def solve_sizes(
     symbols: Iterable[str],
     inputs: Sequence[Dim],
     written: Iterable[Equation],

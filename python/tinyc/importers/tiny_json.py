@@ -11,25 +11,26 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tinyc.analysis import extents
 from tinyc.diagnostics import TinycError, Where
+from tinyc.expr import extents
 from tinyc.importers import graph, json_text, spellings, symbols
 from tinyc.importers.arguments import DECLARED, read_arguments, read_fields
 from tinyc.importers.emit import emit
 from tinyc.importers.graph import Graph
-from tinyc.importers.spellings import Program
+from tinyc.importers.spellings import TinyJsonProgram
 from tinyc.importers.tiny_json_dump import dump
 from tinyc.importers.typed import Typing
 from tinyc.importers.written_shapes import WrittenShapes
+from tinyc.mlir import ir
 
 __all__ = ["dump", "load"]
 
-Arguments = dict[str, dict[str, Any]]
+_Arguments = dict[str, dict[str, Any]]
 
 
 def load(
     source: str | bytes | Path | Mapping[str, Any], bind: Mapping[str, int] | None = None, filename: str | None = None
-) -> Any:
+) -> ir.Module:
     """Return the Tiny module of a program, in tinyc's context.
 
     `source` is the text, a `Path` to it, or its Python form; `bind` gives symbols their values; `filename` is what
@@ -55,8 +56,8 @@ def load(
     return emit(steps, where)
 
 
-def _arguments(ordered: Graph, errors: list[TinycError]) -> Arguments:
-    arguments: Arguments = {}
+def _arguments(ordered: Graph, errors: list[TinycError]) -> _Arguments:
+    arguments: _Arguments = {}
     for node in ordered.nodes:
         try:
             arguments[node.id] = read_arguments(node)
@@ -66,8 +67,8 @@ def _arguments(ordered: Graph, errors: list[TinycError]) -> Arguments:
     return arguments
 
 
-def _declared(program: Program, where: Where, errors: list[TinycError]) -> Arguments:
-    declared: Arguments = {}
+def _declared(program: TinyJsonProgram, where: Where, errors: list[TinycError]) -> _Arguments:
+    declared: _Arguments = {}
     for name, entry in program.values.items():
         try:
             declared[name] = read_fields(entry, DECLARED, "values")
@@ -77,7 +78,7 @@ def _declared(program: Program, where: Where, errors: list[TinycError]) -> Argum
 
 
 def _written_shapes(
-    ordered: Graph, arguments: Arguments, declared: Arguments, errors: list[TinycError]
+    ordered: Graph, arguments: _Arguments, declared: _Arguments, errors: list[TinycError]
 ) -> WrittenShapes:
     written = WrittenShapes()
     shapes = {name: entry["shape"] for name, entry in declared.items() if "shape" in entry}
@@ -94,30 +95,32 @@ def _written_shapes(
 
 def _sizes(
     ordered: Graph,
-    arguments: Arguments,
-    declared: Arguments,
+    arguments: _Arguments,
+    declared: _Arguments,
     written: WrittenShapes,
     bind: Mapping[str, int],
     where: Where,
     errors: list[TinycError],
 ) -> symbols.Sizes:
-    """Return what the symbols stand for.
+    """Return the sizes that the symbols stand for.
 
     Raises:
         TinycError: everything found so far, where an input's extent has no value.
     """
-    keys = (*symbols.EXTENTS, *symbols.NUMBERS)
+    keys = (*symbols.EXTENT_KEYS, *symbols.NUMBER_KEYS)
     entries = [*arguments.values(), *declared.values()]
     names = dict.fromkeys(name for e in entries for dim in symbols.dims_of(e, keys) for name in extents.symbols(dim))
     inputs = [
         dim for node in ordered.nodes if node.uop == "INPUT" for dim in arguments.get(node.id, {}).get("shape", ())
     ]
-    numbers = {name for e in entries for dim in symbols.dims_of(e, symbols.NUMBERS) for name in extents.symbols(dim)}
+    numbers = {
+        name for e in entries for dim in symbols.dims_of(e, symbols.NUMBER_KEYS) for name in extents.symbols(dim)
+    }
     bound, wrong = symbols.check_bind(bind, names, where)
     # The symbols of a faulty node are not known: after an error a name may seem to be none.
     errors += [error for error in wrong if error.name != "UnboundSymbol" or not errors]
     try:
-        sizes, wrong = symbols.solve(names, inputs, written.equations, bound, numbers, where)
+        sizes, wrong = symbols.solve_sizes(names, inputs, written.equations, bound, numbers, where)
     except TinycError as error:
         raise TinycError.several([*errors, error.at(where)]) from None
     errors += wrong

@@ -9,24 +9,26 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tinyc.analysis import index_map
-from tinyc.analysis.extents import Dim
+from tinyc.analysis.graphs import functions_of
 from tinyc.diagnostics import TinycError
-from tinyc.dialects.tiny.attributes import arguments, tensor_type
-from tinyc.dialects.tiny.types import DTYPE_NAMES, TensorType
-from tinyc.dialects.tiny.verify import functions
-from tinyc.mlir import ir
+from tinyc.dialects.tiny import ops as tiny
+from tinyc.expr import axes
+from tinyc.expr.axes import Axis
+from tinyc.expr.extents import Dim
+from tinyc.mlir import func, ir
+from tinyc.vocabulary.attributes import arguments, tensor_type
+from tinyc.vocabulary.types import TensorType
 
 Arg = dict[str, Any]
 
 
-def dump(module: Any) -> str:
+def dump(module: ir.Module) -> str:
     """Return the Tiny JSON text of a module.
 
     Raises:
         TinycError: `InvalidIr` where the module is not one function of Tiny ops.
     """
-    found = functions(module)
+    found = functions_of(module)
     if len(found) != 1:
         raise TinycError("InvalidIr", f"Tiny JSON holds one function, and the module has {len(found)}; split it")
     with module.context:
@@ -36,13 +38,13 @@ def dump(module: Any) -> str:
 class _Names:
     """What each value is called in `src`: ids that are distinct, and those of the outputs where they must be."""
 
-    def __init__(self, outputs: Sequence[tuple[str, Any]]) -> None:
+    def __init__(self, outputs: Sequence[tuple[str, ir.Value]]) -> None:
         self.owners = {name: value for name, value in outputs if name}
         self.wanted = {value: name for name, value in reversed(outputs) if name}
-        self.of: dict[Any, str] = {}
+        self.of: dict[ir.Value, str] = {}
         self.taken: set[str] = set()
 
-    def choose(self, results: Sequence[Any], location: Any) -> str:
+    def choose(self, results: Sequence[ir.Value], location: ir.Location) -> str:
         """Choose the id of a node: an output's name, the location's, or a new one; return it."""
         located = location.name_str if isinstance(location, ir.NameLoc) else ""
         for name in (self.wanted.get(results[0], ""), located):
@@ -55,16 +57,16 @@ class _Names:
             self.taken.add(full)
         return name
 
-    def _results(self, name: str, results: Sequence[Any]) -> list[tuple[str, Any]]:
+    def _results(self, name: str, results: Sequence[ir.Value]) -> list[tuple[str, ir.Value]]:
         return [(f"{name}#{number}" if number else name, value) for number, value in enumerate(results)]
 
-    def _is_free(self, name: str, results: Sequence[Any]) -> bool:
+    def _is_free(self, name: str, results: Sequence[ir.Value]) -> bool:
         return all(
             full not in self.taken and self.owners.get(full, value) == value
             for full, value in self._results(name, results)
         )
 
-    def _fresh(self, results: Sequence[Any]) -> str:
+    def _fresh(self, results: Sequence[ir.Value]) -> str:
         number = len(self.of)
         while not self._is_free(f"n{number}", results):
             number += 1
@@ -74,7 +76,7 @@ class _Names:
 class _Writer:
     """One function on its way out."""
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function: func.FuncOp) -> None:
         self.function = function
         *self.ops, terminator = function.regions[0].blocks[0].operations
         self.arguments = list(function.regions[0].blocks[0].arguments)
@@ -97,25 +99,27 @@ class _Writer:
         return f'{{\n  "uops": [\n{lines}\n  ],\n  "outputs": {json.dumps(outputs, ensure_ascii=False)}\n}}\n'
 
     def _attribute_names(self, which: str, count: int) -> list[str]:
-        attributes = self.function.operation.attributes
-        entries = list(attributes[which]) if which in attributes else [{}] * count
-        return [entry["tiny.name"].value if "tiny.name" in entry else "" for entry in entries]
+        entries = self.function.attributes.get(which)
+        if not isinstance(entries, ir.ArrayAttr):
+            return [""] * count
+        named = [isinstance(entry, ir.DictAttr) and "tiny.name" in entry and entry["tiny.name"] for entry in entries]
+        return [name.value if isinstance(name, ir.StringAttr) else "" for name in named]
 
     def _node(self, name: str, uop: str, src: list[str], arg: Arg) -> None:
         self.nodes.append({"id": name, "uop": uop, "src": src, "arg": arg})
 
-    def _op(self, op: Any) -> None:
-        kind, operation = op.operation.name.removeprefix("tiny."), op.operation
-        if kind == "assume":
+    def _op(self, op: ir.OpView) -> None:
+        if isinstance(op, tiny.AssumeOp):
             return
-        if not operation.name.startswith("tiny."):
-            raise TinycError("InvalidIr", f"'{operation.name}' has no place in Tiny JSON, which holds Tiny ops only")
-        values, result = arguments(op), tensor_type(operation.results[0].type)
-        types = [tensor_type(operand.type) for operand in operation.operands]
-        src = [self.names.of[operand] for operand in operation.operands]
-        name = self.names.choose(list(operation.results), operation.location)
-        if kind == "expand" and types[0].rank == result.rank:
-            src, values = self._in_order(name, src, types[0], values)
+        if not isinstance(op, tiny.TinyOp):
+            raise TinycError("InvalidIr", f"'{op.name}' has no place in Tiny JSON, which holds Tiny ops only")
+        kind, values, result = op._op_name, arguments(op), tensor_type(op.results[0].type)
+        src = [self.names.of[operand] for operand in op.operands]
+        name = self.names.choose(op.results, op.location)
+        if isinstance(op, tiny.ExpandOp):
+            source = tensor_type(op.operand.type)
+            if source.rank == result.rank:
+                src, values = self._in_order(name, src, source, values)
         arg = _ARGS[kind](values, result) if kind in _ARGS else {}
         self._node(name, kind.upper(), src, arg)
 
@@ -133,21 +137,19 @@ class _Writer:
         kept = tuple(axis for axis, at in enumerate(perm) if source.shape[at] == values["shape"][axis])
         return src, {**values, "broadcast_dimensions": kept}
 
-    def _output(self, name: str, value: Any) -> str:
+    def _output(self, name: str, value: ir.Value) -> str:
         """Return the name of an output; a value that is already called otherwise gets a second name by an identity."""
         known = self.names.of[value]
         if not name or known == name:
             return known
-        self._node(name, "VIEW", [known], _view({"map": _identity(value)}, tensor_type(value.type)))
+        tensor = tensor_type(value.type)
+        identity = tuple(axes.term(Axis(axis)) for axis in range(tensor.rank))
+        self._node(name, "VIEW", [known], _view({"map": identity}, tensor))
         return name
 
 
-def _identity(value: Any) -> tuple[index_map.Index, ...]:
-    return tuple(index_map.Axis(axis) for axis in range(value.type.rank))
-
-
 def _dtype(tensor: TensorType) -> Arg:
-    return {"dtype": DTYPE_NAMES[tensor.element]}
+    return {"dtype": tensor.element.json_name}
 
 
 def _shape(shape: Sequence[Dim]) -> list[int | str]:
@@ -171,7 +173,7 @@ def _shrink(values: Arg, result: TensorType) -> Arg:
 
 
 def _view(values: Arg, result: TensorType) -> Arg:
-    expressions = [index if isinstance(index, int) else index_map.text(index) for index in values["map"]]
+    expressions = [str(row) if row.terms else row.constant for row in values["map"]]
     return {"result_shape": _shape(result.shape), "index_map": {"map": expressions}}
 
 
@@ -206,7 +208,7 @@ _ARGS: dict[str, Callable[[Arg, TensorType], Arg]] = {
     "view": _view,
     "pool": _lists("kernel", "stride", "dilation"),
     "reduce": _reduce,
-    "cast": lambda values, result: {"to": DTYPE_NAMES[result.element]},
+    "cast": lambda values, result: {"to": result.element.json_name},
     **dict.fromkeys(("const", "iota", "rand"), _leaf),
     "gather": _numbers("axis"),
     "scatter": _scatter,

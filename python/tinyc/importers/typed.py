@@ -8,19 +8,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from tinyc.analysis.assumption import Assumption
-from tinyc.analysis.extents import MAX_EXTENT, Dim
 from tinyc.diagnostics import TinycError
-from tinyc.dialects.tiny.types import TensorType
+from tinyc.expr.assumption import Assumption
+from tinyc.expr.extents import MAX_EXTENT, Dim
 from tinyc.importers.graph import Graph
 from tinyc.importers.repairs import Immediate
 from tinyc.importers.spellings import Node, result_names
-from tinyc.importers.steps import Input, Steps
-from tinyc.importers.symbols import EXTENTS, NUMBERS, Sizes, dims_of
+from tinyc.importers.steps import Steps, TypedInput
+from tinyc.importers.symbols import EXTENT_KEYS, NUMBER_KEYS, Sizes, dims_of
 from tinyc.importers.uops import Recovered, add_node, require_order
-from tinyc.importers.written_shapes import WrittenShapes, reduce_axes
+from tinyc.importers.written_shapes import WrittenShapes, resolved_axes
+from tinyc.vocabulary.types import TensorType
 
-Arguments = Mapping[str, Any]
+_Arguments = Mapping[str, Any]
 
 
 class Typing:
@@ -29,8 +29,8 @@ class Typing:
     def __init__(
         self,
         graph: Graph,
-        arguments: Mapping[str, Arguments],
-        declared: Mapping[str, Arguments],
+        arguments: Mapping[str, _Arguments],
+        declared: Mapping[str, _Arguments],
         written: WrittenShapes,
         sizes: Sizes,
     ) -> None:
@@ -39,7 +39,7 @@ class Typing:
         self.steps = Steps()
         self.values: dict[str, int] = {}
         self.names = set(graph.results)
-        self.inputs: dict[str, Input] = {}
+        self.inputs: dict[str, TypedInput] = {}
 
     def run(self, errors: list[TinycError]) -> Steps:
         """Return the steps of all nodes that can be typed; append what is wrong with the others to `errors`."""
@@ -66,7 +66,7 @@ class Typing:
         Sizes that must be numbers come first: the shape equations may hang on them.
         """
         nodes = [node for node in self.graph.nodes if node.id not in self.graph.broken]
-        numbers = {node.id: self.sizes.unbound(dims_of(self.arguments[node.id], NUMBERS)) for node in nodes}
+        numbers = {node.id: self.sizes.unbound(dims_of(self.arguments[node.id], NUMBER_KEYS)) for node in nodes}
         shapes = {node.id: self._shapes(node) for node in nodes}
         untold = {} if any(numbers.values()) else {name: self.sizes.untold(dims) for name, dims in shapes.items()}
         reported: set[str] = set()
@@ -85,8 +85,8 @@ class Typing:
 
     def _shapes(self, node: Node) -> tuple[Dim, ...]:
         """Return the extents that a node states, those under `values` included."""
-        declared = (dims_of(self.declared.get(name, {}), EXTENTS) for name in result_names(node))
-        return (*dims_of(self.arguments[node.id], EXTENTS), *(dim for dims in declared for dim in dims))
+        declared = (dims_of(self.declared.get(name, {}), EXTENT_KEYS) for name in result_names(node))
+        return (*dims_of(self.arguments[node.id], EXTENT_KEYS), *(dim for dims in declared for dim in dims))
 
     def _node(self, node: Node) -> None:
         arguments = self._resolved(self.arguments[node.id])
@@ -103,13 +103,13 @@ class Typing:
         self._define(node, result)
         self._name_steps(node, before)
 
-    def _resolved(self, arguments: Arguments) -> dict[str, Any]:
+    def _resolved(self, arguments: _Arguments) -> dict[str, Any]:
         """Return arguments with every symbol replaced."""
         resolved = dict(arguments)
-        for key in EXTENTS:
+        for key in EXTENT_KEYS:
             if key in resolved:
                 resolved[key] = self.sizes.shape(resolved[key])
-        for key in NUMBERS:
+        for key in NUMBER_KEYS:
             if key in resolved:
                 resolved[key] = self._numbers(key, resolved[key])
         return resolved
@@ -129,15 +129,15 @@ class Typing:
             return tuple(self._numbers(key, entry) for entry in value)
         (number,) = self.sizes.shape((value,))
         if not isinstance(number, int) or abs(number) > MAX_EXTENT:
-            raise TinycError("InvalidAttribute", f"'{key}' has the value {number}, which is no integer of 64 bits")
+            raise TinycError("InvalidAttribute", f"'{key}' has the value {number}, which is not an integer of 64 bits")
         return number
 
-    def _axes(self, node: Node, arguments: Arguments, operand: int | Immediate) -> tuple[int, ...]:
+    def _axes(self, node: Node, arguments: _Arguments, operand: int | Immediate) -> tuple[int, ...]:
         if node.id in self.written.axes or isinstance(operand, Immediate):
             return self.written.axes.get(node.id, ())
-        return reduce_axes(arguments["axes"], self.steps.types[operand].shape)
+        return resolved_axes(arguments["axes"], self.steps.types[operand].shape)
 
-    def _input(self, node: Node, arguments: Arguments) -> int:
+    def _input(self, node: Node, arguments: _Arguments) -> int:
         """Return the program's argument for a tensor id; the nodes that share one must agree on its type."""
         name, tensor = arguments["tensor_id"], TensorType(arguments["element"], arguments["shape"])
         if name not in self.inputs:

@@ -8,19 +8,20 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tinyc.analysis import index_map
-from tinyc.analysis.extents import MAX_EXTENT, Dim, Extent
-from tinyc.analysis.index_map import Index
-from tinyc.analysis.shape_equation import cancel_ends
 from tinyc.diagnostics import TinycError, Where
-from tinyc.dialects.tiny.types import TensorType
-from tinyc.importers.composites import compose
-from tinyc.importers.repairs import Immediate, aligned, require_value_of, same_shape
+from tinyc.expr import axes, index_map
+from tinyc.expr.axes import Axis, AxisExpr
+from tinyc.expr.extents import MAX_EXTENT, Dim, Extent
+from tinyc.expr.shape_equation import cancel_ends
+from tinyc.importers.composites import compose_function
+from tinyc.importers.repairs import Immediate, align_operands, require_value_of, same_shape
 from tinyc.importers.spellings import BINARY, COMPOSITES, Node
 from tinyc.importers.steps import Steps
 from tinyc.importers.written_shapes import expanded_axes, normal_axis
+from tinyc.vocabulary.reductions import REDUCTIONS
+from tinyc.vocabulary.types import TensorType
 
-Arguments = dict[str, Any]
+_Arguments = dict[str, Any]
 
 
 class Recovered(Exception):
@@ -31,8 +32,8 @@ class Recovered(Exception):
         self.error, self.type = error, tensor
 
 
-def add_node(steps: Steps, node: Node, operands: Sequence[int | Immediate], arguments: Arguments) -> int:
-    """Add the steps of a node that is no `INPUT` and return its first result.
+def add_node(steps: Steps, node: Node, operands: Sequence[int | Immediate], arguments: _Arguments) -> int:
+    """Add the steps of a node that is not an `INPUT` and return its first result.
 
     Raises:
         TinycError: the broken rule.
@@ -45,10 +46,10 @@ def add_node(steps: Steps, node: Node, operands: Sequence[int | Immediate], argu
     values = [operand for operand in operands if not isinstance(operand, Immediate)]
     if len(values) != len(operands):
         raise TinycError(
-            "InvalidAttribute", f"{node.uop.upper()} takes values, no immediate numbers; write a CONST node instead"
+            "InvalidAttribute", f"{node.uop.upper()} takes values, not immediate numbers; write a CONST node instead"
         )
     if node.uop in COMPOSITES:
-        return compose(node.uop, steps, values[0], node.where)
+        return compose_function(node.uop, steps, values[0], node.where)
     if node.uop == "REDUCE":
         return _reduce(steps, values[0], arguments, node.where)
     types = [steps.types[value] for value in values]
@@ -61,7 +62,7 @@ def add_node(steps: Steps, node: Node, operands: Sequence[int | Immediate], argu
 
 
 def _binary(steps: Steps, node: Node, operands: Sequence[int | Immediate]) -> int:
-    lhs, rhs = aligned(steps, operands, node.where)
+    lhs, rhs = align_operands(steps, operands, node.where)
     try:
         return steps.add(node.uop.lower(), (lhs, rhs), {}, node.where)
     except TinycError as error:
@@ -75,23 +76,23 @@ def _where(steps: Steps, operands: Sequence[int | Immediate], where: Where) -> i
     condition, *branches = operands
     if isinstance(condition, Immediate):
         raise TinycError("InvalidAttribute", "the condition of WHERE must be a value, not an immediate number")
-    values = aligned(steps, branches, where)
+    values = align_operands(steps, branches, where)
     return steps.add("where", same_shape(steps, (condition, *values), where), {}, where)
 
 
 # --- reduce -----------------------------------------------------------------------------------------------------------
 
-_COMBINE = {"sum": "add", "max": "max", "min": "min", "prod": "mul"}
 
-
-def _reduce(steps: Steps, operand: int, arguments: Arguments, where: Where) -> int:
+def _reduce(steps: Steps, operand: int, arguments: _Arguments, where: Where) -> int:
     """Add a reduce; `init` is one more term."""
     arguments = dict(arguments)
     init = arguments.pop("init", None)
     result = steps.add("reduce", (operand,), arguments, where)
     if init is None:
         return result
-    return steps.add(_COMBINE[arguments["op"]], aligned(steps, (result, Immediate(init)), where), {}, where)
+    return steps.add(
+        REDUCTIONS[arguments["op"]].combine, align_operands(steps, (result, Immediate(init)), where), {}, where
+    )
 
 
 # --- movements --------------------------------------------------------------------------------------------------------
@@ -109,12 +110,12 @@ def require_order(source: Sequence[Dim], result: Sequence[Dim]) -> None:
     raise TinycError(
         "NonScop",
         f"RESHAPE from {_listed(source)} to {_listed(result)} keeps the row-major order of the elements and moves no "
-        f"axis: reading {_listed(before)} as {_listed(after)} would scramble the data, and is no affine access. Use a "
-        "PERMUTE to exchange axes, or drop the PERMUTE before it if the axes are in this order without",
+        f"axis: reading {_listed(before)} as {_listed(after)} would scramble the data, and is not an affine access. "
+        "Use a PERMUTE to exchange axes, or drop the PERMUTE before it if the axes are in this order without",
     )
 
 
-def _expand(arguments: Arguments, operand: TensorType) -> Arguments:
+def _expand(arguments: _Arguments, operand: TensorType) -> _Arguments:
     """Write `broadcast_dimensions` out: with equal ranks it lists the axes that keep their extent."""
     shape, kept = arguments["shape"], arguments.get("broadcast_dimensions")
     if operand.rank > len(shape):
@@ -150,65 +151,66 @@ def _listed(shape: Sequence[Dim]) -> str:
     return f"[{', '.join(map(str, shape))}]"
 
 
-def _pad(arguments: Arguments, operand: TensorType) -> Arguments:
+def _pad(arguments: _Arguments, operand: TensorType) -> _Arguments:
     require_value_of(arguments["value"], operand.element)
     lo, hi = tuple(lo for lo, _ in arguments["pad"]), tuple(hi for _, hi in arguments["pad"])
     return {"lo": lo, "hi": hi, "value": arguments["value"]}
 
 
-def _shrink(arguments: Arguments, operand: TensorType) -> Arguments:
+def _shrink(arguments: _Arguments, operand: TensorType) -> _Arguments:
     return {"step": (1,) * len(arguments["lo"]), **arguments}
 
 
-def _pool(arguments: Arguments, operand: TensorType) -> Arguments:
+def _pool(arguments: _Arguments, operand: TensorType) -> _Arguments:
     ones = (1,) * len(arguments["kernel"])
     return {"stride": ones, "dilation": ones, **arguments}
 
 
-def _flip(arguments: Arguments, operand: TensorType) -> Arguments:
+def _flip(arguments: _Arguments, operand: TensorType) -> _Arguments:
     return {"axes": tuple(normal_axis(axis, operand.rank) for axis in arguments["axes"])}
 
 
-def _view(arguments: Arguments, operand: TensorType) -> Arguments:
+def _view(arguments: _Arguments, operand: TensorType) -> _Arguments:
     """Read the index expressions; without any the view is the identity."""
     if not arguments:
-        return {"shape": operand.shape, "map": tuple(index_map.Axis(axis) for axis in range(operand.rank))}
+        return {"shape": operand.shape, "map": tuple(axes.term(Axis(axis)) for axis in range(operand.rank))}
     for key, name in (("shape", "result_shape"), ("map", "index_map")):
         if key not in arguments:
             raise TinycError("MissingArgument", f"VIEW needs '{name}' in its arg (or no arg: the identity)")
     rank = len(arguments["shape"])
-    indices = [index_map.parse(e, rank) if isinstance(e, str) else e for e in arguments["map"]]
+    indices = [index_map.parse_row(e, rank) if isinstance(e, str) else axes.constant(e) for e in arguments["map"]]
     for index in indices:
         _require_small(index)
     return {"shape": arguments["shape"], "map": tuple(indices)}
 
 
-def _require_small(index: Index) -> None:
+def _require_small(index: AxisExpr) -> None:
     """Check that every number in an index expression is one of 64 bits."""
-    numbers = [index] if isinstance(index, int) else [getattr(index, name, 0) for name in ("factor", "divisor")]
-    if any(abs(number) > MAX_EXTENT for number in numbers):
+    numbers = [index.constant, *(coefficient for _, coefficient in index.terms)]
+    divided = [atom for atom, _ in index.terms if not isinstance(atom, Axis)]
+    if any(abs(number) > MAX_EXTENT for number in (*numbers, *(atom.divisor for atom in divided))):
         raise TinycError("InvalidAttribute", "an index_map expression has a number beyond 64 bits; use smaller ones")
-    for child in index_map.children(index):
-        _require_small(child)
+    for atom in divided:
+        _require_small(atom.numerator)
 
 
 # --- leaves and data-dependent ops ------------------------------------------------------------------------------------
 
 
-def _const(arguments: Arguments) -> Arguments:
+def _const(arguments: _Arguments) -> _Arguments:
     require_value_of(arguments["value"], arguments["element"])
     return arguments
 
 
-def _iota(arguments: Arguments) -> Arguments:
+def _iota(arguments: _Arguments) -> _Arguments:
     return {**arguments, "axis": normal_axis(arguments["axis"], len(arguments["shape"]))}
 
 
-def _along_axis(arguments: Arguments, data: TensorType, *others: TensorType) -> Arguments:
+def _along_axis(arguments: _Arguments, data: TensorType, *others: TensorType) -> _Arguments:
     return {**arguments, "axis": normal_axis(arguments["axis"], data.rank)}
 
 
-_COMPLETE: Mapping[str, Callable[..., Arguments]] = {
+_COMPLETE: Mapping[str, Callable[..., _Arguments]] = {
     "CONST": _const,
     "IOTA": _iota,
     "EXPAND": _expand,

@@ -9,25 +9,25 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tinyc.analysis import extents
-from tinyc.analysis.extents import Dim, Extent, ExtentError
-from tinyc.analysis.shape_equation import Equation
 from tinyc.diagnostics import TinycError
+from tinyc.expr import extents
+from tinyc.expr.extents import Dim, Extent, ExtentError
+from tinyc.expr.shape_equation import Equation
 from tinyc.importers.spellings import Node, result_names
 
-Shape = tuple[Dim, ...]
-Arguments = Mapping[str, Any]
+_Shape = tuple[Dim, ...]
+_Arguments = Mapping[str, Any]
 
 
 @dataclass
 class WrittenShapes:
     """`shapes` by result name; `axes` by the id of a `REDUCE` whose operand's shape is known."""
 
-    shapes: dict[str, Shape | None] = field(default_factory=dict)
+    shapes: dict[str, _Shape | None] = field(default_factory=dict)
     axes: dict[str, tuple[int, ...]] = field(default_factory=dict)
     equations: list[Equation] = field(default_factory=list)
 
-    def add(self, node: Node, arguments: Arguments, declared: Mapping[str, Shape]) -> None:
+    def add(self, node: Node, arguments: _Arguments, declared: Mapping[str, _Shape]) -> None:
         """Enter a node whose sources have been entered.
 
         Raises:
@@ -35,7 +35,7 @@ class WrittenShapes:
         """
         operands = [self.shapes.get(source) for source in node.src if isinstance(source, str)]
         if node.uop == "REDUCE" and operands and operands[0] is not None:
-            self.axes[node.id] = reduce_axes(arguments["axes"], operands[0])
+            self.axes[node.id] = resolved_axes(arguments["axes"], operands[0])
             arguments = {**arguments, "axes": self.axes[node.id]}
         if len(operands) < len(node.src) and node.uop in _RULES:  # an immediate where typing will not have one
             operands = [None]
@@ -44,7 +44,7 @@ class WrittenShapes:
         for name in result_names(node):
             self.shapes[name] = self._declared(shape, declared.get(name))
 
-    def _require_equal(self, uop: str, operands: Sequence[Shape | None], arguments: Arguments) -> None:
+    def _require_equal(self, uop: str, operands: Sequence[_Shape | None], arguments: _Arguments) -> None:
         """Note what the node demands of the extents."""
         if uop == "RESHAPE" and operands[0] is not None:
             self.equations.append(Equation.between(operands[0], arguments["shape"]))
@@ -65,7 +65,7 @@ class WrittenShapes:
             if left != right and left != 1 and right != 1:
                 self.equations.append(Equation((left,), (right,)))
 
-    def _declared(self, shape: Shape | None, declared: Shape | None) -> Shape | None:
+    def _declared(self, shape: _Shape | None, declared: _Shape | None) -> _Shape | None:
         """Return a result's shape with the names that `values` gives to its axes, which count as written too."""
         if declared is None or shape is None or len(declared) != len(shape):
             return shape
@@ -73,7 +73,7 @@ class WrittenShapes:
         return tuple(a if isinstance(b, int) else b for a, b in zip(shape, declared, strict=True))
 
 
-def reduce_axes(axes: Sequence[int | str], operand: Shape) -> tuple[int, ...]:
+def resolved_axes(axes: Sequence[int | str], operand: _Shape) -> tuple[int, ...]:
     """Return the axes as integers; a name stands for the one axis that is written with it.
 
     Raises:
@@ -84,7 +84,7 @@ def reduce_axes(axes: Sequence[int | str], operand: Shape) -> tuple[int, ...]:
     )
 
 
-def _named_axis(name: str, operand: Shape) -> int:
+def _named_axis(name: str, operand: _Shape) -> int:
     found = [axis for axis, extent in enumerate(operand) if isinstance(extent, Extent) and str(extent) == name]
     if len(found) == 1:
         return found[0]
@@ -100,7 +100,7 @@ def normal_axis(axis: int, rank: int) -> int:
     return axis + rank if -rank <= axis < 0 else axis
 
 
-def expanded_axes(rank: int, arguments: Arguments) -> tuple[int, ...]:
+def expanded_axes(rank: int, arguments: _Arguments) -> tuple[int, ...]:
     """Return the result axis of each operand axis of an `EXPAND`; by default the last axes correspond."""
     result_rank = len(arguments["shape"])
     listed = arguments.get("broadcast_dimensions")
@@ -112,7 +112,7 @@ def expanded_axes(rank: int, arguments: Arguments) -> tuple[int, ...]:
 # --- the shape of each uop's result -----------------------------------------------------------------------------------
 
 
-def _shape(uop: str, arguments: Arguments, operands: Sequence[Shape | None]) -> Shape | None:
+def _shape(uop: str, arguments: _Arguments, operands: Sequence[_Shape | None]) -> _Shape | None:
     known = [operand for operand in operands if operand is not None]
     if len(known) != len(operands) or (uop not in _RULES and not known):
         return arguments.get("shape")
@@ -122,11 +122,11 @@ def _shape(uop: str, arguments: Arguments, operands: Sequence[Shape | None]) -> 
         return None
 
 
-def _stated(arguments: Arguments, *operands: Shape) -> Shape | None:
+def _stated(arguments: _Arguments, *operands: _Shape) -> _Shape | None:
     return arguments.get("shape", *operands[:1])
 
 
-def _merged(arguments: Arguments, *operands: Shape) -> Shape | None:
+def _merged(arguments: _Arguments, *operands: _Shape) -> _Shape | None:
     """Element-wise: for each axis the extent that is not 1, and of two others the one that has a name."""
     shape = operands[0]
     for other in operands[1:]:
@@ -137,17 +137,17 @@ def _merged(arguments: Arguments, *operands: Shape) -> Shape | None:
     return max(shape, *operands, key=len)
 
 
-def _permute(arguments: Arguments, operand: Shape) -> Shape | None:
+def _permute(arguments: _Arguments, operand: _Shape) -> _Shape | None:
     perm = arguments["perm"]
     return tuple(operand[axis] for axis in perm) if sorted(perm) == [*range(len(operand))] else None
 
 
-def _pad(arguments: Arguments, operand: Shape) -> Shape | None:
+def _pad(arguments: _Arguments, operand: _Shape) -> _Shape | None:
     pad = arguments["pad"]
     return tuple(n + lo + hi for n, (lo, hi) in zip(operand, pad, strict=True)) if len(pad) == len(operand) else None
 
 
-def _shrink(arguments: Arguments, operand: Shape) -> Shape | None:
+def _shrink(arguments: _Arguments, operand: _Shape) -> _Shape | None:
     lo, hi = arguments["lo"], arguments["hi"]
     step = arguments.get("step", (1,) * len(operand))
     if not len(lo) == len(hi) == len(step) == len(operand):
@@ -155,7 +155,7 @@ def _shrink(arguments: Arguments, operand: Shape) -> Shape | None:
     return tuple(extents.ceildiv(high - low, by) for low, high, by in zip(lo, hi, step, strict=True))
 
 
-def _pool(arguments: Arguments, operand: Shape) -> Shape | None:
+def _pool(arguments: _Arguments, operand: _Shape) -> _Shape | None:
     kernel = arguments["kernel"]
     ones = (1,) * len(kernel)
     stride, dilation = arguments.get("stride", ones), arguments.get("dilation", ones)
@@ -169,25 +169,25 @@ def _pool(arguments: Arguments, operand: Shape) -> Shape | None:
     return (*operand[:lead], *out, *kernel)
 
 
-def _reduce(arguments: Arguments, operand: Shape) -> Shape | None:
+def _reduce(arguments: _Arguments, operand: _Shape) -> _Shape | None:
     return tuple(extent for axis, extent in enumerate(operand) if axis not in arguments["axes"])
 
 
-def _gather(arguments: Arguments, data: Shape, index: Shape) -> Shape | None:
+def _gather(arguments: _Arguments, data: _Shape, index: _Shape) -> _Shape | None:
     axis = normal_axis(arguments["axis"], len(data))
     return (*data[:axis], *index, *data[axis + 1 :])
 
 
-def _topk(arguments: Arguments, operand: Shape) -> Shape | None:
+def _topk(arguments: _Arguments, operand: _Shape) -> _Shape | None:
     axis = normal_axis(arguments["axis"], len(operand))
     return (*operand[:axis], arguments["k"], *operand[axis + 1 :])
 
 
-def _first(arguments: Arguments, *operands: Shape) -> Shape | None:
+def _first(arguments: _Arguments, *operands: _Shape) -> _Shape | None:
     return operands[0]
 
 
-_RULES: dict[str, Callable[..., Shape | None]] = {
+_RULES: dict[str, Callable[..., _Shape | None]] = {
     **dict.fromkeys(("INPUT", "CONST", "IOTA", "RAND", "RESHAPE", "EXPAND", "VIEW"), _stated),
     **dict.fromkeys(("FLIP", "CAST", "SCATTER"), _first),
     "PERMUTE": _permute,

@@ -1,27 +1,26 @@
 """The plan as an attribute: `plan = {stages = 2 : i64, tile = array<i64: 64, 64, 32>}` on a `region.kernel`.
 
-In: a `Plan`. Out: an `ir.DictAttr` in tinyc's context, or in that of an open `with`; and back. A list of integers is an
+In: a `Plan`. Out: an `ir.DictAttr` in the current context; and back. A list of integers is an
 `array<i64>`, any other list an array of attributes. What is wrong with an attribute is an error at the place of its op.
 """
 
-from typing import Any
+from typing import Any, TypeGuard
 
 from tinyc.diagnostics import TinycError, Where
-from tinyc.mlir import context, ir
-from tinyc.plan.fields import Plan, plan_of
-from tinyc.plan.kinds import Path, spelt
+from tinyc.mlir import ir
+from tinyc.plan.fields import Plan, plan_of_values
+from tinyc.plan.kinds import Path, is_list, is_object, spelt
 
 _WIDEST = 64
 
 
-def to_attribute(plan: Plan) -> Any:
-    """Return the dictionary attribute of a plan."""
-    with context():
-        return _encoded(plan.values())
+def plan_attribute(plan: Plan) -> ir.DictAttr:
+    """The dictionary attribute of a plan."""
+    return ir.DictAttr.get({key: _encoded(each) for key, each in plan.values().items()})
 
 
-def parse(attribute: Any, where: Where | None = None) -> Plan:
-    """Return the plan that an attribute means; `where` is the place of the op that has it.
+def plan_of_attribute(attribute: ir.Attribute, where: Where | None = None) -> Plan:
+    """The plan that an attribute means; `where` is the place of the op that has it.
 
     Raises:
         TinycError: `InvalidPlan`, one for each problem.
@@ -31,15 +30,15 @@ def parse(attribute: Any, where: Where | None = None) -> Plan:
         values = _decoded(attribute, (), where)
     except RuntimeError:  # of the bindings: a text attribute may have any bytes
         raise TinycError("InvalidPlan", f"a text in {attribute} is not UTF-8", where) from None
-    return plan_of(values, where=where)
+    return plan_of_values(values, where=where)
 
 
-def _encoded(value: Any) -> Any:
-    if isinstance(value, dict):
+def _encoded(value: Any) -> ir.Attribute:
+    if is_object(value):
         return ir.DictAttr.get({key: _encoded(each) for key, each in value.items()})
-    if isinstance(value, list):
+    if is_list(value):
         if value and all(type(each) is int for each in value):
-            return ir.DenseI64ArrayAttr.get(value)
+            return ir.DenseI64ArrayAttr.get(list(value))
         return ir.ArrayAttr.get([_encoded(each) for each in value])
     if isinstance(value, bool):
         return ir.BoolAttr.get(value)
@@ -48,8 +47,8 @@ def _encoded(value: Any) -> Any:
     return ir.StringAttr.get(value)
 
 
-def _decoded(attribute: Any, path: Path, where: Where) -> Any:
-    """Return an attribute as the JSON value that it means; `path` is the way to it."""
+def _decoded(attribute: ir.Attribute, path: Path, where: Where) -> Any:
+    """An attribute as the JSON value that it means; `path` is the way to it."""
     if isinstance(attribute, ir.DictAttr):
         return {each.name: _decoded(each.attr, (*path, each.name), where) for each in attribute}
     if isinstance(attribute, ir.ArrayAttr):
@@ -63,8 +62,8 @@ def _decoded(attribute: Any, path: Path, where: Where) -> Any:
     raise TinycError("InvalidPlan", message, where)
 
 
-def _is_integer(attribute: Any) -> bool:
-    """Return whether the bindings can read the integer: a wider one ends the process."""
+def _is_integer(attribute: ir.Attribute) -> TypeGuard[ir.IntegerAttr]:
+    """Whether the bindings can read the integer: a wider one ends the process."""
     if not isinstance(attribute, ir.IntegerAttr):
         return False
     return not isinstance(attribute.type, ir.IntegerType) or attribute.type.width <= _WIDEST

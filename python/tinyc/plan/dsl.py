@@ -19,33 +19,31 @@ from typing import Any
 
 from tinyc.diagnostics import TinycError, Where, suggest
 from tinyc.plan import json_text
-from tinyc.plan.dsl_tokens import Statement, Token, Wrong, statements, without_comments
-from tinyc.plan.dsl_writer import to_text
-from tinyc.plan.fields import MOST_ERRORS, Plan, plan_of
-from tinyc.plan.kinds import shown
+from tinyc.plan.dsl_tokens import StatementReader, Token, Wrong, statements, without_comments
+from tinyc.plan.fields import MOST_ERRORS, Plan, plan_of_values
+from tinyc.plan.kinds import shown_value
 from tinyc.plan.places import Lines, Places
 
-__all__ = ["EXAMPLE", "parse", "to_text"]
-
-EXAMPLE = "a program looks like: split m 128; bind m.o block.y; pipeline k.i stages=2;"
+DSL_PLAN_EXAMPLE = "a program looks like: split m 128; bind m.o block.y; pipeline k.i stages=2;"
 
 
-def parse(text: str, filename: str | None = None) -> Plan:
-    """Return the plan that a program of the DSL makes.
+def parse_plan_dsl(text: str, filename: str | None = None) -> Plan:
+    """The plan that a program of the DSL makes.
 
     Raises:
         TinycError: `InvalidPlan`, one for each problem.
     """
     where = Where(file=filename)
     if not text.strip():
-        raise TinycError("InvalidPlan", f"the text is empty; {EXAMPLE}", where)
+        raise TinycError("InvalidPlan", f"the text is empty; {DSL_PLAN_EXAMPLE}", where)
     program = _Program(text, where)
     for statement in statements(text):
         program.read(statement)
         if len(program.errors) >= MOST_ERRORS:
             break
+    plan = Plan()
     try:
-        plan = plan_of(program.values, program.places, where)
+        plan = plan_of_values(program.values, program.places, where)
     except TinycError as error:
         program.errors += error.errors
     if program.errors:
@@ -66,11 +64,11 @@ class _Program:
 
     def read(self, tokens: list[Token]) -> None:
         """Read one statement."""
-        statement = Statement(tokens)
+        statement = StatementReader(tokens)
         try:
             first = statement.word("a statement", reserved=True)
             if first.text not in _READERS:
-                raise Wrong(first, f"there is no statement {shown(first.text)}{suggest(first.text, _READERS)}")
+                raise Wrong(first, f"there is no statement {shown_value(first.text)}{suggest(first.text, _READERS)}")
             _READERS[first.text](self, statement)
             statement.end()
         except Wrong as wrong:
@@ -82,7 +80,7 @@ class _Program:
     def give(self, field: str, at: Token, value: Any, parts: list[Token] | None = None) -> None:
         """Give a field its value; `parts` are the tokens of its entries."""
         if field in self.values:
-            raise Wrong(at, f"{shown(field)} is given twice; remove one")
+            raise Wrong(at, f"{shown_value(field)} is given twice; remove one")
         self.whole.add(field)
         self.values[field] = value
         self.places[field,] = self.lines.place(at.start)
@@ -93,7 +91,7 @@ class _Program:
         """Give a field one more entry by name."""
         entries = self.values.setdefault(field, {})
         if field in self.whole or key.text in entries:
-            raise Wrong(key, f"{shown(field)} of {shown(key.text)} is given twice; remove one")
+            raise Wrong(key, f"{shown_value(field)} of {shown_value(key.text)} is given twice; remove one")
         entries[key.text] = value
         self.places[field, key.text] = self.lines.place(key.start)
 
@@ -101,7 +99,7 @@ class _Program:
         """Give a field one more entry at its end; `parts` are the tokens of the parts of the entry."""
         entries = self.values.setdefault(field, [])
         if field in self.whole:
-            raise Wrong(at, f"{shown(field)} is given twice; remove one")
+            raise Wrong(at, f"{shown_value(field)} is given twice; remove one")
         path = (field, len(entries))
         entries.append(value)
         self.places[path] = self.lines.place(at.start)
@@ -109,7 +107,7 @@ class _Program:
             self.places[*path, key] = self.lines.place(part.start)
 
     def json(self, field: Token, tokens: list[Token]) -> Any:
-        """Return the value of the JSON text that `tokens` cover, and keep the places of its parts."""
+        """The value of the JSON text that `tokens` cover, and keep the places of its parts."""
         start, stop = tokens[0].start, tokens[-1].start + len(tokens[-1].text)
         text = without_comments(self.text[start:stop])
         above, left = self.lines.place(start)
@@ -118,7 +116,7 @@ class _Program:
             return line + above - 1, column + (left - 1 if line == 1 else 0)
 
         try:
-            value, places = json_text.value(text, self.where)
+            value, places = json_text.json_value(text, self.where)
         except TinycError as error:
             place = moved(error.where.line or 1, error.where.column or 1)
             raise TinycError("InvalidPlan", error.message, Where(None, self.where.file, *place)) from None
@@ -126,34 +124,36 @@ class _Program:
         return value
 
 
-def _read_entry(field: str, value: Callable[[Statement], Any], key: str) -> Callable[[_Program, Statement], None]:
-    """Return the reader of a statement that gives a field an entry by name."""
+def _read_entry(
+    field: str, value: Callable[[StatementReader], Any], key: str
+) -> Callable[[_Program, StatementReader], None]:
+    """The reader of a statement that gives a field an entry by name."""
 
-    def read(program: _Program, statement: Statement) -> None:
+    def read(program: _Program, statement: StatementReader) -> None:
         name = statement.word(key)
         program.enter(field, name, value(statement))
 
     return read
 
 
-def _read_list(field: str, what: str) -> Callable[[_Program, Statement], None]:
-    """Return the reader of a statement that gives a field its list of words."""
+def _read_list(field: str, what: str) -> Callable[[_Program, StatementReader], None]:
+    """The reader of a statement that gives a field its list of words."""
 
-    def read(program: _Program, statement: Statement) -> None:
+    def read(program: _Program, statement: StatementReader) -> None:
         words = statement.words(what)
         program.give(field, words[0], [word.text for word in words], words)
 
     return read
 
 
-def _read_fuse(program: _Program, statement: Statement) -> None:
+def _read_fuse(program: _Program, statement: StatementReader) -> None:
     outer, inner = statement.word("an axis"), statement.word("an axis")
     statement.mark("->")
     axes = [outer, inner, statement.word("an axis")]
     program.append("fuse", outer, [axis.text for axis in axes], dict(enumerate(axes)))
 
 
-def _read_pipeline(program: _Program, statement: Statement) -> None:
+def _read_pipeline(program: _Program, statement: StatementReader) -> None:
     axis = statement.word("an axis")
     statement.mark("stages")
     statement.mark("=")
@@ -163,7 +163,7 @@ def _read_pipeline(program: _Program, statement: Statement) -> None:
     program.give("stages", at, stages)
 
 
-def _read_cache(program: _Program, statement: Statement) -> None:
+def _read_cache(program: _Program, statement: StatementReader) -> None:
     parts: dict[str | int, Token] = {"tensor": statement.word("a tensor"), "where": statement.word("'smem'")}
     parts["at"] = statement.option("at", "an axis")
     entry: dict[str | int, Any] = {key: token.text for key, token in parts.items()}
@@ -173,26 +173,26 @@ def _read_cache(program: _Program, statement: Statement) -> None:
     program.append("cache", parts["tensor"], entry, parts)
 
 
-def _read_vectorize(program: _Program, statement: Statement) -> None:
+def _read_vectorize(program: _Program, statement: StatementReader) -> None:
     axis = statement.word("an axis")
     program.give("vectorize", axis, {"axis": axis.text, "width": statement.number()})
 
 
-def _read_set(program: _Program, statement: Statement) -> None:
+def _read_set(program: _Program, statement: StatementReader) -> None:
     field = statement.word("a field", reserved=True)
     statement.mark("=")
     program.give(field.text, field, program.json(field, statement.rest("a JSON value")))
 
 
-_READERS: dict[str, Callable[[_Program, Statement], None]] = {
-    "split": _read_entry("split", Statement.number, "an axis"),
+_READERS: dict[str, Callable[[_Program, StatementReader], None]] = {
+    "split": _read_entry("split", StatementReader.number, "an axis"),
     "reorder": _read_list("order", "an axis"),
     "fuse": _read_fuse,
     "bind": _read_entry("bind", lambda statement: statement.word("a target").text, "an axis"),
     "pipeline": _read_pipeline,
     "cache_read": _read_cache,
     "vectorize": _read_vectorize,
-    "unroll": _read_entry("unroll", Statement.number, "an axis"),
+    "unroll": _read_entry("unroll", StatementReader.number, "an axis"),
     "predicate_tail": _read_list("predicate_tail", "an axis"),
     "epilogue": _read_list("epilogue", "an op"),
     "algo_choice": _read_entry("algo_choice", lambda statement: statement.word("an algorithm").text, "a pattern"),

@@ -1,7 +1,7 @@
 """The tokens of the DSL, and the cursor that reads the statements which they make.
 
-In: the text of a program. Out: its statements, each a list of tokens that `;` ends, and what `Statement` reads off
-them; a token that cannot stand where it does raises `Wrong`, which `dsl` turns into an error with its place.
+In: the text of a program. Out: its statements, each a list of tokens that `;` ends, and what `StatementReader` reads
+off them; a token that cannot stand where it does raises `Wrong`, which `dsl` turns into an error with its place.
 """
 
 import re
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from tinyc.plan.kinds import shown
+from tinyc.plan.kinds import shown_value
 
 #: The words that begin a statement; they name nothing else, so that a `;` that is missing is found.
 STATEMENTS = (
@@ -45,13 +45,13 @@ class Wrong(Exception):
 
 
 def is_name(text: str) -> bool:
-    """Return whether `text` can stand in a statement as a name."""
+    """Whether `text` can stand in a statement as a name."""
     match = _TOKEN.fullmatch(text)
     return match is not None and match.lastgroup == "word" and text not in STATEMENTS
 
 
 def without_comments(text: str) -> str:
-    """Return `text` with blanks for its comments."""
+    """`text` with blanks for its comments."""
     return _COMMENT.sub(lambda match: " " * len(match.group()) if match.group(1) else match.group(), text)
 
 
@@ -69,7 +69,7 @@ def statements(text: str) -> Iterator[list[Token]]:
         yield [*statement, Token("mark", ";", len(text))]
 
 
-class Statement:
+class StatementReader:
     """Reads the tokens of a statement one after the other."""
 
     def __init__(self, tokens: list[Token]) -> None:
@@ -81,21 +81,21 @@ class Statement:
         return self.tokens[self.position]
 
     def word(self, what: str, reserved: bool = False) -> Token:
-        """Return the next word; one that begins a statement is none, where it is not `reserved` for that."""
+        """The next word; one that begins a statement is not one, where it is not `reserved` for that."""
         if self.next.kind != "word" or (self.next.text in STATEMENTS and not reserved):
             self._expected(what)
         self.position += 1
         return self.tokens[self.position - 1]
 
     def words(self, what: str) -> list[Token]:
-        """Return the words up to the end of the statement, at least one."""
+        """The words up to the end of the statement, at least one."""
         words = [self.word(what)]
         while self.next.text != ";":
             words.append(self.word(f"{what} or ';'"))
         return words
 
     def number(self) -> Any:
-        """Return the next word as an integer, or as it stands where it is none: `fields` says what belongs there."""
+        """The next word as an integer, or as it stands where it is not one: `fields` says what belongs there."""
         text = self.word("an integer").text
         return int(text) if _INTEGER.fullmatch(text) else text
 
@@ -106,7 +106,7 @@ class Statement:
         self.position += 1
 
     def option(self, name: str, what: str) -> Token:
-        """Return the word of `name=word`."""
+        """The word of `name=word`."""
         self.mark(name)
         self.mark("=")
         return self.word(what)
@@ -124,7 +124,7 @@ class Statement:
             self._expected("';'")
 
     def _expected(self, what: str) -> NoReturn:
-        before = f" after {shown(self.tokens[self.position - 1].text)}" if self.position else ""
-        found = "the statement ends" if self.next.text == ";" else f"there is {shown(self.next.text)}"
+        before = f" after {shown_value(self.tokens[self.position - 1].text)}" if self.position else ""
+        found = "the statement ends" if self.next.text == ";" else f"there is {shown_value(self.next.text)}"
         missing = "; a ';' is missing before it" if self.position and self.next.text in STATEMENTS else ""
         raise Wrong(self.next, f"expected {what}{before}, and {found}{missing}")

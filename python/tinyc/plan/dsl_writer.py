@@ -12,13 +12,13 @@ from tinyc.plan.dsl_tokens import is_name
 from tinyc.plan.fields import Plan
 
 #: The names in a statement, which must be words there, and its text.
-Statement = tuple[list[str], str]
+_Statement = tuple[list[str], str]
 
 
-def to_text(plan: Plan) -> str:
-    """Return the program of a plan."""
+def plan_to_dsl(plan: Plan) -> str:
+    """The program of a plan."""
     values = plan.values()
-    lines = []
+    lines: list[str] = []
     for fields, write in _WRITERS:
         if not values.keys() >= set(fields):
             continue
@@ -30,23 +30,23 @@ def to_text(plan: Plan) -> str:
     return "\n".join(lines or ["# no field is given"]) + "\n"
 
 
-def _entries(keyword: str) -> Callable[[dict[str, Any]], list[Statement]]:
+def _entries(keyword: str) -> Callable[[dict[str, Any]], list[_Statement]]:
     return lambda entries: [([key], f"{keyword} {key} {value}") for key, value in entries.items()]
 
 
-def _list(keyword: str) -> Callable[[list[str]], list[Statement]]:
+def _list(keyword: str) -> Callable[[list[str]], list[_Statement]]:
     return lambda words: [(words, f"{keyword} {' '.join(words)}")] if words else []
 
 
-def _fuse(triples: list[list[str]]) -> list[Statement]:
+def _fuse(triples: list[list[str]]) -> list[_Statement]:
     return [(triple, "fuse {} {} -> {}".format(*triple)) for triple in triples]
 
 
-def _pipeline(axis: str, stages: int) -> list[Statement]:
+def _pipeline(axis: str, stages: int) -> list[_Statement]:
     return [([axis], f"pipeline {axis} stages={stages}")]
 
 
-def _cache_read(entries: list[dict[str, Any]]) -> list[Statement]:
+def _cache_read(entries: list[dict[str, Any]]) -> list[_Statement]:
     return [([entry["tensor"], entry["at"]], _cached(**entry)) for entry in entries]
 
 
@@ -55,12 +55,12 @@ def _cached(tensor: str, where: str, at: str, pingpong: bool | None = None) -> s
     return f"cache_read {tensor} {where} at={at}{rest}"
 
 
-def _vectorize(vectorize: dict[str, Any]) -> list[Statement]:
+def _vectorize(vectorize: dict[str, Any]) -> list[_Statement]:
     return [([vectorize["axis"]], f"vectorize {vectorize['axis']} {vectorize['width']}")]
 
 
 #: The fields that a statement says, and how it is written from their values.
-_WRITERS: tuple[tuple[tuple[str, ...], Callable[..., list[Statement]]], ...] = (
+_WRITERS: tuple[tuple[tuple[str, ...], Callable[..., list[_Statement]]], ...] = (
     (("split",), _entries("split")),
     (("order",), _list("reorder")),
     (("fuse",), _fuse),

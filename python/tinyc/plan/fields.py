@@ -1,11 +1,11 @@
 """The Schedule Plan: one dataclass, whose fields are the plan's, each with the values that it admits.
 
 In: the values of some fields. Out: a `Plan`, which is valid by construction as far as each field can be judged alone;
-`validate` judges it against a region and a target. A field that is None is not given: `validate` fills it in.
+`schemes.completion` judges it against a region and a target, and fills in a field that is None: it is not given.
 
 Beyond the table of the specification there is `pipeline`, the axis of the DSL's `pipeline k.i stages=2`: the axis whose
-steps the ring of `stages` buffers runs ahead of. `warp_tile: "naive_2x2_per_thread"` (002 §5) is another spelling of
-`scheme: "naive_2x2_per_thread"`.
+steps the circular buffer of `stages` tiles runs ahead of. Some schemes have another spelling in the value of another
+field (`schemes.names`).
 
 **Source:** 000 §1.7, §12.5, §12.6; 002 §5; `loop`: 003, LoopStrategy.
 """
@@ -19,10 +19,9 @@ from typing import Annotated, Any, get_type_hints
 
 from tinyc.diagnostics import TinycError, Where, suggest
 from tinyc.plan import kinds
-from tinyc.plan.kinds import Boolean, Choice, Integer, ListOf, MapOf, Matching, Path, Problem, Record, Text
+from tinyc.plan.kinds import Boolean, Choice, Integer, ListOf, MapOf, Matching, Path, PrintableName, Problem, Record
+from tinyc.schemes.names import SCHEME_NAMES, SCHEME_SPELLINGS
 
-NAIVE = "naive_2x2_per_thread"
-SCHEMES = ("mma", NAIVE, "generic", "row_reduce", "elementwise", "scan")
 #: Spelling of `arch` → the targets that it means.
 ARCHITECTURES = {
     "sm80": ("sm_80",),
@@ -37,7 +36,7 @@ ALGORITHMS = {
     "conv": ("implicit_gemm", "winograd_3x3", "fft_conv"),
     "attention": ("streaming_softmax_2pass", "online_softmax"),
 }
-#: Nobody reads more errors than this, and a file may have a million.
+#: Cap on the errors that are reported of one plan: a file may have a million.
 MOST_ERRORS = 100
 
 #: The field whose name is a word of Python's.
@@ -47,15 +46,23 @@ _SIZE = Integer(1, 2**31 - 1)
 _AXIS = Matching(re.compile(r"[a-z][a-z0-9.]*"), "an axis such as m, m.o or k.i.i")
 _AXES = ListOf(_AXIS, distinct=True)
 _OP = Matching(re.compile(r"[a-z][a-z0-9_]*"), "an op such as bias or relu")
-_WARP_TILE = Matching(re.compile(r"[1-9][0-9]{0,3}x[1-9][0-9]{0,3}"), f'a tile such as "64x32", or "{NAIVE}"')
+_WARP_TILE = Matching(
+    re.compile(r"[1-9][0-9]{0,3}x[1-9][0-9]{0,3}"), f'a tile such as "64x32", or "{SCHEME_SPELLINGS["warp_tile"]}"'
+)
 _BIND_TARGET = Choice(("block.x", "block.y", "block.z", "warp.x", "warp.y", "warp.z"))
 _AXIS_NUMBER = Integer(0, 63)  # 003's strategies count axes
 
 _CACHED = Record(
-    {"tensor": Text(), "where": Choice(("smem",)), "at": _AXIS, "pingpong": Boolean()}, ("tensor", "where", "at")
+    {"tensor": PrintableName(), "where": Choice(("smem",)), "at": _AXIS, "pingpong": Boolean()},
+    ("tensor", "where", "at"),
 )
 _EDGE = Record(
-    {"from": Text(), "to": Text(), "buffer": Choice(("reg", "smem_ring", "gmem")), "depth": Integer(2, 8)},
+    {
+        "from": PrintableName(),
+        "to": PrintableName(),
+        "buffer": Choice(("reg", "smem_ring", "gmem")),
+        "depth": Integer(2, 8),
+    },
     ("from", "to", "buffer"),
 )
 _VECTORIZE = Record({"axis": _AXIS, "width": Choice((4, 8, 16))}, ("axis", "width"))
@@ -81,7 +88,7 @@ class Plan:
         TinycError: `InvalidPlan`, one for each problem.
     """
 
-    scheme: Annotated[str | None, Choice(SCHEMES)] = None
+    scheme: Annotated[str | None, Choice(SCHEME_NAMES)] = None
     tile: Annotated[tuple[int, int, int] | None, ListOf(_SIZE, 3)] = None
     stages: Annotated[int | None, Integer(1, 8)] = None
     pipeline: Annotated[str | None, _AXIS] = None
@@ -121,7 +128,7 @@ class Plan:
         return f"Plan({', '.join(f'{attribute}={value!r}' for attribute, value in given.items())})"
 
     def values(self) -> dict[str, Any]:
-        """Return the fields that are given as JSON has them, in the order of the table, axes outermost first.
+        """The fields that are given as JSON has them, in the order of the table, axes outermost first.
 
         Equal plans give equal values in equal order.
         """
@@ -137,8 +144,10 @@ _KINDS: dict[str, kinds.Kind] = {
 }
 
 
-def plan_of(values: Any, places: Mapping[Path, tuple[int, int]] | None = None, where: Where | None = None) -> Plan:
-    """Return the plan that the fields `values`, by the names that they have in a text, make.
+def plan_of_values(
+    values: Any, places: Mapping[Path, tuple[int, int]] | None = None, where: Where | None = None
+) -> Plan:
+    """The plan that the fields `values`, by the names that they have in a text, make.
 
     `places` has the line and column of the paths of a text, as far as they are known, and `where` its file.
 
@@ -149,8 +158,8 @@ def plan_of(values: Any, places: Mapping[Path, tuple[int, int]] | None = None, w
     return Plan(**{ATTRIBUTES[name]: value for name, value in checked.items()})
 
 
-def located(problem: Problem, places: Mapping[Path, tuple[int, int]], where: Where) -> TinycError:
-    """Return a problem as an error at the innermost place that is known of its path."""
+def located_problem(problem: Problem, places: Mapping[Path, tuple[int, int]], where: Where) -> TinycError:
+    """A problem as an error at the innermost place that is known of its path."""
     ends = range(len(problem.path), -1, -1)
     known = (places[problem.path[:end]] for end in ends if problem.path[:end] in places)
     line, column = next(known, (where.line, where.column))
@@ -158,56 +167,57 @@ def located(problem: Problem, places: Mapping[Path, tuple[int, int]], where: Whe
 
 
 def _checked(values: Any, places: Mapping[Path, tuple[int, int]], where: Where) -> dict[str, Any]:
-    """Return the fields of a valid plan; raise its problems."""
-    if not isinstance(values, Mapping):
-        raise located(Problem((), 'a plan is an object of fields, such as {"tile": [64, 64, 32]}'), places, where)
+    """The fields of a valid plan; raise its problems."""
+    if not kinds.is_object(values):
+        raise located_problem(
+            Problem((), 'a plan is an object of fields, such as {"tile": [64, 64, 32]}'), places, where
+        )
     values = dict(values)
-    problems = itertools.chain(_naive(values), _problems(values))
-    errors = [located(problem, places, where) for problem in itertools.islice(problems, MOST_ERRORS)]
+    problems = itertools.chain(_scheme_spellings(values), _problems(values))
+    errors = [located_problem(problem, places, where) for problem in itertools.islice(problems, MOST_ERRORS)]
     if errors:
         raise TinycError.several(errors)
     return values
 
 
-def _naive(values: dict[str, Any]) -> Iterator[Problem]:
-    """Read the scheme where 002 writes it."""
-    if values.get("warp_tile") == NAIVE:
-        del values["warp_tile"]
-        if values.setdefault("scheme", NAIVE) != NAIVE:
-            yield Problem(
-                ("warp_tile",), f"'warp_tile' is '{NAIVE}', which is a scheme, and 'scheme' says another; remove one"
-            )
+def _scheme_spellings(values: dict[str, Any]) -> Iterator[Problem]:
+    """Read the scheme where another field spells it."""
+    for field, scheme in SCHEME_SPELLINGS.items():
+        if values.get(field) == scheme:
+            del values[field]
+            if values.setdefault("scheme", scheme) != scheme:
+                message = f"'{field}' is '{scheme}', which is a scheme, and 'scheme' says another; remove one"
+                yield Problem((field,), message)
 
 
-def _problems(values: dict[str, Any]) -> Iterator[Problem]:
+def _problems(values: Mapping[Any, Any]) -> Iterator[Problem]:
     for name, value in values.items():
         if isinstance(name, str) and name in _KINDS:
             yield from _KINDS[name].problems(value, (name,))
         else:
             path = (name,) if isinstance(name, str) else ()
             hint = suggest(str(path[0]) if path else "", _KINDS)
-            if isinstance(value, Mapping):
+            if kinds.is_object(value):
                 hint += "; a table names regions by their keys of 16 digits, which the remarks of --region-plan tell"
-            yield Problem(path, f"a plan has no field {kinds.shown(name)}{hint}")
+            yield Problem(path, f"a plan has no field {kinds.shown_value(name)}{hint}")
     yield from _depths(values.get("local_edges"))
     yield from _cached_twice(values.get("cache"))
 
 
 def _depths(edges: Any) -> Iterator[Problem]:
-    """Yield the edges with a depth that are no ring."""
-    for position, edge in enumerate(edges if isinstance(edges, list | tuple) else ()):
-        if isinstance(edge, Mapping) and "depth" in edge and edge.get("buffer") in ("reg", "gmem"):
+    """Yield the edges with a depth that are not a circular buffer."""
+    for position, edge in enumerate(edges if kinds.is_list(edges) else ()):
+        if kinds.is_object(edge) and "depth" in edge and edge.get("buffer") in ("reg", "gmem"):
             path = ("local_edges", position, "depth")
-            yield Problem(
-                path, f"{kinds.spelt(path)} is the depth of a ring, and the buffer is '{edge['buffer']}'; remove it"
-            )
+            what = f"{kinds.spelt(path)} is the depth of a circular buffer"
+            yield Problem(path, f"{what}, and the buffer is '{edge['buffer']}'; remove it")
 
 
 def _cached_twice(cache: Any) -> Iterator[Problem]:
     """Yield the entries that cache what an earlier one does."""
     seen: set[str] = set()
-    for position, entry in enumerate(cache if isinstance(cache, list | tuple) else ()):
-        tensor = entry.get("tensor") if isinstance(entry, Mapping) else None
+    for position, entry in enumerate(cache if kinds.is_list(cache) else ()):
+        tensor = entry.get("tensor") if kinds.is_object(entry) else None
         if isinstance(tensor, str):
             if tensor in seen:
                 yield Problem(("cache", position, "tensor"), f"'cache' has the tensor '{tensor}' twice; remove one")
@@ -215,6 +225,6 @@ def _cached_twice(cache: Any) -> Iterator[Problem]:
 
 
 def _tuples(value: Any) -> Any:
-    if isinstance(value, Mapping):
+    if kinds.is_object(value):
         return {key: _tuples(each) for key, each in value.items()}
-    return tuple(map(_tuples, value)) if isinstance(value, list | tuple) else value
+    return tuple(map(_tuples, value)) if kinds.is_list(value) else value

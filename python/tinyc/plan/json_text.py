@@ -5,55 +5,56 @@ each at its line and column; and back. Equal plans are written as equal text.
 """
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from tinyc.diagnostics import TinycError, Where
 from tinyc.importers import json_text
-from tinyc.plan.fields import MOST_ERRORS, Plan, plan_of
-from tinyc.plan.kinds import shown
+from tinyc.plan.fields import MOST_ERRORS, Plan, plan_of_values
+from tinyc.plan.kinds import is_object, shown_value
 from tinyc.plan.places import Places, places_of
 from tinyc.plan.table import PlanTable, is_region_key
 
-EXAMPLE = 'a plan looks like {"tile": [64, 64, 32], "stages": 2}'
+JSON_PLAN_EXAMPLE = 'a plan looks like {"tile": [64, 64, 32], "stages": 2}'
 
 
-def parse(text: str, filename: str | None = None) -> Plan | PlanTable:
-    """Return the plan or the table that a JSON text holds.
+def parse_plan_json(text: str, filename: str | None = None) -> Plan | PlanTable:
+    """The plan or the table that a JSON text holds.
 
     Raises:
         TinycError: `InvalidPlan`, one for each problem.
     """
     where = Where(file=filename)
-    return from_values(*value(text, where), where)
+    return plan_of_json(*json_value(text, where), where)
 
 
-def from_values(values: Any, places: Places, where: Where) -> Plan | PlanTable:
-    """Return the plan or the table that a JSON value means, whose parts stand at `places`.
+def plan_of_json(values: Any, places: Places, where: Where) -> Plan | PlanTable:
+    """The plan or the table that a JSON value means, whose parts stand at `places`.
 
     Raises:
         TinycError: `InvalidPlan`, one for each problem.
     """
-    if not isinstance(values, dict) or not any(map(is_region_key, values)):
-        return plan_of(values, places, where)
+    if not is_object(values) or not any(map(is_region_key, values)):
+        return plan_of_values(values, places, where)
     return _table(values, places, where)
 
 
-def to_text(plan: Plan | PlanTable) -> str:
-    """Return the JSON text of a plan or a table, a field on a line."""
+def plan_to_json(plan: Plan | PlanTable) -> str:
+    """The JSON text of a plan or a table, a field on a line."""
     if isinstance(plan, Plan):
         return _object(plan, "") + "\n"
     entries = [f'  "{key}": {_object(plan.plans[key], "  ")}' for key in sorted(plan.plans)]
     return "{\n" + ",\n".join(entries) + "\n}\n" if entries else "{}\n"
 
 
-def value(text: str, where: Where) -> tuple[Any, Places]:
-    """Return the value that a JSON text means, and the places of its parts.
+def json_value(text: str, where: Where) -> tuple[Any, Places]:
+    """The value that a JSON text means, and the places of its parts.
 
     Raises:
         TinycError: `InvalidPlan` with line and column.
     """
     if not text.strip():
-        raise TinycError("InvalidPlan", f"the text is empty; {EXAMPLE}", where)
+        raise TinycError("InvalidPlan", f"the text is empty; {JSON_PLAN_EXAMPLE}", where)
     places = places_of(text, where)
     try:
         return json_text.read(text, where.file).value, places
@@ -62,24 +63,25 @@ def value(text: str, where: Where) -> tuple[Any, Places]:
 
 
 def as_invalid_plan(error: TinycError) -> TinycError:
-    """Return the error of a plan that is no JSON."""
+    """The error of a plan that is not JSON."""
     return TinycError("InvalidPlan", error.message, error.where)
 
 
-def _table(values: dict[str, Any], places: Places, where: Where) -> PlanTable:
-    """Return a table; the key of the region stands in each error of its plan."""
+def _table(values: Mapping[Any, Any], places: Places, where: Where) -> PlanTable:
+    """A table; the key of the region stands in each error of its plan."""
     below: dict[str | int, Places] = {key: {} for key in values}
     for path, place in places.items():
         if path:
             below[path[0]][path[1:]] = place
-    plans, errors = {}, []
+    plans: dict[str, Plan] = {}
+    errors: list[TinycError] = []
     for key, fields in values.items():
         at = Where(key if is_region_key(key) else None, where.file, *below[key].get((), ()))
         try:
             if not is_region_key(key):
-                message = f"{shown(key)} is no region key, among others that are; a table has only region keys"
+                message = f"{shown_value(key)} is not a region key, among others that are; a table has only region keys"
                 raise TinycError("InvalidPlan", message, at)
-            plans[key] = plan_of(fields, below[key], at)
+            plans[key] = plan_of_values(fields, below[key], at)
         except TinycError as error:
             errors += error.errors
         if len(errors) > MOST_ERRORS:

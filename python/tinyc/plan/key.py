@@ -6,15 +6,16 @@ process, in a program that names it otherwise, and once it has a plan.
 """
 
 import hashlib
-from typing import Any
+
+from tinyc.mlir import ir
 
 _DIGITS = 16
 _UNCOUNTED = ("sym_name", "plan")
 
 
-def region_key(kernel: Any) -> str:
-    """Return the key of a `region.kernel`, which is left as it is."""
-    copy = kernel.operation.clone(ip=False)
+def region_key(kernel: ir.OpView) -> str:
+    """The key of a `region.kernel`, which is left as it is."""
+    copy = kernel.clone(ip=False)
     for name in _UNCOUNTED:
         if name in copy.attributes:
             del copy.attributes[name]

@@ -8,9 +8,9 @@ value is too deep for it.
 import abc
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from tinyc.diagnostics import suggest
 
@@ -32,7 +32,7 @@ class Kind(abc.ABC):
         """Yield what keeps `value`, which stands at `path`, from being one of the set."""
 
     def ordered(self, value: Any) -> Any:
-        """Return a value of the set as JSON has it, such that equal values have their entries in equal order."""
+        """A value of the set as JSON has it, such that equal values have their entries in equal order."""
         return value
 
 
@@ -45,7 +45,7 @@ class Integer(Kind):
     step: int = 1
 
     def problems(self, value: Any, path: Path) -> Iterator[Problem]:
-        """Yield that the value is no such integer."""
+        """Yield that the value is not such an integer."""
         is_integer = isinstance(value, int) and not isinstance(value, bool)
         if is_integer and self.low <= value <= self.high and value % self.step == 0:
             return
@@ -75,9 +75,9 @@ class Choice(Kind):
             return
         names = [each for each in self.values if isinstance(each, str)]
         if isinstance(value, str) and len(names) == len(self.values) > 1:
-            yield Problem(path, f"{spelt(path)} is {shown(value)}{suggest(value, names)}")
+            yield Problem(path, f"{spelt(path)} is {shown_value(value)}{suggest(value, names)}")
         else:
-            yield _unlike(path, value, " or ".join(shown(each) for each in self.values))
+            yield _unlike(path, value, " or ".join(shown_value(each) for each in self.values))
 
 
 @dataclass(frozen=True)
@@ -94,11 +94,11 @@ class Matching(Kind):
 
 
 @dataclass(frozen=True)
-class Text(Kind):
+class PrintableName(Kind):
     """A name that the program gave, of a tensor or a node: any printable text."""
 
     def problems(self, value: Any, path: Path) -> Iterator[Problem]:
-        """Yield that the value is no such text."""
+        """Yield that the value is not such a text."""
         if not isinstance(value, str) or not value or not value.isprintable():
             yield _unlike(path, value, "a name: printable text that is not empty")
 
@@ -112,8 +112,8 @@ class ListOf(Kind):
     distinct: bool = False
 
     def problems(self, value: Any, path: Path) -> Iterator[Problem]:
-        """Yield that the value is no list, that its length is wrong, and what is wrong with each entry."""
-        if not isinstance(value, list | tuple) or self.length not in (None, len(value)):
+        """Yield that the value is not a list, that its length is wrong, and what is wrong with each entry."""
+        if not is_list(value) or self.length not in (None, len(value)):
             yield _unlike(path, value, "a list" if self.length is None else f"a list of {self.length} entries")
             return
         seen: set[Any] = set()
@@ -122,11 +122,11 @@ class ListOf(Kind):
             yield from wrong
             if self.distinct and not wrong:
                 if entry in seen:
-                    yield Problem((*path, position), f"{spelt(path)} has {shown(entry)} twice; remove one")
+                    yield Problem((*path, position), f"{spelt(path)} has {shown_value(entry)} twice; remove one")
                 seen.add(entry)
 
     def ordered(self, value: Any) -> Any:
-        """Return the list."""
+        """The list."""
         return [self.entry.ordered(each) for each in value]
 
 
@@ -138,8 +138,8 @@ class MapOf(Kind):
     value: Kind
 
     def problems(self, value: Any, path: Path) -> Iterator[Problem]:
-        """Yield that the value is no object, and what is wrong with each key and value."""
-        if not isinstance(value, Mapping):
+        """Yield that the value is not an object, and what is wrong with each key and value."""
+        if not is_object(value):
             yield _unlike(path, value, "an object")
             return
         for key, each in value.items():
@@ -150,7 +150,7 @@ class MapOf(Kind):
                 yield from self.value.problems(each, (*path, key))
 
     def ordered(self, value: Any) -> Any:
-        """Return the object with its axes outermost first: m.o n.o m.i.o n.i.o."""
+        """The object with its axes outermost first: m.o n.o m.i.o n.i.o."""
         return {key: self.value.ordered(value[key]) for key in sorted(value, key=lambda key: (key.count("."), key))}
 
 
@@ -162,8 +162,8 @@ class Record(Kind):
     required: tuple[str, ...] = field(default=())
 
     def problems(self, value: Any, path: Path) -> Iterator[Problem]:
-        """Yield that the value is no object, unknown and missing entries, and what is wrong with each known one."""
-        if not isinstance(value, Mapping):
+        """Yield that the value is not an object, unknown and missing entries, and what is wrong with each known one."""
+        if not is_object(value):
             yield _unlike(path, value, f"an object with {', '.join(self.entries)}")
             return
         for key, each in value.items():
@@ -171,24 +171,34 @@ class Record(Kind):
                 yield from self.entries[key].problems(each, (*path, key))
             else:
                 hint = suggest(key if isinstance(key, str) else "", self.entries)
-                yield Problem(_below(path, key), f"{spelt(path)} has no entry {shown(key)}{hint}")
+                yield Problem(_below(path, key), f"{spelt(path)} has no entry {shown_value(key)}{hint}")
         for key in self.required:
             if key not in value:
                 yield Problem(path, f"{spelt(path)} needs the entry '{key}'; it has {_listed(value)}")
 
     def ordered(self, value: Any) -> Any:
-        """Return the object with its entries in the order that the kind names them in."""
+        """The object with its entries in the order that the kind names them in."""
         return {key: entry.ordered(value[key]) for key, entry in self.entries.items() if key in value}
 
 
+def is_object(value: Any) -> TypeGuard[Mapping[Any, Any]]:
+    """Whether a value is one that JSON writes as an object."""
+    return isinstance(value, Mapping)
+
+
+def is_list(value: Any) -> TypeGuard[Sequence[Any]]:
+    """Whether a value is one that JSON writes as a list."""
+    return isinstance(value, list | tuple)
+
+
 def spelt(path: Path) -> str:
-    """Return a path for a message: `'cache[0].at'`, `'bind["m.o"]'`."""
+    """A path for a message: `'cache[0].at'`, `'bind["m.o"]'`."""
     field, *rest = path
     return f"'{field}{''.join(_step(each) for each in rest)}'"
 
 
-def shown(value: Any) -> str:
-    """Return a value for a message, as JSON where it has a JSON form, shortened."""
+def shown_value(value: Any) -> str:
+    """A value for a message, as JSON where it has a JSON form, shortened."""
     try:
         text = json.dumps(value, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError):
@@ -199,7 +209,7 @@ def shown(value: Any) -> str:
 def _step(step: str | int) -> str:
     if isinstance(step, int):
         return f"[{step}]"
-    return f".{step}" if step.isidentifier() else f"[{shown(step)}]"
+    return f".{step}" if step.isidentifier() else f"[{shown_value(step)}]"
 
 
 def _below(path: Path, key: Any) -> Path:
@@ -207,8 +217,8 @@ def _below(path: Path, key: Any) -> Path:
 
 
 def _listed(value: Mapping[Any, Any]) -> str:
-    return shown(list(value)) if value else "none"
+    return shown_value(list(value)) if value else "none"
 
 
 def _unlike(path: Path, value: Any, allowed: str) -> Problem:
-    return Problem(path, f"{spelt(path)} is {shown(value)}; give {allowed}")
+    return Problem(path, f"{spelt(path)} is {shown_value(value)}; give {allowed}")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from tinyc.diagnostics import TinycError, Where
 from tinyc.importers.json_text import MAX_DEPTH, TOKEN
-from tinyc.plan.kinds import Path, shown
+from tinyc.plan.kinds import Path, shown_value
 
 Places = dict[Path, tuple[int, int]]
 
@@ -43,12 +43,13 @@ class _Open:
 
 
 def places_of(text: str, where: Where) -> Places:
-    """Return the place of each value in a JSON text; that of the whole is under the empty path.
+    """The place of each value in a JSON text; that of the whole is under the empty path.
 
     Raises:
         TinycError: `InvalidPlan` for a key that stands twice in one object.
     """
-    lines, places, stack = Lines(text), {}, [_Open((), False, key="")]
+    lines, stack = Lines(text), [_Open((), False, key="")]
+    places: Places = {}
     places[()] = lines.place(len(text) - len(text.lstrip()))
     for match in TOKEN.finditer(text):
         token, inner = match.group(), stack[-1]
@@ -62,7 +63,7 @@ def places_of(text: str, where: Where) -> Places:
             inner.key = _decoded(token)
             if inner.entry() in places:
                 line, column = lines.place(match.start())
-                message = f"the key {shown(inner.key)} stands twice in one object; remove one"
+                message = f"the key {shown_value(inner.key)} stands twice in one object; remove one"
                 raise TinycError("InvalidPlan", message, Where(where.node, where.file, line, column))
             places[inner.entry()] = lines.place(match.start())
         else:
@@ -76,7 +77,7 @@ def places_of(text: str, where: Where) -> Places:
 
 
 def _decoded(token: str) -> str:
-    """Return the text that a string of JSON means, or the token as it stands where it is none."""
+    """The text that a string of JSON means, or the token as it stands where it is not one."""
     try:
         return str(json.loads(token, strict=False))
     except ValueError:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from tinyc.diagnostics import TinycError
 from tinyc.plan.fields import Plan
-from tinyc.plan.kinds import shown
+from tinyc.plan.kinds import shown_value
 
 #: The form of a region key. No field of a plan has it, so a file's own keys tell a table from a plan.
 REGION_KEY = re.compile(r"[0-9a-f]{16}")
@@ -21,24 +21,24 @@ class PlanTable:
     """Plans by region key. The empty table says the same as the plan without fields, and is written like it.
 
     Raises:
-        TinycError: `InvalidPlan` for a key that is none.
+        TinycError: `InvalidPlan` for a key that is not one.
     """
 
-    plans: Mapping[str, Plan] = field(default_factory=dict)
+    plans: Mapping[str, Plan] = field(default_factory=dict[str, Plan])
 
     def __post_init__(self) -> None:
         """Check the keys."""
         for key in self.plans:
             if not is_region_key(key):
                 raise TinycError(
-                    "InvalidPlan", f"{shown(key)} is no region key, which has 16 digits out of 0-9 and a-f"
+                    "InvalidPlan", f"{shown_value(key)} is not a region key, which has 16 digits out of 0-9 and a-f"
                 )
 
     def get(self, key: str) -> Plan | None:
-        """Return the plan for the region with that key."""
+        """The plan for the region with that key."""
         return self.plans.get(key)
 
 
 def is_region_key(key: object) -> bool:
-    """Return whether `key` has the form of a region key."""
+    """Whether `key` has the form of a region key."""
     return isinstance(key, str) and REGION_KEY.fullmatch(key) is not None

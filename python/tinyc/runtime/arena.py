@@ -10,18 +10,18 @@ from tinyc.diagnostics import TinycError
 
 
 def allocate_arena(size_bytes: int) -> np.ndarray:
-    """Return `size_bytes` bytes of uninitialised memory, aligned as every offset into it is.
+    """`size_bytes` bytes of uninitialised memory, aligned as every offset into it is.
 
     Raises:
         TinycError: `OutOfMemory`.
     """
-    raw = allocate((size_bytes + ALIGNMENT_BYTES,), np.dtype(np.uint8), "the arena")
+    raw = allocate_array((size_bytes + ALIGNMENT_BYTES,), np.dtype(np.uint8), "the arena")
     start = -raw.ctypes.data % ALIGNMENT_BYTES
     return raw[start : start + size_bytes]
 
 
-def allocate(shape: tuple[int, ...], dtype: np.dtype, purpose: str) -> np.ndarray:
-    """Return an uninitialised array.
+def allocate_array(shape: tuple[int, ...], dtype: np.dtype, purpose: str) -> np.ndarray:
+    """An uninitialised array.
 
     Raises:
         TinycError: `OutOfMemory`; `purpose` says for what.
@@ -38,5 +38,5 @@ def allocate(shape: tuple[int, ...], dtype: np.dtype, purpose: str) -> np.ndarra
 
 
 def memory_bytes() -> int:
-    """Return the machine's memory: an allocation beyond it may succeed, and end the process when it is used."""
+    """The machine's memory: an allocation beyond it may succeed, and end the process when it is used."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

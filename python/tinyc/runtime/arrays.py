@@ -7,32 +7,19 @@ are copied on entry, with a remark. Outputs are fresh arrays.
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-import ml_dtypes
 import numpy as np
 
-from tinyc.analysis.extents import Dim
 from tinyc.diagnostics import TinycError, Where, remark
+from tinyc.expr.extents import Dim
 from tinyc.runtime import sizes
-from tinyc.runtime.arena import allocate
+from tinyc.runtime.arena import allocate_array
 from tinyc.runtime.program import Program
+from tinyc.vocabulary.element_type import ElementType
 
 #: Element type → the numpy type of its arrays; a bool is a byte.
-DTYPES: dict[str, np.dtype] = {
-    "f16": np.dtype(np.float16),
-    "bf16": np.dtype(ml_dtypes.bfloat16),
-    "f32": np.dtype(np.float32),
-    "f64": np.dtype(np.float64),
-    **{f"i{bits}": np.dtype(f"i{bits // 8}") for bits in (8, 16, 32, 64)},
-    **{f"ui{bits}": np.dtype(f"u{bits // 8}") for bits in (8, 16, 32, 64)},
-    "i1": np.dtype(np.bool_),
-}
+DTYPES: dict[str, np.dtype] = {element: element.dtype for element in ElementType}
 #: Element type → what the user calls it, as in Tiny JSON.
-DTYPE_NAMES: dict[str, str] = {
-    **{each: each for each in DTYPES if each.startswith(("bf", "i"))},
-    **{each: f"fp{each[1:]}" for each in DTYPES if each.startswith("f")},
-    **{each: f"u{each[2:]}" for each in DTYPES if each.startswith("ui")},
-    "i1": "bool",
-}
+DTYPE_NAMES: dict[str, str] = {element: element.json_name for element in ElementType}
 
 
 class Declared(Protocol):
@@ -50,30 +37,30 @@ class Declared(Protocol):
 
 
 def dense_inputs(program: Program, inputs: Mapping[str, Any]) -> list[np.ndarray]:
-    """Return the inputs in the program's order, dense and row-major.
+    """The inputs in the program's order, dense and row-major.
 
     Raises:
         TinycError: `InputMismatch`: every input that is missing, not declared, or not of its declared type or rank.
     """
     declared = dict(zip(program.inputs, program.of_kind("input"), strict=True))
-    return [_dense(name, array) for name, array in check_inputs(declared, inputs).items()]
+    return [_dense(name, array) for name, array in checked_inputs(declared, inputs).items()]
 
 
 def fresh_outputs(program: Program, values: Mapping[str, int]) -> list[np.ndarray]:
-    """Return uninitialised arrays for the outputs in the program's order, at the sizes of one run.
+    """Uninitialised arrays for the outputs in the program's order, at the sizes of one run.
 
     Raises:
         TinycError: `OutOfMemory`.
     """
-    shapes = [[sizes.evaluate(extent, values) for extent in buffer.shape] for buffer in program.of_kind("output")]
+    shapes = [[sizes.extent_value(extent, values) for extent in buffer.shape] for buffer in program.of_kind("output")]
     return [
-        allocate(tuple(shape), DTYPES[buffer.element], f"output '{name}'")
+        allocate_array(tuple(shape), DTYPES[buffer.element], f"output '{name}'")
         for name, buffer, shape in zip(program.outputs, program.of_kind("output"), shapes, strict=True)
     ]
 
 
-def check_inputs(declared: Mapping[str, Declared], inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """Return the inputs as numpy arrays in the declared order, each of its declared element type and rank.
+def checked_inputs(declared: Mapping[str, Declared], inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """The inputs as numpy arrays in the declared order, each of its declared element type and rank.
 
     Raises:
         TinycError: `InputMismatch`: every input that is missing, not declared, or not of its declared type or rank.
@@ -81,7 +68,7 @@ def check_inputs(declared: Mapping[str, Declared], inputs: Mapping[str, Any]) ->
     known = ", ".join(f"'{name}'" for name in declared) or "none"
     unknown = [name for name in inputs if name not in declared]
     errors = [mismatch(name, f"the program has no input '{name}'; its inputs are {known}") for name in unknown]
-    arrays = {}
+    arrays: dict[str, np.ndarray] = {}
     for name, each in declared.items():
         try:
             arrays[name] = _checked(name, inputs, each)
@@ -93,7 +80,7 @@ def check_inputs(declared: Mapping[str, Declared], inputs: Mapping[str, Any]) ->
 
 
 def mismatch(name: str, message: str) -> TinycError:
-    """Return the error for one input."""
+    """The error for one input."""
     return TinycError("InputMismatch", message, Where(node=name))
 
 
@@ -115,10 +102,10 @@ def _checked(name: str, inputs: Mapping[str, Any], each: Declared) -> np.ndarray
 
 
 def as_array(name: str, value: Any) -> np.ndarray:
-    """Return `value` as a numpy array over the same memory.
+    """`value` as a numpy array over the same memory.
 
     Raises:
-        TinycError: `InputMismatch`: it is no array, or one that numpy cannot read.
+        TinycError: `InputMismatch`: it is not an array, or one that numpy cannot read.
     """
     if isinstance(value, np.ndarray | np.generic):
         return np.asarray(value)
@@ -136,7 +123,7 @@ def as_array(name: str, value: Any) -> np.ndarray:
 
 
 def _dense(name: str, array: np.ndarray) -> np.ndarray:
-    """Return `array` itself if its bytes are those of a row-major tensor, otherwise a copy."""
+    """`array` itself if its bytes are those of a row-major tensor, otherwise a copy."""
     if array.flags.c_contiguous and array.flags.aligned:
         return array
     remark(
@@ -147,6 +134,6 @@ def _dense(name: str, array: np.ndarray) -> np.ndarray:
         strides=list(array.strides),
         copied_bytes=array.nbytes,
     )
-    dense = allocate(array.shape, array.dtype, f"the copy of input '{name}'")
+    dense = allocate_array(array.shape, array.dtype, f"the copy of input '{name}'")
     np.copyto(dense, array)
     return dense

@@ -22,7 +22,7 @@ _REMEDY = f"install the package nvidia-cuda-nvcc (pip install 'tinyc[cuda]'), pu
 
 @dataclass(frozen=True)
 class KernelResources:
-    """What one kernel takes: registers of a thread, bytes of a thread's spills and stack, shared bytes of a block."""
+    """What one kernel takes: registers of a thread, bytes of a thread's spills and stack, shared bytes of a CTA."""
 
     name: str
     registers: int
@@ -41,7 +41,7 @@ class Assembled:
 
 
 def find_ptxas() -> Path | None:
-    """Return the `ptxas` that the environment variable names, else the newest package's, else that on PATH, or None.
+    """The `ptxas` that the environment variable names, else the newest package's, else that on PATH, or None.
 
     Raises:
         TinycError: `UnreadableFile`: the variable names no program.
@@ -62,13 +62,13 @@ def find_ptxas() -> Path | None:
 
 
 def _cuda_release(packaged: Path) -> int:
-    """Return the release of CUDA that a package is of: `nvidia/cu13/bin/ptxas`, before that `nvidia/cuda_nvcc/…`."""
+    """The release of CUDA that a package is of: `nvidia/cu13/bin/ptxas`, before that `nvidia/cuda_nvcc/…`."""
     folder = re.fullmatch(r"cu(\d+)", packaged.parent.parent.name)
     return int(folder[1]) if folder else 0
 
 
 def assemble(ptx: str, arch: str) -> Assembled:
-    """Return the machine code of `ptx` for the architecture `arch`, such as "sm_90a".
+    """The machine code of `ptx` for the architecture `arch`, such as "sm_90a".
 
     Raises:
         TinycError: `NoDriver`: there is no ptxas; `UnsupportedTarget`: this one is too old for the PTX or the

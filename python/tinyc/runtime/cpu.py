@@ -28,7 +28,7 @@ class CpuExecutable(Executable):
         self._entry = _ENTRY_TYPE(self._code.address)
 
     def _execute(self, run: Run) -> None:
-        arena = allocate_arena(sizes.evaluate(self.program.arena_bytes, run.values))
+        arena = allocate_arena(sizes.extent_value(self.program.arena_bytes, run.values))
         shape_vars = [run.values[name] for name in self.program.symbols]
         self._call([*run.inputs, *run.outputs, arena, run.status], shape_vars)
 

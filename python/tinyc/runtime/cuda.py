@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tinyc.analysis.extents import Dim
 from tinyc.diagnostics import TinycError
+from tinyc.expr.extents import Dim
 from tinyc.runtime import sizes
 from tinyc.runtime.assembler import assemble, find_ptxas
 from tinyc.runtime.cuda_driver import Device
@@ -22,7 +22,7 @@ from tinyc.target.target import Target
 
 #: Where a buffer starts in the device's memory: as the driver aligns what it gives. What follows a buffer up to there
 #: is nobody's: a compare-and-swap on the last 16 bits of one takes the whole 32-bit word.
-ALIGNMENT_BYTES = 256
+DEVICE_ALIGNMENT_BYTES = 256
 #: Where the status slots are among the places of the buffers.
 _STATUS = "status"
 
@@ -79,7 +79,7 @@ class CudaExecutable(Executable):
             self.last_run_seconds = device.finish()
 
     def _opened(self) -> Device:
-        """Return the device with the program's kernels, loaded at the first run; what fails leaves nothing open."""
+        """The device with the program's kernels, loaded at the first run; what fails leaves nothing open."""
         if self._device is None:
             with contextlib.ExitStack() as undo:
                 device = Device(self._binding)
@@ -94,7 +94,7 @@ class CudaExecutable(Executable):
         return self._device
 
     def _launch(self, device: Device, launch: "_Launch", base: int, places: Mapping[str, int]) -> None:
-        parameters = []
+        parameters: list[int] = []
         for parameter in launch.kernel.parameters:
             if isinstance(parameter, Pointer):
                 parameters.append(base + places[parameter.buffer])
@@ -115,28 +115,28 @@ class _Launch:
     values: Mapping[str, int]
 
     def value(self, dim: Dim) -> int:
-        """Return the value of an extent."""
-        return sizes.evaluate(dim, self.values)
+        """The value of an extent."""
+        return sizes.extent_value(dim, self.values)
 
     @property
     def grid(self) -> tuple[int, ...]:
-        """How many blocks there are along x, y and z."""
+        """The numbers of CTAs along x, y and z."""
         return tuple(self.value(extent) for extent in self.kernel.grid)
 
 
 def _launches(program: Program, values: Mapping[str, int], device: Device) -> list[_Launch]:
-    """Return the launches of one run in order; an empty grid, which the driver refuses, has nothing to do.
+    """The launches of one run in order; an empty grid, which the driver refuses, has nothing to do.
 
     Raises:
         TinycError: `LaunchTooLarge`.
     """
     launches = [_Launch(kernel, values) for kernel in program.kernels]
     for launch in launches:
-        for axis, blocks, limit in zip("xyz", launch.grid, device.grid_limits, strict=True):
-            if blocks > limit:
+        for axis, ctas, limit in zip("xyz", launch.grid, device.grid_limits, strict=True):
+            if ctas > limit:
                 raise TinycError(
                     "LaunchTooLarge",
-                    f"kernel '{launch.kernel.symbol}' needs a grid of {blocks} blocks along {axis}, and {device.name} "
+                    f"kernel '{launch.kernel.symbol}' needs a grid of {ctas} CTAs along {axis}, and {device.name} "
                     f"takes {limit}; {_REMEDIES[axis]}",
                     launch.kernel.where,
                 )
@@ -152,24 +152,25 @@ _REMEDIES = {
 
 
 def _places(program: Program, values: Mapping[str, int]) -> tuple[dict[str, int], int]:
-    """Return where each buffer and the status slots are in the device's memory of one run, and how large that is."""
-    end, places = 0, {}
+    """Where each buffer and the status slots are in the device's memory of one run, and how large that is."""
+    end = 0
+    places: dict[str, int] = {}
     for buffer in (*program.of_kind("input"), *program.of_kind("output")):
         places[buffer.name] = end
-        end += _aligned(sizes.evaluate(buffer.size, values))
+        end += _aligned(sizes.extent_value(buffer.size, values))
     for buffer in program.of_kind("arena"):
-        places[buffer.name] = end + sizes.evaluate(buffer.offset, values)
-    end += _aligned(sizes.evaluate(program.arena_bytes, values))
+        places[buffer.name] = end + sizes.extent_value(buffer.offset, values)
+    end += _aligned(sizes.extent_value(program.arena_bytes, values))
     places[_STATUS] = end
     return places, end + _aligned(program.status_slots * STATUS_BYTES + 1)  # + 1: the driver gives no 0 bytes
 
 
 def _aligned(size_bytes: int) -> int:
-    return -(-size_bytes // ALIGNMENT_BYTES) * ALIGNMENT_BYTES
+    return -(-size_bytes // DEVICE_ALIGNMENT_BYTES) * DEVICE_ALIGNMENT_BYTES
 
 
 def _machine_code(ptx: str, target: Target, device: Device) -> bytes:
-    """Return a cubin for the device where there is a ptxas that knows it, else the PTX, which the driver compiles.
+    """A cubin for the device where there is a ptxas that knows it, else the PTX, which the driver compiles.
 
     Raises:
         TinycError: `UnsupportedTarget`: the device does not run code for `target`.

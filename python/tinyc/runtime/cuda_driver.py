@@ -54,7 +54,7 @@ class Driver:
         return "unknown" if int(failed) or text is None else text.decode()
 
     def attribute(self, name: str, device: Any) -> int:
-        """Return a number of the hardware."""
+        """A number of the hardware."""
         attributes = self.binding.CUdevice_attribute
         return int(self.call("cuDeviceGetAttribute", getattr(attributes, f"CU_DEVICE_ATTRIBUTE_{name}"), device))
 
@@ -71,7 +71,7 @@ def _imported() -> Any:
 
 
 def failure(error: DriverError, what: str = "", log: str = "") -> TinycError:
-    """Return the error for a call that failed on a device that there is."""
+    """The error for a call that failed on a device that there is."""
     message = f"{what + ': ' if what else ''}{error}{'; the driver says: ' + log if log else ''}"
     return TinycError(
         "DeviceFailure", f"{message}; start the process anew, {_CPU} to see whether the device is at fault"
@@ -125,7 +125,7 @@ class Device:
             raise failure(error, f"on {self.name}") from None
 
     def load(self, code: bytes) -> Any:
-        """Return the module of a cubin, or of PTX (ended by a 0), which the driver compiles.
+        """The module of a cubin, or of PTX (ended by a 0), which the driver compiles.
 
         Raises:
             TinycError: `DeviceFailure`, with what the driver's compiler says.
@@ -140,7 +140,7 @@ class Device:
         return self._own("cuModuleUnload", loaded)
 
     def kernel(self, module: Any, name: str) -> Any:
-        """Return a kernel of a module."""
+        """A kernel of a module."""
         return self.driver.call("cuModuleGetFunction", module, name.encode())
 
     @contextlib.contextmanager
@@ -235,6 +235,6 @@ def _close(driver: Driver, device: Any, context: Any, owned: list[tuple[str, Any
 
 
 def _release(driver: Driver, function: str, *arguments: Any) -> None:
-    """Give something back; that this fails after another error is no news."""
+    """Give something back; a failure of that after another error tells nothing."""
     with contextlib.suppress(DriverError):
         driver.call(function, *arguments)

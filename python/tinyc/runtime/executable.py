@@ -41,8 +41,8 @@ class Executable(abc.ABC):
         """
         program = self.program
         given = dense_inputs(program, inputs)
-        values = sizes.solve(program, [array.shape for array in given])
-        sizes.check(program, values)
+        values = sizes.solve_symbols(program, [array.shape for array in given])
+        sizes.check_sizes(program, values)
         run = Run(given, values, fresh_outputs(program, values), fresh_status(program))
         self._execute(run)
         check_status(program, run.status)

@@ -43,7 +43,7 @@ def _binding() -> Any:
 
 
 def _target_machine(cpu: str | None) -> Any:
-    """Return a target machine; a CPU that is named has the features of its name only."""
+    """A target machine; a CPU that is named has the features of its name only."""
     binding = _binding()
     name = cpu or binding.get_host_cpu_name()
     features = "" if cpu else binding.get_host_cpu_features().flatten()

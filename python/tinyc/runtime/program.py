@@ -1,14 +1,15 @@
 """The host program as frozen data: what every device runs, and all that it needs to know of the compiler.
 
 Comes from the `exec` layer (`dialects/exec/to_program.py`); imports no MLIR. Extents are those of `analysis/extents`,
-sizes and offsets are bytes, element types have their IR names (`f16`, `ui8`, `i1` for bool).
+sizes and offsets are bytes, element types are those of Tiny.
 """
 
 from dataclasses import dataclass, field
 
-from tinyc.analysis.assumption import Assumption
-from tinyc.analysis.extents import Dim
 from tinyc.diagnostics import Where
+from tinyc.expr.assumption import Assumption
+from tinyc.expr.extents import Dim
+from tinyc.vocabulary.element_type import ElementType
 
 Grid = tuple[Dim, Dim, Dim]
 
@@ -25,7 +26,7 @@ class Buffer:
     memory_space: str
     offset: Dim
     size: Dim
-    element: str
+    element: ElementType
     shape: tuple[Dim, ...]
 
 
@@ -34,7 +35,7 @@ class Pointer:
     """Parameter: the address of `buffer`, which the kernel sees under `shape` (as many elements as the buffer's)."""
 
     buffer: str
-    element: str
+    element: ElementType
     shape: tuple[Dim, ...]
 
 
@@ -112,7 +113,7 @@ class Program:
     arena_bytes: Dim
 
     def of_kind(self, kind: str) -> tuple[Buffer, ...]:
-        """Return the buffers of one kind, in order."""
+        """The buffers of one kind, in order."""
         return tuple(buffer for buffer in self.buffers if buffer.kind == kind)
 
     @property

@@ -29,7 +29,7 @@ class SimulationError(TinycError):
 
     @classmethod
     def of(cls, kernel: Kernel, report: simulator.Report) -> "SimulationError":
-        """Return the error for a launch that found something."""
+        """The error for a launch that found something."""
         lines = [str(finding) for finding in report.findings[:_SHOWN]]
         more = len(report.findings) - len(lines)
         shown = "\n".join([*lines, *([f"and {more} more"] if more else [])])
@@ -50,7 +50,7 @@ class SimExecutable(Executable):
         self._module = simulator.load(ptx)
 
     def _execute(self, run: Run) -> None:
-        arena = allocate_arena(sizes.evaluate(self.program.arena_bytes, run.values))
+        arena = allocate_arena(sizes.extent_value(self.program.arena_bytes, run.values))
         for array in (*run.outputs, arena):
             array.reshape(-1).view(np.uint8)[...] = _POISON
         buffers = _buffers(self.program, run, arena)
@@ -69,8 +69,8 @@ class SimExecutable(Executable):
             elif isinstance(parameter, Status):
                 arguments.append(run.status[parameter.slot])
             else:
-                arguments.append(np.int64(sizes.evaluate(parameter.value, run.values)))
-        shared = sizes.evaluate(kernel.dynamic_shared_bytes, run.values)
+                arguments.append(np.int64(sizes.extent_value(parameter.value, run.values)))
+        shared = sizes.extent_value(kernel.dynamic_shared_bytes, run.values)
         report = self._module.launch(
             kernel.symbol, grid, block, arguments, dynamic_shared_bytes=shared, cluster=cluster
         )
@@ -80,15 +80,15 @@ class SimExecutable(Executable):
 
 
 def _sizes(shape: Grid, values: Mapping[str, int]) -> tuple[int, int, int]:
-    x, y, z = (sizes.evaluate(extent, values) for extent in shape)
+    x, y, z = (sizes.extent_value(extent, values) for extent in shape)
     return x, y, z
 
 
 def _buffers(program: Program, run: Run, arena: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the memory of each buffer, by its name; inputs are copied: a faulty kernel may write to them."""
+    """The memory of each buffer, by its name; inputs are copied: a faulty kernel may write to them."""
     found = {f"input_{position}": array.copy() for position, array in enumerate(run.inputs)}
     found |= {f"output_{position}": array for position, array in enumerate(run.outputs)}
     for buffer in program.of_kind("arena"):
-        start = sizes.evaluate(buffer.offset, run.values)
-        found[buffer.name] = arena[start : start + sizes.evaluate(buffer.size, run.values)]
+        start = sizes.extent_value(buffer.offset, run.values)
+        found[buffer.name] = arena[start : start + sizes.extent_value(buffer.size, run.values)]
     return found

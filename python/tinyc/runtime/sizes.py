@@ -1,34 +1,34 @@
 """The sizes of one run: what the symbols are, and that everything the program relies on holds.
 
-In: a program and the shapes of its inputs. Out: the symbols' values; after `check`, every extent, size and offset of
-the program is one that memory can have.
+In: a program and the shapes of its inputs. Out: the symbols' values; after `check_sizes`, every extent, size and offset
+of the program is one that memory can have.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from tinyc.analysis import equations, extents
-from tinyc.analysis.assumption import Assumption
-from tinyc.analysis.extents import Dim, ExtentError
 from tinyc.diagnostics import TinycError, Where
+from tinyc.expr import equations, extents
+from tinyc.expr.assumption import Assumption
+from tinyc.expr.extents import Dim, ExtentError
 from tinyc.runtime.arena import memory_bytes
 from tinyc.runtime.program import Buffer, Program
 
 
-def solve(program: Program, shapes: Sequence[tuple[int, ...]]) -> dict[str, int]:
-    """Return the value of every symbol.
+def solve_symbols(program: Program, shapes: Sequence[tuple[int, ...]]) -> dict[str, int]:
+    """The value of every symbol.
 
     Raises:
         TinycError: `InputMismatch`: the shapes are not the declared ones, or contradict each other; `UnboundSymbol`:
             they do not tell a symbol.
     """
     declared = [buffer.shape for buffer in program.of_kind("input")]
-    values = symbol_values(zip(program.inputs, declared, shapes, strict=True))
+    values = shape_symbols(zip(program.inputs, declared, shapes, strict=True))
     _require_values(program.symbols, values)
     return values
 
 
-def symbol_values(inputs: Iterable[tuple[str, Sequence[Dim], Sequence[int]]]) -> dict[str, int]:
-    """Return what the symbols are, from the name, the declared and the actual shape of each input.
+def shape_symbols(inputs: Iterable[tuple[str, Sequence[Dim], Sequence[int]]]) -> dict[str, int]:
+    """The values of the symbols, from the name, the declared and the actual shape of each input.
 
     Raises:
         TinycError: `InputMismatch`: an extent is not the declared one, or two inputs contradict each other.
@@ -39,7 +39,7 @@ def symbol_values(inputs: Iterable[tuple[str, Sequence[Dim], Sequence[int]]]) ->
         for axis, (extent, size) in enumerate(zip(declared, actual, strict=True))
     ]
     try:
-        return equations.solve(pairs)
+        return equations.solve_sizes(pairs)
     except ExtentError as error:
         raise TinycError("InputMismatch", f"{error}") from None
 
@@ -50,7 +50,7 @@ def _require_values(symbols: Iterable[str], values: Mapping[str, int]) -> None:
         raise TinycError("UnboundSymbol", f"the inputs do not tell {missing}; bind it when the program is compiled")
 
 
-def check(program: Program, values: Mapping[str, int]) -> None:
+def check_sizes(program: Program, values: Mapping[str, int]) -> None:
     """Check the assumptions, that no extent is negative, and that the memory of one run can exist on this machine.
 
     What is on a device is the device's to refuse.
@@ -61,8 +61,8 @@ def check(program: Program, values: Mapping[str, int]) -> None:
     check_assumptions(program.assumptions, values)
     for buffer in program.buffers:
         _check_extents(buffer, values)
-    fresh = sum(evaluate(buffer.size, values) for buffer in program.of_kind("output"))
-    needed = fresh + (0 if program.is_on_device else evaluate(program.arena_bytes, values))
+    fresh = sum(extent_value(buffer.size, values) for buffer in program.of_kind("output"))
+    needed = fresh + (0 if program.is_on_device else extent_value(program.arena_bytes, values))
     if needed > memory_bytes():
         raise TinycError(
             "OutOfMemory",
@@ -71,8 +71,8 @@ def check(program: Program, values: Mapping[str, int]) -> None:
         )
 
 
-def evaluate(dim: Dim, values: Mapping[str, int]) -> int:
-    """Return the value of an extent.
+def extent_value(dim: Dim, values: Mapping[str, int]) -> int:
+    """The value of an extent.
 
     Raises:
         TinycError: `UnboundSymbol`: the inputs do not tell a symbol; `AssumptionViolated`: a division by zero.
@@ -90,7 +90,7 @@ def check_assumptions(assumptions: Iterable[Assumption], values: Mapping[str, in
     Raises:
         TinycError: `AssumptionViolated`, for each that does not hold; `UnboundSymbol`.
     """
-    errors = []
+    errors: list[TinycError] = []
     for assumption in assumptions:
         try:
             _check_assumption(assumption, values)
@@ -101,7 +101,7 @@ def check_assumptions(assumptions: Iterable[Assumption], values: Mapping[str, in
 
 
 def _check_assumption(assumption: Assumption, values: Mapping[str, int]) -> None:
-    left, right = evaluate(assumption.lhs, values), evaluate(assumption.rhs, values)
+    left, right = extent_value(assumption.lhs, values), extent_value(assumption.rhs, values)
     if not assumption.relates(left, right):
         raise TinycError(
             "AssumptionViolated",
@@ -111,7 +111,7 @@ def _check_assumption(assumption: Assumption, values: Mapping[str, int]) -> None
 
 def _check_extents(buffer: Buffer, values: Mapping[str, int]) -> None:
     for axis, extent in enumerate(buffer.shape):
-        size = evaluate(extent, values)
+        size = extent_value(extent, values)
         if size < 0:
             raise TinycError(
                 "AssumptionViolated",

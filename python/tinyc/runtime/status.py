@@ -7,7 +7,7 @@ from tinyc.runtime.program import STATUS_WORDS, Kernel, Program
 
 
 def fresh_status(program: Program) -> np.ndarray:
-    """Return slots in which nothing is noted."""
+    """Slots in which nothing is noted."""
     return np.zeros((program.status_slots, STATUS_WORDS), np.int64)
 
 
@@ -24,6 +24,6 @@ def check_status(program: Program, status: np.ndarray) -> None:
 
 
 def _reads(program: Program, kernel: Kernel) -> str:
-    """Return what a kernel reads, the inputs by the names that the user gave them."""
+    """The buffers that a kernel reads, the inputs by the names that the user gave them."""
     names = {f"input_{position}": f"input '{name}'" for position, name in enumerate(program.inputs)}
     return " and ".join(names.get(name, name) for name in kernel.reads)

@@ -24,30 +24,32 @@ class Target:
 
     # --- what a launch may ask for ------------------------------------------------------------------------------------
     threads_per_warp: int
-    threads_per_block: int
-    threads_per_block_x: int
-    threads_per_block_y: int
-    threads_per_block_z: int
-    blocks_per_grid_x: int
-    blocks_per_grid_y: int
-    blocks_per_grid_z: int
+    threads_per_cta: int
+    threads_per_cta_x: int
+    threads_per_cta_y: int
+    threads_per_cta_z: int
+    ctas_per_grid_x: int
+    ctas_per_grid_y: int
+    ctas_per_grid_z: int
     #: Of a thread-block cluster that runs on every device of the architecture; 1 where there are no clusters.
-    blocks_per_cluster: int
+    ctas_per_cluster: int
+    #: Of a launch, before PTX ISA 8.1.
+    kernel_parameter_bytes: int
 
     # --- what a multiprocessor has ------------------------------------------------------------------------------------
     warps_per_sm: int
-    blocks_per_sm: int
+    ctas_per_sm: int
     #: 32-bit registers; they are given out in units of `registers_per_warp_unit` for each warp.
     registers_per_sm: int
-    registers_per_block: int
+    registers_per_cta: int
     registers_per_thread: int
     registers_per_warp_unit: int
     shared_bytes_per_sm: int
-    #: Of it, what the system takes for each block that is resident.
-    shared_bytes_per_block_reserved: int
+    #: Of it, what the system takes for each CTA that is resident.
+    shared_bytes_per_cta_reserved: int
     #: Declared in the kernel; and at most, when the launch opts in to dynamic shared memory.
-    shared_bytes_per_block_static: int
-    shared_bytes_per_block_optin: int
+    shared_bytes_per_cta_static: int
+    shared_bytes_per_cta_optin: int
     shared_banks: int
     shared_bank_bytes: int
 
@@ -56,7 +58,7 @@ class Target:
     sms: int
     l2_bytes: int
     global_bytes_per_second: float
-    #: Dense, counting a multiply-add as two: sums in f32 on the CUDA cores, f64 likewise, and by tensor cores.
+    #: Dense, counting a multiply-add as two: in f32 on the CUDA cores, f64 likewise, and by tensor cores.
     f32_flops_per_second: float
     f64_flops_per_second: float
     tf32_tensor_flops_per_second: float

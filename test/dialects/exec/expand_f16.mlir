@@ -1,4 +1,4 @@
-// RUN: tinyc-opt --exec-expand-f16 --split-input-file %s | filecheck %s
+// RUN: tinyc-opt --stock-printing --exec-expand-f16 --split-input-file %s | filecheck %s
 
 // Conversions of f16 become calls of integer code, which stands in the module once, however often it is used.
 // CHECK-LABEL: func.func @add(

@@ -75,7 +75,7 @@ func.func private @copy(memref<4xf32>, memref<4xf32>, index, index)
 "exec.function"() ({
   "exec.buffer"() {buffer = "input_0", kind = "input", memory_space = "host", offset = 0, size = 16, tensor = tensor<4xf32>} : () -> ()
   "exec.buffer"() {buffer = "temp_0", kind = "arena", memory_space = "host", offset = 0, size = 16, tensor = tensor<4xf32>} : () -> ()
-  // expected-error @+3 {{buffer 'temp_1' is at 8, no multiple of 64}}
+  // expected-error @+3 {{buffer 'temp_1' is at 8, not a multiple of 64}}
   // expected-error @+2 {{buffer 'temp_1' ends at byte 24, the arena at 16}}
   // expected-error @+1 {{buffers 'temp_0' and 'temp_1' overlap in the arena, and both are alive in generation 1}}
   "exec.buffer"() {buffer = "temp_1", kind = "arena", memory_space = "host", offset = 8, size = 16, tensor = tensor<4xf32>} : () -> ()
@@ -144,11 +144,11 @@ gpu.module @kernels {
 }
 "exec.function"() ({
   "exec.buffer"() {buffer = "output_0", kind = "output", memory_space = "device", offset = 0, size = 16, tensor = tensor<4xf32>} : () -> ()
-  // expected-error @+1 {{@k has a block of 65 threads along z; it must be 1 … 64}}
+  // expected-error @+1 {{@k has a CTA of 65 threads along z; it must be 1 … 64}}
   "exec.kernel"() {symbol = @k, generation = 0, grid = [1, 1, 1], block = [1, 1, 65], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"output_0", tensor<4xf32>>], reads = [], writes = ["output_0"]} : () -> ()
-  // expected-error @+1 {{@k has a block of 2048 threads; it must be at most 1024}}
+  // expected-error @+1 {{@k has a CTA of 2048 threads; it must be at most 1024}}
   "exec.kernel"() {symbol = @k, generation = 0, grid = [1, 1, 1], block = [64, 32, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"output_0", tensor<4xf32>>], reads = [], writes = ["output_0"]} : () -> ()
-  // expected-error @+1 {{@k has clusters of 2 x 1 x 1 blocks; kernels are launched without clusters}}
+  // expected-error @+1 {{@k has clusters of 2 x 1 x 1 CTAs; kernels are launched without clusters}}
   "exec.kernel"() {symbol = @k, generation = 0, grid = [1, 1, 1], block = [64, 1, 1], cluster = [2, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"output_0", tensor<4xf32>>], reads = [], writes = ["output_0"]} : () -> ()
   omp.terminator
 }) {sym_name = "main", symbols = [], inputs = [], outputs = ["y"], arena_bytes = 0} : () -> ()

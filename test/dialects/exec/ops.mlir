@@ -1,4 +1,4 @@
-// RUN: tinyc-opt --verify-roundtrip %s | filecheck %s
+// RUN: tinyc-opt --stock-printing --verify-roundtrip %s | filecheck %s
 
 // Every op of the layer prints and parses back: sizes and offsets are integers or canonical text, parameters say what
 // they are, and two buffers whose generations do not meet share a place in the arena.

@@ -1,7 +1,7 @@
 // RUN: tinyc-opt --exec-to-llvm --split-input-file --verify-diagnostics %s
 
 // A kernel has to be loops by now.
-// expected-error @unknown {{the kernel is no function yet; run --region-to-loops first [TC309 InvalidIr]}}
+// expected-error @unknown {{the kernel is not a function yet; run --region-to-loops first [TC309 InvalidIr]}}
 "region.kernel"() ({
 ^bb0(%y: !region.memref<tensor<4xf32>, [1], 64 : i64, true>):
   %0 = "tiny.const"() {value = 1.0 : f32} : () -> tensor<4xf32>
@@ -30,7 +30,7 @@ func.func @one(%y: memref<5xf32>, %low: index, %high: index) {
 // -----
 
 // The symbols of the shapes are parameters.
-// expected-error @unknown {{the shapes of the parameters have the symbols M, which are no parameters; add #exec.extent<…> for each}}
+// expected-error @unknown {{the shapes of the parameters have the symbols M, which are not parameters; add #exec.extent<…> for each}}
 func.func @one(%y: memref<?xf32>, %low: index, %high: index) {
   return
 }

@@ -1,4 +1,4 @@
-// RUN: tinyc-opt --gpu-expand --split-input-file %s | filecheck %s
+// RUN: tinyc-opt --stock-printing --gpu-expand --split-input-file %s | filecheck %s
 
 // The threads of the grid share the elements. A buffer is one row of elements, and keeps its name and what it holds; an
 // output's element that is computed from the same element of a buffer needs no index of its own.
@@ -65,10 +65,10 @@ gpu.module @kernels {
 
 // -----
 
-// A tile is filled by all threads, zeros outside; of every 32 x 32 sums a thread has 2 x 2, which the loops carry; the
+// A tile is filled by all threads, zeros outside; of every 32 x 32 accumulators a thread has 2 x 2, which the loops carry; the
 // epilogue is computed for each of them. Only guarded sides are compared.
-// CHECK: memref.global "private" @gemm_A : memref<512xf16, #gpu.address_space<workgroup>> = uninitialized
-// CHECK: memref.global "private" @gemm_B : memref<512xf16, #gpu.address_space<workgroup>> = uninitialized
+// CHECK: memref.global "private" @gemm_A : memref<512xf16, #gpu.address_space<workgroup>> = uninitialized {tgpu.smem = !tgpu.smem<tensor<32x8xf16>, 2 : i64>}
+// CHECK: memref.global "private" @gemm_B : memref<512xf16, #gpu.address_space<workgroup>> = uninitialized {tgpu.smem = !tgpu.smem<tensor<8x32xf16>, 2 : i64>}
 // CHECK-LABEL: gpu.func @gemm(
 // CHECK-SAME: %[[X:.*]]: memref<?xf16, {{.*}}>{{.*}}, %[[W:.*]]: memref<?xf16, {{.*}}>{{.*}}, %[[Y:.*]]: memref<?xf16, {{.*}}>
 // CHECK: %[[TX:.*]] = gpu.thread_id x
@@ -77,7 +77,7 @@ gpu.module @kernels {
 // CHECK: %[[THREAD:.*]] = arith.addi %[[Y16]], %[[TX]]
 // CHECK: %[[A:.*]] = memref.get_global @gemm_A
 // CHECK: %[[B:.*]] = memref.get_global @gemm_B
-// CHECK: %[[SUMS:.*]]:4 = scf.for %[[K:.*]] = %c0 to %c16{{.*}} iter_args({{.*}}) -> (f32, f32, f32, f32)
+// CHECK: %[[ACC:.*]]:4 = scf.for %[[K:.*]] = %c0 to %c16{{.*}} iter_args({{.*}}) -> (f32, f32, f32, f32)
 // CHECK: scf.for %[[E:.*]] = %[[THREAD]] to %c256{{.*}} step %c256
 // CHECK: %[[C:.*]] = arith.remui %[[E]], %c8
 // CHECK: %[[R:.*]] = arith.divui %[[E]], %c8
@@ -100,21 +100,21 @@ gpu.module @kernels {
 // CHECK-COUNT-4: math.fma
 // CHECK: tgpu.comment = "fma
 // CHECK: scf.if
-// CHECK: %[[FIRST:.*]] = arith.maximumf %[[SUMS]]#0, %{{.*}} : f32
+// CHECK: %[[FIRST:.*]] = arith.maximumf %[[ACC]]#0, %{{.*}} : f32
 // CHECK: %[[ROUNDED:.*]] = arith.truncf %[[FIRST]] : f32 to f16
 // CHECK: memref.store %[[ROUNDED]], %[[Y]]
-// CHECK: arith.maximumf %[[SUMS]]#1
+// CHECK: arith.maximumf %[[ACC]]#1
 // CHECK: tgpu.comment = "epilogue: row 0 of 2"
 // CHECK: scf.if
-// CHECK: arith.maximumf %[[SUMS]]#2
-// CHECK: arith.maximumf %[[SUMS]]#3
+// CHECK: arith.maximumf %[[ACC]]#2
+// CHECK: arith.maximumf %[[ACC]]#3
 // CHECK: tgpu.comment = "epilogue: row 1 of 2"
 !x = !region.memref<tensor<7x16xf16>, [16, 1], 64 : i64, true>
 !w = !region.memref<tensor<16x32xf16>, [32, 1], 64 : i64, true>
 !y = !region.memref<tensor<7x32xf16>, [32, 1], 64 : i64, true>
 !a = !tgpu.smem<tensor<32x8xf16>, 2 : i64>
 !b = !tgpu.smem<tensor<8x32xf16>, 2 : i64>
-!sums = !tgpu.acc<tensor<32x32xf32>>
+!acc = !tgpu.acc<tensor<32x32xf32>>
 gpu.module @kernels {
   gpu.func @gemm(%x: !x {tgpu.name = "x"}, %w: !w {tgpu.name = "w"}, %y: !y {tgpu.name = "y"}) kernel attributes {known_block_size = array<i32: 16, 16, 1>, tgpu.grid = [1, 1, 1]} {
     %zero = arith.constant 0 : index
@@ -123,25 +123,25 @@ gpu.module @kernels {
     %stages = arith.constant 2 : index
     %a = "tgpu.alloc_smem"() : () -> !a
     %b = "tgpu.alloc_smem"() : () -> !b
-    %none = "tgpu.zero"() : () -> !sums
-    %all = scf.for %k = %zero to %k_extent step %depth iter_args(%sums = %none) -> (!sums) {
+    %none = "tgpu.zero"() : () -> !acc
+    %all = scf.for %k = %zero to %k_extent step %depth iter_args(%so_far = %none) -> (!acc) {
       %turn = arith.divui %k, %depth : index
-      %slot = arith.remui %turn, %stages : index
-      "tgpu.load_tile"(%a, %slot, %zero, %zero, %k) ({
+      %stage = arith.remui %turn, %stages : index
+      "tgpu.load_tile"(%a, %stage, %zero, %zero, %k) ({
         %0 = "region.read"(%x) : (!x) -> tensor<7x16xf16>
         %1 = "tiny.expand"(%0) {broadcast_dimensions = array<i64: 0, 1>} : (tensor<7x16xf16>) -> tensor<7x16x32xf16>
         "tgpu.yield"(%1) : (tensor<7x16x32xf16>) -> ()
         omp.terminator
       }) {rows = array<i64: 0>, columns = array<i64: 1>, batches = array<i64>, guarded = ["rows"]} : (!a, index, index, index, index) -> ()
-      "tgpu.load_tile"(%b, %slot, %zero, %k, %zero) ({
+      "tgpu.load_tile"(%b, %stage, %zero, %k, %zero) ({
         %0 = "region.read"(%w) : (!w) -> tensor<16x32xf16>
         %1 = "tiny.expand"(%0) {broadcast_dimensions = array<i64: 1, 2>} : (tensor<16x32xf16>) -> tensor<7x16x32xf16>
         "tgpu.yield"(%1) : (tensor<7x16x32xf16>) -> ()
         omp.terminator
       }) {rows = array<i64: 1>, columns = array<i64: 2>, batches = array<i64>, guarded = []} : (!b, index, index, index, index) -> ()
       gpu.barrier
-      %next = "tgpu.fma"(%a, %b, %slot, %sums) : (!a, !b, index, !sums) -> !sums
-      scf.yield %next : !sums
+      %next = "tgpu.fma"(%a, %b, %stage, %so_far) : (!a, !b, index, !acc) -> !acc
+      scf.yield %next : !acc
     }
     "tgpu.epilogue"(%all, %zero, %zero, %zero) ({
     ^bb0(%sum: tensor<7x32xf32>):
@@ -149,7 +149,7 @@ gpu.module @kernels {
       %1 = "tiny.cast"(%0) : (tensor<7x32xf32>) -> tensor<7x32xf16>
       "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<7x32xf16>, !y) -> ()
       omp.terminator
-    }) {rows = array<i64: 0>, columns = array<i64: 1>, batches = array<i64>, guarded = ["rows"], kinds = []} : (!sums, index, index, index) -> ()
+    }) {rows = array<i64: 0>, columns = array<i64: 1>, batches = array<i64>, guarded = ["rows"], kinds = []} : (!acc, index, index, index) -> ()
     gpu.return
   }
 }

@@ -1,5 +1,5 @@
 // The statements and their types survive printing and parsing, and a module of kernels verifies.
-// RUN: tinyc-opt --verify-roundtrip %s | filecheck %s
+// RUN: tinyc-opt --stock-printing --verify-roundtrip %s | filecheck %s
 
 !lhs = !region.memref<tensor<?x?xf16, #tiny.dims<["M", "K"]>>, ["K", 1], 64 : i64, true>
 !rhs = !region.memref<tensor<?x?xf16, #tiny.dims<["K", "N"]>>, ["N", 1], 64 : i64, true>
@@ -18,7 +18,7 @@
 // CHECK-LABEL: gpu.module @kernels
 gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_80", features = "+ptx80">] {
 
-  // A matrix product: rings of tiles in shared memory, sums in registers, a body for each value that is read or made.
+  // A matrix product: circular buffers of tiles in shared memory, accumulators in registers, a body for each value that is read or made.
   // CHECK-LABEL: gpu.func @matmul
   // CHECK: "tgpu.alloc_smem"() : () -> !tgpu.smem<tensor<64x32xf16>, 2 : i64>
   // CHECK: "tgpu.zero"() : () -> !tgpu.acc<tensor<64x64xf32>>
@@ -36,7 +36,7 @@ gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_80", features = "+ptx80">] {
     %A = "tgpu.alloc_smem"() : () -> !tgpu.smem<tensor<64x32xf16>, 2 : i64>
     %B = "tgpu.alloc_smem"() : () -> !tgpu.smem<tensor<32x64xf16>, 2 : i64>
     %zero = "tgpu.zero"() : () -> !tgpu.acc<tensor<64x64xf32>>
-    %sums = scf.for %k = %0 to %K step %bk iter_args(%acc = %zero) -> (!tgpu.acc<tensor<64x64xf32>>) {
+    %all = scf.for %k = %0 to %K step %bk iter_args(%acc = %zero) -> (!tgpu.acc<tensor<64x64xf32>>) {
       "tgpu.load_tile"(%A, %0, %0, %0, %k) ({
         %1 = "region.read"(%x) : (!lhs) -> tensor<?x?xf16, #tiny.dims<["M", "K"]>>
         %2 = "tiny.expand"(%1) {broadcast_dimensions = array<i64: 0, 1>} : (tensor<?x?xf16, #tiny.dims<["M", "K"]>>) -> !product
@@ -53,7 +53,7 @@ gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_80", features = "+ptx80">] {
       %next = "tgpu.fma"(%A, %B, %0, %acc) : (!tgpu.smem<tensor<64x32xf16>, 2 : i64>, !tgpu.smem<tensor<32x64xf16>, 2 : i64>, index, !tgpu.acc<tensor<64x64xf32>>) -> !tgpu.acc<tensor<64x64xf32>>
       scf.yield %next : !tgpu.acc<tensor<64x64xf32>>
     }
-    "tgpu.epilogue"(%sums, %0, %0, %0) ({
+    "tgpu.epilogue"(%all, %0, %0, %0) ({
     ^bb0(%s: !sum):
       %1 = "region.read"(%b) : (!bias) -> tensor<?xf32, #tiny.dims<["N"]>>
       %2 = "tiny.expand"(%1) {broadcast_dimensions = array<i64: 1>} : (tensor<?xf32, #tiny.dims<["N"]>>) -> !sum

@@ -4,18 +4,18 @@ import json
 
 import numpy as np
 import pytest
-from gpu_programs import OutOfRange, by_threads, on_the_simulator, sequentially
 from hypothesis import HealthCheck, given, settings
 
-from example_bindings import BIND, EXAMPLES
-from strategies import programs
+from gpu_programs.running import OutOfRange, by_threads, on_the_simulator, sequentially
+from programs.example_bindings import BIND, EXAMPLES
+from programs.strategies import programs
 from tinyc import pipeline
+from tinyc.driver.verification import output_tolerances
 from tinyc.executors import reference
 from tinyc.executors.compare import compare
 from tinyc.executors.random_inputs import random_inputs
 from tinyc.executors.tolerance import Tolerance
 from tinyc.importers import tiny_json
-from tinyc.verification import output_tolerances
 
 each_way = pytest.mark.parametrize("run", [by_threads, sequentially, on_the_simulator])
 #: Random programs run on the simulator in test/run/test_sim.py, for each architecture.

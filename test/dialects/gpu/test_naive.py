@@ -4,19 +4,20 @@ import re
 
 import numpy as np
 import pytest
-import simt
-from gpu_programs import call, compiled, expanded
-from naive_kernel import Naive
 
+from gpu_programs.naive_kernel import Naive
+from gpu_programs.running import call, compiled, expanded
 from tinyc import pipeline, simulator, text
-from tinyc.dialects.gpu.signature import kernels
+from tinyc.dialects.gpu.kernel import kernels_of_statements
 from tinyc.dialects.nvvm.to_ptx import ptx_text
-from tinyc.executors.elements import DTYPES
+from tinyc.executors.gpu.cta import run_gpu_kernel
+from tinyc.executors.gpu.memory import KernelFault
 from tinyc.target import SM80, TARGETS
+from tinyc.vocabulary.element_type import ElementType
 
 SIZES = ((1, 1, 1), (7, 5, 3), (33, 65, 40), (64, 64, 32))
-#: By type of the elements, the type of their sums.
-SUMS = {"f16": "f32", "bf16": "f32", "f32": "f32", "f64": "f64", "i8": "i32", "ui8": "i32", "i32": "i32"}
+#: By type of the elements, the type of the accumulator.
+ACCUMULATORS = {"f16": "f32", "bf16": "f32", "f32": "f32", "f64": "f64", "i8": "i32", "ui8": "i32", "i32": "i32"}
 
 
 def operands(kernel, size):
@@ -25,7 +26,7 @@ def operands(kernel, size):
     low = 0 if kernel.element.startswith("u") else -3
     x, w, bias = (rng.integers(low, 4, shape) for shape in ((m, k), (k, n), (n,)))
     exact = np.maximum(x @ w, 0) + bias
-    dtype, sums = (np.dtype(DTYPES[element]) for element in (kernel.element, kernel.sums))
+    dtype, sums = (ElementType(element).dtype for element in (kernel.element, kernel.accumulator))
     return x.astype(dtype), w.astype(dtype), bias.astype(sums), exact.astype(sums)
 
 
@@ -43,7 +44,7 @@ def run_threads(kernel, size):
     function = expanded(module)["gemm"]
     (tile_m, tile_n, _), (m, n, _) = kernel.tile, size
     symbols = [value for name, value in zip(("M", "N", "K"), size, strict=True) if name in kernel.extents]
-    simt.launch(function, (-(-n // tile_n), -(-m // tile_m), 1), [*rows([x, w, bias, y]), *symbols])
+    run_gpu_kernel(function, (-(-n // tile_n), -(-m // tile_m), 1), [*rows([x, w, bias, y]), *symbols])
     return y, exact
 
 
@@ -51,9 +52,9 @@ def run_serial(kernel, size):
     x, w, bias, exact = operands(kernel, size)
     y = np.full(exact.shape, 99, exact.dtype)
     module = text.parse(kernel.text())
-    (function,) = kernels(module)
+    (kernel_of_statements,) = kernels_of_statements(module)
     symbols = [value for name, value in zip(("M", "N", "K"), size, strict=True) if name in kernel.extents]
-    call(compiled(function), [*rows([x, w, bias, y]), *symbols])
+    call(compiled(kernel_of_statements), [*rows([x, w, bias, y]), *symbols])
     return y, exact
 
 
@@ -101,9 +102,9 @@ def test_a_thread_owns_pieces_all_over_the_tile(tile):
     np.testing.assert_array_equal(y, exact)
 
 
-@pytest.mark.parametrize("element", SUMS)
-def test_products_are_formed_in_the_type_of_the_sums(element):
-    kernel = Naive(element=element, sums=SUMS[element])
+@pytest.mark.parametrize("element", ACCUMULATORS)
+def test_products_are_formed_in_the_type_of_the_accumulator(element):
+    kernel = Naive(element=element, accumulator=ACCUMULATORS[element])
     for run in (run_threads, run_serial):
         y, exact = run(kernel, (7, 5, 19))
         np.testing.assert_array_equal(y, exact)
@@ -112,7 +113,7 @@ def test_products_are_formed_in_the_type_of_the_sums(element):
 def test_tiles_that_fit_are_not_guarded():
     kernel = Naive(extents=(64, 32, 16), guarded=False)
     module = text.parse(kernel.text())
-    assert "scf.if" not in str(expanded(module)["gemm"])
+    assert "scf.if" not in str(expanded(module)["gemm"].op)
     y, exact = run_threads(kernel, (64, 32, 16))
     np.testing.assert_array_equal(y, exact)
 
@@ -133,7 +134,7 @@ def test_each_barrier_is_needed(stages):
         cut = source[: barrier.start()] + source[barrier.end() :]
         module = text.parse(cut)
         function = expanded(module)["gemm"]
-        with pytest.raises(AssertionError, match="race"):
-            simt.launch(function, (1, 1, 1), [*rows([x, w, bias, np.zeros_like(exact)]), 7, 5, 40])
+        with pytest.raises(KernelFault, match="race"):
+            run_gpu_kernel(function, (1, 1, 1), [*rows([x, w, bias, np.zeros_like(exact)]), 7, 5, 40])
         report = run_on_the_simulator(kernel, (7, 5, 40), emitted(cut, SM80))[2]
         assert "race" in {finding.kind for finding in report.findings}

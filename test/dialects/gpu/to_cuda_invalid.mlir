@@ -22,15 +22,20 @@ gpu.module @kernels {
 // What the CPU computes to compare with is one product.
 !buffer = !region.memref<tensor<32x32xf32>, [32, 1], 64 : i64, true>
 !tiles = !tgpu.smem<tensor<32x32xf32>, 1 : i64>
-!sums = !tgpu.acc<tensor<32x32xf32>>
+!acc = !tgpu.acc<tensor<32x32xf32>>
 gpu.module @kernels {
-  // expected-error @+1 {{@k has 2 'tgpu.fma', and a CUDA file checks kernels of one product; print it without its host}}
   gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 16, 16, 1>, tgpu.grid = [1, 1, 1]} {
     %c0 = arith.constant 0 : index
     %tiles = "tgpu.alloc_smem"() : () -> !tiles
-    %zero = "tgpu.zero"() : () -> !sums
-    %once = "tgpu.fma"(%tiles, %tiles, %c0, %zero) : (!tiles, !tiles, index, !sums) -> !sums
-    %twice = "tgpu.fma"(%tiles, %tiles, %c0, %once) : (!tiles, !tiles, index, !sums) -> !sums
+    %zero = "tgpu.zero"() : () -> !acc
+    %once = "tgpu.fma"(%tiles, %tiles, %c0, %zero) : (!tiles, !tiles, index, !acc) -> !acc
+    %twice = "tgpu.fma"(%tiles, %tiles, %c0, %once) : (!tiles, !tiles, index, !acc) -> !acc
+    // expected-error @+1 {{a CUDA file checks sums of one product, with one 'tgpu.fma' and a 'tgpu.load_tile' of each operand, not of 2; print the kernel without its host}}
+    "tgpu.epilogue"(%twice, %c0, %c0, %c0) ({
+    ^bb0(%sum: tensor<32x32xf32>):
+      "region.yield"(%sum, %y) {materialize = "gmem"} : (tensor<32x32xf32>, !buffer) -> ()
+      omp.terminator
+    }) {rows = array<i64: 0>, columns = array<i64: 1>, batches = array<i64>, guarded = [], kinds = []} : (!acc, index, index, index) -> ()
     gpu.return
   }
 }

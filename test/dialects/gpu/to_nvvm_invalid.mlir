@@ -3,7 +3,7 @@
 // A thread has no memory of its own.
 gpu.module @kernels {
   gpu.func @k() kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
-    // expected-error @+1 {{'memref.alloca' is no op of a kernel at the scalar level; write memory accesses as memref.load and memref.store of a one-dimensional buffer [TC205 NoGpuKernel]}}
+    // expected-error @+1 {{'memref.alloca' is not an op of a kernel at the scalar level; write memory accesses as memref.load and memref.store of a one-dimensional buffer [TC205 NoGpuKernel]}}
     %0 = memref.alloca() : memref<4xf32>
     gpu.return
   }
@@ -36,13 +36,13 @@ gpu.module @kernels {
 
 // Shared memory starts with nothing in it.
 gpu.module @kernels {
-  // expected-error @+1 {{'memref.global' of memref<4xf32, #gpu.address_space<workgroup>> is no shared memory; it must have one axis and be uninitialized there [TC205 NoGpuKernel]}}
+  // expected-error @+1 {{'memref.global' of memref<4xf32, #gpu.address_space<workgroup>> is not shared memory; it must have one axis and be uninitialized there [TC205 NoGpuKernel]}}
   memref.global "private" @table : memref<4xf32, #gpu.address_space<workgroup>> = dense<0.0>
 }
 
 // -----
 
-// Shared memory belongs to the block, and is no argument.
+// Shared memory belongs to the CTA, and is not an argument.
 !tile = memref<4xf32, #gpu.address_space<workgroup>>
 gpu.module @kernels {
   // expected-error @+1 {{'gpu.func' @k: argument 0 is memref<4xf32, #gpu.address_space<workgroup>>; a kernel takes one-dimensional memrefs in global}}

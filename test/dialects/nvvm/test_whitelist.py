@@ -10,14 +10,14 @@ import sys
 
 import pytest
 
-from tinyc.dialects.nvvm.whitelist import FLOATS, GLOBAL, INTEGERS, OPS, SCALARS, WIDE
+from tinyc.dialects.nvvm.whitelist import ALLOWED_OPS, GLOBAL, LLVM_FLOATS, LLVM_INTEGERS, SCALARS, WIDE
 from tinyc.target import TARGETS
 
 WIDTH = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "i128": 128, "f16": 16, "bf16": 16, "f32": 32, "f64": 64}
 UNARY = ("llvm.fneg", *(f"llvm.intr.{name}" for name in ("sqrt", "fabs", "floor", "ceil", "trunc", "roundeven")))
 BINARY = tuple(
     name
-    for name in OPS
+    for name in ALLOWED_OPS
     if name.removeprefix("llvm.") in ("add", "sub", "mul", "shl", "lshr", "ashr", "and", "or", "xor")
     or name.removeprefix("llvm.") in ("sdiv", "udiv", "srem", "urem", "fadd", "fsub", "fmul", "fdiv")
     or name.removeprefix("llvm.intr.") in ("smax", "smin", "umax", "umin", "maximum", "minimum", "copysign")
@@ -55,11 +55,11 @@ def application(op, count, kind):
 
 def arithmetic():
     for op in UNARY:
-        yield from (kernel([t], application(op, 1, t), t) for t in OPS[op].types)
+        yield from (kernel([t], application(op, 1, t), t) for t in ALLOWED_OPS[op].types)
     for op in BINARY:
-        yield from (kernel([t] * 2, application(op, 2, t), t) for t in OPS[op].types)
-    yield from (kernel([t] * 3, application("llvm.intr.fma", 3, t), t) for t in OPS["llvm.intr.fma"].types)
-    for t in INTEGERS:
+        yield from (kernel([t] * 2, application(op, 2, t), t) for t in ALLOWED_OPS[op].types)
+    yield from (kernel([t] * 3, application("llvm.intr.fma", 3, t), t) for t in ALLOWED_OPS["llvm.intr.fma"].types)
+    for t in LLVM_INTEGERS:
         yield kernel([t], f'%r = "llvm.intr.ctlz"(%a) <{{is_zero_poison = false}}> : ({t}) -> {t}', t)
     for t in ("i32", "i64"):
         pair = f"!llvm.struct<({t}, i1)>"
@@ -75,12 +75,12 @@ def conversions():
                 yield kernel([a], f"%r = llvm.sext %a : {a} to {b}", b)
                 yield kernel([a], f"%r = llvm.zext %a : {a} to {b}", b)
                 yield kernel([b], f"%r = llvm.trunc %a : {b} to {a}", a)
-    for a in FLOATS:
-        for b in FLOATS:
+    for a in LLVM_FLOATS:
+        for b in LLVM_FLOATS:
             if WIDTH[a] < WIDTH[b]:
                 yield kernel([a], f"%r = llvm.fpext %a : {a} to {b}", b)
                 yield kernel([b], f"%r = llvm.fptrunc %a : {b} to {a}", a)
-        for i in INTEGERS:
+        for i in LLVM_INTEGERS:
             for op in ("fptosi", "fptoui"):
                 yield kernel([a], f"%r = llvm.{op} %a : {a} to {i}", i)
             for op in ("sitofp", "uitofp"):
@@ -94,14 +94,14 @@ def choices():
     for t in WIDE:
         for predicate in ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"):
             yield kernel([t, t], f'%r = llvm.icmp "{predicate}" %a, %b : {t}', "i1")
-    for t in FLOATS:
+    for t in LLVM_FLOATS:
         ordered, unordered = (
             ("oeq", "ogt", "oge", "olt", "ole", "one", "ord"),
             ("ueq", "ugt", "uge", "ult", "ule", "une"),
         )
         for predicate in (*ordered, *unordered, "uno"):
             yield kernel([t, t], f'%r = llvm.fcmp "{predicate}" %a, %b : {t}', "i1")
-    for t in (*WIDE, *FLOATS):
+    for t in (*WIDE, *LLVM_FLOATS):
         yield kernel(["i1", t, t], f"%r = llvm.select %a, %b, %c : i1, {t}", t)
         branches = (
             f"llvm.cond_br %a, ^then, ^end(%c : {t})\n^then:\nnvvm.barrier\nllvm.br ^end(%b : {t})\n^end(%r: {t}):"
@@ -110,7 +110,7 @@ def choices():
         for value in ("zero", "undef", "poison"):
             yield kernel([], f"%r = llvm.mlir.{value} : {t}", t)
     for t in SCALARS:
-        number = "true" if t == "i1" else f"{1 if t in INTEGERS else 1.5} : {t}"
+        number = "true" if t == "i1" else f"{1 if t in LLVM_INTEGERS else 1.5} : {t}"
         yield kernel([], f"%r = llvm.mlir.constant({number}) : {t}", t)
 
 
@@ -119,8 +119,8 @@ def memory():
         for index in ("i32", "i64"):
             body = f"%q = llvm.getelementptr %pa[%b] : ({GLOBAL}, {index}) -> {GLOBAL}, {t}\n"
             yield kernel([t, index], f"{body}%r = llvm.load %q : {GLOBAL} -> {t}", t)
-    for t in (*INTEGERS[1:], *FLOATS):
-        op = "add" if t in INTEGERS else "fadd"
+    for t in (*LLVM_INTEGERS[1:], *LLVM_FLOATS):
+        op = "add" if t in LLVM_INTEGERS else "fadd"
         yield kernel([t], f'%r = llvm.atomicrmw {op} %out, %a syncscope("device") monotonic : {GLOBAL}, {t}', t)
     for t in ("i32", "i64"):
         swap = f'%s = llvm.cmpxchg %out, %a, %b syncscope("device") monotonic monotonic : {GLOBAL}, {t}\n'
@@ -130,7 +130,7 @@ def memory():
 
 
 def registers():
-    yield from (kernel([], f"%r = {op} : i32", "i32") for op in OPS if op.startswith("nvvm.read."))
+    yield from (kernel([], f"%r = {op} : i32", "i32") for op in ALLOWED_OPS if op.startswith("nvvm.read."))
 
 
 @functools.cache
@@ -140,14 +140,14 @@ def samples():
 
 def test_there_is_a_sample_of_every_op():
     words = set(re.findall(r"[\w.]+", "\n".join(samples())))
-    assert [op for op in OPS if op not in words] == []
+    assert [op for op in ALLOWED_OPS if op not in words] == []
 
 
 COMPILE = """
 import sys
 from tinyc import pipeline, text
 from tinyc.dialects.nvvm.to_ptx import ptx_text
-from tinyc.mlir import context
+from tinyc.dialects.registry import context
 with context():
     module = text.parse(sys.stdin.read())
     pipeline.parse("nvvm-to-ptx").run(module)

@@ -43,11 +43,11 @@ gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx80">] 
 
 // A kernel has a name that PTX can spell, returns nothing, and is all that there is.
 gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_80", features = "+ptx80">] {
-  // expected-error @+1 {{'a-b' is no identifier of PTX; use letters, digits and _, and start with a letter}}
+  // expected-error @+1 {{'a-b' is not an identifier of PTX; use letters, digits and _, and start with a letter}}
   llvm.func @"a-b"() attributes {nvvm.kernel} {
     llvm.return
   }
-  // expected-error @+1 {{'WARP_SZ' is no identifier of PTX}}
+  // expected-error @+1 {{'WARP_SZ' is not an identifier of PTX}}
   llvm.func @WARP_SZ() attributes {nvvm.kernel} {
     llvm.return
   }
@@ -85,7 +85,7 @@ gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_80", features = "+ptx80">] {
   llvm.mlir.global internal @table() {addr_space = 3 : i32} : !llvm.array<2 x array<2 x f32>>
   // expected-error @+1 {{'llvm.mlir.global' has the attribute value; it may have sym_name}}
   llvm.mlir.global internal @filled(dense<0.0> : tensor<4xf32>) {addr_space = 3 : i32} : !llvm.array<4 x f32>
-  // expected-error @+1 {{'func.func' is no part of a gpu.module that goes to the backend; lower the kernels with --gpu-to-nvvm}}
+  // expected-error @+1 {{'func.func' is not a part of a gpu.module that goes to the backend; lower the kernels with --gpu-to-nvvm}}
   func.func private @host()
 }
 

@@ -1,17 +1,20 @@
 """A block of a Poly-View's text with an access over a limit is refused, and the counts are named."""
 
 import pytest
-from poly_blocks import axes_of, block, read
 
+from analysis_programs.poly_blocks import axes_of, block, read
 from tinyc import text
-from tinyc.analysis import axes
 from tinyc.analysis.movement import Guard
 from tinyc.analysis.poly.block import PolyAccess, PolyBlock
 from tinyc.analysis.poly.view import PolyView
-from tinyc.dialects.poly.decode import decode_item
 from tinyc.dialects.poly.encode import encode_item, encode_view
-from tinyc.dialects.poly.verify import views
-from tinyc.mlir import body_of, context, end_body, ir
+from tinyc.dialects.poly.ops import ViewOp
+from tinyc.dialects.poly.verify import read_item
+from tinyc.dialects.registry import context
+from tinyc.expr import axes
+from tinyc.mlir import ir
+from tinyc.mlir.bodies import body_of, end_body
+from tinyc.mlir.side_table import tables_of
 
 SIZE = 999
 (AXIS,) = axes_of((SIZE,))
@@ -21,12 +24,12 @@ def text_of(each: PolyBlock) -> str:
     """Return the text of a view that has this block only."""
     with context(), ir.Location.unknown():
         module = ir.Module.create()
-        attributes = {"function": ir.FlatSymbolRefAttr.get("main"), **encode_view(PolyView("main", (), (), (), {}))}
+        kind, attributes = encode_view(PolyView("main", (), (), (), {}))
         with ir.InsertionPoint(module.body):
-            view = ir.Operation.create("poly.view", attributes=attributes, regions=1)
+            view = kind(function=ir.FlatSymbolRefAttr.get("main"), **attributes)
         with ir.InsertionPoint(view.regions[0].blocks.append()):
             kind, values = encode_item(each)
-            ir.Operation.create(kind, attributes=values)
+            kind(**values)
             end_body()
         return module.operation.get_asm(assume_verified=True)
 
@@ -82,9 +85,9 @@ OVER = {
 @pytest.mark.parametrize("each", [at for at, _, _ in OVER.values()], ids=OVER)
 def test_at_the_limit(each):
     module = text.parse(text_of(each))
-    (view,) = views(module)
+    (view,) = tables_of(module, ViewOp)
     (op,) = body_of(view)
-    assert decode_item(op) == each
+    assert read_item(op) == each
 
 
 @pytest.mark.parametrize(("each", "counts"), [(over, counts) for _, over, counts in OVER.values()], ids=OVER)

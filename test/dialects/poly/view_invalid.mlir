@@ -78,7 +78,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // A kind that there is not.
 "poly.view"() ({
-  // expected-error @+1 {{'poly.block' kind "loop" is none of ewise, reduce, movement_affine, contraction_pattern, scan}}
+  // expected-error @+1 {{'poly.block' kind "loop" is not one of ewise, reduce, movement_affine, contraction_pattern, scan}}
   "poly.block"() {name = "y", kind = "loop", domain = "{ y[i] }", write = "{ y[i] -> y[i] }", accesses = [], attrs = {}} : () -> ()
   omp.terminator
 }) {elements = {x = "f32"}, function = @main, outputs = ["y"]} : () -> ()

@@ -1,4 +1,4 @@
-// RUN: tinyc-opt --verify-roundtrip %s | filecheck %s
+// RUN: tinyc-opt --stock-printing --verify-roundtrip %s | filecheck %s
 
 // A kernel reads its inputs whole, computes with Tiny ops, and yields to its outputs.
 // CHECK-LABEL: "region.kernel"() ({

@@ -6,8 +6,8 @@
 !rhs = !region.memref<tensor<4x3xf32>, [3, 1], 64 : i64, true>
 !out = !region.memref<tensor<5x3xf32>, [3, 1], 64 : i64, true>
 // expected-error @+3 {{the plan of @product: 'arch' is 'sm90', and the plan is used for sm_80}}
-// expected-error @+2 {{the plan of @product: 'tile' and 'stages' take 8 × (64·32 f32 + 32·64 f32) = 131072 bytes of shared memory; sm_80 has 49152 bytes}}
-// expected-error @+1 {{the plan of @product: 'epilogue' is relu, and the region does nothing after the sum}}
+// expected-error @+2 {{the plan of @product: 'tile' and 'stages' take 8 x (64x32 f32 + 32x64 f32) = 131072 bytes of static shared memory per CTA; sm_80 has 49152; choose a smaller tile or fewer stages}}
+// expected-error @+1 {{the plan of @product: 'epilogue' is relu, and the region's epilogue is empty; a plan cannot change that: leave it out}}
 "region.kernel"() ({
 ^bb0(%x: !lhs, %w: !rhs, %y: !out):
   %0 = "region.read"(%x) : (!lhs) -> tensor<5x4xf32>

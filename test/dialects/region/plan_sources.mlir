@@ -13,7 +13,7 @@
 // KEY: {"code": "plan-default", {{.*}}"kernel": "copy", "key": "f5a16ddad0fd015e"
 // TABLE: plan = {arch = "sm80_or_sm90", precision = "ieee", scheme = "generic"}
 // UNUSED: error: the plan table has the key 0123456789abcdef, and the module has no such region; its regions are f5a16ddad0fd015e (@copy) [TC202 PlanMismatch]
-// NONE: error: the plan is for contractions, and the module has none; its regions are @copy (it is not one reduction whose result is written element by element); leave the plan out [TC202 PlanMismatch]
+// NONE: error: the plan is for scheme 'naive_2x2_per_thread', which accepts no region of the module: @copy (it is not one reduction whose result is written element by element); leave the plan out [TC202 PlanMismatch]
 // SCHEME: error: the plan of @copy: 'scheme' is 'mma', which this version has no kernel builder for; choose naive_2x2_per_thread or generic [TC204 UnsupportedPlan]
 // FIELD: error: the plan of @copy: 'raster' is not used by scheme 'generic'
 // FILE: error: {{.*}}No such file or directory; give the path of a plan, or its text{{.*}} [TC308 UnreadableFile]

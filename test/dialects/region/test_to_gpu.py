@@ -4,8 +4,8 @@ import pytest
 
 from tinyc import pipeline, text
 from tinyc.diagnostics import TinycError
-from tinyc.dialects.region.to_gpu_names import identifier
-from tinyc.dialects.region.to_gpu_requirements import PARAMETER_BYTES
+from tinyc.dialects.region.to_gpu.names import legal_identifier
+from tinyc.target import SM80
 
 SCALAR = "!region.memref<tensor<f32>, [], 64 : i64, true>"
 
@@ -32,7 +32,7 @@ def sum_of(inputs: int) -> str:
 
 
 def test_a_kernel_takes_as_many_buffers_as_fit_its_parameters():
-    most = PARAMETER_BYTES // 8 - 1
+    most = SM80.kernel_parameter_bytes // 8 - 1
     assert "tgpu.map" in lowered(sum_of(most))
     with pytest.raises(TinycError, match=r"takes 513 buffers and 0 symbols, 4104 bytes of parameters") as error:
         lowered(sum_of(most + 1))
@@ -54,7 +54,7 @@ def test_a_number_of_elements_that_is_no_extent_is_refused():
       %0 = "region.read"(%a0) : ({SCALAR}) -> tensor<f32>
       %1 = "tiny.expand"(%0) {{broadcast_dimensions = array<i64>}} : (tensor<f32>) -> {tensor}
       "region.yield"(%1, %a1) {{materialize = "gmem"}} : ({tensor}, {buffer}) -> ()"""
-    with pytest.raises(TinycError, match="the number of elements that it computes is no extent") as error:
+    with pytest.raises(TinycError, match="its element count is not a representable extent") as error:
         lowered(kernel([SCALAR, buffer], body))
     assert error.value.name == "NoGpuKernel"
 
@@ -64,8 +64,8 @@ def test_a_number_of_elements_that_is_no_extent_is_refused():
     [("x", "x"), ("a.b", "a_b"), ("größe", "gr__e"), ("0", "n0"), ("_x", "n_x"), ("", "n"), ("WARP_SZ", "WARP_SZ_1")],
 )
 def test_a_name_becomes_an_identifier(name: str, expected: str):
-    assert identifier(name) == expected
+    assert legal_identifier(name) == expected
 
 
 def test_a_name_that_is_taken_gets_a_number():
-    assert identifier("a b", ["a_b", "a_b_1"]) == "a_b_2"
+    assert legal_identifier("a b", ["a_b", "a_b_1"]) == "a_b_2"

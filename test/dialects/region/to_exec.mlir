@@ -1,4 +1,4 @@
-// RUN: tinyc-opt --region-to-exec --split-input-file %s | filecheck %s
+// RUN: tinyc-opt --stock-printing --region-to-exec --split-input-file %s | filecheck %s
 
 // A chain: each launch is a generation of its own; the third value takes the place of the first, whose last reader is
 // done, and a reshape is the same buffer under another shape. Sizes are formulas.

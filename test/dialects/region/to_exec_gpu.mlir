@@ -1,4 +1,4 @@
-// RUN: tinyc-opt --region-to-exec --split-input-file %s | filecheck %s
+// RUN: tinyc-opt --stock-printing --region-to-exec --split-input-file %s | filecheck %s
 
 // A kernel that is a gpu.func states its grid, its block and its parameters; all buffers are the device's.
 // CHECK: gpu.func @relu

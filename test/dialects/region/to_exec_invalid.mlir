@@ -9,7 +9,7 @@ func.func @f(%x: memref<4xf32>) {
 // -----
 
 // The kernels are still regions: loops no longer say what they launch.
-// expected-error @unknown {{@copy is no region.kernel; run --region-to-exec before --region-to-loops}}
+// expected-error @unknown {{@copy is not a region.kernel; run --region-to-exec before --region-to-loops}}
 func.func private @copy(memref<4xf32>, memref<4xf32>, index, index)
 func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
   %k = "region.launch"() {kernel = @copy} : () -> ((tensor<4xf32>) -> tensor<4xf32>)

@@ -1,6 +1,6 @@
 // Each region becomes a GPU kernel: a matrix product over tiles, or one thread for each element.
-// RUN: tinyc-opt --tiny-to-region --region-to-gpu --split-input-file %s | filecheck %s
-// RUN: tinyc-opt --tiny-to-region --region-to-gpu --split-input-file --remarks %s 2>&1 >/dev/null | filecheck %s --check-prefix=REMARK
+// RUN: tinyc-opt --stock-printing --tiny-to-region --region-to-gpu --split-input-file %s | filecheck %s
+// RUN: tinyc-opt --stock-printing --tiny-to-region --region-to-gpu --split-input-file --remarks %s 2>&1 >/dev/null | filecheck %s --check-prefix=REMARK
 
 // A matrix product with its epilogue, all extents symbolic: block ids give the tile of the output, a loop over k fills a
 // ring of two tiles for each operand, every side is guarded. The buffers are called as in the host function, which stays.

@@ -1,5 +1,5 @@
 // Symbolic extents stand in the tensor types; movements compute with them.
-// RUN: tinyc-opt --verify-roundtrip %s | filecheck %s
+// RUN: tinyc-opt --stock-printing --verify-roundtrip %s | filecheck %s
 
 // CHECK-LABEL: func.func @movements_of_symbols
 // CHECK-SAME: tensor<?x?xf32, #tiny.dims<["M", "K"]>>

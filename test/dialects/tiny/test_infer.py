@@ -7,10 +7,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tinyc.analysis import extents, index_map
 from tinyc.diagnostics import TinycError
-from tinyc.dialects.tiny.infer import BINARY, ELEMENTWISE, LEAVES, MOVEMENT, NON_SCOP, RULES, UNARY, Assumption, infer
-from tinyc.dialects.tiny.types import ELEMENTS, TensorType
+from tinyc.expr import axes, extents, index_map
+from tinyc.vocabulary.element_type import ElementType
+from tinyc.vocabulary.elementwise import BINARY, UNARY
+from tinyc.vocabulary.infer import ELEMENTWISE, LEAVES, MOVEMENT, NON_SCOP, RULES, Assumption, infer
+from tinyc.vocabulary.types import TensorType
 
 H, W = extents.symbol("H"), extents.symbol("W")
 
@@ -38,7 +40,7 @@ def test_the_vocabulary_is_what_has_rules():
 
 
 @pytest.mark.parametrize("op", UNARY)
-@pytest.mark.parametrize("element", ELEMENTS)
+@pytest.mark.parametrize("element", list(ElementType))
 def test_unary_keeps_the_type_or_refuses_the_element_type(op, element):
     takes = {
         "neg": r"f|bf|i\d\d?$",
@@ -53,7 +55,7 @@ def test_unary_keeps_the_type_or_refuses_the_element_type(op, element):
 
 
 @pytest.mark.parametrize("op", BINARY)
-@pytest.mark.parametrize("element", ELEMENTS)
+@pytest.mark.parametrize("element", list(ElementType))
 def test_binary_keeps_the_type_or_compares_or_refuses(op, element):
     is_float, is_bool = "f" in element, element == "i1"
     takes = {
@@ -104,7 +106,7 @@ def test_shrink_as_numpy(shape, data):
 def test_reduce_as_numpy(shape, data):
     axes = tuple(data.draw(st.sets(st.sampled_from(range(len(shape))))))
     expected = np.zeros(shape).sum(axis=axes).shape
-    assert result("reduce", tensor(*shape), op="sum", axes=axes, element="f64").shape == expected
+    assert result("reduce", tensor(*shape), op="sum", axes=axes, element=ElementType.F64).shape == expected
 
 
 @given(st.integers(1, 30), st.integers(1, 4), st.integers(1, 4), st.integers(1, 4))
@@ -150,7 +152,7 @@ def test_topk_gives_values_and_indices():
 
 
 def view(source, shape, *texts):
-    indices = tuple(index_map.parse(text, len(shape)) for text in texts)
+    indices = tuple(index_map.parse_row(text, len(shape)) for text in texts)
     return infer("view", [source], {"shape": shape, "map": indices})
 
 
@@ -171,7 +173,7 @@ def test_view_bound_with_mod_is_exact():
 
 def test_view_with_an_axis_that_the_result_lacks():
     with pytest.raises(TinycError, match=r"'i1' has an axis beyond \[4\]"):
-        infer("view", [tensor(4)], {"shape": (4,), "map": (index_map.Axis(1),)})
+        infer("view", [tensor(4)], {"shape": (4,), "map": (axes.term(axes.Axis(1)),)})
 
 
 def test_an_extent_that_grows_out_of_bounds_is_the_users_error():

@@ -29,7 +29,7 @@ func.func @main(%x: tensor<?x?xf32, #tiny.dims<["M", "K"]>> {tiny.name = "X"}, %
 // A pad, a pool and a sum along the window are a scan.
 // CHECK: "poly.block"() {accesses = ["{ v2[i0, i1] -> x[i0 + i1 - 3] : 0 <= i0 + i1 - 3 < 4 }"]
 // CHECK-SAME: exclusive = false, op = "sum"
-// CHECK-SAME: rejected = {contraction = "the operand is no product [no-product]"}, reverse = false
+// CHECK-SAME: rejected = {contraction = "the operand is not a product [no-product]"}, reverse = false
 // CHECK-SAME: kind = "scan"
 func.func @main(%x: tensor<4xf32> {tiny.name = "x"}) -> tensor<4xf32> {
   %0 = "tiny.pad"(%x) {lo = array<i64: 3>, hi = array<i64: 0>, value = 0.0 : f32} : (tensor<4xf32>) -> tensor<7xf32>
@@ -40,7 +40,7 @@ func.func @main(%x: tensor<4xf32> {tiny.name = "x"}) -> tensor<4xf32> {
 
 // -----
 
-// What is not quasi-affine is no block.
+// What is not quasi-affine is not a block.
 // CHECK: "poly.non_scop"() {name = "v0", reads = ["x", "i"], reason = "'tiny.gather' reads where its data says"}
 // CHECK-NEXT: "poly.block"() {accesses = ["{ v1[i0] -> v0[i0] }"]
 func.func @main(%x: tensor<9xf32> {tiny.name = "x"}, %i: tensor<4xi32> {tiny.name = "i"}) -> tensor<4xf32> {

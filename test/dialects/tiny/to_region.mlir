@@ -1,4 +1,4 @@
-// RUN: tinyc-opt --tiny-to-region --split-input-file %s | filecheck %s
+// RUN: tinyc-opt --stock-printing --tiny-to-region --split-input-file %s | filecheck %s
 
 // An op reads its operands through their movements, in one kernel; the host passes the buffers below them.
 // CHECK-LABEL: "region.kernel"() ({
@@ -60,7 +60,7 @@ func.func @main(%a: tensor<8x5xf32>, %b: tensor<5x6xf32>) -> (tensor<8x6xf32>, t
 
 // -----
 
-// A sum of squares is no contraction, but takes the product that only it reads.
+// A sum of squares is not a contraction, but takes the product that only it reads.
 // CHECK: "tiny.mul"
 // CHECK-NEXT: "tiny.reduce"
 // CHECK: {sym_name = "mul_reduce_sum"}

@@ -4,11 +4,11 @@ import sys
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from tinyc import opt
 from tinyc.diagnostics import TinycError, remark
 from tinyc.mlir import ir
+from tinyc.mlir.locations import where
+from tinyc.opt import main as opt
 from tinyc.passes import Pass
-from tinyc.text import where
 
 
 def functions(module: Any) -> list[Any]:

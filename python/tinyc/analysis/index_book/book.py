@@ -11,16 +11,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tinyc.analysis import axes, extents
 from tinyc.analysis.access import read_movement
-from tinyc.analysis.axes import Shape
-from tinyc.analysis.extents import Dim, Extent
-from tinyc.analysis.graphs import value_names
+from tinyc.analysis.graphs import body_block, value_names
 from tinyc.analysis.index_book.axis_arguments import axis_arguments
 from tinyc.analysis.index_book.splits import Splits, splits_of
 from tinyc.analysis.movement import Guard, Index
-from tinyc.analysis.tiny_ops import data_dependence, is_elementwise, is_leaf, is_movement
-from tinyc.dialects.tiny.attributes import arguments, tensor_type
+from tinyc.analysis.tiny_ops import data_dependence, is_elementwise, is_leaf, is_movement, vocabulary_name
+from tinyc.dialects.tiny.ops import ReduceOp
+from tinyc.expr import axes, extents
+from tinyc.expr.axes import Shape
+from tinyc.expr.extents import Dim, Extent
+from tinyc.mlir import func, ir
+from tinyc.vocabulary.attributes import arguments, tensor_type
 
 AXIS_KINDS = ("iter", "broadcast", "reduce")
 
@@ -45,7 +47,7 @@ class AxisVar:
 
 
 @dataclass(frozen=True)
-class Input:
+class InputAccess:
     """An operand and the access map to it: from the entry's axes to the operand's index."""
 
     value: str
@@ -64,7 +66,7 @@ class Entry:
     value: str
     axes: tuple[AxisVar, ...]
     dims: tuple[int, ...]
-    inputs: tuple[Input, ...] = ()
+    inputs: tuple[InputAccess, ...] = ()
     guards: tuple[Guard, ...] = ()
     reduce_axes: tuple[int, ...] = ()
 
@@ -76,7 +78,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class NonScopEntry:
-    """A value whose reads are no quasi-affine maps, and why: a buffer of these axes, with `dims` as in an `Entry`."""
+    """A value whose reads are not quasi-affine maps, and why: a buffer of these axes, with `dims` as in an `Entry`."""
 
     value: str
     shape: Shape
@@ -93,70 +95,69 @@ class IndexBook:
     entries: tuple[Entry | NonScopEntry, ...]
 
 
-def index_book(function: Any) -> IndexBook:
-    """Return the IndexBook of a function that is a Tiny graph.
+def index_book(function: func.FuncOp) -> IndexBook:
+    """The IndexBook of a function that is a Tiny graph.
 
     Raises:
         TinycError: a value is not a Tiny tensor.
     """
     writer = _Writer(value_names(function), splits_of(function))
-    block = function.regions[0].blocks[0]
+    block = body_block(function)
     entries: list[Entry | NonScopEntry] = [writer.leaf(argument) for argument in block.arguments]
     for op in block.operations:
-        operation = op.operation
-        entries += [writer.entry(operation, result) for result in operation.results]
-    return IndexBook(function.operation.attributes["sym_name"].value, tuple(entries))
+        entries += [writer.entry(op, result) for result in op.results]
+    return IndexBook(function.sym_name.value, tuple(entries))
 
 
 class _Writer:
     """Writes the entries of a function whose values have these names and splits."""
 
-    def __init__(self, names: Mapping[Any, str], splits: Splits) -> None:
+    def __init__(self, names: Mapping[ir.Value, str], splits: Splits) -> None:
         self._names, self._splits = names, splits
 
-    def leaf(self, value: Any) -> Entry:
-        """Return the entry of a value that reads nothing."""
+    def leaf(self, value: ir.Value) -> Entry:
+        """The entry of a value that reads nothing."""
         shape, dims = self._axes(value)
         return Entry(self._names[value], _iterated(shape), dims)
 
-    def entry(self, op: Any, value: Any) -> Entry | NonScopEntry:
-        """Return the entry of a result of `op`."""
+    def entry(self, op: ir.OpView, value: ir.Value) -> Entry | NonScopEntry:
+        """The entry of a result of `op`."""
         if is_leaf(op):
             return self.leaf(value)
         name, inputs = self._names[value], tuple(self._names[operand] for operand in op.operands)
         shape, dims = self._axes(value)
         if is_elementwise(op):
             index = axes.identity(shape)
-            return Entry(name, _iterated(shape), dims, tuple(Input(each, index) for each in inputs))
+            return Entry(name, _iterated(shape), dims, tuple(InputAccess(each, index) for each in inputs))
         reason = self._splits.faults.get(value)
-        if reason is None and not is_movement(op) and op.name != "tiny.reduce":
+        if reason is None and not is_movement(op) and not isinstance(op, ReduceOp):
             reason = data_dependence(op)
         if reason is not None:
             return NonScopEntry(name, shape, dims, inputs, reason)
         operand, _ = self._axes(op.operands[0])
         values = self._arguments(op, value)
-        if op.name == "tiny.reduce":
+        if isinstance(op, ReduceOp):
             found, index = _reduction(operand, values["axes"])
-            return Entry(name, found, dims, (Input(inputs[0], index),), reduce_axes=values["axes"])
-        step = read_movement(op.name.removeprefix("tiny."), values, operand, axes.identity(shape), shape)
+            return Entry(name, found, dims, (InputAccess(inputs[0], index),), reduce_axes=values["axes"])
+        step = read_movement(vocabulary_name(op), values, operand, axes.identity(shape), shape)
         if isinstance(step, str):
             return NonScopEntry(name, shape, dims, inputs, step)
-        return Entry(name, _movement_axes(shape, step.index), dims, (Input(inputs[0], step.index),), step.guards)
+        return Entry(name, _movement_axes(shape, step.index), dims, (InputAccess(inputs[0], step.index),), step.guards)
 
-    def _axes(self, value: Any) -> tuple[Shape, tuple[int, ...]]:
-        """Return the sizes of a value's axes, and how many there are of each dimension."""
+    def _axes(self, value: ir.Value) -> tuple[Shape, tuple[int, ...]]:
+        """The sizes of a value's axes, and how many there are of each dimension."""
         split = self._splits.axes.get(value)
         if split is None:
             shape = tensor_type(value.type).shape
             return shape, (1,) * len(shape)
         return tuple(itertools.chain(*split)), tuple(map(len, split))
 
-    def _arguments(self, op: Any, value: Any) -> dict[str, Any]:
-        """Return the arguments of `op` between axes."""
+    def _arguments(self, op: ir.OpView, value: ir.Value) -> dict[str, Any]:
+        """The arguments of `op` between axes."""
         values = arguments(op)
         if op.operands[0] not in self._splits.axes and value not in self._splits.axes:
             return values
-        kind = op.name.removeprefix("tiny.")
+        kind = vocabulary_name(op)
         return axis_arguments(kind, values, self._splits.of(op.operands[0]), self._splits.of(value))
 
 
@@ -167,8 +168,8 @@ def _iterated(shape: Shape) -> tuple[AxisVar, ...]:
 
 @functools.lru_cache(maxsize=4096)
 def _movement_axes(shape: Shape, index: Index) -> tuple[AxisVar, ...]:
-    """Return the axes of a movement's result; those that the operand is not read along are broadcast."""
-    read_along = frozenset().union(*(axes.positions(row) for row in index))
+    """The axes of a movement's result; those that the operand is not read along are broadcast."""
+    read_along = frozenset[int]().union(*(axes.positions(row) for row in index))
     return tuple(
         AxisVar(size, "iter" if position in read_along and size != 1 else "broadcast")
         for position, size in enumerate(shape)
@@ -177,7 +178,7 @@ def _movement_axes(shape: Shape, index: Index) -> tuple[AxisVar, ...]:
 
 @functools.lru_cache(maxsize=4096)
 def _reduction(shape: Shape, reduced: tuple[int, ...]) -> tuple[tuple[AxisVar, ...], Index]:
-    """Return the axes and the map of a reduce: the kept axes renumbered from `i0`, the reduced ones behind them."""
+    """The axes and the map of a reduce: the kept axes renumbered from `i0`, the reduced ones behind them."""
     kept = [position for position in range(len(shape)) if position not in reduced]
     order = [*kept, *reduced]
     domain = tuple(shape[position] for position in order)

@@ -7,28 +7,28 @@ In: an `IndexBook`, and what the program assumes of its extents. Out: the violat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tinyc.analysis import axes
-from tinyc.analysis.assumption import Assumption
-from tinyc.analysis.axes import Axis, AxisExpr, FloorDiv, Shape
-from tinyc.analysis.extents import Dim
-from tinyc.analysis.index_book.book import Entry, IndexBook, Input, NonScopEntry
-from tinyc.analysis.limits import TooHard
+from tinyc.analysis.index_book.book import Entry, IndexBook, InputAccess, NonScopEntry
+from tinyc.expr import axes
+from tinyc.expr.assumption import Assumption
+from tinyc.expr.axes import Axis, AxisExpr, Shape
+from tinyc.expr.extents import Dim
+from tinyc.expr.isl import TooHard
 
 
 @dataclass(frozen=True)
-class Violation:
+class BrokenInvariant:
     """The entry of a value that breaks an invariant, and how."""
 
     value: str
     message: str
 
 
-def violations(book: IndexBook, assumptions: Sequence[Assumption] = ()) -> Iterator[Violation]:
-    """Yield the violations of a book, whose sizes are as `assumptions` say. What cannot be proved is one."""
+def broken_invariants(book: IndexBook, assumptions: Sequence[Assumption] = ()) -> Iterator[BrokenInvariant]:
+    """The violations of a book, whose sizes are as `assumptions` say. What cannot be proved is one."""
     shapes: dict[str, Shape] = {}
     for entry in book.entries:
         checker = _Checker(shapes, assumptions)
-        yield from (Violation(entry.value, message) for message in checker.entry(entry))
+        yield from (BrokenInvariant(entry.value, message) for message in checker.entry(entry))
         shapes[entry.value] = entry.shape[: sum(entry.dims)]
 
 
@@ -39,7 +39,7 @@ class _Checker:
         self.shapes, self.assumptions = shapes, assumptions
 
     def entry(self, entry: Entry | NonScopEntry) -> Iterator[str]:
-        """Yield what is wrong with an entry."""
+        """What is wrong with an entry."""
         if entry.value in self.shapes:
             yield "the value has two entries"
         inputs = entry.inputs if isinstance(entry, NonScopEntry) else [each.value for each in entry.inputs]
@@ -56,8 +56,8 @@ class _Checker:
             yield from _reduced(entry)
             yield from self._guards(entry)
 
-    def _input(self, entry: Entry, read: Input) -> Iterator[str]:
-        """Yield what is wrong with a map: its rank, what it is built from, its constants, its bounds."""
+    def _input(self, entry: Entry, read: InputAccess) -> Iterator[str]:
+        """What is wrong with a map: its rank, what it is built from, its constants, its bounds."""
         shape = self.shapes[read.value]
         if len(read.map) != len(shape):
             yield f"the map to {read.value} has {len(read.map)} rows, and the operand {len(shape)} axes"
@@ -72,7 +72,7 @@ class _Checker:
                 yield f"row {row} of the map to {read.value} is not proved to be in [0, {size}), and has no guard"
 
     def _within(self, entry: Entry, row: AxisExpr, size: Dim) -> bool:
-        """Say whether a row is within an axis, wherever the guards let read: by the closed form, else by isl."""
+        """Whether a row is within an axis, wherever the guards let read: by the closed form, else by isl."""
         if 0 in entry.shape or _is_whole_axis(entry, row, size):
             return True
         if not any(axes.may_leave(row, size, entry.shape)):
@@ -89,7 +89,7 @@ class _Checker:
             return False
 
     def _guards(self, entry: Entry) -> Iterator[str]:
-        """Yield what is wrong with guards: each is about one row of the only input, in the order of the rows."""
+        """What is wrong with guards: each is about one row of the only input, in the order of the rows."""
         if not entry.guards:
             return
         if len(entry.inputs) != 1:
@@ -105,12 +105,12 @@ class _Checker:
 
 
 def _bounds(row: AxisExpr, size: Dim) -> tuple[AxisExpr, AxisExpr]:
-    """Return what is at least 0 where ``0 <= row < size``."""
+    """What is at least 0 where ``0 <= row < size``."""
     return row, row * -1 + (size - 1)
 
 
 def _is_whole_axis(entry: Entry, row: AxisExpr, size: Dim) -> bool:
-    """Say whether a row is an axis of that size: most are."""
+    """Whether a row is an axis of that size: most are."""
     position = axes.plain_axis(row)
     return position is not None and entry.shape[position] == size
 
@@ -120,23 +120,23 @@ def _guarded(entry: Entry, row: AxisExpr, size: Dim) -> bool:
 
 
 def _axes(entry: Entry) -> Iterator[str]:
-    """Yield what is wrong with the axes: the kept ones come first, and make up the dimensions."""
+    """What is wrong with the axes: the kept ones come first, and make up the dimensions."""
     kinds = [axis.kind for axis in entry.axes]
     kept = [kind for kind in kinds if kind != "reduce"]
     if kinds != [*kept, *["reduce"] * (len(kinds) - len(kept))]:
         yield f"the axes are {', '.join(kinds)}: those that are summed up come last"
     if sum(entry.dims) != len(kept) or any(count < 1 for count in entry.dims):
         yield f"dimensions of {list(entry.dims)} axes, and {len(kept)} kept axes"
-    used = frozenset().union(*(axes.positions(row) for each in entry.inputs for row in each.map))
+    used = frozenset[int]().union(*(axes.positions(row) for each in entry.inputs for row in each.map))
     for position, axis in enumerate(entry.axes):
         if axis.kind == "broadcast" and position in used:
             yield f"i{position} is a broadcast axis, and an operand is read along it"
         if axis.kind == "iter" and entry.inputs and (position not in used or axis.size == 1):
-            yield f"i{position} is no broadcast axis, and no operand is read along it"
+            yield f"i{position} is not a broadcast axis, and no operand is read along it"
 
 
 def _reduced(entry: Entry) -> Iterator[str]:
-    """Yield what is wrong with the reduced axes: the k-th is read as it is, at the k-th recorded position."""
+    """What is wrong with the reduced axes: the k-th is read as it is, at the k-th recorded position."""
     count = sum(axis.kind == "reduce" for axis in entry.axes)
     if len(entry.reduce_axes) != count:
         yield f"{count} axes are summed up, and {len(entry.reduce_axes)} are recorded"
@@ -149,15 +149,19 @@ def _reduced(entry: Entry) -> Iterator[str]:
 
 
 def _not_quasi_affine(row: AxisExpr, shape: Shape) -> str | None:
-    """Return why a row is no sum of axes of `shape` and divisions by positive numbers, or None."""
+    """Why a row is not a sum of axes of `shape` and divisions by positive numbers, or None."""
     for atom, coefficient in row.terms:
         if isinstance(atom, Axis):
             if atom.position >= len(shape):
                 return f"has the axis i{atom.position}, and there are {len(shape)}"
-        elif not isinstance(atom, FloorDiv) or not isinstance(atom.divisor, int) or atom.divisor < 2:
+        elif not _is_number(atom.divisor) or atom.divisor < 2:
             return "is not affine with floor divisions by numbers"
         elif (fault := _not_quasi_affine(atom.numerator, shape)) is not None:
             return fault
-        if not isinstance(coefficient, int) or coefficient == 0:
-            return "has a coefficient that is no number, or 0"
+        if not _is_number(coefficient) or coefficient == 0:
+            return "has a coefficient that is not a number, or 0"
     return None
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int)

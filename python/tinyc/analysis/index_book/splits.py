@@ -13,26 +13,29 @@ affine any more, so that the order decides.
 import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from tinyc.analysis.axes import Shape
-from tinyc.analysis.extents import Dim, ExtentError
-from tinyc.analysis.factors import quotient
+from tinyc.analysis.graphs import body_block
 from tinyc.analysis.limits import MAX_AXES
 from tinyc.analysis.movement import NotAffine, cut, groups, has_numeric_strides
-from tinyc.analysis.tiny_ops import is_elementwise, is_movement
-from tinyc.dialects.tiny.attributes import arguments, tensor_type
+from tinyc.analysis.tiny_ops import is_elementwise, is_movement, vocabulary_name
+from tinyc.dialects.tiny.ops import ExpandOp, ReduceOp, ReshapeOp
+from tinyc.expr.axes import Shape
+from tinyc.expr.extents import Dim, ExtentError
+from tinyc.expr.factors import quotient
+from tinyc.mlir import func, ir
+from tinyc.vocabulary.attributes import arguments, tensor_type
 
 
 @dataclass(frozen=True)
 class Splits:
     """The axes of each dimension of the values that have a split one; `faults` says why reshapes are not affine."""
 
-    axes: Mapping[Any, tuple[Shape, ...]]
-    faults: Mapping[Any, str]
+    axes: Mapping[ir.Value, tuple[Shape, ...]]
+    faults: Mapping[ir.Value, str]
 
-    def of(self, value: Any) -> tuple[Shape, ...]:
-        """Return the axes of each dimension of `value`, outermost first."""
+    def of(self, value: ir.Value) -> tuple[Shape, ...]:
+        """The axes of each dimension of `value`, outermost first."""
         found = self.axes.get(value)
         return tuple((size,) for size in tensor_type(value.type).shape) if found is None else found
 
@@ -40,28 +43,28 @@ class Splits:
 NO_SPLITS = Splits({}, {})
 
 
-def splits_of(function: Any) -> Splits:
-    """Return how the dimensions of a Tiny graph's values are split; nothing is, where all reshapes are affine as is."""
-    operations = [op.operation for op in function.regions[0].blocks[0].operations]
-    reshapes = [op for op in operations if op.name == "tiny.reshape"]
+def splits_of(function: func.FuncOp) -> Splits:
+    """How the dimensions of a Tiny graph's values are split; nothing is, where all reshapes are affine as is."""
+    ops = list(body_block(function).operations)
+    reshapes = [op for op in ops if isinstance(op, ReshapeOp)]
     if all(_is_affine(op) for op in reshapes):
         return NO_SPLITS
     classes = _Classes()
-    for op in operations:
+    for op in ops:
         classes.join(op)
     splitter = _Splitter(classes)
-    faults = {op.results[0]: reason for op in reshapes if (reason := splitter.add(op)) is not None}
+    faults: dict[ir.Value, str] = {op.output: reason for op in reshapes if (reason := splitter.add(op)) is not None}
     found = ((value, splitter.split_axes(numbers)) for value, numbers in classes.of_values.items())
     return Splits({value: axes for value, axes in found if axes is not None}, faults)
 
 
-def _is_affine(reshape: Any) -> bool:
-    return _fault(tensor_type(reshape.operands[0].type).shape, tensor_type(reshape.results[0].type).shape) is None
+def _is_affine(reshape: ReshapeOp) -> bool:
+    return _fault(tensor_type(reshape.operand.type).shape, tensor_type(reshape.output.type).shape) is None
 
 
 @functools.lru_cache(maxsize=4096)
 def _fault(old: Shape, new: Shape) -> str | None:
-    """Return why a reshape is not affine, or None."""
+    """Why a reshape is not affine, or None."""
     try:
         if 0 not in old and 0 not in new:
             groups(old, new)
@@ -74,13 +77,13 @@ class _Classes:
     """Dimensions by number: those of one class have one root, where the class's size and its fixer are noted."""
 
     def __init__(self) -> None:
-        self.of_values: dict[Any, range] = {}
+        self.of_values: dict[ir.Value, range] = {}
         self._parents: list[int] = []
         self.sizes: list[Dim] = []
         self.fixed: dict[int, str] = {}
 
-    def numbers(self, value: Any) -> range:
-        """Return the numbers of the dimensions of `value`."""
+    def numbers(self, value: ir.Value) -> range:
+        """The numbers of the dimensions of `value`."""
         found = self.of_values.get(value)
         if found is None:
             shape, start = tensor_type(value.type).shape, len(self._parents)
@@ -90,14 +93,14 @@ class _Classes:
         return found
 
     def root(self, number: int) -> int:
-        """Return the number that stands for the class of a dimension."""
+        """The number that stands for the class of a dimension."""
         while self._parents[number] != number:
             self._parents[number] = number = self._parents[self._parents[number]]
         return number
 
-    def join(self, op: Any) -> None:
+    def join(self, op: ir.OpView) -> None:
         """Put the dimensions that `op` reads as they are into one class with its result's, and fix the others."""
-        if not op.operands or not (is_movement(op) or is_elementwise(op) or op.name == "tiny.reduce"):
+        if not op.operands or not (is_movement(op) or is_elementwise(op) or isinstance(op, ReduceOp)):
             return
         numbers = self.numbers(op.results[0])
         if is_elementwise(op):
@@ -109,7 +112,7 @@ class _Classes:
         same = dict(_same_dimensions(op, [self.sizes[k] for k in source], [self.sizes[k] for k in numbers]))
         for old, new in same.items():
             self._unite(source[old], numbers[new])
-        if op.name not in ("tiny.reshape", "tiny.reduce", "tiny.expand"):
+        if not isinstance(op, ReshapeOp | ReduceOp | ExpandOp):
             rest = [source[k] for k in range(len(source)) if k not in same]
             rest += [numbers[k] for k in range(len(numbers)) if k not in same.values()]
             self.fixed.update((self.root(number), op.name) for number in rest)
@@ -123,9 +126,9 @@ class _Classes:
             self.fixed.setdefault(left, self.fixed.pop(right))
 
 
-def _same_dimensions(op: Any, operand: list[Dim], result: list[Dim]) -> Iterator[tuple[int, int]]:
+def _same_dimensions(op: ir.OpView, operand: list[Dim], result: list[Dim]) -> Iterator[tuple[int, int]]:
     """Yield (k, j) for each dimension k of the operand that a movement or a reduce reads along its dimension j only."""
-    kind, values = op.name.removeprefix("tiny."), arguments(op)
+    kind, values = vocabulary_name(op), arguments(op)
     if kind == "permute":
         yield from ((k, j) for j, k in enumerate(values["perm"]))
     elif kind == "expand":
@@ -164,15 +167,15 @@ class _Splitter:
         self._affine: dict[int, list[_Reshape]] = {}  # the reshapes of a class
 
     def split_axes(self, numbers: range) -> tuple[Shape, ...] | None:
-        """Return the axes of each of these dimensions, or None where each is one axis."""
+        """The axes of each of these dimensions, or None where each is one axis."""
         if not any(self._classes.root(number) in self._axes for number in numbers):
             return None
         found = tuple(self._axes_of(number) for number in numbers)
         return found if any(len(axes) > 1 for axes in found) else None
 
-    def add(self, op: Any) -> str | None:
+    def add(self, op: ReshapeOp) -> str | None:
         """Make a reshape affine by splits that leave the earlier ones affine, or return why it is not."""
-        reshape = _Reshape(self._classes.numbers(op.operands[0]), self._classes.numbers(op.results[0]))
+        reshape = _Reshape(self._classes.numbers(op.operand), self._classes.numbers(op.output))
         lists = [self._affine.setdefault(root, []) for root in self._roots(reshape)]
         for each in lists:
             each.append(reshape)
@@ -226,7 +229,7 @@ class _Splitter:
                 yield from self._split(new_places[new[end]], old_shape[old[end]], inner=end == -1)
 
     def _split(self, place: tuple[int, int], by: Dim, inner: bool) -> Iterator[tuple[int, Shape]]:
-        """Yield the split of an axis of a dimension in two, `by` being the inner or the outer one."""
+        """The split of an axis of a dimension in two, `by` being the inner or the outer one."""
         number, position = place
         root, axes = self._classes.root(number), self._axes_of(number)
         if root in self._classes.fixed or len(axes) >= MAX_AXES:
@@ -236,7 +239,7 @@ class _Splitter:
             yield root, (*axes[:position], *((rest, by) if inner else (by, rest)), *axes[position + 1 :])
 
     def _fixers(self, reshape: _Reshape) -> str:
-        """Return which ops keep the axes of a reshape from being split."""
+        """Which ops keep the axes of a reshape from being split."""
         fixed = (self._classes.fixed.get(root) for root in self._roots(reshape))
         names = ", ".join(dict.fromkeys(f"'{name}'" for name in fixed if name))
         return f"; they cannot be split, because {names} reads them as a whole" if names else ""

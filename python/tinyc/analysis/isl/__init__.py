@@ -2,7 +2,6 @@
 
 In reading order:
 
-    extents     symbolic sizes as parameters
     statement   iteration domains and accesses, written
     relation    dependences, written
     notation    sets and maps, read back

@@ -2,21 +2,20 @@
 
 In: `[M] -> { Y[m] -> X[floor(m/2)] : 0 <= m - 1 < M }`. Out: parameters, tuples, rows as axis expressions exactly as
 they are written, guards, and the floor divisions that appear. Names, spaces, brackets and the order of terms are free;
-a relation that is said by equations or `exists`, which isl reads, is none of this notation.
+a relation that is said by equations or `exists`, which isl reads, is not of this notation.
 """
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from tinyc.analysis import axes, extents
-from tinyc.analysis.axes import Axis, AxisExpr, FloorDiv
-from tinyc.analysis.extents import Dim, Extent
 from tinyc.analysis.isl.statement import remainders
+from tinyc.expr import axes, extents
+from tinyc.expr.axes import Axis, AxisExpr
+from tinyc.expr.extents import Dim
+from tinyc.expr.grammar import Grammar
 
-_TOKEN = re.compile(r"\s*(?:(?P<number>\d+)|(?P<name>[A-Za-z_]\w*)|(?P<sign>->|<=|>=|[-+*/%()\[\]{},:<>=]))")
 _MAX_TEXT = 20_000
-_MAX_DEPTH = 50
 _MAX_DIGITS = 40
 
 
@@ -45,10 +44,10 @@ class Relation:
     tensor: str | None
     index: tuple[AxisExpr, ...]
     bounds: tuple[Bound, ...]
-    floors: Mapping[AxisExpr, int] = field(default_factory=dict)
+    floors: Mapping[AxisExpr, int]
 
 
-def read(text: str, extents_of: Mapping[str, Dim]) -> Relation:
+def read_relation(text: str, extents_of: Mapping[str, Dim]) -> Relation:
     """Read a set or map; `extents_of` says what parameters stand for that are not called like their extents.
 
     Raises:
@@ -59,67 +58,46 @@ def read(text: str, extents_of: Mapping[str, Dim]) -> Relation:
     return _Reader(text, extents_of).relation()
 
 
-class _Reader:
-    """Recursive descent; sums of products of numbers, names, floors and brackets."""
+class _Reader(Grammar[AxisExpr]):
+    """Sets and maps around the sums of products that they consist of."""
+
+    TOKEN = re.compile(r"\s*(?:(?P<number>\d+)|(?P<name>[A-Za-z_]\w*)|(?P<sign>->|<=|>=|[-+*/%()\[\]{},:<>=]))")
+    MAX_NESTING = 50
 
     def __init__(self, text: str, extents_of: Mapping[str, Dim]) -> None:
-        self._tokens: list[str] = []
-        position = 0
-        while text[position:].strip():
-            match = _TOKEN.match(text, position)
-            if match is None:
-                raise NotReadable(f"unexpected {text[position:].strip()[:20]!r}")
-            if len(match["number"] or "") > _MAX_DIGITS:
-                raise NotReadable(f"a number of {len(match['number'])} digits (limit {_MAX_DIGITS})")
-            self._tokens.append(match.group().strip())
-            position = match.end()
-        self._tokens.reverse()
-        self._extents_of, self._depth = extents_of, 0
+        super().__init__(text)
+        self._extents_of = extents_of
         self._names: dict[str, AxisExpr] = {}
         self._symbolic: list[AxisExpr] = []
 
     def relation(self) -> Relation:
-        parameters = self._names_in_brackets() if self._next() == "[" else ()
-        if self._tokens and self._next() == "->":
-            self._take("->")
+        parameters = self._names_in_brackets() if self.token == "[" else ()
+        self.accept("->")
         self._names = {name: axes.constant(self._extent(name)) for name in parameters}
-        self._take("{")
+        self.expect("{")
         name, instance = self._name(), self._names_in_brackets()
         self._names |= {each: axes.term(Axis(k)) for k, each in enumerate(instance)}
         if len(self._names) < len(parameters) + len(instance):
             raise NotReadable("a name stands for two things")
-        tensor, index = (self._name(), self._row()) if self._accept("->") else (None, ())
-        bounds = self._bounds() if self._accept(":") else ()
-        self._take("}")
-        if self._tokens:
-            raise NotReadable(f"unexpected {self._next()!r} behind the set")
+        tensor, index = (self._name(), self._row()) if self.accept("->") else (None, ())
+        bounds = self._bounds() if self.accept(":") else ()
+        self.expect("}")
+        if self.token:
+            raise NotReadable(f"unexpected {self.token!r} behind the set")
         rows = [*index, *(each for bound in bounds for each in (bound.expression, bound.size))]
         return Relation(parameters, name, instance, tensor, index, bounds, remainders([*rows, *self._symbolic]))
 
-    def _next(self) -> str:
-        return self._tokens[-1] if self._tokens else ""
-
-    def _accept(self, token: str) -> bool:
-        if self._next() == token:
-            self._tokens.pop()
-            return True
-        return False
-
-    def _take(self, token: str) -> None:
-        if not self._accept(token):
-            raise NotReadable(f"{token!r} is missing" + (f" before {self._next()!r}" if self._tokens else ""))
-
     def _name(self) -> str:
-        if not self._next().isidentifier():
-            raise NotReadable(f"{self._next()!r} is no name")
-        return self._tokens.pop()
+        if not self.token.isidentifier():
+            raise NotReadable(f"{self.token!r} is not a name")
+        return self.take()
 
     def _names_in_brackets(self) -> tuple[str, ...]:
         found: list[str] = []
-        self._take("[")
-        while not self._accept("]"):
+        self.expect("[")
+        while not self.accept("]"):
             if found:
-                self._take(",")
+                self.expect(",")
             found.append(self._name())
         return tuple(found)
 
@@ -128,83 +106,66 @@ class _Reader:
 
     def _row(self) -> tuple[AxisExpr, ...]:
         rows: list[AxisExpr] = []
-        self._take("[")
-        while not self._accept("]"):
+        self.expect("[")
+        while not self.accept("]"):
             if rows:
-                self._take(",")
-            rows.append(self._sum())
+                self.expect(",")
+            rows.append(self.sum())
         return tuple(rows)
 
     def _bounds(self) -> tuple[Bound, ...]:
         bounds = [self._bound()]
-        while self._accept("and"):
+        while self.accept("and"):
             bounds.append(self._bound())
         return tuple(bounds)
 
     def _bound(self) -> Bound:
-        low = self._sum()
-        self._take("<=")
-        expression = self._sum()
-        self._take("<")
+        low = self.sum()
+        self.expect("<=")
+        expression = self.sum()
+        self.expect("<")
         if low != axes.constant(0):
             raise NotReadable("a condition must be 0 <= e < size")
-        return Bound(expression, self._sum())
+        return Bound(expression, self.sum())
 
-    def _sum(self) -> AxisExpr:
-        sign = -1 if self._accept("-") else 1
-        value = self._product() * sign
-        while self._next() in ("+", "-"):
-            sign = -1 if self._tokens.pop() == "-" else 1
-            value = value + self._product() * sign
-        return value
+    # --- expressions --------------------------------------------------------------------------------------------------
 
-    def _product(self) -> AxisExpr:
-        value = self._factor()
-        while self._accept("*"):
-            other = self._factor()
-            number, value = (value, other) if not value.terms else (other, value)
-            if number.terms or not isinstance(number.constant, int):
-                raise NotReadable("a product of two names is not affine")
-            value = value * number.constant
-        return value
+    def error(self, why: str) -> NotReadable:
+        return NotReadable(why)
 
-    def _factor(self) -> AxisExpr:
-        token = self._next()
-        if token.isdigit():
-            return axes.constant(int(self._tokens.pop()))
-        if token == "floor":
+    def combined(self, operator: str, left: AxisExpr, right: AxisExpr) -> AxisExpr:
+        if operator in ("+", "-"):
+            return left + right if operator == "+" else left - right
+        number, value = (left, right) if not left.terms else (right, left)
+        if number.terms or not isinstance(number.constant, int):
+            raise NotReadable("a product of two names is not affine")
+        return value * number.constant
+
+    def number(self, digits: str) -> AxisExpr:
+        if len(digits) > _MAX_DIGITS:
+            raise NotReadable(f"a number of {len(digits)} digits (limit {_MAX_DIGITS})")
+        return axes.constant(int(digits))
+
+    def leaf(self) -> AxisExpr:
+        if self.token == "floor":
             return self._floor()
-        if self._accept("("):
-            value = self._nested()
-            self._take(")")
-            return value
         name = self._name()
-        if self._next() == "mod" or name == "mod":
+        if self.token == "mod" or name == "mod":
             raise NotReadable("'mod' is not expanded; write e - d*floor(e/d), and its guard in the domain")
         if name not in self._names:
             raise NotReadable(f"there is no axis or parameter {name!r}")
         return self._names[name]
 
-    def _nested(self) -> AxisExpr:
-        self._depth += 1
-        if self._depth > _MAX_DEPTH:
-            raise NotReadable(f"more than {_MAX_DEPTH} nested brackets")
-        value = self._sum()
-        self._depth -= 1
-        return value
-
     def _floor(self) -> AxisExpr:
-        self._take("floor")
-        self._take("(")
-        numerator = self._nested()
-        self._take("/")
-        divisor = self._nested()
-        self._take(")")
+        self.take()
+        self.expect("(")
+        numerator = self.inner()
+        self.expect("/")
+        divisor = self.inner()
+        self.expect(")")
         if divisor.terms or not isinstance(divisor.constant, int) or divisor.constant < 2:
             raise NotReadable("a floor division must be by a number greater than 1")
-        if numerator.terms:
-            return axes.term(FloorDiv(numerator, divisor.constant))
-        quotient = extents.floordiv(numerator.constant, divisor.constant)
-        if isinstance(quotient, Extent):
-            self._symbolic.append(axes.constant(quotient))
-        return axes.constant(quotient)
+        quotient = axes.plain_floordiv(numerator, divisor.constant)
+        if not isinstance(quotient.constant, int):
+            self._symbolic.append(quotient)
+        return quotient

@@ -4,57 +4,20 @@ Objects are built from isl's affine functions, not from text. Importing this mod
 whoever does not always need it imports it where it does.
 """
 
-import contextlib
 import functools
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 import islpy as isl
 
-from tinyc.analysis.axes import AxisExpr, Shape
-from tinyc.analysis.axes.isl_affine import AffineFunctions
 from tinyc.analysis.isl.relation import Touch
 from tinyc.analysis.isl.statement import Statement, constants
-from tinyc.analysis.limits import TooHard
 from tinyc.analysis.movement import Guard, Index
-
-#: Of isl's own steps, a second's worth at most; a question that takes more is not answered.
-MAX_OPERATIONS = 20_000
+from tinyc.expr.axes import AxisExpr, Shape
+from tinyc.expr.isl.functions import AffineFunctions, bounded
 
 
 class Unreadable(Exception):
-    """A text that is no isl set or map, and why."""
-
-
-@contextlib.contextmanager
-def bounded() -> Iterator[None]:
-    """Raise `TooHard` where what is asked of isl inside the `with` block takes too long.
-
-    isl fails in many ways once its steps are used up, so that the error does not tell; that it does nothing more does.
-    """
-    context = isl.DEFAULT_CONTEXT
-    context.reset_operations()
-    context.set_max_operations(MAX_OPERATIONS)
-    try:
-        yield
-        spent = _is_spent()
-    except Exception:
-        spent = _is_spent()
-        if not spent:
-            raise
-    finally:
-        context.reset_operations()
-        context.set_max_operations(0)
-    if spent:
-        raise TooHard(f"isl needs more than {MAX_OPERATIONS} steps")
-
-
-def _is_spent() -> bool:
-    try:
-        isl.Val("1")
-    except isl.Error:
-        return True
-    return False
+    """A text that is not an isl set or map, and why."""
 
 
 class Polyhedra:
@@ -72,28 +35,28 @@ class Polyhedra:
         self.functions = AffineFunctions(self._space, [extent for extent, _ in statement.parameters])
 
     @functools.cached_property
-    def domain(self) -> Any:
+    def domain(self) -> isl.Set:
         """The box of the axes as an `isl.Set`."""
         box, zero = isl.Set.universe(self._space), self.functions.constant(0)
         for position, size in enumerate(self.statement.shape):
             axis = isl.Aff.var_on_domain(self._local, isl.dim_type.set, position)
-            box = box.intersect(axis.ge_set(zero)).intersect(axis.lt_set(self.functions.extent(size)))
+            box = box.intersect(axis.ge_set(zero)).intersect(axis.lt_set(self.functions.of(size)))
         return box
 
-    def nonnegative(self, expressions: Iterable[AxisExpr]) -> Any:
-        """Return where all expressions are at least 0, as an `isl.Set` that is not bounded by the domain."""
+    def nonnegative(self, expressions: Iterable[AxisExpr]) -> isl.Set:
+        """The `isl.Set` where all expressions are at least 0, not bounded by the domain."""
         found = isl.Set.universe(self._space)
         for expression in expressions:
-            found = found.intersect(self.functions.affine(expression).ge_set(self.functions.constant(0)))
+            found = found.intersect(self.functions.of(expression).ge_set(self.functions.constant(0)))
         return found
 
-    def inside(self, guard: Guard) -> Any:
-        """Return the instances that pass a guard, as an `isl.Set` that is not bounded by the domain."""
-        value = self.functions.affine(guard.expression)
-        return value.ge_set(self.functions.constant(0)).intersect(value.lt_set(self.functions.extent(guard.size)))
+    def inside(self, guard: Guard) -> isl.Set:
+        """The instances that pass a guard, as an `isl.Set` that is not bounded by the domain."""
+        value = self.functions.of(guard.expression)
+        return value.ge_set(self.functions.constant(0)).intersect(value.lt_set(self.functions.of(guard.size)))
 
-    def access(self, tensor: str, index: Index, guards: Sequence[Guard] = ()) -> Any:
-        """Return the access to `tensor[index]` as an `isl.Map`, from the instances that pass the guards."""
+    def access(self, tensor: str, index: Index, guards: Sequence[Guard] = ()) -> isl.Map:
+        """The access to `tensor[index]` as an `isl.Map`, from the instances that pass the guards."""
         access = isl.Map.from_multi_aff(self.functions.multi_affine(index, tensor))
         for guard in guards:
             access = access.intersect_domain(self.inside(guard))
@@ -105,7 +68,7 @@ def _anonymous(shape: Shape, expressions: Sequence[AxisExpr]) -> Polyhedra:
 
 
 def same_set(shape: Shape, left: Sequence[AxisExpr], right: Sequence[AxisExpr]) -> bool:
-    """Say whether two lists of expressions over the axes of `shape` are all at least 0 for the same indices.
+    """Whether two lists of expressions over the axes of `shape` are all at least 0 for the same indices.
 
     Raises:
         TooHard: isl does not get to an answer.
@@ -116,7 +79,7 @@ def same_set(shape: Shape, left: Sequence[AxisExpr], right: Sequence[AxisExpr]) 
 
 
 def contains(shape: Shape, known: Sequence[AxisExpr], expressions: Sequence[AxisExpr]) -> bool:
-    """Say whether `expressions` are all at least 0 wherever those that are `known` are, on the box of `shape`.
+    """Whether `expressions` are all at least 0 wherever those that are `known` are, on the box of `shape`.
 
     Raises:
         TooHard: isl does not get to an answer.
@@ -127,7 +90,7 @@ def contains(shape: Shape, known: Sequence[AxisExpr], expressions: Sequence[Axis
 
 
 def same_index(shape: Shape, left: Index, right: Index) -> bool:
-    """Say whether two indices are equal on the whole box of `shape`.
+    """Whether two indices are equal on the whole box of `shape`.
 
     Raises:
         TooHard: isl does not get to an answer.
@@ -138,13 +101,15 @@ def same_index(shape: Shape, left: Index, right: Index) -> bool:
         return len(left) == len(right) and first.is_equal(second)
 
 
-def dependence(source: Statement, write: Index, target: Statement, read: Index, guards: Sequence[Guard] = ()) -> Any:
-    """Return the true dependence as an `isl.Map`: from the instances that write an element to those that read it."""
+def dependence(
+    source: Statement, write: Index, target: Statement, read: Index, guards: Sequence[Guard] = ()
+) -> isl.Map:
+    """The true dependence as an `isl.Map`: from the instances that write an element to those that read it."""
     return related(Touch(source, write), Touch(target, read, tuple(guards)))
 
 
-def related(first: Touch, second: Touch, aligned: bool = True, distinct: bool = False) -> Any:
-    """Return what `relation.relation_text` says as an `isl.Map`, from instance to instance, domains included."""
+def related(first: Touch, second: Touch, aligned: bool = True, distinct: bool = False) -> isl.Map:
+    """The relation of `relation.relation_text` as an `isl.Map`, from instance to instance, domains included."""
     one, other = Polyhedra(first.statement), Polyhedra(second.statement, named=False)
     if aligned:
         left = one.access("T", first.index, first.guards).intersect_domain(one.domain)
@@ -158,10 +123,10 @@ def related(first: Touch, second: Touch, aligned: bool = True, distinct: bool = 
 
 
 def same_text(left: str, right: str, domain: str | None = None, image: str | None = None) -> bool:
-    """Say whether two texts are the same isl set, or the same isl map (from `domain` to `image` only).
+    """Whether two texts are the same isl set, or the same isl map (from `domain` to `image` only).
 
     Raises:
-        Unreadable: a text is no such thing.
+        Unreadable: a text is not such a thing.
         TooHard: isl does not get to an answer.
     """
     try:

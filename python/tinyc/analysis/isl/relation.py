@@ -7,9 +7,9 @@ written in its place, guards that the domain implies are left out.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from tinyc.analysis import axes
-from tinyc.analysis.isl.statement import Statement, identifier
+from tinyc.analysis.isl.statement import Statement, isl_identifier
 from tinyc.analysis.movement import Guard, Index
+from tinyc.expr import axes
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Touch:
 
 
 def relation_text(first: Touch, second: Touch, aligned: bool = True, distinct: bool = False) -> str:
-    """Return the pairs of instances that touch one element, or all pairs where the elements are not `aligned`.
+    """The pairs of instances that touch one element, or all pairs where the elements are not `aligned`.
 
     With `distinct`, both statements are the same one, and an instance makes no pair with itself.
     """
@@ -40,17 +40,17 @@ def relation_text(first: Touch, second: Touch, aligned: bool = True, distinct: b
 
 
 def _over_the_same_names(first: Statement, second: Statement) -> tuple[Statement, Statement]:
-    """Return the statements with the parameters of both, and with axes that are called like nothing else."""
+    """The statements with the parameters of both, and with axes that are called like nothing else."""
     parameters: dict[str, str] = {}
     for extent, name in (*first.parameters, *second.parameters):
         if extent not in parameters:
-            parameters[extent] = identifier(name, parameters.values())
+            parameters[extent] = isl_identifier(name, parameters.values())
     taken = list(parameters.values())
-    found = []
+    found: list[Statement] = []
     for statement in (first, second):
         names: list[str] = []
         for name in statement.axes:
-            names.append(identifier(name, (*taken, *names)))
+            names.append(isl_identifier(name, (*taken, *names)))
         taken += names
         found.append(replace(statement, axes=tuple(names), parameters=tuple(parameters.items())))
     return found[0], found[1]
@@ -88,7 +88,7 @@ def _is_free(right: Statement, entries: Sequence[str], axis: int) -> bool:
 
 
 def _needed_bounds(statement: Statement, guard: Guard) -> Iterator[str]:
-    """Yield the ends of a guard that the box of the statement does not imply."""
+    """The ends of a guard that the box of the statement does not imply."""
     below, above = axes.may_leave(guard.expression, guard.size, statement.shape)
     text = statement.affine(guard.expression)
     if below and above:

@@ -2,19 +2,19 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from tinyc.analysis.access import DimAxes
-from tinyc.analysis.patterns.contraction import Contraction, detect
+from tinyc.analysis.patterns.contraction import Contraction, detect_contraction
 from tinyc.analysis.patterns.fold import Fold, detect_fold
 from tinyc.analysis.patterns.reduce import Reduce
 from tinyc.analysis.patterns.rejection import Rejected
 from tinyc.analysis.patterns.scan import Scan, detect_scan
+from tinyc.dialects.tiny.ops import ReduceOp
 
 Pattern = Contraction | Scan | Fold
 
-_DETECTIONS: Mapping[str, Callable[[Any], Pattern | Rejected]] = {
-    "contraction": detect,
+_DETECTIONS: Mapping[str, Callable[[Reduce], Pattern | Rejected]] = {
+    "contraction": detect_contraction,
     "scan": detect_scan,
     "fold": detect_fold,
 }
@@ -33,12 +33,13 @@ class Reduction:
     rejected: tuple[tuple[str, Rejected], ...]
 
 
-def pattern_of(reduce: Any, dims: DimAxes | None = None) -> Reduction:
-    """Return what a `tiny.reduce` is.
+def pattern_of(reduce: ReduceOp, dims: DimAxes | None = None) -> Reduction:
+    """What a `tiny.reduce` is.
 
     With `dims`, axes are those that the dimensions of the values are split into.
     """
-    seen, rejected = Reduce.of(reduce, dims), []
+    seen = Reduce.of(reduce, dims)
+    rejected: list[tuple[str, Rejected]] = []
     for name, detection in _DETECTIONS.items():
         found = detection(seen)
         if not isinstance(found, Rejected):

@@ -8,15 +8,17 @@ that is a sum of reads which are 0 where no window is. Source: specification 003
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from tinyc.analysis import axes, extents
 from tinyc.analysis.access import Access, DimAxes, shape_of
-from tinyc.analysis.axes import Axis, AxisExpr, Shape
 from tinyc.analysis.movement import Guard
 from tinyc.analysis.patterns.reduce import Reduce, attempt
 from tinyc.analysis.patterns.rejection import NoPattern, Reason, Rejected
 from tinyc.analysis.patterns.unwrapping import canonical, unwrapped
+from tinyc.dialects.tiny.ops import ReduceOp
+from tinyc.expr import axes, extents
+from tinyc.expr.axes import Axis, AxisExpr, Shape
+from tinyc.mlir import ir
 
 
 @dataclass(frozen=True)
@@ -35,13 +37,13 @@ class FoldAxis:
 class Fold:
     """A fold of `source` along `axes`; `rows` are (row, index) of its other rows, over the axes of the result."""
 
-    source: Any
+    source: ir.Value
     axes: tuple[FoldAxis, ...]
     rows: tuple[tuple[int, AxisExpr], ...]
 
 
-def detect_fold(reduce: Any, dims: DimAxes | None = None) -> Fold | Rejected:
-    """Return the fold that a `tiny.reduce` is, or the reason why it is none; `dims` as in `attempt`."""
+def detect_fold(reduce: ReduceOp | Reduce, dims: DimAxes | None = None) -> Fold | Rejected:
+    """The fold that a `tiny.reduce` is, or the reason why it is not one; `dims` as in `attempt`."""
     return attempt(_fold, reduce, dims)
 
 
@@ -64,7 +66,7 @@ def _fold(reduce: Reduce) -> Fold:
 def _fold_axis(
     access: Access, shape: Shape, summed: int, kept: tuple[int, ...], pending: list[Guard], domain: Shape
 ) -> FoldAxis:
-    """Return the fold over the taps that are the axis `summed`; its guards are taken from `pending`.
+    """The fold over the taps that are the axis `summed`; its guards are taken from `pending`.
 
     `shape` is that of the source.
     """
@@ -129,7 +131,7 @@ def _windows(
 
 
 def _other_rows(access: Access, found: list[FoldAxis], reduce: Reduce) -> tuple[tuple[int, AxisExpr], ...]:
-    """Return the rows that are of no window, over the axes of the result."""
+    """The rows that are of no window, over the axes of the result."""
     folded = {row for each in found for row in (each.window, each.tap)}
     if len(folded) != 2 * len(found) or len({each.position for each in found}) != len(found):
         raise NoPattern(Reason.NO_TAP, "two summed axes are the taps of the same windows")

@@ -7,14 +7,16 @@ IR in, frozen data out. Each detection (`contraction`, `scan`, `fold`) starts fr
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from tinyc.analysis import axes
 from tinyc.analysis.access import Access, DimAxes, shape_of, trace_affine
-from tinyc.analysis.axes import Index, Shape
 from tinyc.analysis.index_book.axis_arguments import axis_arguments
 from tinyc.analysis.patterns.rejection import NoPattern, Reason, Rejected
-from tinyc.dialects.tiny.attributes import arguments
+from tinyc.dialects.tiny.ops import ReduceOp
+from tinyc.expr import axes
+from tinyc.expr.axes import Index, Shape
+from tinyc.mlir import ir
+from tinyc.vocabulary.attributes import arguments
 
 _Pattern = TypeVar("_Pattern")
 
@@ -26,25 +28,24 @@ class Reduce:
     With `dims`, axes are those that the dimensions of the values are split into.
     """
 
-    operation: Any
+    reduce: ReduceOp
     op: str
     domain: Shape
     reduced: tuple[int, ...]
     dims: DimAxes | None
 
     @classmethod
-    def of(cls, reduce: Any, dims: DimAxes | None) -> "Reduce":
-        """Return what a `tiny.reduce` says."""
-        operation, values = reduce.operation, arguments(reduce)
-        (operand,), (result,) = operation.operands, operation.results
+    def of(cls, reduce: ReduceOp, dims: DimAxes | None) -> "Reduce":
+        """What a `tiny.reduce` says."""
+        values = arguments(reduce)
         if dims is not None:
-            values = axis_arguments("reduce", values, dims(operand), dims(result))
-        return cls(operation, values["op"], shape_of(operand, dims), values["axes"], dims)
+            values = axis_arguments("reduce", values, dims(reduce.operand), dims(reduce.output))
+        return cls(reduce, values["op"], shape_of(reduce.operand, dims), values["axes"], dims)
 
     @property
-    def operand(self) -> Any:
+    def operand(self) -> ir.Value:
         """The value that is reduced."""
-        return self.operation.operands[0]
+        return self.reduce.operand
 
     @functools.cached_property
     def kept(self) -> tuple[int, ...]:
@@ -75,8 +76,10 @@ class Reduce:
             raise NoPattern(Reason.NOT_A_SUM, f"the reduction is a {self.op}, not a sum")
 
 
-def attempt(detection: Callable[[Reduce], _Pattern], reduce: Any, dims: DimAxes | None = None) -> _Pattern | Rejected:
-    """Return what a detection makes of a `tiny.reduce`, or the reason why that is not of the pattern.
+def attempt(
+    detection: Callable[[Reduce], _Pattern], reduce: "ReduceOp | Reduce", dims: DimAxes | None = None
+) -> _Pattern | Rejected:
+    """What a detection makes of a `tiny.reduce`, or the reason why that is not of the pattern.
 
     With `dims`, axes are those that the dimensions of the values are split into. A `Reduce` may stand for the op.
     """

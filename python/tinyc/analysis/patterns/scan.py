@@ -6,16 +6,16 @@ stands at ``j = i + k + c``, with the neutral element where j is outside. Source
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
 
-from tinyc.analysis import axes, extents
 from tinyc.analysis.access import Access, DimAxes
-from tinyc.analysis.axes import Axis, AxisExpr, Shape
 from tinyc.analysis.movement import Guard
 from tinyc.analysis.patterns.reduce import Reduce, attempt
 from tinyc.analysis.patterns.rejection import NoPattern, Reason, Rejected
-from tinyc.dialects.tiny.attributes import tensor_type
-from tinyc.dialects.tiny.types import integer_range, is_float
+from tinyc.dialects.tiny.ops import ReduceOp
+from tinyc.expr import axes, extents
+from tinyc.expr.axes import Axis, AxisExpr, Shape
+from tinyc.vocabulary.attributes import tensor_type
+from tinyc.vocabulary.element_type import ElementType
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,8 @@ class _Run:
     size: int
 
 
-def detect_scan(reduce: Any, dims: DimAxes | None = None) -> Scan | Rejected:
-    """Return the scan that a `tiny.reduce` is, or the reason why it is none; `dims` as in `attempt`."""
+def detect_scan(reduce: ReduceOp | Reduce, dims: DimAxes | None = None) -> Scan | Rejected:
+    """The scan that a `tiny.reduce` is, or the reason why it is not one; `dims` as in `attempt`."""
     return attempt(_scan, reduce, dims)
 
 
@@ -65,7 +65,7 @@ def _scan(reduce: Reduce) -> Scan:
 
 
 def _running_guard(access: Access, summed: int, domain: Shape) -> tuple[int, _Run]:
-    """Return the guard that bounds ``i + k`` to a range as long as the axis i is, or the same mirrored."""
+    """The guard that bounds ``i + k`` to a range as long as the axis i is, or the same mirrored."""
     for number, guard in enumerate(access.guards):
         run = _run(guard, summed)
         if run is not None and domain[run.kept] == run.size:
@@ -99,7 +99,7 @@ def _direction(run: _Run, domain: Shape) -> tuple[bool, bool]:
 
 
 def _at_position(access: Access, run: _Run, reduce: Reduce) -> Access:
-    """Return what is read at position ``j = i + k + offset``, over the axes of the result with j for i."""
+    """What is read at position ``j = i + k + offset``, over the axes of the result with j for i."""
     for number, row in enumerate(access.map):
         if not _runs(row, run):
             message = f"the index {row} does not go with i{run.kept} + i{run.summed}"
@@ -112,18 +112,20 @@ def _at_position(access: Access, run: _Run, reduce: Reduce) -> Access:
 
 
 def _runs(row: AxisExpr, run: _Run) -> bool:
-    """Say whether an index depends on i and k by their sum only."""
+    """Whether an index depends on i and k by their sum only."""
     terms = dict(row.terms)
     if terms.pop(Axis(run.kept), 0) != terms.pop(Axis(run.summed), 0):
         return False
-    rest = frozenset().union(*(axes.positions(atom.numerator) for atom in terms if isinstance(atom, axes.FloorDiv)))
+    rest = frozenset[int]().union(
+        *(axes.positions(atom.numerator) for atom in terms if isinstance(atom, axes.FloorDiv))
+    )
     return not rest & {run.kept, run.summed}
 
 
-def _is_neutral(value: bool | int | float, op: str, element: str) -> bool:
+def _is_neutral(value: bool | int | float, op: str, element: ElementType) -> bool:
     if op in ("sum", "prod"):
         return value == (op == "prod")
-    if not is_float(element):
-        least, greatest = integer_range(element)
+    if not element.is_float:
+        least, greatest = element.integer_range
         return value == (greatest if op == "min" else least)
     return value == (math.inf if op == "min" else -math.inf)

@@ -7,14 +7,14 @@ for the column, and w for the row. Reshapes of padded rows to one long row, read
 
 from collections.abc import Iterator
 
-from tinyc.analysis import axes, extents
 from tinyc.analysis.access import Access
-from tinyc.analysis.axes import Axis, AxisExpr, FloorDiv, Shape
 from tinyc.analysis.movement import Guard
+from tinyc.expr import axes, extents
+from tinyc.expr.axes import Axis, AxisExpr, Floor, FloorDiv, Shape
 
 
 def unwrapped(access: Access, domain: Shape) -> Access:
-    """Return an access whose guards all have one value, with the rows that guards allow to be made straight."""
+    """An access whose guards all have one value, with the rows that guards allow to be made straight."""
     for _ in access.guards:
         found = next(_straight(access.guards, domain), None)
         if found is None:
@@ -24,7 +24,7 @@ def unwrapped(access: Access, domain: Shape) -> Access:
     return access.with_expressions([canonical(each, domain) for each in access.expressions])
 
 
-def _straight(guards: tuple[Guard, ...], domain: Shape) -> Iterator[tuple[FloorDiv, AxisExpr]]:
+def _straight(guards: tuple[Guard, ...], domain: Shape) -> Iterator[tuple[Floor, AxisExpr]]:
     """Yield (``floor(e / L)``, w) for each guard on ``e mod L`` that is false wherever the two differ."""
     for guard in guards:
         for atom, coefficient in guard.expression.terms:
@@ -37,14 +37,14 @@ def _straight(guards: tuple[Guard, ...], domain: Shape) -> Iterator[tuple[FloorD
                     yield atom, axes.axis(inner.position, domain)
 
 
-def _is_row(atom: FloorDiv, row: AxisExpr, guard: Guard, domain: Shape) -> bool:
+def _is_row(atom: Floor, row: AxisExpr, guard: Guard, domain: Shape) -> bool:
     low, high = axes.bounds(atom.numerator - row * atom.divisor, domain)
     inside = extents.is_nonnegative(low + atom.divisor) and extents.is_nonnegative(atom.divisor - 1 - high)
     return inside and extents.is_nonnegative(atom.divisor + low - guard.size)
 
 
-def _replaced(expression: AxisExpr, atom: FloorDiv, by: AxisExpr, domain: Shape) -> AxisExpr:
-    """Return the expression with `by` for `atom`, inside divisions too."""
+def _replaced(expression: AxisExpr, atom: Floor, by: AxisExpr, domain: Shape) -> AxisExpr:
+    """The expression with `by` for `atom`, inside divisions too."""
     total = axes.constant(expression.constant)
     for each, coefficient in expression.terms:
         if each == atom:
@@ -58,7 +58,7 @@ def _replaced(expression: AxisExpr, atom: FloorDiv, by: AxisExpr, domain: Shape)
 
 
 def canonical(expression: AxisExpr, domain: Shape) -> AxisExpr:
-    """Return the expression with whole multiples out of its divisions: ``floor((5*i) / 3)`` as ``i + floor(2*i / 3)``.
+    """The expression with whole multiples out of its divisions: ``floor((5*i) / 3)`` as ``i + floor(2*i / 3)``.
 
     Expressions that differ in such multiples only become equal.
     """

@@ -8,10 +8,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tinyc.analysis import axes, limits
-from tinyc.analysis.axes import AxisExpr, Shape
+from tinyc.analysis import limits
 from tinyc.analysis.isl.statement import Statement, remainders
 from tinyc.analysis.movement import Guard, Index
+from tinyc.expr import axes
+from tinyc.expr.axes import AxisExpr, Shape
+from tinyc.vocabulary.element_type import ElementType
 
 #: An element-wise op, a reduction of no pattern, a movement that is an output or is materialised, and the patterns.
 BLOCK_KINDS = ("ewise", "reduce", "movement_affine", "contraction_pattern", "scan")
@@ -49,7 +51,7 @@ class PolyBlock:
     statement: Statement
     write: Index
     accesses: tuple[PolyAccess, ...]
-    element: str
+    element: ElementType
     attributes: Mapping[str, Any]
     buffer: str | None = None
 
@@ -85,7 +87,7 @@ class PolyBlock:
         ]
 
     def access_text(self, access: PolyAccess) -> str:
-        """Return an access of the block in isl's notation."""
+        """An access of the block in isl's notation."""
         return self.statement.access_text(access.tensor, access.index, access.guards)
 
 
@@ -113,7 +115,7 @@ def with_producers(items: Iterable[PolyItem]) -> tuple[PolyItem, ...]:
     return tuple(found)
 
 
-def excess(access: PolyAccess, domain: Shape) -> str | None:
-    """Return why an access over the axes of `domain` is too complicated, with all counts and their limits, or None."""
+def access_excess(access: PolyAccess, domain: Shape) -> str | None:
+    """Why an access over the axes of `domain` is too complicated, with all counts and their limits, or None."""
     found = limits.excess(access.index, access.guards, domain)
     return found.of(f"the access to '{access.tensor}'") if found else None

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tinyc.analysis import axes
 from tinyc.analysis.isl.relation import Touch, relation_text
 from tinyc.analysis.poly.block import PolyAccess, PolyBlock
+from tinyc.expr import axes
 
-KINDS = ("true", "anti", "output")
+DEPENDENCE_KINDS = ("true", "anti", "output")
 
 
 @dataclass(frozen=True)
@@ -43,17 +43,17 @@ class PolyEdge:
         return self.source.name == self.target.name
 
     def of(self, kind: str) -> tuple[Dependence, ...]:
-        """Return the dependences of a kind."""
+        """The dependences of a kind."""
         return tuple(each for each in self.dependences if each.kind == kind)
 
     def maps(self, kind: str) -> tuple[Any, ...]:
-        """Return the dependences of a kind as `isl.Map`s, instance to instance."""
+        """The dependences of a kind as `isl.Map`s, instance to instance."""
         from tinyc.analysis.isl.polyhedra import related  # islpy takes its time to load
 
         return tuple(related(*self._touches(each), each.aligned, self.in_place) for each in self.of(kind))
 
     def texts(self, kind: str) -> list[str]:
-        """Return the dependences of a kind in isl's notation, within the domains of the two blocks."""
+        """The dependences of a kind in isl's notation, within the domains of the two blocks."""
         return [relation_text(*self._touches(each), each.aligned, self.in_place) for each in self.of(kind)]
 
     def _touches(self, dependence: Dependence) -> tuple[Touch, Touch]:
@@ -65,7 +65,7 @@ class PolyEdge:
 
 
 def edges_of(blocks: Sequence[PolyBlock]) -> tuple[PolyEdge, ...]:
-    """Return the edges between blocks that run in the order in which they are given, ordered by their targets."""
+    """The edges between blocks that run in the order in which they are given, ordered by their targets."""
     by_name = {block.name: block for block in blocks}
     shared = _SharedBuffers(by_name)
     edges: list[PolyEdge] = []
@@ -95,7 +95,7 @@ class _SharedBuffers:
         self._writes: dict[str, list[str]] = {}
 
     def before(self, target: PolyBlock) -> Iterator[tuple[str, Dependence]]:
-        """Yield the anti and output dependences of `target` with the names of their sources."""
+        """The anti and output dependences of `target` with the names of their sources."""
         if target.buffer is None:
             return
         write = _write(target)
@@ -122,11 +122,11 @@ class _SharedBuffers:
         return None if block is None else block.buffer
 
     def _aligned(self, tensor: str, target: PolyBlock) -> bool:
-        """Say whether equal indices of two tensors in one buffer are one element: where their shapes are equal."""
+        """Whether equal indices of two tensors in one buffer are one element: where their shapes are equal."""
         return self._blocks[tensor].written_shape == target.written_shape
 
     def _is_elementwise(self, access: PolyAccess, target: PolyBlock) -> bool:
-        """Say whether each instance reads no other element than the one that it writes."""
-        once = frozenset().union(*map(axes.positions, target.write))
+        """Whether each instance reads no other element than the one that it writes."""
+        once = frozenset[int]().union(*map(axes.positions, target.write))
         axes_moved = {position for position, size in enumerate(target.statement.shape) if size != 1}
         return access.index == target.write and axes_moved <= once and self._aligned(access.tensor, target)

@@ -5,59 +5,60 @@ compose to, between the axes that `index_book.splits` gives the values, and wher
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 from tinyc.analysis.access import Access, DimAxes, NonScop, shape_of, trace, trace_affine
-from tinyc.analysis.axes import Shape
+from tinyc.analysis.graphs import body_block
 from tinyc.analysis.index_book.splits import splits_of
 from tinyc.analysis.patterns.classification import Reduction, pattern_of
 from tinyc.analysis.patterns.contraction import Contraction
-from tinyc.analysis.tiny_ops import data_dependence, is_data_dependent, is_movement, producer_of
+from tinyc.analysis.tiny_ops import data_dependence, is_data_dependent, is_movement
+from tinyc.dialects.tiny.ops import ReduceOp
+from tinyc.expr.axes import Shape
+from tinyc.mlir import func, ir
 
 
 @dataclass(frozen=True)
 class Reads:
     """The accesses by which an op reads tensors; those of a contraction are its operands'.
 
-    `reduction` is what a `tiny.reduce` is. `reason` is why there are no accesses: the op is no quasi-affine statement,
-    and needs its `operands` as wholes.
+    `reduction` is what a `tiny.reduce` is. `reason` is why there are no accesses: the op is not a quasi-affine
+    statement, and needs its `operands` as wholes.
     """
 
     accesses: tuple[Access, ...] = ()
     reduction: Reduction | None = None
     reason: str | None = None
-    operands: tuple[Any, ...] = ()
+    operands: tuple[ir.Value, ...] = ()
 
 
 class Needed:
     """The values that an output needs as tensors, arguments excepted: `reads` has them in program order."""
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function: func.FuncOp) -> None:
         splits = splits_of(function)
         #: The axes of the dimensions, or None where no dimension is split.
         self.dims: DimAxes | None = splits.of if splits.axes else None
         #: Why a movement's result, which could be read through by itself, is a tensor: what reads it stops there.
-        self.cuts: dict[Any, NonScop] = {}
-        block = function.regions[0].blocks[0]
+        self.cuts: dict[ir.Value, NonScop] = {}
+        block = body_block(function)
         #: What the function returns.
-        self.outputs = tuple(v for op in block.operations if op.operation.name == "func.return" for v in op.operands)
-        position = {op.operation: number for number, op in enumerate(block.operations)}
-        pending = [*self.outputs]
-        found: dict[Any, Reads] = {}
+        self.outputs = tuple(v for op in block.operations if isinstance(op, func.ReturnOp) for v in op.operands)
+        position = {op: number for number, op in enumerate(block.operations)}
+        pending: list[ir.Value] = [*self.outputs]
+        found: dict[ir.OpResult, Reads] = {}
         while pending:
             value = pending.pop()
-            producer = producer_of(value)
-            if value not in found and producer is not None:
-                found[value] = self._reads(producer)
+            if isinstance(value, ir.OpResult) and value not in found:
+                found[value] = self._reads(value.owner)
                 pending += [*found[value].operands, *(access.source for access in found[value].accesses)]
-        order = sorted(found, key=lambda value: (position[value.owner.operation], value.result_number))
+        order = sorted(found, key=lambda value: (position[value.owner], value.result_number))
         self.reads = {value: found[value] for value in order}
 
-    def shape(self, value: Any) -> Shape:
-        """Return the sizes of the axes of a value."""
+    def shape(self, value: ir.Value) -> Shape:
+        """The sizes of the axes of a value."""
         return shape_of(value, self.dims)
 
-    def _reads(self, op: Any) -> Reads:
+    def _reads(self, op: ir.OpView) -> Reads:
         if is_data_dependent(op):
             return Reads(reason=data_dependence(op), operands=tuple(op.operands))
         if is_movement(op):
@@ -65,12 +66,12 @@ class Needed:
             if isinstance(access, NonScop) and access.op == op:
                 return Reads(reason=access.reason, operands=(op.operands[0],))
             return Reads((self._access(op.results[0]),))
-        found = pattern_of(op, self.dims) if op.name == "tiny.reduce" else None
+        found = pattern_of(op, self.dims) if isinstance(op, ReduceOp) else None
         if found is not None and isinstance(found.pattern, Contraction):
             return Reads((found.pattern.lhs, found.pattern.rhs), found)
         return Reads(tuple(self._access(operand) for operand in op.operands), found)
 
-    def _access(self, value: Any) -> Access:
+    def _access(self, value: ir.Value) -> Access:
         access = trace(value, self.dims)
         if isinstance(access, Access):
             return access

@@ -3,7 +3,7 @@
 In: a function in the Tiny layer. Out: a `PolyView`. A block is one compute op that an output needs, the movements that
 it reads through composed away; a product and the sum over it are one block where they are a contraction. A chain of
 movements too long for one access is cut: the value where it is cut is `materialized`, a block of its own. What is not
-quasi-affine, or too complicated even so, is no block: its value is a tensor like an argument, with the reason.
+quasi-affine, or too complicated even so, is not a block: its value is a tensor like an argument, with the reason.
 Specification 000 §1.4, §3; 002 §3.
 """
 
@@ -11,22 +11,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from tinyc.analysis import axes
 from tinyc.analysis.access import Access
-from tinyc.analysis.axes import Shape
-from tinyc.analysis.graphs import value_names
+from tinyc.analysis.graphs import body_block, value_names
 from tinyc.analysis.index_book.book import AxisVar
-from tinyc.analysis.isl.statement import Statement, constants, identifier
+from tinyc.analysis.isl.statement import Statement, constants, isl_identifier
 from tinyc.analysis.patterns.classification import Reduction
 from tinyc.analysis.patterns.contraction import Contraction
 from tinyc.analysis.patterns.contraction.facts import contraction_facts
 from tinyc.analysis.patterns.fold import Fold
 from tinyc.analysis.patterns.scan import Scan
-from tinyc.analysis.poly.block import NonScopTensor, PolyAccess, PolyBlock, PolyItem, excess, with_producers
+from tinyc.analysis.poly.block import NonScopTensor, PolyAccess, PolyBlock, PolyItem, access_excess, with_producers
 from tinyc.analysis.poly.edge import PolyEdge, edges_of
 from tinyc.analysis.poly.reads import Needed
-from tinyc.analysis.tiny_ops import is_movement
-from tinyc.dialects.tiny.attributes import tensor_type
+from tinyc.analysis.tiny_ops import is_movement, vocabulary_name
+from tinyc.expr import axes
+from tinyc.expr.axes import Shape
+from tinyc.mlir import func, ir
+from tinyc.vocabulary.attributes import tensor_type
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,10 @@ class PolyView:
         return tuple(item for item in self.items if isinstance(item, PolyBlock))
 
 
-def poly_view(function: Any, names: Sequence[str] | None = None, buffers: Mapping[str, str] | None = None) -> PolyView:
-    """Return the Poly-View of a function that is a Tiny graph.
+def poly_view(
+    function: func.FuncOp, names: Sequence[str] | None = None, buffers: Mapping[str, str] | None = None
+) -> PolyView:
+    """The Poly-View of a function that is a Tiny graph.
 
     `names` are the names of the items, where they are not to come from the values' names; `buffers` says in which
     memory a block's tensor lies, by its name, where it shares that with others.
@@ -66,11 +69,11 @@ def poly_view(function: Any, names: Sequence[str] | None = None, buffers: Mappin
     outputs = tuple(tensors[value] for value in needed.outputs)
     made = {block.name for block in blocks}
     elements = {name: tensor_type(value.type).element for value, name in tensors.items() if name not in made}
-    return PolyView(function.operation.attributes["sym_name"].value, items, edges_of(blocks), outputs, elements)
+    return PolyView(function.sym_name.value, items, edges_of(blocks), outputs, elements)
 
 
-def values_of(function: Any) -> dict[str, Any]:
-    """Return the values that the items of a function's Poly-View stand for, by the items' names."""
+def values_of(function: func.FuncOp) -> dict[str, ir.OpResult]:
+    """The values that the items of a function's Poly-View stand for, by the items' names."""
     needed = Needed(function)
     names = _tensor_names(function, needed, None)
     return {names[value]: value for value in needed.reads}
@@ -80,32 +83,32 @@ def _placed(item: PolyItem, buffers: Mapping[str, str]) -> PolyItem:
     return replace(item, buffer=buffers.get(item.name)) if isinstance(item, PolyBlock) else item
 
 
-def _tensor_names(function: Any, needed: Needed, names: Sequence[str] | None) -> dict[Any, str]:
-    """Return the name of each tensor of the view: the value's name as an isl identifier, or the one given."""
+def _tensor_names(function: func.FuncOp, needed: Needed, names: Sequence[str] | None) -> dict[ir.Value, str]:
+    """The name of each tensor of the view: the value's name as an isl identifier, or the one given."""
     of = value_names(function)
-    tensors: dict[Any, str] = {}
+    tensors: dict[ir.Value, str] = {}
     taken: set[str] = set()
-    for value in (*function.regions[0].blocks[0].arguments, *needed.reads):
-        tensors[value] = identifier(of[value], taken)
+    for value in (*body_block(function).arguments, *needed.reads):
+        tensors[value] = isl_identifier(of[value], taken)
         taken.add(tensors[value])
     return {**tensors, **dict(zip(needed.reads, names, strict=True))} if names else tensors
 
 
-def _item(value: Any, needed: Needed, tensors: Mapping[Any, str]) -> PolyItem:
-    """Return the item that computes a value."""
-    op, name, reads = value.owner.operation, tensors[value], needed.reads[value]
+def _item(value: ir.OpResult, needed: Needed, tensors: Mapping[ir.Value, str]) -> PolyItem:
+    """The item that computes a value."""
+    op, name, reads = value.owner, tensors[value], needed.reads[value]
     if reads.reason is not None:
         return NonScopTensor(name, reads.reason, _distinct(tensors[operand] for operand in reads.operands))
     domain = needed.shape(value)
     if reads.reduction is not None:
-        block = _reduction(value, reads.reduction, needed, tensors)
+        block = _reduction(op, reads.reduction, needed, tensors)
     elif is_movement(op):
         why: dict[str, Any] = {"materialized": needed.cuts[value].about(name)} if value in needed.cuts else {}
         block = _block("movement_affine", value, domain, reads.accesses, tensors, **why)
     else:
-        kind = op.name.removeprefix("tiny.")
+        kind = vocabulary_name(op)
         block = _block("ewise", value, domain, reads.accesses, tensors, op=kind)
-    reason = next(filter(None, (excess(each, block.statement.shape) for each in block.accesses)), None)
+    reason = next(filter(None, (access_excess(each, block.statement.shape) for each in block.accesses)), None)
     if reason is not None:
         return NonScopTensor(name, reason, _distinct(access.tensor for access in block.accesses))
     return block
@@ -115,9 +118,10 @@ def _distinct(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def _reduction(value: Any, reduction: Reduction, needed: Needed, tensors: Mapping[Any, str]) -> PolyBlock:
-    """Return the block of a `tiny.reduce`: of a contraction, of a scan, or of neither."""
-    domain, accesses = needed.shape(value.owner.operation.operands[0]), needed.reads[value].accesses
+def _reduction(op: ir.OpView, reduction: Reduction, needed: Needed, tensors: Mapping[ir.Value, str]) -> PolyBlock:
+    """The block of a `tiny.reduce`: of a contraction, of a scan, or of neither."""
+    value = op.result
+    domain, accesses = needed.shape(op.operands[0]), needed.reads[value].accesses
     pattern, reduced = reduction.pattern, reduction.reduced
     if isinstance(pattern, Contraction):
         block = _block("contraction_pattern", value, domain, accesses, tensors, reduced)
@@ -138,14 +142,14 @@ def _reduction(value: Any, reduction: Reduction, needed: Needed, tensors: Mappin
 
 def _block(
     kind: str,
-    value: Any,
+    value: ir.Value,
     domain: Shape,
     accesses: Sequence[Access],
-    tensors: Mapping[Any, str],
+    tensors: Mapping[ir.Value, str],
     reduced: Sequence[int] = (),
     **attributes: Any,
 ) -> PolyBlock:
-    """Return a block over `domain` that writes the element of `value` at all axes but the `reduced` ones."""
+    """A block over `domain` that writes the element of `value` at all axes but the `reduced` ones."""
     rows = [row for access in accesses for row in access.expressions]
     sizes = [guard.size for access in accesses for guard in access.guards]
     labels = [AxisVar(size, "iter").label for size in domain]

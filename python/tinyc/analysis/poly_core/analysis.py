@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from tinyc.analysis.poly.block import PolyBlock
 from tinyc.analysis.poly.edge import PolyEdge, edges_of
 from tinyc.analysis.poly.view import PolyView
-from tinyc.analysis.poly_core.banks import BankHint
 from tinyc.analysis.poly_core.buffer import MinBuffer, min_buffer_for_edge
-from tinyc.analysis.poly_core.closure import not_affine
 from tinyc.analysis.poly_core.dependences import InstanceDependence, dependences_of, parallel_axes
-from tinyc.analysis.poly_core.hints import BarrierHint, bank_hints, barrier_hints
+from tinyc.analysis.poly_core.hints import BankHint, BarrierHint, bank_hints, barrier_hints
+from tinyc.analysis.poly_core.inlining import not_affine
 from tinyc.analysis.poly_core.loops import common_loops
-from tinyc.analysis.poly_core.tails import ShapeSet, Tail, tails_of
-from tinyc.analysis.poly_core.tile import reduce_axes
+from tinyc.analysis.poly_core.partial_tiles import ShapeSet, Tail, tails_of
+from tinyc.analysis.poly_core.tile import reduction_axes
 from tinyc.target import SM80
 from tinyc.target.target import Target
 
@@ -57,15 +56,15 @@ def analyze(
     are left out.
 
     Raises:
-        ValueError: a size is no whole number from 1 to `MAX_SIZE`, no block has an axis of its name, or the blocks are
-            not in program order.
+        ValueError: a size is not a whole number from 1 to `MAX_SIZE`, no block has an axis of its name, or the blocks
+            are not in program order.
     """
     blocks = tuple(candidate.blocks if isinstance(candidate, PolyView) else candidate)
     _require_order(blocks)
     _require_names(blocks, tile or {})
     edges = candidate.edges if isinstance(candidate, PolyView) else edges_of(blocks)
     names = {block.name: block.statement.axes for block in blocks}
-    outside = candidate.elements if isinstance(candidate, PolyView) else {}
+    outside: Mapping[str, str] = candidate.elements if isinstance(candidate, PolyView) else {}
     types = {**outside, **(elements or {}), **{block.name: block.element for block in blocks}}
     parallel = {block.name: parallel_axes(block, edges) for block in blocks}
     buffers = {
@@ -76,7 +75,7 @@ def analyze(
     return Analysis(
         dependences=dependences_of(blocks, edges),
         parallel={name: tuple(names[name][k] for k in found) for name, found in parallel.items()},
-        reduce={block.name: tuple(names[block.name][k] for k in sorted(reduce_axes(block))) for block in blocks},
+        reduce={block.name: tuple(names[block.name][k] for k in sorted(reduction_axes(block))) for block in blocks},
         loops=tuple(
             {name: names[name][axis] for name, axis in loop.axes}
             for loop in common_loops(blocks, names)
@@ -107,7 +106,7 @@ def _require_names(blocks: Sequence[PolyBlock], tile: Mapping[str, int]) -> None
 
 
 def _buffer(edge: PolyEdge, tile: Mapping[str, int] | None, target: Target) -> MinBuffer:
-    """Return the buffer of an edge at the tile of its target; a size of an axis that the source sums is its step."""
+    """The buffer of an edge at the tile of its target; a size of an axis that the source sums is its step."""
     axes = edge.target.statement.axes
     own = None if tile is None else {name: size for name, size in tile.items() if name in axes}
     return min_buffer_for_edge(edge.source, edge.target, own, target)

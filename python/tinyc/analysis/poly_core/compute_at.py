@@ -14,15 +14,14 @@ Specification 000 §1.6, §4.1; recipe on polyhedral analysis, §3 and §6.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tinyc.analysis import extents
-from tinyc.analysis.extents import Dim, ExtentError
 from tinyc.analysis.poly.block import NonScopTensor, PolyAccess, PolyBlock, PolyItem
+from tinyc.analysis.poly_core.dependences import Witness
 from tinyc.analysis.poly_core.footprint import Footprint, beyond, footprints
-from tinyc.analysis.poly_core.order import Order, order_at
+from tinyc.analysis.poly_core.legality import Legality, legality_at
 from tinyc.analysis.poly_core.recompute import recompute_factor
 from tinyc.analysis.poly_core.tile import Tile, kept_axes, require_size, row_names, tile_of
-from tinyc.analysis.poly_core.witness import Witness
-from tinyc.dialects.tiny.types import size_bytes
+from tinyc.expr import extents
+from tinyc.expr.extents import Dim, ExtentError
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ class ComputeAt:
     reason: str
     halo: Halo = _NO_HALO
     witness: Witness | None = None
-    tile: Mapping[str, Dim] = field(default_factory=dict)
+    tile: Mapping[str, Dim] = field(default_factory=dict[str, Dim])
     recompute: float | None = None
     footprints: tuple[Footprint, ...] = ()
 
@@ -75,19 +74,19 @@ class ComputeAt:
 
 
 def element_bytes(block: PolyBlock) -> int:
-    """Return the bytes of an element of the tensor that a block writes."""
-    return size_bytes(block.element)
+    """The bytes of an element of the tensor that a block writes."""
+    return block.element.size_bytes
 
 
 def can_compute_at(producer: PolyItem, consumer: PolyItem, tile: Mapping[str, int] | None = None) -> ComputeAt:
-    """Say whether `producer` can be computed inside of each tile of `consumer`, and with what halo.
+    """Whether `producer` can be computed inside of each tile of `consumer`, and with what halo.
 
     `tile` has sizes by the names of the consumer's axes; one that is not named is whole. Names that only the producer
     has are of its axes. Without a tile, the answer is for the smallest one: an element at a time, but for the axes that
     have to be whole.
 
     Raises:
-        ValueError: a size is no whole number from 1 to `MAX_SIZE`, or no axis has its name.
+        ValueError: a size is not a whole number from 1 to `MAX_SIZE`, or no axis has its name.
     """
     for item in (producer, consumer):
         if isinstance(item, NonScopTensor):
@@ -99,7 +98,7 @@ def can_compute_at(producer: PolyItem, consumer: PolyItem, tile: Mapping[str, in
         return _no("illegal", f"'{consumer.name}' does not read '{producer.name}'")
     _require_names(producer, consumer, tile or {})
     sizes = smallest_tile(producer, consumer) if tile is None else tile
-    order = order_at(producer, consumer, reads, sizes)
+    order = legality_at(producer, consumer, reads, sizes)
     if order.verdict != "ok":
         return _no(order.verdict, order.reason, order)
     try:
@@ -109,7 +108,7 @@ def can_compute_at(producer: PolyItem, consumer: PolyItem, tile: Mapping[str, in
 
 
 def smallest_tile(producer: PolyBlock, consumer: PolyBlock) -> dict[str, int]:
-    """Return a size of 1 for the kept axes of `consumer` that can be cut with `producer` inside of the tile.
+    """A size of 1 for the kept axes of `consumer` that can be cut with `producer` inside of the tile.
 
     Axes are tried one after the other, each together with those before.
     """
@@ -117,13 +116,13 @@ def smallest_tile(producer: PolyBlock, consumer: PolyBlock) -> dict[str, int]:
     found: dict[str, int] = {}
     for position in sorted(kept_axes(consumer)):
         tile = {**found, consumer.statement.axes[position]: 1}
-        quick = order_at(producer, consumer, reads, tile, quick=True).verdict
-        if quick == "ok" or (quick == "unproved" and order_at(producer, consumer, reads, tile).verdict == "ok"):
+        quick = legality_at(producer, consumer, reads, tile, quick=True).verdict
+        if quick == "ok" or (quick == "unproved" and legality_at(producer, consumer, reads, tile).verdict == "ok"):
             found = tile
     return found
 
 
-def _no(verdict: str, reason: str, order: Order | None = None) -> ComputeAt:
+def _no(verdict: str, reason: str, order: Legality | None = None) -> ComputeAt:
     return ComputeAt(verdict, reason, witness=order and order.witness)
 
 
@@ -165,7 +164,7 @@ def _most(dims: list[Dim]) -> Dim:
 
 
 def _reason(producer: PolyBlock, consumer: PolyBlock, halo: Halo, found: tuple[Footprint, ...]) -> str:
-    """Return what a tile of the consumer takes of the producer, for people."""
+    """What a tile of the consumer takes of the producer, for people."""
     box = "×".join(str(width) for width in halo.widths.values()) or "1"
     text = f"a tile of '{consumer.name}' reads {box} elements of '{producer.name}'"
     beside = {name: extra for name, extra in halo.per_axis.items() if extra != 0}

@@ -8,16 +8,16 @@ extents are taken to be 1 or more: of an empty tensor, nothing is read.
 
 from collections.abc import Collection, Sequence
 
-from tinyc.analysis import axes, extents
-from tinyc.analysis.axes import Axis, AxisExpr, Shape
-from tinyc.analysis.extents import Dim
 from tinyc.analysis.movement import Guard
 from tinyc.analysis.poly.block import PolyAccess, PolyBlock
 from tinyc.analysis.poly_core.loops import Loop, sinks
+from tinyc.expr import axes, extents
+from tinyc.expr.axes import Axis, AxisExpr, Shape
+from tinyc.expr.extents import Dim
 
 
 def why_not_covered(blocks: Sequence[PolyBlock], results: Collection[str], loops: Sequence[Loop]) -> str | None:
-    """Return why the steps of `loops` may not compute all `results` of `blocks`, in program order, or None.
+    """Why the steps of `loops` may not compute all `results` of `blocks`, in program order, or None.
 
     Each of `loops` runs over all that nothing inside reads.
     """
@@ -26,9 +26,9 @@ def why_not_covered(blocks: Sequence[PolyBlock], results: Collection[str], loops
         first, *others = ((end, _axis(end, loop)) for end in ends)
         for other in others:
             if _extent(*first) != _extent(*other):
-                return f"a step along {_text(*first)} is none along {_text(*other)}: the steps are not equally many"
+                return f"a step along {_text(*first)} is not one along {_text(*other)}: the steps are not equally many"
     read_inside = [block.name for block in blocks if block.name in results and block not in ends]
-    covered = _covered(blocks) if read_inside else set()
+    covered = _covered(blocks) if read_inside else set[str]()
     for name in read_inside:
         if name not in covered:
             return f"'{name}' is read outside, and no block that reads it inside is known to read all of it"
@@ -50,7 +50,7 @@ def _text(block: PolyBlock, position: int) -> str:
 
 
 def _covered(blocks: Sequence[PolyBlock]) -> set[str]:
-    """Return the names of the blocks of whose tensors all elements are computed in some step."""
+    """The names of the blocks of whose tensors all elements are computed in some step."""
     shapes = {block.name: block.written_shape for block in blocks}
     covered = {block.name for block in sinks(blocks)}
     for block in reversed(blocks):
@@ -61,9 +61,9 @@ def _covered(blocks: Sequence[PolyBlock]) -> set[str]:
 
 
 def reads_all(read: PolyAccess, shape: Shape, tensor: Shape) -> bool:
-    """Say whether the instances over `shape` read each element of a tensor (False: closed forms do not show it)."""
+    """Whether the instances over `shape` read each element of a tensor (False: closed forms do not show it)."""
     moving = [axes.positions(row) for row in read.index]
-    if 0 in shape or sum(map(len, moving)) > len(frozenset().union(*moving)):
+    if 0 in shape or sum(map(len, moving)) > len(frozenset[int]().union(*moving)):
         return False  # rows that share an axis may take their values in few combinations
     rows = list(zip(read.index, tensor, strict=True))
     return all(_takes_all(row, shape, extent) for row, extent in rows) and all(
@@ -72,7 +72,7 @@ def reads_all(read: PolyAccess, shape: Shape, tensor: Shape) -> bool:
 
 
 def _takes_all(row: AxisExpr, shape: Shape, extent: Dim) -> bool:
-    """Say whether a row takes each value from 0 below `extent`."""
+    """Whether a row takes each value from 0 below `extent`."""
     plain = axes.plain_axis(row)
     if plain is not None and shape[plain] == extent:
         return True
@@ -86,7 +86,7 @@ def _takes_all(row: AxisExpr, shape: Shape, extent: Dim) -> bool:
 
 
 def _passes_all(guard: Guard, row: AxisExpr, extent: Dim) -> bool:
-    """Say whether a guard bounds a row, and no tighter than its extent does."""
+    """Whether a guard bounds a row, and no tighter than its extent does."""
     distance = guard.expression - row
     if distance.terms:
         return False

@@ -1,12 +1,12 @@
-"""Dependences between instances of a candidate's blocks, and the axes that none is carried by."""
+"""Dependences between instances of a candidate's blocks, the axes that carry none, and one that a schedule violates."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tinyc.analysis.isl.relation import Touch, relation_text
 from tinyc.analysis.poly.block import PolyBlock
-from tinyc.analysis.poly.edge import KINDS, PolyEdge
-from tinyc.analysis.poly_core.tile import kept_axes, reduce_axes, scan_axis
+from tinyc.analysis.poly.edge import DEPENDENCE_KINDS, PolyEdge
+from tinyc.analysis.poly_core.tile import kept_axes, reduction_axes, scan_axis
 
 
 @dataclass(frozen=True)
@@ -24,11 +24,11 @@ class InstanceDependence:
 
 
 def dependences_of(blocks: Sequence[PolyBlock], edges: Sequence[PolyEdge]) -> tuple[InstanceDependence, ...]:
-    """Return the dependences between blocks, then those of reductions on themselves."""
+    """The dependences between blocks, then those of reductions on themselves."""
     between = [
         InstanceDependence(kind, edge.source.name, edge.target.name, text)
         for edge in edges
-        for kind in KINDS
+        for kind in DEPENDENCE_KINDS
         for text in edge.texts(kind)
     ]
     return (*between, *_accumulations(blocks))
@@ -36,13 +36,13 @@ def dependences_of(blocks: Sequence[PolyBlock], edges: Sequence[PolyEdge]) -> tu
 
 def _accumulations(blocks: Sequence[PolyBlock]) -> Iterator[InstanceDependence]:
     for block in blocks:
-        if reduce_axes(block):
+        if reduction_axes(block):
             touch = Touch(block.statement, block.write)
             yield InstanceDependence("output", block.name, block.name, relation_text(touch, touch, distinct=True))
 
 
 def parallel_axes(block: PolyBlock, edges: Sequence[PolyEdge]) -> tuple[int, ...]:
-    """Return the axes along which the instances of a block do not depend on each other.
+    """The axes along which the instances of a block do not depend on each other.
 
     These are the kept axes: what is written along them differs, so that a reduction's dependence on itself has distance
     0. A scan continues along its axis; an update in place of other elements than an instance reads has none for sure.
@@ -50,3 +50,20 @@ def parallel_axes(block: PolyBlock, edges: Sequence[PolyEdge]) -> tuple[int, ...
     if any(edge.in_place and edge.source.name == block.name for edge in edges):
         return ()
     return tuple(sorted(kept_axes(block) - {scan_axis(block)}))
+
+
+@dataclass(frozen=True)
+class Witness:
+    """A dependence that a schedule violates: the consumer's instance needs the producer's, in another tile or later.
+
+    The two are iteration vectors; `parameters` are values of the symbolic sizes at which both exist. `text` says all of
+    it: ``max[0, 1] → exp[0, 0], N = 2``.
+    """
+
+    producer: tuple[int, ...]
+    consumer: tuple[int, ...]
+    parameters: Mapping[str, int]
+    text: str
+
+    def __str__(self) -> str:
+        return self.text

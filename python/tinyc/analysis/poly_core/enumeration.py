@@ -8,11 +8,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tinyc.analysis import extents
-from tinyc.analysis.axes import Shape
-from tinyc.analysis.axes.evaluation import evaluate
 from tinyc.analysis.poly.block import PolyAccess
 from tinyc.analysis.poly_core.tile import Tile
+from tinyc.expr import extents
+from tinyc.expr.axes import Shape
+from tinyc.expr.axes.evaluation import evaluate
 
 #: Instances that are enumerated.
 _MAX_INSTANCES = 2**15
@@ -38,7 +38,7 @@ def elements_by_tile(
 
 
 def _columns(read: PolyAccess, cut: Sequence[int], sizes: Sequence[int], tile: Tile) -> np.ndarray:
-    """Return the number of the tile and the element of each instance that passes the guards, a column each."""
+    """The number of the tile and the element of each instance that passes the guards, a column each."""
     grid = np.indices(sizes, sparse=True)
     passed = np.ones(sizes, bool)
     for guard in read.guards:
@@ -52,8 +52,8 @@ def _columns(read: PolyAccess, cut: Sequence[int], sizes: Sequence[int], tile: T
     return np.stack([np.broadcast_to(row, sizes)[passed] for row in rows])
 
 
-def distinct(tiles: np.ndarray, elements: np.ndarray) -> int | None:
-    """Return how many pairs of a tile and an element there are, or None where their numbers are too large."""
+def distinct_elements(tiles: np.ndarray, elements: np.ndarray) -> int | None:
+    """How many pairs of a tile and an element there are, or None where their numbers are too large."""
     if not tiles.size:
         return 0
     columns = np.concatenate([tiles[None], elements])
@@ -62,8 +62,8 @@ def distinct(tiles: np.ndarray, elements: np.ndarray) -> int | None:
     return int(np.unique(np.ravel_multi_index(tuple(columns), spans)).size) if math.prod(spans) < 2**63 else None
 
 
-def widest(tiles: np.ndarray, values: np.ndarray) -> int:
-    """Return the largest width, over the tiles, of the range that holds a tile's `values`."""
+def widest_range(tiles: np.ndarray, values: np.ndarray) -> int:
+    """The largest width, over the tiles, of the range that holds a tile's `values`."""
     if not tiles.size:
         return 0
     count = int(tiles.max()) + 1

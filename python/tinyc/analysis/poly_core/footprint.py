@@ -1,21 +1,22 @@
 """Footprints: the box of elements of a tensor that the instances of one tile read, the largest over all tiles.
 
-The closed form for a row ``Σ c_i*i + e`` is ``1 + Σ |c_i|*(B_i - 1)``, clipped by the pads that guard it. Other rows
-are enumerated where the instances are few; isl answers for the rest, and where it does not, the footprint is unproved.
+The closed form for a subscript ``Σ c_i*i + e`` is ``1 + Σ |c_i|*(B_i - 1)``, clipped by the pads that guard it. Other
+subscripts are enumerated where the instances are few; isl answers for the rest, and where it does not, the footprint is
+unproved.
 Recipe on polyhedral analysis, §3.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from tinyc.analysis import axes, extents
-from tinyc.analysis.axes import Shape
-from tinyc.analysis.extents import Dim
-from tinyc.analysis.limits import TooHard
 from tinyc.analysis.poly.block import PolyAccess, PolyBlock
-from tinyc.analysis.poly_core.enumeration import elements_by_tile, widest
-from tinyc.analysis.poly_core.row import Row, core_width, row_of
-from tinyc.analysis.poly_core.tile import Tile, kept_axes, reduce_axes
+from tinyc.analysis.poly_core.enumeration import elements_by_tile, widest_range
+from tinyc.analysis.poly_core.subscript import Subscript, subscript_of, width_without_halo
+from tinyc.analysis.poly_core.tile import Tile, kept_axes, reduction_axes
+from tinyc.expr import axes, extents
+from tinyc.expr.axes import Shape
+from tinyc.expr.extents import Dim
+from tinyc.expr.isl import TooHard
 
 
 @dataclass(frozen=True)
@@ -45,31 +46,31 @@ class Footprint:
 
 
 def beyond(width: Dim, core: Dim) -> Dim:
-    """Return ``max(0, width - core)``; the difference where it is not known which is greater."""
+    """``max(0, width - core)``; the difference where it is not known which is greater."""
     return 0 if extents.is_nonnegative(core - width) else width - core
 
 
 def footprints(consumer: PolyBlock, reads: Sequence[PolyAccess], tensor: Shape, tile: Tile) -> tuple[Footprint, ...]:
-    """Return the footprint of a tile of `consumer` in a tensor, by its `reads` of it.
+    """The footprint of a tile of `consumer` in a tensor, by its `reads` of it.
 
     Reads that move alike have one footprint together (a stencil written as several operands), others one each. A read
     whose pads leave nothing of it counts as if an instance passed them.
     """
-    alike: dict[tuple, list[PolyAccess]] = {}
+    alike: dict[object, list[PolyAccess]] = {}
     for read in reads:
         alike.setdefault(tuple((row.terms, _symbolic(row.constant)) for row in read.index), []).append(read)
     return tuple(_footprint(consumer, tuple(dict.fromkeys(group)), tensor, tile) for group in alike.values())
 
 
 def _symbolic(constant: Dim) -> Dim:
-    """Return a constant without its number."""
+    """A constant without its number."""
     return 0 if isinstance(constant, int) else constant - dict(constant.terms).get((), 0)
 
 
 def _footprint(consumer: PolyBlock, reads: Sequence[PolyAccess], tensor: Shape, tile: Tile) -> Footprint:
     if 0 in consumer.statement.shape:
         return Footprint((0,) * len(tensor), (0,) * len(tensor), 0, tuple(reads))
-    rows = [row_of(reads, number, consumer.statement.shape) for number in range(len(tensor))]
+    rows = [subscript_of(reads, number, consumer.statement.shape) for number in range(len(tensor))]
     widths: list[Dim | None] = [None if row is None else row.width(tile) for row in rows]
     cores = [
         None if row is None else _core(consumer, row, width, tile) for row, width in zip(rows, widths, strict=True)
@@ -81,22 +82,22 @@ def _footprint(consumer: PolyBlock, reads: Sequence[PolyAccess], tensor: Shape, 
             unproved = _decide(consumer, reads, tile, row, widths, cores)
     known = tuple(extent if width is None else width for width, extent in zip(widths, tensor, strict=True))
     core = tuple(width if each is None else each for each, width in zip(cores, known, strict=True))
-    moving = frozenset().union(*(axes.positions(row) for read in reads for row in read.index))
+    moving = frozenset[int]().union(*(axes.positions(row) for read in reads for row in read.index))
     instances = extents.product(tile.sizes[position] for position in moving) * len(reads)
     box = extents.product(known)
     most = box if extents.is_nonnegative(instances - box) else instances
     return Footprint(known, core, most, tuple(reads), unproved)
 
 
-def _core(consumer: PolyBlock, row: Row, width: Dim | None, tile: Tile) -> Dim | None:
-    """Return what the kept axes of a row span with the gaps between them, or None where that is not a closed form."""
+def _core(consumer: PolyBlock, row: Subscript, width: Dim | None, tile: Tile) -> Dim | None:
+    """What the kept axes of a row span with the gaps between them, or None where that is not a closed form."""
     if width is None:
         return None
     if not row.positions & kept_axes(consumer):
         return width
     if row.terms is None:
-        return None if row.positions & reduce_axes(consumer) else width - row.spread
-    return core_width(row.terms, kept_axes(consumer), tile)
+        return None if row.positions & reduction_axes(consumer) else width - row.spread
+    return width_without_halo(row.terms, kept_axes(consumer), tile)
 
 
 def _decide(
@@ -118,14 +119,14 @@ def _decide(
             cores[row] = _width(consumer, [_without_window(consumer, reads[0], row)], tile, row)
     except TooHard as error:
         return str(error)
-    moving = frozenset().union(*(axes.positions(read.index[row]) for read in reads))
+    moving = frozenset[int]().union(*(axes.positions(read.index[row]) for read in reads))
     if cores[row] is None and moving & tile.cut:
         return "no number bounds it"
     return None
 
 
 def _width(consumer: PolyBlock, reads: Sequence[PolyAccess], tile: Tile, row: int) -> int | None:
-    """Return the largest width of a row by enumeration or by isl, None where no number bounds it.
+    """The largest width of a row by enumeration or by isl, None where no number bounds it.
 
     Raises:
         TooHard: isl does not get to an answer.
@@ -134,14 +135,14 @@ def _width(consumer: PolyBlock, reads: Sequence[PolyAccess], tile: Tile, row: in
     found = elements_by_tile(block.accesses, _tied(reads, row), block.statement.shape, part)
     if found is not None:
         tiles, (values,) = found
-        return widest(tiles, values)
+        return widest_range(tiles, values)
     from tinyc.analysis.poly_core import proof
 
     return proof.width(block, part)
 
 
 def along(consumer: PolyBlock, reads: Sequence[PolyAccess], tile: Tile, row: int) -> tuple[PolyBlock, Tile]:
-    """Return a block that has the one row of `reads`, over the axes that matter to it, and the part of the tile."""
+    """A block that has the one row of `reads`, over the axes that matter to it, and the part of the tile."""
     moving = _tied(reads, row)
     slim = (
         replace(
@@ -157,14 +158,14 @@ def along(consumer: PolyBlock, reads: Sequence[PolyAccess], tile: Tile, row: int
 
 
 def _tied(reads: Sequence[PolyAccess], row: int) -> frozenset[int]:
-    """Return the axes that move a row, and those that guards tie to them: what others do does not matter to it."""
-    moving = frozenset().union(*(axes.positions(read.index[row]) for read in reads))
+    """The axes that move a row, and those that guards tie to them: what others do does not matter to it."""
+    moving = frozenset[int]().union(*(axes.positions(read.index[row]) for read in reads))
     bounds = (axes.positions(guard.expression) for read in reads for guard in read.guards)
     return next((each for each in connected((moving, *bounds)) if each & moving), moving)
 
 
 def connected(sets: Iterable[frozenset[int]]) -> list[frozenset[int]]:
-    """Return the unions of the sets that overlap."""
+    """The unions of the sets that overlap."""
     found: list[frozenset[int]] = []
     for each in filter(None, sets):
         joined = each.union(*(other for other in found if other & each))
@@ -173,8 +174,8 @@ def connected(sets: Iterable[frozenset[int]]) -> list[frozenset[int]]:
 
 
 def _without_window(consumer: PolyBlock, read: PolyAccess, row: int) -> PolyAccess:
-    """Return a read without guards, and with the reduce axes of a row at 0 where it has kept ones, too."""
-    shape, reduced, expression = consumer.statement.shape, reduce_axes(consumer), read.index[row]
+    """A read without guards, and with the reduce axes of a row at 0 where it has kept ones, too."""
+    shape, reduced, expression = consumer.statement.shape, reduction_axes(consumer), read.index[row]
     if axes.positions(expression) & kept_axes(consumer):
         fixed = [axes.constant(0) if k in reduced else axes.axis(k, shape) for k in range(len(shape))]
         expression = axes.substitute(expression, fixed, shape)

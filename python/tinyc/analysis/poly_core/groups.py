@@ -11,15 +11,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
 
-from tinyc.analysis import extents
 from tinyc.analysis.poly.block import NonScopTensor, PolyBlock, PolyItem
 from tinyc.analysis.poly.view import PolyView
-from tinyc.analysis.poly_core.buffer import shared_bytes_for_rings
+from tinyc.analysis.poly_core.buffer import circular_buffer_bytes
 from tinyc.analysis.poly_core.compute_at import ComputeAt, can_compute_at, element_bytes
 from tinyc.analysis.poly_core.coverage import why_not_covered
-from tinyc.analysis.poly_core.held import held_elements
 from tinyc.analysis.poly_core.inlining import INLINE
+from tinyc.analysis.poly_core.live_in import live_in_elements
 from tinyc.analysis.poly_core.loops import Loop, common_loops, have_single_step, sinks
+from tinyc.expr import extents
 from tinyc.target import SM80
 from tinyc.target.target import Target
 
@@ -30,7 +30,7 @@ _MAX_VISITED = 64
 
 
 def make_fusable_groups(view: PolyView, target: Target = SM80) -> list[list[str]]:
-    """Return the names of the blocks that can share a kernel, each block in one group.
+    """The names of the blocks that can share a kernel, each block in one group.
 
     Names are in program order, groups in an order in which they can run. What is not quasi-affine is in no group, and
     no group reaches around it. Blocks of which one overwrites what another has read or written are in different groups.
@@ -47,7 +47,7 @@ def why_not_fusable(
     target: Target = SM80,
     known: dict[tuple[str, ...], ComputeAt] | None = None,
 ) -> str | None:
-    """Return why blocks, in program order, cannot share a kernel, or None.
+    """Why blocks, in program order, cannot share a kernel, or None.
 
     `results` are the names of those that are read outside or by nobody; `known` remembers answers between calls.
     """
@@ -61,7 +61,7 @@ def why_not_fusable(
         return "no outer loop runs over all reductions and results"
     try:
         reason = why_not_covered(blocks, written, loops) or _why_illegal(blocks, loops, known)
-        return reason or _why_too_large(blocks, anchors, loops, shared_bytes_for_rings(target))
+        return reason or _why_too_large(blocks, anchors, loops, circular_buffer_bytes(target))
     except extents.ExtentError as error:
         return f"how much the blocks read of each other is not known: {error}"
 
@@ -69,7 +69,7 @@ def why_not_fusable(
 def _why_illegal(
     blocks: Sequence[PolyBlock], loops: Sequence[Loop], known: dict[tuple[str, ...], ComputeAt]
 ) -> str | None:
-    """Return why a producer is not legal in the smallest tile of a consumer, which it then is in larger ones, too."""
+    """Why a producer is not legal in the smallest tile of a consumer, which it then is in larger ones, too."""
     for producer, consumer in _pairs(blocks):
         places = [loop.axis_of(consumer.name) for loop in loops]
         tile = {consumer.statement.axes[place]: 1 for place in places if place is not None}
@@ -81,8 +81,8 @@ def _why_illegal(
 
 
 def _why_too_large(blocks: Sequence[PolyBlock], anchors: set[str], loops: Sequence[Loop], room: int) -> str | None:
-    """Return why what one step holds does not fit in `room` bytes, or None."""
-    elements = held_elements(blocks, loops)
+    """Why what one step holds does not fit in `room` bytes, or None."""
+    elements = live_in_elements(blocks, loops)
     held = sum((elements[block.name] * element_bytes(block) for block in blocks if block.name in anchors), start=0)
     if extents.is_nonnegative(room - held):
         return None
@@ -101,7 +101,7 @@ def _pairs(blocks: Sequence[PolyBlock]) -> Iterator[tuple[PolyBlock, PolyBlock]]
 class _Group:
     """Positions of items in program order."""
 
-    members: list[int] = field(default_factory=list)
+    members: list[int] = field(default_factory=list[int])
 
 
 class _Former:
@@ -125,7 +125,7 @@ class _Former:
             self._note_reads(position, item)
 
     def groups(self) -> list[list[str]]:
-        """Return the groups so far, each behind those that it needs, also by way of what is in none."""
+        """The groups so far, each behind those that it needs, also by way of what is in none."""
         needed: dict[int, dict[int, None]] = {}
         for position in self._before:
             found = needed.setdefault(self._together(position)[0], {})
@@ -136,7 +136,7 @@ class _Former:
         return [[self._items[member].name for member in self._together(first)] for first in ordered]
 
     def _together(self, position: int) -> list[int]:
-        """Return the positions of the group that an item is in; its own where it is in none."""
+        """The positions of the group that an item is in; its own where it is in none."""
         return self._group[position].members if position in self._group else [position]
 
     def place(self, block: PolyBlock) -> None:
@@ -168,7 +168,7 @@ class _Former:
                 self._readers[source].add(position)
 
     def _sources(self, position: int) -> list[int]:
-        """Return the items that come before an item because of what they touch."""
+        """The items that come before an item because of what they touch."""
         return list(self._before[position])
 
     def _is_fusable(self, members: list[int]) -> bool:
@@ -182,11 +182,11 @@ class _Former:
         return why_not_fusable(blocks, results, self._target, self._known) is None
 
     def _is_result(self, member: int, inside: set[int]) -> bool:
-        """Say whether an item is returned, or read by something else than the blocks inside."""
+        """Whether an item is returned, or read by something else than the blocks inside."""
         return self._items[member].name in self._outputs or not self._readers[member] <= inside
 
     def _is_entered_again(self, members: list[int]) -> bool:
-        """Say whether something outside needs a member and is needed by one (True: not known)."""
+        """Whether something outside needs a member and is needed by one (True: not known)."""
         inside = set(members)
         pending = [source for member in members for source in self._sources(member) if source not in inside]
         settled = self._settled(members[0]) if pending else 0
@@ -204,7 +204,7 @@ class _Former:
         return False
 
     def _settled(self, first: int) -> int:
-        """Return a position up to `first` that no group reaches over: what is before it needs nothing from there on."""
+        """A position up to `first` that no group reaches over: what is before it needs nothing from there on."""
         before = bisect.bisect_left(self._spans, (first,)) - 1
         reached = before >= 0 and self._spans[before][1] >= first
         return self._spans[before][0] if reached else first

@@ -1,12 +1,15 @@
 """Inlining: element-wise blocks are computed where they are read, and what they read is then read from there.
 
-Specification 000 §1.6.
+An access through an inlined block is the composition of two access maps. A candidate is affinely *closed* where all
+compositions stay quasi-affine and within the limits: `not_affine` says where they do not. Specification 000 §1.6.
 """
 
-from tinyc.analysis import axes
-from tinyc.analysis.axes import AxisExpr, Shape
+from collections.abc import Mapping, Sequence
+
 from tinyc.analysis.movement import Guard
-from tinyc.analysis.poly.block import PolyAccess, PolyBlock
+from tinyc.analysis.poly.block import PolyAccess, PolyBlock, access_excess
+from tinyc.expr import axes
+from tinyc.expr.axes import AxisExpr, Shape
 
 #: The kinds of blocks whose elements each reader may compute for itself.
 INLINE = ("ewise", "movement_affine")
@@ -15,7 +18,7 @@ MAX_ACCESSES = 64
 
 
 def read_through(read: PolyAccess, block: PolyBlock, inner: PolyAccess, shape: Shape) -> PolyAccess:
-    """Return `inner`, an access of `block`, at the element of it that `read` takes, over the axes of `shape`.
+    """`inner`, an access of `block`, at the element of it that `read` takes, over the axes of `shape`.
 
     The block has no reduce axes.
     """
@@ -29,7 +32,7 @@ def read_through(read: PolyAccess, block: PolyBlock, inner: PolyAccess, shape: S
 
 
 def reads_through(block: PolyBlock) -> tuple[PolyAccess, ...] | None:
-    """Return what a block reads, also through element-wise blocks; None for more than `MAX_ACCESSES` accesses."""
+    """What a block reads, also through element-wise blocks; None for more than `MAX_ACCESSES` accesses."""
     found = dict.fromkeys(block.accesses)
     pending = list(found)
     while pending and len(found) <= MAX_ACCESSES:
@@ -41,3 +44,26 @@ def reads_through(block: PolyBlock) -> tuple[PolyAccess, ...] | None:
         found |= dict.fromkeys(new)
         pending += new
     return tuple(found) if len(found) <= MAX_ACCESSES else None
+
+
+def not_affine(blocks: Sequence[PolyBlock]) -> Mapping[str, str]:
+    """Return, by block, why one of its composed accesses is too complicated; nothing for blocks without such an access.
+
+    What such a block reads is not composed any further: its producer has to be kept.
+    """
+    composed: dict[str, tuple[PolyBlock, tuple[PolyAccess, ...]]] = {}
+    found: dict[str, str] = {}
+    for block in blocks:
+        shape = block.statement.shape
+        accesses: list[PolyAccess] = []
+        for read in block.accesses:
+            producer, inner = composed.get(read.tensor, (None, ()))
+            accesses += [read] if producer is None else [read_through(read, producer, each, shape) for each in inner]
+        reason = next((why for each in accesses if (why := access_excess(each, shape))), None)
+        if reason is None and len(accesses) > MAX_ACCESSES:
+            reason = f"ExcessivePiecewise: '{block.name}' is over a limit: accesses {len(accesses)} of {MAX_ACCESSES}"
+        if reason is not None:
+            found[block.name], accesses = reason, list(block.accesses)
+        if block.kind in INLINE:
+            composed[block.name] = (block, tuple(dict.fromkeys(accesses)))
+    return found

@@ -8,10 +8,10 @@ is a loop of one step, in which all is computed; blocks share it where the tenso
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from tinyc.analysis import axes
-from tinyc.analysis.axes import Axis, AxisExpr
 from tinyc.analysis.poly.block import PolyAccess, PolyBlock
 from tinyc.analysis.poly_core.tile import kept_axes, scan_axis
+from tinyc.expr import axes
+from tinyc.expr.axes import Axis, AxisExpr
 
 _Place = tuple[str, int]
 
@@ -23,12 +23,12 @@ class Loop:
     axes: tuple[_Place, ...]
 
     def axis_of(self, block: str) -> int | None:
-        """Return the axis of a block that the loop runs over, or None."""
+        """The axis of a block that the loop runs over, or None."""
         return dict(self.axes).get(block)
 
 
 def common_loops(blocks: Sequence[PolyBlock], anchors: Iterable[str]) -> tuple[Loop, ...]:
-    """Return the loops that all `anchors` have, outermost first as the last block has its axes.
+    """The loops that all `anchors` have, outermost first as the last block has its axes.
 
     `anchors` are the names of the blocks whose elements are to be made once, halos excepted.
     """
@@ -40,14 +40,14 @@ def common_loops(blocks: Sequence[PolyBlock], anchors: Iterable[str]) -> tuple[L
 
 
 def have_single_step(blocks: Sequence[PolyBlock], anchors: Iterable[str]) -> bool:
-    """Say whether each of `anchors` writes a tensor that has an axis of extent 1, or that is one element."""
+    """Whether each of `anchors` writes a tensor that has an axis of extent 1, or that is one element."""
     required = set(anchors)
     written = (block.written_shape for block in blocks if block.name in required)
     return all(1 in shape or not shape for shape in written)
 
 
 def sinks(blocks: Sequence[PolyBlock]) -> tuple[PolyBlock, ...]:
-    """Return the blocks that no other of `blocks` reads: these are what a step of the loops is made for."""
+    """The blocks that no other of `blocks` reads: these are what a step of the loops is made for."""
     read = {access.tensor for block in blocks for access in block.accesses}
     return tuple(block for block in blocks if block.name not in read)
 
@@ -75,7 +75,7 @@ class _Joined:
                     self._join(by_name[access.tensor], block, access)
 
     def classes(self) -> list[list[_Place]]:
-        """Return the axes that go together, without those that are spoilt."""
+        """The axes that go together, without those that are spoilt."""
         found: dict[_Place, list[_Place]] = {}
         for place in self._up:
             found.setdefault(self._root(place), []).append(place)
@@ -101,7 +101,7 @@ class _Joined:
 
 
 def _is_stepped(row: AxisExpr, position: int) -> bool:
-    """Say whether a row moves with an axis by equal steps."""
+    """Whether a row moves with an axis by equal steps."""
     return any(atom == Axis(position) for atom, _ in row.terms) and all(
         isinstance(atom, Axis) or position not in axes.positions(atom.numerator) for atom, _ in row.terms
     )

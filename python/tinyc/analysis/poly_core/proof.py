@@ -11,30 +11,29 @@ from typing import Any
 
 import islpy as isl
 
-from tinyc.analysis import axes, extents
-from tinyc.analysis.extents import Dim, Extent
-from tinyc.analysis.isl.polyhedra import Polyhedra, bounded, dependence
+from tinyc.analysis.isl.polyhedra import Polyhedra, dependence
 from tinyc.analysis.isl.statement import Statement, constants
 from tinyc.analysis.poly.block import PolyAccess, PolyBlock
-from tinyc.analysis.poly_core.tails import ShapeSet
-from tinyc.analysis.poly_core.tile import Tile, reduce_axes
-from tinyc.analysis.poly_core.witness import Witness
+from tinyc.analysis.poly_core.dependences import Witness
+from tinyc.analysis.poly_core.tile import Tile, reduction_axes
+from tinyc.expr import axes
+from tinyc.expr.isl.functions import bounded
 
 
 def _polyhedra(block: PolyBlock) -> Polyhedra:
-    """Return the isl objects of a block; no axis has a name, so that two blocks do not prime each other's."""
+    """The isl objects of a block; no axis has a name, so that two blocks do not prime each other's."""
     rows = [row for read in block.accesses for row in read.expressions]
     statement = Statement.over(block.name, block.statement.shape, block.statement.axes, constants(rows))
     return Polyhedra(statement, named=False)
 
 
 def _tiles(polyhedra: Polyhedra, tile: Tile) -> Any:
-    """Return the map from the instances of a domain to their tiles."""
+    """The map from the instances of a domain to their tiles."""
     return polyhedra.access("tile", tile.number(polyhedra.statement.shape)).intersect_domain(polyhedra.domain)
 
 
 def width(block: PolyBlock, tile: Tile) -> int | None:
-    """Return the largest width of what the accesses of a block, which have one row, read in a tile.
+    """The largest width of what the accesses of a block, which have one row, read in a tile.
 
     It is the largest over the tiles and the sizes, and None where no number bounds it.
 
@@ -54,7 +53,7 @@ def width(block: PolyBlock, tile: Tile) -> int | None:
 
 
 def _in_tiles(pairs: Any, polyhedra: Polyhedra, tile: Tile) -> Any:
-    """Return a map to the instances of a domain with all instances of the tiles that it goes to."""
+    """A map to the instances of a domain with all instances of the tiles that it goes to."""
     tiles = _tiles(polyhedra, tile)
     return pairs.apply_range(tiles).apply_range(tiles.reverse())
 
@@ -70,7 +69,7 @@ def split_reduction(
     shared: tuple[PolyAccess, Sequence[PolyAccess], int],
     tile: Tile,
 ) -> Witness | None:
-    """Return a part of a reduction that another tile holds than the one that reads its result, or None.
+    """A part of a reduction that another tile holds than the one that reads its result, or None.
 
     `shared` are reads of one tensor, one by the producer and all by the consumer, also through element-wise blocks, and
     its row along which tiles hold parts.
@@ -90,7 +89,7 @@ def split_reduction(
 
 
 def cut_reduction(producer: PolyBlock, consumer: PolyBlock, reads: Sequence[PolyAccess], tile: Tile) -> Witness | None:
-    """Return a part of a reduction that runs in a later tile of its own axes than the read of its result, or None.
+    """A part of a reduction that runs in a later tile of its own axes than the read of its result, or None.
 
     Raises:
         TooHard: isl does not get to an answer.
@@ -107,7 +106,7 @@ def cut_reduction(producer: PolyBlock, consumer: PolyBlock, reads: Sequence[Poly
 def broken_scan(
     producer: PolyBlock, consumer: PolyBlock, reads: Sequence[PolyAccess], step: int, tile: Tile
 ) -> Witness | None:
-    """Return an element that a scan continues from and that the tile which reads the continuation does not hold.
+    """An element that a scan continues from and that the tile which reads the continuation does not hold.
 
     `step` is the position of the scan's axis and `tile` is of the consumer.
 
@@ -125,14 +124,14 @@ def broken_scan(
 
 
 def split_scan(producer: PolyBlock, consumer: PolyBlock, reads: Sequence[PolyAccess], tile: Tile) -> Witness | None:
-    """Return an element that a scan takes up in an earlier tile than the one that uses it, or None.
+    """An element that a scan takes up in an earlier tile than the one that uses it, or None.
 
     Raises:
         TooHard: isl does not get to an answer.
     """
     with bounded():
         right = _polyhedra(consumer)
-        (window,) = reduce_axes(consumer)
+        (window,) = reduction_axes(consumer)
         last = 0 if consumer.attributes.get("reverse") else consumer.statement.shape[window] - 1
         distance = axes.axis(window, consumer.statement.shape) - last
         own = right.nonnegative([distance, distance * -1])
@@ -148,7 +147,7 @@ def _dependence(producer: PolyBlock, consumer: PolyBlock, reads: Sequence[PolyAc
 
 
 def _witness(producer: PolyBlock, consumer: PolyBlock, pairs: Any) -> Witness | None:
-    """Return the pair of a map from the producer's instances to the consumer's, or None where it is empty."""
+    """The pair of a map from the producer's instances to the consumer's, or None where it is empty."""
     if pairs.is_empty():
         return None
     point = pairs.sample().wrap().sample_point()
@@ -166,34 +165,3 @@ def _witness(producer: PolyBlock, consumer: PolyBlock, pairs: Any) -> Witness | 
     sizes = "".join(f", {name} = {value}" for name, value in parameters.items())
     text = f"{producer.name}{list(source)} → {consumer.name}{list(target)}{sizes}"
     return Witness(source, target, parameters, text)
-
-
-def tail_exists(extent: Dim, size: int, shapes: ShapeSet) -> str:
-    """Answer `tails.tail_exists`.
-
-    Raises:
-        TooHard: isl does not get to an answer.
-    """
-    with bounded():
-        known, rest = _sizes(extent, size, shapes)
-        with_tail = known.intersect(rest)
-        if with_tail.is_empty():
-            return "never"
-        return "always" if known.subtract(rest).is_empty() else "sometimes"
-
-
-def _sizes(extent: Dim, size: int, shapes: ShapeSet) -> tuple[Any, Any]:
-    """Return the sizes of a set of shapes, and those for which ``extent mod size != 0``, as parametric sets."""
-    polyhedra = Polyhedra(Statement.over("sizes", (), (), [extent]))
-    functions = polyhedra.functions
-    value = functions.extent(extent)
-    rest = value.mod_val(isl.Val(size)).ge_set(functions.extent(1))
-    known = polyhedra.domain
-    for text, _ in polyhedra.statement.parameters:
-        dim = extents.parse(text)
-        assert isinstance(dim, Extent), "a parameter is a product of symbols"
-        ((monomial, _),) = dim.terms
-        multiple = functions.extent(dim).mod_val(isl.Val(shapes.divisor(monomial)))
-        known = known.intersect(functions.extent(dim).ge_set(functions.extent(0)))
-        known = known.intersect(multiple.eq_set(functions.extent(0)))
-    return known, rest

@@ -8,18 +8,18 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from tinyc.analysis import axes, extents
-from tinyc.analysis.axes import AxisExpr, Shape
-from tinyc.analysis.extents import Dim
 from tinyc.analysis.poly.block import PolyAccess, PolyBlock
-from tinyc.analysis.poly_core.enumeration import distinct, elements_by_tile
+from tinyc.analysis.poly_core.enumeration import distinct_elements, elements_by_tile
 from tinyc.analysis.poly_core.footprint import Footprint, connected
-from tinyc.analysis.poly_core.row import Row, row_of
+from tinyc.analysis.poly_core.subscript import Subscript, subscript_of
 from tinyc.analysis.poly_core.tile import Tile
+from tinyc.expr import axes, extents
+from tinyc.expr.axes import AxisExpr, Shape
+from tinyc.expr.extents import Dim
 
 
 def recompute_factor(producer: PolyBlock, consumer: PolyBlock, tile: Tile, found: Sequence[Footprint]) -> float | None:
-    """Return the elements that all tiles read, with repetition, over those of the tensor.
+    """The elements that all tiles read, with repetition, over those of the tensor.
 
     Each of the footprints `found` counts by itself. The factor is below 1 where elements are not read, and 0 where the
     tensor or the consumer has none. It is exact where the sizes are numbers and each part is a closed form or small;
@@ -52,7 +52,7 @@ class _Part:
     tile: Tile
 
     def factor(self) -> float | None:
-        """Return how often the tiles read an element along the rows, or a bound of that, or None."""
+        """How often the tiles read an element along the rows, or a bound of that, or None."""
         if self._is_as_it_is():
             return 1.0
         elements, count = extents.product(self.tensor), self.count()
@@ -62,21 +62,23 @@ class _Part:
         return min((bound for bound in bounds if bound is not None), default=None)
 
     def _is_as_it_is(self) -> bool:
-        """Say whether every instance reads, along the one row, the element that has its own index: most do."""
+        """Whether every instance reads, along the one row, the element that has its own index: most do."""
         plain = {axes.plain_axis(row) for read in self.reads for row in read.index}
         extents_read = tuple(self.shape[position] for position in self.positions)
-        return plain == self.positions and extents_read == self.tensor and not any(read.guards for read in self.reads)
+        return (
+            plain == {*self.positions} and extents_read == self.tensor and not any(each.guards for each in self.reads)
+        )
 
     def count(self) -> int | None:
-        """Return how many elements the tiles read, with repetition, or None where that is not known."""
+        """How many elements the tiles read, with repetition, or None where that is not known."""
         if not self.positions and len(self.reads) == 1 and not self.reads[0].guards:
             return 1
         row = self._row()
         count = row.count(self.tile) if row is not None and len(self.reads) == 1 else None
         return self._enumerated() if count is None else count
 
-    def _row(self) -> Row | None:
-        return row_of(self.reads, 0, self.shape) if len(self.tensor) == 1 else None
+    def _row(self) -> Subscript | None:
+        return subscript_of(self.reads, 0, self.shape) if len(self.tensor) == 1 else None
 
     def _cut(self) -> list[int]:
         return sorted(self.tile.cut & self.positions)
@@ -86,10 +88,10 @@ class _Part:
 
     def _enumerated(self) -> int | None:
         found = elements_by_tile(self.reads, self.positions, self.shape, self.tile)
-        return None if found is None else distinct(*found)
+        return None if found is None else distinct_elements(*found)
 
     def _bound_by_row(self) -> float | None:
-        """Return the sum of the widths over the extent, or the width over the step from tile to tile."""
+        """The sum of the widths over the extent, or the width over the step from tile to tile."""
         row, cut = self._row(), self._cut()
         terms = None if row is None else row.terms
         if row is None or terms is None or len(cut) != 1 or cut[0] not in terms:
@@ -113,14 +115,14 @@ class _Part:
 
 
 def _parts(reads: Sequence[PolyAccess], tensor: Shape, shape: Shape, tile: Tile) -> list[_Part]:
-    """Return the parts of reads that move alike.
+    """The parts of reads that move alike.
 
     Where several reads differ in more than one part, these are one part as far as that is known; their product bounds
     it otherwise.
     """
     expressions = [row for read in reads for row in (*read.index, *(guard.expression for guard in read.guards))]
     apart = connected([*map(axes.positions, expressions), *(frozenset({position}) for position in tile.cut)])
-    parts = {positions: _part((positions,), reads, tensor, shape, tile) for positions in (frozenset(), *apart)}
+    parts = {positions: _part((positions,), reads, tensor, shape, tile) for positions in (frozenset[int](), *apart)}
     differing = [positions for positions, part in parts.items() if len(part.reads) > 1]
     if len(differing) > 1:
         together = _part(differing, reads, tensor, shape, tile)
@@ -132,7 +134,7 @@ def _parts(reads: Sequence[PolyAccess], tensor: Shape, shape: Shape, tile: Tile)
 def _part(
     chosen: Sequence[frozenset[int]], reads: Sequence[PolyAccess], tensor: Shape, shape: Shape, tile: Tile
 ) -> _Part:
-    """Return the part that is over some of the sets of axes; constants are over the empty one."""
+    """The part that is over some of the sets of axes; constants are over the empty one."""
 
     def is_inside(expression: AxisExpr) -> bool:
         moved = axes.positions(expression)
@@ -147,5 +149,5 @@ def _part(
         )
         for read in reads
     )
-    positions = frozenset().union(*chosen)
+    positions = frozenset[int]().union(*chosen)
     return _Part(tuple(dict.fromkeys(slim)), positions, tuple(tensor[number] for number in rows), shape, tile)

@@ -7,9 +7,9 @@ inside of the tile, as does one whose size covers it. Specification 000 §1.6.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tinyc.analysis import axes
-from tinyc.analysis.axes import Index, Shape
 from tinyc.analysis.poly.block import PolyBlock
+from tinyc.expr import axes
+from tinyc.expr.axes import AxisExpr, Index, Shape
 
 #: The largest size of a tile along an axis: sums and products of a few stay in 64 bits.
 MAX_SIZE = 2**31 - 1
@@ -23,8 +23,8 @@ class Tile:
     cut: frozenset[int]
 
     def number(self, shape: Shape) -> Index:
-        """Return in which tile an instance over `shape` is: one row for each cut axis, in order."""
-        rows = []
+        """In which tile an instance over `shape` is: one row for each cut axis, in order."""
+        rows: list[AxisExpr] = []
         for position in sorted(self.cut):
             size = self.sizes[position]
             assert isinstance(size, int), "only numbers cut"
@@ -33,12 +33,13 @@ class Tile:
 
 
 def tile_of(block: PolyBlock, sizes: Mapping[str, int]) -> Tile:
-    """Return the tile of `block` that has these sizes; names that are not its axes' are passed over.
+    """The tile of `block` that has these sizes; names that are not its axes' are passed over.
 
     Raises:
-        ValueError: a size is no whole number from 1 to `MAX_SIZE`.
+        ValueError: a size is not a whole number from 1 to `MAX_SIZE`.
     """
-    found, cut = list(block.statement.shape), set()
+    found = list(block.statement.shape)
+    cut: set[int] = set()
     for position, (name, extent) in enumerate(zip(block.statement.axes, block.statement.shape, strict=True)):
         if name not in sizes:
             continue
@@ -50,25 +51,26 @@ def tile_of(block: PolyBlock, sizes: Mapping[str, int]) -> Tile:
 
 
 def kept_axes(block: PolyBlock) -> frozenset[int]:
-    """Return the axes that tell which element an instance writes; an axis of extent 1 tells nothing."""
-    return frozenset().union(*map(axes.positions, block.write))
+    """The axes that tell which element an instance writes; an axis of extent 1 tells nothing."""
+    return frozenset[int]().union(*map(axes.positions, block.write))
 
 
-def reduce_axes(block: PolyBlock) -> frozenset[int]:
-    """Return the axes over which instances of the same element run."""
+def reduction_axes(block: PolyBlock) -> frozenset[int]:
+    """The axes over which instances of the same element run."""
     moving = {position for position, extent in enumerate(block.statement.shape) if extent != 1}
     return frozenset(moving) - kept_axes(block)
 
 
 def scan_axis(block: PolyBlock) -> int | None:
-    """Return the kept axis along which a scan runs, or None for what is no scan."""
+    """The kept axis along which a scan runs; None for what is not a scan."""
     if block.kind != "scan":
         return None
-    return min(axes.positions(block.write[block.attributes["axis"]]), default=None)
+    row: int = block.attributes["axis"]
+    return min(axes.positions(block.write[row]), default=None)
 
 
 def row_names(block: PolyBlock) -> tuple[str, ...]:
-    """Return a name for each row of the tensor that a block writes: that of the axis, or `dim<row>`."""
+    """A name for each row of the tensor that a block writes: that of the axis, or `dim<row>`."""
     rows = enumerate(map(axes.positions, block.write))
     return tuple(block.statement.axes[min(found)] if found else f"dim{number}" for number, found in rows)
 
@@ -77,7 +79,7 @@ def require_size(size: object, name: str, block: PolyBlock) -> None:
     """Check the size of a tile along an axis.
 
     Raises:
-        ValueError: it is no whole number from 1 to `MAX_SIZE`.
+        ValueError: it is not a whole number from 1 to `MAX_SIZE`.
     """
     if not isinstance(size, int) or isinstance(size, bool) or not 1 <= size <= MAX_SIZE:
-        raise ValueError(f"tile {size!r} of axis {name} of '{block.name}' is no whole number in 1 … {MAX_SIZE}")
+        raise ValueError(f"tile {size!r} of axis {name} of '{block.name}' is not a whole number in 1 … {MAX_SIZE}")

@@ -4,25 +4,24 @@ In: a `gpu.module` at the scalar level, after --gpu-expand. Out: the same module
 instruction for is the arithmetic that computes it. How is in `exp`, `log` and `sin`.
 """
 
-from typing import Any
-
 from tinyc.codegen.software_math.exp import erf, exp2, tanh
 from tinyc.codegen.software_math.log import log, log2
 from tinyc.codegen.software_math.sin import cos, sin
-from tinyc.mlir import ir, nested
+from tinyc.mlir import ir, math
+from tinyc.mlir.bodies import nested
 
 FUNCTIONS = {
-    "math.exp2": exp2,
-    "math.log2": log2,
-    "math.log": log,
-    "math.sin": sin,
-    "math.cos": cos,
-    "math.tanh": tanh,
-    "math.erf": erf,
+    math.Exp2Op: exp2,
+    math.Log2Op: log2,
+    math.LogOp: log,
+    math.SinOp: sin,
+    math.CosOp: cos,
+    math.TanhOp: tanh,
+    math.ErfOp: erf,
 }
 
 
-def expand(gpu_module: Any) -> None:
+def expand(gpu_module: ir.OpView) -> None:
     """Replace `math.exp2`, `log2`, `log`, `sin`, `cos`, `erf` and `tanh` on f32 and f64 by code where the op stands.
 
     No function and no global is added. What is added has an instruction or an intrinsic of LLVM's that NVPTX selects:
@@ -33,10 +32,10 @@ def expand(gpu_module: Any) -> None:
     subnormal numbers are as IEEE 754 has them. The code relies on rounding: it must be lowered without fast-math flags,
     and without contraction of `mulf` and `addf`.
     """
-    for op in nested(gpu_module):
-        if op.name not in FUNCTIONS or not isinstance(op.results[0].type, (ir.F32Type, ir.F64Type)):
+    for op in (each.opview for each in nested(gpu_module)):
+        if type(op) not in FUNCTIONS or not isinstance(op.results[0].type, (ir.F32Type, ir.F64Type)):
             continue
         with ir.InsertionPoint(op), op.location:
-            value = FUNCTIONS[op.name](op.operands[0])
+            value = FUNCTIONS[type(op)](op.operands[0])
         op.results[0].replace_all_uses_with(value)
         op.erase()

@@ -10,11 +10,10 @@ least 2^-62 for an f64. All of that is integer arithmetic.
 
 import functools
 import itertools
-from typing import Any
 
-from tinyc.codegen.scalars import number
 from tinyc.codegen.software_math.format import Format, compare, format_of
 from tinyc.mlir import arith, ir, math, scf
+from tinyc.mlir.constants import number
 
 #: Angles from 2^_LARGE on are reduced by integer arithmetic.
 _LARGE = 30
@@ -38,7 +37,8 @@ def _pi(bits: int) -> int:
 @functools.cache
 def _half_pi(parts: int) -> list[float]:
     """Return π/2 as a sum of f64s, each the nearest to what the ones before leave."""
-    rest, bits, found = _pi(1280), 1281, []
+    rest, bits = _pi(1280), 1281
+    found: list[float] = []
     for _ in range(parts):
         part = rest / (1 << bits)
         numerator, denominator = part.as_integer_ratio()
@@ -55,7 +55,7 @@ def _two_over_pi(words: int) -> list[int]:
     return [value >> _WORD * (words - 1 - k) & (1 << _WORD) - 1 for k in range(words)]
 
 
-def reduce_angle(x: Any, greatest_exponent: int) -> tuple[Any, Any, Any]:
+def reduce_angle(x: ir.Value, greatest_exponent: int) -> tuple[ir.Value, ir.Value, ir.Value]:
     """Return r, what r lacks, and an i64 whose last two bits are those of q; r is NaN for ∞ and NaN.
 
     A finite x is below 2^(greatest_exponent + 1).
@@ -64,12 +64,14 @@ def reduce_angle(x: Any, greatest_exponent: int) -> tuple[Any, Any, Any]:
     branch = scf.IfOp(compare("OGE", x, 2.0**_LARGE), [form.real, form.real, form.integer], has_else=True)
     with ir.InsertionPoint(branch.then_block):
         scf.yield_(_large(form, x, greatest_exponent))
+    assert branch.else_block is not None  # asked for above
     with ir.InsertionPoint(branch.else_block):
         scf.yield_(_moderate(form, x))
-    return tuple(branch.results)
+    r, rest, quadrant = branch.results
+    return r, rest, quadrant
 
 
-def _moderate(form: Format, x: Any) -> list[Any]:
+def _moderate(form: Format, x: ir.Value) -> list[ir.Value]:
     """Reduce an x below 2^30."""
     first, second, third = (form.constant(-part) for part in _half_pi(3))
     q, quadrant = form.nearest_integer(arith.mulf(x, form.constant(1 / _half_pi(1)[0])))
@@ -84,7 +86,7 @@ def _moderate(form: Format, x: Any) -> list[Any]:
     return [high, arith.addf(error, rest_of_step), quadrant]
 
 
-def _large(form: Format, x: Any, greatest_exponent: int) -> list[Any]:
+def _large(form: Format, x: ir.Value, greatest_exponent: int) -> list[ir.Value]:
     """Reduce an x from 2^30 on."""
     i64 = form.integer
     pattern = form.bits(x)
@@ -104,7 +106,7 @@ def _large(form: Format, x: Any, greatest_exponent: int) -> list[Any]:
     return [arith.select(finite, r, form.constant(float("nan"))), rest, quadrant]
 
 
-def _window(position: Any, greatest_position: int) -> list[Any]:
+def _window(position: ir.Value, greatest_position: int) -> list[ir.Value]:
     """Return 192 bits of the table of 2/π from bit `position` on, as three words."""
     i64 = position.type
     # Four words from word `position / 64` on: for each bit of that number, from the top, move the table or do not.
@@ -123,7 +125,7 @@ def _window(position: Any, greatest_position: int) -> list[Any]:
     ]
 
 
-def _times_window(m: Any, window: list[Any]) -> tuple[Any, Any]:
+def _times_window(m: ir.Value, window: list[ir.Value]) -> tuple[ir.Value, ir.Value]:
     """Return the upper two of the last three words of m times the window."""
     _, carried = arith.mului_extended(m, window[2])
     product, above = arith.mului_extended(m, window[1])
@@ -133,7 +135,7 @@ def _times_window(m: Any, window: list[Any]) -> tuple[Any, Any]:
     return arith.addi(high, arith.extui(m.type, overflow)), low
 
 
-def _times_half_pi(form: Format, upper: Any, lower: Any) -> tuple[Any, Any]:
+def _times_half_pi(form: Format, upper: ir.Value, lower: ir.Value) -> tuple[ir.Value, ir.Value]:
     """Return π/2 times a signed fraction of 128 bits, as a sum of two floats."""
     i64 = upper.type
     sign = arith.shrsi(upper, number(_WORD - 1, i64))

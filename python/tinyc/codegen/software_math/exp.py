@@ -4,10 +4,9 @@ In: a scalar f32 or f64. Out: the value of the function, at the current insertio
 """
 
 from math import log
-from typing import Any
 
 from tinyc.codegen.software_math.format import coefficients, compare, format_of, polynomial
-from tinyc.mlir import arith, math
+from tinyc.mlir import arith, ir, math
 
 #: Fraction bits → P of 2^f = 1 + f P(f), |f| ≤ 1/2; relative error of 2^f: 2^-28.9 (degree 5), 2^-58 (degree 10).
 _EXP2 = {
@@ -58,7 +57,7 @@ _ERF_LARGE = {
 _ERF_ONE = {23: 4.0, 52: 6.0}
 
 
-def exp2(x: Any) -> Any:
+def exp2(x: ir.Value) -> ir.Value:
     """Return 2^x = 2^n 2^f, n the integer next to x.
 
     2^n is two factors that are normal numbers each: only the last product is out of range where the result is, and it
@@ -78,7 +77,7 @@ def exp2(x: Any) -> Any:
     return arith.mulf(scaled, form.power_of_two(arith.subi(n, half)))
 
 
-def tanh(x: Any) -> Any:
+def tanh(x: ir.Value) -> ir.Value:
     """Return tanh x: an odd polynomial near 0, elsewhere 1 - 2 / (e^2|x| + 1)."""
     form = format_of(x.type)
     size = math.absf(x)
@@ -90,7 +89,7 @@ def tanh(x: Any) -> Any:
     return math.copysign(arith.select(compare("OLT", size, _TANH_SMALL), small, large), x)
 
 
-def erf(x: Any) -> Any:
+def erf(x: ir.Value) -> ir.Value:
     """Return erf x: an odd polynomial near 0, elsewhere 1 - 2^P.
 
     An error of the polynomial P counts in proportion to erfc, which falls so quickly that one polynomial is enough.

@@ -7,43 +7,42 @@ lowest power first; they are minimax for the weight and the interval that stand 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from tinyc.codegen.scalars import number
 from tinyc.mlir import arith, ir, math
+from tinyc.mlir.constants import number
 
 
 @dataclass(frozen=True)
 class Format:
     """A float type, and the integer type of the same width that holds its bits."""
 
-    real: Any
-    integer: Any
+    real: ir.Type
+    integer: ir.IntegerType
     fraction_bits: int
     exponent_bias: int
 
-    def constant(self, value: float) -> Any:
+    def constant(self, value: float) -> ir.Value:
         """Return a constant of the float type, rounded to it."""
         return number(value, self.real)
 
-    def pattern(self, value: int) -> Any:
+    def pattern(self, value: int) -> ir.Value:
         """Return an integer constant, taken modulo its width."""
         return number(value, self.integer)
 
-    def bits(self, x: Any) -> Any:
+    def bits(self, x: ir.Value) -> ir.Value:
         """Return the bits of a float."""
         return arith.bitcast(self.integer, x)
 
-    def from_bits(self, pattern: Any) -> Any:
+    def from_bits(self, pattern: ir.Value) -> ir.Value:
         """Return the float with these bits."""
         return arith.bitcast(self.real, pattern)
 
-    def power_of_two(self, exponent: Any) -> Any:
+    def power_of_two(self, exponent: ir.Value) -> ir.Value:
         """Return 2^exponent; the integer `exponent` must be that of a normal number."""
         biased = arith.addi(exponent, self.pattern(self.exponent_bias))
         return self.from_bits(arith.shli(biased, self.pattern(self.fraction_bits)))
 
-    def nearest_integer(self, x: Any) -> tuple[Any, Any]:
+    def nearest_integer(self, x: ir.Value) -> tuple[ir.Value, ir.Value]:
         """Return x rounded to an integer, as a float and as an integer.
 
         1.5 · 2^fraction_bits is so large that the sum has no bits below 1, and its last bits are the integer. Unlike a
@@ -54,7 +53,7 @@ class Format:
         return arith.subf(shifted, shift), arith.subi(self.bits(shifted), self.bits(shift))
 
 
-def format_of(mlir_type: Any) -> Format:
+def format_of(mlir_type: ir.Type) -> Format:
     """Return the format of f32 or f64."""
     if isinstance(mlir_type, ir.F32Type):
         return Format(mlir_type, ir.IntegerType.get_signless(32), 23, 127)
@@ -66,7 +65,7 @@ def coefficients(text: str) -> list[float]:
     return [float.fromhex(word) for word in text.split()]
 
 
-def polynomial(values: Sequence[float], x: Any) -> Any:
+def polynomial(values: Sequence[float], x: ir.Value) -> ir.Value:
     """Return Σ values[k] x^k by Horner's rule."""
     result = number(values[-1], x.type)
     for value in reversed(values[:-1]):
@@ -74,6 +73,6 @@ def polynomial(values: Sequence[float], x: Any) -> Any:
     return result
 
 
-def compare(predicate: str, x: Any, y: float) -> Any:
+def compare(predicate: str, x: ir.Value, y: float) -> ir.Value:
     """Return the i1 of `x predicate y`, such as "OLT" (ordered: false for NaN)."""
     return arith.cmpf(getattr(arith.CmpFPredicate, predicate), x, number(y, x.type))

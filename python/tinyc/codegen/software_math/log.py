@@ -3,10 +3,8 @@
 In: a scalar f32 or f64. Out: the value of the function, at the current insertion point.
 """
 
-from typing import Any
-
 from tinyc.codegen.software_math.format import Format, coefficients, compare, format_of, polynomial
-from tinyc.mlir import arith, math
+from tinyc.mlir import arith, ir, math
 
 #: Fraction bits → Q of ln(1+f) = f + f² Q(f), √½ ≤ 1+f < √2; relative error 2^-27.7 (degree 8), 2^-56.6 (degree 19).
 _LOG = {
@@ -28,7 +26,7 @@ _LOG2_E = {23: ("0x1.715476p+0", "0x1.4ae0cp-26"), 52: ("0x1.71547652b82fep+0", 
 _ROOT_OF_HALF = {23: 0x3F3504F3, 52: 0x3FE6A09E667F3BCD}
 
 
-def log(x: Any) -> Any:
+def log(x: ir.Value) -> ir.Value:
     """Return ln x = k ln 2 + ln(1+f) for x = 2^k (1+f)."""
     form = format_of(x.type)
     k, f = _split(form, x)
@@ -37,7 +35,7 @@ def log(x: Any) -> Any:
     return _with_special_values(form, x, math.fma(k, ln_2, math.fma(k, rest, mantissa)))
 
 
-def log2(x: Any) -> Any:
+def log2(x: ir.Value) -> ir.Value:
     """Return the binary logarithm, k + log2 e · ln(1+f) for x = 2^k (1+f): exact where f is 0."""
     form = format_of(x.type)
     k, f = _split(form, x)
@@ -46,7 +44,7 @@ def log2(x: Any) -> Any:
     return _with_special_values(form, x, arith.addf(k, math.fma(f, log2_e, small)))
 
 
-def _split(form: Format, x: Any) -> tuple[Any, Any]:
+def _split(form: Format, x: ir.Value) -> tuple[ir.Value, ir.Value]:
     """Return the floats k and f of x = 2^k (1+f), √½ ≤ 1+f < √2, for a positive x."""
     subnormal = compare("OLT", x, 2.0 ** (1 - form.exponent_bias))
     width = form.pattern(form.fraction_bits)
@@ -61,12 +59,12 @@ def _split(form: Format, x: Any) -> tuple[Any, Any]:
     return arith.sitofp(form.real, lowered), arith.subf(mantissa, form.constant(1.0))
 
 
-def _beyond_first_order(form: Format, f: Any) -> Any:
+def _beyond_first_order(form: Format, f: ir.Value) -> ir.Value:
     """Return ln(1+f) - f."""
     return arith.mulf(arith.mulf(f, f), polynomial(_LOG[form.fraction_bits], f))
 
 
-def _with_special_values(form: Format, x: Any, regular: Any) -> Any:
+def _with_special_values(form: Format, x: ir.Value, regular: ir.Value) -> ir.Value:
     """Return `regular` for a positive finite x, -∞ for ±0, ∞ for ∞, NaN for a negative number and for NaN."""
     infinity = form.constant(float("inf"))
     positive = compare("OGT", x, 0.0)

@@ -3,8 +3,6 @@
 In: a scalar f32 or f64. Out: the value of the function, at the current insertion point.
 """
 
-from typing import Any
-
 from tinyc.codegen.software_math.angle import reduce_angle
 from tinyc.codegen.software_math.format import coefficients, format_of, polynomial
 from tinyc.mlir import arith, ir, math
@@ -23,7 +21,7 @@ _COS = coefficients(
 )
 
 
-def sin(x: Any) -> Any:
+def sin(x: ir.Value) -> ir.Value:
     """Return sin x: that of |x| with the sign of x."""
     wide = _in_f64(x)
     form = format_of(wide.type)
@@ -32,20 +30,20 @@ def sin(x: Any) -> Any:
     return _rounded_to(x.type, form.from_bits(arith.xori(form.bits(value), sign)))
 
 
-def cos(x: Any) -> Any:
+def cos(x: ir.Value) -> ir.Value:
     """Return cos x = sin(|x| + π/2)."""
     return _rounded_to(x.type, _sin_of_magnitude(_in_f64(x), 1, isinstance(x.type, ir.F32Type)))
 
 
-def _in_f64(x: Any) -> Any:
+def _in_f64(x: ir.Value) -> ir.Value:
     return arith.extf(ir.F64Type.get(), x) if isinstance(x.type, ir.F32Type) else x
 
 
-def _rounded_to(mlir_type: Any, value: Any) -> Any:
+def _rounded_to(mlir_type: ir.Type, value: ir.Value) -> ir.Value:
     return arith.truncf(mlir_type, value) if isinstance(mlir_type, ir.F32Type) else value
 
 
-def _sin_of_magnitude(x: Any, quarters: int, short: bool) -> Any:
+def _sin_of_magnitude(x: ir.Value, quarters: int, short: bool) -> ir.Value:
     """Return sin(|x| + quarters · π/2); `short` says that x is an f32, and that the result will be one."""
     form = format_of(x.type)
     r, rest, quadrant = reduce_angle(math.absf(x), greatest_exponent=127 if short else 1023)
@@ -56,7 +54,7 @@ def _sin_of_magnitude(x: Any, quarters: int, short: bool) -> Any:
     return form.from_bits(arith.xori(form.bits(arith.select(odd, cosine, sine)), sign))
 
 
-def _polynomials(r: Any, rest: Any) -> tuple[Any, Any]:
+def _polynomials(r: ir.Value, rest: ir.Value) -> tuple[ir.Value, ir.Value]:
     """Return sin and cos of r + rest; 1 - r²/2 is rounded, and its error added."""
     form = format_of(r.type)
     square, one = arith.mulf(r, r), form.constant(1.0)
@@ -68,7 +66,7 @@ def _polynomials(r: Any, rest: Any) -> tuple[Any, Any]:
     return arith.addf(r, correction), arith.addf(start, beyond)
 
 
-def _short_polynomials(r: Any) -> tuple[Any, Any]:
+def _short_polynomials(r: ir.Value) -> tuple[ir.Value, ir.Value]:
     """Return sin and cos of r for a result in f32; what r lacks is too little to matter."""
     form = format_of(r.type)
     square = arith.mulf(r, r)

@@ -1,14 +1,14 @@
 """Contractions: a `sum` over a product of two operands (matrix products, convolutions), and the part of each axis.
 
-`detect` takes a `tiny.reduce` and gives the operands' accesses and the roles of the axes, or the reason why the reduce
-is no contraction. The *joint axes* are those of the reduce's operand; where an operand reads a merged axis, they are
-split into *digits*, and the roles are those of the digits. An axis in both operands is *batch* where it is kept and *k*
-where it is summed; one in the left operand only is *m*, in the right one only *n*. An axis of extent 1 moves no index:
-one that is missing as m, n or k is taken from these, so that a product with M = 1 stays a matrix product. A row
-``s*o + d*k - p``, o from m or n, is a *window*: a convolution. Source: specification 000 §3.5.
+`detect_contraction` takes a `tiny.reduce` and gives the operands' accesses and the roles of the axes, or the reason why
+the reduce is not a contraction. The *joint axes* are those of the reduce's operand; where an operand reads a merged
+axis, they are split into *digits*, and the roles are those of the digits. An axis in both operands is *batch* where it
+is kept and *k* where it is summed; one in the left operand only is *m*, in the right one only *n*. An axis of extent 1
+moves no index: one that is missing as m, n or k is taken from these, so that a product with M = 1 stays a matrix
+product. A row ``s*o + d*k - p``, o from m or n, is a *window*: a convolution. Source: specification 000 §3.5.
 """
 
-from tinyc.analysis.patterns.contraction.detection import detect, is_summed_product, is_widening
+from tinyc.analysis.patterns.contraction.detection import detect_contraction, is_summed_product, is_widening
 from tinyc.analysis.patterns.contraction.digits import Digits
 from tinyc.analysis.patterns.contraction.pattern import Contraction
 from tinyc.analysis.patterns.contraction.roles import Roles
@@ -22,7 +22,7 @@ __all__ = [
     "Rejected",
     "Roles",
     "Window",
-    "detect",
+    "detect_contraction",
     "is_summed_product",
     "is_widening",
 ]

@@ -1,26 +1,26 @@
-"""Detection: from a `tiny.reduce` to its contraction, or to the reason why it is none."""
+"""Detection: from a `tiny.reduce` to its contraction, or to the reason why it is not one."""
 
 from dataclasses import replace
-from typing import Any
 
-from tinyc.analysis import axes
 from tinyc.analysis.access import Access, DimAxes, extend
-from tinyc.analysis.axes import Axis
-from tinyc.analysis.patterns.contraction.digits import Digits, split
+from tinyc.analysis.patterns.contraction.digits import Digits, split_digits
 from tinyc.analysis.patterns.contraction.pattern import Contraction, axes_of
 from tinyc.analysis.patterns.contraction.roles import Roles, classify, with_unit_axes
 from tinyc.analysis.patterns.contraction.windows import Window, windows
 from tinyc.analysis.patterns.reduce import Reduce, attempt
 from tinyc.analysis.patterns.rejection import NoPattern, Reason, Rejected
 from tinyc.analysis.tiny_ops import is_movement, producer_of
-from tinyc.dialects.tiny.attributes import arguments, tensor_type
-from tinyc.dialects.tiny.types import FLOATS, SIGNED, UNSIGNED, bits
+from tinyc.dialects.tiny.ops import CastOp, MulOp, ReduceOp
+from tinyc.expr import axes
+from tinyc.expr.axes import Axis
+from tinyc.mlir import ir
+from tinyc.vocabulary.attributes import tensor_type
 
 _SIDES = {"lhs": "left", "rhs": "right"}
 
 
-def detect(reduce: Any, dims: DimAxes | None = None) -> Contraction | Rejected:
-    """Return the contraction that a `tiny.reduce` is, seen through movements and widening casts, or why it is none.
+def detect_contraction(reduce: ReduceOp | Reduce, dims: DimAxes | None = None) -> Contraction | Rejected:
+    """The contraction that a `tiny.reduce` is, seen through movements and widening casts, or why it is not one.
 
     `dims` is as in `attempt`.
     """
@@ -29,73 +29,65 @@ def detect(reduce: Any, dims: DimAxes | None = None) -> Contraction | Rejected:
 
 def _contraction(reduce: Reduce) -> Contraction:
     reduce.require_sum()
-    product, domain, dims = _product(reduce), reduce.domain, reduce.dims
-    multiply = product.source.owner.operation
-    # A fault below an operand is no obstacle: the access then ends at the result of the op at fault.
+    (product, multiply), domain, dims = _product(reduce), reduce.domain, reduce.dims
+    # A fault below an operand is not an obstacle: the access then ends at the result of the op at fault.
     operands = (replace(product, source=operand) for operand in multiply.operands)
     lhs, rhs = (extend(operand, domain, _is_transparent, dims)[0] for operand in operands)
-    digits = split(domain, (lhs, rhs))
+    digits = split_digits(domain, (lhs, rhs))
     try:
         roles, found = _analysed(digits, lhs, rhs, reduce.reduced)
     except NoPattern as error:
         raise _about_joint_axes(error, digits, {"lhs": lhs, "rhs": rhs}) from None
-    return Contraction(reduce.operation, multiply, lhs, rhs, domain, reduce.reduced, digits, roles, found)
+    return Contraction(reduce.reduce, multiply, lhs, rhs, domain, reduce.reduced, digits, roles, found)
 
 
-def _product(reduce: Reduce) -> Access:
-    """Return how the reduce reads the result of the `tiny.mul` that only it reads."""
+def _product(reduce: Reduce) -> tuple[Access, MulOp]:
+    """How the reduce reads the result of the `tiny.mul` that only it reads, and that op."""
     whole = Access(reduce.operand, axes.identity(reduce.domain))
     product, fault = extend(whole, reduce.domain, _is_private_movement, reduce.dims)
     if fault is not None:
         raise NoPattern(Reason.NOT_AFFINE, fault.reason)
     multiply = producer_of(product.source)
-    if multiply is None or multiply.name != "tiny.mul":
-        raise NoPattern(Reason.NO_PRODUCT, "the operand is no product")
+    if not isinstance(multiply, MulOp):
+        raise NoPattern(Reason.NO_PRODUCT, "the operand is not a product")
     if not _used_once(product.source):
         raise NoPattern(Reason.SHARED_PRODUCT, "the product has other uses")
-    return product
+    return product, multiply
 
 
-def is_summed_product(reduce: Any) -> bool:
-    """Say whether a `tiny.reduce` is a sum of products that nothing else reads.
+def is_summed_product(reduce: ReduceOp) -> bool:
+    """Whether a `tiny.reduce` is a sum of products that nothing else reads.
 
     Such products are formed in the accumulator's type, in every executor (`spec/tiny-json.md`, Arithmetic).
     """
-    (operand,) = reduce.operation.operands
-    producer = producer_of(operand)
-    return (
-        arguments(reduce)["op"] == "sum"
-        and producer is not None
-        and producer.name == "tiny.mul"
-        and _used_once(operand)
-    )
+    operand = reduce.operand
+    return reduce.op.value == "sum" and isinstance(producer_of(operand), MulOp) and _used_once(operand)
 
 
-def _used_once(value: Any) -> bool:
+def _used_once(value: ir.Value) -> bool:
     return len(list(value.uses)) == 1
 
 
-def _is_private_movement(op: Any) -> bool:
+def _is_private_movement(op: ir.OpView) -> bool:
     return is_movement(op) and _used_once(op.results[0])
 
 
-def _is_transparent(op: Any) -> bool:
-    """Say whether an operand is seen through `op`: a movement, or a cast that changes no value."""
-    return is_movement(op) or (op.name == "tiny.cast" and is_widening(op))
+def _is_transparent(op: ir.OpView) -> bool:
+    """Whether an operand is seen through `op`: a movement, or a cast that changes no value."""
+    return is_movement(op) or (isinstance(op, CastOp) and is_widening(op))
 
 
-def is_widening(cast: Any) -> bool:
-    """Say whether a `tiny.cast` keeps every value: to the same type, a wider one of its kind, or unsigned to signed."""
-    before, after = tensor_type(cast.operands[0].type).element, tensor_type(cast.results[0].type).element
+def is_widening(cast: CastOp) -> bool:
+    """Whether a `tiny.cast` keeps every value: to the same type, a wider one of its kind, or unsigned to signed."""
+    before, after = tensor_type(cast.operand.type).element, tensor_type(cast.output.type).element
     if before == after:
         return True
-    if {before, after} <= set(FLOATS) or {before, after} <= set(SIGNED):
-        return bits(before) < bits(after)
-    return before in UNSIGNED and after in (*SIGNED, *UNSIGNED) and bits(before) < bits(after)
+    kinds_fit = before.kind is after.kind or (before.is_unsigned and after.is_signed)
+    return kinds_fit and not before.is_bool and before.bits < after.bits
 
 
 def _analysed(digits: Digits, lhs: Access, rhs: Access, reduced: tuple[int, ...]) -> tuple[Roles, tuple[Window, ...]]:
-    """Return the roles of the digits and the windows of the operands."""
+    """The roles of the digits and the windows of the operands."""
     lhs, rhs = digits.rewrite(lhs), digits.rewrite(rhs)
     if lhs == rhs:
         raise NoPattern(Reason.SQUARE, "both operands are the same elements: a sum of squares")
@@ -120,7 +112,8 @@ def _analysed(digits: Digits, lhs: Access, rhs: Access, reduced: tuple[int, ...]
 
 def _require_plain(name: str, access: Access) -> None:
     """Check an operand by itself: sums of axes with positive coefficients, no axis twice, zeros outside."""
-    side, seen = f"the {_SIDES[name]} operand", set()
+    side = f"the {_SIDES[name]} operand"
+    seen: set[int] = set()
     for number, row in enumerate(access.map):
         at = (tuple(sorted(axes.positions(row))), ((name, number),))
         for atom, coefficient in row.terms:
@@ -144,7 +137,7 @@ def _require_plain(name: str, access: Access) -> None:
 
 
 def _about_joint_axes(error: NoPattern, digits: Digits, accesses: dict[str, Access]) -> NoPattern:
-    """Return a rejection over digits as one over the joint axes."""
+    """A rejection over digits as one over the joint axes."""
     if digits.are_axes:
         return error
     found = error.rejected

@@ -10,10 +10,10 @@ import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from tinyc.analysis import axes, extents
 from tinyc.analysis.access import Access
-from tinyc.analysis.axes import Axis, AxisExpr, Index, Shape
-from tinyc.analysis.extents import Dim
+from tinyc.expr import axes, extents
+from tinyc.expr.axes import Axis, AxisExpr, Index, Shape
+from tinyc.expr.extents import Dim
 
 
 @dataclass(frozen=True)
@@ -29,21 +29,21 @@ class Digits:
 
     @property
     def are_axes(self) -> bool:
-        """Say whether no axis is split: the digits are the joint axes."""
+        """Whether no axis is split: the digits are the joint axes."""
         return len(self.shape) == len(self.of)
 
     def axis_of(self, digit: int) -> int:
-        """Return the joint axis that `digit` belongs to."""
+        """The joint axis that `digit` belongs to."""
         return next(axis for axis, digits in enumerate(self.of) if digit in digits)
 
     def names(self, axes: Sequence[str]) -> tuple[str, ...]:
-        """Return the name of each digit, the joint axes being called `axes`: `m`, or `m.0, m.1` where m is split."""
+        """The name of each digit, the joint axes being called `axes`: `m`, or `m.0, m.1` where m is split."""
         pairs = zip(axes, self.of, strict=True)
         parts = ([axis] if len(of) == 1 else [f"{axis}.{number}" for number in range(len(of))] for axis, of in pairs)
         return tuple(itertools.chain.from_iterable(parts))
 
     def rewrite(self, access: Access) -> Access:
-        """Return an access over the joint axes as one over the digits."""
+        """An access over the joint axes as one over the digits."""
         if self.are_axes:
             return access
         return access.with_expressions(_composed(access.expressions, self.index, self.shape))
@@ -52,8 +52,8 @@ class Digits:
 _composed = functools.lru_cache(maxsize=1 << 14)(axes.compose)
 
 
-def split(domain: Shape, accesses: Iterable[Access]) -> Digits:
-    """Return the digits of `domain` in which the floor divisions of the accesses are axes, as far as there are any.
+def split_digits(domain: Shape, accesses: Iterable[Access]) -> Digits:
+    """The digits of `domain` in which the floor divisions of the accesses are axes, as far as there are any.
 
     An axis whose divisors form no chain stays whole, and its divisions stay with it.
     """
@@ -78,7 +78,9 @@ def _cut_points(expression: AxisExpr) -> tuple[tuple[int, int], ...]:
 
 @functools.lru_cache(maxsize=4096)
 def _digits(domain: Shape, cuts: tuple[tuple[int, tuple[int, ...]], ...]) -> Digits:
-    chosen, shape, of = dict(cuts), [], []
+    chosen = dict(cuts)
+    shape: list[Dim] = []
+    of: list[tuple[int, ...]] = []
     weights: list[list[int]] = []
     for axis, extent in enumerate(domain):
         sizes, steps = _radices(extent, chosen.get(axis, ()))
@@ -86,7 +88,7 @@ def _digits(domain: Shape, cuts: tuple[tuple[int, tuple[int, ...]], ...]) -> Dig
         weights.append(steps)
         shape += sizes
     digits = tuple(shape)
-    index = []
+    index: list[AxisExpr] = []
     for positions, steps in zip(of, weights, strict=True):
         terms = (axes.axis(position, digits) * step for position, step in zip(positions, steps, strict=True))
         index.append(sum(terms, start=axes.constant(0)))
@@ -94,7 +96,7 @@ def _digits(domain: Shape, cuts: tuple[tuple[int, tuple[int, ...]], ...]) -> Dig
 
 
 def _radices(extent: Dim, cuts: tuple[int, ...]) -> tuple[list[Dim], list[int]]:
-    """Return the extents of the digits of an axis and what each counts; one digit where the cuts are no chain."""
+    """The extents of the digits of an axis and what each counts; one digit where the cuts are not a chain."""
     steps = [1, *cuts]
     sizes: list[Dim] = []
     for step, coarser in zip(steps, (*cuts, extent), strict=True):

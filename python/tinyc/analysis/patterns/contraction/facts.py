@@ -10,7 +10,7 @@ from tinyc.analysis.patterns.contraction.pattern import Contraction
 
 
 def contraction_facts(found: Contraction, axes: Sequence[str]) -> dict[str, Any]:
-    """Return the facts about a contraction whose joint axes are called `axes`.
+    """The facts about a contraction whose joint axes are called `axes`.
 
     A part of an axis goes by the axis and its number, the coarsest being `.0`; `digits` has the extents of the parts.
     """

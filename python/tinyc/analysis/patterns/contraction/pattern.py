@@ -2,14 +2,14 @@
 
 import functools
 from dataclasses import dataclass
-from typing import Any
 
-from tinyc.analysis import axes
 from tinyc.analysis.access import Access
-from tinyc.analysis.axes import Shape
 from tinyc.analysis.patterns.contraction.digits import Digits
 from tinyc.analysis.patterns.contraction.roles import Roles, classify, with_unit_axes
 from tinyc.analysis.patterns.contraction.windows import Window
+from tinyc.dialects.tiny.ops import MulOp, ReduceOp
+from tinyc.expr import axes
+from tinyc.expr.axes import Shape
 
 _PRODUCTS = {"depthwise": "depthwise convolution", "vector": "matrix-vector product"}
 
@@ -22,8 +22,8 @@ class Contraction:
     ones. `roles` and `windows` speak of the digits, over which every row is a sum of axes (`over_digits`).
     """
 
-    reduce: Any
-    multiply: Any
+    reduce: ReduceOp
+    multiply: MulOp
     lhs: Access
     rhs: Access
     domain: Shape
@@ -59,7 +59,7 @@ class Contraction:
 
     @property
     def has_mma_shape(self) -> bool:
-        """Say whether an m, an n and a k are whole joint axes: what a kernel that tiles them needs."""
+        """Whether an m, an n and a k are whole joint axes: what a kernel that tiles them needs."""
         return self.roles.has_mma_shape and self.axis_roles.has_mma_shape
 
     @property
@@ -72,5 +72,5 @@ class Contraction:
 
 
 def axes_of(access: Access) -> frozenset[int]:
-    """Return the axes that an access is read along."""
-    return frozenset().union(*(axes.positions(row) for row in access.map))
+    """The axes that an access is read along."""
+    return frozenset[int]().union(*(axes.positions(row) for row in access.map))

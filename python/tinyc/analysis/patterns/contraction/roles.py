@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from tinyc.analysis.axes import Shape
 from tinyc.analysis.patterns.rejection import NoPattern, Reason
+from tinyc.expr.axes import Shape
 
 
 @dataclass(frozen=True)
@@ -19,12 +19,12 @@ class Roles:
 
     @property
     def has_mma_shape(self) -> bool:
-        """Say whether there are an m, an n and a k."""
+        """Whether there are an m, an n and a k."""
         return bool(self.m and self.n and self.k)
 
 
 def classify(left: frozenset[int], right: frozenset[int], summed: Sequence[int], domain: Shape) -> Roles:
-    """Return the roles of the axes of `domain`, those of extent 1 left out, by which operand is read along which.
+    """The roles of the axes of `domain`, those of extent 1 left out, by which operand is read along which.
 
     Raises:
         NoPattern: an axis is summed and not in both operands, or none is summed.

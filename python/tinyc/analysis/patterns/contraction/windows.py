@@ -3,10 +3,10 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from tinyc.analysis import axes
 from tinyc.analysis.access import Access
-from tinyc.analysis.axes import Axis, AxisExpr, Shape
 from tinyc.analysis.patterns.rejection import NoPattern, Reason
+from tinyc.expr import axes
+from tinyc.expr.axes import Axis, AxisExpr, Shape
 
 
 @dataclass(frozen=True)
@@ -23,13 +23,13 @@ class Window:
 
 
 def windows(name: str, access: Access, outer: Collection[int], k: Collection[int], domain: Shape) -> list[Window]:
-    """Return the windows of an operand: rows of an axis of its own (one of `outer`) and a summed one (of `k`).
+    """The windows of an operand: rows of an axis of its own (one of `outer`) and a summed one (of `k`).
 
     Raises:
-        NoPattern: a row in which several axes reach the same elements is no window.
+        NoPattern: a row in which several axes reach the same elements is not a window.
     """
-    guarded = frozenset().union(*(axes.positions(guard.expression) for guard in access.guards))
-    found = []
+    guarded = frozenset[int]().union(*(axes.positions(guard.expression) for guard in access.guards))
+    found: list[Window] = []
     for number, row in enumerate(access.map):
         if len(row.terms) < 2 or (not axes.positions(row) & guarded and _is_mixed_radix(row, domain, gapless=True)):
             continue
@@ -43,7 +43,7 @@ def windows(name: str, access: Access, outer: Collection[int], k: Collection[int
 
 
 def _is_mixed_radix(row: AxisExpr, domain: Shape, gapless: bool) -> bool:
-    """Say whether the axes are the digits of a mixed-radix number: each steps over what the finer ones reach.
+    """Whether the axes are the digits of a mixed-radix number: each steps over what the finer ones reach.
 
     `gapless` numbers are those that have every value in a range.
     """

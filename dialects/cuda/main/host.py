@@ -1,0 +1,261 @@
+"""The `main` of a CUDA file: it fills the inputs, runs the kernels, computes the same on the CPU, and compares.
+
+In: a `runtime.Program`, what each kernel is called, and what is known of the inputs and of the roundings. Out: C++.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tinyc.dialects.cuda.main.sizes import c_notation
+from tinyc.dialects.cuda.printer.names import distinct_identifiers
+from tinyc.expr import extents
+from tinyc.expr.extents import Dim
+from tinyc.runtime.program import STATUS_WORDS, Buffer, Kernel, Pointer, Program, Status
+from tinyc.vocabulary.element_type import ElementType
+
+_LARGEST_INTEGER = 8
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """What the kernels tell of a program: names in C++, limits of inputs that are indices, tolerances of outputs."""
+
+    kernels: Mapping[str, str]
+    sizes: Mapping[str, int]
+    limits: Mapping[str, Sequence[Dim]]
+    base: Mapping[str, float]
+    terms: Mapping[str, Dim]
+    roundoff: Mapping[str, str]
+
+
+def storage_name(element: ElementType) -> str:
+    """The C++ type in which a buffer holds elements: unsigned numbers and bools as signed ones of their size."""
+    if element.is_bool:
+        return "int8_t"
+    return element.c_name.removeprefix("u") if element.is_unsigned else element.c_name
+
+
+def string_text(text: str) -> str:
+    """A string literal: whatever is not a plain character as octal digits."""
+    plain = (c if " " <= c <= "~" and c not in '"\\?' else "".join(f"\\{b:03o}" for b in c.encode()) for c in text)
+    return f'"{"".join(plain)}"'
+
+
+class HostPrinter:
+    """Writes `main`."""
+
+    def __init__(self, program: Program, knowledge: Knowledge) -> None:
+        self.program, self.knowledge = program, knowledge
+        self.symbols = dict(zip(program.symbols, distinct_identifiers(program.symbols), strict=True))
+        self.lines: list[str] = []
+        user = dict(zip([b.name for b in program.of_kind("input")], program.inputs, strict=True))
+        user |= dict(zip([b.name for b in program.of_kind("output")], program.outputs, strict=True))
+        self.wanted = {buffer.name: user.get(buffer.name, buffer.name) for buffer in program.buffers}
+        self._name_buffers()
+
+    def _name_buffers(self) -> None:
+        """Name each buffer three times: what the host has, what the device has, what the host computes itself."""
+        program = self.program
+        wanted: list[str] = []
+        keys: list[tuple[str, str]] = []
+        for buffer in program.buffers:
+            name = self.wanted[buffer.name]
+            for kind, text in (("host", name), ("device", f"d_{name}"), ("expected", f"{name}_expected")):
+                keys.append((buffer.name, kind))
+                wanted.append(text)
+        names = dict(
+            zip(
+                keys,
+                distinct_identifiers(wanted, [*self.symbols.values(), *self.knowledge.kernels.values()]),
+                strict=True,
+            )
+        )
+        self.host, self.device, self.expected = (
+            {buffer.name: names[buffer.name, kind] for buffer in program.buffers}
+            for kind in ("host", "device", "expected")
+        )
+        for buffer in program.of_kind("input"):
+            self.expected[buffer.name] = self.host[buffer.name]
+
+    def text(self) -> str:
+        """`main`."""
+        for section in (self._sizes, self._inputs, self._memory, self._run, self._check_indices, self._compare):
+            if self.lines:
+                self._line("")
+            section()
+        return "\n".join(["int main(int argc, char** argv) {", *self.lines, "}"])
+
+    # --- parts --------------------------------------------------------------------------------------------------------
+
+    def _line(self, text: str) -> None:
+        self.lines.append(f"  {text}" if text else "")
+
+    def _extent(self, dim: Dim) -> str:
+        return c_notation(self.symbols).text(dim)
+
+    def _elements(self, buffer: Buffer) -> str:
+        return self._extent(extents.product(buffer.shape))
+
+    def _sizes(self) -> None:
+        if not self.symbols:
+            self._line("if (argc > 1) {")
+            self._line('  fprintf(stderr, "%s takes no arguments: all sizes are fixed\\n", argv[0]);')
+            self._line("  return 2;")
+            self._line("}")
+            return
+        known = self.knowledge.sizes
+        values = ", ".join(f"{name} = {known[symbol]}" for symbol, name in self.symbols.items())
+        self._line("// The sizes, which the command line may change: M=256.")
+        self._line(f"int64_t {values};")
+        self._line("for (int argument = 1; argument < argc; ++argument) {")
+        reads = [f'read_size(argv[argument], "{symbol}", {name})' for symbol, name in self.symbols.items()]
+        for read in reads:
+            self._line(f"  if ({read}) continue;")
+        names = " ".join(f"{symbol}={known[symbol]}" for symbol in self.symbols)
+        self._line(f'  fprintf(stderr, "\'%s\' is no size; give them as in %s\\n", argv[argument], "{names}");')
+        self._line("  return 2;")
+        self._line("}")
+        for symbol, name in self.symbols.items():
+            self._line(f'require({name} >= 0, "{symbol} >= 0");')
+        for each in self.program.assumptions:
+            sign = "==" if each.predicate == "eq" else "<="
+            self._line(f'require({self._extent(each.lhs)} {sign} {self._extent(each.rhs)}, "{each}");')
+
+    def _inputs(self) -> None:
+        self._line("// The inputs: the same random numbers in every run.")
+        self._line("std::mt19937_64 generator(123);")
+        for buffer in self.program.of_kind("input"):
+            name, kind = self.host[buffer.name], storage_name(buffer.element)
+            self._line(f"std::vector<{kind}> {name}({self._elements(buffer)});")
+            self._line(f"{self._filling(buffer)};")
+        if not self.program.of_kind("input"):
+            self.lines.pop()
+            self.lines[-1] = "  // There are no inputs."
+
+    def _filling(self, buffer: Buffer) -> str:
+        name, limits = self.host[buffer.name], self.knowledge.limits.get(buffer.name, ())
+        if limits:
+            least = self._extent(limits[0])
+            for limit in limits[1:]:
+                least = f"std::min<int64_t>({least}, {self._extent(limit)})"
+            return f"fill_integers({name}, generator, 0, {least} - 1)"
+        if buffer.element.is_float:
+            return f"fill_floats({name}, generator, -1.0, 1.0)"
+        if buffer.element.is_bool:
+            return f"fill_integers({name}, generator, 0, 1)"
+        low = 0 if buffer.element.is_unsigned else -_LARGEST_INTEGER
+        return f"fill_integers({name}, generator, {low}, {_LARGEST_INTEGER})"
+
+    def _memory(self) -> None:
+        self._line(
+            "// Memory of the device. Outputs start as garbage, so that an element that no thread writes is seen."
+        )
+        for buffer in self.program.of_kind("input"):
+            self._line(f"{self._pointer(buffer)} = to_device({self.host[buffer.name]});")
+        for buffer in self.program.of_kind("output"):
+            kind = storage_name(buffer.element)
+            self._line(f"{self._pointer(buffer)} = allocate<{kind}>({self._elements(buffer)});")
+            self._line(f"std::vector<{kind}> {self.expected[buffer.name]}({self._elements(buffer)});")
+        self._arena()
+        if self.program.status_slots:
+            words = STATUS_WORDS * self.program.status_slots
+            self._line(f"std::vector<int64_t> status({words}), status_expected({words});")
+            self._line("int64_t* d_status = to_device(status);")
+
+    def _arena(self) -> None:
+        temps = self.program.of_kind("arena")
+        if not temps:
+            return
+        size = self._extent(self.program.arena_bytes)
+        self._line("// What lies between kernels shares one arena.")
+        self._line(f"char* arena = allocate<char>({size});")
+        self._line(f"std::vector<char> arena_expected({size});")
+        for buffer in temps:
+            kind, offset = storage_name(buffer.element), self._extent(buffer.offset)
+            for name, base in ((self.device, "arena"), (self.expected, "arena_expected.data()")):
+                place = base if offset == "0" else f"{base} + {offset}"
+                self._line(f"{kind}* {name[buffer.name]} = reinterpret_cast<{kind}*>({place});")
+
+    def _pointer(self, buffer: Buffer) -> str:
+        return f"{storage_name(buffer.element)}* {self.device[buffer.name]}"
+
+    def _run(self) -> None:
+        generation = -1
+        for kernel in self.program.kernels:
+            if kernel.generation != generation:
+                generation = kernel.generation
+                self._line(f"// Generation {generation}.")
+            self._launch(kernel)
+        self._line("CHECK_CUDA(cudaDeviceSynchronize());")
+        self._line("")
+        self._line("// The same on the CPU.")
+        for kernel in self.program.kernels:
+            arguments = self._arguments(kernel, self._expected_pointers(), "status_expected.data()")
+            self._line(f"{self.knowledge.kernels[kernel.symbol]}_reference({arguments});")
+
+    def _expected_pointers(self) -> dict[str, str]:
+        vectors = {buffer.name for kind in ("input", "output") for buffer in self.program.of_kind(kind)}
+        return {name: f"{text}.data()" if name in vectors else text for name, text in self.expected.items()}
+
+    def _launch(self, kernel: Kernel) -> None:
+        grid = ", ".join(self._extent(each) for each in kernel.grid)
+        block = ", ".join(self._extent(each) for each in kernel.block)
+        arguments = self._arguments(kernel, self.device, "d_status")
+        self._line(f"if (const dim3 grid({grid}); has_blocks(grid)) {{")
+        self._line(f"  {self.knowledge.kernels[kernel.symbol]}<<<grid, dim3({block})>>>({arguments});")
+        self._line("  CHECK_CUDA(cudaGetLastError());")
+        self._line("}")
+
+    def _arguments(self, kernel: Kernel, pointers: Mapping[str, str], status: str) -> str:
+        found: list[str] = []
+        for parameter in kernel.parameters:
+            if isinstance(parameter, Pointer):
+                found.append(pointers[parameter.buffer])
+            elif isinstance(parameter, Status):
+                slot = STATUS_WORDS * parameter.slot
+                found.append(f"{status} + {slot}" if slot else status)
+            else:
+                found.append(self._extent(parameter.value))
+        return ", ".join(found)
+
+    def _check_indices(self) -> None:
+        if self.program.status_slots:
+            self._line("// Did a kernel meet an index that is out of range?")
+            self._line("to_host(d_status, status);")
+        for kernel in self.program.kernels:
+            if kernel.status is not None:
+                at = STATUS_WORDS * kernel.status.slot
+                self._line(f"if (status[{at}] != 0 || status_expected[{at}] != 0) {{")
+                self._line(f"  const int64_t index = status[{at}] != 0 ? status[{at + 1}] : status_expected[{at + 1}];")
+                name = self.knowledge.kernels[kernel.symbol]
+                self._line(f'  fprintf(stderr, "{name}: index %lld is out of range\\n", (long long)index);')
+                self._line("  return 3;")
+                self._line("}")
+        if not self.program.status_slots:
+            self.lines.pop()
+
+    def _compare(self) -> None:
+        self._line("// Every output against what the CPU computed.")
+        self._line("bool ok = true;")
+        self._line("double max_abs_err = 0;")
+        for buffer in self.program.of_kind("output"):
+            name, kind = self.host[buffer.name], storage_name(buffer.element)
+            self._line(f"std::vector<{kind}> {name}({self.expected[buffer.name]}.size());")
+            self._line(f"to_host({self.device[buffer.name]}, {name});")
+            base, terms = self.knowledge.base[buffer.name], self.knowledge.terms[buffer.name]
+            count = self._extent(terms)
+            count = f"double({count})" if set(count) & set(" ") else count
+            growth = "0" if terms == 0 else f"2.0 * {count} * {self.knowledge.roundoff[buffer.name]}"
+            label = string_text(self.wanted[buffer.name])
+            self._line(
+                f"ok &= agree<{buffer.element.c_name}>({label}, {name}, {self.expected[buffer.name]}, "
+                f"{base!r}, {growth}, max_abs_err);"
+            )
+        self._line('printf("max_abs_err=%.6f\\n", max_abs_err);')
+        self._line("")
+        held = [self.device[b.name] for b in self.program.buffers if b.kind != "arena"]
+        held += ["arena"] if self.program.of_kind("arena") else []
+        held += ["d_status"] if self.program.status_slots else []
+        for name in held:
+            self._line(f"CHECK_CUDA(cudaFree({name}));")
+        self._line("return ok ? 0 : 1;")

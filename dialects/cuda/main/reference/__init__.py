@@ -1,0 +1,10 @@
+"""The same kernel as one sequential function of the host: what a CUDA file checks its kernel against.
+
+It has no tiles: it computes the outputs one element after the other, and a sum takes its terms in the kernel's order.
+Reading order:
+
+    function       the function, with the kernel's arguments, and in it each statement that writes outputs
+    epilogue       a matrix product: the sum that an epilogue finishes, found from its accumulator
+    map, topk, scatter_add
+                   the other statements that write outputs, `compute(elements, op)`
+"""

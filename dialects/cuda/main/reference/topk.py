@@ -1,0 +1,13 @@
+"""`tgpu.topk`, row by row."""
+
+from tinyc.codegen import top_k
+from tinyc.dialects.gpu.expand.flat_elements import FlatElements
+from tinyc.dialects.gpu.statements import TopkOp
+from tinyc.dialects.tiny import ops as tiny
+
+
+def compute(elements: FlatElements, op: TopkOp) -> None:
+    """Search each row along the axis."""
+    search = op.the(tiny.TopkOp)
+    with elements.loops(top_k.lanes(search)) as lane:
+        top_k.write(elements, search, lane, op.outputs)

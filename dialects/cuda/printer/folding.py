@@ -1,0 +1,164 @@
+"""Which values of a kernel are written where they are used, and which get a name: what makes its CUDA text read well.
+
+In: a function at the scalar level. Out: a `Folding`. A pure op with one use is part of the expression that uses it,
+unless that grows too long or stands in an inner loop. A load is, only where nothing may write memory between the two.
+An `scf.if` that only chooses between two such expressions is a `? :`.
+"""
+
+import bisect
+from collections.abc import Iterator
+
+from tinyc.dialects.gpu.statements import SCALAR_OPS
+from tinyc.mlir import arith, gpu, ir, memref, scf
+
+#: How many ops an expression has at most.
+MAX_OPS = 10
+
+
+def inner_blocks(op: ir.OpView) -> Iterator[ir.Block]:
+    """Yield the blocks of an op's regions."""
+    for region in op.regions:
+        yield from region.blocks
+
+
+def is_pure(op: ir.OpView) -> bool:
+    """Whether an op only computes, so that it matters only where its results do."""
+    return op.operation.name.startswith(("arith.", "math."))
+
+
+def writes_memory(op: ir.OpView) -> bool:
+    """Whether an op writes memory, or waits for others to."""
+    return isinstance(op, (memref.StoreOp, gpu.BarrierOp, *SCALAR_OPS))
+
+
+def is_free(op: ir.OpView) -> bool:
+    """Whether an op costs nothing: a constant, or a conversion between `index` and i64, written at each use."""
+    if isinstance(op, arith.IndexCastOp):
+        return {str(op.in_.type), str(op.out.type)} == {"index", "i64"}
+    return isinstance(op, arith.ConstantOp)
+
+
+class Folding:
+    """The decisions for one function.
+
+    `folded` holds the values that are written where they are used; `dead` the values that nothing needs;
+    `choices` the `scf.if`s that are conditional expressions.
+    """
+
+    def __init__(self, body: ir.Block) -> None:
+        self.folded: set[ir.Value] = set()
+        self.dead: set[ir.Value] = set()
+        self.choices: set[ir.OpView] = set()
+        self._order: list[ir.OpView] = []
+        self._place: dict[ir.OpView, tuple[ir.Block, int]] = {}  # op → its block and its number among the ops there
+        self._writing: set[ir.OpView] = set()
+        self._writes: dict[ir.Block, list[int]] = {}  # block → the numbers of the ops that write
+        self._sizes: dict[ir.Value, int] = {}
+        self._index(body)
+        self._find_dead()
+        for op in self._order:
+            self._fold(op)
+        self._keep_loads_in_order()
+
+    def _index(self, block: ir.Block) -> bool:
+        """Put the ops in order, those inside an op before it; return whether one of them writes."""
+        writes = self._writes.setdefault(block, [])
+        for number, op in enumerate(block.operations):
+            self._place[op] = (block, number)
+            inner = [self._index(inside) for inside in inner_blocks(op)]
+            if writes_memory(op) or any(inner):
+                self._writing.add(op)
+                writes.append(number)
+            self._order.append(op)
+        return bool(writes)
+
+    def _users(self, value: ir.Value) -> list[ir.OpView]:
+        return [use.owner for use in value.uses if not self._is_dead(use.owner)]
+
+    def _is_dead(self, op: ir.OpView) -> bool:
+        return len(op.results) > 0 and all(result in self.dead for result in op.results)
+
+    def _find_dead(self) -> None:
+        for op in reversed(self._order):
+            if is_pure(op) or isinstance(op, memref.LoadOp):
+                self.dead.update(result for result in op.results if not self._users(result))
+
+    def _fold(self, op: ir.OpView) -> None:
+        if isinstance(op, scf.IfOp) and len(op.results) == 1 and self._is_choice(op):
+            self.choices.add(op)
+        if not (is_pure(op) or isinstance(op, memref.LoadOp) or op in self.choices):
+            return
+        size = 1 + sum(self._sizes.get(operand, 0) for operand in self._inputs(op) if operand in self.folded)
+        for result in op.results:
+            self._sizes[result] = 0 if is_free(op) else size
+            users = self._users(result)
+            short = size <= MAX_OPS or all(isinstance(user, memref.StoreOp) for user in users)
+            if is_free(op) or (len(users) == 1 and short and self._reaches(op, users[0])):
+                self.folded.add(result)
+
+    def _inputs(self, op: ir.OpView) -> Iterator[ir.Value]:
+        """Yield what an op's expression is made of."""
+        yield from op.operands
+        for block in inner_blocks(op):
+            yield from terminator(block).operands
+
+    def _is_choice(self, op: scf.IfOp) -> bool:
+        """Whether both branches of an `scf.if` are one expression each."""
+        bodies = [list(block.operations) for block in inner_blocks(op)]
+        return (
+            "tgpu.comment" not in op.attributes
+            and all(
+                result in self.folded or result in self.dead
+                for body in bodies
+                for each in body[:-1]
+                for result in each.results
+            )
+            and not any(each in self._writing for body in bodies for each in body)
+        )
+
+    def _reaches(self, op: ir.OpView, user: ir.OpView) -> bool:
+        """Whether `user` is not inside of a loop that `op` is outside of, nor evaluates it again and again."""
+        block, _ = self._place[op]
+        if is_bound(op, user) and self._sizes[op.results[0]] > 2:
+            return False
+        at = user
+        while self._place[at][0] != block:
+            at = self._place[at][0].owner.opview
+            if not isinstance(at, scf.IfOp):
+                return False
+        return True
+
+    def _keep_loads_in_order(self) -> None:
+        """Name the loads that would else be written behind something that may write memory."""
+        for op in reversed(self._order):
+            reads = isinstance(op, memref.LoadOp) or (op in self.choices and self._loads_inside(op))
+            if reads and op.results[0] in self.folded and not self._may_move(op):
+                self.folded.discard(op.results[0])
+
+    def _loads_inside(self, op: ir.OpView) -> bool:
+        inside = (each for block in inner_blocks(op) for each in block.operations)
+        return any(isinstance(each, memref.LoadOp) or self._loads_inside(each) for each in inside)
+
+    def _may_move(self, op: ir.OpView) -> bool:
+        block, number = self._place[op]
+        user = op
+        while user == op or (user.results and all(result in self.folded for result in user.results)):
+            users = [each for result in user.results for each in self._users(result)]
+            if len(users) != 1 or self._place[users[0]][0] != block:
+                return False
+            (user,) = users
+            if is_bound(op, user):
+                return False
+        writes = self._writes[block]
+        after = bisect.bisect_right(writes, number)
+        return after == len(writes) or writes[after] >= self._place[user][1]
+
+
+def is_bound(op: ir.OpView, user: ir.OpView) -> bool:
+    """Whether `user` is a loop, of which `op` is a bound or the step: evaluated at each iteration."""
+    return isinstance(user, scf.ForOp) and op.results[0] in (user.lowerBound, user.upperBound, user.step)
+
+
+def terminator(block: ir.Block) -> ir.OpView:
+    """The op that ends a block."""
+    return block.operations[len(block.operations) - 1]

@@ -1,0 +1,81 @@
+"""A piece of an expression as text, which knows how tightly it binds, so that only the brackets that are needed stand.
+
+Expressions are put together here; what each op is written as is in `expressions`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from tinyc.dialects.cuda.printer.types import is_narrow, type_name
+from tinyc.mlir import ir
+
+#: How tightly operators bind, the tightest first.
+ATOM, UNARY, PRODUCT, SUM, SHIFT, RELATION, EQUALITY, AND, OR, CHOICE = 16, 15, 13, 12, 11, 10, 9, 5, 4, 3
+#: & ^ |: their operands are bracketed unless they are atoms, since few know how these bind.
+BITS = 8
+
+
+@dataclass(frozen=True)
+class CppText:
+    """An expression and the precedence of its outermost operator."""
+
+    text: str
+    level: int = ATOM
+
+    def within(self, level: int) -> str:
+        """The text as an operand of an operator that asks for `level` or tighter."""
+        return self.text if self.level >= level else f"({self.text})"
+
+
+class ExpressionPrinter(Protocol):
+    """What an expression asks of the function that it stands in, which is the device's or the host's."""
+
+    on_host: bool
+
+    def operand(self, value: ir.Value) -> CppText:
+        """A value as an operand: its name, or its expression."""
+        ...
+
+    def buffer(self, value: ir.Value) -> str:
+        """The name of a buffer or an array."""
+        ...
+
+    def helper(self, name: str) -> str:
+        """The name of a function of the prelude, which the file then has."""
+        ...
+
+    def fold_constants(self, op: ir.OpView) -> CppText | None:
+        """The number that an `index` op on two constants gives, where that is written shorter."""
+        ...
+
+    def is_nonnegative(self, value: ir.Value) -> bool:
+        """Whether an `index` or integer is known not to be negative."""
+        ...
+
+
+#: How an op is written: from the function's printer, the op and the number of the result.
+Writer = Callable[[ExpressionPrinter, ir.OpView, int], CppText]
+
+
+def call(name: str, *operands: CppText) -> CppText:
+    """A call of a function."""
+    return CppText(f"{name}({', '.join(operand.text for operand in operands)})")
+
+
+def binary(symbol: str, level: int, left: CppText, right: CppText, associative: bool = False) -> CppText:
+    """An operator between two operands."""
+    return CppText(f"{left.within(level)} {symbol} {right.within(level if associative else level + 1)}", level)
+
+
+def converted(kind: str, operand: CppText) -> CppText:
+    """An operand converted to the type named `kind`."""
+    return CppText(f"{kind}({operand.text})")
+
+
+def choice(kind: ir.Type, condition: CppText, if_true: CppText, if_false: CppText) -> CppText:
+    """`condition ? if_true : if_false`."""
+    if str(kind) == "i1" and if_false.text == "false":
+        return binary("&&", AND, condition, if_true, associative=True)
+    text = f"{condition.within(OR)} ? {if_true.within(OR)} : {if_false.within(CHOICE)}"
+    return converted(type_name(kind), CppText(text)) if is_narrow(kind) else CppText(text, CHOICE)

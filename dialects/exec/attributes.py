@@ -1,0 +1,136 @@
+"""The `exec` dialect, its attributes, and what attributes mean as the plain data of `tinyc.runtime.program`.
+
+In: the attributes of an op of the layer. Out: frozen data without MLIR. An extent is an `i64` or canonical text:
+`offset = "8*M"`. The parameters of a launch are `#exec.ptr<"temp_0", tensor<…>>` (the buffer's address; the kernel sees
+it as a dense array of that tensor's shape), `#exec.status<0>` (the slot of the status buffer in which the kernel
+reports an index that is out of range) and `#exec.extent<"M">`.
+"""
+
+from typing import Any
+
+from tinyc.diagnostics import TinycError
+from tinyc.expr import extents
+from tinyc.expr.extents import Dim, ExtentError
+from tinyc.mlir import ext, ir
+from tinyc.runtime.program import ExtentValue, Grid, Parameter, Pointer, Status
+from tinyc.vocabulary.attributes import tensor_type
+from tinyc.vocabulary.types import TensorType
+
+
+class Exec(ext.Dialect, name="exec"):
+    """The host program: one arena, buffers at offsets, kernels in generations."""
+
+
+class PtrAttr(Exec.Attribute, name="ptr"):
+    """Parameter: the address of a buffer, seen as a dense row-major array of the tensor's shape."""
+
+    buffer: ir.StringAttr
+    tensor: Any
+
+
+class StatusAttr(Exec.Attribute, name="status"):
+    """Parameter: the address of two i64 of the status buffer: 1 once an index was out of range, and that index."""
+
+    slot: ir.IntegerAttr
+
+
+class ExtentAttr(Exec.Attribute, name="extent"):
+    """Parameter: the value of an extent."""
+
+    value: Any
+
+
+# What each reader raises is a TinycError: `InvalidAttribute`, or `InvalidExtent` of an extent.
+
+
+def nonempty_text_of(attributes: ir.OpAttributeMap, name: str) -> str:
+    """The string `name`, which is not empty."""
+    attribute = attributes[name]
+    if not isinstance(attribute, ir.StringAttr) or not attribute.value:
+        raise TinycError("InvalidAttribute", f"'{name}' is {attribute}; it must be a string, and not empty")
+    return attribute.value
+
+
+def word_of(attributes: ir.OpAttributeMap, name: str, allowed: tuple[str, ...]) -> str:
+    """The string `name`, one of a few words."""
+    value = nonempty_text_of(attributes, name)
+    if value not in allowed:
+        raise TinycError("InvalidAttribute", f"'{name}' is {value!r}; it must be {' or '.join(map(repr, allowed))}")
+    return value
+
+
+def distinct_texts_of(attributes: ir.OpAttributeMap, name: str) -> tuple[str, ...]:
+    """The array of strings `name`, no two alike."""
+    names: list[str] = []
+    for entry in _array(attributes, name):
+        if not isinstance(entry, ir.StringAttr) or not entry.value:
+            raise TinycError("InvalidAttribute", f"'{name}' is {attributes[name]}; it must be an array of strings")
+        names.append(entry.value)
+    if len(set(names)) != len(names):
+        raise TinycError("InvalidAttribute", f"'{name}' is {attributes[name]}; it names something twice")
+    return tuple(names)
+
+
+def extent_of(attributes: ir.OpAttributeMap, name: str) -> Dim:
+    """The extent `name`: an integer, or canonical text."""
+    return _extent(name, attributes[name])
+
+
+def grid_of(attributes: ir.OpAttributeMap, name: str) -> Grid:
+    """The three extents `name`, along x, y and z."""
+    sizes = tuple(_extent(name, each) for each in _array(attributes, name))
+    if len(sizes) != 3:
+        raise TinycError("InvalidAttribute", f"'{name}' is {attributes[name]}; it must have three extents, x y z")
+    return sizes[0], sizes[1], sizes[2]
+
+
+def tensor_of(attribute: ir.Attribute) -> TensorType:
+    """The tensor that a type attribute means."""
+    if not isinstance(attribute, ir.TypeAttr):
+        raise TinycError("InvalidAttribute", f"{attribute} is not a tensor type")
+    return tensor_type(attribute.value)
+
+
+def launch_parameters_of(attributes: ir.OpAttributeMap) -> tuple[Parameter, ...]:
+    """The `parameters` of a launch, in order."""
+    return tuple(_parameter(each) for each in _array(attributes, "parameters"))
+
+
+def _parameter(attribute: ir.Attribute) -> Parameter:
+    if isinstance(attribute, PtrAttr):
+        name, tensor = (each.maybe_downcast() for each in attribute.params)
+        if isinstance(name, ir.StringAttr):
+            held = tensor_of(tensor)
+            return Pointer(name.value, held.element, held.shape)
+    elif isinstance(attribute, StatusAttr):
+        slot = attribute.params[0].maybe_downcast()
+        if isinstance(slot, ir.IntegerAttr) and slot.value >= 0:
+            return Status(slot.value)
+    elif isinstance(attribute, ExtentAttr):
+        return ExtentValue(_extent("parameters", attribute.params[0].maybe_downcast()))
+    raise TinycError(
+        "InvalidAttribute",
+        f'parameter {attribute} is not one of #exec.ptr<"buffer", tensor<…>>, #exec.status<slot>, #exec.extent<…>',
+    )
+
+
+def _array(attributes: ir.OpAttributeMap, name: str) -> list[ir.Attribute]:
+    attribute = attributes[name]
+    if not isinstance(attribute, ir.ArrayAttr):
+        raise TinycError("InvalidAttribute", f"'{name}' is {attribute}; it must be an array, […]")
+    return list(attribute)
+
+
+def _extent(name: str, attribute: ir.Attribute) -> Dim:
+    if isinstance(attribute, ir.IntegerAttr) and not isinstance(attribute, ir.BoolAttr):
+        return attribute.value
+    if not isinstance(attribute, ir.StringAttr):
+        raise TinycError("InvalidExtent", f"'{name}' is {attribute}; it must be an integer or an extent, \"4*M\"")
+    try:
+        value = extents.parse_extent(attribute.value)
+    except ExtentError as error:
+        raise TinycError("InvalidExtent", f"'{name}': {error}") from None
+    if isinstance(value, int) or str(value) != attribute.value:
+        canonical = value if isinstance(value, int) else f'"{value}"'
+        raise TinycError("InvalidExtent", f"'{name}' is {attribute}, which is not canonical; write {canonical}")
+    return value

@@ -1,0 +1,96 @@
+"""What holds of the arena: buffers are aligned, inside it, and apart from all that are alive at the same time.
+
+Liveness is by generations: a buffer lives from the generation that writes it to the last one that reads it, and two
+buffers that are alive together have no byte of the arena in common. Buffers in slots, as --region-to-exec makes them,
+are proved to be apart; other static layouts are decided, and other symbolic ones are checked at those sample sizes that
+the function's assumptions admit. A violation is reported with the sizes at which it happens.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from tinyc.analysis import arena
+from tinyc.dialects.exec.ops import FunctionOp
+from tinyc.dialects.exec.verify_launches import HostViolation
+from tinyc.expr import extents
+from tinyc.expr.extents import ExtentError
+from tinyc.runtime.program import Kernel, Program
+
+#: Sizes of the symbols at which symbolic offsets are checked: the first symbol has the first size of each row.
+SAMPLES = ((1, 1, 1, 1), (2, 3, 5, 7), (150, 130, 70, 33), (64, 64, 64, 64), (257, 1, 129, 4))
+
+
+def arena_violations(program: Program, op: FunctionOp) -> Iterator[HostViolation]:
+    """Check that arena buffers are aligned, inside the arena, and apart from all that live at the same time."""
+    alive = _lifetimes(program.kernels)
+    if _is_proved(program, alive):
+        return
+    rows = SAMPLES if program.symbols else SAMPLES[:1]
+    for row in rows:
+        values = {name: row[position % len(row)] for position, name in enumerate(program.symbols)}
+        found = list(_arena_at(program, op, alive, values)) if _admits(program, values) else []
+        if found:
+            yield from found
+            return
+
+
+def _is_proved(program: Program, alive: Mapping[str, tuple[int, int]]) -> bool:
+    """Whether the arena is right for all sizes; False: not known."""
+    buffers = program.of_kind("arena")
+    requests = [arena.Request(buffer.size, *alive[buffer.name]) for buffer in buffers]
+    try:
+        return arena.in_slots([buffer.offset for buffer in buffers], requests, program.arena_bytes)
+    except ExtentError:  # the sum of the sizes is too long a formula
+        return False
+
+
+def _admits(program: Program, values: Mapping[str, int]) -> bool:
+    """Whether the program may run at these sizes: its assumptions hold, and no extent is negative."""
+    try:
+        return all(
+            each.relates(extents.evaluate(each.lhs, values), extents.evaluate(each.rhs, values))
+            for each in program.assumptions
+        ) and all(extents.evaluate(dim, values) >= 0 for buffer in program.buffers for dim in buffer.shape)
+    except ExtentError:  # a division by zero
+        return False
+
+
+def _lifetimes(kernels: tuple[Kernel, ...]) -> dict[str, tuple[int, int]]:
+    """For each buffer the first and the last generation that names it."""
+    alive: dict[str, tuple[int, int]] = {}
+    for kernel in kernels:
+        for name in (*kernel.reads, *kernel.writes):
+            first, last = alive.get(name, (kernel.generation, kernel.generation))
+            alive[name] = min(first, kernel.generation), max(last, kernel.generation)
+    return alive
+
+
+def _arena_at(
+    program: Program, op: FunctionOp, alive: Mapping[str, tuple[int, int]], values: Mapping[str, int]
+) -> Iterator[HostViolation]:
+    at = f" at {', '.join(f'{name} = {value}' for name, value in values.items())}" if values else ""
+    placed: list[arena.Placed] = []
+    places = {each.buffer.value: each.location for each in op.buffers}
+    try:
+        total = extents.evaluate(program.arena_bytes, values)
+        for buffer in program.buffers:
+            if buffer.kind == "arena":
+                start, size = (extents.evaluate(dim, values) for dim in (buffer.offset, buffer.size))
+                placed.append(arena.Placed(buffer.name, start, size, *alive[buffer.name]))
+                if start % arena.ALIGNMENT_BYTES:
+                    yield (
+                        places[buffer.name],
+                        f"buffer '{buffer.name}' is at {start}, not a multiple of {arena.ALIGNMENT_BYTES}{at}",
+                    )
+                if start < 0 or start + size > total:
+                    yield (
+                        places[buffer.name],
+                        f"buffer '{buffer.name}' ends at byte {start + size}, the arena at {total}{at}",
+                    )
+    except ExtentError:
+        return  # an offset divides by zero at these sizes
+    for left, right in arena.overlaps(placed):
+        yield (
+            places[right.name],
+            f"buffers '{left.name}' and '{right.name}' overlap in the arena, and both are alive in generation "
+            f"{max(left.first, right.first)}{at}",
+        )

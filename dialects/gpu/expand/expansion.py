@@ -1,0 +1,38 @@
+"""A kernel on its way to code for one thread: what each value of the old kernel has become.
+
+In: a kernel of statements, and the arguments of the function that is being written. Out: for statements, the elements
+that a thread computes, the threads that share work, and the operands' new values.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from tinyc.dialects.gpu.expand.circular_buffer import CircularBuffer
+from tinyc.dialects.gpu.expand.thread_elements import ThreadElements
+from tinyc.dialects.gpu.expand.threads import Threads
+from tinyc.dialects.gpu.kernel import GpuKernel
+from tinyc.mlir import ir
+
+
+class Expansion:
+    """The code of one thread, written at the insertion point, which must be at the start of the new function."""
+
+    def __init__(self, kernel: GpuKernel, written: ir.OpView, arguments: Sequence[ir.Value]) -> None:
+        self.name, self.written = kernel.name, written
+        self.elements = ThreadElements.of(kernel, arguments)
+        self.threads = Threads(self.elements, kernel.cta_shape)
+        self.values: dict[ir.Value, ir.Value] = dict(zip(kernel.arguments, arguments, strict=True))
+        self.accumulators: dict[ir.Value, list[ir.Value]] = {}  # an accumulator tile → what this thread owns of it
+        self.buffers: dict[ir.Value, CircularBuffer] = {}
+
+    def flat(self, values: Iterable[ir.Value]) -> list[ir.Value]:
+        """What values of the old kernel are now; of an accumulator tile each element that the thread owns."""
+        return [each for value in values for each in self.accumulators.get(value) or [self.values[value]]]
+
+    def rename(self, values: Sequence[ir.Value], like: Sequence[ir.Value], flat: Iterable[ir.Value]) -> None:
+        """Say that `values`, each in as many parts as the value of `like` has, are now `flat`."""
+        rest: Iterator[ir.Value] = iter(flat)
+        for value, example in zip(values, like, strict=True):
+            if example in self.accumulators:
+                self.accumulators[value] = [next(rest) for _ in self.accumulators[example]]
+            else:
+                self.values[value] = next(rest)

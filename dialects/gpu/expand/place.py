@@ -1,0 +1,48 @@
+"""Where a tile stands in a tensor: which axes are its rows and columns, from where on, and in which batch."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tinyc.codegen.elements import Index
+from tinyc.dialects.gpu.expand.thread_elements import ThreadElements
+from tinyc.dialects.gpu.statements import EpilogueOp, LoadTileOp
+from tinyc.dialects.gpu.statements.rules import SIDES
+from tinyc.expr import extents
+from tinyc.expr.extents import Dim
+from tinyc.mlir import ir
+from tinyc.vocabulary.attributes import decode
+from tinyc.vocabulary.types import TensorType
+
+
+@dataclass(frozen=True)
+class TilePlace:
+    """The axes of each side, in a tensor of `shape`, and the batch, row and column at which the tile starts."""
+
+    shape: tuple[Dim, ...]
+    axes: Mapping[str, tuple[int, ...]]
+    guarded: frozenset[str]
+    batch: ir.Value
+    row: ir.Value
+    column: ir.Value
+
+    @classmethod
+    def of(cls, op: LoadTileOp | EpilogueOp, tensor: TensorType, start: Sequence[ir.Value]) -> "TilePlace":
+        """The place that a statement gives; `start` is its batch, row and column now."""
+        guarded = frozenset(side.value for side in op.guarded if isinstance(side, ir.StringAttr))
+        return cls(tensor.shape, sides_of(op), guarded, *start)
+
+    def inside(self, elements: ThreadElements, side: str, position: ir.Value) -> ir.Value | None:
+        """Emit whether a row or column is one of the tensor's; None where it is known to be."""
+        if side not in self.guarded:
+            return None
+        return elements.within(position, extents.product(self.shape[axis] for axis in self.axes[side]))
+
+    def index(self, elements: ThreadElements, row: ir.Value, column: ir.Value) -> Index:
+        """Emit the tensor's index of the element in a row and a column."""
+        parts = (("batches", self.batch), ("rows", row), ("columns", column))
+        return elements.taken_apart(self.shape, [(self.axes[side], number) for side, number in parts])
+
+
+def sides_of(op: LoadTileOp | EpilogueOp) -> dict[str, tuple[int, ...]]:
+    """The axes of each side of a statement's tile."""
+    return {side: decode(op.attributes[side]) for side in SIDES}

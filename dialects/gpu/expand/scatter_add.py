@@ -1,0 +1,26 @@
+"""`tgpu.scatter_add` for one thread: its share of the updates, each an atomic addition."""
+
+from tinyc.codegen import scalars, scatter_update
+from tinyc.codegen.elements import Index
+from tinyc.dialects.gpu.expand.expansion import Expansion
+from tinyc.dialects.gpu.expand.threads import comment
+from tinyc.dialects.gpu.statements import AtomicAddOp, ScatterAddOp
+from tinyc.dialects.tiny import ops as tiny
+from tinyc.expr import extents
+from tinyc.mlir import ir
+from tinyc.vocabulary.attributes import tensor_type
+
+
+def expand(expansion: Expansion, op: ScatterAddOp) -> None:
+    """Emit the loop over the updates, which are added to an output that holds the data already."""
+    elements, scatter = expansion.elements, op.the(tiny.ScatterOp)
+    (output,) = op.outputs.values()
+    shape = tensor_type(scatter.updates.type).shape
+
+    def add(target: Index, update: ir.Value) -> None:
+        stored = scalars.to_storage(elements.element_of(output), update)
+        AtomicAddOp(stored, elements.buffers[output], elements.linear(output, target))
+
+    with expansion.threads.shared_in_grid(elements.extent(extents.product(shape))) as number:
+        comment("scatter_add: one update for each thread at a time")
+        scatter_update.at_target(elements, scatter, elements.delinearized(number, shape), add)

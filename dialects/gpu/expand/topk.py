@@ -1,0 +1,17 @@
+"""`tgpu.topk` for one thread: its share of the rows along the searched axis."""
+
+from tinyc.codegen import top_k
+from tinyc.dialects.gpu.expand.expansion import Expansion
+from tinyc.dialects.gpu.expand.threads import comment
+from tinyc.dialects.gpu.statements import TopkOp
+from tinyc.dialects.tiny import ops as tiny
+from tinyc.expr import extents
+
+
+def expand(expansion: Expansion, op: TopkOp) -> None:
+    """Emit the loop over the rows, each of which one thread searches."""
+    elements, search = expansion.elements, op.the(tiny.TopkOp)
+    lanes = top_k.lanes(search)
+    with expansion.threads.shared_in_grid(elements.extent(extents.product(lanes))) as number:
+        comment("topk: one lane for each thread at a time")
+        top_k.write(elements, search, elements.delinearized(number, lanes), op.outputs)

@@ -1,0 +1,8 @@
+"""Kernels at the scalar level → the LLVM dialect with NVVM's ops, which `nvvm` goes on from.
+
+Reading order:
+
+lowering                     the pass `gpu-to-nvvm`: functions, their arguments, arrays in shared memory
+memory                       what touches memory or asks which thread it is, op by op
+atomic_add, report_index     the scalar level's own ops, `lower(rewriter, op)`
+"""

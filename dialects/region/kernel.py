@@ -1,0 +1,129 @@
+"""A view of one `region.kernel`: its buffers, what it computes and yields, and how its loops are launched.
+
+The loops that --region-to-loops makes of a kernel and the launch contract that --region-to-exec writes agree because
+both read it here: a status slot where indices come from data, the symbols of its extents, and the trip count of the
+parallel outer loop.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tinyc.dialects.launch import Launchable, LaunchContract, MemorySpace
+from tinyc.dialects.region import ops as region
+from tinyc.dialects.tiny import ops as tiny
+from tinyc.expr.extents import Dim
+from tinyc.mlir import ir
+from tinyc.mlir.bodies import body_of
+from tinyc.vocabulary.attributes import arguments, tensor_type, to_type
+from tinyc.vocabulary.types import TensorType, symbols_of
+
+
+@dataclass(frozen=True)
+class Kernel(Launchable):
+    """A `region.kernel`: inputs first, then an output for each yield; between them pure values."""
+
+    op: region.KernelOp
+
+    @property
+    def name(self) -> str:
+        """The symbol by which the host function launches it."""
+        return self.op.sym_name.value
+
+    @property
+    def location(self) -> ir.Location:
+        """Where it comes from."""
+        return self.op.location
+
+    @property
+    def plan(self) -> ir.Attribute | None:
+        """Its plan as it is written (`plan.attribute` reads it), or None."""
+        return self.op.attributes.get("plan", None)
+
+    @property
+    def block(self) -> ir.Block:
+        """Its one block."""
+        return self.op.regions[0].blocks[0]
+
+    @property
+    def bodies(self) -> list[ir.Block]:
+        """The blocks of Tiny ops: its one block."""
+        return [self.block]
+
+    @property
+    def body(self) -> list[ir.OpView]:
+        """The ops of the body, without the terminator."""
+        return body_of(self.op)
+
+    @property
+    def buffers(self) -> Sequence[ir.BlockArgument]:
+        """The block arguments: the inputs, then the outputs."""
+        return self.block.arguments
+
+    @property
+    def yields(self) -> list[region.YieldOp]:
+        """The yields, one for each output, in the order of the outputs."""
+        return [op for op in self.block.operations if isinstance(op, region.YieldOp)]
+
+    @property
+    def inputs(self) -> list[ir.BlockArgument]:
+        """The buffers that are read: all but the last ones."""
+        buffers = list(self.buffers)
+        return buffers[: len(buffers) - len(self.yields)]
+
+    @property
+    def outputs(self) -> list[ir.BlockArgument]:
+        """The buffers that are written."""
+        return list(self.buffers)[len(self.inputs) :]
+
+    @property
+    def tensors(self) -> tuple[TensorType, ...]:
+        """The tensors that the buffers hold."""
+        return tuple(region.held_tensor(buffer.type) for buffer in self.buffers)
+
+    @property
+    def function_type(self) -> ir.FunctionType:
+        """The kernel as a function of tensors: inputs to outputs."""
+        tensors = [to_type(tensor) for tensor in self.tensors]
+        inputs = len(self.inputs)
+        return ir.FunctionType.get(tensors[:inputs], tensors[inputs:])
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether indices come from data, so that it takes a status slot."""
+        return any(isinstance(op, region.CheckedOp) for op in self.block.operations)
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """The symbols that it needs, in order: those of its buffers, then those that only its body has."""
+        inner = [tensor_type(result.type) for op in self.body for result in op.results]
+        cuts = [arguments(op) for op in self.body if isinstance(op, tiny.ShrinkOp)]
+        bounds = [TensorType("i64", (*cut["lo"], *cut["hi"])) for cut in cuts]
+        return symbols_of([*self.tensors, *inner, *bounds])
+
+    @property
+    def splits_axis_0(self) -> bool:
+        """Whether the iterations over axis 0 of the outputs are independent of each other."""
+        rank = region.held_tensor(self.outputs[0].type).rank
+        ordered = [op for op in self.block.operations if isinstance(op, region.OrderedOp)]
+        return rank > 0 and all(op.axis.value != 0 for op in ordered)
+
+    @property
+    def parallel_extent(self) -> Dim:
+        """The trip count of the parallel outer loop: the outputs' first extent, or 1 where nothing is parallel."""
+        return region.held_tensor(self.outputs[0].type).shape[0] if self.splits_axis_0 else 1
+
+    @property
+    def memory_space(self) -> MemorySpace:
+        """The host's: what a region becomes without a GPU are loops."""
+        return "host"
+
+    def contract(self) -> LaunchContract:
+        """The launch contract of its loops, which take the range of the parallel one besides."""
+        grid = (self.parallel_extent, 1, 1)
+        return LaunchContract(self.name, "host", grid, (1, 1, 1), self.tensors, self.is_checked, self.symbols)
+
+
+def kernels_of(module: ir.Module) -> dict[str, Kernel]:
+    """The kernels of a module by name."""
+    found = [Kernel(op) for op in module.body.operations if isinstance(op, region.KernelOp)]
+    return {kernel.name: kernel for kernel in found}

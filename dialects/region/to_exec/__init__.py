@@ -1,0 +1,9 @@
+"""Region → exec: the lowering of the host, whatever layer its kernels are in.
+
+In reading order:
+
+    lowering    the pass: the host function becomes an `exec.function`
+    host        the host function as data: its buffers in the arena, its launches in generations
+
+What a launch is comes from the kernel's layer, as a `tinyc.dialects.launch.LaunchContract`.
+"""

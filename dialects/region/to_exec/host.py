@@ -1,0 +1,180 @@
+"""The host function as data: which buffers there are, who writes and reads each, and in which generation.
+
+In: the host function and the kernels that it may launch. Out: a `Host` of buffers and launches, named and placed in the
+arena. No IR is changed.
+"""
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from tinyc.analysis import arena
+from tinyc.analysis.arena import Request
+from tinyc.analysis.graphs import input_names, output_names
+from tinyc.analysis.preconditions import preconditions
+from tinyc.diagnostics import TinycError, Where
+from tinyc.dialects.launch import Launchable, LaunchContract
+from tinyc.dialects.region import ops as region
+from tinyc.dialects.tiny import ops as tiny
+from tinyc.expr import extents
+from tinyc.expr.assumption import Assumption
+from tinyc.expr.extents import Dim
+from tinyc.mlir import func, ir
+from tinyc.vocabulary.attributes import tensor_type
+from tinyc.vocabulary.types import TensorType, symbols_of
+
+
+@dataclass(eq=False)
+class HostBuffer:
+    """One buffer: its tensor, its kind, the generations in which it is written and read.
+
+    It is written from generation `first` on, complete after `ready`, and read for the last time in `last`.
+    """
+
+    tensor: TensorType
+    location: ir.Location
+    kind: Literal["input", "output", "arena"] = "arena"
+    name: str = ""
+    offset: Dim = 0
+    first: int = -1
+    ready: int = -1
+    last: int = -1
+
+    @property
+    def size_bytes(self) -> Dim:
+        """The size, an extent."""
+        return extents.product((*self.tensor.shape, self.tensor.element.size_bytes))
+
+
+@dataclass(frozen=True)
+class HostLaunch:
+    """One launch: its level in the dependence graph, and its buffers, which the kernel sees as the contract says."""
+
+    contract: LaunchContract
+    location: ir.Location
+    generation: int
+    inputs: list[HostBuffer]
+    outputs: list[HostBuffer]
+
+
+class Host:
+    """The host function.
+
+    Raises:
+        TinycError: `InvalidIr`: it does something else than launch kernels and rename buffers, or its kernels are gone.
+        ExtentError: the arena's size is beyond what an extent can say.
+    """
+
+    def __init__(self, function: func.FuncOp, launchables: Mapping[str, Launchable]) -> None:
+        self.name = function.sym_name.value
+        self.location = function.location
+        self._function, self._launchables = function, launchables
+        self._held: dict[ir.Value, HostBuffer] = {}
+        self._launched: dict[ir.Value, str] = {}
+        self.launches: list[HostLaunch] = []
+        self.outputs: list[HostBuffer] = []
+        block = function.body.blocks[0]
+        self.inputs = [self._input(argument) for argument in block.arguments]
+        for op in block.operations:
+            self._visit(op)
+        self.launches.sort(key=lambda launch: launch.generation)
+        written = [buffer for launch in self.launches if not launch.contract.updates for buffer in launch.outputs]
+        self.temps = [buffer for buffer in written if buffer.kind == "arena"]
+        self._name_buffers()
+        self.arena_bytes = self._place_temps()
+
+    @property
+    def buffers(self) -> list[HostBuffer]:
+        """All buffers: the inputs, the outputs, and what lies between kernels."""
+        return [*self.inputs, *self.outputs, *self.temps]
+
+    @functools.cached_property
+    def assumptions(self) -> list[Assumption]:
+        """What has to hold of the symbols."""
+        bodies = {symbol: each.bodies for symbol, each in self._launchables.items()}
+        return preconditions(self._function, bodies)
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """The symbols in order of first appearance: in the inputs, then anywhere else."""
+        seen = [tensor for launch in self.launches for tensor in launch.contract.tensors]
+        names = dict.fromkeys(symbols_of([*(buffer.tensor for buffer in self.buffers), *seen]))
+        for launch in self.launches:
+            names.update(dict.fromkeys(launch.contract.symbols))
+        for assumption in self.assumptions:
+            names.update(dict.fromkeys((*extents.symbols(assumption.lhs), *extents.symbols(assumption.rhs))))
+        return tuple(names)
+
+    @property
+    def input_names(self) -> list[str]:
+        """What the user calls the inputs."""
+        return input_names(self._function)
+
+    @property
+    def output_names(self) -> list[str]:
+        """What the user calls the outputs."""
+        return output_names(self._function)
+
+    def _input(self, argument: ir.BlockArgument) -> HostBuffer:
+        buffer = self._held[argument] = HostBuffer(tensor_type(argument.type), self.location, "input")
+        return buffer
+
+    def _visit(self, op: ir.OpView) -> None:
+        if isinstance(op, region.LaunchOp):
+            self._launched[op.function] = op.kernel.value
+        elif isinstance(op, func.CallIndirectOp):
+            self._launch(op)
+        elif isinstance(op, tiny.ReshapeOp):
+            self._held[op.output] = self._held[op.operand]
+        elif isinstance(op, func.ReturnOp):
+            self._return(op)
+        elif not isinstance(op, tiny.AssumeOp):
+            raise self._error(f"it computes '{op.operation.name}' itself; --tiny-to-region puts every op into a kernel")
+
+    def _launch(self, op: func.CallIndirectOp) -> None:
+        """Add the launches that one call of a kernel is: two where a kernel needs another one to go before it."""
+        symbol = self._launched[op.callee]
+        if symbol not in self._launchables:
+            message = f"@{symbol} is not a region.kernel; run --region-to-exec before --region-to-loops"
+            raise self._error(message)
+        init = self._launchables[symbol].init
+        contracts = [self._launchables[each].contract() for each in (init, symbol) if each is not None]
+        inputs = [self._held[operand] for operand in op.callee_operands]
+        first = 1 + max((buffer.ready for buffer in inputs), default=-1)
+        last = first + len(contracts) - 1
+        for buffer in inputs:
+            buffer.last = max(buffer.last, last)
+        outputs = [self._output(result, first, last) for result in op.results]
+        for generation, contract in enumerate(contracts, first):
+            self.launches.append(HostLaunch(contract, op.location, generation, inputs, outputs))
+
+    def _output(self, result: ir.OpResult, first: int, last: int) -> HostBuffer:
+        tensor, location = tensor_type(result.type), result.owner.location
+        buffer = self._held[result] = HostBuffer(tensor, location, first=first, ready=last, last=last)
+        return buffer
+
+    def _return(self, op: func.ReturnOp) -> None:
+        for position, value in enumerate(op.operands):
+            buffer = self._held[value]
+            if buffer.kind != "arena":
+                what = "an argument" if buffer.kind == "input" else "returned twice"
+                raise self._error(f"result {position} is {what}; --tiny-to-region makes each the result of a launch")
+            buffer.kind, buffer.tensor = "output", tensor_type(value.type)
+            self.outputs.append(buffer)
+
+    def _error(self, message: str) -> TinycError:
+        return TinycError("InvalidIr", f"host function @{self.name}: {message}", Where(node=self.name))
+
+    def _name_buffers(self) -> None:
+        for prefix, group in (("input", self.inputs), ("output", self.outputs), ("temp", self.temps)):
+            for position, buffer in enumerate(group):
+                buffer.name = f"{prefix}_{position}"
+
+    def _place_temps(self) -> Dim:
+        """Give what lies between kernels its place in the arena; the arena's size in bytes."""
+        requests = [Request(buffer.size_bytes, buffer.first, buffer.last) for buffer in self.temps]
+        offsets, total = arena.arena_offsets(requests)
+        for buffer, offset in zip(self.temps, offsets, strict=True):
+            buffer.offset = offset
+        return total

@@ -1,0 +1,119 @@
+"""The frame of a GPU kernel: its function with arguments and attributes, and copies of the region's ops in statements.
+
+In: a `region.kernel` and how it is launched. Out: a `gpu.func` with an open body, as a `Frame`.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from tinyc.analysis.candidate import Candidate
+from tinyc.codegen.elements import Elements
+from tinyc.dialects.gpu.dialect import GLOBAL
+from tinyc.dialects.region.kernel import Kernel
+from tinyc.expr.extents import Dim
+from tinyc.mlir import gpu, ir
+from tinyc.mlir.bodies import end_body
+from tinyc.plan.attribute import plan_attribute
+from tinyc.plan.fields import Plan
+from tinyc.runtime.program import STATUS_WORDS
+from tinyc.target.target import Target
+from tinyc.vocabulary.attributes import extents_attribute
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What the functions of one region are made from: the region with its complete plan, and names for what is new.
+
+    `name` is the function's that the host launches, `init_name` that of the one before it, if its scheme writes one;
+    `buffers` are names for the region's buffers.
+    """
+
+    kernel: Kernel
+    candidate: Candidate
+    plan: Plan
+    target: Target
+    name: str
+    init_name: str
+    buffers: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A function whose statements are written now: what the region's buffers and symbols are in it."""
+
+    body: ir.Block
+    buffers: Mapping[ir.Value, ir.Value]
+    symbols: Mapping[str, ir.Value]
+
+    def index(self, dim: Dim) -> ir.Value:
+        """Emit an extent as an index."""
+        return Elements({}, self.symbols, None).extent(dim)
+
+
+def open_function(
+    origin: Origin, name: str, grid: Sequence[Dim], threads: Sequence[int], **attributes: ir.Attribute
+) -> Frame:
+    """Create a kernel's function at the insertion point, which must be in a `gpu.module`.
+
+    `grid` and `threads` are the CTAs, and the threads of one, along x, y and z; each of `attributes` becomes one of the
+    function's, `tgpu.<name>`.
+    """
+    kernel, buffers, symbols = origin.kernel, list(origin.kernel.buffers), origin.kernel.symbols
+    memory = ir.Attribute.parse(GLOBAL)
+    status = ir.MemRefType.get([STATUS_WORDS], ir.IntegerType.get_signless(64), memory_space=memory)
+    statuses = [status] if kernel.is_checked else []
+    types = [*(buffer.type for buffer in buffers), *statuses, *(ir.IndexType.get() for _ in symbols)]
+    arguments: list[dict[str, ir.Attribute]] = [
+        *({"tgpu.name": ir.StringAttr.get(each)} for each in origin.buffers),
+        *({"tgpu.status": ir.UnitAttr.get()} for _ in statuses),
+        *({"tgpu.extent": ir.StringAttr.get(each)} for each in symbols),
+    ]
+    function = gpu.GPUFuncOp(
+        ir.FunctionType.get(types, []),
+        sym_name=name,
+        known_block_size=list(threads),
+        arg_attrs=ir.ArrayAttr.get([ir.DictAttr.get(argument) for argument in arguments]),
+    )
+    # The builder's own `kernel` writes `gpu.kernel`, which is another attribute than the one that text has.
+    function.attributes["kernel"] = ir.UnitAttr.get()
+    own = {"grid": extents_attribute(grid), "plan": plan_attribute(origin.plan)}
+    for key, value in {**own, **attributes}.items():
+        function.attributes[f"tgpu.{key}"] = value
+    body = function.add_entry_block()
+    values = list(body.arguments)
+    extents = values[len(values) - len(symbols) :]
+    return Frame(body, dict(zip(buffers, values, strict=False)), dict(zip(symbols, extents, strict=True)))
+
+
+def copy_body(
+    frame: Frame, statement: ir.OpView, ops: Iterable[ir.OpView], given: Mapping[ir.Value, ir.Value] | None = None
+) -> dict[ir.Value, ir.Value]:
+    """Copy ops of the region into a statement's body; the result is what the region's values are there.
+
+    `given` are values that the body has already: the arguments of its block.
+    """
+    local = {**frame.buffers, **(given or {})}
+    (block,) = statement.regions[0].blocks
+    for op in ops:
+        copy = op.clone(ir.InsertionPoint(block))
+        for position, operand in enumerate(op.operands):
+            copy.operands[position] = local[operand]
+        local.update(zip(op.results, copy.results, strict=True))
+    return local
+
+
+def close_body(statement: ir.OpView) -> None:
+    """End the body of a statement."""
+    (block,) = statement.regions[0].blocks
+    with ir.InsertionPoint(block):
+        end_body()
+
+
+def needed_for(kernel: Kernel, wanted: Iterable[ir.Value], given: Iterable[ir.Value] = ()) -> list[ir.OpView]:
+    """The ops of a region that compute the values `wanted`, in order; `given` are there already."""
+    read, known, needed = set(wanted), set(given), list[ir.OpView]()
+    for op in reversed(kernel.body):
+        if any(result in read and result not in known for result in op.results):
+            read.update(op.operands)
+            needed.append(op)
+    return needed[::-1]

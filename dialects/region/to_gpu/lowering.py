@@ -1,0 +1,116 @@
+"""Region → GPU: each kernel becomes a `gpu.func` of statements over tiles, as its plan says."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from tinyc.analysis.graphs import functions_of
+from tinyc.analysis.host_names import host_names
+from tinyc.dialects.region import ops as region
+from tinyc.dialects.region.kernel import kernels_of
+from tinyc.dialects.region.to_gpu.function import Origin
+from tinyc.dialects.region.to_gpu.names import buffer_names, legal_identifier
+from tinyc.dialects.region.to_gpu.plans import plans_for
+from tinyc.dialects.region.to_gpu.requirements import require_few_parameters, require_host, require_kernel
+from tinyc.dialects.tiny.ops import erase_unused
+from tinyc.mlir import gpu, ir
+from tinyc.passes import Pass
+from tinyc.schemes.registry import SCHEME_OF
+from tinyc.target.target import Target
+
+#: What the one module of kernels is called.
+MODULE = "kernels"
+
+
+@dataclass(frozen=True)
+class RegionToGpu(Pass):
+    """Make GPU kernels of the regions.
+
+    Requires:
+        1. The module holds `region.kernel`s, whose outputs are all materialised in "gmem"; --region-to-exec has not run
+           yet: it comes next. A region without a plan gets the default one, with a remark.
+    Ensures:
+        1. Each `region.kernel` is a `gpu.func` of one `gpu.module` for the architecture `arch` (default: the plans', or
+           sm_80); its name, and with it the launches of the host function, is changed where it is not an identifier.
+        2. A function's arguments are the buffers, a status buffer where indices come from data, and the symbols. A
+           kernel whose `tgpu.init` names another one is to be launched after that, with the same arguments.
+        3. `tgpu.grid` and `known_block_size` are what it is to be launched with; a grid without CTAs is not launched.
+    Before:
+        !buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+        "region.kernel"() ({
+        ^bb0(%x: !buffer, %y: !buffer):
+          %0 = "region.read"(%x) : (!buffer) -> tensor<4xf32>
+          "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !buffer) -> ()
+          omp.terminator
+        }) {sym_name = "copy"} : () -> ()
+    After:
+        !b = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+        gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_80", features = "+ptx80">] { gpu.func @copy(
+            %x: !b {tgpu.name = "in0"}, %y: !b {tgpu.name = "out0"}) kernel attributes {
+            known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1],
+            tgpu.plan = {arch = "sm_80", precision = "ieee", scheme = "generic"}} { "tgpu.map"() ({
+          %0 = "region.read"(%x) : (!b) -> tensor<4xf32>
+          "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !b) -> ()
+          omp.terminator }) : () -> () gpu.return } }
+    Source: specification 000 §4.5, 002 §6.
+    """
+
+    arch: str | None = field(default=None, metadata={"doc": "what to compile for: sm_80 or sm_90a [the plans', sm_80]"})
+
+    name: ClassVar[str] = "region-to-gpu"
+    consumes: ClassVar[tuple[str, ...]] = ("region",)
+    produces: ClassVar[tuple[str, ...]] = ("tgpu",)
+
+    def run(self, module: ir.Module) -> None:
+        """Replace every kernel of `module`."""
+        kernels = kernels_of(module)
+        if not kernels:
+            return
+        require_host(module)
+        for kernel in kernels.values():
+            erase_unused(kernel.block)
+            require_kernel(kernel)
+        known = host_names(module)
+        target, planned = plans_for(kernels, self.arch, known)
+        names, body = _names(kernels), _module(module, target)
+        for each in planned:
+            kernel = each.kernel
+            require_few_parameters(kernel, target)
+            function, init = names[kernel.name]
+            buffers = buffer_names(kernel, known.get(kernel.name, ()))
+            origin = Origin(kernel, each.candidate, each.plan, target, function, init, buffers)
+            with ir.InsertionPoint(body), kernel.location:
+                SCHEME_OF[str(each.plan.scheme)].build(origin)
+            kernel.op.erase()
+        _rename_launches(module, {name: function for name, (function, _) in names.items()})
+
+
+def _names(kernels: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """What the functions of each region are called: the kernel, and the one that is launched before it, if any."""
+    kept = {name for name in kernels if legal_identifier(name) == name}
+    names: dict[str, tuple[str, str]] = {}
+    taken = set(kept)
+    for name in kernels:
+        function = name if name in kept else legal_identifier(name, taken)
+        init = legal_identifier(f"{function}_init", {*taken, function})
+        taken |= {function, init}
+        names[name] = function, init
+    return names
+
+
+def _module(module: ir.Module, target: Target) -> ir.Block:
+    """Create the module of the GPU kernels in front of everything; return its body."""
+    symbols = (op.attributes.get("sym_name") for op in module.body.operations)
+    taken = {symbol.value for symbol in symbols if isinstance(symbol, ir.StringAttr)}
+    attribute = f'#nvvm.target<O = 3, chip = "{target.chip}", features = "{target.features}">'
+    targets = ir.ArrayAttr.get([ir.Attribute.parse(attribute)])
+    with ir.InsertionPoint.at_block_begin(module.body), module.operation.location:
+        return gpu.GPUModuleOp(legal_identifier(MODULE, taken), targets=targets).bodyRegion.blocks.append()
+
+
+def _rename_launches(module: ir.Module, names: dict[str, str]) -> None:
+    """Make the host functions launch the kernels by the names that they have now."""
+    for function in functions_of(module):
+        for op in (op for block in function.regions[0].blocks for op in block.operations):
+            if isinstance(op, region.LaunchOp) and op.kernel.value in names:
+                op.attributes["kernel"] = ir.FlatSymbolRefAttr.get(names[op.kernel.value])

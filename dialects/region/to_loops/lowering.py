@@ -1,0 +1,99 @@
+"""Region → loops: each kernel becomes a function over memrefs in upstream scf, memref, arith and math."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from tinyc.analysis.tiled_reduction import tiled_reduction
+from tinyc.codegen.elements import Elements
+from tinyc.codegen.scalars import storage_type
+from tinyc.dialects.region.kernel import Kernel, kernels_of
+from tinyc.dialects.region.to_loops import nests
+from tinyc.dialects.region.verify import require_materialized
+from tinyc.dialects.tiny import ops as tiny
+from tinyc.expr.extents import Extent
+from tinyc.mlir import func, ir, passmanager
+from tinyc.passes import Pass
+from tinyc.runtime.program import STATUS_WORDS
+from tinyc.vocabulary.types import TensorType
+
+
+@dataclass(frozen=True)
+class RegionToLoops(Pass):
+    """Lower each kernel to loops over memrefs.
+
+    Requires:
+        1. The module holds `region.kernel`s, whose outputs are all materialised in "gmem".
+    Ensures:
+        1. Each kernel is a `func.func` of its name. Its arguments are the inputs' and outputs' memrefs (row-major;
+           bool as bytes, unsigned integers signless), a status buffer where indices come from data, the symbols as
+           `index`, and the half-open range of the parallel outer loop.
+        2. Movements are index arithmetic and pads are guards: no value but the outputs is stored.
+    Before:
+        !buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+        "region.kernel"() ({
+        ^bb0(%x: !buffer, %y: !buffer):
+          %0 = "region.read"(%x) : (!buffer) -> tensor<4xf32>
+          "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !buffer) -> ()
+          omp.terminator
+        }) {sym_name = "copy"} : () -> ()
+    After:
+        func.func @copy(%x: memref<4xf32>, %y: memref<4xf32>, %low: index, %high: index) {
+          %c1 = arith.constant 1 : index
+          scf.for %i = %low to %high step %c1 {
+            %0 = memref.load %x[%i] : memref<4xf32>
+            memref.store %0, %y[%i] : memref<4xf32>
+          }
+          return
+        }
+    Source: specification 003 (Lowerer).
+    """
+
+    name: ClassVar[str] = "region-to-loops"
+    consumes: ClassVar[tuple[str, ...]] = ("region",)
+    produces: ClassVar[tuple[str, ...]] = ("loops",)
+
+    def run(self, module: ir.Module) -> None:
+        """Replace every kernel of `module`."""
+        for kernel in kernels_of(module).values():
+            tiny.erase_unused(kernel.block)
+            require_materialized(kernel)
+            _write_function(kernel)
+            kernel.op.erase()
+        passmanager.PassManager.parse("builtin.module(func.func(cse,loop-invariant-code-motion,cse))").run(
+            module.operation
+        )
+
+
+def _write_function(kernel: Kernel) -> None:
+    """Write the function of a kernel in front of it."""
+    buffers, names = list(kernel.buffers), kernel.symbols
+    index = ir.IndexType.get()
+    status = [ir.MemRefType.get([STATUS_WORDS], ir.IntegerType.get_signless(64))] if kernel.is_checked else []
+    types = [*map(_row_major, kernel.tensors), *status, *(index for _ in names), index, index]
+    with ir.InsertionPoint(kernel.op), kernel.location:
+        function = func.FuncOp(kernel.name, (types, []))
+        arguments = list(function.add_entry_block().arguments)
+        memrefs, rest = arguments[: len(buffers)], arguments[len(buffers) : -2]
+        slot = rest.pop(0) if status else None
+        elements = Elements(dict(zip(buffers, memrefs, strict=True)), dict(zip(names, rest, strict=True)), slot)
+        with ir.InsertionPoint(function.entry_block):
+            _write_nest(kernel, elements, *arguments[-2:])
+            func.ReturnOp([])
+
+
+def _row_major(tensor: TensorType) -> ir.MemRefType:
+    """The memref that holds `tensor`."""
+    dynamic = ir.ShapedType.get_dynamic_size()
+    shape = [dynamic if isinstance(extent, Extent) else extent for extent in tensor.shape]
+    return ir.MemRefType.get(shape, storage_type(tensor.element))
+
+
+def _write_nest(kernel: Kernel, elements: Elements, low: ir.Value, high: ir.Value) -> None:
+    for op in kernel.body:
+        if isinstance(op, tiny.ScatterOp):
+            return nests.scatter_nest(elements, kernel, op, low, high)
+        if isinstance(op, tiny.TopkOp):
+            return nests.topk_nest(elements, kernel, op, low, high)
+    if reduction := tiled_reduction(kernel):
+        return nests.reduction_nest(elements, kernel, reduction, low, high)
+    return nests.pointwise_nest(elements, kernel, low, high)

@@ -1,0 +1,95 @@
+"""Loop nests of a kernel: pointwise, reduction, scatter and top-k.
+
+Each nest covers the outputs' elements once. `low` and `high` bound the parallel outer loop, which
+`Kernel.parallel_extent` says the length of.
+"""
+
+from contextlib import ExitStack
+
+from tinyc.codegen import scalars, scatter_update, top_k
+from tinyc.codegen.elements import Elements, Index, accumulator_element, initial, joined, reduced_shape
+from tinyc.dialects.region.kernel import Kernel
+from tinyc.dialects.tiny import ops as tiny
+from tinyc.expr.extents import Dim
+from tinyc.mlir import arith, ir, memref
+from tinyc.vocabulary.attributes import tensor_type
+
+#: Accumulators that a reduction keeps at a time: neighbours along the innermost output axis, so that the loop over
+#: them is the innermost one and vectorises without reordering any sum.
+TILE = 128
+
+
+def pointwise_nest(elements: Elements, kernel: Kernel, low: ir.Value, high: ir.Value) -> None:
+    """Compute each output element by itself."""
+    for yielding in kernel.yields:
+        with ExitStack() as stack:
+            index = _outer_loops(elements, stack, tensor_type(yielding.value.type).shape, low, high)
+            elements.store(yielding.buffer, index, elements.at(yielding.value, index))
+
+
+def _outer_loops(elements: Elements, stack: ExitStack, shape: tuple[Dim, ...], low: ir.Value, high: ir.Value) -> Index:
+    """Open the loops over `shape`, the first from `low` below `high`; a scalar is computed once in that range."""
+    first = stack.enter_context(elements.loop(low, high))
+    if not shape:
+        return ()
+    return (first, *stack.enter_context(elements.loops(shape[1:])))
+
+
+def reduction_nest(elements: Elements, kernel: Kernel, op: tiny.ReduceOp, low: ir.Value, high: ir.Value) -> None:
+    """Accumulate a tile of neighbouring elements along the innermost output axis, then finish and store each."""
+    (yielding,) = kernel.yields
+    shape = tensor_type(yielding.value.type).shape
+    kind = ir.MemRefType.get([TILE if shape else 1], scalars.register_type(accumulator_element(op)))
+    accumulators = memref.alloca(kind, [], [])
+    with ExitStack() as stack:
+        outer: Index = ()
+        start, end = low, high
+        if len(shape) > 1:
+            outer = _outer_loops(elements, stack, shape[:-1], low, high)
+            start, end = elements.index(0), elements.extent(shape[-1])
+        tile = stack.enter_context(elements.loop(start, end, TILE))
+        count = arith.minsi(elements.index(TILE), arith.subi(end, tile))
+
+        def at(lane: ir.Value) -> Index:
+            return (*outer, arith.addi(tile, lane)) if shape else ()
+
+        with elements.loop(elements.index(0), count) as lane:
+            memref.store(initial(op), accumulators, [lane])
+        with elements.loops(reduced_shape(op)) as reduced, elements.loop(elements.index(0), count) as lane:
+            so_far = memref.load(accumulators, [lane])
+            memref.store(elements.combined(op, so_far, joined(op, at(lane), reduced)), accumulators, [lane])
+        with elements.loop(elements.index(0), count) as lane:
+            elements.reduced[op.output] = lambda _: elements.finished(op, memref.load(accumulators, [lane]))
+            index = at(lane)
+            elements.store(yielding.buffer, index, elements.at(yielding.value, index))
+
+
+def scatter_nest(elements: Elements, kernel: Kernel, op: tiny.ScatterOp, low: ir.Value, high: ir.Value) -> None:
+    """Copy the data, then put or add the updates in row-major order."""
+    (yielding,) = kernel.yields
+    with ExitStack() as stack:
+        shape = tensor_type(op.data.type).shape
+        index = _ordered_loops(elements, stack, shape, kernel.splits_axis_0, low, high)
+        elements.store(yielding.buffer, index, elements.at(op.data, index))
+    with ExitStack() as stack:
+        shape = tensor_type(op.updates.type).shape
+        index = _ordered_loops(elements, stack, shape, kernel.splits_axis_0, low, high)
+        scatter_update.write(elements, op, index, yielding.buffer)
+
+
+def _ordered_loops(
+    elements: Elements, stack: ExitStack, shape: tuple[Dim, ...], split: bool, low: ir.Value, high: ir.Value
+) -> Index:
+    """Open the loops over `shape`: split over axis 0, or all in one turn of the outer loop."""
+    if split:
+        return _outer_loops(elements, stack, shape, low, high)
+    stack.enter_context(elements.loop(low, high))
+    return stack.enter_context(elements.loops(shape))
+
+
+def topk_nest(elements: Elements, kernel: Kernel, op: tiny.TopkOp, low: ir.Value, high: ir.Value) -> None:
+    """Find the best elements of each lane along the axis."""
+    outputs = {yielding.value: yielding.buffer for yielding in kernel.yields}
+    with ExitStack() as stack:
+        lane = _ordered_loops(elements, stack, top_k.lanes(op), kernel.splits_axis_0, low, high)
+        top_k.write(elements, op, lane, outputs)

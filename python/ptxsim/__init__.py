@@ -1,0 +1,48 @@
+"""A simulator of PTX from any compiler: runs kernels on the CPU, and finds what would go wrong on a GPU.
+
+In: PTX text (8.x and 9.x, sm_80 and sm_90a) and numpy arrays. Out: the arrays as the kernel leaves them, and a report.
+Written from the PTX ISA; needs numpy and ml_dtypes.
+
+    module = ptxsim.load(ptx_text)
+    report = module.launch("kernel", grid=(2, 1, 1), block=(128, 1, 1), args=[x, y, np.int32(1024)])
+
+The folders, in the order in which a kernel goes through them:
+
+    parsing/       text → the tree of a module as it is written
+    linking/       the tree → flat code: a program counter is an index, names are places
+    semantics/     what instructions that only compute do to bits
+    memory/, tensor_maps/      bytes with a shadow, arguments; where a tensor lies, and boxes of it
+    machine/       the state of a launch, and what one instruction is compiled against
+    definedness/   values that nobody has written
+    instructions/  what threads do at once, alone or with others of their CTA or cluster
+    mbarrier/, copies/, matrix/, wgmma/   one mechanism each: its pure rules, and how they meet threads and memory
+    engine/        code → closures, and the loop that runs them; its docstring is the life of an instruction
+    races/         the race detector, which watches
+    command/       `ptxsim` on the command line
+
+`module` and `launch` put them together; `report` and `counters` are what comes out.
+"""
+
+from ptxsim.counters import Counters
+from ptxsim.errors import FileError, InputError, MemoryShortage, MetadataError, PtxError, PtxsimError, TextError
+from ptxsim.module import CHECKS, Module, load
+from ptxsim.report import Finding, Report, Thread
+from ptxsim.tensor_maps.tensor_map import TensorMap
+
+__all__ = [
+    "CHECKS",
+    "Counters",
+    "FileError",
+    "Finding",
+    "InputError",
+    "MemoryShortage",
+    "MetadataError",
+    "Module",
+    "PtxError",
+    "PtxsimError",
+    "Report",
+    "TensorMap",
+    "TextError",
+    "Thread",
+    "load",
+]

@@ -1,0 +1,38 @@
+"""`ptxsim`, `python -m ptxsim`: runs and checks a kernel of a PTX file from the command line.
+
+Results go to stdout, errors to stderr. The exit status is 0 if all went well, 1 for findings and for an error in the
+file, the launch or its arguments, 2 for a command line that does not read, 130 for an interrupt.
+"""
+
+import io
+import os
+import sys
+from collections.abc import Sequence
+
+from ptxsim.command.arguments import read_command_line
+from ptxsim.command.simulate import simulate
+from ptxsim.errors import PtxsimError
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run `ptxsim` with `argv` (default: the process's); the exit status."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+    arguments = read_command_line(sys.argv[1:] if argv is None else argv)
+    try:
+        status = simulate(arguments)
+        sys.stdout.flush()
+        return status
+    except PtxsimError as error:
+        sys.stderr.write(f"{error}\n")
+    except BrokenPipeError:  # whoever read our output is gone; Python is not to flush it again at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except MemoryError as error:
+        sys.stderr.write(f"error: there is not enough memory ({error}); use smaller sizes\n")
+    except KeyboardInterrupt:
+        return 130
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,113 @@
+"""What `ptxsim` says about a launch: findings with the PTX line that they are about, and JSON.
+
+In: the report, and the lines of the PTX. Out: text, and objects that JSON can hold.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ptxsim.counters import Counters, LineCount
+from ptxsim.errors import printable
+from ptxsim.memory.global_memory import GAP_BYTES
+from ptxsim.parsing.syntax import INLINED
+from ptxsim.report import Finding, Report
+
+_NAMED_THREADS = 4
+#: As much of an instruction as is shown: a wgmma names 128 registers.
+_SHOWN_CHARACTERS = 120
+
+
+@dataclass(frozen=True)
+class Placed:
+    """An array under the name of its argument, and where it lay during the launch."""
+
+    name: str
+    address: int
+    size_bytes: int
+
+
+def finding_text(finding: Finding, path: str, lines: Sequence[str], arrays: Sequence[Placed]) -> str:
+    """A finding on several lines: what and where, the PTX, its source, the address, the threads."""
+    said = [f"{path}:{finding.line}: {finding.kind}: {finding.message}"]
+    said += [f"    {_shortened(text)}" for text in [_line(lines, finding.line)] if text]
+    if finding.source:
+        place, *callers = finding.source.split(INLINED)
+        said += [f"  source: {place}", *(f"    inlined at {caller}" for caller in callers)]
+    if finding.address is not None:
+        place = f", {finding.variable}" if finding.variable else _place(finding.address, arrays)
+        said.append(f"  address: {finding.address:#x}{place}")
+    if finding.threads:
+        named = "; ".join(str(thread) for thread in finding.threads[:_NAMED_THREADS])
+        more = finding.occurrences - min(len(finding.threads), _NAMED_THREADS)
+        said.append(f"  by {named}" + (f"; and {more} more" if more > 0 else ""))
+    return "\n".join(printable(each) for each in said)
+
+
+def _place(address: int, arrays: Sequence[Placed]) -> str:
+    """The array that an address of global memory is in or shortly behind; nothing for other addresses."""
+    near = [array for array in arrays if array.address <= address < array.address + array.size_bytes + GAP_BYTES]
+    if not near:
+        return ""
+    nearest = max(near, key=lambda array: array.address)
+    return f", byte {address - nearest.address} of array '{nearest.name}', which has {nearest.size_bytes} bytes"
+
+
+def report_object(report: Report, lines: Sequence[str]) -> dict[str, object]:
+    """Findings and counters for JSON; counts by line come with the opcode and the text of the line."""
+    return {
+        "ok": report.ok,
+        "ignored": report.ignored,
+        "findings": [_finding_object(finding, lines) for finding in report.findings],
+        "counters": _counters_object(report.counters, lines),
+    }
+
+
+def _finding_object(finding: Finding, lines: Sequence[str]) -> dict[str, object]:
+    return {
+        "kind": finding.kind,
+        "message": finding.message,
+        "line": finding.line,
+        "text": _line(lines, finding.line),
+        "source": finding.source,
+        "address": finding.address,
+        "variable": finding.variable,
+        "threads": [{"cta": each.cta, "thread": each.thread} for each in finding.threads],
+        "occurrences": finding.occurrences,
+    }
+
+
+def _counters_object(counters: Counters, lines: Sequence[str]) -> dict[str, object]:
+    accesses = sorted({*counters.read, *counters.written})
+    return {
+        "instructions": dict(counters.instructions),
+        "bytes": [
+            {"space": each[0], "width": each[1], "read": counters.read[each], "written": counters.written[each]}
+            for each in accesses
+        ],
+        "sectors": _counts(counters.sectors, lines),
+        "passes": _counts(counters.passes, lines),
+        "barriers": counters.barriers,
+        "fences": dict(counters.fences),
+    }
+
+
+def _counts(counts: Mapping[int, LineCount], lines: Sequence[str]) -> list[dict[str, object]]:
+    return [
+        {
+            "line": number,
+            "text": _line(lines, number),
+            "opcode": count.opcode,
+            "requests": count.requests,
+            "units": count.units,
+            "fewest": count.fewest,
+        }
+        for number, count in sorted(counts.items())
+    ]
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}…"
+
+
+def _line(lines: Sequence[str], number: int) -> str:
+    return " ".join(lines[number - 1].split()) if 1 <= number <= len(lines) else ""

@@ -1,0 +1,199 @@
+"""What `ptxsim` does: completes the launch from the kernel and Triton's facts, runs it, and tells the result.
+
+In: the arguments as `arguments` reads them. Out: text on stdout, files, and the exit status.
+"""
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ptxsim.command import elements
+from ptxsim.command.argument_text import Given, Value, array_of, read_arguments
+from ptxsim.command.files import read_file, write_array, write_file
+from ptxsim.command.kernel_text import kernel_lines, times
+from ptxsim.command.report_text import Placed, finding_text, report_object
+from ptxsim.command.triton_metadata import TritonMetadata, read_metadata
+from ptxsim.counters import counter_tables
+from ptxsim.errors import InputError, PtxError, TextError, printable
+from ptxsim.launch import Dim3
+from ptxsim.module import CHECKS, Module, load
+from ptxsim.parsing.syntax import Function
+from ptxsim.report import Report
+from ptxsim.tensor_maps.tensor_map import TensorMap
+
+_SHOWN_ELEMENTS = 6
+_SHOWN_FINDINGS = 20
+_STDOUT = Path("-")
+_NO_KERNEL = "the file has no kernel (.entry)"
+
+
+@dataclass(frozen=True)
+class ResolvedLaunch:
+    """How a kernel is launched, complete."""
+
+    grid: Dim3
+    block: Dim3
+    cluster: Dim3 | None
+    dynamic_shared_bytes: int
+
+    def __str__(self) -> str:
+        cluster = f", cluster {times(self.cluster)}" if self.cluster else ""
+        shared = f", {self.dynamic_shared_bytes} bytes of dynamic shared memory" if self.dynamic_shared_bytes else ""
+        return f"grid {times(self.grid)}, block {times(self.block)}{cluster}{shared}"
+
+
+def simulate(arguments: argparse.Namespace) -> int:
+    """Run a kernel; the exit status is 1 if something was found."""
+    text = _text(arguments.ptx)
+    module = _module(text, arguments.ptx)
+    if arguments.list:
+        _list(module)
+        return 0
+    triton = read_metadata(arguments.triton) if arguments.triton is not None else None
+    name = _entry(module, arguments.entry, triton)
+    kernel = module.kernel(name)
+    shape = _shape(arguments, kernel, triton)
+    given = read_arguments(arguments.arg, arguments.seed)
+    saved = [(array_of(argument, given), path) for argument, path in arguments.save]
+    values: Sequence[Value] = [each.value for each in given]
+    if triton is not None:
+        values = triton.arguments(values, kernel.parameters, int(np.prod(shape.grid)))
+    checks = CHECKS if arguments.checks is None else arguments.checks
+    started = time.perf_counter()
+    report = module.launch(
+        name, shape.grid, shape.block, values, shape.dynamic_shared_bytes, shape.cluster, checks, arguments.ignore
+    )
+    seconds = time.perf_counter() - started
+    lines = text.split("\n")
+    if arguments.json != _STDOUT:
+        _line("kernel", f"{name} of {arguments.ptx}")
+        _line("launch", str(shape))
+        _line("run", f"{seconds:.3f} s, {report.counters.warp_instructions} warp-instructions")
+        _tell_arrays(given)
+        _tell(report, arguments.ptx, lines, _placed(report, values, given))
+    for array, path in saved:
+        write_array(path, elements.stored(array))
+    if arguments.json is not None:
+        facts = {"ptx": str(arguments.ptx), "kernel": name, "checks": checks, "seconds": seconds} | vars(shape)
+        _write_json(arguments.json, facts | report_object(report, lines))
+    return 0 if report.ok else 1
+
+
+def _list(module: Module) -> None:
+    if not module.kernels:
+        raise InputError(_NO_KERNEL)
+    for number, name in enumerate(module.kernels):
+        sys.stdout.write("\n" if number else "")
+        for title, text in kernel_lines(module.kernel(name), module.shared_memory(name)):
+            _line(title, text)
+
+
+def _text(path: Path) -> str:
+    try:
+        return read_file(path).decode("utf-8")
+    except UnicodeDecodeError as error:
+        message = f"the file is not text (byte 0x{error.object[error.start]:02x} at offset {error.start}); give PTX"
+        raise TextError(message, str(path)) from None
+
+
+def _module(text: str, path: Path) -> Module:
+    try:
+        return load(text)
+    except PtxError as error:
+        raise PtxError(error.message, error.line, error.column, str(path)) from None
+
+
+def _entry(module: Module, asked: str | None, triton: TritonMetadata | None) -> str:
+    """The kernel that is asked for; without a name the one of Triton's file, or the only one."""
+    if asked is not None:
+        return asked
+    if triton is not None and triton.name is not None:
+        return triton.name
+    if len(module.kernels) == 1:
+        return module.kernels[0]
+    if not module.kernels:
+        raise InputError(_NO_KERNEL)
+    raise InputError(f"the file has the kernels {', '.join(module.kernels)}; choose one with --entry")
+
+
+def _shape(arguments: argparse.Namespace, kernel: Function, triton: TritonMetadata | None) -> ResolvedLaunch:
+    """The launch's shape: what is asked for, else what the kernel requires, else what Triton says."""
+    required = kernel.directives.get("reqntid")
+    block = arguments.block or (_three(required) if required else None)
+    grid, cluster, shared = arguments.grid, arguments.cluster, arguments.dynamic_shared
+    if triton is not None:
+        block = block or (triton.threads, 1, 1)
+        shared = triton.shared_bytes if shared is None else shared
+        if triton.ctas > 1:  # Triton counts programs, each a cluster along x
+            grid, cluster = (grid[0] * triton.ctas, grid[1], grid[2]), cluster or (triton.ctas, 1, 1)
+    if block is None:
+        message = f"kernel '{kernel.name}' does not say how many threads a CTA has; say so, as in --block 128"
+        raise InputError(message)
+    return ResolvedLaunch(grid, block, cluster, shared or 0)
+
+
+def _three(extents: Sequence[int]) -> Dim3:
+    x, y, z = (*extents, 1, 1)[:3]
+    return x, y, z
+
+
+def _placed(report: Report, values: Sequence[Value], given: Sequence[Given]) -> list[Placed]:
+    """The arrays with the addresses where they lay; those that Triton's runtime adds have no name."""
+    found: list[Placed] = []
+    for number, address in report.addresses.items():
+        value = values[number]
+        array = value.global_address if isinstance(value, TensorMap) else value
+        if isinstance(array, np.ndarray):
+            name = next((each.name for each in given if each.array is array), "scratch")
+            found.append(Placed(name, address, array.nbytes))
+    return found
+
+
+def _tell_arrays(given: Sequence[Given]) -> None:
+    for each in given:
+        if each.array is not None:
+            _line("array", f"{each.name}: {_described(each.array)}")
+
+
+def _tell(report: Report, path: Path, lines: Sequence[str], arrays: Sequence[Placed]) -> None:
+    for finding in report.findings[:_SHOWN_FINDINGS]:
+        sys.stdout.write(f"\n{finding_text(finding, str(path), lines, arrays)}\n")
+    more = len(report.findings) - _SHOWN_FINDINGS
+    if more > 0:
+        sys.stdout.write(f"\nand {more} more; --json FILE has all of them\n")
+    for table in counter_tables(report.counters, lines):
+        text = printable(str(table), "\n")
+        sys.stdout.write(f"\n{text}\n")
+    sys.stdout.write("\n")
+    ignored = f"; {_counted(report.ignored, 'finding')} ignored" if report.ignored else ""
+    found = "no findings" if report.ok else f"FAILED: {_counted(len(report.findings), 'finding')}"
+    _line("result", found + ignored)
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'s' * (count != 1)}"
+
+
+def _write_json(path: Path, report: dict[str, object]) -> None:
+    text = f"{json.dumps(report, indent=2)}\n"
+    if path == _STDOUT:
+        sys.stdout.write(text)
+    else:
+        write_file(path, text)
+
+
+def _described(array: np.ndarray) -> str:
+    """Type, shape and the first few elements of an array."""
+    first = " ".join(f"{number:.6g}" for number in array.ravel()[:_SHOWN_ELEMENTS].tolist())
+    more = " …" if array.size > _SHOWN_ELEMENTS else ""
+    return f"{elements.name_of(array.dtype)} {list(array.shape)}  {first}{more}"
+
+
+def _line(title: str, text: str) -> None:
+    sys.stdout.write(f"{title:<9}{printable(text)}\n")

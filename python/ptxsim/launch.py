@@ -1,0 +1,198 @@
+"""One launch: checks what is asked for, makes the memory, runs the grid, and gives the arrays back.
+
+In: a compiled kernel, the launch's shape, arguments. Out: `Report`.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ptxsim.engine.executable import Executable
+from ptxsim.engine.grid import run_grid
+from ptxsim.errors import InputError, suggest
+from ptxsim.ignored import Ignored
+from ptxsim.linking.code import Patch, Program, Segment
+from ptxsim.machine.findings import Findings
+from ptxsim.machine.launch import Launch
+from ptxsim.machine.tally import counters
+from ptxsim.memory.arguments import arguments
+from ptxsim.memory.byte_array import ByteArray
+from ptxsim.memory.global_memory import GlobalMemory
+from ptxsim.memory.windows import BASES, GLOBAL_START
+from ptxsim.parsing.syntax import Location
+from ptxsim.parsing.targets import CLUSTERS, Target
+from ptxsim.races.detector import Races
+from ptxsim.report import KINDS, SAME_VALUE, Report
+from ptxsim.tensor_maps.tensor_map import TensorMap
+
+Dim3 = tuple[int, int, int]
+
+#: What every GPU that is modelled takes. Source: CUDA C++ Programming Guide, "Compute Capabilities".
+_MOST_THREADS = 1024
+_MOST_BLOCK = (1024, 1024, 64)
+_MOST_GRID = (2**31 - 1, 65535, 65535)
+_MOST_CLUSTER_CTAS = 16
+_MOST_SHARED_BYTES = {"sm_80": 163 * 1024, "sm_90": 227 * 1024, "sm_90a": 227 * 1024}
+_ANY_SHARED_BYTES = 227 * 1024
+
+
+@dataclass(frozen=True)
+class LaunchShape:
+    """How many CTAs, threads of each, CTAs of a cluster, and how much dynamic shared memory."""
+
+    grid: Dim3
+    block: Dim3
+    cluster: Dim3
+    dynamic_shared_bytes: int
+    explicit_cluster: bool
+
+    @classmethod
+    def of(cls, executable: Executable, grid: Dim3, block: Dim3, cluster: Dim3 | None, dynamic: int) -> "LaunchShape":
+        """The shape, checked against the kernel's directives.
+
+        Raises:
+            InputError: with what does not fit.
+        """
+        directives = executable.code.kernel.function.directives
+        own = _three(directives.get("reqnctapercluster", ()))
+        wanted = cluster or own
+        _check_extents("grid", grid, _MOST_GRID)
+        _check_extents("block", block, _MOST_BLOCK)
+        _check_extents("cluster", wanted, (_MOST_CLUSTER_CTAS, _MOST_CLUSTER_CTAS, _MOST_CLUSTER_CTAS))
+        _check_threads(block, directives)
+        if any(extent % size for extent, size in zip(grid, wanted, strict=True)):
+            raise InputError(f"grid {grid} is no multiple of cluster {wanted}")
+        if "reqnctapercluster" in directives and wanted != own:
+            raise InputError(f"cluster {wanted} is given, and the kernel requires {own}")
+        if not isinstance(dynamic, int | np.integer) or dynamic < 0:
+            raise InputError(f"dynamic_shared_bytes is {dynamic!r}; it is an integer from 0 on")
+        explicit = cluster is not None or "reqnctapercluster" in directives or "explicitcluster" in directives
+        return cls(_three(grid), _three(block), _three(wanted), dynamic, explicit)
+
+
+def _three(extents: Sequence[int]) -> Dim3:
+    x, y, z = (*extents, 1, 1, 1)[:3]
+    return (x, y, z)
+
+
+def _check_extents(name: str, extents: object, most: Dim3) -> None:
+    given = tuple(extents) if isinstance(extents, Iterable) else ()
+    whole = len(given) == 3 and all(isinstance(extent, int | np.integer) for extent in given)
+    if not whole or not all(1 <= extent <= bound for extent, bound in zip(given, most, strict=True)):
+        raise InputError(f"{name} is {given or extents}; it has three extents from 1 to {most}")
+
+
+def _check_threads(block: Dim3, directives: dict[str, tuple[int, ...]]) -> None:
+    threads = block[0] * block[1] * block[2]
+    if threads > _MOST_THREADS:
+        raise InputError(f"block {block} has {threads} threads; a CTA has {_MOST_THREADS} at most")
+    required = directives.get("reqntid")
+    if required is not None and _three(required) != tuple(block):
+        raise InputError(f"block {block} is given, and the kernel requires {_three(required)}")
+    most = directives.get("maxntid")
+    if most is not None and threads > int(np.prod(most)):
+        raise InputError(f"block {block} has {threads} threads, and the kernel allows {most}")
+
+
+def launch(
+    program: Program,
+    executable: Executable,
+    shape: LaunchShape,
+    args: Sequence[object],
+    checks: Sequence[str],
+    ignore: Sequence[str],
+) -> Report:
+    """Run a kernel; see `Module.launch`."""
+    _check_names(checks)
+    ignored = Ignored.of(ignore)
+    _check_cluster(program, shape)
+    _check_shared(program, executable, shape)
+    places = GlobalMemory(_arrays(args).values())
+    module_base = places.reserve(program.global_memory.size)
+    parameters = [each for each in executable.code.kernel.parameters if isinstance(each, Location)]
+    entry = arguments(parameters, executable.code.parameter_bytes, args, places.add)
+    memory = places.memory()
+    constants = ByteArray("const", 0, program.constant_memory.size)
+    constants.allocate(0, program.constant_memory.size, initialized=True)
+    _initialize(program.global_memory, memory, module_base - GLOBAL_START, module_base)
+    _initialize(program.constant_memory, constants, 0, module_base)
+    findings = Findings(executable.code, shape.block, shape.dynamic_shared_bytes, frozenset(checks))
+    state = Launch(
+        executable.code,
+        shape.grid,
+        shape.block,
+        shape.cluster,
+        shape.dynamic_shared_bytes,
+        memory,
+        constants,
+        entry,
+        module_base,
+        findings,
+        explicit_cluster=shape.explicit_cluster,
+        tensor_maps=_tensor_maps(args, places),
+    )
+    if "races" in checks:
+        state.observer = Races(state, same_value=SAME_VALUE in checks)
+    run_grid(state, executable)
+    places.copy_back(memory)
+    reported = [each for each in findings.found if not ignored.covers(each)]
+    return Report(reported, counters(state), _addresses(args, places), len(findings.found) - len(reported))
+
+
+def _tensor_maps(args: Sequence[object], places: GlobalMemory) -> dict[int, tuple[TensorMap, int]]:
+    """The tensor maps among the arguments, and the addresses of their arrays."""
+    maps = {number: each for number, each in enumerate(args) if isinstance(each, TensorMap)}
+    return {number: (each, places.add(each.global_address)) for number, each in maps.items()}
+
+
+def _addresses(args: Sequence[object], places: GlobalMemory) -> dict[int, int]:
+    """The address of the array of each argument that has one."""
+    return {number: places.add(array) for number, array in _arrays(args).items()}
+
+
+def _arrays(args: Sequence[object]) -> dict[int, np.ndarray]:
+    """The array of each argument that has one, by its number."""
+    arrays = {number: each.global_address if isinstance(each, TensorMap) else each for number, each in enumerate(args)}
+    return {number: array for number, array in arrays.items() if isinstance(array, np.ndarray)}
+
+
+def _check_names(checks: Sequence[str]) -> None:
+    known = (*KINDS, SAME_VALUE)
+    if isinstance(checks, str):
+        raise InputError(f"checks is '{checks}'; give a row of names, as in ('{checks}',)")
+    for check in checks:
+        if check not in known:
+            raise InputError(f"there is no check '{check}'{suggest(check, known)}")
+
+
+def _check_cluster(program: Program, shape: LaunchShape) -> None:
+    target = Target.of(program.module.target[0])
+    if shape.cluster != (1, 1, 1) and not target.has(CLUSTERS):
+        message = f"cluster {shape.cluster} is given; the module is for {target}, and clusters need {CLUSTERS}"
+        raise InputError(message)
+
+
+def _check_shared(program: Program, executable: Executable, shape: LaunchShape) -> None:
+    target = program.module.target[0]
+    most = _MOST_SHARED_BYTES.get(target, _ANY_SHARED_BYTES)
+    wanted = executable.code.dynamic_offset + shape.dynamic_shared_bytes
+    if wanted > most:
+        raise InputError(f"a CTA takes {wanted} bytes of shared memory; {target} has {most}")
+
+
+def _initialize(segment: Segment, memory: ByteArray, start: int, module_base: int) -> None:
+    memory.data[start : start + len(segment.initial)] = np.frombuffer(segment.initial, np.uint8)
+    for patch in segment.patches:
+        contents = (_address(patch, module_base) >> patch.shift).to_bytes(16, "little")[: patch.size]
+        place = start + patch.offset
+        memory.data[place : place + patch.size] = np.frombuffer(contents, np.uint8)
+
+
+def _address(patch: Patch, module_base: int) -> int:
+    """The number that a variable's initial value holds for a variable or function."""
+    target = patch.target
+    if not isinstance(target, Location):
+        return target.address
+    base = module_base if target.space == "global" else BASES[target.space] * patch.generic
+    return base + target.offset + patch.addend

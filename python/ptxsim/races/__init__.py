@@ -1,0 +1,11 @@
+"""Data races by happens-before: vector clocks of threads, shadows of memory, messages through memory, copies in flight.
+
+Source: PTX ISA, "Memory Consistency Model". The files, in reading order:
+
+    stamp, shadow    an access in one number; the last accesses of every granule
+    clocks           what the threads of a cluster know of each other
+    release_state, messages   what fences have prepared; what a release leaves in memory, and who picks it up
+    accesses         accesses under examination, and their findings
+    operations, copies        asynchronous operations by number; the same against everything else
+    detector         `Races`, the observer that is told of everything
+"""

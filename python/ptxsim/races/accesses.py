@@ -1,0 +1,115 @@
+"""Accesses under examination: who accesses what, and which of the accesses before them nothing orders with them.
+
+In: stamps of earlier accesses, from a shadow. Out: masks, and findings that name the line of the other access.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ptxsim.machine.observer import ObservedCta
+from ptxsim.memory.byte_array import ByteArray
+from ptxsim.races import stamp
+from ptxsim.races.clocks import Clocks
+from ptxsim.races.messages import Messages
+
+_CTA, _CLUSTER, _GPU = 1, 2, 3
+#: The end of the message of every race.
+UNORDERED = "and nothing orders the two"
+
+
+@dataclass(eq=False)
+class Accesses:
+    """Accesses of `size` bytes at `index: [k]` of a memory, by `threads: [k]` of the launch, all at instruction `at`.
+
+    `action` is the verb of findings ("reads"), `strength` as in stamps; `values` are what each stores: [k, words].
+    """
+
+    cta: ObservedCta
+    clocks: Clocks
+    at: int
+    memory: ByteArray
+    index: np.ndarray
+    size: int
+    threads: np.ndarray
+    strength: int
+    action: str
+    values: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+
+    @property
+    def base(self) -> int:
+        """The number in the launch of the cluster's first thread."""
+        return self.clocks.number * self.clocks.count
+
+    @property
+    def local(self) -> np.ndarray:
+        """The threads' numbers in the cluster: [k]."""
+        return self.threads - self.base
+
+    def unordered(self, messages: Messages, earlier: np.ndarray) -> np.ndarray | None:
+        """The stamps that are of accesses which nothing orders with these: bool like them; None for none.
+
+        Shapes: earlier: [k], with further axes for several granules and slots.
+        """
+        mine = self.threads.reshape(-1, *[1] * (earlier.ndim - 1))
+        foreign = stamp.threads_of(earlier) != mine
+        candidates = (earlier != 0) & (foreign | (earlier & stamp.OTHER != 0))
+        if not candidates.any():
+            return None
+        where = np.flatnonzero(candidates)
+        foreign, stamps = foreign.reshape(-1)[where], earlier.reshape(-1)[where]
+        mine = np.broadcast_to(mine, earlier.shape).reshape(-1)[where]
+        left = foreign & self._unordered(messages, mine, stamps)
+        if (stamps & stamp.OTHER).any():
+            others = stamp.of_other(stamps)
+            further = (others != 0) & (stamp.threads_of(others) != mine) & ~left
+            left[further] = self._unordered(messages, mine[further], others[further])
+        if not left.any():
+            return None
+        result = np.zeros(earlier.size, bool)
+        result[where[left]] = True
+        return result.reshape(earlier.shape)
+
+    def _unordered(self, messages: Messages, mine: np.ndarray, earlier: np.ndarray) -> np.ndarray:
+        """The same for pairs: [n] threads of the launch and [n] stamps of other threads."""
+        clocks, times, theirs = self.clocks, stamp.times_of(earlier), stamp.threads_of(earlier)
+        near = theirs // clocks.count == clocks.number
+        known = clocks.known(mine - self.base, np.where(near, theirs - self.base, 0))
+        open_ = ~near | (times > known)
+        if self.strength:
+            needed = np.where(theirs // clocks.per_cta == mine // clocks.per_cta, _CTA, np.where(near, _CLUSTER, _GPU))
+            open_ &= np.minimum(earlier & stamp.STRENGTH, self.strength) < needed
+        if clocks.heard:
+            for number in np.flatnonzero(open_ & ~near).tolist():
+                cluster, other = divmod(int(theirs[number]), clocks.count)
+                thread = int(mine[number]) - self.base
+                open_[number] = not messages.known_elsewhere(clocks, thread, cluster, other, int(times[number]))
+        return open_
+
+    def unproxied(self, messages: Messages, earlier: np.ndarray) -> np.ndarray | None:
+        """The stamps of writes without a proxy fence between them and these accesses; None for none."""
+        where = np.flatnonzero((earlier != 0) & (earlier & stamp.ASYNCHRONOUS == 0))
+        if not where.size:
+            return None
+        mine = np.broadcast_to(self.local.reshape(-1, *[1] * (earlier.ndim - 1)), earlier.shape).reshape(-1)[where]
+        stamps = earlier.reshape(-1)[where]
+        near = stamp.threads_of(stamps) // self.clocks.count == self.clocks.number
+        theirs = np.where(near, stamp.threads_of(stamps) - self.base, 0)
+        fenced = self.clocks.known_proxied(self.memory.space, mine, theirs)
+        wrong = np.zeros(earlier.size, bool)
+        open_ = stamp.times_of(stamps) > fenced
+        for number in np.flatnonzero(~near).tolist():
+            cluster, other = divmod(int(stamp.threads_of(stamps[number])), self.clocks.count)
+            time, thread = int(stamp.times_of(stamps[number])), int(mine[number])
+            open_[number] = not messages.known_proxied_elsewhere(self.clocks, thread, cluster, other, time)
+        wrong[where] = open_
+        return wrong.reshape(earlier.shape) if wrong.any() else None
+
+    def report(self, kind: str, wrong: np.ndarray, text: str, other_line: int | None = None) -> None:
+        """Record a finding by the accesses of `wrong: [k, …]`; the text may leave a line open (`OTHER_LINES`)."""
+        chosen = wrong.reshape(wrong.shape[0], -1).any(axis=1)
+        mine = np.broadcast_to(self.threads, wrong.shape[:1])
+        lanes = self.cta.lanes_of(mine[chosen] - self.cta.number * self.clocks.per_cta)
+        address = int(self.index[chosen][0]) + self.memory.base
+        message = f"{self.action} {self.size} bytes of {self.memory.space} memory {text}"
+        self.cta.report(kind, message, self.at, lanes, address, self.memory.space, other_line)

@@ -1,0 +1,179 @@
+"""Asynchronous operations against everything else: what they read and write, until somebody knows their end.
+
+In: `AsyncOperation`s of the engine, and the granules of threads' own accesses. Out: findings `async-in-flight`,
+`proxy-fence-missing` and `race`. Source: PTX ISA, "Asynchronous operations", "Async proxy", `fence.proxy`.
+"""
+
+from typing import Protocol
+
+import numpy as np
+
+from ptxsim.machine.findings import OTHER_LINES
+from ptxsim.machine.observer import AsyncOperation, ObservedCta, Phase, Region
+from ptxsim.machine.warp import WARP
+from ptxsim.memory.byte_array import ByteArray
+from ptxsim.races import stamp
+from ptxsim.races.accesses import UNORDERED, Accesses
+from ptxsim.races.clocks import Clocks, Knowledge
+from ptxsim.races.messages import Messages
+from ptxsim.races.operations import Operations
+from ptxsim.races.shadow import Shadow
+
+
+class Known(Protocol):
+    """What the race detector knows that copies are checked against."""
+
+    per_cta: int
+    messages: Messages
+
+    def shadow(self, memory: ByteArray) -> Shadow:
+        """The shadow of a memory."""
+        ...
+
+    def line(self, stamps: np.ndarray, wrong: np.ndarray) -> int:
+        """The line of the first of the accesses that `wrong` names."""
+        ...
+
+    def line_at(self, at: int) -> int:
+        """The line of an instruction."""
+        ...
+
+
+class CopyChecks:
+    """The asynchronous operations of one launch."""
+
+    def __init__(self, races: Known) -> None:
+        self._races = races
+        self._operations = Operations()
+
+    def check(self, look: Accesses, shadow: Shadow, places: np.ndarray, writes: bool, reduces: bool = False) -> None:
+        """Report accesses to what an operation writes, and writes to what one reads, before its end is known."""
+        mine = look.local.reshape(-1, *[1] * (places.ndim - 1))
+        if shadow.landing is not None:
+            numbers = shadow.landing[places]
+            stores = self._operations.that_store(numbers) if reduces else numbers
+            self._report(look, stores, mine, False, "is still writing")
+            if writes and numbers.any():
+                shadow.landing[places] = 0
+        if writes:
+            for agent in shadow.reading.values():
+                self._report(look, agent[places], mine, True, "is still reading")
+
+    def _report(self, look: Accesses, numbers: np.ndarray, mine: np.ndarray, reads: bool, what: str) -> None:
+        wrong = self._operations.unknown(look.clocks, self._races.messages, numbers, mine, reads)
+        if wrong is not None:
+            at = self._operations.of_number(int(np.broadcast_to(numbers, wrong.shape)[wrong][0])).at
+            line = self._races.line_at(at)
+            text = f"that the asynchronous operation of {OTHER_LINES} {what}, as far as this thread knows"
+            look.report("async-in-flight", wrong, text, line)
+
+    def start(self, operation: AsyncOperation, clocks: Clocks, now: int) -> None:
+        """Check an operation against what came before it, and note what it will read and write."""
+        self._operations.add(operation, clocks.number)
+        for region in operation.reads:
+            self._read(operation, region, clocks, now)
+        for region in operation.writes:
+            self._write(operation, region, clocks, now)
+
+    def _look(self, operation: AsyncOperation, region: Region, clocks: Clocks, action: str) -> Accesses:
+        threads = operation.threads.astype(np.int64) + operation.cta.number * clocks.per_cta
+        strength = stamp.STRENGTH if operation.reduces else 0
+        index = region.index
+        return Accesses(
+            operation.cta, clocks, operation.at, region.memory, index, region.size, threads, strength, action
+        )
+
+    def _read(self, operation: AsyncOperation, region: Region, clocks: Clocks, now: int) -> None:
+        look, shadow = self._look(operation, region, clocks, "starts to read"), self._races.shadow(region.memory)
+        places = shadow.places(region.index, region.size)
+        self._check_writes(look, shadow, places, visibly=True)
+        if shadow.landing is not None:
+            self._report(look, shadow.landing[places], _column(look.local, places), False, "is still writing")
+        warps = look.threads // WARP if region.memory.space == "global" else look.local // WARP
+        shadow.note_reading(places, int(warps[0]) % shadow.slots, operation.number)
+
+    def _check_writes(self, look: Accesses, shadow: Shadow, places: np.ndarray, visibly: bool) -> None:
+        """Report writes that the issuing thread does not know; `visibly`: those without a proxy fence, too."""
+        last = shadow.written[places]
+        for written in (last, shadow.updates_at(places, last)) if last.any() else ():
+            if written is None:
+                continue
+            wrong = look.unordered(self._races.messages, written)
+            if wrong is not None:
+                text = f"that another thread writes at {OTHER_LINES}, {UNORDERED}"
+                look.report("race", wrong, text, self._races.line(written, wrong))
+                written = np.where(wrong, 0, written)
+            if visibly:
+                self._check_proxy(look, written)
+
+    def _check_proxy(self, look: Accesses, written: np.ndarray) -> None:
+        wrong = look.unproxied(self._races.messages, written)
+        if wrong is not None:
+            line = self._races.line(written, wrong)
+            text = f"by the asynchronous proxy that a thread writes at {OTHER_LINES}, without fence.proxy.async between"
+            look.report("proxy-fence-missing", wrong, text, line)
+
+    def _write(self, operation: AsyncOperation, region: Region, clocks: Clocks, now: int) -> None:
+        look, shadow = self._look(operation, region, clocks, "starts to write"), self._races.shadow(region.memory)
+        places = shadow.places(region.index, region.size)
+        # Those that read nothing are not copies of the asynchronous proxy: cp.async, st.async, red.async.
+        self._check_writes(look, shadow, places, visibly=bool(operation.reads))
+        read = shadow.reads_at(places)
+        wrong = look.unordered(self._races.messages, read) if read.any() else None
+        if wrong is not None:
+            text = f"that another thread reads at {OTHER_LINES}, {UNORDERED}"
+            look.report("race", wrong, text, self._races.line(read, wrong))
+        if region.memory.space == "global" and operation.reduces:
+            flags = look.strength | stamp.ASYNCHRONOUS
+            shadow.written[places] = _column(stamp.stamps(now, look.threads, flags), places)
+            return
+        self.check(look, shadow, places, writes=True, reduces=operation.reduces)
+        shadow.note_landing(places, operation.number)
+
+    def settle(self, operation: AsyncOperation, chosen: np.ndarray, now: int) -> None:
+        """Let chosen copies of the generic proxy become writes of their threads."""
+        for region in operation.writes:
+            self._become_writes(operation, region, operation.threads[chosen], region.index[chosen], now)
+
+    def _become_writes(
+        self, operation: AsyncOperation, region: Region, threads: np.ndarray, index: np.ndarray, now: int
+    ) -> None:
+        shadow = self._races.shadow(region.memory)
+        places = shadow.places(index, region.size)
+        flags = stamp.ASYNCHRONOUS if operation.proxy == "async" else 0
+        first = operation.cta.number * self._races.per_cta
+        stamps = stamp.stamps(now, threads.astype(np.int64) + first, flags)
+        still = shadow.landing_at(places) == operation.number
+        shadow.written[places] = np.where(still, _column(stamps, places), shadow.written[places])
+        shadow.note_landed(places[still])
+
+    def end(self, cta: ObservedCta, shadow: Shadow, clocks: Clocks) -> None:
+        """Report copies into the shared memory of a CTA that no thread of it knew to be complete when it exited."""
+        if shadow.landing is None:
+            return
+        threads = np.flatnonzero(cta.exists) + cta.rank * clocks.per_cta
+        for number in np.unique(shadow.landing[shadow.landing > 0]).tolist():
+            operation = self._operations.of_number(number)
+            if operation.proxy != "async":
+                continue
+            numbers = np.full(len(threads), number)
+            unknown = self._operations.unknown(clocks, self._races.messages, numbers, threads, reads=False)
+            if unknown is not None and unknown.all():
+                message = "the copy writes shared memory, and no thread waits for that before the CTA exits"
+                lanes = operation.cta.lanes_of(operation.threads)
+                operation.cta.report("async-in-flight", message, operation.at, lanes)
+
+    def finish(self, operation: AsyncOperation, clocks: Clocks, phase: Phase, now: int, reads_only: bool) -> Knowledge:
+        """Note the end of an operation; return what who waits for `phase` learns by it."""
+        for region in operation.writes:
+            if region.memory.space == "global" and not operation.reduces and not reads_only:
+                self._become_writes(operation, region, operation.threads, region.index, now)
+        column = self._operations.finish(operation, clocks, phase, now, reads_only)
+        row = np.zeros(column + 1, np.int32)
+        row[column] = now
+        return Knowledge(row)
+
+
+def _column(values: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Values of [k] in a shape that spreads over the places: [k], or [k, 1]."""
+    return values.reshape(-1, *[1] * (places.ndim - 1))

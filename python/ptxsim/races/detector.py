@@ -1,0 +1,306 @@
+"""The race detector: told of every access and synchronisation, it reports accesses that nothing orders.
+
+Two accesses of one granule race where one writes, they are by different threads, neither happens before the other, and
+they are not both strong in scopes that have both threads. Stores of the same value are let pass unless asked for.
+Source: PTX ISA, "Memory Consistency Model": "Data races", "Causality order", "Proxies".
+"""
+
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ptxsim.machine.findings import OTHER_LINES
+from ptxsim.machine.launch import Launch
+from ptxsim.machine.observer import AccessFacts, AsyncOperation, ObservedBatch, ObservedCta, Observer, Phase
+from ptxsim.machine.warp import WARP
+from ptxsim.memory.byte_array import ByteArray
+from ptxsim.races import stamp
+from ptxsim.races.accesses import UNORDERED, Accesses
+from ptxsim.races.clocks import PROXIED, Clocks, Knowledge
+from ptxsim.races.copies import CopyChecks
+from ptxsim.races.messages import Messages, Strong
+from ptxsim.races.release_state import Fence, ReleaseState
+from ptxsim.races.shadow import Shadow
+
+_GLOBAL_SLOTS = 2
+_VERBS = {"load": "reads", "store": "writes", "atomic": "updates"}
+_WATCHED = frozenset({"shared", "global"})
+
+
+class ClusterState:
+    """What the detector knows of one cluster: its clocks, what fences have prepared, the phases of its barriers."""
+
+    def __init__(self, clocks: Clocks) -> None:
+        self.clocks = clocks
+        self.release_state = ReleaseState()
+        self.phases: dict[Phase, Knowledge] = {}
+        #: The shared memories of CTAs that have ended.
+        self.gone: set[ByteArray] = set()
+
+
+class Races(Observer):
+    """Watches one launch; `same_value` says that equal stores race, too."""
+
+    def __init__(self, launch: Launch, same_value: bool) -> None:
+        self._launch = launch
+        self._same_value = same_value
+        self._instructions = [0]
+        #: Threads of a CTA, warps whole.
+        self.per_cta = launch.warp_count * WARP
+        self._ctas = int(np.prod(launch.cluster))
+        code = launch.code.instructions
+        forms = [".".join(each.modifiers) for each in code if each.opcode == "fence"]
+        self._proxied = any(form.startswith("proxy.async") for form in forms)
+        #: Instructions on mbarrier objects, and those that make one: phases say what these hand on.
+        self._of_mbarriers = self._named(launch, "mbarrier", "cp")
+        self._makers = {at for at in self._named(launch, "mbarrier") if "init" in code[at].modifiers}
+        #: Strong accesses that return nothing of what they read.
+        self._reductions = self._named(launch, "red")
+        self._shadows: WeakKeyDictionary[ByteArray, Shadow] = WeakKeyDictionary()
+        #: What threads have told each other through memory.
+        self.messages = Messages()
+        self._copies = CopyChecks(self)
+
+    @staticmethod
+    def _named(launch: Launch, *opcodes: str) -> frozenset[int]:
+        """The instructions with these opcodes."""
+        return frozenset(at for at, each in enumerate(launch.code.instructions) if each.opcode in opcodes)
+
+    def _tick(self, at: int) -> int:
+        """The time of a new event, at an instruction."""
+        self._instructions.append(at)
+        return len(self._instructions) - 1
+
+    def _state(self, cta: ObservedCta) -> ClusterState:
+        return cta.peers[0].state_of(self._new_state)
+
+    def _new_state(self, cta: ObservedCta) -> ClusterState:
+        number = cta.number // self._ctas
+        return ClusterState(Clocks(number, self._ctas, self._launch.warp_count, self._proxied))
+
+    def shadow(self, memory: ByteArray) -> Shadow:
+        """The shadow of a memory."""
+        found = self._shadows.get(memory)
+        if found is None:
+            by_warp = memory.space != "global"
+            slots = self._ctas * self._launch.warp_count if by_warp else _GLOBAL_SLOTS
+            found = self._shadows[memory] = Shadow(memory, slots, by_warp)
+        return found
+
+    def _numbers(self, cta: ObservedCta, lanes: np.ndarray) -> np.ndarray:
+        """The numbers in the cluster of lanes of a CTA: [k]."""
+        return np.flatnonzero(lanes) + cta.rank * self.per_cta
+
+    def accessed(
+        self,
+        access: AccessFacts,
+        batch: ObservedBatch,
+        memory: ByteArray,
+        index: np.ndarray,
+        usable: np.ndarray | None = None,
+        values: np.ndarray | None = None,
+    ) -> None:
+        """Check an access against what came before it, and let strong ones hand on what is known."""
+        if memory.space not in _WATCHED:
+            return
+        cta = batch.cta
+        threads = cta.number * self.per_cta + batch.threads
+        threads = threads.reshape(-1) if batch.dense else threads[batch.mask]
+        index = index.reshape(-1)
+        if usable is not None:
+            chosen = usable.reshape(-1)
+            threads, index = threads[chosen], index[chosen]
+            values = None if values is None else values[usable]
+        if not index.size:
+            return
+        now, state, strength = self._tick(cta.at), self._state(cta), stamp.strength_of(access)
+        action = _VERBS[access.kind]
+        look = Accesses(cta, state.clocks, cta.at, memory, index, access.size, threads, strength, action)
+        if values is not None and access.kind == "store":
+            look.values = values.reshape(len(index), -1)
+        # What an access acquires happens before the access itself.
+        if access.number in self._makers:
+            state.release_state.made.update(dict.fromkeys(look.local.tolist(), now))
+        elif strength and access.number not in self._of_mbarriers:
+            atomic = access.kind == "atomic"
+            reads = access.kind == "load" or (atomic and access.number not in self._reductions)
+            writes = values if atomic else np.zeros(len(index), bool) if access.kind == "load" else None
+            strong = Strong(access.order, access.scope, reads, atomic, writes)
+            self.messages.synchronise(strong, state.clocks, state.release_state, memory, index, look.local, now)
+        self._examine(look, access, now)
+
+    def _examine(self, look: Accesses, access: AccessFacts, now: int) -> None:
+        """Check accesses against what came before them, and note them."""
+        shadow = self.shadow(look.memory)
+        places = shadow.places(look.index, look.size)
+        if look.memory in self._state(look.cta).gone:
+            look.report("race", np.ones(len(look.index), bool), f"of a CTA that has exited, {UNORDERED}")
+        several = places.ndim > 1
+        floor = self._floor(look)
+        written = shadow.written[places]
+        if written.max() >= floor:
+            self._report_unordered(look, written, access)
+        if look.strength and shadow.hidden is not None:
+            self._report_unordered(look, shadow.hidden[places], access)
+        updates = None if look.strength >= stamp.GPU else shadow.updates_at(places, written)
+        if updates is not None:
+            self._report_unordered(look, updates, access)
+        self._copies.check(look, shadow, places, access.kind != "load")
+        mine = stamp.stamps(now, look.threads, look.strength)
+        warps = look.local // WARP
+        spread = (warps[:, None], mine[:, None]) if several else (warps, mine)
+        if access.kind == "load":
+            shadow.note_read(places, *spread)
+            return
+        read = shadow.reads_at(places)
+        if read.max() >= floor:
+            wrong = look.unordered(self.messages, read)
+            if wrong is not None:
+                text = f"that another thread reads at {OTHER_LINES}, {UNORDERED}"
+                look.report("race", wrong, text, self.line(read, wrong))
+        shadow.note_write(places, *spread, look.strength > 0)
+        if access.kind == "store" and look.values.size:
+            self._check_lanes(look, shadow, places, mine)
+
+    def _floor(self, look: Accesses) -> int:
+        """The first stamp that may be of an access which these threads do not know."""
+        if look.memory.space == "global" or self._ctas > 1:
+            return 1
+        return int(look.clocks.cta_floor[0]) + 1 << stamp.TIME_SHIFT
+
+    def _report_unordered(self, look: Accesses, written: np.ndarray, access: AccessFacts) -> None:
+        """Report accesses to what others have written; stores of what is there already pass."""
+        wrong = look.unordered(self.messages, written)
+        if wrong is not None and look.values.size and access.kind == "store" and not self._same_value:
+            view = look.memory.view(access.width, access.count)
+            there = view.data[look.index >> view.shift].reshape(look.values.shape)
+            changed = (there != look.values).any(axis=1)
+            wrong &= changed.reshape(-1, *[1] * (wrong.ndim - 1))
+        if wrong is not None and wrong.any():
+            text = f"that another thread writes at {OTHER_LINES}, {UNORDERED}"
+            look.report("race", wrong, text, self.line(written, wrong))
+
+    def line(self, stamps: np.ndarray, wrong: np.ndarray) -> int:
+        """The line of the first of the accesses that `wrong` names."""
+        return self.line_at(self._instructions[int(stamp.times_of(stamps[wrong][0]))])
+
+    def line_at(self, at: int) -> int:
+        """The line of an instruction."""
+        return self._launch.code.instructions[at].line
+
+    def _check_lanes(self, look: Accesses, shadow: Shadow, places: np.ndarray, mine: np.ndarray) -> None:
+        """Report lanes of one instruction that store different values to one place."""
+        first = places if places.ndim == 1 else places[:, 0]
+        lost = shadow.written[first] != mine
+        if not lost.any():
+            return
+        winner = {place: lane for lane, place in enumerate(first.tolist())}
+        other = np.array([winner[place] for place in first.tolist()])
+        wrong = lost if self._same_value else lost & (look.values != look.values[other]).any(axis=1)
+        if wrong.any():
+            look.report("race", wrong, "that another lane of the same instruction writes")
+
+    def arrived(self, cta: ObservedCta, phase: Phase, lanes: np.ndarray, relaxed: bool = False) -> None:
+        """Let lanes hand on what they know to a phase; whole CTAs meet when they leave it."""
+        now, state = self._tick(cta.at), self._state(cta)
+        if relaxed:
+            handed = state.release_state.relaxed(state.clocks, self._numbers(cta, lanes), stamp.scope_of("cluster"))
+            if handed is not None:
+                self._add(state, phase, handed)
+            return
+        if phase.kind == "barrier" and (lanes == cta.exists).all():
+            return
+        self._add(state, phase, state.clocks.release(self._numbers(cta, lanes), now))
+
+    def _add(self, state: ClusterState, phase: Phase, knowledge: Knowledge) -> None:
+        """Let a phase hand on more; the phases of an mbarrier hand on what those before did."""
+        known = state.phases.get(phase)
+        if known is None and phase.kind == "mbarrier":
+            known = state.phases.get(phase.before(1))
+            state.phases.pop(phase.before(2), None)
+        state.phases[phase] = knowledge if known is None else known.joined(knowledge)
+
+    def departed(self, cta: ObservedCta, phase: Phase, lanes: np.ndarray, relaxed: bool = False) -> None:
+        """Let lanes know what a phase hands on."""
+        state = self._state(cta)
+        if phase.kind == "barrier":
+            known = state.phases.pop(phase, None)
+            if (lanes == cta.exists).all():
+                state.clocks.meet_cta(cta.rank, self._tick(cta.at))
+                return
+        else:
+            known = state.phases.get(phase)
+        if known is not None and relaxed:
+            for thread in self._numbers(cta, lanes).tolist():
+                state.release_state.tell(thread, known)
+        elif known is not None and lanes.any():
+            state.clocks.acquire(self._numbers(cta, lanes), known)
+
+    def converged(self, batch: ObservedBatch, members: np.ndarray) -> None:
+        """Let the lanes of a warp know what each of them knows."""
+        cta, now = batch.cta, self._tick(batch.cta.at)
+        clocks = self._state(cta).clocks
+        for warp, lanes in zip(batch.warps.tolist(), members, strict=True):
+            if not lanes.any():
+                continue
+            if (lanes == cta.exists[warp]).all():
+                clocks.meet_warp(cta.rank * self._launch.warp_count + warp, now)
+            else:
+                threads = np.flatnonzero(lanes) + cta.rank * self.per_cta + warp * WARP
+                clocks.acquire(threads, clocks.release(threads, now))
+
+    def ended(self, cta: ObservedCta) -> None:
+        """Check that what other CTAs did to a CTA's shared memory happened before its end."""
+        self._state(cta).gone.add(cta.shared)
+        shadow = self._shadows.get(cta.shared)
+        if shadow is None:
+            return
+        self._copies.end(cta, shadow, self._state(cta).clocks)
+        if self._ctas == 1:
+            return
+        clocks, now = self._state(cta).clocks, self._tick(cta.at)
+        known = clocks.release(self._numbers(cta, cta.exists), now).row
+        for stamps in (shadow.written, shadow.read, shadow.updated):
+            if stamps is None:
+                continue
+            others = np.unique(stamps[stamp.threads_of(stamps) // self.per_cta != cta.number])
+            others = others[others != 0]
+            late = others[stamp.times_of(others) > known[stamp.threads_of(others) - clocks.number * clocks.count]]
+            for time in np.unique(stamp.times_of(late)).tolist():
+                self._report_late(cta, time, stamp.threads_of(late[stamp.times_of(late) == time]))
+
+    def _report_late(self, cta: ObservedCta, time: int, threads: np.ndarray) -> None:
+        """Report that `threads: [k]` accessed the shared memory of a CTA with nothing that keeps it from ending."""
+        peer = cta.peers[int(threads[0]) // self.per_cta - cta.peers[0].number]
+        lanes = peer.lanes_of(threads - peer.number * self.per_cta)
+        message = "accesses shared memory of another CTA, which may have exited: no barrier of the cluster is between"
+        peer.report("race", message, self._instructions[time], lanes)
+
+    def fenced(self, batch: ObservedBatch, name: str) -> None:
+        """Let a fence prepare what is released, take in what was seen, or reach the asynchronous proxy."""
+        cta, now = batch.cta, self._tick(batch.cta.at)
+        state, words = self._state(cta), name.split(".")
+        threads = self._numbers(cta, batch.in_cta())
+        if words[1] == "proxy":
+            if words[2] == "async":
+                spaces = tuple(space for space in PROXIED if len(words) == 3 or words[3].startswith(space))
+                state.clocks.fence_proxy(threads, spaces, now)
+            return
+        if words[1] == "mbarrier_init":
+            state.release_state.publish(threads)
+            return
+        fence = Fence.of(words, state.clocks.snapshot(threads, now))
+        self.messages.fence(state.clocks, state.release_state, threads, fence)
+
+    def started(self, operation: AsyncOperation) -> None:
+        """Check what an operation reads and writes."""
+        self._copies.start(operation, self._state(operation.cta).clocks, self._tick(operation.at))
+
+    def settled(self, operation: AsyncOperation, chosen: np.ndarray) -> None:
+        """Let copies be writes of their threads."""
+        self._copies.settle(operation, chosen, self._tick(operation.at))
+
+    def finished(self, operation: AsyncOperation, phase: Phase, reads_only: bool = False) -> None:
+        """Let a phase hand on that an operation is complete."""
+        state, now = self._state(operation.cta), self._tick(operation.at)
+        self._add(state, phase, self._copies.finish(operation, state.clocks, phase, now, reads_only))

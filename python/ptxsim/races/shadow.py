@@ -1,0 +1,173 @@
+"""What was done to a memory: for every granule the last write, the last reads, and the asynchronous operations on it.
+
+A granule is 4 bytes, and less once there are accesses of less. Reads, and strong writes, are kept by slots, so that
+those of different warps stand beside each other: all warps of the cluster for shared memory; for global memory the last
+one and the last one of another warp, so that a read may be forgotten and a race with a later write be missed.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ptxsim.machine.warp import WARP
+from ptxsim.memory.byte_array import ByteArray
+from ptxsim.races.stamp import STRENGTH, threads_of, with_other
+
+_GRANULE = 4
+
+
+@dataclass(eq=False)
+class Shadow:
+    """Shapes: `written: [g]` and `read: [g, slots]` are stamps; `landing: [g]` and those in `reading` operations.
+
+    `updated` is like `read` for strong writes. `hidden` are the weak writes behind a strong last one: other strong
+    accesses may be ordered with neither.
+    `landing` is the number of the last asynchronous operation that writes a granule, `reading[agent]` that of the last
+    one of that agent (a warp, a warpgroup) that reads it; 0 is none.
+    """
+
+    memory: ByteArray
+    slots: int
+    by_warp: bool
+    granule: int = _GRANULE
+    updated: np.ndarray | None = None
+    hidden: np.ndarray | None = None
+    landing: np.ndarray | None = None
+    reading: dict[int, np.ndarray] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.written = np.zeros(self.size, np.int64)
+        self.read = np.zeros(self.size * self.slots, np.int64)
+
+    @property
+    def size(self) -> int:
+        """How many granules there are."""
+        return self.memory.data.size // self.granule
+
+    def places(self, index: np.ndarray, size: int) -> np.ndarray:
+        """The granules of accesses of `size` bytes at `index: [k]`: [k], or [k, granules] of several."""
+        if size < self.granule:
+            self._refine(size)
+        first = index // self.granule
+        return first if size <= self.granule else first[:, None] + np.arange(size // self.granule)
+
+    def _refine(self, granule: int) -> None:
+        """Make granules smaller: each of the new ones has the history of the old."""
+        ratio = self.granule // granule
+        self.granule = granule
+        self.written = self.written.repeat(ratio)
+        self.read = self.read.reshape(-1, self.slots).repeat(ratio, axis=0).reshape(-1)
+        if self.updated is not None:
+            self.updated = self.updated.reshape(-1, self.slots).repeat(ratio, axis=0).reshape(-1)
+        if self.hidden is not None:
+            self.hidden = self.hidden.repeat(ratio)
+        if self.landing is not None:
+            self.landing = self.landing.repeat(ratio)
+        self.reading = {agent: numbers.repeat(ratio) for agent, numbers in self.reading.items()}
+
+    def reads_at(self, places: np.ndarray) -> np.ndarray:
+        """The last reads of granules: a last axis of slots."""
+        return self._at(self.read, places)
+
+    def updates_at(self, places: np.ndarray, written: np.ndarray) -> np.ndarray | None:
+        """The last strong writes of granules whose last write, `written`, is one: a last axis of slots."""
+        if self.updated is None:
+            return None
+        strong = (written & STRENGTH) != 0
+        return np.where(strong[..., None], self._at(self.updated, places), 0) if strong.any() else None
+
+    def _at(self, kept: np.ndarray, places: np.ndarray) -> np.ndarray:
+        rows = kept.reshape(-1, self.slots)
+        where = _as_slice(places) if len(places) == 1 else places
+        return rows[where].reshape(*places.shape, self.slots)
+
+    def note_read(self, places: np.ndarray, warps: np.ndarray, stamps: np.ndarray) -> None:
+        """Record reads by `warps` of the cluster; these and `stamps` in the shape of `places`, or broadcastable."""
+        self._note(self.read, places, warps, stamps)
+
+    def _note(self, kept: np.ndarray, places: np.ndarray, warps: np.ndarray, stamps: np.ndarray) -> None:
+        if self.by_warp:
+            _note_lanes(kept, places * self.slots + warps, stamps)
+            return
+        first = places * self.slots
+        before = kept[first]
+        if before.any():
+            moved = (before != 0) & (_warps_of(before) != _warps_of(stamps))
+            kept[first[moved] + 1] = before[moved]
+        lost = _note_lanes(kept, first, stamps)
+        if lost is not None:
+            mine = np.broadcast_to(stamps, first.shape)[lost]
+            apart = _warps_of(mine) != _warps_of(kept[first[lost]])
+            kept[first[lost][apart] + 1] = mine[apart]
+
+    def note_write(self, places: np.ndarray, warps: np.ndarray, stamps: np.ndarray, strong: bool) -> None:
+        """Record writes; `warps` and `stamps` in the shape of `places`, or broadcastable."""
+        if strong:
+            if self.updated is None:
+                self.updated = np.zeros(self.size * self.slots, np.int64)
+            self._note(self.updated, places, warps, stamps)
+            before = self.written[places]
+            weak = (before != 0) & (before & STRENGTH == 0)
+            if weak.any():
+                if self.hidden is None:
+                    self.hidden = np.zeros(self.size, np.int64)
+                self.hidden[places[weak]] = before[weak]
+        elif self.hidden is not None:
+            self.hidden[places] = 0
+        self.written[places] = stamps
+
+    def note_landing(self, places: np.ndarray, number: int) -> None:
+        """Record that operation `number` writes granules: what was done to them before is history."""
+        if self.landing is None:
+            self.landing = np.zeros(self.size, np.int32)
+        where = _as_slice(places)
+        self.landing[where] = number
+        self.written[where] = 0
+        if self.hidden is not None:
+            self.hidden[where] = 0
+        self.read.reshape(-1, self.slots)[where] = 0
+        if self.updated is not None:
+            updated = self.updated.reshape(-1, self.slots)
+            if updated[where].any():
+                updated[where] = 0
+
+    def landing_at(self, places: np.ndarray) -> np.ndarray:
+        """The operations that write granules, in the shape of `places`."""
+        return np.zeros(places.shape, np.int32) if self.landing is None else self.landing[places]
+
+    def note_landed(self, places: np.ndarray) -> None:
+        """Record that no operation writes granules any more."""
+        if self.landing is not None:
+            self.landing[places] = 0
+
+    def note_reading(self, places: np.ndarray, agent: int, number: int) -> None:
+        """Record that operation `number` of an agent reads granules."""
+        if agent not in self.reading:
+            self.reading[agent] = np.zeros(self.size, np.int32)
+        self.reading[agent][_as_slice(places)] = number
+
+
+def _as_slice(places: np.ndarray) -> "np.ndarray | slice":
+    """Distinct places as a slice, where they are neighbours."""
+    first, last = int(places.min()), int(places.max())
+    return slice(first, last + 1) if last - first + 1 == places.size else places
+
+
+def _note_lanes(kept: np.ndarray, where: np.ndarray, stamps: np.ndarray) -> np.ndarray | None:
+    """Set stamps; of the lanes of a warp that have a place in common the first is named beside the last.
+
+    Returns: whose stamps were lost to others of the same place, bool like `where`; None where none was.
+    """
+    kept[where] = stamps
+    lost = kept[where] != stamps
+    if not lost.any():
+        return None
+    there, mine = where[lost][::-1], np.broadcast_to(stamps, where.shape)[lost][::-1]
+    last = kept[there]
+    near = _warps_of(mine) == _warps_of(last)
+    kept[there[near]] = with_other(last[near], mine[near])
+    return lost
+
+
+def _warps_of(stamps: np.ndarray) -> np.ndarray:
+    return threads_of(stamps) // WARP

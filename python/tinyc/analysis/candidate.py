@@ -1,0 +1,93 @@
+"""A candidate: the facts about one kernel, existing or proposed, by which a scheme says whether it can build it.
+
+Frozen data without IR, so that it can be made of a `region.kernel` (`kernel_candidate`) and of what a fusion proposes,
+and judged where no MLIR is installed.
+"""
+
+import enum
+from dataclasses import dataclass
+
+from tinyc.diagnostics import Where
+from tinyc.expr.extents import Dim
+from tinyc.vocabulary.element_type import ElementType
+
+
+class Broadcast(enum.StrEnum):
+    """How the elements of an epilogue's input follow those of a tile of the output."""
+
+    ROW = "row"  # one for each row
+    COLUMN = "column"
+    FULL = "full"
+    SCALAR = "scalar"
+    GATHER = "gather"  # any other way, or several ways
+
+
+@dataclass(frozen=True)
+class Epilogue:
+    """What is between a reduction and the output: `bias`, `residual`, `relu`, `silu`, `gelu`, others as in Tiny.
+
+    A bias is an operand added along the rows or the columns only, a residual one that is added in full; casts are not
+    listed. `inputs` has an entry for each `region.read`, in the order of these.
+    """
+
+    ops: tuple[str, ...] = ()
+    inputs: tuple[Broadcast, ...] = ()
+
+
+@dataclass(frozen=True)
+class ProductOperand:
+    """One side of a matrix product: the element type in which it is multiplied, and what the host calls the tensors.
+
+    There are several names where the operand is computed from several inputs, and where launches share the kernel.
+    """
+
+    element: ElementType
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class MatrixProduct:
+    """A contraction as ``[batch, m, k] × [batch, k, n]``.
+
+    The extents are those of the axes of each role taken together; what neither operand is read along counts as batch.
+    `accumulator` is the element type of the reduction's result.
+    """
+
+    m: Dim
+    n: Dim
+    k: Dim
+    batch: Dim
+    lhs: ProductOperand
+    rhs: ProductOperand
+    accumulator: ElementType
+    epilogue: Epilogue
+
+    @property
+    def extents(self) -> dict[str, Dim]:
+        """The extents by the names that a plan has for the axes."""
+        return {"m": self.m, "n": self.n, "k": self.k, "batch": self.batch}
+
+
+@dataclass(frozen=True)
+class ScatteredUpdates:
+    """The updates that a kernel puts into a copy of its data, or adds to it."""
+
+    extents: tuple[Dim, ...]
+    adds: bool
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One kernel, by its name and its place for messages.
+
+    `product` is None where it is not a matrix product that tiles can compute, for the reason `no_product`. `top_k` has
+    the extents of the axes that are searched independently.
+    """
+
+    name: str
+    where: Where
+    outputs: tuple[tuple[Dim, ...], ...]
+    product: MatrixProduct | None
+    no_product: str = ""
+    scatter: ScatteredUpdates | None = None
+    top_k: tuple[Dim, ...] | None = None

@@ -1,0 +1,103 @@
+"""The candidate that a `region.kernel` is, and the contraction in it, with its ops, for whoever builds it.
+
+In: a kernel, which stays as it is. Out: a `Candidate`, or a `Contraction`.
+"""
+
+from collections.abc import Iterator
+
+from tinyc.analysis.candidate import Candidate, MatrixProduct, ProductOperand, ScatteredUpdates
+from tinyc.analysis.epilogue import epilogue_of
+from tinyc.analysis.host_names import HostNames
+from tinyc.analysis.patterns.contraction import Contraction, Rejected, detect_contraction, is_summed_product
+from tinyc.analysis.tiled_reduction import tiled_reduction
+from tinyc.dialects.region import ops as region
+from tinyc.dialects.region.kernel import Kernel
+from tinyc.dialects.tiny import ops as tiny
+from tinyc.expr import extents
+from tinyc.expr.extents import ExtentError
+from tinyc.mlir import ir
+from tinyc.mlir.locations import where
+from tinyc.vocabulary.attributes import arguments, tensor_type
+
+
+def kernel_candidate(kernel: Kernel, names: HostNames) -> Candidate:
+    """The facts about a kernel; `names` are `host_names` of its module."""
+    product = _product(kernel, names.get(kernel.name, ()))
+    is_product = isinstance(product, MatrixProduct)
+    scatter = next((op for op in kernel.body if isinstance(op, tiny.ScatterOp)), None)
+    top_k = next((op for op in kernel.body if isinstance(op, tiny.TopkOp)), None)
+    return Candidate(
+        name=kernel.name,
+        where=where(kernel.location),
+        outputs=tuple(tensor.shape for tensor in kernel.tensors[len(kernel.inputs) :]),
+        product=product if is_product else None,
+        no_product="" if is_product else product,
+        scatter=None if scatter is None else _updates(scatter),
+        top_k=None if top_k is None else _searched(top_k),
+    )
+
+
+def contraction_of(kernel: Kernel) -> Contraction | str:
+    """The contraction that a kernel tiles, or why it is not one."""
+    reduction = tiled_reduction(kernel)
+    if reduction is None:
+        return "it is not one reduction whose result is written element by element"
+    found = detect_contraction(reduction)
+    if isinstance(found, Rejected):
+        return f"its reduction is not a contraction: {found.reason}"
+    if not found.has_mma_shape:
+        return f"no MMA fits its contraction: {found.misfit}"
+    if not is_summed_product(reduction):
+        return "its products are moved before they are summed"
+    return found
+
+
+def _product(kernel: Kernel, names: tuple[tuple[str, ...], ...]) -> MatrixProduct | str:
+    """The matrix product that a kernel is, or why it is not one."""
+    found = contraction_of(kernel)
+    if isinstance(found, str):
+        return found
+    roles = found.axis_roles
+    try:
+        m, n, k, batch = (
+            extents.product(found.domain[position] for position in positions)
+            for positions in (roles.m, roles.n, roles.k, (*roles.batch, *roles.broadcast))
+        )
+    except ExtentError as error:
+        return f"the product of its extents is not a representable extent: {error}"
+    lhs, rhs = (_operand(kernel, operand, names) for operand in found.multiply.operands)
+    (yielding,) = kernel.yields
+    accumulator = tensor_type(found.reduce.results[0].type).element
+    return MatrixProduct(m, n, k, batch, lhs, rhs, accumulator, epilogue_of(found, yielding.value))
+
+
+def _operand(kernel: Kernel, value: ir.Value, names: tuple[tuple[str, ...], ...]) -> ProductOperand:
+    buffers: list[ir.Value] = list(kernel.buffers)
+    found: dict[str, None] = {}
+    for buffer in _buffers_below(value):
+        position = buffers.index(buffer)
+        found.update(dict.fromkeys(names[position] if position < len(names) else ()))
+    return ProductOperand(tensor_type(value.type).element, tuple(found))
+
+
+def _buffers_below(value: ir.Value) -> Iterator[ir.Value]:
+    """Yield the buffers that `value` is computed from, in the order of its operands."""
+    pending, seen = [value.owner], set[ir.OpView]()
+    while pending:
+        op = pending.pop(0)
+        if not isinstance(op, ir.OpView) or op in seen:
+            continue
+        seen.add(op)
+        if isinstance(op, region.ReadOp):
+            yield op.buffer
+        else:
+            pending.extend(operand.owner for operand in op.operands)
+
+
+def _updates(scatter: tiny.ScatterOp) -> ScatteredUpdates:
+    return ScatteredUpdates(tensor_type(scatter.updates.type).shape, arguments(scatter)["op"] == "add")
+
+
+def _searched(top_k: tiny.TopkOp) -> tuple[extents.Dim, ...]:
+    shape, axis = tensor_type(top_k.operand.type).shape, top_k.axis.value
+    return (*shape[:axis], *shape[axis + 1 :])

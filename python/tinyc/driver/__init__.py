@@ -1,0 +1,17 @@
+"""From a program to its results: `tinyc.compile`, and the command `tinyc`.
+
+In the order in which they are read:
+
+    sources           whatever `tinyc.compile` takes as a program, as a module
+    binding           values for the symbols of a module
+    listings          which texts a program has on its way to each target, by name: plain data
+    lowering          one program at every layer, by slices of the pipelines in `tinyc.pipeline`
+    model             what `tinyc.compile` gives
+    compile           `tinyc.compile`: a program, a target and options to a model
+    verification      the layers of a program, compared on the same inputs
+    array_files       inputs and outputs in `.npz` files
+    arguments         the command line of `tinyc`
+    commands          what `tinyc run`, `compile` and `verify` do
+    exit_status       how a command ends, whatever happens
+    cli               the entry point of `tinyc`
+"""

@@ -1,0 +1,133 @@
+"""The command line of `tinyc`, read by argparse.
+
+In: the arguments. Out: an `argparse.Namespace` with `command` and the options as plain values; argparse ends the
+process with status 2, and the usage, for what does not read.
+"""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from tinyc.driver.listings import LAST_LISTING, LISTINGS
+from tinyc.target import DEFAULT_ARCH
+from tinyc.target import TARGETS as ARCHITECTURES
+
+_DESCRIPTION = (
+    "Compile and run programs: Tiny JSON (.json), or textual IR of the Tiny, Region or GPU layer (.mlir). Simulate "
+    "kernels of any compiler: PTX (.ptx)."
+)
+#: Every layer of every target.
+_LAYERS = tuple(dict.fromkeys(name for names in LISTINGS.values() for name in names))
+
+
+def read_command_line(argv: Sequence[str]) -> argparse.Namespace:
+    """What `argv` asks for."""
+    parser = _parser()
+    arguments = parser.parse_args(argv)
+    if arguments.command == "explain" and arguments.tile is not None and arguments.edge is None:
+        parser.error("argument --tile: it cuts the block that an edge leads to; give --edge FROM TO, too")
+    return arguments
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="tinyc", description=_DESCRIPTION, allow_abbrev=False)
+    parser.add_argument("--version", action="version", version=_version())
+    known = "run | compile | verify | explain | simulate"
+    commands = parser.add_subparsers(dest="command", required=True, metavar=known)
+    run = commands.add_parser("run", help="compile a program and run it", allow_abbrev=False)
+    _add_program(run)
+    _add_target(run)
+    _add_inputs(run)
+    run.add_argument("--outputs", type=Path, metavar="FILE.npz", help="write the outputs there (bf16 as uint16 bits)")
+    run.add_argument("--check", action="store_true", help="compare with the reference; status 1 where they differ")
+    compiled = commands.add_parser("compile", help="compile a program and write its layers", allow_abbrev=False)
+    _add_program(compiled)
+    _add_target(compiled)
+    verify = commands.add_parser("verify", help="compare all layers on the same inputs", allow_abbrev=False)
+    _add_program(verify)
+    _add_inputs(verify)
+    explain = commands.add_parser("explain", help="say how a program's values are read, and why", allow_abbrev=False)
+    _add_explained(explain)
+    # What follows `simulate` is the simulator's to read: cli hands it on.
+    commands.add_parser("simulate", help="run and check a kernel of a PTX file", add_help=False)
+    return parser
+
+
+def _version() -> str:
+    from tinyc import __version__
+
+    return f"tinyc {__version__}"
+
+
+def _add_program(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("program", help="the program's file")
+    parser.add_argument("--bind", type=_bind, default={}, metavar="M=150,N=130", help="sizes of symbols")
+    layers = "; ".join(f"{', '.join(LISTINGS[target])} for {target}" for target in LAST_LISTING)
+    parser.add_argument("--dump", type=_layers, metavar="LAYER,…", help=f"write the text of layers: {layers}")
+    parser.add_argument("--stock-printing", action="store_true", help="dump IR as mlir-opt prints it")
+    parser.add_argument("--dump-dir", type=Path, metavar="DIR", help="where (default: tinyc-dump); alone: all layers")
+    parser.add_argument("--remarks", action="store_true", help="print the compiler's decisions to stderr")
+    parser.add_argument("--remarks-json", type=Path, metavar="FILE", help="write them there, one JSON object a line")
+
+
+def _add_target(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--target", default="cpu", help=f"{', '.join(LISTINGS)} (default: cpu)")
+    architectures = f"{', '.join(target.name for target in ARCHITECTURES)} (default: {DEFAULT_ARCH})"
+    parser.add_argument("--arch", metavar="ARCH", help=f"the GPU's architecture for sim and cuda: {architectures}")
+    parser.add_argument("--plan", metavar="PLAN", help="plans for GPU kernels: a file, or JSON or DSL text")
+
+
+def _add_explained(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("program", help="the program's file, of the Tiny layer")
+    parser.add_argument("--bind", type=_bind, default={}, metavar="M=150,N=130", help="sizes of symbols")
+    one = parser.add_mutually_exclusive_group()
+    one.add_argument("--access", metavar="VALUE", help="how a value reads, movement by movement")
+    one.add_argument("--block", metavar="NAME", help="what a statement computes, and why it is of its kind")
+    one.add_argument("--edge", nargs=2, metavar=("FROM", "TO"), help="the dependences between two blocks")
+    parser.add_argument("--tile", type=_tile, metavar="m=16,n=32", help="with --edge: sizes of axes of TO's tile")
+
+
+def _add_inputs(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("--inputs", type=Path, metavar="FILE.npz", help="the inputs by name (bf16 as uint16 bits)")
+    group.add_argument("--random", type=_seed, default=0, metavar="SEED", help="random inputs (default: seed 0)")
+
+
+def _bind(text: str) -> dict[str, int]:
+    return _sizes(text, "SYMBOL")
+
+
+def _tile(text: str) -> dict[str, int]:
+    return _sizes(text, "AXIS")
+
+
+def _sizes(text: str, what: str) -> dict[str, int]:
+    """Sizes by name: `m=16,n=32`."""
+    sizes: dict[str, int] = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if not name or not equals or not _is_number(value, 19):
+            raise argparse.ArgumentTypeError(f"{part!r} does not read as {what}=SIZE")
+        if name in sizes:
+            raise argparse.ArgumentTypeError(f"{name!r} is given twice")
+        sizes[name] = int(value)
+    return sizes
+
+
+def _layers(text: str) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    unknown = [name for name in names if name not in _LAYERS]
+    if unknown or not names:
+        known = ", ".join(_LAYERS)
+        raise argparse.ArgumentTypeError(f"there is no layer {', '.join(unknown) or repr(text)}; there are {known}")
+    return names
+
+
+def _seed(text: str) -> int:
+    if not _is_number(text, 18):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a seed; give a non-negative integer")
+    return int(text)
+
+
+def _is_number(text: str, digits: int) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= digits

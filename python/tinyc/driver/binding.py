@@ -1,0 +1,110 @@
+"""Give symbols their values throughout a Tiny or Region module.
+
+In: a module whose types have symbolic extents, and a number for some of the symbols. Out: the same module, edited in
+place, without those symbols; assumptions that have become plain numbers are checked and taken out.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from tinyc.diagnostics import TinycError
+from tinyc.dialects.region.ops import KernelOp, MemRefType, held_tensor, memref_type
+from tinyc.dialects.tiny.ops import AssumeOp, ShrinkOp
+from tinyc.expr import extents
+from tinyc.expr.extents import ExtentError
+from tinyc.mlir import func, ir
+from tinyc.mlir.locations import where
+from tinyc.vocabulary.attributes import assumption_of, decode, extents_attribute, tensor_type, to_type
+from tinyc.vocabulary.infer import check_extents
+from tinyc.vocabulary.types import TensorType
+
+
+def bind_symbols(module: ir.Module, bind: Mapping[str, int]) -> None:
+    """Replace symbols by numbers in every type and attribute of `module`.
+
+    Raises:
+        TinycError: `UnboundSymbol`: `bind` names a symbol that the program does not have; `AssumptionViolated`;
+            `InvalidExtent`: the numbers make a size that there cannot be.
+    """
+    binder = _Binder(bind)
+    # Assumptions first: sizes that break one may make no type at all.
+    for op in [op for op in _operations(module.operation) if isinstance(op, AssumeOp)]:
+        binder.bind_assumption(op)
+    for op in _operations(module.operation):
+        binder.bind_op(op)
+    unknown = [name for name in bind if name not in binder.seen]
+    if unknown:
+        known = ", ".join(f"'{name}'" for name in binder.seen) or "none"
+        raise TinycError("UnboundSymbol", f"bind: the program has no symbol '{unknown[0]}'; it has {known}")
+
+
+class _Binder:
+    def __init__(self, bind: Mapping[str, int]) -> None:
+        self.bind = bind
+        self.types: dict[ir.Type, ir.Type] = {}
+        self.seen: dict[str, None] = {}
+
+    def bind_op(self, op: ir.OpView) -> None:
+        for region in op.regions:
+            for block in region.blocks:
+                for argument in block.arguments:
+                    argument.set_type(self._type(argument.type))
+        for result in op.results:
+            result.set_type(self._type(result.type))
+        if isinstance(op, func.FuncOp):
+            op.attributes["function_type"] = ir.TypeAttr.get(self._type(op.type))
+        elif isinstance(op, ShrinkOp):
+            for name in ("lo", "hi"):
+                bounds = decode(op.attributes[name])
+                op.attributes[name] = extents_attribute([self._extent(bound) for bound in bounds])
+
+    def bind_assumption(self, op: AssumeOp) -> None:
+        assumption = assumption_of(op)
+        lhs, rhs = self._extent(assumption.lhs), self._extent(assumption.rhs)
+        if not (isinstance(lhs, int) and isinstance(rhs, int)):
+            for name, side in (("lhs", lhs), ("rhs", rhs)):
+                op.attributes[name] = ir.StringAttr.get(str(side))
+            return
+        if not assumption.relates(lhs, rhs):
+            values = ", ".join(f"{name} = {value}" for name, value in self.bind.items())
+            raise TinycError(
+                "AssumptionViolated",
+                f"the program relies on {assumption}, and {values} makes it {lhs} and {rhs}",
+                where(op.location),
+            )
+        op.erase()
+
+    def _extent(self, extent: extents.Dim) -> extents.Dim:
+        self.seen.update(dict.fromkeys(extents.symbols(extent)))
+        try:
+            return extents.substitute(extent, self.bind)
+        except ExtentError as error:
+            values = ", ".join(f"{name} = {value}" for name, value in self.bind.items())
+            raise TinycError("InvalidExtent", f"the extent {extent} with {values}: {error}; bind other sizes") from None
+
+    def _tensor(self, tensor: TensorType) -> TensorType:
+        bound = TensorType(tensor.element, tuple(self._extent(extent) for extent in tensor.shape))
+        check_extents(bound)
+        return bound
+
+    def _type(self, mlir_type: ir.Type) -> ir.Type:
+        if mlir_type not in self.types:
+            self.types[mlir_type] = self._bound_type(mlir_type)
+        return self.types[mlir_type]
+
+    def _bound_type(self, mlir_type: ir.Type) -> ir.Type:
+        if isinstance(mlir_type, ir.FunctionType):
+            inputs, results = ([self._type(each) for each in types] for types in (mlir_type.inputs, mlir_type.results))
+            return ir.FunctionType.get(inputs, results)
+        if isinstance(mlir_type, MemRefType):
+            return memref_type(self._tensor(held_tensor(mlir_type)))
+        return to_type(self._tensor(tensor_type(mlir_type)))
+
+
+def _operations(inside: ir.Operation | ir.OpView) -> Iterator[ir.OpView]:
+    """Every op inside of one, and inside of the functions and kernels there."""
+    for region in inside.regions:
+        for block in region.blocks:
+            for op in list(block.operations):
+                yield op
+                if isinstance(op, func.FuncOp | KernelOp):
+                    yield from _operations(op)

@@ -1,0 +1,47 @@
+"""`tinyc run | compile | verify | explain | simulate`: programs and kernels from the command line.
+
+Results go to stdout, errors and remarks to stderr. The exit status is 0 if all went well, 1 for an error in the
+program, its inputs or its numbers, and for findings, 2 for a command line that does not read. No input ends in a
+traceback.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from tinyc.driver.arguments import read_command_line
+from tinyc.driver.exit_status import exit_status, standard_output
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run `tinyc` with `argv` (default: the process's) and return its exit status."""
+    return exit_status(lambda: _main(sys.argv[1:] if argv is None else argv))
+
+
+def _main(argv: Sequence[str]) -> int:
+    standard_output().reconfigure(errors="backslashreplace")
+    status = _simulate(argv[1:]) if list(argv[:1]) == ["simulate"] else _run(read_command_line(argv))
+    sys.stdout.flush()
+    return status
+
+
+def _simulate(argv: Sequence[str]) -> int:
+    """`tinyc simulate`, which is ptxsim's command with tinyc's errors: numpy is loaded for it, MLIR is not."""
+    from tinyc.simulator import simulate
+
+    return simulate(argv)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    """Run a command, which is imported only then, and MLIR only by those that need it."""
+    if arguments.command == "explain":
+        from tinyc.explain import explain
+
+        return explain(arguments)
+    from tinyc.driver.commands import COMMANDS
+
+    return COMMANDS[arguments.command](arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

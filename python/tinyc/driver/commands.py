@@ -1,0 +1,170 @@
+"""What `tinyc run`, `tinyc compile` and `tinyc verify` do.
+
+In: the arguments as `arguments` reads them. Out: text on stdout, files, and the exit status.
+"""
+
+import argparse
+import contextlib
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from tinyc.diagnostics import Remark, TinycError, collect_remarks, printable
+from tinyc.driver.array_files import read_arrays, write_arrays
+from tinyc.driver.compile import compile, pass_options
+from tinyc.driver.model import Model
+from tinyc.driver.sources import read_program
+from tinyc.driver.verification import output_tolerances, verify_program
+from tinyc.executors import reference
+from tinyc.executors.compare import Comparison, compare_all
+from tinyc.executors.elements import element_of
+from tinyc.executors.random_inputs import random_inputs, static_shapes
+from tinyc.executors.signature import Parameter
+from tinyc.importers.files import write_file
+from tinyc.vocabulary.element_type import ElementType
+from tinyc.vocabulary.types import TensorType
+
+_SHOWN_ELEMENTS = 6
+_DUMP_FOLDER = Path("tinyc-dump")
+
+
+def run_command(arguments: argparse.Namespace) -> int:
+    """Compile, run, print the outputs, and compare them with the reference where asked to."""
+    with _remarks(arguments):
+        model = _compiled(arguments)
+        if arguments.check:
+            _check_reference(model)
+        inputs = _inputs(arguments, model)
+        started = time.perf_counter()
+        outputs = model.run(**inputs)
+        _line("run", f"{time.perf_counter() - started:.3f} s")
+        for name, value in outputs.items():
+            _line("output", f"{name}: {_described(value)}")
+        if arguments.outputs is not None:
+            write_arrays(arguments.outputs, outputs)
+        return _check(model, inputs, outputs) if arguments.check else 0
+
+
+def compile_command(arguments: argparse.Namespace) -> int:
+    """Compile and write the layers that are asked for."""
+    with _remarks(arguments):
+        _compiled(arguments)
+    return 0
+
+
+def verify_command(arguments: argparse.Namespace) -> int:
+    """Compare the executors on the same inputs; name the first layer, value and element that differs."""
+    arguments.target, arguments.arch, arguments.plan = "cpu", None, None
+    with _remarks(arguments):
+        model = _compiled(arguments)
+        inputs = _inputs(arguments, model)
+        steps = verify_program(model.lowering, inputs, lambda arrays: model.run(**arrays))
+    for step in steps:
+        _line("verify", step.title)
+        for comparison in step.comparisons[-len(model.outputs) :]:
+            _line("", _judged(comparison))
+    first = next((step for step in steps if step.first_mismatch), None)
+    if first is None:
+        _line("result", "all layers agree")
+        return 0
+    _line("result", f"FAILED, first at: {first.title}: {first.first_mismatch}")
+    return 1
+
+
+COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "run": run_command,
+    "compile": compile_command,
+    "verify": verify_command,
+}
+
+
+@contextlib.contextmanager
+def _remarks(arguments: argparse.Namespace) -> Iterator[None]:
+    """Print and write the remarks that are made inside, also where an error ends it."""
+    with collect_remarks() as remarks:
+        try:
+            yield
+        finally:
+            _report(remarks, arguments)
+
+
+def _report(remarks: list[Remark], arguments: argparse.Namespace) -> None:
+    if arguments.remarks:
+        for remark in remarks:
+            sys.stderr.write(f"{remark}\n")
+    if arguments.remarks_json is not None:
+        write_file(arguments.remarks_json, "".join(f"{remark.to_json()}\n" for remark in remarks))
+
+
+def _compiled(arguments: argparse.Namespace) -> Model:
+    started = time.perf_counter()
+    pass_options(arguments.target, arguments.arch, arguments.plan)  # what is wrong there is found first
+    module = read_program(Path(arguments.program), arguments.bind)
+    if "random" in arguments and arguments.inputs is None:
+        static_shapes(module)  # before the compiler takes its time
+    model = compile(module, target=arguments.target, arch=arguments.arch, plan=arguments.plan)
+    seconds = time.perf_counter() - started
+    _line("program", f"{arguments.program} on {arguments.target}")
+    _line("layers", " -> ".join(model.layers))
+    _line("compile", f"{seconds:.3f} s")
+    if arguments.dump is not None or arguments.dump_dir is not None:
+        for path in model.lowering.dump(arguments.dump_dir or _DUMP_FOLDER, arguments.dump, arguments.stock_printing):
+            _line("dump", str(path))
+    return model
+
+
+def _inputs(arguments: argparse.Namespace, model: Model) -> dict[str, np.ndarray]:
+    if arguments.inputs is None:
+        _line("inputs", f"random, seed {arguments.random}")
+        return random_inputs(model.lowering.module(model.lowering.entry), arguments.random)
+    arrays = read_arrays(arguments.inputs)
+    _line("inputs", str(arguments.inputs))
+    given = [each for each in model.signature.inputs if each.name in arrays]
+    return arrays | {each.name: _as_bf16(each, arrays[each.name]) for each in given}
+
+
+def _as_bf16(parameter: Parameter, array: np.ndarray) -> np.ndarray:
+    """An array from a file as bf16 where that is the input's type: a file holds only its bits."""
+    if parameter.type.element == "bf16" and array.dtype in (np.dtype(np.uint16), np.dtype("V2")):
+        return array.view(ElementType.BF16.dtype)
+    return array
+
+
+def _check_reference(model: Model) -> None:
+    """Check that the reference has the program at a layer that it reads.
+
+    Raises:
+        TinycError: `UnsupportedTarget`.
+    """
+    if model.lowering.entry == "gpu":
+        message = "--check: the reference does not read layer 'gpu'; give the program at an earlier layer"
+        raise TinycError("UnsupportedTarget", message)
+
+
+def _check(model: Model, inputs: dict[str, np.ndarray], outputs: dict[str, np.ndarray]) -> int:
+    module = model.lowering.module(model.lowering.entry)
+    expected = reference.evaluate(module, inputs)
+    comparisons = compare_all(outputs, expected, output_tolerances(module, inputs))
+    for comparison in comparisons:
+        _line("check", _judged(comparison))
+    return 0 if all(comparison.ok for comparison in comparisons) else 1
+
+
+def _judged(comparison: Comparison) -> str:
+    return f"{comparison}: {'ok' if comparison.ok else 'FAILED'}"
+
+
+def _described(value: np.ndarray) -> str:
+    """Type, shape and the first few elements of an array."""
+    element = element_of(value.dtype)
+    first = " ".join(f"{number:.6g}" for number in value.ravel()[:_SHOWN_ELEMENTS].tolist())
+    more = " …" if value.size > _SHOWN_ELEMENTS else ""
+    assert element is not None, "an executor gives arrays of element types"
+    return f"{TensorType(element, value.shape)}  {first}{more}"
+
+
+def _line(title: str, text: str) -> None:
+    sys.stdout.write(f"{title:<9}{printable(text)}\n")

@@ -1,0 +1,146 @@
+"""`tinyc.compile`: a program, a target and options become a model; and the same as the functions of specification 000.
+
+In: a program in any form that `sources` reads, a target, the values of symbols. Out: a `Model`. `reference` runs the
+layer that was read in numpy; `cpu` lowers it to LLVM IR and runs that; `sim` and `cuda` lower it to PTX and run that,
+one on the simulator, the other on a GPU. What can be refused without inputs is refused when the model is made.
+"""
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from tinyc.analysis.graphs import main_function
+from tinyc.diagnostics import TinycError, collect_remarks
+from tinyc.dialects.exec.to_program import program_of
+from tinyc.driver.listings import LISTINGS
+from tinyc.driver.lowering import Lowering
+from tinyc.driver.model import Arrays, Executor, Model
+from tinyc.driver.sources import read_program
+from tinyc.executors import reference
+from tinyc.executors.signature import signature_of
+from tinyc.plan.json_text import plan_to_json
+from tinyc.plan.source import load_plan
+from tinyc.runtime.cpu import CpuExecutable
+from tinyc.runtime.cuda import CudaExecutable
+from tinyc.target import target_of
+
+
+def compile(
+    source: object,
+    target: str = "cpu",
+    arch: str | None = None,
+    bind: Mapping[str, int] | None = None,
+    plan: object = None,
+    dump: str | os.PathLike[str] | None = None,
+) -> Model:
+    """Compile a program.
+
+    `source` is a path, Tiny JSON (text or dict), IR text of the Tiny, Region, Plan or GPU layer, or an `ir.Module`.
+    `arch` is the GPU's architecture, "sm_80" (default) or "sm_90a"; `plan` a plan or a table of plans for its kernels:
+    a path, JSON or DSL text, a dict, or None, which leaves the choice to the compiler. `bind` gives symbols their
+    values; an extent that stays symbolic is taken from the inputs of each run. `dump` is a folder that the text of
+    every layer is written to.
+
+    Raises:
+        TinycError: what is wrong with the program (`errors` has all of it), or `UnsupportedTarget`.
+    """
+    options = pass_options(target, arch, plan)
+    if not isinstance(dump, str | os.PathLike | None):
+        raise TinycError("UnreadableFile", f"dump={dump!r} is not a folder; give a path")
+    with collect_remarks() as remarks:
+        lowering = Lowering(read_program(source, bind), target, options)
+        _check_plan(lowering)
+        model = Model(lowering, target, _EXECUTORS[target](lowering), remarks)
+        if dump is not None:
+            lowering.dump(Path(dump))
+    return model
+
+
+def pass_options(target: str, arch: str | None = None, plan: object = None) -> dict[str, str]:
+    """The options of the passes, as texts, that the user has given for a target.
+
+    Raises:
+        TinycError: `UnsupportedTarget`: there is no such target or architecture, or the target takes no such option;
+            what is wrong with the plan.
+    """
+    known = " or ".join(map(repr, LISTINGS))
+    if target not in LISTINGS:
+        raise TinycError("UnsupportedTarget", f"there is no target {target!r}; use {known}")
+    if target in ("sim", "cuda"):
+        return _gpu_options(arch, plan)
+    for name, value in (("arch", arch), ("plan", plan)):
+        if value is not None:
+            raise TinycError("UnsupportedTarget", f"target '{target}' takes no {name}; leave {name}={value!r} out")
+    return {}
+
+
+def _gpu_options(arch: str | None, plan: object) -> dict[str, str]:
+    options = {} if arch is None else {"arch": target_of(arch).name}
+    loaded = load_plan(plan)
+    return options if loaded is None else {**options, "plan": plan_to_json(loaded)}
+
+
+def _check_plan(lowering: Lowering) -> None:
+    """Check that plans are not given where they are realised already."""
+    if lowering.entry == "gpu" and "plan" in lowering.options:
+        message = "the program was read at layer 'gpu', where its plans are realised; leave plan= out"
+        raise TinycError("UnsupportedTarget", message)
+
+
+def _reference(lowering: Lowering) -> Executor:
+    module = lowering.module(lowering.entry)
+    signature_of(main_function(module))
+    return Executor(lambda inputs: reference.evaluate(module, inputs))
+
+
+def _cpu(lowering: Lowering) -> Executor:
+    return Executor(CpuExecutable(program_of(lowering.module("exec")), lowering.text("llvm")).run)
+
+
+def _sim(lowering: Lowering) -> Executor:
+    from tinyc.runtime.sim import SimExecutable  # with the simulator, which takes longer to import than all the rest
+
+    ptx, _ = _ptx(lowering)
+    return Executor(SimExecutable(program_of(lowering.module("exec")), ptx).run)
+
+
+def _cuda(lowering: Lowering) -> Executor:
+    executable = CudaExecutable(program_of(lowering.module("exec")), *_ptx(lowering))
+    return Executor(executable.run, executable.release)
+
+
+def _ptx(lowering: Lowering) -> tuple[str, str]:
+    """The PTX of a program, and the architecture that it is for."""
+    ptx = lowering.text("ptx")
+    asked, arch = lowering.options.get("arch"), re.findall(r"^\.target (\w+)", ptx, re.MULTILINE)[0]
+    if asked not in (None, arch):
+        message = f"the program's kernels are for {arch} already; leave arch={asked!r} out"
+        raise TinycError("UnsupportedTarget", message)
+    return ptx, arch
+
+
+_EXECUTORS: dict[str, Callable[[Lowering], Executor]] = {
+    "reference": _reference,
+    "cpu": _cpu,
+    "sim": _sim,
+    "cuda": _cuda,
+}
+
+
+def model_init(source: object, **options: Any) -> Model:
+    """Compile a program: `compile` under the name of specification 000 §8."""
+    return compile(source, **options)
+
+
+def model_run(model: Model, inputs: Mapping[str, Any]) -> Arrays:
+    """Run a model: `Model.run` under the name of specification 000 §8."""
+    if not isinstance(inputs, Mapping) or not all(isinstance(name, str) for name in inputs):
+        raise TinycError("InputMismatch", "the inputs are not a mapping from names to arrays; give {name: array, …}")
+    return model.run(**inputs)
+
+
+def model_free(model: Model) -> None:
+    """Free a model: `Model.free` under the name of specification 000 §8."""
+    model.free()

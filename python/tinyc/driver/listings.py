@@ -1,0 +1,23 @@
+"""The listings of a program, the texts that it has on its way to a target: their names in walk order, and their files.
+
+Plain data: the command line reads it for its help and its checks without loading MLIR. `lowering` makes them.
+"""
+
+#: `indexbook` and `poly_view` are side tables beside the Tiny module.
+_SHARED = ("tiny", "indexbook", "poly_view", "region")
+_CPU = (*_SHARED, "exec", "loops", "llvm")
+#: The launch contract says grid and block, which the GPU kernels have: here `exec` is made from `gpu`.
+_GPU = (*_SHARED, "plan", "gpu", "exec", "nvvm", "ptx", "cu")
+
+#: What `tinyc.compile` compiles for → its listings. The reference runs what it is given, and shows what the CPU would
+#: make of it.
+LISTINGS: dict[str, tuple[str, ...]] = {"cpu": _CPU, "sim": _GPU, "cuda": _GPU, "reference": _CPU}
+#: Target → the listing that it runs.
+LAST_LISTING = {"cpu": "llvm", "sim": "ptx", "cuda": "ptx"}
+
+_SUFFIXES = {"llvm": ".ll", "ptx": ".ptx", "cu": ".cu"}
+
+
+def listing_file(target: str, name: str) -> str:
+    """The file name of a listing: its place in the walk, its name, and the suffix of its language."""
+    return f"{LISTINGS[target].index(name):02d}_{name}{_SUFFIXES.get(name, '.mlir')}"

@@ -1,0 +1,170 @@
+"""One program at every layer on its way to a target: the module and the text of each listing.
+
+In: a module at the Tiny layer or a later one, a target, and the options of the passes on the way there. Out: later
+layers, each made when it is first asked for, by a slice of one of the pipelines in `tinyc.pipeline`.
+"""
+
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+
+from tinyc.diagnostics import TinycError
+from tinyc.dialects import registry
+from tinyc.dialects.exec.to_llvm.llvm_ir import llvm_ir_of
+from tinyc.dialects.region.kernel import kernels_of
+from tinyc.driver.listings import LISTINGS, listing_file
+from tinyc.importers.files import write_file
+from tinyc.mlir import ir
+from tinyc.passes import Pass, Step
+from tinyc.passes.runner import copy_module, run_passes
+from tinyc.pipeline import CPU, CUDA_TEXT, GPU, GPU_HOST, INDEX_BOOK, POLY_VIEW
+from tinyc.text import print_ir
+
+
+def _through(pipeline: tuple[Step, ...], last: str) -> tuple[Step, ...]:
+    """The part of a pipeline that ends with the pass called `last`."""
+    return pipeline[: [step.name for step in pipeline].index(last) + 1]
+
+
+_CPU_STEPS: dict[str, tuple[Step, ...]] = {
+    "tiny": (),
+    "indexbook": INDEX_BOOK,
+    "poly_view": POLY_VIEW,
+    "region": _through(CPU, "tiny-to-region"),
+    "exec": _through(CPU, "region-to-exec"),
+    "loops": _through(CPU, "region-to-loops"),
+    "llvm": CPU,
+}
+_GPU_STEPS: dict[str, tuple[Step, ...]] = {
+    "tiny": (),
+    "indexbook": INDEX_BOOK,
+    "poly_view": POLY_VIEW,
+    "region": _through(GPU, "tiny-to-region"),
+    "plan": _through(GPU, "region-plan"),
+    "gpu": _through(GPU, "region-to-gpu"),
+    "exec": GPU_HOST,
+    "nvvm": _through(GPU, "gpu-to-nvvm"),
+    "ptx": GPU,
+    "cu": CUDA_TEXT,
+}
+#: Target → the passes that make each of its listings from a Tiny module.
+STEPS = {"cpu": _CPU_STEPS, "sim": _GPU_STEPS, "cuda": _GPU_STEPS, "reference": _CPU_STEPS}
+
+
+class Lowering:
+    """One program on its way to a target; nothing is computed twice.
+
+    `options` are values for options of the passes, such as `arch`; a pass takes those that it has.
+    """
+
+    def __init__(self, module: ir.Module, target: str = "cpu", options: Mapping[str, str] | None = None) -> None:
+        self.target, self.options = target, dict(options or {})
+        self.entry = layer_of(module, target)
+        if self.entry == "plan" and "plan" in self.options:
+            self.entry = "region"  # what is given takes the place of what is there
+        self._steps = {
+            name: tuple(_with_options(step, self.options) for step in steps) for name, steps in STEPS[target].items()
+        }
+        self._modules = {self.entry: module}
+        self._texts: dict[tuple[str, bool], str] = {}
+
+    def has(self, name: str) -> bool:
+        """Whether the program goes through a layer: what was read at a later layer has no earlier one."""
+        return _begins_with(self._steps[name], self._steps[self.entry])
+
+    def way_to(self, name: str) -> tuple[str, ...]:
+        """The layers from the program's own to the one called `name`."""
+        return tuple(
+            each for each, steps in self._steps.items() if self.has(each) and _begins_with(self._steps[name], steps)
+        )
+
+    def module(self, name: str) -> ir.Module:
+        """The module at a layer; it belongs to the lowering, and must not be changed.
+
+        Raises:
+            TinycError: `UnknownLayer`, or what a pass refuses.
+        """
+        if name not in self._modules:
+            self._require(name)
+            source = self.way_to(name)[-2]
+            module = copy_module(self.module(source))
+            run_passes(module, self._steps[name][len(self._steps[source]) :])
+            self._modules[name] = module
+        return self._modules[name]
+
+    def text(self, name: str, stock: bool = False) -> str:
+        """The text of a layer, IR as `mlir-opt` prints it if `stock`.
+
+        Raises:
+            TinycError: `UnknownLayer`, or what a pass refuses.
+        """
+        self._require(name)
+        if (name, stock) not in self._texts:
+            self._texts[name, stock] = self._printed(name, stock).rstrip() + "\n"
+        return self._texts[name, stock]
+
+    def _printed(self, name: str, stock: bool) -> str:
+        """A module as text; the last layers are not MLIR's own."""
+        module = self.module(name)
+        if name == "llvm":
+            return llvm_ir_of(module)
+        last = self._steps[name][-1] if self._steps[name] else None
+        shown = last.output(module) if isinstance(last, Pass) else None
+        return shown if shown is not None else print_ir(module, stock=stock)
+
+    def dump(self, folder: Path, names: tuple[str, ...] | None = None, stock: bool = False) -> list[Path]:
+        """Write the text of each named layer (default: all) that the program has to `<NN>_<layer>.mlir`.
+
+        NN is the layer's place in the walk; `stock` is that of `text`.
+
+        Raises:
+            TinycError: `UnreadableFile`: the folder cannot be written.
+        """
+        for name in names or ():
+            self._require_known(name)
+        return [
+            write_file(folder / listing_file(self.target, name), self.text(name, stock), make_folders=True)
+            for name in LISTINGS[self.target]
+            if (names is None or name in names) and self.has(name)
+        ]
+
+    def _require(self, name: str) -> None:
+        self._require_known(name)
+        if not self.has(name):
+            raise TinycError("UnknownLayer", f"the program was read at layer '{self.entry}' and has no layer '{name}'")
+
+    def _require_known(self, name: str) -> None:
+        if name not in self._steps:
+            known = ", ".join(LISTINGS[self.target])
+            message = f"there is no layer '{name}' on the way to target '{self.target}'; there are {known}"
+            raise TinycError("UnknownLayer", message)
+
+
+def _begins_with(steps: tuple[Step, ...], first: tuple[Step, ...]) -> bool:
+    return steps[: len(first)] == first
+
+
+def _with_options(step: Step, options: Mapping[str, str]) -> Step:
+    """A pass with those of the options that it has."""
+    mine = {field.name: options[field.name] for field in dataclasses.fields(step) if field.name in options}
+    return dataclasses.replace(step, **mine)
+
+
+def layer_of(module: ir.Module, target: str) -> str:
+    """The layer that a module is at.
+
+    Raises:
+        TinycError: `UnsupportedTarget`: the target has no such layer.
+    """
+    namespaces = registry.present(module)
+    if "gpu" in namespaces:
+        if "gpu" not in LISTINGS[target]:
+            message = (
+                f"the program is at layer 'gpu', which target '{target}' does not have; use target 'sim' or 'cuda'"
+            )
+            raise TinycError("UnsupportedTarget", message)
+        return "gpu"
+    if "region" not in namespaces:
+        return "tiny"
+    planned = any("plan" in kernel.op.attributes for kernel in kernels_of(module).values())
+    return "plan" if planned and "plan" in LISTINGS[target] else "region"

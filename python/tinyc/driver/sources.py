@@ -1,0 +1,136 @@
+"""Where a program comes from: a file, Tiny JSON, textual IR, or a module; always a module of its own comes out.
+
+In: whatever `tinyc.compile` takes as `source`, and the values of symbols. Out: an `ir.Module` at the Tiny, the Region
+or the GPU layer, verified, that nothing else refers to.
+"""
+
+import operator
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeGuard
+
+from tinyc import text
+from tinyc.analysis.graphs import main_function
+from tinyc.diagnostics import TinycError, Where
+from tinyc.dialects import registry
+from tinyc.dialects.registry import context
+from tinyc.driver.binding import bind_symbols
+from tinyc.importers import tiny_json
+from tinyc.importers.files import read_file
+from tinyc.importers.json_text import EXAMPLE, first_character
+from tinyc.mlir import ir
+from tinyc.passes.runner import copy_module, verify_layers
+
+Bind = Mapping[str, int]
+#: Namespaces of a program's ops; omp.terminator ends a kernel.
+_BEFORE_GPU = {"builtin", "func", "tiny", "region", "omp"}
+_ON_GPU = {*_BEFORE_GPU, "gpu", "tgpu", "scf", "arith"}
+
+
+def read_program(source: object, bind: Bind | None = None) -> ir.Module:
+    """The module that `source` means, which has a function to run; raises as `read_module`, too, and names the file."""
+    module = read_module(source, bind)
+    try:
+        main_function(module)
+    except TinycError as error:
+        raise error.at(Where(file=str(source)) if _is_path(source) else Where()) from None
+    return module
+
+
+def read_module(source: object, bind: Bind | None = None) -> ir.Module:
+    """The module that `source` means: a path, Tiny JSON (text or dict), IR text, or an `ir.Module`.
+
+    A text is told from a path by its braces: every program has some. A JSON object is Tiny JSON, anything else IR.
+
+    Raises:
+        TinycError: the file cannot be read, the program is malformed, or `bind` does not fit it.
+    """
+    bind = checked_bind(bind)
+    if isinstance(source, Mapping):
+        return _from_json(source, bind, None)
+    if isinstance(source, ir.Module):
+        return _from_ir(_own(source), bind)
+    if isinstance(source, str | bytes) and not source.strip():
+        raise TinycError("InvalidJson", f"the source is empty; {EXAMPLE}")
+    if _is_path(source):
+        return _from_text(read_file(Path(source)), bind, str(source))
+    if isinstance(source, str | bytes):
+        return _from_text(source, bind, None)
+    raise TinycError(
+        "UnreadableFile",
+        f"a {type(source).__name__} is not a program; give a path, Tiny JSON as text or dict, IR text, or an ir.Module",
+    )
+
+
+def _own(module: ir.Module) -> ir.Module:
+    """A copy in tinyc's context."""
+    if module.context is context():
+        return copy_module(module)
+    return text.parse(text.located(module, verified=False))
+
+
+def _is_path(source: object) -> TypeGuard[str | os.PathLike[str]]:
+    return isinstance(source, os.PathLike) or (isinstance(source, str) and not {"{", "\n"} & set(source))
+
+
+def checked_bind(bind: Bind | None) -> dict[str, int]:
+    """`bind` as a dictionary of non-negative ints.
+
+    Raises:
+        TinycError: `InvalidExtent`.
+    """
+    if bind is None:
+        return {}
+    if not isinstance(bind, Mapping):
+        raise TinycError(
+            "InvalidExtent",
+            f"bind is a {type(bind).__name__}; give a mapping from symbols to sizes, such as {{'M': 128}}",
+        )
+    return {name: _bound_extent(name, value) for name, value in bind.items()}
+
+
+def _bound_extent(name: str, value: Any) -> int:
+    try:
+        extent = -1 if isinstance(value, bool) else operator.index(value)  # numpy's integers are sizes too
+    except TypeError:
+        extent = -1
+    if not 0 <= extent < 2**63:
+        raise TinycError("InvalidExtent", f"bind {name} = {value!r}: an extent is an integer in 0 … 2^63 - 1")
+    return extent
+
+
+def _from_text(source: str | bytes, bind: dict[str, int], filename: str | None) -> ir.Module:
+    shown = source if isinstance(source, str) else source.decode("utf-8", errors="replace")
+    is_json = filename.endswith(".json") if filename and filename.endswith((".json", ".mlir")) else None
+    if is_json is None:
+        is_json = first_character(shown) in ("{", "[", "", "/")  # "/": an open comment
+    if is_json:
+        return _from_json(source, bind, filename)
+    return _from_ir(text.parse(source, filename or "-"), bind)
+
+
+def _from_json(source: str | bytes | Mapping[str, object], bind: dict[str, int], filename: str | None) -> ir.Module:
+    return tiny_json.load(source, bind=bind, filename=filename)
+
+
+def _from_ir(module: ir.Module, bind: dict[str, int]) -> ir.Module:
+    verify_layers(module)
+    present = registry.present(module)
+    foreign = present - (_ON_GPU if "gpu" in present else _BEFORE_GPU)
+    if foreign:
+        raise TinycError(
+            "InvalidIr",
+            f"the program has ops of {', '.join(sorted(foreign))}; tinyc compiles modules of the Tiny or Region layer, "
+            "and with target='sim' or 'cuda' those of the GPU layer",
+        )
+    if bind and "gpu" in present:
+        raise TinycError(
+            "UnboundSymbol",
+            "bind: symbols are parameters of GPU kernels; bind them at an earlier layer, such as 'tiny'",
+        )
+    if bind:
+        with module.context, ir.Location.unknown():
+            bind_symbols(module, bind)
+        verify_layers(module)
+    return module

@@ -1,0 +1,9 @@
+"""Types of the bindings' `passmanager`, as far as tinyc uses it."""
+
+from tinyc.mlir import ir
+
+class PassManager:
+    @staticmethod
+    def parse(pipeline: str, context: ir.Context | None = ...) -> PassManager: ...
+    def enable_verifier(self, enable: bool) -> None: ...
+    def run(self, operation: ir.Operation | ir.OpView) -> None: ...

@@ -1,0 +1,78 @@
+"""How the verifier of a Python-defined op runs its rules: declared fields first, then the rule, and one report.
+
+A rule raises `Malformed` where hand-written IR is wrong in a way that no importer can cause, or any other `TinycError`,
+whose code a user may know from elsewhere; the report shows that code.
+"""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from tinyc.diagnostics import TinycError, Where
+from tinyc.mlir import ext, ir
+from tinyc.mlir.bodies import unreadable
+
+_Op = TypeVar("_Op", bound=ir.OpView)
+
+
+class Malformed(TinycError):
+    """IR that breaks a rule of its layer; the message goes on after the op's name: "must have one region"."""
+
+    def __init__(self, message: str, where: Where | None = None) -> None:
+        super().__init__("InvalidIr", message, where)
+
+    def at(self, where: Where) -> "Malformed":
+        """Return this error with the parts of its place that it lacks taken from `where`."""
+        return Malformed(self.message, self.where.completed(where))
+
+
+def report_op(op: _Op, rule: Callable[[_Op], object], declares: bool = True) -> bool:
+    """Check an op; report what is wrong at its location, and return whether nothing is.
+
+    `rule` sees an op whose fields are those that its class declares. An op that IRDL cannot describe, as one with
+    operands of mixed types, has `declares=False`: then all that is known is that its attributes can be read.
+    """
+    message = declared_fields_error(op) if declares else _unreadable_error(op)
+    if message is None:
+        with op.context:  # printing a module verifies it, wherever that is
+            message = broken_rule(rule, op)
+        if message is None:
+            return True
+        message = f"'{op.operation.name}' {message}"  # its `name` may be a field
+    op.location.emit_error(message)
+    return False
+
+
+def broken_rule(rule: Callable[..., object], *checked: object) -> str | None:
+    """Return what `rule` finds wrong with what it is given, or None."""
+    try:
+        rule(*checked)
+    except Malformed as error:
+        return error.message
+    except TinycError as error:
+        return f"{error.message} [{error.code} {error.name}]"
+    return None
+
+
+def declared_fields_error(op: ir.OpView) -> str | None:
+    """Return what is wrong with the op's operand, result and attribute counts, before anything else looks at them.
+
+    A Python verifier may run before IRDL's own checks; an access to a missing field must not escape as an exception.
+    """
+    assert isinstance(op, ext.Operation)  # a dialect of tinyc's defines it
+    operands, attributes, results, _ = ext.partition_fields(op._fields)
+    for what, found, fields in (("operand", op.operands, operands), ("result", op.results, results)):
+        if len(found) != len(fields):
+            return f"'{op.operation.name}' has {len(found)} {what}s; expected {len(fields)}"
+    names = sorted(field.name for field in attributes)
+    for name in names:
+        if name not in op.attributes:
+            return f"'{op.operation.name}' lacks the attribute '{name}'"
+    for name in op.attributes:
+        if name not in names and "." not in name:  # an attribute of another dialect carries its prefix
+            return f"'{op.operation.name}' has no attribute '{name}'; it has {', '.join(names) or 'none'}"
+    return _unreadable_error(op)
+
+
+def _unreadable_error(op: ir.OpView) -> str | None:
+    found = unreadable(op)
+    return None if found is None else found[1]

@@ -1,0 +1,250 @@
+"""The command line of `tinyc-opt`: `mlir-opt`'s spellings, read by argparse, with the pass flags kept in order.
+
+In: the arguments. Out: an `argparse.Namespace` with `steps`, the passes that the flags name in their order.
+"""
+
+import argparse
+import dataclasses
+import inspect
+import itertools
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from tinyc.diagnostics import REMARKS, Remark, TinycError, suggest
+from tinyc.passes import Pass, Step
+from tinyc.passes.options import option_name
+from tinyc.passes.pipeline_text import parse_flag, parse_pipeline
+
+_DESCRIPTION = "Run passes on MLIR text, spelled as in mlir-opt. The IR goes to stdout, everything else to stderr."
+_EPILOG = """\
+Each pass of MLIR's own is a flag too (--cse, --canonicalize, --convert-scf-to-cf). Passes run in the order given;
+options are --pass=key=value or --pass="key=value key2=value2". --help beside pass flags explains those in full."""
+
+#: The kinds of remarks, each with a filter of its own.
+REMARK_KINDS = tuple(sorted(set(REMARKS.values())))
+
+_PASS_NAME = re.compile(r"[\w.-]+")
+
+
+class _Parser(argparse.ArgumentParser):
+    """An argparse parser that raises instead of ending the process."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise what argparse found wrong.
+
+        Raises:
+            TinycError: always.
+        """
+        raise TinycError("UnknownPass", f"{message}; tinyc-opt --help lists the options")
+
+
+def read_opt_command_line(argv: Sequence[str], known: Sequence[type[Pass]]) -> argparse.Namespace:
+    """What `argv` asks for; `known` are the passes of tinyc's.
+
+    Raises:
+        TinycError: `UnknownPass`: an unknown flag, pass or option, or a value that does not fit.
+    """
+    parser = _parser(known)
+    flags: dict[str, argparse.Action] = parser._option_string_actions  # argparse has no public way to ask
+    plain, passes = _split(list(argv), flags)
+    arguments = parser.parse_args(plain)
+    steps: list[Step] = []
+    for name, options in passes:
+        try:
+            steps += parse_flag(name, options, known)
+        except TinycError as error:
+            if "is neither a pass" not in error.message:
+                raise
+            hint = _close(f"--{name}", [*flags, *(f"--{each.name}" for each in known)])
+            raise TinycError("UnknownPass", f"unknown flag '--{name}'{hint}") from None
+    if steps and arguments.pass_pipeline is not None:
+        raise TinycError("UnknownPass", "--pass-pipeline and pass flags cannot be mixed; put all passes into one")
+    if arguments.run_reproducer and (steps or arguments.pass_pipeline is not None):
+        raise TinycError("UnknownPass", "--run-reproducer takes the passes from the input; leave all other passes out")
+    if arguments.pass_pipeline is not None:
+        steps = list(parse_pipeline(arguments.pass_pipeline, known).steps)
+    arguments.steps = steps
+    for when in ("before", "after"):
+        for name in getattr(arguments, f"mlir_print_ir_{when}"):
+            _check_pass(name, f"--mlir-print-ir-{when}", known)
+    if arguments.help:
+        arguments.help_text = _help(parser, [type(step) for step in steps if isinstance(step, Pass)])
+    return arguments
+
+
+def _check_pass(name: str, flag: str, known: Sequence[type[Pass]]) -> None:
+    """Raise unless `name` is a pass of tinyc's or of MLIR's."""
+    names = [each.name for each in known]
+    if name in names:
+        return
+    try:
+        parse_flag(name, "", ())
+        return
+    except TinycError as error:
+        # A pass that only wants options, or another op to work on, is one.
+        if _PASS_NAME.fullmatch(name) and "is neither a pass" not in error.message:
+            return
+    raise TinycError("UnknownPass", f"{flag}: there is no pass '{name}'{_close(name, names)}")
+
+
+def _close(name: str, known: Sequence[str]) -> str:
+    """The end of a message about an unknown name: the names that are like it, if any are."""
+    hint = suggest(name, known)
+    return hint if "did you" in hint else ""
+
+
+def _split(argv: list[str], flags: Mapping[str, argparse.Action]) -> tuple[list[str], list[tuple[str, str]]]:
+    """The arguments that argparse is to read, and the pass flags with their options.
+
+    argparse cannot tell that `--cse file.mlir` is a flag without a value, and does not know MLIR's passes. A single
+    dash does as well as two, as in LLVM's tools.
+    """
+    plain: list[str] = []
+    passes: list[tuple[str, str]] = []
+    rest = iter(argv)
+    for argument in rest:
+        name, equals, value = argument.partition("=")
+        if argument == "--":
+            plain += ["--", *rest]
+        elif len(name) < 2 or name[0] != "-":
+            plain.append(argument)
+        elif (flag := name if name in flags or name[1] == "-" else f"-{name}") not in flags:
+            passes.append((flag[2:], _unquote(value)))
+        elif equals:
+            plain.append(f"{flag}={value}")
+        elif flags[flag].nargs == 0:
+            plain.append(flag)
+        elif flags[flag].nargs == "?":
+            plain.append(f"{flag}=true")
+        else:
+            plain.append("=".join([flag, *itertools.islice(rest, 1)]))
+    return plain, passes
+
+
+def _unquote(options: str) -> str:
+    """Pass options without the braces that a pipeline would have around them."""
+    return options[1:-1] if options[:1] == "{" and options[-1:] == "}" else options
+
+
+def _boolean(text: str) -> bool:
+    if text not in ("true", "false", "1", "0"):
+        raise argparse.ArgumentTypeError(f"{text!r} is neither true nor false")
+    return text in ("true", "1")
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    try:
+        return re.compile(text)
+    except re.error as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a regular expression: {error}") from None
+
+
+def remark_filter(arguments: argparse.Namespace) -> Callable[[Remark], bool] | None:
+    """Which remarks are asked for, or None where no filter is given."""
+    patterns = {kind: getattr(arguments, f"remarks_filter_{kind}".rstrip("_")) for kind in ("", *REMARK_KINDS)}
+    given = {kind: pattern for kind, pattern in patterns.items() if pattern is not None}
+    if not given:
+        return None
+    return lambda remark: any(kind in ("", remark.kind) and each.search(remark.code) for kind, each in given.items())
+
+
+def _names(text: str) -> list[str]:
+    return [name for name in text.split(",") if name]
+
+
+def _parser(known: Sequence[type[Pass]]) -> _Parser:
+    passes = "\n".join(f"  --{each.name:<22}{_summary(each)}" for each in known)
+    parser = _Parser(
+        prog="tinyc-opt",
+        usage="tinyc-opt [option …] [--pass[=key=value …] …] [file]",
+        description=_DESCRIPTION,
+        epilog=f"passes, in walk order:\n{passes}\n\n{_EPILOG}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        add_help=False,
+        allow_abbrev=False,
+    )
+    parser.add_argument("input", nargs="?", default="-", help="a file of MLIR text; - is stdin (the default)")
+    parser.add_argument("-o", dest="output", metavar="FILE", default="-", help="write the IR there; - is stdout")
+    parser.add_argument("-h", "--help", action="store_true", help="print this help")
+    _add_flag(parser, "--version", "print the versions of tinyc and of the MLIR bindings")
+    _add_flag(parser, "--show-dialects", "print the dialects that are registered")
+    parser.add_argument("--emit-irdl", metavar="NAME", help="print the IRDL of one of tinyc's dialects")
+    parser.add_argument("--pass-pipeline", metavar="TEXT", help="passes as text: builtin.module(tiny-to-region,cse)")
+    _add_flag(parser, "--dump-pass-pipeline", "print the pipeline that is run")
+    _add_flag(parser, "--split-input-file", "treat the pieces between lines '// -----' as separate inputs")
+    _add_flag(parser, "--verify-diagnostics", "check what is reported against expected-error {{…}} comments")
+    _add_flag(parser, "--verify-roundtrip", "check that the IR survives printing and parsing")
+    parser.add_argument(
+        "--verify-each", nargs="?", default=True, type=_boolean, metavar="BOOL", help="verify after each pass (true)"
+    )
+    _add_flag(parser, "--allow-unregistered-dialect", "accept ops of unknown dialects")
+    parser.add_argument(
+        "--mlir-generate-reproducer", metavar="FILE", help="write the input with its passes there, and go on"
+    )
+    _add_flag(parser, "--run-reproducer", "run the passes that stand in the input, a reproducer")
+    _add_remarks(parser)
+    _add_printing(parser)
+    return parser
+
+
+def _add_remarks(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("remarks: the compiler's decisions")
+    _add_flag(group, "--remarks", "print all")
+    group.add_argument("--remarks-json", metavar="FILE", help="write them there, one JSON object a line")
+    for kind in ("", *REMARK_KINDS):
+        group.add_argument(
+            f"--remarks-filter-{kind}".rstrip("-"),
+            type=_pattern,
+            metavar="REGEX",
+            help=f"print and write only those {f'of the kind {kind!r} ' if kind else ''}whose code matches",
+        )
+
+
+def _add_flag(parser: argparse._ActionsContainer, name: str, text: str) -> None:
+    parser.add_argument(name, action="store_true", help=text)
+
+
+def _add_printing(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("printing and timing (to stderr)")
+    _add_flag(group, "--mlir-print-debuginfo", "print locations")
+    _add_flag(group, "--stock-printing", "print as mlir-opt does: no names from locations, no aliases for types")
+    for when in ("before", "after"):
+        group.add_argument(
+            f"--mlir-print-ir-{when}",
+            action="extend",
+            type=_names,
+            default=[],
+            metavar="PASS,…",
+            help=f"print the IR {when} these passes",
+        )
+        _add_flag(group, f"--mlir-print-ir-{when}-all", f"print the IR {when} each pass")
+    _add_flag(group, "--mlir-print-ir-after-change", "print the IR after each pass that changed it")
+    _add_flag(group, "--mlir-print-ir-after-failure", "print the IR after a pass that failed")
+    group.add_argument("--mlir-print-ir-tree-dir", metavar="DIR", type=Path, help="print the IR to files there")
+    _add_flag(group, "--mlir-timing", "print how long each pass took")
+    _add_flag(group, "--mlir-pass-statistics", "print what each pass was given and left, in numbers")
+
+
+def _summary(known: type[Pass]) -> str:
+    """The first line of a pass's docstring, and its options below it."""
+    lines = [(inspect.getdoc(known) or "").partition("\n")[0], *map(_option_help, dataclasses.fields(known))]
+    return f"\n{'':28}".join(lines)
+
+
+def _option_help(field: "dataclasses.Field[Any]") -> str:
+    default = "" if field.default in (dataclasses.MISSING, None) else f" [{field.default}]"
+    return f"{option_name(field)}=…: {field.metadata.get('doc', '')}{default}"
+
+
+def _help(parser: _Parser, asked: list[type[Pass]]) -> str:
+    if not asked:
+        return parser.format_help()
+    return "\n".join(_page(each) for each in asked)
+
+
+def _page(known: type[Pass]) -> str:
+    doc = (inspect.getdoc(known) or "").replace("\n", "\n  ")
+    options = "".join(f"\n  {_option_help(field)}" for field in dataclasses.fields(known))
+    return f"--{known.name}\n  {doc}{options and chr(10) + options}\n"

@@ -1,0 +1,118 @@
+"""The runner: takes a module through steps, verifies between them, and turns every way to fail into a `TinycError`."""
+
+import contextlib
+from collections.abc import Sequence
+
+from tinyc.diagnostics import InternalError, TinycError, Where, remark
+from tinyc.dialects import registry
+from tinyc.mlir import ir
+from tinyc.passes.reproducer import Reproducer
+from tinyc.passes.step import Instrument, Pass, Step
+from tinyc.text import IrError, capture_errors, located, verify
+
+
+def run_passes(
+    module: ir.Module, steps: Sequence[Step], instruments: Sequence[Instrument] = (), verify_each: bool = True
+) -> None:
+    """Take `module` through `steps`, in place.
+
+    Raises:
+        TinycError: a pass refuses the module, or the module breaks the contract of a layer; `InternalError` where
+            that is a pass's doing, with a reproducer.
+    """
+    with module.context, ir.Location.unknown():
+        if verify_each:
+            verify_layers(module)
+        for step in steps:
+            for instrument in instruments:
+                instrument.before(step, module)
+            given = module.operation.clone()  # for what repeats a failure; text would take ten times as long
+            try:
+                _run_step(step, module, given, verify_each)
+            except Exception as error:
+                for instrument in instruments:
+                    instrument.failed(step, module)
+                if isinstance(error, TinycError) and not isinstance(error, InternalError):
+                    error.reproducer = _reproducer(step, given, verify_each)
+                raise
+            for instrument in instruments:
+                instrument.after(step, module)
+
+
+def verify_layers(module: ir.Module) -> None:
+    """Check `module` op by op and against the contract of every layer in it.
+
+    Raises:
+        IrError: it breaks one.
+    """
+    verify(module.operation)
+    verify_contracts(module)
+
+
+def verify_contracts(module: ir.Module) -> None:
+    """Check `module`, whose ops verify, against the contract of every layer in it.
+
+    Raises:
+        IrError: it breaks one.
+    """
+    with module.context, capture_errors(module.context) as errors:
+        legal = registry.verify_layers_of(module)
+    if not legal:
+        raise IrError.of(errors, "the module breaks the contract of a layer")
+
+
+def copy_module(module: ir.Module) -> ir.Module:
+    """A copy of a module, in its context, for whoever wants to keep what a pass edits in place."""
+    with module.context:
+        copy = ir.Module.create(loc=module.operation.location)
+        for name in module.operation.attributes:
+            copy.operation.attributes[name] = module.operation.attributes[name]
+        whole = module.operation.clone()  # as one, so that an op uses the copies of its operands
+        for op in list(whole.regions[0].blocks[0].operations):
+            copy.body.append(op)
+    return copy
+
+
+def _run_step(step: Step, module: ir.Module, given: ir.OpView, verify_each: bool) -> None:
+    if not isinstance(step, Pass):
+        step.run(module)
+        if verify_each:
+            verify_layers(module)
+        return
+    present = registry.present(module)
+    if step.consumes and not present.intersection(step.consumes):
+        layers = " or ".join(step.consumes)
+        remark("pass-not-applicable", Where(), f"'{step.name}' finds no {layers} op", consumes=list(step.consumes))
+    try:
+        step.run(module)
+    except TinycError:
+        raise
+    except Exception as error:
+        raise _defect(step, given, f"{type(error).__name__}: {error}") from error
+    if verify_each:
+        _check_result(step, module, given, present)
+
+
+def _check_result(step: Pass, module: ir.Module, given: ir.OpView, before: set[str]) -> None:
+    """Check what a pass of tinyc's left behind; whatever is wrong with it is tinyc's fault."""
+    try:
+        verify_layers(module)
+    except IrError as error:
+        raise _defect(step, given, f"the IR that it made does not verify: {error}") from error
+    ours = {layer.name for layer in registry.layers()}
+    undeclared = (registry.present(module) - before).intersection(ours).difference(step.produces)
+    if undeclared:
+        raise _defect(step, given, f"it made ops of {', '.join(sorted(undeclared))} and does not declare them")
+
+
+def _defect(step: Pass, given: ir.OpView, what: str) -> InternalError:
+    """The error for a defect of `step`, with a file that repeats it."""
+    command = _reproducer(step, given, verify_each=True).save()
+    return InternalError(f"pass '{step.name}' failed: {what}; to repeat it: {command}")
+
+
+def _reproducer(step: Step, given: ir.OpView, verify_each: bool) -> Reproducer:
+    if isinstance(step, Pass):
+        with contextlib.suppress(TinycError):  # its file cannot be read: that is what is to be repeated
+            step = step.alone()
+    return Reproducer(f"builtin.module({step.text()})", located(given), verify_each)

@@ -1,0 +1,163 @@
+"""A plan against its candidate and its target: every refusal at once, or the plan with all decisions made.
+
+In: a plan as somebody wrote it (or none), the facts about a kernel, the numbers of a target. Out: the plan in which
+every field that its scheme decides by is filled in; completing it again changes nothing.
+"""
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+
+from tinyc.analysis.candidate import Candidate
+from tinyc.diagnostics import TinycError
+from tinyc.expr.extents import ExtentError
+from tinyc.plan.fields import ARCHITECTURES, ATTRIBUTES, Plan
+from tinyc.schemes.registry import SCHEME_OF, SCHEMES
+from tinyc.schemes.scheme import FIELDS_OF_ALL, Acceptance, PlanRefusals, Refusal, Scheme
+from tinyc.target.target import Target
+
+
+def answer_of(scheme: Scheme, candidate: Candidate, target: Target) -> Acceptance | Refusal:
+    """What a scheme answers to a candidate."""
+    try:
+        return scheme.accepts(candidate, target)
+    except ExtentError as error:
+        reason = f"its element count is not a representable extent: {error}; bind some of the symbols"
+        return Refusal("NoGpuKernel", reason)
+
+
+@dataclasses.dataclass(frozen=True)
+class DefaultPlan:
+    """The plan for a candidate that was given none; `reason` completes "since …"."""
+
+    plan: Plan
+    reason: str
+
+
+def default_plan(candidate: Candidate, target: Target) -> DefaultPlan:
+    """The complete plan of the first scheme that accepts `candidate`.
+
+    Raises:
+        TinycError: the last scheme's refusal, where none accepts it.
+    """
+    refused: list[Refusal] = []
+    for scheme in SCHEMES:
+        answer = answer_of(scheme, candidate, target)
+        if isinstance(answer, Acceptance):
+            plan = completed_plan(Plan(scheme=scheme.name), candidate, target)
+            return DefaultPlan(plan, answer.reason or "; ".join(dict.fromkeys(each.reason for each in refused)))
+        refused.append(answer)
+    raise _unbuildable(candidate, refused[-1])
+
+
+def completed_plan(plan: Plan, candidate: Candidate, target: Target) -> Plan:
+    """`plan` with every decision that its scheme needs.
+
+    Raises:
+        TinycError: what the plan asks for and cannot have: `PlanMismatch`, `ResourceExceeded`, `UnsupportedPlan`; or
+            `NoGpuKernel`.
+    """
+    refusals = PlanRefusals(candidate)
+    name = plan.scheme or _scheme_without_name(plan, candidate, target).name
+    if name not in SCHEME_OF:
+        message = f"is '{name}', which this version has no kernel builder for; choose {' or '.join(SCHEME_OF)}"
+        refusals.add("UnsupportedPlan", "scheme", message)
+        raise TinycError.several(refusals.errors)
+    scheme = SCHEME_OF[name]
+    unused = [field for field in plan.values() if not _takes(scheme, [field])]
+    for field in unused:
+        taken = ", ".join((*FIELDS_OF_ALL, *scheme.fields))
+        refusals.add("UnsupportedPlan", field, f"is not used by scheme '{name}', which takes {taken}; leave it out")
+    plan = dataclasses.replace(
+        plan,
+        scheme=name,
+        arch=_arch(plan, target, refusals),
+        precision=_precision(plan, scheme, refusals),
+        **{ATTRIBUTES[field]: None for field in unused},
+    )
+    answer = answer_of(scheme, candidate, target)
+    if isinstance(answer, Refusal) and answer.error == "NoGpuKernel":
+        raise _unbuildable(candidate, answer)
+    if isinstance(answer, Refusal) and answer.error == "PlanMismatch":
+        others = " or ".join(each.name for each in _schemes_for(candidate, target))
+        message = f"is '{name}', which does not accept @{candidate.name}: {answer.reason}; choose {others}"
+        refusals.add("PlanMismatch", "scheme", message)
+    else:
+        plan = scheme.complete(plan, candidate, target, refusals)
+    if refusals:
+        raise TinycError.several(refusals.errors)
+    return plan
+
+
+def fits(plan: Plan, candidate: Candidate, target: Target) -> bool:
+    """Whether the scheme of `plan` is one for the candidate; without a scheme, whether one for it has the fields.
+
+    The plan may still ask for more than the target has.
+    """
+    suited = _schemes_for(candidate, target)
+    if plan.scheme is None:
+        return any(_takes(scheme, plan.values()) for scheme in suited)
+    return plan.scheme in [scheme.name for scheme in suited]
+
+
+def require_fit(plan: Plan, candidates: Sequence[Candidate], target: Target) -> None:
+    """Refuse a plan that fits none of `candidates`, of which there is one at least.
+
+    Raises:
+        TinycError: `PlanMismatch` with every candidate's reason; or what is wrong with the plan for any of them.
+    """
+    for scheme in SCHEMES:
+        if plan.scheme in (None, scheme.name) and _takes(scheme, plan.values()):
+            reasons = first_few(f"@{each.name} ({answer_of(scheme, each, target).reason})" for each in candidates)
+            message = f"the plan is for scheme '{scheme.name}', which accepts no region of the module: {reasons}"
+            raise TinycError("PlanMismatch", f"{message}; leave the plan out")
+    # No scheme has its name and its fields: this is said of the most particular candidate.
+    completed_plan(plan, min(candidates, key=lambda each: SCHEMES.index(_schemes_for(each, target)[0])), target)
+
+
+def fields_by_scheme() -> str:
+    """Which fields the schemes take, for help texts."""
+    own = [f"scheme {scheme.name} takes {', '.join(scheme.fields)}" for scheme in SCHEMES if scheme.fields]
+    return "; ".join([*own, f"every scheme takes {', '.join(FIELDS_OF_ALL)}"])
+
+
+def first_few(texts: Iterable[str]) -> str:
+    """A list for a message, which names 8 entries and counts the others."""
+    entries = list(texts)
+    more = f" and {len(entries) - 8} more" if len(entries) > 8 else ""
+    return ", ".join(entries[:8]) + more
+
+
+def _schemes_for(candidate: Candidate, target: Target) -> list[Scheme]:
+    """The schemes for such a candidate, whether or not the target has room for their default plans."""
+    answers = [(scheme, answer_of(scheme, candidate, target)) for scheme in SCHEMES]
+    return [scheme for scheme, answer in answers if isinstance(answer, Acceptance) or answer.error != "PlanMismatch"]
+
+
+def _scheme_without_name(plan: Plan, candidate: Candidate, target: Target) -> Scheme:
+    """The scheme of a plan that names none: the first for the candidate that takes all of its fields, if any does."""
+    suited = _schemes_for(candidate, target)
+    return next((scheme for scheme in suited if _takes(scheme, plan.values())), suited[0])
+
+
+def _takes(scheme: Scheme, fields: Iterable[str]) -> bool:
+    return set(fields) <= {*FIELDS_OF_ALL, *scheme.fields}
+
+
+def _unbuildable(candidate: Candidate, refusal: Refusal) -> TinycError:
+    return TinycError(refusal.error, f"@{candidate.name} cannot be a kernel: {refusal.reason}", candidate.where)
+
+
+def _arch(plan: Plan, target: Target, refusals: PlanRefusals) -> str:
+    arch = plan.arch or target.name
+    if target.name not in ARCHITECTURES[arch]:
+        message = f"is '{arch}', and the plan is used for {target.name}; write {target.name}, or compile for {arch}"
+        refusals.add("PlanMismatch", "arch", message)
+    return arch
+
+
+def _precision(plan: Plan, scheme: Scheme, refusals: PlanRefusals) -> str:
+    precision = plan.precision or "ieee"
+    if precision != "ieee":
+        message = f"is '{precision}', and scheme '{scheme.name}' does not use tensor cores; write \"ieee\""
+        refusals.add("UnsupportedPlan", "precision", message)
+    return precision

@@ -1,0 +1,48 @@
+"""Scheme `naive_2x2_per_thread`: a contraction over tiles in shared memory, its accumulators in registers.
+
+A CTA of 16 × 16 threads computes a tile [BM, BN] of accumulators, 2 × 2 for a thread at a time. It goes along k in
+steps of BK, through a circular buffer of `stages` tiles of each operand in static shared memory. The grid has a CTA for
+each tile along m and n, and the batch along z. Convolutions and batched products differ in nothing but what the bodies
+of the statements read.
+
+`plan` has the fields of its plans, their defaults and their limits; `build` writes its kernels. **Source:** 002 §5-7.
+"""
+
+from typing import TYPE_CHECKING
+
+from tinyc.analysis.candidate import Candidate
+from tinyc.plan.fields import Plan
+from tinyc.schemes.naive import plan as rules
+from tinyc.schemes.scheme import Acceptance, PlanRefusals, Refusal, Scheme
+from tinyc.target.target import Target
+
+if TYPE_CHECKING:
+    from tinyc.dialects.region.to_gpu.function import Origin
+
+
+class NaiveContraction(Scheme):
+    """A contraction with an m, an n and a k, and element-wise ops behind it."""
+
+    name = rules.NAME
+    fields = rules.NAIVE_FIELDS
+
+    def accepts(self, candidate: Candidate, target: Target) -> Acceptance | Refusal:
+        """Contractions of as many tiles as a grid has room for."""
+        if candidate.product is None:
+            return Refusal("PlanMismatch", candidate.no_product)
+        refusals = PlanRefusals(candidate)
+        default = self.complete(Plan(), candidate, target, refusals)
+        if refusals:
+            return Refusal("ResourceExceeded", f"its tiles are more CTAs than {target.name} launches at once")
+        return Acceptance("it is a contraction", rules.resources_of(default, candidate.product))
+
+    def complete(self, plan: Plan, candidate: Candidate, target: Target, refusals: PlanRefusals) -> Plan:
+        """_Tile and stages by what registers and shared memory have room for, the other fields by these."""
+        assert candidate.product is not None  # it is not refused as of another kind
+        return rules.complete_naive(plan, rules.Case(candidate.product, target, refusals))
+
+    def build(self, origin: "Origin") -> None:
+        """Write one function."""
+        from tinyc.schemes.naive.build import build_contraction  # MLIR: when a kernel is built
+
+        build_contraction(origin)

@@ -1,0 +1,121 @@
+"""Scheme `naive_2x2_per_thread`, region → statements: one `gpu.func` for a contraction.
+
+CTA ids give the tile of the output, a loop over k loads a tile of each operand and multiplies them, the epilogue writes
+what the region makes of the accumulators.
+"""
+
+from typing import TypeVar
+
+from tinyc.analysis.kernel_candidate import contraction_of
+from tinyc.codegen.elements import accumulator_element
+from tinyc.dialects.gpu import statements as tgpu
+from tinyc.dialects.gpu.dialect import AccType, SmemType
+from tinyc.dialects.region.to_gpu.function import Frame, Origin, close_body, copy_body, needed_for, open_function
+from tinyc.mlir import arith, gpu, ir, scf
+from tinyc.schemes.naive.plan import THREADS, contraction_grid
+from tinyc.vocabulary.attributes import to_type
+from tinyc.vocabulary.element_type import ElementType
+from tinyc.vocabulary.types import TensorType
+
+_Value = TypeVar("_Value")
+
+
+def build_contraction(origin: Origin) -> None:
+    """Write the function of a kernel."""
+    grid = contraction_grid(origin.plan, _filled(origin.candidate.product))
+    frame = open_function(origin, origin.name, grid, (*THREADS, 1))
+    with ir.InsertionPoint(frame.body):
+        _Builder(origin, frame).write()
+        gpu.ReturnOp([])
+
+
+class _Builder:
+    """Writes the statements of one function."""
+
+    def __init__(self, origin: Origin, frame: Frame) -> None:
+        self.tile, self.stages = _filled(origin.plan.tile), _filled(origin.plan.stages)
+        self.bind, self.guarded_axes = _filled(origin.plan.bind), _filled(origin.plan.predicate_tail)
+        self.kernel, self.product, self.frame = origin.kernel, _filled(origin.candidate.product), frame
+        contraction = contraction_of(origin.kernel)
+        assert not isinstance(contraction, str)  # the candidate has a product
+        self.contraction, self.roles = contraction, contraction.axis_roles
+        self.batches = tuple(sorted((*self.roles.batch, *self.roles.broadcast)))
+
+    def write(self) -> None:
+        """Emit the statements."""
+        bm, bn, bk = self.tile
+        ids = {"block.x": gpu.block_id(gpu.Dimension.x), "block.y": gpu.block_id(gpu.Dimension.y)}
+        batch = gpu.block_id(gpu.Dimension.z)
+        sizes = {size: self.frame.index(size) for size in dict.fromkeys(self.tile)}
+        m, n = arith.muli(ids[self.bind["m.o"]], sizes[bm]), arith.muli(ids[self.bind["n.o"]], sizes[bn])
+        lhs = self._circular_buffer(self.product.lhs.element, (bm, bk))
+        rhs = self._circular_buffer(self.product.rhs.element, (bk, bn))
+        accumulators = TensorType(accumulator_element(self.contraction.reduce), (bm, bn))
+        acc = AccType.get(ir.TypeAttr.get(to_type(accumulators)))
+        zero = tgpu.ZeroOp(acc).result
+        stages = self.frame.index(self.stages)
+        loop = scf.ForOp(self.frame.index(0), self.frame.index(self.product.k), sizes[bk], [zero])
+        with ir.InsertionPoint(loop.body):
+            k = loop.induction_variable
+            stage = arith.remui(arith.divui(k, sizes[bk]), stages)
+            self._load(lhs, stage, batch, (m, k), ("m", "k"))
+            self._load(rhs, stage, batch, (k, n), ("k", "n"))
+            gpu.barrier()
+            result = tgpu.FmaOp(lhs, rhs, stage, loop.inner_iter_args[0], acc).result
+            if self.stages == 1:  # the next tiles go where these lie
+                gpu.barrier()
+            scf.yield_([result])
+        self._epilogue(loop.results[0], batch, m, n)
+
+    def _circular_buffer(self, element: ElementType, shape: tuple[int, int]) -> ir.Value:
+        """A circular buffer of `stages` tiles in shared memory."""
+        tile = ir.TypeAttr.get(to_type(TensorType(element, shape)))
+        stages = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), self.stages)
+        return tgpu.AllocSmemOp(SmemType.get(tile, stages)).tiles
+
+    def _load(
+        self,
+        tiles: ir.Value,
+        stage: ir.Value,
+        batch: ir.Value,
+        corner: tuple[ir.Value, ir.Value],
+        sides: tuple[str, str],
+    ) -> None:
+        """Emit the load of a tile of the left operand (sides m, k) or the right one (k, n)."""
+        operand = self.contraction.multiply.operands[0 if sides == ("m", "k") else 1]
+        axes_of = {"m": self.roles.m, "n": self.roles.n, "k": self.roles.k}
+        axes = [_axes(positions) for positions in (*(axes_of[side] for side in sides), self.batches)]
+        statement = tgpu.LoadTileOp(tiles, stage, batch, *corner, *axes, self._guarded(*sides))
+        block = statement.body.blocks.append()
+        local = copy_body(self.frame, statement, needed_for(self.kernel, [operand]))
+        with ir.InsertionPoint(block):
+            tgpu.YieldOp(local[operand])
+        close_body(statement)
+
+    def _guarded(self, rows: str, columns: str) -> ir.ArrayAttr:
+        sides = {"rows": rows, "columns": columns}
+        return ir.ArrayAttr.get([ir.StringAttr.get(side) for side, axis in sides.items() if axis in self.guarded_axes])
+
+    def _epilogue(self, accumulators: ir.Value, batch: ir.Value, m: ir.Value, n: ir.Value) -> None:
+        """Emit what the region does after the reduction, on the axes of its result."""
+        reduced: ir.Value = self.contraction.reduce.results[0]
+        kept = [axis for axis in range(len(self.contraction.domain)) if axis not in self.roles.k]
+        sides = [tuple(kept.index(axis) for axis in axes) for axes in (self.roles.m, self.roles.n, self.batches)]
+        yields = self.kernel.yields
+        ops = [*needed_for(self.kernel, [each.value for each in yields], given=[reduced]), *yields]
+        broadcasts = ir.ArrayAttr.get([ir.StringAttr.get(each.value) for each in self.product.epilogue.inputs])
+        guarded = self._guarded("m", "n")
+        statement = tgpu.EpilogueOp(accumulators, batch, m, n, *map(_axes, sides), guarded, broadcasts)
+        block = statement.body.blocks.append(reduced.type)
+        copy_body(self.frame, statement, ops, {reduced: block.arguments[0]})
+        close_body(statement)
+
+
+def _axes(positions: tuple[int, ...]) -> ir.DenseI64ArrayAttr:
+    return ir.DenseI64ArrayAttr.get(positions)
+
+
+def _filled(value: _Value | None) -> _Value:
+    """A field that every complete plan of the scheme has."""
+    assert value is not None
+    return value

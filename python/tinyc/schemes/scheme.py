@@ -1,0 +1,102 @@
+"""What a scheme is: the interface between a kind of kernel and those who choose, plan and build kernels."""
+
+import abc
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from tinyc.analysis.candidate import Candidate
+from tinyc.diagnostics import TinycError
+from tinyc.expr.extents import Dim
+from tinyc.plan.fields import Plan
+from tinyc.target.target import Target
+
+if TYPE_CHECKING:  # plans are judged where MLIR is not installed
+    from tinyc.dialects.region.to_gpu.function import Origin
+
+#: The fields of a plan that every scheme takes.
+FIELDS_OF_ALL = ("scheme", "arch", "precision")
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What a kernel takes of a GPU, by estimate: `grid` is the CTAs along x, y and z."""
+
+    grid: tuple[Dim, Dim, Dim]
+    threads_per_cta: int
+    shared_bytes: int = 0
+    accumulator_registers_per_thread: int = 0
+
+
+@dataclass(frozen=True)
+class Acceptance:
+    """A scheme can build a candidate, with its default plan for `resources`.
+
+    `reason` completes "since …"; it is empty where there is none but that no other scheme accepts it.
+    """
+
+    reason: str
+    resources: Resources
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A scheme cannot build a candidate; `reason` completes "since …".
+
+    `PlanMismatch`: it is another kind of kernel; `ResourceExceeded`: the target has no room for it with the default
+    plan, though it may with another one; `NoGpuKernel`: no plan helps.
+    """
+
+    error: Literal["PlanMismatch", "ResourceExceeded", "NoGpuKernel"]
+    reason: str
+
+
+class PlanRefusals:
+    """What speaks against a plan for a candidate, collected to be reported together; false while nothing does."""
+
+    def __init__(self, candidate: Candidate) -> None:
+        self._candidate = candidate
+        self.errors: list[TinycError] = []
+
+    def __bool__(self) -> bool:
+        return bool(self.errors)
+
+    def add(self, name: str, field: str, message: str) -> None:
+        """Note an error called `name`; `message` goes on after the field's name: given, expected, what to do."""
+        text = f"the plan of @{self._candidate.name}: '{field}' {message}"
+        self.errors.append(TinycError(name, text, self._candidate.where))
+
+
+class Scheme(abc.ABC):
+    """One kind of kernel on a GPU. Without state: there is one object of each class, in `registry`.
+
+    What is built on a CPU are loops; its schemes are chosen and planned in the same way, and differ in `build` only.
+    """
+
+    #: What a plan calls it, one of `names.SCHEME_NAMES`.
+    name: ClassVar[str]
+    #: The fields of a plan that it takes besides `FIELDS_OF_ALL`, by their names in a text; any other one is refused.
+    fields: ClassVar[tuple[str, ...]] = ()
+
+    @abc.abstractmethod
+    def accepts(self, candidate: Candidate, target: Target) -> Acceptance | Refusal:
+        """Whether the scheme can build `candidate` for `target`, with its default plan; `completion.answer_of` asks.
+
+        Raises:
+            ExtentError: a number that it needs, of elements or CTAs, is not a representable extent.
+        """
+
+    def complete(self, plan: Plan, candidate: Candidate, target: Target, refusals: PlanRefusals) -> Plan:
+        """`plan` with every decision that the scheme needs; what speaks against one that is given goes to `refusals`.
+
+        The scheme does not refuse `candidate` as of another kind, and `plan` has no fields but its own. Completing a
+        complete plan changes nothing.
+        """
+        return plan
+
+    @abc.abstractmethod
+    def build(self, origin: "Origin") -> None:
+        """Write the GPU functions of a kernel whose plan is complete at the insertion point, in a `gpu.module`.
+
+        Raises:
+            TinycError: `NoGpuKernel`.
+        """

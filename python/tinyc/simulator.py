@@ -1,0 +1,102 @@
+"""The door to the PTX simulator `ptxsim`: its interface under tinyc's name, its errors as tinyc's, with their codes.
+
+In: PTX text of any compiler, and arrays; or the arguments of `tinyc simulate`. Out: reports. What `ptxsim` raises is a
+`TinycError` here, and what PTX is malformed a `PtxError` that is of both families.
+
+    module = simulator.load(ptx_text)
+    report = module.launch("kernel", grid=(2, 1, 1), block=(128, 1, 1), args=[x, y, np.int32(1024)])
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, ParamSpec, Self, TypeVar
+
+import ptxsim
+from ptxsim import CHECKS, Counters, Finding, Report, Thread
+from ptxsim.command.arguments import read_command_line
+from ptxsim.command.simulate import simulate as simulate_kernel
+from tinyc.diagnostics import TinycError, Where
+
+__all__ = ["CHECKS", "Counters", "Finding", "Module", "PtxError", "Report", "TensorMap", "Thread", "load", "simulate"]
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+_NAMES: dict[type[ptxsim.PtxsimError], str] = {
+    ptxsim.TextError: "InvalidPtx",
+    ptxsim.InputError: "InputMismatch",
+    ptxsim.FileError: "UnreadableFile",
+    ptxsim.MetadataError: "InvalidJson",
+    ptxsim.MemoryShortage: "OutOfMemory",
+}
+
+
+class PtxError(ptxsim.PtxError, TinycError):
+    """PTX text that is malformed, or that the simulator does not know: `message`, `line` and `column` (from 1)."""
+
+    def __init__(self, message: str, line: int, column: int, file: str | None = None) -> None:
+        ptxsim.PtxError.__init__(self, message, line, column, file)
+        TinycError.__init__(self, "InvalidPtx", message, Where(file=file, line=line, column=column))
+
+    def __str__(self) -> str:
+        return TinycError.__str__(self)
+
+    def at(self, where: Where) -> "PtxError":
+        """The same error with the parts of its place that it lacks taken from `where`."""
+        error = PtxError(self.message, self.line, self.column, self.file)
+        error.where = self.where.completed(where)
+        return error
+
+
+def _with_codes(call: Callable[_P, _R]) -> Callable[_P, _R]:
+    """`call`, raising tinyc's errors in place of ptxsim's."""
+
+    @functools.wraps(call)
+    def called(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        try:
+            return call(*args, **kwargs)
+        except ptxsim.PtxError as error:
+            raise PtxError(error.message, error.line, error.column, error.file) from None
+        except ptxsim.PtxsimError as error:
+            raise TinycError(_NAMES[type(error)], error.message, Where(file=error.file)) from None
+
+    return called
+
+
+class Module(ptxsim.Module):
+    """A module whose kernels can be launched; `.global` variables start anew with each launch."""
+
+    kernel = _with_codes(ptxsim.Module.kernel)
+    shared_memory = _with_codes(ptxsim.Module.shared_memory)
+    launch = _with_codes(ptxsim.Module.launch)
+
+
+class TensorMap(ptxsim.TensorMap):
+    """A tensor in global memory and a box of it; made by `tiled` or `im2col`."""
+
+    @classmethod
+    def tiled(cls, *args: Any, **kwargs: Any) -> Self:
+        """Make a map of tiles; the parameters are those of `ptxsim.TensorMap.tiled`."""
+        return _with_codes(super().tiled)(*args, **kwargs)
+
+    @classmethod
+    def im2col(cls, *args: Any, **kwargs: Any) -> Self:
+        """Make a map of columns of an image; the parameters are those of `ptxsim.TensorMap.im2col`."""
+        return _with_codes(super().im2col)(*args, **kwargs)
+
+
+@_with_codes
+def load(text: str) -> Module:
+    """Load the module of a PTX text.
+
+    Raises:
+        PtxError: malformed text, or an instruction that the simulator does not know; with line and column.
+        TinycError: `InvalidPtx`: no text.
+    """
+    return Module.of_text(text)
+
+
+@_with_codes
+def simulate(argv: Sequence[str]) -> int:
+    """Run `tinyc simulate` with `argv`; the exit status is 1 if something was found."""
+    return simulate_kernel(read_command_line(argv, "tinyc simulate"))

@@ -1,1 +1,0 @@
-"""Asynchronous copies in the engine: `cp.async`, bulk and tensor copies, `st.async`, from issue to landing."""

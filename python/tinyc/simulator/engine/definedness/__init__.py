@@ -1,1 +1,0 @@
-"""Undefined values: which registers may hold them, how they spread, and what they must not decide."""

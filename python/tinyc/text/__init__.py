@@ -1,0 +1,21 @@
+"""IR as text: `parse` reads it and keeps the names of values; `print_ir` writes it for people, `located` for machines.
+
+In reading order: `guards` (what MLIR's parser would not survive), `names` (of values), `reading`, `printing`.
+"""
+
+from tinyc.mlir.locations import unescape, where
+from tinyc.mlir.messages import Diagnostic, IrError, capture_errors, verify
+from tinyc.text.printing import located, print_ir
+from tinyc.text.reading import parse
+
+__all__ = [
+    "Diagnostic",
+    "IrError",
+    "capture_errors",
+    "located",
+    "parse",
+    "print_ir",
+    "unescape",
+    "verify",
+    "where",
+]

@@ -1,0 +1,15 @@
+"""What Tiny programs are made of, as plain data: the layer's types, ops and typing rules, without IR.
+
+In reading order:
+
+    element_type      the element types, a row each
+    types             tensor types
+    elementwise       the element-wise ops, a row each
+    reductions        what `reduce` applies
+    infer             the typing rules of all ops
+    attributes        between this and MLIR's types and attributes: the one module here that needs MLIR
+    deferred          how the rows name numpy and MLIR without importing them
+
+It imports `tinyc.expr` and `tinyc.diagnostics`, and is looked down on by everything else: the dialect's ops, the
+analyses, the executors, the importers and the runtime.
+"""

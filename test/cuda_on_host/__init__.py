@@ -1,0 +1,106 @@
+"""Generated CUDA files, compiled: by nvcc for the GPU, and by g++ for the CPU, where kernels run thread by thread.
+
+For the CPU, `include/` stands in for CUDA's headers, and a launch becomes a call. Without a
+compiler the tests are skipped.
+"""
+
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tinyc.runtime.assembler import find_ptxas
+
+HEADERS = Path(__file__).parent / "include"
+_LAUNCH = re.compile(r"(\w+)<<<(.+?), (dim3\(.+?\))>>>\((.*)\);")
+_FILL = re.compile(r"fill_(?:floats|integers)\((\w+), generator, .*\);")
+_FETCH = re.compile(r"to_host\(\w+, (\w+)\);\n  ok")
+_FILES = """
+template <typename T> void read_file(std::vector<T>& values, const char* path) {
+  FILE* file = fopen(path, "rb");
+  if (!file || fread(values.data(), sizeof(T), values.size(), file) != values.size()) exit(9);
+  fclose(file);
+}
+template <typename T> void write_file(const std::vector<T>& values, const char* path) {
+  FILE* file = fopen(path, "wb");
+  if (!file || fwrite(values.data(), sizeof(T), values.size(), file) != values.size()) exit(9);
+  fclose(file);
+}
+int main("""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a program printed last on standard output, and how it ended."""
+
+    line: str
+    errors: str
+    status: int
+
+    @property
+    def max_abs_err(self):
+        """The number that `main` prints."""
+        return float(self.line.removeprefix("max_abs_err="))
+
+
+def build(text, folder):
+    """Compile a file for the CPU; return the program."""
+    compiler = shutil.which("g++")
+    if compiler is None:
+        pytest.skip("there is no g++ that could compile the CUDA file for the CPU")
+    source, program = folder / "program.cpp", folder / "program"
+    source.write_text(_LAUNCH.sub(r"cuda_on_host::launch(\2, \3, [&] { \1(\4); });", text), encoding="utf-8")
+    command = [compiler, "-O1", "-std=c++17", "-w", "-ffp-contract=off", f"-I{HEADERS}", "-o", program, source]
+    compiled = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert compiled.returncode == 0, compiled.stderr[:3000]
+    return program
+
+
+def run(program, *sizes):
+    """Run a program at sizes such as "M=7"."""
+    ended = subprocess.run([program, *sizes], capture_output=True, text=True, check=False, timeout=120)
+    return Ran(ended.stdout.strip(), ended.stderr.strip(), ended.returncode)
+
+
+def run_on(text, inputs, outputs, folder, sizes=()):
+    """Run a file on given inputs instead of random ones; return its outputs, arrays like those of `outputs`."""
+    names = iter(inputs)
+    fetched = iter(range(len(outputs)))
+    text = text.replace("int main(", _FILES)
+    text = _FILL.sub(lambda m: f'read_file({m[1]}, "{folder}/{_position(inputs, next(names))}.in");', text)
+    text = _FETCH.sub(lambda m: f'{m[0][:-4]}  write_file({m[1]}, "{folder}/{next(fetched)}.out");\n  ok', text)
+    for name, array in inputs.items():
+        (folder / f"{_position(inputs, name)}.in").write_bytes(np.ascontiguousarray(array).tobytes())
+    ran = run(build(text, folder), *sizes)
+    found = {
+        name: np.frombuffer((folder / f"{position}.out").read_bytes(), like.dtype).reshape(like.shape)
+        for position, (name, like) in enumerate(outputs.items())
+    }
+    return ran, found
+
+
+def _position(inputs, name):
+    return list(inputs).index(name)
+
+
+def _packaged_nvcc():
+    """Return the nvcc of the package that ptxas comes from, or None."""
+    ptxas = find_ptxas()
+    packaged = ptxas and ptxas.with_name("nvcc")
+    return packaged if packaged and packaged.exists() else None
+
+
+def compile_for_gpu(text, folder, *architectures):
+    """Compile a file by nvcc for architectures such as "80"; a warning is an error."""
+    compiler = shutil.which("nvcc") or _packaged_nvcc()
+    if compiler is None or shutil.which("g++") is None:
+        pytest.skip("did not run: there is no nvcc, or no g++ for it, that could compile the CUDA file")
+    (folder / "program.cu").write_text(text, encoding="utf-8")
+    targets = [f"-gencode=arch=compute_{each},code=sm_{each}" for each in architectures]
+    command = [compiler, "-O3", *targets, "-Werror", "all-warnings", "-c", "program.cu", "-o", "program.o"]
+    compiled = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert compiled.returncode == 0, compiled.stdout[:1000] + compiled.stderr[:3000]

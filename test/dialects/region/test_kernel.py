@@ -1,0 +1,69 @@
+"""The launch contract of a region.kernel: its buffers, whether it is checked, its symbols and its parallel loop."""
+
+import pytest
+
+from tinyc import text
+from tinyc.dialects.launch import LaunchContract, launchables_of
+from tinyc.dialects.region.kernel import kernels_of
+from tinyc.expr import extents
+from tinyc.vocabulary.attributes import tensor_type
+
+X = 'tensor<?x3xf32, #tiny.dims<["M", 3]>>'
+INDEX = "tensor<4xi64>"
+
+
+def kernel(ops: str, inputs: str, result: str, value: str = "%y") -> str:
+    """Return a module of one kernel of two inputs, `%a` of type `inputs` and `%i` of indices; `ops` compute `value`."""
+    held = [
+        f"!region.memref<{tensor}, {strides}, 64 : i64, true>"
+        for tensor, strides in ((inputs, "[3, 1]"), (INDEX, "[1]"), (result, "[3, 1]"))
+    ]
+    return f"""
+"region.kernel"() ({{
+^bb0(%p: {held[0]}, %q: {held[1]}, %out: {held[2]}):
+  %a = "region.read"(%p) : ({held[0]}) -> {inputs}
+  %i = "region.read"(%q) : ({held[1]}) -> {INDEX}
+  {ops}
+  "region.yield"({value}, %out) {{materialize = "gmem"}} : ({result}, {held[2]}) -> ()
+  omp.terminator
+}}) {{sym_name = "k"}} : () -> ()"""
+
+
+def contract(source: str) -> LaunchContract:
+    module = text.parse(source)
+    with module.context:
+        assert kernels_of(module).keys() == launchables_of(module).keys() == {"k"}
+        return launchables_of(module)["k"].contract()
+
+
+def test_the_loop_over_the_first_axis_is_parallel():
+    found = contract(kernel(f'%y = "tiny.neg"(%a) : ({X}) -> {X}', X, X))
+    m = extents.symbol("M")
+    assert (found.memory_space, found.grid, found.symbols) == ("host", (m, 1, 1), ("M",))
+    assert [tensor.shape for tensor in found.tensors] == [(m, 3), (4,), (m, 3)]
+    assert not found.is_checked
+    assert not found.updates
+
+
+def test_indices_from_data_are_checked():
+    rows = "tensor<4x3xf32>"
+    found = contract(kernel(f'%y = "tiny.gather"(%a, %i) {{axis = 0}} : ({X}, {INDEX}) -> {rows}', X, rows))
+    assert found.is_checked
+    assert found.grid == (4, 1, 1)
+
+
+@pytest.mark.parametrize(("axis", "updates", "trips"), [(0, "tensor<4x3xf32>", 1), (1, "tensor<5x4xf32>", 5)])
+def test_what_walks_the_first_axis_in_order_is_one_turn(axis, updates, trips):
+    data = "tensor<5x3xf32>"
+    ops = f"""%u = "tiny.const"() {{value = 1.0 : f32}} : () -> {updates}
+  %y = "tiny.scatter"(%a, %i, %u) {{axis = {axis}, op = "add"}} : ({data}, {INDEX}, {updates}) -> {data}"""
+    found = contract(kernel(ops, data, data))
+    assert (found.grid, found.is_checked) == ((trips, 1, 1), True)
+
+
+def test_a_kernel_is_a_function_of_tensors():
+    module = text.parse(kernel(f'%y = "tiny.neg"(%a) : ({X}) -> {X}', X, X))
+    with module.context:
+        function = kernels_of(module)["k"].function_type
+        assert [tensor_type(each).rank for each in function.inputs] == [2, 1]
+        assert [str(each) for each in function.results] == [str(function.inputs[0])]

@@ -1,0 +1,320 @@
+"""`tinyc run | compile | verify`: what they print and write, their exit status; no input ends in a traceback."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import tinyc
+from tinyc.driver import cli
+from tinyc.opt import main as opt
+
+GEMM = """
+{"uops": [ // X [M,K] times W [K,N], plus a bias
+  {"uop": "RESHAPE", "src": ["X"], "arg": {"result_shape": ["M", 1, "K"]}, "out": "X1"},
+  {"uop": "RESHAPE", "src": ["W"], "arg": {"result_shape": [1, "K", "N"]}, "out": "W1"},
+  {"uop": "PERMUTE", "src": ["W1"], "arg": {"dims": [0, 2, 1]}, "out": "W2"},
+  {"uop": "MUL", "src": ["X1", "W2"], "out": "P"},
+  {"uop": "REDUCE", "src": ["P"], "arg": {"op": "SUM", "axes": [-1], "acc_dtype": "fp32"}, "out": "Y"}],
+ "values": {"X": {"dtype": "fp16", "shape": ["M", "K"]}, "W": {"dtype": "fp16", "shape": ["K", "N"]}}}
+"""
+SIZES = "M=5,N=4,K=3"
+
+
+@pytest.fixture
+def gemm(tmp_path):
+    path = tmp_path / "gemm.json"
+    path.write_text(GEMM)
+    return path
+
+
+@pytest.fixture
+def run(capfd):
+    """Return a function that runs the command line and returns its status, stdout and stderr."""
+
+    def call(*arguments):
+        status = cli.main([str(each) for each in arguments])
+        captured = capfd.readouterr()
+        assert "Traceback" not in captured.err
+        return status, captured.out, captured.err
+
+    return call
+
+
+def in_a_process(*arguments, **options):
+    command = [sys.executable, "-m", "tinyc.driver.cli", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, **options)
+
+
+def test_run_prints_layers_outputs_errors_and_times(run, gemm):
+    status, out, err = run("run", gemm, "--bind", SIZES, "--random", "0", "--check")
+    assert (status, err) == (0, "")
+    for line in (
+        r"layers +tiny -> region -> exec -> loops -> llvm",
+        r"compile +\d+\.\d+ s",
+        r"run +\d+\.\d+ s",
+        r"output +Y: fp32 \[5, 4\]  -?\d",
+        r"check +output 'Y': largest error \S+ \(rtol 1e-05, atol 1e-05\): ok",
+    ):
+        assert re.search(f"^{line}", out, re.MULTILINE), (line, out)
+
+
+def test_run_on_the_reference(run, gemm):
+    status, out, _ = run("run", gemm, "--target=reference", f"--bind={SIZES}")
+    assert status == 0
+    assert re.search("^layers +tiny$", out, re.MULTILINE)
+
+
+def test_a_failed_check_is_named_and_has_status_1(run, gemm, monkeypatch):
+    right = tinyc.Model.run
+
+    def wrong(self, /, **inputs):
+        outputs = right(self, **inputs)
+        outputs["Y"][1, 2] += 1
+        return outputs
+
+    monkeypatch.setattr(tinyc.Model, "run", wrong)
+    status, out, _ = run("run", gemm, "--bind", SIZES, "--check")
+    assert status == 1
+    assert re.search(r"^check +output 'Y'.*element \[1, 2\] is .* and should be .*FAILED$", out, re.MULTILINE)
+    status, out, _ = run("verify", gemm, "--bind", SIZES)
+    assert status == 1
+    assert re.search(r"^result +FAILED, first at: cpu against the reference: output 'Y'.*\[1, 2\]", out, re.MULTILINE)
+
+
+def test_verify_compares_every_layer(run, gemm):
+    status, out, _ = run("verify", gemm, "--bind", SIZES)
+    assert status == 0
+    titles = re.findall("^verify +(.*)$", out, re.MULTILINE)
+    assert titles == [
+        "reference (tiny) against the f64 oracle",
+        "reference (region) against the reference (tiny)",
+        "cpu against the reference",
+    ]
+    assert out.count(": ok\n") == 3
+    assert "all layers agree" in out
+
+
+def test_verify_starts_at_the_layer_of_the_program(run, gemm, tmp_path):
+    region = tmp_path / "gemm.mlir"
+    region.write_text(tinyc.compile(gemm).text("region"))
+    status, out, _ = run("verify", region, "--bind", SIZES)
+    assert status == 0
+    assert "reference (region) against the f64 oracle" in out
+
+
+def test_compile_dumps_the_layers_that_are_asked_for(run, gemm, tmp_path):
+    folder = tmp_path / "made" / "layers"
+    assert run("compile", gemm, "--dump=tiny,region,llvm", "--dump-dir", folder)[0] == 0
+    assert sorted(path.name for path in folder.iterdir()) == ["00_tiny.mlir", "03_region.mlir", "06_llvm.ll"]
+    assert "region.kernel" in (folder / "03_region.mlir").read_text()
+
+
+def test_compile_for_a_gpu_dumps_its_layers(run, gemm, tmp_path):
+    plan = tmp_path / "plan.json"
+    plan.write_text('{"tile": [32, 32, 16]}')
+    arguments = ["--target", "cuda", "--arch", "sm_90a", "--plan", plan, "--dump", "region,plan,gpu,nvvm,ptx,cu"]
+    status, out, _ = run("compile", gemm, *arguments, "--dump-dir", tmp_path / "layers")
+    assert status == 0
+    assert re.search(r"^layers +tiny -> region -> plan -> gpu -> nvvm -> ptx$", out, re.MULTILINE)
+    texts = {path.name: path.read_text() for path in (tmp_path / "layers").iterdir()}
+    names = ["03_region.mlir", "04_plan.mlir", "05_gpu.mlir", "07_nvvm.mlir", "08_ptx.ptx", "09_cu.cu"]
+    assert sorted(texts) == names
+    assert "tile = array<i64: 32, 32, 16>" in texts["04_plan.mlir"]
+    assert ".target sm_90a" in texts["08_ptx.ptx"]
+
+
+def test_a_plan_that_is_refused_comes_with_the_command_that_repeats_it(run, gemm, tmp_path, monkeypatch, capfd):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    status, _, err = run("compile", gemm, "--target", "cuda", "--plan", 'set tile = [48, 64, 32];\n# it\'s "48"')
+    assert status == 1
+    refusal = r"'tile' has accumulator tile 48x64, .*\[TC204 UnsupportedPlan\]\n"
+    command = re.search(rf"{refusal}note: to repeat it: tinyc-opt (.*)\n$", err)
+    assert command is not None
+    assert opt.main(shlex.split(command[1])) == 1
+    assert re.search(refusal, capfd.readouterr().err)
+
+
+def test_run_on_a_gpu_that_is_not_there_says_what_to_do(run, gemm, monkeypatch):
+    monkeypatch.setattr("tinyc.runtime.cuda_driver._BINDINGS", "tinyc.there_is_no_such_module")
+    status, _, err = run("run", gemm, "--target", "cuda", "--bind", SIZES)
+    assert status == 1
+    assert "or compile with target='cpu' [TC409 NoDriver]" in err
+
+
+def test_a_program_at_the_gpu_layer_cannot_be_checked(run, gemm, tmp_path):
+    gpu = tmp_path / "gemm.mlir"
+    gpu.write_text(tinyc.compile(gemm, target="cuda", bind={"M": 5, "N": 4, "K": 3}).text("gpu"))
+    status, _, err = run("run", gpu, "--target", "cuda", "--check")
+    assert status == 1
+    assert "--check: the reference does not read layer 'gpu'" in err
+
+
+def test_a_dump_folder_alone_gets_all_layers(run, gemm, tmp_path):
+    assert run("run", gemm, "--bind", SIZES, "--dump-dir", tmp_path / "all")[0] == 0
+    assert len(list((tmp_path / "all").iterdir())) == 7
+
+
+def test_arrays_come_from_and_go_to_files(run, gemm, tmp_path):
+    x, w = (np.arange(12, dtype=np.float16).reshape(shape) for shape in ((4, 3), (3, 4)))
+    np.savez(tmp_path / "in.npz", X=x, W=w)
+    status, _, _ = run("run", gemm, "--inputs", tmp_path / "in.npz", "--outputs", tmp_path / "out.npz")
+    assert status == 0
+    np.testing.assert_array_equal(np.load(tmp_path / "out.npz")["Y"], x.astype(np.float32) @ w)
+
+
+def test_bf16_arrays_stand_as_uint16_in_files(run, tmp_path):
+    program = tmp_path / "neg.json"
+    arg = {"tensor_id": "x", "dtype": "bf16", "shape": ["M"]}
+    program.write_text(
+        json.dumps({"uops": [{"id": "i", "uop": "INPUT", "arg": arg}, {"id": "y", "uop": "NEG", "src": ["i"]}]})
+    )
+    x = np.array([1.5, -2], ml_dtypes.bfloat16)
+    for stored in (x.view(np.uint16), x):  # numpy.savez keeps a bf16 array as void bytes
+        np.savez(tmp_path / "in.npz", x=stored)
+        assert run("run", program, "--inputs", tmp_path / "in.npz", "--outputs", tmp_path / "out.npz")[0] == 0
+        y = np.load(tmp_path / "out.npz")["y"]
+        assert y.dtype == np.uint16
+        np.testing.assert_array_equal(y.view(ml_dtypes.bfloat16), -x)
+
+
+def test_remarks_go_to_stderr_and_to_a_file(run, gemm, tmp_path):
+    file = tmp_path / "remarks.json"
+    status, _, err = run("compile", gemm, "--remarks", "--remarks-json", file)
+    assert status == 0
+    assert "[broadcast-inserted]" in err
+    codes = [json.loads(line)["code"] for line in file.read_text().splitlines()]
+    assert codes.count("broadcast-inserted") == 2
+
+
+def test_random_inputs_need_sizes(run, gemm):
+    status, _, err = run("run", gemm)
+    assert status == 1
+    assert "--bind M=16,K=16,N=16" in err
+    assert "TC108 UnboundSymbol" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["run", "/does/not/exist.json"], "TC308"),
+        (["compile", "{gemm}", "--bind", "Q=1"], "TC108"),
+        (["run", "{gemm}", "--target", "sim", "--arch", "sm_70"], "TC404"),
+        (["run", "{gemm}", "--arch", "sm_80"], "TC404"),
+        (["compile", "{gemm}", "--target", "cuda", "--arch", "sm_70"], "TC404"),
+        (["compile", "{gemm}", "--target", "cuda", "--plan", "{{"], "TC201"),
+        (["compile", "{gemm}", "--dump", "ptx"], "TC407"),
+        (["run", "{gemm}", "--bind", SIZES, "--inputs", "/does/not/exist.npz"], "TC308"),
+        (["run", "{gemm}", "--bind", SIZES, "--inputs", "{gemm}"], "TC308"),
+        (["run", "{gemm}", "--bind", SIZES, "--outputs", "/does/not/exist/y.npz"], "TC308"),
+        (["compile", "{gemm}", "--dump-dir", "{gemm}"], "TC308"),
+        (["compile", "{gemm}", "--remarks-json", "{gemm}-missing/remarks.json"], "TC308"),
+        (["run", "{gemm}", "--bind", "M=1000000000,N=1,K=1000000000"], "TC405"),
+    ],
+)
+def test_errors_have_status_1_and_a_code(run, gemm, arguments, code):
+    status, _, err = run(*(each.format(gemm=gemm) for each in arguments))
+    assert status == 1
+    assert f"[{code} " in err
+
+
+def test_random_inputs_are_refused_before_the_program_is_compiled(run, gemm, monkeypatch):
+    monkeypatch.setattr("tinyc.driver.commands.compile", lambda *_, **__: pytest.fail("compiled"))
+    for command in ("run", "verify"):
+        status, _, err = run(command, gemm, "--random", "1")
+        assert status == 1
+        assert "TC108 UnboundSymbol" in err
+
+
+@pytest.mark.parametrize("target", ["cpu", "reference"])
+def test_a_module_without_a_function_is_named(run, tmp_path, target):
+    program = tmp_path / "empty.mlir"
+    program.write_text("module {}")
+    status, _, err = run("run", program, "--target", target)
+    assert status == 1
+    assert err.startswith(f"{program}: error: the module has no function to run;")
+
+
+@pytest.mark.parametrize("redirection", [">/dev/full", ">&-"])
+def test_an_output_that_cannot_be_written_is_one_line(gemm, redirection):
+    command = f"{sys.executable} -m tinyc.driver.cli run {gemm} --bind {SIZES} {redirection}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "[TC308 UnreadableFile]" in done.stderr
+
+
+def test_names_of_outputs_cannot_command_the_terminal(run, tmp_path):
+    program = tmp_path / "neg.json"
+    arg = {"tensor_id": "x", "dtype": "fp32", "shape": [1]}
+    nodes = [{"id": "x", "uop": "INPUT", "arg": arg}, {"id": "y\x1b[31m", "uop": "NEG", "src": ["x"]}]
+    program.write_text(json.dumps({"uops": nodes}))
+    status, out, _ = run("run", program)
+    assert status == 0
+    assert "output   y\\x1b[31m: fp32 [1]" in out
+
+
+def test_every_error_of_a_program_is_reported(run, tmp_path):
+    program = tmp_path / "bad.json"
+    nodes = [{"id": "a", "uop": "NEGATE", "src": []}, {"id": "b", "uop": "NEG", "src": ["missing"]}]
+    program.write_text(json.dumps({"uops": nodes}))
+    status, _, err = run("compile", program)
+    assert status == 1
+    assert "node 'a'" in err
+    assert "node 'b'" in err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["simulate"],
+        ["run"],
+        ["run", "x.json", "--bind", "M"],
+        ["run", "x.json", "--bind", "M=-1"],
+        ["run", "x.json", "--bind", "M=1,M=2"],
+        ["run", "x.json", "--dump", "sass"],
+        ["run", "x.json", "--random", "x"],
+        ["run", "x.json", "--random", "1", "--inputs", "a.npz"],
+    ],
+)
+def test_a_command_line_that_does_not_read_has_status_2(arguments):
+    with pytest.raises(SystemExit) as caught:
+        cli.main(arguments)
+    assert caught.value.code == 2
+
+
+def test_a_closed_pipe_is_no_error(gemm):
+    command = f"{sys.executable} -m tinyc.driver.cli run {gemm} --bind {SIZES} | true"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert done.stderr == ""
+
+
+def test_a_narrow_terminal_encoding_is_no_error(gemm):
+    done = in_a_process("run", gemm, "--bind", "M=5,N=4,K=3", env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\\u2026" in done.stdout
+
+
+def test_a_defect_is_a_sentence_and_a_file(run, gemm, monkeypatch):
+    def broken(*arguments, **options):
+        raise ZeroDivisionError("by nothing")
+
+    monkeypatch.setattr("tinyc.driver.commands.random_inputs", broken)
+    status, _, err = run("run", gemm, "--bind", SIZES)
+    assert status == 1
+    file = re.fullmatch(r"error: tinyc failed: ZeroDivisionError: by nothing; .* (\S+) \[TC901 InternalError\]\n", err)
+    with open(file.group(1)) as report:
+        assert "ZeroDivisionError" in report.read()
+    os.unlink(file.group(1))
+
+
+def test_version():
+    assert in_a_process("--version").stdout == f"tinyc {tinyc.__version__}\n"

@@ -1,0 +1,33 @@
+"""The listings of each target: slices of its pipelines, and what they are called."""
+
+import pytest
+
+from tinyc import pipeline
+from tinyc.driver.listings import LISTINGS
+from tinyc.driver.lowering import STEPS
+from tinyc.passes import Upstream
+
+
+@pytest.mark.parametrize("target", LISTINGS)
+def test_every_listing_has_its_passes_in_walk_order(target):
+    assert tuple(STEPS[target]) == LISTINGS[target]
+
+
+@pytest.mark.parametrize("target", LISTINGS)
+def test_a_listing_ends_with_the_pass_that_makes_it(target):
+    last = {name: steps[-1].name for name, steps in STEPS[target].items() if steps and name != "llvm"}
+    for name, made_by in last.items():
+        layer = {"indexbook": "index-book", "poly_view": "poly", "cu": "cuda"}.get(name, name)
+        assert made_by.endswith(f"-{layer}")
+
+
+def test_the_pipelines_are_of_passes_that_are_listed():
+    every = (pipeline.CPU, pipeline.GPU, pipeline.GPU_HOST, pipeline.CUDA_TEXT, pipeline.INDEX_BOOK, pipeline.POLY_VIEW)
+    ours = {type(step) for steps in every for step in steps if not isinstance(step, Upstream)}
+    assert ours == set(pipeline.PASSES) - {pipeline.GpuExpand}  # the ways out of gpu expand the kernels themselves
+
+
+@pytest.mark.parametrize("step", pipeline.LOOPS_TO_LLVM, ids=lambda step: step.name)
+def test_a_pass_of_mlirs_in_a_pipeline_is_one(step):
+    (read,) = pipeline.parse(step.text()).steps
+    assert read.name == step.name

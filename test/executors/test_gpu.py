@@ -1,0 +1,66 @@
+"""What the executor of GPU kernels refuses: accesses that no thread may make, and barriers that not all reach."""
+
+import numpy as np
+import pytest
+
+from tinyc import text
+from tinyc.dialects.gpu.kernel import gpu_kernels_of
+from tinyc.executors.gpu.cta import run_gpu_kernel
+from tinyc.executors.gpu.memory import KernelFault
+
+ROW = "memref<?xf32, #gpu.address_space<global>>"
+SHARED = "memref<4xf32, #gpu.address_space<workgroup>>"
+
+
+def kernel(body, threads=4):
+    source = f"""
+gpu.module @kernels {{
+  memref.global "private" @tile : {SHARED} = uninitialized
+  gpu.func @k(%x: {ROW}) kernel attributes {{known_block_size = array<i32: {threads}, 1, 1>}} {{
+    %i = gpu.thread_id x
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %one = arith.constant 1.0 : f32
+    %tile = memref.get_global @tile : {SHARED}
+    {body}
+    gpu.return
+  }}
+}}"""
+    return text.parse(source)
+
+
+def run(body, size=4):
+    module, x = kernel(body), np.zeros(size, np.float32)
+    run_gpu_kernel(gpu_kernels_of(module)["k"], (1, 1, 1), [x])
+    return x
+
+
+def test_each_thread_writes_its_element():
+    np.testing.assert_array_equal(run(f"memref.store %one, %x[%i] : {ROW}"), np.ones(4))
+
+
+@pytest.mark.parametrize(
+    ("body", "fault"),
+    [
+        (f"memref.store %one, %x[%i] : {ROW}", "an access is out of bounds"),
+        (f"%0 = memref.load %tile[%i] : {SHARED}", "memory is read before it is written"),
+        (f"memref.store %one, %x[%c0] : {ROW}", "race: two writes"),
+        (
+            f"%0 = memref.load %x[%c0] : {ROW}\n%1 = arith.cmpi eq, %i, %c0 : index\n"
+            f"scf.if %1 {{ memref.store %one, %x[%c1] : {ROW} }}\n%2 = memref.load %x[%c1] : {ROW}",
+            "race: a read beside a write",
+        ),
+        ("%0 = arith.cmpi eq, %i, %c0 : index\nscf.if %0 { gpu.barrier }", "not all threads reach a barrier"),
+        ("%0 = arith.divui %c1, %i : index", "a division by zero"),
+    ],
+)
+def test_a_kernel_that_does_what_it_must_not_is_refused(body, fault):
+    with pytest.raises(KernelFault, match=fault):
+        run(body, size=3)
+
+
+def test_a_branch_is_run_by_the_threads_that_take_it():
+    body = f"""
+    %0 = arith.cmpi ult, %i, %c1 : index
+    scf.if %0 {{ memref.store %one, %x[%i] : {ROW} }}"""
+    np.testing.assert_array_equal(run(body), [1, 0, 0, 0])

@@ -1,0 +1,225 @@
+"""Symbols from shape equations (compile time) and from actual extents (run time)."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tinyc.expr import equations, extents
+from tinyc.expr.extents import ExtentError
+from tinyc.expr.shape_equation import Equation, cancel_ends, linear_in, split_equation
+
+
+def shape(*written):
+    return [extents.parse_extent(dim) if isinstance(dim, str) else dim for dim in written]
+
+
+def equation(left, right):
+    return Equation.between(shape(*left), shape(*right))
+
+
+def solved(pairs, unknown, inputs=(), bound=()):
+    """Return the solution of equations between shapes, as text."""
+    solution = equations.solve_shapes([equation(*pair) for pair in pairs], unknown, inputs, bound)
+    return {name: str(value) for name, value in solution.values.items()}
+
+
+# --- one equation -----------------------------------------------------------------------------------------------------
+
+
+def test_common_ends_and_unit_axes_cancel():
+    assert cancel_ends(shape("N", 1, "A", "K"), shape("N", "B", 1, "K", 1)) == (
+        tuple(shape("A")),
+        tuple(shape("B")),
+    )
+
+
+@pytest.mark.parametrize(
+    ("dim", "parts"),
+    [("3*M*N - N + 2", ("3*M - 1", "2")), ("M", None), ("N*N", None), ("N floordiv 2", None), ("7", None)],
+)
+def test_linear_in_n(dim, parts):
+    found = linear_in(extents.parse_extent(dim), "N")
+    assert (found and tuple(map(str, found))) == parts
+
+
+def test_a_single_unknown_is_solved_exactly():
+    assert solved([(["M", "K"], ["K", "P"])], ["P"]) == {"P": "M"}
+
+
+def test_a_factor_divides_out():
+    assert solved([(["6*M"], [2, "P"])], ["P"]) == {"P": "3*M"}
+
+
+def test_the_unknown_may_stand_on_the_left():
+    assert solved([(["P", 3], [6])], ["P"]) == {"P": "2"}
+
+
+def test_an_unknown_in_a_sum_is_solved():
+    assert solved([(["P + 1"], ["M"])], ["P"]) == {"P": "M - 1"}
+
+
+def test_a_symbol_of_an_input_is_redefined_rather_than_divided():
+    assert solved([(["S"], ["G", "C"])], ["G"], ["S", "C"]) == {"S": "C*G"}
+
+
+def test_a_bound_symbol_is_divided():
+    assert solved([(["S"], ["G", "C"])], ["G"], ["C"]) == {"G": "S floordiv C"}
+
+
+def test_a_square_is_left_open():
+    assert solved([(["M", "N"], ["P", "P"])], ["P"], ["M", "N"]) == {}
+
+
+# --- splitting --------------------------------------------------------------------------------------------------------
+
+
+def groups(left, right, *unknown):
+    return [
+        ([*map(str, part.left)], [*map(str, part.right)])
+        for part in split_equation(equation(left, right), frozenset(unknown))
+    ]
+
+
+def test_sums_and_floor_divisions_take_one_axis_each():
+    # what is left of Cin_total's axis cannot divide (H - 1) floordiv 2 + 1
+    left, right = ["S", "(H - 1) // 2 + 1", "W + 2"], ["G", "Cin", "Oy", "Ox"]
+    assert groups(left, right, "G", "Oy", "Ox") == [
+        (["S"], ["G", "Cin"]),
+        (["(H - 1) floordiv 2 + 1"], ["Oy"]),
+        (["W + 2"], ["Ox"]),
+    ]
+
+
+def test_an_ambiguous_alignment_is_left_alone():
+    assert groups(["M", "N"], ["A", 4, "B"], "A", "B") == [(["M", "N"], ["A", "4", "B"])]
+
+
+def test_integers_align_only_where_they_divide():
+    assert groups([6, 35], ["A", 3, 5, "B"], "A", "B") == [(["6"], ["A", "3"]), (["35"], ["5", "B"])]
+
+
+def test_long_shapes_are_not_searched():
+    left, right = [f"S{k}" for k in range(32)], [f"A{k}" for k in range(32)]
+    assert len(groups(left, right, *right)) == 1
+
+
+# --- several equations ------------------------------------------------------------------------------------------------
+
+CONV = [
+    (["N", "Ct", "(H - 1) // 2 + 1", "(W - 1) // 2 + 1", 3, 3], ["N", "G", "Cin", 1, "Oy", "Ox", 3, 3]),
+    (["Cout", "Cin", 3, 3], ["G", "Rcout", "Cin", 3, 3]),
+    (["N", "G", "Rcout", "Oy", "Ox"], ["N", "Cout", "Oy", "Ox"]),
+]
+
+
+def test_the_grouped_convolution_of_001():
+    assert solved(CONV, ["G", "Rcout", "Oy", "Ox"], ["N", "Ct", "H", "W", "Cout", "Cin"]) == {
+        "Ct": "G*Cin",
+        "Cout": "G*Rcout",
+        "Oy": "(H - 1) floordiv 2 + 1",
+        "Ox": "(W - 1) floordiv 2 + 1",
+    }
+
+
+def test_the_grouped_convolution_with_bound_channels():
+    solution = solved(CONV, ["G", "Rcout", "Oy", "Ox"], ["N", "H", "W"])
+    assert solution["G"] == "Ct floordiv Cin"
+    assert solution["Rcout"] == "Cout floordiv (Ct floordiv Cin)"
+
+
+def test_bound_sizes_leave_the_axes_where_they_are():
+    equations_ = [equation(*pair) for pair in CONV]
+    inputs = ["N", "Ct", "H", "W", "Cout", "Cin"]
+    solution = equations.solve_shapes(equations_, ["G", "Rcout", "Oy", "Ox"], inputs, ["G", "Oy"])
+    assert {name: str(value) for name, value in solution.values.items()} == {
+        "Ct": "G*Cin",
+        "Cout": "G*Rcout",
+        "Ox": "(W - 1) floordiv 2 + 1",
+    }
+    assert [tuple(map(str, pair)) for pair in solution.conditions] == [("Oy", "(H - 1) floordiv 2 + 1")]
+
+
+def test_a_symbol_of_an_input_is_solved_from_bound_sizes():
+    assert solved([(["S"], ["G", "C"])], ["G"], ["S", "C"], ["S", "G"]) == {"C": "S floordiv G"}
+
+
+def test_no_factor_is_cancelled_to_define_an_input():
+    # B may be 1, or S may be A*(M + 1): what remains of both sides, S == A*B, says nothing of the axes
+    assert solved([(["S", "M + 1"], ["A", "M + 1", "B"])], ["A", "B"], ["S", "M"]) == {}
+
+
+def test_numbers_are_groups_of_their_own():
+    assert groups(["M", 64, "N"], ["A", 8, 8, "B"], "A", "B") == [(["M"], ["A"]), (["64"], ["8", "8"]), (["N"], ["B"])]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_the_order_of_equations_does_not_matter(order):
+    pairs = [(["S"], ["A", "B"]), (["S"], ["A", 4])][::order]
+    assert solved(pairs, ["A", "B"], ["S"]) == {"B": "4", "S": "4*A"}
+
+
+def test_a_long_chain_is_solved():
+    pairs = [([f"A{k}", 2], [f"A{k + 1}"]) for k in range(50)]
+    solution = solved(pairs, [f"A{k}" for k in range(1, 51)], ["A0"])
+    assert solution["A50"] == f"{2**50}*A0"
+
+
+@given(st.lists(st.integers(1, 6), min_size=3, max_size=3), st.data())
+def test_solutions_satisfy_their_equations(sizes, data):
+    actual = dict(zip("ABC", sizes, strict=True))
+    left = data.draw(st.permutations(["A", "B", "C"]))
+    right = ["P", *data.draw(st.permutations(left))[1:]]
+    solution = equations.solve_shapes([equation(left, right)], ["P"], ["A", "B", "C"]).values
+    sides = [
+        extents.evaluate(extents.substitute(extents.product(shape(*side)), solution), actual) for side in (left, right)
+    ]
+    assert sides[0] == sides[1]
+
+
+# --- what the inputs tell ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("dims", "missing"),
+    [
+        (["M", "N"], ()),
+        (["G*C", "C"], ()),
+        (["2*M + 1"], ()),
+        (["A*B"], ("A", "B")),
+        (["A*B", "A", "H // 2"], ("H",)),
+    ],
+)
+def test_undetermined(dims, missing):
+    assert equations.undetermined(shape(*dims)) == missing
+
+
+def test_actual_sizes_are_solved_in_any_order():
+    pairs = [("G*C*R", 24, "w"), ("G*C", 12, "x"), ("C + 1", 5, "b"), (7, 7, "k"), ("H // 2", 3, "y"), ("H", 7, "h")]
+    assert equations.solve_sizes([(shape(dim)[0], size, where) for dim, size, where in pairs]) == {
+        "C": 4,
+        "G": 3,
+        "R": 2,
+        "H": 7,
+    }
+
+
+@pytest.mark.parametrize(
+    ("pairs", "message"),
+    [
+        ([("M", 4, "axis 0 of 'X'"), ("M", 5, "axis 0 of 'Y'")], r"axis 0 of 'Y' has 5 .*M = 4 from axis 0 of 'X'"),
+        ([(3, 4, "axis 0 of 'X'")], "axis 0 of 'X' has 4 elements, but the program says 3"),
+        ([("G*C", 13, "x"), ("C", 4, "w")], r"x has 13 elements, but its extent C\*G .C = 4 from w. is that for no G"),
+        ([("M + 5", 4, "x")], "for no M"),
+        ([("A*B", 4, "x")], r"leave 'A', 'B' open \(x has the extent A\*B\); bind them"),
+    ],
+)
+def test_sizes_that_do_not_fit(pairs, message):
+    triples = [(shape(dim)[0], size, where) for dim, size, where in pairs]
+    with pytest.raises(ExtentError, match=message):
+        equations.solve_sizes(triples)
+
+
+def test_an_empty_axis_leaves_its_other_factor_open():
+    # 0 = G*0 holds for every G
+    with pytest.raises(ExtentError, match="leave 'G' open"):
+        equations.solve_sizes([(shape("G*C")[0], 0, "x"), (shape("C")[0], 0, "w")])

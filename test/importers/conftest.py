@@ -1,6 +1,0 @@
-"""Makes `documents`, which the tests of this folder share, and the random programs importable."""
-
-import sys
-from pathlib import Path
-
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent)]

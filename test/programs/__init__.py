@@ -1,0 +1,9 @@
+"""Random Tiny programs, and the programs of `examples/` with sizes.
+
+growth                              a program that grows: its values, symbols and inputs
+compute, contractions, movements    the ops that are added to it
+value_bounds                        what is known of a value, so that an op is applied where it makes sense
+strategies                          the hypothesis strategy of all this
+agreement                           whether two executors gave the same
+example_bindings                    the programs of `examples/`, and odd sizes for the symbols of each
+"""

@@ -1,0 +1,60 @@
+"""`ptxsim` as a command: its exit status, and its errors, which have no codes of tinyc's."""
+
+import subprocess
+import sys
+
+import pytest
+
+from ptxsim.__main__ import main
+
+KERNEL = """.version 8.6
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u64 x) { .reg .b64 %d<1>; .reg .b32 %r<1>;
+  ld.param.u64 %d0, [x];
+  ld.global.u32 %r0, [%d0+4];
+  ret; }
+"""
+
+
+@pytest.fixture
+def ptx(tmp_path):
+    path = tmp_path / "k.ptx"
+    path.write_text(KERNEL)
+    return path
+
+
+def launch(path, argument):
+    return [str(path), "--grid", "1", "--block", "1", "--arg", argument]
+
+
+def test_the_status_says_whether_something_was_found(ptx, capsys):
+    assert main(launch(ptx, "i32[2]:0")) == 0
+    assert main(launch(ptx, "i32[1]:0")) == 1
+    assert capsys.readouterr().out.endswith("\nresult   FAILED: 1 finding\n")
+
+
+def test_an_error_is_a_line_that_names_the_file(ptx, capsys):
+    ptx.write_text(KERNEL.replace("ret;", "vanish;"))
+    assert main(launch(ptx, "i32[2]:0")) == 1
+    error = capsys.readouterr().err
+    assert error.startswith(f"{ptx}:7:3: error: 'vanish' is not an instruction that the simulator knows")
+    assert "[TC" not in error
+
+
+def test_an_error_of_the_launch_has_no_place(ptx, capsys):
+    assert main(launch(ptx, "i32:1")) == 1
+    assert capsys.readouterr().err == "error: 4 bytes are given for parameter 0 'x', which has 8\n"
+
+
+def test_a_command_line_that_does_not_read_has_status_2(ptx, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main([str(ptx)])
+    assert ended.value.code == 2
+    assert "usage: ptxsim" in capsys.readouterr().err
+
+
+def test_the_module_is_the_command(ptx):
+    command = [sys.executable, "-m", "ptxsim", str(ptx), "--list"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("kernel   k\n")

@@ -1,6 +1,0 @@
-"""Where the strategies of random programs are found: pytest's import mode adds no path."""
-
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent.parent))

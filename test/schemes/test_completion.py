@@ -1,0 +1,136 @@
+"""A plan against a candidate and a target: which scheme it is for, and what every scheme refuses."""
+
+import dataclasses
+
+import pytest
+from candidates import elementwise, gemm
+from judging import SM80, SM90, refusal, refusals
+
+from tinyc.diagnostics import TinycError
+from tinyc.plan.fields import Plan
+from tinyc.schemes.completion import completed_plan, default_plan, fits, require_fit
+from tinyc.schemes.naive.plan import NAME
+from tinyc.schemes.names import SCHEME_NAMES
+from tinyc.schemes.registry import SCHEME_OF
+
+
+def test_the_default_for_anything_else_is_generic():
+    assert default_plan(elementwise(), SM90).plan == Plan(scheme="generic", arch="sm_90a", precision="ieee")
+
+
+@pytest.mark.parametrize("target", [SM80, SM90], ids=lambda target: target.name)
+@pytest.mark.parametrize("plan", [None, Plan(tile=(32, 96, 8), stages=1), Plan(scheme="generic")])
+def test_a_complete_plan_is_complete(target, plan):
+    candidate = gemm(batch=3)
+    once = default_plan(candidate, target).plan if plan is None else completed_plan(plan, candidate, target)
+    assert completed_plan(once, candidate, target) == once
+
+
+def test_a_batch_that_no_grid_has_room_for_is_generic():
+    assert default_plan(gemm(batch=65536), SM80).plan.scheme == "generic"
+
+
+def test_a_plan_for_either_architecture_stays_one():
+    plan = Plan(arch="sm80_or_sm90")
+    assert {completed_plan(plan, gemm(), target).arch for target in (SM80, SM90)} == {"sm80_or_sm90"}
+
+
+def test_a_contraction_may_be_generic():
+    assert completed_plan(Plan(scheme="generic"), gemm(), SM80) == Plan(
+        scheme="generic", arch="sm_80", precision="ieee"
+    )
+
+
+def test_a_plan_without_a_scheme_fits_where_its_fields_are_used():
+    assert [fits(Plan(tile=(64, 64, 8)), each, SM80) for each in (gemm(), elementwise())] == [True, False]
+    assert fits(Plan(arch="sm80"), elementwise(), SM80)
+
+
+def test_a_plan_with_a_scheme_fits_what_is_of_its_kind():
+    for candidate, expected in ((gemm(), True), (gemm(batch=65536), True), (elementwise(), False)):
+        assert fits(Plan(scheme=NAME), candidate, SM80) is expected
+    assert not fits(Plan(scheme="mma"), gemm(), SM80)
+
+
+def test_the_default_says_why_it_is_the_default():
+    assert default_plan(gemm(), SM80).reason == "it is a contraction"
+    assert default_plan(elementwise(), SM80).reason == elementwise().no_product
+    assert default_plan(gemm(batch=65536), SM80).reason == "its tiles are more CTAs than sm_80 launches at once"
+
+
+def test_a_plan_that_fits_nothing_says_why_of_every_region():
+    candidates = [elementwise(name=f"k{number}") for number in range(10)]
+    candidates = [dataclasses.replace(each, no_product="it is a copy") for each in candidates]
+    with pytest.raises(TinycError) as caught:
+        require_fit(Plan(tile=(64, 64, 8)), candidates, SM80)
+    assert caught.value.name == "PlanMismatch"
+    assert caught.value.message == (
+        "the plan is for scheme 'naive_2x2_per_thread', which accepts no region of the module: "
+        + ", ".join(f"@k{number} (it is a copy)" for number in range(8))
+        + " and 2 more; leave the plan out"
+    )
+
+
+def test_a_plan_that_no_scheme_takes_is_refused_for_the_most_particular_region():
+    with pytest.raises(TinycError, match="the plan of @matmul: 'raster' is not used by scheme 'naive_2x2_per_thread'"):
+        require_fit(Plan(raster={"along": "m", "group": 2}), [elementwise(), gemm()], SM80)
+
+
+def test_more_elements_than_an_extent_can_say_are_no_kernel():
+    large = "*".join(["A"] * 24)
+    for refused in (lambda each: default_plan(each, SM80), lambda each: completed_plan(Plan(), each, SM80)):
+        with pytest.raises(TinycError, match="its element count is not a representable extent") as caught:
+            refused(elementwise(large, large, large))
+        assert caught.value.name == "NoGpuKernel"
+
+
+def test_all_refusals_of_a_plan_are_reported_together():
+    plan = Plan(tile=(48, 64, 32), arch="sm90", precision="tf32", epilogue=("gelu",))
+    assert [name for name, _ in refusals(plan)] == [
+        "PlanMismatch",
+        "UnsupportedPlan",
+        "UnsupportedPlan",
+        "PlanMismatch",
+    ]
+
+
+def test_a_refusal_names_the_region_and_the_field():
+    ((_, message),) = refusals(Plan(split_k=2))
+    assert message.startswith("the plan of @matmul: 'split_k' is not used by scheme 'naive_2x2_per_thread'")
+
+
+@pytest.mark.parametrize("scheme", sorted(set(SCHEME_NAMES) - set(SCHEME_OF)))
+def test_a_scheme_that_is_not_there_yet(scheme):
+    name, message = refusal(Plan(scheme=scheme))
+    assert name == "UnsupportedPlan"
+    assert message == (
+        f"'scheme' is '{scheme}', which this version has no kernel builder for; choose {' or '.join(SCHEME_OF)}"
+    )
+
+
+def test_a_contraction_scheme_on_another_region():
+    assert refusal(Plan(scheme=NAME), elementwise()) == (
+        "PlanMismatch",
+        "'scheme' is 'naive_2x2_per_thread', which does not accept @elementwise_neg: it is not one reduction "
+        "whose result is written element by element; choose generic",
+    )
+
+
+def test_a_field_that_generic_does_not_use():
+    name, message = refusal(Plan(scheme="generic", tile=(64, 64, 32)))
+    assert name == "UnsupportedPlan"
+    assert message == "'tile' is not used by scheme 'generic', which takes scheme, arch, precision; leave it out"
+
+
+def test_another_architecture():
+    assert refusal(Plan(arch="sm90")) == (
+        "PlanMismatch",
+        "'arch' is 'sm90', and the plan is used for sm_80; write sm_80, or compile for sm90",
+    )
+
+
+@pytest.mark.parametrize("scheme", SCHEME_OF)
+def test_tensor_cores_that_the_scheme_does_not_use(scheme):
+    name, message = refusals(Plan(scheme=scheme, precision="tf32"))[0]
+    assert name == "UnsupportedPlan"
+    assert message.endswith(f"'precision' is 'tf32', and scheme '{scheme}' does not use tensor cores; write \"ieee\"")
