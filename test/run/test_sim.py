@@ -16,6 +16,7 @@ from tinyc.driver.verification import output_tolerances
 from tinyc.executors import reference
 from tinyc.executors.compare import compare_all
 from tinyc.executors.random_inputs import random_inputs
+from tinyc.vocabulary.element_type import BY_JSON_NAME
 
 each_architecture = pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
 
@@ -52,6 +53,23 @@ def test_random_programs_agree_with_the_reference(random_examples, arch):
         assert_agree(program, model.run(**program.inputs), expected, module)
 
     check()
+
+
+@each_architecture
+@pytest.mark.parametrize("dtype", ["i8", "u8", "fp16", "bf16"])
+@pytest.mark.parametrize("size", [1, 2, 5, 7])
+def test_the_last_element_of_a_narrow_type_is_added_to(arch, dtype, size):
+    """The word around it, which an atomic compares and swaps, ends behind the tensor."""
+    declared = [("x", dtype, [size]), ("i", "i32", [2]), ("updates", dtype, [2])]
+    uops = [
+        {"id": name, "uop": "INPUT", "src": [], "arg": {"tensor_id": name, "dtype": kind, "shape": shape}}
+        for name, kind, shape in declared
+    ]
+    uops.append({"id": "y", "uop": "SCATTER", "src": [name for name, *_ in declared], "arg": {"axis": 0, "op": "ADD"}})
+    model = tinyc.compile(json.dumps({"uops": uops}), target="sim", arch=arch)
+    storage = BY_JSON_NAME[dtype].dtype
+    y = model(np.ones(size, storage), np.full(2, size - 1, np.int32), np.array([2, 3], storage))
+    np.testing.assert_array_equal(y.astype(np.int64), [1] * (size - 1) + [6])
 
 
 def test_an_index_out_of_range_is_reported():

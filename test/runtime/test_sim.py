@@ -57,3 +57,21 @@ def test_a_finding_is_an_error_with_the_report():
         SimExecutable(program(5), COPY).run({"x": np.arange(4, dtype=np.int32)})
     assert caught.value.name == "SimulationFinding"
     assert {finding.kind for finding in caught.value.report.findings} == {"out-of-bounds"}
+
+
+def test_a_store_between_the_end_of_a_buffer_and_that_of_its_last_word_is_found():
+    bytewise = COPY.replace("%r1, 4;", "%r1, 1;").replace("global.u32", "global.u8")
+    buffers = tuple(
+        Buffer(f"{kind}_0", kind, "device", offset=0, size=size, element="ui8", shape=(size,))
+        for kind, size in (("input", 7), ("output", 5))
+    )
+    pointers = tuple(Pointer(buffer.name, "ui8", buffer.shape) for buffer in buffers)
+
+    def run(threads: int) -> np.ndarray:
+        kernel = Kernel("copy", 0, (1, 1, 1), (threads, 1, 1), (1, 1, 1), 0, pointers, ("input_0",), ("output_0",))
+        executable = SimExecutable(Program("main", (), ("x",), ("y",), (), buffers, (kernel,), 0), bytewise)
+        return executable.run({"x": np.arange(7, dtype=np.uint8)})["y"]
+
+    np.testing.assert_array_equal(run(5), np.arange(5))
+    with pytest.raises(tinyc.SimulationError, match="out-of-bounds: writes behind the 5 bytes of output_0"):
+        run(7)
