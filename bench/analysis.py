@@ -43,7 +43,7 @@ def milliseconds_an_op(graph: Callable[[int], dict[str, Any]], ops: int, analysi
     """Return the least time that an analysis takes on graphs of about `ops` ops, an op of the module."""
     least = float("inf")
     for _ in range(RUNS):
-        module = tiny_json.load(json.dumps(graph(ops)))
+        module = tiny_json.import_program(json.dumps(graph(ops)))
         function = main_function(module)
         count = len(function.regions[0].blocks[0].operations)
         with module.context:
@@ -53,7 +53,7 @@ def milliseconds_an_op(graph: Callable[[int], dict[str, Any]], ops: int, analysi
 
 def detections() -> list[float]:
     """Return the milliseconds that finding the pattern takes for each reduction of a transformer layer."""
-    module = tiny_json.load(json.dumps(transformer(1)))
+    module = tiny_json.import_program(json.dumps(transformer(1)))
     with module.context:
         ops = main_function(module).regions[0].blocks[0].operations
         reductions = [op for op in ops if isinstance(op, ReduceOp)]
@@ -74,7 +74,7 @@ def least_milliseconds(work: Callable[[], Any]) -> float:
 
 def queries() -> list[float]:
     """Return the milliseconds of the query for each edge of a transformer layer."""
-    module = tiny_json.load(json.dumps(transformer(1)))
+    module = tiny_json.import_program(json.dumps(transformer(1)))
     with module.context:
         return sorted(query_milliseconds(edge) for edge in poly_view(main_function(module)).edges)
 

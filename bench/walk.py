@@ -68,9 +68,9 @@ def large_graph(ops: int) -> dict[str, float]:
         seconds[name] = time.perf_counter() - start
         return result
 
-    module = timed("import", lambda: tiny_json.load(text))
+    module = timed("import", lambda: tiny_json.import_program(text))
     timed("verify", module.operation.verify)
-    index_book = tiny_json.load(text)
+    index_book = tiny_json.import_program(text)
     timed("IndexBook", lambda: pipeline.parse("tiny-to-index-book").run(index_book, verify_each=False))
     timed("regions", lambda: pipeline.parse("tiny-to-region").run(module, verify_each=False))
     return seconds

@@ -52,7 +52,7 @@ def layers() -> tuple[Layer, ...]:
 
     return (
         Layer("tiny", tiny.Tiny, tiny_verify.verify),
-        Layer("index_book", index_book.IndexBook, index_book_verify.verify),
+        Layer("index_book", index_book.IndexBookDialect, index_book_verify.verify),
         Layer("poly", poly.Poly, poly_verify.verify),
         Layer("region", region.RegionDialect, region_verify.verify, launchables=region_kernel.kernels_of),
         # The body of a statement is a region's.

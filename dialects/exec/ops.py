@@ -22,7 +22,7 @@ from tinyc.mlir import ext, ir
 from tinyc.mlir.bodies import body_of
 from tinyc.mlir.locations import where
 from tinyc.mlir.verifying import Malformed, report_op
-from tinyc.runtime.program import Assumption, Buffer, Kernel, Program
+from tinyc.runtime.program import Assumption, Buffer, KernelLaunch, Program
 
 
 class AssumeOp(Exec.Operation, name="assume"):
@@ -108,7 +108,7 @@ class KernelOp(Exec.Operation, name="kernel"):
     reads: ir.ArrayAttr
     writes: ir.ArrayAttr
 
-    def meaning(self) -> Kernel:
+    def meaning(self) -> KernelLaunch:
         """The launch.
 
         Raises:
@@ -120,7 +120,7 @@ class KernelOp(Exec.Operation, name="kernel"):
         generation = extent_of(self.attributes, "generation")
         if not isinstance(generation, int) or generation < 0:
             raise TinycError("InvalidAttribute", f"'generation' is {generation}; it must be 0, 1, …")
-        return Kernel(
+        return KernelLaunch(
             symbol=symbol.value,
             generation=generation,
             grid=grid_of(self.attributes, "grid"),

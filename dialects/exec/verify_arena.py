@@ -13,7 +13,7 @@ from tinyc.dialects.exec.ops import FunctionOp
 from tinyc.dialects.exec.verify_launches import HostViolation
 from tinyc.expr import extents
 from tinyc.expr.extents import ExtentError
-from tinyc.runtime.program import Kernel, Program
+from tinyc.runtime.program import KernelLaunch, Program
 
 #: Sizes of the symbols at which symbolic offsets are checked: the first symbol has the first size of each row.
 SAMPLES = ((1, 1, 1, 1), (2, 3, 5, 7), (150, 130, 70, 33), (64, 64, 64, 64), (257, 1, 129, 4))
@@ -54,7 +54,7 @@ def _admits(program: Program, values: Mapping[str, int]) -> bool:
         return False
 
 
-def _lifetimes(kernels: tuple[Kernel, ...]) -> dict[str, tuple[int, int]]:
+def _lifetimes(kernels: tuple[KernelLaunch, ...]) -> dict[str, tuple[int, int]]:
     """For each buffer the first and the last generation that names it."""
     alive: dict[str, tuple[int, int]] = {}
     for kernel in kernels:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from tinyc.dialects.exec.ops import FunctionOp
 from tinyc.mlir import ir
-from tinyc.runtime.program import Kernel, Program
+from tinyc.runtime.program import KernelLaunch, Program
 from tinyc.target import TARGETS
 
 HostViolation = tuple[ir.Location, str]
@@ -39,7 +39,7 @@ def launch_violations(program: Program, op: FunctionOp, memory_spaces: Mapping[s
             yield at.location, message
 
 
-def _cta_error(kernel: Kernel) -> str | None:
+def _cta_error(kernel: KernelLaunch) -> str | None:
     threads = 1
     for axis, size, limit in zip("xyz", kernel.block, _CTA_LIMITS, strict=True):
         if not isinstance(size, int) or not 1 <= size <= limit:

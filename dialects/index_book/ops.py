@@ -8,11 +8,11 @@ from tinyc.mlir.side_table import check_table
 from tinyc.mlir.verifying import report_op
 
 
-class IndexBook(ext.Dialect, name="index_book"):
+class IndexBookDialect(ext.Dialect, name="index_book"):
     """Axes, domains and access maps of the values of a Tiny function, beside it."""
 
 
-class TableOp(IndexBook.Operation, name="table"):
+class TableOp(IndexBookDialect.Operation, name="table"):
     """The entries of the function named `function`, one for each of its values, in order of definition."""
 
     function: Any
@@ -23,7 +23,7 @@ class TableOp(IndexBook.Operation, name="table"):
         return report_op(self, lambda op: check_table(op, (EntryOp, NonScopOp)))
 
 
-class EntryOp(IndexBook.Operation, name="entry"):
+class EntryOp(IndexBookDialect.Operation, name="entry"):
     """One value.
 
     `sizes`, `kinds` (`iter`, `broadcast`, `reduce`) and `labels` have one item for each axis; the axes that a reduce
@@ -51,7 +51,7 @@ class EntryOp(IndexBook.Operation, name="entry"):
         return report_op(self, lambda op: decode_entry(op.attributes))
 
 
-class NonScopOp(IndexBook.Operation, name="non_scop"):
+class NonScopOp(IndexBookDialect.Operation, name="non_scop"):
     """A value that reads its inputs by no quasi-affine map, and why; with its axes, by `sizes` and `dims`."""
 
     value: ir.StringAttr

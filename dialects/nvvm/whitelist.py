@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 LLVM_INTEGERS = ("i1", "i8", "i16", "i32", "i64")
 LLVM_FLOATS = ("f16", "bf16", "f32", "f64")
-GLOBAL, SHARED = "!llvm.ptr<1>", "!llvm.ptr<3>"
-POINTERS = (GLOBAL, SHARED)
+GLOBAL_POINTER, SHARED_POINTER = "!llvm.ptr<1>", "!llvm.ptr<3>"
+POINTERS = (GLOBAL_POINTER, SHARED_POINTER)
 SCALARS = (*LLVM_INTEGERS, *LLVM_FLOATS)
 #: Products of i64 are as wide as that; no conversion to a float is.
 WIDE = (*LLVM_INTEGERS, "i128")
@@ -56,7 +56,7 @@ ALLOWED_OPS: Mapping[str, Allowed] = {
     "llvm.mlir.constant": Allowed((*WIDE, *LLVM_FLOATS), {"value": None}),
     **_same(Allowed((*WIDE, *LLVM_FLOATS, *POINTERS)), "llvm.mlir.", "zero", "undef", "poison"),
     # Memory
-    "llvm.mlir.addressof": Allowed((SHARED,), {"global_name": None}),
+    "llvm.mlir.addressof": Allowed((SHARED_POINTER,), {"global_name": None}),
     "llvm.getelementptr": Allowed(
         (*POINTERS, "i32", "i64"), {"elem_type": SCALARS, "noWrapFlags": None, "rawConstantIndices": None}
     ),
@@ -115,7 +115,7 @@ KERNEL: Attributes = {
     "nvvm.minctasm": _FEW,
     "nvvm.maxnreg": _FEW,
 }
-ARGUMENT_TYPES = (*SCALARS, GLOBAL)
+ARGUMENT_TYPES = (*SCALARS, GLOBAL_POINTER)
 ARGUMENT: Attributes = {
     "llvm.align": _ALIGNMENTS,
     **dict.fromkeys(("llvm.noalias", "llvm.readonly", "llvm.writeonly"), ("unit",)),

@@ -60,6 +60,6 @@ def test_what_is_not_of_the_notation_is_refused(text, reason):
 
 def test_the_guard_of_a_division_holds_everywhere():
     statement = Statement.over("S", (extents.symbol("M"),), ["m"])
-    guarded = statement.domain_where({I0 - axes.floordiv(I0, 3, (extents.symbol("M"),)) * 3: 3})
+    guarded = statement.domain_where({I0 - axes.floordiv_within(I0, 3, (extents.symbol("M"),)) * 3: 3})
     assert "0 <= m - 3*floor(m/3) < 3" in guarded
     assert isl.Set(guarded).is_equal(isl.Set(statement.domain_text))

@@ -127,7 +127,7 @@ def test_a_pad_makes_a_piece_of_each_side(low, high, pieces):
 
 def test_a_number_inside_a_division_counts():
     (i,) = axes.identity((2**40,))
-    row = axes.floordiv(i * (2**62 + 1), 2**40, (2**40,))
+    row = axes.floordiv_within(i * (2**62 + 1), 2**40, (2**40,))
     for index, guards in (((row,), ()), ((i,), (Guard(row, 4, 0.0),))):
         found = limits.excess(index, guards, (2**40,))
         assert found is not None

@@ -12,7 +12,7 @@ from tinyc.dialects.registry import context
 from tinyc.executors import reference
 from tinyc.expr import axes, extents
 from tinyc.expr.axes import Shape
-from tinyc.expr.axes.evaluation import evaluate
+from tinyc.expr.axes.evaluation import evaluate_at
 from tinyc.vocabulary.attributes import tensor_type
 
 
@@ -30,7 +30,7 @@ def expected_and_found(
     program.result(total, found.lhs.source, found.rhs.source)
     rng = np.random.default_rng(0)
     inputs = {name: _random(rng, value, symbols) for name, value in program.arguments.items()}
-    expected, lhs, rhs = reference.evaluate(program.module, inputs).values()
+    expected, lhs, rhs = reference.evaluate_module(program.module, inputs).values()
     result = by_roles(found, lhs.reshape(shapes[0]), rhs.reshape(shapes[1]), symbols)
     return expected, result.reshape(expected.shape)
 
@@ -69,14 +69,14 @@ def _operand(
     sizes = _evaluated(tuple(found.digits.shape[digit] for digit in dims), symbols)
     grid = dict(zip(dims, np.indices(sizes, sparse=True), strict=True))
     indices = [grid.get(position, 0) for position in range(len(found.digits.shape))]
-    rows = [np.broadcast_to(evaluate(row, indices, symbols), sizes) for row in access.map]
+    rows = [np.broadcast_to(evaluate_at(row, indices, symbols), sizes) for row in access.map]
     for window in found.windows:
         if window.operand == name:
             row = window.stride * grid[window.outer] + window.dilation * grid[window.kernel] - window.pad
             rows[window.row] = np.broadcast_to(row, sizes)
     inside = np.ones(sizes, bool)
     bounds = list(zip(rows, source.shape, strict=True))
-    bounds += [(evaluate(g.expression, indices, symbols), extents.evaluate(g.size, symbols)) for g in access.guards]
+    bounds += [(evaluate_at(g.expression, indices, symbols), extents.evaluate(g.size, symbols)) for g in access.guards]
     for row, extent in bounds:
         inside &= (row >= 0) & (row < extent)
     if not inside.any():

@@ -88,7 +88,7 @@ def _row(rng: random.Random, shape: Sequence[int]) -> AxisExpr:
     window = one * rng.choice([1, 1, 2, 3, -1]) + other * rng.choice([0, 1, 2, 3, -2]) + rng.randint(-2, 3)
     if kind == "window":
         return window
-    return (axes.floordiv if kind == "quotient" else axes.mod)(window, rng.randint(2, 4), shape)
+    return (axes.floordiv_within if kind == "quotient" else axes.mod)(window, rng.randint(2, 4), shape)
 
 
 def _fitted(rng: random.Random, rows: Sequence[AxisExpr], shape: Sequence[int]) -> tuple[Sequence[AxisExpr], int, bool]:

@@ -106,4 +106,4 @@ def test_a_reason_that_names_a_value():
 @settings(max_examples=60)
 @given(programs())
 def test_random_programs(listing, program):
-    check(listing, tiny_json.load(json.dumps(program.document)))
+    check(listing, tiny_json.import_program(json.dumps(program.document)))

@@ -17,7 +17,7 @@ def program():
     def make(inputs, *nodes, outputs=None):
         uops = [_input(name, dtype, shape) for name, (dtype, shape) in inputs.items()]
         uops += [dict(zip(("id", "uop", "src", "arg"), node, strict=False)) for node in nodes]
-        return tiny_json.load({"uops": uops} | ({"outputs": outputs} if outputs else {}))
+        return tiny_json.import_program({"uops": uops} | ({"outputs": outputs} if outputs else {}))
 
     return make
 
@@ -31,7 +31,7 @@ def apply(program):
         inputs = {name: (dtype, list(array.shape)) for name, (dtype, array) in zip(names, operands, strict=True)}
         module = program(inputs, ("y", uop, names, arg))
         arrays = {name: array for name, (_, array) in zip(names, operands, strict=True)}
-        results = reference.evaluate(module, arrays, oracle=oracle)
+        results = reference.evaluate_module(module, arrays, oracle=oracle)
         return results["y"] if len(results) == 1 else tuple(results.values())
 
     return run

@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tinyc.executors.elements import ORACLE, REFERENCE, cast, convert
+from tinyc.executors.elements import ORACLE, REFERENCE, cast_array, convert
 from tinyc.vocabulary.element_type import ElementType
 
 BF16 = np.dtype(ml_dtypes.bfloat16)
@@ -58,6 +58,6 @@ def test_integers_wrap():
 
 def test_the_oracle_rounds_at_a_cast_only():
     third = np.array(1 / 3)
-    assert cast(third, ElementType.F16, ORACLE) == np.float64(np.float16(1 / 3))
+    assert cast_array(third, ElementType.F16, ORACLE) == np.float64(np.float16(1 / 3))
     assert ORACLE.round(third, ElementType.F16) == 1 / 3
     assert REFERENCE.round(third, ElementType.F16) == np.float16(1 / 3)

@@ -74,8 +74,8 @@ def test_the_oracle_keeps_what_16_bits_would_lose(program):
 
     module = program({"x": ("fp16", [1])}, ("a", "ADD", ["x", 1]), ("y", "SUB", ["a", 2048]))
     inputs = {"x": np.array([2048], np.float16)}
-    assert reference.evaluate(module, inputs)["y"].tolist() == [0]
-    assert reference.evaluate(module, inputs, oracle=True)["y"].tolist() == [1]
+    assert reference.evaluate_module(module, inputs)["y"].tolist() == [0]
+    assert reference.evaluate_module(module, inputs, oracle=True)["y"].tolist() == [1]
 
 
 def test_a_broadcast_costs_no_memory():

@@ -20,21 +20,21 @@ def product_sum(program, dtype, accumulator, *extra, outputs=None):
 
 def test_a_product_that_is_only_summed_is_formed_in_the_accumulator(program):
     x = np.full(4, 300, np.float16)
-    assert reference.evaluate(product_sum(program, "fp16", "fp32"), {"x": x, "w": x})["y"] == 360_000
+    assert reference.evaluate_module(product_sum(program, "fp16", "fp32"), {"x": x, "w": x})["y"] == 360_000
     i = np.full(4, 100, np.int8)
-    assert reference.evaluate(product_sum(program, "i8", "i32"), {"x": i, "w": i})["y"] == 40_000
+    assert reference.evaluate_module(product_sum(program, "i8", "i32"), {"x": i, "w": i})["y"] == 40_000
 
 
 def test_a_product_with_another_use_has_its_own_type(program):
     i = np.full(4, 100, np.int8)
     module = product_sum(program, "i8", "i32", outputs=["y", "p"])
-    assert reference.evaluate(module, {"x": i, "w": i})["y"] == 4 * np.int8(16)
+    assert reference.evaluate_module(module, {"x": i, "w": i})["y"] == 4 * np.int8(16)
 
 
 def test_a_dead_use_does_not_count(program):
     i = np.full(4, 100, np.int8)
     module = product_sum(program, "i8", "i32", ("dead", "NEG", ["p"]), outputs=["y"])
-    assert reference.evaluate(module, {"x": i, "w": i})["y"] == 40_000
+    assert reference.evaluate_module(module, {"x": i, "w": i})["y"] == 40_000
 
 
 @pytest.mark.parametrize(
@@ -51,12 +51,12 @@ def test_a_dead_use_does_not_count(program):
 def test_a_reduction_over_nothing(program, dtype, op, expected):
     kinds = {"fp32": np.float32, "i8": np.int8, "u16": np.uint16}
     module = program({"x": (dtype, [0])}, ("y", "REDUCE", ["x"], {"op": op, "axes": [0], "dtype": dtype}))
-    assert reference.evaluate(module, {"x": np.empty(0, kinds[dtype])})["y"] == expected
+    assert reference.evaluate_module(module, {"x": np.empty(0, kinds[dtype])})["y"] == expected
 
 
 def test_max_propagates_nan(program):
     module = program({"x": ("fp32", [3])}, ("y", "REDUCE", ["x"], {"op": "MAX", "axes": [0], "dtype": "fp32"}))
-    assert np.isnan(reference.evaluate(module, {"x": np.array([1, np.nan, 2], np.float32)})["y"])
+    assert np.isnan(reference.evaluate_module(module, {"x": np.array([1, np.nan, 2], np.float32)})["y"])
 
 
 def test_blocks_give_what_the_whole_gives(program):
@@ -67,7 +67,7 @@ def test_blocks_give_what_the_whole_gives(program):
         module = program(
             {"x": ("i32", [3, 700, 500])}, ("y", "REDUCE", ["x"], {"op": "SUM", "axes": axes, "dtype": "i64"})
         )
-        np.testing.assert_array_equal(reference.evaluate(module, {"x": x})["y"], x.sum(tuple(axes)))
+        np.testing.assert_array_equal(reference.evaluate_module(module, {"x": x})["y"], x.sum(tuple(axes)))
 
 
 def test_a_broadcast_product_is_never_whole_in_memory(program):
@@ -82,7 +82,7 @@ def test_a_broadcast_product_is_never_whole_in_memory(program):
     generator = np.random.default_rng(0)
     a, b = (generator.uniform(-1, 1, (size, size)).astype(np.float32) for _ in range(2))
     tracemalloc.start()
-    result = reference.evaluate(module, {"a": a, "b": b})["y"]
+    result = reference.evaluate_module(module, {"a": a, "b": b})["y"]
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     np.testing.assert_allclose(result, a.astype(np.float64) @ b, atol=1e-4)

@@ -23,14 +23,14 @@ def ones(*shape):
 
 def refused(module, **inputs):
     with pytest.raises(TinycError) as caught:
-        reference.evaluate(module, inputs)
+        reference.evaluate_module(module, inputs)
     return caught.value
 
 
 def test_symbols_come_from_the_inputs(program):
     module = rows(program)
-    assert reference.evaluate(module, {"x": ones(2, 3), "y": ones(2, 3)})["r"].tolist() == [6, 6]
-    assert reference.evaluate(module, {"x": ones(1, 0), "y": ones(1, 0)})["r"].tolist() == [0]
+    assert reference.evaluate_module(module, {"x": ones(2, 3), "y": ones(2, 3)})["r"].tolist() == [6, 6]
+    assert reference.evaluate_module(module, {"x": ones(1, 0), "y": ones(1, 0)})["r"].tolist() == [0]
 
 
 def test_an_extent_that_happens_to_be_1_does_not_broadcast(program):
@@ -52,13 +52,13 @@ def test_a_wrong_rank_is_refused(program):
 
 def test_strided_inputs_are_read_as_they_are(program):
     x = np.arange(12, dtype=np.float32).reshape(3, 4)
-    result = reference.evaluate(rows(program), {"x": x[::2, ::-1], "y": x[::2]})
+    result = reference.evaluate_module(rows(program), {"x": x[::2, ::-1], "y": x[::2]})
     np.testing.assert_array_equal(result["r"], 2 * x[::2].sum(1))
 
 
 def test_an_assumption_is_checked(program):
     module = program({"x": ("fp32", ["M", "N"])}, ("y", "SHRINK", ["x"], {"lo": [2, 0], "hi": ["M", "N"]}))
-    assert reference.evaluate(module, {"x": ones(3, 1)})["y"].shape == (1, 1)
+    assert reference.evaluate_module(module, {"x": ones(3, 1)})["y"].shape == (1, 1)
     error = refused(module, x=ones(1, 1))
     assert error.name == "AssumptionViolated"
     assert "2 <= M" in error.message
@@ -67,7 +67,7 @@ def test_an_assumption_is_checked(program):
 def test_outputs_that_are_inputs_are_copies(program):
     x = ones(2)
     module = program({"x": ("fp32", [2])}, ("y", "NEG", ["x"]), outputs=["x", "y"])
-    result = reference.evaluate(module, {"x": x})
+    result = reference.evaluate_module(module, {"x": x})
     assert list(result) == ["x", "y"]
     assert not np.shares_memory(result["x"], x)
 
@@ -85,7 +85,9 @@ def test_the_region_layer_runs_too(program):
     pipeline.parse("tiny-to-region").run(regions)
     assert "region.kernel" in str(regions.operation.get_asm(assume_verified=True))
     inputs = {"x": ones(2, 3), "y": 2 * ones(2, 3)}
-    np.testing.assert_array_equal(reference.evaluate(regions, inputs)["r"], reference.evaluate(module, inputs)["r"])
+    np.testing.assert_array_equal(
+        reference.evaluate_module(regions, inputs)["r"], reference.evaluate_module(module, inputs)["r"]
+    )
 
 
 def test_an_op_of_another_layer_is_refused():

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tinyc.dialects.registry import context
 from tinyc.expr import axes, extents
 from tinyc.expr.affine_map import NotQuasiAffine, from_map, from_set, map_symbols, to_affine, to_map, to_set
-from tinyc.expr.axes.evaluation import evaluate, evaluate_on_grid
+from tinyc.expr.axes.evaluation import evaluate_at, evaluate_on_grid
 from tinyc.expr.isl.functions import AffineFunctions
 from tinyc.mlir import ir
 
@@ -33,7 +33,7 @@ def random_expression(rng: random.Random, shape: tuple[int, ...], depth: int = 4
         return inner + random_expression(rng, shape, depth - 1) * number
     if choice == 1:
         return inner * -number
-    return axes.floordiv(inner, number, shape) if choice == 2 else axes.mod(inner, number, shape)
+    return axes.floordiv_within(inner, number, shape) if choice == 2 else axes.mod(inner, number, shape)
 
 
 @st.composite
@@ -58,14 +58,14 @@ def test_a_substituted_expression_is_the_composed_function(case):
     outer = random_expression(rng, (5, 5))
     symbols = {"M": rng.randint(0, 4), "N": rng.randint(0, 4)}
     grid = np.indices(shape)
-    at = [evaluate(row, grid, symbols) for row in inner]
-    same(evaluate(axes.substitute(outer, inner, shape), grid, symbols), evaluate(outer, at, symbols))
+    at = [evaluate_at(row, grid, symbols) for row in inner]
+    same(evaluate_at(axes.substitute_axes(outer, inner, shape), grid, symbols), evaluate_at(outer, at, symbols))
 
 
 def test_a_composed_map_is_substituted_row_by_row():
     shape = (4, 3)
     flat = (axes.axis(0, shape) * 3 + axes.axis(1, shape),)
-    split = (axes.floordiv(axes.axis(0, (12,)), 3, (12,)), axes.mod(axes.axis(0, (12,)), 3, (12,)))
+    split = (axes.floordiv_within(axes.axis(0, (12,)), 3, (12,)), axes.mod(axes.axis(0, (12,)), 3, (12,)))
     assert axes.compose(split, flat, shape) == axes.identity(shape)
     assert axes.compose(flat, split, (12,)) == axes.identity((12,))
 
@@ -75,13 +75,13 @@ def test_a_division_is_substituted_once(monkeypatch):
     shape, calls = (1000,), []
     row = axes.axis(0, shape)
     for k in range(40):
-        row = axes.floordiv(row * 2 + k, 3, shape) + axes.floordiv(row * 2 + k, 3, shape)
+        row = axes.floordiv_within(row * 2 + k, 3, shape) + axes.floordiv_within(row * 2 + k, 3, shape)
     monkeypatch.setattr(
-        "tinyc.expr.axes.substitution.floordiv", lambda *each: calls.append(each) or axes.floordiv(*each)
+        "tinyc.expr.axes.substitution.floordiv_within", lambda *each: calls.append(each) or axes.floordiv_within(*each)
     )
-    found = axes.substitute(row, (axes.axis(0, shape) + 1,), shape)
+    found = axes.substitute_axes(row, (axes.axis(0, shape) + 1,), shape)
     assert len(calls) == len(axes.divisions(row))
-    same(evaluate(found, [np.arange(1000)], {}), evaluate(row, [np.arange(1, 1001)], {}))
+    same(evaluate_at(found, [np.arange(1000)], {}), evaluate_at(row, [np.arange(1, 1001)], {}))
 
 
 def test_a_grid_has_every_point_of_the_box():
@@ -92,7 +92,7 @@ def test_a_grid_has_every_point_of_the_box():
 
 def test_a_symbol_needs_a_value():
     with pytest.raises(extents.ExtentError, match="symbol 'M' has no value"):
-        evaluate(axes.constant(M), [], {})
+        evaluate_at(axes.constant(M), [], {})
 
 
 # --- MLIR -------------------------------------------------------------------------------------------------------------
@@ -111,8 +111,8 @@ def test_an_affine_map_reads_back_as_the_expression(case):
     values = {"M": rng.randint(0, 4), "N": rng.randint(0, 4)}
     # By their values: from the text of a set, MLIR drops whole multiples inside what it sees to be a `mod`.
     for row, back, condition in zip(index, found, conditions, strict=True):
-        same(evaluate(row, np.indices(shape), values), evaluate(back, np.indices(shape), values))
-        same(evaluate(row, np.indices(shape), values), evaluate(condition, np.indices(shape), values))
+        same(evaluate_at(row, np.indices(shape), values), evaluate_at(back, np.indices(shape), values))
+        same(evaluate_at(row, np.indices(shape), values), evaluate_at(condition, np.indices(shape), values))
 
 
 def test_mod_and_ceildiv_are_expanded():
@@ -179,7 +179,7 @@ def test_an_isl_function_has_the_same_values(case):
     symbols = {"M": rng.randint(0, 4), "N": rng.randint(0, 4)}
     for _ in range(3):
         point = [rng.randrange(extent) for extent in shape]
-        expected = [evaluate(row, point, symbols) for row in index]
+        expected = [evaluate_at(row, point, symbols) for row in index]
         assert [isl_value(built.get_aff(k), point, symbols) for k in range(2)] == expected
 
 
@@ -196,11 +196,11 @@ def test_the_text_says_what_mlir_and_python_read(steps):
     first, second = axes.identity(shape)
     expression = axes.constant(0)
     for outer, offset, divisor in steps:
-        expression = axes.floordiv(expression + first * 2 + offset, divisor, shape) * outer + second
+        expression = axes.floordiv_within(expression + first * 2 + offset, divisor, shape) * outer + second
     python = str(expression).replace("floordiv", "//")
     text = f"affine_map<(i0, i1) -> ({expression})>"
     with context():
         (row,) = from_map(ir.AffineMapAttr(ir.Attribute.parse(text)).value, shape, ())
     for place in itertools.product(*map(range, shape)):
-        expected = evaluate(expression, place, {})
-        assert eval(python, {"i0": place[0], "i1": place[1]}) == evaluate(row, place, {}) == expected
+        expected = evaluate_at(expression, place, {})
+        assert eval(python, {"i0": place[0], "i1": place[1]}) == evaluate_at(row, place, {}) == expected

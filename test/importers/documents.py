@@ -33,7 +33,7 @@ def program(*nodes, **top):
 
 def load(*nodes, bind=None, **top):
     """Return the module of a program, verified."""
-    module = tiny_json.load(program(*nodes, **top), bind)
+    module = tiny_json.import_program(program(*nodes, **top), bind)
     with module.context:
         assert module.operation.verify()
     return module
@@ -42,14 +42,14 @@ def load(*nodes, bind=None, **top):
 def errors_of(source, bind=None):
     """Return (name, node) of everything that is wrong with a document."""
     with pytest.raises(TinycError) as caught:
-        tiny_json.load(source, bind)
+        tiny_json.import_program(source, bind)
     return [(error.name, error.where.node) for error in caught.value.errors]
 
 
 def error_of(*nodes, bind=None, **top):
     """Return the one error of a program."""
     with pytest.raises(TinycError) as caught:
-        tiny_json.load(program(*nodes, **top), bind)
+        tiny_json.import_program(program(*nodes, **top), bind)
     assert len(caught.value.errors) == 1, str(caught.value)
     return caught.value
 

@@ -28,8 +28,8 @@ def parsed(text):
 @settings(max_examples=100, suppress_health_check=list(HealthCheck))
 @given(programs())
 def test_a_program_reads_back_as_it_was(program):
-    module = tiny_json.load(program.document, program.bind)
-    again = tiny_json.load(tiny_json.dump(module))
+    module = tiny_json.import_program(program.document, program.bind)
+    again = tiny_json.import_program(tiny_json.dump(module))
     assert str(again) == str(module)
     assert tiny_json.dump(again) == tiny_json.dump(module)
 

@@ -13,7 +13,7 @@ VERBATIM = DATA / "attention_001_verbatim.json"
 @pytest.mark.parametrize("bind", [{}, {"B": 1, "H": 2, "M": 3, "N": 5, "D": 4}])
 def test_the_attention_of_001_is_rejected(bind):
     with pytest.raises(TinycError) as caught:
-        tiny_json.load(VERBATIM, bind)
+        tiny_json.import_program(VERBATIM, bind)
     scramble, maximum, total = caught.value.errors
     assert [(error.name, error.where.node, error.where.line) for error in caught.value.errors] == [
         ("NonScop", "n4", 8),
@@ -54,7 +54,7 @@ def test_every_error_is_reported_and_what_follows_is_not():
 def test_each_error_has_the_place_of_its_node():
     text = '{"uops": [\n  {"id": "x", "uop": "INPUT"},\n  // comment\n    {"id": "y", "uop": "ADD"}\n]}'
     with pytest.raises(TinycError) as caught:
-        tiny_json.load(text, filename="p.json")
+        tiny_json.import_program(text, filename="p.json")
     places = {str(error.where) for error in caught.value.errors}
     assert places == {"p.json:2:3, node 'x'", "p.json:4:5, node 'y'"}
 
@@ -135,13 +135,13 @@ def test_a_symbol_of_a_faulty_node_is_not_an_unknown_name_of_bind():
 
 def test_a_program_without_nodes_is_told_by_its_file():
     with pytest.raises(TinycError, match=r"p\.json"):
-        tiny_json.load('{"uops": []}', filename="p.json")
+        tiny_json.import_program('{"uops": []}', filename="p.json")
 
 
 @pytest.mark.parametrize("text", ["{}", "", " // nothing\n"])
 def test_an_empty_document_is_told_what_a_program_looks_like(text):
     with pytest.raises(TinycError, match="a program looks like"):
-        tiny_json.load(text)
+        tiny_json.import_program(text)
 
 
 def test_a_negative_extent_is_called_so():

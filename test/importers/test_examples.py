@@ -12,11 +12,11 @@ ALL = sorted(EXAMPLES.glob("*.json"))
 
 
 def example(name, **bind):
-    return tiny_json.load(EXAMPLES / f"{name}.json", bind)
+    return tiny_json.import_program(EXAMPLES / f"{name}.json", bind)
 
 
 def run(name, inputs, **bind):
-    return reference.evaluate(example(name, **bind), inputs)
+    return reference.evaluate_module(example(name, **bind), inputs)
 
 
 def random(*shape, dtype=np.float16, seed=0):
@@ -25,17 +25,17 @@ def random(*shape, dtype=np.float16, seed=0):
 
 @pytest.mark.parametrize("path", ALL, ids=[path.stem for path in ALL])
 def test_every_example_imports_and_verifies(path):
-    module = tiny_json.load(path, BIND.get(path.stem))
+    module = tiny_json.import_program(path, BIND.get(path.stem))
     with module.context:
         assert module.operation.verify()
 
 
 @pytest.mark.parametrize("path", ALL, ids=[path.stem for path in ALL])
 def test_every_example_survives_the_way_out_and_in(path):
-    module = tiny_json.load(path, BIND.get(path.stem))
+    module = tiny_json.import_program(path, BIND.get(path.stem))
     text = tiny_json.dump(module)
-    assert str(tiny_json.load(text)) == str(module)
-    assert tiny_json.dump(tiny_json.load(text)) == text
+    assert str(tiny_json.import_program(text)) == str(module)
+    assert tiny_json.dump(tiny_json.import_program(text)) == text
 
 
 @pytest.mark.parametrize(

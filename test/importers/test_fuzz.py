@@ -64,10 +64,10 @@ def attempt(source, bind=None):
     """Import and export; let through nothing but `TinycError`."""
     start = time.monotonic()
     with contextlib.suppress(TinycError):
-        module = tiny_json.load(source, bind)
+        module = tiny_json.import_program(source, bind)
         with module.context:
             assert module.operation.verify()
-        again = tiny_json.load(tiny_json.dump(module))
+        again = tiny_json.import_program(tiny_json.dump(module))
         assert str(again) == str(module)
     assert time.monotonic() - start < SECONDS
 

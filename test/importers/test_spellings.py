@@ -19,7 +19,7 @@ def declared(dtype, *shape):
 
 
 def load_ops(*nodes, bind=None, **declarations):
-    return tiny_json.load({"ops": list(nodes), "values": declarations}, bind)
+    return tiny_json.import_program({"ops": list(nodes), "values": declarations}, bind)
 
 
 A = declared("fp32", 4, 6)
@@ -86,7 +86,7 @@ def test_functions_that_are_composed(fn, expected, dtype):
     x = np.linspace(-9, 9, 37).astype(element)
     x = np.abs(x) + element(0.125) if fn == "log" else x
     module = load_ops(op("Unary", "f", fn, ["X"], "Y"), X=declared(dtype, 37))
-    result = reference.evaluate(module, {"X": x})["Y"]
+    result = reference.evaluate_module(module, {"X": x})["Y"]
     assert result.dtype == element
     tolerance = {"fp16": 1e-3, "fp32": 4e-6, "fp64": 1e-13}[dtype]
     exact = expected(x.astype(np.float64))

@@ -31,7 +31,7 @@ def test_a_bound_symbol_is_a_number_everywhere():
 
 
 def test_the_convolution_of_001_is_solved():
-    module = tiny_json.load(CONV, CONV_SIZES)
+    module = tiny_json.import_program(CONV, CONV_SIZES)
     inputs, outputs = signature(module)
     assert inputs == {"X": "fp16 [N, G*Cin, H, W]", "W": "fp16 [G*Rcout, Cin, 3, 3]", "bias": "fp16 [G*Rcout]"}
     assert outputs == {"y": "fp16 [N, G*Rcout, (H - 1) floordiv 2 + 1, (W - 1) floordiv 2 + 1]"}
@@ -40,7 +40,7 @@ def test_the_convolution_of_001_is_solved():
 
 def test_the_convolution_of_001_is_solved_where_the_inputs_are_bound():
     sizes = {"N": 2, "Cin_total": 8, "Cin": 4, "H": 9, "W": 10, "Cout": 6}
-    assert output(tiny_json.load(CONV, {**CONV_SIZES, **sizes})) == "fp16 [2, 6, 5, 5]"
+    assert output(tiny_json.import_program(CONV, {**CONV_SIZES, **sizes})) == "fp16 [2, 6, 5, 5]"
 
 
 def test_channels_that_no_group_divides_are_refused():
@@ -50,14 +50,14 @@ def test_channels_that_no_group_divides_are_refused():
 
 def test_solved_symbols_are_remarked():
     with collect_remarks() as remarks:
-        tiny_json.load(CONV, CONV_SIZES)
+        tiny_json.import_program(CONV, CONV_SIZES)
     solved = {r.evidence["symbol"]: r.evidence["extent"] for r in remarks if r.code == "symbol-solved"}
     assert (solved["Cin_total"], solved["Ox"]) == ("G*Cin", "(W - 1) floordiv 2 + 1")
 
 
 def test_sizes_that_must_be_numbers_are_all_asked_for():
     with pytest.raises(TinycError) as caught:
-        tiny_json.load(CONV)
+        tiny_json.import_program(CONV)
     assert [(error.name, error.where.node) for error in caught.value.errors] == [
         ("UnboundSymbol", "xp"),
         ("UnboundSymbol", "xw"),
@@ -165,7 +165,9 @@ def convolve(bind):
     generator = np.random.default_rng(0)
     shapes = {"X": (2, 6, 9, 8), "W": (4, 3, 3, 3), "bias": (4,)}
     x, w, bias = arrays = [(generator.random(shape) - 0.5).astype(np.float16) for shape in shapes.values()]
-    found = reference.evaluate(tiny_json.load(CONV, {**CONV_SIZES, **bind}), dict(zip(shapes, arrays, strict=True)))
+    found = reference.evaluate_module(
+        tiny_json.import_program(CONV, {**CONV_SIZES, **bind}), dict(zip(shapes, arrays, strict=True))
+    )
     padded = np.pad(x.astype(float), ((0, 0), (0, 0), (1, 1), (1, 1)))
     windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(2, 3))[:, :, ::2, ::2]
     groups = windows.reshape(2, 2, 3, *windows.shape[2:])
@@ -184,7 +186,7 @@ def test_sizes_that_fit_may_be_bound_or_not(names):
 @pytest.mark.parametrize("sizes", [("Cin_total",), ("Cout", "H", "W"), ("Cin", "N"), ("Cin_total", "Cout", "Cin", "H")])
 def test_sizes_of_inputs_may_be_bound_beside_them(names, sizes):
     bind = {name: CONSISTENT[name] for name in (*names, *sizes)}
-    module = tiny_json.load(CONV, {**CONV_SIZES, **bind})
+    module = tiny_json.import_program(CONV, {**CONV_SIZES, **bind})
     assert signature(module)[1]["y"].count(",") == 3
 
 
@@ -201,14 +203,14 @@ def test_exchanged_sizes_are_refused_though_their_product_fits(inputs):
 
 
 def test_a_bound_size_that_the_inputs_tell_is_a_condition_on_them():
-    module = tiny_json.load(CONV, {**CONV_SIZES, "Oy": 5})
+    module = tiny_json.import_program(CONV, {**CONV_SIZES, "Oy": 5})
     assert "5 eq (H - 1) floordiv 2 + 1" in assumptions(module)
     assert signature(module)[0]["X"] == "fp16 [N, G*Cin, H, W]"
 
 
 def test_bound_sizes_that_contradict_the_equations_are_named():
     with pytest.raises(TinycError) as caught:
-        tiny_json.load(CONV, {**CONV_SIZES, "Oy": 4, "Ox": 5, "H": 9, "W": 8})
+        tiny_json.import_program(CONV, {**CONV_SIZES, "Oy": 4, "Ox": 5, "H": 9, "W": 8})
     assert "bind makes that 4 == 5" in str(caught.value)
 
 

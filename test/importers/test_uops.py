@@ -3,7 +3,7 @@
 import pytest
 
 from importers.documents import error_of, load, node, output, signature, steps, tensor, values
-from tinyc.importers.spellings import UNARY
+from tinyc.importers.spellings import UNARY_UOPS
 
 X = tensor("x", 4, 6)
 
@@ -11,7 +11,7 @@ X = tensor("x", 4, 6)
 # --- element-wise -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("uop", UNARY[:-1])
+@pytest.mark.parametrize("uop", UNARY_UOPS[:-1])
 def test_unary_uops(uop):
     assert steps(load(X, node("y", uop, "x"))) == [("y", uop.lower())]
 

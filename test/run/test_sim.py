@@ -27,7 +27,7 @@ def test_an_example_agrees_with_the_reference(name, arch):
     model = tinyc.compile(EXAMPLES / f"{name}.json", target="sim", arch=arch, bind=BIND[name])
     module = model.lowering.module("tiny")
     inputs = random_inputs(module, seed=0)
-    expected, tolerances = reference.evaluate(module, inputs), output_tolerances(module, inputs)
+    expected, tolerances = reference.evaluate_module(module, inputs), output_tolerances(module, inputs)
     for comparison in compare_all(model.run(**inputs), expected, tolerances):
         assert comparison.ok, str(comparison)
 
@@ -49,7 +49,7 @@ def test_random_programs_agree_with_the_reference(random_examples, arch):
     def check(program):
         model = tinyc.compile(json.dumps(program.document), target="sim", arch=arch, bind=program.bind)
         module = model.lowering.module("tiny")
-        expected = reference.evaluate(module, program.inputs)
+        expected = reference.evaluate_module(module, program.inputs)
         assert_agree(program, model.run(**program.inputs), expected, module)
 
     check()

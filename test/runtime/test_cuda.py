@@ -19,7 +19,7 @@ from tinyc.diagnostics import TinycError
 from tinyc.expr.extents import parse_extent
 from tinyc.runtime import cuda, cuda_driver
 from tinyc.runtime.cuda import CudaExecutable
-from tinyc.runtime.program import Buffer, ExtentValue, Kernel, Pointer, Program, Status
+from tinyc.runtime.program import Buffer, ExtentValue, KernelLaunch, Pointer, Program, Status
 
 PTX = ".version 8.0\n.target sm_80\n"
 SHAPE, SIZE, BLOCKS = (parse_extent("M"),), parse_extent("4*M"), parse_extent("(M - 1) floordiv 256 + 1")
@@ -35,7 +35,7 @@ def kernel(symbol, generation, reads, writes, *, status=None, grid=(BLOCKS, 1, 1
     slot = [] if status is None else [Status(status)]
     block, one = (256, 1, 1), (1, 1, 1)
     parameters = (*pointers, *slot, ExtentValue(parse_extent("M")))
-    return Kernel(symbol, generation, grid, block, one, 0, parameters, tuple(reads), tuple(writes))
+    return KernelLaunch(symbol, generation, grid, block, one, 0, parameters, tuple(reads), tuple(writes))
 
 
 def program(**options) -> Program:
@@ -207,7 +207,9 @@ def test_the_32_bits_around_the_last_element_of_a_buffer_are_its_own():
     arena = [Buffer("temp_0", "arena", "device", 64, 6, "f16", (3,))]
     pointers = [Pointer(name, "f16", (3,)) for name in (*names, "temp_0")]
     one = (1, 1, 1)
-    kernels = (Kernel("note", 0, one, one, one, 0, (*pointers, ExtentValue(3)), ("input_0",), ("output_0", "temp_0")),)
+    kernels = (
+        KernelLaunch("note", 0, one, one, one, 0, (*pointers, ExtentValue(3)), ("input_0",), ("output_0", "temp_0")),
+    )
     halves = Program("main", (), ("x",), ("z",), (), (*buffers, *arena), kernels, 70)
     executable = CudaExecutable(halves, PTX, "sm_80", fake(kernels={"note": (4, note)}))
     executable.run({"x": np.zeros(3, np.float16)})

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tinyc
-from tinyc.runtime.program import Buffer, Kernel, Pointer, Program
+from tinyc.runtime.program import Buffer, KernelLaunch, Pointer, Program
 from tinyc.runtime.sim import SimExecutable
 
 COPY = """
@@ -35,7 +35,7 @@ def program(threads: int) -> Program:
         for kind in ("input", "output")
     )
     pointers = tuple(Pointer(buffer.name, "i32", (4,)) for buffer in buffers)
-    kernel = Kernel("copy", 0, (1, 1, 1), (threads, 1, 1), (1, 1, 1), 0, pointers, ("input_0",), ("output_0",))
+    kernel = KernelLaunch("copy", 0, (1, 1, 1), (threads, 1, 1), (1, 1, 1), 0, pointers, ("input_0",), ("output_0",))
     return Program("main", (), ("x",), ("y",), (), buffers, (kernel,), 0)
 
 
@@ -68,7 +68,9 @@ def test_a_store_between_the_end_of_a_buffer_and_that_of_its_last_word_is_found(
     pointers = tuple(Pointer(buffer.name, "ui8", buffer.shape) for buffer in buffers)
 
     def run(threads: int) -> np.ndarray:
-        kernel = Kernel("copy", 0, (1, 1, 1), (threads, 1, 1), (1, 1, 1), 0, pointers, ("input_0",), ("output_0",))
+        kernel = KernelLaunch(
+            "copy", 0, (1, 1, 1), (threads, 1, 1), (1, 1, 1), 0, pointers, ("input_0",), ("output_0",)
+        )
         executable = SimExecutable(Program("main", (), ("x",), ("y",), (), buffers, (kernel,), 0), bytewise)
         return executable.run({"x": np.arange(7, dtype=np.uint8)})["y"]
 

@@ -63,4 +63,4 @@ def test_a_module_that_does_not_verify_is_refused():
     with context():
         module.body.operations[0].attributes["sym_name"] = ir.StringAttr.get("g")
     with pytest.raises(text.IrError, match="redefinition of symbol named 'g'"):
-        text.verify(module.operation)
+        text.verify_op(module.operation)

@@ -10,7 +10,7 @@ from tinyc.dialects.cuda.main.sizes import c_notation
 from tinyc.dialects.cuda.printer.names import distinct_identifiers
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
-from tinyc.runtime.program import STATUS_WORDS, Buffer, Kernel, Pointer, Program, Status
+from tinyc.runtime.program import STATUS_WORDS, Buffer, KernelLaunch, Pointer, Program, Status
 from tinyc.vocabulary.element_type import ElementType
 
 _LARGEST_INTEGER = 8
@@ -197,7 +197,7 @@ class HostPrinter:
         vectors = {buffer.name for kind in ("input", "output") for buffer in self.program.of_kind(kind)}
         return {name: f"{text}.data()" if name in vectors else text for name, text in self.expected.items()}
 
-    def _launch(self, kernel: Kernel) -> None:
+    def _launch(self, kernel: KernelLaunch) -> None:
         grid = ", ".join(self._extent(each) for each in kernel.grid)
         block = ", ".join(self._extent(each) for each in kernel.block)
         arguments = self._arguments(kernel, self.device, "d_status")
@@ -206,7 +206,7 @@ class HostPrinter:
         self._line("  CHECK_CUDA(cudaGetLastError());")
         self._line("}")
 
-    def _arguments(self, kernel: Kernel, pointers: Mapping[str, str], status: str) -> str:
+    def _arguments(self, kernel: KernelLaunch, pointers: Mapping[str, str], status: str) -> str:
         found: list[str] = []
         for parameter in kernel.parameters:
             if isinstance(parameter, Pointer):

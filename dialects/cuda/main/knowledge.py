@@ -25,7 +25,7 @@ from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, func, ir, math, scf
 from tinyc.mlir.bodies import nested
-from tinyc.runtime.program import ExtentValue, Kernel, Pointer, Program
+from tinyc.runtime.program import ExtentValue, KernelLaunch, Pointer, Program
 from tinyc.vocabulary.element_type import BY_NAME
 
 _UNIT_ROUNDOFF = {"f32": "0x1p-24", "f64": "0x1p-53"}
@@ -82,7 +82,7 @@ def knowledge_of(
     return Knowledge(names, default_sizes(program), limits, base, terms, roundoff)
 
 
-def _symbols(kernel: Kernel, arguments: Sequence[ir.Value]) -> dict[ir.Value, str]:
+def _symbols(kernel: KernelLaunch, arguments: Sequence[ir.Value]) -> dict[ir.Value, str]:
     """Which symbols the arguments of a kernel are."""
     pairs = zip(kernel.parameters, arguments, strict=True)
     extents_of = {argument: each.value for each, argument in pairs if isinstance(each, ExtentValue)}

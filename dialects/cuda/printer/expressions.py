@@ -9,21 +9,21 @@ arithmetic on `index` is plain, since positions in memory do not overflow.
 from tinyc.dialects.cuda.printer.text import (
     AND,
     ATOM,
-    BITS,
+    BITWISE,
     EQUALITY,
     OR,
+    PREFIX,
     PRODUCT,
     RELATION,
     SHIFT,
     SUM,
-    UNARY,
     CppText,
     ExpressionPrinter,
     Writer,
-    binary,
     call,
     choice,
     converted,
+    infix,
 )
 from tinyc.dialects.cuda.printer.types import constant_text, is_narrow, type_name, unsigned_name
 from tinyc.mlir import arith, ir, math, memref
@@ -53,12 +53,12 @@ def _integer_sum(symbol: str, level: int, name: str, on_bool: str) -> Writer:
     def write(printer: ExpressionPrinter, op: ir.OpView, _: int) -> CppText:
         kind, (left, right) = _type(op), map(printer.operand, op.operands)
         if _is_bool(kind):
-            return binary(on_bool, EQUALITY if on_bool == "!=" else AND, left, right)
+            return infix(on_bool, EQUALITY if on_bool == "!=" else AND, left, right)
         if _is_index(kind):
             folded = printer.fold_constants(op) or _plain(symbol, left, right)
             # Bracketed to the left and to the right these are the same number; a product of a quotient is not.
             same = symbol == "+" or (symbol == "*" and "/" not in right.text and "%" not in right.text)
-            return folded or binary(symbol, level, left, right, associative=same)
+            return folded or infix(symbol, level, left, right, associative=same)
         return call(printer.helper(name), left, right)
 
     return write
@@ -66,15 +66,15 @@ def _integer_sum(symbol: str, level: int, name: str, on_bool: str) -> Writer:
 
 def _plain(symbol: str, left: CppText, right: CppText) -> CppText | None:
     """`a + -1` as `a - 1`, and `a * -1` as `-a`."""
-    if symbol == "+" and right.text.startswith("-") and right.level == UNARY:
-        return binary("-", SUM, left, CppText(right.text[1:]))
-    return CppText(f"-{left.within(ATOM)}", UNARY) if symbol == "*" and right.text == "-1" else None
+    if symbol == "+" and right.text.startswith("-") and right.level == PREFIX:
+        return infix("-", SUM, left, CppText(right.text[1:]))
+    return CppText(f"-{left.within(ATOM)}", PREFIX) if symbol == "*" and right.text == "-1" else None
 
 
 def _signed_division(symbol: str) -> Writer:
     def write(printer: ExpressionPrinter, op: ir.OpView, _: int) -> CppText:
         left, right = map(printer.operand, op.operands)
-        text = binary(symbol, PRODUCT, left, right)
+        text = infix(symbol, PRODUCT, left, right)
         return converted(type_name(_type(op)), text) if is_narrow(_type(op)) else text
 
     return write
@@ -84,9 +84,9 @@ def _unsigned(symbol: str, level: int) -> Writer:
     def write(printer: ExpressionPrinter, op: ir.OpView, _: int) -> CppText:
         kind, (left, right) = _type(op), map(printer.operand, op.operands)
         if all(printer.is_nonnegative(operand) for operand in op.operands):
-            return binary(symbol, level, left, right)
+            return infix(symbol, level, left, right)
         name = unsigned_name(kind)
-        return converted(type_name(kind), binary(symbol, level, converted(name, left), converted(name, right)))
+        return converted(type_name(kind), infix(symbol, level, converted(name, left), converted(name, right)))
 
     return write
 
@@ -95,7 +95,7 @@ def _rounded_division(name: str) -> Writer:
     def write(printer: ExpressionPrinter, op: ir.OpView, _: int) -> CppText:
         left, right = map(printer.operand, op.operands)
         if name == "floor_div" and all(printer.is_nonnegative(operand) for operand in op.operands):
-            return binary("/", PRODUCT, left, right)
+            return infix("/", PRODUCT, left, right)
         return call(printer.helper(name), left, right)
 
     return write
@@ -106,11 +106,11 @@ def _bits(symbol: str, on_bool: str, level: int) -> Writer:
         kind, (left, right) = _type(op), map(printer.operand, op.operands)
         if _is_bool(kind):
             if symbol == "^" and right.text == "true":
-                return CppText(f"!{left.within(UNARY)}", UNARY)
+                return CppText(f"!{left.within(PREFIX)}", PREFIX)
             other = {AND: OR, OR: AND}.get(level)
             left, right = (CppText(f"({each.text})") if each.level == other else each for each in (left, right))
-            return binary(on_bool, level, left, right, associative=level != EQUALITY)
-        text = CppText(f"{left.within(UNARY)} {symbol} {right.within(UNARY)}", BITS)
+            return infix(on_bool, level, left, right, associative=level != EQUALITY)
+        text = CppText(f"{left.within(PREFIX)} {symbol} {right.within(PREFIX)}", BITWISE)
         return converted(type_name(kind), text) if is_narrow(kind) else text
 
     return write
@@ -120,9 +120,11 @@ def _shift(symbol: str, signed: bool) -> Writer:
     def write(printer: ExpressionPrinter, op: ir.OpView, _: int) -> CppText:
         kind, (left, right) = _type(op), map(printer.operand, op.operands)
         if signed or (symbol == ">>" and printer.is_nonnegative(op.operands[0])):
-            text = CppText(f"{left.within(UNARY)} {symbol} {right.within(UNARY)}", SHIFT)
+            text = CppText(f"{left.within(PREFIX)} {symbol} {right.within(PREFIX)}", SHIFT)
             return converted(type_name(kind), text) if is_narrow(kind) else text
-        return converted(type_name(kind), CppText(f"{unsigned_name(kind)}({left.text}) {symbol} {right.within(UNARY)}"))
+        return converted(
+            type_name(kind), CppText(f"{unsigned_name(kind)}({left.text}) {symbol} {right.within(PREFIX)}")
+        )
 
     return write
 
@@ -141,11 +143,11 @@ def _compare_integers(printer: ExpressionPrinter, op: ir.OpView, _: int) -> CppT
     if _is_bool(kind) and unsigned is False:
         left, right = right, left  # the i1 `true` is -1
     if not unsigned or _is_bool(kind) or all(printer.is_nonnegative(operand) for operand in op.operands):
-        return binary(symbol, level, left, right)
+        return infix(symbol, level, left, right)
     if symbol == "<" and left.level == ATOM and printer.is_nonnegative(op.operands[1]):
-        return binary("&&", AND, CppText(f"0 <= {left.text}", RELATION), binary("<", RELATION, left, right))
+        return infix("&&", AND, CppText(f"0 <= {left.text}", RELATION), infix("<", RELATION, left, right))
     name = unsigned_name(kind)
-    return binary(symbol, level, converted(name, left), converted(name, right))
+    return infix(symbol, level, converted(name, left), converted(name, right))
 
 
 def _extreme(symbol: str, unsigned: bool) -> Writer:
@@ -153,7 +155,7 @@ def _extreme(symbol: str, unsigned: bool) -> Writer:
         kind, (left, right) = _type(op), map(printer.operand, op.operands)
         if _is_bool(kind):
             wider = (symbol == ">") == unsigned
-            return binary("||" if wider else "&&", OR if wider else AND, left, right)
+            return infix("||" if wider else "&&", OR if wider else AND, left, right)
         if unsigned and not all(printer.is_nonnegative(operand) for operand in op.operands):
             name = printer.helper("larger" if symbol == ">" else "smaller")
             operands = [converted(unsigned_name(kind), each) for each in (left, right)]
@@ -178,13 +180,13 @@ def _extended_product(printer: ExpressionPrinter, op: ir.OpView, result: int) ->
 def _operator(symbol: str, level: int) -> Writer:
     def write(printer: ExpressionPrinter, op: ir.OpView, _: int) -> CppText:
         left, right = map(printer.operand, op.operands)
-        return binary(symbol, level, left, right)
+        return infix(symbol, level, left, right)
 
     return write
 
 
 def _negated(printer: ExpressionPrinter, op: ir.OpView, _: int) -> CppText:
-    return CppText(f"-{printer.operand(op.operands[0]).within(ATOM)}", UNARY)
+    return CppText(f"-{printer.operand(op.operands[0]).within(ATOM)}", PREFIX)
 
 
 #: Ops that are functions of the C library: those that the element-wise ops become, and what else code has.
@@ -234,15 +236,15 @@ def _compare_floats(printer: ExpressionPrinter, op: ir.OpView, _: int) -> CppTex
         return CppText("true" if predicate else "false")
     if predicate in _FLOAT_COMPARISONS:
         symbol, negated = _FLOAT_COMPARISONS[predicate]
-        text = binary(symbol, EQUALITY if symbol in ("==", "!=") else RELATION, left, right)
-        return CppText(f"!({text.text})", UNARY) if negated else text
+        text = infix(symbol, EQUALITY if symbol in ("==", "!=") else RELATION, left, right)
+        return CppText(f"!({text.text})", PREFIX) if negated else text
     if predicate in (6, 8):
         name = printer.helper("less_or_greater")
-        return CppText(f"{'' if predicate == 6 else '!'}{call(name, left, right).text}", UNARY)
+        return CppText(f"{'' if predicate == 6 else '!'}{call(name, left, right).text}", PREFIX)
     name = printer.helper("is_nan")
     both = [call(name, each) for each in dict.fromkeys((left, right))]
-    either = both[0] if len(both) == 1 else binary("||", OR, both[0], both[1])
-    return either if predicate == 14 else CppText(f"!{either.within(UNARY)}", UNARY)
+    either = both[0] if len(both) == 1 else infix("||", OR, both[0], both[1])
+    return either if predicate == 14 else CppText(f"!{either.within(PREFIX)}", PREFIX)
 
 
 # --- conversions ------------------------------------------------------------------------------------------------------
@@ -271,7 +273,7 @@ def _convert(from_unsigned: bool = False, to_unsigned: bool = False) -> Writer:
     def write(printer: ExpressionPrinter, op: ir.OpView, _: int) -> CppText:
         source, target, operand = op.operands[0].type, _type(op), printer.operand(op.operands[0])
         if _is_bool(source) and not from_unsigned:
-            return CppText(f"-{type_name(target)}({operand.text})", UNARY)
+            return CppText(f"-{type_name(target)}({operand.text})", PREFIX)
         if from_unsigned and not _is_bool(source) and not printer.is_nonnegative(op.operands[0]):
             operand = converted(unsigned_name(source), operand)
         if to_unsigned:
@@ -286,7 +288,7 @@ def _convert(from_unsigned: bool = False, to_unsigned: bool = False) -> Writer:
 def _truncated(printer: ExpressionPrinter, op: ir.OpView, _: int) -> CppText:
     operand = printer.operand(op.operands[0])
     if _is_bool(_type(op)):
-        return binary("!=", EQUALITY, CppText(f"({operand.within(UNARY)} & 1)"), CppText("0"))
+        return infix("!=", EQUALITY, CppText(f"({operand.within(PREFIX)} & 1)"), CppText("0"))
     return converted(type_name(_type(op)), operand)
 
 
@@ -300,7 +302,7 @@ def _chosen(printer: ExpressionPrinter, op: ir.OpView, _: int) -> CppText:
 
 def _constant(printer: ExpressionPrinter, op: ir.OpView, _: int) -> CppText:
     text = constant_text(op.attributes["value"])
-    return CppText(text, UNARY if text.startswith("-") else ATOM)
+    return CppText(text, PREFIX if text.startswith("-") else ATOM)
 
 
 def _loaded(printer: ExpressionPrinter, op: ir.OpView, _: int) -> CppText:

@@ -12,7 +12,7 @@ from tinyc.dialects.cuda.printer.expressions import WRITERS
 from tinyc.dialects.cuda.printer.folding import Folding, inner_blocks, is_pure, terminator
 from tinyc.dialects.cuda.printer.names import FreshNames, distinct_identifiers, name_hint
 from tinyc.dialects.cuda.printer.simplify import constant_of
-from tinyc.dialects.cuda.printer.text import ATOM, SHIFT, UNARY, CppText, choice
+from tinyc.dialects.cuda.printer.text import ATOM, PREFIX, SHIFT, CppText, choice
 from tinyc.dialects.cuda.printer.types import integer_text, is_float_type, type_name
 from tinyc.dialects.gpu.dialect import staged_tile
 from tinyc.dialects.gpu.kernel import GpuKernel, axis_of
@@ -178,7 +178,7 @@ class FunctionPrinter:
             if isinstance(op, arith.AddIOp)
             else left * right
         )
-        return CppText(integer_text(value, op.results[0].type), UNARY if value < 0 else ATOM)
+        return CppText(integer_text(value, op.results[0].type), PREFIX if value < 0 else ATOM)
 
     def is_nonnegative(self, value: ir.Value) -> bool:
         """Whether an `index` or integer is known not to be negative: extents and thread numbers, and sums of such.

@@ -11,9 +11,9 @@ from tinyc.dialects.cuda.printer.types import is_narrow, type_name
 from tinyc.mlir import ir
 
 #: How tightly operators bind, the tightest first.
-ATOM, UNARY, PRODUCT, SUM, SHIFT, RELATION, EQUALITY, AND, OR, CHOICE = 16, 15, 13, 12, 11, 10, 9, 5, 4, 3
+ATOM, PREFIX, PRODUCT, SUM, SHIFT, RELATION, EQUALITY, AND, OR, CHOICE = 16, 15, 13, 12, 11, 10, 9, 5, 4, 3
 #: & ^ |: their operands are bracketed unless they are atoms, since few know how these bind.
-BITS = 8
+BITWISE = 8
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def call(name: str, *operands: CppText) -> CppText:
     return CppText(f"{name}({', '.join(operand.text for operand in operands)})")
 
 
-def binary(symbol: str, level: int, left: CppText, right: CppText, associative: bool = False) -> CppText:
+def infix(symbol: str, level: int, left: CppText, right: CppText, associative: bool = False) -> CppText:
     """An operator between two operands."""
     return CppText(f"{left.within(level)} {symbol} {right.within(level if associative else level + 1)}", level)
 
@@ -76,6 +76,6 @@ def converted(kind: str, operand: CppText) -> CppText:
 def choice(kind: ir.Type, condition: CppText, if_true: CppText, if_false: CppText) -> CppText:
     """`condition ? if_true : if_false`."""
     if str(kind) == "i1" and if_false.text == "false":
-        return binary("&&", AND, condition, if_true, associative=True)
+        return infix("&&", AND, condition, if_true, associative=True)
     text = f"{condition.within(OR)} ? {if_true.within(OR)} : {if_false.within(CHOICE)}"
     return converted(type_name(kind), CppText(text)) if is_narrow(kind) else CppText(text, CHOICE)

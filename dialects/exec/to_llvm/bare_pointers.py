@@ -14,10 +14,10 @@ from tinyc.diagnostics import TinycError, Where
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim, Extent
 from tinyc.mlir import arith, builtin, func, ir, memref
-from tinyc.runtime.program import STATUS_WORDS, Kernel
+from tinyc.runtime.program import STATUS_WORDS, KernelLaunch
 
 
-def take_bare_pointers(function: func.FuncOp, kernel: Kernel) -> None:
+def take_bare_pointers(function: func.FuncOp, kernel: KernelLaunch) -> None:
     """Change the memref arguments of `function` into pointers.
 
     Raises:
@@ -72,7 +72,7 @@ def _access_bits(floats: ir.Value, bits: ir.Value) -> None:
         op.erase()
 
 
-def _check_arguments(function: func.FuncOp, kernel: Kernel, shapes: Sequence[tuple[Dim, ...]]) -> None:
+def _check_arguments(function: func.FuncOp, kernel: KernelLaunch, shapes: Sequence[tuple[Dim, ...]]) -> None:
     """Compare with the contract: memrefs of its shapes, then an index for each extent and two for the range."""
     found = list(function.arguments)
     indices = len(kernel.extents) + 2
@@ -92,7 +92,7 @@ def _check_arguments(function: func.FuncOp, kernel: Kernel, shapes: Sequence[tup
         )
 
 
-def _contract(kernel: Kernel) -> str:
+def _contract(kernel: KernelLaunch) -> str:
     pointers = [f"{pointer.element} [{', '.join(map(str, pointer.shape))}]" for pointer in kernel.pointers]
     return ", ".join([*pointers, *(["a status buffer"] if kernel.status else [])])
 
@@ -109,7 +109,7 @@ def _has_width(kind: ir.Type, bits: int) -> bool:
     return isinstance(element, ir.IntegerType | ir.FloatType) and element.width == bits
 
 
-def _symbols(kernel: Kernel, indices: Sequence[ir.Value]) -> Mapping[str, ir.Value]:
+def _symbols(kernel: KernelLaunch, indices: Sequence[ir.Value]) -> Mapping[str, ir.Value]:
     """The i64 values of the symbols that are parameters."""
     i64 = ir.IntegerType.get_signless(64)
     symbols: dict[str, ir.Value] = {}

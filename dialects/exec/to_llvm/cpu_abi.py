@@ -11,7 +11,7 @@ from tinyc.codegen.index_code import CachedIndexCode
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, func, ir
-from tinyc.runtime.program import STATUS_BYTES, Kernel, Program
+from tinyc.runtime.program import STATUS_BYTES, KernelLaunch, Program
 
 KERNEL_IMPL, KERNEL_MAIN = "kernel_impl", "kernel_main"
 
@@ -47,7 +47,7 @@ def _store_all(values: Sequence[ir.Value], base: ir.Value, kind: ir.Type) -> Non
         mlir.llvm.store(value, _element(base, position, kind))
 
 
-def write_kernel(kernel: Kernel) -> None:
+def write_kernel(kernel: KernelLaunch) -> None:
     """Write `kernel.<name>(bufs, extents, lo, hi)`."""
     block, (bufs, sizes, low, high) = _function(f"kernel.{kernel.symbol}", [_pointer(), _pointer(), _i64(), _i64()])
     with ir.InsertionPoint(block):
@@ -81,7 +81,7 @@ def write_impl(program: Program) -> None:
         func.ReturnOp([])
 
 
-def _trip_count(program: Program, kernel: Kernel, code: CachedIndexCode) -> ir.Value:
+def _trip_count(program: Program, kernel: KernelLaunch, code: CachedIndexCode) -> ir.Value:
     """How often the parallel loop runs: never where all that is written is empty, however long the loop is.
 
     A kernel that checks indices runs all the same: it may have something to report.

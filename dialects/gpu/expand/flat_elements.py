@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Self
 
 from tinyc.codegen import scalars
-from tinyc.codegen.elements import Elements, Index
+from tinyc.codegen.elements import Elements, IndexValues
 from tinyc.dialects.gpu.kernel import GpuKernel
 from tinyc.dialects.region import ops as region
 from tinyc.expr import extents
@@ -19,7 +19,7 @@ class FlatElements(Elements):
         self, buffers: Mapping[ir.Value, ir.Value], symbols: Mapping[str, ir.Value], status: ir.Value | None
     ) -> None:
         super().__init__(buffers, symbols, status)
-        self._flat: dict[tuple[Index, tuple[Dim, ...]], ir.Value] = {}  # what `delinearized` took apart
+        self._flat: dict[tuple[IndexValues, tuple[Dim, ...]], ir.Value] = {}  # what `delinearized` took apart
 
     @classmethod
     def of(cls, kernel: GpuKernel, arguments: Sequence[ir.Value]) -> Self:
@@ -29,22 +29,22 @@ class FlatElements(Elements):
         symbols = {name: now[argument] for name, argument in kernel.symbols.items()}
         return cls(buffers, symbols, None if kernel.status is None else now[kernel.status])
 
-    def load(self, buffer: ir.Value, index: Index) -> ir.Value:
+    def load(self, buffer: ir.Value, index: IndexValues) -> ir.Value:
         """An element of a kernel argument."""
         stored = memref.load(self.buffers[buffer], [self.linear(buffer, index)])
         return scalars.from_storage(self.element_of(buffer), stored)
 
-    def store(self, buffer: ir.Value, index: Index, value: ir.Value) -> None:
+    def store(self, buffer: ir.Value, index: IndexValues, value: ir.Value) -> None:
         """Write a register value to an element of a kernel argument."""
         stored = scalars.to_storage(self.element_of(buffer), value)
         memref.store(stored, self.buffers[buffer], [self.linear(buffer, index)])
 
-    def store_outputs(self, yields: Iterable[region.YieldOp], index: Index) -> None:
+    def store_outputs(self, yields: Iterable[region.YieldOp], index: IndexValues) -> None:
         """Emit element `index` of what is yielded, and write it to the outputs."""
         for each in yields:
             self.store(each.buffer, index, self.at(each.value, index))
 
-    def linear(self, buffer: ir.Value, index: Index) -> ir.Value:
+    def linear(self, buffer: ir.Value, index: IndexValues) -> ir.Value:
         """Where an element of a kernel argument stands in its row."""
         shape = region.held_tensor(buffer.type).shape
         if (index, shape) in self._flat:
@@ -55,7 +55,7 @@ class FlatElements(Elements):
             total = term if total is None else arith.addi(total, term)
         return self.index(0) if total is None else total
 
-    def delinearized(self, linear: ir.Value, shape: Sequence[Dim]) -> Index:
+    def delinearized(self, linear: ir.Value, shape: Sequence[Dim]) -> IndexValues:
         """The index whose row-major number in `shape` is `linear`, which must not be negative."""
         index, rest = [self.index(0) for _ in shape], linear
         axes = [axis for axis, extent in enumerate(shape) if extent != 1]
@@ -67,7 +67,7 @@ class FlatElements(Elements):
             self._flat[tuple(index), tuple(shape)] = linear
         return tuple(index)
 
-    def taken_apart(self, shape: Sequence[Dim], parts: Sequence[tuple[Sequence[int], ir.Value]]) -> Index:
+    def taken_apart(self, shape: Sequence[Dim], parts: Sequence[tuple[Sequence[int], ir.Value]]) -> IndexValues:
         """An index in `shape` from (axes, their row-major number) pairs; the other axes are at 0."""
         index = [self.index(0) for _ in shape]
         for axes, linear in parts:

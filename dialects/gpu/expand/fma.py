@@ -3,7 +3,7 @@
 import itertools
 
 from tinyc.codegen import scalars
-from tinyc.codegen.elements import Index
+from tinyc.codegen.elements import IndexValues
 from tinyc.dialects.gpu.dialect import accumulator_tile
 from tinyc.dialects.gpu.expand.accumulator import multiply_add, owned_columns, owned_rows
 from tinyc.dialects.gpu.expand.expansion import Expansion
@@ -19,7 +19,7 @@ def expand(expansion: Expansion, op: FmaOp) -> None:
     tile = accumulator_tile(op.accumulator.type)
     rows, columns = owned_rows(expansion, tile), owned_columns(expansion, tile)
 
-    def step(index: Index, so_far: list[ir.Value]) -> list[ir.Value]:
+    def step(index: IndexValues, so_far: list[ir.Value]) -> list[ir.Value]:
         (k,) = index
         comment(f"fma: {len(rows)} x {len(columns)} sums of {tile.rows} x {tile.columns}")
         left = [scalars.cast(lhs.load(elements, stage, row, k), lhs.tile.element, tile.element) for row in rows]

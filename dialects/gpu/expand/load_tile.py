@@ -26,7 +26,7 @@ def expand(expansion: Expansion, op: LoadTileOp) -> None:
             return scalars.to_storage(tile.element, elements.at(value, place.index(elements, row, column)))
 
         def zero() -> ir.Value:
-            return scalars.to_storage(tile.element, scalars.constant(tile.element, 0))
+            return scalars.to_storage(tile.element, scalars.element_constant(tile.element, 0))
 
         sides = [place.inside(elements, side, at) for side, at in (("rows", row), ("columns", column))]
         conditions = [side for side in sides if side is not None]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tinyc.codegen.elements import Index
+from tinyc.codegen.elements import IndexValues
 from tinyc.dialects.gpu.expand.thread_elements import ThreadElements
 from tinyc.dialects.gpu.statements import EpilogueOp, LoadTileOp
 from tinyc.dialects.gpu.statements.rules import SIDES
@@ -37,7 +37,7 @@ class TilePlace:
             return None
         return elements.within(position, extents.product(self.shape[axis] for axis in self.axes[side]))
 
-    def index(self, elements: ThreadElements, row: ir.Value, column: ir.Value) -> Index:
+    def index(self, elements: ThreadElements, row: ir.Value, column: ir.Value) -> IndexValues:
         """Emit the tensor's index of the element in a row and a column."""
         parts = (("batches", self.batch), ("rows", row), ("columns", column))
         return elements.taken_apart(self.shape, [(self.axes[side], number) for side, number in parts])

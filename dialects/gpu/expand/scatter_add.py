@@ -1,7 +1,7 @@
 """`tgpu.scatter_add` for one thread: its share of the updates, each an atomic addition."""
 
 from tinyc.codegen import scalars, scatter_update
-from tinyc.codegen.elements import Index
+from tinyc.codegen.elements import IndexValues
 from tinyc.dialects.gpu.expand.expansion import Expansion
 from tinyc.dialects.gpu.expand.threads import comment
 from tinyc.dialects.gpu.statements import AtomicAddOp, ScatterAddOp
@@ -17,7 +17,7 @@ def expand(expansion: Expansion, op: ScatterAddOp) -> None:
     (output,) = op.outputs.values()
     shape = tensor_type(scatter.updates.type).shape
 
-    def add(target: Index, update: ir.Value) -> None:
+    def add(target: IndexValues, update: ir.Value) -> None:
         stored = scalars.to_storage(elements.element_of(output), update)
         AtomicAddOp(stored, elements.buffers[output], elements.linear(output, target))
 

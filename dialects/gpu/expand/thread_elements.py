@@ -3,7 +3,7 @@
 from typing import Any
 
 from tinyc.codegen import scalars
-from tinyc.codegen.elements import Index
+from tinyc.codegen.elements import IndexValues
 from tinyc.dialects.gpu.expand.flat_elements import FlatElements
 from tinyc.dialects.gpu.statements import ReportIndexOp
 from tinyc.dialects.tiny import ops as tiny
@@ -19,10 +19,10 @@ class ThreadElements(FlatElements):
         """Emit the note in the status buffer that `position` was not an index of its axis."""
         ReportIndexOp(self.status, position)
 
-    def _computed(self, op: Any, index: Index) -> Any:
+    def _computed(self, op: Any, index: IndexValues) -> Any:
         return self._scattered(op, index) if isinstance(op, tiny.ScatterOp) else super()._computed(op, index)
 
-    def _scattered(self, op: tiny.ScatterOp, index: Index) -> ir.Value:
+    def _scattered(self, op: tiny.ScatterOp, index: IndexValues) -> ir.Value:
         """An element of a scatter that sets: the last update that is meant for it, else the data's element.
 
         Which updates change an element is for no thread to know before it has looked at all positions. One that is out
@@ -32,7 +32,7 @@ class ThreadElements(FlatElements):
         axis, shape = op.axis.value, tensor_type(positions.type).shape
         size = tensor_type(data.type).shape[axis]
 
-        def look(number: Index, last: list[ir.Value]) -> list[ir.Value]:
+        def look(number: IndexValues, last: list[ir.Value]) -> list[ir.Value]:
             (at,) = number
             chosen, _ = self.selected(positions, self.delinearized(at, shape), size)
             meant = arith.cmpi(arith.CmpIPredicate.eq, chosen, index[axis])
@@ -50,7 +50,7 @@ class ThreadElements(FlatElements):
             lambda: self.at(data, index),
         )
 
-    def check_positions(self, scatter: tiny.ScatterOp, index: Index) -> None:
+    def check_positions(self, scatter: tiny.ScatterOp, index: IndexValues) -> None:
         """Report the position of update `index` of a scatter if it is out of range."""
         data, positions = scatter.data, scatter.index
         axis, rank = scatter.axis.value, tensor_type(positions.type).rank

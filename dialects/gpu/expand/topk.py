@@ -14,4 +14,4 @@ def expand(expansion: Expansion, op: TopkOp) -> None:
     lanes = top_k.lanes(search)
     with expansion.threads.shared_in_grid(elements.extent(extents.product(lanes))) as number:
         comment("topk: one lane for each thread at a time")
-        top_k.write(elements, search, elements.delinearized(number, lanes), op.outputs)
+        top_k.write_topk(elements, search, elements.delinearized(number, lanes), op.outputs)

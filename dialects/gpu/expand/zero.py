@@ -9,5 +9,5 @@ from tinyc.dialects.gpu.statements import ZeroOp
 def expand(expansion: Expansion, op: ZeroOp) -> None:
     """Emit one constant, which all of them are."""
     tile = accumulator_tile(op.accumulator.type)
-    zero = scalars.constant(tile.element, 0)
+    zero = scalars.element_constant(tile.element, 0)
     expansion.accumulators[op.accumulator] = [zero] * (tile.elements // expansion.threads.count)

@@ -1,7 +1,13 @@
 """`tgpu.map`: each element of the outputs by itself."""
 
 from tinyc.dialects.gpu.dialect import OutputOp
-from tinyc.dialects.gpu.statements.rules import check_ordered, require_body, require_unordered, require_yields, text_of
+from tinyc.dialects.gpu.statements.rules import (
+    check_ordered,
+    optional_text_of,
+    require_body,
+    require_unordered,
+    require_yields,
+)
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.mlir import ext, ir
 
@@ -25,4 +31,4 @@ class MapOp(OutputOp, name="map"):
 
 def _puts(op: ir.OpView) -> bool:
     """Whether an op is a scatter whose updates replace the data's elements."""
-    return isinstance(op, tiny.ScatterOp) and text_of(op, "op") != "add"
+    return isinstance(op, tiny.ScatterOp) and optional_text_of(op, "op") != "add"

@@ -108,7 +108,7 @@ def require_yields(ops: Sequence[ir.OpView]) -> list[region.YieldOp]:
     read = [op.operands[0] for op in ops if isinstance(op, region.ReadOp)]
     if len(set(outputs)) != len(outputs) or set(outputs) & set(read):
         raise Malformed("must write each output once, and read none")
-    if any(text_of(op, "materialize") == "deferred" for op in yields):
+    if any(optional_text_of(op, "materialize") == "deferred" for op in yields):
         raise Malformed("has a deferred output; a kernel writes all of its outputs to gmem")
     return yields
 
@@ -121,7 +121,7 @@ def require_one(ops: Sequence[ir.OpView], kind: type[_Op], what: str) -> _Op:
     return found[0]
 
 
-def text_of(op: ir.OpView, name: str) -> str | None:
+def optional_text_of(op: ir.OpView, name: str) -> str | None:
     """A text attribute of an op that need not verify."""
     attribute = op.attributes.get(name, None)
     return attribute.value if isinstance(attribute, ir.StringAttr) else None

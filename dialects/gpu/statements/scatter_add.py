@@ -1,7 +1,13 @@
 """`tgpu.scatter_add`: updates added to an output in any order."""
 
 from tinyc.dialects.gpu.dialect import OutputOp
-from tinyc.dialects.gpu.statements.rules import check_ordered, require_body, require_one, require_yields, text_of
+from tinyc.dialects.gpu.statements.rules import (
+    check_ordered,
+    optional_text_of,
+    require_body,
+    require_one,
+    require_yields,
+)
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.mlir import ext
 from tinyc.mlir.verifying import Malformed
@@ -20,6 +26,6 @@ class ScatterAddOp(OutputOp, name="scatter_add"):
         what = "'tiny.scatter' with op = \"add\""
         ops = require_body(self)
         require_yields(ops)
-        if text_of(require_one(ops, tiny.ScatterOp, what), "op") != "add":
+        if optional_text_of(require_one(ops, tiny.ScatterOp, what), "op") != "add":
             raise Malformed(f"must hold one {what}")
         check_ordered(self)

@@ -74,7 +74,7 @@ class GpuToNvvm(Pass):
         if kernels_of_statements(module):
             GpuExpand().run(module)
         for each in gpu_modules(module):
-            software_math.expand(each)
+            software_math.expand_functions(each)
             for op in list(each.bodyRegion.blocks[0].operations):
                 if isinstance(op, memref.GlobalOp):
                     _lower_shared(op)

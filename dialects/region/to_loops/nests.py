@@ -7,7 +7,7 @@ Each nest covers the outputs' elements once. `low` and `high` bound the parallel
 from contextlib import ExitStack
 
 from tinyc.codegen import scalars, scatter_update, top_k
-from tinyc.codegen.elements import Elements, Index, accumulator_element, initial, joined, reduced_shape
+from tinyc.codegen.elements import Elements, IndexValues, accumulator_element, initial, joined, reduced_shape
 from tinyc.dialects.region.kernel import Kernel
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr.extents import Dim
@@ -27,7 +27,9 @@ def pointwise_nest(elements: Elements, kernel: Kernel, low: ir.Value, high: ir.V
             elements.store(yielding.buffer, index, elements.at(yielding.value, index))
 
 
-def _outer_loops(elements: Elements, stack: ExitStack, shape: tuple[Dim, ...], low: ir.Value, high: ir.Value) -> Index:
+def _outer_loops(
+    elements: Elements, stack: ExitStack, shape: tuple[Dim, ...], low: ir.Value, high: ir.Value
+) -> IndexValues:
     """Open the loops over `shape`, the first from `low` below `high`; a scalar is computed once in that range."""
     first = stack.enter_context(elements.loop(low, high))
     if not shape:
@@ -42,7 +44,7 @@ def reduction_nest(elements: Elements, kernel: Kernel, op: tiny.ReduceOp, low: i
     kind = ir.MemRefType.get([TILE if shape else 1], scalars.register_type(accumulator_element(op)))
     accumulators = memref.alloca(kind, [], [])
     with ExitStack() as stack:
-        outer: Index = ()
+        outer: IndexValues = ()
         start, end = low, high
         if len(shape) > 1:
             outer = _outer_loops(elements, stack, shape[:-1], low, high)
@@ -50,7 +52,7 @@ def reduction_nest(elements: Elements, kernel: Kernel, op: tiny.ReduceOp, low: i
         tile = stack.enter_context(elements.loop(start, end, TILE))
         count = arith.minsi(elements.index(TILE), arith.subi(end, tile))
 
-        def at(lane: ir.Value) -> Index:
+        def at(lane: ir.Value) -> IndexValues:
             return (*outer, arith.addi(tile, lane)) if shape else ()
 
         with elements.loop(elements.index(0), count) as lane:
@@ -74,12 +76,12 @@ def scatter_nest(elements: Elements, kernel: Kernel, op: tiny.ScatterOp, low: ir
     with ExitStack() as stack:
         shape = tensor_type(op.updates.type).shape
         index = _ordered_loops(elements, stack, shape, kernel.splits_axis_0, low, high)
-        scatter_update.write(elements, op, index, yielding.buffer)
+        scatter_update.write_scatter(elements, op, index, yielding.buffer)
 
 
 def _ordered_loops(
     elements: Elements, stack: ExitStack, shape: tuple[Dim, ...], split: bool, low: ir.Value, high: ir.Value
-) -> Index:
+) -> IndexValues:
     """Open the loops over `shape`: split over axis 0, or all in one turn of the outer loop."""
     if split:
         return _outer_loops(elements, stack, shape, low, high)
@@ -92,4 +94,4 @@ def topk_nest(elements: Elements, kernel: Kernel, op: tiny.TopkOp, low: ir.Value
     outputs = {yielding.value: yielding.buffer for yielding in kernel.yields}
     with ExitStack() as stack:
         lane = _ordered_loops(elements, stack, top_k.lanes(op), kernel.splits_axis_0, low, high)
-        top_k.write(elements, op, lane, outputs)
+        top_k.write_topk(elements, op, lane, outputs)

@@ -190,10 +190,10 @@ def _digits(flat: AxisExpr, sizes: Sequence[Dim], domain: Shape) -> list[AxisExp
     stride = 1
     for size in reversed(sizes[1:]):
         assert isinstance(size, int)
-        rows.append(axes.mod(axes.floordiv(flat, stride, domain), size, domain))
+        rows.append(axes.mod(axes.floordiv_within(flat, stride, domain), size, domain))
         stride *= size
     if sizes:
-        rows.append(axes.floordiv(flat, stride, domain))
+        rows.append(axes.floordiv_within(flat, stride, domain))
     return rows[::-1]
 
 

@@ -26,7 +26,7 @@ from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType
 
 #: The position of an element: an index value for each axis.
-Index: TypeAlias = tuple[ir.Value, ...]
+IndexValues: TypeAlias = tuple[ir.Value, ...]
 
 
 class Elements:
@@ -41,8 +41,8 @@ class Elements:
         self, buffers: Mapping[ir.Value, ir.Value], symbols: Mapping[str, ir.Value], status: ir.Value | None
     ) -> None:
         self.buffers, self.symbols, self.status = buffers, symbols, status
-        self.reduced: dict[ir.Value, Callable[[Index], ir.Value]] = {}  # reductions that a loop nest keeps
-        self._known: list[dict[tuple[ir.Value, Index], ir.Value]] = [{}]  # what is computed already, by enclosing block
+        self.reduced: dict[ir.Value, Callable[[IndexValues], ir.Value]] = {}  # reductions that a loop nest keeps
+        self._known: list[dict[tuple[ir.Value, IndexValues], ir.Value]] = [{}]  # what is known, by enclosing block
 
     # --- control flow and index arithmetic ----------------------------------------------------------------------------
 
@@ -67,7 +67,7 @@ class Elements:
             scf.yield_([])
 
     @contextlib.contextmanager
-    def loops(self, shape: Sequence[Dim]) -> Generator[Index]:
+    def loops(self, shape: Sequence[Dim]) -> Generator[IndexValues]:
         """Emit one loop for each extent of `shape` and yield the indices."""
         with contextlib.ExitStack() as stack:
             yield tuple(stack.enter_context(self.loop(self.index(0), self.extent(extent))) for extent in shape)
@@ -76,11 +76,11 @@ class Elements:
         self,
         shape: Sequence[Dim],
         start: Sequence[ir.Value],
-        step: Callable[[Index, list[ir.Value]], Sequence[ir.Value]],
+        step: Callable[[IndexValues, list[ir.Value]], Sequence[ir.Value]],
     ) -> list[ir.Value]:
         """Emit loops over `shape` that carry values, from `start` by `step(index, values)`; return the last ones."""
 
-        def nested(index: Index, values: list[ir.Value]) -> Sequence[ir.Value]:
+        def nested(index: IndexValues, values: list[ir.Value]) -> Sequence[ir.Value]:
             if len(index) == len(shape):
                 return step(index, values)
             nest = scf.ForOp(self.index(0), self.extent(shape[len(index)]), self.index(1), values)
@@ -94,7 +94,7 @@ class Elements:
         """Return an extent as an index."""
         return IndexCode(ir.IndexType.get(), self.symbols).of(dim)
 
-    def position(self, expression: AxisExpr, index: Index, domain: Shape) -> Any:
+    def position(self, expression: AxisExpr, index: IndexValues, domain: Shape) -> Any:
         """Return an axis expression over `domain` at `index`."""
         return IndexCode(ir.IndexType.get(), self.symbols, index, domain).of(expression)
 
@@ -120,7 +120,7 @@ class Elements:
 
     # --- elements -----------------------------------------------------------------------------------------------------
 
-    def at(self, value: ir.Value, index: Index) -> ir.Value:
+    def at(self, value: ir.Value, index: IndexValues) -> ir.Value:
         """Return element `index` of `value` in its register type."""
         # Operands first, and not by recursion: a chain of element-wise ops may be longer than Python's stack.
         pending = [value]
@@ -134,7 +134,7 @@ class Elements:
         assert found is not None  # computed by now
         return found
 
-    def _find(self, value: ir.Value, index: Index) -> ir.Value | None:
+    def _find(self, value: ir.Value, index: IndexValues) -> ir.Value | None:
         return next((known[value, index] for known in self._known if (value, index) in known), None)
 
     def _pointwise_operands(self, value: ir.Value) -> Sequence[ir.Value]:
@@ -143,12 +143,12 @@ class Elements:
             return ()  # it may be an argument of a block
         return value.owner.operands if isinstance(value.owner, tiny.ElementwiseOp) else ()
 
-    def _compute(self, value: ir.Value, index: Index) -> None:
+    def _compute(self, value: ir.Value, index: IndexValues) -> None:
         if self._find(value, index) is None:
             access = traced(value)
             self._known[-1][value, index] = self._guarded(access, access.guards, tensor_type(value.type), index)
 
-    def _guarded(self, access: Access, guards: tuple[Guard, ...], read: TensorType, index: Index) -> ir.Value:
+    def _guarded(self, access: Access, guards: tuple[Guard, ...], read: TensorType, index: IndexValues) -> ir.Value:
         """Return element `index` of the value of type `read` that `access` reads, `guards` being left to check."""
         if not guards:
             return self._source(access.source, tuple(self.position(e, index, read.shape) for e in access.map))
@@ -161,10 +161,10 @@ class Elements:
             inside,
             scalars.register_type(read.element),
             lambda: self._guarded(access, guards[same:], read, index),
-            lambda: scalars.constant(read.element, guards[0].value),
+            lambda: scalars.element_constant(read.element, guards[0].value),
         )
 
-    def _source(self, value: ir.Value, index: Index) -> ir.Value:
+    def _source(self, value: ir.Value, index: IndexValues) -> ir.Value:
         """Return an element of a value that no movement defines."""
         if value in self.reduced:
             return self.reduced[value](index)
@@ -172,7 +172,7 @@ class Elements:
         assert isinstance(op, ir.OpView)  # of blocks' arguments only buffers and what is `reduced` are read
         return self.load(op.buffer, index) if isinstance(op, region.ReadOp) else self._computed(op, index)
 
-    def _computed(self, op: ir.OpView, index: Index) -> ir.Value:
+    def _computed(self, op: ir.OpView, index: IndexValues) -> ir.Value:
         """Return an element of the result of a Tiny op."""
         result = tensor_type(op.results[0].type)
         match op:
@@ -183,7 +183,7 @@ class Elements:
                 element = tensor_type(op.operands[len(op.operands) - 1].type).element
                 return scalars.elementwise(op.row.name, element, [self.at(operand, index) for operand in op.operands])
             case tiny.ConstOp():
-                return scalars.constant(result.element, arguments(op)["value"])
+                return scalars.element_constant(result.element, arguments(op)["value"])
             case tiny.IotaOp():
                 position = arith.index_cast(ir.IntegerType.get_signless(64), index[op.axis.value])
                 return scalars.cast(position, ElementType.I64, result.element)
@@ -196,11 +196,11 @@ class Elements:
             case _:
                 raise TinycError("InvalidIr", f"'{op.name}' has no elements to compute one by one", where(op.location))
 
-    def load(self, buffer: ir.Value, index: Index) -> ir.Value:
+    def load(self, buffer: ir.Value, index: IndexValues) -> ir.Value:
         """Return an element of a kernel argument."""
         return scalars.from_storage(self.element_of(buffer), memref.load(self.buffers[buffer], list(index)))
 
-    def store(self, buffer: ir.Value, index: Index, value: ir.Value) -> None:
+    def store(self, buffer: ir.Value, index: IndexValues, value: ir.Value) -> None:
         """Write a register value to an element of a kernel argument."""
         memref.store(scalars.to_storage(self.element_of(buffer), value), self.buffers[buffer], list(index))
 
@@ -208,7 +208,7 @@ class Elements:
         """Return the element type of a kernel argument."""
         return region.held_tensor(buffer.type).element
 
-    def _rand(self, op: tiny.RandOp, result: TensorType, index: Index) -> ir.Value:
+    def _rand(self, op: tiny.RandOp, result: TensorType, index: IndexValues) -> ir.Value:
         linear = self.index(0)
         for position, extent in zip(index, result.shape, strict=True):
             linear = arith.addi(arith.muli(linear, self.extent(extent)), position)
@@ -218,7 +218,7 @@ class Elements:
 
     # --- data-dependent reads -----------------------------------------------------------------------------------------
 
-    def selected(self, index_value: ir.Value, at: Index, size: Dim) -> tuple[ir.Value, ir.Value]:
+    def selected(self, index_value: ir.Value, at: IndexValues, size: Dim) -> tuple[ir.Value, ir.Value]:
         """Return an element of an index tensor as a position, and whether it lies in an axis of `size` elements."""
         chosen = arith.index_cast(ir.IndexType.get(), self.at(index_value, at))
         return chosen, self.within(chosen, size)
@@ -230,14 +230,14 @@ class Elements:
         memref.store(number(1, i64), self.status, [self.index(0)])
         memref.store(arith.index_cast(i64, position), self.status, [self.index(1)])
 
-    def _gather(self, op: tiny.GatherOp, index: Index) -> ir.Value:
+    def _gather(self, op: tiny.GatherOp, index: IndexValues) -> ir.Value:
         axis, rank = op.axis.value, tensor_type(op.index.type).rank
         source = tensor_type(op.data.type)
         chosen, inside = self.selected(op.index, index[axis : axis + rank], source.shape[axis])
 
         def outside() -> ir.Value:
             self.report_out_of_range(chosen)
-            return scalars.constant(source.element, 0)
+            return scalars.element_constant(source.element, 0)
 
         return self.choose(
             inside,
@@ -248,16 +248,16 @@ class Elements:
 
     # --- reductions ---------------------------------------------------------------------------------------------------
 
-    def _reduced_inline(self, op: tiny.ReduceOp, index: Index) -> ir.Value:
+    def _reduced_inline(self, op: tiny.ReduceOp, index: IndexValues) -> ir.Value:
         """Return one element of a reduction, as loops that carry the accumulator."""
 
-        def step(reduction: Index, so_far: list[ir.Value]) -> list[ir.Value]:
+        def step(reduction: IndexValues, so_far: list[ir.Value]) -> list[ir.Value]:
             return [self.combined(op, so_far[0], joined(op, index, reduction))]
 
         (total,) = self.carried(reduced_shape(op), [initial(op)], step)
         return self.finished(op, total)
 
-    def combined(self, op: tiny.ReduceOp, accumulator: ir.Value, index: Index) -> ir.Value:
+    def combined(self, op: tiny.ReduceOp, accumulator: ir.Value, index: IndexValues) -> ir.Value:
         """Return the accumulator with the operand's element `index` taken in."""
         element = accumulator_element(op)
         return scalars.combine(op.op.value, element, accumulator, self._term(op, index, element))
@@ -266,7 +266,7 @@ class Elements:
         """Return the result that an accumulator holds."""
         return scalars.cast(accumulator, accumulator_element(op), tensor_type(op.output.type).element)
 
-    def _term(self, op: tiny.ReduceOp, index: Index, accumulator: ElementType) -> ir.Value:
+    def _term(self, op: tiny.ReduceOp, index: IndexValues, accumulator: ElementType) -> ir.Value:
         """Return one term of a reduction in the accumulator's type, where a product for a sum is formed too."""
         product = op.operand.owner
         terms: list[ir.Value] = [op.operand]
@@ -292,7 +292,7 @@ def reduced_shape(reduction: tiny.ReduceOp) -> tuple[Dim, ...]:
     return tuple(shape[axis] for axis in sorted(reduction.axes))
 
 
-def joined(reduction: tiny.ReduceOp, index: Index, removed: Index) -> Index:
+def joined(reduction: tiny.ReduceOp, index: IndexValues, removed: IndexValues) -> IndexValues:
     """Return the operand's index from the result's index and the indices along the removed axes."""
     axes = tuple(reduction.axes)
     rank = tensor_type(reduction.operand.type).rank

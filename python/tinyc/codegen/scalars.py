@@ -48,7 +48,7 @@ def rounded(element: ElementType, value: ir.Value) -> ir.Value:
     return arith.extf(ir.F32Type.get(), arith.truncf(storage_type(element), value))
 
 
-def constant(element: ElementType, value: bool | int | float) -> ir.Value:
+def element_constant(element: ElementType, value: bool | int | float) -> ir.Value:
     """Return a constant element, rounded to its type."""
     if element.is_small_float:
         import numpy as np  # a tenth of a second, and few programs have constants of 16 bits
@@ -168,4 +168,4 @@ def combine(op: str, element: ElementType, accumulator: ir.Value, value: ir.Valu
 
 def neutral(op: str, element: ElementType) -> ir.Value:
     """Emit the value of a reduction over nothing."""
-    return constant(element, REDUCTIONS[op].neutral(element))
+    return element_constant(element, REDUCTIONS[op].neutral(element))

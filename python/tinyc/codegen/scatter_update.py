@@ -3,17 +3,17 @@
 from collections.abc import Callable
 
 from tinyc.codegen import scalars
-from tinyc.codegen.elements import Elements, Index
+from tinyc.codegen.elements import Elements, IndexValues
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.mlir import ir, scf
 from tinyc.vocabulary.attributes import tensor_type
 
 
-def write(elements: Elements, op: tiny.ScatterOp, index: Index, output: ir.Value) -> None:
+def write_scatter(elements: Elements, op: tiny.ScatterOp, index: IndexValues, output: ir.Value) -> None:
     """Emit the update of element `index` of the updates into `output`, which holds the data already."""
     element = tensor_type(op.output.type).element
 
-    def put(target: Index, update: ir.Value) -> None:
+    def put(target: IndexValues, update: ir.Value) -> None:
         if op.op.value == "add":
             update = scalars.elementwise("add", element, [elements.load(output, target), update])
         elements.store(output, target, update)
@@ -21,7 +21,9 @@ def write(elements: Elements, op: tiny.ScatterOp, index: Index, output: ir.Value
     at_target(elements, op, index, put)
 
 
-def at_target(elements: Elements, op: tiny.ScatterOp, index: Index, emit: Callable[[Index, ir.Value], None]) -> None:
+def at_target(
+    elements: Elements, op: tiny.ScatterOp, index: IndexValues, emit: Callable[[IndexValues, ir.Value], None]
+) -> None:
     """Emit `emit(target, update)` where update `index` has a target, and a report where its position has none."""
     axis, rank = op.axis.value, tensor_type(op.index.type).rank
     chosen, inside = elements.selected(op.index, index[axis : axis + rank], tensor_type(op.data.type).shape[axis])

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from tinyc.codegen import scalars
-from tinyc.codegen.elements import Elements, Index
+from tinyc.codegen.elements import Elements, IndexValues
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, ir
@@ -18,15 +18,15 @@ def lanes(op: tiny.TopkOp) -> tuple[Dim, ...]:
     return (*shape[:axis], *shape[axis + 1 :])
 
 
-def write(elements: Elements, op: tiny.TopkOp, lane: Index, outputs: Mapping[ir.Value, ir.Value]) -> None:
+def write_topk(elements: Elements, op: tiny.TopkOp, lane: IndexValues, outputs: Mapping[ir.Value, ir.Value]) -> None:
     """For each rank t < k, find the best element after the one before it; store it to the buffers of the results."""
     axis, tensor = op.axis.value, tensor_type(op.operand.type)
     order = _Order(tensor.element, op.largest.value)
 
-    def at(position: ir.Value) -> Index:
+    def at(position: ir.Value) -> IndexValues:
         return (*lane[:axis], position, *lane[axis:])
 
-    def rank(index: Index, previous: list[ir.Value]) -> list[ir.Value]:
+    def rank(index: IndexValues, previous: list[ir.Value]) -> list[ir.Value]:
         best = _next_best(elements, order, tensor.shape[axis], previous, lambda p: elements.at(op.operand, at(p)))
         for result, buffer in outputs.items():
             is_value = result == op.values
@@ -48,7 +48,7 @@ def _next_best(
     """Return (value, position) of the best element after `previous`, whose position is -1 where there is none yet."""
     last_value, last_position = previous
 
-    def look(index: Index, best: list[ir.Value]) -> list[ir.Value]:
+    def look(index: IndexValues, best: list[ir.Value]) -> list[ir.Value]:
         (position,), (best_value, best_position) = index, best
         value = read(position)
         open_ = arith.ori(_is_none(elements, last_position), order.before(last_value, last_position, value, position))

@@ -22,7 +22,7 @@ from tinyc.executors import reference
 from tinyc.executors.compare import Comparison, compare_all
 from tinyc.executors.elements import element_of
 from tinyc.executors.random_inputs import random_inputs, static_shapes
-from tinyc.executors.signature import Parameter
+from tinyc.executors.signature import NamedTensor
 from tinyc.importers.files import write_file
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType
@@ -126,7 +126,7 @@ def _inputs(arguments: argparse.Namespace, model: Model) -> dict[str, np.ndarray
     return arrays | {each.name: _as_bf16(each, arrays[each.name]) for each in given}
 
 
-def _as_bf16(parameter: Parameter, array: np.ndarray) -> np.ndarray:
+def _as_bf16(parameter: NamedTensor, array: np.ndarray) -> np.ndarray:
     """An array from a file as bf16 where that is the input's type: a file holds only its bits."""
     if parameter.type.element == "bf16" and array.dtype in (np.dtype(np.uint16), np.dtype("V2")):
         return array.view(ElementType.BF16.dtype)
@@ -146,7 +146,7 @@ def _check_reference(model: Model) -> None:
 
 def _check(model: Model, inputs: dict[str, np.ndarray], outputs: dict[str, np.ndarray]) -> int:
     module = model.lowering.module(model.lowering.entry)
-    expected = reference.evaluate(module, inputs)
+    expected = reference.evaluate_module(module, inputs)
     comparisons = compare_all(outputs, expected, output_tolerances(module, inputs))
     for comparison in comparisons:
         _line("check", _judged(comparison))

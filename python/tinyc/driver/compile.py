@@ -92,7 +92,7 @@ def _check_plan(lowering: Lowering) -> None:
 def _reference(lowering: Lowering) -> Executor:
     module = lowering.module(lowering.entry)
     signature_of(main_function(module))
-    return Executor(lambda inputs: reference.evaluate(module, inputs))
+    return Executor(lambda inputs: reference.evaluate_module(module, inputs))
 
 
 def _cpu(lowering: Lowering) -> Executor:

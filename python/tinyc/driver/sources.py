@@ -111,7 +111,7 @@ def _from_text(source: str | bytes, bind: dict[str, int], filename: str | None) 
 
 
 def _from_json(source: str | bytes | Mapping[str, object], bind: dict[str, int], filename: str | None) -> ir.Module:
-    return tiny_json.load(source, bind=bind, filename=filename)
+    return tiny_json.import_program(source, bind=bind, filename=filename)
 
 
 def _from_ir(module: ir.Module, bind: dict[str, int]) -> ir.Module:

@@ -13,7 +13,7 @@ from tinyc.analysis.graphs import main_function
 from tinyc.driver.lowering import Lowering
 from tinyc.executors import reference
 from tinyc.executors.compare import Comparison, compare, compare_all
-from tinyc.executors.elements import REFERENCE, cast
+from tinyc.executors.elements import REFERENCE, cast_array
 from tinyc.executors.signature import signature_of, symbol_values
 from tinyc.executors.tolerance import Tolerance, tolerances
 from tinyc.mlir import ir
@@ -47,8 +47,8 @@ def verify_program(lowering: Lowering, inputs: _Arrays, run_cpu: Callable[[_Arra
     module = lowering.module(lowering.entry)
     allowed = output_tolerances(module, inputs)
     values: dict[str, np.ndarray] = {}
-    expected = reference.evaluate(module, inputs, observe=_keep(values))
-    oracle = reference.evaluate(module, inputs, oracle=True)
+    expected = reference.evaluate_module(module, inputs, observe=_keep(values))
+    oracle = reference.evaluate_module(module, inputs, oracle=True)
     title = f"reference ({lowering.entry}) against the f64 oracle"
     steps = [LayerComparison(title, tuple(compare_all(expected, oracle, allowed)))]
     if lowering.entry == "tiny":
@@ -62,7 +62,7 @@ def _region_step(
 ) -> LayerComparison:
     """Compare the values that keep their name in the Region layer, in its order, and then the outputs."""
     found: dict[str, np.ndarray] = {}
-    actual = reference.evaluate(lowering.module("region"), inputs, observe=_keep(found))
+    actual = reference.evaluate_module(lowering.module("region"), inputs, observe=_keep(found))
     inner = [
         compare(f"{name}", value, values[name], allowed.get(name, Tolerance()))
         for name, value in found.items()
@@ -75,6 +75,6 @@ def _region_step(
 
 def _keep(values: dict[str, np.ndarray]) -> reference.Observer:
     def observe(name: str, value: np.ndarray, element: ElementType) -> None:
-        values[name] = cast(value, element, REFERENCE)
+        values[name] = cast_array(value, element, REFERENCE)
 
     return observe

@@ -37,7 +37,7 @@ REFERENCE = Precision()
 ORACLE = Precision(oracle=True)
 
 
-def cast(values: np.ndarray, target: ElementType, precision: Precision) -> np.ndarray:
+def cast_array(values: np.ndarray, target: ElementType, precision: Precision) -> np.ndarray:
     """Convert as `tiny.cast` does: the rounding to a narrower float is part of the program, also for the oracle."""
     return convert(convert(values, target.dtype), precision.held(target))
 

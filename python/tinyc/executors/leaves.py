@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tinyc.executors import philox
-from tinyc.executors.elements import Precision, cast
+from tinyc.executors.elements import Precision, cast_array
 from tinyc.executors.memory import require_memory
 
 
@@ -16,14 +16,14 @@ def const(arguments: Mapping[str, Any], precision: Precision) -> np.ndarray:
     value, element = arguments["value"], arguments["element"]
     if isinstance(value, int) and not isinstance(value, bool):
         value = np.array(value, np.uint64 if value > np.iinfo(np.int64).max else np.int64)
-    return np.broadcast_to(cast(np.asarray(value), element, precision), arguments["shape"])
+    return np.broadcast_to(cast_array(np.asarray(value), element, precision), arguments["shape"])
 
 
 def iota(arguments: Mapping[str, Any], precision: Precision) -> np.ndarray:
     """Return the index along `axis`, as a broadcast along the others."""
     shape, axis = arguments["shape"], arguments["axis"]
     line = np.arange(shape[axis], dtype=np.int64).reshape([-1 if k == axis else 1 for k in range(len(shape))])
-    return np.broadcast_to(cast(line, arguments["element"], precision), shape)
+    return np.broadcast_to(cast_array(line, arguments["element"], precision), shape)
 
 
 def rand(arguments: Mapping[str, Any], precision: Precision) -> np.ndarray:
@@ -35,4 +35,4 @@ def rand(arguments: Mapping[str, Any], precision: Precision) -> np.ndarray:
         numbers = philox.uniform(count, seed, stream, arguments["element"].uniform_bits)
     else:
         numbers = philox.normal(count, seed, stream)
-    return cast(numbers.reshape(shape), arguments["element"], precision)
+    return cast_array(numbers.reshape(shape), arguments["element"], precision)

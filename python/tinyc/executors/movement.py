@@ -9,7 +9,7 @@ import numpy as np
 
 from tinyc.executors.elements import convert
 from tinyc.executors.memory import require_memory
-from tinyc.expr.axes.evaluation import evaluate
+from tinyc.expr.axes.evaluation import evaluate_at
 from tinyc.vocabulary.infer.rule import Arguments
 
 
@@ -51,7 +51,7 @@ def _view(x: np.ndarray, arguments: Arguments) -> np.ndarray:
     if 0 in shape:
         return np.empty(shape, x.dtype)
     grid = np.ogrid[tuple(slice(extent) for extent in shape)]
-    picked = x[tuple(evaluate(row, grid, {}) for row in arguments["map"])]
+    picked = x[tuple(evaluate_at(row, grid, {}) for row in arguments["map"])]
     return np.broadcast_to(picked, shape)
 
 
@@ -64,7 +64,7 @@ def _pool(x: np.ndarray, arguments: Arguments) -> np.ndarray:
     return windows[tuple(steps)]
 
 
-MOVEMENT: dict[str, Callable[[np.ndarray, Arguments], np.ndarray]] = {
+MOVEMENT_FUNCTIONS: dict[str, Callable[[np.ndarray, Arguments], np.ndarray]] = {
     "reshape": _reshape,
     "permute": _permute,
     "expand": _expand,

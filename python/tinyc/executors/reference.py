@@ -17,12 +17,12 @@ from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.kernel import Kernel, kernels_of
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.executors import data_dependent, leaves
-from tinyc.executors.elements import ORACLE, REFERENCE, Precision, cast, convert
+from tinyc.executors.elements import ORACLE, REFERENCE, Precision, cast_array, convert
 from tinyc.executors.elementwise import apply_elementwise, on_distinct_elements
 from tinyc.executors.memory import require_memory
-from tinyc.executors.movement import MOVEMENT
+from tinyc.executors.movement import MOVEMENT_FUNCTIONS
 from tinyc.executors.reduction import FactoredProduct, reduce
-from tinyc.executors.signature import Parameter, check_inputs, signature_of, symbol_values
+from tinyc.executors.signature import NamedTensor, check_inputs, signature_of, symbol_values
 from tinyc.executors.values import summed_products, value_name
 from tinyc.expr.extents import Extent
 from tinyc.mlir import func, ir
@@ -37,7 +37,7 @@ Observer = Callable[[str, np.ndarray, ElementType], None]
 Held: TypeAlias = np.ndarray | FactoredProduct | Kernel
 
 
-def evaluate(
+def evaluate_module(
     module: ir.Module, inputs: Mapping[str, Any], oracle: bool = False, observe: Observer | None = None
 ) -> dict[str, np.ndarray]:
     """Run the program of a Tiny or Region module; the outputs have their declared types, also with `oracle`.
@@ -61,11 +61,11 @@ def evaluate(
         return {output.name: _fresh(result, output) for output, result in zip(signature.outputs, results, strict=True)}
 
 
-def _fresh(result: np.ndarray, output: Parameter) -> np.ndarray:
+def _fresh(result: np.ndarray, output: NamedTensor) -> np.ndarray:
     """Return a dense array of the declared type that nothing else refers to."""
     element = output.type.element
     require_memory(result.shape, element.dtype, f"output '{output.name}'")
-    return np.array(on_distinct_elements(lambda x: cast(x, element, REFERENCE), result), order="C")
+    return np.array(on_distinct_elements(lambda x: cast_array(x, element, REFERENCE), result), order="C")
 
 
 class _Evaluation:
@@ -133,9 +133,9 @@ class _Evaluation:
         elements = [tensor_type(operand.type).element for operand in op.operands]
         match op:
             case tiny.MovementOp():
-                return [MOVEMENT[op._op_name](values[0], given)]
+                return [MOVEMENT_FUNCTIONS[op._op_name](values[0], given)]
             case tiny.CastOp():
-                return [on_distinct_elements(lambda x: cast(x, given["element"], self.precision), *values)]
+                return [on_distinct_elements(lambda x: cast_array(x, given["element"], self.precision), *values)]
             case tiny.ElementwiseOp():
                 return [apply_elementwise(op.row, values, elements[-1], self.precision)]
             case tiny.ReduceOp():

@@ -17,7 +17,7 @@ from tinyc.vocabulary.types import TensorType
 
 
 @dataclass(frozen=True)
-class Parameter:
+class NamedTensor:
     """One input or output: its name and its tensor type."""
 
     name: str
@@ -31,8 +31,8 @@ class Parameter:
 class Signature:
     """The inputs and outputs of a program, in order."""
 
-    inputs: tuple[Parameter, ...]
-    outputs: tuple[Parameter, ...]
+    inputs: tuple[NamedTensor, ...]
+    outputs: tuple[NamedTensor, ...]
 
 
 def signature_of(function: func.FuncOp) -> Signature:
@@ -44,11 +44,11 @@ def signature_of(function: func.FuncOp) -> Signature:
         )
 
 
-def _parameters(names: Sequence[str], types: Sequence[ir.Type]) -> tuple[Parameter, ...]:
-    return tuple(Parameter(name, tensor_type(each)) for name, each in zip(names, types, strict=True))
+def _parameters(names: Sequence[str], types: Sequence[ir.Type]) -> tuple[NamedTensor, ...]:
+    return tuple(NamedTensor(name, tensor_type(each)) for name, each in zip(names, types, strict=True))
 
 
-def check_inputs(parameters: Sequence[Parameter], inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
+def check_inputs(parameters: Sequence[NamedTensor], inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
     """Return the inputs as numpy arrays, each of its declared element type and rank.
 
     Raises:
@@ -57,7 +57,7 @@ def check_inputs(parameters: Sequence[Parameter], inputs: Mapping[str, Any]) -> 
     return arrays.checked_inputs({parameter.name: parameter.type for parameter in parameters}, inputs)
 
 
-def symbol_values(parameters: Sequence[Parameter], inputs: Mapping[str, np.ndarray]) -> dict[str, int]:
+def symbol_values(parameters: Sequence[NamedTensor], inputs: Mapping[str, np.ndarray]) -> dict[str, int]:
     """Return the values of the symbols of the inputs' types, from the inputs' shapes.
 
     Raises:

@@ -2,7 +2,7 @@
 
 Each row is an axis expression over the result axes ``i0, i1, …`` that no range has simplified, that keeps `mod` (so a
 negative coefficient can be told from the one that expanding `mod` would bring in) and the order of its terms: it is
-built by the functions of `axes` that are called plain. `axes.substitute` makes of it what the analyses work with.
+built by the functions of `axes` that are called plain. `axes.substitute_axes` makes of it what the analyses work with.
 """
 
 import re

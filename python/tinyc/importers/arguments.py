@@ -159,7 +159,7 @@ def _axes(raw: Any) -> tuple[int | str, ...]:
     return tuple(axis if isinstance(axis, str) else integer(axis) for axis in _list(raw, "a list of axes or symbols"))
 
 
-def number(raw: Any) -> int | float | bool:
+def _number(raw: Any) -> int | float | bool:
     """Read a number; the greatest ones that have no float are refused."""
     if not isinstance(raw, int | float) or (isinstance(raw, int) and raw.bit_length() > 1023):
         raise WrongValue("a number below 2^1023")
@@ -212,7 +212,7 @@ _AXIS = Field("axis", integer)
 
 FIELDS: dict[str, tuple[Field, ...]] = {
     "INPUT": (Field("tensor_id", _text), _DTYPE, _SHAPE),
-    "CONST": (Field("value", number), _DTYPE, Field("shape", shape, default=())),
+    "CONST": (Field("value", _number), _DTYPE, Field("shape", shape, default=())),
     "IOTA": (_SHAPE, _AXIS, _DTYPE),
     "RAND": (
         _SHAPE,
@@ -224,7 +224,7 @@ FIELDS: dict[str, tuple[Field, ...]] = {
     "RESHAPE": (_RESULT_SHAPE,),
     "PERMUTE": (Field("perm", _integers, aliases=("dims",)),),
     "EXPAND": (_RESULT_SHAPE, Field("broadcast_dimensions", _integers, default=_LEFT_OUT)),
-    "PAD": (Field("pad", _pairs), Field("value", number, default=0)),
+    "PAD": (Field("pad", _pairs), Field("value", _number, default=0)),
     "SHRINK": (Field("lo", shape), Field("hi", shape), Field("step", sizes, default=_LEFT_OUT)),
     "FLIP": (Field("axes", _integers),),
     "VIEW": (
@@ -240,7 +240,7 @@ FIELDS: dict[str, tuple[Field, ...]] = {
         Field("op", _one_of(*map(str.upper, REDUCTIONS))),
         Field("axes", _axes),
         Field("dtype", element, name="element", aliases=("acc_dtype",), missing="AccDtypeMissing"),
-        Field("init", number, default=_LEFT_OUT),
+        Field("init", _number, default=_LEFT_OUT),
     ),
     "CAST": (Field("to", element, name="element"),),
     "GATHER": (_AXIS,),

@@ -17,22 +17,22 @@ from tinyc.vocabulary import infer
 from tinyc.vocabulary.elementwise import ROWS
 from tinyc.vocabulary.reductions import REDUCTIONS
 
-UNARY, BINARY = (tuple(row.json_name for row in ROWS.values() if row.arity == arity) for arity in (1, 2))
-MOVEMENT = tuple(map(str.upper, infer.MOVEMENT))
+UNARY_UOPS, BINARY_UOPS = (tuple(row.json_name for row in ROWS.values() if row.arity == arity) for arity in (1, 2))
+MOVEMENT_UOPS = tuple(map(str.upper, infer.MOVEMENT))
 #: The operands of every uop.
 ARITY = {
     **dict.fromkeys(("INPUT", "CONST", "IOTA", "RAND"), 0),
-    **dict.fromkeys((*MOVEMENT, *UNARY, "REDUCE", "CAST", "TOPK"), 1),
-    **dict.fromkeys((*BINARY, "GATHER"), 2),
+    **dict.fromkeys((*MOVEMENT_UOPS, *UNARY_UOPS, "REDUCE", "CAST", "TOPK"), 1),
+    **dict.fromkeys((*BINARY_UOPS, "GATHER"), 2),
     **dict.fromkeys(("WHERE", "SCATTER"), 3),
 }
 #: The functions of the 000 spelling that stand for several uops.
 COMPOSITES = ("exp", "log", "gelu", "silu", "sigmoid")
 
 _FUNCTIONS = {
-    "Movement": {**{kind.lower(): kind for kind in MOVEMENT}, "slice": "SHRINK"},
-    "Unary": {**{fn.lower(): fn for fn in (*UNARY, "CAST")}, **{fn: fn for fn in COMPOSITES}},
-    "Binary": {**{fn.lower(): fn for fn in (*BINARY, "WHERE")}, "div": "FDIV"},
+    "Movement": {**{kind.lower(): kind for kind in MOVEMENT_UOPS}, "slice": "SHRINK"},
+    "Unary": {**{fn.lower(): fn for fn in (*UNARY_UOPS, "CAST")}, **{fn: fn for fn in COMPOSITES}},
+    "Binary": {**{fn.lower(): fn for fn in (*BINARY_UOPS, "WHERE")}, "div": "FDIV"},
     "Reduce": {fn: fn.upper() for fn in REDUCTIONS},
 }
 

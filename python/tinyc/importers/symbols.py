@@ -98,7 +98,7 @@ def check_bind(
     return bound, errors
 
 
-def solve_sizes(
+def program_sizes(
     symbols: Iterable[str],
     inputs: Sequence[Dim],
     written: Iterable[Equation],

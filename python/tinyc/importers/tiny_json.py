@@ -1,10 +1,10 @@
 """Tiny JSON: programs as text, in and out.
 
-`load` reads the format of the specification's three documents into a Tiny module; `dump` writes a Tiny module in the
-spelling of 001. The way in: `json_text` (text to values), `spellings` (to nodes), `graph` (to an order), `arguments`
-(each node's `arg`), `written_shapes` and `symbols` (what the symbols stand for), `typed` with `uops` and `repairs` (to
-typed steps), `emit` (to IR). All errors of a file are reported together, each at its node; what depends on a faulty
-node is not looked at.
+`import_program` reads the format of the specification's three documents into a Tiny module; `dump` writes a Tiny module
+in the spelling of 001. The way in: `json_text` (text to values), `spellings` (to nodes), `graph` (to an order),
+`arguments` (each node's `arg`), `written_shapes` and `symbols` (what the symbols stand for), `typed` with `uops` and
+`repairs` (to typed steps), `emit` (to IR). All errors of a file are reported together, each at its node; what depends
+on a faulty node is not looked at.
 """
 
 from collections.abc import Mapping
@@ -23,12 +23,12 @@ from tinyc.importers.typed import Typing
 from tinyc.importers.written_shapes import WrittenShapes
 from tinyc.mlir import ir
 
-__all__ = ["dump", "load"]
+__all__ = ["dump", "import_program"]
 
 _Arguments = dict[str, dict[str, Any]]
 
 
-def load(
+def import_program(
     source: str | bytes | Path | Mapping[str, Any], bind: Mapping[str, int] | None = None, filename: str | None = None
 ) -> ir.Module:
     """Return the Tiny module of a program, in tinyc's context.
@@ -120,7 +120,7 @@ def _sizes(
     # The symbols of a faulty node are not known: after an error a name may seem to be none.
     errors += [error for error in wrong if error.name != "UnboundSymbol" or not errors]
     try:
-        sizes, wrong = symbols.solve_sizes(names, inputs, written.equations, bound, numbers, where)
+        sizes, wrong = symbols.program_sizes(names, inputs, written.equations, bound, numbers, where)
     except TinycError as error:
         raise TinycError.several([*errors, error.at(where)]) from None
     errors += wrong

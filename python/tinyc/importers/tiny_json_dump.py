@@ -1,8 +1,8 @@
 """A Tiny module to Tiny JSON text, in the spelling of 001 with every default spelled out.
 
-In: a module with one Tiny function. Out: text that `tiny_json.load` reads back to the same program (an assumption that
-no op relies on has no place in it). Node ids are the results' names, then the name locations, then `n0, n1, …`;
-symbolic extents are text, infinities and NaN stand as the standard library writes them.
+In: a module with one Tiny function. Out: text that `tiny_json.import_program` reads back to the same program (an
+assumption that no op relies on has no place in it). Node ids are the results' names, then the name locations, then
+`n0, n1, …`; symbolic extents are text, infinities and NaN stand as the standard library writes them.
 """
 
 import json

@@ -15,7 +15,7 @@ from tinyc.expr.extents import MAX_EXTENT, Dim, Extent
 from tinyc.expr.shape_equation import cancel_ends
 from tinyc.importers.composites import compose_function
 from tinyc.importers.repairs import Immediate, align_operands, require_value_of, same_shape
-from tinyc.importers.spellings import BINARY, COMPOSITES, Node
+from tinyc.importers.spellings import BINARY_UOPS, COMPOSITES, Node
 from tinyc.importers.steps import Steps
 from tinyc.importers.written_shapes import expanded_axes, normal_axis
 from tinyc.vocabulary.reductions import REDUCTIONS
@@ -39,7 +39,7 @@ def add_node(steps: Steps, node: Node, operands: Sequence[int | Immediate], argu
         TinycError: the broken rule.
         Recovered: the broken rule, where the result's type is clear.
     """
-    if node.uop in BINARY:
+    if node.uop in BINARY_UOPS:
         return _binary(steps, node, operands)
     if node.uop == "WHERE":
         return _where(steps, operands, node.where)

@@ -68,7 +68,7 @@ def capture_errors(mlir_context: ir.Context) -> Iterator[list[Diagnostic]]:
         mlir_context.emit_error_diagnostics = before
 
 
-def verify(op: ir.Operation | ir.OpView) -> None:
+def verify_op(op: ir.Operation | ir.OpView) -> None:
     """Run MLIR's verifier on `op`.
 
     Raises:

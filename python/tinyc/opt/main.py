@@ -47,7 +47,7 @@ def _main(argv: Sequence[str], known: Sequence[type[Pass]]) -> int:
     if arguments.dump_pass_pipeline:
         count = len(arguments.steps)
         sys.stderr.write(f"Pass Manager with {count} passes:\n{Pipeline(tuple(arguments.steps)).text()}\n")
-    source = guards.decode(_read(arguments.input), arguments.input)
+    source = guards.decode_text(_read(arguments.input), arguments.input)
     if arguments.run_reproducer:
         recorded = read_reproducer(source, arguments.input)
         source, arguments.verify_each = recorded.ir, recorded.verify_each

@@ -8,7 +8,7 @@ from tinyc.dialects import registry
 from tinyc.mlir import ir
 from tinyc.passes.reproducer import Reproducer
 from tinyc.passes.step import Instrument, Pass, Step
-from tinyc.text import IrError, capture_errors, located, verify
+from tinyc.text import IrError, capture_errors, located, verify_op
 
 
 def run_passes(
@@ -45,7 +45,7 @@ def verify_layers(module: ir.Module) -> None:
     Raises:
         IrError: it breaks one.
     """
-    verify(module.operation)
+    verify_op(module.operation)
     verify_contracts(module)
 
 

@@ -16,7 +16,7 @@ from tinyc.runtime import sizes
 from tinyc.runtime.assembler import assemble, find_ptxas
 from tinyc.runtime.cuda_driver import Device
 from tinyc.runtime.executable import Executable, Run
-from tinyc.runtime.program import STATUS_BYTES, Kernel, Pointer, Program, Status
+from tinyc.runtime.program import STATUS_BYTES, KernelLaunch, Pointer, Program, Status
 from tinyc.target import target_of
 from tinyc.target.target import Target
 
@@ -111,7 +111,7 @@ class CudaExecutable(Executable):
 class _Launch:
     """A kernel at the sizes of one run."""
 
-    kernel: Kernel
+    kernel: KernelLaunch
     values: Mapping[str, int]
 
     def value(self, dim: Dim) -> int:

@@ -62,7 +62,7 @@ Parameter = Pointer | Status | ExtentValue
 
 
 @dataclass(frozen=True)
-class Kernel:
+class KernelLaunch:
     """The launch contract of one kernel.
 
     On the CPU `grid[0]` is the trip count of the parallel outer loop. On a GPU every parameter is 64 bits wide, and a
@@ -109,7 +109,7 @@ class Program:
     outputs: tuple[str, ...]
     assumptions: tuple[Assumption, ...]
     buffers: tuple[Buffer, ...]
-    kernels: tuple[Kernel, ...]
+    kernels: tuple[KernelLaunch, ...]
     arena_bytes: Dim
 
     def of_kind(self, kind: str) -> tuple[Buffer, ...]:

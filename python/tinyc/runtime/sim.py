@@ -16,7 +16,7 @@ from tinyc.diagnostics import TinycError
 from tinyc.runtime import sizes
 from tinyc.runtime.arena import allocate_arena
 from tinyc.runtime.executable import Executable, Run
-from tinyc.runtime.program import Grid, Kernel, Pointer, Program, Status
+from tinyc.runtime.program import Grid, KernelLaunch, Pointer, Program, Status
 
 #: What memory holds that nothing has written: NaN in every float type, and -1 in every integer.
 _POISON = 0xFF
@@ -32,7 +32,7 @@ class SimulationError(TinycError):
     report: simulator.Report
 
     @classmethod
-    def of(cls, kernel: Kernel, report: simulator.Report, findings: Sequence[object]) -> "SimulationError":
+    def of(cls, kernel: KernelLaunch, report: simulator.Report, findings: Sequence[object]) -> "SimulationError":
         """The error for a launch that found something."""
         lines = [str(finding) for finding in findings[:_SHOWN]]
         more = len(findings) - len(lines)
@@ -61,7 +61,7 @@ class SimExecutable(Executable):
         for position, array in enumerate(run.outputs):
             array.reshape(-1).view(np.uint8)[...] = buffers[f"output_{position}"].own
 
-    def _launch(self, kernel: Kernel, buffers: Mapping[str, "_Buffer"], run: Run) -> None:
+    def _launch(self, kernel: KernelLaunch, buffers: Mapping[str, "_Buffer"], run: Run) -> None:
         grid, block, cluster = (_sizes(shape, run.values) for shape in (kernel.grid, kernel.block, kernel.cluster))
         if not all(grid):
             return  # nothing to do

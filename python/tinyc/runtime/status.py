@@ -3,7 +3,7 @@
 import numpy as np
 
 from tinyc.runtime.index_error import index_error
-from tinyc.runtime.program import STATUS_WORDS, Kernel, Program
+from tinyc.runtime.program import STATUS_WORDS, KernelLaunch, Program
 
 
 def fresh_status(program: Program) -> np.ndarray:
@@ -23,7 +23,7 @@ def check_status(program: Program, status: np.ndarray) -> None:
             raise index_error(str(status[kernel.status.slot, 1]), place, kernel.where)
 
 
-def _reads(program: Program, kernel: Kernel) -> str:
+def _reads(program: Program, kernel: KernelLaunch) -> str:
     """The buffers that a kernel reads, the inputs by the names that the user gave them."""
     names = {f"input_{position}": f"input '{name}'" for position, name in enumerate(program.inputs)}
     return " and ".join(names.get(name, name) for name in kernel.reads)

@@ -4,7 +4,7 @@ In reading order: `guards` (what MLIR's parser would not survive), `names` (of v
 """
 
 from tinyc.mlir.locations import unescape, where
-from tinyc.mlir.messages import Diagnostic, IrError, capture_errors, verify
+from tinyc.mlir.messages import Diagnostic, IrError, capture_errors, verify_op
 from tinyc.text.printing import located, print_ir
 from tinyc.text.reading import parse
 
@@ -16,6 +16,6 @@ __all__ = [
     "parse",
     "print_ir",
     "unescape",
-    "verify",
+    "verify_op",
     "where",
 ]

@@ -44,7 +44,7 @@ _MEANT = {
 _REFERENCE = re.compile(r"[#!][A-Za-z_][\w$]*")
 
 
-def decode(raw: bytes, filename: str) -> str:
+def decode_text(raw: bytes, filename: str) -> str:
     """Return `raw` as text.
 
     Raises:

@@ -29,7 +29,7 @@ def parse(text: str | bytes, filename: str = _NO_FILE) -> ir.Module:
     Raises:
         TinycError: `InvalidIr`; an `IrError` where MLIR refused the text, with everything MLIR said.
     """
-    source = guards.decode(text, filename) if isinstance(text, bytes) else text
+    source = guards.decode_text(text, filename) if isinstance(text, bytes) else text
     guards.check(source, filename)
     with registry.context() as context, capture_errors(context) as errors:
         try:

@@ -58,10 +58,10 @@ def test_an_axis_of_size_one_is_read_at_zero():
 
 def test_a_digit_without_its_remainder_is_found():
     # [6] -> [2, 3] reversed: i0 must be i0 mod 3.
-    assert of_y(leaf("x", 2, 3), axes.floordiv(I0, 3, (6,)), I0) == [
+    assert of_y(leaf("x", 2, 3), axes.floordiv_within(I0, 3, (6,)), I0) == [
         "row i0 of the map to x is not proved to be in [0, 3), and has no guard"
     ]
-    assert of_y(leaf("x", 2, 3), axes.floordiv(I0, 3, (6,)), axes.mod(I0, 3, (6,))) == []
+    assert of_y(leaf("x", 2, 3), axes.floordiv_within(I0, 3, (6,)), axes.mod(I0, 3, (6,))) == []
 
 
 def test_a_pad_without_its_guard_is_found():

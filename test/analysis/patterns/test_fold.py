@@ -10,7 +10,7 @@ from tinyc.analysis.patterns.rejection import Reason, Rejected
 from tinyc.analysis.poly.view import poly_view
 from tinyc.dialects.registry import context
 from tinyc.executors import reference
-from tinyc.expr.axes.evaluation import evaluate
+from tinyc.expr.axes.evaluation import evaluate_at
 
 
 def detect(program: Program) -> Fold | Rejected:
@@ -29,7 +29,7 @@ def by_axes(fold: Fold, source, shape):
         for axis in set(range(len(shape))) - {each.position for each in fold.axes}:
             (row,) = (row for row, index in fold.rows if index.terms and index.terms[0][0].position == axis)
             position[axis] = at[row]
-        assert all(evaluate(index, position, {}) == at[row] for row, index in fold.rows)
+        assert all(evaluate_at(index, position, {}) == at[row] for row, index in fold.rows)
         if inside:
             result[tuple(position)] += source[at]
     return result
@@ -40,7 +40,7 @@ def check(p: Program, total, expected: tuple[FoldAxis, ...], shape) -> None:
     assert isinstance(found, Fold), found
     assert found.axes == expected
     source = np.random.default_rng(0).integers(-9, 9, shape).astype(np.float64)
-    (result,) = reference.evaluate(p.module, {"x": source}).values()
+    (result,) = reference.evaluate_module(p.module, {"x": source}).values()
     np.testing.assert_array_equal(by_axes(found, source, result.shape), result)
 
 

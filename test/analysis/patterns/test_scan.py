@@ -12,7 +12,7 @@ from tinyc.analysis.patterns.scan import Scan, detect_scan
 from tinyc.dialects.registry import context
 from tinyc.executors import reference
 from tinyc.expr import extents
-from tinyc.expr.axes.evaluation import evaluate
+from tinyc.expr.axes.evaluation import evaluate_at
 from tinyc.vocabulary.attributes import tensor_type
 
 SYMBOLS = {"B": 3, "M": 4}
@@ -35,7 +35,7 @@ def by_scan(scan: Scan, source, shape):
         read = []
         for j in range(first, last + 1):
             place = [*at[: scan.axis], j, *at[scan.axis + 1 :]]
-            read.append(source[tuple(int(evaluate(row, place, SYMBOLS)) for row in scan.element.map)])
+            read.append(source[tuple(int(evaluate_at(row, place, SYMBOLS)) for row in scan.element.map)])
         result[at] = function([neutral, *read])
     return result
 
@@ -48,7 +48,7 @@ def check(p: Program, total, axis: int, reverse: bool, exclusive: bool) -> Scan:
     assert isinstance(found, Scan), found
     assert (found.axis, found.reverse, found.exclusive) == (axis, reverse, exclusive)
     source = np.random.default_rng(0).integers(-5, 5, read).astype(np.float64)
-    (result,) = reference.evaluate(p.module, {"x": source}).values()
+    (result,) = reference.evaluate_module(p.module, {"x": source}).values()
     np.testing.assert_array_equal(by_scan(found, source, shape), result)
     return found
 

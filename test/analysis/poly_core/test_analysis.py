@@ -121,7 +121,7 @@ def test_composition_that_is_too_complicated_names_the_block_and_the_counts():
     (i,) = axes_of((size,))
     blocks, tensor = [], "x"
     for number, divisor in enumerate((3, 5, 7, 11)):
-        row = axes.floordiv(i * 2 + 1, divisor, (size,))
+        row = axes.floordiv_within(i * 2 + 1, divisor, (size,))
         blocks.append(block(f"b{number}", "i", (size,), read(tensor, row)))
         tensor = f"b{number}"
     assert not analyze(blocks[:2]).not_affine

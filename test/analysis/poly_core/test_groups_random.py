@@ -111,7 +111,7 @@ def test_groups_of_reductions_and_gathers_keep_what_is_promised(random_examples)
 def test_groups_of_random_programs_keep_what_is_promised(random_examples):
     @random_examples(programs(), 60)
     def check(program):
-        module = tiny_json.load(program.document)
+        module = tiny_json.import_program(program.document)
         with context():
             check_groups(poly_view(main_function(module)))
 

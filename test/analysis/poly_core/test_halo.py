@@ -16,7 +16,7 @@ from tinyc.analysis.poly_core.subscript import subscript_of
 from tinyc.analysis.poly_core.tile import tile_of
 from tinyc.dialects.registry import context
 from tinyc.expr import axes
-from tinyc.expr.axes.evaluation import evaluate
+from tinyc.expr.axes.evaluation import evaluate_at
 from tinyc.expr.extents import symbol
 from tinyc.expr.isl import functions
 
@@ -110,7 +110,7 @@ def test_probabilities_times_values_read_whole_rows_of_a_head():
 def test_merged_axes_read_a_box_larger_than_what_they_need():
     # i → (i/14, i%14) with a tile of 64: the box is 6×14. A tile of whole digits has no more than its own.
     i = axes_of((196,))[0]
-    digits = (axes.floordiv(i, 14, (196,)), axes.mod(i, 14, (196,)))
+    digits = (axes.floordiv_within(i, 14, (196,)), axes.mod(i, 14, (196,)))
     x, y = copy_of("input", "x", "a b", (14, 14)), block("y", "i", (196,), read("x", *digits))
     found = can_compute_at(x, y, {"i": 64})
     assert found.halo.widths == {"a": 6, "b": 14}
@@ -187,9 +187,9 @@ def counted(consumer, reads, tile):
     for instance in itertools.product(*map(range, shape)):
         number = tuple(instance[k] // tile.sizes[k] for k in sorted(tile.cut))
         for each in reads:
-            inside = [0 <= evaluate(g.expression, instance, {}) < g.size for g in each.guards]
+            inside = [0 <= evaluate_at(g.expression, instance, {}) < g.size for g in each.guards]
             if all(inside):
-                found.setdefault(number, []).append([evaluate(row, instance, {}) for row in each.index])
+                found.setdefault(number, []).append([evaluate_at(row, instance, {}) for row in each.index])
     widths = [[max(c) - min(c) + 1 for c in zip(*rows, strict=True)] for rows in found.values()]
     return [max(column) for column in zip(*widths, strict=True)] if widths else [0] * len(reads[0].index)
 
@@ -240,7 +240,7 @@ def test_the_closed_form_of_a_symbolic_window_is_isl_s(window, stride, dilation,
 @given(st.integers(1, 40), st.integers(1, 9), st.integers(1, 9), st.integers(1, 3), st.integers(0, 5))
 def test_the_enumeration_of_merged_axes_is_isl_s(extent, size, divisor, step, offset):
     i, k = axes_of((extent, 3))
-    row = axes.floordiv(i * step + offset, divisor, (extent, 3))
+    row = axes.floordiv_within(i * step + offset, divisor, (extent, 3))
     consumer = block("y", "i k", (extent, 3), read("x", row + k, axes.mod(i, divisor, (extent, 3))), reduced="k")
     tile = tile_of(consumer, {"i": size})
     (found,) = footprints(consumer, consumer.accesses, (99, 99), tile)
@@ -257,9 +257,9 @@ def test_the_elements_of_all_tiles_are_as_counted(case):
     (access,), (o, _, k) = consumer.accesses, consumer.statement.shape
     found = {}
     for i, j in itertools.product(range(o), range(k)):
-        value = evaluate(access.index[0], (i, 0, j), {})
+        value = evaluate_at(access.index[0], (i, 0, j), {})
         if all(
-            0 <= evaluate(g.expression, (i, 0, j), {}) < g.size
+            0 <= evaluate_at(g.expression, (i, 0, j), {}) < g.size
             for g in access.guards
             if g.expression == access.index[0]
         ):
@@ -280,7 +280,7 @@ def test_pads_of_merged_axes_leave_what_isl_says():
 
 def test_a_stencil_of_merged_axes_has_a_halo():
     (i,) = axes_of((16,))
-    half = axes.floordiv(i, 2, (16,))
+    half = axes.floordiv_within(i, 2, (16,))
     consumer = block("y", "i", (16,), read("x", half), read("x", half + 1))
     halo = can_compute_at(copy_of("input", "x", "j", (9,)), consumer, {"i": 4}).halo
     assert (dict(halo.widths), dict(halo.per_axis)) == ({"j": 3}, {"j": 1})

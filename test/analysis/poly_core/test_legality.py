@@ -11,7 +11,7 @@ from tinyc.analysis.poly_core import can_compute_at
 from tinyc.analysis.poly_core.legality import legality_at
 from tinyc.analysis.poly_core.tile import tile_of
 from tinyc.expr import axes
-from tinyc.expr.axes.evaluation import evaluate
+from tinyc.expr.axes.evaluation import evaluate_at
 from tinyc.expr.isl import functions
 
 
@@ -20,7 +20,7 @@ def instances(each):
 
 
 def values(index, instance):
-    return tuple(evaluate(row, instance, {}) for row in index)
+    return tuple(evaluate_at(row, instance, {}) for row in index)
 
 
 def needed(producer, consumer):
@@ -81,7 +81,7 @@ def test_a_reduction_over_digits_is_legal_where_tiles_hold_whole_groups(groups, 
     channels = (groups * members,)
     (channel,) = axes_of(channels)
     mean = block("mean", "g c", (groups, members), read("x", g * members + c), reduced="c")
-    y = block("y", "i", channels, read("x", channel), read("mean", axes.floordiv(channel, members, channels)))
+    y = block("y", "i", channels, read("x", channel), read("mean", axes.floordiv_within(channel, members, channels)))
     same_verdict(mean, y, {"i": size}, holds_parts(mean, y, {"i": size}, 0))
 
 
@@ -155,7 +155,7 @@ def test_a_tile_need_not_hold_what_the_guards_of_a_reduction_leave_out():
     shape = (4, 8)
     m, n = axes_of(shape)
     most = block("most", "m n", shape, read("x", m, n, within=((1, 4),)), reduced="n")
-    y = block("y", "m n", shape, read("x", m, n - axes.floordiv(n, 4, shape) * 4), read("most", m))
+    y = block("y", "m n", shape, read("x", m, n - axes.floordiv_within(n, 4, shape) * 4), read("most", m))
     assert can_compute_at(most, y, {"n": 4}).ok
     assert can_compute_at(most, y, {"n": 2}).verdict == "illegal"
     every = block("every", "m n", shape, read("x", m, n), reduced="n")
@@ -198,7 +198,7 @@ def test_wherever_isl_stops_nothing_is_ok_that_is_not(monkeypatch):
     shape = (4, 8)
     m, n = axes_of(shape)
     most = block("most", "m n", shape, read("x", m, n), reduced="n")
-    quarter = axes.floordiv(n, 4, shape)
+    quarter = axes.floordiv_within(n, 4, shape)
     y = block("y", "m n", shape, read("x", m, n - quarter * 4), read("most", m))
     verdicts = set()
     for operations in range(1, 1500, 3):

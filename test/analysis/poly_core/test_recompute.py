@@ -119,7 +119,7 @@ def test_a_large_convolution_is_counted_to_its_edges():
 def test_query_heads_share_the_head_of_their_group(size, expected):
     # GQA, 4 query heads to each of 8 heads: a tile of part of a group computes the group's keys for itself.
     (h,) = axes_of((32,))
-    assert at((32,), (8,), axes.floordiv(h, 4, (32,)), i=size) == expected
+    assert at((32,), (8,), axes.floordiv_within(h, 4, (32,)), i=size) == expected
 
 
 def test_tiles_of_two_axes_that_move_one_row_overlap():

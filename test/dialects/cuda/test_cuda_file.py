@@ -56,7 +56,7 @@ NAMES = sorted(path.stem for path in EXAMPLES.glob("*.json"))
 
 
 def gpu_module(document, bind=None):
-    module = tiny_json.load(document, bind=bind or {})
+    module = tiny_json.import_program(document, bind=bind or {})
     run_passes(module, [TinyToRegion(), RegionToGpu()])
     return module
 
@@ -206,8 +206,8 @@ def test_a_printed_module_gives_the_same_file(text_of):
 @given(programs())
 def test_random_programs_compute_what_the_reference_does(tmp_path_factory, program):
     """The kernels on the program's inputs, fiber by fiber, against numpy: not against the file's own CPU loop."""
-    tiny = tiny_json.load(json.dumps(program.document), bind=program.bind)
-    expected = reference.evaluate(tiny, program.inputs)
+    tiny = tiny_json.import_program(json.dumps(program.document), bind=program.bind)
+    expected = reference.evaluate_module(tiny, program.inputs)
     text = cuda_text(gpu_module(json.dumps(program.document), program.bind))
     sizes = [f"{name}={size}" for name, size in symbols(tiny, program.inputs).items() if f'"{name}"' in text]
     ran, actual = run_on(text, program.inputs, expected, tmp_path_factory.mktemp("random"), sizes)

@@ -23,7 +23,7 @@ each_way_but_ptx = pytest.mark.parametrize("run", [by_threads, sequentially])
 
 
 def run_kernels(run, document, inputs, bind):
-    module = tiny_json.load(document, bind=bind)
+    module = tiny_json.import_program(document, bind=bind)
     pipeline.parse("tiny-to-region,region-to-gpu").run(module)
     return run(module, inputs)
 
@@ -31,7 +31,7 @@ def run_kernels(run, document, inputs, bind):
 def assert_close(actual, module, inputs, errors=None):
     """Compare with the reference; an output of which `errors` says 0 must be exact."""
     derived = output_tolerances(module, inputs)
-    for name, expected in reference.evaluate(module, inputs).items():
+    for name, expected in reference.evaluate_module(module, inputs).items():
         tolerance = derived[name]
         if errors is not None:
             tolerance = tolerance if errors[name] else Tolerance()
@@ -44,7 +44,7 @@ def assert_close(actual, module, inputs, errors=None):
 @pytest.mark.parametrize("name", BIND)
 def test_the_kernels_of_an_example_agree_with_the_reference(name, run):
     document = (EXAMPLES / f"{name}.json").read_text(encoding="utf-8")
-    module = tiny_json.load(document, bind=BIND[name])
+    module = tiny_json.import_program(document, bind=BIND[name])
     inputs = random_inputs(module, seed=0)
     assert_close(run_kernels(run, document, inputs, BIND[name]), module, inputs)
 
@@ -54,7 +54,7 @@ def test_the_kernels_of_random_programs_agree_with_the_reference(run):
     @settings(max_examples=60, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck))
     @given(programs())
     def check(program):
-        module = tiny_json.load(program.document, bind=program.bind)
+        module = tiny_json.import_program(program.document, bind=program.bind)
         actual = run_kernels(run, program.document, program.inputs, program.bind)
         assert_close(actual, module, program.inputs, program.errors)
 
@@ -107,7 +107,7 @@ def test_updates_of_an_axis_without_elements_are_all_out_of_range(op, run):
 @each_way
 def test_an_index_of_a_gather_out_of_range_is_noted(run):
     document = (EXAMPLES / "gather.json").read_text(encoding="utf-8")
-    inputs = random_inputs(tiny_json.load(document, bind=BIND["gather"]), seed=0)
+    inputs = random_inputs(tiny_json.import_program(document, bind=BIND["gather"]), seed=0)
     (name,) = (name for name, array in inputs.items() if array.dtype.kind == "i")
     inputs[name].reshape(-1)[3] = BIND["gather"]["V"]
     with pytest.raises(OutOfRange, match=str(BIND["gather"]["V"])):

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from tinyc.dialects.nvvm.whitelist import ALLOWED_OPS, GLOBAL, LLVM_FLOATS, LLVM_INTEGERS, SCALARS, WIDE
+from tinyc.dialects.nvvm.whitelist import ALLOWED_OPS, GLOBAL_POINTER, LLVM_FLOATS, LLVM_INTEGERS, SCALARS, WIDE
 from tinyc.target import TARGETS
 
 WIDTH = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "i128": 128, "f16": 16, "bf16": 16, "f32": 32, "f64": 64}
@@ -33,17 +33,17 @@ def kernel(inputs, body, result):
     loads = []
     for name, kind in zip(names, inputs, strict=True):
         if kind == "i128":
-            loads.append(f"%{name}64 = llvm.load %p{name} : {GLOBAL} -> i64")
+            loads.append(f"%{name}64 = llvm.load %p{name} : {GLOBAL_POINTER} -> i64")
             loads.append(f"%{name} = llvm.sext %{name}64 : i64 to i128")
         else:
-            loads.append(f"%{name} = llvm.load %p{name} : {GLOBAL} -> {kind}")
-    end = [f"llvm.store %r, %out : {result}, {GLOBAL}"]
+            loads.append(f"%{name} = llvm.load %p{name} : {GLOBAL_POINTER} -> {kind}")
+    end = [f"llvm.store %r, %out : {result}, {GLOBAL_POINTER}"]
     if result == "i128":
         end = ["%high = llvm.mlir.constant(64 : i128) : i128", "%top = llvm.lshr %r, %high : i128"]
-        end += ["%narrow = llvm.trunc %top : i128 to i64", f"llvm.store %narrow, %out : i64, {GLOBAL}"]
-    arguments = ", ".join(f"%p{name}: {GLOBAL}" for name in names)
+        end += ["%narrow = llvm.trunc %top : i128 to i64", f"llvm.store %narrow, %out : i64, {GLOBAL_POINTER}"]
+    arguments = ", ".join(f"%p{name}: {GLOBAL_POINTER}" for name in names)
     lines = "\n  ".join([*loads, *body.splitlines(), *end, "llvm.return"])
-    return f"({arguments}{', ' if names else ''}%out: {GLOBAL}) attributes {{nvvm.kernel}} {{\n  {lines}\n}}"
+    return f"({arguments}{', ' if names else ''}%out: {GLOBAL_POINTER}) attributes {{nvvm.kernel}} {{\n  {lines}\n}}"
 
 
 def application(op, count, kind):
@@ -117,13 +117,13 @@ def choices():
 def memory():
     for t in SCALARS:
         for index in ("i32", "i64"):
-            body = f"%q = llvm.getelementptr %pa[%b] : ({GLOBAL}, {index}) -> {GLOBAL}, {t}\n"
-            yield kernel([t, index], f"{body}%r = llvm.load %q : {GLOBAL} -> {t}", t)
+            body = f"%q = llvm.getelementptr %pa[%b] : ({GLOBAL_POINTER}, {index}) -> {GLOBAL_POINTER}, {t}\n"
+            yield kernel([t, index], f"{body}%r = llvm.load %q : {GLOBAL_POINTER} -> {t}", t)
     for t in (*LLVM_INTEGERS[1:], *LLVM_FLOATS):
         op = "add" if t in LLVM_INTEGERS else "fadd"
-        yield kernel([t], f'%r = llvm.atomicrmw {op} %out, %a syncscope("device") monotonic : {GLOBAL}, {t}', t)
+        yield kernel([t], f'%r = llvm.atomicrmw {op} %out, %a syncscope("device") monotonic : {GLOBAL_POINTER}, {t}', t)
     for t in ("i32", "i64"):
-        swap = f'%s = llvm.cmpxchg %out, %a, %b syncscope("device") monotonic monotonic : {GLOBAL}, {t}\n'
+        swap = f'%s = llvm.cmpxchg %out, %a, %b syncscope("device") monotonic monotonic : {GLOBAL_POINTER}, {t}\n'
         yield kernel([t, t], f"{swap}%r = llvm.extractvalue %s[1] : !llvm.struct<({t}, i1)>", "i1")
     shared = "%m = llvm.mlir.addressof @tile : !llvm.ptr<3>\nllvm.store %a, %m : f32, !llvm.ptr<3>\nnvvm.barrier\n"
     yield kernel(["f32"], f"{shared}%r = llvm.load %m : !llvm.ptr<3> -> f32", "f32")

@@ -41,14 +41,14 @@ def guarded(count: int, size: int) -> PolyBlock:
 
 
 def divided(divisors: range) -> PolyBlock:
-    rows = [axes.floordiv(AXIS, divisor, (SIZE,)) for divisor in divisors]
+    rows = [axes.floordiv_within(AXIS, divisor, (SIZE,)) for divisor in divisors]
     return block("y", "i", (SIZE,), read("x", *rows))
 
 
 def nested(*divisors: int) -> PolyBlock:
     row = AXIS
     for divisor in divisors:
-        row = axes.floordiv(row * 2 + 1, divisor, (SIZE,))
+        row = axes.floordiv_within(row * 2 + 1, divisor, (SIZE,))
     return block("y", "i", (SIZE,), read("x", row))
 
 

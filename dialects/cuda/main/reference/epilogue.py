@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 from tinyc.codegen import scalars
-from tinyc.codegen.elements import Index
+from tinyc.codegen.elements import IndexValues
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.gpu.dialect import accumulator_tile
 from tinyc.dialects.gpu.expand.accumulator import multiply_add
@@ -36,7 +36,7 @@ def compute(elements: FlatElements, op: EpilogueOp) -> None:
             for axis, own_axis in zip(axes, own_axes, strict=True):
                 joint[axis] = index[own_axis]
 
-        def step(reduction: Index, so_far: list[ir.Value]) -> list[ir.Value]:
+        def step(reduction: IndexValues, so_far: list[ir.Value]) -> list[ir.Value]:
             at = tuple(reduction[summed.index(axis)] if axis in summed else joint[axis] for axis in range(len(shape)))
             left, right = (
                 scalars.cast(elements.at(factor, at), tensor_type(factor.type).element, accumulator)
@@ -44,7 +44,7 @@ def compute(elements: FlatElements, op: EpilogueOp) -> None:
             )
             return [multiply_add(accumulator, left, right, so_far[0])]
 
-        (total,) = elements.carried([shape[axis] for axis in summed], [scalars.constant(accumulator, 0)], step)
+        (total,) = elements.carried([shape[axis] for axis in summed], [scalars.element_constant(accumulator, 0)], step)
         finished = scalars.cast(total, accumulator, result.element)
         elements.reduced[op.summed] = lambda _: finished
         elements.store_outputs(op.yields, index)

@@ -17,4 +17,4 @@ def compute(elements: FlatElements, op: ScatterAddOp) -> None:
 def write_updates(elements: FlatElements, scatter: tiny.ScatterOp, output: ir.Value) -> None:
     """Put or add the updates of a scatter in order."""
     with elements.loops(tensor_type(scatter.updates.type).shape) as index:
-        scatter_update.write(elements, scatter, index, output)
+        scatter_update.write_scatter(elements, scatter, index, output)

@@ -10,4 +10,4 @@ def compute(elements: FlatElements, op: TopkOp) -> None:
     """Search each row along the axis."""
     search = op.the(tiny.TopkOp)
     with elements.loops(top_k.lanes(search)) as lane:
-        top_k.write(elements, search, lane, op.outputs)
+        top_k.write_topk(elements, search, lane, op.outputs)

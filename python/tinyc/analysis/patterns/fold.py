@@ -115,7 +115,7 @@ def _windows(
     """Yield (stride, row, guards): the row is the bounded expression divided by the stride, where it is a multiple."""
     strides = {1} | {division.divisor for row in access.map for division in axes.divisions(row)}
     for stride in sorted(strides):
-        quotient = axes.floordiv(bound.expression, stride, domain)
+        quotient = axes.floordiv_within(bound.expression, stride, domain)
         used, remainder = [bound], canonical(bound.expression - quotient * stride, domain)
         if stride > 1:
             masks = (each for each in pending if each.size == 1 and canonical(each.expression, domain) == remainder)
@@ -141,4 +141,4 @@ def _other_rows(access: Access, found: list[FoldAxis], reduce: Reduce) -> tuple[
         if axes.positions(row) & taken:
             message = f"the index {row} moves with a window"
             raise NoPattern(Reason.NOT_RUNNING, message, tuple(sorted(axes.positions(row))), (("source", number),))
-    return tuple((number, axes.substitute(row, reduce.first, reduce.result)) for number, row in others.items())
+    return tuple((number, axes.substitute_axes(row, reduce.first, reduce.result)) for number, row in others.items())

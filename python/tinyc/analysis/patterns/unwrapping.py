@@ -50,7 +50,7 @@ def _replaced(expression: AxisExpr, atom: Floor, by: AxisExpr, domain: Shape) ->
         if each == atom:
             inner = by
         elif isinstance(each, FloorDiv):
-            inner = axes.floordiv(_replaced(each.numerator, atom, by, domain), each.divisor, domain)
+            inner = axes.floordiv_within(_replaced(each.numerator, atom, by, domain), each.divisor, domain)
         else:
             inner = axes.term(each)
         total = total + inner * coefficient
@@ -69,6 +69,6 @@ def canonical(expression: AxisExpr, domain: Shape) -> AxisExpr:
             continue
         numerator = canonical(atom.numerator, domain)
         whole = AxisExpr(0, tuple((inner, c // atom.divisor) for inner, c in numerator.terms if c // atom.divisor))
-        rest = axes.floordiv(numerator - whole * atom.divisor, atom.divisor, domain)
+        rest = axes.floordiv_within(numerator - whole * atom.divisor, atom.divisor, domain)
         total = total + (whole + rest) * coefficient
     return total

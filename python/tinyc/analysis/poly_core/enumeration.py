@@ -12,7 +12,7 @@ from tinyc.analysis.poly.block import PolyAccess
 from tinyc.analysis.poly_core.tile import Tile
 from tinyc.expr import extents
 from tinyc.expr.axes import Shape
-from tinyc.expr.axes.evaluation import evaluate
+from tinyc.expr.axes.evaluation import evaluate_at
 
 #: Instances that are enumerated.
 _MAX_INSTANCES = 2**15
@@ -42,13 +42,13 @@ def _columns(read: PolyAccess, cut: Sequence[int], sizes: Sequence[int], tile: T
     grid = np.indices(sizes, sparse=True)
     passed = np.ones(sizes, bool)
     for guard in read.guards:
-        value = evaluate(guard.expression, grid, {})
+        value = evaluate_at(guard.expression, grid, {})
         passed &= (value >= 0) & (value < extents.evaluate(guard.size, {}))
     number: np.ndarray | int = 0
     for position in cut:
         size = extents.evaluate(tile.sizes[position], {})
         number = number * -(-sizes[position] // size) + grid[position] // size
-    rows = (number, *(evaluate(row, grid, {}) for row in read.index))
+    rows = (number, *(evaluate_at(row, grid, {}) for row in read.index))
     return np.stack([np.broadcast_to(row, sizes)[passed] for row in rows])
 
 

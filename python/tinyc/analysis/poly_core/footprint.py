@@ -178,5 +178,5 @@ def _without_window(consumer: PolyBlock, read: PolyAccess, row: int) -> PolyAcce
     shape, reduced, expression = consumer.statement.shape, reduction_axes(consumer), read.index[row]
     if axes.positions(expression) & kept_axes(consumer):
         fixed = [axes.constant(0) if k in reduced else axes.axis(k, shape) for k in range(len(shape))]
-        expression = axes.substitute(expression, fixed, shape)
+        expression = axes.substitute_axes(expression, fixed, shape)
     return replace(read, index=(*read.index[:row], expression, *read.index[row + 1 :]), guards=())

@@ -27,7 +27,7 @@ def read_through(read: PolyAccess, block: PolyBlock, inner: PolyAccess, shape: S
         for position in axes.positions(written):
             index[position] = row
     rows = axes.compose(inner.index, index, shape)
-    guards = (Guard(axes.substitute(g.expression, index, shape), g.size, g.value) for g in inner.guards)
+    guards = (Guard(axes.substitute_axes(g.expression, index, shape), g.size, g.value) for g in inner.guards)
     return PolyAccess(inner.tensor, rows, (*read.guards, *guards), inner.producer)
 
 

@@ -104,7 +104,7 @@ def _value(atom: Atom, instances: _Box, steps: Shape) -> tuple[AxisExpr, Dim]:
     if isinstance(atom, Axis):
         return instances.starts[atom.position], instances.widths[atom.position]
     start, width = _reached(atom.numerator, instances, steps)
-    return axes.floordiv(start, atom.divisor, steps), extents.ceildiv(width - 1, atom.divisor) + 1
+    return axes.floordiv_within(start, atom.divisor, steps), extents.ceildiv(width - 1, atom.divisor) + 1
 
 
 def _within(start: AxisExpr, width: Dim, extent: Dim) -> tuple[AxisExpr, Dim]:

@@ -17,7 +17,7 @@ from tinyc.analysis.poly.block import PolyAccess
 from tinyc.analysis.poly_core.tile import Tile
 from tinyc.expr import axes, extents
 from tinyc.expr.axes import Axis, AxisExpr, Shape
-from tinyc.expr.axes.evaluation import evaluate
+from tinyc.expr.axes.evaluation import evaluate_at
 from tinyc.expr.extents import Dim
 
 #: Stands for a symbolic extent where the largest width over all sizes is asked for.
@@ -121,7 +121,7 @@ class Subscript:
             return None
         indices: list[object] = [0] * len(self.shape)
         indices[position] = np.arange(extent)
-        values = evaluate(self.expression, indices, {})
+        values = evaluate_at(self.expression, indices, {})
         starts = np.arange(0, extent, size)
         spans = np.maximum.reduceat(values, starts) - np.minimum.reduceat(values, starts)
         return 1 + self.spread + rest + int(spans.max())

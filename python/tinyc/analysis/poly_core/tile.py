@@ -28,7 +28,7 @@ class Tile:
         for position in sorted(self.cut):
             size = self.sizes[position]
             assert isinstance(size, int), "only numbers cut"
-            rows.append(axes.floordiv(axes.axis(position, shape), size, shape))
+            rows.append(axes.floordiv_within(axes.axis(position, shape), size, shape))
         return tuple(rows)
 
 

@@ -21,7 +21,7 @@ FUNCTIONS = {
 }
 
 
-def expand(gpu_module: ir.OpView) -> None:
+def expand_functions(gpu_module: ir.OpView) -> None:
     """Replace `math.exp2`, `log2`, `log`, `sin`, `cos`, `erf` and `tanh` on f32 and f64 by code where the op stands.
 
     No function and no global is added. What is added has an instruction or an intrinsic of LLVM's that NVPTX selects:

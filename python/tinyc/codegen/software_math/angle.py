@@ -11,7 +11,7 @@ least 2^-62 for an f64. All of that is integer arithmetic.
 import functools
 import itertools
 
-from tinyc.codegen.software_math.format import Format, compare, format_of
+from tinyc.codegen.software_math.format import Format, compare_to, format_of
 from tinyc.mlir import arith, ir, math, scf
 from tinyc.mlir.constants import number
 
@@ -61,7 +61,7 @@ def reduce_angle(x: ir.Value, greatest_exponent: int) -> tuple[ir.Value, ir.Valu
     A finite x is below 2^(greatest_exponent + 1).
     """
     form = format_of(x.type)
-    branch = scf.IfOp(compare("OGE", x, 2.0**_LARGE), [form.real, form.real, form.integer], has_else=True)
+    branch = scf.IfOp(compare_to("OGE", x, 2.0**_LARGE), [form.real, form.real, form.integer], has_else=True)
     with ir.InsertionPoint(branch.then_block):
         scf.yield_(_large(form, x, greatest_exponent))
     assert branch.else_block is not None  # asked for above
@@ -102,7 +102,7 @@ def _large(form: Format, x: ir.Value, greatest_exponent: int) -> list[ir.Value]:
     # Rounded to the nearest quarter, the fraction is the same bits as a signed number.
     quadrant = arith.addi(arith.shrui(high, number(_WORD - 2, i64)), arith.shrui(upper, number(_WORD - 1, i64)))
     r, rest = _times_half_pi(form, upper, lower)
-    finite = compare("OLT", x, float("inf"))
+    finite = compare_to("OLT", x, float("inf"))
     return [arith.select(finite, r, form.constant(float("nan"))), rest, quadrant]
 
 

@@ -5,7 +5,7 @@ In: a scalar f32 or f64. Out: the value of the function, at the current insertio
 
 from math import log
 
-from tinyc.codegen.software_math.format import coefficients, compare, format_of, polynomial
+from tinyc.codegen.software_math.format import coefficients, compare_to, format_of, polynomial
 from tinyc.mlir import arith, ir, math
 
 #: Fraction bits → P of 2^f = 1 + f P(f), |f| ≤ 1/2; relative error of 2^f: 2^-28.9 (degree 5), 2^-58 (degree 10).
@@ -67,8 +67,8 @@ def exp2(x: ir.Value) -> ir.Value:
     # Beyond these the result is 0 or infinity, and n stays so small that each factor is a normal number.
     least = float(1 - form.exponent_bias - form.fraction_bits - 3)
     greatest = float(form.exponent_bias + 2)
-    above = arith.select(compare("OLT", x, least), form.constant(least), x)
-    inside = arith.select(compare("OGT", x, greatest), form.constant(greatest), above)
+    above = arith.select(compare_to("OLT", x, least), form.constant(least), x)
+    inside = arith.select(compare_to("OGT", x, greatest), form.constant(greatest), above)
     whole, n = form.nearest_integer(inside)
     f = arith.subf(inside, whole)
     mantissa = math.fma(f, polynomial(_EXP2[form.fraction_bits], f), form.constant(1.0))
@@ -86,7 +86,7 @@ def tanh(x: ir.Value) -> ir.Value:
     one, two_log2_e = form.constant(1.0), form.constant(2 / log(2))
     power = exp2(arith.mulf(size, two_log2_e))
     large = arith.subf(one, arith.divf(form.constant(2.0), arith.addf(power, one)))
-    return math.copysign(arith.select(compare("OLT", size, _TANH_SMALL), small, large), x)
+    return math.copysign(arith.select(compare_to("OLT", size, _TANH_SMALL), small, large), x)
 
 
 def erf(x: ir.Value) -> ir.Value:
@@ -98,7 +98,7 @@ def erf(x: ir.Value) -> ir.Value:
     size = math.absf(x)
     small = math.fma(size, polynomial(_ERF_SMALL[form.fraction_bits], arith.mulf(size, size)), size)
     one, saturated = form.constant(1.0), form.constant(_ERF_ONE[form.fraction_bits])
-    bounded = arith.select(compare("OGT", size, _ERF_ONE[form.fraction_bits]), saturated, size)
+    bounded = arith.select(compare_to("OGT", size, _ERF_ONE[form.fraction_bits]), saturated, size)
     exponent = polynomial(_ERF_LARGE[form.fraction_bits], arith.subf(bounded, one))
     large = arith.subf(one, exp2(exponent))
-    return math.copysign(arith.select(compare("OLT", size, 1.0), small, large), x)
+    return math.copysign(arith.select(compare_to("OLT", size, 1.0), small, large), x)

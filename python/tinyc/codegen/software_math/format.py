@@ -73,6 +73,6 @@ def polynomial(values: Sequence[float], x: ir.Value) -> ir.Value:
     return result
 
 
-def compare(predicate: str, x: ir.Value, y: float) -> ir.Value:
+def compare_to(predicate: str, x: ir.Value, y: float) -> ir.Value:
     """Return the i1 of `x predicate y`, such as "OLT" (ordered: false for NaN)."""
     return arith.cmpf(getattr(arith.CmpFPredicate, predicate), x, number(y, x.type))

@@ -3,7 +3,7 @@
 In: a scalar f32 or f64. Out: the value of the function, at the current insertion point.
 """
 
-from tinyc.codegen.software_math.format import Format, coefficients, compare, format_of, polynomial
+from tinyc.codegen.software_math.format import Format, coefficients, compare_to, format_of, polynomial
 from tinyc.mlir import arith, ir, math
 
 #: Fraction bits → Q of ln(1+f) = f + f² Q(f), √½ ≤ 1+f < √2; relative error 2^-27.7 (degree 8), 2^-56.6 (degree 19).
@@ -46,7 +46,7 @@ def log2(x: ir.Value) -> ir.Value:
 
 def _split(form: Format, x: ir.Value) -> tuple[ir.Value, ir.Value]:
     """Return the floats k and f of x = 2^k (1+f), √½ ≤ 1+f < √2, for a positive x."""
-    subnormal = compare("OLT", x, 2.0 ** (1 - form.exponent_bias))
+    subnormal = compare_to("OLT", x, 2.0 ** (1 - form.exponent_bias))
     width = form.pattern(form.fraction_bits)
     normal = arith.select(subnormal, arith.mulf(x, form.constant(2.0**form.fraction_bits)), x)
     # Counted from √½, the bits of a float change their exponent where the mantissa comes to √½ again.
@@ -67,8 +67,8 @@ def _beyond_first_order(form: Format, f: ir.Value) -> ir.Value:
 def _with_special_values(form: Format, x: ir.Value, regular: ir.Value) -> ir.Value:
     """Return `regular` for a positive finite x, -∞ for ±0, ∞ for ∞, NaN for a negative number and for NaN."""
     infinity = form.constant(float("inf"))
-    positive = compare("OGT", x, 0.0)
-    finite = arith.andi(positive, compare("OLT", x, float("inf")))
+    positive = compare_to("OGT", x, 0.0)
+    finite = arith.andi(positive, compare_to("OLT", x, float("inf")))
     beyond = arith.select(positive, infinity, form.constant(float("nan")))
-    special = arith.select(compare("OEQ", x, 0.0), form.constant(float("-inf")), beyond)
+    special = arith.select(compare_to("OEQ", x, 0.0), form.constant(float("-inf")), beyond)
     return arith.select(finite, regular, special)

@@ -2,7 +2,7 @@
 
 An `AxisExpr` is a sum of a constant (a number or a symbolic extent), axes, and floor divisions by positive numbers,
 each with an integer coefficient; `mod` is expanded. Expressions are hash-consed and simplified by the ranges of the
-axes, which a `shape` tells (axis k runs from 0 below ``shape[k]``): `floordiv` of ``12*i0 + i1`` by 12 is ``i0``
+axes, which a `shape` tells (axis k runs from 0 below ``shape[k]``): `floordiv_within` of ``12*i0 + i1`` by 12 is ``i0``
 where ``i1 < 12``. Equal expressions are equal as values. In reading order: `expression`, `simplification`,
 `substitution`; `evaluation` (numpy) is imported by name where it is needed.
 """
@@ -25,8 +25,8 @@ from tinyc.expr.axes.expression import (
     positions,
     term,
 )
-from tinyc.expr.axes.simplification import bounds, floordiv, may_leave, mod, plain_bounds
-from tinyc.expr.axes.substitution import compose, substitute
+from tinyc.expr.axes.simplification import bounds, floordiv_within, may_leave, mod, plain_bounds
+from tinyc.expr.axes.substitution import compose, substitute_axes
 from tinyc.expr.terms import Axis, FloorDiv, Mod
 
 __all__ = [
@@ -43,7 +43,7 @@ __all__ = [
     "compose",
     "constant",
     "divisions",
-    "floordiv",
+    "floordiv_within",
     "identity",
     "may_leave",
     "mod",
@@ -54,6 +54,6 @@ __all__ = [
     "plain_mod",
     "plain_sum",
     "positions",
-    "substitute",
+    "substitute_axes",
     "term",
 ]

@@ -14,7 +14,7 @@ from tinyc.expr.interpretation import Interpretation
 from tinyc.expr.terms import AnyDivision, FloorDiv
 
 
-def evaluate(expression: AxisExpr, indices: Sequence[Any], symbols: Mapping[str, int]) -> Any:
+def evaluate_at(expression: AxisExpr, indices: Sequence[Any], symbols: Mapping[str, int]) -> Any:
     """The value at `indices`: one number for each axis, or arrays that broadcast against each other.
 
     Raises:

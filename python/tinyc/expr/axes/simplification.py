@@ -14,11 +14,11 @@ Bounds = Callable[[AxisExpr, Shape], tuple[Dim, Dim]]
 
 def mod(expression: AxisExpr, divisor: int, shape: Shape) -> AxisExpr:
     """``expression mod divisor``, expanded; it is not negative."""
-    return expression - floordiv(expression, divisor, shape) * divisor
+    return expression - floordiv_within(expression, divisor, shape) * divisor
 
 
 @functools.lru_cache(maxsize=1 << 15)
-def floordiv(expression: AxisExpr, divisor: int, shape: Shape) -> AxisExpr:
+def floordiv_within(expression: AxisExpr, divisor: int, shape: Shape) -> AxisExpr:
     """``floor(expression / divisor)`` for a positive divisor, simplified by the ranges of the axes."""
     if divisor == 1:
         return expression
@@ -30,12 +30,12 @@ def floordiv(expression: AxisExpr, divisor: int, shape: Shape) -> AxisExpr:
         return outside + extents.floordiv(rest.constant, divisor)
     coarse, common = _drop_fine_terms(rest, divisor, shape)
     if common > 1:
-        return outside + floordiv(coarse, divisor // common, shape)
+        return outside + floordiv_within(coarse, divisor // common, shape)
     inner = [atom for atom, c in rest.terms if isinstance(atom, FloorDiv) and c == 1]
     if len(inner) == 1:
         # floor((x + floor(e / a)) / d) = floor((a*x + e) / (a*d)): one division instead of two.
         whole = (rest - term(inner[0])) * inner[0].divisor + inner[0].numerator
-        return outside + floordiv(whole, inner[0].divisor * divisor, shape)
+        return outside + floordiv_within(whole, inner[0].divisor * divisor, shape)
     return outside + term(FloorDiv(rest, divisor))
 
 
@@ -138,7 +138,7 @@ def _remainder(expression: AxisExpr, shape: Shape) -> tuple[AxisExpr, int] | Non
             if coefficient % modulus:
                 continue
             scale = -coefficient // modulus
-            digit = floordiv(atom.numerator, finer, shape) + term(atom, -modulus)
+            digit = floordiv_within(atom.numerator, finer, shape) + term(atom, -modulus)
             rest = expression - digit * scale
             if len(rest.terms) < fewest:
                 best, fewest = (rest, scale * (modulus - 1)), len(rest.terms)

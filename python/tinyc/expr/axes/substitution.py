@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from tinyc.expr.axes.expression import AxisExpr, Index, Shape, constant
-from tinyc.expr.axes.simplification import floordiv, mod
+from tinyc.expr.axes.simplification import floordiv_within, mod
 from tinyc.expr.interpretation import Interpretation
 from tinyc.expr.terms import AnyDivision, FloorDiv
 
 
-def substitute(expression: AxisExpr, index: Sequence[AxisExpr], domain: Shape) -> AxisExpr:
+def substitute_axes(expression: AxisExpr, index: Sequence[AxisExpr], domain: Shape) -> AxisExpr:
     """`expression` with ``index[k]`` in the place of axis k; `index` runs over the axes of `domain`.
 
     What was written without regard to ranges is simplified by those of `domain`, and a `mod` is expanded.
@@ -25,7 +25,7 @@ def compose(outer: Index, inner: Sequence[AxisExpr], domain: Shape) -> Index:
 def _substitution(index: Sequence[AxisExpr], domain: Shape) -> Interpretation[AxisExpr]:
     def divide(division: AnyDivision, numerator: AxisExpr, _: AxisExpr) -> AxisExpr:
         assert isinstance(division.divisor, int)
-        return (floordiv if isinstance(division, FloorDiv) else mod)(numerator, division.divisor, domain)
+        return (floordiv_within if isinstance(division, FloorDiv) else mod)(numerator, division.divisor, domain)
 
     def multiply(value: AxisExpr, factor: AxisExpr) -> AxisExpr:
         assert isinstance(factor.constant, int)

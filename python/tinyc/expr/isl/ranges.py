@@ -21,7 +21,7 @@ def exact_range(index: AxisExpr, shape: Sequence[int]) -> tuple[int, int]:
     from tinyc.expr.isl.functions import AffineFunctions, bounded
 
     domain = tuple(shape)
-    row = axes.substitute(index, axes.identity(domain), domain)
+    row = axes.substitute_axes(index, axes.identity(domain), domain)
     box = isl.Set.universe(isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, len(shape)))
     for axis, extent in enumerate(shape):
         box = box.lower_bound_val(isl.dim_type.set, axis, isl.Val(0))

@@ -5,7 +5,8 @@ numpy, which is the truth that all code is compared with, and the code for one e
 reference runs it, `codegen` emits it, the CUDA printer writes it, and `dialects/tiny/ops.py` makes its class of it.
 
 `row` says what a row holds; `unary` and `binary` are the rows. `cast`, which is about two element types, has none: it
-is `executors.elements.cast` and `codegen.scalars.cast`. MLIR and numpy are imported when an emitter or a meaning runs.
+is `executors.elements.cast_array` and `codegen.scalars.cast`. MLIR and numpy are imported when an emitter or a
+meaning runs.
 """
 
 from tinyc.vocabulary.elementwise import binary, unary

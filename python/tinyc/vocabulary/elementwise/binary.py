@@ -11,19 +11,19 @@ if TYPE_CHECKING:
 
     from tinyc import mlir
     from tinyc.mlir import constants
-    from tinyc.vocabulary.elementwise.row import Array, Register
+    from tinyc.vocabulary.elementwise.row import NumpyArray, Register
 else:
     np, mlir, constants = Deferred("numpy"), Deferred("tinyc.mlir"), Deferred("tinyc.mlir.constants")
 
 
-def _quotient(x: "Array", y: "Array") -> "Array":
+def _quotient(x: "NumpyArray", y: "NumpyArray") -> "NumpyArray":
     """Truncate towards 0; ``x idiv 0`` is 0. `fmod` is C's remainder, so the difference divides evenly."""
     divisor = np.where(y == 0, y.dtype.type(1), y)
     quotient = np.floor_divide(x - np.fmod(x, divisor), divisor)
     return np.where(y == 0, y.dtype.type(0), quotient)
 
 
-def _remainder(x: "Array", y: "Array") -> "Array":
+def _remainder(x: "NumpyArray", y: "NumpyArray") -> "NumpyArray":
     """Remainder with the sign of the dividend; ``x mod 0`` is x."""
     return np.where(y == 0, x, np.fmod(x, np.where(y == 0, y.dtype.type(1), y)))
 
@@ -72,7 +72,7 @@ def _is_equal(element: ElementType, x: "Register", y: "Register") -> "Register":
     return mlir.arith.cmpi(mlir.arith.CmpIPredicate.eq, x, y)
 
 
-def _chosen(condition: "Array", if_true: "Array", if_false: "Array") -> "Array":
+def _chosen(condition: "NumpyArray", if_true: "NumpyArray", if_false: "NumpyArray") -> "NumpyArray":
     return np.where(condition, if_true, if_false)
 
 

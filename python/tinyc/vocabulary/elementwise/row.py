@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from tinyc.mlir import ir
 
-    Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+    NumpyArray: TypeAlias = np.ndarray[Any, np.dtype[Any]]
     Register: TypeAlias = ir.Value
 
 
@@ -45,7 +45,7 @@ class Elementwise:
     doc: str
     arity: int
     accepts: Accepted
-    meaning: Callable[..., "Array"]
+    meaning: Callable[..., "NumpyArray"]
     code: Callable[..., "Register"]
     gives: ElementType | None = None
     rounds: bool = True
@@ -62,7 +62,7 @@ def unary(
     name: str,
     doc: str,
     accepts: Accepted,
-    meaning: "Callable[[Array], Array]",
+    meaning: "Callable[[NumpyArray], NumpyArray]",
     code: "Callable[[ElementType, Register], Register]",
     rounds: bool = True,
     c_functions: Mapping[str, str] | None = None,
@@ -75,7 +75,7 @@ def binary(
     name: str,
     doc: str,
     accepts: Accepted,
-    meaning: "Callable[[Array, Array], Array]",
+    meaning: "Callable[[NumpyArray, NumpyArray], NumpyArray]",
     code: "Callable[[ElementType, Register, Register], Register]",
     rounds: bool = True,
 ) -> Elementwise:
@@ -86,7 +86,7 @@ def binary(
 def comparison(
     name: str,
     doc: str,
-    meaning: "Callable[[Array, Array], Array]",
+    meaning: "Callable[[NumpyArray, NumpyArray], NumpyArray]",
     code: "Callable[[ElementType, Register, Register], Register]",
 ) -> Elementwise:
     """Make the row of an op that compares two operands of any one type."""

@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 
     from tinyc import mlir
     from tinyc.mlir import constants
-    from tinyc.vocabulary.elementwise.row import Array
+    from tinyc.vocabulary.elementwise.row import NumpyArray
 else:
     np, mlir, constants = Deferred("numpy"), Deferred("tinyc.mlir"), Deferred("tinyc.mlir.constants")
 
 
-def _in_f64(function: "Callable[[Array], Array]", x: "Array") -> "Array":
+def _in_f64(function: "Callable[[NumpyArray], NumpyArray]", x: "NumpyArray") -> "NumpyArray":
     """Compute in f64 and round once to the type of the operand."""
     return function(x.astype(np.float64)).astype(x.dtype)
 
 
-def _erf(x: "Array") -> "Array":
+def _erf(x: "NumpyArray") -> "NumpyArray":
     return np.fromiter(map(host_math.erf, x.ravel().tolist()), np.float64, x.size).reshape(x.shape)
 
 
