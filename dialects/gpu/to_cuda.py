@@ -55,7 +55,7 @@ class GpuToCuda(Pass):
             memref.store %0, %y[%i] : memref<?xf32, #gpu.address_space<global>>
             gpu.return } }
     After:
-        emitc.verbatim "// Kernels that tinyc generated (--gpu-to-cuda). Build: nvcc -O3 -arch=sm_80 -fmad=false -c <file>.cu\0A\0A#include <cuda_runtime.h>\0A\0A#include <cmath>\0A#include <cstdint>\0A#include <cstring>\0A\0A// one\0A//   threads of a block: 1 x 1 x 1\0A__global__ void __launch_bounds__(1) one(float* __restrict__ y) {\0A  const int64_t tx = threadIdx.x;\0A  y[tx] = 1.f;\0A}\0A"
+        emitc.verbatim "// Kernels that tinyc generated (--gpu-to-cuda). Build: nvcc -O3 -arch=sm_80 -fmad=false -c <file>.cu\0A\0A#include <cuda_runtime.h>\0A\0A#include <cmath>\0A#include <cstdint>\0A#include <cstring>\0A\0A// one\0A//   threads of a CTA: 1 x 1 x 1\0A__global__ void __launch_bounds__(1) one(float* __restrict__ y) {\0A  const int64_t tx = threadIdx.x;\0A  y[tx] = 1.f;\0A}\0A"
     Source: specification 002 (§7).
     """  # noqa: E501 - the text is one literal
 
@@ -195,7 +195,7 @@ def _launch_comment(kernel: GpuKernel) -> str:
     if "tgpu.grid" in kernel.op.attributes:
         lines.append(f"//   grid: {_plain(kernel.op.attributes['tgpu.grid'])}")
     if kernel.cta_shape:
-        lines.append(f"//   threads of a block: {' x '.join(str(each) for each in kernel.cta_shape)}")
+        lines.append(f"//   threads of a CTA: {' x '.join(str(each) for each in kernel.cta_shape)}")
     return "\n".join(lines)
 
 

@@ -140,7 +140,7 @@ def _bounded_by(value: ir.Value, extents: Mapping[ir.Value, str]) -> str | None:
 
 
 def _of_threads(value: ir.Value) -> str:
-    """A name for a position after the thread and block numbers that it comes from; "at" for any other."""
+    """A name for a position after the thread and CTA numbers that it comes from; "at" for any other."""
     sources = _sources(value, _DEPTH)
     kinds, axes = {kind for kind, _ in sources}, {axis for _, axis in sources}
     if kinds == {"grid_"}:
@@ -154,7 +154,7 @@ def _of_threads(value: ir.Value) -> str:
 
 
 def _sources(value: ir.Value, depth: int) -> set[tuple[str, str]]:
-    """The (kind, axis) of the thread and block numbers that a position is computed from; ("", "") for others."""
+    """The (kind, axis) of the thread and CTA numbers that a position is computed from; ("", "") for others."""
     op = value.owner
     if isinstance(op, ir.Block) or depth == 0:
         return {("", "")}

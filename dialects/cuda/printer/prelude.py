@@ -158,7 +158,7 @@ void fill_integers(std::vector<T>& values, std::mt19937_64& generator, int64_t l
   for (T& each : values) each = T(low + int64_t(generator() % count));
 }
 
-// A launch of no blocks is an error; there is nothing to compute.
+// A launch of no CTAs is an error; there is nothing to compute.
 inline bool has_blocks(dim3 grid) { return grid.x > 0 && grid.y > 0 && grid.z > 0; }
 
 // Memory of the device for `count` elements, of bytes 0xff: NaN, or -1. A compare-and-swap takes whole words of it.

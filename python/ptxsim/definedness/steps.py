@@ -35,8 +35,8 @@ class Definedness:
         if site.step_with_states is not None and not self._tracked.isdisjoint(_slots(site.flows, targets=False)):
             step = site.step_with_states([self.state(source) for flow in site.flows for source in flow.sources])
         transfers = self._transfers(site.flows, site.writes - _slots(site.return_flows))
-        if site.meets and transfers:
-            site.when_met = _in_turn(transfers)
+        if site.converges and transfers:
+            site.when_converged = _in_turn(transfers)
             transfers = []
         return _before([*self._checks(site), *transfers], step)
 

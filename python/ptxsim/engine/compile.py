@@ -1,4 +1,4 @@
-"""Compiles flat code: a closure for each instruction, and the straight runs between places where threads may meet.
+"""Compiles flat code: a closure for each instruction, and the straight runs between places where threads may converge.
 
 In: `code.Code`. Out: `Executable`, which every launch of the kernel shares.
 """

@@ -1,4 +1,4 @@
-"""Which threads run next: those at the lowest program counter, so that they meet again; by turns the longest waiting.
+"""Which threads run next: those at the lowest program counter, so that they converge; by turns the longest waiting.
 
 In: a CTA. Out: a batch and its program counter. Lanes of a warp that went different ways wait at the higher program
 counters; every `_WARP_TURNS`th turn goes to the warp, and every `_LANE_TURNS`th to the lane that has not run for

@@ -27,7 +27,7 @@ _EXCHANGES = frozenset({"shfl", "vote", "match", "redux", "activemask", "elect",
 _BRANCHES = frozenset({"bra", "brx"})
 _CLOCKS = ("%clock", "%globaltimer")
 _POLLED_ORDERS = frozenset({"volatile", "relaxed", "acquire", "mmio"})
-#: Instructions between a branch and where its ways meet again, if it is to be found that they do.
+#: Instructions between a branch and where its ways converge, if it is to be found that they do.
 _LONGEST_DETOUR = 64
 #: Where threads go that leave the loop.
 _OUTSIDE = -1
@@ -137,7 +137,7 @@ class ControlGraph:
         return registers
 
     def _decides(self, at: int, inside: dict[int, frozenset[int]], deciding: set[int]) -> bool:
-        """Whether it matters where threads go from an instruction: not where all ways meet without a loop."""
+        """Whether it matters where threads go from an instruction: not where all ways converge without a loop."""
         if len(inside[at]) < 2 or self._sites[at].instruction.opcode not in _BRANCHES | {"call"}:
             return False
         return not any(self._meet(at, place, inside, deciding) for place in _ahead(at, inside))
@@ -183,7 +183,7 @@ class ControlGraph:
 
 
 def _ahead(at: int, inside: dict[int, frozenset[int]]) -> list[int]:
-    """The instructions ahead of one, the nearest first, as far as its ways may meet again."""
+    """The instructions ahead of one, the nearest first, as far as its ways may converge."""
     found: list[int] = []
     work = deque([at])
     while work and len(found) < _LONGEST_DETOUR:

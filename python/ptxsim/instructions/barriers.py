@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ptxsim.instructions import cluster_barrier
-from ptxsim.machine.convergence import converge_warps, meet
+from ptxsim.machine.convergence import converge, converge_warps
 from ptxsim.machine.cta import Batch, Cta, Read, Step, Wait
 from ptxsim.machine.observer import Phase
 from ptxsim.machine.site import Site
@@ -261,12 +261,12 @@ def _release_by_exits(cta: Cta) -> bool:
 
 
 def _warp_barrier(site: Site) -> Step:
-    """`bar.warp.sync mask;`: lanes with one mask meet, at whichever of these barriers each of them is."""
+    """`bar.warp.sync mask;`: lanes with one mask converge, at whichever of these barriers each of them is."""
     if site.instruction.modifiers != ("warp", "sync"):
         site.unknown()
     (mask,) = site.operands(1)
     place = next(at for at, other in enumerate(site.code.instructions) if _is_warp_barrier(other))
-    return meet(site, lambda batch: batch.launch.observer.converged(batch, batch.mask), mask, place)
+    return converge(site, lambda batch: batch.launch.observer.converged(batch, batch.mask), mask, place)
 
 
 def _is_warp_barrier(instruction: Instruction) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ptxsim.machine.convergence import ballot, meet
+from ptxsim.machine.convergence import ballot, converge
 from ptxsim.machine.cta import Batch, Read, Step
 from ptxsim.machine.flow import from_lane, taken, vote_of, whole_warp
 from ptxsim.machine.site import Site
@@ -41,7 +41,7 @@ def shuffle(site: Site) -> Step:
 
     site.passes_on(operands[1:4], (target,), from_lane(lambda batch: source(batch)[0]))
     site.passes_on(operands[2:4], (valid,))
-    return meet(site, act, operands[4])
+    return converge(site, act, operands[4])
 
 
 def _source(mode: str, offset: Read, clamp: Read, fixed: bool) -> Callable[[Batch], tuple[np.ndarray, np.ndarray]]:
@@ -117,7 +117,7 @@ def vote(site: Site) -> Step:
         else:
             write(batch, {"all": every, "any": some, "uni": every | ~some}[mode])
 
-    return meet(site, act, operands[2])
+    return converge(site, act, operands[2])
 
 
 def match(site: Site) -> Step:
@@ -143,7 +143,7 @@ def match(site: Site) -> Step:
         write(batch, bits)
         write_agree(batch, bits != 0)
 
-    return meet(site, act, operands[2])
+    return converge(site, act, operands[2])
 
 
 _REDUCTIONS: dict[tuple[str, str], tuple[np.ufunc, np.dtype]] = {
@@ -174,7 +174,7 @@ def compile_redux(site: Site) -> Step:
         ]
         write(batch, np.array(rows, kind).view(np.uint32)[:, None])
 
-    return meet(site, act, operands[2])
+    return converge(site, act, operands[2])
 
 
 def active_mask(site: Site) -> Step:
@@ -200,7 +200,7 @@ def elect(site: Site) -> Step:
         write(batch, leader.astype(np.uint32))
         write_leads(batch, leader == LANES)
 
-    return meet(site, act, mask)
+    return converge(site, act, mask)
 
 
 HANDLERS = {

@@ -12,6 +12,6 @@ Arrays are over [warps, 32 lanes]. The files, in reading order:
     flow             how undefined values spread through one instruction
     site, specials   one instruction while it is compiled: how its operands are read and written; special registers
     addresses, memory_form, access   operands and modifiers of loads and stores; from addresses to bytes, with checks
-    convergence      lanes of a warp that must meet
+    convergence      lanes of a warp that must converge
     tally            the counters of a finished launch
 """

@@ -25,18 +25,18 @@ def ballot(lanes: np.ndarray) -> np.ndarray:
     return np.where(lanes, _LANE_BITS, np.uint32(0)).sum(axis=-1, dtype=np.uint32, keepdims=True)
 
 
-def meet(site: Site, act: Callable[[Batch], None], mask: Operand = _WHOLE_WARP, place: int | None = None) -> Step:
-    """The step that lets the lanes which a member mask names meet, and then acts on them, tile by tile.
+def converge(site: Site, act: Callable[[Batch], None], mask: Operand = _WHOLE_WARP, place: int | None = None) -> Step:
+    """The step that lets the lanes which a member mask names converge, and then acts on them, tile by tile.
 
-    `place` is the instruction that counts as the same one, for instructions that may meet at several.
+    `place` is the instruction that counts as the same one, for instructions that may converge at several.
     """
     at, read = site.index if place is None else place, site.reader(mask, "b32")
     site.decides(mask, "a member mask")
-    site.meets = True
+    site.converges = True
     takes_all = isinstance(mask, Immediate) and mask.bits & _ALL_LANES == _ALL_LANES
 
     def act_on(batch: Batch) -> None:
-        site.when_met(batch)
+        site.when_converged(batch)
         act(batch)
 
     def step(batch: Batch) -> bool | None:

@@ -181,7 +181,7 @@ class Observer:
         """Note that lanes learn (with acquire semantics, or `relaxed`) that a phase is complete."""
 
     def converged(self, batch: ObservedBatch, members: np.ndarray) -> None:
-        """Note that the lanes of each warp met at `bar.warp.sync`; `members: [n, 32]`."""
+        """Note that the lanes of each warp converged at `bar.warp.sync`; `members: [n, 32]`."""
 
     def fenced(self, batch: ObservedBatch, name: str) -> None:
         """Note that the lanes execute a fence, named by its opcode and modifiers."""

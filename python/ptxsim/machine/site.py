@@ -84,9 +84,9 @@ class Site:
     roles: dict[int, str] = field(default_factory=dict)
     #: The step for where sources of its only flow may be undefined: it is given how to read the state of each.
     step_with_states: Callable[[list[Read]], Step] | None = None
-    #: Whether the instruction acts once lanes have met: it calls `when_met` with them before it writes its results.
-    meets: bool = False
-    when_met: Callable[[Batch], None] = _nothing
+    #: Whether the instruction acts once lanes have converged: it calls `when_converged` with them, then writes results.
+    converges: bool = False
+    when_converged: Callable[[Batch], None] = _nothing
     #: Instructions where threads may go on, where that is not only the next one.
     targets: set[int] = field(default_factory=set)
     #: What a call does once its lanes are back.

@@ -12,7 +12,7 @@ import numpy as np
 from ptxsim.definedness.undefined_memory import defined_words, mark_words
 from ptxsim.machine.access import Access
 from ptxsim.machine.addresses import address_reader
-from ptxsim.machine.convergence import meet
+from ptxsim.machine.convergence import converge
 from ptxsim.machine.cta import Batch, Read, Step
 from ptxsim.machine.flow import Rule
 from ptxsim.machine.site import Site
@@ -68,7 +68,7 @@ def registers_of(site: Site, operand: Operand, count: int) -> tuple[Operand, ...
 
 
 def _together(site: Site, act: Callable[[Batch], None]) -> Step:
-    """The step that lets the lanes of each warp meet, and then acts."""
+    """The step that lets the lanes of each warp converge, and then acts."""
 
     def act_on_whole_warps(batch: Batch) -> None:
         if not batch.dense:
@@ -76,7 +76,7 @@ def _together(site: Site, act: Callable[[Batch], None]) -> Step:
             batch.report("barrier-divergence", "executed by a warp with lanes that have exited or never were", short)
         act(batch)
 
-    return meet(site, act_on_whole_warps)
+    return converge(site, act_on_whole_warps)
 
 
 def stacked(batch: Batch, reads: Sequence[Read], bits: int) -> np.ndarray:

@@ -166,7 +166,7 @@ class _ModuleReader:
             )
 
     def _directives(self) -> dict[str, tuple[int, ...]]:
-        """Read performance directives; the extents of blocks and clusters are filled up to three."""
+        """Read performance directives; the extents of CTAs and clusters are filled up to three."""
         cursor = self._cursor
         directives: dict[str, tuple[int, ...]] = {}
         while cursor.kind == DIRECTIVE:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ptxsim.machine.convergence import meet
+from ptxsim.machine.convergence import converge
 from ptxsim.machine.cta import Batch, Read, Step
 from ptxsim.machine.flow import DEFINED
 from ptxsim.machine.observer import AsyncOperation
@@ -44,9 +44,9 @@ def wgmma(site: Site) -> Step:
 
 
 def _fence(site: Site) -> Step:
-    """`wgmma.fence.sync.aligned;`: each warp's own registers, so that warps need not meet."""
+    """`wgmma.fence.sync.aligned;`: each warp's own registers, so that warps need not converge."""
     site.operands(0)
-    return meet(site, lambda batch: register_use(batch.cta).fence(batch.warps))
+    return converge(site, lambda batch: register_use(batch.cta).fence(batch.warps))
 
 
 def _wait(site: Site) -> Step:

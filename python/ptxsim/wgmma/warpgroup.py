@@ -14,11 +14,11 @@ from ptxsim.wgmma.product import WARPS
 
 
 def together(site: Site, act: Act) -> Step:
-    """The step that lets the warps of each warpgroup meet, and then acts, with a batch of 4 whole warps."""
-    at, site.meets = site.index, True
+    """The step that lets the warps of each warpgroup converge, and then acts, with a batch of 4 whole warps."""
+    at, site.converges = site.index, True
 
     def run(batch: Batch) -> None:
-        site.when_met(batch)
+        site.when_converged(batch)
         act(batch)
 
     def step(batch: Batch) -> bool | None:

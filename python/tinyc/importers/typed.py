@@ -63,7 +63,7 @@ class Typing:
     def _check_symbols(self, errors: list[TinycError]) -> None:
         """Report each symbol that nothing tells, at the first node that has it, and mark the nodes that need it.
 
-        Sizes that must be numbers come first: the shape equations may hang on them.
+        Sizes that must be numbers come first: the shape equations may depend on them.
         """
         nodes = [node for node in self.graph.nodes if node.id not in self.graph.broken]
         numbers = {node.id: self.sizes.unbound(dims_of(self.arguments[node.id], NUMBER_KEYS)) for node in nodes}
@@ -115,7 +115,7 @@ class Typing:
         return resolved
 
     def _require_order(self, node: Node, result: int) -> None:
-        """Refuse a scrambling reshape, also by the symbols as written: what a program means does not hang on `bind`."""
+        """Refuse a scrambling reshape, also by the symbols as written: the meaning does not depend on `bind`."""
         source, tensor = self.values[node.src[0]], self.steps.types[result]
         try:
             require_order(self.steps.types[source].shape, tensor.shape)

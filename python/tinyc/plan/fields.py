@@ -105,7 +105,7 @@ class Plan:
     arch: Annotated[str | None, Choice(tuple(ARCHITECTURES))] = None
     layout_hints: Annotated[dict[str, Any] | None, _LAYOUT_HINTS] = None
     algo_choice: Annotated[dict[str, str] | None, _ALGO_CHOICE] = None
-    split_k: Annotated[int | None, Integer(1, 65535)] = None  # slices are blocks along z
+    split_k: Annotated[int | None, Integer(1, 65535)] = None  # slices are CTAs along z
     local_edges: Annotated[tuple[dict[str, Any], ...] | None, ListOf(_EDGE)] = None
     schedule: Annotated[str | None, Choice(("simple", "cooperative", "pingpong"))] = None
     cluster: Annotated[tuple[int, int] | None, ListOf(Integer(1, 16), 2)] = None

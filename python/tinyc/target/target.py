@@ -31,7 +31,7 @@ class Target:
     ctas_per_grid_x: int
     ctas_per_grid_y: int
     ctas_per_grid_z: int
-    #: Of a thread-block cluster that runs on every device of the architecture; 1 where there are no clusters.
+    #: Of a cluster that runs on every device of the architecture; 1 where there are no clusters.
     ctas_per_cluster: int
     #: Of a launch, before PTX ISA 8.1.
     kernel_parameter_bytes: int

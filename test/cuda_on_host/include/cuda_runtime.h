@@ -1,6 +1,6 @@
 // A stand-in for CUDA's header that runs kernels on the CPU, so that generated CUDA text can be tested without a GPU.
 //
-// Blocks run one after the other. The threads of a block are fibers: each runs until it waits at __syncthreads() or ends;
+// CTAs run one after the other. The threads of a CTA are fibers: each runs until it waits at __syncthreads() or ends;
 // then the next one does. What a kernel launch `k<<<grid, block>>>(…)` is here is `cuda_on_host::launch(grid, block, …)`;
 // the test rewrites it.
 #pragma once

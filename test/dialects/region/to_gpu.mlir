@@ -3,7 +3,8 @@
 // RUN: tinyc-opt --stock-printing --tiny-to-region --region-to-gpu --split-input-file --remarks %s 2>&1 >/dev/null | filecheck %s --check-prefix=REMARK
 
 // A matrix product with its epilogue, all extents symbolic: block ids give the tile of the output, a loop over k fills a
-// ring of two tiles for each operand, every side is guarded. The buffers are called as in the host function, which stays.
+// circular buffer of two stages for each operand, every side is guarded. The buffers are called as in the host function,
+// which stays.
 // A region without a plan gets the default one, and a remark says so.
 // REMARK: remark: @matmul_add_relu (region {{[0-9a-f]+}}) gets the default plan: naive_2x2_per_thread, tile 64 × 64 × 32, stages 2, {{.*}} [plan-default]
 // CHECK-LABEL: gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_80", features = "+ptx80">]

@@ -1,4 +1,4 @@
-"""Where threads go: branches that diverge and meet again, loops, tables, calls, exits, spinning."""
+"""Where threads go: branches that diverge and converge, loops, tables, calls, exits, spinning."""
 
 import numpy as np
 import pytest

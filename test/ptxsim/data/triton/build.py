@@ -1,7 +1,7 @@
 """Compiles the Triton kernels beside it to PTX, without a GPU: `python test/ptxsim/data/triton/build.py [name …]`.
 
 In: the kernels, and the package triton (3.6.0 made what is checked in; PyTorch is not needed). Out: `<name>.ptx`, and
-`<name>.json`: the signature, the constants, the warps of a block, the shared memory, the cluster and what Triton chose
+`<name>.json`: the signature, the constants, the warps of a CTA, the shared memory, the cluster and what Triton chose
 for the tensor descriptors.
 """
 
