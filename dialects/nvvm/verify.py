@@ -20,6 +20,7 @@ from tinyc.dialects.nvvm.whitelist import (
     Attributes,
 )
 from tinyc.mlir import gpu, ir
+from tinyc.mlir.locations import around
 from tinyc.target import TARGETS
 
 _Violation = tuple[ir.Location, str]
@@ -52,7 +53,7 @@ def _violations(kernels: gpu.GPUModuleOp) -> Iterator[_Violation]:
             yield from _shared(op.operation)
         else:
             name = op.operation.name
-            yield op.location, f"'{name}' is not a part of a gpu.module that goes to the backend{_REMEDY}"
+            yield around(op), f"'{name}' is not a part of a gpu.module that goes to the backend{_REMEDY}"
 
 
 _REMEDY = "; lower the kernels with --gpu-to-nvvm"
@@ -108,13 +109,13 @@ def _shared(memory: ir.Operation) -> Iterator[_Violation]:
 def _op(op: ir.Operation) -> Iterator[_Violation]:
     allowed = ALLOWED_OPS.get(op.name)
     if allowed is None:
-        yield op.location, f"'{op.name}' is not known to the NVPTX backend{_REMEDY}"
+        yield around(op), f"'{op.name}' is not known to the NVPTX backend{_REMEDY}"
         return
     yield from _attributes(op, allowed.attributes)
     for kind in dict.fromkeys(str(value.type) for value in (*op.operands, *op.results)):
         if kind not in allowed.types:
             taken = ", ".join(allowed.types) or "no value"
-            yield op.location, f"'{op.name}' on {kind}: the NVPTX backend is known to take it on {taken}"
+            yield around(op), f"'{op.name}' on {kind}: the NVPTX backend is known to take it on {taken}"
 
 
 def _attributes(op: ir.Operation, allowed: Attributes) -> Iterator[_Violation]:
@@ -127,17 +128,17 @@ def _values(
     """Check the attributes of `what`, which is an op or a part of it."""
     for name, attribute in attributes.items():
         if name not in allowed:
-            yield op.location, f"{what} has the attribute {name}; it may have {', '.join(allowed) or 'none'}"
+            yield around(op), f"{what} has the attribute {name}; it may have {', '.join(allowed) or 'none'}"
             continue
         values, given = allowed[name], str(attribute)
         if isinstance(values, re.Pattern):
             if not values.fullmatch(given):
-                yield op.location, f"{what}: {name} is {given}; it must be of the form {values.pattern}"
+                yield around(op), f"{what}: {name} is {given}; it must be of the form {values.pattern}"
         elif values is not None and given not in values:
-            yield op.location, f"{what}: {name} is {given}; it may be {', '.join(values)}"
+            yield around(op), f"{what}: {name} is {given}; it may be {', '.join(values)}"
 
 
 def _name(op: ir.Operation) -> Iterator[_Violation]:
     name = ir.StringAttr(op.attributes["sym_name"]).value
     if not _IDENTIFIER.fullmatch(name):
-        yield op.location, f"'{name}' is not an identifier of PTX; use letters, digits and _, and start with a letter"
+        yield around(op), f"'{name}' is not an identifier of PTX; use letters, digits and _, and start with a letter"

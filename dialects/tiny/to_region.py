@@ -14,7 +14,7 @@ from tinyc.dialects.region import ops as region
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.mlir import func, ir
 from tinyc.mlir.bodies import end_body
-from tinyc.mlir.locations import where
+from tinyc.mlir.locations import here, where
 from tinyc.passes import Pass
 from tinyc.vocabulary.attributes import tensor_type
 
@@ -139,7 +139,7 @@ class _Host:
         self.buffers = Buffers(self.block, groups_of(self.block))
         with ir.InsertionPoint(function), function.location:
             self.host_function = func.FuncOp(function.name.value, function.type)
-            self.host = self.host_function.add_entry_block()
+            self.host = self.host_function.add_entry_block([each.location for each in self.block.arguments])
         self.values: dict[ir.Value, ir.Value] = dict(zip(self.block.arguments, self.host.arguments, strict=True))
         self.memrefs: dict[ir.Type, ir.Type] = {}
 
@@ -201,14 +201,13 @@ class _Host:
     ) -> Sequence[ir.Value]:
         """Write the kernel that computes `outputs` from `buffers`; launch it in the host and return its results."""
         inputs = list(dict.fromkeys(buffers))
-        first = outputs[0].owner
         types = [value.type for value in outputs]
-        with first.location if isinstance(first, ir.OpView) else self.function.location:
+        with outputs[0].location:
             kernel = self._kernel(inputs, outputs, group)
             name = self.kernels.name(kernel, _stem(group))
             with ir.InsertionPoint(self.host):
                 function_type = ir.FunctionType.get([value.type for value in inputs], types)
-                launch = region.LaunchOp(ir.FlatSymbolRefAttr.get(name), function_type)
+                launch = region.LaunchOp(ir.FlatSymbolRefAttr.get(name), function_type, loc=here())
                 return func.CallIndirectOp(types, launch.function, [self.values[value] for value in inputs]).results
 
     # --- kernels ------------------------------------------------------------------------------------------------------
@@ -217,11 +216,13 @@ class _Host:
         """Write a kernel: a read of each input, the ops of the group with what they read through, the yields."""
         with ir.InsertionPoint(self.host_function):
             kernel = region.KernelOp(ir.StringAttr.get(""))  # named when its body is known
-        block = kernel.body.blocks.append(*map(self._memref, (*inputs, *outputs)))
+        buffers = *inputs, *outputs
+        locations = [value.location for value in buffers]
+        block = kernel.body.blocks.append(*map(self._memref, buffers), arg_locs=locations)
         local: dict[ir.Value, ir.Value] = {}
         with ir.InsertionPoint(block):
             for value, argument in zip(inputs, block.arguments, strict=False):
-                local[value] = region.ReadOp(argument, value.type).output
+                local[value] = region.ReadOp(argument, value.type, loc=value.location).output
             for op in group.ops if group else ():
                 _copy_op(op, local)
             for value, argument in zip(outputs, block.arguments[len(inputs) :], strict=True):

@@ -18,7 +18,7 @@ from tinyc.dialects.gpu.dialect import staged_tile
 from tinyc.dialects.gpu.kernel import GpuKernel, axis_of
 from tinyc.dialects.gpu.statements import SCALAR_OPS, by_op
 from tinyc.mlir import arith, func, gpu, ir, memref, scf
-from tinyc.mlir.locations import where
+from tinyc.mlir.locations import around, where
 
 _INDENT = "  "
 _WIDTH = 116
@@ -367,4 +367,4 @@ def _unspelt(op: ir.OpView | ir.Block) -> TinycError:
     if isinstance(op, ir.Block):
         return TinycError("InvalidIr", "CUDA text cannot refer to the argument of a block; run --gpu-expand first")
     message = f"CUDA text has no spelling for '{op.operation.name}'; run --gpu-expand first"
-    return TinycError("InvalidIr", message, where(op.location))
+    return TinycError("InvalidIr", message, where(around(op)))

@@ -14,6 +14,7 @@ from tinyc.diagnostics import TinycError, Where
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim, Extent
 from tinyc.mlir import arith, builtin, func, ir, memref
+from tinyc.mlir.locations import unnamed
 from tinyc.runtime.program import STATUS_WORDS, KernelLaunch
 
 
@@ -28,8 +29,8 @@ def take_bare_pointers(function: func.FuncOp, kernel: KernelLaunch) -> None:
     block, pointer = function.body.blocks[0], ir.Type.parse("!llvm.ptr")
     old = list(block.arguments)
     types = [pointer if position < len(shapes) else argument.type for position, argument in enumerate(old)]
-    new = [block.add_argument(kind, function.location) for kind in types]
-    with ir.InsertionPoint.at_block_begin(block), function.location:
+    new = [block.add_argument(kind, argument.location) for kind, argument in zip(types, old, strict=True)]
+    with ir.InsertionPoint.at_block_begin(block), unnamed(function.location):
         code = CachedIndexCode(ir.IntegerType.get_signless(64), _symbols(kernel, new[len(shapes) :]))
         memrefs = [
             _memref_at(address, _in_memory(ir.MemRefType(argument.type)), shape, code)

@@ -9,7 +9,7 @@ from tinyc.dialects.gpu.expand.expansion import Expansion
 from tinyc.dialects.gpu.kernel import GpuKernel, kernels_of_statements
 from tinyc.dialects.gpu.statements import STATEMENT_OPS, by_op
 from tinyc.mlir import gpu, ir, passmanager, scf
-from tinyc.mlir.locations import where
+from tinyc.mlir.locations import around, here, unnamed, where
 from tinyc.passes import Pass
 
 _EXPANSIONS = by_op(STATEMENT_OPS, "tinyc.dialects.gpu.expand", "expand")
@@ -68,22 +68,22 @@ class GpuExpand(Pass):
 
 def _expand(kernel: GpuKernel) -> None:
     """Write the scalar form of a kernel in front of it."""
-    with ir.InsertionPoint(kernel.op), kernel.location as location:
+    with ir.InsertionPoint(kernel.op), kernel.location:
         types = kernel.flat_types(ir.Attribute.parse(GLOBAL))
         function = ir.TypeAttr.get(ir.FunctionType.get(types, []))
         written = gpu.GPUFuncOp(function, sym_name=kernel.op.name, arg_attrs=kernel.flat_attributes())
         for name, attribute in kernel.op.attributes.items():
             if name not in ("function_type", "arg_attrs"):
                 written.attributes[name] = attribute
-        block = written.body.blocks.append(*types, arg_locs=[location] * len(types))
-        with ir.InsertionPoint(block):
+        block = written.body.blocks.append(*types, arg_locs=[argument.location for argument in kernel.arguments])
+        with ir.InsertionPoint(block), here():
             _expand_block(Expansion(kernel, written, list(block.arguments)), kernel.block)
 
 
 def _expand_block(expansion: Expansion, block: ir.Block) -> None:
     """Write what the ops of a block of the old kernel become."""
     for op in block.operations:
-        with op.location:
+        with unnamed(op.location):
             if isinstance(op, STATEMENT_OPS):
                 _EXPANSIONS[type(op)](expansion, op)
             elif isinstance(op, scf.ForOp):
@@ -99,6 +99,7 @@ def _expand_loop(expansion: Expansion, op: scf.ForOp) -> None:
     low, high, step = (expansion.values[each] for each in (op.lowerBound, op.upperBound, op.step))
     starts = list(op.initArgs)
     nest = scf.ForOp(low, high, step, expansion.flat(starts))
+    nest.induction_variable.set_location(op.induction_variable.location)
     for name, attribute in op.attributes.items():
         nest.attributes[name] = attribute
     expansion.values[op.induction_variable] = nest.induction_variable
@@ -112,7 +113,7 @@ def _copy(expansion: Expansion, op: ir.OpView) -> None:
     """Write an op that is neither a statement nor a loop, on what its operands are now."""
     if len(op.regions):
         message = f"'{op.operation.name}' cannot hold statements; use scf.for"
-        raise TinycError("InvalidIr", message, where(op.location))
+        raise TinycError("InvalidIr", message, where(around(op)))
     copy = op.operation.clone()
     for position, operand in enumerate(op.operands):
         copy.operands[position] = expansion.values[operand]

@@ -19,7 +19,7 @@ from tinyc.dialects.gpu.statements import SCALAR_OPS, by_op
 from tinyc.dialects.gpu.to_nvvm.memory import ADDRESS_SPACES, MemoryRewriter, is_buffer, pointer
 from tinyc.dialects.nvvm.verify import gpu_modules
 from tinyc.mlir import arith, gpu, ir, memref, passmanager
-from tinyc.mlir.locations import where
+from tinyc.mlir.locations import unnamed, where
 from tinyc.passes import Pass
 
 #: Control flow and arithmetic to the LLVM dialect. What has an intrinsic takes it first, such as `arith.maximumf`:
@@ -122,7 +122,7 @@ def _lower_kernel(kernel: GpuKernel) -> None:
     i64 = ir.IntegerType.get_signless(64)
     pairs = zip(old, is_pointer, strict=True)
     types = [pointer(ir.MemRefType(each.type)) if in_memory else i64 for each, in_memory in pairs]
-    new = [block.add_argument(kind, kernel.location) for kind in types]
+    new = [block.add_argument(kind, argument.location) for kind, argument in zip(types, old, strict=True)]
     pointers: dict[ir.Value, ir.Value] = {
         a: b for a, b, in_memory in zip(old, new, is_pointer, strict=True) if in_memory
     }
@@ -130,7 +130,7 @@ def _lower_kernel(kernel: GpuKernel) -> None:
     erased = [op for op in _program_order(block) if rewriter.rewrite(op)]
     for op in reversed(erased):
         op.erase()
-    with ir.InsertionPoint.at_block_begin(block), kernel.location:
+    with ir.InsertionPoint.at_block_begin(block), unnamed(kernel.location):
         for argument, value, in_memory in zip(old, new, is_pointer, strict=True):
             if not in_memory:
                 argument.replace_all_uses_with(arith.index_cast(ir.IndexType.get(), value))

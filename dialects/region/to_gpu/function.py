@@ -13,6 +13,7 @@ from tinyc.dialects.region.kernel import Kernel
 from tinyc.expr.extents import Dim
 from tinyc.mlir import gpu, ir
 from tinyc.mlir.bodies import end_body
+from tinyc.mlir.locations import here
 from tinyc.plan.attribute import plan_attribute
 from tinyc.plan.fields import Plan
 from tinyc.runtime.program import STATUS_WORDS
@@ -82,6 +83,9 @@ def open_function(
     body = function.add_entry_block()
     values = list(body.arguments)
     extents = values[len(values) - len(symbols) :]
+    locations = [*(buffer.location for buffer in buffers), *(here() for _ in statuses), *map(here, symbols)]
+    for value, location in zip(values, locations, strict=True):
+        value.set_location(location)
     return Frame(body, dict(zip(buffers, values, strict=False)), dict(zip(symbols, extents, strict=True)))
 
 

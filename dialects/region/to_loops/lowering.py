@@ -12,6 +12,7 @@ from tinyc.dialects.region.verify import require_materialized
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr.extents import Extent
 from tinyc.mlir import func, ir, passmanager
+from tinyc.mlir.locations import here
 from tinyc.passes import Pass
 from tinyc.runtime.program import STATUS_WORDS
 from tinyc.vocabulary.types import TensorType
@@ -72,11 +73,12 @@ def _write_function(kernel: Kernel) -> None:
     types = [*map(_row_major, kernel.tensors), *status, *(index for _ in names), index, index]
     with ir.InsertionPoint(kernel.op), kernel.location:
         function = func.FuncOp(kernel.name, (types, []))
-        arguments = list(function.add_entry_block().arguments)
+        locations = [*(buffer.location for buffer in buffers), *(here() for _ in status), *map(here, names)]
+        arguments = list(function.add_entry_block([*locations, here("low"), here("high")]).arguments)
         memrefs, rest = arguments[: len(buffers)], arguments[len(buffers) : -2]
         slot = rest.pop(0) if status else None
         elements = Elements(dict(zip(buffers, memrefs, strict=True)), dict(zip(names, rest, strict=True)), slot)
-        with ir.InsertionPoint(function.entry_block):
+        with ir.InsertionPoint(function.entry_block), here():
             _write_nest(kernel, elements, *arguments[-2:])
             func.ReturnOp([])
 

@@ -12,6 +12,7 @@ from tinyc.dialects.region.kernel import Kernel
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, ir, memref
+from tinyc.mlir.locations import here
 from tinyc.vocabulary.attributes import tensor_type
 
 #: Accumulators that a reduction keeps at a time: neighbours along the innermost output axis, so that the loop over
@@ -42,7 +43,7 @@ def reduction_nest(elements: Elements, kernel: Kernel, op: tiny.ReduceOp, low: i
     (yielding,) = kernel.yields
     shape = tensor_type(yielding.value.type).shape
     kind = ir.MemRefType.get([TILE if shape else 1], scalars.register_type(accumulator_element(op)))
-    accumulators = memref.alloca(kind, [], [])
+    accumulators = memref.alloca(kind, [], [], loc=here("acc"))
     with ExitStack() as stack:
         outer: IndexValues = ()
         start, end = low, high

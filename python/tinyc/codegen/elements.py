@@ -20,7 +20,7 @@ from tinyc.expr.axes import AxisExpr, Shape
 from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, ir, memref, scf
 from tinyc.mlir.constants import number
-from tinyc.mlir.locations import where
+from tinyc.mlir.locations import name_of, named, where
 from tinyc.vocabulary.attributes import arguments, tensor_type
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType
@@ -146,7 +146,8 @@ class Elements:
     def _compute(self, value: ir.Value, index: IndexValues) -> None:
         if self._find(value, index) is None:
             access = traced(value)
-            self._known[-1][value, index] = self._guarded(access, access.guards, tensor_type(value.type), index)
+            element = self._guarded(access, access.guards, tensor_type(value.type), index)
+            self._known[-1][value, index] = call_after(value, element)
 
     def _guarded(self, access: Access, guards: tuple[Guard, ...], read: TensorType, index: IndexValues) -> ir.Value:
         """Return element `index` of the value of type `read` that `access` reads, `guards` being left to check."""
@@ -170,7 +171,9 @@ class Elements:
             return self.reduced[value](index)
         op = value.owner
         assert isinstance(op, ir.OpView)  # of blocks' arguments only buffers and what is `reduced` are read
-        return self.load(op.buffer, index) if isinstance(op, region.ReadOp) else self._computed(op, index)
+        if isinstance(op, region.ReadOp):
+            return call_after(value, self.load(op.buffer, index))
+        return call_after(value, self._computed(op, index))
 
     def _computed(self, op: ir.OpView, index: IndexValues) -> ir.Value:
         """Return an element of the result of a Tiny op."""
@@ -274,6 +277,14 @@ class Elements:
             terms = [product.lhs, product.rhs]
         values = [scalars.cast(self.at(term, index), tensor_type(term.type).element, accumulator) for term in terms]
         return values[0] if len(values) == 1 else scalars.elementwise("mul", accumulator, values)
+
+
+def call_after(value: ir.Value, element: ir.Value) -> ir.Value:
+    """`element`, called after the `value` that it is an element of, unless it has a name."""
+    name, op = name_of(value.location), element.owner
+    if name is not None and isinstance(op, ir.OpView) and name_of(op.location) is None:
+        op.operation.location = named(name, op.location)
+    return element
 
 
 def accumulator_element(reduction: tiny.ReduceOp) -> ElementType:

@@ -7,8 +7,9 @@ in the file where that is known); the assumptions stand first in the body.
 from tinyc.diagnostics import Where
 from tinyc.dialects.registry import context
 from tinyc.dialects.tiny import ops as tiny
-from tinyc.importers.steps import Steps, TypedStep
+from tinyc.importers.steps import Steps, TypedInput, TypedStep
 from tinyc.mlir import func, ir
+from tinyc.mlir.locations import named
 from tinyc.vocabulary.attributes import encode, to_type
 from tinyc.vocabulary.types import TensorType
 
@@ -29,6 +30,12 @@ def _location(where: Where) -> ir.Location:
     return place or ir.Location.unknown()
 
 
+def _argument_location(argument: TypedInput) -> ir.Location:
+    """At its node; an input that no node declares is called as the tensor is."""
+    location = _location(argument.where)
+    return named(argument.name, location) if argument.where.node is None else location
+
+
 class _Emitter:
     """One function; `types` holds each MLIR type once, since making one costs as much as making an op."""
 
@@ -43,7 +50,7 @@ class _Emitter:
         function = func.FuncOp("main", ([self._type(argument.type) for argument in inputs], results))
         function.arg_attrs = [_named(argument.name) for argument in inputs]
         function.attributes["res_attrs"] = ir.ArrayAttr.get([_named(name) for name, _ in self.steps.outputs])
-        block = function.add_entry_block([_location(argument.where) for argument in inputs])
+        block = function.add_entry_block([_argument_location(argument) for argument in inputs])
         self.values = {argument.value: block.arguments[at] for at, argument in enumerate(inputs)}
         with ir.InsertionPoint(block):
             self._assumptions()

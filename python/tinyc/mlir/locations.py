@@ -1,4 +1,9 @@
-"""Where an op comes from: locations of the bindings as places in a user's text."""
+"""Where an op comes from: locations of the bindings as places in a user's text.
+
+A name location is the place of a node, and printing calls the value after it. So what stands for a value of the user's
+program has its name, down to the machine's code; what only scaffolds it (constants, loops, addresses) has none, and
+`around` finds the node that a message about it names.
+"""
 
 import re
 
@@ -20,6 +25,38 @@ def where(location: ir.Location) -> Where:
         return Where(node=node)
     file, line, column = position.groups()
     return Where(node, unescape(file), int(line) or None, int(column) or None)
+
+
+def named(name: str, location: ir.Location) -> ir.Location:
+    """`location` with `name` in place of its own, if it has one."""
+    return ir.Location.name(name, childLoc=unnamed(location), context=location.context)
+
+
+def unnamed(location: ir.Location) -> ir.Location:
+    """`location` without its name."""
+    return location.child_loc if isinstance(location, ir.NameLoc) else location
+
+
+def name_of(location: ir.Location) -> str | None:
+    """The name of a name location; None for others."""
+    return location.name_str if isinstance(location, ir.NameLoc) else None
+
+
+def here(name: str | None = None) -> ir.Location:
+    """The location in force with `name`, or without any: `loc=here("acc")` calls what an op makes so."""
+    location = ir.Location.current
+    return unnamed(location) if name is None else named(name, location)
+
+
+def around(op: ir.Operation | ir.OpView) -> ir.Location:
+    """Where a message about an op points: at it, as the node of the nearest op around it that has a name."""
+    outer: ir.Operation | ir.OpView | None = op.operation
+    while outer is not None:
+        name = name_of(outer.location)
+        if name is not None:
+            return named(name, op.location)
+        outer = outer.parent
+    return op.location
 
 
 def unescape(text: str) -> str:

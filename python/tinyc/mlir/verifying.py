@@ -10,6 +10,7 @@ from typing import TypeVar
 from tinyc.diagnostics import TinycError, Where
 from tinyc.mlir import ext, ir
 from tinyc.mlir.bodies import unreadable
+from tinyc.mlir.locations import around
 
 _Op = TypeVar("_Op", bound=ir.OpView)
 
@@ -38,7 +39,7 @@ def report_op(op: _Op, rule: Callable[[_Op], object], declares: bool = True) -> 
         if message is None:
             return True
         message = f"'{op.operation.name}' {message}"  # its `name` may be a field
-    op.location.emit_error(message)
+    around(op).emit_error(message)
     return False
 
 

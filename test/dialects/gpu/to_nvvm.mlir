@@ -126,8 +126,8 @@ gpu.module @kernels {
 
 // An addition to memory is atomic for the whole device; the first to note a wrong index claims the status buffer.
 // CHECK-LABEL: llvm.func @scatter(
-// CHECK-SAME: %arg0: !llvm.ptr<1> {llvm.align = {{[0-9]+}} : i64, llvm.noalias}, %arg1: !llvm.ptr<1> {llvm.align = {{[0-9]+}} : i64, llvm.noalias},
-// CHECK-SAME: %[[STATUS:arg2]]: !llvm.ptr<1> {llvm.align = 8 : i64, llvm.noalias}, %[[N:arg3]]: i64)
+// CHECK-SAME: %y: !llvm.ptr<1> {llvm.align = {{[0-9]+}} : i64, llvm.noalias}, %counts: !llvm.ptr<1> {llvm.align = {{[0-9]+}} : i64, llvm.noalias},
+// CHECK-SAME: %[[STATUS:status]]: !llvm.ptr<1> {llvm.align = 8 : i64, llvm.noalias}, %[[N:n]]: i64)
 // CHECK: llvm.atomicrmw fadd %{{.*}}, %{{.*}} syncscope("device") monotonic : !llvm.ptr<1>, f16
 // CHECK: llvm.atomicrmw add %{{.*}}, %{{.*}} syncscope("device") monotonic : !llvm.ptr<1>, i8
 // CHECK: %[[CLAIM:.*]] = llvm.cmpxchg %[[STATUS]], %{{.*}}, %{{.*}} syncscope("device") monotonic monotonic

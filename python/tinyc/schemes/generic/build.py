@@ -11,6 +11,7 @@ from tinyc.dialects.region.to_gpu.function import Frame, Origin, close_body, cop
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr.extents import Dim
 from tinyc.mlir import gpu, ir
+from tinyc.mlir.locations import here
 from tinyc.schemes.generic.grid import THREADS_PER_CTA, generic_grid, shared_shapes
 
 Shapes = Sequence[tuple[Dim, ...]]
@@ -28,7 +29,7 @@ def build_generic(origin: Origin) -> None:
     elif candidate.top_k is not None:
         statement = tgpu.TopkOp
     frame = _open(origin, origin.name, shared_shapes(candidate), init)
-    with ir.InsertionPoint(frame.body):
+    with ir.InsertionPoint(frame.body), here():
         op = statement()
         op.body.blocks.append()
         copy_body(frame, op, origin.kernel.body)
@@ -42,7 +43,7 @@ def _copy_data(origin: Origin) -> None:
     scatter = yielding.value.owner
     assert isinstance(scatter, tiny.ScatterOp)  # the layer's rule: it is all that such a kernel yields
     frame = _open(origin, origin.init_name, origin.candidate.outputs, {})
-    with ir.InsertionPoint(frame.body):
+    with ir.InsertionPoint(frame.body), here():
         op = tgpu.MapOp()
         block = op.body.blocks.append()
         local = copy_body(frame, op, needed_for(origin.kernel, [scatter.data]))

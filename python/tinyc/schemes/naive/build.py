@@ -12,6 +12,7 @@ from tinyc.dialects.gpu import statements as tgpu
 from tinyc.dialects.gpu.dialect import AccType, SmemType
 from tinyc.dialects.region.to_gpu.function import Frame, Origin, close_body, copy_body, needed_for, open_function
 from tinyc.mlir import arith, gpu, ir, scf
+from tinyc.mlir.locations import here
 from tinyc.schemes.naive.plan import THREADS, contraction_grid
 from tinyc.vocabulary.attributes import to_type
 from tinyc.vocabulary.element_type import ElementType
@@ -24,7 +25,7 @@ def build_contraction(origin: Origin) -> None:
     """Write the function of a kernel."""
     grid = contraction_grid(origin.plan, _filled(origin.candidate.product))
     frame = open_function(origin, origin.name, grid, (*THREADS, 1))
-    with ir.InsertionPoint(frame.body):
+    with ir.InsertionPoint(frame.body), here():
         _Builder(origin, frame).write()
         gpu.ReturnOp([])
 
@@ -47,31 +48,34 @@ class _Builder:
         ids = {"block.x": gpu.block_id(gpu.Dimension.x), "block.y": gpu.block_id(gpu.Dimension.y)}
         batch = gpu.block_id(gpu.Dimension.z)
         sizes = {size: self.frame.index(size) for size in dict.fromkeys(self.tile)}
-        m, n = arith.muli(ids[self.bind["m.o"]], sizes[bm]), arith.muli(ids[self.bind["n.o"]], sizes[bn])
-        lhs = self._circular_buffer(self.product.lhs.element, (bm, bk))
-        rhs = self._circular_buffer(self.product.rhs.element, (bk, bn))
+        m = arith.muli(ids[self.bind["m.o"]], sizes[bm], loc=here("m"))
+        n = arith.muli(ids[self.bind["n.o"]], sizes[bn], loc=here("n"))
+        lhs = self._circular_buffer("A", self.product.lhs.element, (bm, bk))
+        rhs = self._circular_buffer("B", self.product.rhs.element, (bk, bn))
         accumulators = TensorType(accumulator_element(self.contraction.reduce), (bm, bn))
         acc = AccType.get(ir.TypeAttr.get(to_type(accumulators)))
-        zero = tgpu.ZeroOp(acc).result
+        zero = tgpu.ZeroOp(acc, loc=here("acc")).result
         stages = self.frame.index(self.stages)
-        loop = scf.ForOp(self.frame.index(0), self.frame.index(self.product.k), sizes[bk], [zero])
+        loop = scf.ForOp(self.frame.index(0), self.frame.index(self.product.k), sizes[bk], [zero], loc=here("acc"))
         with ir.InsertionPoint(loop.body):
             k = loop.induction_variable
-            stage = arith.remui(arith.divui(k, sizes[bk]), stages)
+            k.set_location(here("k"))
+            loop.inner_iter_args[0].set_location(here("acc"))
+            stage = arith.remui(arith.divui(k, sizes[bk]), stages, loc=here("stage"))
             self._load(lhs, stage, batch, (m, k), ("m", "k"))
             self._load(rhs, stage, batch, (k, n), ("k", "n"))
             gpu.barrier()
-            result = tgpu.FmaOp(lhs, rhs, stage, loop.inner_iter_args[0], acc).result
+            result = tgpu.FmaOp(lhs, rhs, stage, loop.inner_iter_args[0], acc, loc=here("acc")).result
             if self.stages == 1:  # the next tiles go where these lie
                 gpu.barrier()
             scf.yield_([result])
         self._epilogue(loop.results[0], batch, m, n)
 
-    def _circular_buffer(self, element: ElementType, shape: tuple[int, int]) -> ir.Value:
+    def _circular_buffer(self, name: str, element: ElementType, shape: tuple[int, int]) -> ir.Value:
         """A circular buffer of `stages` tiles in shared memory."""
         tile = ir.TypeAttr.get(to_type(TensorType(element, shape)))
         stages = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), self.stages)
-        return tgpu.AllocSmemOp(SmemType.get(tile, stages)).tiles
+        return tgpu.AllocSmemOp(SmemType.get(tile, stages), loc=here(name)).tiles
 
     def _load(
         self,
@@ -106,7 +110,7 @@ class _Builder:
         broadcasts = ir.ArrayAttr.get([ir.StringAttr.get(each.value) for each in self.product.epilogue.inputs])
         guarded = self._guarded("m", "n")
         statement = tgpu.EpilogueOp(accumulators, batch, m, n, *map(_axes, sides), guarded, broadcasts)
-        block = statement.body.blocks.append(reduced.type)
+        block = statement.body.blocks.append(reduced.type, arg_locs=[reduced.location])
         copy_body(self.frame, statement, ops, {reduced: block.arguments[0]})
         close_body(statement)
 
