@@ -7,6 +7,7 @@ import ast
 import dataclasses
 import inspect
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -190,6 +191,31 @@ def test_a_file_reads_well(path):
         assert ast.get_docstring(tree(path)), "what it is, what comes in, what goes out"
     functions = [node for node in ast.walk(tree(path)) if isinstance(node, ast.FunctionDef)]
     assert [f.name for f in functions if (f.end_lineno or 0) - f.lineno > 60] == []
+
+
+def parameters(path):
+    """Return the parameters of a file's functions, `self` and `cls` aside."""
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.FunctionDef):
+            given = node.args
+            starred = [each for each in (given.vararg, given.kwarg) if each is not None]
+            every = [*given.posonlyargs, *given.args, *given.kwonlyargs, *starred]
+            yield from (each for each in every if each.arg not in ("self", "cls"))
+
+
+@pytest.mark.parametrize("folder", [WALK, PACKAGE / "analysis", PACKAGE / "codegen", PACKAGE / "schemes"])
+def test_a_parameter_has_a_type(folder):
+    annotations = [each.annotation for path in sources(folder) for each in parameters(path)]
+    untyped = [each for each in annotations if each is None or ast.unparse(each) == "Any"]
+    assert len(untyped) <= 0.01 * len(annotations)
+
+
+def test_the_layers_and_what_they_stand_on_are_checked_strictly():
+    pyright = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["pyright"]
+    assert "python/tinyc/dialects" in pyright["include"], "it follows no symlink by itself"
+    strict = {Path(each).name for each in pyright["strict"]}
+    assert strict >= {"dialects", "analysis", "codegen", "plan", "schemes", "expr", "vocabulary"}
+    assert all((ROOT / each).is_dir() for each in pyright["strict"])
 
 
 @pytest.mark.parametrize("each", pipeline.PASSES, ids=lambda each: each.name)

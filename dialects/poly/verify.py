@@ -21,6 +21,7 @@ from tinyc.expr.isl import TooHard
 from tinyc.mlir import func, ir
 from tinyc.mlir.bodies import body_of
 from tinyc.mlir.side_table import tables_of, verify_tables
+from tinyc.vocabulary.element_type import ElementType
 
 _MAX_TEXT = 20_000
 _MAX_BRACKETS = 500
@@ -41,7 +42,8 @@ def read_view(view: ViewOp) -> PolyView:
     if listed != expected:
         message = f"the view of @{function} lists the edges {listed}; its blocks give {expected}"
         raise TinycError("InvalidAttribute", message)
-    return PolyView(function, items, edges, texts_of(view.attributes, "outputs"), plain_data(view.elements))
+    elements = {name: ElementType(element) for name, element in plain_data(view.elements).items()}
+    return PolyView(function, items, edges, texts_of(view.attributes, "outputs"), elements)
 
 
 def _listed(edge: EdgeOp) -> tuple[str | int, ...]:

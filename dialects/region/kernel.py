@@ -15,6 +15,7 @@ from tinyc.expr.extents import Dim
 from tinyc.mlir import ir
 from tinyc.mlir.bodies import body_of
 from tinyc.vocabulary.attributes import arguments, tensor_type, to_type
+from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType, symbols_of
 
 
@@ -97,7 +98,7 @@ class Kernel(Launchable):
         """The symbols that it needs, in order: those of its buffers, then those that only its body has."""
         inner = [tensor_type(result.type) for op in self.body for result in op.results]
         cuts = [arguments(op) for op in self.body if isinstance(op, tiny.ShrinkOp)]
-        bounds = [TensorType("i64", (*cut["lo"], *cut["hi"])) for cut in cuts]
+        bounds = [TensorType(ElementType.I64, (*cut["lo"], *cut["hi"])) for cut in cuts]
         return symbols_of([*self.tensors, *inner, *bounds])
 
     @property

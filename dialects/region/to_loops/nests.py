@@ -92,7 +92,7 @@ def _ordered_loops(
 
 def topk_nest(elements: Elements, kernel: Kernel, op: tiny.TopkOp, low: ir.Value, high: ir.Value) -> None:
     """Find the best elements of each lane along the axis."""
-    outputs = {yielding.value: yielding.buffer for yielding in kernel.yields}
+    outputs: dict[ir.Value, ir.Value] = {yielding.value: yielding.buffer for yielding in kernel.yields}
     with ExitStack() as stack:
         lane = _ordered_loops(elements, stack, top_k.lanes(op), kernel.splits_axis_0, low, high)
         top_k.write_topk(elements, op, lane, outputs)

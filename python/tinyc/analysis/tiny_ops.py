@@ -1,7 +1,9 @@
 """Which op defines a value, and of what kind a Tiny op is: the questions that every analysis of IR asks."""
 
+from typing import TypeGuard
+
 from tinyc.dialects.tiny.ops import OPS
-from tinyc.mlir import ir
+from tinyc.mlir import ext, ir
 from tinyc.vocabulary.infer import ELEMENTWISE, LEAVES, MOVEMENT, NON_SCOP
 
 _MOVEMENTS = frozenset(OPS[name] for name in MOVEMENT)
@@ -21,7 +23,7 @@ def vocabulary_name(op: ir.OpView) -> str:
     return op.name.removeprefix("tiny.")
 
 
-def is_movement(op: ir.OpView) -> bool:
+def is_movement(op: ir.OpView) -> TypeGuard[ext.Operation]:
     """Whether an op is a Tiny movement."""
     return type(op) in _MOVEMENTS
 

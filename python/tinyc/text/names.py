@@ -14,6 +14,8 @@ _MADE_UP = r"(?:\d+|arg\d+|c-?\d+\w*|cst(?:_\d+)?|true|false)(?![\w$.-])"
 _TOKEN = re.compile(rf'//[^\n]*|"(?:[^"\\\n]|\\.)*"|%(?!{_MADE_UP})([A-Za-z_][\w$.-]*)')
 #: What stands between the name of a first result and the op: how many results it is, further ones, `=`.
 _DEFINITION = re.compile(r"(?::\d+)?(?:\s*,\s*%[\w$.-]+(?::\d+)?)*\s*=(?!=)\s*")
+#: MLIR's ops that have a name for each of their results (`%low, %high`), which one location could not give them.
+_NAMES_ITS_RESULTS = re.compile(r"arith\.\w+_extended\b")
 
 _Place = tuple[int, int]
 
@@ -63,6 +65,6 @@ def _named_places(text: str) -> dict[_Place, str]:
         if match[1] is not None:
             found[place(match.start())] = match[1]  # a block argument, also in `iter_args(%sum = %zero)`
             definition = _DEFINITION.match(text, match.end())
-            if definition is not None:
+            if definition is not None and _NAMES_ITS_RESULTS.match(text, definition.end()) is None:
                 found.setdefault(place(definition.end()), match[1])  # of several results the first
     return found

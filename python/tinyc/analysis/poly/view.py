@@ -28,6 +28,7 @@ from tinyc.expr import axes
 from tinyc.expr.axes import Shape
 from tinyc.mlir import func, ir
 from tinyc.vocabulary.attributes import tensor_type
+from tinyc.vocabulary.element_type import ElementType
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class PolyView:
     items: tuple[PolyItem, ...]
     edges: tuple[PolyEdge, ...]
     outputs: tuple[str, ...]
-    elements: Mapping[str, str]
+    elements: Mapping[str, ElementType]
 
     @property
     def blocks(self) -> tuple[PolyBlock, ...]:

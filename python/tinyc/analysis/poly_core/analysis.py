@@ -19,6 +19,7 @@ from tinyc.analysis.poly_core.partial_tiles import ShapeSet, Tail, tails_of
 from tinyc.analysis.poly_core.tile import reduction_axes
 from tinyc.target import SM80
 from tinyc.target.target import Target
+from tinyc.vocabulary.element_type import ElementType
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ def analyze(
     tile: Mapping[str, int] | None = None,
     shapes: ShapeSet | None = None,
     target: Target = SM80,
-    elements: Mapping[str, str] | None = None,
+    elements: Mapping[str, ElementType] | None = None,
 ) -> Analysis:
     """Analyse blocks in program order, or all those of a view.
 
@@ -64,7 +65,7 @@ def analyze(
     _require_names(blocks, tile or {})
     edges = candidate.edges if isinstance(candidate, PolyView) else edges_of(blocks)
     names = {block.name: block.statement.axes for block in blocks}
-    outside: Mapping[str, str] = candidate.elements if isinstance(candidate, PolyView) else {}
+    outside: Mapping[str, ElementType] = candidate.elements if isinstance(candidate, PolyView) else {}
     types = {**outside, **(elements or {}), **{block.name: block.element for block in blocks}}
     parallel = {block.name: parallel_axes(block, edges) for block in blocks}
     buffers = {
