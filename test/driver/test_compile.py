@@ -1,6 +1,7 @@
 """`tinyc.compile` and `Model`: every kind of source, every way to run, and what is refused."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -145,6 +146,16 @@ def test_every_layer_of_ir_parses_back():
         assert text.print_ir(again, stock=True).rstrip() == model.lowering.text(name, stock=True).rstrip(), name
 
 
+def test_the_lines_of_ptx_are_those_of_the_dumped_gpu_layer(tmp_path):
+    ptx = tinyc.compile(PROGRAM, target="sim", line_info=tmp_path).text("ptx")
+    (listing,) = tmp_path.iterdir()
+    assert f'"{listing}"' in ptx.replace("\\", "")
+    lines = listing.read_text().splitlines()
+    named = {lines[int(number) - 1].strip() for number in re.findall(r"\.loc\s+1 (\d+)", ptx) if number != "0"}
+    assert {line.partition("(")[0] for line in named} == {"gpu.func @mul_reduce_sum", '"tgpu.map"', "gpu.return"}
+    assert ".loc" not in tinyc.compile(PROGRAM, target="sim").text("ptx")
+
+
 def test_layers_that_there_are_not():
     model = tinyc.compile(tinyc.compile(PROGRAM).text("region"), target="reference")
     for name, message in (("ptx", "there is no layer 'ptx'"), ("tiny", "was read at layer 'region'")):
@@ -167,6 +178,7 @@ def test_remarks_of_the_compilation_are_kept():
         ({"target": "tpu"}, "there is no target 'tpu'"),
         ({"arch": "sm_90a"}, "target 'cpu' takes no arch"),
         ({"target": "reference", "plan": {}}, "target 'reference' takes no plan"),
+        ({"line_info": "folder"}, "target 'cpu' takes no line_info"),
         ({"target": "cuda", "arch": "sm_70"}, "there is no GPU architecture 'sm_70'; choose one of sm_80, sm_90a"),
     ],
 )

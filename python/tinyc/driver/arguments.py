@@ -26,6 +26,8 @@ def read_command_line(argv: Sequence[str]) -> argparse.Namespace:
     arguments = parser.parse_args(argv)
     if arguments.command == "explain" and arguments.tile is not None and arguments.edge is None:
         parser.error("argument --tile: it cuts the block that an edge leads to; give --edge FROM TO, too")
+    if "line_info" in arguments and arguments.line_info and arguments.stock_printing:
+        parser.error("argument --line-info: .loc points into the text with names; leave --stock-printing out")
     return arguments
 
 
@@ -75,6 +77,9 @@ def _add_target(parser: argparse.ArgumentParser) -> None:
     architectures = f"{', '.join(target.name for target in ARCHITECTURES)} (default: {DEFAULT_ARCH})"
     parser.add_argument("--arch", metavar="ARCH", help=f"the GPU's architecture for sim and cuda: {architectures}")
     parser.add_argument("--plan", metavar="PLAN", help="plans for GPU kernels: a file, or JSON or DSL text")
+    parser.add_argument(
+        "--line-info", action="store_true", help="write .loc into the PTX: lines of the dumped gpu layer"
+    )
 
 
 def _add_explained(parser: argparse.ArgumentParser) -> None:

@@ -57,7 +57,7 @@ def compile_command(arguments: argparse.Namespace) -> int:
 
 def verify_command(arguments: argparse.Namespace) -> int:
     """Compare the executors on the same inputs; name the first layer, value and element that differs."""
-    arguments.target, arguments.arch, arguments.plan = "cpu", None, None
+    arguments.target, arguments.arch, arguments.plan, arguments.line_info = "cpu", None, None, False
     with _remarks(arguments):
         model = _compiled(arguments)
         inputs = _inputs(arguments, model)
@@ -101,17 +101,19 @@ def _report(remarks: list[Remark], arguments: argparse.Namespace) -> None:
 
 def _compiled(arguments: argparse.Namespace) -> Model:
     started = time.perf_counter()
-    pass_options(arguments.target, arguments.arch, arguments.plan)  # what is wrong there is found first
+    dump_folder = arguments.dump_dir or _DUMP_FOLDER
+    line_info = dump_folder if arguments.line_info else None
+    pass_options(arguments.target, arguments.arch, arguments.plan, line_info)  # what is wrong there is found first
     module = read_program(Path(arguments.program), arguments.bind)
     if "random" in arguments and arguments.inputs is None:
         static_shapes(module)  # before the compiler takes its time
-    model = compile(module, target=arguments.target, arch=arguments.arch, plan=arguments.plan)
+    model = compile(module, target=arguments.target, arch=arguments.arch, plan=arguments.plan, line_info=line_info)
     seconds = time.perf_counter() - started
     _line("program", f"{arguments.program} on {arguments.target}")
     _line("layers", " -> ".join(model.layers))
     _line("compile", f"{seconds:.3f} s")
     if arguments.dump is not None or arguments.dump_dir is not None:
-        for path in model.lowering.dump(arguments.dump_dir or _DUMP_FOLDER, arguments.dump, arguments.stock_printing):
+        for path in model.lowering.dump(dump_folder, arguments.dump, arguments.stock_printing):
             _line("dump", str(path))
     return model
 

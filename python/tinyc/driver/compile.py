@@ -34,6 +34,7 @@ def compile(
     bind: Mapping[str, int] | None = None,
     plan: object = None,
     dump: str | os.PathLike[str] | None = None,
+    line_info: str | os.PathLike[str] | None = None,
 ) -> Model:
     """Compile a program.
 
@@ -41,16 +42,18 @@ def compile(
     `arch` is the GPU's architecture, "sm_80" (default) or "sm_90a"; `plan` a plan or a table of plans for its kernels:
     a path, JSON or DSL text, a dict, or None, which leaves the choice to the compiler. `bind` gives symbols their
     values; an extent that stays symbolic is taken from the inputs of each run. `dump` is a folder that the text of
-    every layer is written to.
+    every layer is written to; `line_info` one for the text of the GPU layer: the PTX says by `.loc` which line of that
+    text each instruction comes from.
 
     Raises:
         TinycError: what is wrong with the program (`errors` has all of it), or `UnsupportedTarget`.
     """
-    options = pass_options(target, arch, plan)
-    if not isinstance(dump, str | os.PathLike | None):
-        raise TinycError("UnreadableFile", f"dump={dump!r} is not a folder; give a path")
+    options = pass_options(target, arch, plan, line_info)
+    for name, folder in (("dump", dump), ("line_info", line_info)):
+        if not isinstance(folder, str | os.PathLike | None):
+            raise TinycError("UnreadableFile", f"{name}={folder!r} is not a folder; give a path")
     with collect_remarks() as remarks:
-        lowering = Lowering(read_program(source, bind), target, options)
+        lowering = Lowering(read_program(source, bind), target, options, None if line_info is None else Path(line_info))
         _check_plan(lowering)
         model = Model(lowering, target, _EXECUTORS[target](lowering), remarks)
         if dump is not None:
@@ -58,7 +61,7 @@ def compile(
     return model
 
 
-def pass_options(target: str, arch: str | None = None, plan: object = None) -> dict[str, str]:
+def pass_options(target: str, arch: str | None = None, plan: object = None, line_info: object = None) -> dict[str, str]:
     """The options of the passes, as texts, that the user has given for a target.
 
     Raises:
@@ -70,7 +73,7 @@ def pass_options(target: str, arch: str | None = None, plan: object = None) -> d
         raise TinycError("UnsupportedTarget", f"there is no target {target!r}; use {known}")
     if target in ("sim", "cuda"):
         return _gpu_options(arch, plan)
-    for name, value in (("arch", arch), ("plan", plan)):
+    for name, value in (("arch", arch), ("plan", plan), ("line_info", line_info)):
         if value is not None:
             raise TinycError("UnsupportedTarget", f"target '{target}' takes no {name}; leave {name}={value!r} out")
     return {}

@@ -18,7 +18,7 @@ from tinyc.mlir import ir
 from tinyc.passes import Pass, Step
 from tinyc.passes.runner import copy_module, run_passes
 from tinyc.pipeline import CPU, CUDA_TEXT, GPU, GPU_HOST, INDEX_BOOK, POLY_VIEW
-from tinyc.text import print_ir
+from tinyc.text import parse, print_ir
 
 
 def _through(pipeline: tuple[Step, ...], last: str) -> tuple[Step, ...]:
@@ -54,16 +54,24 @@ STEPS = {"cpu": _CPU_STEPS, "sim": _GPU_STEPS, "cuda": _GPU_STEPS, "reference": 
 class Lowering:
     """One program on its way to a target; nothing is computed twice.
 
-    `options` are values for options of the passes, such as `arch`; a pass takes those that it has.
+    `options` are values for options of the passes, such as `arch`; a pass takes those that it has. `line_info` is a
+    folder for the listing of the GPU layer: the PTX says by `.loc` which line of it each instruction comes from.
     """
 
-    def __init__(self, module: ir.Module, target: str = "cpu", options: Mapping[str, str] | None = None) -> None:
-        self.target, self.options = target, dict(options or {})
+    def __init__(
+        self,
+        module: ir.Module,
+        target: str = "cpu",
+        options: Mapping[str, str] | None = None,
+        line_info: Path | None = None,
+    ) -> None:
+        self.target, self.options, self.line_info = target, dict(options or {}), line_info
         self.entry = layer_of(module, target)
         if self.entry == "plan" and "plan" in self.options:
             self.entry = "region"  # what is given takes the place of what is there
+        values = {**self.options, "line_info": line_info is not None}
         self._steps = {
-            name: tuple(_with_options(step, self.options) for step in steps) for name, steps in STEPS[target].items()
+            name: tuple(_with_options(step, values) for step in steps) for name, steps in STEPS[target].items()
         }
         self._modules = {self.entry: module}
         self._texts: dict[tuple[str, bool], str] = {}
@@ -87,10 +95,17 @@ class Lowering:
         if name not in self._modules:
             self._require(name)
             source = self.way_to(name)[-2]
-            module = copy_module(self.module(source))
+            module = self._copy(source)
             run_passes(module, self._steps[name][len(self._steps[source]) :])
             self._modules[name] = module
         return self._modules[name]
+
+    def _copy(self, name: str) -> ir.Module:
+        """A copy of the module at a layer: with line info its locations are the lines of the GPU layer's listing."""
+        if name != "gpu" or self.line_info is None:
+            return copy_module(self.module(name))
+        listing, file = self.text("gpu"), self.line_info / listing_file(self.target, "gpu")
+        return parse(listing, str(write_file(file, listing, make_folders=True)))
 
     def text(self, name: str, stock: bool = False) -> str:
         """The text of a layer, IR as `mlir-opt` prints it if `stock`.
@@ -144,7 +159,7 @@ def _begins_with(steps: tuple[Step, ...], first: tuple[Step, ...]) -> bool:
     return steps[: len(first)] == first
 
 
-def _with_options(step: Step, options: Mapping[str, str]) -> Step:
+def _with_options(step: Step, options: Mapping[str, str | bool]) -> Step:
     """A pass with those of the options that it has."""
     mine = {field.name: options[field.name] for field in dataclasses.fields(step) if field.name in options}
     return dataclasses.replace(step, **mine)
