@@ -38,7 +38,7 @@ class Pure(ir.MemoryEffectsOpInterface):
 
     @staticmethod
     def get_effects(op: ir.Operation, effects: object = None) -> list[Any]:
-        """Return no effects."""
+        """No effects."""
         return []
 
 
@@ -290,7 +290,7 @@ class AssumeOp(Tiny.Operation, name="assume"):
         return report_op(self, AssumeOp.assumption)
 
     def assumption(self) -> Assumption:
-        """Return the relation as plain data.
+        """The relation as plain data.
 
         Raises:
             TinycError: a side is not an extent in canonical text, or the predicate is unknown.

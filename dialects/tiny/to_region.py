@@ -109,7 +109,7 @@ class _Kernels:
         return self.names[body]
 
     def _new(self, stem: str) -> str:
-        """Return `stem`, or `stem_<n>`."""
+        """`stem`, or `stem_<n>`."""
         name = stem
         while name in self.taken:
             self.counts[stem] = self.counts.get(stem, 0) + 1
@@ -119,7 +119,7 @@ class _Kernels:
 
 
 def _body_key(block: ir.Block) -> tuple[object, ...]:
-    """Return a key that two kernel bodies share if and only if they do the same: all but names and locations."""
+    """A key that two kernel bodies share if and only if they do the same: all but names and locations."""
     numbers: dict[ir.Value, int] = {argument: number for number, argument in enumerate(block.arguments)}
     key: list[object] = [tuple(argument.type for argument in block.arguments)]
     for op in block.operations:
@@ -163,7 +163,7 @@ class _Host:
         self.function.erase()
 
     def _wanted(self, returned: Sequence[ir.Value]) -> set[ir.Value]:
-        """Return the buffers that the returned values need, directly or not."""
+        """The buffers that the returned values need, directly or not."""
         wanted: set[ir.Value] = set()
         pending = [buffer for value in returned for buffer in self.buffers.read_by(value)]
         while pending:
@@ -187,7 +187,7 @@ class _Host:
             self.values[value] = self._copy(value, self.buffers.needed_by(value))
 
     def _result(self, value: ir.Value, taken: bool) -> ir.Value:
-        """Return a kernel's result for a returned value: a copy, unless a kernel computes it for this alone."""
+        """A kernel's result for a returned value: a copy, unless a kernel computes it for this alone."""
         if value in self.buffers.group_of and not taken:
             return self.values[value]
         return self._copy(value, self.buffers.read_by(value))
@@ -246,7 +246,7 @@ def _copy_op(op: ir.OpView, local: dict[ir.Value, ir.Value]) -> None:
 
 
 def _local(value: ir.Value, local: dict[ir.Value, ir.Value]) -> ir.Value:
-    """Return the copy of `value`, made now if it is a movement, a leaf or a cast that the kernel reads through."""
+    """The copy of `value`, made now if it is a movement, a leaf or a cast that the kernel reads through."""
     if value not in local:
         assert isinstance(value.owner, ir.OpView)  # every argument that is read is an input
         _copy_op(value.owner, local)
@@ -254,7 +254,7 @@ def _local(value: ir.Value, local: dict[ir.Value, ir.Value]) -> ir.Value:
 
 
 def _stem(group: Group | None) -> str:
-    """Return the stem of a kernel's name: its contraction's pattern or its ops, the first few of them.
+    """The stem of a kernel's name: its contraction's pattern or its ops, the first few of them.
 
     An element-wise op says so, since its bare name may be a function of the C library (`exp2`), which code calls too.
     """

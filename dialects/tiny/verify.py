@@ -82,6 +82,6 @@ def _missing_assumptions(block: ir.Block) -> Iterator[_Violation]:
 
 
 def unstated(needed: Assumption) -> str:
-    """Return the message about an op that relies on `needed` where nothing states it."""
+    """The message about an op that relies on `needed` where nothing states it."""
     sides = f'lhs = "{needed.lhs}", predicate = "{needed.predicate}", rhs = "{needed.rhs}"'
     return f'relies on {needed}, which nothing states; add "tiny.assume"() {{{sides}}}'

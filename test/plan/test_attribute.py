@@ -1,8 +1,8 @@
 """The plan as an attribute: how it is written, what is read, and what is refused at the place of its op."""
 
 import pytest
-from plans import SAMPLE_002, refused
 
+from plan.plans import SAMPLE_002, refused
 from tinyc.diagnostics import Where
 from tinyc.dialects.registry import context
 from tinyc.mlir import ir

@@ -5,8 +5,8 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from plans import SAMPLE_000, places, refused
 
+from plan.plans import SAMPLE_000, places, refused
 from tinyc.diagnostics import TinycError
 from tinyc.plan.dsl import parse_plan_dsl
 from tinyc.plan.dsl_writer import plan_to_dsl

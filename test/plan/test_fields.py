@@ -5,8 +5,8 @@ import dataclasses
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from plans import FIELDS, refused
 
+from plan.plans import FIELDS, refused
 from tinyc.diagnostics import TinycError
 from tinyc.plan.fields import ARCHITECTURES, ATTRIBUTES, MOST_ERRORS, Plan, plan_of_values
 

@@ -3,8 +3,8 @@
 import time
 
 import pytest
-from plans import SAMPLE_002, places, refused
 
+from plan.plans import SAMPLE_002, places, refused
 from tinyc.plan.fields import Plan
 from tinyc.plan.json_text import parse_plan_json, plan_to_json
 

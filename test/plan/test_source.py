@@ -1,8 +1,8 @@
 """Whatever a user gives as a plan: a path, a text, a dictionary, a plan, or nothing."""
 
 import pytest
-from plans import SAMPLE_000, SAMPLE_002, refused
 
+from plan.plans import SAMPLE_000, SAMPLE_002, refused
 from tinyc.diagnostics import TinycError
 from tinyc.plan.dsl import parse_plan_dsl
 from tinyc.plan.fields import Plan

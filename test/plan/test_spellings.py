@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 from hypothesis import given, settings
-from plans import FIELDS, PLANS
 
+from plan.plans import FIELDS, PLANS
 from tinyc.dialects.registry import context
 from tinyc.mlir import ir
 from tinyc.plan.attribute import plan_attribute, plan_of_attribute

@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plans import PLANS, places, refused
 
+from plan.plans import PLANS, places, refused
 from tinyc.plan.fields import Plan
 from tinyc.plan.json_text import parse_plan_json, plan_to_json
 from tinyc.plan.table import PlanTable

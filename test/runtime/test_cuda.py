@@ -12,9 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from fake_driver import FakeDriver, Result
 
 import tinyc
+from runtime.fake_driver import FakeDriver, Result
 from tinyc.diagnostics import TinycError
 from tinyc.expr.extents import parse_extent
 from tinyc.runtime import cuda, cuda_driver

@@ -4,7 +4,8 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hand_made import CPUS, buffer, executable, function, kernel, tensor
+
+from runtime.hand_made import CPUS, buffer, executable, function, kernel, tensor
 
 SHAPE = tensor(["M", 3], "f32")
 STRIDE = "64*((3*M - 1) floordiv 16) + 64"  # the buffer's 12*M bytes, rounded up to 64

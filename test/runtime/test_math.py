@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from hand_made import CPUS, elementwise, executable
+
+from runtime.hand_made import CPUS, elementwise, executable
 
 FUNCTIONS = {
     "exp2": np.exp2,

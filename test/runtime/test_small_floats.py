@@ -7,7 +7,8 @@ limits, and random bits. NaN has to stay NaN; its payload may change.
 import ml_dtypes
 import numpy as np
 import pytest
-from hand_made import CPUS, elementwise, executable
+
+from runtime.hand_made import CPUS, elementwise, executable
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 NARROW = {"f16": np.dtype(np.float16), "bf16": BFLOAT16}

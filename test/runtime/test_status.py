@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from hand_made import CPUS, buffer, executable, function, kernel, tensor
 
+from runtime.hand_made import CPUS, buffer, executable, function, kernel, tensor
 from tinyc.diagnostics import TinycError
 
 TAKE = """

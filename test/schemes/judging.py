@@ -1,8 +1,8 @@
 """How tests ask what speaks against a plan."""
 
 import pytest
-from candidates import gemm
 
+from schemes.candidates import gemm
 from tinyc.analysis.candidate import Candidate
 from tinyc.diagnostics import TinycError
 from tinyc.plan.fields import Plan

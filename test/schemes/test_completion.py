@@ -3,9 +3,9 @@
 import dataclasses
 
 import pytest
-from candidates import elementwise, gemm
-from judging import SM80, SM90, refusal, refusals
 
+from schemes.candidates import elementwise, gemm
+from schemes.judging import SM80, SM90, refusal, refusals
 from tinyc.diagnostics import TinycError
 from tinyc.plan.fields import Plan
 from tinyc.schemes.completion import completed_plan, default_plan, fits, require_fit

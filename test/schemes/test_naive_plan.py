@@ -4,13 +4,14 @@ import dataclasses
 from typing import Any
 
 import pytest
-from candidates import gemm, gemm_bias_relu
-from judging import SM80, refusal
 
+from schemes.candidates import gemm, gemm_bias_relu
+from schemes.judging import SM80, refusal
 from tinyc.diagnostics import TinycError
+from tinyc.dialects.gpu.dialect import THREAD_TILE
 from tinyc.plan.fields import ATTRIBUTES, Plan
 from tinyc.schemes.completion import completed_plan, default_plan
-from tinyc.schemes.naive.plan import NAIVE_FIELDS, NAME
+from tinyc.schemes.naive.plan import MICRO, NAIVE_FIELDS, NAME
 from tinyc.schemes.scheme import FIELDS_OF_ALL
 
 TAKEN = {*FIELDS_OF_ALL, *NAIVE_FIELDS}
@@ -29,6 +30,10 @@ def test_the_default_for_the_running_example_is_the_plan_of_the_specification():
         precision="ieee",
         asynchronous={"enable": False},
     )
+
+
+def test_a_thread_s_accumulators_are_those_that_a_plan_counts():
+    assert (MICRO, MICRO) == THREAD_TILE
 
 
 def test_every_field_that_the_scheme_decides_by_is_filled_in():

@@ -5,9 +5,9 @@ import subprocess
 import sys
 
 import pytest
-from candidates import elementwise, gemm
-from judging import SM80, SM90
 
+from schemes.candidates import elementwise, gemm
+from schemes.judging import SM80, SM90
 from tinyc.analysis.candidate import ScatteredUpdates
 from tinyc.expr import extents
 from tinyc.plan.fields import ATTRIBUTES

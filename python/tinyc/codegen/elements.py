@@ -47,7 +47,7 @@ class Elements:
     # --- control flow and index arithmetic ----------------------------------------------------------------------------
 
     def index(self, value: int) -> ir.Value:
-        """Return an index constant."""
+        """An index constant."""
         return number(value, ir.IndexType.get())
 
     @contextlib.contextmanager
@@ -91,15 +91,15 @@ class Elements:
         return list(nested((), list(start)))
 
     def extent(self, dim: Dim) -> Any:
-        """Return an extent as an index."""
+        """An extent as an index."""
         return IndexCode(ir.IndexType.get(), self.symbols).of(dim)
 
     def position(self, expression: AxisExpr, index: IndexValues, domain: Shape) -> Any:
-        """Return an axis expression over `domain` at `index`."""
+        """An axis expression over `domain` at `index`."""
         return IndexCode(ir.IndexType.get(), self.symbols, index, domain).of(expression)
 
     def within(self, position: ir.Value, size: Dim) -> ir.Value:
-        """Return whether ``0 <= position < size``; one unsigned comparison does both."""
+        """Whether ``0 <= position < size``; one unsigned comparison does both."""
         return arith.cmpi(arith.CmpIPredicate.ult, position, self.extent(size))
 
     def choose(
@@ -121,7 +121,7 @@ class Elements:
     # --- elements -----------------------------------------------------------------------------------------------------
 
     def at(self, value: ir.Value, index: IndexValues) -> ir.Value:
-        """Return element `index` of `value` in its register type."""
+        """Element `index` of `value` in its register type."""
         # Operands first, and not by recursion: a chain of element-wise ops may be longer than Python's stack.
         pending = [value]
         while pending:
@@ -138,7 +138,7 @@ class Elements:
         return next((known[value, index] for known in self._known if (value, index) in known), None)
 
     def _pointwise_operands(self, value: ir.Value) -> Sequence[ir.Value]:
-        """Return the operands that an element-wise op reads at the index of its own element."""
+        """The operands that an element-wise op reads at the index of its own element."""
         if value in self.reduced:
             return ()  # it may be an argument of a block
         return value.owner.operands if isinstance(value.owner, tiny.ElementwiseOp) else ()
@@ -150,7 +150,7 @@ class Elements:
             self._known[-1][value, index] = call_after(value, element)
 
     def _guarded(self, access: Access, guards: tuple[Guard, ...], read: TensorType, index: IndexValues) -> ir.Value:
-        """Return element `index` of the value of type `read` that `access` reads, `guards` being left to check."""
+        """Element `index` of the value of type `read` that `access` reads, `guards` being left to check."""
         if not guards:
             return self._source(access.source, tuple(self.position(e, index, read.shape) for e in access.map))
         same = next((k for k, guard in enumerate(guards) if repr(guard.value) != repr(guards[0].value)), len(guards))
@@ -166,7 +166,7 @@ class Elements:
         )
 
     def _source(self, value: ir.Value, index: IndexValues) -> ir.Value:
-        """Return an element of a value that no movement defines."""
+        """An element of a value that no movement defines."""
         if value in self.reduced:
             return self.reduced[value](index)
         op = value.owner
@@ -176,7 +176,7 @@ class Elements:
         return call_after(value, self._computed(op, index))
 
     def _computed(self, op: ir.OpView, index: IndexValues) -> ir.Value:
-        """Return an element of the result of a Tiny op."""
+        """An element of the result of a Tiny op."""
         result = tensor_type(op.results[0].type)
         match op:
             case tiny.CastOp():
@@ -200,7 +200,7 @@ class Elements:
                 raise TinycError("InvalidIr", f"'{op.name}' has no elements to compute one by one", where(op.location))
 
     def load(self, buffer: ir.Value, index: IndexValues) -> ir.Value:
-        """Return an element of a kernel argument."""
+        """An element of a kernel argument."""
         return scalars.from_storage(self.element_of(buffer), memref.load(self.buffers[buffer], list(index)))
 
     def store(self, buffer: ir.Value, index: IndexValues, value: ir.Value) -> None:
@@ -208,7 +208,7 @@ class Elements:
         memref.store(scalars.to_storage(self.element_of(buffer), value), self.buffers[buffer], list(index))
 
     def element_of(self, buffer: ir.Value) -> ElementType:
-        """Return the element type of a kernel argument."""
+        """The element type of a kernel argument."""
         return region.held_tensor(buffer.type).element
 
     def _rand(self, op: tiny.RandOp, result: TensorType, index: IndexValues) -> ir.Value:
@@ -222,7 +222,7 @@ class Elements:
     # --- data-dependent reads -----------------------------------------------------------------------------------------
 
     def selected(self, index_value: ir.Value, at: IndexValues, size: Dim) -> tuple[ir.Value, ir.Value]:
-        """Return an element of an index tensor as a position, and whether it lies in an axis of `size` elements."""
+        """An element of an index tensor as a position, and whether it lies in an axis of `size` elements."""
         chosen = arith.index_cast(ir.IndexType.get(), self.at(index_value, at))
         return chosen, self.within(chosen, size)
 
@@ -252,7 +252,7 @@ class Elements:
     # --- reductions ---------------------------------------------------------------------------------------------------
 
     def _reduced_inline(self, op: tiny.ReduceOp, index: IndexValues) -> ir.Value:
-        """Return one element of a reduction, as loops that carry the accumulator."""
+        """One element of a reduction, as loops that carry the accumulator."""
 
         def step(reduction: IndexValues, so_far: list[ir.Value]) -> list[ir.Value]:
             return [self.combined(op, so_far[0], joined(op, index, reduction))]
@@ -261,16 +261,16 @@ class Elements:
         return self.finished(op, total)
 
     def combined(self, op: tiny.ReduceOp, accumulator: ir.Value, index: IndexValues) -> ir.Value:
-        """Return the accumulator with the operand's element `index` taken in."""
+        """The accumulator with the operand's element `index` taken in."""
         element = accumulator_element(op)
         return scalars.combine(op.op.value, element, accumulator, self._term(op, index, element))
 
     def finished(self, op: tiny.ReduceOp, accumulator: ir.Value) -> ir.Value:
-        """Return the result that an accumulator holds."""
+        """The result that an accumulator holds."""
         return scalars.cast(accumulator, accumulator_element(op), tensor_type(op.output.type).element)
 
     def _term(self, op: tiny.ReduceOp, index: IndexValues, accumulator: ElementType) -> ir.Value:
-        """Return one term of a reduction in the accumulator's type, where a product for a sum is formed too."""
+        """One term of a reduction in the accumulator's type, where a product for a sum is formed too."""
         product = op.operand.owner
         terms: list[ir.Value] = [op.operand]
         if isinstance(product, tiny.MulOp) and is_summed_product(op):
@@ -288,7 +288,7 @@ def call_after(value: ir.Value, element: ir.Value) -> ir.Value:
 
 
 def accumulator_element(reduction: tiny.ReduceOp) -> ElementType:
-    """Return the element type in which a reduction runs."""
+    """The element type in which a reduction runs."""
     return tensor_type(reduction.output.type).element.accumulator
 
 
@@ -298,13 +298,13 @@ def initial(reduction: tiny.ReduceOp) -> ir.Value:
 
 
 def reduced_shape(reduction: tiny.ReduceOp) -> tuple[Dim, ...]:
-    """Return the extents of the axes that a reduction removes."""
+    """The extents of the axes that a reduction removes."""
     shape = tensor_type(reduction.operand.type).shape
     return tuple(shape[axis] for axis in sorted(reduction.axes))
 
 
 def joined(reduction: tiny.ReduceOp, index: IndexValues, removed: IndexValues) -> IndexValues:
-    """Return the operand's index from the result's index and the indices along the removed axes."""
+    """The operand's index from the result's index and the indices along the removed axes."""
     axes = tuple(reduction.axes)
     rank = tensor_type(reduction.operand.type).rank
     kept_indices, removed_indices = iter(index), iter(removed)
@@ -312,7 +312,7 @@ def joined(reduction: tiny.ReduceOp, index: IndexValues, removed: IndexValues) -
 
 
 def traced(value: ir.Value) -> Access:
-    """Return how `value` reads its source.
+    """How `value` reads its source.
 
     Raises:
         TinycError: `NonScop`: a movement inside the kernel is not affine; region formation never leaves one.

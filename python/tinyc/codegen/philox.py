@@ -36,7 +36,7 @@ def _i32() -> ir.IntegerType:
 
 
 def _round(counter: Sequence[ir.Value], key: tuple[int, int]) -> list[ir.Value]:
-    """Return the counter after one round."""
+    """The counter after one round."""
     low0, high0 = arith.mului_extended(counter[0], number(MULTIPLIERS[0], _i32()))
     low1, high1 = arith.mului_extended(counter[2], number(MULTIPLIERS[1], _i32()))
     first = arith.xori(arith.xori(high1, counter[1]), number(key[0], _i32()))
@@ -45,7 +45,7 @@ def _round(counter: Sequence[ir.Value], key: tuple[int, int]) -> list[ir.Value]:
 
 
 def block(quarter: ir.Value, seed: int, stream: int) -> list[ir.Value]:
-    """Return the four i32 words of the block with the i64 counter `quarter`."""
+    """The four i32 words of the block with the i64 counter `quarter`."""
     low = arith.trunci(_i32(), quarter)
     high = arith.trunci(_i32(), arith.shrui(quarter, number(32, quarter.type)))
     counter = [low, high, *(number(half, _i32()) for half in _halves(stream))]
@@ -57,7 +57,7 @@ def block(quarter: ir.Value, seed: int, stream: int) -> list[ir.Value]:
 
 
 def _select_word(words: Sequence[ir.Value], lane: ir.Value) -> ir.Value:
-    """Return ``words[lane]``."""
+    """``words[lane]``."""
     chosen = words[0]
     for position, word in enumerate(words[1:], 1):
         here = arith.cmpi(arith.CmpIPredicate.eq, lane, number(position, lane.type))
@@ -66,7 +66,7 @@ def _select_word(words: Sequence[ir.Value], lane: ir.Value) -> ir.Value:
 
 
 def random_number(element_index: ir.Value, stream: Stream, element: ElementType) -> ir.Value:
-    """Return the random number of the element with the i64 row-major index `element_index`, in its register type."""
+    """The random number of the element with the i64 row-major index `element_index`, in its register type."""
     kind = element_index.type
     quarter = arith.shrui(element_index, number(2, kind))
     lane = arith.andi(element_index, number(3, kind))
@@ -80,7 +80,7 @@ def random_number(element_index: ir.Value, stream: Stream, element: ElementType)
 
 
 def _normal(words: Sequence[ir.Value], lane: ir.Value) -> ir.Value:
-    """Return a standard normal number by Box and Muller, in f64: the lanes of a pair share a radius and an angle."""
+    """A standard normal number by Box and Muller, in f64: the lanes of a pair share a radius and an angle."""
     f64 = ir.F64Type.get()
     second_pair = arith.cmpi(arith.CmpIPredicate.uge, lane, number(2, lane.type))
     radius_word, angle_word = (arith.select(second_pair, words[k + 2], words[k]) for k in (0, 1))

@@ -14,17 +14,17 @@ from tinyc.vocabulary.reductions import REDUCTIONS
 
 
 def register_type(element: ElementType) -> ir.Type:
-    """Return the MLIR type in which code holds an element."""
+    """The MLIR type in which code holds an element."""
     return ir.Type.parse(element.register)
 
 
 def storage_type(element: ElementType) -> ir.Type:
-    """Return the MLIR type in which a buffer holds an element."""
+    """The MLIR type in which a buffer holds an element."""
     return ir.Type.parse(element.storage)
 
 
 def from_storage(element: ElementType, stored: ir.Value) -> ir.Value:
-    """Return a loaded element in its register type."""
+    """A loaded element in its register type."""
     if element.is_small_float:
         return arith.extf(ir.F32Type.get(), stored)
     if element.is_bool:
@@ -33,7 +33,7 @@ def from_storage(element: ElementType, stored: ir.Value) -> ir.Value:
 
 
 def to_storage(element: ElementType, value: ir.Value) -> ir.Value:
-    """Return a register value as a buffer stores it."""
+    """A register value as a buffer stores it."""
     if element.is_small_float:
         if isinstance(value.owner, arith.ExtFOp):
             return value.owner.operands[0]  # rounded just now
@@ -49,7 +49,7 @@ def rounded(element: ElementType, value: ir.Value) -> ir.Value:
 
 
 def element_constant(element: ElementType, value: bool | int | float) -> ir.Value:
-    """Return a constant element, rounded to its type."""
+    """A constant element, rounded to its type."""
     if element.is_small_float:
         import numpy as np  # a tenth of a second, and few programs have constants of 16 bits
 

@@ -13,7 +13,7 @@ from tinyc.vocabulary.element_type import ElementType
 
 
 def lanes(op: tiny.TopkOp) -> tuple[Dim, ...]:
-    """Return the extents of the axes that are searched independently: all but the one that the op names."""
+    """The extents of the axes that are searched independently: all but the one that the op names."""
     shape, axis = tensor_type(op.operand.type).shape, op.axis.value
     return (*shape[:axis], *shape[axis + 1 :])
 
@@ -45,7 +45,7 @@ def _next_best(
     previous: Sequence[ir.Value],
     read: Callable[[ir.Value], ir.Value],
 ) -> list[ir.Value]:
-    """Return (value, position) of the best element after `previous`, whose position is -1 where there is none yet."""
+    """(value, position) of the best element after `previous`, whose position is -1 where there is none yet."""
     last_value, last_position = previous
 
     def look(index: IndexValues, best: list[ir.Value]) -> list[ir.Value]:
@@ -70,7 +70,7 @@ class _Order:
         self.element, self.largest = element, largest
 
     def before(self, value: ir.Value, position: ir.Value, other: ir.Value, other_position: ir.Value) -> ir.Value:
-        """Return whether (value, position) comes strictly before (other, other_position)."""
+        """Whether (value, position) comes strictly before (other, other_position)."""
         low, high = (other, value) if self.largest else (value, other)
         ahead, equal = self._less(low, high), scalars.elementwise("cmp_eq", self.element, [value, other])
         if self.element.is_float:

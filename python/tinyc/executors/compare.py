@@ -74,7 +74,7 @@ def compare(name: str, actual: np.ndarray, expected: np.ndarray, tolerance: Tole
 
 
 def _errors(actual: np.ndarray, expected: np.ndarray, tolerance: Tolerance) -> tuple[np.ndarray, np.ndarray]:
-    """Return the error of each element and what is allowed; equal ones have the error 0, NaN and infinity included."""
+    """The error of each element and what is allowed; equal ones have the error 0, NaN and infinity included."""
     same = (actual == expected) | ((actual != actual) & (expected != expected))
     left, right = actual.astype(np.float64), expected.astype(np.float64)
     distance = np.where(same, 0.0, np.abs(left - right))

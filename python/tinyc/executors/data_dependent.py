@@ -16,7 +16,7 @@ def require_in_range(index: np.ndarray, extent: int, axis: int) -> None:
 
 
 def gather(data: np.ndarray, index: np.ndarray, axis: int) -> np.ndarray:
-    """Return `data[…, index, …]`; without elements to read, no index is looked at.
+    """`data[…, index, …]`; without elements to read, no index is looked at.
 
     **Raises** TinycError `IndexOutOfRange`.
     """
@@ -36,7 +36,7 @@ def scatter(
     element: ElementType,
     precision: Precision,
 ) -> np.ndarray:
-    """Return `data` with `updates` put or added at `index` along `axis`; the last of several puts wins.
+    """`data` with `updates` put or added at `index` along `axis`; the last of several puts wins.
 
     Without updates, no index is looked at.
 
@@ -58,7 +58,7 @@ def scatter(
 
 
 def topk(values: np.ndarray, k: int, axis: int, largest: bool, arithmetic: np.dtype) -> tuple[np.ndarray, np.ndarray]:
-    """Return the `k` best values, best first, and their indices; NaN is greatest, ties go to the lower index."""
+    """The `k` best values, best first, and their indices; NaN is greatest, ties go to the lower index."""
     keys = convert(values, arithmetic)
     if largest:  # the stable ascending order of the reversed axis, reversed again: descending, ties in order
         order = np.flip(keys.shape[axis] - 1 - np.argsort(np.flip(keys, axis), axis, kind="stable"), axis)

@@ -21,15 +21,15 @@ class Precision:
     oracle: bool = False
 
     def held(self, element: ElementType) -> np.dtype:
-        """Return the dtype in which values of that element type are held between ops."""
+        """The dtype in which values of that element type are held between ops."""
         return _F64 if self.oracle and element.is_float else element.dtype
 
     def arithmetic(self, element: ElementType) -> np.dtype:
-        """Return the dtype in which ops on that element type compute."""
+        """The dtype in which ops on that element type compute."""
         return _F64 if self.oracle and element.is_float else element.accumulator.dtype
 
     def round(self, values: np.ndarray, element: ElementType) -> np.ndarray:
-        """Return the result of an op as it is held: rounded to its element type, but not by the oracle."""
+        """The result of an op as it is held: rounded to its element type, but not by the oracle."""
         return convert(values, self.held(element))
 
 
@@ -86,7 +86,7 @@ def _to_bf16(values: np.ndarray) -> np.ndarray:
 
 
 def _round_to_odd(nearest: np.ndarray, error: np.ndarray) -> np.ndarray:
-    """Return the neighbour of ``nearest + error`` whose last bit is odd, where the error is not 0."""
+    """The neighbour of ``nearest + error`` whose last bit is odd, where the error is not 0."""
     pattern = nearest.view(np.uint32 if nearest.dtype.itemsize == 4 else np.uint64)
     move = (pattern & pattern.dtype.type(1) == 0) & (np.abs(error) > 0)
     towards = np.copysign(np.inf, error).astype(nearest.dtype)
@@ -94,5 +94,5 @@ def _round_to_odd(nearest: np.ndarray, error: np.ndarray) -> np.ndarray:
 
 
 def element_of(dtype: np.dtype) -> ElementType | None:
-    """Return the element type of a numpy dtype, None where there is none (a foreign byte order included)."""
+    """The element type of a numpy dtype, None where there is none (a foreign byte order included)."""
     return next((element for element in ElementType if element.dtype == dtype), None)

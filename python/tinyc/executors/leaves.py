@@ -12,7 +12,7 @@ from tinyc.executors.memory import require_memory
 
 
 def const(arguments: Mapping[str, Any], precision: Precision) -> np.ndarray:
-    """Return `value` everywhere, as a broadcast."""
+    """`value` everywhere, as a broadcast."""
     value, element = arguments["value"], arguments["element"]
     if isinstance(value, int) and not isinstance(value, bool):
         value = np.array(value, np.uint64 if value > np.iinfo(np.int64).max else np.int64)
@@ -20,14 +20,14 @@ def const(arguments: Mapping[str, Any], precision: Precision) -> np.ndarray:
 
 
 def iota(arguments: Mapping[str, Any], precision: Precision) -> np.ndarray:
-    """Return the index along `axis`, as a broadcast along the others."""
+    """The index along `axis`, as a broadcast along the others."""
     shape, axis = arguments["shape"], arguments["axis"]
     line = np.arange(shape[axis], dtype=np.int64).reshape([-1 if k == axis else 1 for k in range(len(shape))])
     return np.broadcast_to(cast_array(line, arguments["element"], precision), shape)
 
 
 def rand(arguments: Mapping[str, Any], precision: Precision) -> np.ndarray:
-    """Return the Philox numbers of the distribution, by row-major position."""
+    """The Philox numbers of the distribution, by row-major position."""
     shape = arguments["shape"]
     require_memory(shape, np.dtype(np.float64), "a tensor of random numbers")
     count, seed, stream = math.prod(shape), arguments["seed"], arguments["stream"]

@@ -16,7 +16,7 @@ _SHIFT = np.uint64(32)
 
 
 def philox(counter: np.ndarray, key: tuple[int, int]) -> np.ndarray:
-    """Return the four output words for each counter.
+    """The four output words for each counter.
 
     **Shapes** `counter: [n, 4] uint32` → `[n, 4] uint32`.
     """
@@ -35,7 +35,7 @@ def philox(counter: np.ndarray, key: tuple[int, int]) -> np.ndarray:
 
 
 def words(count: int, seed: int, stream: int) -> np.ndarray:
-    """Return the words of the elements 0 … count - 1, `[count] uint32`; seed and stream are taken modulo 2^64."""
+    """The words of the elements 0 … count - 1, `[count] uint32`; seed and stream are taken modulo 2^64."""
     block = np.arange((count + 3) // 4, dtype=np.uint64)
     counter = np.empty((len(block), 4), np.uint32)
     counter[:, 0], counter[:, 1] = block & np.uint64(_WORD), block >> _SHIFT
@@ -44,12 +44,12 @@ def words(count: int, seed: int, stream: int) -> np.ndarray:
 
 
 def uniform(count: int, seed: int, stream: int, bits: int = 24) -> np.ndarray:
-    """Return `count` numbers on [0, 1) in f32, multiples of ``2^-bits``: the upper bits of each word."""
+    """`count` numbers on [0, 1) in f32, multiples of ``2^-bits``: the upper bits of each word."""
     return (words(count, seed, stream) >> np.uint32(32 - bits)).astype(np.float32) * np.float32(2.0**-bits)
 
 
 def normal(count: int, seed: int, stream: int) -> np.ndarray:
-    """Return `count` standard normal numbers in f64: Box-Muller on the word pairs (0, 1) and (2, 3) of each counter."""
+    """`count` standard normal numbers in f64: Box-Muller on the word pairs (0, 1) and (2, 3) of each counter."""
     pairs = (words(count + count % 2, seed, stream) >> np.uint32(8)).astype(np.float64).reshape(-1, 2)
     radius = np.sqrt(-2 * np.log((pairs[:, 0] + 1) * 2**-24))
     angle = 2 * np.pi * pairs[:, 1] * 2**-24

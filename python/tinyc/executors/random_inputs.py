@@ -28,7 +28,7 @@ _DRAWN = np.dtype(np.float64)
 
 
 def random_inputs(module: ir.Module, seed: int) -> dict[str, np.ndarray]:
-    """Return random arrays for the inputs of the program of `module`.
+    """Random arrays for the inputs of the program of `module`.
 
     Raises:
         TinycError: `UnboundSymbol`: the sizes are not all known; the message names the symbols to bind; `OutOfMemory`.
@@ -49,7 +49,7 @@ def random_inputs(module: ir.Module, seed: int) -> dict[str, np.ndarray]:
 
 
 def static_shapes(module: ir.Module) -> list[tuple[int, ...]]:
-    """Return the shapes of the inputs of the program of `module`.
+    """The shapes of the inputs of the program of `module`.
 
     Raises:
         TinycError: `UnboundSymbol`: they are not all known.

@@ -62,7 +62,7 @@ def evaluate_module(
 
 
 def _fresh(result: np.ndarray, output: NamedTensor) -> np.ndarray:
-    """Return a dense array of the declared type that nothing else refers to."""
+    """A dense array of the declared type that nothing else refers to."""
     element = output.type.element
     require_memory(result.shape, element.dtype, f"output '{output.name}'")
     return np.array(on_distinct_elements(lambda x: cast_array(x, element, REFERENCE), result), order="C")
@@ -158,7 +158,7 @@ class _Evaluation:
         raise TinycError("InvalidIr", f"the reference has no meaning for '{op.name}'")
 
     def _sizes(self, value: Any) -> Any:
-        """Return an argument with its symbolic extents as numbers."""
+        """An argument with its symbolic extents as numbers."""
         if isinstance(value, tuple) and any(isinstance(entry, Extent) for entry in value):
             return tuple(sizes.extent_value(entry, self.symbols) for entry in value)
         return value

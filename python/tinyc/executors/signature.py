@@ -36,7 +36,7 @@ class Signature:
 
 
 def signature_of(function: func.FuncOp) -> Signature:
-    """Return the signature of a function of tensors, with the names that the user calls its boundary by."""
+    """The signature of a function of tensors, with the names that the user calls its boundary by."""
     with function.context:
         return Signature(
             _parameters(input_names(function), [argument.type for argument in function.arguments]),
@@ -49,7 +49,7 @@ def _parameters(names: Sequence[str], types: Sequence[ir.Type]) -> tuple[NamedTe
 
 
 def check_inputs(parameters: Sequence[NamedTensor], inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """Return the inputs as numpy arrays, each of its declared element type and rank.
+    """The inputs as numpy arrays, each of its declared element type and rank.
 
     Raises:
         TinycError: `InputMismatch`, for every input that is missing, unknown, or of another type.
@@ -58,7 +58,7 @@ def check_inputs(parameters: Sequence[NamedTensor], inputs: Mapping[str, Any]) -
 
 
 def symbol_values(parameters: Sequence[NamedTensor], inputs: Mapping[str, np.ndarray]) -> dict[str, int]:
-    """Return the values of the symbols of the inputs' types, from the inputs' shapes.
+    """The values of the symbols of the inputs' types, from the inputs' shapes.
 
     Raises:
         TinycError: `InputMismatch`: an extent is not the declared one, or two inputs contradict each other.

@@ -60,7 +60,7 @@ class Rounding:
     accumulator: ElementType | None = None
 
     def merged(self, other: "Rounding") -> "Rounding":
-        """Return the roundings on the way to a value that depends on both."""
+        """The roundings on the way to a value that depends on both."""
         return Rounding(
             _coarser(self.coarsest, other.coarsest),
             max(self.terms, other.terms),
@@ -68,7 +68,7 @@ class Rounding:
         )
 
     def tolerance(self, element: ElementType) -> Tolerance:
-        """Return the tolerance for a value of that element type."""
+        """The tolerance for a value of that element type."""
         coarsest = _coarser(self.coarsest, element)
         if not element.is_float or self.coarsest is None or coarsest is None:
             return Tolerance()
@@ -83,7 +83,7 @@ def _coarser(left: ElementType | None, right: ElementType | None) -> ElementType
 
 
 def tolerances(module: ir.Module, sizes: Callable[[Dim], int]) -> dict[str, Tolerance]:
-    """Return the tolerance of each named value and each output of a program; `sizes` evaluates extents."""
+    """The tolerance of each named value and each output of a program; `sizes` evaluates extents."""
     function = main_function(module)
     signature = signature_of(function)
     derivation = _Derivation(kernels_of(module), sizes)
@@ -101,7 +101,7 @@ class _Derivation:
         self.found: dict[str, Tolerance] = {}
 
     def block(self, block: ir.Block, given: Sequence[Rounding]) -> list[Rounding]:
-        """Return the roundings of what a block returns or yields, from those of its first arguments."""
+        """The roundings of what a block returns or yields, from those of its first arguments."""
         environment: dict[ir.Value, Any] = dict(zip(block.arguments, given, strict=False))
         needed = needed_ops(block)
         products = summed_products(needed)
@@ -131,7 +131,7 @@ class _Derivation:
 
 
 def _step(op: ir.OpView, before: Rounding, element: ElementType, sizes: Callable[[Dim], int]) -> Rounding:
-    """Return the roundings up to and including `op`."""
+    """The roundings up to and including `op`."""
     if not element.is_float or not _rounds(op):
         return before
     if isinstance(op, tiny.ReduceOp) and op.op.value in ("sum", "prod"):

@@ -7,7 +7,7 @@ from tinyc.mlir import ir
 
 
 def value_name(result: ir.OpResult) -> str | None:
-    """Return the user's name of an op's result: the node id, with `#1` for a second result; None if it has none."""
+    """The user's name of an op's result: the node id, with `#1` for a second result; None if it has none."""
     location = result.owner.location
     if not isinstance(location, ir.NameLoc):
         return None
@@ -15,7 +15,7 @@ def value_name(result: ir.OpResult) -> str | None:
 
 
 def summed_products(needed: Sequence[ir.OpView]) -> set[ir.Value]:
-    """Return the results of `mul` whose only use, among the needed ops, is a `sum`: it forms them in its own type."""
+    """The results of `mul` whose only use, among the needed ops, is a `sum`: it forms them in its own type."""
     readers: dict[ir.Value, list[ir.OpView]] = {}
     for op in needed:
         for operand in op.operands:

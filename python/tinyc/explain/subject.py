@@ -129,7 +129,7 @@ class Subject:
         )
 
     def type_of(self, value: ir.Value) -> str:
-        """Return element type and shape: `f16 [M, K]`."""
+        """Element type and shape: `f16 [M, K]`."""
         return str(tensor_type(value.type))
 
     def place(self, value: ir.Value) -> str:

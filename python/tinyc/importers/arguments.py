@@ -40,7 +40,7 @@ class Field:
 
 
 def read_arguments(node: Node) -> dict[str, Any]:
-    """Return the arguments of a node as plain data.
+    """The arguments of a node as plain data.
 
     Raises:
         TinycError: `MissingArgument`, `AccDtypeMissing`, `InvalidAttribute` or `InvalidExtent`, without a place.
@@ -49,7 +49,7 @@ def read_arguments(node: Node) -> dict[str, Any]:
 
 
 def read_fields(arg: Mapping[str, Any], fields: tuple[Field, ...], what: str) -> dict[str, Any]:
-    """Return the values of `fields` in the JSON object `arg`, which belongs to `what`."""
+    """The values of `fields` in the JSON object `arg`, which belongs to `what`."""
     values: dict[str, Any] = {}
     for field in fields:
         value = _read_field(arg, field, what)

@@ -15,7 +15,7 @@ from tinyc.vocabulary.types import TensorType
 
 
 def emit(steps: Steps, where: Where) -> ir.Module:
-    """Return the module of a program; `where` is its file."""
+    """The module of a program; `where` is its file."""
     with context(), _location(where):
         module = ir.Module.create()
         with ir.InsertionPoint(module.body):

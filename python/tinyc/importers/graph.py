@@ -24,7 +24,7 @@ class Graph:
 
 
 def order(program: TinyJsonProgram, where: Where, errors: list[TinycError]) -> Graph:
-    """Return the graph of a program; `where` is its file."""
+    """The graph of a program; `where` is its file."""
     graph = Graph()
     nodes: dict[str, Node] = {}
     for node in program.nodes:
@@ -41,7 +41,7 @@ def order(program: TinyJsonProgram, where: Where, errors: list[TinycError]) -> G
 
 
 def _sources(node: Node, graph: Graph) -> list[str]:
-    """Return the ids of the nodes that `node` reads."""
+    """The ids of the nodes that `node` reads."""
     return [graph.results[source][0] for source in node.src if isinstance(source, str) and source in graph.results]
 
 

@@ -42,14 +42,14 @@ class Document:
     entries: list[list[tuple[int, int]]] = field(default_factory=list)
 
     def where(self, array: int, entry: int) -> Where:
-        """Return the place of an object in a list at the top level."""
+        """The place of an object in a list at the top level."""
         if array < len(self.entries) and entry < len(self.entries[array]):
             return Where(None, self.filename, *self.entries[array][entry])
         return Where(file=self.filename)
 
 
 def read(source: Any, filename: str | None = None) -> Document:
-    """Return the document that `source` holds: text, UTF-8 bytes, a `Path`, or the Python form of a JSON value.
+    """The document that `source` holds: text, UTF-8 bytes, a `Path`, or the Python form of a JSON value.
 
     Raises:
         TinycError: `UnreadableFile` for a file that cannot be read, `InvalidJson` with line and column for the rest.
@@ -64,7 +64,7 @@ def read(source: Any, filename: str | None = None) -> Document:
 
 
 def shown_json(value: Any) -> str:
-    """Return a JSON value for a message, shortened."""
+    """A JSON value for a message, shortened."""
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else text[:59] + "…"
 
@@ -78,14 +78,14 @@ def _file(path: Path) -> bytes:
 
 
 def first_character(text: str) -> str:
-    """Return the first character that is neither blank nor in a comment; none in a text without one."""
+    """The first character that is neither blank nor in a comment; none in a text without one."""
     blanks = _BLANKS.match(text)
     end = blanks.end() if blanks else 0
     return text[end : end + 1]
 
 
 def decoded(data: bytes, filename: str | None) -> str:
-    """Return the text of UTF-8 bytes, without a byte order mark.
+    """The text of UTF-8 bytes, without a byte order mark.
 
     Raises:
         TinycError: `InvalidJson`.
@@ -99,7 +99,7 @@ def decoded(data: bytes, filename: str | None) -> str:
 
 
 def _normalised(value: Any, filename: str | None) -> Any:
-    """Return a Python object as JSON would give it back: what has no JSON form is refused here."""
+    """A Python object as JSON would give it back: what has no JSON form is refused here."""
     try:
         text = json.dumps(value)
     except (TypeError, ValueError, RecursionError) as error:

@@ -24,7 +24,7 @@ class Immediate:
 
 
 def align_operands(steps: Steps, operands: Sequence[int | Immediate], where: Where) -> list[int]:
-    """Return operands that a node computes with as values of one shape and element type.
+    """Operands that a node computes with as values of one shape and element type.
 
     Raises:
         TinycError: `InvalidAttribute` where no operand says what type an immediate has.
@@ -44,20 +44,20 @@ def align_operands(steps: Steps, operands: Sequence[int | Immediate], where: Whe
 
 
 def same_shape(steps: Steps, values: Sequence[int], where: Where) -> list[int]:
-    """Return values of equal rank with their size-1 axes expanded to each other's extents."""
+    """Values of equal rank with their size-1 axes expanded to each other's extents."""
     shape = _common_shape([steps.types[value].shape for value in values])
     return list(values) if shape is None else [_expanded(steps, value, shape, where) for value in values]
 
 
 def _common_element(elements: Sequence[ElementType]) -> ElementType | None:
-    """Return the type that fp16 or bf16 beside fp32 are widened to."""
+    """The type that fp16 or bf16 beside fp32 are widened to."""
     narrow = set(elements) - {ElementType.F32}
     widens = len(narrow) == 1 and ElementType.F32 in elements and narrow.pop().is_small_float
     return ElementType.F32 if widens else None
 
 
 def _common_shape(shapes: Sequence[_Shape]) -> _Shape | None:
-    """Return the shape that size-1 axes of equal rank expand to, or None where nothing has to be or can be expanded."""
+    """The shape that size-1 axes of equal rank expand to, or None where nothing has to be or can be expanded."""
     if all(shape == shapes[0] for shape in shapes) or len({len(shape) for shape in shapes}) > 1:
         return None
     common = tuple(next((extent for extent in axis if extent != 1), 1) for axis in zip(*shapes, strict=True))

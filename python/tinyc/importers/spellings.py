@@ -62,12 +62,12 @@ class TinyJsonProgram:
 
 
 def result_names(node: Node) -> tuple[str, ...]:
-    """Return the names of a node's results: a `TOPK` has its values under its id and its indices under `id#1`."""
+    """The names of a node's results: a `TOPK` has its values under its id and its indices under `id#1`."""
     return (node.id, f"{node.id}#1") if node.uop == "TOPK" else (node.id,)
 
 
 def normalise(document: Document, errors: list[TinycError]) -> TinyJsonProgram:
-    """Return the program of a document; raise where the document as a whole is not one."""
+    """The program of a document; raise where the document as a whole is not one."""
     top = document.value
     if not isinstance(top, dict) or not ("uops" in top or "ops" in top):
         raise _wrong(f"the file must be an object with 'uops' or 'ops'; {EXAMPLE}", Where(file=document.filename))
@@ -182,7 +182,7 @@ def _op_node(entry: dict[str, Any], values: dict[str, dict[str, Any]], where: Wh
 
 
 def _reduce_arg(entry: dict[str, Any], op: str, attrs: dict[str, Any], declared: dict[str, Any]) -> dict[str, Any]:
-    """Return the `arg` of a 000 reduce, which accumulates in fp32, or in the type declared for its result."""
+    """The `arg` of a 000 reduce, which accumulates in fp32, or in the type declared for its result."""
     arg = {**attrs, "op": op}
     if "axes" in entry:
         arg["axes"] = entry["axes"]

@@ -77,7 +77,7 @@ class Steps:
         self.assumptions[assumption] = None
 
     def placeholder(self, tensor: TensorType) -> int:
-        """Return a value that no step computes: it stands for a faulty one while what reads it is checked."""
+        """A value that no step computes: it stands for a faulty one while what reads it is checked."""
         self.types.append(tensor)
         return len(self.types) - 1
 

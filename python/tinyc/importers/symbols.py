@@ -34,7 +34,7 @@ class Sizes:
         self.told = {name for dim in shape for name in extents.symbols(dim)} - set(equations.undetermined(shape))
 
     def shape(self, written: tuple[Dim, ...]) -> tuple[Dim, ...]:
-        """Return extents with every symbol replaced that has a value.
+        """Extents with every symbol replaced that has a value.
 
         Raises:
             TinycError: `InvalidExtent` for an extent that has no value, such as a division by zero.
@@ -53,12 +53,12 @@ class Sizes:
         return all(self.told.issuperset(extents.symbols(dim)) for dim in self.shape(written))
 
     def untold(self, written: tuple[Dim, ...]) -> list[str]:
-        """Return the symbols written in these extents that neither `bind` nor the equations nor the inputs tell."""
+        """The symbols written in these extents that neither `bind` nor the equations nor the inputs tell."""
         names = dict.fromkeys(name for dim in written for name in extents.symbols(dim))
         return [name for name in names if name not in self.values and name not in self.told]
 
     def unbound(self, written: tuple[Dim, ...]) -> list[str]:
-        """Return the symbols of extents, as written, that are not numbers."""
+        """The symbols of extents, as written, that are not numbers."""
         names = dict.fromkeys(name for dim in written for name in extents.symbols(dim))
         return [name for name in names if not isinstance(self._value(name), int)]
 
@@ -67,7 +67,7 @@ class Sizes:
 
 
 def dims_of(arguments: Mapping[str, Any], keys: Sequence[str]) -> tuple[Dim, ...]:
-    """Return the extents that stand under some keys of a node's arguments, in one list."""
+    """The extents that stand under some keys of a node's arguments, in one list."""
     dims: list[Dim] = []
     for key in keys:
         value = arguments.get(key, ())
@@ -79,7 +79,7 @@ def dims_of(arguments: Mapping[str, Any], keys: Sequence[str]) -> tuple[Dim, ...
 def check_bind(
     bind: Mapping[str, int], symbols: Iterable[str], where: Where
 ) -> tuple[dict[str, int], list[TinycError]]:
-    """Return `bind` as plain ints, and what is wrong with it: unknown names, or values that are not extents."""
+    """`bind` as plain ints, and what is wrong with it: unknown names, or values that are not extents."""
     bound, errors = {}, []
     known = list(symbols)
     for name, value in bind.items():
@@ -106,7 +106,7 @@ def program_sizes(
     numbers: Iterable[str],
     where: Where,
 ) -> tuple[Sizes, list[TinycError]]:
-    """Return the sizes of a program with these symbols, input extents and equations, and what has no value.
+    """The sizes of a program with these symbols, input extents and equations, and what has no value.
 
     `numbers` are the symbols that must be bound, such as those of a stride. Any other bound symbol that the equations
     give in terms of the inputs has that value, so that the axes correspond as they do unbound; that it is the bound
@@ -132,7 +132,7 @@ def program_sizes(
 def _general(
     conditions: Iterable[tuple[Dim, Dim]], bind: Mapping[str, int], where: Where
 ) -> tuple[dict[str, Dim], list[tuple[Dim, Dim]], list[TinycError]]:
-    """Return `bind` with what the inputs tell of a symbol in its place, the conditions left, and those that fail."""
+    """`bind` with what the inputs tell of a symbol in its place, the conditions left, and those that fail."""
     given: dict[str, Dim] = dict(bind)
     left_over: list[tuple[Dim, Dim]] = []
     errors = []

@@ -31,7 +31,7 @@ _Arguments = dict[str, dict[str, Any]]
 def import_program(
     source: str | bytes | Path | Mapping[str, Any], bind: Mapping[str, int] | None = None, filename: str | None = None
 ) -> ir.Module:
-    """Return the Tiny module of a program, in tinyc's context.
+    """The Tiny module of a program, in tinyc's context.
 
     `source` is the text, a `Path` to it, or its Python form; `bind` gives symbols their values; `filename` is what
     errors and locations call the text.
@@ -102,7 +102,7 @@ def _sizes(
     where: Where,
     errors: list[TinycError],
 ) -> symbols.Sizes:
-    """Return the sizes that the symbols stand for.
+    """The sizes that the symbols stand for.
 
     Raises:
         TinycError: everything found so far, where an input's extent has no value.

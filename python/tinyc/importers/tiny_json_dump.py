@@ -23,7 +23,7 @@ Arg = dict[str, Any]
 
 
 def dump(module: ir.Module) -> str:
-    """Return the Tiny JSON text of a module.
+    """The Tiny JSON text of a module.
 
     Raises:
         TinycError: `InvalidIr` where the module is not one function of Tiny ops.
@@ -86,7 +86,7 @@ class _Writer:
         self.nodes: list[Arg] = []
 
     def text(self) -> str:
-        """Return the file's text, one node a line."""
+        """The file's text, one node a line."""
         tensor_ids = self._attribute_names("arg_attrs", len(self.arguments))
         for argument, tensor_id in zip(self.arguments, tensor_ids, strict=True):
             name, tensor = self.names.choose([argument], argument.location), tensor_type(argument.type)
@@ -138,7 +138,7 @@ class _Writer:
         return src, {**values, "broadcast_dimensions": kept}
 
     def _output(self, name: str, value: ir.Value) -> str:
-        """Return the name of an output; a value that is already called otherwise gets a second name by an identity."""
+        """The name of an output; a value that is already called otherwise gets a second name by an identity."""
         known = self.names.of[value]
         if not name or known == name:
             return known

@@ -42,7 +42,7 @@ class Typing:
         self.inputs: dict[str, TypedInput] = {}
 
     def run(self, errors: list[TinycError]) -> Steps:
-        """Return the steps of all nodes that can be typed; append what is wrong with the others to `errors`."""
+        """The steps of all nodes that can be typed; append what is wrong with the others to `errors`."""
         self._check_symbols(errors)
         for left, right in self.sizes.conditions:
             self.steps.assume(Assumption(left, "eq", right))
@@ -84,7 +84,7 @@ class Typing:
                 self.graph.broken.add(node.id)
 
     def _shapes(self, node: Node) -> tuple[Dim, ...]:
-        """Return the extents that a node states, those under `values` included."""
+        """The extents that a node states, those under `values` included."""
         declared = (dims_of(self.declared.get(name, {}), EXTENT_KEYS) for name in result_names(node))
         return (*dims_of(self.arguments[node.id], EXTENT_KEYS), *(dim for dims in declared for dim in dims))
 
@@ -104,7 +104,7 @@ class Typing:
         self._name_steps(node, before)
 
     def _resolved(self, arguments: _Arguments) -> dict[str, Any]:
-        """Return arguments with every symbol replaced."""
+        """Arguments with every symbol replaced."""
         resolved = dict(arguments)
         for key in EXTENT_KEYS:
             if key in resolved:
@@ -124,7 +124,7 @@ class Typing:
             raise Recovered(error, tensor) from None
 
     def _numbers(self, key: str, value: Any) -> Any:
-        """Return sizes, or pairs of them, as ints of 64 bits."""
+        """Sizes, or pairs of them, as ints of 64 bits."""
         if isinstance(value, tuple):
             return tuple(self._numbers(key, entry) for entry in value)
         (number,) = self.sizes.shape((value,))
@@ -138,7 +138,7 @@ class Typing:
         return resolved_axes(arguments["axes"], self.steps.types[operand].shape)
 
     def _input(self, node: Node, arguments: _Arguments) -> int:
-        """Return the program's argument for a tensor id; the nodes that share one must agree on its type."""
+        """The program's argument for a tensor id; the nodes that share one must agree on its type."""
         name, tensor = arguments["tensor_id"], TensorType(arguments["element"], arguments["shape"])
         if name not in self.inputs:
             self.steps.input(name, tensor, node.where)

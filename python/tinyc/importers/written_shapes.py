@@ -66,7 +66,7 @@ class WrittenShapes:
                 self.equations.append(Equation((left,), (right,)))
 
     def _declared(self, shape: _Shape | None, declared: _Shape | None) -> _Shape | None:
-        """Return a result's shape with the names that `values` gives to its axes, which count as written too."""
+        """A result's shape with the names that `values` gives to its axes, which count as written too."""
         if declared is None or shape is None or len(declared) != len(shape):
             return shape
         self._equal_axes(zip(shape, declared, strict=True))
@@ -74,7 +74,7 @@ class WrittenShapes:
 
 
 def resolved_axes(axes: Sequence[int | str], operand: _Shape) -> tuple[int, ...]:
-    """Return the axes as integers; a name stands for the one axis that is written with it.
+    """The axes as integers; a name stands for the one axis that is written with it.
 
     Raises:
         TinycError: `InvalidAxis` for a name that is not that of exactly one axis.
@@ -96,12 +96,12 @@ def _named_axis(name: str, operand: _Shape) -> int:
 
 
 def normal_axis(axis: int, rank: int) -> int:
-    """Return an axis counted from the end as one counted from the front; what is out of range stays as it is."""
+    """An axis counted from the end as one counted from the front; what is out of range stays as it is."""
     return axis + rank if -rank <= axis < 0 else axis
 
 
 def expanded_axes(rank: int, arguments: _Arguments) -> tuple[int, ...]:
-    """Return the result axis of each operand axis of an `EXPAND`; by default the last axes correspond."""
+    """The result axis of each operand axis of an `EXPAND`; by default the last axes correspond."""
     result_rank = len(arguments["shape"])
     listed = arguments.get("broadcast_dimensions")
     if listed is None or rank == result_rank:

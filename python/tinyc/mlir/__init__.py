@@ -99,7 +99,7 @@ def claim_namespace(dialect: str) -> None:
 
 
 def fresh_context() -> Any:
-    """Return a new context with upstream dialects only, multithreading off (Python verifiers deadlock otherwise)."""
+    """A new context with upstream dialects only, multithreading off (Python verifiers deadlock otherwise)."""
     created = ir.Context()
     created.enable_multithreading(False)
     return created

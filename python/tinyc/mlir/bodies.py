@@ -18,13 +18,13 @@ def end_body() -> None:
 
 
 def body_of(op: Any) -> list[Any]:
-    """Return the ops in the body of an op of tinyc's, without the one that ends it; none where there is no body."""
+    """The ops in the body of an op of tinyc's, without the one that ends it; none where there is no body."""
     inner = [each for block in op.operation.regions[0].blocks for each in block.operations]
     return [each for each in inner if each.operation.name != END]
 
 
 def nested(op: Any) -> list[Any]:
-    """Return all ops inside of an op, and last the op itself: an op after those in its regions."""
+    """All ops inside of an op, and last the op itself: an op after those in its regions."""
     found: list[Any] = []
 
     def visit(each: Any) -> Any:
@@ -36,7 +36,7 @@ def nested(op: Any) -> list[Any]:
 
 
 def unreadable(op: Any) -> tuple[Any, str] | None:
-    """Return the first op inside of an op, or the op itself, with an attribute that nobody can read, and a message.
+    """The first op inside of an op, or the op itself, with an attribute that nobody can read, and a message.
 
     The bindings have no class for some attributes, such as locations, and raise where one is looked at, as where a text
     is not UTF-8.

@@ -20,7 +20,7 @@ class Diagnostic:
 
     @classmethod
     def of(cls, diagnostic: ir.Diagnostic) -> "Diagnostic":
-        """Return the frozen form of a diagnostic of the bindings, which lives only while it is handled."""
+        """The frozen form of a diagnostic of the bindings, which lives only while it is handled."""
         return cls(
             diagnostic.severity.name.lower(),
             where(diagnostic.location),
@@ -38,7 +38,7 @@ class IrError(TinycError):
 
     @classmethod
     def of(cls, diagnostics: list[Diagnostic], summary: str) -> "IrError":
-        """Return the error that stands for `diagnostics`; `summary` speaks where MLIR said nothing."""
+        """The error that stands for `diagnostics`; `summary` speaks where MLIR said nothing."""
         found = diagnostics or [Diagnostic("error", Where(), summary)]
         error = cls("InvalidIr", found[0].message, found[0].where)
         error.diagnostics = tuple(found)

@@ -22,7 +22,7 @@ class Malformed(TinycError):
         super().__init__("InvalidIr", message, where)
 
     def at(self, where: Where) -> "Malformed":
-        """Return this error with the parts of its place that it lacks taken from `where`."""
+        """The error with the parts of its place that it lacks taken from `where`."""
         return Malformed(self.message, self.where.completed(where))
 
 
@@ -44,7 +44,7 @@ def report_op(op: _Op, rule: Callable[[_Op], object], declares: bool = True) -> 
 
 
 def broken_rule(rule: Callable[..., object], *checked: object) -> str | None:
-    """Return what `rule` finds wrong with what it is given, or None."""
+    """What `rule` finds wrong with what it is given, or None."""
     try:
         rule(*checked)
     except Malformed as error:
@@ -55,7 +55,7 @@ def broken_rule(rule: Callable[..., object], *checked: object) -> str | None:
 
 
 def declared_fields_error(op: ir.OpView) -> str | None:
-    """Return what is wrong with the op's operand, result and attribute counts, before anything else looks at them.
+    """What is wrong with the op's operand, result and attribute counts, before anything else looks at them.
 
     A Python verifier may run before IRDL's own checks; an access to a missing field must not escape as an exception.
     """

@@ -112,7 +112,7 @@ class StatementReader:
         return self.word(what)
 
     def rest(self, what: str) -> list[Token]:
-        """Return all tokens up to the end of the statement, at least one."""
+        """All tokens up to the end of the statement, at least one."""
         if self.next.text == ";":
             self._expected(what)
         first, self.position = self.position, len(self.tokens) - 1

@@ -24,7 +24,7 @@ class Lines:
         self.starts = [0, *(match.end() for match in re.finditer("\n", text))]
 
     def place(self, at: int) -> tuple[int, int]:
-        """Return line and column of a position."""
+        """Line and column of a position."""
         line = bisect.bisect_right(self.starts, at)
         return line, at - self.starts[line - 1] + 1
 

@@ -12,7 +12,7 @@ DEFAULT_ARCH = SM80.name
 
 
 def target_of(name: str) -> Target:
-    """Return the target called `name`: "sm_80" or "sm_90a", also spelled "sm80" or "sm90".
+    """The target called `name`: "sm_80" or "sm_90a", also spelled "sm80" or "sm90".
 
     Raises:
         TinycError: `UnsupportedTarget`.

@@ -45,7 +45,7 @@ _REFERENCE = re.compile(r"[#!][A-Za-z_][\w$]*")
 
 
 def decode_text(raw: bytes, filename: str) -> str:
-    """Return `raw` as text.
+    """`raw` as text.
 
     Raises:
         TinycError: it is not UTF-8, or it holds a NUL byte, at which MLIR would stop reading.

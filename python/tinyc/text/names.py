@@ -30,7 +30,7 @@ def name_values(module: ir.Module, text: str, filename: str, parsed_as: str) -> 
         return
 
     def located(location: ir.Location, has_name: bool) -> ir.Location | None:
-        """Return a place in the text with the file's name, and with the name that stands there."""
+        """A place in the text with the file's name, and with the name that stands there."""
         if not isinstance(location, ir.FileLineColLoc) or location.filename != parsed_as:
             return None
         place = location.start_line, location.start_col
@@ -53,7 +53,7 @@ def name_values(module: ir.Module, text: str, filename: str, parsed_as: str) -> 
 
 
 def _named_places(text: str) -> dict[_Place, str]:
-    """Return the line and column of each name of a block argument, and of the op behind each name of a result."""
+    """The line and column of each name of a block argument, and of the op behind each name of a result."""
     starts = [0, *(match.end() for match in re.finditer("\n", text))]
 
     def place(offset: int) -> _Place:

@@ -27,7 +27,7 @@ _GENERIC_BARRIER = r'\1"nvvm.barrier"() <{operandSegmentSizes = array<i32: 0, 0,
 def print_ir(
     op: ir.Module | ir.Operation | ir.OpView, debug_info: bool = False, stock: bool = False, verified: bool = True
 ) -> str:
-    """Return the text of an op, with locations if `debug_info`; as `mlir-opt` prints it if `stock`.
+    """The text of an op, with locations if `debug_info`; as `mlir-opt` prints it if `stock`.
 
     The printer verifies the op once more unless it is `verified`.
     """
@@ -39,7 +39,7 @@ def print_ir(
 
 
 def located(op: ir.Module | ir.Operation | ir.OpView, verified: bool = True) -> str:
-    """Return the text of an op as MLIR prints it, with the locations of all ops, such that `parse` reads it."""
+    """The text of an op as MLIR prints it, with the locations of all ops, such that `parse` reads it."""
     return print_ir(op, debug_info=True, stock=True, verified=verified)
 
 
@@ -53,7 +53,7 @@ _DEFINED = re.compile(r"^!([\w$.]+) =", re.MULTILINE)
 
 
 def with_aliases(printed: str) -> str:
-    """Return the text of a module with an alias for each long type that it writes more than once."""
+    """The text of a module with an alias for each long type that it writes more than once."""
     header = _HEADER.match(printed)
     start = header.end() if header is not None else 0
     body = printed[start:]
@@ -64,7 +64,7 @@ def with_aliases(printed: str) -> str:
     definitions: list[str] = []
 
     def alias(text: str) -> str:
-        """Return what stands for a type, in which shorter ones have their aliases already."""
+        """What stands for a type, in which shorter ones have their aliases already."""
         if text not in names:
             original = _expanded(text, names)
             if len(original) <= LONG or counts[original] < 2:
@@ -78,14 +78,14 @@ def with_aliases(printed: str) -> str:
 
 
 def _expanded(text: str, names: dict[str, str]) -> str:
-    """Return a type without the aliases in it."""
+    """A type without the aliases in it."""
     for original, name in reversed(names.items()):
         text = re.sub(rf"!{re.escape(name)}(?![\w$.])", lambda _, original=original: original, text)
     return text
 
 
 def _replace_types(text: str, replace: Callable[[str], str]) -> str:
-    """Return `text` with `replace` applied to each of its types in angle brackets, inner ones first."""
+    """`text` with `replace` applied to each of its types in angle brackets, inner ones first."""
     parts: list[str] = []
     position = 0
     for start, opened, end in _types(text):
@@ -106,7 +106,7 @@ def _types(text: str) -> Iterator[tuple[int, int, int]]:
 
 
 def _closed(text: str, position: int) -> int:
-    """Return where the angle bracket that has opened before `position` is closed."""
+    """Where the angle bracket that has opened before `position` is closed."""
     depth = 1
     while depth:
         match = _BRACKET.search(text, position)
@@ -117,7 +117,7 @@ def _closed(text: str, position: int) -> int:
 
 
 def _free(name: str, taken: set[str]) -> str:
-    """Return `name`, with a number behind it if another alias is called so; it is taken from then on."""
+    """`name`, with a number behind it if another alias is called so; it is taken from then on."""
     free, number = name, 0
     while free in taken:
         number += 1
@@ -131,7 +131,7 @@ _DIMS = re.compile(r"#tiny\.dims<\[(.*)\]>")
 
 
 def _name(text: str) -> str:
-    """Return what to call a type: its extents and its element type, and which dialect type holds them."""
+    """What to call a type: its extents and its element type, and which dialect type holds them."""
     tensor = _TENSOR.match(text)
     kind = re.match(r"!?(?:\w+\.)?(\w+)", text)
     prefix = kind[1] if kind is not None else "type"

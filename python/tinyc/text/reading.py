@@ -22,7 +22,7 @@ _NO_FILE = "-"
 
 
 def parse(text: str | bytes, filename: str = _NO_FILE) -> ir.Module:
-    """Return the `ir.Module` that `text` means, verified op by op, with `filename` in its locations.
+    """The `ir.Module` that `text` means, verified op by op, with `filename` in its locations.
 
     A text without a top-level `module` is put into one, as in `mlir-opt`.
 
@@ -41,7 +41,7 @@ def parse(text: str | bytes, filename: str = _NO_FILE) -> ir.Module:
 
 
 def _parsed(source: str, filename: str, errors: list[Diagnostic]) -> tuple[ir.Module, str]:
-    """Return the module that a text means, and what the file is called in its locations."""
+    """The module that a text means, and what the file is called in its locations."""
     # Only Operation.parse takes a file name, and it wants exactly one top-level op.
     try:
         return _as_module(_readable(ir.Operation.parse(source, source_name=filename))), filename
@@ -58,7 +58,7 @@ _Op = TypeVar("_Op", ir.Operation, ir.OpView)
 
 
 def _readable(parsed: _Op) -> _Op:
-    """Return an op, all of whose attributes, and of those inside it, the bindings can read.
+    """An op, all of whose attributes, and of those inside it, the bindings can read.
 
     Raises:
         IrError: one is of a kind that they cannot.
@@ -71,7 +71,7 @@ def _readable(parsed: _Op) -> _Op:
 
 
 def _unexplained(source: str, filename: str) -> IrError:
-    """Return the error for text about which MLIR says nothing: an op of tinyc's that is written without quotes."""
+    """The error for text about which MLIR says nothing: an op of tinyc's that is written without quotes."""
     namespaces = "|".join(layer.dialect.DIALECT_NAMESPACE for layer in registry.layers())
     op = rf"//[^\n]*|{STRING}|(?:^|[={{}}])[ \t]*((?:{namespaces})\.\w+)(?![ \t]*[=,}}\w.])"
     for match in re.finditer(op, source, re.MULTILINE):
@@ -84,7 +84,7 @@ def _unexplained(source: str, filename: str) -> IrError:
 
 
 def _as_module(op: ir.OpView) -> ir.Module:
-    """Return the `ir.Module` of `op` if it is a module, and otherwise a module that holds it."""
+    """The `ir.Module` of `op` if it is a module, and otherwise a module that holds it."""
     module = ir.Module.create(loc=op.location)
     if not isinstance(op, builtin.ModuleOp):
         module.body.append(op)

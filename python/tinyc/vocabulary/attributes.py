@@ -25,7 +25,7 @@ TYPED = frozenset(("const", "iota", "rand", "reduce", "cast"))
 
 @functools.lru_cache(maxsize=4096)  # reading #tiny.dims takes 0.1 ms, and a program has few distinct types
 def tensor_type(mlir_type: ir.Type) -> TensorType:
-    """Return the tensor type that an MLIR type means.
+    """The tensor type that an MLIR type means.
 
     Raises:
         TinycError: it is not a ranked tensor of a Tiny element type, or its `#tiny.dims` does not fit its shape.
@@ -44,7 +44,7 @@ def tensor_type(mlir_type: ir.Type) -> TensorType:
 
 
 def _dims(mlir_type: ir.RankedTensorType, encoding: ir.Attribute) -> tuple[Dim, ...]:
-    """Return the extents of `#tiny.dims`, checked against the shape: `?` for each symbolic one, and canonical text."""
+    """The extents of `#tiny.dims`, checked against the shape: `?` for each symbolic one, and canonical text."""
     parameters: list[ir.Attribute] | None = getattr(encoding, "params", None)
     if not str(encoding).startswith("#tiny.dims<") or not parameters or len(parameters) != 1:
         raise TinycError("InvalidAttribute", f"{mlir_type}: the encoding must be #tiny.dims<[…]>, not {encoding}")
@@ -73,7 +73,7 @@ def _dims_attribute(shape: Sequence[Dim]) -> ir.Attribute:
 
 
 def extents_attribute(shape: Sequence[Dim]) -> ir.ArrayAttr:
-    """Return `["M", 3]` for a shape: integers as `i64`, symbolic extents as canonical text."""
+    """`["M", 3]` for a shape: integers as `i64`, symbolic extents as canonical text."""
     i64 = ir.IntegerType.get_signless(64)
     return ir.ArrayAttr.get(
         [ir.IntegerAttr.get(i64, n) if isinstance(n, int) else ir.StringAttr.get(str(n)) for n in shape]
@@ -81,7 +81,7 @@ def extents_attribute(shape: Sequence[Dim]) -> ir.ArrayAttr:
 
 
 def to_type(tensor: TensorType) -> ir.RankedTensorType:
-    """Return the MLIR type of `tensor`, with `#tiny.dims` where an extent is symbolic."""
+    """The MLIR type of `tensor`, with `#tiny.dims` where an extent is symbolic."""
     dynamic = ir.ShapedType.get_dynamic_size()
     shape = [extent if isinstance(extent, int) else dynamic for extent in tensor.shape]
     encoding = None if tensor.is_static else _dims_attribute(tensor.shape)
@@ -89,7 +89,7 @@ def to_type(tensor: TensorType) -> ir.RankedTensorType:
 
 
 def arguments(op: ir.OpView | ir.Operation) -> dict[str, Any]:
-    """Return an op's arguments as plain values: what `infer` takes, and what the executors and analyses read."""
+    """An op's arguments as plain values: what `infer` takes, and what the executors and analyses read."""
     operation = op.operation
     values = {name: decode(operation.attributes[name]) for name in operation.attributes if "." not in name}
     name = operation.name.removeprefix("tiny.")
@@ -114,7 +114,7 @@ def _require_map_rank(view: ir.Operation, rank: int) -> None:
 
 
 def decode(attribute: ir.Attribute) -> Any:
-    """Return an attribute as a plain value: int, bool, float, str, a tuple of extents, of ints or of index trees."""
+    """An attribute as a plain value: int, bool, float, str, a tuple of extents, of ints or of index trees."""
     if isinstance(attribute, ir.DenseI64ArrayAttr):
         return tuple(attribute)
     if isinstance(attribute, ir.BoolAttr | ir.IntegerAttr | ir.FloatAttr | ir.StringAttr):
@@ -138,7 +138,7 @@ def _decode_extent(entry: ir.Attribute) -> Dim:
 
 
 def decode_map(affine_map: ir.AffineMap) -> Index:
-    """Return the results of an affine map without symbols as rows over `i0, i1, …`, as they are written."""
+    """The results of an affine map without symbols as rows over `i0, i1, …`, as they are written."""
     if affine_map.n_symbols:
         raise TinycError("InvalidAttribute", f"{affine_map} has symbols; a view's map has only the result axes")
     return tuple(_decode_row(row) for row in affine_map.results)
@@ -153,12 +153,12 @@ def _decode_row(row: ir.AffineExpr) -> AxisExpr:
 
 
 def encode_map(index: Index, rank: int) -> ir.AffineMapAttr:
-    """Return the affine map `(d0, …) -> (index)` as an attribute."""
+    """The affine map `(d0, …) -> (index)` as an attribute."""
     return ir.AffineMapAttr.get(to_map(index, rank, ()))
 
 
 def scalar(value: bool | int | float, element: ElementType) -> ir.Attribute:
-    """Return a number as an attribute of an element type: `0.5 : f16`, `3 : ui8`, `true`."""
+    """A number as an attribute of an element type: `0.5 : f16`, `3 : ui8`, `true`."""
     mlir_type = ir.Type.parse(element)
     if element.is_float:
         return ir.FloatAttr.get(mlir_type, float(value))
@@ -169,7 +169,7 @@ def scalar(value: bool | int | float, element: ElementType) -> ir.Attribute:
 
 
 def encode(op: str, values: Mapping[str, Any], element: ElementType, rank: int) -> dict[str, ir.Attribute]:
-    """Return the attribute dictionary of the Tiny op named `op`, the inverse of `arguments`.
+    """The attribute dictionary of the Tiny op named `op`, the inverse of `arguments`.
 
     `element` is the element type of the op's first result, `rank` the rank of its result.
     """

@@ -38,7 +38,7 @@ class TensorType:
 
 
 def symbols_of(types: Iterable[TensorType]) -> tuple[str, ...]:
-    """Return the symbols of the types' extents in order of first appearance."""
+    """The symbols of the types' extents in order of first appearance."""
     found: dict[str, None] = {}
     for tensor in types:
         for extent in tensor.shape:

@@ -50,7 +50,7 @@ class Rejected:
         return f"{self.reason} [{self.code}]"
 
     def named(self, names: Sequence[str]) -> "Rejected":
-        """Return it with these names for the axes `i0, i1, …`."""
+        """It with these names for the axes `i0, i1, …`."""
         found = dict(zip((f"i{position}" for position in range(len(names))), names, strict=True))
         reason = re.sub(r"\bi\d+\b", lambda match: found.get(match[0], match[0]), self.reason)
         return replace(self, reason=reason)

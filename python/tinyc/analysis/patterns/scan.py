@@ -87,7 +87,7 @@ def _run(guard: Guard, summed: int) -> _Run | None:
 
 
 def _direction(run: _Run, domain: Shape) -> tuple[bool, bool]:
-    """Return (reverse, exclusive): element i takes the positions ``i + offset`` to ``i + last`` that are inside."""
+    """(reverse, exclusive): element i takes the positions ``i + offset`` to ``i + last`` that are inside."""
     last = domain[run.summed] + (run.offset - 1)
     if last in (0, -1) and run.offset + run.size - 1 <= 0:
         return False, last == -1

@@ -104,7 +104,7 @@ PolyItem = PolyBlock | NonScopTensor
 
 
 def with_producers(items: Iterable[PolyItem]) -> tuple[PolyItem, ...]:
-    """Return items, which are in program order, with the blocks that make what their accesses read."""
+    """Items, which are in program order, with the blocks that make what their accesses read."""
     found: list[PolyItem] = []
     blocks: dict[str, PolyBlock] = {}
     for item in items:

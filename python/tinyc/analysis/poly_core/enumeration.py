@@ -21,7 +21,7 @@ _MAX_INSTANCES = 2**15
 def elements_by_tile(
     reads: Sequence[PolyAccess], positions: frozenset[int], shape: Shape, tile: Tile
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return (tiles, elements): for each read of each instance that passes its guards, in which tile it is, and where.
+    """(tiles, elements): for each read of each instance that passes its guards, in which tile it is, and where.
 
     `tiles` has one number a read, `elements` a row for each row of the index; the instances are those of the axes
     `positions` of `shape`. None where these are too many, or have no known number, or rows or guards have symbols.

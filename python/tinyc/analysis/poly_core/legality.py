@@ -62,7 +62,7 @@ def legality_at(
 
 
 def _answer(question: _Question) -> Legality:
-    """Return isl's answer, or the closed form's where isl gives up."""
+    """The answer of isl, or the closed form's where isl gives up."""
     from tinyc.analysis.poly_core import proof  # islpy takes its time to load
 
     if question.ask is None:

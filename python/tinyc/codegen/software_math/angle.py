@@ -22,7 +22,7 @@ _WORD = 64
 
 @functools.cache
 def _pi(bits: int) -> int:
-    """Return ⌊π 2^bits⌋ by Machin's formula, π = 16 arctan(1/5) - 4 arctan(1/239), with 64 guard bits."""
+    """⌊π 2^bits⌋ by Machin's formula, π = 16 arctan(1/5) - 4 arctan(1/239), with 64 guard bits."""
 
     def arctan_of_inverse(n: int) -> int:
         power, total, k = (1 << bits + 64) // n, 0, 0
@@ -36,7 +36,7 @@ def _pi(bits: int) -> int:
 
 @functools.cache
 def _half_pi(parts: int) -> list[float]:
-    """Return π/2 as a sum of f64s, each the nearest to what the ones before leave."""
+    """π/2 as a sum of f64s, each the nearest to what the ones before leave."""
     rest, bits = _pi(1280), 1281
     found: list[float] = []
     for _ in range(parts):
@@ -49,14 +49,14 @@ def _half_pi(parts: int) -> list[float]:
 
 @functools.cache
 def _two_over_pi(words: int) -> list[int]:
-    """Return 2/π in words of 64 bits, the first bit of which has weight 2^(_LARGE - 7)."""
+    """2/π in words of 64 bits, the first bit of which has weight 2^(_LARGE - 7)."""
     digits = words * _WORD - (_LARGE - 6)
     value = (2 << 2 * digits + 64) // _pi(digits + 64)
     return [value >> _WORD * (words - 1 - k) & (1 << _WORD) - 1 for k in range(words)]
 
 
 def reduce_angle(x: ir.Value, greatest_exponent: int) -> tuple[ir.Value, ir.Value, ir.Value]:
-    """Return r, what r lacks, and an i64 whose last two bits are those of q; r is NaN for ∞ and NaN.
+    """R, what r lacks, and an i64 whose last two bits are those of q; r is NaN for ∞ and NaN.
 
     A finite x is below 2^(greatest_exponent + 1).
     """
@@ -107,7 +107,7 @@ def _large(form: Format, x: ir.Value, greatest_exponent: int) -> list[ir.Value]:
 
 
 def _window(position: ir.Value, greatest_position: int) -> list[ir.Value]:
-    """Return 192 bits of the table of 2/π from bit `position` on, as three words."""
+    """192 bits of the table of 2/π from bit `position` on, as three words."""
     i64 = position.type
     # Four words from word `position / 64` on: for each bit of that number, from the top, move the table or do not.
     stages = (greatest_position // _WORD).bit_length()
@@ -126,7 +126,7 @@ def _window(position: ir.Value, greatest_position: int) -> list[ir.Value]:
 
 
 def _times_window(m: ir.Value, window: list[ir.Value]) -> tuple[ir.Value, ir.Value]:
-    """Return the upper two of the last three words of m times the window."""
+    """The upper two of the last three words of m times the window."""
     _, carried = arith.mului_extended(m, window[2])
     product, above = arith.mului_extended(m, window[1])
     low = arith.addi(product, carried)
@@ -136,7 +136,7 @@ def _times_window(m: ir.Value, window: list[ir.Value]) -> tuple[ir.Value, ir.Val
 
 
 def _times_half_pi(form: Format, upper: ir.Value, lower: ir.Value) -> tuple[ir.Value, ir.Value]:
-    """Return π/2 times a signed fraction of 128 bits, as a sum of two floats."""
+    """π/2 times a signed fraction of 128 bits, as a sum of two floats."""
     i64 = upper.type
     sign = arith.shrsi(upper, number(_WORD - 1, i64))
     # The magnitude, but for 2^-128: the complement.

@@ -58,7 +58,7 @@ _ERF_ONE = {23: 4.0, 52: 6.0}
 
 
 def exp2(x: ir.Value) -> ir.Value:
-    """Return 2^x = 2^n 2^f, n the integer next to x.
+    """2^x = 2^n 2^f, n the integer next to x.
 
     2^n is two factors that are normal numbers each: only the last product is out of range where the result is, and it
     rounds to a subnormal number, to 0 or to infinity.
@@ -78,7 +78,7 @@ def exp2(x: ir.Value) -> ir.Value:
 
 
 def tanh(x: ir.Value) -> ir.Value:
-    """Return tanh x: an odd polynomial near 0, elsewhere 1 - 2 / (e^2|x| + 1)."""
+    """Tanh x: an odd polynomial near 0, elsewhere 1 - 2 / (e^2|x| + 1)."""
     form = format_of(x.type)
     size = math.absf(x)
     square = arith.mulf(size, size)
@@ -90,7 +90,7 @@ def tanh(x: ir.Value) -> ir.Value:
 
 
 def erf(x: ir.Value) -> ir.Value:
-    """Return erf x: an odd polynomial near 0, elsewhere 1 - 2^P.
+    """Erf x: an odd polynomial near 0, elsewhere 1 - 2^P.
 
     An error of the polynomial P counts in proportion to erfc, which falls so quickly that one polynomial is enough.
     """

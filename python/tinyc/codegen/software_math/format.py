@@ -22,28 +22,28 @@ class Format:
     exponent_bias: int
 
     def constant(self, value: float) -> ir.Value:
-        """Return a constant of the float type, rounded to it."""
+        """A constant of the float type, rounded to it."""
         return number(value, self.real)
 
     def pattern(self, value: int) -> ir.Value:
-        """Return an integer constant, taken modulo its width."""
+        """An integer constant, taken modulo its width."""
         return number(value, self.integer)
 
     def bits(self, x: ir.Value) -> ir.Value:
-        """Return the bits of a float."""
+        """The bits of a float."""
         return arith.bitcast(self.integer, x)
 
     def from_bits(self, pattern: ir.Value) -> ir.Value:
-        """Return the float with these bits."""
+        """The float with these bits."""
         return arith.bitcast(self.real, pattern)
 
     def power_of_two(self, exponent: ir.Value) -> ir.Value:
-        """Return 2^exponent; the integer `exponent` must be that of a normal number."""
+        """2^exponent; the integer `exponent` must be that of a normal number."""
         biased = arith.addi(exponent, self.pattern(self.exponent_bias))
         return self.from_bits(arith.shli(biased, self.pattern(self.fraction_bits)))
 
     def nearest_integer(self, x: ir.Value) -> tuple[ir.Value, ir.Value]:
-        """Return x rounded to an integer, as a float and as an integer.
+        """X rounded to an integer, as a float and as an integer.
 
         1.5 · 2^fraction_bits is so large that the sum has no bits below 1, and its last bits are the integer. Unlike a
         conversion this is defined for NaN, where the integer is some number. |x| must be below 2^(fraction_bits - 2).
@@ -54,7 +54,7 @@ class Format:
 
 
 def format_of(mlir_type: ir.Type) -> Format:
-    """Return the format of f32 or f64."""
+    """The format of f32 or f64."""
     if isinstance(mlir_type, ir.F32Type):
         return Format(mlir_type, ir.IntegerType.get_signless(32), 23, 127)
     return Format(mlir_type, ir.IntegerType.get_signless(64), 52, 1023)
@@ -66,7 +66,7 @@ def coefficients(text: str) -> list[float]:
 
 
 def polynomial(values: Sequence[float], x: ir.Value) -> ir.Value:
-    """Return Σ values[k] x^k by Horner's rule."""
+    """Σ values[k] x^k by Horner's rule."""
     result = number(values[-1], x.type)
     for value in reversed(values[:-1]):
         result = math.fma(result, x, number(value, x.type))
@@ -74,5 +74,5 @@ def polynomial(values: Sequence[float], x: ir.Value) -> ir.Value:
 
 
 def compare_to(predicate: str, x: ir.Value, y: float) -> ir.Value:
-    """Return the i1 of `x predicate y`, such as "OLT" (ordered: false for NaN)."""
+    """The i1 of `x predicate y`, such as "OLT" (ordered: false for NaN)."""
     return arith.cmpf(getattr(arith.CmpFPredicate, predicate), x, number(y, x.type))

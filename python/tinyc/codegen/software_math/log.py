@@ -27,7 +27,7 @@ _ROOT_OF_HALF = {23: 0x3F3504F3, 52: 0x3FE6A09E667F3BCD}
 
 
 def log(x: ir.Value) -> ir.Value:
-    """Return ln x = k ln 2 + ln(1+f) for x = 2^k (1+f)."""
+    """Ln x = k ln 2 + ln(1+f) for x = 2^k (1+f)."""
     form = format_of(x.type)
     k, f = _split(form, x)
     ln_2, rest = (form.constant(float.fromhex(word)) for word in _LN_2[form.fraction_bits])
@@ -36,7 +36,7 @@ def log(x: ir.Value) -> ir.Value:
 
 
 def log2(x: ir.Value) -> ir.Value:
-    """Return the binary logarithm, k + log2 e · ln(1+f) for x = 2^k (1+f): exact where f is 0."""
+    """The binary logarithm, k + log2 e · ln(1+f) for x = 2^k (1+f): exact where f is 0."""
     form = format_of(x.type)
     k, f = _split(form, x)
     log2_e, rest = (form.constant(float.fromhex(word)) for word in _LOG2_E[form.fraction_bits])
@@ -45,7 +45,7 @@ def log2(x: ir.Value) -> ir.Value:
 
 
 def _split(form: Format, x: ir.Value) -> tuple[ir.Value, ir.Value]:
-    """Return the floats k and f of x = 2^k (1+f), √½ ≤ 1+f < √2, for a positive x."""
+    """The floats k and f of x = 2^k (1+f), √½ ≤ 1+f < √2, for a positive x."""
     subnormal = compare_to("OLT", x, 2.0 ** (1 - form.exponent_bias))
     width = form.pattern(form.fraction_bits)
     normal = arith.select(subnormal, arith.mulf(x, form.constant(2.0**form.fraction_bits)), x)
@@ -60,12 +60,12 @@ def _split(form: Format, x: ir.Value) -> tuple[ir.Value, ir.Value]:
 
 
 def _beyond_first_order(form: Format, f: ir.Value) -> ir.Value:
-    """Return ln(1+f) - f."""
+    """ln(1+f) - f."""
     return arith.mulf(arith.mulf(f, f), polynomial(_LOG[form.fraction_bits], f))
 
 
 def _with_special_values(form: Format, x: ir.Value, regular: ir.Value) -> ir.Value:
-    """Return `regular` for a positive finite x, -∞ for ±0, ∞ for ∞, NaN for a negative number and for NaN."""
+    """`regular` for a positive finite x, -∞ for ±0, ∞ for ∞, NaN for a negative number and for NaN."""
     infinity = form.constant(float("inf"))
     positive = compare_to("OGT", x, 0.0)
     finite = arith.andi(positive, compare_to("OLT", x, float("inf")))

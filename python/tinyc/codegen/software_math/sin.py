@@ -22,7 +22,7 @@ _COS = coefficients(
 
 
 def sin(x: ir.Value) -> ir.Value:
-    """Return sin x: that of |x| with the sign of x."""
+    """Sin x: that of |x| with the sign of x."""
     wide = _in_f64(x)
     form = format_of(wide.type)
     sign = arith.andi(form.bits(wide), form.pattern(1 << form.integer.width - 1))
@@ -31,7 +31,7 @@ def sin(x: ir.Value) -> ir.Value:
 
 
 def cos(x: ir.Value) -> ir.Value:
-    """Return cos x = sin(|x| + π/2)."""
+    """Cos x = sin(|x| + π/2)."""
     return _rounded_to(x.type, _sin_of_magnitude(_in_f64(x), 1, isinstance(x.type, ir.F32Type)))
 
 
@@ -44,7 +44,7 @@ def _rounded_to(mlir_type: ir.Type, value: ir.Value) -> ir.Value:
 
 
 def _sin_of_magnitude(x: ir.Value, quarters: int, short: bool) -> ir.Value:
-    """Return sin(|x| + quarters · π/2); `short` says that x is an f32, and that the result will be one."""
+    """sin(|x| + quarters · π/2); `short` says that x is an f32, and that the result will be one."""
     form = format_of(x.type)
     r, rest, quadrant = reduce_angle(math.absf(x), greatest_exponent=127 if short else 1023)
     sine, cosine = _short_polynomials(r) if short else _polynomials(r, rest)
@@ -55,7 +55,7 @@ def _sin_of_magnitude(x: ir.Value, quarters: int, short: bool) -> ir.Value:
 
 
 def _polynomials(r: ir.Value, rest: ir.Value) -> tuple[ir.Value, ir.Value]:
-    """Return sin and cos of r + rest; 1 - r²/2 is rounded, and its error added."""
+    """Sin and cos of r + rest; 1 - r²/2 is rounded, and its error added."""
     form = format_of(r.type)
     square, one = arith.mulf(r, r), form.constant(1.0)
     half = arith.mulf(square, form.constant(0.5))
@@ -67,7 +67,7 @@ def _polynomials(r: ir.Value, rest: ir.Value) -> tuple[ir.Value, ir.Value]:
 
 
 def _short_polynomials(r: ir.Value) -> tuple[ir.Value, ir.Value]:
-    """Return sin and cos of r for a result in f32; what r lacks is too little to matter."""
+    """Sin and cos of r for a result in f32; what r lacks is too little to matter."""
     form = format_of(r.type)
     square = arith.mulf(r, r)
     start = math.fma(square, form.constant(-0.5), form.constant(1.0))

@@ -50,7 +50,7 @@ RULES: dict[str, Rule] = {
 
 
 def infer(op: str, operands: Operands, arguments: Arguments) -> Inferred:
-    """Return the result types of the Tiny op named `op` (without its `tiny.` prefix).
+    """The result types of the Tiny op named `op` (without its `tiny.` prefix).
 
     Raises:
         TinycError: the code of the rule that the operands or the arguments break.

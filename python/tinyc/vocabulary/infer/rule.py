@@ -53,7 +53,7 @@ def check_extents(tensor: TensorType) -> None:
 
 
 def typed(element: ElementType, shape: Sequence[Dim], *assumptions: Assumption) -> Inferred:
-    """Return the one result type, and the assumptions that it rests on."""
+    """The one result type, and the assumptions that it rests on."""
     return Inferred((TensorType(element, tuple(shape)),), assumptions)
 
 
@@ -98,7 +98,7 @@ def require_same(lhs: TensorType, rhs: TensorType) -> None:
 
 
 def listed(shape: Sequence[Dim]) -> str:
-    """Return a shape as messages show it."""
+    """A shape as messages show it."""
     return f"[{', '.join(map(str, shape))}]"
 
 

@@ -67,7 +67,7 @@ def split_digits(domain: Shape, accesses: Iterable[Access]) -> Digits:
 
 @functools.lru_cache(maxsize=1 << 14)
 def _cut_points(expression: AxisExpr) -> tuple[tuple[int, int], ...]:
-    """Return (position of i, ``q / c``) for each ``floor((c * i + …) / q)`` that is in the expression."""
+    """(position of i, ``q / c``) for each ``floor((c * i + …) / q)`` that is in the expression."""
     return tuple(
         (atom.position, division.divisor // coefficient)
         for division in axes.divisions(expression)

@@ -12,7 +12,7 @@ from ptxsim.parsing.parser import parse
 from tinyc import simulator
 from tinyc.diagnostics import Where
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLES = Path(__file__).parents[1] / "examples"
 KERNEL = ".version 8.6\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u32 n) { ret; }"
 
 
