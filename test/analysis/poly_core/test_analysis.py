@@ -226,5 +226,5 @@ def test_what_passes_through_shared_memory_is_waited_for(target, copied, passed)
     found = analysis_of(gemm_bias_relu(), TILE, target=target)
     assert {(hint.kind, hint.tensor) for hint in found.barriers} == {(copied, "X"), (copied, "W")}
     x, y = conv(3, 1, 1)
-    (ring,) = analyze([x, y], {"oh": 8, "ow": 16}, target=target).barriers
-    assert (ring.kind, ring.tensor, ring.consumer) == (passed, "x", "y")
+    (barrier,) = analyze([x, y], {"oh": 8, "ow": 16}, target=target).barriers
+    assert (barrier.kind, barrier.tensor, barrier.consumer) == (passed, "x", "y")

@@ -121,7 +121,7 @@ def elements_of_a_tile(pair, sizes):
 
 
 def with_room(bytes_, stages, margin):
-    """Return a target that about has room for so many bytes in registers, or for so many stages of them in a ring."""
+    """Return a target with about room for so many bytes in registers, or for so many stages in a circular buffer."""
     registers, shared = bytes_ // 2 + margin, round(bytes_ * stages / 0.8) + margin
     return dataclasses.replace(SM80, registers_per_cta=max(registers, 1), shared_bytes_per_cta_optin=max(shared, 1))
 
