@@ -18,6 +18,9 @@ from tinyc.target import DEFAULT_ARCH, TARGETS, target_of
 from tinyc.target.target import Target
 from tinyc.vocabulary.attributes import decode, to_type
 
+#: What says where in the grid a thread is, and how large grid and CTA are.
+Position = gpu.ThreadIdOp | gpu.BlockIdOp | gpu.BlockDimOp | gpu.GridDimOp
+
 _CHIP = re.compile(r'chip = "(\w+)"')
 
 
@@ -43,7 +46,7 @@ class GpuKernel:
         return self.op.body.blocks[0]
 
     @property
-    def statements(self) -> list[ir.OpView]:
+    def ops(self) -> list[ir.OpView]:
         """All ops in it, at any depth: those of a body or a loop before the op that holds them."""
         return [op.opview for op in nested(self.op)[:-1]]
 
@@ -163,6 +166,6 @@ def target_for(kernels: gpu.GPUModuleOp) -> Target:
     return next((target for target in TARGETS if target.chip == chip_of(kernels)), target_of(DEFAULT_ARCH))
 
 
-def axis_of(op: gpu.ThreadIdOp | gpu.BlockIdOp | gpu.BlockDimOp | gpu.GridDimOp) -> str:
+def axis_of(op: Position) -> str:
     """The axis, x, y or z, that a position or a size is asked along: that of `#gpu<dim x>`."""
     return str(op.dimension)[-2]

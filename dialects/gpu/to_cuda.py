@@ -29,7 +29,7 @@ from tinyc.mlir import func, gpu, ir
 from tinyc.passes import Pass
 from tinyc.passes.runner import copy_module
 from tinyc.runtime.program import Program
-from tinyc.target import DEFAULT_ARCH
+from tinyc.target import DEFAULT_ARCH, target_of
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class _File:
         taken = [*(self.program.symbols if self.program else ()), *(f"{name}{SUFFIX}" for name in self.kernels)]
         self.names = dict(zip(self.kernels, function_names(self.kernels, taken), strict=True))
         modules = (op for op in module.body.operations if isinstance(op, gpu.GPUModuleOp))
-        self.chip = next((chip_of(each) for each in modules), DEFAULT_ARCH)
+        self.chip = next((chip_of(each) for each in modules), target_of(DEFAULT_ARCH).chip)
         self.helpers: set[str] = set()
 
     def text(self) -> str:

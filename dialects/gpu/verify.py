@@ -5,13 +5,13 @@ order, statements in loops, tiles that the CTA's threads and its shared memory c
 """
 
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from tinyc.codegen.identifiers import legal_identifier
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.gpu.dialect import THREAD_TILE, AccType, SmemType, TgpuOp, accumulator_tile, staged_tile
 from tinyc.dialects.gpu.kernel import GpuKernel, functions_in, target_for
-from tinyc.dialects.gpu.statements import AllocSmemOp, ZeroOp
+from tinyc.dialects.gpu.statements import AllocSmemOp
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import extents
@@ -24,7 +24,6 @@ from tinyc.target.target import Target
 from tinyc.vocabulary.attributes import arguments, decode, extents_attribute, tensor_type
 from tinyc.vocabulary.types import TensorType, symbols_of
 
-_IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 #: What may stand beside statements, and around them.
 _AROUND = (
     *(gpu.ThreadIdOp, gpu.BlockIdOp, gpu.GridDimOp, gpu.BlockDimOp, gpu.BarrierOp, gpu.ReturnOp),
@@ -66,7 +65,7 @@ def _check_kernel(kernel: GpuKernel, by_name: Mapping[str, GpuKernel], launched:
     attributes = kernel.op.attributes
     if "kernel" not in attributes:
         raise Malformed("is not a kernel; the layer has no functions to call")
-    if not _IDENTIFIER.fullmatch(kernel.name):
+    if legal_identifier(kernel.name) != kernel.name:
         raise Malformed("is not a name in PTX; use letters, digits and '_', a letter first")
     _check_cta(kernel, target)
     symbols = _check_arguments(kernel)
@@ -117,11 +116,11 @@ def _times(sizes: Sequence[Dim] | ir.DenseI32ArrayAttr) -> str:
 def _check_tiles(kernel: GpuKernel, target: Target) -> None:
     """Check that each thread of a CTA has a same part of an accumulator, and that the tiles fit shared memory."""
     size_bytes = 0
-    for op in kernel.statements:
-        if isinstance(op, AllocSmemOp):
-            size_bytes += staged_tile(op.tiles.type).size_bytes
-        elif isinstance(op, ZeroOp):
-            tile, (x, y, z) = accumulator_tile(op.accumulator.type), kernel.cta_shape
+    for kind in (result.type for op in kernel.ops if isinstance(op, TgpuOp) for result in op.results):
+        if isinstance(kind, SmemType):
+            size_bytes += staged_tile(kind).size_bytes
+        elif isinstance(kind, AccType):
+            tile, (x, y, z) = accumulator_tile(kind), kernel.cta_shape
             covered = (y * THREAD_TILE[0], x * THREAD_TILE[1])
             if tile.rows % covered[0] or tile.columns % covered[1] or z != 1:
                 raise Malformed(
@@ -193,7 +192,7 @@ def _part(argument: ir.BlockArgument, note: Mapping[str, ir.Attribute]) -> tuple
     if "tgpu.name" not in note:
         return "buffer", None
     name = note["tgpu.name"]
-    if not isinstance(name, ir.StringAttr) or not _IDENTIFIER.fullmatch(name.value):
+    if not isinstance(name, ir.StringAttr) or legal_identifier(name.value) != name.value:
         raise Malformed(f"has the buffer name {name}; use letters, digits and '_', a letter first")
     return "buffer", name.value
 
@@ -221,7 +220,7 @@ def _check_statements(block: ir.Block, in_loop: bool = False) -> None:
 
 def _check_outputs(kernel: GpuKernel) -> None:
     """Check that outputs come last and are not read: no thread knows when another one has written."""
-    ops = kernel.statements
+    ops = kernel.ops
     read = {op.operands[0] for op in ops if isinstance(op, region.ReadOp)}
     written = {op.operands[1] for op in ops if isinstance(op, region.YieldOp)}
     buffers = [argument for argument in kernel.arguments if isinstance(argument.type, region.MemRefType)]
@@ -235,7 +234,7 @@ def _check_extents(kernel: GpuKernel, symbols: Sequence[str], held: Sequence[Ten
     """Check that the extents of what is computed are known, and that an index out of range can be noted."""
     for name in symbols_of(list(held)):
         _require_known([extents.symbol(name)], symbols, "its buffers")
-    for op in kernel.statements:
+    for op in kernel.ops:
         if isinstance(op, tiny.TinyOp):
             name = op.operation.name
             if isinstance(op, tiny.GatherOp | tiny.ScatterOp) and not has_status:

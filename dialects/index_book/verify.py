@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from tinyc.analysis.graphs import body_block, functions_of, is_graph
 from tinyc.analysis.index_book.book import Entry, Guard, IndexBook, NonScopEntry, index_book
 from tinyc.analysis.index_book.invariants import broken_invariants
-from tinyc.analysis.tiny_ops import is_movement
 from tinyc.dialects.index_book.decode import decode_entry, decode_non_scop
 from tinyc.dialects.index_book.ops import EntryOp, TableOp
+from tinyc.dialects.tiny import ops as tiny
 from tinyc.dialects.tiny.op_verifier import infer_op
 from tinyc.expr.assumption import Assumption
 from tinyc.expr.axes import Index
@@ -69,7 +69,7 @@ def _differences(table: TableOp, known: Mapping[str, func.FuncOp]) -> Iterator[t
 
 def _assumed(function: func.FuncOp) -> list[Assumption]:
     """What the movements of a function take for granted of its extents."""
-    movements = [op for op in body_block(function).operations if is_movement(op)]
+    movements = [op for op in body_block(function).operations if isinstance(op, tiny.MovementOp)]
     return [assumption for op in movements for assumption in infer_op(op).assumptions]
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 
 # `mlir.llvm` is imported when it is first used, as in exec/to_llvm.py.
 from tinyc import mlir
+from tinyc.codegen.identifiers import PTX_IDENTIFIER
 from tinyc.dialects.nvvm.whitelist import (
     ALLOWED_OPS,
     ARGUMENT,
@@ -26,8 +27,6 @@ from tinyc.target import TARGETS
 _Violation = tuple[ir.Location, str]
 
 _TARGET = re.compile(r'#nvvm\.target<(?:O = [0-3], )?chip = "(\w+)", features = "\+ptx(\d+)">')
-#: PTX ISA, "Identifiers", without those that LLVM makes up ($L__…), and without the one name of the language itself.
-_IDENTIFIER = re.compile(r"(?!WARP_SZ$)([A-Za-z]\w*|_\w+)", re.ASCII)
 _ARRAY = re.compile(r"!llvm\.array<\d+ x (\w+)>")
 
 
@@ -140,5 +139,5 @@ def _values(
 
 def _name(op: ir.Operation) -> Iterator[_Violation]:
     name = ir.StringAttr(op.attributes["sym_name"]).value
-    if not _IDENTIFIER.fullmatch(name):
+    if not PTX_IDENTIFIER.fullmatch(name):
         yield around(op), f"'{name}' is not an identifier of PTX; use letters, digits and _, and start with a letter"

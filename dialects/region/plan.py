@@ -19,7 +19,15 @@ from tinyc.plan.json_text import plan_to_json
 from tinyc.plan.key import region_key
 from tinyc.plan.source import load_plan
 from tinyc.plan.table import PlanTable
-from tinyc.schemes.completion import completed_plan, default_plan, fields_by_scheme, first_few, fits, require_fit
+from tinyc.schemes.completion import (
+    completed_plan,
+    default_plan,
+    fields_by_scheme,
+    first_few,
+    fits,
+    require_fit,
+    summary_of,
+)
 from tinyc.target import DEFAULT_ARCH, target_of
 from tinyc.target.target import Target
 
@@ -115,20 +123,14 @@ def planned(kernel: Kernel, candidate: Candidate, target: Target, given: Plan | 
     chosen = given or plan_of_kernel(kernel)
     if chosen is not None:
         plan = completed_plan(chosen, candidate, target)
-        message = f"@{candidate.name} (region {key}) has the plan that was given: {_described(plan)}"
+        message = f"@{candidate.name} (region {key}) has the plan that was given: {summary_of(plan)}"
         remark("plan-given", candidate.where, message, kernel=candidate.name, key=key, plan=plan.values())
         return plan
     default = default_plan(candidate, target)
     plan, reason = default.plan, default.reason
-    message = f"@{candidate.name} (region {key}) gets the default plan: {_described(plan)}, since {reason}"
+    message = f"@{candidate.name} (region {key}) gets the default plan: {summary_of(plan)}, since {reason}"
     remark("plan-default", candidate.where, message, kernel=candidate.name, key=key, plan=plan.values(), reason=reason)
     return plan
-
-
-def _described(plan: Plan) -> str:
-    if plan.tile is None:
-        return str(plan.scheme)
-    return f"{plan.scheme}, tile {' × '.join(map(str, plan.tile))}, stages {plan.stages}"
 
 
 def _by_key(table: PlanTable, candidates: Mapping[Kernel, Candidate]) -> dict[Kernel, Plan]:

@@ -10,14 +10,10 @@ import types
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tinyc.diagnostics import TinycError
 from tinyc.dialects.tiny.op_verifier import check_typing
-from tinyc.expr import extents
-from tinyc.expr.assumption import Assumption
-from tinyc.expr.extents import Dim, ExtentError
 from tinyc.mlir import ext, fields, ir
 from tinyc.mlir.verifying import report_op
-from tinyc.vocabulary.attributes import encode, tensor_type, to_type
+from tinyc.vocabulary.attributes import assumption_of, encode, tensor_type, to_type
 from tinyc.vocabulary.elementwise import ROWS
 from tinyc.vocabulary.elementwise.row import Elementwise
 from tinyc.vocabulary.infer import infer
@@ -287,31 +283,7 @@ class AssumeOp(Tiny.Operation, name="assume"):
 
     def verify_invariants(self) -> bool:
         """Check that both sides are extents in canonical text and the predicate is known."""
-        return report_op(self, AssumeOp.assumption)
-
-    def assumption(self) -> Assumption:
-        """The relation as plain data.
-
-        Raises:
-            TinycError: a side is not an extent in canonical text, or the predicate is unknown.
-        """
-        stated: dict[str, ir.Attribute] = {"lhs": self.lhs, "predicate": self.predicate, "rhs": self.rhs}
-        for name, attribute in stated.items():
-            if not isinstance(attribute, ir.StringAttr):
-                raise TinycError("InvalidAttribute", f"'{name}' must be a string, not {attribute}")
-        if self.predicate.value not in ("eq", "le"):
-            raise TinycError("InvalidAttribute", f"predicate {self.predicate.value!r} is not 'eq' or 'le'")
-        return Assumption(_canonical(self.lhs.value), self.predicate.value, _canonical(self.rhs.value))
-
-
-def _canonical(text: str) -> Dim:
-    try:
-        side = extents.parse_extent(text)
-    except ExtentError as error:
-        raise TinycError("InvalidExtent", str(error)) from None
-    if str(side) != text:
-        raise TinycError("InvalidExtent", f"{text!r} is not in canonical form; write {str(side)!r}")
-    return side
+        return report_op(self, assumption_of)
 
 
 OPS = {op._op_name: op for op in Tiny.operations}

@@ -43,6 +43,11 @@ def test_the_running_example():
     assert product.epilogue.inputs == ("column",)
 
 
+def test_a_product_in_f16_accumulates_in_f32():
+    p = Program(A="f16 M K", W="f16 K N")
+    assert only(p.result(matmul(p, p["A"], p["W"]))).product.accumulator == "f32"
+
+
 def test_axes_of_one_role_are_taken_together():
     p = Program(A="f16 B M K", W="f16 K N")
     lhs = p.expand(p["A"], shape="B M N K", broadcast_dimensions=(0, 1, 3))

@@ -13,7 +13,7 @@ from analysis_oracles.access_oracle import read_elements
 from analysis_programs.movement_chains import apply_movement
 from tinyc.analysis.access import Access
 from tinyc.analysis.index_book.book import Entry, index_book
-from tinyc.analysis.tiny_ops import is_movement
+from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import extents
 from tinyc.vocabulary.attributes import arguments, tensor_type
 
@@ -57,7 +57,7 @@ def _arrays(function: Any, symbols: Mapping[str, int]) -> Iterator[tuple[Any, An
 
 def _compute(op: Any, operands: list[Any], symbols: Mapping[str, int]) -> Any:
     kind, shape = op.name.removeprefix("tiny."), _numbers(tensor_type(op.results[0].type).shape, symbols)
-    if is_movement(op):
+    if isinstance(op, tiny.MovementOp):
         return apply_movement(kind, arguments(op), operands[0], shape, symbols)
     if kind == "reduce":
         return operands[0].sum(axis=arguments(op)["axes"])
@@ -72,7 +72,7 @@ def read_entry(entry: Entry, op: Any, arrays: Mapping[str, Any], symbols: Mappin
     if entry.reduce_axes:
         kept = len(shape) - len(entry.reduce_axes)
         return operands[0].sum(axis=tuple(range(kept, len(shape))))
-    return operands[0] if is_movement(op) else _compute(op, operands, symbols).reshape(shape)
+    return operands[0] if isinstance(op, tiny.MovementOp) else _compute(op, operands, symbols).reshape(shape)
 
 
 def _under_axes(entry: Any, array: Any, symbols: Mapping[str, int]) -> Any:

@@ -1,5 +1,6 @@
 """The IRDL of each dialect stands alone: a context that knows nothing of tinyc reads the layer's IR with it."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,11 @@ FOLDER_OF = {"tgpu": "gpu"}
 def layers():
     context()  # loads the dialects
     return [layer.name for layer in registry.layers()]
+
+
+def test_the_build_in_cmake_exports_each_dialect():
+    cmake = (HERE.parent.parent / "CMakeLists.txt").read_text(encoding="utf-8")
+    assert re.search(r"foreach\(dialect ([\w ]+)\)", cmake)[1].split() == layers()
 
 
 def examples(layer):

@@ -15,7 +15,7 @@ from tinyc.dialects.cuda.printer.simplify import constant_of
 from tinyc.dialects.cuda.printer.text import ATOM, PREFIX, SHIFT, CppText, choice
 from tinyc.dialects.cuda.printer.types import integer_text, is_float_type, type_name
 from tinyc.dialects.gpu.dialect import staged_tile
-from tinyc.dialects.gpu.kernel import GpuKernel, axis_of
+from tinyc.dialects.gpu.kernel import GpuKernel, Position, axis_of
 from tinyc.dialects.gpu.statements import SCALAR_OPS, by_op
 from tinyc.mlir import arith, func, gpu, ir, memref, scf
 from tinyc.mlir.locations import around, where
@@ -29,7 +29,6 @@ _DIMENSIONS = {
     gpu.GridDimOp: "gridDim",
     gpu.BlockDimOp: "blockDim",
 }
-_Position = gpu.ThreadIdOp | gpu.BlockIdOp | gpu.GridDimOp | gpu.BlockDimOp
 #: Ops whose result is not negative where no operand is.
 _NONNEGATIVE_WHERE_ALL_ARE = (
     *(arith.AddIOp, arith.MulIOp, arith.DivSIOp, arith.DivUIOp, arith.FloorDivSIOp, arith.CeilDivSIOp),
@@ -196,7 +195,7 @@ class FunctionPrinter:
         op, constant = value.owner, constant_of(value)
         if constant is not None:
             return not is_float_type(value.type) and constant >= 0
-        if isinstance(op, _Position):
+        if isinstance(op, Position):
             return True
         if isinstance(op, arith.IndexCastOp | arith.ExtSIOp):
             return self.is_nonnegative(op.in_)
@@ -244,7 +243,7 @@ class FunctionPrinter:
             self.line(f"// {comment_text(comment.value)}")
         if isinstance(op, scf.ForOp):
             self._for(op)
-        elif isinstance(op, _Position):
+        elif isinstance(op, Position):
             self._define(op.results[0], CppText(f"{_DIMENSIONS[type(op)]}.{axis_of(op)}"))
         elif isinstance(op, memref.StoreOp):
             self._store(op)

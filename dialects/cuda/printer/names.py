@@ -10,13 +10,12 @@ from collections.abc import Iterable, Mapping
 
 from tinyc.dialects.cuda.printer.expressions import LIBRARY
 from tinyc.dialects.cuda.printer.prelude import HELPERS
-from tinyc.dialects.gpu.kernel import axis_of
+from tinyc.dialects.gpu.kernel import Position, axis_of
 from tinyc.mlir import arith, gpu, ir, memref, scf
 
 _LOOPS = "ijklmpqrst"
 _DEPTH = 4  # how far to look for what a position is made of
 _THREADS = {gpu.ThreadIdOp: "t", gpu.BlockIdOp: "b", gpu.GridDimOp: "grid_", gpu.BlockDimOp: "block_"}
-_Position = gpu.ThreadIdOp | gpu.BlockIdOp | gpu.GridDimOp | gpu.BlockDimOp
 _Conversion = arith.ExtFOp | arith.TruncFOp | arith.ExtSIOp | arith.ExtUIOp | arith.BitcastOp
 
 #: Words that nothing may be called: of the language, macros, and those that the file uses itself.
@@ -107,7 +106,7 @@ def name_hint(value: ir.Value, buffers: Mapping[ir.Value, str], extents: Mapping
     if isinstance(value, ir.BlockArgument):
         return "acc"
     op = value.owner
-    if isinstance(op, _Position):
+    if isinstance(op, Position):
         return f"{_THREADS[type(op)]}{axis_of(op)}"
     if isinstance(op, _Conversion) and isinstance(op.in_.owner, memref.LoadOp):
         return name_hint(op.in_, buffers, extents)
@@ -160,6 +159,6 @@ def _sources(value: ir.Value, depth: int) -> set[tuple[str, str]]:
         return {("", "")}
     if isinstance(op, arith.ConstantOp):
         return set()
-    if isinstance(op, _Position):
+    if isinstance(op, Position):
         return {(_THREADS[type(op)], axis_of(op))}
     return {source for each in op.operands for source in _sources(each, depth - 1)}

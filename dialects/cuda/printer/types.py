@@ -10,12 +10,13 @@ import numpy as np
 
 from tinyc.diagnostics import TinycError
 from tinyc.mlir import ir
+from tinyc.vocabulary.element_type import ElementType
 
 _NAMES = {
-    **{"i1": "bool", "index": "int64_t", "f16": "half", "bf16": "__nv_bfloat16", "f32": "float", "f64": "double"},
-    **{f"i{width}": f"int{width}_t" for width in (8, 16, 32, 64)},
+    **{str(element): element.c_name for element in ElementType if not element.is_unsigned},
+    **{"i1": "bool", "index": "int64_t"},
 }
-_FLOATS = ("f16", "bf16", "f32", "f64")
+_FLOATS = tuple(str(element) for element in ElementType if element.is_float)
 _LITERAL_LIMIT = 2**31
 
 

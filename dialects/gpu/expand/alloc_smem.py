@@ -16,7 +16,9 @@ def expand(expansion: Expansion, op: AllocSmemOp) -> None:
         scalars.storage_type(held.tile.element),
         memory_space=ir.Attribute.parse(SHARED),
     )
-    name = _free_name(expansion, f"{expansion.name}_{chr(ord('A') + len(expansion.buffers))}")
+    count = len(expansion.buffers)
+    letter = f"{chr(ord('A') + count % 26)}{count // 26 or ''}"
+    name = _free_name(expansion, f"{expansion.name}_{letter}")
     with ir.InsertionPoint(expansion.written):
         array = memref.GlobalOp(name, ir.TypeAttr.get(kind), sym_visibility="private", initial_value=ir.UnitAttr.get())
         array.attributes["tgpu.smem"] = ir.TypeAttr.get(op.tiles.type)

@@ -53,9 +53,10 @@ class EpilogueOp(OutputOp, name="epilogue"):
         require_indices(self, "batch", "row", "column")
         ops = require_body(self, arguments=1)
         value = tensor_type(self.summed.type)
-        expected = "f32" if value.element.is_small_float else value.element
-        if tile.element != expected:
-            raise Malformed(f"makes {value.element} of an accumulator in {tile.element}; accumulate in {expected}")
+        if tile.element != value.element.accumulator:
+            raise Malformed(
+                f"makes {value.element} of an accumulator in {tile.element}; accumulate in {value.element.accumulator}"
+            )
         axes = require_sides(self, value.rank)
         if len(axes) != value.rank:
             raise Malformed(f"has {len(axes)} axes in rows, columns and batches, and its sum has {value.rank}")

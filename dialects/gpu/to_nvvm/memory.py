@@ -13,7 +13,7 @@ from typing import Any
 from tinyc import mlir
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.gpu.dialect import GLOBAL, SHARED, TgpuOp
-from tinyc.dialects.gpu.kernel import axis_of
+from tinyc.dialects.gpu.kernel import Position, axis_of
 from tinyc.mlir import arith, gpu, ir, memref
 from tinyc.mlir.locations import where
 
@@ -111,7 +111,7 @@ def _return(op: gpu.ReturnOp) -> None:
     mlir.llvm.ReturnOp()
 
 
-def _register(op: gpu.ThreadIdOp | gpu.BlockIdOp | gpu.BlockDimOp | gpu.GridDimOp) -> ir.Value:
+def _register(op: Position) -> ir.Value:
     """Read the special register of a thread's or a CTA's position or of a size; none is negative."""
     read = getattr(mlir.nvvm, f"{_REGISTERS[type(op)]}{axis_of(op).upper()}Op")
     return arith.index_castui(ir.IndexType.get(), read(results=[ir.IntegerType.get_signless(32)]).result)

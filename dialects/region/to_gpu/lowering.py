@@ -6,10 +6,11 @@ from typing import ClassVar
 
 from tinyc.analysis.graphs import functions_of
 from tinyc.analysis.host_names import host_names
+from tinyc.codegen.identifiers import legal_identifier
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.kernel import kernels_of
 from tinyc.dialects.region.to_gpu.function import Origin
-from tinyc.dialects.region.to_gpu.names import buffer_names, legal_identifier
+from tinyc.dialects.region.to_gpu.names import buffer_names
 from tinyc.dialects.region.to_gpu.plans import plans_for
 from tinyc.dialects.region.to_gpu.requirements import require_few_parameters, require_host, require_kernel
 from tinyc.dialects.tiny.ops import erase_unused

@@ -1,28 +1,12 @@
 """What kernels and their buffers are called below the Region layer: the user's names, made legal and distinct.
 
-In: names from the host function and from kernels, which may be any text. Out: identifiers of PTX and C++, but for the
-words that a language reserves: who writes it knows them.
+In: names from the host function and from kernels, which may be any text. Out: identifiers (`codegen.identifiers`).
 """
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
+from tinyc.codegen.identifiers import legal_identifier
 from tinyc.dialects.region.kernel import Kernel
-
-#: What PTX takes for a number wherever it stands.
-_PTX_CONSTANT = "WARP_SZ"
-
-
-def legal_identifier(text: str, taken: Iterable[str] = ()) -> str:
-    """`text` as an identifier that is none of `taken`: other characters become `_`, a number makes it new."""
-    stem = re.sub(r"[^A-Za-z0-9_]", "_", text)
-    if not stem[:1].isalpha():  # PTX has no identifier `_`, and none that starts with a digit
-        stem = f"n{stem}"
-    name, number = stem, 0
-    while name in taken or name == _PTX_CONSTANT:
-        number += 1
-        name = f"{stem}_{number}"
-    return name
 
 
 def buffer_names(kernel: Kernel, known: Sequence[Sequence[str]]) -> list[str]:

@@ -2,11 +2,11 @@
 
 from tinyc.analysis.access import NonScop, trace
 from tinyc.analysis.graphs import is_tensor
-from tinyc.analysis.tiny_ops import is_movement
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.exec import ops as exec_
 from tinyc.dialects.region.kernel import Kernel
 from tinyc.dialects.region.verify import require_materialized
+from tinyc.dialects.tiny import ops as tiny
 from tinyc.mlir import gpu, ir
 from tinyc.mlir.locations import where
 from tinyc.target.target import Target
@@ -22,7 +22,7 @@ def require_kernel(kernel: Kernel) -> None:
     """
     require_materialized(kernel)
     for op in kernel.body:
-        if is_movement(op):
+        if isinstance(op, tiny.MovementOp):
             continue
         for operand in op.operands:
             access = trace(operand) if is_tensor(operand.type) else None

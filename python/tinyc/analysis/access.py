@@ -13,7 +13,8 @@ from typing import Any
 from tinyc.analysis.index_book.axis_arguments import axis_arguments
 from tinyc.analysis.limits import Excess, excess, overflow
 from tinyc.analysis.movement import Guard, NotAffine, Read, exact, movement_read
-from tinyc.analysis.tiny_ops import is_movement, producer_of, vocabulary_name
+from tinyc.analysis.tiny_ops import producer_of, vocabulary_name
+from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import axes
 from tinyc.expr.axes import AxisExpr, Index, Shape
 from tinyc.expr.extents import ExtentError, is_nonnegative
@@ -84,8 +85,12 @@ def _follow(value: ir.Value, dims: DimAxes | None) -> tuple[Access, NonScop | No
     return extend(Access(value, axes.identity(domain)), domain, dims=dims)
 
 
+def _is_movement(op: ir.OpView) -> bool:
+    return isinstance(op, tiny.MovementOp)
+
+
 def extend(
-    access: Access, domain: Shape, enter: Callable[[ir.OpView], bool] = is_movement, dims: DimAxes | None = None
+    access: Access, domain: Shape, enter: Callable[[ir.OpView], bool] = _is_movement, dims: DimAxes | None = None
 ) -> tuple[Access, NonScop | None]:
     """Continue `access`, whose map runs over the axes of `domain`, through the ops below its source.
 
@@ -98,7 +103,7 @@ def extend(
         if op is None or not enter(op):
             return access, None
         operand = op.operands[0]
-        if not is_movement(op):
+        if not isinstance(op, tiny.MovementOp):
             access = Access(operand, access.map, access.guards)
             continue
         kind, values = vocabulary_name(op), arguments(op)

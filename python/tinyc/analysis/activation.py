@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from tinyc.analysis.tiny_ops import is_movement
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.mlir import ir
 from tinyc.vocabulary.attributes import arguments
@@ -99,7 +98,7 @@ def _tree(value: ir.Value, operand: ir.Value, ops: dict[ir.OpView, None]) -> Tre
     if constant is not None:
         return constant
     op = value.owner
-    if not isinstance(op, tiny.TinyOp) or is_movement(op) or len(ops) > _MAX_OPS:
+    if not isinstance(op, tiny.TinyOp) or isinstance(op, tiny.MovementOp) or len(ops) > _MAX_OPS:
         return None
     ops.update(found)
     ops[op] = None
@@ -114,7 +113,7 @@ def _tree(value: ir.Value, operand: ir.Value, ops: dict[ir.OpView, None]) -> Tre
 
 
 def _constant(value: ir.Value) -> float | None:
-    while isinstance(op := value.owner, tiny.TinyOp) and is_movement(op) and not isinstance(op, tiny.PadOp):
+    while isinstance(op := value.owner, tiny.MovementOp) and not isinstance(op, tiny.PadOp):
         value = _peeled(op.operands[0])
     return float(arguments(op)["value"]) if isinstance(op, tiny.ConstOp) else None
 

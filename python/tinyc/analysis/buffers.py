@@ -10,8 +10,9 @@ from collections.abc import Iterator
 
 from tinyc.analysis.access import Access, NonScop, extend
 from tinyc.analysis.grouping import Group
-from tinyc.analysis.tiny_ops import is_movement, producer_of
+from tinyc.analysis.tiny_ops import producer_of
 from tinyc.diagnostics import TinycError, remark
+from tinyc.dialects.tiny import ops as tiny
 from tinyc.dialects.tiny.ops import ReshapeOp
 from tinyc.expr import axes
 from tinyc.mlir import ir
@@ -31,7 +32,7 @@ class Buffers:
         self._buffers: set[ir.Value] = {*block.arguments, *self.group_of}
         self._chain: dict[ir.Value, int] = {}
         for op in block.operations:
-            if is_movement(op):
+            if isinstance(op, tiny.MovementOp):
                 self._movement(op)
 
     def __contains__(self, value: ir.Value) -> bool:
@@ -64,7 +65,9 @@ class Buffers:
     def _fault(self, value: ir.Value) -> NonScop | None:
         domain = tensor_type(value.type).shape
         start = Access(value, axes.identity(domain))
-        _, fault = extend(start, domain, lambda op: is_movement(op) and op.results[0] not in self._buffers)
+        _, fault = extend(
+            start, domain, lambda op: isinstance(op, tiny.MovementOp) and op.results[0] not in self._buffers
+        )
         return fault
 
     def read_by(self, value: ir.Value, casts: frozenset[ir.OpView] = frozenset()) -> Iterator[ir.Value]:

@@ -50,7 +50,7 @@ class MatrixProduct:
     """A contraction as ``[batch, m, k] × [batch, k, n]``.
 
     The extents are those of the axes of each role taken together; what neither operand is read along counts as batch.
-    `accumulator` is the element type of the reduction's result.
+    `accumulator` is the element type in which the reduction runs.
     """
 
     m: Dim

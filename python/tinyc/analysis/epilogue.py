@@ -5,34 +5,18 @@ In: the reduction of a kernel and what it writes. Out: an `Epilogue`. What stand
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tinyc.analysis.access import Access, extend
 from tinyc.analysis.activation import activation_of
 from tinyc.analysis.candidate import Broadcast, Epilogue
 from tinyc.analysis.patterns.contraction import Contraction
-from tinyc.analysis.tiny_ops import is_elementwise, is_leaf, is_movement
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import axes
 from tinyc.expr.axes import Shape
 from tinyc.mlir import ir
 from tinyc.vocabulary.attributes import tensor_type
-
-
-@dataclass(frozen=True)
-class TileAxes:
-    """The axes of the output that are the rows of a tile, and those that are its columns."""
-
-    rows: frozenset[int]
-    columns: frozenset[int]
-
-
-def tile_axes(contraction: Contraction) -> TileAxes:
-    """The axes of the reduction's result that play m and those that play n."""
-    kept = [position for position in range(len(contraction.domain)) if position not in contraction.reduced]
-    roles = contraction.axis_roles
-    return TileAxes(frozenset(map(kept.index, roles.m)), frozenset(map(kept.index, roles.n)))
 
 
 def epilogue_of(contraction: Contraction, result: ir.Value) -> Epilogue:
@@ -45,7 +29,7 @@ class _Reader:
 
     def __init__(self, contraction: Contraction, result: ir.Value) -> None:
         self.reduced: ir.Value = contraction.reduce.results[0]
-        self.tile = tile_axes(contraction)
+        self.rows, self.columns, _ = map(frozenset, contraction.result_sides)
         self.domain: Shape = tensor_type(self.reduced.type).shape
         self.slice = _slice(result, self.reduced)
         self.fused = self._fused()
@@ -81,11 +65,11 @@ class _Reader:
         for access in pending:
             access, fault = extend(access, self.domain, _is_transparent)
             op = access.source.owner
-            if not isinstance(op, ir.OpView) or is_leaf(op):
+            if not isinstance(op, ir.OpView) or isinstance(op, tiny.LeafOp):
                 continue
             if isinstance(op, region.ReadOp) and fault is None:
                 yield op, self._broadcast(access)
-            elif is_elementwise(op) and fault is None:
+            elif isinstance(op, tiny.ElementwiseOp) and fault is None:
                 below = (replace(access, source=operand) for operand in op.operands)
                 pending.extend(each for each in below if each not in pending)
             else:
@@ -94,7 +78,7 @@ class _Reader:
 
     def _broadcast(self, access: Access) -> Broadcast:
         used = frozenset[int]().union(*map(axes.positions, access.expressions))
-        by_row, by_column = bool(used & self.tile.rows), bool(used & self.tile.columns)
+        by_row, by_column = bool(used & self.rows), bool(used & self.columns)
         if by_row and by_column:
             return Broadcast.FULL
         if by_row:
@@ -108,7 +92,7 @@ class _Reader:
         words: list[str] = []
         covered = set[ir.OpView]()
         for op in reversed(self.slice):
-            if op in covered or not is_elementwise(op) or isinstance(op, tiny.CastOp):
+            if op in covered or not isinstance(op, tiny.ElementwiseOp) or isinstance(op, tiny.CastOp):
                 continue
             activation = activation_of(op.result)
             if activation is not None and activation.ops <= set(self.slice):
@@ -129,7 +113,7 @@ class _Reader:
 
 
 def _is_transparent(op: ir.OpView) -> bool:
-    return is_movement(op) or (is_elementwise(op) and len(op.operands) == 1)
+    return isinstance(op, tiny.MovementOp) or (isinstance(op, tiny.ElementwiseOp) and len(op.operands) == 1)
 
 
 def _joined(broadcasts: set[Broadcast]) -> Broadcast:

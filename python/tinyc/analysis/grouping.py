@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from tinyc.analysis.patterns.contraction import Contraction, detect_contraction, is_summed_product, is_widening
-from tinyc.analysis.tiny_ops import is_elementwise, is_leaf, is_movement, producer_of, vocabulary_name
+from tinyc.analysis.tiny_ops import producer_of, vocabulary_name
 from tinyc.diagnostics import remark
+from tinyc.dialects.tiny import ops as tiny
 from tinyc.dialects.tiny.ops import CastOp, ReduceOp, TinyOp
 from tinyc.mlir import ir
 from tinyc.mlir.locations import where
@@ -75,7 +76,7 @@ class _Former:
         if len(consumers) != 1:
             return f"{len(consumers)} consumers" if consumers else "a result that nothing reads"
         (consumer,) = consumers
-        if not is_elementwise(consumer):
+        if not isinstance(consumer, tiny.ElementwiseOp):
             return f"'{consumer.name}'"
         if consumer in self.taken or any(map(is_summed_product, _reduce_readers(consumer))):
             return "a product of another reduction"
@@ -92,7 +93,7 @@ class _Former:
         while op is not None and op not in self.taken:
             if isinstance(op, CastOp) and is_widening(op):
                 yield op
-            elif not is_movement(op):
+            elif not isinstance(op, tiny.MovementOp):
                 return
             op = producer_of(op.operands[0])
 
@@ -100,7 +101,7 @@ class _Former:
         """Yield every group once: those of the reductions, and one for each compute op that is in none."""
         seen: set[int] = set()
         for op in self.block.operations:
-            if not isinstance(op, TinyOp) or is_movement(op) or is_leaf(op):
+            if not isinstance(op, TinyOp) or isinstance(op, tiny.MovementOp | tiny.LeafOp):
                 continue  # movements and leaves cost no kernel
             group = self.taken.get(op) or Group((op,))
             if id(group) not in seen:

@@ -61,13 +61,13 @@ def _product(kernel: Kernel, names: tuple[tuple[str, ...], ...]) -> MatrixProduc
     try:
         m, n, k, batch = (
             extents.product(found.domain[position] for position in positions)
-            for positions in (roles.m, roles.n, roles.k, (*roles.batch, *roles.broadcast))
+            for positions in (roles.m, roles.n, roles.k, found.batch_axes)
         )
     except ExtentError as error:
         return f"the product of its extents is not a representable extent: {error}"
     lhs, rhs = (_operand(kernel, operand, names) for operand in found.multiply.operands)
     (yielding,) = kernel.yields
-    accumulator = tensor_type(found.reduce.results[0].type).element
+    accumulator = tensor_type(found.reduce.results[0].type).element.accumulator
     return MatrixProduct(m, n, k, batch, lhs, rhs, accumulator, epilogue_of(found, yielding.value))
 
 

@@ -4,7 +4,6 @@ In: a `region.kernel`. Out: its reduction, or None. Loops on the CPU keep a tile
 contraction does, and what stands between the reduction and the output is their epilogue.
 """
 
-from tinyc.analysis.tiny_ops import is_elementwise
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.kernel import Kernel
 from tinyc.dialects.tiny import ops as tiny
@@ -23,7 +22,7 @@ def tiled_reduction(kernel: Kernel) -> tiny.ReduceOp | None:
         for reader in {use.owner for use in pending.pop().uses} - seen:
             if isinstance(reader, region.YieldOp):
                 is_written = True
-            elif is_elementwise(reader):
+            elif isinstance(reader, tiny.ElementwiseOp):
                 pending.append(reader.result)
             else:
                 return None  # it is read at other indices than the output's

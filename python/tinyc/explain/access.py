@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from tinyc.analysis.index_book.book import Entry, NonScopEntry
 from tinyc.analysis.movement import Guard, Index
 from tinyc.analysis.poly.block import PolyBlock
-from tinyc.analysis.tiny_ops import is_movement, producer_of
+from tinyc.analysis.tiny_ops import producer_of
+from tinyc.dialects.tiny import ops as tiny
 from tinyc.explain.memory import buffer_read
 from tinyc.explain.subject import Line, Subject, short
 from tinyc.expr import axes
@@ -62,7 +63,7 @@ def _operand_lines(subject: Subject, name: str, entry: Entry) -> Iterator[Line]:
     """The chain below a movement, or those below each operand of another op."""
     value = subject.value(name)
     producer = producer_of(value)
-    if producer is not None and is_movement(producer):
+    if producer is not None and isinstance(producer, tiny.MovementOp):
         yield from _chain(subject, name, entry, axes.identity(entry.shape), "chain")
         return
     for number, operand in enumerate(entry.inputs):
@@ -87,7 +88,7 @@ def _chain(subject: Subject, name: str, entry: Entry, index: Index, title: str) 
     stops = _stops(subject, entry)
     while True:
         producer, below = producer_of(subject.value(end)), subject.book[end]
-        if producer is None or not is_movement(producer):
+        if producer is None or not isinstance(producer, tiny.MovementOp):
             break
         stop = stop or stops.get(end)
         if isinstance(below, NonScopEntry):

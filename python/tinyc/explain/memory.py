@@ -5,7 +5,8 @@ In: a value that is Non-SCoP in the IndexBook. Out: text. It says what the kerne
 
 from tinyc.analysis.access import NonScop, trace
 from tinyc.analysis.index_book.book import NonScopEntry
-from tinyc.analysis.tiny_ops import is_movement, producer_of
+from tinyc.analysis.tiny_ops import producer_of
+from tinyc.dialects.tiny import ops as tiny
 from tinyc.dialects.tiny.ops import ReshapeOp
 from tinyc.explain.subject import Subject
 from tinyc.mlir import func, ir
@@ -28,7 +29,7 @@ def buffer_read(subject: Subject, value: ir.Value, operand: str) -> str | None:
 def _is_copied(value: ir.Value) -> bool:
     """Whether a value gets a buffer by a copy: a movement does, unless it, too, reads a buffer under its shape."""
     op = producer_of(value)
-    if op is None or not is_movement(op):
+    if op is None or not isinstance(op, tiny.MovementOp):
         return False
     access = trace(value)
     return not (isinstance(op, ReshapeOp) and isinstance(access, NonScop) and access.op == op)

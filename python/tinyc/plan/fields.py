@@ -21,14 +21,12 @@ from tinyc.diagnostics import TinycError, Where, suggest
 from tinyc.plan import kinds
 from tinyc.plan.kinds import Boolean, Choice, Integer, ListOf, MapOf, Matching, Path, PrintableName, Problem, Record
 from tinyc.schemes.names import SCHEME_NAMES, SCHEME_SPELLINGS
+from tinyc.target import SM80, SM90, TARGETS
 
 #: Spelling of `arch` → the targets that it means.
 ARCHITECTURES = {
-    "sm80": ("sm_80",),
-    "sm_80": ("sm_80",),
-    "sm90": ("sm_90a",),
-    "sm_90a": ("sm_90a",),
-    "sm80_or_sm90": ("sm_80", "sm_90a"),
+    **{name: (target.name,) for target in TARGETS for name in target.names},
+    "sm80_or_sm90": (SM80.name, SM90.name),
 }
 #: Pattern of Poly-View → the algorithms for it.
 ALGORITHMS = {

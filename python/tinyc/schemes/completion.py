@@ -49,6 +49,11 @@ def default_plan(candidate: Candidate, target: Target) -> DefaultPlan:
     raise _unbuildable(candidate, refused[-1])
 
 
+def summary_of(plan: Plan) -> str:
+    """What a remark says of a complete plan."""
+    return SCHEME_OF[str(plan.scheme)].summary(plan)
+
+
 def completed_plan(plan: Plan, candidate: Candidate, target: Target) -> Plan:
     """`plan` with every decision that its scheme needs.
 

@@ -93,6 +93,10 @@ class Scheme(abc.ABC):
         """
         return plan
 
+    def summary(self, plan: Plan) -> str:
+        """What a remark says of a complete plan: the scheme, and what it decides above all."""
+        return self.name
+
     @abc.abstractmethod
     def build(self, origin: "Origin") -> None:
         """Write the GPU functions of a kernel whose plan is complete at the insertion point, in a `gpu.module`.

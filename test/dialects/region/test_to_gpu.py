@@ -3,8 +3,8 @@
 import pytest
 
 from tinyc import pipeline, text
+from tinyc.codegen.identifiers import legal_identifier
 from tinyc.diagnostics import TinycError
-from tinyc.dialects.region.to_gpu.names import legal_identifier
 from tinyc.target import SM80
 
 SCALAR = "!region.memref<tensor<f32>, [], 64 : i64, true>"

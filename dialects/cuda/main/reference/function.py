@@ -29,7 +29,7 @@ def reference_of(kernel: GpuKernel) -> func.FuncOp:
         block = created.add_entry_block()
         with ir.InsertionPoint(block):
             elements = FlatElements.of(kernel, list(block.arguments))
-            for op in kernel.statements:
+            for op in kernel.ops:
                 if isinstance(op, OutputOp):
                     _COMPUTED[type(op)](elements, op)
             func.ReturnOp([])

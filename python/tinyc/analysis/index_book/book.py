@@ -16,7 +16,8 @@ from tinyc.analysis.graphs import body_block, value_names
 from tinyc.analysis.index_book.axis_arguments import axis_arguments
 from tinyc.analysis.index_book.splits import Splits, splits_of
 from tinyc.analysis.movement import Guard, Index
-from tinyc.analysis.tiny_ops import data_dependence, is_elementwise, is_leaf, is_movement, vocabulary_name
+from tinyc.analysis.tiny_ops import data_dependence, vocabulary_name
+from tinyc.dialects.tiny import ops as tiny
 from tinyc.dialects.tiny.ops import ReduceOp
 from tinyc.expr import axes, extents
 from tinyc.expr.axes import Shape
@@ -122,15 +123,15 @@ class _Writer:
 
     def entry(self, op: ir.OpView, value: ir.Value) -> Entry | NonScopEntry:
         """The entry of a result of `op`."""
-        if is_leaf(op):
+        if isinstance(op, tiny.LeafOp):
             return self.leaf(value)
         name, inputs = self._names[value], tuple(self._names[operand] for operand in op.operands)
         shape, dims = self._axes(value)
-        if is_elementwise(op):
+        if isinstance(op, tiny.ElementwiseOp):
             index = axes.identity(shape)
             return Entry(name, _iterated(shape), dims, tuple(InputAccess(each, index) for each in inputs))
         reason = self._splits.faults.get(value)
-        if reason is None and not is_movement(op) and not isinstance(op, ReduceOp):
+        if reason is None and not isinstance(op, tiny.MovementOp) and not isinstance(op, ReduceOp):
             reason = data_dependence(op)
         if reason is not None:
             return NonScopEntry(name, shape, dims, inputs, reason)

@@ -18,7 +18,8 @@ from typing import NamedTuple
 from tinyc.analysis.graphs import body_block
 from tinyc.analysis.limits import MAX_AXES
 from tinyc.analysis.movement import NotAffine, cut, groups, has_numeric_strides
-from tinyc.analysis.tiny_ops import is_elementwise, is_movement, vocabulary_name
+from tinyc.analysis.tiny_ops import vocabulary_name
+from tinyc.dialects.tiny import ops as tiny
 from tinyc.dialects.tiny.ops import ExpandOp, ReduceOp, ReshapeOp
 from tinyc.expr.axes import Shape
 from tinyc.expr.extents import Dim, ExtentError
@@ -100,10 +101,10 @@ class _Classes:
 
     def join(self, op: ir.OpView) -> None:
         """Put the dimensions that `op` reads as they are into one class with its result's, and fix the others."""
-        if not op.operands or not (is_movement(op) or is_elementwise(op) or isinstance(op, ReduceOp)):
+        if not op.operands or not isinstance(op, tiny.MovementOp | tiny.ElementwiseOp | ReduceOp):
             return
         numbers = self.numbers(op.results[0])
-        if is_elementwise(op):
+        if isinstance(op, tiny.ElementwiseOp):
             for operand in op.operands:
                 for number, result in zip(self.numbers(operand), numbers, strict=True):
                     self._unite(number, result)

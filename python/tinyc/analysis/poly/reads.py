@@ -11,7 +11,8 @@ from tinyc.analysis.graphs import body_block
 from tinyc.analysis.index_book.splits import splits_of
 from tinyc.analysis.patterns.classification import Reduction, pattern_of
 from tinyc.analysis.patterns.contraction import Contraction
-from tinyc.analysis.tiny_ops import data_dependence, is_data_dependent, is_movement
+from tinyc.analysis.tiny_ops import data_dependence
+from tinyc.dialects.tiny import ops as tiny
 from tinyc.dialects.tiny.ops import ReduceOp
 from tinyc.expr.axes import Shape
 from tinyc.mlir import func, ir
@@ -59,9 +60,9 @@ class Needed:
         return shape_of(value, self.dims)
 
     def _reads(self, op: ir.OpView) -> Reads:
-        if is_data_dependent(op):
+        if isinstance(op, tiny.DataDependentOp):
             return Reads(reason=data_dependence(op), operands=tuple(op.operands))
-        if is_movement(op):
+        if isinstance(op, tiny.MovementOp):
             access = trace(op.results[0], self.dims)
             if isinstance(access, NonScop) and access.op == op:
                 return Reads(reason=access.reason, operands=(op.operands[0],))

@@ -23,7 +23,8 @@ from tinyc.analysis.patterns.scan import Scan
 from tinyc.analysis.poly.block import NonScopTensor, PolyAccess, PolyBlock, PolyItem, access_excess, with_producers
 from tinyc.analysis.poly.edge import PolyEdge, edges_of
 from tinyc.analysis.poly.reads import Needed
-from tinyc.analysis.tiny_ops import is_movement, vocabulary_name
+from tinyc.analysis.tiny_ops import vocabulary_name
+from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import axes
 from tinyc.expr.axes import Shape
 from tinyc.mlir import func, ir
@@ -103,7 +104,7 @@ def _item(value: ir.OpResult, needed: Needed, tensors: Mapping[ir.Value, str]) -
     domain = needed.shape(value)
     if reads.reduction is not None:
         block = _reduction(op, reads.reduction, needed, tensors)
-    elif is_movement(op):
+    elif isinstance(op, tiny.MovementOp):
         why: dict[str, Any] = {"materialized": needed.cuts[value].about(name)} if value in needed.cuts else {}
         block = _block("movement_affine", value, domain, reads.accesses, tensors, **why)
     else:

@@ -8,16 +8,15 @@ import operator
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-import ml_dtypes
 import numpy as np
 
 from tinyc.executors.gpu.memory import Array
 from tinyc.mlir import arith, ir, math
+from tinyc.vocabulary.element_type import ElementType
 
 _DTYPES: dict[str, np.dtype[Any]] = {
-    **{"f16": np.dtype(np.float16), "bf16": np.dtype(ml_dtypes.bfloat16), "f32": np.dtype(np.float32)},
-    **{"f64": np.dtype(np.float64), "index": np.dtype(np.int64), "i1": np.dtype(np.bool_)},
-    **{f"i{width}": np.dtype(f"i{width // 8}") for width in (8, 16, 32, 64)},
+    **{str(element): element.dtype for element in ElementType if not element.is_unsigned},
+    "index": np.dtype(np.int64),
 }
 
 #: What an op computes from its operands.

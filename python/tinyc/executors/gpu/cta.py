@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from tinyc.dialects.gpu.kernel import GpuKernel, axis_of
+from tinyc.dialects.gpu.kernel import GpuKernel, Position, axis_of
 from tinyc.dialects.gpu.statements import AtomicAddOp, ReportIndexOp
 from tinyc.executors.gpu.arithmetic import COMPUTE, DIVISIONS, constant_array, scalar_dtype
 from tinyc.executors.gpu.memory import Array, CheckedMemory, KernelFault
@@ -86,7 +86,7 @@ class _Cta:
         if type(op) in COMPUTE:
             return self._compute(op, active)
         if type(op) in self.positions:
-            assert isinstance(op, gpu.ThreadIdOp | gpu.BlockIdOp | gpu.BlockDimOp | gpu.GridDimOp)
+            assert isinstance(op, Position)
             position = self.positions[type(op)]["xyz".index(axis_of(op))]
             return [np.broadcast_to(np.asarray(position), self.threads.shape)]
         if isinstance(op, scf.ForOp):

@@ -41,6 +41,11 @@ class NaiveContraction(Scheme):
         assert candidate.product is not None  # it is not refused as of another kind
         return rules.complete_naive(plan, rules.Case(candidate.product, target, refusals))
 
+    def summary(self, plan: Plan) -> str:
+        """The scheme with its tile and its stages."""
+        assert plan.tile is not None  # it is complete
+        return f"{self.name}, tile {' × '.join(map(str, plan.tile))}, stages {plan.stages}"
+
     def build(self, origin: "Origin") -> None:
         """Write one function."""
         from tinyc.schemes.naive.build import build_contraction  # MLIR: when a kernel is built

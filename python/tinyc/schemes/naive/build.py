@@ -7,16 +7,13 @@ what the region makes of the accumulators.
 from typing import TypeVar
 
 from tinyc.analysis.kernel_candidate import contraction_of
-from tinyc.codegen.elements import accumulator_element
 from tinyc.dialects.gpu import statements as tgpu
-from tinyc.dialects.gpu.dialect import AccType, SmemType
+from tinyc.dialects.gpu.dialect import GpuTile, acc_type, smem_type
 from tinyc.dialects.region.to_gpu.function import Frame, Origin, close_body, copy_body, needed_for, open_function
 from tinyc.mlir import arith, gpu, ir, scf
 from tinyc.mlir.locations import here
 from tinyc.schemes.naive.plan import THREADS, contraction_grid
-from tinyc.vocabulary.attributes import to_type
 from tinyc.vocabulary.element_type import ElementType
-from tinyc.vocabulary.types import TensorType
 
 _Value = TypeVar("_Value")
 
@@ -40,7 +37,6 @@ class _Builder:
         contraction = contraction_of(origin.kernel)
         assert not isinstance(contraction, str)  # the candidate has a product
         self.contraction, self.roles = contraction, contraction.axis_roles
-        self.batches = tuple(sorted((*self.roles.batch, *self.roles.broadcast)))
 
     def write(self) -> None:
         """Emit the statements."""
@@ -52,8 +48,7 @@ class _Builder:
         n = arith.muli(ids[self.bind["n.o"]], sizes[bn], loc=here("n"))
         lhs = self._circular_buffer("A", self.product.lhs.element, (bm, bk))
         rhs = self._circular_buffer("B", self.product.rhs.element, (bk, bn))
-        accumulators = TensorType(accumulator_element(self.contraction.reduce), (bm, bn))
-        acc = AccType.get(ir.TypeAttr.get(to_type(accumulators)))
+        acc = acc_type(GpuTile(self.product.accumulator, bm, bn))
         zero = tgpu.ZeroOp(acc, loc=here("acc")).result
         stages = self.frame.index(self.stages)
         loop = scf.ForOp(self.frame.index(0), self.frame.index(self.product.k), sizes[bk], [zero], loc=here("acc"))
@@ -73,9 +68,7 @@ class _Builder:
 
     def _circular_buffer(self, name: str, element: ElementType, shape: tuple[int, int]) -> ir.Value:
         """A circular buffer of `stages` tiles in shared memory."""
-        tile = ir.TypeAttr.get(to_type(TensorType(element, shape)))
-        stages = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), self.stages)
-        return tgpu.AllocSmemOp(SmemType.get(tile, stages), loc=here(name)).tiles
+        return tgpu.AllocSmemOp(smem_type(GpuTile(element, *shape), self.stages), loc=here(name)).tiles
 
     def _load(
         self,
@@ -88,7 +81,7 @@ class _Builder:
         """Emit the load of a tile of the left operand (sides m, k) or the right one (k, n)."""
         operand = self.contraction.multiply.operands[0 if sides == ("m", "k") else 1]
         axes_of = {"m": self.roles.m, "n": self.roles.n, "k": self.roles.k}
-        axes = [_axes(positions) for positions in (*(axes_of[side] for side in sides), self.batches)]
+        axes = [_axes(positions) for positions in (*(axes_of[side] for side in sides), self.contraction.batch_axes)]
         statement = tgpu.LoadTileOp(tiles, stage, batch, *corner, *axes, self._guarded(*sides))
         block = statement.body.blocks.append()
         local = copy_body(self.frame, statement, needed_for(self.kernel, [operand]))
@@ -103,13 +96,13 @@ class _Builder:
     def _epilogue(self, accumulators: ir.Value, batch: ir.Value, m: ir.Value, n: ir.Value) -> None:
         """Emit what the region does after the reduction, on the axes of its result."""
         reduced: ir.Value = self.contraction.reduce.results[0]
-        kept = [axis for axis in range(len(self.contraction.domain)) if axis not in self.roles.k]
-        sides = [tuple(kept.index(axis) for axis in axes) for axes in (self.roles.m, self.roles.n, self.batches)]
         yields = self.kernel.yields
         ops = [*needed_for(self.kernel, [each.value for each in yields], given=[reduced]), *yields]
         broadcasts = ir.ArrayAttr.get([ir.StringAttr.get(each.value) for each in self.product.epilogue.inputs])
         guarded = self._guarded("m", "n")
-        statement = tgpu.EpilogueOp(accumulators, batch, m, n, *map(_axes, sides), guarded, broadcasts)
+        statement = tgpu.EpilogueOp(
+            accumulators, batch, m, n, *map(_axes, self.contraction.result_sides), guarded, broadcasts
+        )
         block = statement.body.blocks.append(reduced.type, arg_locs=[reduced.location])
         copy_body(self.frame, statement, ops, {reduced: block.arguments[0]})
         close_body(statement)

@@ -9,7 +9,8 @@ from tinyc.analysis.patterns.contraction.roles import Roles, classify, with_unit
 from tinyc.analysis.patterns.contraction.windows import Window, windows
 from tinyc.analysis.patterns.reduce import Reduce, attempt
 from tinyc.analysis.patterns.rejection import NoPattern, Reason, Rejected
-from tinyc.analysis.tiny_ops import is_movement, producer_of
+from tinyc.analysis.tiny_ops import producer_of
+from tinyc.dialects.tiny import ops as tiny
 from tinyc.dialects.tiny.ops import CastOp, MulOp, ReduceOp
 from tinyc.expr import axes
 from tinyc.expr.axes import Axis
@@ -69,12 +70,12 @@ def _used_once(value: ir.Value) -> bool:
 
 
 def _is_private_movement(op: ir.OpView) -> bool:
-    return is_movement(op) and _used_once(op.results[0])
+    return isinstance(op, tiny.MovementOp) and _used_once(op.results[0])
 
 
 def _is_transparent(op: ir.OpView) -> bool:
     """Whether an operand is seen through `op`: a movement, or a cast that changes no value."""
-    return is_movement(op) or (isinstance(op, CastOp) and is_widening(op))
+    return isinstance(op, tiny.MovementOp) or (isinstance(op, CastOp) and is_widening(op))
 
 
 def is_widening(cast: CastOp) -> bool:

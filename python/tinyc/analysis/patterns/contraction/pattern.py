@@ -57,6 +57,18 @@ class Contraction:
         roles = classify(axes_of(self.lhs), axes_of(self.rhs), self.reduced, self.domain)
         return with_unit_axes(roles, self.reduced, self.domain, stand_in=self.form == "matrix")
 
+    @functools.cached_property
+    def batch_axes(self) -> tuple[int, ...]:
+        """The joint axes of the batch of a matrix product: what neither operand is read along is one, too."""
+        return tuple(sorted((*self.axis_roles.batch, *self.axis_roles.broadcast)))
+
+    @functools.cached_property
+    def result_sides(self) -> tuple[tuple[int, ...], ...]:
+        """The axes of the reduction's result that are a tile's rows (m), its columns (n), and its batch."""
+        kept = [axis for axis in range(len(self.domain)) if axis not in self.reduced]
+        sides = (self.axis_roles.m, self.axis_roles.n, self.batch_axes)
+        return tuple(tuple(map(kept.index, side)) for side in sides)
+
     @property
     def has_mma_shape(self) -> bool:
         """Whether an m, an n and a k are whole joint axes: what a kernel that tiles them needs."""
