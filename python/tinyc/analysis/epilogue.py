@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from tinyc.analysis.access import Access, extend
 from tinyc.analysis.activation import activation_of
-from tinyc.analysis.candidate import Broadcast, Epilogue
+from tinyc.analysis.candidate import Epilogue
 from tinyc.analysis.patterns.contraction import Contraction
 from tinyc.analysis.tiny_ops import is_elementwise, is_leaf, is_movement
 from tinyc.dialects.region import ops as region
@@ -18,6 +18,7 @@ from tinyc.expr import axes
 from tinyc.expr.axes import Shape
 from tinyc.mlir import ir
 from tinyc.vocabulary.attributes import tensor_type
+from tinyc.vocabulary.broadcast import Broadcast
 
 
 @dataclass(frozen=True)
