@@ -16,6 +16,7 @@ from tinyc import pipeline
 from tinyc.diagnostics import CODES, REMARKS
 from tinyc.dialects import registry
 from tinyc.dialects.registry import context
+from tinyc.schemes.names import SCHEME_NAMES
 
 ROOT = Path(__file__).parent.parent
 WALK = ROOT / "dialects"
@@ -24,7 +25,6 @@ TESTS = ROOT / "test"
 
 #: Layer → the layers that its `to_<next>` may lower to. A CUDA file has a host program, made by region-to-exec.
 EDGES = {
-    "frontend": {"tiny"},
     "tiny": {"region", "index_book", "poly"},
     "region": {"gpu", "exec"},
     "gpu": {"cuda", "nvvm", "exec", "region"},
@@ -32,8 +32,8 @@ EDGES = {
 #: Layer → the layers that are written in its words, and which of its modules have them: a region's body is Tiny ops,
 #: the body of a statement is a region's, the CUDA printer prints GPU kernels.
 WORDS = {
-    "tiny": ({"region", "gpu", "cuda", "exec", "index_book", "poly", "nvvm"}, {"ops", "op_verifier", "verify"}),
-    "region": ({"gpu", "cuda"}, {"ops", "kernel", "op_verifier", "verify"}),
+    "tiny": ({"region", "gpu", "cuda", "index_book"}, {"ops", "op_verifier", "verify"}),
+    "region": ({"gpu", "cuda"}, {"ops"}),
     "gpu": ({"cuda"}, {"dialect", "kernel", "statements", "expand"}),
 }
 #: Layer → the folder of a dialect whose name upstream has taken.
@@ -60,8 +60,22 @@ FOLDERS = {
 }
 #: What a user imports, and little else.
 MODULES = {"__init__", "diagnostics", "pipeline", "simulator"}
-LAYERS = {"frontend", "tiny", "index_book", "poly", "region", "gpu", "cuda", "exec", "nvvm"}
+LAYERS = {"tiny", "index_book", "poly", "region", "gpu", "cuda", "exec", "nvvm"}
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "manager"}
+#: Folders of tests that mirror no source: whole programs, on every target.
+UNMIRRORED = {"run"}
+#: A word that also names a scheme → where it stands for something else, and for what.
+WORDS_BESIDE_SCHEMES = {
+    "scan": (
+        (
+            "python/tinyc/analysis/patterns/classification.py",
+            "python/tinyc/analysis/poly/*.py",
+            "python/tinyc/analysis/poly_core/*.py",
+            "python/tinyc/explain/*.py",
+        ),
+        "a reduction that keeps its partial results, as analyses class it",
+    ),
+}
 #: Files whose texts name ops because they are data: tables, and the one op that ends every body.
 TABLES_OF_OPS = {
     "dialects/nvvm/whitelist.py",
@@ -113,9 +127,33 @@ def test_the_package_follows_the_symlink_to_the_walk():
 
 
 def test_the_folders_are_those_of_the_design():
-    assert {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"} <= FOLDERS
+    assert {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"} == FOLDERS
     assert {path.stem for path in PACKAGE.glob("*.py")} == MODULES
-    assert {path.name for path in WALK.iterdir() if path.is_dir() and path.name != "__pycache__"} <= LAYERS
+    assert {path.name for path in WALK.iterdir() if path.is_dir() and path.name != "__pycache__"} == LAYERS
+
+
+def test_the_words_that_layers_share_are_modules():
+    missing = [
+        f"{layer}/{module}"
+        for layer, (_, modules) in WORDS.items()
+        for module in modules
+        if not ((WALK / layer / f"{module}.py").exists() or (WALK / layer / module).is_dir())
+    ]
+    assert missing == []
+    assert {user for users, _ in WORDS.values() for user in users} | {*EDGES} <= LAYERS
+
+
+def mirrored(folder):
+    """Whether a folder of tests has the name of what it tests, a folder or a module."""
+    relative = folder.relative_to(TESTS)
+    source = (PACKAGE.parent if relative.parts[:1] == ("ptxsim",) else PACKAGE) / relative
+    return source.is_dir() or source.with_suffix(".py").exists()
+
+
+def test_the_tests_mirror_the_sources():
+    tests = [path for path in TEST_FILES if path.name.startswith("test_") or path.suffix == ".mlir"]
+    folders = {path.parent for path in tests if "Inputs" not in path.parts and path.parent != TESTS}
+    assert {str(folder.relative_to(TESTS)) for folder in folders if not mirrored(folder)} == UNMIRRORED
 
 
 @pytest.mark.parametrize("layer", sorted(path.parent.name for path in WALK.glob("*/__init__.py")))
@@ -247,16 +285,54 @@ def test_the_example_of_a_pass_is_short(each):
     assert [block for block in examples if len(block.strip().splitlines()) > 1 + 8] == []
 
 
+def texts(path):
+    """Return the texts of a file's code; one that is a statement is a docstring."""
+    nodes = list(ast.walk(tree(path)))
+    docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    constants = [node for node in nodes if isinstance(node, ast.Constant) and id(node) not in docstrings]
+    return [node.value for node in constants if isinstance(node.value, str)]
+
+
 def spelt_ops(path):
-    """Return the names of ops that a file spells as texts, those in docstrings aside."""
-    nodes = [node for node in ast.walk(tree(path)) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
-    return [node.value for node in nodes if context().is_registered_operation(node.value)]
+    """Return the names of ops that a file spells as texts."""
+    return [each for each in texts(path) if context().is_registered_operation(each)]
 
 
 @each_source()
 def test_ops_are_spelt_by_their_classes(path):
     if str(path.relative_to(ROOT)) not in TABLES_OF_OPS:
         assert spelt_ops(path) == [], "use the op's class"
+
+
+def spelt_schemes(path):
+    """Return the names of schemes that a file's texts hold: one of several words anywhere, a plain word by itself."""
+    held = texts(path)
+    return {
+        name
+        for name in SCHEME_NAMES
+        if name in held or ("_" in name and any(re.search(rf"\b{name}\b", each) for each in held))
+    }
+
+
+def test_nothing_outside_the_folder_and_the_list_names_a_scheme():
+    schemes = PACKAGE / "schemes"
+    spelt = {
+        (name, path.relative_to(ROOT))
+        for path in SOURCES
+        if schemes not in path.parents
+        for name in spelt_schemes(path)
+    }
+    excused = [(name, where) for name, (places, _) in WORDS_BESIDE_SCHEMES.items() for where in places]
+    assert {each for each in spelt if not any(each[0] == name and each[1].match(at) for name, at in excused)} == set()
+    assert [each for each in excused if not any(each[0] == name and at.match(each[1]) for name, at in spelt)] == []
+
+
+@each_source()
+def test_a_scheme_is_imported_by_its_folder_and_the_list_only(path):
+    schemes = PACKAGE / "schemes"
+    for folder in (each.name for each in schemes.iterdir() if (each / "__init__.py").exists()):
+        if schemes / folder not in path.parents and path != schemes / "registry.py":
+            assert not any(name.startswith(f"tinyc.schemes.{folder}") for name in imports(path))
 
 
 @pytest.mark.parametrize("each", pipeline.PASSES, ids=lambda each: each.name)

@@ -67,7 +67,7 @@ def distinct_texts_of(attributes: ir.OpAttributeMap, name: str) -> tuple[str, ..
             raise TinycError("InvalidAttribute", f"'{name}' is {attributes[name]}; it must be an array of strings")
         names.append(entry.value)
     if len(set(names)) != len(names):
-        raise TinycError("InvalidAttribute", f"'{name}' is {attributes[name]}; it names something twice")
+        raise TinycError("InvalidAttribute", f"'{name}' is {attributes[name]}; name each once")
     return tuple(names)
 
 
@@ -87,7 +87,7 @@ def grid_of(attributes: ir.OpAttributeMap, name: str) -> Grid:
 def tensor_of(attribute: ir.Attribute) -> TensorType:
     """The tensor that a type attribute means."""
     if not isinstance(attribute, ir.TypeAttr):
-        raise TinycError("InvalidAttribute", f"{attribute} is not a tensor type")
+        raise TinycError("InvalidAttribute", f"{attribute} is not a tensor type; write tensor<…>")
     return tensor_type(attribute.value)
 
 

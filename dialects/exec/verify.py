@@ -49,11 +49,12 @@ def _name_violations(program: Program, op: FunctionOp) -> Iterator[HostViolation
     seen: set[str] = set()
     for buffer, at in zip(program.buffers, op.buffers, strict=True):
         if buffer.name in seen:
-            yield at.location, f"two buffers are called '{buffer.name}'"
+            yield at.location, f"two buffers are called '{buffer.name}'; give each its own name"
         seen.add(buffer.name)
         expected = extents.product((*buffer.shape, buffer.element.size_bytes))
         if buffer.size != expected:
-            yield at.location, f"buffer '{buffer.name}' has size {buffer.size}; its tensor takes {expected} bytes"
+            held = f"buffer '{buffer.name}' has size {buffer.size}, and its tensor takes {expected} bytes"
+            yield at.location, f"{held}; write size {expected}"
         if buffer.kind != "arena" and buffer.offset != 0:
             yield (
                 at.location,
@@ -82,20 +83,21 @@ def _parameter_violations(program: Program, op: FunctionOp) -> Iterator[HostViol
             yield at.location, f"reads and writes must name the buffers of the parameters, {', '.join(sorted(named))}"
         for name in kernel.writes:
             if name in buffers and buffers[name].kind == "input":
-                yield at.location, f"@{kernel.symbol} writes the input '{name}'"
+                yield at.location, f"@{kernel.symbol} writes the input '{name}'; write an output or the arena"
         if kernel.status and slots.count(kernel.status.slot) > 1:
-            yield at.location, f"status slot {kernel.status.slot} belongs to two kernels"
+            yield at.location, f"status slot {kernel.status.slot} belongs to two kernels; give each its own slot"
 
 
 def _pointer_error(pointer: Pointer, buffers: Mapping[str, Buffer]) -> str | None:
     if pointer.buffer not in buffers:
         return f"parameter: there is no buffer '{pointer.buffer}'; there are {', '.join(buffers) or 'none'}"
     buffer = buffers[pointer.buffer]
-    if pointer.element != buffer.element:
-        return f"parameter: buffer '{buffer.name}' holds {buffer.element}, not {pointer.element}"
+    name, element = buffer.name, buffer.element
+    if pointer.element != element:
+        return f"parameter: buffer '{name}' holds {element}, not {pointer.element}; pass it as {element}"
     seen, held = extents.product(pointer.shape), extents.product(buffer.shape)
     if isinstance(seen, int) and isinstance(held, int) and seen != held:
-        return f"parameter: buffer '{buffer.name}' has {held} elements, not {seen}"
+        return f"parameter: buffer '{name}' has {held} elements, not {seen}; pass it with as many"
     return None
 
 
@@ -114,4 +116,5 @@ def _symbol_violations(program: Program, op: FunctionOp) -> Iterator[HostViolati
 def _unlisted(program: Program, location: ir.Location, dims: tuple[Dim, ...]) -> Iterator[HostViolation]:
     missing = {name: None for dim in dims for name in extents.symbols(dim) if name not in program.symbols}
     if missing:
-        yield location, f"the symbols {', '.join(missing)} are not among the function's, {list(program.symbols)}"
+        listed = f"are not among the function's, {list(program.symbols)}; add them to 'symbols'"
+        yield location, f"the symbols {', '.join(missing)} {listed}"

@@ -79,18 +79,21 @@ def _arena_at(
                 if start % arena.ALIGNMENT_BYTES:
                     yield (
                         places[buffer.name],
-                        f"buffer '{buffer.name}' is at {start}, not a multiple of {arena.ALIGNMENT_BYTES}{at}",
+                        f"buffer '{buffer.name}' is at {start}, not a multiple of {arena.ALIGNMENT_BYTES}{at}; "
+                        "round its offset up",
                     )
-                if start < 0 or start + size > total:
-                    yield (
-                        places[buffer.name],
-                        f"buffer '{buffer.name}' ends at byte {start + size}, the arena at {total}{at}",
-                    )
+                if start < 0:
+                    message = f"buffer '{buffer.name}' is at {start}, before the arena{at}; move it to offset >= 0"
+                    yield places[buffer.name], message
+                elif start + size > total:
+                    end = f"ends at byte {start + size}, and the arena at {total}{at}"
+                    yield places[buffer.name], f"buffer '{buffer.name}' {end}; give arena_bytes >= {start + size}"
     except ExtentError:
         return  # an offset divides by zero at these sizes
     for left, right in arena.overlaps(placed):
+        behind = arena.aligned_size(left.start + left.size)
         yield (
             places[right.name],
             f"buffers '{left.name}' and '{right.name}' overlap in the arena, and both are alive in generation "
-            f"{max(left.first, right.first)}{at}",
+            f"{max(left.first, right.first)}{at}; move '{right.name}' to offset >= {behind}",
         )

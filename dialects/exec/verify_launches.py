@@ -27,14 +27,16 @@ def launch_violations(program: Program, op: FunctionOp, memory_spaces: Mapping[s
     """Check that the kernels exist, where their buffers are, and that a CTA is one that a GPU can have."""
     spaces = sorted({buffer.memory_space for buffer in program.buffers})
     if len(spaces) > 1:
-        yield op.location, f"its buffers are in different memories, {' and '.join(spaces)}"
+        yield op.location, f"its buffers are in different memories, {' and '.join(spaces)}; write one memory_space"
         return
     for kernel, at in zip(program.kernels, op.kernels, strict=True):
         if kernel.symbol not in memory_spaces:
-            yield at.location, f"there is no kernel @{kernel.symbol} in the module"
+            known = ", ".join(f"@{symbol}" for symbol in memory_spaces) or "none"
+            yield at.location, f"there is no kernel @{kernel.symbol} in the module; it has {known}"
         elif spaces and memory_spaces[kernel.symbol] != spaces[0]:
-            where = f"works on {memory_spaces[kernel.symbol]} memory, and its buffers are in {spaces[0]} memory"
-            yield at.location, f"@{kernel.symbol} {where}"
+            space = memory_spaces[kernel.symbol]
+            where = f"works on {space} memory, and its buffers are in {spaces[0]} memory"
+            yield at.location, f"@{kernel.symbol} {where}; give them memory_space '{space}'"
         elif memory_spaces[kernel.symbol] == "device" and (message := _cta_error(kernel)):
             yield at.location, message
 
@@ -49,7 +51,7 @@ def _cta_error(kernel: KernelLaunch) -> str | None:
         return f"@{kernel.symbol} has a CTA of {threads} threads; it must be at most {_CTA_THREADS}"
     if kernel.cluster != (1, 1, 1):
         size = " x ".join(map(str, kernel.cluster))
-        return f"@{kernel.symbol} has clusters of {size} CTAs; kernels are launched without clusters"
+        return f"@{kernel.symbol} has clusters of {size} CTAs, and kernels are launched without; write 1 x 1 x 1"
     return None
 
 
@@ -70,19 +72,27 @@ def order_violations(program: Program, op: FunctionOp) -> Iterator[HostViolation
     generation = 0
     for kernel, at in zip(program.kernels, op.kernels, strict=True):
         if kernel.generation < generation:
-            yield at.location, f"generation {kernel.generation} comes after generation {generation}"
+            yield (
+                at.location,
+                f"generation {kernel.generation} comes after generation {generation}; order the kernels by it",
+            )
         generation = kernel.generation
         for name in kernel.reads:
             if name not in uses or uses[name].written >= generation:
-                yield at.location, f"@{kernel.symbol} reads '{name}', which no earlier generation writes"
+                yield (
+                    at.location,
+                    f"@{kernel.symbol} reads '{name}', which no earlier generation writes; write it in one",
+                )
         for name in kernel.writes:
             if name in uses and name not in kernel.reads:
-                yield at.location, f"@{kernel.symbol} writes '{name}', which has been written before"
+                earlier = f"@{kernel.symbol} writes '{name}', which has been written before"
+                yield at.location, f"{earlier}; write another buffer, or read it too"
             elif name in uses and uses[name].read == generation:
-                yield at.location, f"@{kernel.symbol} updates '{name}', which a kernel of the same generation reads"
+                beside = f"@{kernel.symbol} updates '{name}', which a kernel of the same generation reads"
+                yield at.location, f"{beside}; update it in a later one"
             uses[name] = _Use(generation)
         for name in kernel.reads:
             uses.setdefault(name, _Use(generation)).read = generation
     for buffer, at in zip(program.buffers, op.buffers, strict=True):
         if buffer.name not in uses:
-            yield at.location, f"no kernel writes buffer '{buffer.name}'"
+            yield at.location, f"no kernel writes buffer '{buffer.name}'; write it, or drop it"

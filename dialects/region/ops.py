@@ -163,7 +163,9 @@ def _check_outputs(op: KernelOp, yields: list[YieldOp]) -> None:
         raise Malformed("must yield to its last block arguments, each once and in their order")
     for output in outputs:
         if len(list(output.uses)) != 1:
-            raise Malformed(f"reads or writes output {output.arg_number} elsewhere than in its 'region.yield'")
+            raise Malformed(
+                f"reads or writes output {output.arg_number} elsewhere than in its 'region.yield'; only yield to it"
+            )
     firsts = {held_tensor(output.type).shape[:1] for output in outputs}
     if len(firsts) > 1:
         raise Malformed("has outputs with different first extents; one outer loop must serve them all")
@@ -191,7 +193,7 @@ def _check_read(op: ReadOp) -> None:
         raise Malformed("takes one buffer and gives one value")
     held, value = held_tensor(op.operands[0].type), tensor_type(op.results[0].type)
     if held != value:
-        raise Malformed(f"gives {op.results[0].type}, and the buffer holds {held}")
+        raise Malformed(f"gives {op.results[0].type}, and the buffer holds {to_type(held)}; give that type")
 
 
 def _check_yield(op: YieldOp) -> None:
@@ -201,4 +203,5 @@ def _check_yield(op: YieldOp) -> None:
     if not isinstance(materialize, ir.StringAttr) or materialize.value not in _MATERIALIZE:
         raise Malformed(f'needs \'materialize\', "gmem" or "deferred", not {materialize}')
     if tensor_type(op.operands[0].type) != held_tensor(op.operands[1].type):
-        raise Malformed(f"writes {op.operands[0].type}, and its output holds {held_tensor(op.operands[1].type)}")
+        held = to_type(held_tensor(op.operands[1].type))
+        raise Malformed(f"writes {op.operands[0].type}, and its output holds {held}; give both one type")

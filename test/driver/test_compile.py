@@ -118,7 +118,7 @@ def test_wrong_inputs_are_refused(target):
         with pytest.raises(TinycError) as caught:
             model.run(**inputs)
         assert caught.value.name == "InputMismatch"
-    with pytest.raises(TinycError, match="takes 2 inputs"):
+    with pytest.raises(TinycError, match=r"takes 2 inputs \(X, W\), not 1; give an array for each"):
         model(X)
 
 
@@ -158,7 +158,10 @@ def test_the_lines_of_ptx_are_those_of_the_dumped_gpu_layer(tmp_path):
 
 def test_layers_that_there_are_not():
     model = tinyc.compile(tinyc.compile(PROGRAM).text("region"), target="reference")
-    for name, message in (("ptx", "there is no layer 'ptx'"), ("tiny", "was read at layer 'region'")):
+    for name, message in (
+        ("ptx", "there is no layer 'ptx'"),
+        ("tiny", "was read at layer 'region' and has no layer 'tiny'; it has region"),
+    ):
         with pytest.raises(TinycError, match=message) as caught:
             model.text(name)
         assert caught.value.name == "UnknownLayer"

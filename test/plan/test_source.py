@@ -71,7 +71,10 @@ def test_a_file_that_cannot_be_read_is_an_error(source):
         ([1], "list is not a type of a plan"),
         ({"cache": {1, 2}}, "the source is not a JSON value"),
         ({"tile": [1, 2, 10**5000]}, "the source is not a JSON value"),
-        ("{" * (MAX_CHARACTERS + 1), f"the plan is longer than {MAX_CHARACTERS} characters"),
+        (
+            "{" * (MAX_CHARACTERS + 1),
+            f"the plan has {MAX_CHARACTERS + 1} characters, and may have {MAX_CHARACTERS}; plan fewer regions",
+        ),
         ("[1,\n 2]", "a plan is an object of fields"),
         ("/* {", "the comment is not closed"),
     ],

@@ -1,8 +1,9 @@
 """Candidates for tests: facts as a fusion may propose them, no IR."""
 
-from tinyc.analysis.candidate import Broadcast, Candidate, Epilogue, MatrixProduct, ProductOperand
+from tinyc.analysis.candidate import Candidate, Epilogue, MatrixProduct, ProductOperand
 from tinyc.diagnostics import Where
 from tinyc.expr import extents
+from tinyc.vocabulary.broadcast import Broadcast
 from tinyc.vocabulary.element_type import ElementType
 
 

@@ -20,4 +20,4 @@ class AtomicAddOp(TgpuOp, name="atomic_add"):
         require_indices(self, "index")
         element = require_row(self.buffer.type)
         if self.value.type != element:
-            raise Malformed(f"adds {self.value.type} to an element of type {element}")
+            raise Malformed(f"adds {self.value.type} to an element of type {element}; give both one type")

@@ -16,9 +16,7 @@ from tinyc.dialects.region import ops as region
 from tinyc.mlir import ext, ir
 from tinyc.mlir.verifying import Malformed
 from tinyc.vocabulary.attributes import tensor_type
-
-#: Broadcast kinds: how what an epilogue reads follows its tile.
-BROADCAST_KINDS = ("row", "column", "full", "scalar", "gather")
+from tinyc.vocabulary.broadcast import Broadcast
 
 
 class EpilogueOp(OutputOp, name="epilogue"):
@@ -67,5 +65,5 @@ class EpilogueOp(OutputOp, name="epilogue"):
             if written.shape != value.shape:
                 raise Malformed(f"writes {written}, and its sum is {value}; they must have one shape")
         reads = sum(isinstance(op, region.ReadOp) for op in ops)
-        if len(require_words(self, "kinds", BROADCAST_KINDS)) != reads:
+        if len(require_words(self, "kinds", tuple(Broadcast))) != reads:
             raise Malformed(f"has kinds = {self.kinds}, and reads {reads} buffers; give a broadcast kind for each")

@@ -34,4 +34,4 @@ class FmaOp(TgpuOp, name="fma"):
                 f"accumulates products of {lhs.element} in {accumulator.element}; use floats for both, or integers"
             )
         if self.output.type != self.accumulator.type:
-            raise Malformed(f"gives {self.output.type}, and adds to {self.accumulator.type}")
+            raise Malformed(f"gives {self.output.type}, and adds to {self.accumulator.type}; give both one type")

@@ -55,7 +55,7 @@ class LoadTileOp(TgpuOp, name="load_tile"):
         require_unordered(ops)
         value = tensor_type(ops[-1].operands[0].type)
         if value.element != tile.element:
-            raise Malformed(f"loads {value.element} into a tile of {tile.element}")
+            raise Malformed(f"loads {value.element} into a tile of {tile.element}; give both one element type")
         require_sides(self, value.rank)
         require_guarded(self)
 

@@ -4,22 +4,12 @@ Frozen data without IR, so that it can be made of a `region.kernel` (`kernel_can
 and judged where no MLIR is installed.
 """
 
-import enum
 from dataclasses import dataclass
 
 from tinyc.diagnostics import Where
 from tinyc.expr.extents import Dim
+from tinyc.vocabulary.broadcast import Broadcast
 from tinyc.vocabulary.element_type import ElementType
-
-
-class Broadcast(enum.StrEnum):
-    """How the elements of an epilogue's input follow those of a tile of the output."""
-
-    ROW = "row"  # one for each row
-    COLUMN = "column"
-    FULL = "full"
-    SCALAR = "scalar"
-    GATHER = "gather"  # any other way, or several ways
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from tinyc.analysis.access import Access, extend
 from tinyc.analysis.activation import activation_of
-from tinyc.analysis.candidate import Broadcast, Epilogue
+from tinyc.analysis.candidate import Epilogue
 from tinyc.analysis.patterns.contraction import Contraction
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.tiny import ops as tiny
@@ -17,6 +17,7 @@ from tinyc.expr import axes
 from tinyc.expr.axes import Shape
 from tinyc.mlir import ir
 from tinyc.vocabulary.attributes import tensor_type
+from tinyc.vocabulary.broadcast import Broadcast
 
 
 def epilogue_of(contraction: Contraction, result: ir.Value) -> Epilogue:

@@ -146,7 +146,9 @@ class Lowering:
     def _require(self, name: str) -> None:
         self._require_known(name)
         if not self.has(name):
-            raise TinycError("UnknownLayer", f"the program was read at layer '{self.entry}' and has no layer '{name}'")
+            known = ", ".join(each for each in LISTINGS[self.target] if self.has(each))
+            message = f"the program was read at layer '{self.entry}' and has no layer '{name}'; it has {known}"
+            raise TinycError("UnknownLayer", message)
 
     def _require_known(self, name: str) -> None:
         if name not in self._steps:

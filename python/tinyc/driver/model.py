@@ -70,7 +70,9 @@ class Model:
         """Run on arrays in the order of the inputs; return the one output, or a tuple."""
         names = self.inputs
         if len(arrays) != len(names):
-            message = f"the model takes {len(names)} inputs ({', '.join(names)}), not {len(arrays)}"
+            message = (
+                f"the model takes {len(names)} inputs ({', '.join(names)}), not {len(arrays)}; give an array for each"
+            )
             raise TinycError("InputMismatch", message)
         results = tuple(self.run(**dict(zip(names, arrays, strict=True))).values())
         return results[0] if len(results) == 1 else results

@@ -93,7 +93,8 @@ def _from_text(text: str, filename: str | None) -> Plan | PlanTable:
     if not text.strip():
         raise TinycError("InvalidPlan", f"the plan is empty; {JSON_PLAN_EXAMPLE}; {DSL_PLAN_EXAMPLE}", where)
     if len(text) > MAX_CHARACTERS:
-        raise TinycError("InvalidPlan", f"the plan is longer than {MAX_CHARACTERS} characters", where)
+        message = f"the plan has {len(text)} characters, and may have {MAX_CHARACTERS}; plan fewer regions"
+        raise TinycError("InvalidPlan", message, where)
     first = documents.first_character(text)
     is_json = (filename or "").endswith(".json") or first in ("{", "[", "/", "")  # "/": an open comment
     return parse_plan_json(text, filename) if is_json else parse_plan_dsl(text, filename)

@@ -30,9 +30,8 @@ class PlanTable:
         """Check the keys."""
         for key in self.plans:
             if not is_region_key(key):
-                raise TinycError(
-                    "InvalidPlan", f"{shown_value(key)} is not a region key, which has 16 digits out of 0-9 and a-f"
-                )
+                message = f"{shown_value(key)} is not a region key; write its 16 digits out of 0-9 and a-f"
+                raise TinycError("InvalidPlan", message)
 
     def get(self, key: str) -> Plan | None:
         """The plan for the region with that key."""

@@ -7,6 +7,7 @@ In reading order:
     elementwise       the element-wise ops, a row each
     reductions        what `reduce` applies
     infer             the typing rules of all ops
+    broadcast         how what an epilogue reads follows its tile
     attributes        between this and MLIR's types and attributes: the one module here that needs MLIR
     deferred          how the rows name numpy and MLIR without importing them
 

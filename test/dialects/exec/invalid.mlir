@@ -10,7 +10,7 @@
 
 // -----
 
-// expected-error @+1 {{'exec.function' 'inputs' is ["x", "x"]; it names something twice [TC111 InvalidAttribute]}}
+// expected-error @+1 {{'exec.function' 'inputs' is ["x", "x"]; name each once [TC111 InvalidAttribute]}}
 "exec.function"() ({
 ^bb0:
   omp.terminator
@@ -46,7 +46,7 @@
 
 // -----
 
-// expected-error @+1 {{'exec.buffer' 4 : i64 is not a tensor type}}
+// expected-error @+1 {{'exec.buffer' 4 : i64 is not a tensor type; write tensor<…>}}
 "exec.buffer"() {buffer = "b", kind = "arena", memory_space = "host", offset = 0, size = 4, tensor = 4} : () -> ()
 
 // -----

@@ -46,7 +46,7 @@
 // -----
 
 // An output is not read.
-// expected-error @+1 {{reads or writes output 1 elsewhere than in its 'region.yield'}}
+// expected-error @+1 {{reads or writes output 1 elsewhere than in its 'region.yield'; only yield to it}}
 "region.kernel"() ({
 ^bb0(%x: !region.memref<tensor<4xf32>, [1], 64 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 64 : i64, true>):
   %0 = "region.read"(%y) : (!region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> tensor<4xf32>
@@ -70,7 +70,7 @@
 // A read gives what the buffer holds.
 "region.kernel"() ({
 ^bb0(%x: !region.memref<tensor<4xf32>, [1], 64 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 64 : i64, true>):
-  // expected-error @+1 {{'region.read' gives tensor<5xf32>, and the buffer holds fp32 [4]}}
+  // expected-error @+1 {{'region.read' gives tensor<5xf32>, and the buffer holds tensor<4xf32>; give that type}}
   %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> tensor<5xf32>
   "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<5xf32>, !region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> ()
   omp.terminator
@@ -83,7 +83,7 @@
 ^bb0(%x: !region.memref<tensor<4xf32>, [1], 64 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 64 : i64, true>):
   %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> tensor<4xf32>
   %1 = "tiny.cast"(%0) : (tensor<4xf32>) -> tensor<4xf16>
-  // expected-error @+1 {{'region.yield' writes tensor<4xf16>, and its output holds fp32 [4]}}
+  // expected-error @+1 {{'region.yield' writes tensor<4xf16>, and its output holds tensor<4xf32>; give both one type}}
   "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<4xf16>, !region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> ()
   omp.terminator
 }) {sym_name = "k"} : () -> ()

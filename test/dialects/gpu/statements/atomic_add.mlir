@@ -6,7 +6,7 @@ gpu.module @kernels {
 gpu.func @k(%y: memref<?xf32, #gpu.address_space<global>> {tgpu.tensor = tensor<4xf32>}) kernel attributes {known_block_size = array<i32: 16, 16, 1>} {
   %0 = arith.constant 0 : index
   %1 = arith.constant 1.0 : f64
-  // expected-error @+1 {{'tgpu.atomic_add' adds f64 to an element of type f32}}
+  // expected-error @+1 {{'tgpu.atomic_add' adds f64 to an element of type f32; give both one type}}
   "tgpu.atomic_add"(%1, %y, %0) : (f64, memref<?xf32, #gpu.address_space<global>>, index) -> ()
   gpu.return
 }

@@ -53,7 +53,7 @@ gpu.func @k() kernel attributes {known_block_size = array<i32: 16, 16, 1>} {
   %a = "tgpu.alloc_smem"() : () -> !tgpu.smem<tensor<8x4xf32>, 2 : i64>
   %b = "tgpu.alloc_smem"() : () -> !tgpu.smem<tensor<4x8xf32>, 2 : i64>
   %z = "tgpu.zero"() : () -> !tgpu.acc<tensor<8x8xf32>>
-  // expected-error @+1 {{'tgpu.fma' gives !tgpu.acc<tensor<8x8xf64>>, and adds to !tgpu.acc<tensor<8x8xf32>>}}
+  // expected-error @+1 {{'tgpu.fma' gives !tgpu.acc<tensor<8x8xf64>>, and adds to !tgpu.acc<tensor<8x8xf32>>; give both one type}}
   %n = "tgpu.fma"(%a, %b, %s, %z) : (!tgpu.smem<tensor<8x4xf32>, 2 : i64>, !tgpu.smem<tensor<4x8xf32>, 2 : i64>, index, !tgpu.acc<tensor<8x8xf32>>) -> !tgpu.acc<tensor<8x8xf64>>
   gpu.return
 }

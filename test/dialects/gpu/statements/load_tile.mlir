@@ -66,7 +66,7 @@ gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = arra
   %0 = arith.constant 0 : index
   %s = arith.constant 0 : index
   %t = "tgpu.alloc_smem"() : () -> !tgpu.smem<tensor<8x4xf16>, 2 : i64>
-  // expected-error @+1 {{'tgpu.load_tile' loads f32 into a tile of f16}}
+  // expected-error @+1 {{'tgpu.load_tile' loads f32 into a tile of f16; give both one element type}}
   "tgpu.load_tile"(%t, %s, %0, %0, %0) ({
     %v = "region.read"(%x) : (!buffer) -> tensor<4xf32>
     "tgpu.yield"(%v) : (tensor<4xf32>) -> ()

@@ -1,4 +1,4 @@
-"""The typing rules themselves, without MLIR: what the lit tests beside this file cannot say shortly."""
+"""The typing rules themselves, without MLIR: what the lit tests of the ops (test/dialects/tiny) cannot say shortly."""
 
 import re
 
