@@ -4,9 +4,12 @@ In expected output `...` stands for any text. What follows in a document sees th
 """
 
 import doctest
+import re
 import shutil
 import subprocess
+import textwrap
 from pathlib import Path
+from typing import Any
 
 import pytest
 from markdown_it import MarkdownIt
@@ -54,6 +57,46 @@ def test_python_blocks_run(document: str, tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.chdir(tmp_path)
     for block in _blocks(document, "python"):
         exec(compile(block, document, "exec"), {"__name__": "document"})
+
+
+def _indented(document: str) -> list[str]:
+    tokens = MarkdownIt().parse((ROOT / document).read_text(encoding="utf-8"))
+    return [textwrap.dedent(token.content) for token in tokens if token.type == "code_block"]
+
+
+def test_the_lit_test_that_a_newcomer_copies_passes(tmp_path: Path) -> None:
+    (block,) = (each for each in _indented("CONTRIBUTING.md") if each.startswith("// RUN:"))
+    path = tmp_path / "copied.mlir"
+    of_another = block.replace("@main(%x", "@main(%y: tensor<4xf32>, %x")  # then %x is the second argument
+    for written, passes in ((block, True), (of_another, False)):
+        path.write_text(written)
+        command = block.splitlines()[0].removeprefix("// RUN:").replace("%s", str(path))
+        done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False)
+        assert (done.returncode == 0) is passes, done.stderr
+
+
+def test_the_pass_that_a_newcomer_copies_does_what_it_says() -> None:
+    from tinyc import text
+    from tinyc.dialects.registry import context
+
+    (block,) = (each for each in _indented("CONTRIBUTING.md") if "class TinyDropCasts" in each)
+    names: dict[str, Any] = {"__name__": "copied"}
+    exec(compile(block, "CONTRIBUTING.md", "exec"), names)
+    before, after = re.findall(r"(?:Before|After):\n((?: {8}.*\n)+)", names["TinyDropCasts"].__doc__ or "")
+    with context():
+        module = text.parse(before)
+        names["TinyDropCasts"]().run(module)
+        assert str(module) == str(text.parse(after))
+
+
+def test_the_grammar_has_the_word_of_each_op() -> None:
+    from tinyc.dialects.gpu.statements import SCALAR_OPS, STATEMENT_OPS
+    from tinyc.dialects.tiny.ops import OPS
+
+    grammar = "\n".join(_blocks("dialects/README.md", "text"))
+    words = set(re.findall(r"\w+", grammar))
+    names = [*OPS, *(op.OPERATION_NAME.partition(".")[2] for op in (*STATEMENT_OPS, *SCALAR_OPS))]
+    assert [name for name in names if name not in words] == []
 
 
 def test_mlir_blocks_are_ir() -> None:

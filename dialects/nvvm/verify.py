@@ -56,6 +56,7 @@ def _violations(kernels: gpu.GPUModuleOp) -> Iterator[_Violation]:
 
 
 _REMEDY = "; lower the kernels with --gpu-to-nvvm"
+_NO_FUNCTION = "; compute it by arithmetic, as tinyc.codegen.software_math does"
 
 
 def _target(kernels: gpu.GPUModuleOp) -> Iterator[_Violation]:
@@ -108,7 +109,8 @@ def _shared(memory: ir.Operation) -> Iterator[_Violation]:
 def _op(op: ir.Operation) -> Iterator[_Violation]:
     allowed = ALLOWED_OPS.get(op.name)
     if allowed is None:
-        yield around(op), f"'{op.name}' is not known to the NVPTX backend{_REMEDY}"
+        remedy = _NO_FUNCTION if op.name.startswith("llvm.intr.") else _REMEDY
+        yield around(op), f"'{op.name}' is not known to the NVPTX backend{remedy}"
         return
     yield from _attributes(op, allowed.attributes)
     for kind in dict.fromkeys(str(value.type) for value in (*op.operands, *op.results)):

@@ -100,6 +100,12 @@ def suggest(name: str, known: Iterable[str]) -> str:
     return f"; there are {', '.join(names[:_SHOWN_NAMES])}{more}" if names else "; there are none"
 
 
+def either(choices: Iterable[str]) -> str:
+    """A list to choose from, for a message: "a", "a or b", "a, b or c"."""
+    *before, last = choices
+    return f"{', '.join(before)} or {last}" if before else last
+
+
 def _escaped(character: str) -> str:
     return character.encode("unicode_escape").decode("ascii")
 

@@ -365,5 +365,7 @@ def _unspelt(op: ir.OpView | ir.Block) -> TinycError:
     """The error for what CUDA text has no spelling for."""
     if isinstance(op, ir.Block):
         return TinycError("InvalidIr", "CUDA text cannot refer to the argument of a block; run --gpu-expand first")
-    message = f"CUDA text has no spelling for '{op.operation.name}'; run --gpu-expand first"
+    name = op.operation.name
+    remedy = "name its C function in the row's c_functions" if name.startswith("math.") else "run --gpu-expand first"
+    message = f"CUDA text has no spelling for '{name}'; {remedy}"
     return TinycError("InvalidIr", message, where(around(op)))

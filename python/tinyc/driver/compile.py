@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tinyc.analysis.graphs import main_function
-from tinyc.diagnostics import TinycError, collect_remarks
+from tinyc.diagnostics import TinycError, collect_remarks, either
 from tinyc.dialects.exec.to_program import program_of
 from tinyc.driver.listings import LISTINGS
 from tinyc.driver.lowering import Lowering
@@ -68,7 +68,7 @@ def pass_options(target: str, arch: str | None = None, plan: object = None, line
         TinycError: `UnsupportedTarget`: there is no such target or architecture, or the target takes no such option;
             what is wrong with the plan.
     """
-    known = " or ".join(map(repr, LISTINGS))
+    known = either(map(repr, LISTINGS))
     if target not in LISTINGS:
         raise TinycError("UnsupportedTarget", f"there is no target {target!r}; use {known}")
     if target in ("sim", "cuda"):

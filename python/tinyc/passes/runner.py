@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Sequence
 
-from tinyc.diagnostics import InternalError, TinycError, Where, remark
+from tinyc.diagnostics import InternalError, TinycError, Where, either, remark
 from tinyc.dialects import registry
 from tinyc.mlir import ir
 from tinyc.passes.reproducer import Reproducer
@@ -81,7 +81,7 @@ def _run_step(step: Step, module: ir.Module, given: ir.OpView, verify_each: bool
         return
     present = registry.present(module)
     if step.consumes and not present.intersection(step.consumes):
-        layers = " or ".join(step.consumes)
+        layers = either(step.consumes)
         remark("pass-not-applicable", Where(), f"'{step.name}' finds no {layers} op", consumes=list(step.consumes))
     try:
         step.run(module)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeGuard
 
-from tinyc.diagnostics import suggest
+from tinyc.diagnostics import either, suggest
 
 Path = tuple[str | int, ...]
 
@@ -77,7 +77,7 @@ class Choice(Kind):
         if isinstance(value, str) and len(names) == len(self.values) > 1:
             yield Problem(path, f"{spelt(path)} is {shown_value(value)}{suggest(value, names)}")
         else:
-            yield _unlike(path, value, " or ".join(shown_value(each) for each in self.values))
+            yield _unlike(path, value, either(shown_value(each) for each in self.values))
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 
 from tinyc.analysis.candidate import Candidate
-from tinyc.diagnostics import TinycError
+from tinyc.diagnostics import TinycError, either
 from tinyc.expr.extents import ExtentError
 from tinyc.plan.fields import ARCHITECTURES, ATTRIBUTES, Plan
 from tinyc.schemes.registry import SCHEME_OF, SCHEMES
@@ -83,7 +83,7 @@ def completed_plan(plan: Plan, candidate: Candidate, target: Target) -> Plan:
     if isinstance(answer, Refusal) and answer.error == "NoGpuKernel":
         raise _unbuildable(candidate, answer)
     if isinstance(answer, Refusal) and answer.error == "PlanMismatch":
-        others = " or ".join(each.name for each in _schemes_for(candidate, target))
+        others = either(each.name for each in _schemes_for(candidate, target))
         message = f"is '{name}', which does not accept @{candidate.name}: {answer.reason}; choose {others}"
         refusals.add("PlanMismatch", "scheme", message)
     else:

@@ -19,6 +19,19 @@ gpu.module @kernels {
 
 // -----
 
+// A function whose name in C no row has.
+gpu.module @kernels {
+  gpu.func @angle(%x: f32, %y: memref<?xf32, #gpu.address_space<global>>) kernel {
+    %c0 = arith.constant 0 : index
+    // expected-error @+1 {{CUDA text has no spelling for 'math.atan'; name its C function in the row's c_functions}}
+    %0 = math.atan %x : f32
+    memref.store %0, %y[%c0] : memref<?xf32, #gpu.address_space<global>>
+    gpu.return
+  }
+}
+
+// -----
+
 // What the CPU computes to compare with is one product.
 !buffer = !region.memref<tensor<32x32xf32>, [32, 1], 64 : i64, true>
 !tiles = !tgpu.smem<tensor<32x32xf32>, 1 : i64>

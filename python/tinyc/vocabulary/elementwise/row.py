@@ -78,9 +78,10 @@ def binary(
     meaning: "Callable[[NumpyArray, NumpyArray], NumpyArray]",
     code: "Callable[[ElementType, Register, Register], Register]",
     rounds: bool = True,
+    c_functions: Mapping[str, str] | None = None,
 ) -> Elementwise:
     """Make the row of an op of two operands of the same type."""
-    return Elementwise(name, doc, 2, accepts, meaning, code, rounds=rounds)
+    return Elementwise(name, doc, 2, accepts, meaning, code, rounds=rounds, c_functions=c_functions or {})
 
 
 def comparison(
