@@ -274,6 +274,12 @@ class TopkOp(DataDependentOp, name="topk"):
     values: ext.Result[Any]
     indices: ext.Result[Any]
 
+    @property
+    def row_extents(self) -> tuple[Dim, ...]:
+        """The extents of the axes that are searched independently: all but `axis`."""
+        shape, axis = tensor_type(self.operand.type).shape, self.axis.value
+        return (*shape[:axis], *shape[axis + 1 :])
+
 
 # --- what a function relies on ----------------------------------------------------------------------------------------
 

@@ -226,7 +226,7 @@ gpu.module @kernels {
 
 // -----
 
-// One thread searches one lane: all but the axis of the search, which is the middle one here.
+// One thread searches one row: all but the axis of the search, which is the middle one here.
 // CHECK-LABEL: gpu.func @topk(
 // CHECK-SAME: %[[X:.*]]: memref<?xf32, {{.*}}>{{.*}}, %[[V:.*]]: memref<?xf32, {{.*}}>{{.*}}, %[[P:.*]]: memref<?xi64
 // CHECK: scf.for %[[LANE:.*]] = %{{.*}} to %c6
