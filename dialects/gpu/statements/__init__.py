@@ -7,7 +7,7 @@ The two lists below are all that names them. In the order in which a kernel has 
 
     alloc_smem, zero     what a matrix product works on: tiles in shared memory, an accumulator tile in registers
     load_tile, fma       a step along k: a tile of each operand, and their product added to the accumulator
-    epilogue             what the region makes of the sum, written to the outputs
+    epilogue             what the region makes of the accumulator, written to the outputs
     map                  any other region: each element by itself
     topk, scatter_add    regions that walk an axis in order, or write where data says
     atomic_add           of the scalar level: an addition to memory

@@ -18,7 +18,7 @@ from tinyc.target.target import Target
 NAME = "naive_2x2_per_thread"
 NAIVE_FIELDS = ("tile", "stages", "pipeline", "order", "split", "bind", "cache", "predicate_tail", "epilogue", "async")
 
-#: Threads of a CTA along n and along m, and the side of the square of accumulators that a thread has in one piece.
+#: Threads of a CTA along n and along m, and the side of each square of accumulators that a thread has.
 THREADS = (16, 16)
 MICRO = 2
 #: Both sides of a tile are multiples of what a CTA covers with one square for each thread.
