@@ -44,7 +44,7 @@ class AccType(Tgpu.Type, name="acc"):
 
 @dataclass(frozen=True)
 class GpuTile:
-    """What a tile holds: rows and columns of one element type."""
+    """The contents of a tile: rows and columns of one element type."""
 
     element: ElementType
     rows: int

@@ -34,7 +34,7 @@ class DimsAttr(Tiny.Attribute, name="dims"):
 
 
 class Pure(ir.MemoryEffectsOpInterface):
-    """Says that an op has no effect, so that upstream CSE and DCE work on it."""
+    """An op without effects, so that upstream CSE and DCE work on it."""
 
     @staticmethod
     def get_effects(op: ir.Operation, effects: object = None) -> list[Any]:

@@ -52,6 +52,6 @@ SCALAR_OPS: tuple[type[TgpuOp], ...] = (
 
 
 def by_op(ops: Iterable[type[TgpuOp]], package: str, name: str) -> dict[type[TgpuOp], Any]:
-    """What a package has for each op: what is called `name` in the file that is called like the op's file here."""
+    """A table of a package's functions by op: each is `name` in the file that is called like the op's file here."""
     files = {op: op.__module__.rpartition(".")[2] for op in ops}
     return {op: getattr(importlib.import_module(f"{package}.{file}"), name) for op, file in files.items()}

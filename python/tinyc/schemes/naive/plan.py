@@ -69,7 +69,7 @@ def complete_naive(plan: Plan, case: Case) -> Plan:
 
 
 def resources_of(plan: Plan, product: MatrixProduct) -> Resources:
-    """What a kernel with a complete plan takes."""
+    """The resources of a kernel with a complete plan."""
     assert plan.tile is not None
     assert plan.stages is not None
     threads = THREADS[0] * THREADS[1]
@@ -298,7 +298,7 @@ def _predicate_tail(plan: Plan, tile: _Tile, case: Case) -> tuple[str, ...]:
 
 
 def _cache(plan: Plan, stages: int, case: Case) -> tuple[dict[str, Any], ...]:
-    """What is staged: as given, else both operands, called as the host does where that is one name."""
+    """The staged operands: as given, else both operands, called as the host does where that is one name."""
     sides = {"A": case.product.lhs.names, "B": case.product.rhs.names}  # a plan may call them A and B too
     names = {side: names[0] if len(names) == 1 else side for side, names in sides.items()}
     if plan.cache is None:
