@@ -3,7 +3,7 @@
 What becomes of a statement stands in files of the same name: its code for one thread in `gpu/expand/`, and, if it
 writes outputs, the sequential code that a CUDA file checks it against in `cuda/main/reference/`. What a thread does in
 a `tgpu` op is an op of the scalar level, with a file in `gpu/to_nvvm/` and one, for its text, in `cuda/printer/ops/`.
-The two lists below are all that names them. In the order in which a kernel has them:
+The two lists below are all that names them. In reading order, which is that of a kernel:
 
     alloc_smem, zero     what a matrix product works on: tiles in shared memory, an accumulator tile in registers
     load_tile, fma       a step along k: a tile of each operand, and their product added to the accumulator
