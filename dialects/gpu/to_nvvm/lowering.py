@@ -8,7 +8,7 @@ control flow and arithmetic are MLIR's own passes' work.
 from dataclasses import dataclass
 from typing import ClassVar
 
-# `mlir.llvm` is imported when it is first used, as in exec/to_llvm.py.
+# `mlir.llvm` is imported when it is first used, as in exec/to_llvm/.
 from tinyc import mlir
 from tinyc.codegen import software_math
 from tinyc.diagnostics import TinycError
