@@ -65,7 +65,7 @@ def with_aliases(printed: str) -> str:
     definitions: list[str] = []
 
     def alias(text: str) -> str:
-        """What stands for a type, in which shorter ones have their aliases already."""
+        """The alias of a type, in which shorter ones have theirs already, or its text where it needs none."""
         if text not in names:
             original = _expanded(text, names)
             if len(original) <= LONG or counts[original] < 2:
