@@ -1,6 +1,14 @@
-"""The walk: one folder per layer, in the order in which a program goes down; `registry` is the table of them.
+"""The walk: one folder per layer, in the order in which a program goes down.
 
-In reading order: `tiny`, `index_book` and `poly` beside it, `region`, `gpu`, `cuda` and `nvvm` below that, `exec` for
-the host. `launch` is how the host learns from a kernel's layer what its launch is. `README.md` has an op of each
-layer, its grammar, and the glossary.
+`README.md` has an op of each layer, its grammar, and the glossary. In reading order:
+
+    tiny              a graph of movements, element-wise ops and reductions
+    index_book, poly  beside it: what each element reads, and the polyhedral statements
+    region            kernels with buffers at their boundary, and the host function that launches them
+    gpu               kernels as statements over tiles, then as one thread's code
+    cuda              these kernels as one file of CUDA C++
+    nvvm              these kernels in the LLVM dialect
+    launch            how the host learns from a kernel's layer what its launch is
+    exec              the host program
+    registry          the table of the layers
 """

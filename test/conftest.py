@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from installed import stale_file
 from tinyc.runtime import assembler
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)
@@ -11,6 +12,12 @@ settings.load_profile("repeatable")
 
 def pytest_addoption(parser):
     parser.addoption("--random-examples", type=int, default=0, help="run that many new random examples, not CI's 300")
+
+
+def pytest_configure(config):
+    stale = stale_file()
+    if stale is not None:
+        raise pytest.UsageError(f"the installed tinyc is older than {stale}; run tools/setup dev")
 
 
 @pytest.fixture

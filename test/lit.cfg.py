@@ -10,6 +10,12 @@ from pathlib import Path
 import lit.formats
 
 here = Path(__file__).resolve().parent
+sys.path.insert(0, str(here))
+from installed import stale_file  # noqa: E402 - where the tests stand
+
+stale = stale_file()
+if stale is not None and "PYTHONPATH" not in os.environ:
+    lit_config.fatal(f"the installed tinyc is older than {stale}; run tools/setup dev")
 config.name = "tinyc"
 config.test_format = lit.formats.ShTest(False)
 config.suffixes = [".mlir"]

@@ -24,7 +24,9 @@ In reading order:
 
     attributes         the dialect, and what attributes mean as plain data
     ops                the ops, each with what it means; `exec.kernel` is the launch contract
-    verify             what holds of a host function as a whole: verify_launches, verify_arena
+    verify             what holds of a host function as a whole
+    verify_launches, verify_arena
+                       its parts: launches and generations, buffers in the arena
     to_program         out: the `runtime.Program` that every device runs
     expand_f16         conversions of f16 as integer arithmetic, for a CPU without instructions for them
     to_llvm            out: the CPU ABI around the kernels' loops

@@ -18,8 +18,8 @@ from tinyc.vocabulary.types import TensorType
 
 #: The memory spaces of a kernel's buffers, and of what the threads of a CTA share.
 GLOBAL, SHARED = "#gpu.address_space<global>", "#gpu.address_space<workgroup>"
-#: The layout of an accumulator tile: a CTA of `y × x` threads covers it with pieces of `2y × 2x` elements, and of each
-#: piece a thread owns these rows and columns, at (2 * y, 2 * x).
+#: The layout of an accumulator tile: a CTA of `y × x` threads covers it by repeats of `2y × 2x` elements, and of each
+#: repeat a thread owns these rows and columns, at (2 * y, 2 * x).
 THREAD_TILE = (2, 2)
 
 _Op = TypeVar("_Op", bound=ir.OpView)
@@ -44,7 +44,7 @@ class AccType(Tgpu.Type, name="acc"):
 
 @dataclass(frozen=True)
 class GpuTile:
-    """What a tile holds: rows and columns of one element type."""
+    """The contents of a tile: rows and columns of one element type."""
 
     element: ElementType
     rows: int

@@ -188,7 +188,7 @@ def _require_statements(module: ir.Module) -> None:
 
 
 def _launch_comment(kernel: GpuKernel) -> str:
-    """What is to be known of a kernel: how it was planned and how it is launched."""
+    """The comment above a kernel: its plan and its launch."""
     lines = [f"// {comment_text(kernel.name)}"]
     if kernel.plan is not None:
         lines += [f"//   {field.name}: {_plain(field.attr)}" for field in kernel.plan]

@@ -174,7 +174,7 @@ _PARTS = ("buffer", "status", "extent")
 
 
 def _part(argument: ir.BlockArgument, note: Mapping[str, ir.Attribute]) -> tuple[str, str | None]:
-    """What an argument is, and its name if it has one."""
+    """The kind of an argument, and its name if it has one."""
     kind, position = argument.type, argument.arg_number
     if "tgpu.status" in note:
         if not isinstance(kind, ir.MemRefType) or list(kind.shape) != [STATUS_WORDS] or str(kind.element_type) != "i64":

@@ -68,7 +68,7 @@ def _differences(table: TableOp, known: Mapping[str, func.FuncOp]) -> Iterator[t
 
 
 def _assumed(function: func.FuncOp) -> list[Assumption]:
-    """What the movements of a function take for granted of its extents."""
+    """The assumptions on its extents that the movements of a function make."""
     movements = [op for op in body_block(function).operations if isinstance(op, tiny.MovementOp)]
     return [assumption for op in movements for assumption in infer_op(op).assumptions]
 

@@ -7,7 +7,7 @@ op. It is a list of what is known to work, not of what is known to fail.
 import re
 from collections.abc import Iterator, Mapping
 
-# `mlir.llvm` is imported when it is first used, as in exec/to_llvm.py.
+# `mlir.llvm` is imported when it is first used, as in exec/to_llvm/.
 from tinyc import mlir
 from tinyc.codegen.identifiers import PTX_IDENTIFIER
 from tinyc.dialects.nvvm.whitelist import (

@@ -13,4 +13,10 @@ is verified against the recomputed one, and never consumed.
         attrs = {element = "f32", op = "relu"}} : () -> ()
       omp.terminator
     }) {elements = {X = "f32"}, function = @main, outputs = ["Y"]} : () -> ()
+
+In reading order:
+
+    ops, op_verifier  the ops, and what holds of each by itself
+    encode, decode    statements and relations as attributes, and back
+    verify            what holds of a view as a whole
 """

@@ -21,7 +21,7 @@ graph. Not yet: loops, threads, offsets.
 
 In reading order:
 
-    ops            the dialect, its type and its ops, each with its rule (op_verifier reports it)
+    ops            the dialect, its type and its ops, each with its rule
     kernel         the view of one kernel: buffers, body, yields, symbols, how it is launched
     verify         what holds of the host function that launches kernels
     plan           in-layer pass: the decisions that a GPU kernel is built by

@@ -8,4 +8,11 @@ explicit. Gone: the high-level ops of the front end. Not yet: kernels, memory, l
       %1 = "tiny.reduce"(%0) {op = "sum", axes = array<i64: 1>} : (tensor<4x3xf32>) -> tensor<4xf32>
       return %1 : tensor<4xf32>
     }
+
+In reading order:
+
+    ops, op_verifier        the ops, and the typing rule that each is verified by
+    verify                  what holds of a Tiny function as a whole
+    to_index_book, to_poly  out: the side tables
+    to_region               out: a kernel for each group of ops, and the host function
 """

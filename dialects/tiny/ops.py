@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tinyc.dialects.tiny.op_verifier import check_typing
+from tinyc.expr.extents import Dim
 from tinyc.mlir import ext, fields, ir
 from tinyc.mlir.verifying import report_op
 from tinyc.vocabulary.attributes import assumption_of, encode, tensor_type, to_type
@@ -30,7 +31,7 @@ class DimsAttr(Tiny.Attribute, name="dims"):
 
 
 class Pure(ir.MemoryEffectsOpInterface):
-    """Says that an op has no effect, so that upstream CSE and DCE work on it."""
+    """An op without effects, so that upstream CSE and DCE work on it."""
 
     @staticmethod
     def get_effects(op: ir.Operation, effects: object = None) -> list[Any]:
@@ -269,6 +270,12 @@ class TopkOp(DataDependentOp, name="topk"):
     largest: fields.Bool
     values: ext.Result[Any]
     indices: ext.Result[Any]
+
+    @property
+    def row_extents(self) -> tuple[Dim, ...]:
+        """The extents of the axes that are searched independently: all but `axis`."""
+        shape, axis = tensor_type(self.operand.type).shape, self.axis.value
+        return (*shape[:axis], *shape[axis + 1 :])
 
 
 # --- what a function relies on ----------------------------------------------------------------------------------------

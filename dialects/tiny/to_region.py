@@ -67,7 +67,7 @@ class TinyToRegion(Pass):
 
 
 def _is_tiny(function: func.FuncOp) -> bool:
-    """Say whether a function is a Tiny graph: not a host, not loops.
+    """Whether a function is a Tiny graph: not a host, not loops.
 
     Raises:
         TinycError: it mixes Tiny compute with other ops.

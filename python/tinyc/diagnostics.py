@@ -131,7 +131,7 @@ class Where:
 
 
 class Repeatable(Protocol):
-    """What repeats a failure; `tinyc.passes.reproducer.Reproducer` does."""
+    """A way to repeat a failure, such as a `tinyc.passes.reproducer.Reproducer`."""
 
     def save(self) -> str:
         """Write it to a file; the command that repeats the failure."""
@@ -200,7 +200,7 @@ class Remark:
 
     @property
     def kind(self) -> str:
-        """What kind of decision it is: "passed", "missed" or "analysis"."""
+        """The kind of decision: "passed", "missed" or "analysis"."""
         return REMARKS.get(self.code, "analysis")
 
     def __str__(self) -> str:

@@ -18,7 +18,7 @@ _LARGEST_INTEGER = 8
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What the kernels tell of a program: names in C++, limits of inputs that are indices, tolerances of outputs."""
+    """The facts that kernels give about a program: names in C++, limits of inputs as indices, tolerances of outputs."""
 
     kernels: Mapping[str, str]
     sizes: Mapping[str, int]

@@ -35,7 +35,7 @@ _Rounding = arith.AddFOp | arith.SubFOp | arith.MulFOp | arith.DivFOp | arith.Re
 
 @dataclass(frozen=True)
 class KernelRounding:
-    """What one kernel adds: the float types that it computes with, and the terms of its sums."""
+    """The rounding that one kernel adds: the float types that it computes with, and the terms of its sums."""
 
     types: tuple[str, ...]
     summed: tuple[str, ...]
@@ -48,7 +48,7 @@ def knowledge_of(
     kernels: Mapping[str, GpuKernel],
     references: Mapping[str, func.FuncOp],
 ) -> Knowledge:
-    """What is known of a program.
+    """The facts about a program.
 
     Raises:
         TinycError: `UnboundSymbol`: no sizes were found at which it runs.

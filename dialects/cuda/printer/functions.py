@@ -161,7 +161,7 @@ class FunctionPrinter:
         return self.buffers[value]
 
     def helper(self, name: str) -> str:
-        """Say that the function needs a function of the prelude; return its name."""
+        """The name of a function of the prelude, which is noted as needed."""
         self.helpers.add(name)
         return name
 

@@ -102,7 +102,7 @@ class FreshNames:
 
 
 def name_hint(value: ir.Value, buffers: Mapping[ir.Value, str], extents: Mapping[ir.Value, str]) -> str:
-    """What a value might be called."""
+    """A readable name for a value: after its loop, its buffer, its type or the extent that bounds it."""
     if isinstance(value, ir.BlockArgument):
         return "acc"
     op = value.owner

@@ -1,4 +1,4 @@
-"""What a thread owns of an accumulator tile: rows and columns in pieces, as `THREAD_TILE` lays them out."""
+"""What a thread owns of an accumulator tile: rows and columns of each repeat of `THREAD_TILE`."""
 
 from tinyc.dialects.gpu.dialect import THREAD_TILE, GpuTile
 from tinyc.dialects.gpu.expand.expansion import Expansion
@@ -21,7 +21,7 @@ def owned_columns(expansion: Expansion, tile: GpuTile) -> list[ir.Value]:
 def _owned(expansion: Expansion, thread: ir.Value, threads: int, extent: int, near: int) -> list[ir.Value]:
     index = expansion.elements.index
     first = arith.muli(thread, index(near))
-    offsets = [piece + number for piece in range(0, extent, near * threads) for number in range(near)]
+    offsets = [repeat + number for repeat in range(0, extent, near * threads) for number in range(near)]
     return [first if offset == 0 else arith.addi(first, index(offset)) for offset in offsets]
 
 

@@ -19,7 +19,7 @@ from tinyc.vocabulary.attributes import tensor_type
 def expand(expansion: Expansion, op: EpilogueOp) -> None:
     """Emit the stores row by row, each under the conditions of its row and its column."""
     elements, tile = expansion.elements, accumulator_tile(op.accumulator.type)
-    result = tensor_type(op.summed.type)
+    result = tensor_type(op.accumulated.type)
     place = TilePlace.of(op, result, [expansion.values[each] for each in (op.batch, op.row, op.column)])
     own_rows, own_columns = owned_rows(expansion, tile), owned_columns(expansion, tile)
     rows = [arith.addi(place.row, row) for row in own_rows]
@@ -31,7 +31,7 @@ def expand(expansion: Expansion, op: EpilogueOp) -> None:
             for column, condition in zip(columns, conditions, strict=True):
                 with _where(elements, condition):
                     finished = scalars.cast(owned[row, column], tile.element, result.element)
-                    elements.reduced[op.summed] = lambda _, value=finished: value
+                    elements.reduced[op.accumulated] = lambda _, value=finished: value
                     elements.store_outputs(op.yields, place.index(elements, row, column))
 
 

@@ -25,11 +25,11 @@ class Expansion:
         self.buffers: dict[ir.Value, CircularBuffer] = {}
 
     def flat(self, values: Iterable[ir.Value]) -> list[ir.Value]:
-        """What values of the old kernel are now; of an accumulator tile each element that the thread owns."""
+        """The new values of values of the old kernel; of an accumulator tile each element that the thread owns."""
         return [each for value in values for each in self.accumulators.get(value) or [self.values[value]]]
 
     def rename(self, values: Sequence[ir.Value], like: Sequence[ir.Value], flat: Iterable[ir.Value]) -> None:
-        """Say that `values`, each in as many parts as the value of `like` has, are now `flat`."""
+        """Record that `values`, each in as many parts as the value of `like` has, have become `flat`."""
         rest: Iterator[ir.Value] = iter(flat)
         for value, example in zip(values, like, strict=True):
             if example in self.accumulators:

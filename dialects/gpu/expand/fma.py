@@ -21,7 +21,7 @@ def expand(expansion: Expansion, op: FmaOp) -> None:
 
     def step(index: IndexValues, so_far: list[ir.Value]) -> list[ir.Value]:
         (k,) = index
-        comment(f"fma: {len(rows)} x {len(columns)} sums of {tile.rows} x {tile.columns}")
+        comment(f"fma: {len(rows)}x{len(columns)} accumulators of a {tile} tile")
         left = [scalars.cast(lhs.load(elements, stage, row, k), lhs.tile.element, tile.element) for row in rows]
         right = [scalars.cast(rhs.load(elements, stage, k, at), rhs.tile.element, tile.element) for at in columns]
         pairs = itertools.product(left, right)

@@ -43,5 +43,5 @@ class Threads:
 
 
 def comment(text: str) -> None:
-    """Say at the loop or branch whose body is being written what it is for."""
+    """Write a comment at the loop or branch whose body is being written."""
     ir.InsertionPoint.current.block.owner.attributes["tgpu.comment"] = ir.StringAttr.get(text)

@@ -11,7 +11,6 @@ from tinyc.expr import extents
 def expand(expansion: Expansion, op: TopkOp) -> None:
     """Emit the loop over the rows, each of which one thread searches."""
     elements, search = expansion.elements, op.the(tiny.TopkOp)
-    lanes = top_k.lanes(search)
-    with expansion.threads.shared_in_grid(elements.extent(extents.product(lanes))) as number:
-        comment("topk: one lane for each thread at a time")
-        top_k.write_topk(elements, search, elements.delinearized(number, lanes), op.outputs)
+    with expansion.threads.shared_in_grid(elements.extent(extents.product(search.row_extents))) as number:
+        comment("topk: one row for each thread at a time")
+        top_k.write_topk(elements, search, elements.delinearized(number, search.row_extents), op.outputs)

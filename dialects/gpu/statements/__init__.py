@@ -3,11 +3,11 @@
 What becomes of a statement stands in files of the same name: its code for one thread in `gpu/expand/`, and, if it
 writes outputs, the sequential code that a CUDA file checks it against in `cuda/main/reference/`. What a thread does in
 a `tgpu` op is an op of the scalar level, with a file in `gpu/to_nvvm/` and one, for its text, in `cuda/printer/ops/`.
-The two lists below are all that names them. In the order in which a kernel has them:
+The two lists below are all that names them. In reading order, which is that of a kernel:
 
     alloc_smem, zero     what a matrix product works on: tiles in shared memory, an accumulator tile in registers
     load_tile, fma       a step along k: a tile of each operand, and their product added to the accumulator
-    epilogue             what the region makes of the sum, written to the outputs
+    epilogue             what the region makes of the accumulator, written to the outputs
     map                  any other region: each element by itself
     topk, scatter_add    regions that walk an axis in order, or write where data says
     atomic_add           of the scalar level: an addition to memory
@@ -52,6 +52,6 @@ SCALAR_OPS: tuple[type[TgpuOp], ...] = (
 
 
 def by_op(ops: Iterable[type[TgpuOp]], package: str, name: str) -> dict[type[TgpuOp], Any]:
-    """What a package has for each op: what is called `name` in the file that is called like the op's file here."""
+    """A table of a package's functions by op: each is `name` in the file that is called like the op's file here."""
     files = {op: op.__module__.rpartition(".")[2] for op in ops}
     return {op: getattr(importlib.import_module(f"{package}.{file}"), name) for op, file in files.items()}

@@ -1,4 +1,4 @@
-"""`tgpu.epilogue`: what a region makes of its sum, on an accumulator tile in registers."""
+"""`tgpu.epilogue`: what a region makes of what it accumulates, on an accumulator tile in registers."""
 
 from typing import Any
 
@@ -22,11 +22,11 @@ from tinyc.vocabulary.broadcast import Broadcast
 class EpilogueOp(OutputOp, name="epilogue"):
     """Finish an accumulator tile in registers and write it.
 
-    The body is what the region does after the sum: its argument is the sum as a tensor (in the type that the region's
-    `tiny.reduce` gives it), it ends in a `region.yield` for each output. `rows`, `columns` and `batches` are all axes
-    of that tensor, as in `tgpu.load_tile`; where a side of `guarded` reaches beyond it nothing is written. `kinds` are
-    the broadcast kinds of the `region.read`s in the body, how their elements follow the tile: "row" (one for each row),
-    "column", "full", "scalar", or "gather" (any other way).
+    The body is what the region does with the accumulated tensor: that is its argument (in the type that the region's
+    `tiny.reduce` gives it), and it ends in a `region.yield` for each output. `rows`, `columns` and `batches` are all
+    axes of that tensor, as in `tgpu.load_tile`; where a side of `guarded` reaches beyond it nothing is written. `kinds`
+    are the broadcast kinds of the `region.read`s in the body, how their elements follow the tile: "row" (one for each
+    row), "column", "full", "scalar", or "gather" (any other way).
     """
 
     accumulator: ext.Operand[Any]
@@ -41,29 +41,31 @@ class EpilogueOp(OutputOp, name="epilogue"):
     body: ext.Region
 
     @property
-    def summed(self) -> ir.BlockArgument:
-        """The sum, which its body goes on from."""
+    def accumulated(self) -> ir.BlockArgument:
+        """The accumulated tensor, which its body goes on from."""
         return self.body_block.arguments[0]
 
     def check(self) -> None:
-        """Accumulator and sum have one type, outputs the sum's shape, every axis a side, every read a kind."""
+        """Accumulator and accumulated tensor have one type, outputs its shape, every axis a side, every read a kind."""
         tile = accumulator_tile(self.accumulator.type)
         require_indices(self, "batch", "row", "column")
         ops = require_body(self, arguments=1)
-        value = tensor_type(self.summed.type)
+        value = tensor_type(self.accumulated.type)
         if tile.element != value.element.accumulator:
             raise Malformed(
                 f"makes {value.element} of an accumulator in {tile.element}; accumulate in {value.element.accumulator}"
             )
         axes = require_sides(self, value.rank)
         if len(axes) != value.rank:
-            raise Malformed(f"has {len(axes)} axes in rows, columns and batches, and its sum has {value.rank}")
+            raise Malformed(
+                f"has {len(axes)} axes in rows, columns and batches, and the accumulated tensor has {value.rank}"
+            )
         require_guarded(self)
         require_unordered(ops)
         for yielding in require_yields(ops):
             written = region.held_tensor(yielding.operands[1].type)
             if written.shape != value.shape:
-                raise Malformed(f"writes {written}, and its sum is {value}; they must have one shape")
+                raise Malformed(f"writes {written}, and the accumulated tensor is {value}; they must have one shape")
         reads = sum(isinstance(op, region.ReadOp) for op in ops)
         if len(require_words(self, "kinds", tuple(Broadcast))) != reads:
             raise Malformed(f"has kinds = {self.kinds}, and reads {reads} buffers; give a broadcast kind for each")

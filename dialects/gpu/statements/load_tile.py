@@ -45,7 +45,7 @@ class LoadTileOp(TgpuOp, name="load_tile"):
         return self.the(YieldOp).value
 
     def check(self) -> None:
-        """GpuTile and value have one element type; the body is a region's and ends in the value."""
+        """Tile and value have one element type; the body is a region's and ends in the value."""
         tile = staged_tile(self.tiles.type).tile
         require_indices(self, "stage", "batch", "row", "column")
         ops = require_body(self)

@@ -1,6 +1,6 @@
 """`tgpu.atomic_add` in NVVM's terms: one `llvm.atomicrmw`."""
 
-# `mlir.llvm` is imported when it is first used, as in exec/to_llvm.py.
+# `mlir.llvm` is imported when it is first used, as in exec/to_llvm/.
 from tinyc import mlir
 from tinyc.dialects.gpu.statements import AtomicAddOp
 from tinyc.dialects.gpu.to_nvvm.memory import SCOPE, MemoryRewriter

@@ -8,7 +8,7 @@ control flow and arithmetic are MLIR's own passes' work.
 from dataclasses import dataclass
 from typing import ClassVar
 
-# `mlir.llvm` is imported when it is first used, as in exec/to_llvm.py.
+# `mlir.llvm` is imported when it is first used, as in exec/to_llvm/.
 from tinyc import mlir
 from tinyc.codegen import software_math
 from tinyc.diagnostics import TinycError
@@ -175,7 +175,7 @@ def _program_order(block: ir.Block) -> list[ir.OpView]:
 
 
 def _argument_attributes(kernel: GpuKernel) -> ir.ArrayAttr:
-    """What LLVM may know of the arguments: the runtime's buffers are apart from each other, and aligned.
+    """The attributes that tell LLVM of the arguments: the runtime's buffers are apart from each other, and aligned.
 
     They are aligned to more than their elements. But LLVM, told so, reads a few elements at once where it needs fewer,
     and then beyond the end of a buffer.

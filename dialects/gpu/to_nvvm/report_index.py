@@ -1,6 +1,6 @@
 """`tgpu.report_index` in NVVM's terms: the first thread to claim the status buffer writes in it."""
 
-# `mlir.llvm` is imported when it is first used, as in exec/to_llvm.py.
+# `mlir.llvm` is imported when it is first used, as in exec/to_llvm/.
 from tinyc import mlir
 from tinyc.dialects.gpu.statements import ReportIndexOp
 from tinyc.dialects.gpu.to_nvvm.memory import SCOPE, MemoryRewriter, element_address

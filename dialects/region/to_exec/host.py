@@ -91,7 +91,7 @@ class Host:
 
     @functools.cached_property
     def assumptions(self) -> list[Assumption]:
-        """What has to hold of the symbols."""
+        """The assumptions on the symbols."""
         bodies = {symbol: each.bodies for symbol, each in self._launchables.items()}
         return preconditions(self._function, bodies)
 
@@ -108,12 +108,12 @@ class Host:
 
     @property
     def input_names(self) -> list[str]:
-        """What the user calls the inputs."""
+        """The user's names for the inputs."""
         return input_names(self._function)
 
     @property
     def output_names(self) -> list[str]:
-        """What the user calls the outputs."""
+        """The user's names for the outputs."""
         return output_names(self._function)
 
     def _input(self, argument: ir.BlockArgument) -> HostBuffer:

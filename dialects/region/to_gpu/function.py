@@ -23,7 +23,7 @@ from tinyc.vocabulary.attributes import extents_attribute
 
 @dataclass(frozen=True)
 class Origin:
-    """What the functions of one region are made from: the region with its complete plan, and names for what is new.
+    """The origin of the functions made of one region: the region with its complete plan, and names for what is new.
 
     `name` is the function's that the host launches, `init_name` that of the one before it, if its scheme writes one;
     `buffers` are names for the region's buffers.

@@ -87,7 +87,7 @@ class RegionToGpu(Pass):
 
 
 def _names(kernels: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """What the functions of each region are called: the kernel, and the one that is launched before it, if any."""
+    """The names of the functions of each region: the kernel, and the one that is launched before it, if any."""
     kept = {name for name in kernels if legal_identifier(name) == name}
     names: dict[str, tuple[str, str]] = {}
     taken = set(kept)

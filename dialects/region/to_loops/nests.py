@@ -53,17 +53,17 @@ def reduction_nest(elements: Elements, kernel: Kernel, op: tiny.ReduceOp, low: i
         tile = stack.enter_context(elements.loop(start, end, TILE))
         count = arith.minsi(elements.index(TILE), arith.subi(end, tile))
 
-        def at(lane: ir.Value) -> IndexValues:
-            return (*outer, arith.addi(tile, lane)) if shape else ()
+        def at(offset: ir.Value) -> IndexValues:
+            return (*outer, arith.addi(tile, offset)) if shape else ()
 
-        with elements.loop(elements.index(0), count) as lane:
-            memref.store(initial(op), accumulators, [lane])
-        with elements.loops(reduced_shape(op)) as reduced, elements.loop(elements.index(0), count) as lane:
-            so_far = memref.load(accumulators, [lane])
-            memref.store(elements.combined(op, so_far, joined(op, at(lane), reduced)), accumulators, [lane])
-        with elements.loop(elements.index(0), count) as lane:
-            elements.reduced[op.output] = lambda _: elements.finished(op, memref.load(accumulators, [lane]))
-            index = at(lane)
+        with elements.loop(elements.index(0), count) as offset:
+            memref.store(initial(op), accumulators, [offset])
+        with elements.loops(reduced_shape(op)) as reduced, elements.loop(elements.index(0), count) as offset:
+            so_far = memref.load(accumulators, [offset])
+            memref.store(elements.combined(op, so_far, joined(op, at(offset), reduced)), accumulators, [offset])
+        with elements.loop(elements.index(0), count) as offset:
+            elements.reduced[op.output] = lambda _: elements.finished(op, memref.load(accumulators, [offset]))
+            index = at(offset)
             elements.store(yielding.buffer, index, elements.at(yielding.value, index))
 
 
@@ -91,8 +91,8 @@ def _ordered_loops(
 
 
 def topk_nest(elements: Elements, kernel: Kernel, op: tiny.TopkOp, low: ir.Value, high: ir.Value) -> None:
-    """Find the best elements of each lane along the axis."""
+    """Find the best elements of each row along the axis."""
     outputs: dict[ir.Value, ir.Value] = {yielding.value: yielding.buffer for yielding in kernel.yields}
     with ExitStack() as stack:
-        lane = _ordered_loops(elements, stack, top_k.lanes(op), kernel.splits_axis_0, low, high)
-        top_k.write_topk(elements, op, lane, outputs)
+        row = _ordered_loops(elements, stack, op.row_extents, kernel.splits_axis_0, low, high)
+        top_k.write_topk(elements, op, row, outputs)

@@ -63,7 +63,7 @@ def activation_of(value: ir.Value) -> Activation | None:
 
 
 def _peeled(value: ir.Value, ops: dict[ir.OpView, None] | None = None) -> ir.Value:
-    """What `value` is below casts, which are noted in `ops`."""
+    """`value` without the casts around it, which are noted in `ops`."""
     while isinstance(op := value.owner, tiny.CastOp):
         if ops is not None:
             ops[op] = None

@@ -14,7 +14,7 @@ from tinyc.vocabulary.element_type import ElementType
 
 @dataclass(frozen=True)
 class Epilogue:
-    """What is between a reduction and the output: `bias`, `residual`, `relu`, `silu`, `gelu`, others as in Tiny.
+    """The ops between a reduction and the output: `bias`, `residual`, `relu`, `silu`, `gelu`, others as in Tiny.
 
     A bias is an operand added along the rows or the columns only, a residual one that is added in full; casts are not
     listed. `inputs` has an entry for each `region.read`, in the order of these.

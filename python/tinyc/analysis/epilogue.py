@@ -21,7 +21,7 @@ from tinyc.vocabulary.broadcast import Broadcast
 
 
 def epilogue_of(contraction: Contraction, result: ir.Value) -> Epilogue:
-    """What is between the reduction of `contraction` and `result`, the value that its kernel writes."""
+    """The ops between the reduction of `contraction` and `result`, the value that its kernel writes."""
     return _Reader(contraction, result).epilogue()
 
 

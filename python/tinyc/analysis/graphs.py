@@ -85,12 +85,12 @@ def is_tensor(mlir_type: ir.Type) -> bool:
 
 
 def input_names(function: func.FuncOp) -> list[str]:
-    """What the user calls the arguments of a function: `tiny.name`s, `arg0`, `arg1`, … where there is none."""
+    """The user's names for the arguments of a function: `tiny.name`s, `arg0`, `arg1`, … where there is none."""
     return _boundary_names(function, "arg_attrs", "arg", len(body_block(function).arguments))
 
 
 def output_names(function: func.FuncOp) -> list[str]:
-    """What the user calls the results of a function: `tiny.name`s, `result0`, … where there is none."""
+    """The user's names for the results of a function: `tiny.name`s, `result0`, … where there is none."""
     return _boundary_names(function, "res_attrs", "result", len(function.type.results))
 
 

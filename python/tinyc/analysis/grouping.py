@@ -72,7 +72,7 @@ class _Former:
             chain.append(next(iter(consumers)))
 
     def _stop(self, consumers: set[ir.OpView]) -> str | None:
-        """What the chain stops at, or None where it goes on."""
+        """The place at which the chain stops, for people, or None where it goes on."""
         if len(consumers) != 1:
             return f"{len(consumers)} consumers" if consumers else "a result that nothing reads"
         (consumer,) = consumers

@@ -33,7 +33,7 @@ def kernel_candidate(kernel: Kernel, names: HostNames) -> Candidate:
         product=product if is_product else None,
         no_product="" if is_product else product,
         scatter=None if scatter is None else _updates(scatter),
-        top_k=None if top_k is None else _searched(top_k),
+        top_k=None if top_k is None else top_k.row_extents,
     )
 
 
@@ -96,8 +96,3 @@ def _buffers_below(value: ir.Value) -> Iterator[ir.Value]:
 
 def _updates(scatter: tiny.ScatterOp) -> ScatteredUpdates:
     return ScatteredUpdates(tensor_type(scatter.updates.type).shape, arguments(scatter)["op"] == "add")
-
-
-def _searched(top_k: tiny.TopkOp) -> tuple[extents.Dim, ...]:
-    shape, axis = tensor_type(top_k.operand.type).shape, top_k.axis.value
-    return (*shape[:axis], *shape[axis + 1 :])

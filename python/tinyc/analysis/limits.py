@@ -28,7 +28,7 @@ MAX_AXES = 8
 
 @dataclass(frozen=True)
 class Excess:
-    """What an access has too much of: `counts` are (what is counted, count, limit), those within their limit too."""
+    """An access over a limit: `counts` are (what is counted, count, limit), those within their limit too."""
 
     counts: tuple[tuple[str, int, int], ...]
 
@@ -40,7 +40,7 @@ class Excess:
 
 @functools.lru_cache(maxsize=1 << 14)
 def excess(index: Index, guards: tuple[Guard, ...], domain: Shape) -> Excess | None:
-    """What an access over the axes of `domain` has too much of, or None."""
+    """The counts of an access over the axes of `domain` if it is over a limit, or None."""
     expressions = _expressions(index, guards)
     counts = (
         ("pad guards", len(guards), MAX_GUARDS),

@@ -44,7 +44,7 @@ class Read:
 
 
 def exact(value: bool | int | float) -> tuple[type, bool | int | bytes]:
-    """What values have in common that are of one type and of the same bits: 0.0 and -0.0, 1 and True differ."""
+    """A key that values share which are of one type and of the same bits: 0.0 and -0.0, 1 and True differ."""
     return type(value), struct.pack("<d", value) if isinstance(value, float) else value
 
 

@@ -1,1 +1,12 @@
-"""Code for one element of a tensor in upstream arith, math, scf and memref: what loops and GPU kernels are made of."""
+"""Code for one element of a tensor in upstream arith, math, scf and memref: what loops and GPU kernels are made of.
+
+In reading order:
+
+    scalars                an element in registers and in memory; element-wise ops, casts, steps of reductions
+    index_code             sizes, offsets and positions
+    philox                 random numbers
+    identifiers            names as PTX and C++ take them
+    elements               an element of any value, by the access maps and the ops above it
+    scatter_update, top_k  one update of a scatter, one row of a top-k
+    software_math          mathematical functions as arithmetic
+"""

@@ -56,12 +56,12 @@ def block(quarter: ir.Value, seed: int, stream: int) -> list[ir.Value]:
     return counter
 
 
-def _select_word(words: Sequence[ir.Value], lane: ir.Value) -> ir.Value:
-    """``words[lane]``."""
+def _select_word(words: Sequence[ir.Value], word: ir.Value) -> ir.Value:
+    """``words[word]``."""
     chosen = words[0]
-    for position, word in enumerate(words[1:], 1):
-        here = arith.cmpi(arith.CmpIPredicate.eq, lane, number(position, lane.type))
-        chosen = arith.select(here, word, chosen)
+    for position, value in enumerate(words[1:], 1):
+        here = arith.cmpi(arith.CmpIPredicate.eq, word, number(position, word.type))
+        chosen = arith.select(here, value, chosen)
     return chosen
 
 
@@ -69,25 +69,25 @@ def random_number(element_index: ir.Value, stream: Stream, element: ElementType)
     """The random number of the element with the i64 row-major index `element_index`, in its register type."""
     kind = element_index.type
     quarter = arith.shrui(element_index, number(2, kind))
-    lane = arith.andi(element_index, number(3, kind))
+    word = arith.andi(element_index, number(3, kind))
     words = block(quarter, stream.seed, stream.number)
     if stream.distribution == "uniform":
         digits = element.uniform_bits
-        fraction = arith.shrui(_select_word(words, lane), number(32 - digits, _i32()))
+        fraction = arith.shrui(_select_word(words, word), number(32 - digits, _i32()))
         uniform = arith.mulf(arith.uitofp(ir.F32Type.get(), fraction), number(2.0**-digits, ir.F32Type.get()))
         return scalars.cast(uniform, ElementType.F32, element)
-    return scalars.cast(_normal(words, lane), ElementType.F64, element)
+    return scalars.cast(_normal(words, word), ElementType.F64, element)
 
 
-def _normal(words: Sequence[ir.Value], lane: ir.Value) -> ir.Value:
-    """A standard normal number by Box and Muller, in f64: the lanes of a pair share a radius and an angle."""
+def _normal(words: Sequence[ir.Value], word: ir.Value) -> ir.Value:
+    """A standard normal number by Box and Muller, in f64: the words of a pair share a radius and an angle."""
     f64 = ir.F64Type.get()
-    second_pair = arith.cmpi(arith.CmpIPredicate.uge, lane, number(2, lane.type))
+    second_pair = arith.cmpi(arith.CmpIPredicate.uge, word, number(2, word.type))
     radius_word, angle_word = (arith.select(second_pair, words[k + 2], words[k]) for k in (0, 1))
-    fractions = [arith.uitofp(f64, arith.shrui(word, number(8, _i32()))) for word in (radius_word, angle_word)]
+    fractions = [arith.uitofp(f64, arith.shrui(each, number(8, _i32()))) for each in (radius_word, angle_word)]
     unit = number(2.0**-24, f64)
     first = arith.mulf(arith.addf(fractions[0], number(1.0, f64)), unit)
     angle = arith.mulf(arith.mulf(fractions[1], unit), number(2 * host_math.pi, f64))
     radius = math.sqrt(arith.mulf(number(-2.0, f64), math.log(first)))
-    odd = arith.cmpi(arith.CmpIPredicate.eq, arith.andi(lane, number(1, lane.type)), number(1, lane.type))
+    odd = arith.cmpi(arith.CmpIPredicate.eq, arith.andi(word, number(1, word.type)), number(1, word.type))
     return arith.mulf(radius, arith.select(odd, math.sin(angle), math.cos(angle)))

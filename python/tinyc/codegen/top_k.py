@@ -1,4 +1,4 @@
-"""Code for the best k elements along one lane of a `tiny.topk`, in order."""
+"""Code for the best k elements along one row of a `tiny.topk`, in order."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -12,19 +12,13 @@ from tinyc.vocabulary.attributes import tensor_type
 from tinyc.vocabulary.element_type import ElementType
 
 
-def lanes(op: tiny.TopkOp) -> tuple[Dim, ...]:
-    """The extents of the axes that are searched independently: all but the one that the op names."""
-    shape, axis = tensor_type(op.operand.type).shape, op.axis.value
-    return (*shape[:axis], *shape[axis + 1 :])
-
-
-def write_topk(elements: Elements, op: tiny.TopkOp, lane: IndexValues, outputs: Mapping[ir.Value, ir.Value]) -> None:
+def write_topk(elements: Elements, op: tiny.TopkOp, row: IndexValues, outputs: Mapping[ir.Value, ir.Value]) -> None:
     """For each rank t < k, find the best element after the one before it; store it to the buffers of the results."""
     axis, tensor = op.axis.value, tensor_type(op.operand.type)
     order = _Order(tensor.element, op.largest.value)
 
     def at(position: ir.Value) -> IndexValues:
-        return (*lane[:axis], position, *lane[axis:])
+        return (*row[:axis], position, *row[axis:])
 
     def rank(index: IndexValues, previous: list[ir.Value]) -> list[ir.Value]:
         best = _next_best(elements, order, tensor.shape[axis], previous, lambda p: elements.at(op.operand, at(p)))

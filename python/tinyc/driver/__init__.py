@@ -1,6 +1,6 @@
 """From a program to its results: `tinyc.compile`, and the command `tinyc`.
 
-In the order in which they are read:
+In reading order:
 
     sources           whatever `tinyc.compile` takes as a program, as a module
     binding           values for the symbols of a module

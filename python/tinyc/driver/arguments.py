@@ -21,7 +21,7 @@ _LAYERS = tuple(dict.fromkeys(name for names in LISTINGS.values() for name in na
 
 
 def read_command_line(argv: Sequence[str]) -> argparse.Namespace:
-    """What `argv` asks for."""
+    """The command that `argv` asks for, with its options."""
     parser = _parser()
     arguments = parser.parse_args(argv)
     if arguments.command == "explain" and arguments.tile is not None and arguments.edge is None:

@@ -6,7 +6,7 @@ Plain data: the command line reads it for its help and its checks without loadin
 #: `indexbook` and `poly_view` are side tables beside the Tiny module.
 _SHARED = ("tiny", "indexbook", "poly_view", "region")
 _CPU = (*_SHARED, "exec", "loops", "llvm")
-#: The launch contract says grid and block, which the GPU kernels have: here `exec` is made from `gpu`.
+#: The launch contract says grid and CTA, which the GPU kernels have: here `exec` is made from `gpu`.
 _GPU = (*_SHARED, "plan", "gpu", "exec", "nvvm", "ptx", "cu")
 
 #: What `tinyc.compile` compiles for → its listings. The reference runs what it is given, and shows what the CPU would

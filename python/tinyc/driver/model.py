@@ -18,7 +18,7 @@ Arrays = dict[str, np.ndarray]
 
 @dataclass(frozen=True)
 class Executor:
-    """What runs a program on arrays by name, and gives back what it holds on a device."""
+    """A way to run a program on arrays by name, and to give back what it holds on a device."""
 
     run: Callable[[Mapping[str, Any]], Arrays]
     release: Callable[[], None] = lambda: None

@@ -1,5 +1,16 @@
 """Numpy evaluation of the layers above the machine: the truth that every other executor is compared with.
 
 `reference.evaluate_module` runs a Tiny or Region module; `compare` says whether two sets of outputs agree, with a
-tolerance that is derived from the program.
+tolerance that is derived from the program. In reading order:
+
+    memory                            the refusal of what this machine has no memory for
+    elements                          element types in numpy
+    movement, elementwise, reduction  the ops of Tiny, by groups
+    philox, leaves                    random numbers; `const`, `iota` and `rand`
+    data_dependent                    `gather`, `scatter` and `topk`
+    signature, values                 inputs and outputs by name and type; values by name
+    reference                         a module, op by op
+    random_inputs                     inputs for a program, by a seed
+    tolerance, compare                how far two executors may be apart, and whether they are
+    gpu                               GPU kernels at the scalar level, the threads of a CTA in step
 """

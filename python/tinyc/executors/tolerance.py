@@ -53,7 +53,7 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class Rounding:
-    """What was rounded on the way to a value: coarsest type, number of reduced terms, coarsest accumulator."""
+    """The roundings on the way to a value: coarsest type, number of reduced terms, coarsest accumulator."""
 
     coarsest: ElementType | None = None
     terms: int = 0
@@ -142,7 +142,7 @@ def _step(op: ir.OpView, before: Rounding, element: ElementType, sizes: Callable
 
 
 def _rounds(op: ir.OpView) -> bool:
-    """Say whether an op does more than move, choose or make values."""
+    """Whether an op does more than move, choose or make values."""
     if isinstance(op, tiny.CastOp):
         return not is_widening(op)
     if isinstance(op, tiny.ElementwiseOp):

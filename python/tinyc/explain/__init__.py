@@ -1,4 +1,12 @@
-"""`tinyc explain`: one access, block or edge of a program's analyses, with its reasons, for a person to read."""
+"""`tinyc explain`: one access, block or edge of a program's analyses, with its reasons, for a person to read.
+
+In reading order:
+
+    subject              what is explained: a Tiny function, its values by name, its IndexBook and its Poly-View
+    memory               what a reshape that ends a region costs
+    access, block, edge  `--access`, `--block` and `--edge`
+    explanation          the explanation that is asked for, or an overview
+"""
 
 from tinyc.explain.explanation import explain
 

@@ -15,7 +15,7 @@ from tinyc.mlir import func, ir
 
 
 def access_lines(subject: Subject, name: str) -> Iterator[Line]:
-    """What a value is, its axes, how it reads each operand through the movements below, and who reads it."""
+    """A value with its axes, how it reads each operand through the movements below, and who reads it."""
     value = subject.value(name)
     name = subject.names[value]
     entry, place = subject.book[name], subject.place(value)
@@ -33,7 +33,7 @@ def access_lines(subject: Subject, name: str) -> Iterator[Line]:
 
 
 def _made(subject: Subject, value: ir.Value) -> str:
-    """What makes a value, an op or nothing in the program, and its block and node where they are called else."""
+    """The maker of a value, an op or nothing in the program, with its block and node where they are called else."""
     producer, node, block = producer_of(value), subject.node(value), subject.blocks.get(value)
     made = "an input" if producer is None else short(producer)
     made += "" if block is None or block.name == subject.names[value] else f", block {block.name}"

@@ -23,7 +23,7 @@ _PATTERNS = {"contraction": "matmul", "scan": "scan", "fold": "fold"}
 
 
 def block_lines(subject: Subject, name: str) -> Iterator[Line]:
-    """What a block computes, over which instances, what it reads and writes, why, and its edges."""
+    """A block: its computation, over which instances, what it reads and writes, why, and its edges."""
     item = subject.item(name)
     value = subject.computed[item.name]
     yield _title(subject, item, value)
@@ -44,7 +44,7 @@ def block_lines(subject: Subject, name: str) -> Iterator[Line]:
 
 
 def _title(subject: Subject, item: PolyItem, value: ir.OpResult) -> Line:
-    """What an item of the view is, with its value where that is called else, and where it comes from."""
+    """The title of an item of the view, with its value where that is called else, and where it comes from."""
     what = kind_of(item) if isinstance(item, PolyBlock) else f"{short(value.owner)}, not a block"
     called = subject.names[value]
     facts = [subject.type_of(value), what, *([f"value {called}"] if called != item.name else [])]
@@ -140,7 +140,7 @@ def _row(outer: tuple[str, int], inner: tuple[str, int], pad: int) -> str:
 
 
 def _neighbours(subject: Subject, item: PolyItem) -> Iterator[Line]:
-    """What has to be there before an item is computed, and what it has to be there for."""
+    """The items that are computed before an item, and those that are computed after it."""
     made = {each.name: _called(each) for each in subject.view.items}
     before = [made[name] for name in _tensors(item) if name in made]
     yield Line("needs", ", ".join(before) or _needs_no_block(item))
@@ -148,7 +148,7 @@ def _neighbours(subject: Subject, item: PolyItem) -> Iterator[Line]:
 
 
 def _needs_no_block(item: PolyItem) -> str:
-    """What an item reads that reads nothing of the view."""
+    """The needs of an item that reads nothing of the view."""
     tensors = _tensors(item)
     if tensors:
         return f"no block: it reads only the input{'s' if len(tensors) > 1 else ''} {', '.join(tensors)}"

@@ -82,7 +82,7 @@ def _require_tile(edge: PolyEdge, tile: Mapping[str, int]) -> None:
 
 
 def _renamed(edge: PolyEdge, relation: str) -> Iterator[str]:
-    """What the names in a relation stand for that an axis of the target has because the source has its own."""
+    """The meanings of names in a relation: those that an axis of the target has because the source has its own."""
     own = (*edge.source.statement.axes, *edge.target.statement.axes)
     for name in edge.target.statement.axes:
         for found in dict.fromkeys(re.findall(rf"\b{re.escape(name)}_+\b", relation)):

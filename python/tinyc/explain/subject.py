@@ -149,7 +149,7 @@ class Subject:
         return None if node == self.names[value] else node
 
     def summary(self, item: PolyItem) -> str:
-        """What an item of the view is, on one line."""
+        """An item of the view on one line."""
         if isinstance(item, NonScopTensor):
             return f"Non-SCoP: {item.reason}"
         reads = ", ".join(element_text(item.statement, access) for access in item.accesses)
@@ -179,7 +179,7 @@ def _plain(value: object) -> str:
 
 
 def kind_of(block: PolyBlock) -> str:
-    """What a block computes, in words."""
+    """The computation of a block, in words."""
     facts = block.attributes
     if block.kind == "contraction_pattern":
         form = facts.get("form", "matrix")
@@ -198,7 +198,7 @@ def axes_with_sizes(statement: Statement) -> str:
 
 
 def parameters(*statements: Statement) -> Iterator[str]:
-    """What the parameters of statements stand for that have not the name of a symbol: `A_C is A*C`."""
+    """The meanings of those parameters of statements that have not the name of a symbol: `A_C is A*C`."""
     pairs = dict.fromkeys(pair for statement in statements for pair in statement.parameters)
     return (f"{name} is {extent}" for extent, name in pairs if name != extent)
 

@@ -78,7 +78,7 @@ class Expression:
 
     @property
     def rest(self) -> "int | Expression":
-        """What is added to the terms: the constant of an axis expression."""
+        """The part that is added to the terms: the constant of an axis expression."""
         return 0
 
     @functools.cached_property

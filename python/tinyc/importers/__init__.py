@@ -1,1 +1,15 @@
-"""What becomes a Tiny module: one reader for each format (`tiny_json`), over typed `steps` and one `emit`."""
+"""What becomes a Tiny module: one reader for each format (`tiny_json`), over typed `steps` and one `emit`.
+
+In reading order:
+
+    files, json_text           the text: a file of the user's, and lenient JSON with the place of each value
+    spellings, graph           the nodes: three spellings brought to one list, in an order in which sources come first
+    arguments                  the `arg` of each node as plain data
+    written_shapes, symbols    the sizes: shapes as they are written, and what their symbols stand for
+    steps                      a Tiny program in the making, which no MLIR context is needed for
+    repairs, composites, uops  one node as steps: operands made alike, functions that the vocabulary lacks, the Tiny op
+    typed                      all nodes as steps
+    emit                       steps as IR
+    tiny_json_dump             the way back: a Tiny module as text
+    tiny_json                  all of it: `import_program`, and `dump`
+"""

@@ -24,7 +24,7 @@ _LEFT_OUT = object()
 
 
 class WrongValue(Exception):
-    """What a value should have been; `read_arguments` knows the key and the uop."""
+    """A value of another kind than the message expects; `read_arguments` knows the key and the uop."""
 
 
 @dataclass(frozen=True)

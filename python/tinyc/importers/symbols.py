@@ -49,7 +49,7 @@ class Sizes:
         return known
 
     def is_told(self, written: tuple[Dim, ...]) -> bool:
-        """Say whether `bind`, the equations and the inputs together tell these extents."""
+        """Whether `bind`, the equations and the inputs together tell these extents."""
         return all(self.told.issuperset(extents.symbols(dim)) for dim in self.shape(written))
 
     def untold(self, written: tuple[Dim, ...]) -> list[str]:

@@ -36,7 +36,7 @@ def dump(module: ir.Module) -> str:
 
 
 class _Names:
-    """What each value is called in `src`: ids that are distinct, and those of the outputs where they must be."""
+    """The ids of values in `src`: they are distinct, and those of the outputs where they must be."""
 
     def __init__(self, outputs: Sequence[tuple[str, ir.Value]]) -> None:
         self.owners = {name: value for name, value in outputs if name}

@@ -3,6 +3,16 @@
 Everything else writes ``from tinyc.mlir import ir, passmanager, ext, arith, …``. The provider is the pinned wheel
 ``numba-cuda-mlir`` (upstream bindings under ``numba_cuda_mlir._mlir``), or the official package ``mlir`` when the
 environment says ``TINYC_MLIR=mlir``. Dialect modules are imported when they are first asked for.
+
+The stubs (`.pyi`) have the types of the bindings. What is built on these, in reading order:
+
+    locations   where an op comes from: places in a user's text
+    messages    what MLIR says about IR as frozen data, and the error that carries it
+    bodies      what stands inside of an op
+    constants   constants of scalar types
+    fields      types of attribute fields that IRDL has no constraint for
+    verifying   how the verifier of an op runs its rules, and reports
+    side_table  ops that stand beside a function to be read
 """
 
 import ctypes

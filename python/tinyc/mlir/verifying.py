@@ -44,7 +44,7 @@ def report_op(op: _Op, rule: Callable[[_Op], object], declares: bool = True) -> 
 
 
 def broken_rule(rule: Callable[..., object], *checked: object) -> str | None:
-    """What `rule` finds wrong with what it is given, or None."""
+    """The message of the rule that `checked` breaks, or None."""
     try:
         rule(*checked)
     except Malformed as error:
@@ -55,7 +55,7 @@ def broken_rule(rule: Callable[..., object], *checked: object) -> str | None:
 
 
 def declared_fields_error(op: ir.OpView) -> str | None:
-    """What is wrong with the op's operand, result and attribute counts, before anything else looks at them.
+    """The violation of the op's operand, result or attribute counts, or None, before anything else looks at them.
 
     A Python verifier may run before IRDL's own checks; an access to a missing field must not escape as an exception.
     """

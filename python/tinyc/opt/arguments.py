@@ -41,7 +41,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def read_opt_command_line(argv: Sequence[str], known: Sequence[type[Pass]]) -> argparse.Namespace:
-    """What `argv` asks for; `known` are the passes of tinyc's.
+    """The run that `argv` asks for; `known` are the passes of tinyc's.
 
     Raises:
         TinycError: `UnknownPass`: an unknown flag, pass or option, or a value that does not fit.

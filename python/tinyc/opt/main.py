@@ -67,7 +67,7 @@ def _main(argv: Sequence[str], known: Sequence[type[Pass]]) -> int:
 
 @dataclass
 class _Job:
-    """What all pieces of the input share."""
+    """The state that all inputs of a file share."""
 
     arguments: argparse.Namespace
     timing: PassTiming = field(default_factory=PassTiming)

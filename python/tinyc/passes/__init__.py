@@ -4,7 +4,7 @@ A pass is a frozen dataclass derived from `Pass`: its fields are its options, it
 pass of MLIR's own. Both are a `Step` of a pipeline; an `Instrument` hears of each step. `tinyc.pipeline` lists tinyc's
 passes and the pipelines of each target.
 
-In the order in which they are read:
+In reading order:
 
     step              Pass, Upstream, Step, Instrument
     options           the fields of a pass as text, and back

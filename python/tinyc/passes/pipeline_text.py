@@ -53,7 +53,7 @@ def parse_pipeline(text: str, known: Sequence[type[Pass]]) -> Pipeline:
 
 
 def parse_flag(name: str, options: str, known: Sequence[type[Pass]]) -> list[Step]:
-    """What the command line spells `--name=options`: a pass, or the passes of a named pipeline of MLIR's.
+    """The steps that the command line spells `--name=options`: a pass, or the passes of a named pipeline of MLIR's.
 
     A pass of MLIR's that works on another op than the module is nested in that op, as `mlir-opt` does.
 
@@ -163,7 +163,7 @@ class _Reader:
         return _Node(match.group(), children=children)
 
     def _options(self) -> str:
-        """What stands between the brace here and its partner; quoted text may hold any brace."""
+        """The text between the brace here and its partner; quoted text may hold any brace."""
         start, depth = self.position + 1, 0
         for match in re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[{}]""").finditer(self.text, self.position):
             depth += {"{": 1, "}": -1}.get(match.group(), 0)

@@ -39,7 +39,7 @@ class Pass(abc.ABC):
         return self
 
     def output(self, module: ir.Module) -> str | None:
-        """What is printed in place of the module where this pass is the last: a text that is not IR."""
+        """The text that is printed in place of the module where this pass is the last, if it is not IR."""
         return None
 
     @property

@@ -18,7 +18,7 @@ Path = tuple[str | int, ...]
 
 
 class Problem(NamedTuple):
-    """What is wrong with one value, and the way to it: the field's name, then keys and positions."""
+    """The violation of one value, and the way to it: the field's name, then keys and positions."""
 
     path: Path
     message: str

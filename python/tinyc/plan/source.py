@@ -71,7 +71,7 @@ def _is_path(source: Any) -> TypeGuard[str | os.PathLike[str]]:
 
 
 def _from_mapping(source: Mapping[Any, Any]) -> Plan | PlanTable:
-    """What the JSON form of a dictionary means, whose places nobody wants to know."""
+    """The plan or table that a dictionary in the JSON form means; it has no places."""
     plans = {key: value.values() if isinstance(value, Plan) else value for key, value in source.items()}
     try:
         document = documents.read(plans)

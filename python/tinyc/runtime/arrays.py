@@ -23,7 +23,7 @@ DTYPE_NAMES: dict[str, str] = {element: element.json_name for element in Element
 
 
 class Declared(Protocol):
-    """What a program says of one input."""
+    """The declaration of one input."""
 
     @property
     def element(self) -> str:

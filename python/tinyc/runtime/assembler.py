@@ -22,7 +22,7 @@ _REMEDY = f"install the package nvidia-cuda-nvcc (pip install 'tinyc[cuda]'), pu
 
 @dataclass(frozen=True)
 class KernelResources:
-    """What one kernel takes: registers of a thread, bytes of a thread's spills and stack, shared bytes of a CTA."""
+    """The resources of a kernel: registers of a thread, bytes of a thread's spills and stack, shared bytes of a CTA."""
 
     name: str
     registers: int

@@ -1,6 +1,6 @@
 """The host program as frozen data: what every device runs, and all that it needs to know of the compiler.
 
-Comes from the `exec` layer (`dialects/exec/to_program.py`); imports no MLIR. Extents are those of `analysis/extents`,
+Comes from the `exec` layer (`dialects/exec/to_program.py`); imports no MLIR. Extents are those of `expr.extents`,
 sizes and offsets are bytes, element types are those of Tiny.
 """
 

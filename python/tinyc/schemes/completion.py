@@ -17,7 +17,7 @@ from tinyc.target.target import Target
 
 
 def answer_of(scheme: Scheme, candidate: Candidate, target: Target) -> Acceptance | Refusal:
-    """What a scheme answers to a candidate."""
+    """A scheme's answer to a candidate."""
     try:
         return scheme.accepts(candidate, target)
     except ExtentError as error:

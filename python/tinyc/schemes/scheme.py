@@ -19,7 +19,7 @@ FIELDS_OF_ALL = ("scheme", "arch", "precision")
 
 @dataclass(frozen=True)
 class Resources:
-    """What a kernel takes of a GPU, by estimate: `grid` is the CTAs along x, y and z."""
+    """The resources of a GPU that a kernel takes, by estimate: `grid` is the CTAs along x, y and z."""
 
     grid: tuple[Dim, Dim, Dim]
     threads_per_cta: int
@@ -51,7 +51,7 @@ class Refusal:
 
 
 class PlanRefusals:
-    """What speaks against a plan for a candidate, collected to be reported together; false while nothing does."""
+    """The violations of a plan for a candidate, collected to be reported together; false while nothing does."""
 
     def __init__(self, candidate: Candidate) -> None:
         self._candidate = candidate

@@ -1,13 +1,14 @@
 """IR as text for people: values called by the names of their locations, long types by aliases.
 
 Any MLIR tool reads it back: an alias is MLIR's own, defined in front of its use. `located` is the text for machines,
-with every location and nothing else added; keys of regions and the merging of equal kernels rest on MLIR's own text.
+with every location and nothing else added. Keys of regions hash MLIR's own text; equal kernels are merged by structure.
 
     !MxK_f16 = tensor<?x?xf16, #tiny.dims<["M", "K"]>>
     …
     %X1 = "tiny.reshape"(%X0) : (!MxK_f16) -> !Mx1xK_f16
 """
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -64,12 +65,15 @@ def with_aliases(printed: str) -> str:
     definitions: list[str] = []
 
     def alias(text: str) -> str:
-        """What stands for a type, in which shorter ones have their aliases already."""
+        """The alias of a type, in which shorter ones have theirs already, or its text where it needs none."""
         if text not in names:
             original = _expanded(text, names)
             if len(original) <= LONG or counts[original] < 2:
                 return text
-            names[text] = _free(_name(original), taken)
+            name = _type_alias(original)
+            numbered = (f"{name}_{number}" for number in itertools.count(1))
+            names[text] = next(each for each in itertools.chain([name], numbered) if each not in taken)
+            taken.add(names[text])
             definitions.append(f"!{names[text]} = {text}\n")
         return f"!{names[text]}"
 
@@ -101,57 +105,51 @@ def _types(text: str) -> Iterator[tuple[int, int, int]]:
     while (match := _TOKEN.search(text, position)) is not None:
         position = match.end()
         if match.group()[-1] == "<" and match.group()[0] != '"' and not match.group().startswith("{-#"):
-            position = _closed(text, match.end())
+            depth = 1
+            while depth:
+                bracket = _BRACKET.search(text, position)
+                assert bracket is not None, "MLIR prints brackets in pairs"
+                depth += {"<": 1, ">": -1}.get(bracket.group(), 0)
+                position = bracket.end()
             yield match.start(), match.end(), position
-
-
-def _closed(text: str, position: int) -> int:
-    """Where the angle bracket that has opened before `position` is closed."""
-    depth = 1
-    while depth:
-        match = _BRACKET.search(text, position)
-        assert match is not None, "MLIR prints brackets in pairs"
-        depth += {"<": 1, ">": -1}.get(match.group(), 0)
-        position = match.end()
-    return position
-
-
-def _free(name: str, taken: set[str]) -> str:
-    """`name`, with a number behind it if another alias is called so; it is taken from then on."""
-    free, number = name, 0
-    while free in taken:
-        number += 1
-        free = f"{name}_{number}"
-    taken.add(free)
-    return free
 
 
 _TENSOR = re.compile(r"(?:tensor|memref|vector)<((?:[\d?]+x)*)([\w]+)(?:, (.*))?>\Z", re.S)
 _DIMS = re.compile(r"#tiny\.dims<\[(.*)\]>")
 
 
-def _name(text: str) -> str:
-    """What to call a type: its extents and its element type, and which dialect type holds them."""
-    tensor = _TENSOR.match(text)
-    kind = re.match(r"!?(?:\w+\.)?(\w+)", text)
-    prefix = kind[1] if kind is not None else "type"
-    if tensor is not None:
-        dims = _DIMS.fullmatch(tensor[3] or "")
-        extents = (
-            re.findall(r'"([^"]*)"|(\d+)', dims[1]) if dims else [(each, "") for each in tensor[1].split("x")[:-1]]
-        )
-        words = ["x".join(_word(first or second) for first, second in extents), tensor[2]]
-        if tensor[3] and not dims:
-            words.append(_word(re.sub(r"#\w+\.\w+<(.*)>", r"\1", tensor[3])))
-        name = "_".join(word for word in words if word)
+def _type_alias(text: str) -> str:
+    """The alias of a type: `MxK_f16` of a tensor, `MxK_f16_memref` of a dialect's type that holds one."""
+    named = re.match(r"!?(?:\w+\.)?(\w+)", text)
+    kind = named[1] if named is not None else "type"
+    inside = text.partition("<")[2]
+    if (tensor := _TENSOR.match(text)) is not None:
+        alias = _tensor_alias(*tensor.groups(""))
+    elif (held := next(_types(inside), None)) is not None:
+        alias = f"{_type_alias(inside[held[0] : held[2]])}_{kind}"
     else:
-        held = next(_types(text[text.index("<") + 1 :]), None)
-        inside = text[text.index("<") + 1 :]
-        name = f"{_name(inside[held[0] : held[2]])}_{prefix}" if held is not None else f"{prefix}_{_word(inside)}"
-    if len(name) > _LONGEST_NAME:
-        return prefix
-    return name if name[:1].isalpha() else f"{prefix[0]}{name}"
+        alias = f"{kind}_{_identifier(inside)}"
+    if len(alias) > _LONGEST_NAME:
+        return kind
+    return alias if alias[:1].isalpha() else f"{kind[0]}{alias}"
 
 
-def _word(text: str) -> str:
+def _tensor_alias(shape: str, element: str, encoding: str) -> str:
+    """The extents of a tensor, its element type, and what else its type says: a layout, a memory space.
+
+    The extents of an encoding `#tiny.dims` stand in place of the shape's, where a symbol is a `?`.
+    """
+    dims = _DIMS.fullmatch(encoding)
+    if dims is not None:
+        extents = [symbolic or number for symbolic, number in re.findall(r'"([^"]*)"|(\d+)', dims[1])]
+        rest = ""
+    else:
+        extents = shape.split("x")[:-1]
+        rest = re.sub(r"#\w+\.\w+<(.*)>", r"\1", encoding)
+    words = ("x".join(map(_identifier, extents)), element, _identifier(rest))
+    return "_".join(word for word in words if word)
+
+
+def _identifier(text: str) -> str:
+    """`text` in letters, digits and underscores, without the question marks of extents."""
     return re.sub(r"\W+", "_", text.replace("?", "")).strip("_")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class NumberKind(enum.Enum):
-    """What the bits of a number mean."""
+    """The meaning of the bits of a number."""
 
     FLOAT = enum.auto()
     SIGNED = enum.auto()

@@ -226,12 +226,12 @@ gpu.module @kernels {
 
 // -----
 
-// One thread searches one lane: all but the axis of the search, which is the middle one here.
+// One thread searches one row: all but the axis of the search, which is the middle one here.
 // CHECK-LABEL: gpu.func @topk(
 // CHECK-SAME: %[[X:.*]]: memref<?xf32, {{.*}}>{{.*}}, %[[V:.*]]: memref<?xf32, {{.*}}>{{.*}}, %[[P:.*]]: memref<?xi64
-// CHECK: scf.for %[[LANE:.*]] = %{{.*}} to %c6
-// CHECK: arith.remui %[[LANE]], %c3
-// CHECK: arith.divui %[[LANE]], %c3
+// CHECK: scf.for %[[ROW:.*]] = %{{.*}} to %c6
+// CHECK: arith.remui %[[ROW]], %c3
+// CHECK: arith.divui %[[ROW]], %c3
 // CHECK: scf.for %{{.*}} = %c0 to %c2 {{.*}} iter_args(
 // CHECK: scf.for %{{.*}} = %c0 to %c5 {{.*}} iter_args(
 // CHECK: memref.load %[[X]]

@@ -19,17 +19,17 @@ _Op = TypeVar("_Op", FmaOp, LoadTileOp)
 
 
 def compute(elements: FlatElements, op: EpilogueOp) -> None:
-    """Compute each element of the outputs from one sum.
+    """Compute each element of the outputs from one accumulator.
 
     Raises:
-        TinycError: `InvalidIr`: it has not one product, of one tile of each operand.
+        TinycError: `InvalidIr`: the accumulator has not one product, or an operand not one load.
     """
-    fma = _one(op, list(_products(op.accumulator)))
-    loads = [_one(op, _loads(tiles)) for tiles in (fma.lhs, fma.rhs)]
+    fma = _one(op, list(_products(op.accumulator)), "products in one accumulator")
+    loads = [_one(op, _loads(tiles), "loads of one operand") for tiles in (fma.lhs, fma.rhs)]
     factors, (lhs, rhs), own = [load.loaded for load in loads], map(sides_of, loads), sides_of(op)
     shape, summed = tensor_type(factors[0].type).shape, lhs["columns"]
     kept = ((lhs["rows"], own["rows"]), (rhs["columns"], own["columns"]), (lhs["batches"], own["batches"]))
-    result, accumulator = tensor_type(op.summed.type), accumulator_tile(op.accumulator.type).element
+    result, accumulator = tensor_type(op.accumulated.type), accumulator_tile(op.accumulator.type).element
     with elements.loops(result.shape) as index:
         joint = [elements.index(0) for _ in shape]
         for axes, own_axes in kept:
@@ -46,7 +46,7 @@ def compute(elements: FlatElements, op: EpilogueOp) -> None:
 
         (total,) = elements.carried([shape[axis] for axis in summed], [scalars.element_constant(accumulator, 0)], step)
         finished = scalars.cast(total, accumulator, result.element)
-        elements.reduced[op.summed] = lambda _: finished
+        elements.reduced[op.accumulated] = lambda _: finished
         elements.store_outputs(op.yields, index)
 
 
@@ -67,12 +67,12 @@ def _loads(tiles: ir.Value) -> list[LoadTileOp]:
     return [use.owner for use in tiles.uses if isinstance(use.owner, LoadTileOp)]
 
 
-def _one(op: EpilogueOp, found: Sequence[_Op]) -> _Op:
+def _one(op: EpilogueOp, found: Sequence[_Op], what: str) -> _Op:
     if len(found) == 1:
         return found[0]
     raise TinycError(
         "InvalidIr",
-        "a CUDA file checks sums of one product, with one 'tgpu.fma' and a 'tgpu.load_tile' of each operand, not of "
-        f"{len(found)}; print the kernel without its host",
+        f"'tgpu.epilogue' has {len(found)} {what}; the CUDA check takes one 'tgpu.fma', with one 'tgpu.load_tile' of "
+        "each operand; print the kernel without its host: remove the function that launches it from the module",
         where(op.location),
     )

@@ -9,5 +9,5 @@ from tinyc.dialects.tiny import ops as tiny
 def compute(elements: FlatElements, op: TopkOp) -> None:
     """Search each row along the axis."""
     search = op.the(tiny.TopkOp)
-    with elements.loops(top_k.lanes(search)) as lane:
-        top_k.write_topk(elements, search, lane, op.outputs)
+    with elements.loops(search.row_extents) as row:
+        top_k.write_topk(elements, search, row, op.outputs)

@@ -28,7 +28,7 @@ def broken_invariants(book: IndexBook, assumptions: Sequence[Assumption] = ()) -
     shapes: dict[str, Shape] = {}
     for entry in book.entries:
         checker = _Checker(shapes, assumptions)
-        yield from (BrokenInvariant(entry.value, message) for message in checker.entry(entry))
+        yield from (BrokenInvariant(entry.value, message) for message in checker.violations(entry))
         shapes[entry.value] = entry.shape[: sum(entry.dims)]
 
 
@@ -38,8 +38,8 @@ class _Checker:
     def __init__(self, shapes: Mapping[str, Shape], assumptions: Sequence[Assumption]) -> None:
         self.shapes, self.assumptions = shapes, assumptions
 
-    def entry(self, entry: Entry | NonScopEntry) -> Iterator[str]:
-        """What is wrong with an entry."""
+    def violations(self, entry: Entry | NonScopEntry) -> Iterator[str]:
+        """The violations of an entry."""
         if entry.value in self.shapes:
             yield "the value has two entries"
         inputs = entry.inputs if isinstance(entry, NonScopEntry) else [each.value for each in entry.inputs]
@@ -50,14 +50,14 @@ class _Checker:
             if not entry.reason:
                 yield "Non-SCoP without a reason"
         else:
-            yield from _axes(entry)
+            yield from _axis_violations(entry)
             for each in entry.inputs:
-                yield from self._input(entry, each)
-            yield from _reduced(entry)
-            yield from self._guards(entry)
+                yield from self._map_violations(entry, each)
+            yield from _reduced_axis_violations(entry)
+            yield from self._guard_violations(entry)
 
-    def _input(self, entry: Entry, read: InputAccess) -> Iterator[str]:
-        """What is wrong with a map: its rank, what it is built from, its constants, its bounds."""
+    def _map_violations(self, entry: Entry, read: InputAccess) -> Iterator[str]:
+        """The violations of a map: its rank, what it is built from, its constants, its bounds."""
         shape = self.shapes[read.value]
         if len(read.map) != len(shape):
             yield f"the map to {read.value} has {len(read.map)} rows, and the operand {len(shape)} axes"
@@ -88,8 +88,8 @@ class _Checker:
         except TooHard:
             return False
 
-    def _guards(self, entry: Entry) -> Iterator[str]:
-        """What is wrong with guards: each is about one row of the only input, in the order of the rows."""
+    def _guard_violations(self, entry: Entry) -> Iterator[str]:
+        """The violations of the guards: each is about one row of the only input, in the order of the rows."""
         if not entry.guards:
             return
         if len(entry.inputs) != 1:
@@ -105,7 +105,7 @@ class _Checker:
 
 
 def _bounds(row: AxisExpr, size: Dim) -> tuple[AxisExpr, AxisExpr]:
-    """What is at least 0 where ``0 <= row < size``."""
+    """The two expressions that are at least 0 where ``0 <= row < size``."""
     return row, row * -1 + (size - 1)
 
 
@@ -119,8 +119,8 @@ def _guarded(entry: Entry, row: AxisExpr, size: Dim) -> bool:
     return any((guard.expression, guard.size) == (row, size) for guard in entry.guards)
 
 
-def _axes(entry: Entry) -> Iterator[str]:
-    """What is wrong with the axes: the kept ones come first, and make up the dimensions."""
+def _axis_violations(entry: Entry) -> Iterator[str]:
+    """The violations of the axes: the kept ones come first, and make up the dimensions."""
     kinds = [axis.kind for axis in entry.axes]
     kept = [kind for kind in kinds if kind != "reduce"]
     if kinds != [*kept, *["reduce"] * (len(kinds) - len(kept))]:
@@ -135,8 +135,8 @@ def _axes(entry: Entry) -> Iterator[str]:
             yield f"i{position} is not a broadcast axis, and no operand is read along it"
 
 
-def _reduced(entry: Entry) -> Iterator[str]:
-    """What is wrong with the reduced axes: the k-th is read as it is, at the k-th recorded position."""
+def _reduced_axis_violations(entry: Entry) -> Iterator[str]:
+    """The violations of the reduced axes: the k-th is read as it is, at the k-th recorded position."""
     count = sum(axis.kind == "reduce" for axis in entry.axes)
     if len(entry.reduce_axes) != count:
         yield f"{count} axes are summed up, and {len(entry.reduce_axes)} are recorded"

@@ -59,9 +59,9 @@ def _over_the_same_names(first: Statement, second: Statement) -> tuple[Statement
 def _named_alike(
     left: Statement, right: Statement, write: Index, read: Index
 ) -> tuple[Statement, list[str], list[int]]:
-    """Say axes of `right` by what they must equal: an axis of `left`, or an expression over its axes.
+    """Rename the axes of `right` to what they must equal: an axis of `left`, or an expression over its axes.
 
-    Returns `right` with axes that are called so, the entries of its tuple, and the rows that are not said yet.
+    Returns `right` with its axes renamed, the entries of its tuple, and the rows that no name stands for yet.
     """
     entries = list(right.axes)
     rest = [row for row in range(len(write)) if write[row].terms or read[row].terms]

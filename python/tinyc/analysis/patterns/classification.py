@@ -34,7 +34,7 @@ class Reduction:
 
 
 def pattern_of(reduce: ReduceOp, dims: DimAxes | None = None) -> Reduction:
-    """What a `tiny.reduce` is.
+    """The pattern of a `tiny.reduce`, and why it is of none that was asked for before.
 
     With `dims`, axes are those that the dimensions of the values are split into.
     """

@@ -84,7 +84,7 @@ def _fold_axis(
 
 
 class _Skew(NamedTuple):
-    """What is bounded: ``position + slope * i + offset``, with a kept axis and the summed axis i."""
+    """The expression that is bounded: ``position + slope * i + offset``, with a kept axis and the summed axis i."""
 
     position: int
     slope: int

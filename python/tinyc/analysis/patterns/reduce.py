@@ -36,7 +36,7 @@ class Reduce:
 
     @classmethod
     def of(cls, reduce: ReduceOp, dims: DimAxes | None) -> "Reduce":
-        """What a `tiny.reduce` says."""
+        """The facts that a `tiny.reduce` states."""
         values = arguments(reduce)
         if dims is not None:
             values = axis_arguments("reduce", values, dims(reduce.operand), dims(reduce.output))
@@ -79,7 +79,7 @@ class Reduce:
 def attempt(
     detection: Callable[[Reduce], _Pattern], reduce: "ReduceOp | Reduce", dims: DimAxes | None = None
 ) -> _Pattern | Rejected:
-    """What a detection makes of a `tiny.reduce`, or the reason why that is not of the pattern.
+    """The pattern that a detection finds in a `tiny.reduce`, or the reason why that is not of the pattern.
 
     With `dims`, axes are those that the dimensions of the values are split into. A `Reduce` may stand for the op.
     """

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Reason(StrEnum):
-    """What stands against a pattern; the values are the names that other tools read."""
+    """The reasons against a pattern; the values are the names that other tools read."""
 
     NOT_A_SUM = "not-a-sum"
     NO_PRODUCT = "no-product"

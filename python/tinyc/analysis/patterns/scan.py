@@ -99,7 +99,7 @@ def _direction(run: _Run, domain: Shape) -> tuple[bool, bool]:
 
 
 def _at_position(access: Access, run: _Run, reduce: Reduce) -> Access:
-    """What is read at position ``j = i + k + offset``, over the axes of the result with j for i."""
+    """The access at position ``j = i + k + offset``, over the axes of the result with j for i."""
     for number, row in enumerate(access.map):
         if not _runs(row, run):
             message = f"the index {row} does not go with i{run.kept} + i{run.summed}"

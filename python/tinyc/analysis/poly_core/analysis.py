@@ -24,7 +24,7 @@ from tinyc.vocabulary.element_type import ElementType
 
 @dataclass(frozen=True)
 class Analysis:
-    """What is known of a candidate; axes are names, by block.
+    """The facts about a candidate; axes are names, by block.
 
     `parallel` are the axes whose instances depend on no other instance along them, `reduce` those over which instances
     of one element run, `loops` the axes that all blocks have in common, each a mapping from block to axis. `not_affine`

@@ -26,7 +26,7 @@ from tinyc.expr.extents import Dim, ExtentError
 
 @dataclass(frozen=True)
 class Halo:
-    """What a tile reads beyond its own share of the producer's tensor, in bytes and in elements along each axis.
+    """The part of the producer's tensor that a tile reads beyond its share, in bytes and in elements along each axis.
 
     `widths` are the elements along each axis altogether; the producer's axes have the names of its statement's. `bytes`
     counts each element once; `bytes_along` is the slab along one axis: its halo times the other widths.
@@ -164,7 +164,7 @@ def _most(dims: list[Dim]) -> Dim:
 
 
 def _reason(producer: PolyBlock, consumer: PolyBlock, halo: Halo, found: tuple[Footprint, ...]) -> str:
-    """What a tile of the consumer takes of the producer, for people."""
+    """The footprint of a tile of the consumer in the producer, for people."""
     box = "×".join(str(width) for width in halo.widths.values()) or "1"
     text = f"a tile of '{consumer.name}' reads {box} elements of '{producer.name}'"
     beside = {name: extra for name, extra in halo.per_axis.items() if extra != 0}

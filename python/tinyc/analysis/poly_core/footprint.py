@@ -41,7 +41,7 @@ class Footprint:
 
     @property
     def halo(self) -> tuple[Dim, ...]:
-        """What a tile reads beyond its core along each row."""
+        """The elements that a tile reads beyond its core, along each row."""
         return tuple(beyond(width, core) for width, core in zip(self.widths, self.core, strict=True))
 
 
@@ -90,7 +90,7 @@ def _footprint(consumer: PolyBlock, reads: Sequence[PolyAccess], tensor: Shape, 
 
 
 def _core(consumer: PolyBlock, row: Subscript, width: Dim | None, tile: Tile) -> Dim | None:
-    """What the kept axes of a row span with the gaps between them, or None where that is not a closed form."""
+    """The width that the kept axes of a row span, gaps included, or None where that is not a closed form."""
     if width is None:
         return None
     if not row.positions & kept_axes(consumer):

@@ -27,7 +27,7 @@ _CHUNK_BYTES = 16  # what a row of an ldmatrix matrix is, and what a swizzle mov
 
 @dataclass(frozen=True)
 class BarrierHint:
-    """What `consumer` has to wait for before it reads `tensor` in shared memory, and why.
+    """The synchronisation that `consumer` waits for before it reads `tensor` in shared memory, and why.
 
     `kind` is "commit/wait" (groups of cp.async), "mbarrier" (a phase for each stage) or "barrier" (of all threads).
     """
@@ -54,7 +54,7 @@ class BankHint:
 
     @property
     def remedy(self) -> str:
-        """What takes the conflicts away."""
+        """The way to avoid the conflicts."""
         if self.ways == 1:
             return "none needed"
         swizzle = f", or swizzle chunks of {_CHUNK_BYTES} bytes by the row" if self.pattern == "ldmatrix" else ""
@@ -64,7 +64,7 @@ class BankHint:
 def barrier_hints(
     blocks: Sequence[PolyBlock], buffers: Mapping[tuple[str, str], MinBuffer], target: Target
 ) -> Iterator[BarrierHint]:
-    """What each tile that passes through shared memory needs: operands of contractions, circular buffers."""
+    """The barrier of each tile that passes through shared memory: operands of contractions, circular buffers."""
     made = {block.name for block in blocks}
     has_mbarrier = target.compute_capability >= _TENSOR_COPIES
     copied = ("mbarrier", "the tensor copy arrives with its bytes") if has_mbarrier else ("commit/wait", "by cp.async")

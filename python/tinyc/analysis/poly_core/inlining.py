@@ -32,7 +32,7 @@ def read_through(read: PolyAccess, block: PolyBlock, inner: PolyAccess, shape: S
 
 
 def reads_through(block: PolyBlock) -> tuple[PolyAccess, ...] | None:
-    """What a block reads, also through element-wise blocks; None for more than `MAX_ACCESSES` accesses."""
+    """The accesses of a block, also through element-wise blocks; None for more than `MAX_ACCESSES` accesses."""
     found = dict.fromkeys(block.accesses)
     pending = list(found)
     while pending and len(found) <= MAX_ACCESSES:

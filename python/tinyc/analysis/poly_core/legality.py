@@ -84,7 +84,7 @@ class _Edge:
     tile: Tile
 
     def questions(self, sizes: Mapping[str, int]) -> Iterator[_Question]:
-        """What has to be asked; `sizes` may name axes that only the producer has."""
+        """The questions that decide; `sizes` may name axes that only the producer has."""
         yield from self._cut_reductions(sizes)
         yield from self._broken_scan()
         yield from self._split_scan()

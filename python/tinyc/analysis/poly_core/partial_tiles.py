@@ -20,7 +20,7 @@ from tinyc.expr.terms import FloorDiv
 
 @dataclass(frozen=True)
 class ShapeSet:
-    """What all shapes of a set have in common: each symbol of `multiples` is a multiple of its number."""
+    """The divisors that a set of shapes shares: each symbol of `multiples` is a multiple of its number."""
 
     multiples: Mapping[str, int] = field(default_factory=dict[str, int])
 

@@ -195,7 +195,7 @@ def _is_gapless(terms: Mapping[int, int], shape: Shape, tile: Tile) -> bool:
 
 
 def width_without_halo(terms: Mapping[int, int], kept: frozenset[int], tile: Tile) -> Dim:
-    """What the kept axes span, the gaps that their step leaves included: ``|c|*B`` for one axis."""
+    """The width that the kept axes span, the gaps that their step leaves included: ``|c|*B`` for one axis."""
     own = {position: c for position, c in terms.items() if position in kept}
     return min(map(abs, own.values())) + _span(own, tile)
 

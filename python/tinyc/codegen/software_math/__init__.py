@@ -1,7 +1,11 @@
 """Mathematical functions as arithmetic, for GPU code without a device library.
 
 In: a `gpu.module` at the scalar level, after --gpu-expand. Out: the same module, where each function that NVPTX has no
-instruction for is the arithmetic that computes it. How is in `exp`, `log` and `sin`.
+instruction for is the arithmetic that computes it. In reading order:
+
+    format      the two float formats that functions are computed in, and the code that they share
+    exp, log    exponentials, `tanh` and `erf`; logarithms
+    angle, sin  the reduction of an angle; `sin` and `cos`
 """
 
 from tinyc.codegen.software_math.exp import erf, exp2, tanh

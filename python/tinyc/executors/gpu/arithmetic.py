@@ -30,7 +30,7 @@ def scalar_dtype(mlir_type: ir.Type) -> np.dtype[Any]:
 
 
 def constant_array(op: arith.ConstantOp) -> Array:
-    """What an `arith.constant` is, as an array of one element."""
+    """The value of an `arith.constant`, as an array of one element."""
     value = op.value
     assert isinstance(value, ir.IntegerAttr | ir.FloatAttr | ir.BoolAttr)
     dtype = scalar_dtype(op.result.type)

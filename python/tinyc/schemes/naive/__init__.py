@@ -37,7 +37,7 @@ class NaiveContraction(Scheme):
         return Acceptance("it is a contraction", rules.resources_of(default, candidate.product))
 
     def complete(self, plan: Plan, candidate: Candidate, target: Target, refusals: PlanRefusals) -> Plan:
-        """_Tile and stages by what registers and shared memory have room for, the other fields by these."""
+        """The tile and stages that registers and shared memory have room for, and the fields that follow."""
         assert candidate.product is not None  # it is not refused as of another kind
         return rules.complete_naive(plan, rules.Case(candidate.product, target, refusals))
 

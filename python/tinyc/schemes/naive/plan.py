@@ -18,7 +18,7 @@ from tinyc.target.target import Target
 NAME = "naive_2x2_per_thread"
 NAIVE_FIELDS = ("tile", "stages", "pipeline", "order", "split", "bind", "cache", "predicate_tail", "epilogue", "async")
 
-#: Threads of a CTA along n and along m, and the side of the square of accumulators that a thread has in one piece.
+#: Threads of a CTA along n and along m, and the side of each square of accumulators that a thread has.
 THREADS = (16, 16)
 MICRO = 2
 #: Both sides of a tile are multiples of what a CTA covers with one square for each thread.
@@ -69,7 +69,7 @@ def complete_naive(plan: Plan, case: Case) -> Plan:
 
 
 def resources_of(plan: Plan, product: MatrixProduct) -> Resources:
-    """What a kernel with a complete plan takes."""
+    """The resources of a kernel with a complete plan."""
     assert plan.tile is not None
     assert plan.stages is not None
     threads = THREADS[0] * THREADS[1]
@@ -298,7 +298,7 @@ def _predicate_tail(plan: Plan, tile: _Tile, case: Case) -> tuple[str, ...]:
 
 
 def _cache(plan: Plan, stages: int, case: Case) -> tuple[dict[str, Any], ...]:
-    """What is staged: as given, else both operands, called as the host does where that is one name."""
+    """The staged operands: as given, else both operands, called as the host does where that is one name."""
     sides = {"A": case.product.lhs.names, "B": case.product.rhs.names}  # a plan may call them A and B too
     names = {side: names[0] if len(names) == 1 else side for side, names in sides.items()}
     if plan.cache is None:

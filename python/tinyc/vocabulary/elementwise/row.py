@@ -54,7 +54,7 @@ class Elementwise:
 
     @property
     def json_name(self) -> str:
-        """What Tiny JSON calls it."""
+        """Its name in Tiny JSON."""
         return self.name.upper()
 
 

@@ -5,6 +5,14 @@ ints, `value` a number, …) and returns the result types with the assumptions t
 shape is part of the program (`reshape`, `expand`, `view`, the leaves) find it under `shape`, an element type that is
 part of the program (`cast`, `reduce`, the leaves) under `element`. Everything raised is a `TinycError` with the code
 of the broken rule (specification 001 §3-4) and no place: the caller knows that.
+
+In reading order:
+
+    rule            what the rules share: what one takes and gives, and checks that several of them make
+    elementwise     element-wise ops
+    movement, view  movements; `view` by its map
+    compute         `reduce` and the leaves
+    data_dependent  `gather`, `scatter` and `topk`
 """
 
 from tinyc.diagnostics import TinycError

@@ -1,7 +1,7 @@
 // What `tgpu.epilogue` says of itself, wrongly.
 // RUN: tinyc-opt --split-input-file --verify-diagnostics %s
 
-// An epilogue takes the sum.
+// An epilogue takes the accumulated tensor.
 !buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
 gpu.module @kernels {
 gpu.func @k(%x: !buffer, %y: !buffer, %o: !region.memref<tensor<4x4xf32>, [4, 1], 64 : i64, true>) kernel attributes {known_block_size = array<i32: 16, 16, 1>} {
@@ -51,12 +51,12 @@ gpu.func @k(%o: !region.memref<tensor<4x4xf32>, [4, 1], 64 : i64, true>) kernel 
 
 // -----
 
-// Every axis of the sum has a role.
+// Every axis of the accumulated tensor has a role.
 gpu.module @kernels {
 gpu.func @k(%o: !region.memref<tensor<4x4xf32>, [4, 1], 64 : i64, true>) kernel attributes {known_block_size = array<i32: 16, 16, 1>} {
   %0 = arith.constant 0 : index
   %z = "tgpu.zero"() : () -> !tgpu.acc<tensor<8x8xf32>>
-  // expected-error @+1 {{'tgpu.epilogue' has 1 axes in rows, columns and batches, and its sum has 2}}
+  // expected-error @+1 {{'tgpu.epilogue' has 1 axes in rows, columns and batches, and the accumulated tensor has 2}}
   "tgpu.epilogue"(%z, %0, %0, %0) ({
   ^bb0(%s: tensor<4x4xf32>):
     "region.yield"(%s, %o) {materialize = "gmem"} : (tensor<4x4xf32>, !region.memref<tensor<4x4xf32>, [4, 1], 64 : i64, true>) -> ()
@@ -106,13 +106,13 @@ gpu.func @k(%x: !buffer, %y: !buffer, %o: !region.memref<tensor<4x4xf32>, [4, 1]
 
 // -----
 
-// Outputs have the shape of the sum.
+// Outputs have the shape of the accumulated tensor.
 !buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
 gpu.module @kernels {
 gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 16, 16, 1>} {
   %0 = arith.constant 0 : index
   %z = "tgpu.zero"() : () -> !tgpu.acc<tensor<8x8xf32>>
-  // expected-error @+1 {{'tgpu.epilogue' writes fp32 [4], and its sum is fp32 [4, 4]; they must have one shape}}
+  // expected-error @+1 {{'tgpu.epilogue' writes fp32 [4], and the accumulated tensor is fp32 [4, 4]; they must have one shape}}
   "tgpu.epilogue"(%z, %0, %0, %0) ({
   ^bb0(%s: tensor<4x4xf32>):
     %v = "region.read"(%x) : (!buffer) -> tensor<4xf32>

@@ -6,6 +6,15 @@ axis, they are split into *digits*, and the roles are those of the digits. An ax
 is kept and *k* where it is summed; one in the left operand only is *m*, in the right one only *n*. An axis of extent 1
 moves no index: one that is missing as m, n or k is taken from these, so that a product with M = 1 stays a matrix
 product. A row ``s*o + d*k - p``, o from m or n, is a *window*: a convolution. Source: specification 000 §3.5.
+
+In reading order:
+
+    digits     joint axes that are written in digits
+    roles      the part of each axis: batch, m, n or k
+    windows    rows that add up several axes
+    pattern    a contraction that was found
+    detection  `detect_contraction`
+    facts      a contraction as plain data, for its block in the Poly-View
 """
 
 from tinyc.analysis.patterns.contraction.detection import detect_contraction, is_summed_product, is_widening
