@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from tinyc.dialects import launch
 from tinyc.mlir import claim_namespace, ext, fresh_context, gpu, ir
-from tinyc.mlir.bodies import nested
+from tinyc.mlir.bodies import END, nested
 
 
 @dataclass(frozen=True)
@@ -80,6 +80,7 @@ def context() -> ir.Context:
 
 def load_all() -> None:
     """Register every dialect in the current context, which must not have them yet."""
+    claim_namespace(END.partition(".")[0])  # which the bindings have no module for
     for layer in layers():
         claim_namespace(layer.dialect.DIALECT_NAMESPACE)
         # Python-defined dialects are loaded context by context; the classes are registered anew with the last one.

@@ -187,6 +187,23 @@ def test_the_builder_keeps_attributes_that_python_finds_false(probe, axes):
     assert str(op.operation.attributes["axes"]) == axes
 
 
+@pytest.mark.parametrize(
+    ("given", "named", "wrong"),
+    [
+        (1, {}, "missing a required argument"),
+        (4, {}, "too many positional arguments"),
+        (3, {"axes": None}, "multiple values for argument 'axes'"),
+        (3, {"axis": None}, "unexpected keyword argument 'axis'"),
+    ],
+)
+def test_the_builder_says_what_is_wrong_with_its_arguments(probe, given, named, wrong):
+    module = ir.Module.parse('%0 = "probe.pure"(%0) {axes = [1]} : (i32) -> i32')
+    value = module.body.operations[0].results[0]
+    arguments = (ir.ArrayAttr.get([]), value, value.type, value)[:given]
+    with ir.Location.unknown(), ir.InsertionPoint(module.body), pytest.raises(TypeError, match=wrong):
+        PureOp(*arguments, **named)
+
+
 def test_a_dialect_attribute_is_a_tensor_encoding(probe):
     source = 'tensor<?x?x1xf16, #probe.dims<["M", "K", 1]>>'
     parsed, again = ir.Type.parse(source), ir.Type.parse(source)

@@ -5,6 +5,7 @@ attributes that cannot be read or contradict each other.
 """
 
 import contextlib
+import functools
 from collections.abc import Generator
 
 from tinyc.analysis.index_book.book import AXIS_KINDS, AxisVar, Entry, Guard, InputAccess, NonScopEntry
@@ -108,6 +109,7 @@ def _texts(attributes: ir.OpAttributeMap, name: str) -> tuple[str, ...]:
     return found
 
 
+@functools.lru_cache(maxsize=4096)
 def domain_set(shape: Shape, symbols: tuple[str, ...]) -> ir.IntegerSetAttr:
     """The box of `shape` as an affine set."""
     # Also where the size is 1 there is an axis: the set says that it is 0.

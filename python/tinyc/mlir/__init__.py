@@ -76,14 +76,44 @@ passmanager: Any = importlib.import_module(f"{PROVIDER}.passmanager")
 ext: Any = importlib.import_module(f"{PROVIDER}.dialects.ext")
 
 
-def _given_or_default(field: Any, attribute: Any) -> Any:
-    if attribute is None and field.default_factory is not None:
-        return field.default_factory()
-    return attribute
+def _give_builder(cls: Any, fields: Any) -> None:
+    """Give the class of a Python-defined op its builder, which takes operands, results and attributes by their fields.
+
+    It stands in for the bindings' own, which asks whether an attribute is true, and so loses `[]`, `array<i64>` and
+    `false`, and which takes longer to bind its arguments than to make the op.
+    """
+    operands, attributes, results, regions = ext.partition_fields(fields)
+    signature = cls._generate_init_signature(fields)
+    parameters = {name: each for name, each in signature.parameters.items() if name != "self"}
+    positional = tuple(name for name, each in parameters.items() if each.kind is not each.KEYWORD_ONLY)
+    defaults = {name: each.default for name, each in parameters.items() if each.default is not each.empty}
+    factories = {each.name: each.default_factory for each in attributes if each.default_factory is not None}
+
+    def build(self: Any, *args: Any, **named: Any) -> None:
+        given = {**defaults, **dict(zip(positional, args, strict=False)), **named}
+        twice = not named.keys().isdisjoint(positional[: len(args)])
+        if twice or len(args) > len(positional) or given.keys() != parameters.keys():
+            signature.bind(self, *args, **named)  # raises what is wrong
+        given.update({name: make() for name, make in factories.items() if given[name] is None})
+        ir.OpView.__init__(
+            self,
+            self.OPERATION_NAME,
+            self._ODS_REGIONS,
+            self._ODS_OPERAND_SEGMENTS,
+            self._ODS_RESULT_SEGMENTS,
+            attributes={each.name: given[each.name] for each in attributes},
+            results=[each.process_type(given[each.name]) for each in results],
+            operands=[given[each.name] for each in operands],
+            regions=len(regions) or None,
+            loc=given["loc"],
+            ip=given["ip"],
+        )
+
+    build.__signature__ = signature  # type: ignore[attr-defined]
+    cls.__init__ = build
 
 
-# The builders of Python-defined ops ask whether an attribute is true, and lose `[]`, `array<i64>` and `false`.
-ext.AttributeDef.process_attr = _given_or_default
+ext.Operation._generate_init_method = classmethod(_give_builder)
 
 
 def __getattr__(name: str) -> Any:
