@@ -1,6 +1,6 @@
 """The functions of a module as graphs: which one is the program, what the user calls its values, what it needs."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.tiny.ops import AssumeOp, Tiny
@@ -125,11 +125,13 @@ def value_names(function: func.FuncOp) -> dict[ir.Value, str]:
     """
     names = _Names()
     block = body_block(function)
-    names.add_all(zip(block.arguments, input_names(function), strict=True))
+    for argument, name in zip(block.arguments, input_names(function), strict=True):
+        names.add(argument, name)
     for op in block.operations:
         location = op.location
         node = location.name_str if isinstance(location, ir.NameLoc) else None
-        names.add_all((result, f"{node}#{k}" if node and k else node) for k, result in enumerate(op.results))
+        for position, result in enumerate(op.results):
+            names.add(result, f"{node}#{position}" if node and position else node)
     return names.of
 
 
@@ -140,12 +142,8 @@ class _Names:
         self._counts: dict[str, int] = {}
         self._anonymous = 0
 
-    def add_all(self, wanted: Iterable[tuple[ir.Value, str | None]]) -> None:
-        """Name values as wanted; None is for any name."""
-        for value, name in wanted:
-            self.of[value] = self._free(name)
-
-    def _free(self, wanted: str | None) -> str:
+    def add(self, value: ir.Value, wanted: str | None) -> None:
+        """Name a value as wanted; None is for any name."""
         name = wanted or self._next_anonymous()
         while name in self._taken:
             if wanted is None:
@@ -154,7 +152,7 @@ class _Names:
                 self._counts[wanted] = self._counts.get(wanted, 0) + 1
                 name = f"{wanted}_{self._counts[wanted]}"
         self._taken.add(name)
-        return name
+        self.of[value] = name
 
     def _next_anonymous(self) -> str:
         self._anonymous += 1
