@@ -31,6 +31,17 @@ class AxisExpr(Expression):
     def _monomials(self) -> "tuple[tuple[tuple[Atom], int], ...]":
         return tuple([((atom,), coefficient) for atom, coefficient in self.terms])
 
+    @functools.cached_property
+    def positions(self) -> frozenset[int]:
+        """The positions of the axes that appear."""
+        return frozenset([atom.position for atom in self.atoms if isinstance(atom, Axis)])
+
+    @functools.cached_property
+    def divisions(self) -> "frozenset[Floor]":
+        """The distinct floor divisions, nested ones included."""
+        found = frozenset([atom for atom in self.atoms if isinstance(atom, FloorDiv)])
+        return cast("frozenset[Floor]", found)  # atoms of an axis expression are over axes
+
     @property
     def rest(self) -> Dim:
         """The constant."""
@@ -125,13 +136,12 @@ def plain_axis(expression: AxisExpr) -> int | None:
 
 def positions(expression: AxisExpr) -> frozenset[int]:
     """The positions of the axes that appear."""
-    return frozenset([atom.position for atom in expression.atoms if isinstance(atom, Axis)])
+    return expression.positions
 
 
 def divisions(expression: AxisExpr) -> frozenset[Floor]:
     """The distinct floor divisions, nested ones included."""
-    found = frozenset([atom for atom in expression.atoms if isinstance(atom, FloorDiv)])
-    return cast("frozenset[Floor]", found)  # atoms of an axis expression are over axes
+    return expression.divisions
 
 
 def nesting(expression: AxisExpr) -> int:
