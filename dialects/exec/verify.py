@@ -8,23 +8,21 @@ from collections.abc import Iterator, Mapping
 
 from tinyc.dialects.exec.ops import FunctionOp, exec_functions
 from tinyc.dialects.exec.verify_arena import arena_violations
-from tinyc.dialects.exec.verify_launches import HostViolation, launch_violations, order_violations
+from tinyc.dialects.exec.verify_launches import launch_violations, order_violations
 from tinyc.dialects.launch import launchables_of
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.mlir import func, ir
+from tinyc.mlir.verifying import Violation, report_violations
 from tinyc.runtime.program import Buffer, Pointer, Program
 
 
 def verify(module: ir.Module) -> bool:
     """Check every host function of the layer; report each violation at its op and return whether there was none."""
-    found = list(_violations(module))
-    for location, message in found:
-        location.emit_error(message)
-    return not found
+    return report_violations(_violations(module))
 
 
-def _violations(module: ir.Module) -> Iterator[HostViolation]:
+def _violations(module: ir.Module) -> Iterator[Violation]:
     # A kernel that is loops is a function of the module.
     memory_spaces = {
         **{symbol: kernel.memory_space for symbol, kernel in launchables_of(module).items()},
@@ -44,7 +42,7 @@ def _violations(module: ir.Module) -> Iterator[HostViolation]:
         ]
 
 
-def _name_violations(program: Program, op: FunctionOp) -> Iterator[HostViolation]:
+def _name_violations(program: Program, op: FunctionOp) -> Iterator[Violation]:
     """Check that buffers have names of their own and their tensors' sizes, and that every input and output has one."""
     seen: set[str] = set()
     for buffer, at in zip(program.buffers, op.buffers, strict=True):
@@ -69,7 +67,7 @@ def _name_violations(program: Program, op: FunctionOp) -> Iterator[HostViolation
             )
 
 
-def _parameter_violations(program: Program, op: FunctionOp) -> Iterator[HostViolation]:
+def _parameter_violations(program: Program, op: FunctionOp) -> Iterator[Violation]:
     """Check that launches name buffers that exist, and say truly what they read and write."""
     buffers = {buffer.name: buffer for buffer in program.buffers}
     slots = [kernel.status.slot for kernel in program.kernels if kernel.status]
@@ -101,7 +99,7 @@ def _pointer_error(pointer: Pointer, buffers: Mapping[str, Buffer]) -> str | Non
     return None
 
 
-def _symbol_violations(program: Program, op: FunctionOp) -> Iterator[HostViolation]:
+def _symbol_violations(program: Program, op: FunctionOp) -> Iterator[Violation]:
     """Check that every symbol of an extent is listed."""
     for buffer, at in zip(program.buffers, op.buffers, strict=True):
         yield from _unlisted(program, at.location, (buffer.offset, buffer.size, *buffer.shape))
@@ -113,7 +111,7 @@ def _symbol_violations(program: Program, op: FunctionOp) -> Iterator[HostViolati
     yield from _unlisted(program, op.location, (program.arena_bytes, *sides))
 
 
-def _unlisted(program: Program, location: ir.Location, dims: tuple[Dim, ...]) -> Iterator[HostViolation]:
+def _unlisted(program: Program, location: ir.Location, dims: tuple[Dim, ...]) -> Iterator[Violation]:
     missing = {name: None for dim in dims for name in extents.symbols(dim) if name not in program.symbols}
     if missing:
         listed = f"are not among the function's, {list(program.symbols)}; add them to 'symbols'"

@@ -10,16 +10,16 @@ from collections.abc import Iterator, Mapping
 
 from tinyc.analysis import arena
 from tinyc.dialects.exec.ops import FunctionOp
-from tinyc.dialects.exec.verify_launches import HostViolation
 from tinyc.expr import extents
 from tinyc.expr.extents import ExtentError
+from tinyc.mlir.verifying import Violation
 from tinyc.runtime.program import KernelLaunch, Program
 
 #: Sizes of the symbols at which symbolic offsets are checked: the first symbol has the first size of each row.
 SAMPLES = ((1, 1, 1, 1), (2, 3, 5, 7), (150, 130, 70, 33), (64, 64, 64, 64), (257, 1, 129, 4))
 
 
-def arena_violations(program: Program, op: FunctionOp) -> Iterator[HostViolation]:
+def arena_violations(program: Program, op: FunctionOp) -> Iterator[Violation]:
     """Check that arena buffers are aligned, inside the arena, and apart from all that live at the same time."""
     alive = _lifetimes(program.kernels)
     if _is_proved(program, alive):
@@ -66,7 +66,7 @@ def _lifetimes(kernels: tuple[KernelLaunch, ...]) -> dict[str, tuple[int, int]]:
 
 def _arena_at(
     program: Program, op: FunctionOp, alive: Mapping[str, tuple[int, int]], values: Mapping[str, int]
-) -> Iterator[HostViolation]:
+) -> Iterator[Violation]:
     at = f" at {', '.join(f'{name} = {value}' for name, value in values.items())}" if values else ""
     placed: list[arena.Placed] = []
     places = {each.buffer.value: each.location for each in op.buffers}

@@ -8,11 +8,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from tinyc.dialects.exec.ops import FunctionOp
-from tinyc.mlir import ir
+from tinyc.mlir.verifying import Violation
 from tinyc.runtime.program import KernelLaunch, Program
 from tinyc.target import TARGETS
-
-HostViolation = tuple[ir.Location, str]
 
 #: What every target takes: threads of a CTA along x, y and z, and of a CTA in all.
 _CTA_LIMITS = (
@@ -23,7 +21,7 @@ _CTA_LIMITS = (
 _CTA_THREADS = min(target.threads_per_cta for target in TARGETS)
 
 
-def launch_violations(program: Program, op: FunctionOp, memory_spaces: Mapping[str, str]) -> Iterator[HostViolation]:
+def launch_violations(program: Program, op: FunctionOp, memory_spaces: Mapping[str, str]) -> Iterator[Violation]:
     """Check that the kernels exist, where their buffers are, and that a CTA is one that a GPU can have."""
     spaces = sorted({buffer.memory_space for buffer in program.buffers})
     if len(spaces) > 1:
@@ -63,7 +61,7 @@ class _Use:
     read: int = -1
 
 
-def order_violations(program: Program, op: FunctionOp) -> Iterator[HostViolation]:
+def order_violations(program: Program, op: FunctionOp) -> Iterator[Violation]:
     """Check that generations do not fall, and that what a kernel reads was written in an earlier one.
 
     A buffer is written once; then kernels that read it too may update it, each in a generation of its own.

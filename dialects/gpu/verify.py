@@ -17,7 +17,7 @@ from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.mlir import func, gpu, ir, scf
-from tinyc.mlir.verifying import Malformed, broken_rule
+from tinyc.mlir.verifying import Malformed, Violation, broken_rule, report_violations
 from tinyc.plan.attribute import plan_of_attribute
 from tinyc.runtime.program import STATUS_WORDS
 from tinyc.target.target import Target
@@ -33,13 +33,10 @@ _AROUND = (
 
 def verify(module: ir.Module) -> bool:
     """Check every kernel of the layer; report each violation at its op and return whether there was none."""
-    found = list(_violations(module))
-    for location, message in found:
-        location.emit_error(message)
-    return not found
+    return report_violations(_violations(module))
 
 
-def _violations(module: ir.Module) -> Iterator[tuple[ir.Location, str]]:
+def _violations(module: ir.Module) -> Iterator[Violation]:
     modules = [op for op in module.body.operations if isinstance(op, gpu.GPUModuleOp)]
     if len(modules) > 1:
         yield modules[1].location, "'gpu.module' is the second one; the kernels of a program are one module"

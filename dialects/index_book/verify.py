@@ -19,7 +19,8 @@ from tinyc.expr.axes import Index
 from tinyc.expr.isl import TooHard
 from tinyc.mlir import func, ir
 from tinyc.mlir.bodies import body_of
-from tinyc.mlir.side_table import tables_of, verify_tables
+from tinyc.mlir.side_table import tables_of
+from tinyc.mlir.verifying import Violation, report_violations
 
 
 def read_book(table: TableOp) -> IndexBook:
@@ -34,10 +35,11 @@ def _entry(op: ir.OpView) -> Entry | NonScopEntry:
 def verify(module: ir.Module) -> bool:
     """Compare every table with the recomputed one; report each difference at its entry, and whether there was none."""
     known = {function.sym_name.value: function for function in functions_of(module)}
-    return verify_tables(tables_of(module, TableOp), lambda table: _differences(table, known))
+    found = (each for table in tables_of(module, TableOp) for each in _differences(table, known))
+    return report_violations(found)
 
 
-def _differences(table: TableOp, known: Mapping[str, func.FuncOp]) -> Iterator[tuple[ir.Location, str]]:
+def _differences(table: TableOp, known: Mapping[str, func.FuncOp]) -> Iterator[Violation]:
     name = table.function.value
     if name not in known:
         yield table.location, f"'index_book.table' is about @{name}, and there is no such function; erase the table"

@@ -22,9 +22,8 @@ from tinyc.dialects.nvvm.whitelist import (
 )
 from tinyc.mlir import gpu, ir
 from tinyc.mlir.locations import around
+from tinyc.mlir.verifying import Violation, report_violations
 from tinyc.target import TARGETS
-
-_Violation = tuple[ir.Location, str]
 
 _TARGET = re.compile(r'#nvvm\.target<(?:O = [0-3], )?chip = "(\w+)", features = "\+ptx(\d+)">')
 _ARRAY = re.compile(r"!llvm\.array<\d+ x (\w+)>")
@@ -32,10 +31,7 @@ _ARRAY = re.compile(r"!llvm\.array<\d+ x (\w+)>")
 
 def verify(module: ir.Module) -> bool:
     """Check every `gpu.module` of a module; report each violation at its op and return whether there was none."""
-    found = [each for op in gpu_modules(module) for each in _violations(op)]
-    for location, message in found:
-        location.emit_error(message)
-    return not found
+    return report_violations(each for op in gpu_modules(module) for each in _violations(op))
 
 
 def gpu_modules(module: ir.Module) -> list[gpu.GPUModuleOp]:
@@ -43,7 +39,7 @@ def gpu_modules(module: ir.Module) -> list[gpu.GPUModuleOp]:
     return [op for op in module.body.operations if isinstance(op, gpu.GPUModuleOp)]
 
 
-def _violations(kernels: gpu.GPUModuleOp) -> Iterator[_Violation]:
+def _violations(kernels: gpu.GPUModuleOp) -> Iterator[Violation]:
     yield from _target(kernels)
     for op in kernels.bodyRegion.blocks[0].operations:
         if isinstance(op, mlir.llvm.LLVMFuncOp):
@@ -59,7 +55,7 @@ _REMEDY = "; lower the kernels with --gpu-to-nvvm"
 _NO_FUNCTION = "; compute it by arithmetic, as tinyc.codegen.software_math does"
 
 
-def _target(kernels: gpu.GPUModuleOp) -> Iterator[_Violation]:
+def _target(kernels: gpu.GPUModuleOp) -> Iterator[Violation]:
     """Check that a `gpu.module` has one target, which LLVM and tinyc know."""
     targets = list(kernels.targets or ())
     chips = {target.chip: int(target.features.removeprefix("+ptx")) for target in TARGETS}
@@ -70,7 +66,7 @@ def _target(kernels: gpu.GPUModuleOp) -> Iterator[_Violation]:
         yield kernels.location, f"the gpu.module needs one target, #nvvm.target{least} or a later PTX; it has {given}"
 
 
-def _kernel(function: ir.Operation) -> Iterator[_Violation]:
+def _kernel(function: ir.Operation) -> Iterator[Violation]:
     """Check a kernel: its name, its signature, and all of its ops."""
     yield from _name(function)
     yield from _attributes(function, KERNEL)
@@ -87,7 +83,7 @@ def _kernel(function: ir.Operation) -> Iterator[_Violation]:
             yield from _op(op.operation)
 
 
-def _arguments(function: ir.Operation) -> Iterator[_Violation]:
+def _arguments(function: ir.Operation) -> Iterator[Violation]:
     for position, argument in enumerate(function.regions[0].blocks[0].arguments):
         if str(argument.type) not in ARGUMENT_TYPES:
             yield function.location, f"argument {position} is {argument.type}; it may be {', '.join(ARGUMENT_TYPES)}"
@@ -97,7 +93,7 @@ def _arguments(function: ir.Operation) -> Iterator[_Violation]:
             yield from _values(function, f"argument {position}", {note.name: note.attr for note in notes}, ARGUMENT)
 
 
-def _shared(memory: ir.Operation) -> Iterator[_Violation]:
+def _shared(memory: ir.Operation) -> Iterator[Violation]:
     """Check a global: an array of scalars in shared memory, which nothing fills in beforehand."""
     yield from _name(memory)
     yield from _attributes(memory, SHARED_MEMORY)
@@ -106,7 +102,7 @@ def _shared(memory: ir.Operation) -> Iterator[_Violation]:
         yield memory.location, "'llvm.mlir.global' must be an array of scalars in shared memory, without a value"
 
 
-def _op(op: ir.Operation) -> Iterator[_Violation]:
+def _op(op: ir.Operation) -> Iterator[Violation]:
     allowed = ALLOWED_OPS.get(op.name)
     if allowed is None:
         remedy = _NO_FUNCTION if op.name.startswith("llvm.intr.") else _REMEDY
@@ -119,13 +115,13 @@ def _op(op: ir.Operation) -> Iterator[_Violation]:
             yield around(op), f"'{op.name}' on {kind}: the NVPTX backend is known to take it on {taken}"
 
 
-def _attributes(op: ir.Operation, allowed: Attributes) -> Iterator[_Violation]:
+def _attributes(op: ir.Operation, allowed: Attributes) -> Iterator[Violation]:
     yield from _values(op, f"'{op.name}'", {name: op.attributes[name] for name in op.attributes}, allowed)
 
 
 def _values(
     op: ir.Operation, what: str, attributes: Mapping[str, ir.Attribute], allowed: Attributes
-) -> Iterator[_Violation]:
+) -> Iterator[Violation]:
     """Check the attributes of `what`, which is an op or a part of it."""
     for name, attribute in attributes.items():
         if name not in allowed:
@@ -139,7 +135,7 @@ def _values(
             yield around(op), f"{what}: {name} is {given}; it may be {', '.join(values)}"
 
 
-def _name(op: ir.Operation) -> Iterator[_Violation]:
+def _name(op: ir.Operation) -> Iterator[Violation]:
     name = ir.StringAttr(op.attributes["sym_name"]).value
     if not PTX_IDENTIFIER.fullmatch(name):
         yield around(op), f"'{name}' is not an identifier of PTX; use letters, digits and _, and start with a letter"

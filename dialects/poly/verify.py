@@ -20,7 +20,8 @@ from tinyc.dialects.poly.ops import BlockOp, EdgeOp, NonScopOp, ViewOp
 from tinyc.expr.isl import TooHard
 from tinyc.mlir import func, ir
 from tinyc.mlir.bodies import body_of
-from tinyc.mlir.side_table import tables_of, verify_tables
+from tinyc.mlir.side_table import tables_of
+from tinyc.mlir.verifying import Violation, report_violations
 from tinyc.vocabulary.element_type import ElementType
 
 _MAX_TEXT = 20_000
@@ -67,14 +68,15 @@ def read_item(op: ir.OpView) -> PolyItem:
 def verify(module: ir.Module) -> bool:
     """Compare every view with the recomputed one; report each difference at its op, and whether there was none."""
     known = {function.sym_name.value: function for function in functions_of(module)}
-    return verify_tables(tables_of(module, ViewOp), lambda view: _remedied(_differences(view, known)))
+    found = (each for table in tables_of(module, ViewOp) for each in _differences(table, known))
+    return report_violations(_remedied(found))
 
 
-def _remedied(differences: Iterable[tuple[ir.Location, str]]) -> Iterator[tuple[ir.Location, str]]:
+def _remedied(differences: Iterable[Violation]) -> Iterator[Violation]:
     return ((location, f"{message}; run --tiny-to-poly again, or erase the view") for location, message in differences)
 
 
-def _differences(view: ViewOp, known: Mapping[str, func.FuncOp]) -> Iterator[tuple[ir.Location, str]]:
+def _differences(view: ViewOp, known: Mapping[str, func.FuncOp]) -> Iterator[Violation]:
     name = view.function.value
     edges = [op for op in body_of(view) if isinstance(op, EdgeOp)]
     items = [op for op in body_of(view) if not isinstance(op, EdgeOp)]
@@ -105,7 +107,7 @@ def _buffers(items: Iterable[ir.OpView]) -> dict[str, str]:
     return {name: attrs["buffer"].value for name, attrs in found.items() if "buffer" in attrs}
 
 
-def _compare(items: list[ir.OpView], edges: list[EdgeOp], expected: PolyView) -> Iterator[tuple[ir.Location, str]]:
+def _compare(items: list[ir.OpView], edges: list[EdgeOp], expected: PolyView) -> Iterator[Violation]:
     for op, item in zip(items, expected.items, strict=True):
         kind, attributes = encode_item(item)
         if not isinstance(op, kind):

@@ -16,13 +16,13 @@ from tinyc.dialects.tiny.op_verifier import infer_op
 from tinyc.dialects.tiny.verify import unstated
 from tinyc.mlir import func, ir
 from tinyc.mlir.locations import where
+from tinyc.mlir.verifying import Violation, report_violations
 from tinyc.vocabulary.attributes import to_type
 from tinyc.vocabulary.infer import Assumption
 
 #: Ops whose typing may rest on a relation between extents.
 _Assuming = tiny.ReshapeOp | tiny.ShrinkOp | tiny.ViewOp | tiny.PoolOp | tiny.TopkOp
 
-_Violation = tuple[ir.Location, str]
 #: For each kernel, the relations that it relies on, each with the name of the op that does.
 _Relations = Mapping[str, list[tuple[str, Assumption]]]
 
@@ -44,13 +44,10 @@ def require_materialized(kernel: Kernel) -> None:
 
 def verify(module: ir.Module) -> bool:
     """Check the launches of the kernels across the module; report each violation and return whether there was none."""
-    found = list(_violations(module))
-    for location, message in found:
-        location.emit_error(message)
-    return not found
+    return report_violations(_violations(module))
 
 
-def _violations(module: ir.Module) -> Iterator[_Violation]:
+def _violations(module: ir.Module) -> Iterator[Violation]:
     launchables = launchables_of(module)
     named = (op.attributes.get("sym_name", None) for op in module.body.operations)
     symbols = {name.value for name in named if isinstance(name, ir.StringAttr)} | set(launchables)
@@ -68,7 +65,7 @@ def _violations(module: ir.Module) -> Iterator[_Violation]:
 
 def _launch(
     op: region.LaunchOp, launchables: Mapping[str, Launchable], symbols: Collection[str]
-) -> Iterator[_Violation]:
+) -> Iterator[Violation]:
     symbol, launched = op.attributes["kernel"], op.results[0].type
     if not isinstance(symbol, ir.FlatSymbolRefAttr) or symbol.value not in symbols:
         yield op.location, f"'region.launch' of {symbol}: there is no such kernel in the module"
@@ -87,7 +84,7 @@ def _launch(
         yield op.location, f"'region.launch' gives {launched}, and @{symbol.value} takes {', '.join(map(str, held))}"
 
 
-def _unstated(op: region.LaunchOp, relations: _Relations, stated: set[Assumption]) -> Iterator[_Violation]:
+def _unstated(op: region.LaunchOp, relations: _Relations, stated: set[Assumption]) -> Iterator[Violation]:
     """Yield the relations that the launched kernel relies on and the host does not state."""
     symbol = op.attributes["kernel"]
     found = relations.get(symbol.value, ()) if isinstance(symbol, ir.FlatSymbolRefAttr) else ()

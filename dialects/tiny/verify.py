@@ -12,21 +12,16 @@ from tinyc.dialects.tiny.op_verifier import infer_op
 from tinyc.dialects.tiny.ops import AssumeOp, TinyOp
 from tinyc.expr.assumption import Assumption
 from tinyc.mlir import func, ir
+from tinyc.mlir.verifying import Violation, report_violations
 from tinyc.vocabulary.attributes import tensor_type
-
-#: Where a rule is broken, and what is wrong.
-_Violation = tuple[ir.Location, str]
 
 
 def verify(module: ir.Module) -> bool:
     """Check every function of the layer; report each violation at its location and return whether there was none."""
-    found = list(violations(module))
-    for location, message in found:
-        location.emit_error(message)
-    return not found
+    return report_violations(violations(module))
 
 
-def violations(module: ir.Module) -> Iterator[_Violation]:
+def violations(module: ir.Module) -> Iterator[Violation]:
     """Yield each violation in `module`."""
     for function in functions_of(module):
         if not _has_tiny(function):
@@ -51,7 +46,7 @@ def _attributes(function: func.FuncOp, which: str) -> list[ir.DictAttr]:
     return [each for each in found if isinstance(each, ir.DictAttr)] if isinstance(found, ir.ArrayAttr) else []
 
 
-def _names(function: func.FuncOp) -> Iterator[_Violation]:
+def _names(function: func.FuncOp) -> Iterator[Violation]:
     for which, what in (("arg_attrs", "argument"), ("res_attrs", "result")):
         seen: set[str] = set()
         for position, attributes in enumerate(_attributes(function, which)):
@@ -64,7 +59,7 @@ def _names(function: func.FuncOp) -> Iterator[_Violation]:
             seen.add(name.value)
 
 
-def _types(function: func.FuncOp) -> Iterator[_Violation]:
+def _types(function: func.FuncOp) -> Iterator[Violation]:
     for value in function.arguments:
         try:
             tensor_type(value.type)
@@ -72,7 +67,7 @@ def _types(function: func.FuncOp) -> Iterator[_Violation]:
             yield function.location, f"argument {value.arg_number}: {error.message} [{error.code} {error.name}]"
 
 
-def _missing_assumptions(block: ir.Block) -> Iterator[_Violation]:
+def _missing_assumptions(block: ir.Block) -> Iterator[Violation]:
     stated = set(assumptions_of(block))
     for op in block.operations:
         if isinstance(op, TinyOp):

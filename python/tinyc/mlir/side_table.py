@@ -4,7 +4,7 @@ The table of a function is the op of its layer (`index_book.table`, `poly.view`)
 findings in its body. Here is what such tables have in common: how they are found, written, and checked by themselves.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from tinyc.diagnostics import TinycError
@@ -50,16 +50,6 @@ def check_table(table: ir.OpView, rows: Sequence[type[ir.OpView]]) -> None:
             raise TinycError(
                 "InvalidAttribute", f"may hold {', '.join(names[:-1])} and {names[-1]} only, not {each.operation.name}"
             )
-
-
-def verify_tables(tables: Iterable[_Table], differences: Callable[[_Table], Iterable[tuple[ir.Location, str]]]) -> bool:
-    """Report each (location, message) in which a table differs from what it is about; whether there was none."""
-    legal = True
-    for table in tables:
-        for location, message in differences(table):
-            location.emit_error(message)
-            legal = False
-    return legal
 
 
 def number_attribute(value: bool | int | float) -> ir.Attribute:

@@ -1,10 +1,10 @@
-"""How the verifier of a Python-defined op runs its rules: declared fields first, then the rule, and one report.
+"""How the verifiers of ops and layers report, and how an op's runs its rules: declared fields first, then the rule.
 
 A rule raises `Malformed` where hand-written IR is wrong in a way that no importer can cause, or any other `TinycError`,
 whose code a user may know from elsewhere; the report shows that code.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from tinyc.diagnostics import TinycError, Where
@@ -13,6 +13,10 @@ from tinyc.mlir.bodies import unreadable
 from tinyc.mlir.locations import around
 
 _Op = TypeVar("_Op", bound=ir.OpView)
+
+
+#: Where a rule of a layer is broken, and what is wrong.
+Violation = tuple[ir.Location, str]
 
 
 class Malformed(TinycError):
@@ -24,6 +28,14 @@ class Malformed(TinycError):
     def at(self, where: Where) -> "Malformed":
         """The error with the parts of its place that it lacks taken from `where`."""
         return Malformed(self.message, self.where.completed(where))
+
+
+def report_violations(found: Iterable[Violation]) -> bool:
+    """Report each violation as an error at its location; return whether there was none."""
+    violations = list(found)
+    for location, message in violations:
+        location.emit_error(message)
+    return not violations
 
 
 def report_op(op: _Op, rule: Callable[[_Op], object], declares: bool = True) -> bool:
