@@ -33,7 +33,7 @@ def plan_of_attribute(attribute: ir.Attribute, where: Where | None = None) -> Pl
     return plan_of_values(values, where=where)
 
 
-def _encoded(value: Any) -> ir.Attribute:
+def _encoded(value: object) -> ir.Attribute:
     if is_object(value):
         return ir.DictAttr.get({key: _encoded(each) for key, each in value.items()})
     if is_list(value):
@@ -44,7 +44,7 @@ def _encoded(value: Any) -> ir.Attribute:
         return ir.BoolAttr.get(value)
     if isinstance(value, int):
         return ir.IntegerAttr.get(ir.IntegerType.get_signless(_WIDEST), value)
-    return ir.StringAttr.get(value)
+    return ir.StringAttr.get(str(value))
 
 
 def _decoded(attribute: ir.Attribute, path: Path, where: Where) -> Any:

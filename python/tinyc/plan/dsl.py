@@ -77,7 +77,7 @@ class _Program:
         except TinycError as error:
             self.errors.append(error)
 
-    def give(self, field: str, at: Token, value: Any, parts: list[Token] | None = None) -> None:
+    def give(self, field: str, at: Token, value: object, parts: list[Token] | None = None) -> None:
         """Give a field its value; `parts` are the tokens of its entries."""
         if field in self.values:
             raise Wrong(at, f"{shown_value(field)} is given twice; remove one")
@@ -87,7 +87,7 @@ class _Program:
         for position, part in enumerate(parts or ()):
             self.places[field, position] = self.lines.place(part.start)
 
-    def enter(self, field: str, key: Token, value: Any) -> None:
+    def enter(self, field: str, key: Token, value: object) -> None:
         """Give a field one more entry by name."""
         entries = self.values.setdefault(field, {})
         if field in self.whole or key.text in entries:
@@ -95,7 +95,7 @@ class _Program:
         entries[key.text] = value
         self.places[field, key.text] = self.lines.place(key.start)
 
-    def append(self, field: str, at: Token, value: Any, parts: dict[str | int, Token]) -> None:
+    def append(self, field: str, at: Token, value: object, parts: dict[str | int, Token]) -> None:
         """Give a field one more entry at its end; `parts` are the tokens of the parts of the entry."""
         entries = self.values.setdefault(field, [])
         if field in self.whole:

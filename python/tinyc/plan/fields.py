@@ -143,7 +143,7 @@ _KINDS: dict[str, kinds.Kind] = {
 
 
 def plan_of_values(
-    values: Any, places: Mapping[Path, tuple[int, int]] | None = None, where: Where | None = None
+    values: object, places: Mapping[Path, tuple[int, int]] | None = None, where: Where | None = None
 ) -> Plan:
     """The plan that the fields `values`, by the names that they have in a text, make.
 
@@ -164,7 +164,7 @@ def located_problem(problem: Problem, places: Mapping[Path, tuple[int, int]], wh
     return TinycError("InvalidPlan", problem.message, dataclasses.replace(where, line=line, column=column))
 
 
-def _checked(values: Any, places: Mapping[Path, tuple[int, int]], where: Where) -> dict[str, Any]:
+def _checked(values: object, places: Mapping[Path, tuple[int, int]], where: Where) -> dict[str, Any]:
     """The fields of a valid plan; raise its problems."""
     if not kinds.is_object(values):
         raise located_problem(
@@ -222,7 +222,7 @@ def _cached_twice(cache: Any) -> Iterator[Problem]:
             seen.add(tensor)
 
 
-def _tuples(value: Any) -> Any:
+def _tuples(value: object) -> Any:
     if kinds.is_object(value):
         return {key: _tuples(each) for key, each in value.items()}
     return tuple(map(_tuples, value)) if kinds.is_list(value) else value

@@ -28,7 +28,7 @@ def parse_plan_json(text: str, filename: str | None = None) -> Plan | PlanTable:
     return plan_of_json(*json_value(text, where), where)
 
 
-def plan_of_json(values: Any, places: Places, where: Where) -> Plan | PlanTable:
+def plan_of_json(values: object, places: Places, where: Where) -> Plan | PlanTable:
     """The plan or the table that a JSON value means, whose parts stand at `places`.
 
     Raises:

@@ -28,7 +28,7 @@ class Kind(abc.ABC):
     """A set of values."""
 
     @abc.abstractmethod
-    def problems(self, value: Any, path: Path) -> Iterator[Problem]:
+    def problems(self, value: object, path: Path) -> Iterator[Problem]:
         """Yield what keeps `value`, which stands at `path`, from being one of the set."""
 
     def ordered(self, value: Any) -> Any:
@@ -44,10 +44,10 @@ class Integer(Kind):
     high: int
     step: int = 1
 
-    def problems(self, value: Any, path: Path) -> Iterator[Problem]:
+    def problems(self, value: object, path: Path) -> Iterator[Problem]:
         """Yield that the value is not such an integer."""
-        is_integer = isinstance(value, int) and not isinstance(value, bool)
-        if is_integer and self.low <= value <= self.high and value % self.step == 0:
+        number = value if isinstance(value, int) and not isinstance(value, bool) else None
+        if number is not None and self.low <= number <= self.high and number % self.step == 0:
             return
         what = "an integer" if self.step == 1 else f"a multiple of {self.step}"
         yield _unlike(path, value, f"{what} in {self.low} … {self.high}")
@@ -57,7 +57,7 @@ class Integer(Kind):
 class Boolean(Kind):
     """True or false."""
 
-    def problems(self, value: Any, path: Path) -> Iterator[Problem]:
+    def problems(self, value: object, path: Path) -> Iterator[Problem]:
         """Yield that the value is neither."""
         if not isinstance(value, bool):
             yield _unlike(path, value, "true or false")
@@ -69,7 +69,7 @@ class Choice(Kind):
 
     values: tuple[str | int, ...]
 
-    def problems(self, value: Any, path: Path) -> Iterator[Problem]:
+    def problems(self, value: object, path: Path) -> Iterator[Problem]:
         """Yield that the value is none of them; a text gets the nearest ones."""
         if isinstance(value, str | int) and not isinstance(value, bool) and value in self.values:
             return
@@ -87,7 +87,7 @@ class Matching(Kind):
     form: re.Pattern[str]
     meaning: str
 
-    def problems(self, value: Any, path: Path) -> Iterator[Problem]:
+    def problems(self, value: object, path: Path) -> Iterator[Problem]:
         """Yield that the value has another form."""
         if not isinstance(value, str) or not self.form.fullmatch(value):
             yield _unlike(path, value, self.meaning)
@@ -97,7 +97,7 @@ class Matching(Kind):
 class PrintableName(Kind):
     """A name that the program gave, of a tensor or a node: any printable text."""
 
-    def problems(self, value: Any, path: Path) -> Iterator[Problem]:
+    def problems(self, value: object, path: Path) -> Iterator[Problem]:
         """Yield that the value is not such a text."""
         if not isinstance(value, str) or not value or not value.isprintable():
             yield _unlike(path, value, "a name: printable text that is not empty")
@@ -111,7 +111,7 @@ class ListOf(Kind):
     length: int | None = None
     distinct: bool = False
 
-    def problems(self, value: Any, path: Path) -> Iterator[Problem]:
+    def problems(self, value: object, path: Path) -> Iterator[Problem]:
         """Yield that the value is not a list, that its length is wrong, and what is wrong with each entry."""
         if not is_list(value) or self.length not in (None, len(value)):
             yield _unlike(path, value, "a list" if self.length is None else f"a list of {self.length} entries")
@@ -137,7 +137,7 @@ class MapOf(Kind):
     key: Kind
     value: Kind
 
-    def problems(self, value: Any, path: Path) -> Iterator[Problem]:
+    def problems(self, value: object, path: Path) -> Iterator[Problem]:
         """Yield that the value is not an object, and what is wrong with each key and value."""
         if not is_object(value):
             yield _unlike(path, value, "an object")
@@ -161,7 +161,7 @@ class Record(Kind):
     entries: dict[str, Kind]
     required: tuple[str, ...] = field(default=())
 
-    def problems(self, value: Any, path: Path) -> Iterator[Problem]:
+    def problems(self, value: object, path: Path) -> Iterator[Problem]:
         """Yield that the value is not an object, unknown and missing entries, and what is wrong with each known one."""
         if not is_object(value):
             yield _unlike(path, value, f"an object with {', '.join(self.entries)}")
@@ -181,12 +181,12 @@ class Record(Kind):
         return {key: entry.ordered(value[key]) for key, entry in self.entries.items() if key in value}
 
 
-def is_object(value: Any) -> TypeGuard[Mapping[Any, Any]]:
+def is_object(value: object) -> TypeGuard[Mapping[Any, Any]]:
     """Whether a value is one that JSON writes as an object."""
     return isinstance(value, Mapping)
 
 
-def is_list(value: Any) -> TypeGuard[Sequence[Any]]:
+def is_list(value: object) -> TypeGuard[Sequence[Any]]:
     """Whether a value is one that JSON writes as a list."""
     return isinstance(value, list | tuple)
 
@@ -197,7 +197,7 @@ def spelt(path: Path) -> str:
     return f"'{field}{''.join(_step(each) for each in rest)}'"
 
 
-def shown_value(value: Any) -> str:
+def shown_value(value: object) -> str:
     """A value for a message, as JSON where it has a JSON form, shortened."""
     try:
         text = json.dumps(value, ensure_ascii=False)
@@ -220,5 +220,5 @@ def _listed(value: Mapping[Any, Any]) -> str:
     return shown_value(list(value)) if value else "none"
 
 
-def _unlike(path: Path, value: Any, allowed: str) -> Problem:
+def _unlike(path: Path, value: object, allowed: str) -> Problem:
     return Problem(path, f"{spelt(path)} is {shown_value(value)}; give {allowed}")

@@ -28,7 +28,7 @@ _LONGEST_PATH = 4096
 _TEXT = re.compile(rf"\s*(?:#|\[|(?:{'|'.join(STATEMENTS)})(?:\s|$))", re.IGNORECASE)
 
 
-def load_plan(source: Any) -> Plan | PlanTable | None:
+def load_plan(source: object) -> Plan | PlanTable | None:
     """The plan or the table that `source` means: a path, JSON or DSL text, a dictionary, a plan, or None.
 
     A text is told from a path by a brace, a `;` or a line break, or because it begins like one; in a text, what begins
@@ -63,7 +63,7 @@ def _content(source: str | os.PathLike[str]) -> bytes:
         raise TinycError(error.name, message, error.where) from None
 
 
-def _is_path(source: Any) -> TypeGuard[str | os.PathLike[str]]:
+def _is_path(source: object) -> TypeGuard[str | os.PathLike[str]]:
     if not isinstance(source, str):
         return isinstance(source, os.PathLike)
     is_text = bool({"{", ";", "\n"} & set(source)) or _TEXT.match(source) is not None
