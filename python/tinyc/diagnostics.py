@@ -47,6 +47,7 @@ CODES = {
     "InvalidIr": "TC309",
     "UnknownPass": "TC310",
     "InvalidPtx": "TC311",
+    "UnknownKey": "TC312",
     # 4xx: running
     "InputMismatch": "TC401",
     "AssumptionViolated": "TC402",

@@ -51,6 +51,54 @@ def test_every_error_is_reported_and_what_follows_is_not():
     ]
 
 
+@pytest.mark.parametrize(
+    ("uop", "arg", "unknown", "hint"),
+    [
+        ("POOL", {"kernel": [2], "strides": [2]}, "the arg of POOL has no key 'strides'", "did you mean 'stride'?"),
+        ("TOPK", {"k": 1, "axis": 0, "largets": False}, "the arg of TOPK has no key 'largets'", "'largest'?"),
+        ("PAD", {"pad": [[0, 0], [0, 1]], "mode": "edge"}, "the arg of PAD has no key 'mode'", "there are pad, value"),
+        ("RELU", {"hint": 1}, "the arg of RELU has no key 'hint'", "; there are none"),
+        (
+            "REDUCE",
+            {"op": "SUM", "axes": [0], "dtype": "fp32", "keepdims": True},
+            "the arg of REDUCE has no key 'keepdims'",
+            "there are op, axes, dtype, acc_dtype, init",
+        ),
+        (
+            "VIEW",
+            {"result_shape": [6], "index_map": {"map": [0, "i0"], "rank": 1}},
+            "'index_map' of VIEW has no key 'rank'",
+            "there are map",
+        ),
+    ],
+)
+def test_an_argument_that_nothing_reads_is_refused(uop, arg, unknown, hint):
+    error = error_of(X, node("y", uop, "x", **arg))
+    assert (error.name, error.where.node) == ("UnknownKey", "y")
+    assert error.message.startswith(unknown)
+    assert error.message.endswith(hint)
+
+
+def test_unknown_keys_of_all_objects_are_reported_together():
+    document = {
+        **program(X, {"id": "a", "uop": "RELU", "src": ["x"], "args": {}}, {"out": "b", "uop": "NEG", "inputs": ["a"]}),
+        "ops": [{"op": "Unary", "fn": "neg", "inputs": ["a"], "outputs": ["c"], "uop_name": "n"}],
+        "values": {"c": {"dtype": "fp32", "shapes": [4, 6]}, "z": {"dtype": "fp32", "shape": [2], "layout": "row"}},
+        "output": ["c"],
+    }
+    with pytest.raises(TinycError) as caught:
+        tiny_json.import_program(document)
+    found = [(error.where.node, error.message) for error in caught.value.errors if error.name == "UnknownKey"]
+    assert found == [
+        (None, "a program has no key 'output'; did you mean 'outputs'?"),
+        ("a", "a node has no key 'args'; did you mean 'arg'?"),
+        ("b", "a node has no key 'inputs'; there are id, out, uop, src, arg"),
+        ("c", "a node has no key 'uop_name'; did you mean 'name'?"),
+        ("z", "the arg of INPUT has no key 'layout'; there are tensor_id, dtype, shape"),
+        ("c", "the entry of 'c' in 'values' has no key 'shapes'; did you mean 'shape'?"),
+    ]
+
+
 def test_each_error_has_the_place_of_its_node():
     text = '{"uops": [\n  {"id": "x", "uop": "INPUT"},\n  // comment\n    {"id": "y", "uop": "ADD"}\n]}'
     with pytest.raises(TinycError) as caught:

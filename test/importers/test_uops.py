@@ -160,6 +160,8 @@ def test_tensors_that_no_index_reaches_are_refused():
     assert error_of(tensor("x", 2**40, 2**40), node("y", "RELU", "x")).name == "InvalidExtent"
 
 
-def test_unknown_extra_keys_are_ignored():
-    extra = {**node("y", "RELU", "x", hint=1), "tag": "debug", "cost": [1, {}]}
-    assert output(load(X, extra, version=3)) == "fp32 [4, 6]"
+def test_keys_for_people_may_stand_anywhere_and_hold_anything():
+    free = {"tag": "debug", "storage": 3, "comment": [1], "doc": {}, "_cost": [1, {}]}
+    relu = {**node("y", "RELU", "x", **free), **free}
+    declared = {"y": {"dtype": "fp32", **free}}
+    assert output(load(X, relu, values=declared, **free)) == "fp32 [4, 6]"

@@ -6,7 +6,7 @@ out and depends on the operand is absent.
 """
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from tinyc.diagnostics import TinycError
 from tinyc.expr import extents
 from tinyc.expr.extents import MAX_EXTENT, Dim, Extent, ExtentError
 from tinyc.importers.json_text import shown_json
-from tinyc.importers.spellings import Node
+from tinyc.importers.spellings import Node, unknown_keys
 from tinyc.vocabulary.element_type import BY_JSON_NAME, ElementType
 from tinyc.vocabulary.infer import MAX_RANK
 from tinyc.vocabulary.reductions import REDUCTIONS
@@ -56,6 +56,15 @@ def read_fields(arg: Mapping[str, Any], fields: tuple[Field, ...], what: str) ->
         if value is not _LEFT_OUT:
             values[field.name or field.key] = value
     return values
+
+
+def unknown_arguments(node: Node) -> Iterator[TinycError]:
+    """Yield an error for each key in the `arg` of a node that its uop does not read."""
+    known = _KEYS.get(node.uop, ())
+    yield from unknown_keys(node.arg, known, f"the arg of {node.uop}", node.where)
+    index_map = node.arg.get("index_map")
+    if "index_map" in known and isinstance(index_map, dict):
+        yield from unknown_keys(index_map, ("map",), "'index_map' of VIEW", node.where)
 
 
 def _read_field(arg: Mapping[str, Any], field: Field, what: str) -> Any:
@@ -252,3 +261,11 @@ DECLARED = (
     Field("dtype", element, name="element", default=_LEFT_OUT),
     Field("shape", shape, default=_LEFT_OUT),
 )
+
+
+def _keys(fields: tuple[Field, ...]) -> tuple[str, ...]:
+    return tuple(key for field in fields for key in (field.key, *field.aliases))
+
+
+_KEYS = {uop: _keys(fields) for uop, fields in FIELDS.items()}
+DECLARED_KEYS = _keys(DECLARED)

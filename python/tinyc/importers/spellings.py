@@ -7,11 +7,11 @@ both name a node and its value; an entry that has both must have the same in bot
 name. What is wrong with an entry is appended to `errors`, and the entry is left out.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tinyc.diagnostics import TinycError, Where
+from tinyc.diagnostics import TinycError, Where, suggest
 from tinyc.importers.json_text import EXAMPLE, Document, shown_json
 from tinyc.vocabulary import infer
 from tinyc.vocabulary.elementwise import ROWS
@@ -35,6 +35,13 @@ _FUNCTIONS = {
     "Binary": {**{fn.lower(): fn for fn in (*BINARY_UOPS, "WHERE")}, "div": "FDIV"},
     "Reduce": {fn: fn.upper() for fn in REDUCTIONS},
 }
+
+
+#: Keys that may stand in every object and hold anything, as may those that begin with `_`.
+FREE_KEYS = ("tag", "storage", "comment", "doc")
+_TOP_KEYS = ("uops", "ops", "values", "outputs")
+_UOP_KEYS = ("id", "out", "uop", "src", "arg")
+_OP_KEYS = ("op", "name", "kind", "fn", "inputs", "outputs", "attrs", "axes")
 
 
 @dataclass(frozen=True)
@@ -71,6 +78,7 @@ def normalise(document: Document, errors: list[TinycError]) -> TinyJsonProgram:
     top = document.value
     if not isinstance(top, dict) or not ("uops" in top or "ops" in top):
         raise _wrong(f"the file must be an object with 'uops' or 'ops'; {EXAMPLE}", Where(file=document.filename))
+    errors += unknown_keys(top, _TOP_KEYS, "a program", Where(file=document.filename))
     values = _values(top.get("values", {}), document, errors)
     nodes: list[Node] = []
     faulty: set[str] = set()
@@ -84,6 +92,8 @@ def normalise(document: Document, errors: list[TinycError]) -> TinyJsonProgram:
             where = Where(file=document.filename)
             if isinstance(entry, dict):
                 where, position = document.where(lists.index(key), position), position + 1
+                known = _OP_KEYS if _is_000(entry) else _UOP_KEYS
+                errors += unknown_keys(entry, known, "a node", replace(where, node=_called(entry)))
             try:
                 nodes.append(_node(entry, values, where))
             except TinycError as error:
@@ -93,6 +103,13 @@ def normalise(document: Document, errors: list[TinycError]) -> TinyJsonProgram:
     inputs = [_input(name, values[name], document) for name in values if name not in produced]
     declared = {name: value for name, value in values.items() if name in produced}
     return TinyJsonProgram([*inputs, *nodes], declared, _outputs(top, document, errors), faulty)
+
+
+def unknown_keys(given: Iterable[str], known: Iterable[str], what: str, where: Where) -> Iterator[TinycError]:
+    """Yield an error for each key of an object, `what`, that nothing reads."""
+    for key in given:
+        if key not in known and key not in FREE_KEYS and not key.startswith("_"):
+            yield TinycError("UnknownKey", f"{what} has no key {key!r}{suggest(key, known)}", where)
 
 
 def _wrong(message: str, where: Where | None = None) -> TinycError:
@@ -131,7 +148,7 @@ def _outputs(top: dict[str, Any], document: Document, errors: list[TinycError]) 
 def _node(entry: Any, values: dict[str, dict[str, Any]], where: Where) -> Node:
     if not isinstance(entry, dict):
         raise _wrong(f"a node must be an object, not {shown_json(entry)}")
-    node = _uop_node(entry, where) if "uop" in entry or "op" not in entry else _op_node(entry, values, where)
+    node = _op_node(entry, values, where) if _is_000(entry) else _uop_node(entry, where)
     located = replace(where, node=node.id)
     for source in node.src:
         if not isinstance(source, str | int | float) or source == "":
@@ -144,6 +161,18 @@ def _node(entry: Any, values: dict[str, dict[str, Any]], where: Where) -> Node:
             located,
         )
     return replace(node, where=located)
+
+
+def _is_000(entry: dict[str, Any]) -> bool:
+    """Whether an entry is in the 000 spelling."""
+    return "op" in entry and "uop" not in entry
+
+
+def _called(entry: dict[str, Any]) -> str | None:
+    """The name by which errors call an entry, which may be faulty."""
+    outputs = entry.get("outputs")
+    names = (entry.get("id"), entry.get("out"), outputs[0] if isinstance(outputs, list) and outputs else None)
+    return next((name for name in names if isinstance(name, str) and name), None)
 
 
 def _uop_node(entry: dict[str, Any], where: Where) -> Node:

@@ -14,10 +14,10 @@ from typing import Any
 from tinyc.diagnostics import TinycError, Where
 from tinyc.expr import extents
 from tinyc.importers import graph, json_text, spellings, symbols
-from tinyc.importers.arguments import DECLARED, read_arguments, read_fields
+from tinyc.importers.arguments import DECLARED, DECLARED_KEYS, read_arguments, read_fields, unknown_arguments
 from tinyc.importers.emit import emit
 from tinyc.importers.graph import Graph
-from tinyc.importers.spellings import TinyJsonProgram
+from tinyc.importers.spellings import TinyJsonProgram, unknown_keys
 from tinyc.importers.tiny_json_dump import dump
 from tinyc.importers.typed import Typing
 from tinyc.importers.written_shapes import WrittenShapes
@@ -59,6 +59,7 @@ def import_program(
 def _arguments(ordered: Graph, errors: list[TinycError]) -> _Arguments:
     arguments: _Arguments = {}
     for node in ordered.nodes:
+        errors += unknown_arguments(node)
         try:
             arguments[node.id] = read_arguments(node)
         except TinycError as error:
@@ -70,10 +71,12 @@ def _arguments(ordered: Graph, errors: list[TinycError]) -> _Arguments:
 def _declared(program: TinyJsonProgram, where: Where, errors: list[TinycError]) -> _Arguments:
     declared: _Arguments = {}
     for name, entry in program.values.items():
+        place = Where(name, where.file)
+        errors += unknown_keys(entry, DECLARED_KEYS, f"the entry of '{name}' in 'values'", place)
         try:
             declared[name] = read_fields(entry, DECLARED, "values")
         except TinycError as error:
-            errors.append(error.at(Where(name, where.file)))
+            errors.append(error.at(place))
     return declared
 
 
