@@ -41,6 +41,7 @@ class NvvmToPtx(Pass):
     name: ClassVar[str] = "nvvm-to-ptx"
     consumes: ClassVar[tuple[str, ...]] = ("gpu",)
     produces: ClassVar[tuple[str, ...]] = ("gpu",)
+    works_on: ClassVar[tuple[type[ir.OpView], ...]] = (gpu.GPUModuleOp,)
 
     def run(self, module: ir.Module) -> None:
         """Replace the `gpu.module`s of `module`.

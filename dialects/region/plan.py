@@ -9,6 +9,7 @@ from tinyc.analysis.candidate import Candidate
 from tinyc.analysis.host_names import host_names
 from tinyc.analysis.kernel_candidate import kernel_candidate
 from tinyc.diagnostics import TinycError, remark
+from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.kernel import Kernel, kernels_of
 from tinyc.mlir import ir
 from tinyc.mlir.locations import where
@@ -75,6 +76,7 @@ class RegionPlan(Pass):
     name: ClassVar[str] = "region-plan"
     consumes: ClassVar[tuple[str, ...]] = ("region",)
     produces: ClassVar[tuple[str, ...]] = ("region",)
+    works_on: ClassVar[tuple[type[ir.OpView], ...]] = (region.KernelOp,)
 
     def alone(self) -> "RegionPlan":
         """The pass with the content of the plan's file in place of its path."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from tinyc.diagnostics import TinycError, Where
-from tinyc.dialects.exec.ops import exec_functions
+from tinyc.dialects.exec.ops import FunctionOp, exec_functions
 from tinyc.dialects.exec.to_llvm.bare_pointers import take_bare_pointers
 from tinyc.dialects.exec.to_llvm.cpu_abi import write_impl, write_kernel, write_main
 from tinyc.dialects.exec.to_program import program_of
@@ -46,6 +46,7 @@ class ExecToLlvm(Pass):
     name: ClassVar[str] = "exec-to-llvm"
     consumes: ClassVar[tuple[str, ...]] = ("exec",)
     produces: ClassVar[tuple[str, ...]] = ("llvm",)
+    works_on: ClassVar[tuple[type[ir.OpView], ...]] = (FunctionOp,)
 
     def run(self, module: ir.Module) -> None:
         """Replace the `exec.function` of `module`."""

@@ -54,6 +54,7 @@ class GpuExpand(Pass):
     name: ClassVar[str] = "gpu-expand"
     consumes: ClassVar[tuple[str, ...]] = ("tgpu",)
     produces: ClassVar[tuple[str, ...]] = ("gpu", "scf", "arith", "math", "memref", "tgpu")
+    works_on: ClassVar[tuple[type[ir.OpView], ...]] = (gpu.GPUModuleOp,)
 
     def run(self, module: ir.Module) -> None:
         """Replace every kernel of statements in `module`."""

@@ -68,6 +68,7 @@ class GpuToNvvm(Pass):
     name: ClassVar[str] = "gpu-to-nvvm"
     consumes: ClassVar[tuple[str, ...]] = ("gpu",)
     produces: ClassVar[tuple[str, ...]] = ("nvvm", "llvm")
+    works_on: ClassVar[tuple[type[ir.OpView], ...]] = (gpu.GPUModuleOp,)
 
     def run(self, module: ir.Module) -> None:
         """Replace the kernels of `module`."""

@@ -61,6 +61,7 @@ class RegionToGpu(Pass):
     name: ClassVar[str] = "region-to-gpu"
     consumes: ClassVar[tuple[str, ...]] = ("region",)
     produces: ClassVar[tuple[str, ...]] = ("tgpu",)
+    works_on: ClassVar[tuple[type[ir.OpView], ...]] = (region.KernelOp,)
 
     def run(self, module: ir.Module) -> None:
         """Replace every kernel of `module`."""

@@ -6,6 +6,7 @@ from typing import ClassVar
 from tinyc.analysis.tiled_reduction import tiled_reduction
 from tinyc.codegen.elements import Elements
 from tinyc.codegen.scalars import storage_type
+from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.kernel import Kernel, kernels_of
 from tinyc.dialects.region.to_loops import nests
 from tinyc.dialects.region.verify import require_materialized
@@ -52,6 +53,7 @@ class RegionToLoops(Pass):
     name: ClassVar[str] = "region-to-loops"
     consumes: ClassVar[tuple[str, ...]] = ("region",)
     produces: ClassVar[tuple[str, ...]] = ("loops",)
+    works_on: ClassVar[tuple[type[ir.OpView], ...]] = (region.KernelOp,)
 
     def run(self, module: ir.Module) -> None:
         """Replace every kernel of `module`."""

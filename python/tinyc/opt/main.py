@@ -90,12 +90,16 @@ class _Job:
         wanted = remark_filter(arguments)
         chosen = [each for each in remarks if wanted is None or wanted(each)]
         self.remarks += chosen
-        decisions = [Diagnostic("remark", remark.where, f"{remark.message} [{remark.code}]") for remark in chosen]
+        idle = [each for each in remarks if each.code == "pass-not-applicable"]
+        warnings = [Diagnostic("warning", each.where, each.message) for each in idle]
+        decisions = [
+            Diagnostic("remark", each.where, f"{each.message} [{each.code}]") for each in chosen if each not in idle
+        ]
         if arguments.verify_diagnostics:
-            wrong = unmet_expectations(source, arguments.input, reported, decisions)
+            wrong = unmet_expectations(source, arguments.input, [*warnings, *reported], decisions)
             _show(wrong, source, arguments.input)
             return not wrong, output
-        _show([*(decisions if arguments.remarks or wanted else []), *reported], source, arguments.input)
+        _show([*warnings, *(decisions if arguments.remarks or wanted else []), *reported], source, arguments.input)
         if failure is not None:
             say_how_to_repeat(failure)
         return not any(each.severity == "error" for each in reported), output
@@ -121,6 +125,8 @@ class _Job:
         with timing.phase("Output"):
             last = arguments.steps[-1] if arguments.steps else None
             own = last.output(module) if isinstance(last, Pass) else None
+            if isinstance(last, Pass) and own is None and not last.prints_ir:
+                raise TinycError("InvalidIr", f"--{last.name}, the last pass, has nothing to print; give it kernels")
             return own if own is not None else _asm(module, arguments)
 
 

@@ -80,17 +80,27 @@ def _run_step(step: Step, module: ir.Module, given: ir.OpView, verify_each: bool
             verify_layers(module)
         return
     present = registry.present(module)
-    if step.consumes and not present.intersection(step.consumes):
-        layers = either(step.consumes)
-        remark("pass-not-applicable", Where(), f"'{step.name}' finds no {layers} op", consumes=list(step.consumes))
+    missing = _missing(step, module, present)
     try:
         step.run(module)
     except TinycError:
         raise
     except Exception as error:
         raise _defect(step, given, f"{type(error).__name__}: {error}") from error
+    if missing is not None:
+        message = f"no {missing} in the module: --{step.name} had nothing to do"
+        remark("pass-not-applicable", Where(), message, consumes=list(step.consumes))
     if verify_each:
         _check_result(step, module, given, present)
+
+
+def _missing(step: Pass, module: ir.Module, present: set[str]) -> str | None:
+    """The ops without which a pass has nothing to do, None where there are some."""
+    if step.works_on:
+        found = any(isinstance(op, step.works_on) for op in module.body.operations)
+        return None if found else either(op.OPERATION_NAME for op in step.works_on)
+    found = not step.consumes or not present.isdisjoint(step.consumes)
+    return None if found else f"{either(step.consumes)} op"
 
 
 def _check_result(step: Pass, module: ir.Module, given: ir.OpView, before: set[str]) -> None:

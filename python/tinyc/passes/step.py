@@ -19,12 +19,14 @@ from tinyc.text import IrError, capture_errors
 class Pass(abc.ABC):
     """A pass of tinyc's: subclass it as a frozen dataclass; the docstring is the pass's help.
 
-    `consumes` and `produces` are the layers that it reads and the layers that it may leave behind.
+    `consumes` and `produces` are the layers that it reads and the layers that it may leave behind; `works_on` are the
+    ops of the module without which it has nothing to do, where any op of `consumes` is not enough.
     """
 
     name: ClassVar[str]
     consumes: ClassVar[tuple[str, ...]] = ()
     produces: ClassVar[tuple[str, ...]] = ()
+    works_on: ClassVar[tuple[type[ir.OpView], ...]] = ()
 
     def __init_subclass__(cls) -> None:
         # In the subclass's own dictionary, so that @dataclass does not put its own there.
@@ -41,6 +43,11 @@ class Pass(abc.ABC):
     def output(self, module: ir.Module) -> str | None:
         """The text that is printed in place of the module where this pass is the last, if it is not IR."""
         return None
+
+    @property
+    def prints_ir(self) -> bool:
+        """Whether what it prints as the last pass is IR."""
+        return type(self).output is Pass.output
 
     @property
     def title(self) -> str:

@@ -58,12 +58,3 @@ gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx80">] 
     llvm.return
   }
 }
-
-// -----
-
-// Without kernels there is nothing to do.
-// CHECK: func.func @main
-// BINARY: func.func @main
-func.func @main() {
-  return
-}
