@@ -12,7 +12,9 @@ def stale_file() -> str | None:
     installed = Path(tinyc.__file__).parent.parent
     if installed == ROOT / "python":
         return None
-    for folder, sources in (("tinyc", ROOT / "python" / "tinyc"), ("tinyc/dialects", ROOT / "dialects")):
+    python = ROOT / "python"
+    trees = {"tinyc": python / "tinyc", "tinyc/dialects": ROOT / "dialects", "ptxsim": python / "ptxsim"}
+    for folder, sources in trees.items():
         for path in sorted(sources.rglob("*.py")):
             copy = installed / folder / path.relative_to(sources)
             if not copy.is_file() or copy.read_bytes() != path.read_bytes():
