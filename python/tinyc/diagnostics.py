@@ -144,7 +144,7 @@ class TinycError(Exception):
 
     `name` is a key of `CODES`, `code` its number, `message` says what, with which values, and what to do; `where`
     says where. `errors` holds every error when several were found at once, and the error itself otherwise. Where a pass
-    has failed, `reproducer` is the pass and the module that it was given (`reproducer.Reproducer`).
+    of MLIR's has failed, `reproducer` is the pass and the module that it was given (`reproducer.Reproducer`).
     """
 
     reproducer: Repeatable | None = None

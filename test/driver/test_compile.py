@@ -177,12 +177,12 @@ def test_remarks_of_the_compilation_are_kept():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"target": "sim", "arch": "sm_70"}, "there is no GPU architecture 'sm_70'; choose one of sm_80, sm_90a"),
-        ({"target": "tpu"}, "there is no target 'tpu'"),
-        ({"arch": "sm_90a"}, "target 'cpu' takes no arch"),
-        ({"target": "reference", "plan": {}}, "target 'reference' takes no plan"),
-        ({"line_info": "folder"}, "target 'cpu' takes no line_info"),
-        ({"target": "cuda", "arch": "sm_70"}, "there is no GPU architecture 'sm_70'; choose one of sm_80, sm_90a"),
+        ({"target": "sim", "arch": "sm_70"}, "'arch' is 'sm_70', no GPU architecture of tinyc's; choose sm_80 or sm_90a"),
+        ({"target": "tpu"}, "'target' is 'tpu', no target of tinyc's"),
+        ({"arch": "sm_90a"}, "target 'cpu' takes no 'arch'"),
+        ({"target": "reference", "plan": {}}, "target 'reference' takes no 'plan'"),
+        ({"line_info": "folder"}, "target 'cpu' takes no 'line_info'"),
+        ({"target": "cuda", "arch": "sm_70"}, "'arch' is 'sm_70', no GPU architecture of tinyc's; choose sm_80 or sm_90a"),
     ],
 )
 def test_targets_that_there_are_not(options, message):

@@ -2,7 +2,7 @@
 // RUN: tinyc-opt --cse --canonicalize="max-iterations=3" --mlir-generate-reproducer=%t.mlir %s -o %t.ignored
 // RUN: filecheck %s < %t.mlir
 // RUN: tinyc-opt --run-reproducer %t.mlir | filecheck %s --check-prefix=AGAIN
-// What a failing pass leaves in a file fails again, at the same place.
+// What was given to a pass that failed fails again, at the same place.
 // RUN: rm -f %t.failed.mlir
 // RUN: not %sample-opt --cse --sample-refuse %s --mlir-generate-reproducer=%t.failed.mlir 2>&1 | filecheck %s --check-prefix=FAILED
 // RUN: not %sample-opt --run-reproducer %t.failed.mlir 2>&1 | filecheck %s --check-prefix=FAILED
@@ -23,8 +23,7 @@
 // AGAIN-NOT: arith.constant
 
 // FAILED-NOT: warning
-// FAILED: reproducer.mlir:[[# @LINE + 6]]:1: error: refuse f [TC109 NonScop]
-// FAILED: note: to repeat it: tinyc-opt --run-reproducer
+// FAILED: reproducer.mlir:[[# @LINE + 5]]:1: error: refuse f [TC109 NonScop]
 
 // MIXED: error: --run-reproducer takes the passes from the input; leave all other passes out [TC310 UnknownPass]
 // NONE: reproducer.mlir: error: the input is not a reproducer: it has no resource 'mlir_reproducer' with a pipeline

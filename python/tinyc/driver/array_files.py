@@ -22,9 +22,10 @@ def read_arrays(path: Path) -> dict[str, np.ndarray]:
         TinycError: `UnreadableFile`.
     """
     try:
+        with path.open("rb") as file:
+            if not zipfile.is_zipfile(file):
+                raise ValueError("it is no .npz file; save the arrays with numpy.savez under the inputs' names")
         with np.load(path, allow_pickle=False) as archive:
-            if not isinstance(archive, np.lib.npyio.NpzFile):
-                raise ValueError("it is a single array; save it with numpy.savez under the input's name")
             return {name: archive[name] for name in archive.files}
     except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
         raise unreadable_file("read", path, error) from None

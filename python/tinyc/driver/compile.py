@@ -51,7 +51,7 @@ def compile(
     options = pass_options(target, arch, plan, line_info)
     for name, folder in (("dump", dump), ("line_info", line_info)):
         if not isinstance(folder, str | os.PathLike | None):
-            raise TinycError("UnreadableFile", f"{name}={folder!r} is not a folder; give a path")
+            raise TinycError("UnreadableFile", f"'{name}' is {folder!r}, not a folder; give a path")
     with collect_remarks() as remarks:
         lowering = Lowering(read_program(source, bind), target, options, None if line_info is None else Path(line_info))
         _check_plan(lowering)
@@ -70,12 +70,12 @@ def pass_options(target: str, arch: str | None = None, plan: object = None, line
     """
     known = either(map(repr, LISTINGS))
     if target not in LISTINGS:
-        raise TinycError("UnsupportedTarget", f"there is no target {target!r}; use {known}")
+        raise TinycError("UnsupportedTarget", f"'target' is {target!r}, no target of tinyc's; choose {known}")
     if target in ("sim", "cuda"):
         return _gpu_options(arch, plan)
     for name, value in (("arch", arch), ("plan", plan), ("line_info", line_info)):
         if value is not None:
-            raise TinycError("UnsupportedTarget", f"target '{target}' takes no {name}; leave {name}={value!r} out")
+            raise TinycError("UnsupportedTarget", f"target '{target}' takes no '{name}'; leave it out")
     return {}
 
 
@@ -88,7 +88,7 @@ def _gpu_options(arch: str | None, plan: object) -> dict[str, str]:
 def _check_plan(lowering: Lowering) -> None:
     """Check that plans are not given where they are realised already."""
     if lowering.entry == "gpu" and "plan" in lowering.options:
-        message = "the program was read at layer 'gpu', where its plans are realised; leave plan= out"
+        message = "the program was read at layer 'gpu', where its plans are realised; leave 'plan' out"
         raise TinycError("UnsupportedTarget", message)
 
 
@@ -119,7 +119,7 @@ def _ptx(lowering: Lowering) -> tuple[str, str]:
     ptx = lowering.text("ptx")
     asked, arch = lowering.options.get("arch"), re.findall(r"^\.target (\w+)", ptx, re.MULTILINE)[0]
     if asked not in (None, arch):
-        message = f"the program's kernels are for {arch} already; leave arch={asked!r} out"
+        message = f"the program's kernels are for {arch} already; leave 'arch', which is {asked!r}, out"
         raise TinycError("UnsupportedTarget", message)
     return ptx, arch
 

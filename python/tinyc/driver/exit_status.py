@@ -45,7 +45,7 @@ def _defect(error: Exception) -> str:
 
 
 def say_how_to_repeat(error: TinycError) -> None:
-    """Write to stderr the command that repeats the failure, where a pass has failed."""
+    """Write to stderr the command that repeats the failure, where a pass of MLIR's has failed."""
     if error.reproducer is not None:
         sys.stderr.write(f"note: to repeat it: {error.reproducer.save()}\n")
 

@@ -7,7 +7,7 @@ from tinyc.diagnostics import InternalError, TinycError, Where, either, remark
 from tinyc.dialects import registry
 from tinyc.mlir import ir
 from tinyc.passes.reproducer import Reproducer
-from tinyc.passes.step import Instrument, Pass, Step
+from tinyc.passes.step import Instrument, Pass, Step, Upstream
 from tinyc.text import IrError, capture_errors, located, verify_op
 
 
@@ -18,7 +18,7 @@ def run_passes(
 
     Raises:
         TinycError: a pass refuses the module, or the module breaks the contract of a layer; `InternalError` where
-            that is a pass's doing, with a reproducer.
+            that is a pass's doing. That, and the failure of a pass of MLIR's, comes with a reproducer.
     """
     with module.context, ir.Location.unknown():
         if verify_each:
@@ -32,7 +32,7 @@ def run_passes(
             except Exception as error:
                 for instrument in instruments:
                     instrument.failed(step, module)
-                if isinstance(error, TinycError) and not isinstance(error, InternalError):
+                if isinstance(error, TinycError) and isinstance(step, Upstream):
                     error.reproducer = _reproducer(step, given, verify_each)
                 raise
             for instrument in instruments:
@@ -108,7 +108,8 @@ def _check_result(step: Pass, module: ir.Module, given: ir.OpView, before: set[s
     try:
         verify_layers(module)
     except IrError as error:
-        raise _defect(step, given, f"the IR that it made does not verify: {error}") from error
+        what = "; ".join(each.message for each in error.errors)
+        raise _defect(step, given, f"the IR that it made does not verify: {what}") from error
     ours = {layer.name for layer in registry.layers()}
     undeclared = (registry.present(module) - before).intersection(ours).difference(step.produces)
     if undeclared:

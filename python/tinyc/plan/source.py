@@ -23,6 +23,8 @@ from tinyc.plan.table import PlanTable
 #: More than the plans of any program, and less than would take long to refuse.
 MAX_CHARACTERS = 2**22
 _LONGEST_PATH = 4096
+#: What stands for the file in the place of an error, where the plan itself was given: the name of the option.
+_IN_PLACE = "plan"
 
 #: What plan text in one line begins with, a misspelt statement too; not a usual name of a file.
 _TEXT = re.compile(rf"\s*(?:#|\[|(?:{'|'.join(STATEMENTS)})(?:\s|$))", re.IGNORECASE)
@@ -44,7 +46,7 @@ def load_plan(source: object) -> Plan | PlanTable | None:
     if _is_path(source):
         return _from_bytes(_content(source), str(source))
     if isinstance(source, str | bytes):
-        return _from_text(source, None) if isinstance(source, str) else _from_bytes(source, None)
+        return _from_text(source, _IN_PLACE) if isinstance(source, str) else _from_bytes(source, _IN_PLACE)
     raise TinycError(
         "InvalidPlan",
         f"{type(source).__name__} is not a type of a plan; give a path, JSON or DSL text, a dictionary, or a Plan",
@@ -77,10 +79,10 @@ def _from_mapping(source: Mapping[Any, Any]) -> Plan | PlanTable:
         document = documents.read(plans)
     except TinycError as error:
         raise as_invalid_plan(error) from None
-    return plan_of_json(document.value, {}, Where())
+    return plan_of_json(document.value, {}, Where(file=_IN_PLACE))
 
 
-def _from_bytes(data: bytes, filename: str | None) -> Plan | PlanTable:
+def _from_bytes(data: bytes, filename: str) -> Plan | PlanTable:
     try:
         text = documents.decoded(data, filename)
     except TinycError as error:
@@ -88,7 +90,7 @@ def _from_bytes(data: bytes, filename: str | None) -> Plan | PlanTable:
     return _from_text(text, filename)
 
 
-def _from_text(text: str, filename: str | None) -> Plan | PlanTable:
+def _from_text(text: str, filename: str) -> Plan | PlanTable:
     where, text = Where(file=filename), text.removeprefix("\ufeff")
     if not text.strip():
         raise TinycError("InvalidPlan", f"the plan is empty; {JSON_PLAN_EXAMPLE}; {DSL_PLAN_EXAMPLE}", where)
@@ -96,5 +98,5 @@ def _from_text(text: str, filename: str | None) -> Plan | PlanTable:
         message = f"the plan has {len(text)} characters, and may have {MAX_CHARACTERS}; plan fewer regions"
         raise TinycError("InvalidPlan", message, where)
     first = documents.first_character(text)
-    is_json = (filename or "").endswith(".json") or first in ("{", "[", "/", "")  # "/": an open comment
+    is_json = filename.endswith(".json") or first in ("{", "[", "/", "")  # "/": an open comment
     return parse_plan_json(text, filename) if is_json else parse_plan_dsl(text, filename)

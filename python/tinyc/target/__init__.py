@@ -1,6 +1,6 @@
 """Targets: what each GPU architecture has, as numbers with unit and source; one file an architecture."""
 
-from tinyc.diagnostics import TinycError
+from tinyc.diagnostics import TinycError, either
 from tinyc.target.sm80 import SM80
 from tinyc.target.sm90 import SM90
 from tinyc.target.target import Target
@@ -20,5 +20,5 @@ def target_of(name: str) -> Target:
     for target in TARGETS:
         if name in target.names:
             return target
-    known = ", ".join(target.name for target in TARGETS)
-    raise TinycError("UnsupportedTarget", f"there is no GPU architecture {name!r}; choose one of {known}")
+    known = either(target.name for target in TARGETS)
+    raise TinycError("UnsupportedTarget", f"'arch' is {name!r}, no GPU architecture of tinyc's; choose {known}")
