@@ -29,7 +29,7 @@ class PtrAttr(Exec.Attribute, name="ptr"):
 
 
 class StatusAttr(Exec.Attribute, name="status"):
-    """Parameter: the address of two i64 of the status buffer: 1 once an index was out of range, and that index."""
+    """Parameter: the address of a slot of the status buffer, which notes an index out of range (`runtime.program`)."""
 
     slot: ir.IntegerAttr
 

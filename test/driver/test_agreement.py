@@ -119,6 +119,28 @@ def test_an_index_with_which_nothing_is_read_or_written_is_not_checked(target):
         assert caught.value.name == "IndexOutOfRange"
 
 
+@TARGETS
+@pytest.mark.parametrize(
+    ("uop", "arg", "more"),
+    [
+        ("GATHER", {"axis": 1}, {}),
+        ("SCATTER", {"axis": 1, "op": "SET"}, {"u": ("fp32", ["M", 2, 3])}),
+        ("SCATTER", {"axis": 1, "op": "ADD"}, {"u": ("fp32", ["M", 2, 3])}),
+    ],
+)
+@pytest.mark.parametrize("wrong", [-1, 4])
+def test_an_index_out_of_range_is_named_with_its_place_and_what_it_indexes(target, uop, arg, more, wrong):
+    shapes = {"x": ("fp32", ["M", "N"]), "i": ("i32", [2, 3]), **more}
+    model = tinyc.compile(program(uop, shapes, arg), target=target)
+    data, updates = np.ones((1, 4), np.float32), [np.ones((1, 2, 3), np.float32)] * len(more)
+    index = np.array([[0, 1, 2], [3, wrong, 0]], np.int32)
+    with pytest.raises(TinycError) as caught:
+        model(data, index, *updates)
+    assert caught.value.name == "IndexOutOfRange"
+    assert f"index {wrong} at [1, 1] is outside axis 1 of extent 4" in caught.value.message
+    assert caught.value.message.endswith("; an index is one of 0 … 3")
+
+
 def test_the_remarks_of_runs_are_kept_once():
     model = tinyc.compile(addition())
     for _ in range(2):
@@ -146,7 +168,7 @@ def test_an_index_out_of_range_names_the_node_and_the_index(target):
             model(data, np.array([0]), np.array([bad]))
         assert caught.value.where.node == "z"
         assert f"index {bad} " in caught.value.message
-    with pytest.raises(TinycError, match="an axis of extent 0 has no valid index"):
+    with pytest.raises(TinycError, match="an axis of extent 0 has no index"):
         model(np.ones(0, np.float32), np.array([0]), np.array([0]))
 
 

@@ -177,12 +177,18 @@ def test_remarks_of_the_compilation_are_kept():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"target": "sim", "arch": "sm_70"}, "'arch' is 'sm_70', no GPU architecture of tinyc's; choose sm_80 or sm_90a"),
-        ({"target": "tpu"}, "'target' is 'tpu', no target of tinyc's"),
+        (
+            {"target": "sim", "arch": "sm_70"},
+            "'arch' is 'sm_70', no GPU architecture; choose sm_80 or sm_90a",
+        ),
+        ({"target": "tpu"}, "'target' is 'tpu', no target"),
         ({"arch": "sm_90a"}, "target 'cpu' takes no 'arch'"),
         ({"target": "reference", "plan": {}}, "target 'reference' takes no 'plan'"),
         ({"line_info": "folder"}, "target 'cpu' takes no 'line_info'"),
-        ({"target": "cuda", "arch": "sm_70"}, "'arch' is 'sm_70', no GPU architecture of tinyc's; choose sm_80 or sm_90a"),
+        (
+            {"target": "cuda", "arch": "sm_70"},
+            "'arch' is 'sm_70', no GPU architecture; choose sm_80 or sm_90a",
+        ),
     ],
 )
 def test_targets_that_there_are_not(options, message):

@@ -23,6 +23,7 @@ from tinyc.passes.runner import run_passes
 from tinyc.pipeline import LOOPS_TO_LLVM
 from tinyc.runtime import sizes
 from tinyc.runtime.jit import Code
+from tinyc.runtime.program import STATUS_WORDS
 from tinyc.vocabulary.attributes import tensor_type
 
 POISON = 0xA5
@@ -137,7 +138,7 @@ def _run_host(module, functions, inputs, execute):
 
 
 def _launch(functions, name, tensors, symbols, execute):
-    kernel, status = functions[name], np.zeros(2, np.int64)
+    kernel, status = functions[name], np.zeros(STATUS_WORDS, np.int64)
     arguments = [_row(tensor) for tensor in tensors] + ([] if kernel.status is None else [status])
     arguments += [symbols[symbol] for symbol in kernel.symbols]
     if kernel.init is not None:

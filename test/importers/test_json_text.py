@@ -48,7 +48,7 @@ def test_python_objects_are_read_like_their_json(value):
         ("[1, /* last */ ] // end", [1]),
         ('["// no comment", "/* neither */", ",]"]', ["// no comment", "/* neither */", ",]"]),
         ('["\\"// still inside"]', ['"// still inside']),
-        ("[-Infinity, 1e400]", [float("-inf"), float("inf")]),
+        ("[-Infinity, 1e300]", [float("-inf"), 1e300]),
         ('"\\ud83d\\ude00"', "😀"),
         (b"\xef\xbb\xbf[1]", [1]),
     ],
@@ -104,6 +104,11 @@ def test_an_object_that_contains_itself_is_an_error():
 
 def test_a_number_of_many_digits_is_an_error():
     assert "too many digits" in error("[" + "9" * 5000 + "]").message
+
+
+@pytest.mark.parametrize("number", ["1e400", "-1.5E+999", "1" + "0" * 400 + ".0"])
+def test_a_number_beyond_the_largest_float_is_no_infinity(number):
+    assert "is beyond fp64; write a smaller one, or Infinity" in error(f'{{"value": {number}}}').message
 
 
 def test_a_file_that_is_not_there_is_an_error(tmp_path):

@@ -58,6 +58,21 @@ def test_a_const_is_a_value_of_its_dtype(arg):
     assert error_of(node("c", "CONST", **arg), outputs=["c"]).name == "DtypeMismatch"
 
 
+@pytest.mark.parametrize(
+    "reader",
+    [
+        node("y", "ADD", "x", 1e40),
+        node("y", "ADD", "x", -(10**400)),
+        node("y", "PAD", "x", pad=[[1, 1], [0, 0]], value=1e40),
+        node("y", "REDUCE", "x", op="SUM", axes=[0], dtype="fp32", init=1e40),
+    ],
+)
+def test_a_number_that_would_round_to_infinity_is_refused_wherever_it_stands(reader):
+    error = error_of(X, reader)
+    assert (error.name, error.where.node) == ("DtypeMismatch", "y")
+    assert "is beyond the numbers of fp32; give a smaller one, an infinity, or another type" in error.message
+
+
 def test_iota_counts_along_an_axis():
     module = load(node("y", "IOTA", shape=[2, "5"], axis=-1, dtype="i64"))
     assert output(module) == "i64 [2, 5]"

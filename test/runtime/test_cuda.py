@@ -134,11 +134,13 @@ def test_an_index_out_of_range_is_reported_with_its_kernel_and_the_next_run_star
     def wrong(driver, grid, parameters):
         times(driver, grid, parameters)
         if not noted:
-            noted.append(driver.array(parameters[2], 2, np.int64))
-            noted[0][:] = 1, -7
+            noted.append(driver.array(parameters[2], 6, np.int64))
+            noted[0][:] = 3, -7, 1, 4, 0, 2
 
     executable = CudaExecutable(program(), PTX, "sm_80", fake(kernels={**KERNELS, "times": (4, wrong)}))
-    with pytest.raises(TinycError, match="index -7 is outside the axis that it indexes in kernel 'times'") as caught:
+    with pytest.raises(
+        TinycError, match=r"index -7 at \[0, 2\] is outside axis 1 of extent 4 in kernel 'times'"
+    ) as caught:
         executable.run({"x": X, "y": Y})
     assert caught.value.name == "IndexOutOfRange"
     np.testing.assert_array_equal(executable.run({"x": X, "y": Y})["z"], (X + 1) * Y)
@@ -313,7 +315,7 @@ def test_memory_that_the_device_does_not_have():
     driver.cuMemGetInfo = lambda: (Result.CUDA_SUCCESS, 10, 20)
     error = refused(driver)
     assert error.name == "OutOfMemory"
-    sizes = 3 * 1280 + 20480 + 256  # inputs and output, the arena of 68 * 300 bytes, the status slots
+    sizes = 3 * 1280 + 20480 + 768  # inputs and output, the arena of 68 * 300 bytes, the status slots
     assert f"needs {sizes} bytes of Fake GPU's memory, of which 10 of 20 bytes are free" in error.message
 
 
@@ -343,7 +345,7 @@ def test_an_arena_that_only_the_device_has_to_hold_is_not_held_against_this_mach
     driver = fake(failing={"cuMemAlloc": Result.CUDA_ERROR_OUT_OF_MEMORY})
     driver.cuMemGetInfo = lambda: (Result.CUDA_SUCCESS, 10, 20)
     huge = dataclasses.replace(program(), arena_bytes=2**50)
-    with pytest.raises(TinycError, match=rf"the program needs {2**50 + 3 * 1280 + 256} bytes of Fake GPU's memory"):
+    with pytest.raises(TinycError, match=rf"the program needs {2**50 + 3 * 1280 + 768} bytes of Fake GPU's memory"):
         CudaExecutable(huge, PTX, "sm_80", driver).run({"x": X, "y": Y})
 
 

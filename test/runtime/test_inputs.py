@@ -78,6 +78,12 @@ def test_a_list_is_no_array():
     assert "input 'x' is a list; give a numpy array, or an array with __dlpack__" in str(error)
 
 
+def test_a_masked_array_is_not_taken_without_its_mask():
+    masked = np.ma.masked_array(np.ones(2, np.float32), mask=[False, True])
+    error = refusal(dense_inputs, program({"x": (2,)}), {"x": masked})
+    assert "input 'x' is a masked array; a tensor has no mask: give its .filled(…)" in str(error)
+
+
 def test_a_strided_array_is_copied_with_a_remark_and_a_dense_one_is_not():
     one = program({"x": ("M", "K")})
     dense = np.arange(12, dtype=np.float32).reshape(3, 4)

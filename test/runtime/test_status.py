@@ -8,11 +8,15 @@ from tinyc.diagnostics import TinycError
 
 TAKE = """
 func.func @{name}(
-    %x: memref<4xf32>, %i: memref<2xi64>, %y: memref<2xf32>, %status: memref<2xi64>, %low: index, %high: index) {{
+    %x: memref<4xf32>, %i: memref<2xi64>, %y: memref<2xf32>, %status: memref<36xi64>, %low: index, %high: index) {{
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c4 = arith.constant 4 : index
-  %true = arith.constant 1 : i64
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %first_axis = arith.constant 0 : i64
+  %places = arith.constant 2 : i64
+  %extent = arith.constant 4 : i64
   scf.for %k = %low to %high step %c1 {{
     %given = memref.load %i[%k] : memref<2xi64>
     %at = arith.index_cast %given : i64 to index
@@ -20,8 +24,12 @@ func.func @{name}(
     %safe = arith.select %inside, %at, %c0 : index
     scf.if %inside {{
     }} else {{
-      memref.store %true, %status[%c0] : memref<2xi64>
-      memref.store %given, %status[%c1] : memref<2xi64>
+      %place = arith.index_cast %k : index to i64
+      memref.store %places, %status[%c0] : memref<36xi64>
+      memref.store %given, %status[%c1] : memref<36xi64>
+      memref.store %first_axis, %status[%c2] : memref<36xi64>
+      memref.store %extent, %status[%c3] : memref<36xi64>
+      memref.store %place, %status[%c4] : memref<36xi64>
     }}
     %v = memref.load %x[%safe] : memref<4xf32>
     memref.store %v, %y[%k] : memref<2xf32>
@@ -62,8 +70,8 @@ def test_an_index_out_of_range_names_the_kernel_its_inputs_and_the_index(wrong):
     with pytest.raises(TinycError) as caught:
         program.run({"x": X, "i": indices(0, 1), "j": indices(wrong, 1)})
     assert caught.value.name == "IndexOutOfRange"
-    place = "the axis that it indexes in kernel 'second', which reads input 'x' and input 'j'"
-    assert f"index {wrong} is outside {place}; " in caught.value.message
+    place = "outside axis 0 of extent 4 in kernel 'second', which reads input 'x' and input 'j'"
+    assert f"index {wrong} at [0] is {place}; " in caught.value.message
 
 
 def test_a_run_after_an_error_starts_afresh():

@@ -14,7 +14,7 @@ def test_a_target_has_two_names(name, chip):
 
 
 def test_an_unknown_target_is_refused_with_those_that_there_are():
-    with pytest.raises(TinycError, match="'arch' is 'sm_75', no GPU architecture of tinyc's; choose sm_80 or sm_90a") as caught:
+    with pytest.raises(TinycError, match="'arch' is 'sm_75', no GPU architecture; choose sm_80 or sm_90a") as caught:
         target_of("sm_75")
     assert caught.value.name == "UnsupportedTarget"
 

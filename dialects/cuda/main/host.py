@@ -225,12 +225,9 @@ class HostPrinter:
         for kernel in self.program.kernels:
             if kernel.status is not None:
                 at = STATUS_WORDS * kernel.status.slot
-                self._line(f"if (status[{at}] != 0 || status_expected[{at}] != 0) {{")
-                self._line(f"  const int64_t index = status[{at}] != 0 ? status[{at + 1}] : status_expected[{at + 1}];")
                 name = self.knowledge.kernels[kernel.symbol]
-                self._line(f'  fprintf(stderr, "{name}: index %lld is out of range\\n", (long long)index);')
-                self._line("  return 3;")
-                self._line("}")
+                for noted in ("status", "status_expected"):
+                    self._line(f'if (has_noted("{name}", &{noted}[{at}])) return 3;')
         if not self.program.status_slots:
             self.lines.pop()
 

@@ -161,6 +161,15 @@ void fill_integers(std::vector<T>& values, std::mt19937_64& generator, int64_t l
 // A launch of no CTAs is an error; there is nothing to compute.
 inline bool has_blocks(dim3 grid) { return grid.x > 0 && grid.y > 0 && grid.z > 0; }
 
+// Whether a kernel has noted an index that is out of range; says which.
+inline bool has_noted(const char* kernel, const int64_t* status) {
+  if (status[0] == 0) return false;
+  fprintf(stderr, "%s: index %lld at [", kernel, (long long)status[1]);
+  for (int i = 0; i + 1 < status[0]; ++i) fprintf(stderr, i > 0 ? ", %lld" : "%lld", (long long)status[4 + i]);
+  fprintf(stderr, "] is outside axis %lld of extent %lld\\n", (long long)status[2], (long long)status[3]);
+  return true;
+}
+
 // Memory of the device for `count` elements, of bytes 0xff: NaN, or -1. A compare-and-swap takes whole words of it.
 template <typename T>
 T* allocate(int64_t count) {

@@ -15,9 +15,9 @@ from tinyc.vocabulary.attributes import tensor_type
 class ThreadElements(FlatElements):
     """Emits elements of values for one thread."""
 
-    def report_out_of_range(self, position: ir.Value) -> None:
-        """Emit the note in the status buffer that `position` was not an index of its axis."""
-        ReportIndexOp(self.status, position)
+    def note_index(self, chosen: ir.Value, axis: int, extent: ir.Value, at: IndexValues) -> None:
+        """Emit the note of an index that is out of range, which one of the threads makes."""
+        ReportIndexOp(self.status, chosen, extent, list(at), axis=ir.IntegerAttr.get(ir.IntegerType.get_signless(64), axis))
 
     def _computed(self, op: Any, index: IndexValues) -> Any:
         return self._scattered(op, index) if isinstance(op, tiny.ScatterOp) else super()._computed(op, index)
@@ -30,11 +30,10 @@ class ThreadElements(FlatElements):
         """
         data, positions, updates = op.data, op.index, op.updates
         axis, shape = op.axis.value, tensor_type(positions.type).shape
-        size = tensor_type(data.type).shape[axis]
 
         def look(number: IndexValues, last: list[ir.Value]) -> list[ir.Value]:
             (at,) = number
-            chosen, _ = self.selected(positions, self.delinearized(at, shape), size)
+            chosen, _ = self.selected(op, self.delinearized(at, shape))
             meant = arith.cmpi(arith.CmpIPredicate.eq, chosen, index[axis])
             return [arith.select(meant, at, last[0])]
 
@@ -52,11 +51,10 @@ class ThreadElements(FlatElements):
 
     def check_positions(self, scatter: tiny.ScatterOp, index: IndexValues) -> None:
         """Report the position of update `index` of a scatter if it is out of range."""
-        data, positions = scatter.data, scatter.index
-        axis, rank = scatter.axis.value, tensor_type(positions.type).rank
-        size = tensor_type(data.type).shape[axis]
-        chosen, inside = self.selected(positions, index[axis : axis + rank], size)
+        axis, rank = scatter.axis.value, tensor_type(scatter.index.type).rank
+        at = index[axis : axis + rank]
+        chosen, inside = self.selected(scatter, at)
         outside = scf.IfOp(arith.xori(inside, scalars.number(True, inside.type)))
         with self.block(outside.then_block):
-            self.report_out_of_range(chosen)
+            self.report_out_of_range(scatter, chosen, at)
             scf.yield_([])

@@ -221,25 +221,35 @@ class Elements:
 
     # --- data-dependent reads -----------------------------------------------------------------------------------------
 
-    def selected(self, index_value: ir.Value, at: IndexValues, size: Dim) -> tuple[ir.Value, ir.Value]:
-        """An element of an index tensor as a position, and whether it lies in an axis of `size` elements."""
-        chosen = arith.index_cast(ir.IndexType.get(), self.at(index_value, at))
-        return chosen, self.within(chosen, size)
+    def selected(self, op: tiny.GatherOp | tiny.ScatterOp, at: IndexValues) -> tuple[ir.Value, ir.Value]:
+        """The index that an op has at a place of its tensor of indices, and whether it is one of the data's axis."""
+        chosen = arith.index_cast(ir.IndexType.get(), self.at(op.index, at))
+        return chosen, self.within(chosen, indexed_extent(op))
 
-    def report_out_of_range(self, position: ir.Value) -> None:
-        """Emit the note in the status buffer that `position` was not an index of its axis."""
-        assert self.status is not None  # a kernel with an index has one
-        i64 = ir.IntegerType.get_signless(64)
-        memref.store(number(1, i64), self.status, [self.index(0)])
-        memref.store(arith.index_cast(i64, position), self.status, [self.index(1)])
+    def report_out_of_range(self, op: tiny.GatherOp | tiny.ScatterOp, chosen: ir.Value, at: IndexValues) -> None:
+        """Emit the note in the status buffer that `chosen`, an op's index `at` a place, is none of the data's axis."""
+        extent = self.extent(indexed_extent(op))
+        self.note_index(chosen, op.axis.value, extent, at)
+
+    def note_index(self, chosen: ir.Value, axis: int, extent: ir.Value, at: IndexValues) -> None:
+        """Emit the note of an index that is out of range, unless there is one already."""
+        status, i64 = self.status, ir.IntegerType.get_signless(64)
+        assert status is not None  # a kernel with an index has one
+        free = arith.cmpi(arith.CmpIPredicate.eq, memref.load(status, [self.index(0)]), number(0, i64))
+        first = scf.IfOp(free)
+        with self.block(first.then_block):
+            words = [self.index(1 + len(at)), chosen, self.index(axis), extent, *at]
+            for place, word in enumerate(words):
+                memref.store(arith.index_cast(i64, word), status, [self.index(place)])
+            scf.yield_([])
 
     def _gather(self, op: tiny.GatherOp, index: IndexValues) -> ir.Value:
         axis, rank = op.axis.value, tensor_type(op.index.type).rank
-        source = tensor_type(op.data.type)
-        chosen, inside = self.selected(op.index, index[axis : axis + rank], source.shape[axis])
+        source, at = tensor_type(op.data.type), index[axis : axis + rank]
+        chosen, inside = self.selected(op, at)
 
         def outside() -> ir.Value:
-            self.report_out_of_range(chosen)
+            self.report_out_of_range(op, chosen, at)
             return scalars.element_constant(source.element, 0)
 
         return self.choose(
@@ -285,6 +295,11 @@ def call_after(value: ir.Value, element: ir.Value) -> ir.Value:
     if name is not None and isinstance(op, ir.OpView) and name_of(op.location) is None:
         op.operation.location = named(name, op.location)
     return element
+
+
+def indexed_extent(op: tiny.GatherOp | tiny.ScatterOp) -> Dim:
+    """The extent of the data's axis that the indices of an op are for."""
+    return tensor_type(op.data.type).shape[op.axis.value]
 
 
 def accumulator_element(reduction: tiny.ReduceOp) -> ElementType:

@@ -26,12 +26,13 @@ def at_target(
 ) -> None:
     """Emit `emit(target, update)` where update `index` has a target, and a report where its position has none."""
     axis, rank = op.axis.value, tensor_type(op.index.type).rank
-    chosen, inside = elements.selected(op.index, index[axis : axis + rank], tensor_type(op.data.type).shape[axis])
+    at = index[axis : axis + rank]
+    chosen, inside = elements.selected(op, at)
     branch = scf.IfOp(inside, has_else=True)
     with elements.block(branch.then_block):
         emit((*index[:axis], chosen, *index[axis + rank :]), elements.at(op.updates, index))
         scf.yield_([])
     assert branch.else_block is not None  # asked for above
     with elements.block(branch.else_block):
-        elements.report_out_of_range(chosen)
+        elements.report_out_of_range(op, chosen, at)
         scf.yield_([])

@@ -70,7 +70,7 @@ def pass_options(target: str, arch: str | None = None, plan: object = None, line
     """
     known = either(map(repr, LISTINGS))
     if target not in LISTINGS:
-        raise TinycError("UnsupportedTarget", f"'target' is {target!r}, no target of tinyc's; choose {known}")
+        raise TinycError("UnsupportedTarget", f"'target' is {target!r}, no target; choose {known}")
     if target in ("sim", "cuda"):
         return _gpu_options(arch, plan)
     for name, value in (("arch", arch), ("plan", plan), ("line_info", line_info)):

@@ -12,7 +12,7 @@ def require_in_range(index: np.ndarray, extent: int, axis: int) -> None:
     outside = np.flatnonzero((index < 0) | (index >= extent))
     if outside.size:
         at = [int(position) for position in np.unravel_index(outside[0], index.shape)]
-        raise index_error(f"{index[tuple(at)]} at {at}", f"axis {axis} of extent {extent}")
+        raise index_error(int(index[tuple(at)]), at, axis, extent)
 
 
 def gather(data: np.ndarray, index: np.ndarray, axis: int) -> np.ndarray:

@@ -16,8 +16,8 @@ from tinyc.expr.extents import MAX_EXTENT, Dim, Extent, ExtentError
 from tinyc.importers.json_text import shown_json
 from tinyc.importers.spellings import Node, unknown_keys
 from tinyc.vocabulary.element_type import BY_JSON_NAME, ElementType
-from tinyc.vocabulary.infer import MAX_RANK
 from tinyc.vocabulary.reductions import REDUCTIONS
+from tinyc.vocabulary.types import MAX_RANK
 
 _REQUIRED = object()
 _LEFT_OUT = object()

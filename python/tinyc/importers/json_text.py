@@ -7,6 +7,7 @@ columns stay) and bounds the nesting; the standard library reads the rest.
 
 import bisect
 import json
+import math
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -166,7 +167,7 @@ class _Reader:
         if not text.strip():
             raise _invalid(f"the text is empty; {EXAMPLE}", self._where(0))
         try:
-            value = json.loads(text, object_pairs_hook=self._object)
+            value = json.loads(text, object_pairs_hook=self._object, parse_float=self._number)
             if _SURROGATE.search(text) or not text.isascii():
                 json.dumps(value, ensure_ascii=False).encode()  # half of a surrogate pair is not text
         except json.JSONDecodeError as error:
@@ -185,6 +186,15 @@ class _Reader:
             parts += [self.text[end:start], re.sub(r"[^\n]", " ", self.text[start:stop])]
             end = stop
         return "".join([*parts, self.text[end:]])
+
+    def _number(self, text: str) -> float:
+        """A number with a fraction or an exponent; one beyond fp64 would silently read as infinity."""
+        number = float(text)
+        if math.isinf(number):
+            shown = text if len(text) <= 60 else text[:59] + "…"
+            message = f"the number {shown} is beyond fp64; write a smaller one, or Infinity"
+            raise _invalid(message, Where(file=self.filename))
+        return number
 
     def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         value = dict(pairs)

@@ -4,7 +4,7 @@ A rule raises `Malformed` where hand-written IR is wrong in a way that no import
 whose code a user may know from elsewhere; the report shows that code.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from tinyc.diagnostics import TinycError, Where
@@ -14,6 +14,9 @@ from tinyc.mlir.locations import around
 
 _Op = TypeVar("_Op", bound=ir.OpView)
 
+
+#: The attribute that says how many operands belong to each field of an op, one of which is a list.
+_SEGMENTS = "operandSegmentSizes"
 
 #: Where a rule of a layer is broken, and what is wrong.
 Violation = tuple[ir.Location, str]
@@ -73,17 +76,32 @@ def declared_fields_error(op: ir.OpView) -> str | None:
     """
     assert isinstance(op, ext.Operation)  # a dialect of tinyc's defines it
     operands, attributes, results, _ = ext.partition_fields(op._fields)
-    for what, found, fields in (("operand", op.operands, operands), ("result", op.results, results)):
-        if len(found) != len(fields):
-            return f"'{op.operation.name}' has {len(found)} {what}s; expected {len(fields)}"
+    wrong = _operands_error(op, operands)
+    if wrong is not None:
+        return wrong
+    if len(op.results) != len(results):
+        return f"'{op.operation.name}' has {len(op.results)} results; expected {len(results)}"
     names = sorted(field.name for field in attributes)
     for name in names:
         if name not in op.attributes:
             return f"'{op.operation.name}' lacks the attribute '{name}'"
     for name in op.attributes:
-        if name not in names and "." not in name:  # an attribute of another dialect carries its prefix
+        if name not in (*names, _SEGMENTS) and "." not in name:  # an attribute of another dialect carries its prefix
             return f"'{op.operation.name}' has no attribute '{name}'; it has {', '.join(names) or 'none'}"
     return _unreadable_error(op)
+
+
+def _operands_error(op: ir.OpView, fields: Sequence[ext.OperandDef]) -> str | None:
+    """The violation of an op's operand count; the last field may be a list, of as many as there are."""
+    count, name = len(op.operands), op.operation.name
+    single = sum(field.variadicity == ext.Variadicity.single for field in fields)
+    if single == len(fields):
+        return None if count == single else f"'{name}' has {count} operands; expected {single}"
+    if count < single:
+        return f"'{name}' has {count} operands; expected {single} or more"
+    given = str(op.attributes[_SEGMENTS]) if _SEGMENTS in op.attributes else "none"
+    sizes = f"array<i32: {', '.join(map(str, [*([1] * single), count - single]))}>"
+    return None if given == sizes else f"'{name}' has {_SEGMENTS} = {given}; expected {sizes} for {count} operands"
 
 
 def _unreadable_error(op: ir.OpView) -> str | None:

@@ -107,6 +107,8 @@ def as_array(name: str, value: Any) -> np.ndarray:
     Raises:
         TinycError: `InputMismatch`: it is not an array, or one that numpy cannot read.
     """
+    if isinstance(value, np.ma.MaskedArray):
+        raise mismatch(name, f"input '{name}' is a masked array; a tensor has no mask: give its .filled(…)")
     if isinstance(value, np.ndarray | np.generic):
         return np.asarray(value)
     if not hasattr(value, "__dlpack__"):

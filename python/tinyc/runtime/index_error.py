@@ -1,9 +1,14 @@
 """What every executor says of an index that is outside the axis that it indexes."""
 
+from collections.abc import Sequence
+
 from tinyc.diagnostics import TinycError, Where
 
 
-def index_error(index: str, axis: str, where: Where | None = None) -> TinycError:
-    """The error: which index, which axis, and what an index has to be."""
-    valid = "an index must be at least 0 and less than the axis' extent, and an axis of extent 0 has no valid index"
-    return TinycError("IndexOutOfRange", f"index {index} is outside {axis}; {valid}", where)
+def index_error(
+    index: int, at: Sequence[int], axis: int, extent: int, place: str = "", where: Where | None = None
+) -> TinycError:
+    """The error for element `at` of a tensor of indices, which is no index of an axis of `extent` elements."""
+    valid = f"an index is one of 0 … {extent - 1}" if extent else "an axis of extent 0 has no index"
+    outside = f"index {index} at {list(at)} is outside axis {axis} of extent {extent}{' ' + place if place else ''}"
+    return TinycError("IndexOutOfRange", f"{outside}; {valid}", where)

@@ -10,6 +10,7 @@ from tinyc.diagnostics import Where
 from tinyc.expr.assumption import Assumption
 from tinyc.expr.extents import Dim
 from tinyc.vocabulary.element_type import ElementType
+from tinyc.vocabulary.types import MAX_RANK
 
 Grid = tuple[Dim, Dim, Dim]
 
@@ -39,8 +40,9 @@ class Pointer:
     shape: tuple[Dim, ...]
 
 
-#: The i64 in which one kernel reports an index that is out of range: whether there is one, and the index.
-STATUS_WORDS = 2
+#: The i64 in which one kernel notes an index that is out of range: 0, or 1 + the rank of the tensor that holds it; the
+#: index; the axis that it indexes and the axis' extent; and its place in that tensor, one number for each axis.
+STATUS_WORDS = 4 + MAX_RANK
 STATUS_BYTES = 8 * STATUS_WORDS
 
 

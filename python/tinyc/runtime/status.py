@@ -19,8 +19,9 @@ def check_status(program: Program, status: np.ndarray) -> None:
     """
     for kernel in program.kernels:
         if kernel.status and status[kernel.status.slot, 0]:
-            place = f"the axis that it indexes in kernel '{kernel.symbol}', which reads {_reads(program, kernel)}"
-            raise index_error(str(status[kernel.status.slot, 1]), place, kernel.where)
+            noted, index, axis, extent, *at = map(int, status[kernel.status.slot])
+            kept = f"in kernel '{kernel.symbol}', which reads {_reads(program, kernel)}"
+            raise index_error(index, at[: noted - 1], axis, extent, kept, kernel.where)
 
 
 def _reads(program: Program, kernel: KernelLaunch) -> str:

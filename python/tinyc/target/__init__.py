@@ -21,4 +21,4 @@ def target_of(name: str) -> Target:
         if name in target.names:
             return target
     known = either(target.name for target in TARGETS)
-    raise TinycError("UnsupportedTarget", f"'arch' is {name!r}, no GPU architecture of tinyc's; choose {known}")
+    raise TinycError("UnsupportedTarget", f"'arch' is {name!r}, no GPU architecture; choose {known}")

@@ -105,6 +105,12 @@ class ElementType(enum.StrEnum):
         return 0, 2**self.bits - 1
 
     @property
+    def overflow(self) -> int:
+        """The least magnitude that rounds to infinity: the largest number of a float type, and half a unit more."""
+        exponent = 2 ** (self.bits - self.precision - 1)  # that of the first power of two beyond the type
+        return 2**exponent - 2 ** (exponent - 1 - self.precision)
+
+    @property
     def accumulator(self) -> "ElementType":
         """The type in which an op on such elements computes, and a reduction to such elements runs."""
         return ElementType.F32 if self.is_small_float else self

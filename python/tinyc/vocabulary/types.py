@@ -10,6 +10,9 @@ from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.vocabulary.element_type import ElementType
 
+#: The most axes that a tensor may have.
+MAX_RANK = 32
+
 
 @dataclass(frozen=True)
 class TensorType:

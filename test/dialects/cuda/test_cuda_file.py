@@ -137,7 +137,7 @@ def test_an_index_out_of_range_is_reported(text_of, tmp_path):
     assert "generator, 0, V - 1)" in text
     ran = run(build(text.replace("generator, 0, V - 1)", "generator, V, V)"), tmp_path), "V=9")
     assert ran.status == 3
-    assert "index 9 is out of range" in ran.errors
+    assert "gather: index 9 at [0, 0] is outside axis 0 of extent 9" in ran.errors
 
 
 @pytest.mark.parametrize(

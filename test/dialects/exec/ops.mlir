@@ -12,7 +12,7 @@
 // CHECK-SAME: reads = ["input_0"]
 // CHECK-SAME: writes = ["temp_0"]
 // CHECK: {arena_bytes = "128*((M - 1) floordiv 16) + 128", inputs = ["x", "unused"], outputs = ["y"], sym_name = "main", symbols = ["M", "N"]}
-func.func @k(%x: memref<?xf32>, %y: memref<?xf32>, %status: memref<2xi64>, %m: index, %low: index, %high: index) {
+func.func @k(%x: memref<?xf32>, %y: memref<?xf32>, %status: memref<36xi64>, %m: index, %low: index, %high: index) {
   return
 }
 "exec.function"() ({

@@ -29,7 +29,7 @@
 // CHECK: llvm.store %[[IN]],
 // CHECK: llvm.store %[[TEMP]],
 // CHECK: call @kernel.copy(%{{.*}}, %{{.*}}, %c0_i64, %[[M]])
-// CHECK: llvm.getelementptr %[[STATUS]][%c16_i64]
+// CHECK: llvm.getelementptr %[[STATUS]][%c288_i64]
 // CHECK: llvm.store %[[TEMP]],
 // CHECK: llvm.store %[[OUT]],
 // CHECK: call @kernel.copy(
@@ -38,7 +38,7 @@
 // CHECK-LABEL: func.func @kernel_main(
 // CHECK: call @kernel_impl(
 // CHECK-NOT: exec.
-func.func @copy(%x: memref<?x3xf32>, %y: memref<?x3xf32>, %status: memref<2xi64>, %m: index, %low: index, %high: index) {
+func.func @copy(%x: memref<?x3xf32>, %y: memref<?x3xf32>, %status: memref<36xi64>, %m: index, %low: index, %high: index) {
   %c1 = arith.constant 1 : index
   scf.for %i = %low to %high step %c1 {
     %0 = memref.load %x[%i, %c1] : memref<?x3xf32>

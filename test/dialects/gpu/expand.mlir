@@ -159,7 +159,7 @@ gpu.module @kernels {
 // A thread that sets elements of an output looks for the last update that is meant for its own one; positions that are
 // none are noted once for each update.
 // CHECK-LABEL: gpu.func @set(
-// CHECK-SAME: %[[X:.*]]: memref<?xf32, {{.*}}>{{.*}}, %[[I:.*]]: memref<?xi64, {{.*}}>{{.*}}, %[[U:.*]]: memref<?xf32, {{.*}}>{{.*}}, %[[Y:.*]]: memref<?xf32, {{.*}}>{{.*}}, %[[STATUS:.*]]: memref<2xi64, #gpu.address_space<global>>
+// CHECK-SAME: %[[X:.*]]: memref<?xf32, {{.*}}>{{.*}}, %[[I:.*]]: memref<?xi64, {{.*}}>{{.*}}, %[[U:.*]]: memref<?xf32, {{.*}}>{{.*}}, %[[Y:.*]]: memref<?xf32, {{.*}}>{{.*}}, %[[STATUS:.*]]: memref<36xi64, #gpu.address_space<global>>
 // CHECK: scf.for %[[OWN:.*]] = %{{.*}} to %c9
 // CHECK: %[[LAST:.*]] = scf.for %[[N:.*]] = %c0 to %c4 {{.*}} iter_args(%[[SO_FAR:.*]] = %c-1)
 // CHECK: %[[LOADED:.*]] = memref.load %[[I]][%[[N]]]
@@ -177,12 +177,12 @@ gpu.module @kernels {
 // CHECK: %[[MEANT_FOR:.*]] = memref.load %[[I]][%[[UPDATE]]]
 // CHECK: %[[POSITION:.*]] = arith.index_cast %[[MEANT_FOR]]
 // CHECK: arith.cmpi ult, %[[POSITION]], %c9
-// CHECK: "tgpu.report_index"(%[[STATUS]], %[[POSITION]])
+// CHECK: "tgpu.report_index"(%[[STATUS]], %[[POSITION]], %c9{{[_0-9]*}}, %[[UPDATE]]) {axis = 0 : i64
 !x = !region.memref<tensor<9xf32>, [1], 64 : i64, true>
 !i = !region.memref<tensor<4xi64>, [1], 64 : i64, true>
 !u = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
 gpu.module @kernels {
-  gpu.func @set(%x: !x {tgpu.name = "x"}, %i: !i {tgpu.name = "i"}, %u: !u {tgpu.name = "u"}, %y: !x {tgpu.name = "y"}, %status: memref<2xi64, #gpu.address_space<global>> {tgpu.status}) kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
+  gpu.func @set(%x: !x {tgpu.name = "x"}, %i: !i {tgpu.name = "i"}, %u: !u {tgpu.name = "u"}, %y: !x {tgpu.name = "y"}, %status: memref<36xi64, #gpu.address_space<global>> {tgpu.status}) kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
     "tgpu.map"() ({
       %0 = "region.read"(%x) : (!x) -> tensor<9xf32>
       %1 = "region.read"(%i) : (!i) -> tensor<4xi64>
@@ -199,19 +199,19 @@ gpu.module @kernels {
 
 // Each update is added by one thread as one step, in the type of the buffer.
 // CHECK-LABEL: gpu.func @add(
-// CHECK-SAME: %[[X:.*]]: memref<?xf16, {{.*}}>{{.*}}, %[[I:.*]]: memref<?xi64, {{.*}}>{{.*}}, %[[U:.*]]: memref<?xf16, {{.*}}>{{.*}}, %[[Y:.*]]: memref<?xf16, {{.*}}>{{.*}}, %[[STATUS:.*]]: memref<2xi64
+// CHECK-SAME: %[[X:.*]]: memref<?xf16, {{.*}}>{{.*}}, %[[I:.*]]: memref<?xi64, {{.*}}>{{.*}}, %[[U:.*]]: memref<?xf16, {{.*}}>{{.*}}, %[[Y:.*]]: memref<?xf16, {{.*}}>{{.*}}, %[[STATUS:.*]]: memref<36xi64
 // CHECK: scf.for %[[N:.*]] = %{{.*}} to %c4
 // CHECK: %[[AT:.*]] = arith.index_cast
 // CHECK: scf.if
 // CHECK: %[[UPDATE:.*]] = memref.load %[[U]][%[[N]]]
 // CHECK: "tgpu.atomic_add"(%[[UPDATE]], %[[Y]], %[[AT]]) : (f16,
 // CHECK: else
-// CHECK: "tgpu.report_index"(%[[STATUS]], %[[AT]])
+// CHECK: "tgpu.report_index"(%[[STATUS]], %[[AT]], %c9{{[_0-9]*}}, %[[N]]) {axis = 0 : i64
 !x = !region.memref<tensor<9xf16>, [1], 64 : i64, true>
 !i = !region.memref<tensor<4xi64>, [1], 64 : i64, true>
 !u = !region.memref<tensor<4xf16>, [1], 64 : i64, true>
 gpu.module @kernels {
-  gpu.func @add(%x: !x {tgpu.name = "x"}, %i: !i {tgpu.name = "i"}, %u: !u {tgpu.name = "u"}, %y: !x {tgpu.name = "y"}, %status: memref<2xi64, #gpu.address_space<global>> {tgpu.status}) kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
+  gpu.func @add(%x: !x {tgpu.name = "x"}, %i: !i {tgpu.name = "i"}, %u: !u {tgpu.name = "u"}, %y: !x {tgpu.name = "y"}, %status: memref<36xi64, #gpu.address_space<global>> {tgpu.status}) kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
     "tgpu.scatter_add"() ({
       %0 = "region.read"(%x) : (!x) -> tensor<9xf16>
       %1 = "region.read"(%i) : (!i) -> tensor<4xi64>

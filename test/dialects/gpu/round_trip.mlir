@@ -12,7 +12,7 @@
 !updates = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
 !best = !region.memref<tensor<2xf32>, [1], 64 : i64, true>
 !where = !region.memref<tensor<2xi64>, [1], 64 : i64, true>
-!status = memref<2xi64, #gpu.address_space<global>>
+!status = memref<36xi64, #gpu.address_space<global>>
 !row = memref<?xf32, #gpu.address_space<global>>
 
 // CHECK-LABEL: gpu.module @kernels
@@ -108,13 +108,13 @@ gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_80", features = "+ptx80">] {
   // What statements become for one thread: rows of elements, and the two ops that upstream has no name for.
   // CHECK-LABEL: gpu.func @scalar
   // CHECK: "tgpu.atomic_add"
-  // CHECK: "tgpu.report_index"
+  // CHECK: "tgpu.report_index"({{.*}}) {axis = 1 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 2>}
   gpu.func @scalar(%y: !row {tgpu.name = "y", tgpu.tensor = tensor<9xf32>}, %status: !status {tgpu.status}) kernel attributes {
       known_block_size = array<i32: 256, 1, 1>} {
     %0 = arith.constant 0 : index
     %1 = arith.constant 1.0 : f32
     "tgpu.atomic_add"(%1, %y, %0) : (f32, !row, index) -> ()
-    "tgpu.report_index"(%status, %0) : (!status, index) -> ()
+    "tgpu.report_index"(%status, %0, %0, %0, %0) {axis = 1 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 2>} : (!status, index, index, index, index) -> ()
     gpu.return
   }
 }

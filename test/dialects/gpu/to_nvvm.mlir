@@ -134,11 +134,14 @@ gpu.module @kernels {
 // CHECK: %[[WON:.*]] = llvm.extractvalue %[[CLAIM]][1]
 // CHECK: llvm.cond_br %[[WON]], ^[[FIRST:.*]], ^
 // CHECK: ^[[FIRST]]:
-// CHECK: %[[POSITION:.*]] = llvm.getelementptr %[[STATUS]][1] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i64
-// CHECK: llvm.store %[[N]], %[[POSITION]] : i64, !llvm.ptr<1>
+// CHECK: %[[INDEX:.*]] = llvm.getelementptr %[[STATUS]][1] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i64
+// CHECK: llvm.store %[[N]], %[[INDEX]] : i64, !llvm.ptr<1>
+// CHECK: %[[EXTENT:.*]] = llvm.getelementptr %[[STATUS]][3] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i64
+// CHECK: llvm.store %[[N]], %[[EXTENT]] : i64, !llvm.ptr<1>
+// CHECK: llvm.getelementptr %[[STATUS]][4] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i64
 !buffer = memref<?xf16, #gpu.address_space<global>>
 !counts = memref<?xi8, #gpu.address_space<global>>
-!status = memref<2xi64, #gpu.address_space<global>>
+!status = memref<36xi64, #gpu.address_space<global>>
 gpu.module @kernels {
   gpu.func @scatter(%y: !buffer {tgpu.name = "y", tgpu.tensor = tensor<4xf16>},
                     %counts: !counts {tgpu.name = "counts", tgpu.tensor = tensor<4xi8>}, %status: !status {tgpu.status},
@@ -149,7 +152,7 @@ gpu.module @kernels {
     %one_more = arith.constant 1 : i8
     "tgpu.atomic_add"(%one, %y, %thread) : (f16, !buffer, index) -> ()
     "tgpu.atomic_add"(%one_more, %counts, %thread) : (i8, !counts, index) -> ()
-    "tgpu.report_index"(%status, %n) : (!status, index) -> ()
+    "tgpu.report_index"(%status, %n, %n, %thread) {axis = 0 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 1>} : (!status, index, index, index) -> ()
     gpu.return
   }
 }

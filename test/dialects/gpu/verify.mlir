@@ -228,7 +228,7 @@ gpu.func @k(%x: !buffer, %y: !buffer, %i: f32) kernel attributes {known_block_si
 // A status buffer is two words.
 !buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
 gpu.module @kernels {
-// expected-error @+1 {{'gpu.func' @k has a status buffer of type memref<2xi32>; it must be a memref<2xi64, …>}}
+// expected-error @+1 {{'gpu.func' @k has a status buffer of type memref<2xi32>; it must be a memref<36xi64, …>}}
 gpu.func @k(%x: !buffer, %y: !buffer, %s: memref<2xi32> {tgpu.status}) kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
   "tgpu.map"() ({
     %v = "region.read"(%x) : (!buffer) -> tensor<4xf32>

@@ -17,7 +17,7 @@
 // SCHEME: error: the plan of @copy: 'scheme' is 'mma', which this version has no kernel builder for; choose naive_2x2_per_thread or generic [TC204 UnsupportedPlan]
 // FIELD: error: the plan of @copy: 'raster' is not used by scheme 'generic'
 // FILE: error: {{.*}}No such file or directory; give the path of a plan, or its text{{.*}} [TC308 UnreadableFile]
-// ARCH: error: 'arch' is 'sm_75', no GPU architecture of tinyc's; choose sm_80 or sm_90a [TC404 UnsupportedTarget]
+// ARCH: error: 'arch' is 'sm_75', no GPU architecture; choose sm_80 or sm_90a [TC404 UnsupportedTarget]
 !buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
 "region.kernel"() ({
 ^bb0(%x: !buffer, %y: !buffer):

@@ -43,7 +43,7 @@ func.func @main(%a: !vector) -> !vector {
 !indices = tensor<?xi64, #tiny.dims<["M"]>>
 !buffer = !region.memref<tensor<?xf32, #tiny.dims<["M"]>>, [1], 64 : i64, true>
 !index_buffer = !region.memref<tensor<?xi64, #tiny.dims<["M"]>>, [1], 64 : i64, true>
-!status = memref<2xi64, #gpu.address_space<global>>
+!status = memref<36xi64, #gpu.address_space<global>>
 gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_80", features = "+ptx80">] {
   gpu.func @ramp(%x: !buffer {tgpu.name = "X"}, %y: !buffer {tgpu.name = "Y"}, %m: index {tgpu.extent = "M"})
       kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {

@@ -2,7 +2,7 @@
 // RUN: tinyc-opt --region-to-gpu --split-input-file --verify-diagnostics %s
 // RUN: not tinyc-opt --region-to-gpu=arch=sm_70 %S/to_gpu_invalid.mlir --split-input-file 2>&1 | filecheck %s
 
-// CHECK: error: 'arch' is 'sm_70', no GPU architecture of tinyc's; choose sm_80 or sm_90a [{{TC[0-9]+}} UnsupportedTarget]
+// CHECK: error: 'arch' is 'sm_70', no GPU architecture; choose sm_80 or sm_90a [{{TC[0-9]+}} UnsupportedTarget]
 
 // An output without memory is fusion's to elide.
 "region.kernel"() ({

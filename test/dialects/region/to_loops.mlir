@@ -106,11 +106,15 @@
 
 // Indices from data are checked: an index out of range is noted in the status buffer, and nothing is read.
 // CHECK-LABEL: func.func @gather(
-// CHECK-SAME: memref<9xf32>, %{{.*}}: memref<4xi64>, %{{.*}}: memref<4xf32>, %[[STATUS:.*]]: memref<2xi64>, %{{.*}}: index, %{{.*}}: index)
+// CHECK-SAME: memref<9xf32>, %{{.*}}: memref<4xi64>, %{{.*}}: memref<4xf32>, %[[STATUS:.*]]: memref<36xi64>, %{{.*}}: index, %{{.*}}: index)
 // CHECK: %[[IN:.*]] = arith.cmpi ult, %{{.*}}, %c9
 // CHECK: scf.if %[[IN]]
 // CHECK: else
-// CHECK: memref.store %c1_i64, %[[STATUS]][%c0]
+// CHECK: %[[NOTED:.*]] = memref.load %[[STATUS]][%c0]
+// CHECK: %[[FREE:.*]] = arith.cmpi eq, %[[NOTED]], %c0_i64
+// CHECK: scf.if %[[FREE]]
+// CHECK: %[[WORDS:.*]] = arith.index_cast %c2{{.*}} : index to i64
+// CHECK: memref.store %[[WORDS]], %[[STATUS]][%c0]
 "region.kernel"() ({
 ^bb0(%x: !region.memref<tensor<9xf32>, [1], 64 : i64, true>, %i: !region.memref<tensor<4xi64>, [1], 64 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 64 : i64, true>):
   %0 = "region.read"(%x) : (!region.memref<tensor<9xf32>, [1], 64 : i64, true>) -> tensor<9xf32>

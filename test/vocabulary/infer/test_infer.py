@@ -35,6 +35,20 @@ def refusal(op, /, *operands, **arguments):
     return caught.value.name
 
 
+@pytest.mark.parametrize("element", [each for each in ElementType if each.is_float])
+def test_a_constant_beyond_the_numbers_of_its_type_is_refused(element):
+    wider = np.float32 if element.is_small_float else np.float64
+    for sign in (-1, 1):
+        beyond = sign * element.overflow
+        assert refusal("const", value=beyond, element=element, shape=()) == "DtypeMismatch"
+        below = sign * np.finfo(float).max if element is ElementType.F64 else np.nextafter(wider(beyond), wider(0))
+        for value in (float(below), sign * float("inf")):
+            assert result("const", value=value, element=element, shape=()) == tensor(element=element)
+        with np.errstate(over="ignore"):
+            assert np.isfinite(wider(below).astype(element.dtype))
+            assert element is ElementType.F64 or np.isinf(wider(beyond).astype(element.dtype))
+
+
 def test_the_vocabulary_is_what_has_rules():
     assert set(RULES) == {*ELEMENTWISE, *MOVEMENT, "reduce", *LEAVES, *NON_SCOP}
 

@@ -149,9 +149,10 @@ class _Cta:
             memory.check_bounds(at[active])
             np.add.at(memory.array, at[active], value[active])
         elif isinstance(op, ReportIndexOp):
-            status, position = self._memory(op.status).array, self._number(op.position)
+            status, words = self._memory(op.status).array, (op.index, op.extent, *op.at)
             if np.any(active) and status[0] == 0:
-                status[:] = 1, position[active][0]
+                index, extent, *at = (int(self._number(word)[active][0]) for word in words)
+                status[: 4 + len(at)] = [1 + len(at), index, op.axis.value, extent, *at]
         else:
             raise KernelFault(f"'{op.operation.name}' is not an op of the scalar level")
         return []

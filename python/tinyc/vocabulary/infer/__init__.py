@@ -20,7 +20,6 @@ from tinyc.expr.extents import ExtentError
 from tinyc.vocabulary.elementwise import ELEMENTWISE
 from tinyc.vocabulary.infer import compute, data_dependent, elementwise, movement, view
 from tinyc.vocabulary.infer.rule import (
-    MAX_RANK,
     Arguments,
     Assumption,
     Inferred,
@@ -33,7 +32,6 @@ from tinyc.vocabulary.infer.rule import (
 __all__ = [
     "ELEMENTWISE",
     "LEAVES",
-    "MAX_RANK",
     "MOVEMENT",
     "NON_SCOP",
     "RULES",

@@ -4,6 +4,7 @@ A rule is a function of the operands' types and the op's arguments that returns 
 `TinycError` of the requirement that does not hold, without a place.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,9 +15,7 @@ from tinyc.expr.assumption import Assumption
 from tinyc.expr.extents import MAX_EXTENT, MAX_TEXT, Dim
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.elementwise.row import Accepted
-from tinyc.vocabulary.types import TensorType
-
-MAX_RANK = 32
+from tinyc.vocabulary.types import MAX_RANK, TensorType
 
 
 @dataclass(frozen=True)
@@ -113,8 +112,14 @@ def require_one_per_axis(what: str, source: TensorType, *entries: Sequence[Any])
 
 
 def check_constant(value: Any, element: ElementType) -> None:
-    """Raise `DtypeMismatch` unless the number `value` is one of the values of `element`."""
+    """Raise `DtypeMismatch` unless the number `value` is one of the values of `element`, or a finite one rounds to one."""
     if element.is_float:
+        if math.inf > abs(value) >= element.overflow:
+            shown = repr(value) if abs(value) < 2**128 or isinstance(value, float) else "an integer of many digits"
+            raise TinycError(
+                "DtypeMismatch",
+                f"{shown} is beyond the numbers of {element.json_name}; give a smaller one, an infinity, or another type",
+            )
         return
     low, high = element.integer_range
     if not isinstance(value, int) or not low <= value <= high:
