@@ -3,10 +3,25 @@
 from pathlib import Path
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-CONV = {"Kh": 3, "Kw": 3, "Sh": 2, "Sw": 2, "Dh": 1, "Dw": 1, "pt": 1, "pb": 1, "pl": 1, "pr": 1}
+CONV = {
+    "H": 9,
+    "W": 8,
+    "Oy": 5,
+    "Ox": 4,
+    "Kh": 3,
+    "Kw": 3,
+    "Sh": 2,
+    "Sw": 2,
+    "Dh": 1,
+    "Dw": 1,
+    "pt": 1,
+    "pb": 1,
+    "pl": 1,
+    "pr": 1,
+}
 BIND = {
     "attention": {"B": 2, "H": 3, "M": 5, "N": 7, "D": 4},
-    "conv2d": {"N": 2, "Cin_total": 4, "Cin": 2, "Cout": 6, "H": 9, "W": 8, **CONV},
+    "conv2d": {"N": 2, "Cin_total": 4, "Cin": 2, "Cout": 6, **CONV},
     "cumulative_sum": {"M": 3, "K": 7},
     "gather": {"V": 9, "D": 5, "B": 2, "T": 3},
     "gemm_000": {"M": 7, "N": 5, "K": 3},

@@ -24,10 +24,14 @@ OPS = (
 
 @dataclass(frozen=True)
 class Program:
-    """A Tiny JSON document, what its symbols are bound to, its inputs, and for each output the error to allow."""
+    """A Tiny JSON document, what some of its symbols are bound to, and the sizes of all of them in its inputs.
+
+    For each output it has the error to allow.
+    """
 
     document: dict
     bind: dict
+    sizes: dict
     inputs: dict
     errors: dict
 
@@ -60,4 +64,4 @@ class Builder(Movements, Compute, Contractions):
             document["outputs"] = [value.id for value in outputs]
         bound = self.draw(st.lists(st.sampled_from(sorted(self.sizes)), unique=True)) if self.sizes else []
         errors = {value.id: value.bounds.error for value in outputs}
-        return Program(document, {name: self.sizes[name] for name in bound}, self.inputs, errors)
+        return Program(document, {name: self.sizes[name] for name in bound}, dict(self.sizes), self.inputs, errors)

@@ -1,13 +1,12 @@
 """Solve for symbols: from the shape equations of a program when it is compiled, from actual extents when it is run.
 
 `solve_shapes` takes equations between shapes (both sides of a reshape have the same number of elements) and returns
-what the unknown symbols are in terms of the others; how a single equation is solved or split is in `shape_equation`.
+what the unknown symbols are in terms of the others; how a single equation is solved is in `shape_equation`.
 `solve_sizes` takes extents with their actual values and returns the value of each symbol. Pure Python: the runtime
 uses it.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim, ExtentError
@@ -19,67 +18,37 @@ from tinyc.expr.shape_equation import (
     redefine,
     solve_exactly,
     solve_single,
-    split_equation,
 )
 
 #: Passes over the unsolved equations; each solves whole chains, so that a program needs two or three.
 _MAX_ROUNDS = 100
 
 
-@dataclass(frozen=True)
-class Solution:
-    """`values` of symbols, free of symbols that have one themselves; `conditions` on `bound` symbols, equal in pairs.
-
-    A condition is what the equations say of a bound symbol and cannot be solved for: ``Oy == (H - 1) floordiv 2 + 1``.
-    """
-
-    values: dict[str, Dim]
-    conditions: tuple[tuple[Dim, Dim], ...] = ()
-
-
-def solve_shapes(
-    equations: Iterable[Equation], unknown: Iterable[str], inputs: Iterable[str], bound: Iterable[str] = ()
-) -> Solution:
-    """The values of symbols, as far as the equations tell.
+def solve_shapes(equations: Iterable[Equation], unknown: Iterable[str], inputs: Iterable[str]) -> dict[str, Dim]:
+    """The values of symbols, free of symbols that have one themselves, as far as the equations tell.
 
     `unknown` are the symbols to solve for; `inputs` those that the inputs' shapes tell and that may be redefined: an
     equation ``Cin_total = G*Cin`` with an unknown ``G`` redefines ``Cin_total``, so that every extent stays a
-    polynomial and ``G`` follows from the inputs at run time. `bound` symbols are of either kind, and will be numbers.
-
-    Which axes correspond is found as if nothing were bound, so that no bound size makes other axes correspond; what
-    that gives is then solved again for the symbols that are not bound.
+    polynomial and ``G`` follows from the inputs at run time.
     """
-    unknown, inputs, bound = set(unknown), set(inputs), set(bound)
-    general = _Solver(equations, unknown, inputs)
-    values = general.run()
-    if not bound:
-        return Solution(values)
-    solved = [Equation.between((extents.symbol(name),), (value,)) for name, value in values.items()]
-    special = _Solver([*solved, *general.pending], unknown - bound, inputs - bound, bound)
-    return Solution(special.run(), tuple(special.conditions()))
+    return _Solver(equations, set(unknown), set(inputs)).run()
 
 
 class _Solver:
-    """Rounds over the equations: what has one value is solved first, then what can be split, then the rest."""
+    """Rounds over the equations: what has one value is solved first, then the rest."""
 
-    def __init__(
-        self, equations: Iterable[Equation], unknown: Set[str], inputs: Set[str], bound: Set[str] = frozenset()
-    ) -> None:
-        self.unknown, self.inputs, self.bound = set(unknown), set(inputs), bound
+    def __init__(self, equations: Iterable[Equation], unknown: set[str], inputs: set[str]) -> None:
+        self.unknown, self.inputs = unknown, inputs
         self.solution: dict[str, Dim] = {}
         self.known: list[Equation] = []  # without unknowns
-        relevant = self.unknown | bound
-        self.pending: list[Equation] = [
-            equation for equation in dict.fromkeys(equations) if relevant & equation.symbols()
-        ]
+        self.pending: list[Equation] = [each for each in dict.fromkeys(equations) if unknown & each.symbols()]
 
     def run(self) -> dict[str, Dim]:
         for _ in range(_MAX_ROUNDS):
-            self.pending.sort(key=lambda equation: len(equation.symbols() & self.inputs))  # what bound symbols tell
+            self.pending.sort(key=lambda equation: len(equation.symbols() & self.inputs))  # what numbers tell
             if not (
                 self._solve_singles(solve_exactly)
                 or self._settle()
-                or self._split()
                 or self._solve_singles(lambda equation, name: solve_single(equation, name, self.inputs))
                 or self._eliminate()
             ):
@@ -88,12 +57,6 @@ class _Solver:
         for name in reversed(self.solution):  # a value has only symbols that were solved later
             closed[name] = extents.substitute(self.solution[name], closed)
         return closed
-
-    def conditions(self) -> Iterator[tuple[Dim, Dim]]:
-        """Yield what must be equal for the bound symbols to fit."""
-        for equation in map(self._reduced, self.known):
-            if equation.left != equation.right and equation.symbols() & self.bound:
-                yield extents.product(equation.left), extents.product(equation.right)
 
     def _reduced(self, equation: Equation) -> Equation:
         while any(name in self.solution for name in equation.symbols()):
@@ -124,26 +87,15 @@ class _Solver:
         return len(self.solution) > before
 
     def _settle(self) -> bool:
-        """Use the equations without unknowns to redefine an input's symbol, if a product or a bound size gives it."""
+        """Use the equations without unknowns to redefine an input's symbol, where a product gives it."""
         before, known, self.known = len(self.solution), self.known, []
         for equation in map(self._reduced, known):
-            assignment = redefine(equation, self.inputs) or self._fixed(equation)
+            assignment = redefine(equation, self.inputs)
             if assignment:
                 self._assign(assignment)
             else:
                 self.known.append(equation)
         return len(self.solution) > before
-
-    def _fixed(self, equation: Equation) -> Assignment | None:
-        """The value that bound symbols alone give to an input's symbol."""
-        names = equation.symbols()
-        free = names & self.inputs
-        return solve_single(equation, free.pop(), set()) if len(free) == 1 and names & self.bound else None
-
-    def _split(self) -> bool:
-        parts = [split_equation(equation, self.unknown, self.inputs) for equation in self.pending]
-        self.pending = [part for group in parts for part in group]
-        return any(len(group) > 1 for group in parts)
 
     def _eliminate(self) -> bool:
         before, pending, self.pending = len(self.solution), self.pending, []

@@ -1,7 +1,7 @@
 """One shape equation: two shapes with the same number of elements in row-major order.
 
-What one equation tells alone: the value of a single unknown (`solve_single`), smaller equations (`split_equation`), or
-an unknown in terms of others (`eliminate`). `equations` puts many of them together.
+It says that the two products are equal, and nothing of which axes correspond. What one equation tells alone: the value
+of a single unknown (`solve_single`), or an unknown in terms of others (`eliminate`). `equations` puts many together.
 """
 
 from collections import Counter
@@ -12,11 +12,9 @@ from tinyc.expr import extents
 from tinyc.expr.extents import Dim, Extent, ExtentError
 
 Assignment = tuple[str, Dim]
-#: Most groups of axes, ways to have as many, end of the first group.
-_Cut = tuple[int, int, tuple[int, int] | None]
 
-#: Alignments of longer shapes than these (product of the ranks) are not searched.
-_MAX_ALIGNMENT = 144
+#: Values that nest more divisions than that are left open: each may be as long as two of the one inside.
+_MAX_DEPTH = 4
 
 
 @dataclass(frozen=True)
@@ -114,7 +112,10 @@ def _solve_single(left: Dim, right: Dim, name: str, inputs: Set[str]) -> Assignm
         return redefined
     if not extents.is_nonnegative(factor):
         factor, offset = -factor, -offset
-    return (name, extents.floordiv(-offset, factor)) if extents.is_nonnegative(factor) else None
+    if not extents.is_nonnegative(factor):
+        return None
+    value = extents.floordiv(-offset, factor)
+    return (name, value) if isinstance(value, int) or value.depth <= _MAX_DEPTH else None
 
 
 def _products(equation: Equation) -> tuple[Dim, Dim]:
@@ -174,82 +175,6 @@ def _is_product(dims: Sequence[Dim]) -> bool:
         return False
     product = extents.product(dims)
     return not isinstance(product, int) and not _bare(product)
-
-
-def split_equation(equation: Equation, unknown: Set[str], inputs: Set[str] = frozenset()) -> list[Equation]:
-    """The equations of the groups of axes that correspond to each other, or the equation where that is open.
-
-    Both shapes are cut into the same number of runs of axes; each pair of runs must be equal, redefine an input's
-    symbol (``Ct == 2*Cin``), or be solvable without dividing a sum or a floor division. The most pairs win; where two
-    ways give as many, nothing is known.
-    """
-    left, right = equation.left, equation.right
-    if min(len(left), len(right)) < 2 or len(left) * len(right) > _MAX_ALIGNMENT:
-        return [equation]
-    uses = Counter(name for dim in (*left, *right) for name in extents.symbols(dim) if name in unknown)
-    if any(times > 1 for times in uses.values()):  # not linear
-        return [equation]
-    best: dict[tuple[int, int], _Cut] = {(len(left), len(right)): (0, 1, None)}
-    for i in reversed(range(len(left))):
-        for j in reversed(range(len(right))):
-            best[i, j] = _best_cut(left, right, i, j, best, unknown, inputs)
-    if best[0, 0][1] != 1 or best[0, 0][0] < 2:
-        return [equation]
-    groups: list[Equation] = []
-    at = (0, 0)
-    while (to := best[at][2]) is not None:
-        groups.append(Equation.between(left[at[0] : to[0]], right[at[1] : to[1]]))
-        at = to
-    return groups
-
-
-def _best_cut(
-    left: Sequence[Dim],
-    right: Sequence[Dim],
-    i: int,
-    j: int,
-    best: Mapping[tuple[int, int], _Cut],
-    unknown: Set[str],
-    inputs: Set[str],
-) -> _Cut:
-    """(most groups, ways to have as many, end of the first group) for the axes from (i, j) on."""
-    found: _Cut = (-1, 0, None)
-    for k in range(i + 1, len(left) + 1):
-        for m in range(j + 1, len(right) + 1):
-            groups, ways, _ = best.get((k, m), (-1, 0, None))
-            if groups < 0 or groups + 1 < found[0] or not _corresponds(left[i:k], right[j:m], unknown, inputs):
-                continue
-            more = found[1] if groups + 1 == found[0] else 0
-            found = (groups + 1, ways + more, (k, m))
-    return found
-
-
-def _corresponds(left: Sequence[Dim], right: Sequence[Dim], unknown: Set[str], inputs: Set[str]) -> bool:
-    """Whether a pair of runs may correspond: see `split_equation`."""
-    a, b = _cancel_factors(left, right)
-    if _solvable(a, b, unknown):
-        return True
-    if any(_has(dim, unknown) for dim in (*a, *b)) or not all(map(_is_plain, (*a, *b))):
-        return not a and not b
-    return extents.product(a) == extents.product(b) or redefine(Equation(tuple(left), tuple(right)), inputs) is not None
-
-
-def _solvable(a: Sequence[Dim], b: Sequence[Dim], unknown: Set[str]) -> bool:
-    """Whether one side has unknowns, which the plain product on the other divides into."""
-    known, open_ = (a, b) if any(_has(dim, unknown) for dim in b) else (b, a)
-    names = {name for dim in open_ for name in extents.symbols(dim) if name in unknown}
-    if not names or any(_has(dim, unknown) for dim in known):
-        return False
-    if len(open_) == 1 and _bare(open_[0]):
-        return True
-    if not all(map(_is_plain, known)):
-        return False
-    value, cofactor = extents.product(known), extents.product(dim for dim in open_ if not _has(dim, unknown))
-    return len(names) > 1 or not isinstance(value, int) or not isinstance(cofactor, int) or value % (cofactor or 1) == 0
-
-
-def _has(dim: Dim, unknown: Set[str]) -> bool:
-    return any(name in unknown for name in extents.symbols(dim))
 
 
 def _is_plain(dim: Dim) -> bool:

@@ -1,14 +1,15 @@
 """What the symbols of a Tiny JSON program stand for: bound by the user, solved from shape equations, or left open.
 
-In: the arguments of all nodes, the written shapes' equations and `bind`. Out: `Sizes`, which rewrites an extent as
-written into one of the symbols that the inputs tell at run time, and knows which symbols nothing tells.
+A bound symbol is its number wherever it stands (`bound_arguments`), before anything else is asked. Of the others the
+written shapes' equations tell some: `Sizes` rewrites an extent as written into one of the symbols that the inputs tell
+at run time, and knows which symbols nothing tells.
 """
 
 import operator
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from tinyc.diagnostics import TinycError, Where, remark
+from tinyc.diagnostics import TinycError, Where
 from tinyc.expr import equations, extents
 from tinyc.expr.extents import MAX_EXTENT, Dim, ExtentError
 from tinyc.expr.shape_equation import Equation
@@ -19,18 +20,19 @@ NUMBER_KEYS = ("pad", "step", "kernel", "stride", "dilation", "k")
 
 
 class Sizes:
-    """The value of every symbol that has one; `told` are the symbols that the inputs tell at run time.
+    """What the extents of the inputs and the equations between written shapes tell of a program's symbols.
 
-    `conditions` are the extents that must be equal, in pairs, for the bound symbols to fit the inputs.
+    `values` has the value of every symbol that the equations give, `told` are the symbols that the inputs tell at run
+    time.
     """
 
-    def __init__(
-        self, values: Mapping[str, Dim], inputs: Iterable[Dim], conditions: Iterable[tuple[Dim, Dim]] = ()
-    ) -> None:
-        self.values = values
-        self.conditions = tuple(conditions)
+    def __init__(self, symbols: Iterable[str], inputs: Iterable[Dim], written: Iterable[Equation]) -> None:
+        self._symbols, self._inputs, self._written = tuple(symbols), tuple(inputs), tuple(written)
+        told = {name for dim in self._inputs for name in extents.symbols(dim)}
+        unknown = [name for name in self._symbols if name not in told]
+        self.values = equations.solve_shapes(self._written, unknown, told)
         self._shapes: dict[tuple[Dim, ...], tuple[Dim, ...]] = {}
-        shape = self.shape(tuple(inputs))
+        shape = self.shape(self._inputs)
         self.told = {name for dim in shape for name in extents.symbols(dim)} - set(equations.undetermined(shape))
 
     def shape(self, written: tuple[Dim, ...]) -> tuple[Dim, ...]:
@@ -56,6 +58,17 @@ class Sizes:
         """The symbols written in these extents that neither `bind` nor the equations nor the inputs tell."""
         names = dict.fromkeys(name for dim in written for name in extents.symbols(dim))
         return [name for name in names if name not in self.values and name not in self.told]
+
+    def to_bind(self) -> list[str]:
+        """Symbols to bind so that all are told: one that is not, then one that then still is not, and so on."""
+        needed: list[str] = []
+        sizes = self
+        while True:
+            left = [name for name in self._symbols if name not in needed and sizes.untold((extents.symbol(name),))]
+            if not left:
+                return needed
+            needed.append(left[0])
+            sizes = Sizes(self._symbols, [*self._inputs, *map(extents.symbol, needed)], self._written)
 
     def unbound(self, written: tuple[Dim, ...]) -> list[str]:
         """The symbols of extents, as written, that are not numbers."""
@@ -98,53 +111,23 @@ def check_bind(
     return bound, errors
 
 
-def program_sizes(
-    symbols: Iterable[str],
-    inputs: Sequence[Dim],
-    written: Iterable[Equation],
-    bind: Mapping[str, int],
-    numbers: Iterable[str],
-    where: Where,
-) -> tuple[Sizes, list[TinycError]]:
-    """The sizes of a program with these symbols, input extents and equations, and what has no value.
+def bound_arguments(arguments: Mapping[str, Any], bind: Mapping[str, Dim]) -> dict[str, Any]:
+    """A node's arguments with the values of symbols in the place of their names.
 
-    `numbers` are the symbols that must be bound, such as those of a stride. Any other bound symbol that the equations
-    give in terms of the inputs has that value, so that the axes correspond as they do unbound; that it is the bound
-    number becomes a condition.
+    Raises:
+        TinycError: `InvalidExtent` for an extent that has no value.
     """
-    fixed = bind.keys() & set(numbers)
-    told = {name for dim in inputs for name in extents.symbols(dim)} - fixed
-    unknown = [name for name in symbols if name not in told and name not in fixed]
-    solution = equations.solve_shapes(written, unknown, told, bind.keys() - fixed)
-    given, conditions, errors = _general(solution.conditions, bind, where)
-    values = dict(given)
-    for name, value in solution.values.items():
-        try:
-            values[name] = extents.substitute(value, given)
-        except ExtentError as error:
-            errors.append(TinycError("InvalidExtent", f"symbol '{name}' = {value} has no value: {error}", where))
-            continue
-        message = f"the shape equations give '{name}' = {values[name]}"
-        remark("symbol-solved", where, message, symbol=name, extent=str(values[name]))
-    return Sizes(values, inputs, conditions), errors
+    found = dict(arguments)
+    for key in (*EXTENT_KEYS, *NUMBER_KEYS):
+        if key in found:
+            found[key] = _bound(found[key], bind)
+    return found
 
 
-def _general(
-    conditions: Iterable[tuple[Dim, Dim]], bind: Mapping[str, int], where: Where
-) -> tuple[dict[str, Dim], list[tuple[Dim, Dim]], list[TinycError]]:
-    """`bind` with what the inputs tell of a symbol in its place, the conditions left, and those that fail."""
-    given: dict[str, Dim] = dict(bind)
-    left_over: list[tuple[Dim, Dim]] = []
-    errors = []
-    for left, right in conditions:
-        try:
-            a, b = extents.substitute(left, bind), extents.substitute(right, bind)
-        except ExtentError:  # a symbol without a value is reported where it is used
-            continue
-        if isinstance(a, int) and isinstance(b, int) and a != b:
-            message = f"the shape equations say {left} == {right}, and bind makes that {a} == {b}; bind sizes that fit"
-            errors.append(TinycError("AxisSizeMismatch", message, where))
-        elif a != b:
-            left_over.append((a, b))
-            given.update({str(side): value for side, value in ((left, b), (right, a)) if str(side) in bind})
-    return given, left_over, errors
+def _bound(value: Any, bind: Mapping[str, Dim]) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_bound(entry, bind) for entry in value)
+    try:
+        return extents.substitute(value, bind)
+    except ExtentError as error:
+        raise TinycError("InvalidExtent", f"{value}: {error}") from None

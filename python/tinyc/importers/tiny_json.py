@@ -7,11 +7,11 @@ in the spelling of 001. The way in: `json_text` (text to values), `spellings` (t
 on a faulty node is not looked at.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tinyc.diagnostics import TinycError, Where
+from tinyc.diagnostics import TinycError, Where, remark
 from tinyc.expr import extents
 from tinyc.importers import graph, json_text, spellings, symbols
 from tinyc.importers.arguments import DECLARED, DECLARED_KEYS, read_arguments, read_fields, unknown_arguments
@@ -46,9 +46,12 @@ def import_program(
     ordered = graph.order(program, where, errors)
     arguments = _arguments(ordered, errors)
     declared = _declared(program, where, errors)
-    written = _written_shapes(ordered, arguments, declared, errors)
-    sizes = _sizes(ordered, arguments, declared, written, bind or {}, where, errors)
-    steps = Typing(ordered, arguments, declared, written, sizes).run(errors)
+    labels = _written_shapes(ordered, arguments, declared, errors)
+    bound = _checked_bind([*arguments.values(), *declared.values()], bind or {}, where, errors)
+    arguments = _bound(ordered, arguments, labels, bound, errors)
+    declared = {name: symbols.bound_arguments(entry, bound) for name, entry in declared.items()}
+    sizes = _sizes(ordered, arguments, declared, where, errors)
+    steps = Typing(ordered, arguments, declared, labels, sizes).run(errors)
     if not steps.outputs and not errors:  # the last to look for: a faulty node may have been one
         errors.append(TinycError("MissingArgument", "the program has no outputs; name them under 'outputs'", where))
     if errors:
@@ -96,35 +99,56 @@ def _written_shapes(
     return written
 
 
+def _checked_bind(
+    entries: Iterable[Mapping[str, Any]], bind: Mapping[str, int], where: Where, errors: list[TinycError]
+) -> dict[str, int]:
+    bound, wrong = symbols.check_bind(bind, _symbols_in(entries), where)
+    # The symbols of a faulty node are not known: after an error a name may seem to be none.
+    errors += [error for error in wrong if error.name != "UnboundSymbol" or not errors]
+    return bound
+
+
+def _symbols_in(entries: Iterable[Mapping[str, Any]]) -> list[str]:
+    keys = (*symbols.EXTENT_KEYS, *symbols.NUMBER_KEYS)
+    dims = [dim for entry in entries for dim in symbols.dims_of(entry, keys)]
+    return list(dict.fromkeys(name for dim in dims for name in extents.symbols(dim)))
+
+
+def _bound(
+    ordered: Graph, arguments: _Arguments, labels: WrittenShapes, bound: Mapping[str, int], errors: list[TinycError]
+) -> _Arguments:
+    """The arguments with numbers for the bound symbols; the axes of a reduce are those that its names meant."""
+    found: _Arguments = {}
+    for node in ordered.nodes:
+        if node.id not in arguments:
+            continue
+        try:
+            found[node.id] = symbols.bound_arguments(arguments[node.id], bound)
+        except TinycError as error:
+            errors.append(error.at(node.where))
+            ordered.broken.add(node.id)
+        else:
+            found[node.id].update({"axes": labels.axes[node.id]} if node.id in labels.axes else {})
+    return found
+
+
 def _sizes(
-    ordered: Graph,
-    arguments: _Arguments,
-    declared: _Arguments,
-    written: WrittenShapes,
-    bind: Mapping[str, int],
-    where: Where,
-    errors: list[TinycError],
+    ordered: Graph, arguments: _Arguments, declared: _Arguments, where: Where, errors: list[TinycError]
 ) -> symbols.Sizes:
     """The sizes that the symbols stand for.
 
     Raises:
         TinycError: everything found so far, where an input's extent has no value.
     """
-    keys = (*symbols.EXTENT_KEYS, *symbols.NUMBER_KEYS)
-    entries = [*arguments.values(), *declared.values()]
-    names = dict.fromkeys(name for e in entries for dim in symbols.dims_of(e, keys) for name in extents.symbols(dim))
+    equations = _written_shapes(ordered, arguments, declared, errors).equations
     inputs = [
         dim for node in ordered.nodes if node.uop == "INPUT" for dim in arguments.get(node.id, {}).get("shape", ())
     ]
-    numbers = {
-        name for e in entries for dim in symbols.dims_of(e, symbols.NUMBER_KEYS) for name in extents.symbols(dim)
-    }
-    bound, wrong = symbols.check_bind(bind, names, where)
-    # The symbols of a faulty node are not known: after an error a name may seem to be none.
-    errors += [error for error in wrong if error.name != "UnboundSymbol" or not errors]
     try:
-        sizes, wrong = symbols.program_sizes(names, inputs, written.equations, bound, numbers, where)
+        sizes = symbols.Sizes(_symbols_in([*arguments.values(), *declared.values()]), inputs, equations)
     except TinycError as error:
         raise TinycError.several([*errors, error.at(where)]) from None
-    errors += wrong
+    for name, value in sizes.values.items():
+        message = f"the shape equations give '{name}' = {value}"
+        remark("symbol-solved", where, message, symbol=name, extent=str(value))
     return sizes

@@ -4,12 +4,11 @@ In: the graph with each node's arguments and the sizes of its symbols. Out: the 
 node and, silently, whatever reads that node; all others are still looked at.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from tinyc.diagnostics import TinycError
-from tinyc.expr.assumption import Assumption
 from tinyc.expr.extents import MAX_EXTENT, Dim
 from tinyc.importers.graph import Graph
 from tinyc.importers.repairs import Immediate
@@ -24,18 +23,21 @@ _Arguments = Mapping[str, Any]
 
 
 class Typing:
-    """One program; `values` has the value of every result name, `arguments` and `declared` are as they were read."""
+    """One program; `values` has the value of every result name.
+
+    In `arguments` and `declared` the bound symbols are numbers; `labels` has the shapes as they are written.
+    """
 
     def __init__(
         self,
         graph: Graph,
         arguments: Mapping[str, _Arguments],
         declared: Mapping[str, _Arguments],
-        written: WrittenShapes,
+        labels: WrittenShapes,
         sizes: Sizes,
     ) -> None:
         self.graph, self.arguments, self.declared = graph, arguments, declared
-        self.written, self.sizes = written, sizes
+        self.labels, self.sizes = labels, sizes
         self.steps = Steps()
         self.values: dict[str, int] = {}
         self.names = set(graph.results)
@@ -44,8 +46,6 @@ class Typing:
     def run(self, errors: list[TinycError]) -> Steps:
         """The steps of all nodes that can be typed; append what is wrong with the others to `errors`."""
         self._check_symbols(errors)
-        for left, right in self.sizes.conditions:
-            self.steps.assume(Assumption(left, "eq", right))
         for node in self.graph.nodes:
             sources = [source for source in node.src if isinstance(source, str)]
             if node.id in self.graph.broken or any(source not in self.values for source in sources):
@@ -69,17 +69,19 @@ class Typing:
         numbers = {node.id: self.sizes.unbound(dims_of(self.arguments[node.id], NUMBER_KEYS)) for node in nodes}
         shapes = {node.id: self._shapes(node) for node in nodes}
         untold = {} if any(numbers.values()) else {name: self.sizes.untold(dims) for name, dims in shapes.items()}
+        to_bind = set(self.sizes.to_bind()) if any(untold.values()) else set[str]()
         reported: set[str] = set()
         for node in nodes:
-            for missing, why in (
-                (numbers[node.id], "must be numbers at compile time"),
-                (untold.get(node.id, []), "follow neither from the inputs nor from the shape equations"),
-            ):
-                if new := [name for name in missing if name not in reported]:
-                    reported.update(new)
-                    names, bind = ", ".join(f"'{name}'" for name in new), ", ".join(f"{name}=…" for name in new)
-                    message = f"{node.uop}: the symbols {names} {why}; bind them ({bind})"
-                    errors.append(TinycError("UnboundSymbol", message, node.where))
+            if missing := [name for name in numbers[node.id] if name not in reported]:
+                reported.update(missing)
+                why = f"must be numbers at compile time; bind {_bindings(missing)}"
+                errors.append(_unbound(node, missing, why))
+            if missing := [name for name in untold.get(node.id, ()) if name not in reported]:
+                reported.update(missing)
+                needed = [name for name in missing if name in to_bind]
+                rest = ", and the others follow" if len(needed) < len(missing) else ""
+                why = f"follow neither from the inputs nor from the shape equations; bind {_bindings(needed)}{rest}"
+                errors += [_unbound(node, missing, why)] if needed else []
             if numbers[node.id] or not self.sizes.is_told(shapes[node.id]):
                 self.graph.broken.add(node.id)
 
@@ -119,7 +121,7 @@ class Typing:
         source, tensor = self.values[node.src[0]], self.steps.types[result]
         try:
             require_order(self.steps.types[source].shape, tensor.shape)
-            require_order(self.written.shapes[node.src[0]] or (), self.arguments[node.id]["shape"])
+            require_order(self.labels.shapes[node.src[0]] or (), self.labels.shapes[node.id] or ())
         except TinycError as error:
             raise Recovered(error, tensor) from None
 
@@ -133,8 +135,8 @@ class Typing:
         return number
 
     def _axes(self, node: Node, arguments: _Arguments, operand: int | Immediate) -> tuple[int, ...]:
-        if node.id in self.written.axes or isinstance(operand, Immediate):
-            return self.written.axes.get(node.id, ())
+        if node.id in self.labels.axes or isinstance(operand, Immediate):
+            return self.labels.axes.get(node.id, ())
         return resolved_axes(arguments["axes"], self.steps.types[operand].shape)
 
     def _input(self, node: Node, arguments: _Arguments) -> int:
@@ -186,3 +188,12 @@ class Typing:
             fresh, number = f"{name}.{number}", number + 1
         self.names.add(fresh)
         return fresh
+
+
+def _unbound(node: Node, names: Sequence[str], why: str) -> TinycError:
+    listed = ", ".join(f"'{name}'" for name in names)
+    return TinycError("UnboundSymbol", f"{node.uop}: the symbols {listed} {why}", node.where)
+
+
+def _bindings(names: Sequence[str]) -> str:
+    return ", ".join(f"{name}=…" for name in names)

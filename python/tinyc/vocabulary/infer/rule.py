@@ -112,13 +112,14 @@ def require_one_per_axis(what: str, source: TensorType, *entries: Sequence[Any])
 
 
 def check_constant(value: Any, element: ElementType) -> None:
-    """Raise `DtypeMismatch` unless the number `value` is one of the values of `element`, or a finite one rounds to one."""
+    """Raise `DtypeMismatch` unless the number `value` is one of those of `element`, or rounds to a finite one."""
     if element.is_float:
         if math.inf > abs(value) >= element.overflow:
             shown = repr(value) if abs(value) < 2**128 or isinstance(value, float) else "an integer of many digits"
             raise TinycError(
                 "DtypeMismatch",
-                f"{shown} is beyond the numbers of {element.json_name}; give a smaller one, an infinity, or another type",
+                f"{shown} is beyond the numbers of {element.json_name}; give a smaller one, an infinity or another "
+                "type",
             )
         return
     low, high = element.integer_range
