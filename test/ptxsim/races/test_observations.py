@@ -123,7 +123,8 @@ def test_a_plain_store_ends_what_a_release_has_left():
 
 def test_lanes_of_one_atomic_observe_those_before_them():
     body = """.shared .align 4 .b8 n[4]; mov.u32 %r1, n; setp.eq.u32 %p0, %r0, 0;
-    @%p0 st.shared.u32 [%r1], 0; bar.sync 0; atom.shared.add.u32 %r2, [%r1], 1; setp.eq.u32 %p1, %r2, {}; @%p1 st.shared.u32 [%r1], 0;"""
+    @%p0 st.shared.u32 [%r1], 0; bar.sync 0; atom.shared.add.u32 %r2, [%r1], 1;
+    setp.eq.u32 %p1, %r2, {}; @%p1 st.shared.u32 [%r1], 0;"""
     for ticket, found in ((63, set()), (62, {"race"}), (0, {"race"})):
         report = launch(kernel(OWN_WORD + body.format(ticket) + " ret;"), [np.zeros(64, np.uint32)], 64)
         assert kinds(report) == found

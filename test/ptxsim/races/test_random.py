@@ -49,7 +49,7 @@ def program(chance: random.Random, warps: int, telling: bool) -> str:
         kind = chance.choice(("all", "both", "arrive", "none"))
         for warp, code in enumerate(codes):
             if kind == "all":
-                code.append("bar.sync 0;")
+                code.append("barrier.sync 0;")
             elif kind != "none" and warp in (first, second):
                 word = "arrive" if kind == "arrive" and warp == first else "sync"
                 code.append(f"bar.{word} {stretch}, 64;")
