@@ -133,7 +133,7 @@ def launch(
         tensor_maps=_tensor_maps(args, places),
     )
     if "races" in checks:
-        state.observer = Races(state, same_value=SAME_VALUE in checks)
+        state.observer = Races(state, lambda: executable.telling, same_value=SAME_VALUE in checks)
     run_grid(state, executable)
     places.copy_back(memory)
     reported = [each for each in findings.found if not ignored.covers(each)]

@@ -6,6 +6,8 @@ The files, in the order in which they are best read:
 
     handlers         opcode → the function that compiles it; what has none is arithmetic, of `semantics/`
     compile          flat code → `executable.Executable`: a closure (`Step`) for each instruction, and the straight runs
+    barrier_marks    where it is seen whether threads come to aligned barriers together; `machine.rounds` says how
+    telling_reads    loads and atomics whose value decides something
     schedule, grid   which threads of a CTA run next; which CTAs run, and what happens where none can go on
     time_outs, deadlock, spin_loops   waits that are bounded; threads that never end; the loops that they spin in
 
@@ -16,7 +18,8 @@ The life of an instruction, `@%p1 st.shared.u32 [%r1], %r2;`:
    ISA does not have; the site gives it readers and writers, functions of a `Batch`, and notes which registers they
    touch.
 2. The step is wrapped, where that is needed: by `wgmma.registers` if a `wgmma` uses one of its registers, by
-   `definedness` if one of them may be unwritten, and by its guard, which narrows the batch.
+   `definedness` if one of them may be unwritten, by its guard, which narrows the batch, and by `machine.rounds` if it
+   has marks.
 3. When the kernel runs, `grid.run_turns` gets a batch from `schedule`: the threads at the lowest program counter. It
    calls the steps of a straight run one after the other. A step that returns True has set the program counters itself
    (a branch, a barrier, lanes that wait for others), and the batch ends there.

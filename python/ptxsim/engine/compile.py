@@ -7,12 +7,14 @@ import numpy as np
 
 from ptxsim.definedness.assignment import analyse
 from ptxsim.definedness.steps import Definedness
+from ptxsim.engine.barrier_marks import barrier_marks
 from ptxsim.engine.executable import Executable
 from ptxsim.engine.handlers import HANDLERS
 from ptxsim.instructions.arithmetic import arithmetic_step
 from ptxsim.instructions.control import CONTROL
 from ptxsim.linking.code import Code
 from ptxsim.machine.cta import Batch, Step
+from ptxsim.machine.rounds import marked
 from ptxsim.machine.site import Site
 from ptxsim.wgmma.registers import watched
 
@@ -31,7 +33,11 @@ def compile_code(code: Code) -> Executable:
     steps = [definedness.step(site, step) for site, step in zip(sites, steps, strict=True)]
     guarded = [definedness.guard(site, _guarded(site, step)) for site, step in zip(sites, steps, strict=True)]
     after_return = {site.index: site.after_return for site in sites if site.after_return is not None}
-    return Executable(code, [*guarded, _fall_off], _run_ends(sites, starts), after_return, assignment.tracked, sites)
+    run_end = _run_ends(sites, starts)
+    steps = [*guarded, _fall_off]
+    for at, marks in barrier_marks(sites, run_end).items():
+        steps[at] = marked(steps[at], marks)
+    return Executable(code, steps, run_end, after_return, assignment.tracked, sites)
 
 
 def _step(site: Site) -> Step:

@@ -1,7 +1,9 @@
 """A compiled kernel: a closure for each instruction, and the straight runs of them. Every launch shares it."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
+from ptxsim.engine.telling_reads import telling_reads
 from ptxsim.linking.code import Code
 from ptxsim.machine.cta import Step
 from ptxsim.machine.site import Site
@@ -22,6 +24,11 @@ class Executable:
     tracked: frozenset[int]
     sites: list[Site]
     _runs: dict[int, tuple[tuple[int, Step], ...]] = field(default_factory=dict)
+
+    @cached_property
+    def telling(self) -> frozenset[int]:
+        """The loads and atomics that tell threads something."""
+        return telling_reads(self.sites)
 
     def run(self, start: int) -> tuple[tuple[int, Step], ...]:
         """The instructions from `start` on that threads execute without looking for others."""

@@ -1,8 +1,10 @@
 """The barriers of a CTA: `bar`, `barrier`, and `bar.warp.sync`; the barrier of a cluster is `cluster_barrier`'s.
 
-A barrier counts threads. Aligned forms count whole warps, whose lanes must all come to the same instruction; where they
-cannot, the finding is `barrier-divergence`, and the barrier takes what has come. Source: PTX ISA, "Parallel
-Synchronization and Communication Instructions": `bar`, `barrier`, `bar.warp.sync`.
+A barrier counts threads. Aligned forms count whole warps, whose lanes must all come to the same instruction in the same
+round, and so must all warps where the barrier is one of the whole CTA; warps at a barrier with a thread count may be at
+several ("Different warps may execute different forms"). Otherwise the finding is `barrier-divergence`, and the barrier
+takes what has come. Source: PTX ISA, "Parallel Synchronization and Communication Instructions": `bar`, `barrier`,
+`bar.warp.sync`.
 """
 
 from collections import Counter
@@ -14,7 +16,9 @@ import numpy as np
 from ptxsim.instructions import cluster_barrier
 from ptxsim.machine.convergence import converge, converge_warps
 from ptxsim.machine.cta import Batch, Cta, Read, Step, Wait
+from ptxsim.machine.findings import OTHER_LINES
 from ptxsim.machine.observer import Phase
+from ptxsim.machine.rounds import check_rounds
 from ptxsim.machine.site import Site
 from ptxsim.machine.warp import WARP
 from ptxsim.mbarrier.objects import mbarriers
@@ -26,13 +30,18 @@ _REDUCTIONS = ("popc", "and", "or")
 
 @dataclass(eq=False)
 class _Open:
-    """The `phase` that a barrier is in: who has come, how many threads it takes (None: all of the CTA), who waits."""
+    """The `phase` that a barrier is in: who has come, how many threads it takes (None: all of the CTA), who waits.
+
+    `at` is the instruction to which the first have come, and `aligned` what it says; `apart`: others came to another.
+    """
 
     number: int
     expected: int | None
     at: int
+    aligned: bool
     phase: Phase
     lanes: np.ndarray
+    apart: bool = False
     count: int = 0
     true_lanes: int = 0
     wait: Wait | None = None
@@ -170,12 +179,17 @@ def _arrive(form: _Form, batch: Batch, number: int, expected: int | None) -> Non
     if state is None:
         barriers.phases[number] += 1
         phase = Phase("barrier", cta, number, barriers.phases[number])
-        state = barriers.open[number] = _Open(number, expected, form.at, phase, cta.no_lanes())
+        state = barriers.open[number] = _Open(number, expected, form.at, form.aligned, phase, cta.no_lanes())
     elif _total(cta, state.expected) != _total(cta, expected):
         text = (
             f"barrier {number} is for {_total(cta, expected)} threads here, for {_total(cta, state.expected)} elsewhere"
         )
         batch.report("barrier-divergence", text)
+    elif expected is None and form.at != state.at and (form.aligned or state.aligned):
+        state.apart = True
+        text = f"all threads of the CTA must be at one aligned barrier; some are at number {number} at {OTHER_LINES}"
+        line = cta.launch.code.instructions[state.at].line
+        cta.report("barrier-divergence", text, form.at, batch.in_cta(), other_line=line)
     _count(form, batch, state)
     if state.count < _total(cta, state.expected):
         return
@@ -200,6 +214,7 @@ def _count(form: _Form, batch: Batch, state: _Open) -> None:
         state.count += int(cta.alive[rows].sum())
     else:
         state.count += WARP * len(rows)
+        check_rounds(cta, form.at, came, batch.whole_warps(), "warp")
     cta.launch.observer.arrived(cta, state.phase, came)
     if form.predicate is not None:
         state.true_lanes += int((form.predicate(batch) & batch.mask).sum())
@@ -214,6 +229,8 @@ def _count(form: _Form, batch: Batch, state: _Open) -> None:
 
 def _complete(cta: Cta, state: _Open) -> None:
     """End the phase: results are written, who waits goes on."""
+    if state.expected is None and state.aligned and not state.apart:
+        check_rounds(cta, state.at, state.lanes, cta.exists, "CTA")
     del cta.state_of(_Barriers).open[state.number]
     for result in state.results:
         result(state.true_lanes, state.true_lanes == int(state.lanes.sum()))

@@ -9,6 +9,7 @@ import numpy as np
 from ptxsim.machine.convergence import converge_warps
 from ptxsim.machine.cta import Batch, Cta, Step, Wait
 from ptxsim.machine.observer import Phase
+from ptxsim.machine.rounds import check_rounds
 from ptxsim.machine.site import Site
 
 _NO_PHASE = -1
@@ -46,6 +47,8 @@ def cluster_barrier(site: Site) -> Step:
     def step(batch: Batch) -> bool:
         there = converge_warps(batch, at) if aligned else batch
         if there is not None:
+            if aligned:
+                check_rounds(there.cta, at, there.in_cta(), there.whole_warps(), "warp")
             there.proceed(at + 1)
             if kind == "arrive":
                 _arrive(there, releases)

@@ -235,6 +235,10 @@ class Batch:
         places[self.warps] = self.mask if lanes is None else lanes
         return places
 
+    def whole_warps(self) -> np.ndarray:
+        """All threads of the warps that have lanes in this batch, as lanes of the CTA: [warps, 32]."""
+        return self.cta.exists & self.in_cta().any(axis=1, keepdims=True)
+
     def narrowed(self, mask: np.ndarray) -> "Batch":
         """The same warps with only the lanes of `mask`, which are some of this batch's."""
         narrow = Batch.__new__(Batch)

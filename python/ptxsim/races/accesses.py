@@ -4,6 +4,7 @@ In: stamps of earlier accesses, from a shadow. Out: masks, and findings that nam
 """
 
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from ptxsim.memory.byte_array import ByteArray
 from ptxsim.races import stamp
 from ptxsim.races.clocks import Clocks
 from ptxsim.races.messages import Messages
+from ptxsim.races.observations import Observations
 
 _CTA, _CLUSTER, _GPU = 1, 2, 3
 #: The end of the message of every race.
@@ -23,6 +25,7 @@ class Accesses:
     """Accesses of `size` bytes at `index: [k]` of a memory, by `threads: [k]` of the launch, all at instruction `at`.
 
     `action` is the verb of findings ("reads"), `strength` as in stamps; `values` are what each stores: [k, words].
+    `observations` are those that order them with earlier strong writes, none for the asynchronous proxy.
     """
 
     cta: ObservedCta
@@ -35,6 +38,7 @@ class Accesses:
     strength: int
     action: str
     values: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    observations: Observations | None = None
 
     @property
     def base(self) -> int:
@@ -59,31 +63,48 @@ class Accesses:
         where = np.flatnonzero(candidates)
         foreign, stamps = foreign.reshape(-1)[where], earlier.reshape(-1)[where]
         mine = np.broadcast_to(mine, earlier.shape).reshape(-1)[where]
-        left = foreign & self._unordered(messages, mine, stamps)
+        rows = where * len(earlier) // earlier.size
+        left = foreign & self._unordered(messages, mine, stamps, rows)
         if (stamps & stamp.OTHER).any():
             others = stamp.of_other(stamps)
             further = (others != 0) & (stamp.threads_of(others) != mine) & ~left
-            left[further] = self._unordered(messages, mine[further], others[further])
+            left[further] = self._unordered(messages, mine[further], others[further], rows[further])
         if not left.any():
             return None
         result = np.zeros(earlier.size, bool)
         result[where[left]] = True
         return result.reshape(earlier.shape)
 
-    def _unordered(self, messages: Messages, mine: np.ndarray, earlier: np.ndarray) -> np.ndarray:
-        """The same for pairs: [n] threads of the launch and [n] stamps of other threads."""
+    def strong_with(self, earlier: np.ndarray) -> np.ndarray:
+        """Which of `earlier: [k]` are stamps of accesses that are strong, as these are, in scopes with both threads."""
+        needed = self._needed(self.threads, stamp.threads_of(earlier))
+        return np.minimum(earlier & stamp.STRENGTH, self.strength) >= needed
+
+    def _needed(self, mine: np.ndarray, theirs: np.ndarray) -> np.ndarray:
+        """The narrowest scope that has both of two threads."""
+        clocks = self.clocks
+        wide = np.where(theirs // clocks.count == clocks.number, _CLUSTER, _GPU)
+        return np.where(theirs // clocks.per_cta == mine // clocks.per_cta, _CTA, wide)
+
+    def _unordered(self, messages: Messages, mine: np.ndarray, earlier: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """The same for pairs: [n] threads of the launch and [n] stamps of other threads, of accesses number `rows`."""
         clocks, times, theirs = self.clocks, stamp.times_of(earlier), stamp.threads_of(earlier)
         near = theirs // clocks.count == clocks.number
         known = clocks.known(mine - self.base, np.where(near, theirs - self.base, 0))
         open_ = ~near | (times > known)
         if self.strength:
-            needed = np.where(theirs // clocks.per_cta == mine // clocks.per_cta, _CTA, np.where(near, _CLUSTER, _GPU))
-            open_ &= np.minimum(earlier & stamp.STRENGTH, self.strength) < needed
+            open_ &= np.minimum(earlier & stamp.STRENGTH, self.strength) < self._needed(mine, theirs)
         if clocks.heard:
             for number in np.flatnonzero(open_ & ~near).tolist():
                 cluster, other = divmod(int(theirs[number]), clocks.count)
                 thread = int(mine[number]) - self.base
                 open_[number] = not messages.known_elsewhere(clocks, thread, cluster, other, int(times[number]))
+        if self.observations is not None:
+            for number in np.flatnonzero(open_ & (earlier & stamp.STRENGTH != 0)).tolist():
+                thread, place = int(mine[number]) - self.base, int(self.index[rows[number]])
+                write = int(times[number]), int(theirs[number])
+                knows = partial(messages.knows, clocks, thread)
+                open_[number] = not self.observations.observed(self.memory, place, self.size, *write, knows)
         return open_
 
     def unproxied(self, messages: Messages, earlier: np.ndarray) -> np.ndarray | None:

@@ -5,6 +5,7 @@ they are not both strong in scopes that have both threads. Stores of the same va
 Source: PTX ISA, "Memory Consistency Model": "Data races", "Causality order", "Proxies".
 """
 
+from collections.abc import Callable
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -19,6 +20,7 @@ from ptxsim.races.accesses import UNORDERED, Accesses
 from ptxsim.races.clocks import PROXIED, Clocks, Knowledge
 from ptxsim.races.copies import CopyChecks
 from ptxsim.races.messages import Messages, Strong
+from ptxsim.races.observations import Observations, StrongAccesses
 from ptxsim.races.release_state import Fence, ReleaseState
 from ptxsim.races.shadow import Shadow
 
@@ -39,9 +41,9 @@ class ClusterState:
 
 
 class Races(Observer):
-    """Watches one launch; `same_value` says that equal stores race, too."""
+    """Watches one launch; `telling` are the reads that tell threads something, `same_value`: equal stores race, too."""
 
-    def __init__(self, launch: Launch, same_value: bool) -> None:
+    def __init__(self, launch: Launch, telling: Callable[[], frozenset[int]], same_value: bool) -> None:
         self._launch = launch
         self._same_value = same_value
         self._instructions = [0]
@@ -59,6 +61,7 @@ class Races(Observer):
         self._shadows: WeakKeyDictionary[ByteArray, Shadow] = WeakKeyDictionary()
         #: What threads have told each other through memory.
         self.messages = Messages()
+        self._observations = Observations(telling)
         self._copies = CopyChecks(self)
 
     @staticmethod
@@ -116,6 +119,7 @@ class Races(Observer):
         now, state, strength = self._tick(cta.at), self._state(cta), stamp.strength_of(access)
         action = _VERBS[access.kind]
         look = Accesses(cta, state.clocks, cta.at, memory, index, access.size, threads, strength, action)
+        look.observations = self._observations
         if values is not None and access.kind == "store":
             look.values = values.reshape(len(index), -1)
         # What an access acquires happens before the access itself.
@@ -138,6 +142,7 @@ class Races(Observer):
         several = places.ndim > 1
         floor = self._floor(look)
         written = shadow.written[places]
+        self._observe(look, access, written[:, 0] if several else written, now)
         if written.max() >= floor:
             self._report_unordered(look, written, access)
         if look.strength and shadow.hidden is not None:
@@ -161,6 +166,16 @@ class Races(Observer):
         shadow.note_write(places, *spread, look.strength > 0)
         if access.kind == "store" and look.values.size:
             self._check_lanes(look, shadow, places, mine)
+
+    def _observe(self, look: Accesses, access: AccessFacts, written: np.ndarray, now: int) -> None:
+        """Note what strong accesses observe of the last writes, and what weak ones cut off."""
+        if look.strength and access.number not in self._of_mbarriers:
+            linked = look.strong_with(written)
+            self._observations.note(StrongAccesses(access, look.memory, look.index, now, look.threads, linked))
+        elif access.kind == "store":
+            strong = written & stamp.STRENGTH != 0
+            if strong.any():
+                self.messages.overwritten(look.memory, look.index[strong], look.size)
 
     def _floor(self, look: Accesses) -> int:
         """The first stamp that may be of an access which these threads do not know."""

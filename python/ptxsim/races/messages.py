@@ -144,6 +144,19 @@ class Messages:
         clocks.heard[thread] = heard._replace(received=known)
         return missed
 
+    def overwritten(self, memory: ByteArray, index: np.ndarray, size: int) -> None:
+        """Forget what a read of bytes receives: a weak write of `size` bytes at `index: [k]` hands on nothing."""
+        for start in index.tolist() if self.places else ():
+            for place in range(start, start + size):
+                self.places.pop((memory, place), None)
+
+    def knows(self, clocks: Clocks, thread: int, other: int, time: int) -> bool:
+        """Whether a thread (its number in the cluster) knows what `other` (that in the launch) did at a time."""
+        cluster, column = divmod(other, clocks.count)
+        if cluster != clocks.number:
+            return bool(clocks.heard) and self.known_elsewhere(clocks, thread, cluster, column, time)
+        return column == thread or int(clocks.known(np.array([thread]), np.array([column]))[0]) >= time
+
     def known_elsewhere(
         self, clocks: Clocks, thread: int, cluster: int, column: int, time: int, proxied: bool = False
     ) -> bool:

@@ -35,8 +35,12 @@ _ACCESSES = (
 )
 
 
-def program(chance: random.Random, warps: int) -> str:
-    """A kernel: each warp has its own code, in stretches between barriers of all, of two or of no warps."""
+def program(chance: random.Random, warps: int, telling: bool) -> str:
+    """A kernel: each warp has its own code, in stretches between barriers of all, of two or of no warps.
+
+    `telling`: what is read decides a branch, although one that is never taken.
+    """
+    end = "setp.eq.u32 %p6, %r4, 0xffffffff; @%p6 trap; ret;" if telling else "ret;"
     codes: list[list[str]] = [[] for _ in range(warps)]
     for stretch in range(1, chance.randint(3, 6)):
         for code in codes:
@@ -45,19 +49,19 @@ def program(chance: random.Random, warps: int) -> str:
         kind = chance.choice(("all", "both", "arrive", "none"))
         for warp, code in enumerate(codes):
             if kind == "all":
-                code.append("bar.sync 0;")
+                code.append("barrier.sync 0;")
             elif kind != "none" and warp in (first, second):
                 word = "arrive" if kind == "arrive" and warp == first else "sync"
                 code.append(f"bar.{word} {stretch}, 64;")
     setup = """
     .shared .align 4 .b8 words[64]; mov.u32 %r0, %tid.x; mov.u32 %r1, %laneid; shr.u32 %r2, %r0, 5;
-    mov.u32 %r3, words; mul.lo.u32 %r5, %r0, 64;
+    mov.u32 %r3, words; mul.lo.u32 %r5, %r0, 64; mov.u32 %r4, 0;
     setp.eq.u32 %p0, %r1, 0; setp.eq.u32 %p1, %r1, 31; setp.lt.u32 %p2, %r1, 16; setp.ge.u32 %p3, %r1, 16;
     setp.eq.u32 %p5, %r0, 0;
     """
     setup += "".join(f"@%p5 st.shared.u32 [%r3+{4 * word}], 0;\n" for word in range(WORDS)) + "bar.sync 0;\n"
     setup += "".join(f"setp.eq.u32 %p4, %r2, {warp}; @%p4 bra W{warp};\n" for warp in range(warps))
-    return kernel(setup + "".join(f"W{warp}:\n" + "\n".join(code) + "\nret;\n" for warp, code in enumerate(codes)), "")
+    return kernel(setup + "".join("\n".join((f"W{warp}:", *code, end, "")) for warp, code in enumerate(codes)), "")
 
 
 def _operation(chance: random.Random) -> str:
@@ -83,6 +87,8 @@ class Event:
     word: int = -1
     writes: bool = False
     strong: bool = False
+    #: The numbers of the writes that it observes, where its value decides something (a bit set).
+    observed: int = 0
 
 
 @dataclass
@@ -99,6 +105,8 @@ class Oracle:
     own: dict[tuple[int, int], int] = field(default_factory=lambda: defaultdict(int))
     fences: dict[int, int] = field(default_factory=lambda: defaultdict(int))
     seen: dict[int, int] = field(default_factory=lambda: defaultdict(int))
+    #: Word → the writes that a strong read of it would observe.
+    chains: dict[int, int] = field(default_factory=lambda: defaultdict(int))
 
     def add(self, thread: int, line: int, further: int = 0, **more) -> int:
         """Add an event behind the thread's last one and those of `further`; return its number."""
@@ -110,8 +118,8 @@ class Oracle:
         self.last[thread] = len(self.events) - 1
         return self.last[thread]
 
-    def access(self, thread: int, line: int, word: int, kind: str, order: str, returns: bool) -> None:
-        """Add an access: what it acquires, what it races with, what it releases."""
+    def access(self, thread: int, line: int, word: int, kind: str, order: str, returns: bool, tells: bool) -> None:
+        """Add an access: what it acquires and observes, what it races with, what it releases."""
         reads, writes, strong = kind == "load" or returns, kind != "load", order != "weak"
         observed = self.released[word] if reads and strong else 0
         acquires = order in ("acquire", "acq_rel")
@@ -119,17 +127,22 @@ class Oracle:
         if not acquires:
             self.seen[thread] |= observed
         mine = self.events[number]
+        mine.observed = self.chains[word] if strong and tells else 0
+        known = mine.before
+        for other in _numbers(mine.before):
+            known |= self.events[other].observed
         for earlier, other in enumerate(self.events[:number]):
             conflict = other.word == word and other.thread != thread and (writes or other.writes)
-            if conflict and not (strong and other.strong) and not mine.before >> earlier & 1:
+            if conflict and not (strong and other.strong) and not known >> earlier & 1:
                 self.races.append((earlier, number))
         if writes and strong:
+            self.chains[word] = 1 << number | (self.chains[word] if kind == "atomic" else 0)
             if order in ("release", "acq_rel"):
                 self.own[thread, word] = 1 << number
             sent = self.own[thread, word] | self.fences[thread]
             self.released[word] = sent | (self.released[word] if kind == "atomic" else 0)
         elif writes:
-            self.released[word] = 0
+            self.chains[word] = self.released[word] = 0
 
     def fence(self, thread: int, line: int) -> None:
         """Add a fence that acquires and releases."""
@@ -153,6 +166,7 @@ class Recorder(Races):
     """The detector, which tells an oracle of all that it is told."""
 
     oracle: Oracle
+    tells: bool
 
     def _line(self, cta: Cta) -> int:
         return self._launch.code.instructions[cta.at].line
@@ -163,7 +177,8 @@ class Recorder(Races):
         threads = batch.threads[batch.mask]
         for thread, place in zip(threads.tolist(), index.reshape(-1).tolist(), strict=True):
             line = self._line(batch.cta)
-            self.oracle.access(thread, line, place, access.kind, access.order, opcode in ("ld", "atom"))
+            returns = opcode in ("ld", "atom")
+            self.oracle.access(thread, line, place, access.kind, access.order, returns, returns and self.tells)
 
     def arrived(self, cta, phase, lanes, relaxed=False):
         super().arrived(cta, phase, lanes, relaxed)
@@ -196,10 +211,11 @@ def _is_hidden(oracle: Oracle, earlier: int, later: int) -> bool:
     )
 
 
-def _outcome(text: str, warps: int, monkeypatch: pytest.MonkeyPatch) -> tuple[set[int], Oracle]:
+def _outcome(text: str, warps: int, tells: bool, monkeypatch: pytest.MonkeyPatch) -> tuple[set[int], Oracle]:
     oracle = Oracle()
     monkeypatch.setattr("ptxsim.launch.Races", Recorder)
     monkeypatch.setattr(Recorder, "oracle", oracle, raising=False)
+    monkeypatch.setattr(Recorder, "tells", tells, raising=False)
     report = ptxsim.load(text).launch("k", grid=(1, 1, 1), block=(32 * warps, 1, 1), args=[])
     assert {finding.kind for finding in report.findings} <= {"race"}, str(report)
     return {finding.line for finding in report.findings if finding.line is not None}, oracle
@@ -209,9 +225,9 @@ def _outcome(text: str, warps: int, monkeypatch: pytest.MonkeyPatch) -> tuple[se
 def test_the_detector_and_the_oracle_agree(seed, monkeypatch):
     chance = random.Random(seed)
     for _ in range(5):
-        warps = chance.randint(2, 4)
-        text = program(chance, warps)
-        reported, oracle = _outcome(text, warps, monkeypatch)
+        warps, telling = chance.randint(2, 4), chance.random() < 0.5
+        text = program(chance, warps, telling)
+        reported, oracle = _outcome(text, warps, telling, monkeypatch)
         assert reported <= {oracle.events[later].line for _, later in oracle.races}, text
         if oracle.races:
             first = min(later for _, later in oracle.races)
