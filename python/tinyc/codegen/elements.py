@@ -118,6 +118,17 @@ class Elements:
             scf.yield_([if_false()])
         return branch.results[0]
 
+    def delinearized(self, linear: ir.Value, shape: Sequence[Dim]) -> IndexValues:
+        """The index whose row-major number in `shape` is `linear`, which must not be negative."""
+        index, rest = [self.index(0) for _ in shape], linear
+        axes = [axis for axis, extent in enumerate(shape) if extent != 1]
+        for axis in reversed(axes[1:]):
+            extent = self.extent(shape[axis])
+            index[axis], rest = arith.remui(rest, extent), arith.divui(rest, extent)
+        if axes:
+            index[axes[0]] = rest
+        return tuple(index)
+
     # --- elements -----------------------------------------------------------------------------------------------------
 
     def at(self, value: ir.Value, index: IndexValues) -> ir.Value:

@@ -1,8 +1,8 @@
 """`tinyc run | compile | verify | explain | simulate`: programs and kernels from the command line.
 
 Results go to stdout, errors and remarks to stderr. The exit status is 0 if all went well, 1 for an error in the
-program, its inputs or its numbers, and for findings, 2 for a command line that does not read. No input ends in a
-traceback.
+program, its inputs or its numbers, and for findings, 2 for a command line that does not read, 130 for Ctrl-C.
+No input ends in a traceback.
 """
 
 import argparse

@@ -19,6 +19,25 @@
 
 // -----
 
+// The outer loop runs over several leading axes, row-major, so that one row of a batch is split too.
+// CHECK-LABEL: func.func @batch(
+// CHECK-SAME: memref<2x3x5xf32>, %{{.*}}: memref<2x3x5xf32>, %[[LOW:.*]]: index, %[[HIGH:.*]]: index)
+// CHECK: scf.for %[[TURN:.*]] = %[[LOW]] to %[[HIGH]]
+// CHECK-DAG: %[[J:.*]] = arith.remui %[[TURN]], %c3
+// CHECK-DAG: %[[I:.*]] = arith.divui %[[TURN]], %c3
+// CHECK: scf.for %[[K:.*]] = %c0 to %c5
+// CHECK: memref.load %{{.*}}[%[[I]], %[[J]], %[[K]]]
+!b = !region.memref<tensor<2x3x5xf32>, [15, 5, 1], 64 : i64, true>
+"region.kernel"() ({
+^bb0(%x: !b, %y: !b):
+  %0 = "region.read"(%x) : (!b) -> tensor<2x3x5xf32>
+  %1 = "tiny.neg"(%0) : (tensor<2x3x5xf32>) -> tensor<2x3x5xf32>
+  "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<2x3x5xf32>, !b) -> ()
+  omp.terminator
+}) {sym_name = "batch"} : () -> ()
+
+// -----
+
 // A pad is a guard around the load; symbolic extents are arguments.
 // CHECK-LABEL: func.func @pad(
 // CHECK-SAME: %[[X:.*]]: memref<?xi32>, %[[Y:.*]]: memref<?xi32>, %[[M:.*]]: index, %{{.*}}: index, %{{.*}}: index)
