@@ -8,6 +8,8 @@ parallel outer loop.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tinyc.analysis.patterns.scan import Scan, detect_scan
+from tinyc.analysis.tiled_reduction import tiled_reduction
 from tinyc.dialects.launch import Launchable, LaunchContract, MemorySpace
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.tiny import ops as tiny
@@ -20,7 +22,7 @@ from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType, symbols_of
 
 #: The turns of the parallel outer loop that are enough: where leading axes have as many, the rest are loops inside.
-_ENOUGH_TURNS = 1024
+_ENOUGH_TURNS = 256
 
 
 @dataclass(frozen=True)
@@ -106,9 +108,18 @@ class Kernel(Launchable):
         return symbols_of([*self.tensors, *inner, *bounds])
 
     @property
+    def scan(self) -> Scan | None:
+        """The cumulative reduction that its one output reads element by element, if it is one."""
+        reduction = tiled_reduction(self.block)
+        found = None if reduction is None else detect_scan(reduction)
+        return found if isinstance(found, Scan) else None
+
+    @property
     def ordered_axis(self) -> int | None:
         """The axis of the outputs that is walked in order, if there is one."""
-        return next((op.axis.value for op in self.block.operations if isinstance(op, region.OrderedOp)), None)
+        ordered = next((op for op in self.block.operations if isinstance(op, region.OrderedOp)), None)
+        scan = self.scan
+        return ordered.axis.value if ordered else scan.axis if scan else None
 
     @property
     def parallel_extents(self) -> tuple[Dim, ...]:

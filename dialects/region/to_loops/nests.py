@@ -1,4 +1,4 @@
-"""Loop nests of a kernel: pointwise, reduction, scatter and top-k.
+"""Loop nests of a kernel: pointwise, reduction, scan, scatter and top-k.
 
 Each nest covers the outputs' elements once. `low` and `high` bound the parallel outer loop, which runs over the
 elements of `Kernel.parallel_extents`, row-major.
@@ -6,6 +6,7 @@ elements of `Kernel.parallel_extents`, row-major.
 
 from contextlib import ExitStack
 
+from tinyc.analysis.patterns.scan import Scan
 from tinyc.codegen import scalars, scatter_update, top_k
 from tinyc.codegen.elements import Elements, IndexValues, accumulator_element, initial, joined, reduced_shape
 from tinyc.dialects.region.kernel import Kernel
@@ -80,10 +81,40 @@ def reduction_nest(elements: Elements, kernel: Kernel, op: tiny.ReduceOp, low: i
             memref.store(initial(op), accumulators, [offset])
         with elements.loops(reduced_shape(op)) as reduced, elements.loop(elements.index(0), count) as offset:
             so_far = memref.load(accumulators, [offset])
-            memref.store(elements.combined(op, so_far, joined(op, at(offset), reduced)), accumulators, [offset])
+            term = elements.term(op, joined(op, at(offset), reduced))
+            memref.store(elements.combined(op, so_far, term), accumulators, [offset])
         with elements.loop(elements.index(0), count) as offset:
             elements.reduced[op.output] = lambda _: elements.finished(op, memref.load(accumulators, [offset]))
             index = at(offset)
+            elements.store(yielding.buffer, index, elements.at(yielding.value, index))
+
+
+def scan_nest(elements: Elements, kernel: Kernel, op: tiny.ReduceOp, scan: Scan, low: ir.Value, high: ir.Value) -> None:
+    """Walk the axis of the scan; for a tile of neighbouring rows, keep what each has so far, and store it at each step.
+
+    The rows are neighbours along the innermost axis. Where that is the one that is walked, they are one row.
+    """
+    (yielding,) = kernel.yields
+    shape, zero = tensor_type(op.output.type).shape, elements.index(0)
+    extent, after = shape[scan.axis], shape[scan.axis + 1 :]
+    kind = ir.MemRefType.get([TILE if after else 1], scalars.register_type(accumulator_element(op)))
+    accumulators = memref.alloca(kind, [], [], loc=here("acc"))
+    with ExitStack() as stack:
+        before = _loops_over(elements, stack, kernel.parallel_extents, shape[: scan.axis], low, high)
+        between = stack.enter_context(elements.loops(after[:-1]))
+        end = elements.extent(after[-1]) if after else elements.index(1)
+        tile = stack.enter_context(elements.loop(zero, end, TILE))
+        count = arith.minsi(elements.index(TILE), arith.subi(end, tile))
+        with elements.loop(zero, count) as offset:
+            memref.store(initial(op), accumulators, [offset])
+        with elements.loop(zero, elements.extent(extent)) as step, elements.loop(zero, count) as offset:
+            position = arith.subi(elements.extent(extent - 1), step) if scan.reverse else step
+            index = (*before, position, *between, *([arith.addi(tile, offset)] if after else []))
+            so_far = memref.load(accumulators, [offset])
+            with_this = elements.combined(op, so_far, elements.scanned(op, scan, index))
+            memref.store(with_this, accumulators, [offset])
+            result = elements.finished(op, so_far if scan.exclusive else with_this)
+            elements.reduced[op.output] = lambda _: result
             elements.store(yielding.buffer, index, elements.at(yielding.value, index))
 
 
