@@ -21,6 +21,9 @@ from tinyc.vocabulary.attributes import arguments, tensor_type, to_type
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType, symbols_of
 
+#: Accumulators that the loops of a reduction keep at a time: neighbours along the innermost output axis, so that the
+#: loop over them is the innermost one and vectorises without reordering any sum.
+TILE = 128
 #: The turns of the parallel outer loop that are enough: where leading axes have as many, the rest are loops inside.
 _ENOUGH_TURNS = 256
 
@@ -139,13 +142,26 @@ class Kernel(Launchable):
         return tuple(found)
 
     @property
+    def splits_tiles(self) -> bool:
+        """Whether a turn of the parallel outer loop is a tile of accumulators: it runs over the innermost axis, too."""
+        rank = region.held_tensor(self.outputs[0].type).rank
+        is_split = 0 < rank == len(self.parallel_extents)
+        return is_split and self.scan is None and tiled_reduction(self.block) is not None
+
+    @property
+    def turns(self) -> Dim:
+        """The trip count of the parallel outer loop."""
+        turns = extents.product(self.parallel_extents)
+        return extents.floordiv(turns + (TILE - 1), TILE) if self.splits_tiles else turns
+
+    @property
     def memory_space(self) -> MemorySpace:
         """The host's: what a region becomes without a GPU are loops."""
         return "host"
 
     def contract(self) -> LaunchContract:
         """The launch contract of its loops, which take the range of the parallel one besides."""
-        grid = (extents.product(self.parallel_extents), 1, 1)
+        grid = (self.turns, 1, 1)
         return LaunchContract(self.name, "host", grid, (1, 1, 1), self.tensors, self.is_checked, self.symbols)
 
 

@@ -1,7 +1,7 @@
 """Loop nests of a kernel: pointwise, reduction, scan, scatter and top-k.
 
 Each nest covers the outputs' elements once. `low` and `high` bound the parallel outer loop, which runs over the
-elements of `Kernel.parallel_extents`, row-major.
+elements of `Kernel.parallel_extents`, row-major, or over tiles of them.
 """
 
 from contextlib import ExitStack
@@ -9,16 +9,12 @@ from contextlib import ExitStack
 from tinyc.analysis.patterns.scan import Scan
 from tinyc.codegen import scalars, scatter_update, top_k
 from tinyc.codegen.elements import Elements, IndexValues, accumulator_element, initial, joined, reduced_shape
-from tinyc.dialects.region.kernel import Kernel
+from tinyc.dialects.region.kernel import TILE, Kernel
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, ir, memref
 from tinyc.mlir.locations import here
 from tinyc.vocabulary.attributes import tensor_type
-
-#: Accumulators that a reduction keeps at a time: neighbours along the innermost output axis, so that the loop over
-#: them is the innermost one and vectorises without reordering any sum.
-TILE = 128
 
 
 def pointwise_nest(elements: Elements, kernel: Kernel, low: ir.Value, high: ir.Value) -> None:
@@ -71,6 +67,9 @@ def reduction_nest(elements: Elements, kernel: Kernel, op: tiny.ReduceOp, low: i
     accumulators = memref.alloca(kind, [], [], loc=here("acc"))
     with ExitStack() as stack:
         outer, start, end = _outer_loops(elements, stack, kernel, shape, low, high)
+        if kernel.splits_tiles:
+            start, end = (arith.muli(each, elements.index(TILE)) for each in (start, end))
+            end = arith.minsi(end, elements.extent(shape[-1]))
         tile = stack.enter_context(elements.loop(start, end, TILE))
         count = arith.minsi(elements.index(TILE), arith.subi(end, tile))
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from tinyc.driver.arguments import read_command_line
 from tinyc.driver.exit_status import exit_status, standard_output
+from tinyc.driver.progress import shown_progress
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -29,7 +30,7 @@ def _simulate(argv: Sequence[str]) -> int:
     """`tinyc simulate`, which is ptxsim's command with tinyc's errors: numpy is loaded for it, MLIR is not."""
     from tinyc.simulator import simulate
 
-    return simulate(argv)
+    return simulate(argv, shown_progress)
 
 
 def _run(arguments: argparse.Namespace) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from tinyc.diagnostics import TinycError
+from tinyc.diagnostics import TinycError, progress
 from tinyc.expr.assumption import Assumption
 from tinyc.expr.extents import MAX_EXTENT, Dim
 from tinyc.importers.graph import Graph
@@ -46,7 +46,8 @@ class Typing:
         self._check_symbols(errors)
         for left, right in self.sizes.conditions:
             self.steps.assume(Assumption(left, "eq", right))
-        for node in self.graph.nodes:
+        for number, node in enumerate(self.graph.nodes, 1):
+            progress("import, node", number, len(self.graph.nodes))
             sources = [source for source in node.src if isinstance(source, str)]
             if node.id in self.graph.broken or any(source not in self.values for source in sources):
                 continue

@@ -9,6 +9,7 @@ import math
 import time
 from collections.abc import Callable, Mapping
 
+from tinyc.diagnostics import progress
 from tinyc.runtime import sizes
 from tinyc.runtime.arena import allocate_arena
 from tinyc.runtime.executable import Executable, Run
@@ -38,10 +39,10 @@ class CpuExecutable(Executable):
         places |= {f"output_{position}": array.ctypes.data for position, array in enumerate(run.outputs)}
         for buffer in self.program.of_kind("arena"):
             places[buffer.name] = arena.ctypes.data + sizes.extent_value(buffer.offset, run.values)
-        for kernel in self.program.kernels:
-            self._launch(kernel, places, run)
+        for number, kernel in enumerate(self.program.kernels, 1):
+            self._launch(kernel, places, run, f"{number} of {len(self.program.kernels)}")
 
-    def _launch(self, kernel: KernelLaunch, places: Mapping[str, int], run: Run) -> None:
+    def _launch(self, kernel: KernelLaunch, places: Mapping[str, int], run: Run, number: str) -> None:
         addresses = [places[pointer.buffer] for pointer in kernel.pointers]
         if kernel.status:
             addresses.append(run.status[kernel.status.slot].ctypes.data)
@@ -49,7 +50,13 @@ class CpuExecutable(Executable):
         values = [sizes.extent_value(extent, run.values) for extent in kernel.extents]
         extent_values = (ctypes.c_size_t * len(values))(*values)
         function = self._kernels[kernel.symbol]
-        in_chunks(lambda low, high: function(buffers, extent_values, low, high), self._turns(kernel, run))
+        turns = self._turns(kernel, run)
+
+        def work(low: int, high: int) -> None:
+            progress(f"kernel '{kernel.symbol}' ({number}), turn", low, turns)
+            function(buffers, extent_values, low, high)
+
+        in_chunks(work, turns)
 
     def _turns(self, kernel: KernelLaunch, run: Run) -> int:
         """How often the parallel loop runs: never where all that is written is empty, however long the loop is.

@@ -8,7 +8,7 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
-from tinyc.diagnostics import InternalError
+from tinyc.diagnostics import InternalError, progress
 
 _NUMBER = itertools.count()
 #: What `exec-to-llvm` puts in front of a kernel's name.
@@ -23,10 +23,12 @@ class Code:
 
     def __init__(self, llvm_ir: str, exported: Sequence[str], cpu: str | None = None) -> None:
         binding, machine = _binding(), _target_machine(cpu)
+        progress("LLVM, step", 1, 2)
         try:
             module = binding.parse_assembly(llvm_ir)
             module.verify()
             _optimise(module, machine)
+            progress("LLVM, step", 2, 2)
             library = binding.JITLibraryBuilder().add_object_img(machine.emit_object(module)).add_current_process()
             # The engine must not outlive the machine's target data, nor the code its engine.
             self._engine = binding.create_lljit_compiler(machine, use_jit_link=False)

@@ -86,6 +86,20 @@ def test_the_parallel_loop_runs_over_leading_axes(shape, trips):
     assert contract(source).grid == (trips, 1, 1)
 
 
+def test_a_turn_is_a_tile_of_a_reduction_where_the_innermost_axis_is_split():
+    symbolic = 'tensor<?xf32, #tiny.dims<["M"]>>'
+    held = [f"!region.memref<{X}, [3, 1], 64 : i64, true>", f"!region.memref<{symbolic}, [1], 64 : i64, true>"]
+    found = contract(f"""
+"region.kernel"() ({{
+^bb0(%p: {held[0]}, %out: {held[1]}):
+  %a = "region.read"(%p) : ({held[0]}) -> {X}
+  %y = "tiny.reduce"(%a) {{op = "sum", axes = array<i64: 1>}} : ({X}) -> {symbolic}
+  "region.yield"(%y, %out) {{materialize = "gmem"}} : ({symbolic}, {held[1]}) -> ()
+  omp.terminator
+}}) {{sym_name = "k"}} : () -> ()""")
+    assert str(found.grid[0]) == "(M - 1) floordiv 128 + 1"
+
+
 def test_a_kernel_is_a_function_of_tensors():
     module = text.parse(kernel(f'%y = "tiny.neg"(%a) : ({X}) -> {X}', X, X))
     with module.context:
