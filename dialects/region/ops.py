@@ -174,6 +174,8 @@ def _check_outputs(op: KernelOp, yields: list[YieldOp]) -> None:
 def check_ordered(op: ir.OpView) -> None:
     """Check that an op which walks an axis in order stands alone: the body yields its results and nothing else.
 
+    A search yields its indices, whose buffer it works in.
+
     Raises:
         Malformed: it does not.
     """
@@ -186,6 +188,8 @@ def check_ordered(op: ir.OpView) -> None:
     if not alone:
         name = ordered[0].operation.name
         raise Malformed(f"has '{name}' beside other results; it must be all that is yielded, once")
+    if isinstance(ordered[0], tiny.TopkOp) and ordered[0].indices not in yielded:
+        raise Malformed("has 'tiny.topk' whose indices are not yielded; yield them: it works in their buffer")
 
 
 def _check_read(op: ReadOp) -> None:

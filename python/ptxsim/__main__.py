@@ -30,6 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except MemoryError as error:
         sys.stderr.write(f"error: there is not enough memory ({error}); use smaller sizes\n")
     except KeyboardInterrupt:
+        sys.stderr.write("interrupted\n")
         return 130
     return 1
 

@@ -14,7 +14,7 @@ from ptxsim.errors import InputError, suggest
 from ptxsim.ignored import Ignored
 from ptxsim.linking.code import Patch, Program, Segment
 from ptxsim.machine.findings import Findings
-from ptxsim.machine.launch import Launch
+from ptxsim.machine.launch import Launch, Monitor
 from ptxsim.machine.tally import counters
 from ptxsim.memory.arguments import arguments
 from ptxsim.memory.byte_array import ByteArray
@@ -102,6 +102,7 @@ def launch(
     args: Sequence[object],
     checks: Sequence[str],
     ignore: Sequence[str],
+    monitor: Monitor | None,
 ) -> Report:
     """Run a kernel; see `Module.launch`."""
     _check_names(checks)
@@ -131,6 +132,7 @@ def launch(
         findings,
         explicit_cluster=shape.explicit_cluster,
         tensor_maps=_tensor_maps(args, places),
+        monitor=monitor,
     )
     if "races" in checks:
         state.observer = Races(state, lambda: executable.telling, same_value=SAME_VALUE in checks)

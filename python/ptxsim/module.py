@@ -13,6 +13,7 @@ from ptxsim.errors import InputError, TextError, suggest
 from ptxsim.launch import Dim3, LaunchShape, launch
 from ptxsim.linking.code import Program
 from ptxsim.linking.link import link
+from ptxsim.machine.launch import Monitor
 from ptxsim.parsing.parser import parse
 from ptxsim.parsing.syntax import Function
 from ptxsim.parsing.targets import check_target
@@ -88,19 +89,21 @@ class Module:
         cluster: Dim3 | None = None,
         checks: Sequence[str] = CHECKS,
         ignore: Sequence[str] = (),
+        monitor: Monitor | None = None,
     ) -> Report:
         """Run a kernel and return what was found and counted; array arguments are updated in place.
 
         `grid` counts CTAs, `block` threads and `cluster` CTAs of a cluster, (x, y, z) each; without `cluster` the
         kernel's own directive holds. An argument is an array, a numpy scalar of its parameter's width, bytes, or a
         `TensorMap`. `ignore` has kinds of findings that are not reported ("race"), or not for a line ("race:123").
+        `monitor` is called now and then with the CTAs that have ended, all CTAs, and the warp-instructions so far.
 
         Raises:
             InputError: there is no such kernel, check or kind, or a shape or argument does not fit.
         """
         executable = self._executable(name)
         shape = LaunchShape.of(executable, grid, block, cluster, dynamic_shared_bytes)
-        return launch(self._program, executable, shape, args, checks, ignore)
+        return launch(self._program, executable, shape, args, checks, ignore, monitor)
 
     def _executable(self, name: str) -> Executable:
         executable = self._executables.get(name)

@@ -1,15 +1,15 @@
-"""What tinyc says to its user: errors with stable codes, and remarks on decisions.
+"""What tinyc says to its user: errors with stable codes, remarks on decisions, and how far it is.
 
 An error is about the user's program, plan, file or inputs (`TinycError`), or about tinyc itself (`InternalError`).
 A remark reports one decision of the compiler with its evidence; remarks go to whoever collects them
-(`collect_remarks`).
+(`collect_remarks`). What may take long tells its progress to whoever watches (`watch_progress`).
 """
 
 import contextlib
 import contextvars
 import difflib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import astuple, dataclass, field
 from typing import Protocol
 
@@ -242,3 +242,24 @@ def collect_remarks() -> Iterator[list[Remark]]:
         _sink.reset(token)
         if outer is not None:
             outer.extend(remarks)
+
+
+_watcher: contextvars.ContextVar[Callable[[str, int, int], None] | None]
+_watcher = contextvars.ContextVar("watcher", default=None)
+
+
+def progress(what: str, done: int, total: int) -> None:
+    """Tell whoever watches that of `what`, such as "import, node", `done` of `total` are done, or in the making."""
+    watcher = _watcher.get()
+    if watcher is not None:
+        watcher(what, done, total)
+
+
+@contextlib.contextmanager
+def watch_progress(watcher: Callable[[str, int, int], None]) -> Iterator[None]:
+    """Let `watcher` be told what makes progress inside of the `with` block."""
+    token = _watcher.set(watcher)
+    try:
+        yield
+    finally:
+        _watcher.reset(token)

@@ -7,15 +7,18 @@ In: PTX text of any compiler, and arrays; or the arguments of `tinyc simulate`. 
     report = module.launch("kernel", grid=(2, 1, 1), block=(128, 1, 1), args=[x, y, np.int32(1024)])
 """
 
+import contextlib
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, ParamSpec, Self, TypeVar
 
 import ptxsim
 from ptxsim import CHECKS, Counters, Finding, Report, Thread
 from ptxsim.command.arguments import read_command_line
 from ptxsim.command.simulate import simulate as simulate_kernel
-from tinyc.diagnostics import TinycError, Where
+from ptxsim.machine.launch import Monitor
+from tinyc.diagnostics import TinycError, Where, progress
 
 __all__ = ["CHECKS", "Counters", "Finding", "Module", "PtxError", "Report", "TensorMap", "Thread", "load", "simulate"]
 
@@ -97,6 +100,24 @@ def load(text: str) -> Module:
 
 
 @_with_codes
-def simulate(argv: Sequence[str]) -> int:
-    """Run `tinyc simulate` with `argv`; the exit status is 1 if something was found."""
-    return simulate_kernel(read_command_line(argv, "tinyc simulate"))
+def simulate(argv: Sequence[str], shown: Callable[[str], AbstractContextManager[None]]) -> int:
+    """Run `tinyc simulate` with `argv`; the exit status is 1 if something was found.
+
+    What is done inside of `shown(title)` tells its progress there.
+    """
+
+    @contextlib.contextmanager
+    def shown_launch() -> Iterator[Monitor]:
+        with shown("simulate"):
+            yield launch_progress("")
+
+    return simulate_kernel(read_command_line(argv, "tinyc simulate"), shown_launch)
+
+
+def launch_progress(of: str) -> Monitor:
+    """What a launch tells its progress by; `of` stands before it."""
+
+    def tell(ended: int, ctas: int, executed: int) -> None:
+        progress(f"{of}{executed} warp-instructions, CTA", min(ended + 1, ctas), ctas)
+
+    return tell

@@ -8,7 +8,7 @@ from tinyc.dialects.registry import context
 
 def found(program: Program) -> str | None:
     with context():
-        reduction = tiled_reduction(one_kernel(program))
+        reduction = tiled_reduction(one_kernel(program).block)
         return None if reduction is None else reduction.op.value
 
 
@@ -31,3 +31,9 @@ def test_a_reduction_that_is_read_at_other_indices_is_none():
     p = Program(a="f32 M K")
     total = p.reduce(p["a"], op="sum", axes=(1,), element="f32")
     assert found(p.result(p.flip(total, axes=(0,)))) is None
+
+
+def test_a_reduction_that_no_output_needs_does_not_count():
+    p = Program(a="f32 M K")
+    p.relu(p.reduce(p["a"], op="sum", axes=(1,), element="f32"))
+    assert found(p.result(p.relu(p.reduce(p["a"], op="max", axes=(1,), element="f32")))) == "max"

@@ -55,7 +55,7 @@ gpu.module @kernels {{
 
 @functools.cache
 def code(name: str, element: str) -> Code:
-    return Code(llvm_ir(name, element), "each")
+    return Code(llvm_ir(name, element), ["each"])
 
 
 def run(name: str, values: np.ndarray) -> np.ndarray:
@@ -65,7 +65,7 @@ def run(name: str, values: np.ndarray) -> np.ndarray:
     each = code(name, f"f{values.itemsize * 8}")
     pointers = values.ctypes.data, results.ctypes.data
     arguments = [each_argument for p in pointers for each_argument in (p, p, 0, values.size, 1)]
-    ctypes.CFUNCTYPE(None, *memref, *memref)(each.address)(*arguments)
+    ctypes.CFUNCTYPE(None, *memref, *memref)(each.addresses["each"])(*arguments)
     return results
 
 

@@ -3,9 +3,11 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 import ml_dtypes
 import numpy as np
@@ -340,3 +342,26 @@ def test_a_defect_is_a_sentence_and_a_file(run, gemm, monkeypatch):
 
 def test_version():
     assert in_a_process("--version").stdout == f"tinyc {tinyc.__version__}\n"
+
+
+#: Its run takes hours: two million sums of 10^7 terms.
+LONG_SUMS = """{"uops": [
+  {"id": "x", "uop": "INPUT", "arg": {"tensor_id": "X", "dtype": "fp32", "shape": [2000000]}},
+  {"id": "e", "uop": "EXPAND", "src": ["x"],
+   "arg": {"result_shape": [2000000, 10000000], "broadcast_dimensions": [0]}},
+  {"id": "y", "uop": "REDUCE", "src": ["e"], "arg": {"op": "SUM", "axes": [1], "dtype": "fp32"}}]}"""
+
+
+def test_ctrl_c_ends_a_run_with_a_word_and_its_exit_status(tmp_path):
+    # Nothing else stands on stderr, which is no terminal: no progress.
+    program = tmp_path / "sums.json"
+    program.write_text(LONG_SUMS)
+    command = [sys.executable, "-u", "-m", "tinyc.driver.cli", "run", str(program)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        while not process.stdout.readline().startswith("inputs"):
+            pass
+        time.sleep(2.5)  # the kernel runs now
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=10)
+    assert (process.returncode, err) == (130, "interrupted\n")

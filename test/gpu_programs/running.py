@@ -80,7 +80,7 @@ def compiled(kernel):
             name = created.operation.attributes["sym_name"].value
             _move_bits(created)
     run_passes(module, (ExecExpandF16(), *LOOPS_TO_LLVM))
-    return Code(llvm_ir_of(module), name)
+    return Code(llvm_ir_of(module), [name])
 
 
 def _move_bits(function):
@@ -109,7 +109,7 @@ def call(code, arguments):
             words += [argument.ctypes.data, argument.ctypes.data, 0, argument.size, 1]
         else:
             words.append(argument)
-    ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * len(words))(code.address)(*words)
+    ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * len(words))(*code.addresses.values())(*words)
 
 
 def _run_host(module, functions, inputs, execute):

@@ -191,3 +191,15 @@ def test_a_tensor_map_takes_128_bytes_and_its_array_is_memory():
     text = kernel(body, ".param .u64 out, .param .align 64 .b8 map[128], .param .u64 x")
     assert launch(text, [out, tensor, source], 1).ok
     assert out.view(np.float32)[0] == 1.0
+
+
+def test_a_monitor_is_told_how_far_a_launch_is():
+    ptx = """.version 8.6
+.target sm_90a
+.address_size 64
+.visible .entry k() { ret; }
+"""
+    told = []
+    ptxsim.load(ptx).launch("k", (3, 2, 1), (64, 1, 1), [], monitor=lambda *each: told.append(each))
+    assert told == sorted(told)
+    assert told[-1] == (6, 6, 6 * 2)

@@ -58,3 +58,12 @@ def test_the_module_is_the_command(ptx):
     command = [sys.executable, "-m", "ptxsim", str(ptx), "--list"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("kernel   k\n")
+
+
+def test_ctrl_c_is_a_word_and_its_exit_status(ptx, capsys, monkeypatch):
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ptxsim.__main__.simulate", interrupted)
+    assert main(launch(ptx, "i32[2]:0")) == 130
+    assert capsys.readouterr().err == "interrupted\n"

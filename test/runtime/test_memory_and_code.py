@@ -34,5 +34,5 @@ CALL = "define void @f() {\n  call void @no_such_function()\n  ret void\n}\ndecl
 )
 def test_code_that_llvm_refuses_is_an_internal_error(ir, what):
     with pytest.raises(InternalError, match="LLVM refuses the code that tinyc made") as caught:
-        Code(ir, "f")
+        Code(ir, ["f"])
     assert what in str(caught.value)

@@ -57,15 +57,10 @@ class FlatElements(Elements):
 
     def delinearized(self, linear: ir.Value, shape: Sequence[Dim]) -> IndexValues:
         """The index whose row-major number in `shape` is `linear`, which must not be negative."""
-        index, rest = [self.index(0) for _ in shape], linear
-        axes = [axis for axis, extent in enumerate(shape) if extent != 1]
-        for axis in reversed(axes[1:]):
-            extent = self.extent(shape[axis])
-            index[axis], rest = arith.remui(rest, extent), arith.divui(rest, extent)
-        if axes:
-            index[axes[0]] = rest
-            self._flat[tuple(index), tuple(shape)] = linear
-        return tuple(index)
+        index = super().delinearized(linear, shape)
+        if any(extent != 1 for extent in shape):
+            self._flat[index, tuple(shape)] = linear
+        return index
 
     def taken_apart(self, shape: Sequence[Dim], parts: Sequence[tuple[Sequence[int], ir.Value]]) -> IndexValues:
         """An index in `shape` from (axes, their row-major number) pairs; the other axes are at 0."""

@@ -3,5 +3,5 @@
 In reading order:
 
     lowering    the pass: the function of a kernel, and which nest it gets
-    nests       the loop nests: pointwise, reduction, scatter and top-k; an element's code is `tinyc.codegen`
+    nests       the loop nests: pointwise, reduction, scan, scatter and top-k; an element's code is `tinyc.codegen`
 """

@@ -30,6 +30,7 @@ class RegionToLoops(Pass):
            bool as bytes, unsigned integers signless), a status buffer where indices come from data, the symbols as
            `index`, and the half-open range of the parallel outer loop.
         2. Movements are index arithmetic and pads are guards: no value but the outputs is stored.
+        3. A scan (`analysis.patterns.scan`) reads each element once, and carries what it has so far.
     Before:
         !buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
         "region.kernel"() ({
@@ -98,6 +99,8 @@ def _write_nest(kernel: Kernel, elements: Elements, low: ir.Value, high: ir.Valu
             return nests.scatter_nest(elements, kernel, op, low, high)
         if isinstance(op, tiny.TopkOp):
             return nests.topk_nest(elements, kernel, op, low, high)
-    if reduction := tiled_reduction(kernel):
+    if reduction := tiled_reduction(kernel.block):
+        if scan := kernel.scan:
+            return nests.scan_nest(elements, kernel, reduction, scan, low, high)
         return nests.reduction_nest(elements, kernel, reduction, low, high)
     return nests.pointwise_nest(elements, kernel, low, high)

@@ -1,41 +1,62 @@
-"""Loop nests of a kernel: pointwise, reduction, scatter and top-k.
+"""Loop nests of a kernel: pointwise, reduction, scan, scatter and top-k.
 
-Each nest covers the outputs' elements once. `low` and `high` bound the parallel outer loop, which
-`Kernel.parallel_extent` says the length of.
+Each nest covers the outputs' elements once. `low` and `high` bound the parallel outer loop, which runs over the
+elements of `Kernel.parallel_extents`, row-major, or over tiles of them.
 """
 
 from contextlib import ExitStack
 
+from tinyc.analysis.patterns.scan import Scan
 from tinyc.codegen import scalars, scatter_update, top_k
 from tinyc.codegen.elements import Elements, IndexValues, accumulator_element, initial, joined, reduced_shape
-from tinyc.dialects.region.kernel import Kernel
+from tinyc.dialects.region.kernel import TILE, Kernel
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, ir, memref
 from tinyc.mlir.locations import here
 from tinyc.vocabulary.attributes import tensor_type
 
-#: Accumulators that a reduction keeps at a time: neighbours along the innermost output axis, so that the loop over
-#: them is the innermost one and vectorises without reordering any sum.
-TILE = 128
-
 
 def pointwise_nest(elements: Elements, kernel: Kernel, low: ir.Value, high: ir.Value) -> None:
     """Compute each output element by itself."""
     for yielding in kernel.yields:
         with ExitStack() as stack:
-            index = _outer_loops(elements, stack, tensor_type(yielding.value.type).shape, low, high)
+            shape = tensor_type(yielding.value.type).shape
+            outer, start, end = _outer_loops(elements, stack, kernel, shape, low, high)
+            innermost = stack.enter_context(elements.loop(start, end))
+            index = (*outer, innermost) if shape else ()
             elements.store(yielding.buffer, index, elements.at(yielding.value, index))
 
 
 def _outer_loops(
-    elements: Elements, stack: ExitStack, shape: tuple[Dim, ...], low: ir.Value, high: ir.Value
+    elements: Elements, stack: ExitStack, kernel: Kernel, shape: tuple[Dim, ...], low: ir.Value, high: ir.Value
+) -> tuple[IndexValues, ir.Value, ir.Value]:
+    """Open the loops over all axes of `shape` but the innermost; give the index in them, and the range of that one.
+
+    The range of a scalar's is that of the parallel loop, which has one turn.
+    """
+    parallel = kernel.parallel_extents
+    if len(parallel) == len(shape):  # before the innermost axis are only axes of one element, if any
+        return (elements.index(0),) * (len(shape) - 1), low, high
+    return (
+        _loops_over(elements, stack, parallel, shape[:-1], low, high),
+        elements.index(0),
+        elements.extent(shape[-1]),
+    )
+
+
+def _loops_over(
+    elements: Elements,
+    stack: ExitStack,
+    parallel: tuple[Dim, ...],
+    shape: tuple[Dim, ...],
+    low: ir.Value,
+    high: ir.Value,
 ) -> IndexValues:
-    """Open the loops over `shape`, the first from `low` below `high`; a scalar is computed once in that range."""
-    first = stack.enter_context(elements.loop(low, high))
-    if not shape:
-        return ()
-    return (first, *stack.enter_context(elements.loops(shape[1:])))
+    """Open the loops over `shape`, which begins with the axes `parallel` of the parallel loop; give the index."""
+    turn = stack.enter_context(elements.loop(low, high))
+    inner = stack.enter_context(elements.loops(shape[len(parallel) :]))
+    return (*elements.delinearized(turn, parallel), *inner)
 
 
 def reduction_nest(elements: Elements, kernel: Kernel, op: tiny.ReduceOp, low: ir.Value, high: ir.Value) -> None:
@@ -45,11 +66,10 @@ def reduction_nest(elements: Elements, kernel: Kernel, op: tiny.ReduceOp, low: i
     kind = ir.MemRefType.get([TILE if shape else 1], scalars.register_type(accumulator_element(op)))
     accumulators = memref.alloca(kind, [], [], loc=here("acc"))
     with ExitStack() as stack:
-        outer: IndexValues = ()
-        start, end = low, high
-        if len(shape) > 1:
-            outer = _outer_loops(elements, stack, shape[:-1], low, high)
-            start, end = elements.index(0), elements.extent(shape[-1])
+        outer, start, end = _outer_loops(elements, stack, kernel, shape, low, high)
+        if kernel.splits_tiles:
+            start, end = (arith.muli(each, elements.index(TILE)) for each in (start, end))
+            end = arith.minsi(end, elements.extent(shape[-1]))
         tile = stack.enter_context(elements.loop(start, end, TILE))
         count = arith.minsi(elements.index(TILE), arith.subi(end, tile))
 
@@ -60,39 +80,58 @@ def reduction_nest(elements: Elements, kernel: Kernel, op: tiny.ReduceOp, low: i
             memref.store(initial(op), accumulators, [offset])
         with elements.loops(reduced_shape(op)) as reduced, elements.loop(elements.index(0), count) as offset:
             so_far = memref.load(accumulators, [offset])
-            memref.store(elements.combined(op, so_far, joined(op, at(offset), reduced)), accumulators, [offset])
+            term = elements.term(op, joined(op, at(offset), reduced))
+            memref.store(elements.combined(op, so_far, term), accumulators, [offset])
         with elements.loop(elements.index(0), count) as offset:
             elements.reduced[op.output] = lambda _: elements.finished(op, memref.load(accumulators, [offset]))
             index = at(offset)
             elements.store(yielding.buffer, index, elements.at(yielding.value, index))
 
 
+def scan_nest(elements: Elements, kernel: Kernel, op: tiny.ReduceOp, scan: Scan, low: ir.Value, high: ir.Value) -> None:
+    """Walk the axis of the scan; for a tile of neighbouring rows, keep what each has so far, and store it at each step.
+
+    The rows are neighbours along the innermost axis. Where that is the one that is walked, they are one row.
+    """
+    (yielding,) = kernel.yields
+    shape, zero = tensor_type(op.output.type).shape, elements.index(0)
+    extent, after = shape[scan.axis], shape[scan.axis + 1 :]
+    kind = ir.MemRefType.get([TILE if after else 1], scalars.register_type(accumulator_element(op)))
+    accumulators = memref.alloca(kind, [], [], loc=here("acc"))
+    with ExitStack() as stack:
+        before = _loops_over(elements, stack, kernel.parallel_extents, shape[: scan.axis], low, high)
+        between = stack.enter_context(elements.loops(after[:-1]))
+        end = elements.extent(after[-1]) if after else elements.index(1)
+        tile = stack.enter_context(elements.loop(zero, end, TILE))
+        count = arith.minsi(elements.index(TILE), arith.subi(end, tile))
+        with elements.loop(zero, count) as offset:
+            memref.store(initial(op), accumulators, [offset])
+        with elements.loop(zero, elements.extent(extent)) as step, elements.loop(zero, count) as offset:
+            position = arith.subi(elements.extent(extent - 1), step) if scan.reverse else step
+            index = (*before, position, *between, *([arith.addi(tile, offset)] if after else []))
+            so_far = memref.load(accumulators, [offset])
+            with_this = elements.combined(op, so_far, elements.scanned(op, scan, index))
+            memref.store(with_this, accumulators, [offset])
+            result = elements.finished(op, so_far if scan.exclusive else with_this)
+            elements.reduced[op.output] = lambda _: result
+            elements.store(yielding.buffer, index, elements.at(yielding.value, index))
+
+
 def scatter_nest(elements: Elements, kernel: Kernel, op: tiny.ScatterOp, low: ir.Value, high: ir.Value) -> None:
     """Copy the data, then put or add the updates in row-major order."""
     (yielding,) = kernel.yields
+    parallel = kernel.parallel_extents
     with ExitStack() as stack:
-        shape = tensor_type(op.data.type).shape
-        index = _ordered_loops(elements, stack, shape, kernel.splits_axis_0, low, high)
+        index = _loops_over(elements, stack, parallel, tensor_type(op.data.type).shape, low, high)
         elements.store(yielding.buffer, index, elements.at(op.data, index))
     with ExitStack() as stack:
-        shape = tensor_type(op.updates.type).shape
-        index = _ordered_loops(elements, stack, shape, kernel.splits_axis_0, low, high)
+        index = _loops_over(elements, stack, parallel, tensor_type(op.updates.type).shape, low, high)
         scatter_update.write_scatter(elements, op, index, yielding.buffer)
-
-
-def _ordered_loops(
-    elements: Elements, stack: ExitStack, shape: tuple[Dim, ...], split: bool, low: ir.Value, high: ir.Value
-) -> IndexValues:
-    """Open the loops over `shape`: split over axis 0, or all in one turn of the outer loop."""
-    if split:
-        return _outer_loops(elements, stack, shape, low, high)
-    stack.enter_context(elements.loop(low, high))
-    return stack.enter_context(elements.loops(shape))
 
 
 def topk_nest(elements: Elements, kernel: Kernel, op: tiny.TopkOp, low: ir.Value, high: ir.Value) -> None:
     """Find the best elements of each row along the axis."""
     outputs: dict[ir.Value, ir.Value] = {yielding.value: yielding.buffer for yielding in kernel.yields}
     with ExitStack() as stack:
-        row = _ordered_loops(elements, stack, op.row_extents, kernel.splits_axis_0, low, high)
+        row = _loops_over(elements, stack, kernel.parallel_extents, op.row_extents, low, high)
         top_k.write_topk(elements, op, row, outputs)

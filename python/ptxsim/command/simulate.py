@@ -4,10 +4,12 @@ In: the arguments as `arguments` reads them. Out: text on stdout, files, and the
 """
 
 import argparse
+import contextlib
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +24,7 @@ from ptxsim.command.triton_metadata import TritonMetadata, read_metadata
 from ptxsim.counters import counter_tables
 from ptxsim.errors import InputError, PtxError, TextError, printable
 from ptxsim.launch import Dim3
+from ptxsim.machine.launch import Monitor
 from ptxsim.module import CHECKS, Module, load
 from ptxsim.parsing.syntax import Function
 from ptxsim.report import Report
@@ -48,10 +51,14 @@ class ResolvedLaunch:
         return f"grid {times(self.grid)}, block {times(self.block)}{cluster}{shared}"
 
 
-def simulate(arguments: argparse.Namespace) -> int:
-    """Run a kernel; the exit status is 1 if something was found."""
+def simulate(
+    arguments: argparse.Namespace,
+    shown: Callable[[], AbstractContextManager[Monitor | None]] = contextlib.nullcontext,
+) -> int:
+    """Run a kernel; the exit status is 1 if something was found. `shown` opens a display of how far it is."""
     text = _text(arguments.ptx)
-    module = _module(text, arguments.ptx)
+    with shown():
+        module = _module(text, arguments.ptx)
     if arguments.list:
         _list(module)
         return 0
@@ -66,9 +73,9 @@ def simulate(arguments: argparse.Namespace) -> int:
         values = triton.arguments(values, kernel.parameters, int(np.prod(shape.grid)))
     checks = CHECKS if arguments.checks is None else arguments.checks
     started = time.perf_counter()
-    report = module.launch(
-        name, shape.grid, shape.block, values, shape.dynamic_shared_bytes, shape.cluster, checks, arguments.ignore
-    )
+    options = (shape.dynamic_shared_bytes, shape.cluster, checks, arguments.ignore)
+    with shown() as monitor:
+        report = module.launch(name, shape.grid, shape.block, values, *options, monitor)
     seconds = time.perf_counter() - started
     lines = text.split("\n")
     if arguments.json != _STDOUT:

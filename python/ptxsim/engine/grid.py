@@ -8,6 +8,7 @@ wait for another one.
 from collections import deque
 from collections.abc import Iterator
 from itertools import islice, product
+from math import prod
 from typing import NamedTuple
 
 from ptxsim.copies.bulk_groups import end_copies
@@ -42,6 +43,9 @@ def run_grid(launch: Launch, executable: Executable) -> None:
             return
         shares = [_run_cluster(each, executable) for each in resident]
         resident = deque(each for each in resident if not _retires(each))
+        if launch.monitor is not None:
+            ended = launch.cta_count - sum(map(len, resident))
+            launch.monitor(ended, prod(launch.grid), int(launch.counts.sum()))
         # If all of them wait, they may do so for CTAs that have not begun: as many again as there are.
         wanted = max(1, len(resident)) if all(share.waits for share in shares) else 1
         is_suspicious = detector.is_suspicious()

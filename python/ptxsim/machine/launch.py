@@ -1,7 +1,9 @@
 """What all CTAs of a launch share: its shape, memory, findings, tallies, and who observes it."""
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 
@@ -17,6 +19,10 @@ from ptxsim.tensor_maps.tensor_map import TensorMap
 _FRAME_ALIGNMENT = 64
 
 
+#: Told how far a launch is: CTAs that have ended, all CTAs, and warp-instructions that have been executed.
+Monitor: TypeAlias = Callable[[int, int, int], None]
+
+
 @dataclass(eq=False)
 class Launch:
     """One launch: `memory` is global memory, `constants` the `.const` variables, `arguments` the parameters' bytes.
@@ -25,7 +31,8 @@ class Launch:
     space, bytes of a lane); `tensor_maps` has the tensor maps by the number of their argument, each with the address of
     its array. `ticks` counts what was run, `skipped_time` is what the clocks show beside it, `cta_count` counts the
     CTAs that have begun. `progress` counts what may end a wait; while the launch is `watched`, what an endless loop may
-    do in every round is none: a store of what is there already, the end of a phase or of a barrier.
+    do in every round is none: a store of what is there already, the end of a phase or of a barrier. `monitor` is told
+    now and then how far the launch is.
     """
 
     code: Code
@@ -49,6 +56,7 @@ class Launch:
     skipped_time: int = 0
     watched: bool = False
     progress: int = 0
+    monitor: Monitor | None = None
 
     def __post_init__(self) -> None:
         code = self.code

@@ -39,7 +39,7 @@ def kernel_candidate(kernel: Kernel, names: HostNames) -> Candidate:
 
 def contraction_of(kernel: Kernel) -> Contraction | str:
     """The contraction that a kernel tiles, or why it is not one."""
-    reduction = tiled_reduction(kernel)
+    reduction = tiled_reduction(kernel.block)
     if reduction is None:
         return "it is not one reduction whose result is written element by element"
     found = detect_contraction(reduction)

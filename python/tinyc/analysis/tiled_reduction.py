@@ -1,25 +1,31 @@
 """Kernels whose one output reads one reduction element by element: what is reduced can be finished in registers.
 
-In: a `region.kernel`. Out: its reduction, or None. Loops on the CPU keep a tile of its accumulators, a GPU kernel of a
-contraction does, and what stands between the reduction and the output is their epilogue.
+In: the block of a `region.kernel`. Out: its reduction, or None. Loops on the CPU keep a tile of its accumulators, a GPU
+kernel of a contraction does, and what stands between the reduction and the output is their epilogue.
 """
 
+from collections.abc import Sequence
+
 from tinyc.dialects.region import ops as region
-from tinyc.dialects.region.kernel import Kernel
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.mlir import ir
 
 
-def tiled_reduction(kernel: Kernel) -> tiny.ReduceOp | None:
-    """The reduction that the kernel's one output reads element by element, if it is of that form."""
-    found = [op for op in kernel.body if isinstance(op, tiny.ReduceOp)]
-    if len(kernel.yields) != 1 or len(found) != 1:
+def tiled_reduction(block: ir.Block) -> tiny.ReduceOp | None:
+    """The reduction that the one output of a kernel reads element by element, if it is of that form.
+
+    What no output needs does not count.
+    """
+    yields = [op for op in block.operations if isinstance(op, region.YieldOp)]
+    needed = _needed(yields)
+    found = [op for op in needed if isinstance(op, tiny.ReduceOp)]
+    if len(yields) != 1 or len(found) != 1:
         return None
     (reduction,) = found
     is_written = False
     pending, seen = [reduction.result], set[ir.OpView]()
     while pending:
-        for reader in {use.owner for use in pending.pop().uses} - seen:
+        for reader in {use.owner for use in pending.pop().uses} & needed - seen:
             if isinstance(reader, region.YieldOp):
                 is_written = True
             elif isinstance(reader, tiny.ElementwiseOp):
@@ -28,3 +34,14 @@ def tiled_reduction(kernel: Kernel) -> tiny.ReduceOp | None:
                 return None  # it is read at other indices than the output's
             seen.add(reader)
     return reduction if is_written else None
+
+
+def _needed(yields: Sequence[region.YieldOp]) -> set[ir.OpView]:
+    """The yields, and the ops that the yielded values are computed by."""
+    pending: list[ir.OpView] = [*yields]
+    needed = set[ir.OpView](pending)
+    while pending:
+        owners = {operand.owner for operand in pending.pop().operands if isinstance(operand, ir.OpResult)} - needed
+        needed |= owners
+        pending += owners
+    return needed

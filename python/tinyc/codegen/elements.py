@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from tinyc.analysis.access import Access, Guard, NonScop, trace
 from tinyc.analysis.patterns.contraction import is_summed_product
+from tinyc.analysis.patterns.scan import Scan
 from tinyc.codegen import philox, scalars
 from tinyc.codegen.index_code import IndexCode
 from tinyc.diagnostics import TinycError
@@ -117,6 +118,17 @@ class Elements:
         with self.block(branch.else_block):
             scf.yield_([if_false()])
         return branch.results[0]
+
+    def delinearized(self, linear: ir.Value, shape: Sequence[Dim]) -> IndexValues:
+        """The index whose row-major number in `shape` is `linear`, which must not be negative."""
+        index, rest = [self.index(0) for _ in shape], linear
+        axes = [axis for axis, extent in enumerate(shape) if extent != 1]
+        for axis in reversed(axes[1:]):
+            extent = self.extent(shape[axis])
+            index[axis], rest = arith.remui(rest, extent), arith.divui(rest, extent)
+        if axes:
+            index[axes[0]] = rest
+        return tuple(index)
 
     # --- elements -----------------------------------------------------------------------------------------------------
 
@@ -265,28 +277,34 @@ class Elements:
         """One element of a reduction, as loops that carry the accumulator."""
 
         def step(reduction: IndexValues, so_far: list[ir.Value]) -> list[ir.Value]:
-            return [self.combined(op, so_far[0], joined(op, index, reduction))]
+            return [self.combined(op, so_far[0], self.term(op, joined(op, index, reduction)))]
 
         (total,) = self.carried(reduced_shape(op), [initial(op)], step)
         return self.finished(op, total)
 
-    def combined(self, op: tiny.ReduceOp, accumulator: ir.Value, index: IndexValues) -> ir.Value:
-        """The accumulator with the operand's element `index` taken in."""
-        element = accumulator_element(op)
-        return scalars.combine(op.op.value, element, accumulator, self._term(op, index, element))
+    def combined(self, op: tiny.ReduceOp, accumulator: ir.Value, term: ir.Value) -> ir.Value:
+        """The accumulator with a term taken in."""
+        return scalars.combine(op.op.value, accumulator_element(op), accumulator, term)
 
     def finished(self, op: tiny.ReduceOp, accumulator: ir.Value) -> ir.Value:
         """The result that an accumulator holds."""
         return scalars.cast(accumulator, accumulator_element(op), tensor_type(op.output.type).element)
 
-    def _term(self, op: tiny.ReduceOp, index: IndexValues, accumulator: ElementType) -> ir.Value:
-        """One term of a reduction in the accumulator's type, where a product for a sum is formed too."""
-        product = op.operand.owner
+    def term(self, op: tiny.ReduceOp, index: IndexValues) -> ir.Value:
+        """The operand's element `index` in the accumulator's type, where a product for a sum is formed too."""
+        accumulator, product = accumulator_element(op), op.operand.owner
         terms: list[ir.Value] = [op.operand]
         if isinstance(product, tiny.MulOp) and is_summed_product(op):
             terms = [product.lhs, product.rhs]
         values = [scalars.cast(self.at(term, index), tensor_type(term.type).element, accumulator) for term in terms]
         return values[0] if len(values) == 1 else scalars.elementwise("mul", accumulator, values)
+
+    def scanned(self, op: tiny.ReduceOp, scan: Scan, index: IndexValues) -> ir.Value:
+        """What a scan takes in at `index` of its result, in the accumulator's type."""
+        result, element = tensor_type(op.output.type), tensor_type(op.operand.type).element
+        read = TensorType(element, result.shape)
+        value = self._guarded(scan.element, scan.element.guards, read, index)
+        return scalars.cast(value, element, accumulator_element(op))
 
 
 def call_after(value: ir.Value, element: ir.Value) -> ir.Value:

@@ -1,60 +1,124 @@
-"""Code for the best k elements along one row of a `tiny.topk`, in order."""
+"""Code for the best k elements along one row of a `tiny.topk`, in order, in O(n log k).
 
-from collections.abc import Callable, Mapping, Sequence
+The first k elements are made a heap whose root is the last of them in the order; each later element that comes before
+the root takes its place; in the end the heap is sorted. The heap holds positions and lies where the indices are written
+to: it needs no memory of its own.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
 
 from tinyc.codegen import scalars
 from tinyc.codegen.elements import Elements, IndexValues
 from tinyc.dialects.tiny import ops as tiny
-from tinyc.expr.extents import Dim
-from tinyc.mlir import arith, ir
-from tinyc.mlir.constants import number
+from tinyc.mlir import arith, ir, scf
 from tinyc.vocabulary.attributes import tensor_type
 from tinyc.vocabulary.element_type import ElementType
 
 
 def write_topk(elements: Elements, op: tiny.TopkOp, row: IndexValues, outputs: Mapping[ir.Value, ir.Value]) -> None:
-    """For each rank t < k, find the best element after the one before it; store it to the buffers of the results."""
-    axis, tensor = op.axis.value, tensor_type(op.operand.type)
-    order = _Order(tensor.element, op.largest.value)
-
-    def at(position: ir.Value) -> IndexValues:
-        return (*row[:axis], position, *row[axis:])
-
-    def rank(index: IndexValues, previous: list[ir.Value]) -> list[ir.Value]:
-        best = _next_best(elements, order, tensor.shape[axis], previous, lambda p: elements.at(op.operand, at(p)))
-        for result, buffer in outputs.items():
-            is_value = result == op.values
-            chosen = best[0] if is_value else arith.index_cast(ir.IntegerType.get_signless(64), best[1])
-            elements.store(buffer, at(*index), chosen)
-        return best
-
-    nothing = [number(0, scalars.register_type(tensor.element)), elements.index(-1)]
-    elements.carried([op.k.value], nothing, rank)
-
-
-def _next_best(
-    elements: Elements,
-    order: "_Order",
-    extent: Dim,
-    previous: Sequence[ir.Value],
-    read: Callable[[ir.Value], ir.Value],
-) -> list[ir.Value]:
-    """(value, position) of the best element after `previous`, whose position is -1 where there is none yet."""
-    last_value, last_position = previous
-
-    def look(index: IndexValues, best: list[ir.Value]) -> list[ir.Value]:
-        (position,), (best_value, best_position) = index, best
-        value = read(position)
-        open_ = arith.ori(_is_none(elements, last_position), order.before(last_value, last_position, value, position))
-        better = arith.ori(_is_none(elements, best_position), order.before(value, position, best_value, best_position))
-        take = arith.andi(open_, better)
-        return [arith.select(take, value, best_value), arith.select(take, position, best_position)]
-
-    return elements.carried([extent], [last_value, elements.index(-1)], look)
+    """Write the best elements of a row to the buffers of the results, of which that of the indices is one."""
+    k = op.k.value
+    if k == 0:
+        return
+    heap = _Heap(elements, op, row, outputs[op.indices])
+    first, size = elements.index(0), elements.index(k)
+    with elements.loop(first, size) as place:
+        heap.keep(place, place)
+    with elements.loop(first, elements.index(k // 2)) as turn:
+        parent = arith.subi(elements.index(k // 2 - 1), turn)
+        heap.sift(parent, heap.kept(parent), size)
+    _take_later(elements, heap, k)
+    with elements.loop(elements.index(1), size) as turn:
+        end = arith.subi(size, turn)
+        moving = heap.kept(end)
+        heap.keep(end, heap.kept(first).position)
+        heap.sift(first, moving, end)
+    if op.values in outputs:
+        with elements.loop(first, size) as rank:
+            elements.store(outputs[op.values], heap.at(rank), heap.kept(rank).value)
 
 
-def _is_none(elements: Elements, position: ir.Value) -> ir.Value:
-    return arith.cmpi(arith.CmpIPredicate.slt, position, elements.index(0))
+def _take_later(elements: Elements, heap: "_Heap", k: int) -> None:
+    """Look at the elements after the first k; the root is carried along, since most are only compared with it."""
+    root = elements.index(0)
+
+    def look(index: IndexValues, worst: list[ir.Value]) -> list[ir.Value]:
+        later = heap.candidate(arith.addi(index[0], elements.index(k)))
+        branch = scf.IfOp(heap.order.before(later, _Candidate(*worst)), [each.type for each in worst], has_else=True)
+        with elements.block(branch.then_block):
+            heap.sift(root, later, elements.index(k))
+            scf.yield_([*heap.kept(root)])
+        assert branch.else_block is not None  # asked for above
+        with elements.block(branch.else_block):
+            scf.yield_(worst)
+        return list(branch.results)
+
+    elements.carried([heap.extent - k], heap.kept(root), look)
+
+
+class _Candidate(NamedTuple):
+    """An element of the row."""
+
+    value: ir.Value
+    position: ir.Value
+
+
+class _Heap:
+    """The best elements so far of one row, by their positions in the buffer `indices`: parents come after children."""
+
+    def __init__(self, elements: Elements, op: tiny.TopkOp, row: IndexValues, indices: ir.Value) -> None:
+        self.elements, self.op, self.row, self.indices = elements, op, row, indices
+        tensor = tensor_type(op.operand.type)
+        self.extent, self.order = tensor.shape[op.axis.value], _Order(tensor.element, op.largest.value)
+
+    def at(self, along: ir.Value) -> IndexValues:
+        """The index, in the operand or a result, of what is in the row at `along`."""
+        axis = self.op.axis.value
+        return (*self.row[:axis], along, *self.row[axis:])
+
+    def candidate(self, position: ir.Value) -> _Candidate:
+        """The element of the row at a position."""
+        return _Candidate(self.elements.at(self.op.operand, self.at(position)), position)
+
+    def kept(self, place: ir.Value) -> _Candidate:
+        """The element at a place of the heap."""
+        stored = self.elements.load(self.indices, self.at(place))
+        return self.candidate(arith.index_cast(ir.IndexType.get(), stored))
+
+    def keep(self, place: ir.Value, position: ir.Value) -> None:
+        """Put the element at `position` of the row to a place of the heap."""
+        i64 = ir.IntegerType.get_signless(64)
+        self.elements.store(self.indices, self.at(place), arith.index_cast(i64, position))
+
+    def sift(self, hole: ir.Value, moving: _Candidate, size: ir.Value) -> None:
+        """Fill the `hole` of a heap of `size` elements with `moving` or, if that comes before it, with a child's.
+
+        The turns of the loop are as many as a heap of k elements has levels below its root, for code on a GPU has loops
+        of known length; one that fills the hole with `moving` leaves nothing to do for those after it.
+        """
+        one = self.elements.index(1)
+
+        def descend(_: IndexValues, carried: list[ir.Value]) -> list[ir.Value]:
+            (place,) = carried
+            left = arith.addi(arith.addi(place, place), one)
+
+            def below() -> ir.Value:
+                right = arith.minsi(arith.addi(left, one), arith.subi(size, one))
+                child, other = self.kept(left), self.kept(right)
+                other_is_last = self.order.before(child, other)
+                last = _Candidate(*(arith.select(other_is_last, *pair) for pair in zip(other, child, strict=True)))
+                from_place = arith.select(other_is_last, right, left)
+                rises = self.order.before(moving, last)
+                self.keep(place, arith.select(rises, last.position, moving.position))
+                return arith.select(rises, from_place, place)
+
+            has_child = arith.cmpi(arith.CmpIPredicate.slt, left, size)
+            return [self.elements.choose(has_child, ir.IndexType.get(), below, lambda: place)]
+
+        levels = self.op.k.value.bit_length() - 1
+        (place,) = self.elements.carried([levels], [hole], descend)
+        self.keep(place, moving.position)
 
 
 class _Order:
@@ -63,13 +127,13 @@ class _Order:
     def __init__(self, element: ElementType, largest: bool) -> None:
         self.element, self.largest = element, largest
 
-    def before(self, value: ir.Value, position: ir.Value, other: ir.Value, other_position: ir.Value) -> ir.Value:
-        """Whether (value, position) comes strictly before (other, other_position)."""
-        low, high = (other, value) if self.largest else (value, other)
-        ahead, equal = self._less(low, high), scalars.elementwise("cmp_eq", self.element, [value, other])
+    def before(self, one: _Candidate, other: _Candidate) -> ir.Value:
+        """Whether `one` comes strictly before `other`."""
+        low, high = (other.value, one.value) if self.largest else (one.value, other.value)
+        ahead, equal = self._less(low, high), scalars.elementwise("cmp_eq", self.element, [low, high])
         if self.element.is_float:
-            equal = arith.ori(equal, arith.andi(self._is_nan(value), self._is_nan(other)))
-        earlier = arith.cmpi(arith.CmpIPredicate.slt, position, other_position)
+            equal = arith.ori(equal, arith.andi(self._is_nan(low), self._is_nan(high)))
+        earlier = arith.cmpi(arith.CmpIPredicate.slt, one.position, other.position)
         return arith.ori(ahead, arith.andi(equal, earlier))
 
     def _less(self, low: ir.Value, high: ir.Value) -> ir.Value:

@@ -12,6 +12,7 @@ In reading order:
     array_files       inputs and outputs in `.npz` files
     arguments         the command line of `tinyc`
     commands          what `tinyc run`, `compile` and `verify` do
+    progress          what a command is doing, on a terminal, while it takes long
     exit_status       how a command ends, whatever happens
     cli               the entry point of `tinyc`
 """

@@ -1,8 +1,8 @@
 """`tinyc run | compile | verify | explain | simulate`: programs and kernels from the command line.
 
 Results go to stdout, errors and remarks to stderr. The exit status is 0 if all went well, 1 for an error in the
-program, its inputs or its numbers, and for findings, 2 for a command line that does not read. No input ends in a
-traceback.
+program, its inputs or its numbers, and for findings, 2 for a command line that does not read, 130 for Ctrl-C.
+No input ends in a traceback.
 """
 
 import argparse
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from tinyc.driver.arguments import read_command_line
 from tinyc.driver.exit_status import exit_status, standard_output
+from tinyc.driver.progress import shown_progress
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -29,7 +30,7 @@ def _simulate(argv: Sequence[str]) -> int:
     """`tinyc simulate`, which is ptxsim's command with tinyc's errors: numpy is loaded for it, MLIR is not."""
     from tinyc.simulator import simulate
 
-    return simulate(argv)
+    return simulate(argv, shown_progress)
 
 
 def _run(arguments: argparse.Namespace) -> int:

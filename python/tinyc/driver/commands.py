@@ -16,6 +16,7 @@ from tinyc.diagnostics import Remark, TinycError, collect_remarks, printable
 from tinyc.driver.array_files import read_arrays, write_arrays
 from tinyc.driver.compile import compile, pass_options
 from tinyc.driver.model import Model
+from tinyc.driver.progress import shown_progress
 from tinyc.driver.sources import read_program
 from tinyc.driver.verification import output_tolerances, verify_program
 from tinyc.executors import reference
@@ -39,7 +40,8 @@ def run_command(arguments: argparse.Namespace) -> int:
             _check_reference(model)
         inputs = _inputs(arguments, model)
         started = time.perf_counter()
-        outputs = model.run(**inputs)
+        with shown_progress("run"):
+            outputs = model.run(**inputs)
         _line("run", f"{time.perf_counter() - started:.3f} s")
         for name, value in outputs.items():
             _line("output", f"{name}: {_described(value)}")
@@ -61,7 +63,8 @@ def verify_command(arguments: argparse.Namespace) -> int:
     with _remarks(arguments):
         model = _compiled(arguments)
         inputs = _inputs(arguments, model)
-        steps = verify_program(model.lowering, inputs, lambda arrays: model.run(**arrays))
+        with shown_progress("verify"):
+            steps = verify_program(model.lowering, inputs, lambda arrays: model.run(**arrays))
     for step in steps:
         _line("verify", step.title)
         for comparison in step.comparisons[-len(model.outputs) :]:
@@ -104,16 +107,19 @@ def _compiled(arguments: argparse.Namespace) -> Model:
     dump_folder = arguments.dump_dir or _DUMP_FOLDER
     line_info = dump_folder if arguments.line_info else None
     pass_options(arguments.target, arguments.arch, arguments.plan, line_info)  # what is wrong there is found first
-    module = read_program(Path(arguments.program), arguments.bind)
-    if "random" in arguments and arguments.inputs is None:
-        static_shapes(module)  # before the compiler takes its time
-    model = compile(module, target=arguments.target, arch=arguments.arch, plan=arguments.plan, line_info=line_info)
+    with shown_progress("compile"):
+        module = read_program(Path(arguments.program), arguments.bind)
+        if "random" in arguments and arguments.inputs is None:
+            static_shapes(module)  # before the compiler takes its time
+        model = compile(module, target=arguments.target, arch=arguments.arch, plan=arguments.plan, line_info=line_info)
     seconds = time.perf_counter() - started
     _line("program", f"{arguments.program} on {arguments.target}")
     _line("layers", " -> ".join(model.layers))
     _line("compile", f"{seconds:.3f} s")
     if arguments.dump is not None or arguments.dump_dir is not None:
-        for path in model.lowering.dump(dump_folder, arguments.dump, arguments.stock_printing):
+        with shown_progress("dump"):
+            paths = model.lowering.dump(dump_folder, arguments.dump, arguments.stock_printing)
+        for path in paths:
             _line("dump", str(path))
     return model
 
@@ -121,8 +127,10 @@ def _compiled(arguments: argparse.Namespace) -> Model:
 def _inputs(arguments: argparse.Namespace, model: Model) -> dict[str, np.ndarray]:
     if arguments.inputs is None:
         _line("inputs", f"random, seed {arguments.random}")
-        return random_inputs(model.lowering.module(model.lowering.entry), arguments.random)
-    arrays = read_arrays(arguments.inputs)
+        with shown_progress("inputs"):
+            return random_inputs(model.lowering.module(model.lowering.entry), arguments.random)
+    with shown_progress("inputs"):
+        arrays = read_arrays(arguments.inputs)
     _line("inputs", str(arguments.inputs))
     given = [each for each in model.signature.inputs if each.name in arrays]
     return arrays | {each.name: _as_bf16(each, arrays[each.name]) for each in given}
@@ -148,8 +156,9 @@ def _check_reference(model: Model) -> None:
 
 def _check(model: Model, inputs: dict[str, np.ndarray], outputs: dict[str, np.ndarray]) -> int:
     module = model.lowering.module(model.lowering.entry)
-    expected = reference.evaluate_module(module, inputs)
-    comparisons = compare_all(outputs, expected, output_tolerances(module, inputs))
+    with shown_progress("check"):
+        expected = reference.evaluate_module(module, inputs)
+        comparisons = compare_all(outputs, expected, output_tolerances(module, inputs))
     for comparison in comparisons:
         _line("check", _judged(comparison))
     return 0 if all(comparison.ok for comparison in comparisons) else 1

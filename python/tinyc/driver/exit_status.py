@@ -13,9 +13,12 @@ from typing import cast
 
 from tinyc.diagnostics import TinycError
 
+#: The exit status of a command that Ctrl-C has stopped, as shells give it: 128 and the signal's number.
+INTERRUPTED = 130
+
 
 def exit_status(work: Callable[[], int]) -> int:
-    """Do `work` and return its exit status: 1 for an error, 130 for an interrupt.
+    """Do `work` and return its exit status: 1 for an error, `INTERRUPTED` for an interrupt.
 
     A defect of tinyc's is a sentence, and a file that says what it was doing.
     """
@@ -30,7 +33,8 @@ def exit_status(work: Callable[[], int]) -> int:
         sys.stderr.write(f"{_failure(error)}\n")
         _abandon_stdout()
     except KeyboardInterrupt:
-        return 130
+        sys.stderr.write("interrupted\n")
+        return INTERRUPTED
     except MemoryError as error:
         sys.stderr.write(f"error: there is not enough memory ({error}); use smaller sizes [TC405 OutOfMemory]\n")
     except Exception as error:

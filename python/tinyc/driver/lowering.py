@@ -12,7 +12,7 @@ from tinyc.diagnostics import TinycError
 from tinyc.dialects import registry
 from tinyc.dialects.exec.to_llvm.llvm_ir import llvm_ir_of
 from tinyc.dialects.region.kernel import kernels_of
-from tinyc.driver.listings import LISTINGS, listing_file
+from tinyc.driver.listings import LAST_LISTING, LISTINGS, listing_file
 from tinyc.importers.files import write_file
 from tinyc.mlir import ir
 from tinyc.passes import Pass, Step
@@ -96,7 +96,9 @@ class Lowering:
             self._require(name)
             source = self.way_to(name)[-2]
             module = self._copy(source)
-            run_passes(module, self._steps[name][len(self._steps[source]) :])
+            done, steps = len(self._steps[source]), self._steps[name]
+            last = self._steps[LAST_LISTING.get(self.target, name)]
+            run_passes(module, steps[done:], part=(done, max(len(steps), len(last))))
             self._modules[name] = module
         return self._modules[name]
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from tinyc.analysis.graphs import main_function, needed_ops
 from tinyc.analysis.preconditions import preconditions
-from tinyc.diagnostics import TinycError
+from tinyc.diagnostics import TinycError, progress
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.kernel import Kernel, kernels_of
 from tinyc.dialects.tiny import ops as tiny
@@ -86,7 +86,8 @@ class _Evaluation:
         products = summed_products(needed)
         last_use = {operand: op for op in needed for operand in op.operands}
         yielded: list[np.ndarray] = []
-        for op in needed:
+        for number, op in enumerate(needed, 1):
+            progress(f"reference, '{op.operation.name}', op", number, len(needed))
             values: list[Any] = [environment.get(operand) for operand in op.operands]
             if isinstance(op, func.ReturnOp):
                 return values

@@ -4,7 +4,7 @@ Arguments and results carry their names as `tiny.name`; every op is located at i
 in the file where that is known); the assumptions stand first in the body.
 """
 
-from tinyc.diagnostics import Where
+from tinyc.diagnostics import Where, progress
 from tinyc.dialects.registry import context
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.importers.steps import Steps, TypedInput, TypedStep
@@ -54,7 +54,8 @@ class _Emitter:
         self.values = {argument.value: block.arguments[at] for at, argument in enumerate(inputs)}
         with ir.InsertionPoint(block):
             self._assumptions()
-            for step in self.steps.steps:
+            for number, step in enumerate(self.steps.steps, 1):
+                progress("import, op", number, len(self.steps.steps))
                 self._step(step)
             func.ReturnOp([self.values[value] for _, value in self.steps.outputs])
 

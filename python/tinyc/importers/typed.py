@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tinyc.diagnostics import TinycError
+from tinyc.diagnostics import TinycError, progress
 from tinyc.expr.extents import MAX_EXTENT, Dim
 from tinyc.importers.graph import Graph
 from tinyc.importers.repairs import Immediate
@@ -46,7 +46,8 @@ class Typing:
     def run(self, errors: list[TinycError]) -> Steps:
         """The steps of all nodes that can be typed; append what is wrong with the others to `errors`."""
         self._check_symbols(errors)
-        for node in self.graph.nodes:
+        for number, node in enumerate(self.graph.nodes, 1):
+            progress("import, node", number, len(self.graph.nodes))
             sources = [source for source in node.src if isinstance(source, str)]
             if node.id in self.graph.broken or any(source not in self.values for source in sources):
                 continue

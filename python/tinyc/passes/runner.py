@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Sequence
 
-from tinyc.diagnostics import InternalError, TinycError, Where, either, remark
+from tinyc.diagnostics import InternalError, TinycError, Where, either, progress, remark
 from tinyc.dialects import registry
 from tinyc.mlir import ir
 from tinyc.passes.reproducer import Reproducer
@@ -12,9 +12,13 @@ from tinyc.text import IrError, capture_errors, located, verify_op
 
 
 def run_passes(
-    module: ir.Module, steps: Sequence[Step], instruments: Sequence[Instrument] = (), verify_each: bool = True
+    module: ir.Module,
+    steps: Sequence[Step],
+    instruments: Sequence[Instrument] = (),
+    verify_each: bool = True,
+    part: tuple[int, int] | None = None,
 ) -> None:
-    """Take `module` through `steps`, in place.
+    """Take `module` through `steps`, in place; with `part`, they are those of a longer walk after so many, of so many.
 
     Raises:
         TinycError: a pass refuses the module, or the module breaks the contract of a layer; `InternalError` where
@@ -23,7 +27,9 @@ def run_passes(
     with module.context, ir.Location.unknown():
         if verify_each:
             verify_layers(module)
-        for step in steps:
+        done, total = part or (0, len(steps))
+        for number, step in enumerate(steps, done + 1):
+            progress(f"--{step.name}, pass", number, total)
             for instrument in instruments:
                 instrument.before(step, module)
             given = module.operation.clone()  # for what repeats a failure; text would take ten times as long

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tinyc.diagnostics import InternalError, TinycError, Where
+from tinyc.diagnostics import InternalError, TinycError, Where, progress
 
 #: Names the `ptxas` to be used; a path.
 VARIABLE = "TINYC_PTXAS"
@@ -78,6 +78,7 @@ def assemble(ptx: str, arch: str) -> Assembled:
     ptxas = find_ptxas()
     if ptxas is None:
         raise TinycError("NoDriver", f"there is no ptxas to assemble PTX; {_REMEDY}")
+    progress("ptxas, step", 1, 1)
     with tempfile.TemporaryDirectory(prefix="tinyc-ptxas-") as folder:
         source, target = Path(folder) / "kernels.ptx", Path(folder) / "kernels.cubin"
         source.write_text(ptx, encoding="utf-8")

@@ -1,35 +1,43 @@
 """LLVM IR to machine code in this process, by llvmlite.
 
-In: LLVM IR as text, and for which CPU. Out: the address of a function, which lives as long as the `Code` that has it.
+In: LLVM IR as text, and for which CPU. Out: the addresses of functions, which live as long as the `Code` that has them.
 """
 
 import functools
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
-from tinyc.diagnostics import InternalError
+from tinyc.diagnostics import InternalError, progress
 
 _NUMBER = itertools.count()
 #: What `exec-to-llvm` puts in front of a kernel's name.
-_KERNEL_PREFIX = "kernel."
+KERNEL_PREFIX = "kernel."
 
 
 class Code:
-    """The machine code of one LLVM module; `cpu` is an LLVM name such as "x86-64", or None for this machine's."""
+    """The machine code of one LLVM module, with the addresses of the functions that are `exported`.
 
-    def __init__(self, llvm_ir: str, exported: str, cpu: str | None = None) -> None:
+    `cpu` is an LLVM name such as "x86-64", or None for this machine's.
+    """
+
+    def __init__(self, llvm_ir: str, exported: Sequence[str], cpu: str | None = None) -> None:
         binding, machine = _binding(), _target_machine(cpu)
+        progress("LLVM, step", 1, 2)
         try:
             module = binding.parse_assembly(llvm_ir)
             module.verify()
             _optimise(module, machine)
+            progress("LLVM, step", 2, 2)
             library = binding.JITLibraryBuilder().add_object_img(machine.emit_object(module)).add_current_process()
             # The engine must not outlive the machine's target data, nor the code its engine.
             self._engine = binding.create_lljit_compiler(machine, use_jit_link=False)
-            self._library = library.export_symbol(exported).link(self._engine, f"tinyc.{next(_NUMBER)}")
+            for name in exported:
+                library.export_symbol(name)
+            self._library = library.link(self._engine, f"tinyc.{next(_NUMBER)}")
         except RuntimeError as error:
             raise InternalError(f"LLVM refuses the code that tinyc made: {error}") from error
-        self.address: int = self._library[exported]
+        self.addresses: dict[str, int] = {name: self._library[name] for name in exported}
 
 
 @functools.cache
@@ -55,7 +63,7 @@ def _optimise(module: Any, machine: Any) -> None:
     binding = _binding()
     module.triple, module.data_layout = binding.get_default_triple(), str(machine.target_data)
     for function in module.functions:
-        if function.name.startswith(_KERNEL_PREFIX) and not function.is_declaration:
+        if function.name.startswith(KERNEL_PREFIX) and not function.is_declaration:
             # Inlined into the function that calls all kernels, a kernel would be compiled again at each launch.
             function.add_function_attribute("noinline")
     options = binding.create_pipeline_tuning_options(speed_level=2)

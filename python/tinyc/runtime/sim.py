@@ -75,8 +75,9 @@ class SimExecutable(Executable):
                 arguments.append(np.int64(sizes.extent_value(parameter.value, run.values)))
         shared = sizes.extent_value(kernel.dynamic_shared_bytes, run.values)
         behind = {name: buffers[name].behind.copy() for name in kernel.writes}
+        monitor = simulator.launch_progress(f"kernel '{kernel.symbol}', ")
         report = self._module.launch(
-            kernel.symbol, grid, block, arguments, dynamic_shared_bytes=shared, cluster=cluster
+            kernel.symbol, grid, block, arguments, dynamic_shared_bytes=shared, cluster=cluster, monitor=monitor
         )
         self.reports.append(report)
         stray = [

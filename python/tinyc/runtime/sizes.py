@@ -77,6 +77,8 @@ def extent_value(dim: Dim, values: Mapping[str, int]) -> int:
     Raises:
         TinycError: `UnboundSymbol`: the inputs do not tell a symbol; `AssumptionViolated`: a division by zero.
     """
+    if isinstance(dim, int):  # a run asks for many, and most are
+        return dim
     _require_values(extents.symbols(dim), values)
     try:
         return extents.evaluate(dim, values)

@@ -226,17 +226,23 @@ gpu.module @kernels {
 
 // -----
 
-// One thread searches one row: all but the axis of the search, which is the middle one here.
+// One thread searches one row: all but the axis of the search, which is the middle one here. The best so far are a heap
+// of positions in the buffer of the indices; the later elements are looked at with its root in registers.
 // CHECK-LABEL: gpu.func @topk(
 // CHECK-SAME: %[[X:.*]]: memref<?xf32, {{.*}}>{{.*}}, %[[V:.*]]: memref<?xf32, {{.*}}>{{.*}}, %[[P:.*]]: memref<?xi64
 // CHECK: scf.for %[[ROW:.*]] = %{{.*}} to %c6
 // CHECK: arith.remui %[[ROW]], %c3
 // CHECK: arith.divui %[[ROW]], %c3
-// CHECK: scf.for %{{.*}} = %c0 to %c2 {{.*}} iter_args(
-// CHECK: scf.for %{{.*}} = %c0 to %c5 {{.*}} iter_args(
-// CHECK: memref.load %[[X]]
-// CHECK: memref.store %{{.*}}, %[[V]]
+// CHECK: scf.for %{{.*}} = %c0 to %c2
 // CHECK: memref.store %{{.*}}, %[[P]]
+// CHECK: scf.for %{{.*}} = %c0 to %c3 {{.*}} iter_args(%[[WORST:.*]] = %{{.*}}, %{{.*}} = %{{.*}}) -> (f32, index)
+// CHECK: %[[LATER:.*]] = memref.load %[[X]]
+// CHECK: arith.cmpf olt, %[[WORST]], %[[LATER]]
+// CHECK: scf.if
+// CHECK: scf.for %{{.*}} = %c0 to %c1 {{.*}} iter_args(
+// CHECK: memref.store %{{.*}}, %[[P]]
+// CHECK: scf.for %{{.*}} = %c0 to %c2
+// CHECK: memref.store %{{.*}}, %[[V]]
 !x = !region.memref<tensor<2x5x3xf32>, [15, 3, 1], 64 : i64, true>
 !v = !region.memref<tensor<2x2x3xf32>, [6, 3, 1], 64 : i64, true>
 !p = !region.memref<tensor<2x2x3xi64>, [6, 3, 1], 64 : i64, true>

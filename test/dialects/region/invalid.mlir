@@ -180,6 +180,20 @@ func.func @main(%a: tensor<4xf32>) {
 
 // -----
 
+// A search yields its indices: it works in their buffer.
+!data = !region.memref<tensor<6xf32>, [1], 64 : i64, true>
+!best = !region.memref<tensor<2xf32>, [1], 64 : i64, true>
+// expected-error @+1 {{has 'tiny.topk' whose indices are not yielded; yield them: it works in their buffer}}
+"region.kernel"() ({
+^bb0(%x: !data, %y: !best):
+  %0 = "region.read"(%x) : (!data) -> tensor<6xf32>
+  %1:2 = "tiny.topk"(%0) {axis = 0 : i64, k = 2 : i64, largest = true} : (tensor<6xf32>) -> (tensor<2xf32>, tensor<2xi64>)
+  "region.yield"(%1#0, %y) {materialize = "gmem"} : (tensor<2xf32>, !best) -> ()
+  omp.terminator
+}) {sym_name = "k"} : () -> ()
+
+// -----
+
 // The host states what its kernels rely on.
 !in = !region.memref<tensor<?xf32, #tiny.dims<["M"]>>, [1], 64 : i64, true>
 !out = !region.memref<tensor<4xf32>, [1], 64 : i64, true>

@@ -36,7 +36,7 @@ def contract(source: str) -> LaunchContract:
         return launchables_of(module)["k"].contract()
 
 
-def test_the_loop_over_the_first_axis_is_parallel():
+def test_the_loop_over_the_axes_before_the_innermost_one_is_parallel():
     found = contract(kernel(f'%y = "tiny.neg"(%a) : ({X}) -> {X}', X, X))
     m = extents.symbol("M")
     assert (found.memory_space, found.grid, found.symbols) == ("host", (m, 1, 1), ("M",))
@@ -59,6 +59,45 @@ def test_what_walks_the_first_axis_in_order_is_one_turn(axis, updates, trips):
   %y = "tiny.scatter"(%a, %i, %u) {{axis = {axis}, op = "add"}} : ({data}, {INDEX}, {updates}) -> {data}"""
     found = contract(kernel(ops, data, data))
     assert (found.grid, found.is_checked) == ((trips, 1, 1), True)
+
+
+@pytest.mark.parametrize(
+    ("shape", "trips"),
+    [
+        ("5", 5),  # the only axis
+        ("2x3x7", 6),  # the innermost axis is a loop inside
+        ("1x1x7", 7),  # unless nothing is before it
+        ("1x4x1", 4),
+        ("256x3x7", 256),  # there are enough turns
+        ("255x3x7", 765),
+    ],
+)
+def test_the_parallel_loop_runs_over_leading_axes(shape, trips):
+    tensor = f"tensor<{shape}xf32>"
+    strides = extents.row_major_strides([int(extent) for extent in shape.split("x")])
+    held = f"!region.memref<{tensor}, [{', '.join(map(str, strides))}], 64 : i64, true>"
+    source = f"""
+"region.kernel"() ({{
+^bb0(%out: {held}):
+  %y = "tiny.const"() {{value = 1.0 : f32}} : () -> {tensor}
+  "region.yield"(%y, %out) {{materialize = "gmem"}} : ({tensor}, {held}) -> ()
+  omp.terminator
+}}) {{sym_name = "k"}} : () -> ()"""
+    assert contract(source).grid == (trips, 1, 1)
+
+
+def test_a_turn_is_a_tile_of_a_reduction_where_the_innermost_axis_is_split():
+    symbolic = 'tensor<?xf32, #tiny.dims<["M"]>>'
+    held = [f"!region.memref<{X}, [3, 1], 64 : i64, true>", f"!region.memref<{symbolic}, [1], 64 : i64, true>"]
+    found = contract(f"""
+"region.kernel"() ({{
+^bb0(%p: {held[0]}, %out: {held[1]}):
+  %a = "region.read"(%p) : ({held[0]}) -> {X}
+  %y = "tiny.reduce"(%a) {{op = "sum", axes = array<i64: 1>}} : ({X}) -> {symbolic}
+  "region.yield"(%y, %out) {{materialize = "gmem"}} : ({symbolic}, {held[1]}) -> ()
+  omp.terminator
+}}) {{sym_name = "k"}} : () -> ()""")
+    assert str(found.grid[0]) == "(M - 1) floordiv 128 + 1"
 
 
 def test_a_kernel_is_a_function_of_tensors():

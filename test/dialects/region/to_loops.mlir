@@ -19,6 +19,25 @@
 
 // -----
 
+// The outer loop runs over several leading axes, row-major, so that one row of a batch is split too.
+// CHECK-LABEL: func.func @batch(
+// CHECK-SAME: memref<2x3x5xf32>, %{{.*}}: memref<2x3x5xf32>, %[[LOW:.*]]: index, %[[HIGH:.*]]: index)
+// CHECK: scf.for %[[TURN:.*]] = %[[LOW]] to %[[HIGH]]
+// CHECK-DAG: %[[J:.*]] = arith.remui %[[TURN]], %c3
+// CHECK-DAG: %[[I:.*]] = arith.divui %[[TURN]], %c3
+// CHECK: scf.for %[[K:.*]] = %c0 to %c5
+// CHECK: memref.load %{{.*}}[%[[I]], %[[J]], %[[K]]]
+!b = !region.memref<tensor<2x3x5xf32>, [15, 5, 1], 64 : i64, true>
+"region.kernel"() ({
+^bb0(%x: !b, %y: !b):
+  %0 = "region.read"(%x) : (!b) -> tensor<2x3x5xf32>
+  %1 = "tiny.neg"(%0) : (tensor<2x3x5xf32>) -> tensor<2x3x5xf32>
+  "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<2x3x5xf32>, !b) -> ()
+  omp.terminator
+}) {sym_name = "batch"} : () -> ()
+
+// -----
+
 // A pad is a guard around the load; symbolic extents are arguments.
 // CHECK-LABEL: func.func @pad(
 // CHECK-SAME: %[[X:.*]]: memref<?xi32>, %[[Y:.*]]: memref<?xi32>, %[[M:.*]]: index, %{{.*}}: index, %{{.*}}: index)
@@ -64,6 +83,37 @@
   "region.yield"(%6, %y) {materialize = "gmem"} : (tensor<8x6xf32>, !region.memref<tensor<8x6xf32>, [6, 1], 64 : i64, true>) -> ()
   omp.terminator
 }) {sym_name = "sum_of_products"} : () -> ()
+
+// -----
+
+// A scan reads each element once, and carries what it has so far: here from the end, without the element itself. Rows
+// beside each other are walked together, and the epilogue reads what there is so far.
+// CHECK-LABEL: func.func @running_sums(
+// CHECK: %[[ACC:.*]] = memref.alloca() : memref<128xf32>
+// CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %c1
+// CHECK: scf.for %[[T:.*]] = %c0 to %c4 step %c128
+// CHECK: scf.for %[[STEP:.*]] = %c0 to %c9 step %c1
+// CHECK: %[[P:.*]] = arith.subi %c8, %[[STEP]]
+// CHECK: scf.for %[[LANE:.*]] = %c0 to
+// CHECK: %[[COLUMN:.*]] = arith.addi %[[T]], %[[LANE]]
+// CHECK: %[[SO_FAR:.*]] = memref.load %[[ACC]][%[[LANE]]]
+// CHECK: %[[X:.*]] = memref.load %{{.*}}[%[[P]], %[[COLUMN]]]
+// CHECK: %[[NEXT:.*]] = arith.addf %[[SO_FAR]], %[[X]] : f32
+// CHECK: memref.store %[[NEXT]], %[[ACC]][%[[LANE]]]
+// CHECK: %[[R:.*]] = arith.maximumf %[[SO_FAR]]
+// CHECK: memref.store %[[R]], %{{.*}}[%[[P]], %[[COLUMN]]]
+!s = !region.memref<tensor<9x4xf32>, [4, 1], 64 : i64, true>
+"region.kernel"() ({
+^bb0(%x: !s, %y: !s):
+  %0 = "region.read"(%x) : (!s) -> tensor<9x4xf32>
+  %1 = "tiny.pad"(%0) {lo = array<i64: 0, 0>, hi = array<i64: 9, 0>, value = 0.0 : f32} : (tensor<9x4xf32>) -> tensor<18x4xf32>
+  %2 = "tiny.shrink"(%1) {lo = [1, 0], hi = [18, 4], step = array<i64: 1, 1>} : (tensor<18x4xf32>) -> tensor<17x4xf32>
+  %3 = "tiny.pool"(%2) {kernel = array<i64: 9, 1>, stride = array<i64: 1, 1>, dilation = array<i64: 1, 1>} : (tensor<17x4xf32>) -> tensor<9x4x9x1xf32>
+  %4 = "tiny.reduce"(%3) {op = "sum", axes = array<i64: 2, 3>} : (tensor<9x4x9x1xf32>) -> tensor<9x4xf32>
+  %5 = "tiny.relu"(%4) : (tensor<9x4xf32>) -> tensor<9x4xf32>
+  "region.yield"(%5, %y) {materialize = "gmem"} : (tensor<9x4xf32>, !s) -> ()
+  omp.terminator
+}) {sym_name = "running_sums"} : () -> ()
 
 // -----
 

@@ -1,0 +1,94 @@
+"""A run on the CPU: kernels in chunks of their parallel loop, which an interrupt comes between; and the C entry."""
+
+import ctypes
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tinyc
+from tinyc.dialects.exec.to_program import program_of
+from tinyc.runtime import sizes
+from tinyc.runtime.arena import allocate_arena
+from tinyc.runtime.cpu import in_chunks
+from tinyc.runtime.jit import Code
+
+
+def chunks(turns, seconds_of_one=0.0):
+    """Return the ranges that a kernel is called on whose turns take so long."""
+    found = []
+
+    def work(low, high):
+        found.append((low, high))
+        time.sleep(seconds_of_one * (high - low))
+
+    in_chunks(work, turns)
+    return found
+
+
+@pytest.mark.parametrize("turns", [0, 1, 2, 9, 10_000])
+def test_chunks_make_up_the_whole_range_in_order(turns):
+    assert [turn for low, high in chunks(turns) for turn in range(low, high)] == [*range(turns)]
+
+
+def test_chunks_of_no_work_are_few():
+    assert len(chunks(10**9)) < 20
+
+
+def test_a_turn_that_takes_long_is_a_chunk():
+    assert chunks(4, seconds_of_one=0.06) == [(0, 1), (1, 2), (2, 3), (3, 4)]
+
+
+#: Ctrl-C comes while this is computed, which takes minutes: Y[0, m, n] is the sum over r of X[0, m] · W[n].
+SUMS = {
+    "uops": [
+        {"id": "x", "uop": "INPUT", "arg": {"tensor_id": "X", "dtype": "fp32", "shape": [1, "M"]}},
+        {"id": "w", "uop": "INPUT", "arg": {"tensor_id": "W", "dtype": "fp32", "shape": ["N"]}},
+        {
+            "id": "xe",
+            "uop": "EXPAND",
+            "src": ["x"],
+            "arg": {"result_shape": [1, "M", 100000, "N"], "broadcast_dimensions": [0, 1]},
+        },
+        {
+            "id": "we",
+            "uop": "EXPAND",
+            "src": ["w"],
+            "arg": {"result_shape": [1, "M", 100000, "N"], "broadcast_dimensions": [3]},
+        },
+        {"id": "p", "uop": "MUL", "src": ["xe", "we"]},
+        {"id": "y", "uop": "REDUCE", "src": ["p"], "arg": {"op": "SUM", "axes": [2], "dtype": "fp32"}},
+    ]
+}
+
+
+def test_ctrl_c_comes_between_chunks_and_the_model_stays_usable():
+    model = tinyc.compile(SUMS)
+    x, w = np.ones((1, 20_000), np.float32), np.ones(1000, np.float32)
+    interrupt = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    started = time.perf_counter()
+    interrupt.start()
+    with pytest.raises(KeyboardInterrupt):
+        model(x, w)
+    assert time.perf_counter() - started < 10, "the run went on to its end, or nearly"
+    interrupt.join()
+    assert model(x[:, :2], w[:3]).tolist() == [[[100_000.0] * 3] * 2]
+
+
+def test_the_c_entry_runs_the_kernels_of_all_generations():
+    softmax = Path(__file__).parents[2] / "examples" / "softmax.json"
+    model = tinyc.compile(softmax, bind={"M": 5, "N": 70})
+    x = np.random.default_rng(0).standard_normal((5, 70)).astype(np.float32)
+    program = program_of(model.lowering.module("exec"))
+    output = np.full((5, 70), np.nan, np.float32)
+    arena = allocate_arena(sizes.extent_value(program.arena_bytes, {}))
+    addresses = [array.ctypes.data for array in (x, output, arena, np.zeros(2, np.int64))]
+    code = Code(model.text("llvm"), ["kernel_main"])
+    entry = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(code.addresses["kernel_main"])
+    entry((ctypes.c_void_p * len(addresses))(*addresses), None)
+    assert len(program.kernels) > 1
+    np.testing.assert_array_equal(output, model(x))
