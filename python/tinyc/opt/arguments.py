@@ -134,6 +134,12 @@ def _boolean(text: str) -> bool:
     return text in ("true", "1")
 
 
+def _limit(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= 18):
+        raise argparse.ArgumentTypeError(f"{text!r} is no limit; give an integer from 0 on")
+    return int(text)
+
+
 def _pattern(text: str) -> re.Pattern[str]:
     try:
         return re.compile(text)
@@ -210,6 +216,13 @@ def _add_printing(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("printing and timing (to stderr)")
     _add_flag(group, "--mlir-print-debuginfo", "print locations")
     _add_flag(group, "--stock-printing", "print as mlir-opt does: no names from locations, no aliases for types")
+    _add_flag(group, "--mlir-print-op-generic", "print ops in the generic form")
+    _add_flag(group, "--mlir-print-local-scope", "print attributes, types and locations in place, without aliases")
+    for kind, text in (
+        ("elementsattrs", "print dense_resource<__elided__> for attributes of more than N elements"),
+        ("resource-strings", "leave out the data of resources that are written in more than N characters"),
+    ):
+        group.add_argument(f"--mlir-elide-{kind}-if-larger", type=_limit, metavar="N", help=text)
     for when in ("before", "after"):
         group.add_argument(
             f"--mlir-print-ir-{when}",

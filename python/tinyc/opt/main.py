@@ -28,7 +28,7 @@ from tinyc.passes import Pass
 from tinyc.passes.pipeline_text import Pipeline, parse_pipeline
 from tinyc.passes.reproducer import Reproducer, read_reproducer
 from tinyc.passes.runner import run_passes, verify_contracts
-from tinyc.text import Diagnostic, IrError, guards
+from tinyc.text import Diagnostic, IrError, PrintStyle, guards
 
 _SPLIT_MARKER = "// -----"
 
@@ -235,18 +235,26 @@ def _printer(arguments: argparse.Namespace, stream: TextIO) -> PrintIr:
         arguments.mlir_print_ir_after_all,
         arguments.mlir_print_ir_after_change,
         arguments.mlir_print_ir_after_failure,
+        _style(arguments),
+        arguments.mlir_print_ir_tree_dir,
+    )
+
+
+def _style(arguments: argparse.Namespace) -> PrintStyle:
+    """How IR is to be printed, at the end and around passes."""
+    return PrintStyle(
         arguments.mlir_print_debuginfo,
         arguments.stock_printing,
-        arguments.mlir_print_ir_tree_dir,
+        arguments.mlir_print_op_generic,
+        arguments.mlir_print_local_scope,
+        arguments.mlir_elide_elementsattrs_if_larger,
+        arguments.mlir_elide_resource_strings_if_larger,
     )
 
 
 def _asm(module: ir.Module, arguments: argparse.Namespace) -> str:
     """The text of `module`; the printer verifies it once more unless it is known to be good."""
-    printed = text.print_ir(
-        module, arguments.mlir_print_debuginfo, arguments.stock_printing, verified=arguments.verify_each
-    )
-    return printed.rstrip() + "\n"
+    return _style(arguments).text_of(module, verified=arguments.verify_each).rstrip() + "\n"
 
 
 def _diagnostic(error: TinycError) -> Diagnostic:

@@ -5,12 +5,13 @@ In reading order: `guards` (what MLIR's parser would not survive), `names` (of v
 
 from tinyc.mlir.locations import unescape, where
 from tinyc.mlir.messages import Diagnostic, IrError, capture_errors, verify_op
-from tinyc.text.printing import located, print_ir
+from tinyc.text.printing import PrintStyle, located, print_ir
 from tinyc.text.reading import parse
 
 __all__ = [
     "Diagnostic",
     "IrError",
+    "PrintStyle",
     "capture_errors",
     "located",
     "parse",
