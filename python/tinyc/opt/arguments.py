@@ -63,6 +63,8 @@ def read_opt_command_line(argv: Sequence[str], known: Sequence[type[Pass]]) -> a
         raise TinycError("UnknownPass", "--pass-pipeline and pass flags cannot be mixed; put all passes into one")
     if arguments.run_reproducer and (steps or arguments.pass_pipeline is not None):
         raise TinycError("UnknownPass", "--run-reproducer takes the passes from the input; leave all other passes out")
+    if arguments.emit_bytecode and arguments.split_input_file:
+        raise TinycError("UnknownPass", "--emit-bytecode writes one module; leave --split-input-file out")
     if arguments.pass_pipeline is not None:
         steps = list(parse_pipeline(arguments.pass_pipeline, known).steps)
     arguments.steps = steps
@@ -171,8 +173,9 @@ def _parser(known: Sequence[type[Pass]]) -> _Parser:
         add_help=False,
         allow_abbrev=False,
     )
-    parser.add_argument("input", nargs="?", default="-", help="a file of MLIR text; - is stdin (the default)")
+    parser.add_argument("input", nargs="?", default="-", help="a file of MLIR text or bytecode; - is stdin")
     parser.add_argument("-o", dest="output", metavar="FILE", default="-", help="write the IR there; - is stdout")
+    _add_flag(parser, "--emit-bytecode", "write bytecode in place of text")
     parser.add_argument("-h", "--help", action="store_true", help="print this help")
     _add_flag(parser, "--version", "print the versions of tinyc and of the MLIR bindings")
     _add_flag(parser, "--show-dialects", "print the dialects that are registered")

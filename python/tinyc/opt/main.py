@@ -8,7 +8,7 @@ runs the passes.
 import argparse
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -47,21 +47,24 @@ def _main(argv: Sequence[str], known: Sequence[type[Pass]]) -> int:
     if arguments.dump_pass_pipeline:
         count = len(arguments.steps)
         sys.stderr.write(f"Pass Manager with {count} passes:\n{Pipeline(tuple(arguments.steps)).text()}\n")
-    source = guards.decode_text(_read(arguments.input), arguments.input)
+    if arguments.emit_bytecode and arguments.output == "-" and standard_output().isatty():
+        raise TinycError("UnreadableFile", "--emit-bytecode: bytecode is nothing for a terminal; give -o FILE")
+    raw = _read(arguments.input)
+    source = raw if text.is_bytecode(raw) else guards.decode_text(raw, arguments.input)
     if arguments.run_reproducer:
-        recorded = read_reproducer(source, arguments.input)
+        recorded = read_reproducer(_shown(source), arguments.input)
         source, arguments.verify_each = recorded.ir, recorded.verify_each
         arguments.steps = list(parse_pipeline(recorded.pipeline, known).steps)
     job = _Job(arguments)
-    outcomes = [job.process(piece) for piece in (_split(source) if arguments.split_input_file else [source])]
+    outcomes = [job.process(piece) for piece in _pieces(source, arguments)]
     if arguments.remarks_json is not None:
-        _write(arguments.remarks_json, "".join(f"{remark.to_json()}\n" for remark in job.remarks))
+        _write(arguments.remarks_json, "".join(f"{remark.to_json()}\n" for remark in job.remarks).encode())
     for asked, instrument in ((arguments.mlir_timing, job.timing), (arguments.mlir_pass_statistics, job.statistics)):
         if asked:
             sys.stderr.write(instrument.report())
     good = all(ok for ok, _ in outcomes)
     if good or arguments.output == "-":
-        _write(arguments.output, f"{_SPLIT_MARKER}\n".join(output for _, output in outcomes if output))
+        _write(arguments.output, f"{_SPLIT_MARKER}\n".encode().join(output for _, output in outcomes if output))
     return 0 if good else 1
 
 
@@ -74,12 +77,12 @@ class _Job:
     statistics: PassStatistics = field(default_factory=PassStatistics)
     remarks: list[Remark] = field(default_factory=list[Remark])
 
-    def process(self, source: str) -> tuple[bool, str]:
-        """Take one input through the passes; return whether all went well, and the IR to print."""
-        arguments = self.arguments
+    def process(self, source: str | bytes) -> tuple[bool, bytes]:
+        """Take one input through the passes; return whether all went well, and what to write."""
+        arguments, shown = self.arguments, _shown(source)
         reported: list[Diagnostic] = []
         failure: TinycError | None = None
-        output = ""
+        output = b""
         with _settings(arguments), _listen(reported), collect_remarks() as remarks:
             try:
                 output = self._transform(source)
@@ -96,15 +99,15 @@ class _Job:
             Diagnostic("remark", each.where, f"{each.message} [{each.code}]") for each in chosen if each not in idle
         ]
         if arguments.verify_diagnostics:
-            wrong = unmet_expectations(source, arguments.input, [*warnings, *reported], decisions)
-            _show(wrong, source, arguments.input)
+            wrong = unmet_expectations(shown, arguments.input, [*warnings, *reported], decisions)
+            _show(wrong, shown, arguments.input)
             return not wrong, output
-        _show([*warnings, *(decisions if arguments.remarks or wanted else []), *reported], source, arguments.input)
+        _show([*warnings, *(decisions if arguments.remarks or wanted else []), *reported], shown, arguments.input)
         if failure is not None:
             say_how_to_repeat(failure)
         return not any(each.severity == "error" for each in reported), output
 
-    def _transform(self, source: str) -> str:
+    def _transform(self, source: str | bytes) -> bytes:
         arguments, timing = self.arguments, self.timing
         with timing.phase("Parser"):
             module = _parsed(source, arguments.input)
@@ -115,7 +118,7 @@ class _Job:
             asm = text.located(module).rstrip() + "\n"
             steps = tuple(step.alone() if isinstance(step, Pass) else step for step in arguments.steps)
             record = Reproducer(Pipeline(steps).text(), asm, arguments.verify_each)
-            _write(arguments.mlir_generate_reproducer, record.text())
+            _write(arguments.mlir_generate_reproducer, record.text().encode())
         instruments = [
             _printer(arguments, sys.stderr),
             timing,
@@ -123,11 +126,21 @@ class _Job:
         ]
         run_passes(module, arguments.steps, instruments, arguments.verify_each)
         with timing.phase("Output"):
-            last = arguments.steps[-1] if arguments.steps else None
-            own = last.output(module) if isinstance(last, Pass) else None
-            if isinstance(last, Pass) and own is None and not last.prints_ir:
+            return self._output(module)
+
+    def _output(self, module: ir.Module) -> bytes:
+        """What is written of a module that has gone through the passes."""
+        arguments = self.arguments
+        last = arguments.steps[-1] if arguments.steps else None
+        own = last.output(module) if isinstance(last, Pass) else None
+        if isinstance(last, Pass) and not last.prints_ir:
+            if own is None:
                 raise TinycError("InvalidIr", f"--{last.name}, the last pass, has nothing to print; give it kernels")
-            return own if own is not None else _asm(module, arguments)
+            if arguments.emit_bytecode:
+                raise TinycError("UnknownPass", f"--emit-bytecode: --{last.name}, the last pass, prints no IR")
+        if arguments.emit_bytecode:
+            return text.bytecode_of(module)
+        return (own if own is not None else _asm(module, arguments)).encode()
 
 
 def _read(name: str) -> bytes:
@@ -144,19 +157,24 @@ def _read(name: str) -> bytes:
         raise TinycError("UnreadableFile", f"cannot read '{name}': {reason}") from None
 
 
-def _write(name: str, content: str) -> None:
+def _write(name: str, content: bytes) -> None:
     if name == "-":
-        standard_output().buffer.write(content.encode())
+        standard_output().buffer.write(content)
         standard_output().flush()
         return
     try:
-        Path(name).write_text(content, encoding="utf-8")
+        Path(name).write_bytes(content)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise TinycError("UnreadableFile", f"cannot write '{name}': {reason}") from None
 
 
-def _parsed(source: str, filename: str) -> ir.Module:
+def _shown(source: str | bytes) -> str:
+    """What of the input there is to show and to look for in: nothing of bytecode."""
+    return source if isinstance(source, str) else ""
+
+
+def _parsed(source: str | bytes, filename: str) -> ir.Module:
     """The module that `source` means.
 
     Raises:
@@ -165,7 +183,8 @@ def _parsed(source: str, filename: str) -> ir.Module:
     try:
         return text.parse(source, filename)
     except IrError as error:
-        if first_character(source) not in ("{", "[") or "{-#" in source:  # which opens the resources of IR
+        shown = _shown(source)
+        if first_character(shown) not in ("{", "[") or "{-#" in shown:  # which opens the resources of IR
             raise
         program = shlex.quote(filename) if filename.endswith(".json") else "program.json"
         hint = f"the input is JSON; 'tinyc compile {program} --dump=tiny' makes IR of a program, in tinyc-dump/"
@@ -173,6 +192,11 @@ def _parsed(source: str, filename: str) -> ir.Module:
         first, *rest = error.diagnostics
         error.diagnostics = (replace(first, notes=(*first.notes, note)), *rest)
         raise
+
+
+def _pieces(source: str | bytes, arguments: argparse.Namespace) -> Iterable[str | bytes]:
+    """What is to be treated as separate inputs: bytecode is in one piece."""
+    return _split(source) if arguments.split_input_file and isinstance(source, str) else [source]
 
 
 def _split(source: str) -> Iterator[str]:
