@@ -23,6 +23,7 @@ from tinyc.importers.json_text import first_character
 from tinyc.mlir import PROVIDER, ir
 from tinyc.opt.arguments import read_opt_command_line, remark_filter
 from tinyc.opt.expectations import unmet_expectations
+from tinyc.opt.help import package_version
 from tinyc.opt.instruments import PassStatistics, PassTiming, PrintIr
 from tinyc.passes import Pass
 from tinyc.passes.pipeline_text import Pipeline, parse_pipeline
@@ -35,12 +36,13 @@ _SPLIT_MARKER = "// -----"
 
 def main(argv: Sequence[str] | None = None, known: Sequence[type[Pass]] = pipeline.PASSES) -> int:
     """Run `tinyc-opt` with `argv` (default: the process's) and return its exit status; `known` are tinyc's passes."""
-    return exit_status(lambda: _main(sys.argv[1:] if argv is None else argv, known))
+    asked = sys.argv[1:] if argv is None else argv
+    return exit_status(lambda: _main(asked, known), debug=not {"--debug", "-debug"}.isdisjoint(asked))
 
 
 def _main(argv: Sequence[str], known: Sequence[type[Pass]]) -> int:
     arguments = read_opt_command_line(argv, known)
-    if arguments.help or arguments.version or arguments.show_dialects or arguments.emit_irdl:
+    if arguments.help is not None or arguments.version or arguments.show_dialects or arguments.emit_irdl:
         standard_output().write(_about(arguments))
         standard_output().flush()
         return 0
@@ -54,7 +56,7 @@ def _main(argv: Sequence[str], known: Sequence[type[Pass]]) -> int:
     if arguments.run_reproducer:
         recorded = read_reproducer(_shown(source), arguments.input)
         source, arguments.verify_each = recorded.ir, recorded.verify_each
-        arguments.steps = list(parse_pipeline(recorded.pipeline, known).steps)
+        arguments.steps = list(parse_pipeline(recorded.pipeline, arguments.known).steps)
     job = _Job(arguments)
     outcomes = [job.process(piece) for piece in _pieces(source, arguments)]
     if arguments.remarks_json is not None:
@@ -104,7 +106,7 @@ class _Job:
             return not wrong, output
         _show([*warnings, *(decisions if arguments.remarks or wanted else []), *reported], shown, arguments.input)
         if failure is not None:
-            say_how_to_repeat(failure)
+            say_how_to_repeat(failure, arguments.debug)
         return not any(each.severity == "error" for each in reported), output
 
     def _transform(self, source: str | bytes) -> bytes:
@@ -309,7 +311,7 @@ def _rendered(diagnostic: Diagnostic, lines: list[str]) -> str:
 
 def _about(arguments: argparse.Namespace) -> str:
     """The answer to a question that needs no input."""
-    if arguments.help:
+    if arguments.help is not None:
         return arguments.help_text
     if arguments.version:
         return _version()
@@ -325,16 +327,7 @@ def _about(arguments: argparse.Namespace) -> str:
 
 def _version() -> str:
     package = PROVIDER.partition(".")[0]
-    return f"tinyc {_version_of('tinyc')} (MLIR bindings: {package} {_version_of(package)})\n"
-
-
-def _version_of(package: str) -> str:
-    from importlib import metadata
-
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return "(not installed)"
+    return f"tinyc {package_version('tinyc')} (MLIR bindings: {package} {package_version(package)})\n"
 
 
 def _dialect_names() -> list[str]:

@@ -5,7 +5,6 @@ prints the module with all its locations; that text goes through the one door (`
 """
 
 import io
-import os
 import subprocess
 import sys
 
@@ -13,6 +12,7 @@ from tinyc.diagnostics import TinycError, Where
 from tinyc.dialects import registry
 from tinyc.mlir import ir
 from tinyc.mlir.locations import where
+from tinyc.mlir.processes import run_in_process
 from tinyc.text.printing import located
 
 _MAGIC = b"ML\xefR"
@@ -41,11 +41,8 @@ def text_of_bytecode(raw: bytes, filename: str) -> bytes:
         TinycError: `InvalidIr`: it is damaged, or of another version of MLIR.
     """
     limit = _SECONDS + _SECONDS_PER_BYTE * len(raw)
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     try:
-        done = subprocess.run(
-            [sys.executable, "-c", _READER], input=raw, capture_output=True, timeout=limit, env=environment, check=False
-        )
+        done = run_in_process(_READER, raw, limit)
     except subprocess.TimeoutExpired:
         why = f"MLIR was still reading it after {limit:.0f} s"
     else:
