@@ -9,6 +9,8 @@ import pytest
 
 from tinyc.dialects.registry import context
 from tinyc.mlir import PROVIDER, ext, fresh_context, ir, llvm, passmanager
+from tinyc.mlir.pass_help import upstream_passes
+from tinyc.passes.pipeline_text import is_upstream
 
 
 class NoEffects(ir.MemoryEffectsOpInterface):
@@ -141,6 +143,15 @@ def test_there_is_one_context_and_threads_are_off():
             for i in range(1, 9)
         )
         assert ir.Module.parse(functions).operation.verify()
+
+
+def test_the_library_lists_mlirs_passes_with_what_they_do():
+    listed = upstream_passes()
+    assert len(listed) > 250
+    assert listed["cse"].summary
+    assert [name for name, each in listed.items() if not each.summary] == []
+    assert "max-iterations=…" in dict(listed["canonicalize"].options)
+    assert [name for name in listed if not is_upstream(name)] == []
 
 
 # Dialects in Python.

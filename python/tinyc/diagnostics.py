@@ -48,6 +48,8 @@ CODES = {
     "UnknownPass": "TC310",
     "InvalidPtx": "TC311",
     "UnknownKey": "TC312",
+    "InvalidPass": "TC313",
+    "FailedPass": "TC314",
     # 4xx: running
     "InputMismatch": "TC401",
     "AssumptionViolated": "TC402",

@@ -1,6 +1,8 @@
 """No input of `tinyc-opt` ends in a crash, a hang or a traceback: a message, and exit status 1."""
 
 import io
+import os
+import pty
 import shlex
 import subprocess
 import sys
@@ -197,3 +199,15 @@ def test_the_context_is_as_before(monkeypatch, capsys):
     status, stderr = run(monkeypatch, capsys, b'"x.y"() : () -> ()')
     assert status == 1
     assert "unregistered dialect" in stderr
+
+
+def test_bytecode_does_not_go_to_a_terminal():
+    program = [sys.executable, "-m", "tinyc.opt.main", "--emit-bytecode"]
+    controller, terminal = pty.openpty()
+    try:
+        done = subprocess.run(program, stdin=subprocess.DEVNULL, stdout=terminal, stderr=subprocess.PIPE, text=True)
+    finally:
+        os.close(terminal)
+        os.close(controller)
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: --emit-bytecode: bytecode is nothing for a terminal; give -o FILE [TC308")

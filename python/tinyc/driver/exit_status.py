@@ -1,6 +1,6 @@
 """How a command ends, whatever happens: an exit status, and on stderr one sentence for what went wrong.
 
-In: the work of a command, which returns its exit status. Never out: a traceback.
+In: the work of a command, which returns its exit status. Never out, unless it is asked for: a traceback.
 """
 
 import os
@@ -17,16 +17,16 @@ from tinyc.diagnostics import TinycError
 INTERRUPTED = 130
 
 
-def exit_status(work: Callable[[], int]) -> int:
+def exit_status(work: Callable[[], int], debug: bool = False) -> int:
     """Do `work` and return its exit status: 1 for an error, `INTERRUPTED` for an interrupt.
 
-    A defect of tinyc's is a sentence, and a file that says what it was doing.
+    A defect of tinyc's is a sentence, and a file that says what it was doing; with `debug` stderr says that.
     """
     try:
         return work()
     except TinycError as error:
         sys.stderr.write(f"{error}\n")
-        say_how_to_repeat(error)
+        say_how_to_repeat(error, debug)
     except BrokenPipeError:  # whoever read our output is gone
         _abandon_stdout()
     except OSError as error:
@@ -38,6 +38,8 @@ def exit_status(work: Callable[[], int]) -> int:
     except MemoryError as error:
         sys.stderr.write(f"error: there is not enough memory ({error}); use smaller sizes [TC405 OutOfMemory]\n")
     except Exception as error:
+        if debug:
+            traceback.print_exception(error)
         sys.stderr.write(f"error: {_defect(error)} [TC901 InternalError]\n")
     return 1
 
@@ -48,8 +50,13 @@ def _defect(error: Exception) -> str:
     return f"tinyc failed: {type(error).__name__}: {error}; what it was doing stands in {file.name}"
 
 
-def say_how_to_repeat(error: TinycError) -> None:
-    """Write to stderr the command that repeats the failure, where a pass of MLIR's has failed."""
+def say_how_to_repeat(error: TinycError, debug: bool = False) -> None:
+    """Write to stderr the command that repeats the failure, where a pass of MLIR's has failed.
+
+    With `debug`, the traceback stands before it of what a user's own code, or a pass, has raised.
+    """
+    if debug and error.__cause__ is not None:
+        traceback.print_exception(error.__cause__)
     if error.reproducer is not None:
         sys.stderr.write(f"note: to repeat it: {error.reproducer.save()}\n")
 

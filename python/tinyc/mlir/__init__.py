@@ -13,6 +13,8 @@ The stubs (`.pyi`) have the types of the bindings. What is built on these, in re
     fields      types of attribute fields that IRDL has no constraint for
     verifying   how the verifier of an op runs its rules, and reports
     side_table  ops that stand beside a function to be read
+    processes   work that another process does
+    pass_help   what MLIR says of its own passes
 """
 
 import ctypes

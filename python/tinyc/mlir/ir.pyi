@@ -2,7 +2,7 @@
 
 import enum
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import ClassVar, Literal, TypeVar, overload
+from typing import BinaryIO, ClassVar, Literal, TypeVar, overload
 
 _Default = TypeVar("_Default")
 
@@ -61,6 +61,7 @@ class _OperationBase:
         assume_verified: bool = False,
         skip_regions: bool = False,
     ) -> str: ...
+    def write_bytecode(self, file: BinaryIO) -> None: ...
     def __hash__(self) -> int: ...
 
 class OpOperandList(Sequence[Value]):

@@ -4,28 +4,26 @@ In: the arguments. Out: an `argparse.Namespace` with `steps`, the passes that th
 """
 
 import argparse
-import dataclasses
-import inspect
 import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from tinyc.diagnostics import REMARKS, Remark, TinycError, suggest
+from tinyc.opt.help import describe_pass, list_passes
 from tinyc.passes import Pass, Step
-from tinyc.passes.options import option_name
-from tinyc.passes.pipeline_text import parse_flag, parse_pipeline
+from tinyc.passes.loading import check_names, installed_passes, load_passes
+from tinyc.passes.pipeline_text import is_upstream, parse_flag, parse_pipeline
 
 _DESCRIPTION = "Run passes on MLIR text, spelled as in mlir-opt. The IR goes to stdout, everything else to stderr."
 _EPILOG = """\
 Each pass of MLIR's own is a flag too (--cse, --canonicalize, --convert-scf-to-cf). Passes run in the order given;
-options are --pass=key=value or --pass="key=value key2=value2". --help beside pass flags explains those in full."""
+options are --pass=key=value or --pass="key=value key2=value2". --help=PASS, or --help beside pass flags, explains those
+in full."""
 
 #: The kinds of remarks, each with a filter of its own.
 REMARK_KINDS = tuple(sorted(set(REMARKS.values())))
-
-_PASS_NAME = re.compile(r"[\w.-]+")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -40,16 +38,20 @@ class _Parser(argparse.ArgumentParser):
         raise TinycError("UnknownPass", f"{message}; tinyc-opt --help lists the options")
 
 
-def read_opt_command_line(argv: Sequence[str], known: Sequence[type[Pass]]) -> argparse.Namespace:
-    """The run that `argv` asks for; `known` are the passes of tinyc's.
+def read_opt_command_line(argv: Sequence[str], tinycs: Sequence[type[Pass]]) -> argparse.Namespace:
+    """The run that `argv` asks for: `known` are `tinycs`, the passes of tinyc's, and own ones behind them.
 
     Raises:
-        TinycError: `UnknownPass`: an unknown flag, pass or option, or a value that does not fit.
+        TinycError: `UnknownPass`: an unknown flag, pass or option, or a value that does not fit; `InvalidPass`.
     """
-    parser = _parser(known)
+    parser = _parser()
     flags: dict[str, argparse.Action] = parser._option_string_actions  # argparse has no public way to ask
     plain, passes = _split(list(argv), flags)
     arguments = parser.parse_args(plain)
+    known = arguments.known = [*tinycs, *_own_passes(arguments.load_pass, tinycs, flags)]
+    if arguments.help is not None:
+        arguments.help_text = _help(parser, [*arguments.help, *(name for name, _ in passes)], known)
+        return arguments
     steps: list[Step] = []
     for name, options in passes:
         try:
@@ -59,34 +61,41 @@ def read_opt_command_line(argv: Sequence[str], known: Sequence[type[Pass]]) -> a
                 raise
             hint = _close(f"--{name}", [*flags, *(f"--{each.name}" for each in known)])
             raise TinycError("UnknownPass", f"unknown flag '--{name}'{hint}") from None
-    if steps and arguments.pass_pipeline is not None:
-        raise TinycError("UnknownPass", "--pass-pipeline and pass flags cannot be mixed; put all passes into one")
-    if arguments.run_reproducer and (steps or arguments.pass_pipeline is not None):
-        raise TinycError("UnknownPass", "--run-reproducer takes the passes from the input; leave all other passes out")
+    _check_combinations(arguments, steps)
     if arguments.pass_pipeline is not None:
         steps = list(parse_pipeline(arguments.pass_pipeline, known).steps)
     arguments.steps = steps
     for when in ("before", "after"):
         for name in getattr(arguments, f"mlir_print_ir_{when}"):
             _check_pass(name, f"--mlir-print-ir-{when}", known)
-    if arguments.help:
-        arguments.help_text = _help(parser, [type(step) for step in steps if isinstance(step, Pass)])
     return arguments
 
 
+def _own_passes(
+    files: Sequence[str], tinycs: Sequence[type[Pass]], flags: Mapping[str, argparse.Action]
+) -> list[type[Pass]]:
+    """The passes of installed packages and of the files of `--load-pass`, none of which hides another or a flag."""
+    own = [*installed_passes(), *(each for file in dict.fromkeys(files) for each in load_passes(file))]
+    taken = {flag.lstrip("-"): "an option of tinyc-opt" for flag in flags}
+    check_names(own, taken | {each.name: "a pass of tinyc's" for each in tinycs})
+    return own
+
+
+def _check_combinations(arguments: argparse.Namespace, steps: Sequence[Step]) -> None:
+    """Raise where options do not go together."""
+    if steps and arguments.pass_pipeline is not None:
+        raise TinycError("UnknownPass", "--pass-pipeline and pass flags cannot be mixed; put all passes into one")
+    if arguments.run_reproducer and (steps or arguments.pass_pipeline is not None):
+        raise TinycError("UnknownPass", "--run-reproducer takes the passes from the input; leave all other passes out")
+    if arguments.emit_bytecode and arguments.split_input_file:
+        raise TinycError("UnknownPass", "--emit-bytecode writes one module; leave --split-input-file out")
+
+
 def _check_pass(name: str, flag: str, known: Sequence[type[Pass]]) -> None:
-    """Raise unless `name` is a pass of tinyc's or of MLIR's."""
+    """Raise unless `name` is a pass of Python or of MLIR's."""
     names = [each.name for each in known]
-    if name in names:
-        return
-    try:
-        parse_flag(name, "", ())
-        return
-    except TinycError as error:
-        # A pass that only wants options, or another op to work on, is one.
-        if _PASS_NAME.fullmatch(name) and "is neither a pass" not in error.message:
-            return
-    raise TinycError("UnknownPass", f"{flag}: there is no pass '{name}'{_close(name, names)}")
+    if name not in names and not is_upstream(name):
+        raise TinycError("UnknownPass", f"{flag}: there is no pass '{name}'{_close(name, names)}")
 
 
 def _close(name: str, known: Sequence[str]) -> str:
@@ -117,7 +126,7 @@ def _split(argv: list[str], flags: Mapping[str, argparse.Action]) -> tuple[list[
         elif flags[flag].nargs == 0:
             plain.append(flag)
         elif flags[flag].nargs == "?":
-            plain.append(f"{flag}=true")
+            plain.append(f"{flag}={flags[flag].const}")
         else:
             plain.append("=".join([flag, *itertools.islice(rest, 1)]))
     return plain, passes
@@ -132,6 +141,12 @@ def _boolean(text: str) -> bool:
     if text not in ("true", "false", "1", "0"):
         raise argparse.ArgumentTypeError(f"{text!r} is neither true nor false")
     return text in ("true", "1")
+
+
+def _limit(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= 18):
+        raise argparse.ArgumentTypeError(f"{text!r} is no limit; give an integer from 0 on")
+    return int(text)
 
 
 def _pattern(text: str) -> re.Pattern[str]:
@@ -154,30 +169,41 @@ def _names(text: str) -> list[str]:
     return [name for name in text.split(",") if name]
 
 
-def _parser(known: Sequence[type[Pass]]) -> _Parser:
-    passes = "\n".join(f"  --{each.name:<22}{_summary(each)}" for each in known)
+def _parser() -> _Parser:
     parser = _Parser(
         prog="tinyc-opt",
         usage="tinyc-opt [option …] [--pass[=key=value …] …] [file]",
         description=_DESCRIPTION,
-        epilog=f"passes, in walk order:\n{passes}\n\n{_EPILOG}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         add_help=False,
         allow_abbrev=False,
     )
-    parser.add_argument("input", nargs="?", default="-", help="a file of MLIR text; - is stdin (the default)")
+    parser.add_argument("input", nargs="?", default="-", help="a file of MLIR text or bytecode; - is stdin")
     parser.add_argument("-o", dest="output", metavar="FILE", default="-", help="write the IR there; - is stdout")
-    parser.add_argument("-h", "--help", action="store_true", help="print this help")
+    _add_flag(parser, "--emit-bytecode", "write bytecode in place of text")
+    parser.add_argument(
+        "-h", "--help", nargs="?", const="", type=_names, metavar="PASS,…", help="print this help, or that of passes"
+    )
     _add_flag(parser, "--version", "print the versions of tinyc and of the MLIR bindings")
     _add_flag(parser, "--show-dialects", "print the dialects that are registered")
     parser.add_argument("--emit-irdl", metavar="NAME", help="print the IRDL of one of tinyc's dialects")
     parser.add_argument("--pass-pipeline", metavar="TEXT", help="passes as text: builtin.module(tiny-to-region,cse)")
+    parser.add_argument(
+        "--load-pass", action="append", default=[], metavar="FILE.py", help="know the passes that a file defines, too"
+    )
+    _add_flag(parser, "--debug", "print the traceback of an own pass that fails, or of a defect")
     _add_flag(parser, "--dump-pass-pipeline", "print the pipeline that is run")
     _add_flag(parser, "--split-input-file", "treat the pieces between lines '// -----' as separate inputs")
     _add_flag(parser, "--verify-diagnostics", "check what is reported against expected-error {{…}} comments")
     _add_flag(parser, "--verify-roundtrip", "check that the IR survives printing and parsing")
     parser.add_argument(
-        "--verify-each", nargs="?", default=True, type=_boolean, metavar="BOOL", help="verify after each pass (true)"
+        "--verify-each",
+        nargs="?",
+        const="true",
+        default=True,
+        type=_boolean,
+        metavar="BOOL",
+        help="verify after each pass (true)",
     )
     _add_flag(parser, "--allow-unregistered-dialect", "accept ops of unknown dialects")
     parser.add_argument(
@@ -210,6 +236,13 @@ def _add_printing(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("printing and timing (to stderr)")
     _add_flag(group, "--mlir-print-debuginfo", "print locations")
     _add_flag(group, "--stock-printing", "print as mlir-opt does: no names from locations, no aliases for types")
+    _add_flag(group, "--mlir-print-op-generic", "print ops in the generic form")
+    _add_flag(group, "--mlir-print-local-scope", "print attributes, types and locations in place, without aliases")
+    for kind, text in (
+        ("elementsattrs", "print dense_resource<__elided__> for attributes of more than N elements"),
+        ("resource-strings", "leave out the data of resources that are written in more than N characters"),
+    ):
+        group.add_argument(f"--mlir-elide-{kind}-if-larger", type=_limit, metavar="N", help=text)
     for when in ("before", "after"):
         group.add_argument(
             f"--mlir-print-ir-{when}",
@@ -227,24 +260,9 @@ def _add_printing(parser: argparse.ArgumentParser) -> None:
     _add_flag(group, "--mlir-pass-statistics", "print what each pass was given and left, in numbers")
 
 
-def _summary(known: type[Pass]) -> str:
-    """The first line of a pass's docstring, and its options below it."""
-    lines = [(inspect.getdoc(known) or "").partition("\n")[0], *map(_option_help, dataclasses.fields(known))]
-    return f"\n{'':28}".join(lines)
-
-
-def _option_help(field: "dataclasses.Field[Any]") -> str:
-    default = "" if field.default in (dataclasses.MISSING, None) else f" [{field.default}]"
-    return f"{option_name(field)}=…: {field.metadata.get('doc', '')}{default}"
-
-
-def _help(parser: _Parser, asked: list[type[Pass]]) -> str:
-    if not asked:
-        return parser.format_help()
-    return "\n".join(_page(each) for each in asked)
-
-
-def _page(known: type[Pass]) -> str:
-    doc = (inspect.getdoc(known) or "").replace("\n", "\n  ")
-    options = "".join(f"\n  {_option_help(field)}" for field in dataclasses.fields(known))
-    return f"--{known.name}\n  {doc}{options and chr(10) + options}\n"
+def _help(parser: _Parser, asked: Sequence[str], known: Sequence[type[Pass]]) -> str:
+    """The pages on the passes that are asked for, or the options and the list of all passes."""
+    if asked:
+        return "\n".join(describe_pass(name, known) for name in asked)
+    parser.epilog = f"{list_passes(known)}{_EPILOG}"
+    return parser.format_help()

@@ -15,7 +15,7 @@ from tinyc.importers.files import write_file
 from tinyc.mlir import ir
 from tinyc.mlir.bodies import nested
 from tinyc.passes import Instrument, Step
-from tinyc.text import print_ir
+from tinyc.text import PrintStyle
 
 _RULE = "===" + "-" * 73 + "==="
 
@@ -35,8 +35,7 @@ class PrintIr(Instrument):
     after_all: bool = False
     after_change: bool = False
     after_failure: bool = False
-    debug_info: bool = False
-    stock: bool = False
+    style: PrintStyle = field(default_factory=PrintStyle)
     tree_dir: Path | None = None
     _text: str = ""
     _count: int = 0
@@ -68,7 +67,7 @@ class PrintIr(Instrument):
             self._emit("After", step, self._asm(module), " Failed")
 
     def _asm(self, module: ir.Module) -> str:
-        return print_ir(module, self.debug_info, self.stock, verified=False)
+        return self.style.text_of(module, verified=False)
 
     def _emit(self, when: str, step: Step, text: str, outcome: str = "") -> None:
         header = f"// -----// IR Dump {when} {step.title}{outcome} ({step.name}) //----- //\n"

@@ -8,7 +8,7 @@ runs the passes.
 import argparse
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,45 +23,50 @@ from tinyc.importers.json_text import first_character
 from tinyc.mlir import PROVIDER, ir
 from tinyc.opt.arguments import read_opt_command_line, remark_filter
 from tinyc.opt.expectations import unmet_expectations
+from tinyc.opt.help import package_version
 from tinyc.opt.instruments import PassStatistics, PassTiming, PrintIr
 from tinyc.passes import Pass
 from tinyc.passes.pipeline_text import Pipeline, parse_pipeline
 from tinyc.passes.reproducer import Reproducer, read_reproducer
 from tinyc.passes.runner import run_passes, verify_contracts
-from tinyc.text import Diagnostic, IrError, guards
+from tinyc.text import Diagnostic, IrError, PrintStyle, guards
 
 _SPLIT_MARKER = "// -----"
 
 
 def main(argv: Sequence[str] | None = None, known: Sequence[type[Pass]] = pipeline.PASSES) -> int:
     """Run `tinyc-opt` with `argv` (default: the process's) and return its exit status; `known` are tinyc's passes."""
-    return exit_status(lambda: _main(sys.argv[1:] if argv is None else argv, known))
+    asked = sys.argv[1:] if argv is None else argv
+    return exit_status(lambda: _main(asked, known), debug=not {"--debug", "-debug"}.isdisjoint(asked))
 
 
 def _main(argv: Sequence[str], known: Sequence[type[Pass]]) -> int:
     arguments = read_opt_command_line(argv, known)
-    if arguments.help or arguments.version or arguments.show_dialects or arguments.emit_irdl:
+    if arguments.help is not None or arguments.version or arguments.show_dialects or arguments.emit_irdl:
         standard_output().write(_about(arguments))
         standard_output().flush()
         return 0
     if arguments.dump_pass_pipeline:
         count = len(arguments.steps)
         sys.stderr.write(f"Pass Manager with {count} passes:\n{Pipeline(tuple(arguments.steps)).text()}\n")
-    source = guards.decode_text(_read(arguments.input), arguments.input)
+    if arguments.emit_bytecode and arguments.output == "-" and standard_output().isatty():
+        raise TinycError("UnreadableFile", "--emit-bytecode: bytecode is nothing for a terminal; give -o FILE")
+    raw = _read(arguments.input)
+    source = raw if text.is_bytecode(raw) else guards.decode_text(raw, arguments.input)
     if arguments.run_reproducer:
-        recorded = read_reproducer(source, arguments.input)
+        recorded = read_reproducer(_shown(source), arguments.input)
         source, arguments.verify_each = recorded.ir, recorded.verify_each
-        arguments.steps = list(parse_pipeline(recorded.pipeline, known).steps)
+        arguments.steps = list(parse_pipeline(recorded.pipeline, arguments.known).steps)
     job = _Job(arguments)
-    outcomes = [job.process(piece) for piece in (_split(source) if arguments.split_input_file else [source])]
+    outcomes = [job.process(piece) for piece in _pieces(source, arguments)]
     if arguments.remarks_json is not None:
-        _write(arguments.remarks_json, "".join(f"{remark.to_json()}\n" for remark in job.remarks))
+        _write(arguments.remarks_json, "".join(f"{remark.to_json()}\n" for remark in job.remarks).encode())
     for asked, instrument in ((arguments.mlir_timing, job.timing), (arguments.mlir_pass_statistics, job.statistics)):
         if asked:
             sys.stderr.write(instrument.report())
     good = all(ok for ok, _ in outcomes)
     if good or arguments.output == "-":
-        _write(arguments.output, f"{_SPLIT_MARKER}\n".join(output for _, output in outcomes if output))
+        _write(arguments.output, f"{_SPLIT_MARKER}\n".encode().join(output for _, output in outcomes if output))
     return 0 if good else 1
 
 
@@ -74,12 +79,12 @@ class _Job:
     statistics: PassStatistics = field(default_factory=PassStatistics)
     remarks: list[Remark] = field(default_factory=list[Remark])
 
-    def process(self, source: str) -> tuple[bool, str]:
-        """Take one input through the passes; return whether all went well, and the IR to print."""
-        arguments = self.arguments
+    def process(self, source: str | bytes) -> tuple[bool, bytes]:
+        """Take one input through the passes; return whether all went well, and what to write."""
+        arguments, shown = self.arguments, _shown(source)
         reported: list[Diagnostic] = []
         failure: TinycError | None = None
-        output = ""
+        output = b""
         with _settings(arguments), _listen(reported), collect_remarks() as remarks:
             try:
                 output = self._transform(source)
@@ -96,15 +101,15 @@ class _Job:
             Diagnostic("remark", each.where, f"{each.message} [{each.code}]") for each in chosen if each not in idle
         ]
         if arguments.verify_diagnostics:
-            wrong = unmet_expectations(source, arguments.input, [*warnings, *reported], decisions)
-            _show(wrong, source, arguments.input)
+            wrong = unmet_expectations(shown, arguments.input, [*warnings, *reported], decisions)
+            _show(wrong, shown, arguments.input)
             return not wrong, output
-        _show([*warnings, *(decisions if arguments.remarks or wanted else []), *reported], source, arguments.input)
+        _show([*warnings, *(decisions if arguments.remarks or wanted else []), *reported], shown, arguments.input)
         if failure is not None:
-            say_how_to_repeat(failure)
+            say_how_to_repeat(failure, arguments.debug)
         return not any(each.severity == "error" for each in reported), output
 
-    def _transform(self, source: str) -> str:
+    def _transform(self, source: str | bytes) -> bytes:
         arguments, timing = self.arguments, self.timing
         with timing.phase("Parser"):
             module = _parsed(source, arguments.input)
@@ -115,7 +120,7 @@ class _Job:
             asm = text.located(module).rstrip() + "\n"
             steps = tuple(step.alone() if isinstance(step, Pass) else step for step in arguments.steps)
             record = Reproducer(Pipeline(steps).text(), asm, arguments.verify_each)
-            _write(arguments.mlir_generate_reproducer, record.text())
+            _write(arguments.mlir_generate_reproducer, record.text().encode())
         instruments = [
             _printer(arguments, sys.stderr),
             timing,
@@ -123,11 +128,21 @@ class _Job:
         ]
         run_passes(module, arguments.steps, instruments, arguments.verify_each)
         with timing.phase("Output"):
-            last = arguments.steps[-1] if arguments.steps else None
-            own = last.output(module) if isinstance(last, Pass) else None
-            if isinstance(last, Pass) and own is None and not last.prints_ir:
+            return self._output(module)
+
+    def _output(self, module: ir.Module) -> bytes:
+        """What is written of a module that has gone through the passes."""
+        arguments = self.arguments
+        last = arguments.steps[-1] if arguments.steps else None
+        own = last.output(module) if isinstance(last, Pass) else None
+        if isinstance(last, Pass) and not last.prints_ir:
+            if own is None:
                 raise TinycError("InvalidIr", f"--{last.name}, the last pass, has nothing to print; give it kernels")
-            return own if own is not None else _asm(module, arguments)
+            if arguments.emit_bytecode:
+                raise TinycError("UnknownPass", f"--emit-bytecode: --{last.name}, the last pass, prints no IR")
+        if arguments.emit_bytecode:
+            return text.bytecode_of(module)
+        return (own if own is not None else _asm(module, arguments)).encode()
 
 
 def _read(name: str) -> bytes:
@@ -144,19 +159,24 @@ def _read(name: str) -> bytes:
         raise TinycError("UnreadableFile", f"cannot read '{name}': {reason}") from None
 
 
-def _write(name: str, content: str) -> None:
+def _write(name: str, content: bytes) -> None:
     if name == "-":
-        standard_output().buffer.write(content.encode())
+        standard_output().buffer.write(content)
         standard_output().flush()
         return
     try:
-        Path(name).write_text(content, encoding="utf-8")
+        Path(name).write_bytes(content)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise TinycError("UnreadableFile", f"cannot write '{name}': {reason}") from None
 
 
-def _parsed(source: str, filename: str) -> ir.Module:
+def _shown(source: str | bytes) -> str:
+    """What of the input there is to show and to look for in: nothing of bytecode."""
+    return source if isinstance(source, str) else ""
+
+
+def _parsed(source: str | bytes, filename: str) -> ir.Module:
     """The module that `source` means.
 
     Raises:
@@ -165,7 +185,8 @@ def _parsed(source: str, filename: str) -> ir.Module:
     try:
         return text.parse(source, filename)
     except IrError as error:
-        if first_character(source) not in ("{", "[") or "{-#" in source:  # which opens the resources of IR
+        shown = _shown(source)
+        if first_character(shown) not in ("{", "[") or "{-#" in shown:  # which opens the resources of IR
             raise
         program = shlex.quote(filename) if filename.endswith(".json") else "program.json"
         hint = f"the input is JSON; 'tinyc compile {program} --dump=tiny' makes IR of a program, in tinyc-dump/"
@@ -173,6 +194,11 @@ def _parsed(source: str, filename: str) -> ir.Module:
         first, *rest = error.diagnostics
         error.diagnostics = (replace(first, notes=(*first.notes, note)), *rest)
         raise
+
+
+def _pieces(source: str | bytes, arguments: argparse.Namespace) -> Iterable[str | bytes]:
+    """What is to be treated as separate inputs: bytecode is in one piece."""
+    return _split(source) if arguments.split_input_file and isinstance(source, str) else [source]
 
 
 def _split(source: str) -> Iterator[str]:
@@ -235,18 +261,26 @@ def _printer(arguments: argparse.Namespace, stream: TextIO) -> PrintIr:
         arguments.mlir_print_ir_after_all,
         arguments.mlir_print_ir_after_change,
         arguments.mlir_print_ir_after_failure,
+        _style(arguments),
+        arguments.mlir_print_ir_tree_dir,
+    )
+
+
+def _style(arguments: argparse.Namespace) -> PrintStyle:
+    """How IR is to be printed, at the end and around passes."""
+    return PrintStyle(
         arguments.mlir_print_debuginfo,
         arguments.stock_printing,
-        arguments.mlir_print_ir_tree_dir,
+        arguments.mlir_print_op_generic,
+        arguments.mlir_print_local_scope,
+        arguments.mlir_elide_elementsattrs_if_larger,
+        arguments.mlir_elide_resource_strings_if_larger,
     )
 
 
 def _asm(module: ir.Module, arguments: argparse.Namespace) -> str:
     """The text of `module`; the printer verifies it once more unless it is known to be good."""
-    printed = text.print_ir(
-        module, arguments.mlir_print_debuginfo, arguments.stock_printing, verified=arguments.verify_each
-    )
-    return printed.rstrip() + "\n"
+    return _style(arguments).text_of(module, verified=arguments.verify_each).rstrip() + "\n"
 
 
 def _diagnostic(error: TinycError) -> Diagnostic:
@@ -277,7 +311,7 @@ def _rendered(diagnostic: Diagnostic, lines: list[str]) -> str:
 
 def _about(arguments: argparse.Namespace) -> str:
     """The answer to a question that needs no input."""
-    if arguments.help:
+    if arguments.help is not None:
         return arguments.help_text
     if arguments.version:
         return _version()
@@ -293,16 +327,7 @@ def _about(arguments: argparse.Namespace) -> str:
 
 def _version() -> str:
     package = PROVIDER.partition(".")[0]
-    return f"tinyc {_version_of('tinyc')} (MLIR bindings: {package} {_version_of(package)})\n"
-
-
-def _version_of(package: str) -> str:
-    from importlib import metadata
-
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return "(not installed)"
+    return f"tinyc {package_version('tinyc')} (MLIR bindings: {package} {package_version(package)})\n"
 
 
 def _dialect_names() -> list[str]:

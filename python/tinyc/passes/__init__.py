@@ -9,8 +9,10 @@ In reading order:
     step              Pass, Upstream, Step, Instrument
     options           the fields of a pass as text, and back
     pipeline_text     `builtin.module(tiny-to-region,func.func(cse))` as steps, and back
+    failures          where a pass failed that is not tinyc's
     runner            steps on a module, verified, with every way to fail as a `TinycError`
     reproducer        the file that repeats a failure
+    loading           passes that a user's file, or an installed package, defines
 """
 
 from tinyc.passes.step import Instrument, Pass, Step, Upstream

@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # the type checker's own name for what is a dataclass
 
 #: The value of an option.
 OptionValue = str | int | float | bool | None
+OPTION_TYPES = (str, int, float, bool)
 
 _OPTION = re.compile(r"""\s*([\w-]+)(?:=("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s"']*))?(?=\s|$)""")
 #: What to do where a value has blanks or braces of its own.
@@ -79,14 +80,21 @@ def values_of_options(
     return values
 
 
+def spelt_type(hint: Any) -> Any:
+    """The type of an option's text: `int` of the type `int | None`."""
+    if typing.get_origin(hint) not in (types.UnionType, typing.Union):
+        return hint
+    kinds = [each for each in typing.get_args(hint) if each is not types.NoneType]
+    return kinds[0] if len(kinds) == 1 else hint
+
+
 def _default(field: "dataclasses.Field[Any]") -> Any:
     return field.default_factory() if field.default_factory is not dataclasses.MISSING else field.default
 
 
 def _value(name: str, key: str, text: str, hint: Any) -> OptionValue:
     """The value of type `hint` that `text` spells."""
-    if isinstance(hint, types.UnionType):
-        hint = next(each for each in typing.get_args(hint) if each is not types.NoneType)
+    hint = spelt_type(hint)
     try:
         return {"true": True, "": True, "false": False}[text] if hint is bool else hint(text)
     except (KeyError, ValueError):

@@ -70,6 +70,17 @@ def parse_flag(name: str, options: str, known: Sequence[type[Pass]]) -> list[Ste
         return _leaf(name, options, (anchor.group(1),), table)
 
 
+def is_upstream(name: str) -> bool:
+    """Whether MLIR has a pass, or a pipeline of passes, of that name."""
+    try:
+        parse_flag(name, "", ())
+    except TinycError as error:
+        # One that only wants options, or another op to work on, is one.
+        return _NAME.fullmatch(name) is not None and "is neither a pass" not in error.message
+    return True
+
+
+_NAME = re.compile(r"[\w.-]+")
 _RESTRICTED = re.compile(r"restricted to '([\w.]+)' on a PassManager")
 
 
@@ -146,7 +157,7 @@ class _Reader:
 
     def _element(self, depth: int) -> _Node:
         self._peek()
-        match = re.compile(r"[\w.-]+").match(self.text, self.position)
+        match = _NAME.match(self.text, self.position)
         if match is None:
             raise self._error("expected the name of a pass")
         self.position = match.end()

@@ -18,11 +18,12 @@ _ENTRY = re.compile(r'\s*(\w+)\s*:\s*("(?:[^"\\]|\\.)*"|\w+)\s*,?')
 
 @dataclass(frozen=True)
 class Reproducer:
-    """A pipeline and the module that it starts from, both as text."""
+    """A pipeline and the module that it starts from, both as text; `load` are the files of passes that it takes."""
 
     pipeline: str
     ir: str
     verify_each: bool = True
+    load: tuple[str, ...] = ()
 
     def text(self) -> str:
         """The content of the file."""
@@ -39,7 +40,8 @@ class Reproducer:
             "w", prefix="tinyc-reproducer-", suffix=".mlir", delete=False, encoding="utf-8"
         ) as file:
             file.write(self.text())
-        return f"tinyc-opt --run-reproducer {shlex.quote(file.name)}"
+        load = "".join(f"--load-pass {shlex.quote(each)} " for each in self.load)
+        return f"tinyc-opt {load}--run-reproducer {shlex.quote(file.name)}"
 
 
 def read_reproducer(source: str, filename: str) -> Reproducer:

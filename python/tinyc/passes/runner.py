@@ -1,11 +1,13 @@
 """The runner: takes a module through steps, verifies between them, and turns every way to fail into a `TinycError`."""
 
 import contextlib
+import os
 from collections.abc import Sequence
 
 from tinyc.diagnostics import InternalError, TinycError, Where, either, progress, remark
 from tinyc.dialects import registry
 from tinyc.mlir import ir
+from tinyc.passes.failures import op_in_hand, raised_at
 from tinyc.passes.reproducer import Reproducer
 from tinyc.passes.step import Instrument, Pass, Step, Upstream
 from tinyc.text import IrError, capture_errors, located, verify_op
@@ -22,7 +24,8 @@ def run_passes(
 
     Raises:
         TinycError: a pass refuses the module, or the module breaks the contract of a layer; `InternalError` where
-            that is a pass's doing. That, and the failure of a pass of MLIR's, comes with a reproducer.
+            that is a pass's doing, `FailedPass` where the pass is not tinyc's. These, and the failure of a pass of
+            MLIR's, come with a reproducer.
     """
     with module.context, ir.Location.unknown():
         if verify_each:
@@ -92,7 +95,11 @@ def _run_step(step: Step, module: ir.Module, given: ir.OpView, verify_each: bool
     except TinycError:
         raise
     except Exception as error:
-        raise _defect(step, given, f"{type(error).__name__}: {error}") from error
+        what, place = f"{type(error).__name__}: {error}", Where()
+        if step.loaded_from is not None:
+            what += f", raised at {raised_at(error, step.loaded_from.file)}; --debug shows the traceback"
+            place = op_in_hand(error, step.loaded_from.file, module)
+        raise _defect(step, given, what, place) from error
     if missing is not None:
         message = f"no {missing} in the module: --{step.name} had nothing to do"
         remark("pass-not-applicable", Where(), message, consumes=list(step.consumes))
@@ -110,26 +117,30 @@ def _missing(step: Pass, module: ir.Module, present: set[str]) -> str | None:
 
 
 def _check_result(step: Pass, module: ir.Module, given: ir.OpView, before: set[str]) -> None:
-    """Check what a pass of tinyc's left behind; whatever is wrong with it is tinyc's fault."""
+    """Check what a pass left behind; whatever is wrong with it is the pass's fault."""
     try:
         verify_layers(module)
     except IrError as error:
         what = "; ".join(each.message for each in error.errors)
-        raise _defect(step, given, f"the IR that it made does not verify: {what}") from error
+        raise _defect(step, given, f"the IR that it made does not verify: {what}", error.where) from error
     ours = {layer.name for layer in registry.layers()}
     undeclared = (registry.present(module) - before).intersection(ours).difference(step.produces)
     if undeclared:
         raise _defect(step, given, f"it made ops of {', '.join(sorted(undeclared))} and does not declare them")
 
 
-def _defect(step: Pass, given: ir.OpView, what: str) -> InternalError:
-    """The error for a defect of `step`, with a file that repeats it."""
+def _defect(step: Pass, given: ir.OpView, what: str, place: Where | None = None) -> TinycError:
+    """The error for a defect of `step`, tinyc's own or not, with a file that repeats it."""
     command = _reproducer(step, given, verify_each=True).save()
-    return InternalError(f"pass '{step.name}' failed: {what}; to repeat it: {command}")
+    message = f"pass '{step.name}' failed: {what}; to repeat it: {command}"
+    return InternalError(message) if step.loaded_from is None else TinycError("FailedPass", message, place)
 
 
 def _reproducer(step: Step, given: ir.OpView, verify_each: bool) -> Reproducer:
+    load: tuple[str, ...] = ()
     if isinstance(step, Pass):
+        if step.loaded_from is not None and not step.loaded_from.installed:
+            load = (os.path.abspath(step.loaded_from.file),)
         with contextlib.suppress(TinycError):  # its file cannot be read: that is what is to be repeated
             step = step.alone()
-    return Reproducer(f"builtin.module({step.text()})", located(given), verify_each)
+    return Reproducer(f"builtin.module({step.text()})", located(given), verify_each, load)

@@ -16,17 +16,27 @@ from tinyc.text import IrError, capture_errors
 
 
 @dataclass(frozen=True)
+class PassFile:
+    """Where a pass comes from that is not tinyc's: its file, which has to be loaded unless a package installed it."""
+
+    file: str
+    installed: bool = False
+
+
+@dataclass(frozen=True)
 class Pass(abc.ABC):
-    """A pass of tinyc's: subclass it as a frozen dataclass; the docstring is the pass's help.
+    """A pass in Python: subclass it as a frozen dataclass; the docstring is the pass's help.
 
     `consumes` and `produces` are the layers that it reads and the layers that it may leave behind; `works_on` are the
-    ops of the module without which it has nothing to do, where any op of `consumes` is not enough.
+    ops of the module without which it has nothing to do, where any op of `consumes` is not enough. `loaded_from` is for
+    whoever loads a pass to say.
     """
 
     name: ClassVar[str]
     consumes: ClassVar[tuple[str, ...]] = ()
     produces: ClassVar[tuple[str, ...]] = ()
     works_on: ClassVar[tuple[type[ir.OpView], ...]] = ()
+    loaded_from: ClassVar[PassFile | None] = None
 
     def __init_subclass__(cls) -> None:
         # In the subclass's own dictionary, so that @dataclass does not put its own there.

@@ -1,17 +1,27 @@
 """IR as text: `parse` reads it and keeps the names of values; `print_ir` writes it for people, `located` for machines.
 
-In reading order: `guards` (what MLIR's parser would not survive), `names` (of values), `reading`, `printing`.
+In reading order:
+
+    guards      what MLIR's parser would not survive
+    names       names of values
+    printing    a module to text
+    bytecode    MLIR's binary form of IR
+    reading     text, or bytecode, to a module
 """
 
 from tinyc.mlir.locations import unescape, where
 from tinyc.mlir.messages import Diagnostic, IrError, capture_errors, verify_op
-from tinyc.text.printing import located, print_ir
+from tinyc.text.bytecode import bytecode_of, is_bytecode
+from tinyc.text.printing import PrintStyle, located, print_ir
 from tinyc.text.reading import parse
 
 __all__ = [
     "Diagnostic",
     "IrError",
+    "PrintStyle",
+    "bytecode_of",
     "capture_errors",
+    "is_bytecode",
     "located",
     "parse",
     "print_ir",

@@ -12,6 +12,7 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from tinyc.mlir import ir
 
@@ -25,18 +26,41 @@ _BARRIER = re.compile(r"^(\s*)nvvm\.barrier loc\(", re.MULTILINE)
 _GENERIC_BARRIER = r'\1"nvvm.barrier"() <{operandSegmentSizes = array<i32: 0, 0, 0>}> : () -> () loc('
 
 
+@dataclass(frozen=True)
+class PrintStyle:
+    """How IR is written: as `mlir-opt` does it if `stock`, and what its flags of these names ask for.
+
+    `elide_elements` and `elide_resources` are how many elements of an attribute, and characters of a resource, are
+    written before a placeholder stands for all of them.
+    """
+
+    debug_info: bool = False
+    stock: bool = False
+    generic: bool = False
+    local_scope: bool = False
+    elide_elements: int | None = None
+    elide_resources: int | None = None
+
+    def text_of(self, op: ir.Module | ir.Operation | ir.OpView, verified: bool = True) -> str:
+        """The text of an op; the printer verifies it once more unless it is `verified`."""
+        printed = op.operation.get_asm(
+            large_elements_limit=self.elide_elements,
+            large_resource_limit=self.elide_resources,
+            enable_debug_info=self.debug_info,
+            print_generic_op_form=self.generic,
+            use_local_scope=self.local_scope,
+            use_name_loc_as_prefix=not self.stock,
+            assume_verified=verified,
+        )
+        printed = _BARRIER.sub(_GENERIC_BARRIER, printed)
+        return printed if self.stock or self.local_scope else with_aliases(printed)
+
+
 def print_ir(
     op: ir.Module | ir.Operation | ir.OpView, debug_info: bool = False, stock: bool = False, verified: bool = True
 ) -> str:
-    """The text of an op, with locations if `debug_info`; as `mlir-opt` prints it if `stock`.
-
-    The printer verifies the op once more unless it is `verified`.
-    """
-    printed = op.operation.get_asm(
-        enable_debug_info=debug_info, use_name_loc_as_prefix=not stock, assume_verified=verified
-    )
-    printed = _BARRIER.sub(_GENERIC_BARRIER, printed)
-    return printed if stock else with_aliases(printed)
+    """The text of an op, with locations if `debug_info`; as `mlir-opt` prints it if `stock`."""
+    return PrintStyle(debug_info, stock).text_of(op, verified)
 
 
 def located(op: ir.Module | ir.Operation | ir.OpView, verified: bool = True) -> str:

@@ -1,19 +1,21 @@
 """Reading IR text: the one door for it.
 
 In: text, or bytes, from anywhere. Out: an `ir.Module` with the file's name in its locations and the names of the text's
-values (`names`). The text is checked first (`guards`); what MLIR says against it is one `IrError`.
+values (`names`). The text is checked first (`guards`); what MLIR says against it is one `IrError`. Of bytecode the
+module has the locations, and so the names, that stand in it.
 """
 
 import re
 from typing import TypeVar
 
-from tinyc.diagnostics import Where
+from tinyc.diagnostics import TinycError, Where
 from tinyc.dialects import registry
 from tinyc.mlir import builtin, ir
 from tinyc.mlir.bodies import unreadable
 from tinyc.mlir.locations import STRING, where
 from tinyc.mlir.messages import Diagnostic, IrError, capture_errors
 from tinyc.text import guards
+from tinyc.text.bytecode import is_bytecode, text_of_bytecode
 from tinyc.text.names import name_values
 
 _SEVERAL_OPS = "source must contain a single top-level operation"
@@ -22,26 +24,41 @@ _NO_FILE = "-"
 
 
 def parse(text: str | bytes, filename: str = _NO_FILE) -> ir.Module:
-    """The `ir.Module` that `text` means, verified op by op, with `filename` in its locations.
+    """The `ir.Module` that `text`, or bytecode, means, verified op by op, with `filename` in its locations.
 
     A text without a top-level `module` is put into one, as in `mlir-opt`.
 
     Raises:
         TinycError: `InvalidIr`; an `IrError` where MLIR refused the text, with everything MLIR said.
     """
+    if isinstance(text, bytes) and is_bytecode(text):
+        return _from_bytecode(text, filename)
     source = guards.decode_text(text, filename) if isinstance(text, bytes) else text
+    module, parsed_as = _checked(source, filename)
+    name_values(module, source, filename, parsed_as)
+    return module
+
+
+def _from_bytecode(raw: bytes, filename: str) -> ir.Module:
+    """The module that bytecode means; its values have their names already."""
+    source = guards.decode_text(text_of_bytecode(raw, filename), filename)
+    try:
+        return _checked(source, filename)[0]
+    except TinycError as error:  # at a place in the text, which nobody has seen
+        raise TinycError(error.name, error.message, Where(file=filename)) from None
+
+
+def _checked(source: str, filename: str) -> tuple[ir.Module, str]:
+    """The module that a text means, and what the file is called in its locations."""
     guards.check(source, filename)
     with registry.context() as context, capture_errors(context) as errors:
         try:
-            module, parsed_as = _parsed(source, filename, errors)
+            return _parsed(source, filename, errors)
         except ir.MLIRError:
             raise (IrError.of(errors, "") if errors else _unexplained(source, filename)) from None
-        name_values(module, source, filename, parsed_as)
-        return module
 
 
 def _parsed(source: str, filename: str, errors: list[Diagnostic]) -> tuple[ir.Module, str]:
-    """The module that a text means, and what the file is called in its locations."""
     # Only Operation.parse takes a file name, and it wants exactly one top-level op.
     try:
         return _as_module(_readable(ir.Operation.parse(source, source_name=filename))), filename
