@@ -7,8 +7,8 @@ Every symbol of the result that is visible from outside:
   extents.
 * `kernel_impl(input_0, …, output_0, …, arena, status, symbols…)`: the kernels of one generation after the other.
 * `kernel_main(void** bufs, size_t* shape_vars)`: the entry. `bufs` are the inputs, the outputs, the arena (64-byte
-  aligned, `arena_bytes` long) and the status buffer (`STATUS_WORDS` i64 for each slot, zeroed by the caller); `shape_vars` are the
-  symbols, in the order in which the `exec.function` lists them.
+  aligned, `arena_bytes` long) and the status buffer (`STATUS_WORDS` i64 for each slot, zeroed by the caller);
+  `shape_vars` are the symbols, in the order in which the `exec.function` lists them.
 
 In reading order:
 

@@ -29,6 +29,4 @@ class ReportIndexOp(TgpuOp, name="report_index"):
         if wrong:
             raise Malformed(f"has a place of type {wrong[0]}; it must be an index")
         if str(require_row(self.status.type)) != "i64":
-            raise Malformed(
-                f"notes an index in {self.status.type}; a status buffer is a memref<{STATUS_WORDS}xi64, …>"
-            )
+            raise Malformed(f"notes an index in {self.status.type}; a status buffer is a memref<{STATUS_WORDS}xi64, …>")

@@ -4,7 +4,7 @@ from tinyc.dialects.cuda.printer.text import ExpressionPrinter
 from tinyc.dialects.gpu.statements import ReportIndexOp
 
 CALLED_FUNCTIONS = {
-    "report_index": """// Note an index that is out of range, unless another one is noted already: its axis, and its place among the indices.
+    "report_index": """// Note an index that is out of range, what it indexes, and where it stands, unless one is noted.
 template <typename... At>
 __device__ inline void report_index(int64_t* status, int64_t index, int64_t axis, int64_t extent, At... at) {
   const int64_t noted[] = {1 + int64_t(sizeof...(at)), index, axis, extent, int64_t(at)...};
