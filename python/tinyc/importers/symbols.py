@@ -111,23 +111,26 @@ def check_bind(
     return bound, errors
 
 
-def bound_arguments(arguments: Mapping[str, Any], bind: Mapping[str, Dim]) -> dict[str, Any]:
+def bound_arguments(arguments: Mapping[str, Any], bind: Mapping[str, int]) -> dict[str, Any]:
     """A node's arguments with the values of symbols in the place of their names.
 
     Raises:
-        TinycError: `InvalidExtent` for an extent that has no value.
+        TinycError: `InvalidExtent` for an extent that has no value, or one that no axis can have.
     """
     found = dict(arguments)
     for key in (*EXTENT_KEYS, *NUMBER_KEYS):
-        if key in found:
+        if bind and key in found:
             found[key] = _bound(found[key], bind)
+    for written, dim in zip(dims_of(arguments, EXTENT_KEYS), dims_of(found, EXTENT_KEYS), strict=True):
+        if isinstance(dim, int) and not 0 <= dim <= MAX_EXTENT:
+            raise TinycError("InvalidExtent", f"the extent {written} is {dim}, and must be one of 0 … 2^63 - 1")
     return found
 
 
-def _bound(value: Any, bind: Mapping[str, Dim]) -> Any:
+def _bound(value: Any, bind: Mapping[str, int]) -> Any:
     if isinstance(value, tuple):
         return tuple(_bound(entry, bind) for entry in value)
     try:
         return extents.substitute(value, bind)
     except ExtentError as error:
-        raise TinycError("InvalidExtent", f"{value}: {error}") from None
+        raise TinycError("InvalidExtent", f"{value}: {error}; bind other sizes") from None
