@@ -108,7 +108,9 @@ def test_a_number_of_many_digits_is_an_error():
 
 @pytest.mark.parametrize("number", ["1e400", "-1.5E+999", "1" + "0" * 400 + ".0"])
 def test_a_number_beyond_the_largest_float_is_no_infinity(number):
-    assert "is beyond fp64; write a smaller one, or Infinity" in error(f'{{"value": {number}}}').message
+    refused = error(f'{{"{number}":\n"{number}", "value": {number}}}')
+    assert "is beyond fp64; write a smaller one, or Infinity" in refused.message
+    assert (refused.where.line, refused.where.column) == (2, len(number) + 14)
 
 
 def test_a_file_that_is_not_there_is_an_error(tmp_path):

@@ -192,8 +192,10 @@ class _Reader:
         number = float(text)
         if math.isinf(number):
             shown = text if len(text) <= 60 else text[:59] + "…"
+            tokens = ((token.group(), token.end()) for token in TOKEN.finditer(self.text))
+            end = next(end for token, end in tokens if token.lstrip(":") == text)  # and not where a string has it
             message = f"the number {shown} is beyond fp64; write a smaller one, or Infinity"
-            raise _invalid(message, Where(file=self.filename))
+            raise _invalid(message, self._where(end - len(text)))
         return number
 
     def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
