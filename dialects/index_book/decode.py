@@ -11,8 +11,8 @@ from collections.abc import Generator
 from tinyc.analysis.index_book.book import AXIS_KINDS, AxisVar, Entry, Guard, InputAccess, NonScopEntry
 from tinyc.diagnostics import TinycError
 from tinyc.expr import extents
-from tinyc.expr.affine_map import NotQuasiAffine, from_map, from_set, to_set
-from tinyc.expr.axes import Axis, AxisExpr, Index, Shape, term
+from tinyc.expr.affine_map import NotQuasiAffine, from_map, from_set, map_symbols, to_set
+from tinyc.expr.axes import Axis, AxisExpr, Index, Shape, divisions, term
 from tinyc.expr.extents import Extent
 from tinyc.expr.isl import TooHard
 from tinyc.mlir import ir
@@ -30,7 +30,6 @@ def decode_entry(attributes: ir.OpAttributeMap) -> Entry:
     """The entry that an `index_book.entry` with these attributes is."""
     found = _axes(attributes)
     reader = _Reader(tuple(axis.size for axis in found), _texts(attributes, "symbols"))
-    reader.require_box(attributes["domain"])
     names, maps = _texts(attributes, "inputs"), _items(attributes, "maps")
     sets, values = _items(attributes, "guards"), _items(attributes, "guard_values")
     if len(names) != len(maps) or len(sets) != len(values):
@@ -41,6 +40,7 @@ def decode_entry(attributes: ir.OpAttributeMap) -> Entry:
         raise _malformed(f"'reduce_axes' must be array<i64: …> with {expected} items, one for each axis of kind reduce")
     dims = _dims(attributes, len(found) - expected)
     inputs = tuple(InputAccess(name, reader.map(attribute)) for name, attribute in zip(names, maps, strict=True))
+    reader.require_domain(attributes["domain"], inputs)
     guards = tuple(reader.guard(region, decode(value)) for region, value in zip(sets, values, strict=True))
     return Entry(_text(attributes, "value"), found, dims, inputs, guards, tuple(reduced))
 
@@ -110,11 +110,16 @@ def _texts(attributes: ir.OpAttributeMap, name: str) -> tuple[str, ...]:
 
 
 @functools.lru_cache(maxsize=4096)
-def domain_set(shape: Shape, symbols: tuple[str, ...]) -> ir.IntegerSetAttr:
-    """The box of `shape` as an affine set."""
+def domain_set(shape: Shape, inputs: tuple[InputAccess, ...], symbols: tuple[str, ...]) -> ir.IntegerSetAttr:
+    """The domain of an entry as an affine set: the box of its axes, and each division of its maps with its remainder.
+
+    A remainder is ``e - n*(e floordiv n)``, which MLIR writes as ``e mod n``; that it is one of 0 … n - 1 is its guard.
+    """
     # Also where the size is 1 there is an axis: the set says that it is 0.
-    axes = [term(Axis(position)) for position in range(len(shape))]
-    rows = tuple(row for axis, size in zip(axes, shape, strict=True) for row in (axis, axis * -1 + (size - 1)))
+    bounded = [(term(Axis(position)), size) for position, size in enumerate(shape)]
+    divided = dict.fromkeys(each for access in inputs for row in access.map for each in divisions(row))
+    bounded += [(each.numerator - term(each) * each.divisor, each.divisor) for each in divided]
+    rows = tuple(row for value, size in bounded for row in (value, value * -1 + (size - 1)))
     return ir.IntegerSetAttr.get(to_set(rows, len(shape), symbols))
 
 
@@ -123,11 +128,14 @@ class _Reader:
 
     def __init__(self, sizes: Shape, symbols: tuple[str, ...]) -> None:
         self.sizes, self.symbols = sizes, symbols
+        missing = [name for name in map_symbols(sizes, ()) if name not in symbols]
+        if missing:
+            raise _malformed(f"'symbols' is {list(symbols)} and lacks '{missing[0]}', which 'sizes' has; list it")
 
-    def require_box(self, attribute: ir.Attribute) -> None:
-        """Check that a set is the box of the axes."""
-        expected = domain_set(self.sizes, self.symbols)
-        if attribute == expected:
+    def require_domain(self, attribute: ir.Attribute, inputs: tuple[InputAccess, ...]) -> None:
+        """Check that a set is the domain: the box of the axes, where what guards remainders may be left out."""
+        expected = domain_set(self.sizes, inputs, self.symbols)
+        if attribute in (expected, domain_set(self.sizes, (), self.symbols)):
             return
         from tinyc.analysis.isl.polyhedra import same_set  # islpy takes its time to load
 

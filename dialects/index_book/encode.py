@@ -33,7 +33,7 @@ def encode_entry(entry: Entry | NonScopEntry) -> TableRow:
         "kinds": _strings([axis.kind for axis in entry.axes]),
         "labels": _strings([axis.label for axis in entry.axes]),
         "symbols": _strings(symbols),
-        "domain": domain_set(entry.shape, symbols),
+        "domain": domain_set(entry.shape, entry.inputs, symbols),
         "inputs": _strings([each.value for each in entry.inputs]),
         "maps": ir.ArrayAttr.get(maps),
         "guards": ir.ArrayAttr.get([_guard_set(guard, rank, symbols) for guard in entry.guards]),

@@ -203,3 +203,13 @@ func.func @main(%arg0: tensor<?x?xf16, #tiny.dims<["M", "K"]>> {tiny.name = "X"}
   %15 = "tiny.cast"(%14) : (tensor<?x?xf32, #tiny.dims<["M", "N"]>>) -> tensor<?x?xf16, #tiny.dims<["M", "N"]>>
   return %15 : tensor<?x?xf16, #tiny.dims<["M", "N"]>>
 }
+
+// -----
+
+// A remainder, which MLIR writes as mod, has its guard in the domain (000 §1.3); so has the division beside it.
+// CHECK: affine_map<(d0) -> (d0 floordiv 4, d0 mod 4)>
+// CHECK: affine_set<(d0) : (d0 >= 0, -d0 + 11 >= 0, d0 mod 4 >= 0, -d0 + (d0 floordiv 4) * 4 + 3 >= 0)>
+func.func @main(%x: tensor<3x4xf32>) -> tensor<12xf32> {
+  %0 = "tiny.reshape"(%x) : (tensor<3x4xf32>) -> tensor<12xf32>
+  return %0 : tensor<12xf32>
+}

@@ -172,3 +172,26 @@ func.func @main(%x: tensor<?xf32, #tiny.dims<["D*H"]>>) -> tensor<?x?xf32, #tiny
   "index_book.entry"() {value = "y", sizes = ["H", "D"], dims = array<i64: 1, 1>, kinds = ["iter", "iter"], labels = ["h", "d"], symbols = ["H", "D"], domain = affine_set<(d0, d1)[s0, s1] : (d0 >= 0, -d0 + s0 - 1 >= 0, d1 >= 0, -d1 + s1 - 1 >= 0)>, inputs = ["x"], maps = [affine_map<(d0, d1)[s0, s1] -> (d0, d1)>], guards = [], guard_values = [], reduce_axes = array<i64>} : () -> ()
   omp.terminator
 }) {function = @main} : () -> ()
+
+// -----
+
+// A size with a symbol that is not listed.
+"index_book.table"() ({
+  // expected-error @+1 {{'symbols' is ['M'] and lacks 'K', which 'sizes' has; list it}}
+  "index_book.entry"() {value = "x", sizes = ["M", "K"], dims = array<i64: 1, 1>, kinds = ["iter", "iter"], labels = ["m", "k"], symbols = ["M"], domain = affine_set<(d0, d1)[s0] : (d0 >= 0, -d0 + s0 - 1 >= 0)>, inputs = [], maps = [], guards = [], guard_values = [], reduce_axes = array<i64>} : () -> ()
+  omp.terminator
+}) {function = @main} : () -> ()
+
+// -----
+
+// A domain that says more than the box of the axes and what the divisions of the maps mean.
+func.func @main(%x: tensor<3x4xf32>) -> tensor<12xf32> {
+  %0 = "tiny.reshape"(%x) : (tensor<3x4xf32>) -> tensor<12xf32>
+  return %0 : tensor<12xf32>
+}
+"index_book.table"() ({
+  "index_book.entry"() {value = "x", sizes = [3, 4], dims = array<i64: 1, 1>, kinds = ["iter", "iter"], labels = ["", ""], symbols = [], domain = affine_set<(d0, d1) : (d0 >= 0, -d0 + 2 >= 0, d1 >= 0, -d1 + 3 >= 0)>, inputs = [], maps = [], guards = [], guard_values = [], reduce_axes = array<i64>} : () -> ()
+  // expected-error @+1 {{the sizes give affine_set<(d0) : (d0 >= 0, -d0 + 11 >= 0, d0 mod 4 >= 0, -d0 + (d0 floordiv 4) * 4 + 3 >= 0)>}}
+  "index_book.entry"() {value = "y", sizes = [12], dims = array<i64: 1>, kinds = ["iter"], labels = [""], symbols = [], domain = affine_set<(d0) : (d0 >= 0, -d0 + 11 >= 0, -(d0 mod 4) + 2 >= 0)>, inputs = ["x"], maps = [affine_map<(d0) -> (d0 floordiv 4, d0 mod 4)>], guards = [], guard_values = [], reduce_axes = array<i64>} : () -> ()
+  omp.terminator
+}) {function = @main} : () -> ()
