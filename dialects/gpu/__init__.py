@@ -6,7 +6,7 @@ A statement's body is the region's own ops: values, read where they are needed. 
 loads and stores of one thread instead. Gone: kernels without threads; the plan is realised, and kept to be read. Not
 yet: addresses, instructions.
 
-    !buffer = !region.memref<tensor<?xf32, #tiny.dims<["M"]>>, [1], 64 : i64, true>
+    !buffer = !region.memref<tensor<?xf32, #tiny.dims<["M"]>>, [1], 128 : i64, true>
     gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_80", features = "+ptx80">] {
       gpu.func @relu(%x: !buffer {tgpu.name = "x"}, %y: !buffer {tgpu.name = "y"}, %M: index {tgpu.extent = "M"}) kernel
           attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = ["(M - 1) floordiv 256 + 1", 1, 1]} {

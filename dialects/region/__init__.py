@@ -5,7 +5,7 @@ yielded value has a buffer of its own. The host function applies each kernel onc
 `func.call_indirect`, and holds `tiny.assume` and `tiny.reshape`s that only rename a buffer. Gone: the program as one
 graph. Not yet: loops, threads, offsets.
 
-    !buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+    !buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
     "region.kernel"() ({
     ^bb0(%x: !buffer, %y: !buffer):
       %0 = "region.read"(%x) : (!buffer) -> tensor<4xf32>

@@ -11,7 +11,6 @@
 
 from typing import Any, TypeAlias
 
-from tinyc.analysis.arena import ALIGNMENT_BYTES
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import extents
@@ -21,6 +20,10 @@ from tinyc.mlir.verifying import Malformed, report_op
 from tinyc.plan.attribute import plan_of_attribute
 from tinyc.vocabulary.attributes import decode, extents_attribute, tensor_type, to_type
 from tinyc.vocabulary.types import TensorType
+
+#: What a region says of its buffers where nothing else is said: a 128-byte swizzled tile needs as much. Code for a CPU
+#: relies on the alignment of the elements only, for a user's array may have no more.
+BOUNDARY_ALIGNMENT_BYTES = 128
 
 
 class RegionDialect(ext.Dialect, name="region"):
@@ -42,7 +45,7 @@ def memref_type(tensor: TensorType) -> MemRefType:
     return MemRefType.get(
         to_type(tensor),
         extents_attribute(extents.row_major_strides(tensor.shape)),
-        ir.IntegerAttr.get(i64, ALIGNMENT_BYTES),
+        ir.IntegerAttr.get(i64, BOUNDARY_ALIGNMENT_BYTES),
         ir.BoolAttr.get(True),
     )
 

@@ -49,7 +49,7 @@ class RegionPlan(Pass):
         1. Each kernel has an attribute `plan` with every decision that its scheme needs, legal for `arch`.
         2. A remark `plan-given` or `plan-default` for each kernel says which, and why.
     Before:
-        !buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+        !buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
         "region.kernel"() ({
         ^bb0(%x: !buffer, %y: !buffer):
           %0 = "region.read"(%x) : (!buffer) -> tensor<4xf32>
@@ -57,7 +57,7 @@ class RegionPlan(Pass):
           omp.terminator
         }) {sym_name = "copy"} : () -> ()
     After:
-        !buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+        !buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
         "region.kernel"() ({
         ^bb0(%x: !buffer, %y: !buffer):
           %0 = "region.read"(%x) : (!buffer) -> tensor<4xf32>

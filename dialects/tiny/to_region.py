@@ -39,7 +39,7 @@ class TinyToRegion(Pass):
           return %0 : tensor<f32>
         }
     After:
-        !buffer = !region.memref<tensor<f32>, [], 64 : i64, true>
+        !buffer = !region.memref<tensor<f32>, [], 128 : i64, true>
         "region.kernel"() ({ ^bb0(%y: !buffer):
           %0 = "tiny.const"() {value = 1.0 : f32} : () -> tensor<f32>
           "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<f32>, !buffer) -> ()

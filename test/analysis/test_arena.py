@@ -21,13 +21,13 @@ def placed(requests: list[Request], values: dict[str, int]) -> list[Placed]:
 
 def test_a_chain_needs_two_places():
     offsets, total = arena_offsets([Request(100, step, step + 1) for step in range(10)])
-    assert offsets == [0, 128] * 5
-    assert total == 256
+    assert offsets == [0, 256] * 5
+    assert total == 512
 
 
 def test_a_place_is_free_only_after_the_last_readers_generation():
     offsets, _ = arena_offsets([Request(64, 0, 3), Request(64, 3, 4), Request(64, 4, 5)])
-    assert offsets == [0, 64, 0]
+    assert offsets == [0, 256, 0]
 
 
 def test_equal_formulas_share_a_place_and_others_do_not():
@@ -38,7 +38,7 @@ def test_equal_formulas_share_a_place_and_others_do_not():
     ]
     offsets, total = arena_offsets(requests)
     assert offsets[0] == offsets[2] == 0
-    assert str(total) == "64*((M - 1) floordiv 16) + 64*((N - 1) floordiv 16) + 128"
+    assert str(total) == "256*((M - 1) floordiv 64) + 256*((N - 1) floordiv 64) + 512"
 
 
 def test_a_smaller_buffer_fits_and_a_larger_one_grows_the_place():

@@ -24,7 +24,7 @@ class Naive:
     def buffer(self, axes, element=None):
         inner = dict(zip("mnk", self.extents, strict=True))[axes[-1]]
         strides = [f'"{inner}"' if isinstance(inner, str) else str(inner), "1"][-len(axes) :]
-        return f"!region.memref<{self.tensor(axes, element)}, [{', '.join(strides)}], 64 : i64, true>"
+        return f"!region.memref<{self.tensor(axes, element)}, [{', '.join(strides)}], 128 : i64, true>"
 
     def _load(self, name, buffer, axes, at):
         rows, columns = (f"array<i64: {'mkn'.index(axis)}>" for axis in axes)

@@ -17,7 +17,7 @@ from tinyc.passes.reproducer import Reproducer, read_reproducer
 from tinyc.passes.runner import run_passes
 
 COPY = """
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 "region.kernel"() ({
 ^bb0(%x: !buffer, %y: !buffer):
   %0 = "region.read"(%x) : (!buffer) -> tensor<4xf32>

@@ -8,7 +8,7 @@ import pytest
 from runtime.hand_made import CPUS, buffer, executable, function, kernel, tensor
 
 SHAPE = tensor(["M", 3], "f32")
-STRIDE = "64*((3*M - 1) floordiv 16) + 64"  # the buffer's 12*M bytes, rounded up to 64
+STRIDE = "256*((3*M - 1) floordiv 64) + 256"  # the buffer's 12*M bytes, rounded up to 256
 
 
 def add_one() -> str:
@@ -45,7 +45,7 @@ def chain() -> str:
         for generation, (source, target) in enumerate(pairwise(names))
     ]
     buffers = [buffer(name, SHAPE, "12*M", STRIDE if name == "temp_1" else 0) for name in names]
-    total = "128*((3*M - 1) floordiv 16) + 128"
+    total = "512*((3*M - 1) floordiv 64) + 512"
     return add_one() + function("".join([*buffers, *launches]), ["M"], ["x"], ["y"], total)
 
 

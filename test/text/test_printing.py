@@ -50,10 +50,10 @@ def test_two_types_of_one_name_are_told_apart():
 
 
 def test_a_type_in_a_type_is_written_by_its_alias():
-    buffer = f'!region.memref<{MATRIX}, ["K", 1], 64 : i64, true>'
+    buffer = f'!region.memref<{MATRIX}, ["K", 1], 128 : i64, true>'
     printed = with_aliases(module(f'"a.b"() {{kinds = [{buffer}, {MATRIX}]}} : ({buffer}) -> ()'))
     assert printed.startswith(
-        f'!MxK_f16 = {MATRIX}\n!MxK_f16_memref = !region.memref<!MxK_f16, ["K", 1], 64 : i64, true>\nmodule'
+        f'!MxK_f16 = {MATRIX}\n!MxK_f16_memref = !region.memref<!MxK_f16, ["K", 1], 128 : i64, true>\nmodule'
     )
 
 

@@ -31,7 +31,7 @@ class GpuExpand(Pass):
            no thread has memory of its own. 16-bit floats are stored as such, and computed with in f32.
         3. A loop or branch that a statement becomes has a `tgpu.comment`.
     Before:
-        !y = !region.memref<tensor<f32>, [], 64 : i64, true>
+        !y = !region.memref<tensor<f32>, [], 128 : i64, true>
         gpu.module @kernels {
           gpu.func @one(%y: !y) kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
             "tgpu.map"() ({

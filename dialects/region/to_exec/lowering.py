@@ -40,7 +40,7 @@ class RegionToExec(Pass):
            no extent below 0.
         5. The buffers are in the memory that the kernels work on, and grid and CTA are those that each kernel states.
     Before:
-        !buffer = !region.memref<tensor<f32>, [], 64 : i64, true>
+        !buffer = !region.memref<tensor<f32>, [], 128 : i64, true>
         "region.kernel"() ({ ^bb0(%y: !buffer):
           %0 = "tiny.const"() {value = 1.0 : f32} : () -> tensor<f32>
           "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<f32>, !buffer) -> ()

@@ -37,7 +37,7 @@ class RegionToGpu(Pass):
            kernel whose `tgpu.init` names another one is to be launched after that, with the same arguments.
         3. `tgpu.grid` and `known_block_size` are what it is to be launched with; a grid without CTAs is not launched.
     Before:
-        !buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+        !buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
         "region.kernel"() ({
         ^bb0(%x: !buffer, %y: !buffer):
           %0 = "region.read"(%x) : (!buffer) -> tensor<4xf32>
@@ -45,7 +45,7 @@ class RegionToGpu(Pass):
           omp.terminator
         }) {sym_name = "copy"} : () -> ()
     After:
-        !b = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+        !b = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
         gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_80", features = "+ptx80">] { gpu.func @copy(
             %x: !b {tgpu.name = "in0"}, %y: !b {tgpu.name = "out0"}) kernel attributes {
             known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1],

@@ -32,7 +32,7 @@ class RegionToLoops(Pass):
         2. Movements are index arithmetic and pads are guards: no value but the outputs is stored.
         3. A scan (`analysis.patterns.scan`) reads each element once, and carries what it has so far.
     Before:
-        !buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+        !buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
         "region.kernel"() ({
         ^bb0(%x: !buffer, %y: !buffer):
           %0 = "region.read"(%x) : (!buffer) -> tensor<4xf32>

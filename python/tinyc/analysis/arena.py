@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 
-#: Where a buffer starts is a multiple of this: every input's and output's address, the arena's, each offset into it.
-ALIGNMENT_BYTES = 64
+#: Where the arena starts is a multiple of this, and so is each offset into it; it is what a GPU's driver gives, too.
+ALIGNMENT_BYTES = 256
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ func.func private @copy(memref<4xf32>, memref<4xf32>, index, index)
   // expected-error @+1 {{no kernel writes buffer 'output_0'; write it, or drop it}}
   "exec.buffer"() {buffer = "output_0", kind = "output", memory_space = "host", offset = 0, size = 16, tensor = tensor<4xf32>} : () -> ()
   "exec.buffer"() {buffer = "temp_0", kind = "arena", memory_space = "host", offset = 0, size = 16, tensor = tensor<4xf32>} : () -> ()
-  "exec.buffer"() {buffer = "temp_1", kind = "arena", memory_space = "host", offset = 64, size = 16, tensor = tensor<4xf32>} : () -> ()
+  "exec.buffer"() {buffer = "temp_1", kind = "arena", memory_space = "host", offset = 256, size = 16, tensor = tensor<4xf32>} : () -> ()
   "exec.kernel"() {symbol = @copy, generation = 1, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"input_0", tensor<4xf32>>, #exec.ptr<"temp_0", tensor<4xf32>>], reads = ["input_0"], writes = ["temp_0"]} : () -> ()
   // expected-error @+1 {{@copy reads 'temp_0', which no earlier generation writes; write it in one}}
   "exec.kernel"() {symbol = @copy, generation = 1, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"temp_0", tensor<4xf32>>, #exec.ptr<"temp_1", tensor<4xf32>>], reads = ["temp_0"], writes = ["temp_1"]} : () -> ()
@@ -66,18 +66,18 @@ func.func private @copy(memref<4xf32>, memref<4xf32>, index, index)
   // expected-error @+1 {{@copy writes 'temp_1', which has been written before; write another buffer, or read it too}}
   "exec.kernel"() {symbol = @copy, generation = 0, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"input_0", tensor<4xf32>>, #exec.ptr<"temp_1", tensor<4xf32>>], reads = ["input_0"], writes = ["temp_1"]} : () -> ()
   omp.terminator
-}) {sym_name = "main", symbols = [], inputs = ["x"], outputs = ["y"], arena_bytes = 128} : () -> ()
+}) {sym_name = "main", symbols = [], inputs = ["x"], outputs = ["y"], arena_bytes = 512} : () -> ()
 
 // -----
 
-// Buffers that are alive together share no byte, start at a multiple of 64, and lie inside the arena.
+// Buffers that are alive together share no byte, start at a multiple of 256, and lie inside the arena.
 func.func private @copy(memref<4xf32>, memref<4xf32>, index, index)
 "exec.function"() ({
   "exec.buffer"() {buffer = "input_0", kind = "input", memory_space = "host", offset = 0, size = 16, tensor = tensor<4xf32>} : () -> ()
   "exec.buffer"() {buffer = "temp_0", kind = "arena", memory_space = "host", offset = 0, size = 16, tensor = tensor<4xf32>} : () -> ()
-  // expected-error @+3 {{buffer 'temp_1' is at 8, not a multiple of 64; round its offset up}}
+  // expected-error @+3 {{buffer 'temp_1' is at 8, not a multiple of 256; round its offset up}}
   // expected-error @+2 {{buffer 'temp_1' ends at byte 24, and the arena at 16; give arena_bytes >= 24}}
-  // expected-error @+1 {{buffers 'temp_0' and 'temp_1' overlap in the arena, and both are alive in generation 1; move 'temp_1' to offset >= 64}}
+  // expected-error @+1 {{buffers 'temp_0' and 'temp_1' overlap in the arena, and both are alive in generation 1; move 'temp_1' to offset >= 256}}
   "exec.buffer"() {buffer = "temp_1", kind = "arena", memory_space = "host", offset = 8, size = 16, tensor = tensor<4xf32>} : () -> ()
   "exec.kernel"() {symbol = @copy, generation = 0, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"input_0", tensor<4xf32>>, #exec.ptr<"temp_0", tensor<4xf32>>], reads = ["input_0"], writes = ["temp_0"]} : () -> ()
   "exec.kernel"() {symbol = @copy, generation = 1, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"temp_0", tensor<4xf32>>, #exec.ptr<"temp_1", tensor<4xf32>>], reads = ["temp_0"], writes = ["temp_1"]} : () -> ()
@@ -91,12 +91,12 @@ func.func private @copy(memref<?xf32>, memref<?xf32>, index, index, index)
 "exec.function"() ({
   "exec.buffer"() {buffer = "input_0", kind = "input", memory_space = "host", offset = 0, size = "4*M", tensor = tensor<?xf32, #tiny.dims<["M"]>>} : () -> ()
   "exec.buffer"() {buffer = "temp_0", kind = "arena", memory_space = "host", offset = 0, size = "4*M", tensor = tensor<?xf32, #tiny.dims<["M"]>>} : () -> ()
-  // expected-error @+1 {{buffers 'temp_0' and 'temp_1' overlap in the arena, and both are alive in generation 1 at M = 150; move 'temp_1' to offset >= 640}}
-  "exec.buffer"() {buffer = "temp_1", kind = "arena", memory_space = "host", offset = 64, size = "4*M", tensor = tensor<?xf32, #tiny.dims<["M"]>>} : () -> ()
+  // expected-error @+1 {{buffers 'temp_0' and 'temp_1' overlap in the arena, and both are alive in generation 1 at M = 150; move 'temp_1' to offset >= 768}}
+  "exec.buffer"() {buffer = "temp_1", kind = "arena", memory_space = "host", offset = 256, size = "4*M", tensor = tensor<?xf32, #tiny.dims<["M"]>>} : () -> ()
   "exec.kernel"() {symbol = @copy, generation = 0, grid = ["M", 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"input_0", tensor<?xf32, #tiny.dims<["M"]>>>, #exec.ptr<"temp_0", tensor<?xf32, #tiny.dims<["M"]>>>, #exec.extent<"M">], reads = ["input_0"], writes = ["temp_0"]} : () -> ()
   "exec.kernel"() {symbol = @copy, generation = 1, grid = ["M", 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"temp_0", tensor<?xf32, #tiny.dims<["M"]>>>, #exec.ptr<"temp_1", tensor<?xf32, #tiny.dims<["M"]>>>, #exec.extent<"M">], reads = ["temp_0"], writes = ["temp_1"]} : () -> ()
   omp.terminator
-}) {sym_name = "main", symbols = ["M"], inputs = ["x"], outputs = [], arena_bytes = "8*M + 64"} : () -> ()
+}) {sym_name = "main", symbols = ["M"], inputs = ["x"], outputs = [], arena_bytes = "8*M + 256"} : () -> ()
 
 // -----
 
@@ -106,11 +106,11 @@ func.func private @copy(memref<?xf32>, memref<?xf32>, index, index, index)
   "exec.assume"() {lhs = 5, predicate = "le", rhs = "M"} : () -> ()
   "exec.buffer"() {buffer = "input_0", kind = "input", memory_space = "host", offset = 0, size = "4*M - 16", tensor = tensor<?xf32, #tiny.dims<["M - 4"]>>} : () -> ()
   "exec.buffer"() {buffer = "temp_0", kind = "arena", memory_space = "host", offset = 0, size = "4*M - 16", tensor = tensor<?xf32, #tiny.dims<["M - 4"]>>} : () -> ()
-  "exec.buffer"() {buffer = "temp_1", kind = "arena", memory_space = "host", offset = "64*M - 128", size = "4*M - 16", tensor = tensor<?xf32, #tiny.dims<["M - 4"]>>} : () -> ()
+  "exec.buffer"() {buffer = "temp_1", kind = "arena", memory_space = "host", offset = "256*M - 512", size = "4*M - 16", tensor = tensor<?xf32, #tiny.dims<["M - 4"]>>} : () -> ()
   "exec.kernel"() {symbol = @copy, generation = 0, grid = ["M - 4", 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"input_0", tensor<?xf32, #tiny.dims<["M - 4"]>>>, #exec.ptr<"temp_0", tensor<?xf32, #tiny.dims<["M - 4"]>>>, #exec.extent<"M">], reads = ["input_0"], writes = ["temp_0"]} : () -> ()
   "exec.kernel"() {symbol = @copy, generation = 1, grid = ["M - 4", 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"temp_0", tensor<?xf32, #tiny.dims<["M - 4"]>>>, #exec.ptr<"temp_1", tensor<?xf32, #tiny.dims<["M - 4"]>>>, #exec.extent<"M">], reads = ["temp_0"], writes = ["temp_1"]} : () -> ()
   omp.terminator
-}) {sym_name = "main", symbols = ["M"], inputs = ["x"], outputs = [], arena_bytes = "68*M - 144"} : () -> ()
+}) {sym_name = "main", symbols = ["M"], inputs = ["x"], outputs = [], arena_bytes = "260*M - 528"} : () -> ()
 
 // -----
 
@@ -178,7 +178,7 @@ func.func private @copy(memref<4xf32>, memref<4xf32>, index, index)
   // expected-error @+1 {{two buffers are called 'input_0'; give each its own name}}
   "exec.buffer"() {buffer = "input_0", kind = "arena", memory_space = "host", offset = 0, size = 16, tensor = tensor<4xf32>} : () -> ()
   // expected-error @+1 {{buffer 'output_0' is an output, not part of the arena; its offset must be 0}}
-  "exec.buffer"() {buffer = "output_0", kind = "output", memory_space = "host", offset = 64, size = 16, tensor = tensor<4xf32>} : () -> ()
+  "exec.buffer"() {buffer = "output_0", kind = "output", memory_space = "host", offset = 256, size = 16, tensor = tensor<4xf32>} : () -> ()
   omp.terminator
 }) {sym_name = "main", symbols = [], inputs = ["x"], outputs = ["y"], arena_bytes = 64} : () -> ()
 
@@ -204,8 +204,8 @@ func.func private @b(memref<4xf32>, memref<2xi64>, index, index)
 func.func private @copy(memref<4xf32>, memref<4xf32>, index, index)
 "exec.function"() ({
   "exec.buffer"() {buffer = "input_0", kind = "input", memory_space = "host", offset = 0, size = 16, tensor = tensor<4xf32>} : () -> ()
-  // expected-error @+1 {{buffer 'temp_0' is at -64, before the arena; move it to offset >= 0}}
-  "exec.buffer"() {buffer = "temp_0", kind = "arena", memory_space = "host", offset = -64, size = 16, tensor = tensor<4xf32>} : () -> ()
+  // expected-error @+1 {{buffer 'temp_0' is at -256, before the arena; move it to offset >= 0}}
+  "exec.buffer"() {buffer = "temp_0", kind = "arena", memory_space = "host", offset = -256, size = 16, tensor = tensor<4xf32>} : () -> ()
   "exec.kernel"() {symbol = @copy, generation = 0, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"input_0", tensor<4xf32>>, #exec.ptr<"temp_0", tensor<4xf32>>], reads = ["input_0"], writes = ["temp_0"]} : () -> ()
   omp.terminator
 }) {sym_name = "main", symbols = [], inputs = ["x"], outputs = [], arena_bytes = 64} : () -> ()

@@ -6,12 +6,12 @@
 // CHECK: "exec.assume"() {lhs = "M", predicate = "le", rhs = "2*N"}
 // CHECK: "exec.buffer"() {buffer = "input_0", kind = "input"
 // CHECK: "exec.buffer"() {buffer = "temp_1", kind = "arena"
-// CHECK-SAME: offset = "64*((M - 1) floordiv 16) + 64", size = "4*M"
+// CHECK-SAME: offset = "256*((M - 1) floordiv 64) + 256", size = "4*M"
 // CHECK: "exec.kernel"()
 // CHECK-SAME: parameters = [#exec.ptr<"input_0", tensor<?xf32, #tiny.dims<["M"]>>>, #exec.ptr<"temp_0", {{.*}}>, #exec.status<0 : i64>, #exec.extent<"M">]
 // CHECK-SAME: reads = ["input_0"]
 // CHECK-SAME: writes = ["temp_0"]
-// CHECK: {arena_bytes = "128*((M - 1) floordiv 16) + 128", inputs = ["x", "unused"], outputs = ["y"], sym_name = "main", symbols = ["M", "N"]}
+// CHECK: {arena_bytes = "512*((M - 1) floordiv 64) + 512", inputs = ["x", "unused"], outputs = ["y"], sym_name = "main", symbols = ["M", "N"]}
 func.func @k(%x: memref<?xf32>, %y: memref<?xf32>, %status: memref<36xi64>, %m: index, %low: index, %high: index) {
   return
 }
@@ -21,11 +21,11 @@ func.func @k(%x: memref<?xf32>, %y: memref<?xf32>, %status: memref<36xi64>, %m: 
   "exec.buffer"() {buffer = "input_1", kind = "input", memory_space = "host", offset = 0, size = "N", tensor = tensor<?xi1, #tiny.dims<["N"]>>} : () -> ()
   "exec.buffer"() {buffer = "output_0", kind = "output", memory_space = "host", offset = 0, size = "4*M", tensor = tensor<?xf32, #tiny.dims<["M"]>>} : () -> ()
   "exec.buffer"() {buffer = "temp_0", kind = "arena", memory_space = "host", offset = 0, size = "4*M", tensor = tensor<?xf32, #tiny.dims<["M"]>>} : () -> ()
-  "exec.buffer"() {buffer = "temp_1", kind = "arena", memory_space = "host", offset = "64*((M - 1) floordiv 16) + 64", size = "4*M", tensor = tensor<?xf32, #tiny.dims<["M"]>>} : () -> ()
+  "exec.buffer"() {buffer = "temp_1", kind = "arena", memory_space = "host", offset = "256*((M - 1) floordiv 64) + 256", size = "4*M", tensor = tensor<?xf32, #tiny.dims<["M"]>>} : () -> ()
   "exec.buffer"() {buffer = "temp_2", kind = "arena", memory_space = "host", offset = 0, size = "4*M", tensor = tensor<?xf32, #tiny.dims<["M"]>>} : () -> ()
   "exec.kernel"() {symbol = @k, generation = 0, grid = ["M", 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"input_0", tensor<?xf32, #tiny.dims<["M"]>>>, #exec.ptr<"temp_0", tensor<?xf32, #tiny.dims<["M"]>>>, #exec.status<0>, #exec.extent<"M">], reads = ["input_0"], writes = ["temp_0"]} : () -> ()
   "exec.kernel"() {symbol = @k, generation = 1, grid = ["M", 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"temp_0", tensor<?xf32, #tiny.dims<["M"]>>>, #exec.ptr<"temp_1", tensor<?xf32, #tiny.dims<["M"]>>>, #exec.status<1>, #exec.extent<"M">], reads = ["temp_0"], writes = ["temp_1"]} : () -> ()
   "exec.kernel"() {symbol = @k, generation = 2, grid = ["M", 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"temp_1", tensor<?xf32, #tiny.dims<["M"]>>>, #exec.ptr<"temp_2", tensor<?xf32, #tiny.dims<["M"]>>>, #exec.status<2>, #exec.extent<"M">], reads = ["temp_1"], writes = ["temp_2"]} : () -> ()
   "exec.kernel"() {symbol = @k, generation = 3, grid = ["M", 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"temp_2", tensor<?xf32, #tiny.dims<["M"]>>>, #exec.ptr<"output_0", tensor<?xf32, #tiny.dims<["M"]>>>, #exec.status<3>, #exec.extent<"M">], reads = ["temp_2"], writes = ["output_0"]} : () -> ()
   omp.terminator
-}) {sym_name = "main", symbols = ["M", "N"], inputs = ["x", "unused"], outputs = ["y"], arena_bytes = "128*((M - 1) floordiv 16) + 128"} : () -> ()
+}) {sym_name = "main", symbols = ["M", "N"], inputs = ["x", "unused"], outputs = ["y"], arena_bytes = "512*((M - 1) floordiv 64) + 512"} : () -> ()

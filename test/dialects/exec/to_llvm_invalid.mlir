@@ -3,9 +3,9 @@
 // A kernel has to be loops by now.
 // expected-error @unknown {{the kernel is not a function yet; run --region-to-loops first [TC309 InvalidIr]}}
 "region.kernel"() ({
-^bb0(%y: !region.memref<tensor<4xf32>, [1], 64 : i64, true>):
+^bb0(%y: !region.memref<tensor<4xf32>, [1], 128 : i64, true>):
   %0 = "tiny.const"() {value = 1.0 : f32} : () -> tensor<4xf32>
-  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> ()
+  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 128 : i64, true>) -> ()
   omp.terminator
 }) {sym_name = "one"} : () -> ()
 "exec.function"() ({

@@ -18,7 +18,7 @@
 // CHECK-NEXT: memref.store %[[N]], %[[Y]][%[[I]]]
 // CHECK-NEXT: tgpu.comment = "map
 // CHECK: gpu.return
-!buffer = !region.memref<tensor<4x3xf32>, [3, 1], 64 : i64, true>
+!buffer = !region.memref<tensor<4x3xf32>, [3, 1], 128 : i64, true>
 gpu.module @kernels {
   gpu.func @neg(%x: !buffer {tgpu.name = "x"}, %y: !buffer {tgpu.name = "y"}) kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
     "tgpu.map"() ({
@@ -46,8 +46,8 @@ gpu.module @kernels {
 // CHECK-NEXT: %[[BOOL:.*]] = arith.cmpi ne, %[[BYTE]], %c0_i8
 // CHECK-NEXT: %[[AGAIN:.*]] = arith.extui %[[BOOL]] : i1 to i8
 // CHECK-NEXT: memref.store %[[AGAIN]], %[[Y]][%[[I]]]
-!from = !region.memref<tensor<?x5xi1, #tiny.dims<["M", 5]>>, [5, 1], 64 : i64, true>
-!to = !region.memref<tensor<5x1x?xi1, #tiny.dims<[5, 1, "M"]>>, ["M", "M", 1], 64 : i64, true>
+!from = !region.memref<tensor<?x5xi1, #tiny.dims<["M", 5]>>, [5, 1], 128 : i64, true>
+!to = !region.memref<tensor<5x1x?xi1, #tiny.dims<[5, 1, "M"]>>, ["M", "M", 1], 128 : i64, true>
 !in = tensor<?x5xi1, #tiny.dims<["M", 5]>>
 !out = tensor<5x1x?xi1, #tiny.dims<[5, 1, "M"]>>
 gpu.module @kernels {
@@ -109,9 +109,9 @@ gpu.module @kernels {
 // CHECK: arith.maximumf %[[ACC]]#2
 // CHECK: arith.maximumf %[[ACC]]#3
 // CHECK: tgpu.comment = "epilogue: row 1 of 2"
-!x = !region.memref<tensor<7x16xf16>, [16, 1], 64 : i64, true>
-!w = !region.memref<tensor<16x32xf16>, [32, 1], 64 : i64, true>
-!y = !region.memref<tensor<7x32xf16>, [32, 1], 64 : i64, true>
+!x = !region.memref<tensor<7x16xf16>, [16, 1], 128 : i64, true>
+!w = !region.memref<tensor<16x32xf16>, [32, 1], 128 : i64, true>
+!y = !region.memref<tensor<7x32xf16>, [32, 1], 128 : i64, true>
 !a = !tgpu.smem<tensor<32x8xf16>, 2 : i64>
 !b = !tgpu.smem<tensor<8x32xf16>, 2 : i64>
 !acc = !tgpu.acc<tensor<32x32xf32>>
@@ -178,9 +178,9 @@ gpu.module @kernels {
 // CHECK: %[[POSITION:.*]] = arith.index_cast %[[MEANT_FOR]]
 // CHECK: arith.cmpi ult, %[[POSITION]], %c9
 // CHECK: "tgpu.report_index"(%[[STATUS]], %[[POSITION]], %c9{{[_0-9]*}}, %[[UPDATE]]) {axis = 0 : i64
-!x = !region.memref<tensor<9xf32>, [1], 64 : i64, true>
-!i = !region.memref<tensor<4xi64>, [1], 64 : i64, true>
-!u = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!x = !region.memref<tensor<9xf32>, [1], 128 : i64, true>
+!i = !region.memref<tensor<4xi64>, [1], 128 : i64, true>
+!u = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
   gpu.func @set(%x: !x {tgpu.name = "x"}, %i: !i {tgpu.name = "i"}, %u: !u {tgpu.name = "u"}, %y: !x {tgpu.name = "y"}, %status: memref<36xi64, #gpu.address_space<global>> {tgpu.status}) kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
     "tgpu.map"() ({
@@ -207,9 +207,9 @@ gpu.module @kernels {
 // CHECK: "tgpu.atomic_add"(%[[UPDATE]], %[[Y]], %[[AT]]) : (f16,
 // CHECK: else
 // CHECK: "tgpu.report_index"(%[[STATUS]], %[[AT]], %c9{{[_0-9]*}}, %[[N]]) {axis = 0 : i64
-!x = !region.memref<tensor<9xf16>, [1], 64 : i64, true>
-!i = !region.memref<tensor<4xi64>, [1], 64 : i64, true>
-!u = !region.memref<tensor<4xf16>, [1], 64 : i64, true>
+!x = !region.memref<tensor<9xf16>, [1], 128 : i64, true>
+!i = !region.memref<tensor<4xi64>, [1], 128 : i64, true>
+!u = !region.memref<tensor<4xf16>, [1], 128 : i64, true>
 gpu.module @kernels {
   gpu.func @add(%x: !x {tgpu.name = "x"}, %i: !i {tgpu.name = "i"}, %u: !u {tgpu.name = "u"}, %y: !x {tgpu.name = "y"}, %status: memref<36xi64, #gpu.address_space<global>> {tgpu.status}) kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
     "tgpu.scatter_add"() ({
@@ -243,9 +243,9 @@ gpu.module @kernels {
 // CHECK: memref.store %{{.*}}, %[[P]]
 // CHECK: scf.for %{{.*}} = %c0 to %c2
 // CHECK: memref.store %{{.*}}, %[[V]]
-!x = !region.memref<tensor<2x5x3xf32>, [15, 3, 1], 64 : i64, true>
-!v = !region.memref<tensor<2x2x3xf32>, [6, 3, 1], 64 : i64, true>
-!p = !region.memref<tensor<2x2x3xi64>, [6, 3, 1], 64 : i64, true>
+!x = !region.memref<tensor<2x5x3xf32>, [15, 3, 1], 128 : i64, true>
+!v = !region.memref<tensor<2x2x3xf32>, [6, 3, 1], 128 : i64, true>
+!p = !region.memref<tensor<2x2x3xi64>, [6, 3, 1], 128 : i64, true>
 gpu.module @kernels {
   gpu.func @topk(%x: !x {tgpu.name = "x"}, %v: !v {tgpu.name = "v"}, %p: !p {tgpu.name = "p"}) kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
     "tgpu.topk"() ({

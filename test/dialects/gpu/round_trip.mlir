@@ -1,17 +1,17 @@
 // The statements and their types survive printing and parsing, and a module of kernels verifies.
 // RUN: tinyc-opt --stock-printing --verify-roundtrip %s | filecheck %s
 
-!lhs = !region.memref<tensor<?x?xf16, #tiny.dims<["M", "K"]>>, ["K", 1], 64 : i64, true>
-!rhs = !region.memref<tensor<?x?xf16, #tiny.dims<["K", "N"]>>, ["N", 1], 64 : i64, true>
-!bias = !region.memref<tensor<?xf32, #tiny.dims<["N"]>>, [1], 64 : i64, true>
-!out = !region.memref<tensor<?x?xf32, #tiny.dims<["M", "N"]>>, ["N", 1], 64 : i64, true>
+!lhs = !region.memref<tensor<?x?xf16, #tiny.dims<["M", "K"]>>, ["K", 1], 128 : i64, true>
+!rhs = !region.memref<tensor<?x?xf16, #tiny.dims<["K", "N"]>>, ["N", 1], 128 : i64, true>
+!bias = !region.memref<tensor<?xf32, #tiny.dims<["N"]>>, [1], 128 : i64, true>
+!out = !region.memref<tensor<?x?xf32, #tiny.dims<["M", "N"]>>, ["N", 1], 128 : i64, true>
 !product = tensor<?x?x?xf16, #tiny.dims<["M", "K", "N"]>>
 !sum = tensor<?x?xf32, #tiny.dims<["M", "N"]>>
-!data = !region.memref<tensor<9xf32>, [1], 64 : i64, true>
-!index = !region.memref<tensor<4xi64>, [1], 64 : i64, true>
-!updates = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
-!best = !region.memref<tensor<2xf32>, [1], 64 : i64, true>
-!where = !region.memref<tensor<2xi64>, [1], 64 : i64, true>
+!data = !region.memref<tensor<9xf32>, [1], 128 : i64, true>
+!index = !region.memref<tensor<4xi64>, [1], 128 : i64, true>
+!updates = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
+!best = !region.memref<tensor<2xf32>, [1], 128 : i64, true>
+!where = !region.memref<tensor<2xi64>, [1], 128 : i64, true>
 !status = memref<36xi64, #gpu.address_space<global>>
 !row = memref<?xf32, #gpu.address_space<global>>
 

@@ -10,7 +10,7 @@ def test_each_of_many_tiles_in_shared_memory_has_an_identifier():
     statements = "\n".join(f'"tgpu.alloc_smem"() : () -> {tile}' for _ in range(30))
     module = text.parse(f"""
     gpu.module @kernels {{
-      gpu.func @f(%x: !region.memref<tensor<4xf32>, [1], 64 : i64, true>) kernel attributes {{
+      gpu.func @f(%x: !region.memref<tensor<4xf32>, [1], 128 : i64, true>) kernel attributes {{
           known_block_size = array<i32: 2, 2, 1>, tgpu.grid = [1, 1, 1]}} {{
         {statements}
         gpu.return

@@ -1,7 +1,7 @@
 // Kernels as CUDA C++: readable names, loops and branches; what a loop carries is a variable.
 // RUN: tinyc-opt %s --split-input-file --gpu-to-cuda | filecheck %s
 
-!vector = !region.memref<tensor<?xf16, #tiny.dims<["N"]>>, [1], 64 : i64, true>
+!vector = !region.memref<tensor<?xf16, #tiny.dims<["N"]>>, [1], 128 : i64, true>
 
 // One thread for each element, a guarded read as `? :`, conversions of f16.
 // CHECK-LABEL: nvcc -O3 -arch=sm_90a
@@ -31,8 +31,8 @@ gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx80">] 
 
 // -----
 
-!matrix = !region.memref<tensor<8x5xi32>, [5, 1], 64 : i64, true>
-!vector = !region.memref<tensor<8xi32>, [1], 64 : i64, true>
+!matrix = !region.memref<tensor<8x5xi32>, [5, 1], 128 : i64, true>
+!vector = !region.memref<tensor<8xi32>, [1], 128 : i64, true>
 
 // A sum is a variable; integers wrap around. The program has a main, with a loop on the CPU and the sizes that are known.
 // CHECK-LABEL: nvcc -O3 -arch=sm_80

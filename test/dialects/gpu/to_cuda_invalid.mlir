@@ -33,7 +33,7 @@ gpu.module @kernels {
 // -----
 
 // What the CPU computes to compare with is one product.
-!buffer = !region.memref<tensor<32x32xf32>, [32, 1], 64 : i64, true>
+!buffer = !region.memref<tensor<32x32xf32>, [32, 1], 128 : i64, true>
 !tiles = !tgpu.smem<tensor<32x32xf32>, 1 : i64>
 !acc = !tgpu.acc<tensor<32x32xf32>>
 gpu.module @kernels {
@@ -61,7 +61,7 @@ func.func @main(%x: tensor<32x32xf32>) -> tensor<32x32xf32> {
 // -----
 
 // Each operand of the product has one load, which says what it is.
-!buffer = !region.memref<tensor<32x32xf32>, [32, 1], 64 : i64, true>
+!buffer = !region.memref<tensor<32x32xf32>, [32, 1], 128 : i64, true>
 !tiles = !tgpu.smem<tensor<32x32xf32>, 1 : i64>
 !acc = !tgpu.acc<tensor<32x32xf32>>
 gpu.module @kernels {

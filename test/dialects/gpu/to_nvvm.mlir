@@ -162,7 +162,7 @@ gpu.module @kernels {
 // Statements are expanded first.
 // CHECK-LABEL: llvm.func @neg(
 // CHECK: llvm.fneg
-!buffer = !region.memref<tensor<300xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<300xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
   gpu.func @neg(%x: !buffer {tgpu.name = "x"}, %y: !buffer {tgpu.name = "y"})
       kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [2, 1, 1]} {

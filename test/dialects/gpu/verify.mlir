@@ -2,7 +2,7 @@
 // RUN: tinyc-opt --split-input-file --verify-diagnostics %s
 
 // Every function is a kernel.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 // expected-error @+1 {{'gpu.func' @k is not a kernel; the layer has no functions to call}}
 gpu.func @k(%x: !buffer, %y: !buffer) attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
@@ -18,7 +18,7 @@ gpu.func @k(%x: !buffer, %y: !buffer) attributes {known_block_size = array<i32: 
 // -----
 
 // A name is one in PTX.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 // expected-error @+1 {{'gpu.func' @k$1 is not a name in PTX; use letters, digits and '_', a letter first}}
 gpu.func @k$1(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
@@ -34,7 +34,7 @@ gpu.func @k$1(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = ar
 // -----
 
 // A kernel knows its CTA.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 // expected-error @+1 {{'gpu.func' @k has known_block_size = None; it must be the CTA's threads, array<i32: x, y, z>}}
 gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {tgpu.grid = [1, 1, 1]} {
@@ -50,7 +50,7 @@ gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {tgpu.grid = [1, 1, 1]} 
 // -----
 
 // A CTA is no larger than the hardware's.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 // expected-error @+1 {{'gpu.func' @k has a CTA of 32x64x1 threads; sm_80 takes 1024 at most, and 1024x1024x64 along x, y and z}}
 gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 32, 64, 1>} {
@@ -66,7 +66,7 @@ gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = arra
 // -----
 
 // A grid has three axes.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 // expected-error @+1 {{'gpu.func' @k has tgpu.grid = [1, 1]; it must be the CTAs along x, y and z, [1, "M", 1]}}
 gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1]} {
@@ -82,7 +82,7 @@ gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = arra
 // -----
 
 // A grid is canonical.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 // expected-error @+1 {{'gpu.func' @k has tgpu.grid = ["M*2", 1, 1], which is not canonical; write ["2*M", 1, 1]}}
 gpu.func @k(%x: !buffer, %y: !buffer, %M: index {tgpu.extent = "M"}) kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = ["M*2", 1, 1]} {
@@ -98,7 +98,7 @@ gpu.func @k(%x: !buffer, %y: !buffer, %M: index {tgpu.extent = "M"}) kernel attr
 // -----
 
 // A grid rests on the kernel's symbols.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 // expected-error @+1 {{'gpu.func' @k needs the extent 'M' for its grid; give it an index with tgpu.extent = …}}
 gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = ["M", 1, 1]} {
@@ -114,7 +114,7 @@ gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = arra
 // -----
 
 // There are no fewer than no CTAs.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 // expected-error @+1 {{'gpu.func' @k has a grid of -1x1x1 CTAs; none can be below 0}}
 gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [-1, 1, 1]} {
@@ -130,7 +130,7 @@ gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = arra
 // -----
 
 // A plan is a dictionary.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 // expected-error @+1 {{'gpu.func' @k has tgpu.plan = 3 : i64, which is not a plan: a plan is an object of fields, such as {"tile": [64, 64, 32]}}}
 gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1], tgpu.plan = 3} {
@@ -146,7 +146,7 @@ gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = arra
 // -----
 
 // Buffers come first.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 // expected-error @+1 {{'gpu.func' @k has arguments in the order buffer, extent, buffer; buffers come first, then status, then extents}}
 gpu.func @k(%x: !buffer, %M: index {tgpu.extent = "M"}, %y: !buffer) kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
@@ -162,7 +162,7 @@ gpu.func @k(%x: !buffer, %M: index {tgpu.extent = "M"}, %y: !buffer) kernel attr
 // -----
 
 // Names are distinct.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 // expected-error @+1 {{'gpu.func' @k has two arguments of one name: x, x}}
 gpu.func @k(%x: !buffer {tgpu.name = "x"}, %y: !buffer {tgpu.name = "x"}) kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
@@ -178,7 +178,7 @@ gpu.func @k(%x: !buffer {tgpu.name = "x"}, %y: !buffer {tgpu.name = "x"}) kernel
 // -----
 
 // A buffer's name is an identifier.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 // expected-error @+1 {{'gpu.func' @k has the buffer name "a b"; use letters, digits and '_', a letter first}}
 gpu.func @k(%x: !buffer {tgpu.name = "a b"}, %y: !buffer) kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
@@ -194,7 +194,7 @@ gpu.func @k(%x: !buffer {tgpu.name = "a b"}, %y: !buffer) kernel attributes {kno
 // -----
 
 // An index is the extent of a symbol.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 // expected-error @+1 {{'gpu.func' @k has an index as argument 2 that is not an extent; name its symbol, tgpu.extent = …}}
 gpu.func @k(%x: !buffer, %y: !buffer, %i: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
@@ -210,7 +210,7 @@ gpu.func @k(%x: !buffer, %y: !buffer, %i: index) kernel attributes {known_block_
 // -----
 
 // An argument is one of three things.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 // expected-error @+1 {{'gpu.func' @k has argument 2 of type f32; it takes buffers, a status buffer and extents}}
 gpu.func @k(%x: !buffer, %y: !buffer, %i: f32) kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
@@ -226,7 +226,7 @@ gpu.func @k(%x: !buffer, %y: !buffer, %i: f32) kernel attributes {known_block_si
 // -----
 
 // A status buffer is two words.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 // expected-error @+1 {{'gpu.func' @k has a status buffer of type memref<2xi32>; it must be a memref<36xi64, …>}}
 gpu.func @k(%x: !buffer, %y: !buffer, %s: memref<2xi32> {tgpu.status}) kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
@@ -242,10 +242,10 @@ gpu.func @k(%x: !buffer, %y: !buffer, %s: memref<2xi32> {tgpu.status}) kernel at
 // -----
 
 // Extents of buffers are arguments.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 // expected-error @+1 {{'gpu.func' @k needs the extent 'M' for its buffers; give it an index with tgpu.extent = …}}
-gpu.func @k(%x: !buffer, %y: !buffer, %z: !region.memref<tensor<?xf32, #tiny.dims<["M"]>>, [1], 64 : i64, true>) kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
+gpu.func @k(%x: !buffer, %y: !buffer, %z: !region.memref<tensor<?xf32, #tiny.dims<["M"]>>, [1], 128 : i64, true>) kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
   "tgpu.map"() ({
     %v = "region.read"(%x) : (!buffer) -> tensor<4xf32>
     "region.yield"(%v, %y) {materialize = "gmem"} : (tensor<4xf32>, !buffer) -> ()
@@ -258,7 +258,7 @@ gpu.func @k(%x: !buffer, %y: !buffer, %z: !region.memref<tensor<?xf32, #tiny.dim
 // -----
 
 // Extents of what is computed are arguments.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 // expected-error @+1 {{'gpu.func' @k needs the extent 'N' for 'tiny.const'; give it an index with tgpu.extent = …}}
 gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
@@ -275,7 +275,7 @@ gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = arra
 // -----
 
 // A kernel that takes indices from data can note one that is out of range.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 // expected-error @+1 {{'gpu.func' @k has 'tiny.gather' and no status buffer, which notes an index out of range}}
 gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
@@ -293,7 +293,7 @@ gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = arra
 // -----
 
 // The kernel that is launched before is one.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 // expected-error @+1 {{'gpu.func' @k has tgpu.init = @none; it must name a kernel that needs no other before it}}
 gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1], tgpu.init = @none} {
@@ -309,7 +309,7 @@ gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = arra
 // -----
 
 // Both are launched with the same arguments.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 gpu.func @first() kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
   gpu.return
@@ -328,7 +328,7 @@ gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = arra
 // -----
 
 // What the host launches has a grid.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 // expected-error @+1 {{'gpu.func' @k has tgpu.grid = None; it must be the CTAs along x, y and z, [1, "M", 1]}}
 gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
@@ -349,7 +349,7 @@ func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
 // -----
 
 // Shared memory is allocated by a statement.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 // expected-error @+1 {{'gpu.func' @k has memory attributions; shared memory is a 'tgpu.alloc_smem', or a memref.global of the module}}
 gpu.func @k(%x: !buffer, %y: !buffer) workgroup(%w: memref<4xf32, 3>) kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
@@ -365,7 +365,7 @@ gpu.func @k(%x: !buffer, %y: !buffer) workgroup(%w: memref<4xf32, 3>) kernel att
 // -----
 
 // Statements are not branched over.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 // expected-error @+1 {{'gpu.func' @k has several blocks; statements stand in one, and in the loops of scf}}
 gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
@@ -406,7 +406,7 @@ gpu.func @k() kernel attributes {known_block_size = array<i32: 16, 16, 1>} {
 // -----
 
 // The kernels of a program are one module.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
   "tgpu.map"() ({
@@ -424,7 +424,7 @@ gpu.module @more {
 // -----
 
 // A launch takes the kernel's inputs and gives its outputs.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
   "tgpu.map"() ({
@@ -445,7 +445,7 @@ func.func @main(%a: tensor<5xf32>) -> tensor<5xf32> {
 // -----
 
 // A launch is of a kernel that there is.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
   "tgpu.map"() ({
@@ -466,7 +466,7 @@ func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
 // -----
 
 // A launch names the kernel alone, not the module that it is in.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
   "tgpu.map"() ({
@@ -488,12 +488,12 @@ func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
 
 // The host states what a GPU kernel relies on, as it does for a region.
 gpu.module @kernels {
-gpu.func @k(%x: !region.memref<tensor<?x?xf32, #tiny.dims<["A", "B"]>>, ["B", 1], 64 : i64, true>, %y: !region.memref<tensor<?xf32, #tiny.dims<["C"]>>, [1], 64 : i64, true>,
+gpu.func @k(%x: !region.memref<tensor<?x?xf32, #tiny.dims<["A", "B"]>>, ["B", 1], 128 : i64, true>, %y: !region.memref<tensor<?xf32, #tiny.dims<["C"]>>, [1], 128 : i64, true>,
     %A: index {tgpu.extent = "A"}, %B: index {tgpu.extent = "B"}, %C: index {tgpu.extent = "C"}) kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {
   "tgpu.map"() ({
-    %v = "region.read"(%x) : (!region.memref<tensor<?x?xf32, #tiny.dims<["A", "B"]>>, ["B", 1], 64 : i64, true>) -> tensor<?x?xf32, #tiny.dims<["A", "B"]>>
+    %v = "region.read"(%x) : (!region.memref<tensor<?x?xf32, #tiny.dims<["A", "B"]>>, ["B", 1], 128 : i64, true>) -> tensor<?x?xf32, #tiny.dims<["A", "B"]>>
     %w = "tiny.reshape"(%v) : (tensor<?x?xf32, #tiny.dims<["A", "B"]>>) -> tensor<?xf32, #tiny.dims<["C"]>>
-    "region.yield"(%w, %y) {materialize = "gmem"} : (tensor<?xf32, #tiny.dims<["C"]>>, !region.memref<tensor<?xf32, #tiny.dims<["C"]>>, [1], 64 : i64, true>) -> ()
+    "region.yield"(%w, %y) {materialize = "gmem"} : (tensor<?xf32, #tiny.dims<["C"]>>, !region.memref<tensor<?xf32, #tiny.dims<["C"]>>, [1], 128 : i64, true>) -> ()
     omp.terminator
   }) : () -> ()
   gpu.return
@@ -509,7 +509,7 @@ func.func @main(%a: tensor<?x?xf32, #tiny.dims<["A", "B"]>>) -> tensor<?xf32, #t
 // -----
 
 // Values are computed in the bodies of statements.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 // expected-error @+1 {{'gpu.func' @k has 'region.read' beside its statements; it may have scf.for, arith and positions in the grid}}
 gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 16, 16, 1>, tgpu.grid = [1, 1, 1]} {
@@ -521,7 +521,7 @@ gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = arra
 // -----
 
 // Only statements work on accumulators.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 // expected-error @+1 {{'gpu.func' @k has a tile as an operand of 'arith.select'; loops carry accumulators, and statements take tiles}}
 gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 16, 16, 1>, tgpu.grid = [1, 1, 1]} {
@@ -535,7 +535,7 @@ gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = arra
 // -----
 
 // A circular buffer is where it is: no loop carries it.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 // expected-error @+1 {{'gpu.func' @k has a tile as an operand of 'scf.for'; loops carry accumulators, and statements take tiles}}
 gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 16, 16, 1>, tgpu.grid = [1, 1, 1]} {
@@ -551,7 +551,7 @@ gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = arra
 // -----
 
 // Shared memory is reserved once.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 // expected-error @+1 {{'gpu.func' @k has a 'tgpu.alloc_smem' in a loop; shared memory is reserved once, in front of it}}
 gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 16, 16, 1>, tgpu.grid = [1, 1, 1]} {
@@ -566,7 +566,7 @@ gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = arra
 // -----
 
 // No thread waits for what threads of other CTAs write.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 // expected-error @+1 {{'gpu.func' @k reads a buffer that it writes; what lies between statements of one kernel are values}}
 gpu.func @k(%x: !buffer, %y: !buffer, %z: !buffer) kernel attributes {known_block_size = array<i32: 16, 16, 1>, tgpu.grid = [1, 1, 1]} {
@@ -587,7 +587,7 @@ gpu.func @k(%x: !buffer, %y: !buffer, %z: !buffer) kernel attributes {known_bloc
 // -----
 
 // Outputs are the last buffers.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 // expected-error @+1 {{'gpu.func' @k writes a buffer that others come after; its outputs are the last ones}}
 gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 16, 16, 1>, tgpu.grid = [1, 1, 1]} {

@@ -3,9 +3,9 @@
 // A kernel has a name.
 // expected-error @+1 {{'region.kernel' needs a name in 'sym_name'}}
 "region.kernel"() ({
-^bb0(%x: !region.memref<tensor<4xf32>, [1], 64 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 64 : i64, true>):
-  %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> tensor<4xf32>
-  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> ()
+^bb0(%x: !region.memref<tensor<4xf32>, [1], 128 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 128 : i64, true>):
+  %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 128 : i64, true>) -> tensor<4xf32>
+  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 128 : i64, true>) -> ()
   omp.terminator
 }) {sym_name = 3 : i64} : () -> ()
 
@@ -14,8 +14,8 @@
 // A kernel ends in its yields.
 // expected-error @+1 {{must end in a 'region.yield' for each output}}
 "region.kernel"() ({
-^bb0(%x: !region.memref<tensor<4xf32>, [1], 64 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 64 : i64, true>):
-  %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> tensor<4xf32>
+^bb0(%x: !region.memref<tensor<4xf32>, [1], 128 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 128 : i64, true>):
+  %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 128 : i64, true>) -> tensor<4xf32>
   omp.terminator
 }) {sym_name = "k"} : () -> ()
 
@@ -24,9 +24,9 @@
 // Nothing follows a yield.
 // expected-error @+1 {{must end in a 'region.yield' for each output}}
 "region.kernel"() ({
-^bb0(%x: !region.memref<tensor<4xf32>, [1], 64 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 64 : i64, true>):
-  %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> tensor<4xf32>
-  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> ()
+^bb0(%x: !region.memref<tensor<4xf32>, [1], 128 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 128 : i64, true>):
+  %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 128 : i64, true>) -> tensor<4xf32>
+  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 128 : i64, true>) -> ()
   %1 = "tiny.neg"(%0) : (tensor<4xf32>) -> tensor<4xf32>
   omp.terminator
 }) {sym_name = "k"} : () -> ()
@@ -36,10 +36,10 @@
 // Only reads and Tiny ops stand in a kernel.
 // expected-error @+1 {{may hold 'region.read' and Tiny ops only, not 'arith.constant'}}
 "region.kernel"() ({
-^bb0(%x: !region.memref<tensor<4xf32>, [1], 64 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 64 : i64, true>):
-  %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> tensor<4xf32>
+^bb0(%x: !region.memref<tensor<4xf32>, [1], 128 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 128 : i64, true>):
+  %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 128 : i64, true>) -> tensor<4xf32>
   %c = arith.constant 1 : index
-  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> ()
+  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 128 : i64, true>) -> ()
   omp.terminator
 }) {sym_name = "k"} : () -> ()
 
@@ -48,9 +48,9 @@
 // An output is not read.
 // expected-error @+1 {{reads or writes output 1 elsewhere than in its 'region.yield'; only yield to it}}
 "region.kernel"() ({
-^bb0(%x: !region.memref<tensor<4xf32>, [1], 64 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 64 : i64, true>):
-  %0 = "region.read"(%y) : (!region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> tensor<4xf32>
-  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> ()
+^bb0(%x: !region.memref<tensor<4xf32>, [1], 128 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 128 : i64, true>):
+  %0 = "region.read"(%y) : (!region.memref<tensor<4xf32>, [1], 128 : i64, true>) -> tensor<4xf32>
+  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 128 : i64, true>) -> ()
   omp.terminator
 }) {sym_name = "k"} : () -> ()
 
@@ -59,9 +59,9 @@
 // Yields go to the last arguments, in order.
 // expected-error @+1 {{must yield to its last block arguments, each once and in their order}}
 "region.kernel"() ({
-^bb0(%x: !region.memref<tensor<4xf32>, [1], 64 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 64 : i64, true>, %z: !region.memref<tensor<4xf32>, [1], 64 : i64, true>):
-  %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> tensor<4xf32>
-  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> ()
+^bb0(%x: !region.memref<tensor<4xf32>, [1], 128 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 128 : i64, true>, %z: !region.memref<tensor<4xf32>, [1], 128 : i64, true>):
+  %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 128 : i64, true>) -> tensor<4xf32>
+  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 128 : i64, true>) -> ()
   omp.terminator
 }) {sym_name = "k"} : () -> ()
 
@@ -69,10 +69,10 @@
 
 // A read gives what the buffer holds.
 "region.kernel"() ({
-^bb0(%x: !region.memref<tensor<4xf32>, [1], 64 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 64 : i64, true>):
+^bb0(%x: !region.memref<tensor<4xf32>, [1], 128 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 128 : i64, true>):
   // expected-error @+1 {{'region.read' gives tensor<5xf32>, and the buffer holds tensor<4xf32>; give that type}}
-  %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> tensor<5xf32>
-  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<5xf32>, !region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> ()
+  %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 128 : i64, true>) -> tensor<5xf32>
+  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<5xf32>, !region.memref<tensor<4xf32>, [1], 128 : i64, true>) -> ()
   omp.terminator
 }) {sym_name = "k"} : () -> ()
 
@@ -80,11 +80,11 @@
 
 // A yield writes what the output holds.
 "region.kernel"() ({
-^bb0(%x: !region.memref<tensor<4xf32>, [1], 64 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 64 : i64, true>):
-  %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> tensor<4xf32>
+^bb0(%x: !region.memref<tensor<4xf32>, [1], 128 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 128 : i64, true>):
+  %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 128 : i64, true>) -> tensor<4xf32>
   %1 = "tiny.cast"(%0) : (tensor<4xf32>) -> tensor<4xf16>
   // expected-error @+1 {{'region.yield' writes tensor<4xf16>, and its output holds tensor<4xf32>; give both one type}}
-  "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<4xf16>, !region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> ()
+  "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<4xf16>, !region.memref<tensor<4xf32>, [1], 128 : i64, true>) -> ()
   omp.terminator
 }) {sym_name = "k"} : () -> ()
 
@@ -92,10 +92,10 @@
 
 // An output is in memory or elided.
 "region.kernel"() ({
-^bb0(%x: !region.memref<tensor<4xf32>, [1], 64 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 64 : i64, true>):
-  %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> tensor<4xf32>
+^bb0(%x: !region.memref<tensor<4xf32>, [1], 128 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 128 : i64, true>):
+  %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 128 : i64, true>) -> tensor<4xf32>
   // expected-error @+1 {{'region.yield' needs 'materialize', "gmem" or "deferred", not "registers"}}
-  "region.yield"(%0, %y) {materialize = "registers"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> ()
+  "region.yield"(%0, %y) {materialize = "registers"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 128 : i64, true>) -> ()
   omp.terminator
 }) {sym_name = "k"} : () -> ()
 
@@ -104,9 +104,9 @@
 // A buffer is dense.
 // expected-error @+1 {{is not dense row-major; its strides must be [1]}}
 "region.kernel"() ({
-^bb0(%x: !region.memref<tensor<4xf32>, [2], 64 : i64, true>, %y: !region.memref<tensor<4xf32>, [2], 64 : i64, true>):
-  %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [2], 64 : i64, true>) -> tensor<4xf32>
-  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [2], 64 : i64, true>) -> ()
+^bb0(%x: !region.memref<tensor<4xf32>, [2], 128 : i64, true>, %y: !region.memref<tensor<4xf32>, [2], 128 : i64, true>):
+  %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [2], 128 : i64, true>) -> tensor<4xf32>
+  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [2], 128 : i64, true>) -> ()
   omp.terminator
 }) {sym_name = "k"} : () -> ()
 
@@ -134,9 +134,9 @@ func.func @main(%a: tensor<4xf32>) {
 
 // A launch has the kernel's type.
 "region.kernel"() ({
-^bb0(%x: !region.memref<tensor<4xf32>, [1], 64 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 64 : i64, true>):
-  %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> tensor<4xf32>
-  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> ()
+^bb0(%x: !region.memref<tensor<4xf32>, [1], 128 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 128 : i64, true>):
+  %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 128 : i64, true>) -> tensor<4xf32>
+  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 128 : i64, true>) -> ()
   omp.terminator
 }) {sym_name = "k"} : () -> ()
 func.func @main(%a: tensor<4xf32>) {
@@ -148,8 +148,8 @@ func.func @main(%a: tensor<4xf32>) {
 // -----
 
 // One outer loop serves all outputs.
-!in = !region.memref<tensor<4x3xf32>, [3, 1], 64 : i64, true>
-!out = !region.memref<tensor<3x4xf32>, [4, 1], 64 : i64, true>
+!in = !region.memref<tensor<4x3xf32>, [3, 1], 128 : i64, true>
+!out = !region.memref<tensor<3x4xf32>, [4, 1], 128 : i64, true>
 // expected-error @+1 {{has outputs with different first extents; one outer loop must serve them all}}
 "region.kernel"() ({
 ^bb0(%x: !in, %y: !out, %z: !in):
@@ -163,9 +163,9 @@ func.func @main(%a: tensor<4xf32>) {
 // -----
 
 // An op that writes its results as it goes is all that its kernel computes.
-!data = !region.memref<tensor<6xf32>, [1], 64 : i64, true>
-!index = !region.memref<tensor<2xi32>, [1], 64 : i64, true>
-!updates = !region.memref<tensor<2xf32>, [1], 64 : i64, true>
+!data = !region.memref<tensor<6xf32>, [1], 128 : i64, true>
+!index = !region.memref<tensor<2xi32>, [1], 128 : i64, true>
+!updates = !region.memref<tensor<2xf32>, [1], 128 : i64, true>
 // expected-error @+1 {{has 'tiny.scatter' beside other results; it must be all that is yielded, once}}
 "region.kernel"() ({
 ^bb0(%d: !data, %i: !index, %u: !updates, %y: !data):
@@ -181,8 +181,8 @@ func.func @main(%a: tensor<4xf32>) {
 // -----
 
 // A search yields its indices: it works in their buffer.
-!data = !region.memref<tensor<6xf32>, [1], 64 : i64, true>
-!best = !region.memref<tensor<2xf32>, [1], 64 : i64, true>
+!data = !region.memref<tensor<6xf32>, [1], 128 : i64, true>
+!best = !region.memref<tensor<2xf32>, [1], 128 : i64, true>
 // expected-error @+1 {{has 'tiny.topk' whose indices are not yielded; yield them: it works in their buffer}}
 "region.kernel"() ({
 ^bb0(%x: !data, %y: !best):
@@ -195,8 +195,8 @@ func.func @main(%a: tensor<4xf32>) {
 // -----
 
 // The host states what its kernels rely on.
-!in = !region.memref<tensor<?xf32, #tiny.dims<["M"]>>, [1], 64 : i64, true>
-!out = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!in = !region.memref<tensor<?xf32, #tiny.dims<["M"]>>, [1], 128 : i64, true>
+!out = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 "region.kernel"() ({
 ^bb0(%x: !in, %y: !out):
   %0 = "region.read"(%x) : (!in) -> tensor<?xf32, #tiny.dims<["M"]>>
@@ -214,7 +214,7 @@ func.func @main(%a: tensor<?xf32, #tiny.dims<["M"]>>) -> tensor<4xf32> {
 // -----
 
 // A plan is one.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 // expected-error @+1 {{'region.kernel' 'stages' is 9; give an integer in 1 … 8}}
 "region.kernel"() ({
 ^bb0(%x: !buffer, %y: !buffer):

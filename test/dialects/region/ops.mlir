@@ -2,14 +2,14 @@
 
 // A kernel reads its inputs whole, computes with Tiny ops, and yields to its outputs.
 // CHECK-LABEL: "region.kernel"() ({
-// CHECK: "region.read"(%{{.*}}) : (!region.memref<tensor<?x3xf16, #tiny.dims<["M", 3]>>, [3, 1], 64 : i64, true>)
+// CHECK: "region.read"(%{{.*}}) : (!region.memref<tensor<?x3xf16, #tiny.dims<["M", 3]>>, [3, 1], 128 : i64, true>)
 // CHECK: "region.yield"(%{{.*}}, %{{.*}}) {materialize = "gmem"}
 // CHECK: {sym_name = "transpose"}
 "region.kernel"() ({
-^bb0(%x: !region.memref<tensor<?x3xf16, #tiny.dims<["M", 3]>>, [3, 1], 64 : i64, true>, %y: !region.memref<tensor<3x?xf16, #tiny.dims<[3, "M"]>>, ["M", 1], 64 : i64, true>):
-  %0 = "region.read"(%x) : (!region.memref<tensor<?x3xf16, #tiny.dims<["M", 3]>>, [3, 1], 64 : i64, true>) -> tensor<?x3xf16, #tiny.dims<["M", 3]>>
+^bb0(%x: !region.memref<tensor<?x3xf16, #tiny.dims<["M", 3]>>, [3, 1], 128 : i64, true>, %y: !region.memref<tensor<3x?xf16, #tiny.dims<[3, "M"]>>, ["M", 1], 128 : i64, true>):
+  %0 = "region.read"(%x) : (!region.memref<tensor<?x3xf16, #tiny.dims<["M", 3]>>, [3, 1], 128 : i64, true>) -> tensor<?x3xf16, #tiny.dims<["M", 3]>>
   %1 = "tiny.permute"(%0) {perm = array<i64: 1, 0>} : (tensor<?x3xf16, #tiny.dims<["M", 3]>>) -> tensor<3x?xf16, #tiny.dims<[3, "M"]>>
-  "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<3x?xf16, #tiny.dims<[3, "M"]>>, !region.memref<tensor<3x?xf16, #tiny.dims<[3, "M"]>>, ["M", 1], 64 : i64, true>) -> ()
+  "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<3x?xf16, #tiny.dims<[3, "M"]>>, !region.memref<tensor<3x?xf16, #tiny.dims<[3, "M"]>>, ["M", 1], 128 : i64, true>) -> ()
   omp.terminator
 }) {sym_name = "transpose"} : () -> ()
 

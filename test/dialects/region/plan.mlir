@@ -14,9 +14,9 @@
 // GIVEN: remark: @product (region {{[0-9a-f]+}}) has the plan that was given: naive_2x2_per_thread, tile 32 × 64 × 8, stages 2 [plan-given]
 // GIVEN: bind = {m.o = "block.x", n.o = "block.y"}
 // GIVEN-SAME: tile = array<i64: 32, 64, 8>
-!lhs = !region.memref<tensor<?x32xf16, #tiny.dims<["64*T", 32]>>, [32, 1], 64 : i64, true>
-!rhs = !region.memref<tensor<32x70xf16>, [70, 1], 64 : i64, true>
-!out = !region.memref<tensor<?x70xf32, #tiny.dims<["64*T", 70]>>, [70, 1], 64 : i64, true>
+!lhs = !region.memref<tensor<?x32xf16, #tiny.dims<["64*T", 32]>>, [32, 1], 128 : i64, true>
+!rhs = !region.memref<tensor<32x70xf16>, [70, 1], 128 : i64, true>
+!out = !region.memref<tensor<?x70xf32, #tiny.dims<["64*T", 70]>>, [70, 1], 128 : i64, true>
 "region.kernel"() ({
 ^bb0(%x: !lhs, %w: !rhs, %y: !out):
   %0 = "region.read"(%x) : (!lhs) -> tensor<?x32xf16, #tiny.dims<["64*T", 32]>>
@@ -39,7 +39,7 @@ func.func @main(%x: tensor<?x32xf16, #tiny.dims<["64*T", 32]>> {tiny.name = "X"}
 // CHECK: {plan = {arch = "sm_80", precision = "ieee", scheme = "generic"}, sym_name = "negation"}
 // SM90: {plan = {arch = "sm_90a", precision = "ieee", scheme = "generic"}, sym_name = "negation"}
 // GIVEN: {plan = {arch = "sm_80", precision = "ieee", scheme = "generic"}, sym_name = "negation"}
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 "region.kernel"() ({
 ^bb0(%x: !buffer, %y: !buffer):
   %0 = "region.read"(%x) : (!buffer) -> tensor<4xf32>

@@ -2,9 +2,9 @@
 // RUN: tinyc-opt --region-plan=arch=sm_80 --split-input-file --verify-diagnostics %s
 
 // The plan that a kernel carries is checked too.
-!lhs = !region.memref<tensor<5x4xf32>, [4, 1], 64 : i64, true>
-!rhs = !region.memref<tensor<4x3xf32>, [3, 1], 64 : i64, true>
-!out = !region.memref<tensor<5x3xf32>, [3, 1], 64 : i64, true>
+!lhs = !region.memref<tensor<5x4xf32>, [4, 1], 128 : i64, true>
+!rhs = !region.memref<tensor<4x3xf32>, [3, 1], 128 : i64, true>
+!out = !region.memref<tensor<5x3xf32>, [3, 1], 128 : i64, true>
 // expected-error @+3 {{the plan of @product: 'arch' is 'sm90', and the plan is used for sm_80}}
 // expected-error @+2 {{the plan of @product: 'tile' and 'stages' take 8 x (64x32 f32 + 32x64 f32) = 131072 bytes of static shared memory per CTA; sm_80 has 49152; choose a smaller tile or fewer stages}}
 // expected-error @+1 {{the plan of @product: 'epilogue' is relu, and the region's epilogue is empty; a plan cannot change that: leave it out}}
@@ -23,7 +23,7 @@
 // -----
 
 // So is its form.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 // expected-error @+1 {{a plan has no field "tiles"; did you mean 'tile'?}}
 "region.kernel"() ({
 ^bb0(%x: !buffer, %y: !buffer):

@@ -11,7 +11,7 @@ def ones(count: int) -> str:
     kernels, launches = [], []
     for number in range(count):
         held = f'tensor<?xf32, #tiny.dims<["M{number}"]>>'
-        buffer = f"!region.memref<{held}, [1], 64 : i64, true>"
+        buffer = f"!region.memref<{held}, [1], 128 : i64, true>"
         kernels.append(f"""
 "region.kernel"() ({{
 ^bb0(%y: {buffer}):

@@ -15,7 +15,7 @@ INDEX = "tensor<4xi64>"
 def kernel(ops: str, inputs: str, result: str, value: str = "%y") -> str:
     """Return a module of one kernel of two inputs, `%a` of type `inputs` and `%i` of indices; `ops` compute `value`."""
     held = [
-        f"!region.memref<{tensor}, {strides}, 64 : i64, true>"
+        f"!region.memref<{tensor}, {strides}, 128 : i64, true>"
         for tensor, strides in ((inputs, "[3, 1]"), (INDEX, "[1]"), (result, "[3, 1]"))
     ]
     return f"""
@@ -75,7 +75,7 @@ def test_what_walks_the_first_axis_in_order_is_one_turn(axis, updates, trips):
 def test_the_parallel_loop_runs_over_leading_axes(shape, trips):
     tensor = f"tensor<{shape}xf32>"
     strides = extents.row_major_strides([int(extent) for extent in shape.split("x")])
-    held = f"!region.memref<{tensor}, [{', '.join(map(str, strides))}], 64 : i64, true>"
+    held = f"!region.memref<{tensor}, [{', '.join(map(str, strides))}], 128 : i64, true>"
     source = f"""
 "region.kernel"() ({{
 ^bb0(%out: {held}):
@@ -88,7 +88,7 @@ def test_the_parallel_loop_runs_over_leading_axes(shape, trips):
 
 def test_a_turn_is_a_tile_of_a_reduction_where_the_innermost_axis_is_split():
     symbolic = 'tensor<?xf32, #tiny.dims<["M"]>>'
-    held = [f"!region.memref<{X}, [3, 1], 64 : i64, true>", f"!region.memref<{symbolic}, [1], 64 : i64, true>"]
+    held = [f"!region.memref<{X}, [3, 1], 128 : i64, true>", f"!region.memref<{symbolic}, [1], 128 : i64, true>"]
     found = contract(f"""
 "region.kernel"() ({{
 ^bb0(%p: {held[0]}, %out: {held[1]}):

@@ -7,7 +7,7 @@ from tinyc.codegen.identifiers import legal_identifier
 from tinyc.diagnostics import TinycError
 from tinyc.target import SM80
 
-SCALAR = "!region.memref<tensor<f32>, [], 64 : i64, true>"
+SCALAR = "!region.memref<tensor<f32>, [], 128 : i64, true>"
 
 
 def kernel(arguments: list[str], body: str) -> str:
@@ -40,7 +40,7 @@ def test_a_kernel_takes_as_many_buffers_as_fit_its_parameters():
 
 
 def test_a_grid_has_as_many_blocks_as_a_grid_can_have():
-    buffer = "!region.memref<tensor<600000000000xi8>, [1], 64 : i64, true>"
+    buffer = "!region.memref<tensor<600000000000xi8>, [1], 128 : i64, true>"
     body = f"""%0 = "region.read"(%a0) : ({buffer}) -> tensor<600000000000xi8>
     "region.yield"(%0, %a1) {{materialize = "gmem"}} : (tensor<600000000000xi8>, {buffer}) -> ()"""
     assert f"tgpu.grid = [{2**31 - 1}, 1, 1]" in lowered(kernel([buffer] * 2, body))
@@ -49,7 +49,7 @@ def test_a_grid_has_as_many_blocks_as_a_grid_can_have():
 def test_a_number_of_elements_that_is_no_extent_is_refused():
     large = "*".join(["A"] * 24)
     tensor = f'tensor<?x?x?xf32, #tiny.dims<["{large}", "{large}", "{large}"]>>'
-    buffer = f'!region.memref<{tensor}, ["{large}*{large}", "{large}", 1], 64 : i64, true>'
+    buffer = f'!region.memref<{tensor}, ["{large}*{large}", "{large}", 1], 128 : i64, true>'
     body = f"""
       %0 = "region.read"(%a0) : ({SCALAR}) -> tensor<f32>
       %1 = "tiny.expand"(%0) {{broadcast_dimensions = array<i64>}} : (tensor<f32>) -> {tensor}

@@ -12,24 +12,24 @@
 // CHECK: buffer = "temp_0"
 // CHECK-SAME: offset = 0 : i64
 // CHECK: buffer = "temp_1"
-// CHECK-SAME: offset = "64*((M - 1) floordiv 8) + 64"
+// CHECK-SAME: offset = "256*((M - 1) floordiv 32) + 256"
 // CHECK: buffer = "temp_2"
 // CHECK-SAME: offset = 0 : i64
 // CHECK: generation = 0 : i64, grid = ["M", 1, 1], parameters = [#exec.ptr<"input_0", {{.*}}>, #exec.ptr<"temp_0", {{.*}}>, #exec.extent<"M">], reads = ["input_0"], symbol = @chain, writes = ["temp_0"]
 // CHECK: generation = 1 : i64
 // CHECK: generation = 2 : i64
 // CHECK: generation = 3 : i64, grid = ["4*M", 1, 1], parameters = [#exec.ptr<"temp_2", tensor<?xf16, #tiny.dims<["4*M"]>>>, #exec.ptr<"output_0"
-// CHECK: arena_bytes = "128*((M - 1) floordiv 8) + 128", inputs = ["a"], outputs = ["b"], sym_name = "main", symbols = ["M", "N"]
+// CHECK: arena_bytes = "512*((M - 1) floordiv 32) + 512", inputs = ["a"], outputs = ["b"], sym_name = "main", symbols = ["M", "N"]
 "region.kernel"() ({
-^bb0(%x: !region.memref<tensor<?x4xf16, #tiny.dims<["M", 4]>>, [4, 1], 64 : i64, true>, %y: !region.memref<tensor<?x4xf16, #tiny.dims<["M", 4]>>, [4, 1], 64 : i64, true>):
-  %0 = "region.read"(%x) : (!region.memref<tensor<?x4xf16, #tiny.dims<["M", 4]>>, [4, 1], 64 : i64, true>) -> tensor<?x4xf16, #tiny.dims<["M", 4]>>
-  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<?x4xf16, #tiny.dims<["M", 4]>>, !region.memref<tensor<?x4xf16, #tiny.dims<["M", 4]>>, [4, 1], 64 : i64, true>) -> ()
+^bb0(%x: !region.memref<tensor<?x4xf16, #tiny.dims<["M", 4]>>, [4, 1], 128 : i64, true>, %y: !region.memref<tensor<?x4xf16, #tiny.dims<["M", 4]>>, [4, 1], 128 : i64, true>):
+  %0 = "region.read"(%x) : (!region.memref<tensor<?x4xf16, #tiny.dims<["M", 4]>>, [4, 1], 128 : i64, true>) -> tensor<?x4xf16, #tiny.dims<["M", 4]>>
+  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<?x4xf16, #tiny.dims<["M", 4]>>, !region.memref<tensor<?x4xf16, #tiny.dims<["M", 4]>>, [4, 1], 128 : i64, true>) -> ()
   omp.terminator
 }) {sym_name = "chain"} : () -> ()
 "region.kernel"() ({
-^bb0(%x: !region.memref<tensor<?xf16, #tiny.dims<["4*M"]>>, [1], 64 : i64, true>, %y: !region.memref<tensor<?xf16, #tiny.dims<["4*M"]>>, [1], 64 : i64, true>):
-  %0 = "region.read"(%x) : (!region.memref<tensor<?xf16, #tiny.dims<["4*M"]>>, [1], 64 : i64, true>) -> tensor<?xf16, #tiny.dims<["4*M"]>>
-  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<?xf16, #tiny.dims<["4*M"]>>, !region.memref<tensor<?xf16, #tiny.dims<["4*M"]>>, [1], 64 : i64, true>) -> ()
+^bb0(%x: !region.memref<tensor<?xf16, #tiny.dims<["4*M"]>>, [1], 128 : i64, true>, %y: !region.memref<tensor<?xf16, #tiny.dims<["4*M"]>>, [1], 128 : i64, true>):
+  %0 = "region.read"(%x) : (!region.memref<tensor<?xf16, #tiny.dims<["4*M"]>>, [1], 128 : i64, true>) -> tensor<?xf16, #tiny.dims<["4*M"]>>
+  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<?xf16, #tiny.dims<["4*M"]>>, !region.memref<tensor<?xf16, #tiny.dims<["4*M"]>>, [1], 128 : i64, true>) -> ()
   omp.terminator
 }) {sym_name = "last"} : () -> ()
 func.func @main(%a: tensor<?x4xf16, #tiny.dims<["M", 4]>> {tiny.name = "a"}) -> (tensor<?xf16, #tiny.dims<["4*M"]>> {tiny.name = "b"}) {
@@ -52,26 +52,26 @@ func.func @main(%a: tensor<?x4xf16, #tiny.dims<["M", 4]>> {tiny.name = "a"}) -> 
 // CHECK: buffer = "temp_0"
 // CHECK-SAME: offset = 0 : i64
 // CHECK: buffer = "temp_1"
-// CHECK-SAME: offset = 64 : i64
+// CHECK-SAME: offset = 256 : i64
 // CHECK: generation = 0 : i64, {{.*}} #exec.status<0 : i64>], reads = ["input_0", "input_1"], symbol = @take, writes = ["temp_0"]
 // CHECK: generation = 0 : i64, {{.*}} #exec.status<1 : i64>], reads = ["input_0", "input_1"], symbol = @take, writes = ["temp_1"]
 // CHECK: generation = 1 : i64, {{.*}} parameters = [#exec.ptr<"temp_0", tensor<4xi64>>, #exec.ptr<"temp_0", tensor<4xi64>>, #exec.ptr<"output_0", tensor<4xi64>>], reads = ["temp_0"]
 // CHECK: generation = 1 : i64, {{.*}} reads = ["temp_1", "temp_0"], symbol = @add, writes = ["output_1"]
 // CHECK: arena_bytes = 128 : i64, inputs = ["arg0", "arg1"], outputs = ["result0", "result1"]
 "region.kernel"() ({
-^bb0(%x: !region.memref<tensor<4xi64>, [1], 64 : i64, true>, %i: !region.memref<tensor<4xi64>, [1], 64 : i64, true>, %y: !region.memref<tensor<4xi64>, [1], 64 : i64, true>):
-  %0 = "region.read"(%x) : (!region.memref<tensor<4xi64>, [1], 64 : i64, true>) -> tensor<4xi64>
-  %1 = "region.read"(%i) : (!region.memref<tensor<4xi64>, [1], 64 : i64, true>) -> tensor<4xi64>
+^bb0(%x: !region.memref<tensor<4xi64>, [1], 128 : i64, true>, %i: !region.memref<tensor<4xi64>, [1], 128 : i64, true>, %y: !region.memref<tensor<4xi64>, [1], 128 : i64, true>):
+  %0 = "region.read"(%x) : (!region.memref<tensor<4xi64>, [1], 128 : i64, true>) -> tensor<4xi64>
+  %1 = "region.read"(%i) : (!region.memref<tensor<4xi64>, [1], 128 : i64, true>) -> tensor<4xi64>
   %2 = "tiny.gather"(%0, %1) {axis = 0} : (tensor<4xi64>, tensor<4xi64>) -> tensor<4xi64>
-  "region.yield"(%2, %y) {materialize = "gmem"} : (tensor<4xi64>, !region.memref<tensor<4xi64>, [1], 64 : i64, true>) -> ()
+  "region.yield"(%2, %y) {materialize = "gmem"} : (tensor<4xi64>, !region.memref<tensor<4xi64>, [1], 128 : i64, true>) -> ()
   omp.terminator
 }) {sym_name = "take"} : () -> ()
 "region.kernel"() ({
-^bb0(%x: !region.memref<tensor<4xi64>, [1], 64 : i64, true>, %i: !region.memref<tensor<4xi64>, [1], 64 : i64, true>, %y: !region.memref<tensor<4xi64>, [1], 64 : i64, true>):
-  %0 = "region.read"(%x) : (!region.memref<tensor<4xi64>, [1], 64 : i64, true>) -> tensor<4xi64>
-  %1 = "region.read"(%i) : (!region.memref<tensor<4xi64>, [1], 64 : i64, true>) -> tensor<4xi64>
+^bb0(%x: !region.memref<tensor<4xi64>, [1], 128 : i64, true>, %i: !region.memref<tensor<4xi64>, [1], 128 : i64, true>, %y: !region.memref<tensor<4xi64>, [1], 128 : i64, true>):
+  %0 = "region.read"(%x) : (!region.memref<tensor<4xi64>, [1], 128 : i64, true>) -> tensor<4xi64>
+  %1 = "region.read"(%i) : (!region.memref<tensor<4xi64>, [1], 128 : i64, true>) -> tensor<4xi64>
   %2 = "tiny.add"(%0, %1) : (tensor<4xi64>, tensor<4xi64>) -> tensor<4xi64>
-  "region.yield"(%2, %y) {materialize = "gmem"} : (tensor<4xi64>, !region.memref<tensor<4xi64>, [1], 64 : i64, true>) -> ()
+  "region.yield"(%2, %y) {materialize = "gmem"} : (tensor<4xi64>, !region.memref<tensor<4xi64>, [1], 128 : i64, true>) -> ()
   omp.terminator
 }) {sym_name = "add"} : () -> ()
 func.func @main(%a: tensor<4xi64>, %b: tensor<4xi64>) -> (tensor<4xi64>, tensor<4xi64>) {
@@ -95,16 +95,16 @@ func.func @main(%a: tensor<4xi64>, %b: tensor<4xi64>) -> (tensor<4xi64>, tensor<
 // CHECK: sym_name = "main"
 // CHECK-NOT: func.func
 "region.kernel"() ({
-^bb0(%y: !region.memref<tensor<i64>, [], 64 : i64, true>):
+^bb0(%y: !region.memref<tensor<i64>, [], 128 : i64, true>):
   %0 = "tiny.const"() {value = 1 : i64} : () -> tensor<i64>
-  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<i64>, !region.memref<tensor<i64>, [], 64 : i64, true>) -> ()
+  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<i64>, !region.memref<tensor<i64>, [], 128 : i64, true>) -> ()
   omp.terminator
 }) {sym_name = "idle"} : () -> ()
 "region.kernel"() ({
-^bb0(%y: !region.memref<tensor<i64>, [], 64 : i64, true>):
+^bb0(%y: !region.memref<tensor<i64>, [], 128 : i64, true>):
   %0 = "tiny.iota"() {axis = 0} : () -> tensor<?x?xi64, #tiny.dims<["M floordiv N", "M - 5"]>>
   %1 = "tiny.reduce"(%0) {op = "sum", axes = array<i64: 0, 1>} : (tensor<?x?xi64, #tiny.dims<["M floordiv N", "M - 5"]>>) -> tensor<i64>
-  "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<i64>, !region.memref<tensor<i64>, [], 64 : i64, true>) -> ()
+  "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<i64>, !region.memref<tensor<i64>, [], 128 : i64, true>) -> ()
   omp.terminator
 }) {sym_name = "busy"} : () -> ()
 func.func @other() -> tensor<i64> {

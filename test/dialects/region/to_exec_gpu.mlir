@@ -8,7 +8,7 @@
 // CHECK: "exec.kernel"() {block = [256, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0 : i64, generation = 0 : i64, grid = ["(M - 1) floordiv 256 + 1", 1, 1], parameters = [#exec.ptr<"input_0", {{.*}}>, #exec.ptr<"output_0", {{.*}}>, #exec.extent<"M">], reads = ["input_0"], symbol = @relu, writes = ["output_0"]}
 // CHECK: symbols = ["M"]
 !vector = tensor<?xf32, #tiny.dims<["M"]>>
-!buffer = !region.memref<tensor<?xf32, #tiny.dims<["M"]>>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<?xf32, #tiny.dims<["M"]>>, [1], 128 : i64, true>
 gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_80", features = "+ptx80">] {
   gpu.func @relu(%x: !buffer {tgpu.name = "X"}, %y: !buffer {tgpu.name = "Y"}, %m: index {tgpu.extent = "M"})
       kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = ["(M - 1) floordiv 256 + 1", 1, 1]} {
@@ -34,15 +34,15 @@ func.func @main(%a: !vector) -> !vector {
 // a status slot of its own. The axis that a statement pads has to have a size.
 // CHECK: "exec.assume"() {lhs = 0 : i64, predicate = "le", rhs = "M - 5"}
 // CHECK: buffer = "temp_0", kind = "arena", memory_space = "device", offset = 0 : i64
-// CHECK: buffer = "temp_1", kind = "arena", memory_space = "device", offset = "64*((M - 1) floordiv 16) + 64"
+// CHECK: buffer = "temp_1", kind = "arena", memory_space = "device", offset = "256*((M - 1) floordiv 64) + 256"
 // CHECK: generation = 0 : i64, {{.*}} symbol = @ramp, writes = ["temp_0"]
 // CHECK: generation = 1 : i64, {{.*}} #exec.status<0 : i64>, #exec.extent<"M">], reads = ["temp_0", "input_1"], symbol = @add_init, writes = ["temp_1"]
 // CHECK: generation = 2 : i64, {{.*}} #exec.status<1 : i64>, #exec.extent<"M">], reads = ["temp_0", "input_1", "temp_1"], symbol = @add, writes = ["temp_1"]
 // CHECK: generation = 3 : i64, {{.*}} reads = ["temp_1"], symbol = @copy, writes = ["output_0"]
 !vector = tensor<?xf32, #tiny.dims<["M"]>>
 !indices = tensor<?xi64, #tiny.dims<["M"]>>
-!buffer = !region.memref<tensor<?xf32, #tiny.dims<["M"]>>, [1], 64 : i64, true>
-!index_buffer = !region.memref<tensor<?xi64, #tiny.dims<["M"]>>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<?xf32, #tiny.dims<["M"]>>, [1], 128 : i64, true>
+!index_buffer = !region.memref<tensor<?xi64, #tiny.dims<["M"]>>, [1], 128 : i64, true>
 !status = memref<36xi64, #gpu.address_space<global>>
 gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_80", features = "+ptx80">] {
   gpu.func @ramp(%x: !buffer {tgpu.name = "X"}, %y: !buffer {tgpu.name = "Y"}, %m: index {tgpu.extent = "M"})
@@ -90,7 +90,7 @@ func.func @main(%a: !vector, %i: !indices) -> !vector {
 // CHECK-NOT: @idle
 // CHECK: gpu.func @busy
 // CHECK: "exec.function"
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_80", features = "+ptx80">] {
   gpu.func @idle_init(%x: !buffer {tgpu.name = "X"}, %y: !buffer {tgpu.name = "Y"})
       kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1]} {

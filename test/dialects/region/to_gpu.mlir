@@ -210,14 +210,14 @@ func.func @main(%x: tensor<9xi1>, %i: tensor<2xi32>, %u: tensor<2xi1>) -> tensor
 // CHECK-NEXT: scf.yield
 // CHECK: "region.launch"() {kernel = @my_kernel}
 "region.kernel"() ({
-^bb0(%a: !region.memref<tensor<70x16xf32>, [16, 1], 64 : i64, true>, %b: !region.memref<tensor<16x200xf32>, [200, 1], 64 : i64, true>, %y: !region.memref<tensor<70x200xf32>, [200, 1], 64 : i64, true>):
-  %0 = "region.read"(%a) : (!region.memref<tensor<70x16xf32>, [16, 1], 64 : i64, true>) -> tensor<70x16xf32>
-  %1 = "region.read"(%b) : (!region.memref<tensor<16x200xf32>, [200, 1], 64 : i64, true>) -> tensor<16x200xf32>
+^bb0(%a: !region.memref<tensor<70x16xf32>, [16, 1], 128 : i64, true>, %b: !region.memref<tensor<16x200xf32>, [200, 1], 128 : i64, true>, %y: !region.memref<tensor<70x200xf32>, [200, 1], 128 : i64, true>):
+  %0 = "region.read"(%a) : (!region.memref<tensor<70x16xf32>, [16, 1], 128 : i64, true>) -> tensor<70x16xf32>
+  %1 = "region.read"(%b) : (!region.memref<tensor<16x200xf32>, [200, 1], 128 : i64, true>) -> tensor<16x200xf32>
   %2 = "tiny.expand"(%0) {broadcast_dimensions = array<i64: 0, 1>} : (tensor<70x16xf32>) -> tensor<70x16x200xf32>
   %3 = "tiny.expand"(%1) {broadcast_dimensions = array<i64: 1, 2>} : (tensor<16x200xf32>) -> tensor<70x16x200xf32>
   %4 = "tiny.mul"(%2, %3) : (tensor<70x16x200xf32>, tensor<70x16x200xf32>) -> tensor<70x16x200xf32>
   %5 = "tiny.reduce"(%4) {op = "sum", axes = array<i64: 1>} : (tensor<70x16x200xf32>) -> tensor<70x200xf32>
-  "region.yield"(%5, %y) {materialize = "gmem"} : (tensor<70x200xf32>, !region.memref<tensor<70x200xf32>, [200, 1], 64 : i64, true>) -> ()
+  "region.yield"(%5, %y) {materialize = "gmem"} : (tensor<70x200xf32>, !region.memref<tensor<70x200xf32>, [200, 1], 128 : i64, true>) -> ()
   omp.terminator
 }) {sym_name = "my kernel", plan = {arch = "sm90", tile = [32, 64, 16], stages = 1 : i64, bind = {m.o = "block.x", n.o = "block.y"}}} : () -> ()
 func.func @main(%a: tensor<70x16xf32> {tiny.name = "A(in)"}, %b: tensor<16x200xf32> {tiny.name = "0"}) -> (tensor<70x200xf32> {tiny.name = "A,in,"}) {
@@ -233,10 +233,10 @@ func.func @main(%a: tensor<70x16xf32> {tiny.name = "A(in)"}, %b: tensor<16x200xf
 // CHECK-NOT: tiny.neg
 // CHECK: gpu.return
 "region.kernel"() ({
-^bb0(%x: !region.memref<tensor<4xf32>, [1], 64 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 64 : i64, true>):
-  %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> tensor<4xf32>
+^bb0(%x: !region.memref<tensor<4xf32>, [1], 128 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 128 : i64, true>):
+  %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 128 : i64, true>) -> tensor<4xf32>
   %1 = "tiny.neg"(%0) : (tensor<4xf32>) -> tensor<4xf32>
-  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> ()
+  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 128 : i64, true>) -> ()
   omp.terminator
 }) {sym_name = "copy"} : () -> ()
 

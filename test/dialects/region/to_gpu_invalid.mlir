@@ -6,10 +6,10 @@
 
 // An output without memory is fusion's to elide.
 "region.kernel"() ({
-^bb0(%x: !region.memref<tensor<4xf32>, [1], 64 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 64 : i64, true>):
-  %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> tensor<4xf32>
+^bb0(%x: !region.memref<tensor<4xf32>, [1], 128 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 128 : i64, true>):
+  %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 128 : i64, true>) -> tensor<4xf32>
   // expected-error @+1 {{a deferred output is left over: only fusion may elide it; materialize it in gmem [TC111 InvalidAttribute]}}
-  "region.yield"(%0, %y) {materialize = "deferred"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> ()
+  "region.yield"(%0, %y) {materialize = "deferred"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 128 : i64, true>) -> ()
   omp.terminator
 }) {sym_name = "k"} : () -> ()
 
@@ -17,11 +17,11 @@
 
 // A reshape whose strides are symbolic says nothing about where its elements are.
 "region.kernel"() ({
-^bb0(%x: !region.memref<tensor<?x?xf32, #tiny.dims<["M", "N"]>>, ["N", 1], 64 : i64, true>, %y: !region.memref<tensor<?xf32, #tiny.dims<["M*N"]>>, [1], 64 : i64, true>):
-  %0 = "region.read"(%x) : (!region.memref<tensor<?x?xf32, #tiny.dims<["M", "N"]>>, ["N", 1], 64 : i64, true>) -> tensor<?x?xf32, #tiny.dims<["M", "N"]>>
+^bb0(%x: !region.memref<tensor<?x?xf32, #tiny.dims<["M", "N"]>>, ["N", 1], 128 : i64, true>, %y: !region.memref<tensor<?xf32, #tiny.dims<["M*N"]>>, [1], 128 : i64, true>):
+  %0 = "region.read"(%x) : (!region.memref<tensor<?x?xf32, #tiny.dims<["M", "N"]>>, ["N", 1], 128 : i64, true>) -> tensor<?x?xf32, #tiny.dims<["M", "N"]>>
   // expected-error-re @+1 {{'tiny.reshape' has no access map: {{.*}}; read its result from a buffer [TC205 NoGpuKernel]}}
   %1 = "tiny.reshape"(%0) : (tensor<?x?xf32, #tiny.dims<["M", "N"]>>) -> tensor<?xf32, #tiny.dims<["M*N"]>>
-  "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<?xf32, #tiny.dims<["M*N"]>>, !region.memref<tensor<?xf32, #tiny.dims<["M*N"]>>, [1], 64 : i64, true>) -> ()
+  "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<?xf32, #tiny.dims<["M*N"]>>, !region.memref<tensor<?xf32, #tiny.dims<["M*N"]>>, [1], 128 : i64, true>) -> ()
   omp.terminator
 }) {sym_name = "k"} : () -> ()
 
@@ -30,9 +30,9 @@
 // A plan is checked again: it may be hand-written.
 // expected-error @+1 {{'scheme' is 'naive_2x2_per_thread', which does not accept @k: it is not one reduction whose result is written element by element; choose generic}}
 "region.kernel"() ({
-^bb0(%x: !region.memref<tensor<4xf32>, [1], 64 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 64 : i64, true>):
-  %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> tensor<4xf32>
-  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> ()
+^bb0(%x: !region.memref<tensor<4xf32>, [1], 128 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 128 : i64, true>):
+  %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 128 : i64, true>) -> tensor<4xf32>
+  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 128 : i64, true>) -> ()
   omp.terminator
 }) {sym_name = "k", plan = {scheme = "naive_2x2_per_thread"}} : () -> ()
 
@@ -40,16 +40,16 @@
 
 // The kernels of a module are for one architecture.
 "region.kernel"() ({
-^bb0(%x: !region.memref<tensor<4xf32>, [1], 64 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 64 : i64, true>):
-  %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> tensor<4xf32>
-  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> ()
+^bb0(%x: !region.memref<tensor<4xf32>, [1], 128 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 128 : i64, true>):
+  %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 128 : i64, true>) -> tensor<4xf32>
+  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 128 : i64, true>) -> ()
   omp.terminator
 }) {sym_name = "k", plan = {arch = "sm_90a"}} : () -> ()
 // expected-error @+1 {{'arch' is 'sm_80', and the plan is used for sm_90a; }}
 "region.kernel"() ({
-^bb0(%x: !region.memref<tensor<4xf32>, [1], 64 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 64 : i64, true>):
-  %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> tensor<4xf32>
-  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> ()
+^bb0(%x: !region.memref<tensor<4xf32>, [1], 128 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 128 : i64, true>):
+  %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 128 : i64, true>) -> tensor<4xf32>
+  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 128 : i64, true>) -> ()
   omp.terminator
 }) {sym_name = "l", plan = {arch = "sm_80"}} : () -> ()
 
@@ -57,9 +57,9 @@
 
 // The launch contracts come from the GPU kernels.
 "region.kernel"() ({
-^bb0(%x: !region.memref<tensor<4xf32>, [1], 64 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 64 : i64, true>):
-  %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> tensor<4xf32>
-  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> ()
+^bb0(%x: !region.memref<tensor<4xf32>, [1], 128 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 128 : i64, true>):
+  %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 128 : i64, true>) -> tensor<4xf32>
+  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 128 : i64, true>) -> ()
   omp.terminator
 }) {sym_name = "k"} : () -> ()
 // expected-error @+1 {{the host program is lowered already; run --region-to-gpu before --region-to-exec [TC309 InvalidIr]}}
@@ -75,8 +75,8 @@
 gpu.module @kernels {
 }
 "region.kernel"() ({
-^bb0(%x: !region.memref<tensor<4xf32>, [1], 64 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 64 : i64, true>):
-  %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> tensor<4xf32>
-  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> ()
+^bb0(%x: !region.memref<tensor<4xf32>, [1], 128 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 128 : i64, true>):
+  %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 128 : i64, true>) -> tensor<4xf32>
+  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 128 : i64, true>) -> ()
   omp.terminator
 }) {sym_name = "k"} : () -> ()

@@ -9,11 +9,11 @@
 // CHECK: %[[N:.*]] = arith.negf %[[V]]
 // CHECK: memref.store %[[N]], %[[Y]][%[[I]], %[[J]]]
 "region.kernel"() ({
-^bb0(%x: !region.memref<tensor<4x3xf32>, [3, 1], 64 : i64, true>, %y: !region.memref<tensor<3x4xf32>, [4, 1], 64 : i64, true>):
-  %0 = "region.read"(%x) : (!region.memref<tensor<4x3xf32>, [3, 1], 64 : i64, true>) -> tensor<4x3xf32>
+^bb0(%x: !region.memref<tensor<4x3xf32>, [3, 1], 128 : i64, true>, %y: !region.memref<tensor<3x4xf32>, [4, 1], 128 : i64, true>):
+  %0 = "region.read"(%x) : (!region.memref<tensor<4x3xf32>, [3, 1], 128 : i64, true>) -> tensor<4x3xf32>
   %1 = "tiny.permute"(%0) {perm = array<i64: 1, 0>} : (tensor<4x3xf32>) -> tensor<3x4xf32>
   %2 = "tiny.neg"(%1) : (tensor<3x4xf32>) -> tensor<3x4xf32>
-  "region.yield"(%2, %y) {materialize = "gmem"} : (tensor<3x4xf32>, !region.memref<tensor<3x4xf32>, [4, 1], 64 : i64, true>) -> ()
+  "region.yield"(%2, %y) {materialize = "gmem"} : (tensor<3x4xf32>, !region.memref<tensor<3x4xf32>, [4, 1], 128 : i64, true>) -> ()
   omp.terminator
 }) {sym_name = "transposed_neg"} : () -> ()
 
@@ -27,7 +27,7 @@
 // CHECK-DAG: %[[I:.*]] = arith.divui %[[TURN]], %c3
 // CHECK: scf.for %[[K:.*]] = %c0 to %c5
 // CHECK: memref.load %{{.*}}[%[[I]], %[[J]], %[[K]]]
-!b = !region.memref<tensor<2x3x5xf32>, [15, 5, 1], 64 : i64, true>
+!b = !region.memref<tensor<2x3x5xf32>, [15, 5, 1], 128 : i64, true>
 "region.kernel"() ({
 ^bb0(%x: !b, %y: !b):
   %0 = "region.read"(%x) : (!b) -> tensor<2x3x5xf32>
@@ -48,10 +48,10 @@
 // CHECK: else
 // CHECK: scf.yield %c7_i32
 "region.kernel"() ({
-^bb0(%x: !region.memref<tensor<?xi32, #tiny.dims<["M"]>>, [1], 64 : i64, true>, %y: !region.memref<tensor<?xi32, #tiny.dims<["M + 3"]>>, [1], 64 : i64, true>):
-  %0 = "region.read"(%x) : (!region.memref<tensor<?xi32, #tiny.dims<["M"]>>, [1], 64 : i64, true>) -> tensor<?xi32, #tiny.dims<["M"]>>
+^bb0(%x: !region.memref<tensor<?xi32, #tiny.dims<["M"]>>, [1], 128 : i64, true>, %y: !region.memref<tensor<?xi32, #tiny.dims<["M + 3"]>>, [1], 128 : i64, true>):
+  %0 = "region.read"(%x) : (!region.memref<tensor<?xi32, #tiny.dims<["M"]>>, [1], 128 : i64, true>) -> tensor<?xi32, #tiny.dims<["M"]>>
   %1 = "tiny.pad"(%0) {lo = array<i64: 2>, hi = array<i64: 1>, value = 7 : i32} : (tensor<?xi32, #tiny.dims<["M"]>>) -> tensor<?xi32, #tiny.dims<["M + 3"]>>
-  "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<?xi32, #tiny.dims<["M + 3"]>>, !region.memref<tensor<?xi32, #tiny.dims<["M + 3"]>>, [1], 64 : i64, true>) -> ()
+  "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<?xi32, #tiny.dims<["M + 3"]>>, !region.memref<tensor<?xi32, #tiny.dims<["M + 3"]>>, [1], 128 : i64, true>) -> ()
   omp.terminator
 }) {sym_name = "pad"} : () -> ()
 
@@ -72,15 +72,15 @@
 // CHECK: %[[SUM:.*]] = memref.load %[[ACC]]
 // CHECK: arith.maximumf %[[SUM]]
 "region.kernel"() ({
-^bb0(%a: !region.memref<tensor<8x5xf16>, [5, 1], 64 : i64, true>, %b: !region.memref<tensor<5x6xf16>, [6, 1], 64 : i64, true>, %y: !region.memref<tensor<8x6xf32>, [6, 1], 64 : i64, true>):
-  %0 = "region.read"(%a) : (!region.memref<tensor<8x5xf16>, [5, 1], 64 : i64, true>) -> tensor<8x5xf16>
-  %1 = "region.read"(%b) : (!region.memref<tensor<5x6xf16>, [6, 1], 64 : i64, true>) -> tensor<5x6xf16>
+^bb0(%a: !region.memref<tensor<8x5xf16>, [5, 1], 128 : i64, true>, %b: !region.memref<tensor<5x6xf16>, [6, 1], 128 : i64, true>, %y: !region.memref<tensor<8x6xf32>, [6, 1], 128 : i64, true>):
+  %0 = "region.read"(%a) : (!region.memref<tensor<8x5xf16>, [5, 1], 128 : i64, true>) -> tensor<8x5xf16>
+  %1 = "region.read"(%b) : (!region.memref<tensor<5x6xf16>, [6, 1], 128 : i64, true>) -> tensor<5x6xf16>
   %2 = "tiny.expand"(%0) {broadcast_dimensions = array<i64: 0, 1>} : (tensor<8x5xf16>) -> tensor<8x5x6xf16>
   %3 = "tiny.expand"(%1) {broadcast_dimensions = array<i64: 1, 2>} : (tensor<5x6xf16>) -> tensor<8x5x6xf16>
   %4 = "tiny.mul"(%2, %3) : (tensor<8x5x6xf16>, tensor<8x5x6xf16>) -> tensor<8x5x6xf16>
   %5 = "tiny.reduce"(%4) {op = "sum", axes = array<i64: 1>} : (tensor<8x5x6xf16>) -> tensor<8x6xf32>
   %6 = "tiny.relu"(%5) : (tensor<8x6xf32>) -> tensor<8x6xf32>
-  "region.yield"(%6, %y) {materialize = "gmem"} : (tensor<8x6xf32>, !region.memref<tensor<8x6xf32>, [6, 1], 64 : i64, true>) -> ()
+  "region.yield"(%6, %y) {materialize = "gmem"} : (tensor<8x6xf32>, !region.memref<tensor<8x6xf32>, [6, 1], 128 : i64, true>) -> ()
   omp.terminator
 }) {sym_name = "sum_of_products"} : () -> ()
 
@@ -102,7 +102,7 @@
 // CHECK: memref.store %[[NEXT]], %[[ACC]][%[[LANE]]]
 // CHECK: %[[R:.*]] = arith.maximumf %[[SO_FAR]]
 // CHECK: memref.store %[[R]], %{{.*}}[%[[P]], %[[COLUMN]]]
-!s = !region.memref<tensor<9x4xf32>, [4, 1], 64 : i64, true>
+!s = !region.memref<tensor<9x4xf32>, [4, 1], 128 : i64, true>
 "region.kernel"() ({
 ^bb0(%x: !s, %y: !s):
   %0 = "region.read"(%x) : (!s) -> tensor<9x4xf32>
@@ -126,11 +126,11 @@
 // CHECK: scf.yield %[[NEXT]] : f32
 // CHECK: memref.store %[[SUM]]
 "region.kernel"() ({
-^bb0(%x: !region.memref<tensor<8x5xf32>, [5, 1], 64 : i64, true>, %y: !region.memref<tensor<8xf32>, [1], 64 : i64, true>):
-  %0 = "region.read"(%x) : (!region.memref<tensor<8x5xf32>, [5, 1], 64 : i64, true>) -> tensor<8x5xf32>
+^bb0(%x: !region.memref<tensor<8x5xf32>, [5, 1], 128 : i64, true>, %y: !region.memref<tensor<8xf32>, [1], 128 : i64, true>):
+  %0 = "region.read"(%x) : (!region.memref<tensor<8x5xf32>, [5, 1], 128 : i64, true>) -> tensor<8x5xf32>
   %1 = "tiny.reduce"(%0) {op = "sum", axes = array<i64: 1>} : (tensor<8x5xf32>) -> tensor<8xf32>
   %2 = "tiny.flip"(%1) {axes = array<i64: 0>} : (tensor<8xf32>) -> tensor<8xf32>
-  "region.yield"(%2, %y) {materialize = "gmem"} : (tensor<8xf32>, !region.memref<tensor<8xf32>, [1], 64 : i64, true>) -> ()
+  "region.yield"(%2, %y) {materialize = "gmem"} : (tensor<8xf32>, !region.memref<tensor<8xf32>, [1], 128 : i64, true>) -> ()
   omp.terminator
 }) {sym_name = "reversed_sums"} : () -> ()
 
@@ -143,12 +143,12 @@
 // CHECK: scf.for
 // CHECK: arith.addf
 "region.kernel"() ({
-^bb0(%x: !region.memref<tensor<4x3xf32>, [3, 1], 64 : i64, true>, %i: !region.memref<tensor<4xi32>, [1], 64 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 64 : i64, true>):
-  %0 = "region.read"(%x) : (!region.memref<tensor<4x3xf32>, [3, 1], 64 : i64, true>) -> tensor<4x3xf32>
-  %1 = "region.read"(%i) : (!region.memref<tensor<4xi32>, [1], 64 : i64, true>) -> tensor<4xi32>
+^bb0(%x: !region.memref<tensor<4x3xf32>, [3, 1], 128 : i64, true>, %i: !region.memref<tensor<4xi32>, [1], 128 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 128 : i64, true>):
+  %0 = "region.read"(%x) : (!region.memref<tensor<4x3xf32>, [3, 1], 128 : i64, true>) -> tensor<4x3xf32>
+  %1 = "region.read"(%i) : (!region.memref<tensor<4xi32>, [1], 128 : i64, true>) -> tensor<4xi32>
   %2 = "tiny.reduce"(%0) {op = "sum", axes = array<i64: 1>} : (tensor<4x3xf32>) -> tensor<4xf32>
   %3 = "tiny.gather"(%2, %1) {axis = 0 : i64} : (tensor<4xf32>, tensor<4xi32>) -> tensor<4xf32>
-  "region.yield"(%3, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> ()
+  "region.yield"(%3, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 128 : i64, true>) -> ()
   omp.terminator
 }) {sym_name = "gathered_sums"} : () -> ()
 
@@ -166,11 +166,11 @@
 // CHECK: %[[WORDS:.*]] = arith.index_cast %c2{{.*}} : index to i64
 // CHECK: memref.store %[[WORDS]], %[[STATUS]][%c0]
 "region.kernel"() ({
-^bb0(%x: !region.memref<tensor<9xf32>, [1], 64 : i64, true>, %i: !region.memref<tensor<4xi64>, [1], 64 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 64 : i64, true>):
-  %0 = "region.read"(%x) : (!region.memref<tensor<9xf32>, [1], 64 : i64, true>) -> tensor<9xf32>
-  %1 = "region.read"(%i) : (!region.memref<tensor<4xi64>, [1], 64 : i64, true>) -> tensor<4xi64>
+^bb0(%x: !region.memref<tensor<9xf32>, [1], 128 : i64, true>, %i: !region.memref<tensor<4xi64>, [1], 128 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 128 : i64, true>):
+  %0 = "region.read"(%x) : (!region.memref<tensor<9xf32>, [1], 128 : i64, true>) -> tensor<9xf32>
+  %1 = "region.read"(%i) : (!region.memref<tensor<4xi64>, [1], 128 : i64, true>) -> tensor<4xi64>
   %2 = "tiny.gather"(%0, %1) {axis = 0 : i64} : (tensor<9xf32>, tensor<4xi64>) -> tensor<4xf32>
-  "region.yield"(%2, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 64 : i64, true>) -> ()
+  "region.yield"(%2, %y) {materialize = "gmem"} : (tensor<4xf32>, !region.memref<tensor<4xf32>, [1], 128 : i64, true>) -> ()
   omp.terminator
 }) {sym_name = "gather"} : () -> ()
 
@@ -194,8 +194,8 @@ func.func @nothing() {
 // CHECK: %[[BACK:.*]] = arith.muli %[[I]], %c-1
 // CHECK: %[[P:.*]] = arith.addi %[[BACK]], %c2
 // CHECK: arith.floordivsi %[[P]], %c3
-!x = !region.memref<tensor<3x2xf32>, [2, 1], 64 : i64, true>
-!y = !region.memref<tensor<6xf32>, [1], 64 : i64, true>
+!x = !region.memref<tensor<3x2xf32>, [2, 1], 128 : i64, true>
+!y = !region.memref<tensor<6xf32>, [1], 128 : i64, true>
 "region.kernel"() ({
 ^bb0(%x: !x, %y: !y):
   %0 = "region.read"(%x) : (!x) -> tensor<3x2xf32>

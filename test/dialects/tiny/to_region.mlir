@@ -2,7 +2,7 @@
 
 // An op reads its operands through their movements, in one kernel; the host passes the buffers below them.
 // CHECK-LABEL: "region.kernel"() ({
-// CHECK: ^bb0(%[[X:.*]]: !region.memref<tensor<4x3xf32>, [3, 1], 64 : i64, true>, %[[Y:.*]]: !region.memref<tensor<12xf32>
+// CHECK: ^bb0(%[[X:.*]]: !region.memref<tensor<4x3xf32>, [3, 1], 128 : i64, true>, %[[Y:.*]]: !region.memref<tensor<12xf32>
 // CHECK: %[[READ:.*]] = "region.read"(%[[X]])
 // CHECK: %[[T:.*]] = "tiny.permute"(%[[READ]])
 // CHECK: "tiny.add"(%[[T]],

@@ -2,9 +2,9 @@
 // RUN: tinyc-opt --split-input-file --verify-diagnostics %s
 
 // An epilogue takes the accumulated tensor.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
-gpu.func @k(%x: !buffer, %y: !buffer, %o: !region.memref<tensor<4x4xf32>, [4, 1], 64 : i64, true>) kernel attributes {known_block_size = array<i32: 16, 16, 1>} {
+gpu.func @k(%x: !buffer, %y: !buffer, %o: !region.memref<tensor<4x4xf32>, [4, 1], 128 : i64, true>) kernel attributes {known_block_size = array<i32: 16, 16, 1>} {
   %0 = arith.constant 0 : index
   %z = "tgpu.zero"() : () -> !tgpu.acc<tensor<8x8xf32>>
   // expected-error @+1 {{'tgpu.epilogue' has a body of 0 arguments; it takes 1}}
@@ -20,7 +20,7 @@ gpu.func @k(%x: !buffer, %y: !buffer, %o: !region.memref<tensor<4x4xf32>, [4, 1]
 
 // An epilogue writes an output.
 gpu.module @kernels {
-gpu.func @k(%o: !region.memref<tensor<4x4xf32>, [4, 1], 64 : i64, true>) kernel attributes {known_block_size = array<i32: 16, 16, 1>} {
+gpu.func @k(%o: !region.memref<tensor<4x4xf32>, [4, 1], 128 : i64, true>) kernel attributes {known_block_size = array<i32: 16, 16, 1>} {
   %0 = arith.constant 0 : index
   %z = "tgpu.zero"() : () -> !tgpu.acc<tensor<8x8xf32>>
   // expected-error @+1 {{'tgpu.epilogue' must end in a 'region.yield' for each output}}
@@ -36,13 +36,13 @@ gpu.func @k(%o: !region.memref<tensor<4x4xf32>, [4, 1], 64 : i64, true>) kernel 
 
 // An epilogue's value is of the accumulator's type.
 gpu.module @kernels {
-gpu.func @k(%o: !region.memref<tensor<4x4xf32>, [4, 1], 64 : i64, true>) kernel attributes {known_block_size = array<i32: 16, 16, 1>} {
+gpu.func @k(%o: !region.memref<tensor<4x4xf32>, [4, 1], 128 : i64, true>) kernel attributes {known_block_size = array<i32: 16, 16, 1>} {
   %0 = arith.constant 0 : index
   %z = "tgpu.zero"() : () -> !tgpu.acc<tensor<8x8xf64>>
   // expected-error @+1 {{'tgpu.epilogue' makes f32 of an accumulator in f64; accumulate in f32}}
   "tgpu.epilogue"(%z, %0, %0, %0) ({
   ^bb0(%s: tensor<4x4xf32>):
-    "region.yield"(%s, %o) {materialize = "gmem"} : (tensor<4x4xf32>, !region.memref<tensor<4x4xf32>, [4, 1], 64 : i64, true>) -> ()
+    "region.yield"(%s, %o) {materialize = "gmem"} : (tensor<4x4xf32>, !region.memref<tensor<4x4xf32>, [4, 1], 128 : i64, true>) -> ()
     omp.terminator
   }) {rows = array<i64: 0>, columns = array<i64: 1>, batches = array<i64>, guarded = [], kinds = []} : (!tgpu.acc<tensor<8x8xf64>>, index, index, index) -> ()
   gpu.return
@@ -53,13 +53,13 @@ gpu.func @k(%o: !region.memref<tensor<4x4xf32>, [4, 1], 64 : i64, true>) kernel 
 
 // Every axis of the accumulated tensor has a role.
 gpu.module @kernels {
-gpu.func @k(%o: !region.memref<tensor<4x4xf32>, [4, 1], 64 : i64, true>) kernel attributes {known_block_size = array<i32: 16, 16, 1>} {
+gpu.func @k(%o: !region.memref<tensor<4x4xf32>, [4, 1], 128 : i64, true>) kernel attributes {known_block_size = array<i32: 16, 16, 1>} {
   %0 = arith.constant 0 : index
   %z = "tgpu.zero"() : () -> !tgpu.acc<tensor<8x8xf32>>
   // expected-error @+1 {{'tgpu.epilogue' has 1 axes in rows, columns and batches, and the accumulated tensor has 2}}
   "tgpu.epilogue"(%z, %0, %0, %0) ({
   ^bb0(%s: tensor<4x4xf32>):
-    "region.yield"(%s, %o) {materialize = "gmem"} : (tensor<4x4xf32>, !region.memref<tensor<4x4xf32>, [4, 1], 64 : i64, true>) -> ()
+    "region.yield"(%s, %o) {materialize = "gmem"} : (tensor<4x4xf32>, !region.memref<tensor<4x4xf32>, [4, 1], 128 : i64, true>) -> ()
     omp.terminator
   }) {rows = array<i64: 0>, columns = array<i64>, batches = array<i64>, guarded = [], kinds = []} : (!tgpu.acc<tensor<8x8xf32>>, index, index, index) -> ()
   gpu.return
@@ -69,16 +69,16 @@ gpu.func @k(%o: !region.memref<tensor<4x4xf32>, [4, 1], 64 : i64, true>) kernel 
 // -----
 
 // Each buffer that is read has a broadcast kind.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
-gpu.func @k(%x: !buffer, %y: !buffer, %o: !region.memref<tensor<4x4xf32>, [4, 1], 64 : i64, true>) kernel attributes {known_block_size = array<i32: 16, 16, 1>} {
+gpu.func @k(%x: !buffer, %y: !buffer, %o: !region.memref<tensor<4x4xf32>, [4, 1], 128 : i64, true>) kernel attributes {known_block_size = array<i32: 16, 16, 1>} {
   %0 = arith.constant 0 : index
   %z = "tgpu.zero"() : () -> !tgpu.acc<tensor<8x8xf32>>
   // expected-error @+1 {{'tgpu.epilogue' has kinds = [], and reads 1 buffers; give a broadcast kind for each}}
   "tgpu.epilogue"(%z, %0, %0, %0) ({
   ^bb0(%s: tensor<4x4xf32>):
     %v = "region.read"(%x) : (!buffer) -> tensor<4xf32>
-    "region.yield"(%s, %o) {materialize = "gmem"} : (tensor<4x4xf32>, !region.memref<tensor<4x4xf32>, [4, 1], 64 : i64, true>) -> ()
+    "region.yield"(%s, %o) {materialize = "gmem"} : (tensor<4x4xf32>, !region.memref<tensor<4x4xf32>, [4, 1], 128 : i64, true>) -> ()
     omp.terminator
   }) {rows = array<i64: 0>, columns = array<i64: 1>, batches = array<i64>, guarded = [], kinds = []} : (!tgpu.acc<tensor<8x8xf32>>, index, index, index) -> ()
   gpu.return
@@ -88,16 +88,16 @@ gpu.func @k(%x: !buffer, %y: !buffer, %o: !region.memref<tensor<4x4xf32>, [4, 1]
 // -----
 
 // A kind is a word of the layer.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
-gpu.func @k(%x: !buffer, %y: !buffer, %o: !region.memref<tensor<4x4xf32>, [4, 1], 64 : i64, true>) kernel attributes {known_block_size = array<i32: 16, 16, 1>} {
+gpu.func @k(%x: !buffer, %y: !buffer, %o: !region.memref<tensor<4x4xf32>, [4, 1], 128 : i64, true>) kernel attributes {known_block_size = array<i32: 16, 16, 1>} {
   %0 = arith.constant 0 : index
   %z = "tgpu.zero"() : () -> !tgpu.acc<tensor<8x8xf32>>
   // expected-error @+1 {{'tgpu.epilogue' has kinds = ["diagonal"]; each must be one of row, column, full, scalar, gather}}
   "tgpu.epilogue"(%z, %0, %0, %0) ({
   ^bb0(%s: tensor<4x4xf32>):
     %v = "region.read"(%x) : (!buffer) -> tensor<4xf32>
-    "region.yield"(%s, %o) {materialize = "gmem"} : (tensor<4x4xf32>, !region.memref<tensor<4x4xf32>, [4, 1], 64 : i64, true>) -> ()
+    "region.yield"(%s, %o) {materialize = "gmem"} : (tensor<4x4xf32>, !region.memref<tensor<4x4xf32>, [4, 1], 128 : i64, true>) -> ()
     omp.terminator
   }) {rows = array<i64: 0>, columns = array<i64: 1>, batches = array<i64>, guarded = [], kinds = ["diagonal"]} : (!tgpu.acc<tensor<8x8xf32>>, index, index, index) -> ()
   gpu.return
@@ -107,7 +107,7 @@ gpu.func @k(%x: !buffer, %y: !buffer, %o: !region.memref<tensor<4x4xf32>, [4, 1]
 // -----
 
 // Outputs have the shape of the accumulated tensor.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 16, 16, 1>} {
   %0 = arith.constant 0 : index

@@ -2,7 +2,7 @@
 // RUN: tinyc-opt --split-input-file --verify-diagnostics %s
 
 // The body of a load ends in the value.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 16, 16, 1>} {
   %0 = arith.constant 0 : index
@@ -20,7 +20,7 @@ gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = arra
 // -----
 
 // The body of a load computes with what a region may.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 16, 16, 1>} {
   %0 = arith.constant 0 : index
@@ -40,7 +40,7 @@ gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = arra
 // -----
 
 // The body of a load takes nothing.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 16, 16, 1>} {
   %0 = arith.constant 0 : index
@@ -60,7 +60,7 @@ gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = arra
 // -----
 
 // A tile holds what it is loaded with.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 16, 16, 1>} {
   %0 = arith.constant 0 : index
@@ -79,7 +79,7 @@ gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = arra
 // -----
 
 // Rows are axes of the value.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 16, 16, 1>} {
   %0 = arith.constant 0 : index
@@ -98,7 +98,7 @@ gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = arra
 // -----
 
 // An axis has one role.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 16, 16, 1>} {
   %0 = arith.constant 0 : index
@@ -117,7 +117,7 @@ gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = arra
 // -----
 
 // Axes are an array of integers.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 16, 16, 1>} {
   %0 = arith.constant 0 : index
@@ -136,7 +136,7 @@ gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = arra
 // -----
 
 // A side that is guarded is one of the tile's.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 16, 16, 1>} {
   %0 = arith.constant 0 : index
@@ -155,7 +155,7 @@ gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = arra
 // -----
 
 // A side is guarded once.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 16, 16, 1>} {
   %0 = arith.constant 0 : index
@@ -174,7 +174,7 @@ gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = arra
 // -----
 
 // A stage is an index.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 16, 16, 1>} {
   %0 = arith.constant 0 : index
@@ -193,7 +193,7 @@ gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = arra
 // -----
 
 // Every attribute is given.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 16, 16, 1>} {
   %0 = arith.constant 0 : index
@@ -224,7 +224,7 @@ gpu.func @k() kernel attributes {known_block_size = array<i32: 16, 16, 1>} {
 // -----
 
 // A tile is loaded element by element.
-!data = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!data = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 func.func @load(%x: !data, %tiles: !tgpu.smem<tensor<8x4xf32>, 2 : i64>, %at: index) {
   // expected-error @+1 {{'tgpu.load_tile' may not hold 'tiny.topk', which has statements of its own}}
   "tgpu.load_tile"(%tiles, %at, %at, %at, %at) ({
@@ -239,7 +239,7 @@ func.func @load(%x: !data, %tiles: !tgpu.smem<tensor<8x4xf32>, 2 : i64>, %at: in
 // -----
 
 // Sides are a list.
-!data = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!data = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 func.func @load(%x: !data, %tiles: !tgpu.smem<tensor<8x4xf32>, 2 : i64>, %at: index) {
   // expected-error @+1 {{'tgpu.load_tile' has guarded = "rows"; it must be a list of rows, columns}}
   "tgpu.load_tile"(%tiles, %at, %at, %at, %at) ({

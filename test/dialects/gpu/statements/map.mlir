@@ -2,7 +2,7 @@
 // RUN: tinyc-opt --split-input-file --verify-diagnostics %s
 
 // A map writes an output.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 16, 16, 1>} {
   // expected-error @+1 {{'tgpu.map' must end in a 'region.yield' for each output}}
@@ -17,7 +17,7 @@ gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = arra
 // -----
 
 // An output is not read.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 16, 16, 1>} {
   // expected-error @+1 {{'tgpu.map' must write each output once, and read none}}
@@ -33,7 +33,7 @@ gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = arra
 // -----
 
 // An output has memory.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 16, 16, 1>} {
   // expected-error @+1 {{'tgpu.map' has a deferred output; a kernel writes all of its outputs to gmem}}
@@ -49,7 +49,7 @@ gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = arra
 // -----
 
 // A map computes with what a region may.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 16, 16, 1>} {
   // expected-error @+1 {{'tgpu.map' may hold 'region.read' and Tiny ops only, not 'gpu.barrier'}}
@@ -66,9 +66,9 @@ gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = arra
 // -----
 
 // An element of a map is found by itself; adding updates and ranking are statements of their own.
-!data = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
-!at = !region.memref<tensor<2xi64>, [1], 64 : i64, true>
-!few = !region.memref<tensor<2xf32>, [1], 64 : i64, true>
+!data = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
+!at = !region.memref<tensor<2xi64>, [1], 128 : i64, true>
+!few = !region.memref<tensor<2xf32>, [1], 128 : i64, true>
 func.func @add(%x: !data, %i: !at, %u: !few, %y: !data) {
   // expected-error @+1 {{'tgpu.map' may not hold 'tiny.scatter', which has statements of its own}}
   "tgpu.map"() ({
@@ -85,9 +85,9 @@ func.func @add(%x: !data, %i: !at, %u: !few, %y: !data) {
 // -----
 
 // What a scatter puts is what is written.
-!data = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
-!at = !region.memref<tensor<2xi64>, [1], 64 : i64, true>
-!few = !region.memref<tensor<2xf32>, [1], 64 : i64, true>
+!data = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
+!at = !region.memref<tensor<2xi64>, [1], 128 : i64, true>
+!few = !region.memref<tensor<2xf32>, [1], 128 : i64, true>
 func.func @put(%x: !data, %i: !at, %u: !few, %y: !data) {
   // expected-error @+1 {{'tgpu.map' has 'tiny.scatter' beside other results; it must be all that is yielded, once}}
   "tgpu.map"() ({
@@ -105,7 +105,7 @@ func.func @put(%x: !data, %i: !at, %u: !few, %y: !data) {
 // -----
 
 // Each output says where it goes.
-!data = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!data = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 func.func @copy(%x: !data, %y: !data) {
   "tgpu.map"() ({
     %0 = "region.read"(%x) : (!data) -> tensor<4xf32>

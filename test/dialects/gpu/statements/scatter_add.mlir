@@ -2,7 +2,7 @@
 // RUN: tinyc-opt --split-input-file --verify-diagnostics %s
 
 // A scatter that adds does not put.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 16, 16, 1>} {
   // expected-error @+1 {{'tgpu.scatter_add' must hold one 'tiny.scatter' with op = "add"}}
@@ -20,8 +20,8 @@ gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = arra
 // -----
 
 // A scatter says whether it adds.
-!data = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
-!at = !region.memref<tensor<4xi32>, [1], 64 : i64, true>
+!data = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
+!at = !region.memref<tensor<4xi32>, [1], 128 : i64, true>
 func.func @adds(%x: !data, %i: !at, %y: !data) {
   // expected-error @+1 {{'tgpu.scatter_add' must hold one 'tiny.scatter' with op = "add"}}
   "tgpu.scatter_add"() ({

@@ -2,7 +2,7 @@
 // RUN: tinyc-opt --split-input-file --verify-diagnostics %s
 
 // A top-k searches.
-!buffer = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 gpu.module @kernels {
 gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 16, 16, 1>} {
   // expected-error @+1 {{'tgpu.topk' must hold one 'tiny.topk'}}
@@ -18,8 +18,8 @@ gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = arra
 // -----
 
 // A search yields what it finds.
-!data = !region.memref<tensor<4xf32>, [1], 64 : i64, true>
-!best = !region.memref<tensor<2xf32>, [1], 64 : i64, true>
+!data = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
+!best = !region.memref<tensor<2xf32>, [1], 128 : i64, true>
 func.func @best(%x: !data, %y: !best) {
   // expected-error @+1 {{'tgpu.topk' has 'tiny.topk' beside other results; it must be all that is yielded, once}}
   "tgpu.topk"() ({
