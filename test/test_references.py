@@ -5,14 +5,22 @@ A table of a page is found by its header. The cells that name things are compare
 
 import json
 import re
+from typing import get_type_hints
 
 import pytest
 from markdown_it import MarkdownIt
 
 import tinyc
+from plan.documented import admitted
 from test_structure import ROOT
 from tinyc.importers import arguments, spellings
 from tinyc.importers.arguments import DECLARED_KEYS, FIELDS, Field, WrongValue
+from tinyc.plan.dsl_tokens import STATEMENTS
+from tinyc.plan.fields import ATTRIBUTES, Plan
+from tinyc.plan.source import load_plan
+from tinyc.schemes.names import SCHEME_NAMES
+from tinyc.schemes.registry import SCHEME_OF, SCHEMES
+from tinyc.schemes.scheme import FIELDS_OF_ALL
 from tinyc.vocabulary.element_type import BY_JSON_NAME
 from tinyc.vocabulary.elementwise import ROWS
 
@@ -155,3 +163,47 @@ def test_a_node_of_each_spelling_is_read():
     texts = {tinyc.compile({"ops" if "op" in node else "uops": [node], "values": x}).text("tiny") for node in nodes}
     assert len(nodes) == 3
     assert len(texts) == 1
+
+
+# --- plans ------------------------------------------------------------------------------------------------------------
+
+
+def schemes_of(field):
+    """Return the third cell of a field's row."""
+    if field in FIELDS_OF_ALL:
+        return "all"
+    return ", ".join(f"`{scheme.name}`" for scheme in SCHEMES if field in scheme.fields) or "none yet"
+
+
+def test_the_page_has_every_field_with_its_range_and_its_schemes():
+    hints = get_type_hints(Plan, include_extras=True)
+    expected = [
+        (name, admitted(hints[attribute].__metadata__[0]), schemes_of(name)) for name, attribute in ATTRIBUTES.items()
+    ]
+    rows = table(PLAN, "field", "values", "schemes", "meaning")
+    assert [(words(field)[0], values, schemes) for field, values, schemes, _ in rows] == expected
+    assert all(meaning for *_, meaning in rows)
+
+
+def test_the_page_has_every_scheme():
+    rows = {words(name)[0]: what != "not built yet" for name, what in table(PLAN, "scheme")}
+    assert rows == {name: name in SCHEME_OF for name in SCHEME_NAMES}
+
+
+def test_the_page_has_every_statement_with_what_it_gives():
+    rows = [[words(cell) for cell in row] for row in table(PLAN, "statement", "example", "gives")]
+    assert [statement for [statement], _, _ in rows] == list(STATEMENTS)
+    for [statement], [example], fields in rows:
+        assert example.split()[0] == statement
+        assert list(load_plan(f"{example};").values()) == fields
+
+
+@pytest.mark.parametrize("text", [*blocks(PLAN, "json"), *blocks(PLAN, "text")])
+def test_a_plan_of_the_page_is_one(text):
+    assert load_plan(text)
+
+
+def test_the_readme_leads_to_both_pages():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"]({TINY_JSON})" in readme
+    assert f"]({PLAN})" in readme
