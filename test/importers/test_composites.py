@@ -193,6 +193,18 @@ def test_extents_of_a_matmul_tell_symbols():
     assert steps(module)[1] == ("e", "expand")
 
 
+@pytest.mark.parametrize("bind", [{"K": 4, "L": 4}, {"B": 3, "C": 3, "K": 4, "L": 4}, {"L": 4, "K": 4, "C": 1}])
+def test_a_bound_program_is_the_one_with_the_numbers_written_in_it(bind):
+    def text(left, right, bind=None):
+        mean = node("m", "MEAN", "p", axes=[0, 2])
+        nodes = [tensor("x", *left), tensor("w", *right), node("p", "MATMUL", "x", "w"), mean, node("y", "ABS", "m")]
+        return str(load(*nodes, bind=bind))
+
+    left, right = ["C" if "B" not in bind else "B", 5, "K"], ["C", "L", "N"]
+    written = [[bind.get(extent, extent) for extent in shape] for shape in (left, right)]
+    assert text(left, right, bind) == text(*written)
+
+
 ALL = [
     ("EXP", {}),
     ("LOG", {}),

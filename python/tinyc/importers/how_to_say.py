@@ -14,7 +14,7 @@ HOW_TO_SAY: dict[str, str] = {
     "COS": "SIN of x + 1.5707963267948966",
     "COSH": "(EXP of x + EXP of NEG of x) · 0.5",
     **dict.fromkeys(("DIV", "DIVIDE", "TRUEDIV"), "FDIV of floats, IDIV of integers"),
-    "ELU": "WHERE of CMP_LT of 0 and x, then x, else EXP of x - 1",
+    "ELU": "WHERE of CMP_LT of 0 and x, then x, else SUB of EXP of x and 1",
     "ERFC": "SUB of 1 and ERF of x",
     "EXP10": "EXP2 of x · 3.321928094887362",
     "EXPM1": "SUB of EXP of x and 1",
@@ -64,7 +64,7 @@ HOW_TO_SAY: dict[str, str] = {
     },
     "REDUCEMEAN": "MEAN with axes",
     "SORT": "TOPK with k = the extent of the axis",
-    **dict.fromkeys(("VAR", "VARIANCE"), "MEAN of the square of x - MEAN of x"),
+    **dict.fromkeys(("VAR", "VARIANCE"), "MEAN of MUL of d and d, where d is SUB of x and its MEAN, after an EXPAND"),
     # movements and leaves
     "ARANGE": "IOTA with shape, axis and dtype",
     **dict.fromkeys(("BROADCAST", "BROADCASTTO", "REPEAT", "TILE"), "EXPAND, after a RESHAPE that adds axes"),
