@@ -1,6 +1,7 @@
 """The examples in the documents are executed: console blocks as commands with their output, Python blocks as programs.
 
-In expected output `...` stands for any text. What follows in a document sees the files that came before.
+In expected output `...` stands for any text. What follows in a document sees the files that came before, and those that
+it shows: a block that begins with a comment which names a file.
 """
 
 import doctest
@@ -15,12 +16,28 @@ import pytest
 from markdown_it import MarkdownIt
 
 ROOT = Path(__file__).parent.parent
-DOCUMENTS = ("README.md", "dialects/README.md", "docs/explain.md", "docs/ptxsim.md", "CONTRIBUTING.md")
+DOCUMENTS = (
+    "README.md",
+    "dialects/README.md",
+    "docs/explain.md",
+    "docs/ptxsim.md",
+    "docs/tiny-json.md",
+    "CONTRIBUTING.md",
+)
 
 
 def _blocks(document: str, language: str) -> list[str]:
     tokens = MarkdownIt().parse((ROOT / document).read_text(encoding="utf-8"))
     return [token.content for token in tokens if token.type == "fence" and token.info.strip() == language]
+
+
+def _folder(document: str, folder: Path) -> Path:
+    """Return the folder that a document speaks of: the examples, and the files that the document shows."""
+    shutil.copytree(ROOT / "examples", folder / "examples")
+    for block in [*_blocks(document, "json"), *_blocks(document, "text")]:
+        if name := re.match(r"(?://|#) (\w+\.\w+)\n", block):
+            (folder / name[1]).write_text(block, encoding="utf-8")
+    return folder
 
 
 def _commands(block: str) -> list[tuple[str, str]]:
@@ -45,18 +62,18 @@ def _check(command: str, expected: str, folder: Path) -> None:
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_console_blocks_print_what_they_say(document: str, tmp_path: Path) -> None:
-    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    folder = _folder(document, tmp_path)
     for block in _blocks(document, "console"):
         for command, expected in _commands(block):
-            _check(command, expected, tmp_path)
+            _check(command, expected, folder)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_python_blocks_run(document: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shutil.copytree(ROOT / "examples", tmp_path / "examples")
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir(_folder(document, tmp_path))
+    names: dict[str, Any] = {"__name__": "document"}
     for block in _blocks(document, "python"):
-        exec(compile(block, document, "exec"), {"__name__": "document"})
+        exec(compile(block, document, "exec"), names)
 
 
 def _indented(document: str) -> list[str]:

@@ -218,6 +218,7 @@ _SHAPE = Field("shape", shape)
 _DTYPE = Field("dtype", element, name="element")
 _RESULT_SHAPE = Field("result_shape", shape, name="shape", aliases=("new_shape",))
 _AXIS = Field("axis", integer)
+_RESULT_DTYPE = Field("dtype", element, name="element", aliases=("acc_dtype",), default=_LEFT_OUT)
 
 FIELDS: dict[str, tuple[Field, ...]] = {
     "INPUT": (Field("tensor_id", _text), _DTYPE, _SHAPE),
@@ -251,6 +252,9 @@ FIELDS: dict[str, tuple[Field, ...]] = {
         Field("dtype", element, name="element", aliases=("acc_dtype",), missing="AccDtypeMissing"),
         Field("init", _number, default=_LEFT_OUT),
     ),
+    "MEAN": (Field("axes", _axes), _RESULT_DTYPE),
+    "SOFTMAX": (Field("axis", integer, default=-1),),
+    "MATMUL": (_RESULT_DTYPE,),
     "CAST": (Field("to", element, name="element"),),
     "GATHER": (_AXIS,),
     "SCATTER": (_AXIS, Field("op", _one_of("SET", "ADD"))),

@@ -1,8 +1,8 @@
 """The three spellings of Tiny JSON, brought to one list of nodes.
 
 In: a `json_text.Document` in the spelling of 000 (`ops` + `values`), 001 (`uops` with `id`) or 002 (`uops` with
-`out`), which may be mixed. Out: a `TinyJsonProgram` of `Node`s whose `uop` is one of 001's, or one of 000's functions
-that have no uop (`COMPOSITES`, in lower case); values without a producer have become `INPUT` nodes. `id` and `out`
+`out`), which may be mixed. Out: a `TinyJsonProgram` of `Node`s whose `uop` is one of `ARITY`; values without a producer
+have become `INPUT` nodes. `id` and `out`
 both name a node and its value; an entry that has both must have the same in both, since its readers know it by one
 name. What is wrong with an entry is appended to `errors`, and the entry is left out.
 """
@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tinyc.diagnostics import TinycError, Where, suggest
+from tinyc.importers.how_to_say import unknown_word
 from tinyc.importers.json_text import EXAMPLE, Document, shown_json
 from tinyc.vocabulary import infer
 from tinyc.vocabulary.elementwise import ROWS
@@ -19,29 +20,37 @@ from tinyc.vocabulary.reductions import REDUCTIONS
 
 UNARY_UOPS, BINARY_UOPS = (tuple(row.json_name for row in ROWS.values() if row.arity == arity) for arity in (1, 2))
 MOVEMENT_UOPS = tuple(map(str.upper, infer.MOVEMENT))
-#: The operands of every uop.
+#: Functions of the 000 spelling that are no uops: 001 has none of that name, and GELU has two forms.
+_FUNCTIONS_OF_000 = ("SILU", "GELU")
+#: What stands for several ops of the vocabulary: element-wise or along an axis of one source, and others.
+_COMPOSED_UNARY = ("EXP", "LOG", "SIGMOID", "ABS", "SOFTMAX", *_FUNCTIONS_OF_000)
+COMPOSITES = (*_COMPOSED_UNARY, "MEAN", "MATMUL")
+#: What has the `axes` of its source that go.
+REDUCING_UOPS = ("REDUCE", "MEAN")
+#: The operands of every uop, and of 000's functions.
 ARITY = {
     **dict.fromkeys(("INPUT", "CONST", "IOTA", "RAND"), 0),
-    **dict.fromkeys((*MOVEMENT_UOPS, *UNARY_UOPS, "REDUCE", "CAST", "TOPK"), 1),
-    **dict.fromkeys((*BINARY_UOPS, "GATHER"), 2),
+    **dict.fromkeys((*MOVEMENT_UOPS, *UNARY_UOPS, "REDUCE", "CAST", "TOPK", *_COMPOSED_UNARY, "MEAN"), 1),
+    **dict.fromkeys((*BINARY_UOPS, "GATHER", "MATMUL"), 2),
     **dict.fromkeys(("WHERE", "SCATTER"), 3),
 }
-#: The functions of the 000 spelling that stand for several uops.
-COMPOSITES = ("exp", "log", "gelu", "silu", "sigmoid")
-
-_FUNCTIONS = {
+#: The words that `uop` may be.
+UOPS = tuple(uop for uop in ARITY if uop not in _FUNCTIONS_OF_000)
+#: The words of the 000 spelling: `op` → `kind` or `fn` → the uop.
+WORDS_OF_000 = {
     "Movement": {**{kind.lower(): kind for kind in MOVEMENT_UOPS}, "slice": "SHRINK"},
-    "Unary": {**{fn.lower(): fn for fn in (*UNARY_UOPS, "CAST")}, **{fn: fn for fn in COMPOSITES}},
-    "Binary": {**{fn.lower(): fn for fn in (*BINARY_UOPS, "WHERE")}, "div": "FDIV"},
-    "Reduce": {fn: fn.upper() for fn in REDUCTIONS},
+    "Unary": {fn.lower(): fn for fn in (*UNARY_UOPS, "CAST", *_COMPOSED_UNARY)},
+    "Binary": {**{fn.lower(): fn for fn in (*BINARY_UOPS, "WHERE", "MATMUL")}, "div": "FDIV"},
+    "Reduce": {**{fn: fn.upper() for fn in REDUCTIONS}, "mean": "MEAN"},
 }
 
 
 #: Keys that may stand in every object and hold anything, as may those that begin with `_`.
 FREE_KEYS = ("tag", "storage", "comment", "doc")
-_TOP_KEYS = ("uops", "ops", "values", "outputs")
-_UOP_KEYS = ("id", "out", "uop", "src", "arg")
-_OP_KEYS = ("op", "name", "kind", "fn", "inputs", "outputs", "attrs", "axes")
+#: The keys of a program, and of a node in the spellings of 001 and 002, and of 000.
+TOP_KEYS = ("uops", "ops", "values", "outputs")
+UOP_KEYS = ("id", "out", "uop", "src", "arg")
+OP_KEYS = ("op", "name", "kind", "fn", "inputs", "outputs", "attrs", "axes")
 
 
 @dataclass(frozen=True)
@@ -78,7 +87,7 @@ def normalise(document: Document, errors: list[TinycError]) -> TinyJsonProgram:
     top = document.value
     if not isinstance(top, dict) or not ("uops" in top or "ops" in top):
         raise _wrong(f"the file must be an object with 'uops' or 'ops'; {EXAMPLE}", Where(file=document.filename))
-    errors += unknown_keys(top, _TOP_KEYS, "a program", Where(file=document.filename))
+    errors += unknown_keys(top, TOP_KEYS, "a program", Where(file=document.filename))
     values = _values(top.get("values", {}), document, errors)
     nodes: list[Node] = []
     faulty: set[str] = set()
@@ -92,7 +101,7 @@ def normalise(document: Document, errors: list[TinycError]) -> TinyJsonProgram:
             where = Where(file=document.filename)
             if isinstance(entry, dict):
                 where, position = document.where(lists.index(key), position), position + 1
-                known = _OP_KEYS if _is_000(entry) else _UOP_KEYS
+                known = OP_KEYS if _is_000(entry) else UOP_KEYS
                 errors += unknown_keys(entry, known, "a node", replace(where, node=_called(entry)))
             try:
                 nodes.append(_node(entry, values, where))
@@ -153,7 +162,7 @@ def _node(entry: Any, values: dict[str, dict[str, Any]], where: Where) -> Node:
     for source in node.src:
         if not isinstance(source, str | int | float) or source == "":
             raise _wrong(f"a source must be a node id or a number, not {shown_json(source)}", located)
-    expected = 1 if node.uop in COMPOSITES else ARITY[node.uop]
+    expected = ARITY[node.uop]
     if len(node.src) != expected:
         raise TinycError(
             "MissingArgument" if len(node.src) < expected else "InvalidAttribute",
@@ -182,8 +191,8 @@ def _uop_node(entry: dict[str, Any], where: Where) -> Node:
     if "id" in entry and (out := entry.get("out", name)) != name:
         raise _wrong(f"the node has the id {shown_json(name)} and the out {shown_json(out)}; give it one name", where)
     uop = _text(entry, "uop", "a node needs a 'uop'", where)
-    if uop not in ARITY:
-        raise _unknown("uop", uop, ARITY, where)
+    if uop not in UOPS:
+        raise unknown_word("uop", uop, UOPS, where)
     arg = _object(entry, "arg", where)
     if uop == "INPUT" and "out" in entry:
         arg = {"tensor_id": name, **arg}
@@ -198,21 +207,23 @@ def _op_node(entry: dict[str, Any], values: dict[str, dict[str, Any]], where: Wh
         raise _wrong(f"'outputs' must name the one value of the node, not {shown_json(outputs)}", where)
     where = replace(where, node=outputs[0])
     kind = _text(entry, "op", "a node needs an 'op'", where)
-    if kind not in _FUNCTIONS:
-        raise _unknown("op", kind, _FUNCTIONS, where)
+    if kind not in WORDS_OF_000:
+        raise unknown_word("op", kind, WORDS_OF_000, where)
     key = "kind" if kind == "Movement" else "fn"
     function = _text(entry, key, f"{kind} needs '{key}'", where)
-    if function not in _FUNCTIONS[kind]:
-        raise _unknown(f"{key} of {kind}", function, _FUNCTIONS[kind], where)
-    uop, arg = _FUNCTIONS[kind][function], _object(entry, "attrs", where)
+    if function not in WORDS_OF_000[kind]:
+        raise unknown_word(f"{key} of {kind}", function, WORDS_OF_000[kind], where)
+    uop, arg = WORDS_OF_000[kind][function], _object(entry, "attrs", where)
     if kind == "Reduce":
-        uop, arg = "REDUCE", _reduce_arg(entry, uop, arg, values.get(outputs[0], {}))
+        arg = _reduce_arg(entry, arg, values.get(outputs[0], {}))
+        if uop not in REDUCING_UOPS:
+            uop, arg = "REDUCE", {**arg, "op": uop}
     return Node(outputs[0], uop, tuple(_list(entry, "inputs", where)), arg, where)
 
 
-def _reduce_arg(entry: dict[str, Any], op: str, attrs: dict[str, Any], declared: dict[str, Any]) -> dict[str, Any]:
+def _reduce_arg(entry: dict[str, Any], attrs: dict[str, Any], declared: dict[str, Any]) -> dict[str, Any]:
     """The `arg` of a 000 reduce, which accumulates in fp32, or in the type declared for its result."""
-    arg = {**attrs, "op": op}
+    arg = dict(attrs)
     if "axes" in entry:
         arg["axes"] = entry["axes"]
     if "dtype" not in arg and "acc_dtype" not in arg:
@@ -241,7 +252,3 @@ def _object(entry: dict[str, Any], key: str, where: Where) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise _wrong(f"'{key}' must be an object, not {shown_json(value)}", where)
     return value
-
-
-def _unknown(what: str, name: str, known: Iterable[str], where: Where) -> TinycError:
-    return TinycError("UnknownUop", f"unknown {what} {shown_json(name)}; use one of {', '.join(known)}", where)

@@ -12,7 +12,7 @@ from tinyc.diagnostics import TinycError, progress
 from tinyc.expr.extents import MAX_EXTENT, Dim
 from tinyc.importers.graph import Graph
 from tinyc.importers.repairs import Immediate
-from tinyc.importers.spellings import Node, result_names
+from tinyc.importers.spellings import REDUCING_UOPS, Node, result_names
 from tinyc.importers.steps import Steps, TypedInput
 from tinyc.importers.symbols import EXTENT_KEYS, NUMBER_KEYS, Sizes, dims_of
 from tinyc.importers.uops import Recovered, add_node, require_order
@@ -98,7 +98,7 @@ class Typing:
             result = self._input(node, arguments)
         else:
             operands = [self.values[s] if isinstance(s, str) else Immediate(s) for s in node.src]
-            if node.uop == "REDUCE":
+            if node.uop in REDUCING_UOPS:
                 arguments["axes"] = self._axes(node, arguments, operands[0])
             result = add_node(self.steps, node, operands, arguments)
             if node.uop == "RESHAPE":

@@ -13,7 +13,7 @@ from tinyc.expr import axes, index_map
 from tinyc.expr.axes import Axis, AxisExpr
 from tinyc.expr.extents import MAX_EXTENT, Dim, Extent
 from tinyc.expr.shape_equation import cancel_ends
-from tinyc.importers.composites import compose_function
+from tinyc.importers.composites import compose_uop
 from tinyc.importers.repairs import Immediate, align_operands, require_value_of, same_shape
 from tinyc.importers.spellings import BINARY_UOPS, COMPOSITES, Node
 from tinyc.importers.steps import Steps
@@ -46,10 +46,10 @@ def add_node(steps: Steps, node: Node, operands: Sequence[int | Immediate], argu
     values = [operand for operand in operands if not isinstance(operand, Immediate)]
     if len(values) != len(operands):
         raise TinycError(
-            "InvalidAttribute", f"{node.uop.upper()} takes values, not immediate numbers; write a CONST node instead"
+            "InvalidAttribute", f"{node.uop} takes values, not immediate numbers; write a CONST node instead"
         )
     if node.uop in COMPOSITES:
-        return compose_function(node.uop, steps, values[0], node.where)
+        return compose_uop(node.uop, steps, values, arguments, node.where)
     if node.uop == "REDUCE":
         return _reduce(steps, values[0], arguments, node.where)
     types = [steps.types[value] for value in values]

@@ -13,7 +13,7 @@ from tinyc.diagnostics import TinycError
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim, Extent, ExtentError
 from tinyc.expr.shape_equation import Equation
-from tinyc.importers.spellings import Node, result_names
+from tinyc.importers.spellings import REDUCING_UOPS, Node, result_names
 
 _Shape = tuple[Dim, ...]
 _Arguments = Mapping[str, Any]
@@ -21,7 +21,7 @@ _Arguments = Mapping[str, Any]
 
 @dataclass
 class WrittenShapes:
-    """`shapes` by result name; `axes` by the id of a `REDUCE` whose operand's shape is known."""
+    """`shapes` by result name; `axes` by the id of a `REDUCE` or `MEAN` whose operand's shape is known."""
 
     shapes: dict[str, _Shape | None] = field(default_factory=dict)
     axes: dict[str, tuple[int, ...]] = field(default_factory=dict)
@@ -34,7 +34,7 @@ class WrittenShapes:
             TinycError: `InvalidAxis` for a reduce axis whose name is not that of exactly one axis.
         """
         operands = [self.shapes.get(source) for source in node.src if isinstance(source, str)]
-        if node.uop == "REDUCE" and operands and operands[0] is not None:
+        if node.uop in REDUCING_UOPS and operands and operands[0] is not None:
             self.axes[node.id] = resolved_axes(arguments["axes"], operands[0])
             arguments = {**arguments, "axes": self.axes[node.id]}
         if len(operands) < len(node.src) and node.uop in _RULES:  # an immediate where typing will not have one
@@ -53,6 +53,11 @@ class WrittenShapes:
             result = arguments["shape"]
             pairs = zip(axes, operands[0], strict=False)
             self._equal_axes((extent, result[axis]) for axis, extent in pairs if 0 <= axis < len(result))
+        elif uop == "MATMUL":
+            shapes = [operand for operand in operands if operand is not None]
+            if len(shapes) == 2 and _are_matrices(*shapes):
+                (*lead, _, contracted), (*others, k, _) = shapes
+                self._equal_axes([*zip(lead, others, strict=True), (contracted, k)])
         elif uop not in _RULES:
             known = [operand for operand in operands if operand is not None]
             for other in known[1:]:
@@ -173,6 +178,16 @@ def _reduce(arguments: _Arguments, operand: _Shape) -> _Shape | None:
     return tuple(extent for axis, extent in enumerate(operand) if axis not in arguments["axes"])
 
 
+def _are_matrices(a: _Shape, b: _Shape) -> bool:
+    """Whether these are the shapes of two matrices, or of two stacks of them."""
+    return len(a) == len(b) >= 2
+
+
+def _matmul(arguments: _Arguments, a: _Shape, b: _Shape) -> _Shape | None:
+    lead = _merged(arguments, a[:-2], b[:-2]) if _are_matrices(a, b) else None
+    return None if lead is None else (*lead, a[-2], b[-1])
+
+
 def _gather(arguments: _Arguments, data: _Shape, index: _Shape) -> _Shape | None:
     axis = normal_axis(arguments["axis"], len(data))
     return (*data[:axis], *index, *data[axis + 1 :])
@@ -194,7 +209,8 @@ _RULES: dict[str, Callable[..., _Shape | None]] = {
     "PAD": _pad,
     "SHRINK": _shrink,
     "POOL": _pool,
-    "REDUCE": _reduce,
+    **dict.fromkeys(REDUCING_UOPS, _reduce),
+    "MATMUL": _matmul,
     "GATHER": _gather,
     "TOPK": _topk,
 }
