@@ -57,7 +57,7 @@ func.func @main(%a: tensor<?x4xf16, #tiny.dims<["M", 4]>> {tiny.name = "a"}) -> 
 // CHECK: generation = 0 : i64, {{.*}} #exec.status<1 : i64>], reads = ["input_0", "input_1"], symbol = @take, writes = ["temp_1"]
 // CHECK: generation = 1 : i64, {{.*}} parameters = [#exec.ptr<"temp_0", tensor<4xi64>>, #exec.ptr<"temp_0", tensor<4xi64>>, #exec.ptr<"output_0", tensor<4xi64>>], reads = ["temp_0"]
 // CHECK: generation = 1 : i64, {{.*}} reads = ["temp_1", "temp_0"], symbol = @add, writes = ["output_1"]
-// CHECK: arena_bytes = 128 : i64, inputs = ["arg0", "arg1"], outputs = ["result0", "result1"]
+// CHECK: arena_bytes = 512 : i64, inputs = ["arg0", "arg1"], outputs = ["result0", "result1"]
 "region.kernel"() ({
 ^bb0(%x: !region.memref<tensor<4xi64>, [1], 128 : i64, true>, %i: !region.memref<tensor<4xi64>, [1], 128 : i64, true>, %y: !region.memref<tensor<4xi64>, [1], 128 : i64, true>):
   %0 = "region.read"(%x) : (!region.memref<tensor<4xi64>, [1], 128 : i64, true>) -> tensor<4xi64>
