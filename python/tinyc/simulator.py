@@ -93,10 +93,11 @@ def load(text: str) -> Module:
     """Load the module of a PTX text.
 
     Raises:
-        PtxError: malformed text, or an instruction that the simulator does not know; with line and column.
+        PtxError: malformed text, or no kernel without an instruction that the simulator does not know; with line and
+            column.
         TinycError: `InvalidPtx`: no text.
     """
-    return Module.of_text(text)
+    return Module.of_text(text).runnable()
 
 
 @_with_codes

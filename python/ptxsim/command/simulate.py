@@ -8,7 +8,7 @@ import contextlib
 import json
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,8 +57,8 @@ def simulate(
 ) -> int:
     """Run a kernel; the exit status is 1 if something was found. `shown` opens a display of how far it is."""
     text = _text(arguments.ptx)
-    with shown():
-        module = _module(text, arguments.ptx)
+    with shown(), _in_file(arguments.ptx):
+        module = Module.of_text(text) if arguments.list else load(text)
     if arguments.list:
         _list(module)
         return 0
@@ -74,7 +74,7 @@ def simulate(
     checks = CHECKS if arguments.checks is None else arguments.checks
     started = time.perf_counter()
     options = (shape.dynamic_shared_bytes, shape.cluster, checks, arguments.ignore)
-    with shown() as monitor:
+    with shown() as monitor, _in_file(arguments.ptx):
         report = module.launch(name, shape.grid, shape.block, values, *options, monitor)
     seconds = time.perf_counter() - started
     lines = text.split("\n")
@@ -97,7 +97,7 @@ def _list(module: Module) -> None:
         raise InputError(_NO_KERNEL)
     for number, name in enumerate(module.kernels):
         sys.stdout.write("\n" if number else "")
-        for title, text in kernel_lines(module.kernel(name), module.shared_memory(name)):
+        for title, text in kernel_lines(module.kernel(name), module.shared_memory(name), module.refused.get(name)):
             _line(title, text)
 
 
@@ -109,9 +109,11 @@ def _text(path: Path) -> str:
         raise TextError(message, str(path)) from None
 
 
-def _module(text: str, path: Path) -> Module:
+@contextlib.contextmanager
+def _in_file(path: Path) -> Iterator[None]:
+    """Let what is wrong with the PTX name its file."""
     try:
-        return load(text)
+        yield
     except PtxError as error:
         raise PtxError(error.message, error.line, error.column, str(path)) from None
 
