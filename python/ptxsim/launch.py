@@ -118,7 +118,9 @@ def launch(
     constants.allocate(0, program.constant_memory.size, initialized=True)
     _initialize(program.global_memory, memory, module_base - GLOBAL_START, module_base)
     _initialize(program.constant_memory, constants, 0, module_base)
-    findings = Findings(executable.code, shape.block, shape.dynamic_shared_bytes, frozenset(checks))
+    findings = Findings(
+        executable.code, shape.grid, shape.block, shape.cluster, shape.dynamic_shared_bytes, frozenset(checks)
+    )
     state = Launch(
         executable.code,
         shape.grid,

@@ -14,13 +14,25 @@ from contextlib import AbstractContextManager
 from typing import Any, ParamSpec, Self, TypeVar
 
 import ptxsim
-from ptxsim import CHECKS, Counters, Finding, Report, Thread
+from ptxsim import CHECKS, Counterpart, Counters, Finding, Report, Thread
 from ptxsim.command.arguments import read_command_line
 from ptxsim.command.simulate import simulate as simulate_kernel
 from ptxsim.machine.launch import Monitor
 from tinyc.diagnostics import TinycError, Where, progress
 
-__all__ = ["CHECKS", "Counters", "Finding", "Module", "PtxError", "Report", "TensorMap", "Thread", "load", "simulate"]
+__all__ = [
+    "CHECKS",
+    "Counterpart",
+    "Counters",
+    "Finding",
+    "Module",
+    "PtxError",
+    "Report",
+    "TensorMap",
+    "Thread",
+    "load",
+    "simulate",
+]
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")

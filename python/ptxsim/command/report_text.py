@@ -40,6 +40,9 @@ def finding_text(finding: Finding, path: str, lines: Sequence[str], arrays: Sequ
         named = "; ".join(str(thread) for thread in finding.threads[:_NAMED_THREADS])
         more = finding.occurrences - min(len(finding.threads), _NAMED_THREADS)
         said.append(f"  by {named}" + (f"; and {more} more" if more > 0 else ""))
+    for other in finding.others:
+        said.append(f"  other: {other}")
+        said += [f"    {_shortened(text)}" for text in [_line(lines, other.line)] if text]
     return "\n".join(printable(each) for each in said)
 
 
@@ -71,7 +74,16 @@ def _finding_object(finding: Finding, lines: Sequence[str]) -> dict[str, object]
         "source": finding.source,
         "address": finding.address,
         "variable": finding.variable,
-        "threads": [{"cta": each.cta, "thread": each.thread} for each in finding.threads],
+        "threads": [each._asdict() for each in finding.threads],
+        "others": [
+            {
+                "line": each.line,
+                "text": _line(lines, each.line),
+                "source": each.source,
+                "thread": each.thread._asdict(),
+            }
+            for each in finding.others
+        ],
         "occurrences": finding.occurrences,
     }
 
