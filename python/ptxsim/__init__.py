@@ -28,6 +28,7 @@ from ptxsim.errors import FileError, InputError, MemoryShortage, MetadataError, 
 from ptxsim.module import CHECKS, Module, load
 from ptxsim.report import Counterpart, Finding, Report, Thread
 from ptxsim.tensor_maps.tensor_map import TensorMap
+from ptxsim.variables import ModuleVariable
 
 __all__ = [
     "CHECKS",
@@ -39,6 +40,7 @@ __all__ = [
     "MemoryShortage",
     "MetadataError",
     "Module",
+    "ModuleVariable",
     "PtxError",
     "PtxsimError",
     "Report",

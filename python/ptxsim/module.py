@@ -18,6 +18,7 @@ from ptxsim.parsing.parser import parse
 from ptxsim.parsing.syntax import Function
 from ptxsim.parsing.targets import check_target
 from ptxsim.report import KINDS, Report
+from ptxsim.variables import ModuleVariable, ModuleVariables
 
 #: The checks of a launch that are on where none are named.
 CHECKS = tuple(KINDS)
@@ -42,13 +43,14 @@ class SharedMemory(NamedTuple):
 
 
 class Module:
-    """A module whose kernels can be launched; `.global` variables start anew with each launch.
+    """A module whose kernels can be launched; `.global` variables start anew with each launch, with what is written.
 
     `refused` has the kernels that use, themselves or in a function that they reach, what the simulator does not know.
     """
 
     def __init__(self, program: Program) -> None:
         self._program = program
+        self._variables = ModuleVariables(program)
         self._executables: dict[str, Executable] = {}
         self.refused: dict[str, PtxError] = {}
         for name, code in program.kernels.items():
@@ -99,6 +101,18 @@ class Module:
         external = [each.variable.name for each in code.shared_variables if each.variable.linkage == "extern"]
         return SharedMemory(code.shared_bytes, external[0] if external else "")
 
+    def has_variable(self, name: str) -> bool:
+        """Whether there is a variable of this name in global or constant memory."""
+        return name in self._variables
+
+    def variable(self, name: str) -> ModuleVariable:
+        """A variable in global or constant memory, to be written before a launch and read after it.
+
+        Raises:
+            InputError: there is no such variable.
+        """
+        return self._variables.variable(name)
+
     def launch(
         self,
         name: str,
@@ -109,6 +123,7 @@ class Module:
         cluster: Dim3 | None = None,
         checks: Sequence[str] = CHECKS,
         ignore: Sequence[str] = (),
+        names: Sequence[str] = (),
         monitor: Monitor | None = None,
     ) -> Report:
         """Run a kernel and return what was found and counted; array arguments are updated in place.
@@ -116,7 +131,8 @@ class Module:
         `grid` counts CTAs, `block` threads and `cluster` CTAs of a cluster, (x, y, z) each; without `cluster` the
         kernel's own directive holds. An argument is an array, a numpy scalar of its parameter's width, bytes, or a
         `TensorMap`. `ignore` has kinds of findings that are not reported ("race"), or not for a line ("race:123").
-        `monitor` is called now and then with the CTAs that have ended, all CTAs, and the warp-instructions so far.
+        `names` are what findings call the arguments, in place of the parameters' names. `monitor` is called now and
+        then with the CTAs that have ended, all CTAs, and the warp-instructions so far.
 
         Raises:
             InputError: there is no such kernel, check or kind, or a shape or argument does not fit.
@@ -128,7 +144,7 @@ class Module:
             raise PtxError(f"kernel '{name}' cannot run: {error.message}", error.line, error.column)
         executable = self._executables[name]
         shape = LaunchShape.of(executable, grid, block, cluster, dynamic_shared_bytes)
-        return launch(self._program, executable, shape, args, checks, ignore, monitor)
+        return launch(self._program, self._variables, executable, shape, args, checks, ignore, names, monitor)
 
     def _code(self, name: str) -> Code:
         code = self._program.kernels.get(name)

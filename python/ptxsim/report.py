@@ -12,12 +12,14 @@ from ptxsim.counters import Counters
 #: Check → the kinds of findings that it makes.
 KINDS = {
     "bounds": ("out-of-bounds", "misaligned"),
-    "uninitialized": ("uninitialized",),
+    "uninitialized": ("uninitialized", "unset-variable"),
     "races": ("race", "proxy-fence-missing", "async-in-flight", "wgmma-in-flight", "wgmma-fence-missing"),
     "barriers": ("barrier-divergence", "mbarrier-tx-mismatch", "deadlock"),
 }
 #: Findings that no check turns off: the kernel has aborted itself.
 ALWAYS = ("trap",)
+#: Kinds that are warnings, beside the findings: a launch is fine with them.
+WARNINGS = ("unset-variable",)
 #: Check that is on only where it is asked for: equal stores of several threads to one word are races, too.
 SAME_VALUE = "same-value"
 
@@ -50,7 +52,8 @@ class Finding:
     `threads` are those of the first time (16 of them at most), `occurrences` counts all lanes over the whole launch,
     `source` is the place in the program that the PTX was compiled from, where the PTX says it, with the calls that it
     was inlined at. `others` are, where a finding has two sides, the other ones: for each line (8 of them at most) the
-    thread of the first time. `variable` is what an address of shared memory is called: "tile+128".
+    thread of the first time. `variable` is what the address is called: "tile+128", "4 bytes
+    before array 'x'".
     """
 
     kind: str
@@ -78,13 +81,14 @@ class Report:
     """The result of a launch; `ok` says that nothing was found.
 
     `addresses` says, by the number of the argument, where its array lay in global memory; `ignored` counts the findings
-    that the launch was told to ignore.
+    that the launch was told to ignore. `warnings` are what may be meant as it is.
     """
 
     findings: list[Finding]
     counters: Counters
     addresses: dict[int, int] = field(default_factory=dict)
     ignored: int = 0
+    warnings: list[Finding] = field(default_factory=list)
 
     @property
     def ok(self) -> bool:

@@ -85,6 +85,19 @@ class Module(ptxsim.Module):
     shared_memory = _with_codes(ptxsim.Module.shared_memory)
     launch = _with_codes(ptxsim.Module.launch)
 
+    @_with_codes
+    def variable(self, name: str) -> "ModuleVariable":
+        """A variable in global or constant memory, to be written before a launch and read after it."""
+        found = super().variable(name)
+        return ModuleVariable(found.declared, found.contents, found.change)
+
+
+class ModuleVariable(ptxsim.ModuleVariable):
+    """A variable of a module; see `ptxsim.ModuleVariable`."""
+
+    write = _with_codes(ptxsim.ModuleVariable.write)
+    read = _with_codes(ptxsim.ModuleVariable.read)
+
 
 class TensorMap(ptxsim.TensorMap):
     """A tensor in global memory and a box of it; made by `tiled` or `im2col`."""

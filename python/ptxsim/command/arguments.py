@@ -25,12 +25,20 @@ def _add_kernel(parser: argparse.ArgumentParser) -> None:
         "--arg", action="append", default=[], metavar="[NAME=]ARG", help=f"an argument, in order: {arguments}"
     )
     parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        type=_set,
+        metavar="VAR=ARG",
+        help="what a __constant__ or __device__ variable starts with, written as --arg is",
+    )
+    parser.add_argument(
         "--save",
         action="append",
         default=[],
         type=_save,
-        metavar="ARG=FILE.npy",
-        help="write an array there",
+        metavar="NAME=FILE.npy",
+        help="write an array, or a variable of the module, there",
     )
     parser.add_argument("--triton", type=Path, metavar="KERNEL.json", help="what Triton writes beside the PTX")
     parser.add_argument("--checks", type=_checks, metavar="CHECK,…", help="instead of all: bounds, …; or none")
@@ -82,8 +90,15 @@ def _checks(text: str) -> tuple[str, ...]:
 def _save(text: str) -> tuple[str, Path]:
     name, equals, path = text.partition("=")
     if not name or not equals or not path.endswith(".npy"):
-        raise argparse.ArgumentTypeError(f"{text!r} does not read as ARG=FILE.npy")
+        raise argparse.ArgumentTypeError(f"{text!r} does not read as NAME=FILE.npy")
     return name, Path(path)
+
+
+def _set(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not name or not equals or not value:
+        raise argparse.ArgumentTypeError(f"{text!r} does not read as VAR=ARG, as in scale=f32:0.5")
+    return name, value
 
 
 def _is_number(text: str, digits: int) -> bool:

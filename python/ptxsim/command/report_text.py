@@ -4,11 +4,9 @@ In: the report, and the lines of the PTX. Out: text, and objects that JSON can h
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from ptxsim.counters import Counters, LineCount
 from ptxsim.errors import printable
-from ptxsim.memory.global_memory import GAP_BYTES
 from ptxsim.parsing.syntax import INLINED
 from ptxsim.report import Finding, Report
 
@@ -17,16 +15,7 @@ _NAMED_THREADS = 4
 _SHOWN_CHARACTERS = 120
 
 
-@dataclass(frozen=True)
-class Placed:
-    """An array under the name of its argument, and where it lay during the launch."""
-
-    name: str
-    address: int
-    size_bytes: int
-
-
-def finding_text(finding: Finding, path: str, lines: Sequence[str], arrays: Sequence[Placed]) -> str:
+def finding_text(finding: Finding, path: str, lines: Sequence[str]) -> str:
     """A finding on several lines: what and where, the PTX, its source, the address, the threads."""
     said = [f"{path}:{finding.line}: {finding.kind}: {finding.message}"]
     said += [f"    {_shortened(text)}" for text in [_line(lines, finding.line)] if text]
@@ -34,7 +23,7 @@ def finding_text(finding: Finding, path: str, lines: Sequence[str], arrays: Sequ
         place, *callers = finding.source.split(INLINED)
         said += [f"  source: {place}", *(f"    inlined at {caller}" for caller in callers)]
     if finding.address is not None:
-        place = f", {finding.variable}" if finding.variable else _place(finding.address, arrays)
+        place = f", {finding.variable}" if finding.variable else ""
         said.append(f"  address: {finding.address:#x}{place}")
     if finding.threads:
         named = "; ".join(str(thread) for thread in finding.threads[:_NAMED_THREADS])
@@ -46,21 +35,13 @@ def finding_text(finding: Finding, path: str, lines: Sequence[str], arrays: Sequ
     return "\n".join(printable(each) for each in said)
 
 
-def _place(address: int, arrays: Sequence[Placed]) -> str:
-    """The array that an address of global memory is in or shortly behind; nothing for other addresses."""
-    near = [array for array in arrays if array.address <= address < array.address + array.size_bytes + GAP_BYTES]
-    if not near:
-        return ""
-    nearest = max(near, key=lambda array: array.address)
-    return f", byte {address - nearest.address} of array '{nearest.name}', which has {nearest.size_bytes} bytes"
-
-
 def report_object(report: Report, lines: Sequence[str]) -> dict[str, object]:
     """Findings and counters for JSON; counts by line come with the opcode and the text of the line."""
     return {
         "ok": report.ok,
         "ignored": report.ignored,
         "findings": [_finding_object(finding, lines) for finding in report.findings],
+        "warnings": [_finding_object(warning, lines) for warning in report.warnings],
         "counters": _counters_object(report.counters, lines),
     }
 

@@ -16,10 +16,10 @@ from pathlib import Path
 import numpy as np
 
 from ptxsim.command import elements
-from ptxsim.command.argument_text import Given, Value, array_of, read_arguments
+from ptxsim.command.argument_text import Given, Value, array_of, read_arguments, read_variable
 from ptxsim.command.files import read_file, write_array, write_file
 from ptxsim.command.kernel_text import kernel_lines, times
-from ptxsim.command.report_text import Placed, finding_text, report_object
+from ptxsim.command.report_text import finding_text, report_object
 from ptxsim.command.triton_metadata import TritonMetadata, read_metadata
 from ptxsim.counters import counter_tables
 from ptxsim.errors import InputError, PtxError, TextError, printable
@@ -67,13 +67,15 @@ def simulate(
     kernel = module.kernel(name)
     shape = _shape(arguments, kernel, triton)
     given = read_arguments(arguments.arg, arguments.seed)
-    saved = [(array_of(argument, given), path) for argument, path in arguments.save]
+    for variable, value in arguments.set:
+        module.variable(variable).write(read_variable(variable, value, arguments.seed))
+    saved = [(_array(each, given, module), path) for each, path in arguments.save]
     values: Sequence[Value] = [each.value for each in given]
     if triton is not None:
         values = triton.arguments(values, kernel.parameters, int(np.prod(shape.grid)))
     checks = CHECKS if arguments.checks is None else arguments.checks
     started = time.perf_counter()
-    options = (shape.dynamic_shared_bytes, shape.cluster, checks, arguments.ignore)
+    options = (shape.dynamic_shared_bytes, shape.cluster, checks, arguments.ignore, _names(values, given))
     with shown() as monitor, _in_file(arguments.ptx):
         report = module.launch(name, shape.grid, shape.block, values, *options, monitor)
     seconds = time.perf_counter() - started
@@ -83,13 +85,21 @@ def simulate(
         _line("launch", str(shape))
         _line("run", f"{seconds:.3f} s, {report.counters.warp_instructions} warp-instructions")
         _tell_arrays(given)
-        _tell(report, arguments.ptx, lines, _placed(report, values, given))
+        _tell(report, arguments.ptx, lines)
     for array, path in saved:
-        write_array(path, elements.stored(array))
+        write_array(path, elements.stored(array()))
     if arguments.json is not None:
         facts = {"ptx": str(arguments.ptx), "kernel": name, "checks": checks, "seconds": seconds} | vars(shape)
         _write_json(arguments.json, facts | report_object(report, lines))
     return 0 if report.ok else 1
+
+
+def _array(name: str, given: Sequence[Given], module: Module) -> Callable[[], np.ndarray]:
+    """How to get, after the launch, an array argument, or else a variable of the module, of that name."""
+    if any(name in (each.name, str(number)) for number, each in enumerate(given)) or not module.has_variable(name):
+        array = array_of(name, given)
+        return lambda: array
+    return module.variable(name).read
 
 
 def _list(module: Module) -> None:
@@ -152,16 +162,10 @@ def _three(extents: Sequence[int]) -> Dim3:
     return x, y, z
 
 
-def _placed(report: Report, values: Sequence[Value], given: Sequence[Given]) -> list[Placed]:
-    """The arrays with the addresses where they lay; those that Triton's runtime adds have no name."""
-    found: list[Placed] = []
-    for number, address in report.addresses.items():
-        value = values[number]
-        array = value.global_address if isinstance(value, TensorMap) else value
-        if isinstance(array, np.ndarray):
-            name = next((each.name for each in given if each.array is array), "scratch")
-            found.append(Placed(name, address, array.nbytes))
-    return found
+def _names(values: Sequence[Value], given: Sequence[Given]) -> list[str]:
+    """What findings call the arrays among the values; those that Triton's runtime adds have no name."""
+    arrays = [value.global_address if isinstance(value, TensorMap) else value for value in values]
+    return [next((each.name for each in given if each.array is array), "scratch") for array in arrays]
 
 
 def _tell_arrays(given: Sequence[Given]) -> None:
@@ -170,9 +174,11 @@ def _tell_arrays(given: Sequence[Given]) -> None:
             _line("array", f"{each.name}: {_described(each.array)}")
 
 
-def _tell(report: Report, path: Path, lines: Sequence[str], arrays: Sequence[Placed]) -> None:
+def _tell(report: Report, path: Path, lines: Sequence[str]) -> None:
+    for warning in report.warnings[:_SHOWN_FINDINGS]:
+        sys.stdout.write(f"\nwarning: {finding_text(warning, str(path), lines)}\n")
     for finding in report.findings[:_SHOWN_FINDINGS]:
-        sys.stdout.write(f"\n{finding_text(finding, str(path), lines, arrays)}\n")
+        sys.stdout.write(f"\n{finding_text(finding, str(path), lines)}\n")
     more = len(report.findings) - _SHOWN_FINDINGS
     if more > 0:
         sys.stdout.write(f"\nand {more} more; --json FILE has all of them\n")
@@ -182,7 +188,8 @@ def _tell(report: Report, path: Path, lines: Sequence[str], arrays: Sequence[Pla
     sys.stdout.write("\n")
     ignored = f"; {_counted(report.ignored, 'finding')} ignored" if report.ignored else ""
     found = "no findings" if report.ok else f"FAILED: {_counted(len(report.findings), 'finding')}"
-    _line("result", found + ignored)
+    warned = f"; {_counted(len(report.warnings), 'warning')}" if report.warnings else ""
+    _line("result", found + warned + ignored)
 
 
 def _counted(count: int, what: str) -> str:

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ptxsim.linking.code import Code
+from ptxsim.machine.address_names import AddressNames
 from ptxsim.machine.observer import Other
-from ptxsim.machine.shared_names import SharedNames
 from ptxsim.report import ALWAYS, KINDS, Counterpart, Finding, Thread
 
 #: Stands in a message for "line 60", or "lines 60, 64".
@@ -29,14 +29,13 @@ class Findings:
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     cluster: tuple[int, int, int]
-    dynamic_shared_bytes: int
+    names: AddressNames
     checks: frozenset[str]
     _found: dict[tuple[str, int, str], Finding] = field(default_factory=dict)
     _others: dict[tuple[str, int, str], dict[int, Counterpart]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.kinds = {kind for check in self.checks for kind in KINDS.get(check, ())} | set(ALWAYS)
-        self._names = SharedNames.of(self.code, self.dynamic_shared_bytes)
 
     @property
     def found(self) -> list[Finding]:
@@ -65,7 +64,7 @@ class Findings:
         if kind not in self.kinds:
             return
         if kind == "out-of-bounds" and address is not None and space == "shared":
-            message += self._names.remedy(address)
+            message += self.names.remedy(address)
         key, count = (kind, at, message), int(lanes.sum())
         others = self._others.setdefault(key, {})
         if other is not None and self._line(other.at) not in others:
@@ -75,7 +74,7 @@ class Findings:
             self._found[key] = replace(known, occurrences=known.occurrences + count)
             return
         threads = tuple(self.thread(cta, number) for number in np.flatnonzero(lanes)[:_NAMED_THREADS].tolist())
-        variable = self._names.name(address) if address is not None and space == "shared" else None
+        variable = self.names.name(address, space) if address is not None else None
         self._found[key] = Finding(kind, message, self._line(at), threads, address, self._source(at), count, variable)
 
     def _line(self, at: int) -> int:
