@@ -10,7 +10,7 @@ import tinyc
 from ptxsim.linking.link import link
 from ptxsim.parsing.parser import parse
 from tinyc import simulator
-from tinyc.diagnostics import Where
+from tinyc.diagnostics import TinycError, Where
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 KERNEL = ".version 8.6\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u32 n) { ret; }"
@@ -95,4 +95,4 @@ def test_an_error_about_a_variable_is_one_of_tinycs():
     for wrong in (lambda: module.variable("d"), lambda: module.variable("c").write(b"")):
         with pytest.raises(TinycError) as error:
             wrong()
-        assert error.value.code == "InputMismatch"
+        assert error.value.name == "InputMismatch"

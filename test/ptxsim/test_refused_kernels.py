@@ -47,6 +47,6 @@ def test_the_list_says_which_kernels_are_refused_and_why(tmp_path, capsys):
 def test_the_command_names_the_file_of_a_refused_kernel(tmp_path, capsys):
     path = tmp_path / "k.ptx"
     path.write_text(TEXT)
-    assert main([str(path), "--entry", "vanishes", "--grid", "1", "--block", "1"]) == 1
+    assert main([str(path), "--entry", "vanishes", "--grid", "1", "--block", "1"]) == 2
     assert capsys.readouterr().err.startswith(f"{path}:7:30: error: kernel 'vanishes' cannot run")
     assert main([str(path), "--entry", "runs", "--grid", "1", "--block", "1", "--arg", "u32[1]:0"]) == 0

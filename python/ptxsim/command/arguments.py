@@ -5,6 +5,7 @@ In: the arguments. Out: an `argparse.Namespace` with the options as plain values
 """
 
 import argparse
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -40,6 +41,16 @@ def _add_kernel(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=FILE.npy",
         help="write an array, or a variable of the module, there",
     )
+    parser.add_argument(
+        "--expect",
+        action="append",
+        default=[],
+        type=_save,
+        metavar="NAME=FILE.npy",
+        help="compare an array, or a variable, with a file after the launch; status 1 if they differ",
+    )
+    parser.add_argument("--rtol", type=_tolerance, default=0.0, help="relative tolerance of --expect (default: 0)")
+    parser.add_argument("--atol", type=_tolerance, default=0.0, help="absolute tolerance of --expect (default: 0)")
     parser.add_argument("--triton", type=Path, metavar="KERNEL.json", help="what Triton writes beside the PTX")
     parser.add_argument("--checks", type=_checks, metavar="CHECK,…", help="instead of all: bounds, …; or none")
     parser.add_argument(
@@ -92,6 +103,16 @@ def _save(text: str) -> tuple[str, Path]:
     if not name or not equals or not path.endswith(".npy"):
         raise argparse.ArgumentTypeError(f"{text!r} does not read as NAME=FILE.npy")
     return name, Path(path)
+
+
+def _tolerance(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is no tolerance: a number from 0 on")
+    return value
 
 
 def _set(text: str) -> tuple[str, str]:

@@ -17,6 +17,7 @@ import numpy as np
 
 from ptxsim.command import elements
 from ptxsim.command.argument_text import Given, Value, array_of, read_arguments, read_variable
+from ptxsim.command.expected import Expectation
 from ptxsim.command.files import read_file, write_array, write_file
 from ptxsim.command.kernel_text import kernel_lines, times
 from ptxsim.command.report_text import finding_text, report_object
@@ -55,7 +56,10 @@ def simulate(
     arguments: argparse.Namespace,
     shown: Callable[[], AbstractContextManager[Monitor | None]] = contextlib.nullcontext,
 ) -> int:
-    """Run a kernel; the exit status is 1 if something was found. `shown` opens a display of how far it is."""
+    """Run a kernel; the exit status is 1 if something was found, or an array is not as expected.
+
+    `shown` opens a display of how far it is.
+    """
     text = _text(arguments.ptx)
     with shown(), _in_file(arguments.ptx):
         module = Module.of_text(text) if arguments.list else load(text)
@@ -70,6 +74,10 @@ def simulate(
     for variable, value in arguments.set:
         module.variable(variable).write(read_variable(variable, value, arguments.seed))
     saved = [(_array(each, given, module), path) for each, path in arguments.save]
+    tolerances = arguments.rtol, arguments.atol
+    expected = [
+        Expectation.of_file(each, path, _array(each, given, module), *tolerances) for each, path in arguments.expect
+    ]
     values: Sequence[Value] = [each.value for each in given]
     if triton is not None:
         values = triton.arguments(values, kernel.parameters, int(np.prod(shape.grid)))
@@ -80,18 +88,21 @@ def simulate(
         report = module.launch(name, shape.grid, shape.block, values, *options, monitor)
     seconds = time.perf_counter() - started
     lines = text.split("\n")
+    differences = [(each.name, each.difference()) for each in expected]
     if arguments.json != _STDOUT:
         _line("kernel", f"{name} of {arguments.ptx}")
         _line("launch", str(shape))
         _line("run", f"{seconds:.3f} s, {report.counters.warp_instructions} warp-instructions")
         _tell_arrays(given)
-        _tell(report, arguments.ptx, lines)
+        _tell(report, arguments.ptx, lines, differences)
     for array, path in saved:
         write_array(path, elements.stored(array()))
     if arguments.json is not None:
         facts = {"ptx": str(arguments.ptx), "kernel": name, "checks": checks, "seconds": seconds} | vars(shape)
-        _write_json(arguments.json, facts | report_object(report, lines))
-    return 0 if report.ok else 1
+        facts |= report_object(report, lines)
+        facts["expect"] = [{"name": each, "difference": difference} for each, difference in differences]
+        _write_json(arguments.json, facts)
+    return 0 if report.ok and not any(difference for _, difference in differences) else 1
 
 
 def _array(name: str, given: Sequence[Given], module: Module) -> Callable[[], np.ndarray]:
@@ -174,7 +185,7 @@ def _tell_arrays(given: Sequence[Given]) -> None:
             _line("array", f"{each.name}: {_described(each.array)}")
 
 
-def _tell(report: Report, path: Path, lines: Sequence[str]) -> None:
+def _tell(report: Report, path: Path, lines: Sequence[str], differences: Sequence[tuple[str, str | None]]) -> None:
     for warning in report.warnings[:_SHOWN_FINDINGS]:
         sys.stdout.write(f"\nwarning: {finding_text(warning, str(path), lines)}\n")
     for finding in report.findings[:_SHOWN_FINDINGS]:
@@ -186,8 +197,13 @@ def _tell(report: Report, path: Path, lines: Sequence[str]) -> None:
         text = printable(str(table), "\n")
         sys.stdout.write(f"\n{text}\n")
     sys.stdout.write("\n")
+    for name, difference in differences:
+        _line("expect", f"{name}: {difference or 'as expected'}")
     ignored = f"; {_counted(report.ignored, 'finding')} ignored" if report.ignored else ""
-    found = "no findings" if report.ok else f"FAILED: {_counted(len(report.findings), 'finding')}"
+    failed = [_counted(len(report.findings), "finding")] * (not report.ok)
+    different = sum(difference is not None for _, difference in differences)
+    failed += [f"{_counted(different, 'array')} not as expected"] * (different > 0)
+    found = f"FAILED: {', '.join(failed)}" if failed else "no findings"
     warned = f"; {_counted(len(report.warnings), 'warning')}" if report.warnings else ""
     _line("result", found + warned + ignored)
 
