@@ -148,13 +148,19 @@ def launch(
     run_grid(state, executable)
     places.copy_back(memory)
     variables.keep(memory, constants, module_base)
-    found = [each for each in findings.found if not ignored.covers(each)]
+    return _report(state, ignored, _addresses(args, places))
+
+
+def _report(state: Launch, ignored: Ignored, addresses: dict[int, int]) -> Report:
+    everything = state.findings.found
+    found = [each for each in everything if not ignored.covers(each)]
     return Report(
         [each for each in found if each.kind not in WARNINGS],
         counters(state),
-        _addresses(args, places),
-        len(findings.found) - len(found),
+        addresses,
+        len(everything) - len(found),
         [each for each in found if each.kind in WARNINGS],
+        "".join(state.printed),
     )
 
 

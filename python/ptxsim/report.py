@@ -81,7 +81,8 @@ class Report:
     """The result of a launch; `ok` says that nothing was found.
 
     `addresses` says, by the number of the argument, where its array lay in global memory; `ignored` counts the findings
-    that the launch was told to ignore. `warnings` are what may be meant as it is.
+    that the launch was told to ignore. `warnings` are what may be meant as it is, and
+    `printed` is what `printf` has printed.
     """
 
     findings: list[Finding]
@@ -89,6 +90,7 @@ class Report:
     addresses: dict[int, int] = field(default_factory=dict)
     ignored: int = 0
     warnings: list[Finding] = field(default_factory=list)
+    printed: str = ""
 
     @property
     def ok(self) -> bool:

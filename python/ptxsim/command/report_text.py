@@ -42,6 +42,7 @@ def report_object(report: Report, lines: Sequence[str]) -> dict[str, object]:
         "ignored": report.ignored,
         "findings": [_finding_object(finding, lines) for finding in report.findings],
         "warnings": [_finding_object(warning, lines) for warning in report.warnings],
+        "printed": report.printed,
         "counters": _counters_object(report.counters, lines),
     }
 

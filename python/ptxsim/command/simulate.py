@@ -186,6 +186,8 @@ def _tell_arrays(given: Sequence[Given]) -> None:
 
 
 def _tell(report: Report, path: Path, lines: Sequence[str], differences: Sequence[tuple[str, str | None]]) -> None:
+    for text in report.printed.splitlines():
+        _line("printf", text)
     for warning in report.warnings[:_SHOWN_FINDINGS]:
         sys.stdout.write(f"\nwarning: {finding_text(warning, str(path), lines)}\n")
     for finding in report.findings[:_SHOWN_FINDINGS]:
