@@ -19,7 +19,8 @@ def read_command_line(argv: Sequence[str], prog: str = "ptxsim") -> argparse.Nam
 
 
 def _add_kernel(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("ptx", type=Path, help="the PTX file, of any compiler")
+    parser.add_argument("ptx", type=Path, help="the PTX file, of any compiler; or a .cu file, for nvcc")
+    parser.add_argument("--arch", default="sm_90a", help="what nvcc compiles a .cu file for (default: sm_90a)")
     parser.add_argument("--entry", metavar="KERNEL", help="which kernel, where the file has several")
     arguments = "i32:8, f32[128,64]:random (or zeros, arange, a number, x.npy), x.npy, same:NAME, bytes:00ff, tma:{…}"
     parser.add_argument(

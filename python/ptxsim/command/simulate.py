@@ -17,6 +17,7 @@ import numpy as np
 
 from ptxsim.command import elements
 from ptxsim.command.argument_text import Given, Value, array_of, read_arguments, read_variable
+from ptxsim.command.cuda_source import compiled_cuda, is_cuda
 from ptxsim.command.expected import Expectation
 from ptxsim.command.files import read_file, write_array, write_file
 from ptxsim.command.kernel_text import kernel_lines, times
@@ -60,8 +61,11 @@ def simulate(
 
     `shown` opens a display of how far it is.
     """
-    text = _text(arguments.ptx)
-    with shown(), _in_file(arguments.ptx):
+    with shown():
+        text = compiled_cuda(arguments.ptx, arguments.arch) if is_cuda(arguments.ptx) else _text(arguments.ptx)
+    # Lines are those of the PTX: they are not to be taken for the source's.
+    place = f"{arguments.ptx} [PTX]" if is_cuda(arguments.ptx) else str(arguments.ptx)
+    with shown(), _in_file(place):
         module = Module.of_text(text) if arguments.list else load(text)
     if arguments.list:
         _list(module)
@@ -84,7 +88,7 @@ def simulate(
     checks = CHECKS if arguments.checks is None else arguments.checks
     started = time.perf_counter()
     options = (shape.dynamic_shared_bytes, shape.cluster, checks, arguments.ignore, _names(values, given))
-    with shown() as monitor, _in_file(arguments.ptx):
+    with shown() as monitor, _in_file(place):
         report = module.launch(name, shape.grid, shape.block, values, *options, monitor)
     seconds = time.perf_counter() - started
     lines = text.split("\n")
@@ -94,7 +98,7 @@ def simulate(
         _line("launch", str(shape))
         _line("run", f"{seconds:.3f} s, {report.counters.warp_instructions} warp-instructions")
         _tell_arrays(given)
-        _tell(report, arguments.ptx, lines, differences)
+        _tell(report, place, lines, differences)
     for array, path in saved:
         write_array(path, elements.stored(array()))
     if arguments.json is not None:
@@ -131,12 +135,12 @@ def _text(path: Path) -> str:
 
 
 @contextlib.contextmanager
-def _in_file(path: Path) -> Iterator[None]:
+def _in_file(place: str) -> Iterator[None]:
     """Let what is wrong with the PTX name its file."""
     try:
         yield
     except PtxError as error:
-        raise PtxError(error.message, error.line, error.column, str(path)) from None
+        raise PtxError(error.message, error.line, error.column, place) from None
 
 
 def _entry(module: Module, asked: str | None, triton: TritonMetadata | None) -> str:
@@ -185,13 +189,13 @@ def _tell_arrays(given: Sequence[Given]) -> None:
             _line("array", f"{each.name}: {_described(each.array)}")
 
 
-def _tell(report: Report, path: Path, lines: Sequence[str], differences: Sequence[tuple[str, str | None]]) -> None:
+def _tell(report: Report, place: str, lines: Sequence[str], differences: Sequence[tuple[str, str | None]]) -> None:
     for text in report.printed.splitlines():
         _line("printf", text)
     for warning in report.warnings[:_SHOWN_FINDINGS]:
-        sys.stdout.write(f"\nwarning: {finding_text(warning, str(path), lines)}\n")
+        sys.stdout.write(f"\nwarning: {finding_text(warning, place, lines)}\n")
     for finding in report.findings[:_SHOWN_FINDINGS]:
-        sys.stdout.write(f"\n{finding_text(finding, str(path), lines)}\n")
+        sys.stdout.write(f"\n{finding_text(finding, place, lines)}\n")
     more = len(report.findings) - _SHOWN_FINDINGS
     if more > 0:
         sys.stdout.write(f"\nand {more} more; --json FILE has all of them\n")
