@@ -154,12 +154,13 @@ def launch(
 def _report(state: Launch, ignored: Ignored, addresses: dict[int, int]) -> Report:
     everything = state.findings.found
     found = [each for each in everything if not ignored.covers(each)]
+    warnings = [each for each in found if any(each.kind in kinds for kinds in WARNINGS.values())]
     return Report(
-        [each for each in found if each.kind not in WARNINGS],
+        [each for each in found if each not in warnings],
         counters(state),
         addresses,
         len(everything) - len(found),
-        [each for each in found if each.kind in WARNINGS],
+        warnings,
         "".join(state.printed),
     )
 

@@ -12,14 +12,14 @@ from ptxsim.counters import Counters
 #: Check → the kinds of findings that it makes.
 KINDS = {
     "bounds": ("out-of-bounds", "misaligned"),
-    "uninitialized": ("uninitialized", "unset-variable"),
+    "uninitialized": ("uninitialized",),
     "races": ("race", "proxy-fence-missing", "async-in-flight", "wgmma-in-flight", "wgmma-fence-missing"),
     "barriers": ("barrier-divergence", "mbarrier-tx-mismatch", "deadlock"),
 }
 #: Findings that no check turns off: the kernel has aborted itself.
 ALWAYS = ("trap",)
-#: Kinds that are warnings, beside the findings: a launch is fine with them.
-WARNINGS = ("unset-variable",)
+#: Check → the kinds of warnings that it makes, beside its findings: a launch is fine with them.
+WARNINGS = {"uninitialized": ("unset-variable",)}
 #: Check that is on only where it is asked for: equal stores of several threads to one word are races, too.
 SAME_VALUE = "same-value"
 

@@ -4,6 +4,7 @@ A message that names the line of another access does so where `OTHER_LINES` stan
 make one finding with several such lines.
 """
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -13,7 +14,7 @@ import numpy as np
 from ptxsim.linking.code import Code
 from ptxsim.machine.address_names import AddressNames
 from ptxsim.machine.observer import Other
-from ptxsim.report import ALWAYS, KINDS, Counterpart, Finding, Thread
+from ptxsim.report import ALWAYS, KINDS, WARNINGS, Counterpart, Finding, Thread
 
 #: Stands in a message for "line 60", or "lines 60, 64".
 OTHER_LINES = "{lines}"
@@ -35,7 +36,8 @@ class Findings:
     _others: dict[tuple[str, int, str], dict[int, Counterpart]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.kinds = {kind for check in self.checks for kind in KINDS.get(check, ())} | set(ALWAYS)
+        made = ((*KINDS.get(check, ()), *WARNINGS.get(check, ())) for check in self.checks)
+        self.kinds = {*itertools.chain.from_iterable(made), *ALWAYS}
 
     @property
     def found(self) -> list[Finding]:
