@@ -10,7 +10,7 @@ import tinyc
 from ptxsim.linking.link import link
 from ptxsim.parsing.parser import parse
 from tinyc import simulator
-from tinyc.diagnostics import Where
+from tinyc.diagnostics import TinycError, Where
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 KERNEL = ".version 8.6\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u32 n) { ret; }"
@@ -85,3 +85,14 @@ def test_the_kernels_that_tinyc_emits_are_linked(arch: str):
     model = tinyc.compile(EXAMPLES / "softmax.json", target="cuda", arch=arch)
     kernels = link(parse(model.text("ptx"))).kernels
     assert [each.opcode for each in kernels["reduce_max"].instructions].count("ld") > 2
+
+
+def test_an_error_about_a_variable_is_one_of_tinycs():
+    text = ".version 8.6\n.target sm_80\n.address_size 64\n.const .u32 c;\n.visible .entry k() { ret; }\n"
+    module = simulator.load(text)
+    module.variable("c").write(np.uint32(3))
+    assert module.variable("c").read() == 3
+    for wrong in (lambda: module.variable("d"), lambda: module.variable("c").write(b"")):
+        with pytest.raises(TinycError) as error:
+            wrong()
+        assert error.value.name == "InputMismatch"

@@ -26,11 +26,13 @@ The folders, in the order in which a kernel goes through them:
 from ptxsim.counters import Counters
 from ptxsim.errors import FileError, InputError, MemoryShortage, MetadataError, PtxError, PtxsimError, TextError
 from ptxsim.module import CHECKS, Module, load
-from ptxsim.report import Finding, Report, Thread
+from ptxsim.report import Counterpart, Finding, Report, Thread
 from ptxsim.tensor_maps.tensor_map import TensorMap
+from ptxsim.variables import ModuleVariable
 
 __all__ = [
     "CHECKS",
+    "Counterpart",
     "Counters",
     "FileError",
     "Finding",
@@ -38,6 +40,7 @@ __all__ = [
     "MemoryShortage",
     "MetadataError",
     "Module",
+    "ModuleVariable",
     "PtxError",
     "PtxsimError",
     "Report",

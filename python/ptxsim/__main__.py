@@ -1,7 +1,7 @@
 """`ptxsim`, `python -m ptxsim`: runs and checks a kernel of a PTX file from the command line.
 
-Results go to stdout, errors to stderr. The exit status is 0 if all went well, 1 for findings and for an error in the
-file, the launch or its arguments, 2 for a command line that does not read, 130 for an interrupt.
+Results go to stdout, errors to stderr. The exit status is 0 if all went well, 1 for findings and for an array that
+is not as expected, 2 for what cannot be run: a wrong argument, file or launch; 130 for an interrupt.
 """
 
 import io
@@ -12,6 +12,9 @@ from collections.abc import Sequence
 from ptxsim.command.arguments import read_command_line
 from ptxsim.command.simulate import simulate
 from ptxsim.errors import PtxsimError
+
+#: The exit status where nothing could be run, or its results not be written.
+CANNOT_RUN = 2
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -32,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
         return 130
-    return 1
+    return CANNOT_RUN
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ptxsim.errors import InputError, suggest
-from ptxsim.report import ALWAYS, KINDS, Finding
+from ptxsim.report import ALWAYS, KINDS, WARNINGS, Finding
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Ignored:
 
 def _place(text: str) -> tuple[str, int | None]:
     kind, colon, line = text.partition(":")
-    known = [*(each for kinds in KINDS.values() for each in kinds), *ALWAYS]
+    known = [*(each for kinds in (*KINDS.values(), *WARNINGS.values()) for each in kinds), *ALWAYS]
     if kind not in known:
         raise InputError(f"there is no kind of finding '{kind}'{suggest(kind, known)}")
     if colon and not (line.isascii() and line.isdigit() and len(line) < 10):

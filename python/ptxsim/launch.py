@@ -12,19 +12,19 @@ from ptxsim.engine.executable import Executable
 from ptxsim.engine.grid import run_grid
 from ptxsim.errors import InputError, suggest
 from ptxsim.ignored import Ignored
-from ptxsim.linking.code import Patch, Program, Segment
+from ptxsim.linking.code import Program
+from ptxsim.machine.address_names import AddressNames, Named
 from ptxsim.machine.findings import Findings
 from ptxsim.machine.launch import Launch, Monitor
 from ptxsim.machine.tally import counters
 from ptxsim.memory.arguments import arguments
-from ptxsim.memory.byte_array import ByteArray
 from ptxsim.memory.global_memory import GlobalMemory
-from ptxsim.memory.windows import BASES, GLOBAL_START
 from ptxsim.parsing.syntax import Location
 from ptxsim.parsing.targets import CLUSTERS, Target
 from ptxsim.races.detector import Races
-from ptxsim.report import KINDS, SAME_VALUE, Report
+from ptxsim.report import KINDS, SAME_VALUE, WARNINGS, Report
 from ptxsim.tensor_maps.tensor_map import TensorMap
+from ptxsim.variables import ModuleVariables
 
 Dim3 = tuple[int, int, int]
 
@@ -97,11 +97,13 @@ def _check_threads(block: Dim3, directives: dict[str, tuple[int, ...]]) -> None:
 
 def launch(
     program: Program,
+    variables: ModuleVariables,
     executable: Executable,
     shape: LaunchShape,
     args: Sequence[object],
     checks: Sequence[str],
     ignore: Sequence[str],
+    names: Sequence[str],
     monitor: Monitor | None,
 ) -> Report:
     """Run a kernel; see `Module.launch`."""
@@ -114,11 +116,18 @@ def launch(
     parameters = [each for each in executable.code.kernel.parameters if isinstance(each, Location)]
     entry = arguments(parameters, executable.code.parameter_bytes, args, places.add)
     memory = places.memory()
-    constants = ByteArray("const", 0, program.constant_memory.size)
-    constants.allocate(0, program.constant_memory.size, initialized=True)
-    _initialize(program.global_memory, memory, module_base - GLOBAL_START, module_base)
-    _initialize(program.constant_memory, constants, 0, module_base)
-    findings = Findings(executable.code, shape.block, shape.dynamic_shared_bytes, frozenset(checks))
+    constants = variables.fill(memory, module_base)
+    called = [*names, *(each.variable.name for each in parameters[len(names) :])]
+    findings = Findings(
+        executable.code,
+        shape.grid,
+        shape.block,
+        shape.cluster,
+        AddressNames.of(
+            executable.code, shape.dynamic_shared_bytes, variables.named(module_base), _named(args, called, places)
+        ),
+        frozenset(checks),
+    )
     state = Launch(
         executable.code,
         shape.grid,
@@ -138,8 +147,30 @@ def launch(
         state.observer = Races(state, lambda: executable.telling, same_value=SAME_VALUE in checks)
     run_grid(state, executable)
     places.copy_back(memory)
-    reported = [each for each in findings.found if not ignored.covers(each)]
-    return Report(reported, counters(state), _addresses(args, places), len(findings.found) - len(reported))
+    variables.keep(memory, constants, module_base)
+    return _report(state, ignored, _addresses(args, places))
+
+
+def _report(state: Launch, ignored: Ignored, addresses: dict[int, int]) -> Report:
+    everything = state.findings.found
+    found = [each for each in everything if not ignored.covers(each)]
+    warnings = [each for each in found if any(each.kind in kinds for kinds in WARNINGS.values())]
+    return Report(
+        [each for each in found if each not in warnings],
+        counters(state),
+        addresses,
+        len(everything) - len(found),
+        warnings,
+        "".join(state.printed),
+    )
+
+
+def _named(args: Sequence[object], called: Sequence[str], places: GlobalMemory) -> list[Named]:
+    """The arrays among the arguments, as findings call them."""
+    return [
+        Named(called[number], "global", places.add(array), array.nbytes, is_array=True)
+        for number, array in _arrays(args).items()
+    ]
 
 
 def _tensor_maps(args: Sequence[object], places: GlobalMemory) -> dict[int, tuple[TensorMap, int]]:
@@ -181,20 +212,3 @@ def _check_shared(program: Program, executable: Executable, shape: LaunchShape) 
     wanted = executable.code.dynamic_offset + shape.dynamic_shared_bytes
     if wanted > most:
         raise InputError(f"a CTA takes {wanted} bytes of shared memory; {target} has {most}")
-
-
-def _initialize(segment: Segment, memory: ByteArray, start: int, module_base: int) -> None:
-    memory.data[start : start + len(segment.initial)] = np.frombuffer(segment.initial, np.uint8)
-    for patch in segment.patches:
-        contents = (_address(patch, module_base) >> patch.shift).to_bytes(16, "little")[: patch.size]
-        place = start + patch.offset
-        memory.data[place : place + patch.size] = np.frombuffer(contents, np.uint8)
-
-
-def _address(patch: Patch, module_base: int) -> int:
-    """The number that a variable's initial value holds for a variable or function."""
-    target = patch.target
-    if not isinstance(target, Location):
-        return target.address
-    base = module_base if target.space == "global" else BASES[target.space] * patch.generic
-    return base + target.offset + patch.addend

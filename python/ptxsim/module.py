@@ -1,7 +1,7 @@
 """A loaded PTX module and its kernels, ready to be launched.
 
 In: PTX text. Out: `Module`; every kernel is compiled when the module is loaded, so that what the simulator does
-not know is an error before anything runs.
+not know is said before anything runs: a kernel that uses it is refused, the others of the file are not.
 """
 
 from collections.abc import Sequence
@@ -9,15 +9,16 @@ from typing import NamedTuple, Self
 
 from ptxsim.engine.compile import compile_code
 from ptxsim.engine.executable import Executable
-from ptxsim.errors import InputError, TextError, suggest
+from ptxsim.errors import InputError, PtxError, TextError, suggest
 from ptxsim.launch import Dim3, LaunchShape, launch
-from ptxsim.linking.code import Program
+from ptxsim.linking.code import Code, Program
 from ptxsim.linking.link import link
 from ptxsim.machine.launch import Monitor
 from ptxsim.parsing.parser import parse
 from ptxsim.parsing.syntax import Function
 from ptxsim.parsing.targets import check_target
 from ptxsim.report import KINDS, Report
+from ptxsim.variables import ModuleVariable, ModuleVariables
 
 #: The checks of a launch that are on where none are named.
 CHECKS = tuple(KINDS)
@@ -27,10 +28,11 @@ def load(text: str) -> "Module":
     """The module of a PTX text.
 
     Raises:
-        PtxError: malformed text, or an instruction that the simulator does not know; with line and column.
+        PtxError: malformed text, or no kernel without an instruction that the simulator does not know; with line and
+            column.
         TextError: it is not text.
     """
-    return Module.of_text(text)
+    return Module.of_text(text).runnable()
 
 
 class SharedMemory(NamedTuple):
@@ -41,25 +43,45 @@ class SharedMemory(NamedTuple):
 
 
 class Module:
-    """A module whose kernels can be launched; `.global` variables start anew with each launch."""
+    """A module whose kernels can be launched; `.global` variables start anew with each launch, with what is written.
+
+    `refused` has the kernels that use, themselves or in a function that they reach, what the simulator does not know.
+    """
 
     def __init__(self, program: Program) -> None:
         self._program = program
-        self._executables: dict[str, Executable] = {name: compile_code(code) for name, code in program.kernels.items()}
+        self._variables = ModuleVariables(program)
+        self._executables: dict[str, Executable] = {}
+        self.refused: dict[str, PtxError] = {}
+        for name, code in program.kernels.items():
+            try:
+                self._executables[name] = compile_code(code)
+            except PtxError as error:
+                self.refused[name] = error
 
     @classmethod
     def of_text(cls, text: str) -> Self:
-        """Load a module; see `load`."""
+        """Load a module, also one of which no kernel can run."""
         if not isinstance(text, str):
             raise TextError(f"'{type(text).__name__}' is given; give the text of a module, a str")
         module = parse(text)
         check_target(module)
         return cls(link(module))
 
+    def runnable(self) -> Self:
+        """The module itself.
+
+        Raises:
+            PtxError: it has kernels, and all of them are refused; the first one's error.
+        """
+        if self.refused and not self._executables:
+            raise next(iter(self.refused.values()))
+        return self
+
     @property
     def kernels(self) -> tuple[str, ...]:
         """The names of the kernels, in the order of the text."""
-        return tuple(self._executables)
+        return tuple(self._program.kernels)
 
     def kernel(self, name: str) -> Function:
         """The declaration of a kernel: its parameters and its directives.
@@ -67,7 +89,7 @@ class Module:
         Raises:
             InputError: there is no such kernel.
         """
-        return self._executable(name).code.kernel.function
+        return self._code(name).kernel.function
 
     def shared_memory(self, name: str) -> SharedMemory:
         """The shared memory of a kernel, and whether its launch has to give more.
@@ -75,9 +97,21 @@ class Module:
         Raises:
             InputError: there is no such kernel.
         """
-        code = self._executable(name).code
+        code = self._code(name)
         external = [each.variable.name for each in code.shared_variables if each.variable.linkage == "extern"]
         return SharedMemory(code.shared_bytes, external[0] if external else "")
+
+    def has_variable(self, name: str) -> bool:
+        """Whether there is a variable of this name in global or constant memory."""
+        return name in self._variables
+
+    def variable(self, name: str) -> ModuleVariable:
+        """A variable in global or constant memory, to be written before a launch and read after it.
+
+        Raises:
+            InputError: there is no such variable.
+        """
+        return self._variables.variable(name)
 
     def launch(
         self,
@@ -89,6 +123,7 @@ class Module:
         cluster: Dim3 | None = None,
         checks: Sequence[str] = CHECKS,
         ignore: Sequence[str] = (),
+        names: Sequence[str] = (),
         monitor: Monitor | None = None,
     ) -> Report:
         """Run a kernel and return what was found and counted; array arguments are updated in place.
@@ -96,17 +131,23 @@ class Module:
         `grid` counts CTAs, `block` threads and `cluster` CTAs of a cluster, (x, y, z) each; without `cluster` the
         kernel's own directive holds. An argument is an array, a numpy scalar of its parameter's width, bytes, or a
         `TensorMap`. `ignore` has kinds of findings that are not reported ("race"), or not for a line ("race:123").
-        `monitor` is called now and then with the CTAs that have ended, all CTAs, and the warp-instructions so far.
+        `names` are what findings call the arguments, in place of the parameters' names. `monitor` is called now and
+        then with the CTAs that have ended, all CTAs, and the warp-instructions so far.
 
         Raises:
             InputError: there is no such kernel, check or kind, or a shape or argument does not fit.
+            PtxError: the kernel is refused.
         """
-        executable = self._executable(name)
+        self._code(name)
+        if name in self.refused:
+            error = self.refused[name]
+            raise PtxError(f"kernel '{name}' cannot run: {error.message}", error.line, error.column)
+        executable = self._executables[name]
         shape = LaunchShape.of(executable, grid, block, cluster, dynamic_shared_bytes)
-        return launch(self._program, executable, shape, args, checks, ignore, monitor)
+        return launch(self._program, self._variables, executable, shape, args, checks, ignore, names, monitor)
 
-    def _executable(self, name: str) -> Executable:
-        executable = self._executables.get(name)
-        if executable is None:
+    def _code(self, name: str) -> Code:
+        code = self._program.kernels.get(name)
+        if code is None:
             raise InputError(f"there is no kernel '{name}'{suggest(name, self.kernels)}")
-        return executable
+        return code

@@ -18,6 +18,8 @@ KINDS = {
 }
 #: Findings that no check turns off: the kernel has aborted itself.
 ALWAYS = ("trap",)
+#: Check → the kinds of warnings that it makes, beside its findings: a launch is fine with them.
+WARNINGS = {"uninitialized": ("unset-variable",)}
 #: Check that is on only where it is asked for: equal stores of several threads to one word are races, too.
 SAME_VALUE = "same-value"
 
@@ -32,13 +34,26 @@ class Thread(NamedTuple):
         return f"thread {self.thread} of CTA {self.cta}"
 
 
+class Counterpart(NamedTuple):
+    """The other side of a finding (an access, a barrier): its line, its source where the PTX says it, its thread."""
+
+    line: int
+    source: str | None
+    thread: Thread
+
+    def __str__(self) -> str:
+        return f"line {self.line}" + (f" ({self.source})" if self.source else "") + f" by {self.thread}"
+
+
 @dataclass(frozen=True)
 class Finding:
     """One defect: `kind` is one of `KINDS`, `line` that of the PTX text, `address` as the instruction named it.
 
     `threads` are those of the first time (16 of them at most), `occurrences` counts all lanes over the whole launch,
     `source` is the place in the program that the PTX was compiled from, where the PTX says it, with the calls that it
-    was inlined at. `variable` is what an address of shared memory is called: "tile+128".
+    was inlined at. `others` are, where a finding has two sides, the other ones: for each line (8 of them at most) the
+    thread of the first time. `variable` is what the address is called: "tile+128", "4 bytes
+    before array 'x'".
     """
 
     kind: str
@@ -49,6 +64,7 @@ class Finding:
     source: str | None = None
     occurrences: int = 1
     variable: str | None = None
+    others: tuple[Counterpart, ...] = ()
 
     def __str__(self) -> str:
         place = f"line {self.line}" + (f" ({self.source})" if self.source else "")
@@ -56,7 +72,8 @@ class Finding:
         more = f" and {self.occurrences - 1} more" if self.threads and self.occurrences > 1 else ""
         where = f", address {self.address:#x}" if self.address is not None else ""
         where += f" = {self.variable}" if self.variable else ""
-        return f"{place}: {self.kind}: {self.message}{where}{who}{more}"
+        others = "; the other: " + "; ".join(map(str, self.others)) if self.others else ""
+        return f"{place}: {self.kind}: {self.message}{where}{who}{more}{others}"
 
 
 @dataclass(frozen=True)
@@ -64,13 +81,16 @@ class Report:
     """The result of a launch; `ok` says that nothing was found.
 
     `addresses` says, by the number of the argument, where its array lay in global memory; `ignored` counts the findings
-    that the launch was told to ignore.
+    that the launch was told to ignore. `warnings` are what may be meant as it is, and
+    `printed` is what `printf` has printed.
     """
 
     findings: list[Finding]
     counters: Counters
     addresses: dict[int, int] = field(default_factory=dict)
     ignored: int = 0
+    warnings: list[Finding] = field(default_factory=list)
+    printed: str = ""
 
     @property
     def ok(self) -> bool:

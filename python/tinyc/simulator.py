@@ -14,13 +14,25 @@ from contextlib import AbstractContextManager
 from typing import Any, ParamSpec, Self, TypeVar
 
 import ptxsim
-from ptxsim import CHECKS, Counters, Finding, Report, Thread
+from ptxsim import CHECKS, Counterpart, Counters, Finding, Report, Thread
 from ptxsim.command.arguments import read_command_line
 from ptxsim.command.simulate import simulate as simulate_kernel
 from ptxsim.machine.launch import Monitor
 from tinyc.diagnostics import TinycError, Where, progress
 
-__all__ = ["CHECKS", "Counters", "Finding", "Module", "PtxError", "Report", "TensorMap", "Thread", "load", "simulate"]
+__all__ = [
+    "CHECKS",
+    "Counterpart",
+    "Counters",
+    "Finding",
+    "Module",
+    "PtxError",
+    "Report",
+    "TensorMap",
+    "Thread",
+    "load",
+    "simulate",
+]
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -73,6 +85,19 @@ class Module(ptxsim.Module):
     shared_memory = _with_codes(ptxsim.Module.shared_memory)
     launch = _with_codes(ptxsim.Module.launch)
 
+    @_with_codes
+    def variable(self, name: str) -> "ModuleVariable":
+        """A variable in global or constant memory, to be written before a launch and read after it."""
+        found = super().variable(name)
+        return ModuleVariable(found.declared, found.contents, found.change)
+
+
+class ModuleVariable(ptxsim.ModuleVariable):
+    """A variable of a module; see `ptxsim.ModuleVariable`."""
+
+    write = _with_codes(ptxsim.ModuleVariable.write)
+    read = _with_codes(ptxsim.ModuleVariable.read)
+
 
 class TensorMap(ptxsim.TensorMap):
     """A tensor in global memory and a box of it; made by `tiled` or `im2col`."""
@@ -93,10 +118,11 @@ def load(text: str) -> Module:
     """Load the module of a PTX text.
 
     Raises:
-        PtxError: malformed text, or an instruction that the simulator does not know; with line and column.
+        PtxError: malformed text, or no kernel without an instruction that the simulator does not know; with line and
+            column.
         TinycError: `InvalidPtx`: no text.
     """
-    return Module.of_text(text)
+    return Module.of_text(text).runnable()
 
 
 @_with_codes

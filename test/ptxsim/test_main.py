@@ -36,14 +36,14 @@ def test_the_status_says_whether_something_was_found(ptx, capsys):
 
 def test_an_error_is_a_line_that_names_the_file(ptx, capsys):
     ptx.write_text(KERNEL.replace("ret;", "vanish;"))
-    assert main(launch(ptx, "i32[2]:0")) == 1
+    assert main(launch(ptx, "i32[2]:0")) == 2
     error = capsys.readouterr().err
     assert error.startswith(f"{ptx}:7:3: error: 'vanish' is not an instruction that the simulator knows")
     assert "[TC" not in error
 
 
 def test_an_error_of_the_launch_has_no_place(ptx, capsys):
-    assert main(launch(ptx, "i32:1")) == 1
+    assert main(launch(ptx, "i32:1")) == 2
     assert capsys.readouterr().err == "error: 4 bytes are given for parameter 0 'x', which has 8\n"
 
 

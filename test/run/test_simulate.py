@@ -232,7 +232,7 @@ def test_findings_that_are_ignored_are_counted_at_the_end(run, ptx, tmp_path):
     assert "race:" not in out
     assert json.loads((tmp_path / "report.json").read_text())["ignored"] == 1
     status, _, error = run(*options, "--ignore", "rece")
-    assert status == 1
+    assert status == 2
     assert "there is no kind of finding 'rece'; did you mean 'race'" in error
 
 
@@ -259,7 +259,7 @@ shared   48 bytes
 
 def test_a_file_without_kernels_has_no_list(run, ptx):
     status, _, error = run(ptx(""), "--list")
-    assert status == 1
+    assert status == 2
     assert "the file has no kernel" in error
 
 
@@ -313,7 +313,7 @@ def test_json_on_stdout_is_all_that_is_there(run, ptx):
 def test_a_kernel_among_several_has_to_be_named(run, ptx):
     path = ptx(".visible .entry a() { ret; }\n.visible .entry b() .reqntid 64 { ret; }\n")
     status, _, err = run(path, "--grid", 1)
-    assert status == 1
+    assert status == 2
     assert err.startswith("error: the file has the kernels a, b; choose one with --entry [TC401 InputMismatch]")
     assert run(path, "--grid", 1, "--entry", "b")[0] == 0
 
@@ -322,14 +322,14 @@ def test_the_threads_of_a_cta_are_those_that_the_kernel_requires(run, ptx):
     path = ptx(".visible .entry a() { ret; }\n.visible .entry b() .reqntid 8, 4 { ret; }\n")
     assert "block 8 × 4 × 1\n" in run(path, "--grid", 1, "--entry", "b")[1]
     status, _, err = run(path, "--grid", 1, "--entry", "a")
-    assert status == 1
+    assert status == 2
     assert "kernel 'a' does not say how many threads a CTA has; say so, as in --block 128" in err
 
 
 def test_ptx_that_does_not_read_is_an_error_with_its_place(run, ptx):
     path = ptx(".visible .entry a()\n{\n  vanish.u32 1;\n}\n")
     status, _, err = run(path, "--grid", 1, "--block", 1)
-    assert status == 1
+    assert status == 2
     assert re.match(rf"{re.escape(str(path))}:6:3: error: .*vanish.* \[TC311 InvalidPtx\]\n", err)
 
 
@@ -348,14 +348,14 @@ def test_ptx_that_does_not_read_is_an_error_with_its_place(run, ptx):
 )
 def test_what_does_not_fit_is_an_error(run, options, message):
     status, _, err = run(*gelu(), *SCRATCH, *options)
-    assert status == 1
+    assert status == 2
     assert re.search(message, err), err
 
 
 @pytest.mark.parametrize("facts", [{"num_warps": "4"}, {"shared": -1}, {"tensordesc_meta": [{}]}, {"name": 1}])
 def test_a_file_that_is_not_triton_s_is_an_error(run, tmp_path, facts):
     status, _, err = run(*gelu(), "--triton", metadata(tmp_path, **facts))
-    assert status == 1
+    assert status == 2
     assert "the file is not what Triton writes beside a kernel's PTX" in err
 
 
@@ -381,7 +381,7 @@ def test_the_file_has_to_be_text(run, tmp_path):
     path = tmp_path / "kernel.cubin"
     path.write_bytes(b"\x7fELF\xff")
     status, _, err = run(path, "--grid", 1)
-    assert status == 1
+    assert status == 2
     assert "kernel.cubin: error: the file is not text (byte 0xff at offset 4); give PTX [TC311 InvalidPtx]" in err
 
 

@@ -55,6 +55,21 @@ def read_arguments(texts: Sequence[str], seed: int) -> list[Given]:
     return found
 
 
+def read_variable(name: str, text: str, seed: int) -> np.ndarray | np.generic | bytes:
+    """What `--set NAME=…` gives a variable of the module, written as an argument is.
+
+    Raises:
+        InputError, FileError, MemoryShortage: with the name and the text.
+    """
+    try:
+        value = _argument(text, 0, seed, []).value
+        if isinstance(value, TensorMap):
+            raise InputError("a variable is no tensor map; give a number, an array or bytes")
+        return value
+    except PtxsimError as error:
+        raise type(error)(f"--set {name}={_shortened(text)}: {error.message}", error.file) from None
+
+
 def array_of(name: str, given: Sequence[Given]) -> np.ndarray:
     """The array of the argument with that name or number.
 

@@ -5,6 +5,7 @@ In: the arguments. Out: an `argparse.Namespace` with the options as plain values
 """
 
 import argparse
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,20 +19,39 @@ def read_command_line(argv: Sequence[str], prog: str = "ptxsim") -> argparse.Nam
 
 
 def _add_kernel(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("ptx", type=Path, help="the PTX file, of any compiler")
+    parser.add_argument("ptx", type=Path, help="the PTX file, of any compiler; or a .cu file, for nvcc")
+    parser.add_argument("--arch", default="sm_90a", help="what nvcc compiles a .cu file for (default: sm_90a)")
     parser.add_argument("--entry", metavar="KERNEL", help="which kernel, where the file has several")
     arguments = "i32:8, f32[128,64]:random (or zeros, arange, a number, x.npy), x.npy, same:NAME, bytes:00ff, tma:{…}"
     parser.add_argument(
         "--arg", action="append", default=[], metavar="[NAME=]ARG", help=f"an argument, in order: {arguments}"
     )
     parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        type=_set,
+        metavar="VAR=ARG",
+        help="what a __constant__ or __device__ variable starts with, written as --arg is",
+    )
+    parser.add_argument(
         "--save",
         action="append",
         default=[],
         type=_save,
-        metavar="ARG=FILE.npy",
-        help="write an array there",
+        metavar="NAME=FILE.npy",
+        help="write an array, or a variable of the module, there",
     )
+    parser.add_argument(
+        "--expect",
+        action="append",
+        default=[],
+        type=_save,
+        metavar="NAME=FILE.npy",
+        help="compare an array, or a variable, with a file after the launch; status 1 if they differ",
+    )
+    parser.add_argument("--rtol", type=_tolerance, default=0.0, help="relative tolerance of --expect (default: 0)")
+    parser.add_argument("--atol", type=_tolerance, default=0.0, help="absolute tolerance of --expect (default: 0)")
     parser.add_argument("--triton", type=Path, metavar="KERNEL.json", help="what Triton writes beside the PTX")
     parser.add_argument("--checks", type=_checks, metavar="CHECK,…", help="instead of all: bounds, …; or none")
     parser.add_argument(
@@ -82,8 +102,25 @@ def _checks(text: str) -> tuple[str, ...]:
 def _save(text: str) -> tuple[str, Path]:
     name, equals, path = text.partition("=")
     if not name or not equals or not path.endswith(".npy"):
-        raise argparse.ArgumentTypeError(f"{text!r} does not read as ARG=FILE.npy")
+        raise argparse.ArgumentTypeError(f"{text!r} does not read as NAME=FILE.npy")
     return name, Path(path)
+
+
+def _tolerance(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is no tolerance: a number from 0 on")
+    return value
+
+
+def _set(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not name or not equals or not value:
+        raise argparse.ArgumentTypeError(f"{text!r} does not read as VAR=ARG, as in scale=f32:0.5")
+    return name, value
 
 
 def _is_number(text: str, digits: int) -> bool:

@@ -5,12 +5,13 @@ In: how the kernel is declared. Out: lines of text.
 
 from collections.abc import Sequence
 
+from ptxsim.errors import PtxError
 from ptxsim.module import SharedMemory
 from ptxsim.parsing.syntax import Function, Variable
 
 
-def kernel_lines(kernel: Function, shared: SharedMemory) -> list[tuple[str, str]]:
-    """Titles and texts: the kernel's name, its parameters, block, cluster and shared memory."""
+def kernel_lines(kernel: Function, shared: SharedMemory, refused: PtxError | None) -> list[tuple[str, str]]:
+    """Titles and texts: the kernel's name, its parameters, block, cluster and shared memory, and why it cannot run."""
     directives = kernel.directives
     found = [("kernel", kernel.name)]
     found += [("param", f"{number}  {_parameter(each)}") for number, each in enumerate(kernel.parameters)]
@@ -24,6 +25,8 @@ def kernel_lines(kernel: Function, shared: SharedMemory) -> list[tuple[str, str]
         found.append(("cluster", f"{times(directives['reqnctapercluster'])} (required)"))
     dynamic = f", and dynamic shared memory: {shared.dynamic}" if shared.dynamic else ""
     found.append(("shared", f"{shared.static_bytes} bytes{dynamic}"))
+    if refused is not None:
+        found.append(("refused", f"line {refused.line}: {refused.message}"))
     return found
 
 

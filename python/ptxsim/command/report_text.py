@@ -4,11 +4,9 @@ In: the report, and the lines of the PTX. Out: text, and objects that JSON can h
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from ptxsim.counters import Counters, LineCount
 from ptxsim.errors import printable
-from ptxsim.memory.global_memory import GAP_BYTES
 from ptxsim.parsing.syntax import INLINED
 from ptxsim.report import Finding, Report
 
@@ -17,16 +15,7 @@ _NAMED_THREADS = 4
 _SHOWN_CHARACTERS = 120
 
 
-@dataclass(frozen=True)
-class Placed:
-    """An array under the name of its argument, and where it lay during the launch."""
-
-    name: str
-    address: int
-    size_bytes: int
-
-
-def finding_text(finding: Finding, path: str, lines: Sequence[str], arrays: Sequence[Placed]) -> str:
+def finding_text(finding: Finding, path: str, lines: Sequence[str]) -> str:
     """A finding on several lines: what and where, the PTX, its source, the address, the threads."""
     said = [f"{path}:{finding.line}: {finding.kind}: {finding.message}"]
     said += [f"    {_shortened(text)}" for text in [_line(lines, finding.line)] if text]
@@ -34,22 +23,16 @@ def finding_text(finding: Finding, path: str, lines: Sequence[str], arrays: Sequ
         place, *callers = finding.source.split(INLINED)
         said += [f"  source: {place}", *(f"    inlined at {caller}" for caller in callers)]
     if finding.address is not None:
-        place = f", {finding.variable}" if finding.variable else _place(finding.address, arrays)
+        place = f", {finding.variable}" if finding.variable else ""
         said.append(f"  address: {finding.address:#x}{place}")
     if finding.threads:
         named = "; ".join(str(thread) for thread in finding.threads[:_NAMED_THREADS])
         more = finding.occurrences - min(len(finding.threads), _NAMED_THREADS)
         said.append(f"  by {named}" + (f"; and {more} more" if more > 0 else ""))
+    for other in finding.others:
+        said.append(f"  other: {other}")
+        said += [f"    {_shortened(text)}" for text in [_line(lines, other.line)] if text]
     return "\n".join(printable(each) for each in said)
-
-
-def _place(address: int, arrays: Sequence[Placed]) -> str:
-    """The array that an address of global memory is in or shortly behind; nothing for other addresses."""
-    near = [array for array in arrays if array.address <= address < array.address + array.size_bytes + GAP_BYTES]
-    if not near:
-        return ""
-    nearest = max(near, key=lambda array: array.address)
-    return f", byte {address - nearest.address} of array '{nearest.name}', which has {nearest.size_bytes} bytes"
 
 
 def report_object(report: Report, lines: Sequence[str]) -> dict[str, object]:
@@ -58,6 +41,8 @@ def report_object(report: Report, lines: Sequence[str]) -> dict[str, object]:
         "ok": report.ok,
         "ignored": report.ignored,
         "findings": [_finding_object(finding, lines) for finding in report.findings],
+        "warnings": [_finding_object(warning, lines) for warning in report.warnings],
+        "printed": report.printed,
         "counters": _counters_object(report.counters, lines),
     }
 
@@ -71,7 +56,16 @@ def _finding_object(finding: Finding, lines: Sequence[str]) -> dict[str, object]
         "source": finding.source,
         "address": finding.address,
         "variable": finding.variable,
-        "threads": [{"cta": each.cta, "thread": each.thread} for each in finding.threads],
+        "threads": [each._asdict() for each in finding.threads],
+        "others": [
+            {
+                "line": each.line,
+                "text": _line(lines, each.line),
+                "source": each.source,
+                "thread": each.thread._asdict(),
+            }
+            for each in finding.others
+        ],
         "occurrences": finding.occurrences,
     }
 

@@ -8,7 +8,7 @@ import contextlib
 import json
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,10 +16,12 @@ from pathlib import Path
 import numpy as np
 
 from ptxsim.command import elements
-from ptxsim.command.argument_text import Given, Value, array_of, read_arguments
+from ptxsim.command.argument_text import Given, Value, array_of, read_arguments, read_variable
+from ptxsim.command.cuda_source import compiled_cuda, is_cuda
+from ptxsim.command.expected import Expectation
 from ptxsim.command.files import read_file, write_array, write_file
 from ptxsim.command.kernel_text import kernel_lines, times
-from ptxsim.command.report_text import Placed, finding_text, report_object
+from ptxsim.command.report_text import finding_text, report_object
 from ptxsim.command.triton_metadata import TritonMetadata, read_metadata
 from ptxsim.counters import counter_tables
 from ptxsim.errors import InputError, PtxError, TextError, printable
@@ -55,10 +57,16 @@ def simulate(
     arguments: argparse.Namespace,
     shown: Callable[[], AbstractContextManager[Monitor | None]] = contextlib.nullcontext,
 ) -> int:
-    """Run a kernel; the exit status is 1 if something was found. `shown` opens a display of how far it is."""
-    text = _text(arguments.ptx)
+    """Run a kernel; the exit status is 1 if something was found, or an array is not as expected.
+
+    `shown` opens a display of how far it is.
+    """
     with shown():
-        module = _module(text, arguments.ptx)
+        text = compiled_cuda(arguments.ptx, arguments.arch) if is_cuda(arguments.ptx) else _text(arguments.ptx)
+    # Lines are those of the PTX: they are not to be taken for the source's.
+    place = f"{arguments.ptx} [PTX]" if is_cuda(arguments.ptx) else str(arguments.ptx)
+    with shown(), _in_file(place):
+        module = Module.of_text(text) if arguments.list else load(text)
     if arguments.list:
         _list(module)
         return 0
@@ -67,29 +75,46 @@ def simulate(
     kernel = module.kernel(name)
     shape = _shape(arguments, kernel, triton)
     given = read_arguments(arguments.arg, arguments.seed)
-    saved = [(array_of(argument, given), path) for argument, path in arguments.save]
+    for variable, value in arguments.set:
+        module.variable(variable).write(read_variable(variable, value, arguments.seed))
+    saved = [(_array(each, given, module), path) for each, path in arguments.save]
+    tolerances = arguments.rtol, arguments.atol
+    expected = [
+        Expectation.of_file(each, path, _array(each, given, module), *tolerances) for each, path in arguments.expect
+    ]
     values: Sequence[Value] = [each.value for each in given]
     if triton is not None:
         values = triton.arguments(values, kernel.parameters, int(np.prod(shape.grid)))
     checks = CHECKS if arguments.checks is None else arguments.checks
     started = time.perf_counter()
-    options = (shape.dynamic_shared_bytes, shape.cluster, checks, arguments.ignore)
-    with shown() as monitor:
+    options = (shape.dynamic_shared_bytes, shape.cluster, checks, arguments.ignore, _names(values, given))
+    with shown() as monitor, _in_file(place):
         report = module.launch(name, shape.grid, shape.block, values, *options, monitor)
     seconds = time.perf_counter() - started
     lines = text.split("\n")
+    differences = [(each.name, each.difference()) for each in expected]
     if arguments.json != _STDOUT:
         _line("kernel", f"{name} of {arguments.ptx}")
         _line("launch", str(shape))
         _line("run", f"{seconds:.3f} s, {report.counters.warp_instructions} warp-instructions")
         _tell_arrays(given)
-        _tell(report, arguments.ptx, lines, _placed(report, values, given))
+        _tell(report, place, lines, differences)
     for array, path in saved:
-        write_array(path, elements.stored(array))
+        write_array(path, elements.stored(array()))
     if arguments.json is not None:
         facts = {"ptx": str(arguments.ptx), "kernel": name, "checks": checks, "seconds": seconds} | vars(shape)
-        _write_json(arguments.json, facts | report_object(report, lines))
-    return 0 if report.ok else 1
+        facts |= report_object(report, lines)
+        facts["expect"] = [{"name": each, "difference": difference} for each, difference in differences]
+        _write_json(arguments.json, facts)
+    return 0 if report.ok and not any(difference for _, difference in differences) else 1
+
+
+def _array(name: str, given: Sequence[Given], module: Module) -> Callable[[], np.ndarray]:
+    """How to get, after the launch, an array argument, or else a variable of the module, of that name."""
+    if any(name in (each.name, str(number)) for number, each in enumerate(given)) or not module.has_variable(name):
+        array = array_of(name, given)
+        return lambda: array
+    return module.variable(name).read
 
 
 def _list(module: Module) -> None:
@@ -97,7 +122,7 @@ def _list(module: Module) -> None:
         raise InputError(_NO_KERNEL)
     for number, name in enumerate(module.kernels):
         sys.stdout.write("\n" if number else "")
-        for title, text in kernel_lines(module.kernel(name), module.shared_memory(name)):
+        for title, text in kernel_lines(module.kernel(name), module.shared_memory(name), module.refused.get(name)):
             _line(title, text)
 
 
@@ -109,11 +134,13 @@ def _text(path: Path) -> str:
         raise TextError(message, str(path)) from None
 
 
-def _module(text: str, path: Path) -> Module:
+@contextlib.contextmanager
+def _in_file(place: str) -> Iterator[None]:
+    """Let what is wrong with the PTX name its file."""
     try:
-        return load(text)
+        yield
     except PtxError as error:
-        raise PtxError(error.message, error.line, error.column, str(path)) from None
+        raise PtxError(error.message, error.line, error.column, place) from None
 
 
 def _entry(module: Module, asked: str | None, triton: TritonMetadata | None) -> str:
@@ -150,16 +177,10 @@ def _three(extents: Sequence[int]) -> Dim3:
     return x, y, z
 
 
-def _placed(report: Report, values: Sequence[Value], given: Sequence[Given]) -> list[Placed]:
-    """The arrays with the addresses where they lay; those that Triton's runtime adds have no name."""
-    found: list[Placed] = []
-    for number, address in report.addresses.items():
-        value = values[number]
-        array = value.global_address if isinstance(value, TensorMap) else value
-        if isinstance(array, np.ndarray):
-            name = next((each.name for each in given if each.array is array), "scratch")
-            found.append(Placed(name, address, array.nbytes))
-    return found
+def _names(values: Sequence[Value], given: Sequence[Given]) -> list[str]:
+    """What findings call the arrays among the values; those that Triton's runtime adds have no name."""
+    arrays = [value.global_address if isinstance(value, TensorMap) else value for value in values]
+    return [next((each.name for each in given if each.array is array), "scratch") for array in arrays]
 
 
 def _tell_arrays(given: Sequence[Given]) -> None:
@@ -168,9 +189,13 @@ def _tell_arrays(given: Sequence[Given]) -> None:
             _line("array", f"{each.name}: {_described(each.array)}")
 
 
-def _tell(report: Report, path: Path, lines: Sequence[str], arrays: Sequence[Placed]) -> None:
+def _tell(report: Report, place: str, lines: Sequence[str], differences: Sequence[tuple[str, str | None]]) -> None:
+    for text in report.printed.splitlines():
+        _line("printf", text)
+    for warning in report.warnings[:_SHOWN_FINDINGS]:
+        sys.stdout.write(f"\nwarning: {finding_text(warning, place, lines)}\n")
     for finding in report.findings[:_SHOWN_FINDINGS]:
-        sys.stdout.write(f"\n{finding_text(finding, str(path), lines, arrays)}\n")
+        sys.stdout.write(f"\n{finding_text(finding, place, lines)}\n")
     more = len(report.findings) - _SHOWN_FINDINGS
     if more > 0:
         sys.stdout.write(f"\nand {more} more; --json FILE has all of them\n")
@@ -178,9 +203,15 @@ def _tell(report: Report, path: Path, lines: Sequence[str], arrays: Sequence[Pla
         text = printable(str(table), "\n")
         sys.stdout.write(f"\n{text}\n")
     sys.stdout.write("\n")
+    for name, difference in differences:
+        _line("expect", f"{name}: {difference or 'as expected'}")
     ignored = f"; {_counted(report.ignored, 'finding')} ignored" if report.ignored else ""
-    found = "no findings" if report.ok else f"FAILED: {_counted(len(report.findings), 'finding')}"
-    _line("result", found + ignored)
+    failed = [_counted(len(report.findings), "finding")] * (not report.ok)
+    different = sum(difference is not None for _, difference in differences)
+    failed += [f"{_counted(different, 'array')} not as expected"] * (different > 0)
+    found = f"FAILED: {', '.join(failed)}" if failed else "no findings"
+    warned = f"; {_counted(len(report.warnings), 'warning')}" if report.warnings else ""
+    _line("result", found + warned + ignored)
 
 
 def _counted(count: int, what: str) -> str:

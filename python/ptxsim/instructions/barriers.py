@@ -17,7 +17,7 @@ from ptxsim.instructions import cluster_barrier
 from ptxsim.machine.convergence import converge, converge_warps
 from ptxsim.machine.cta import Batch, Cta, Read, Step, Wait
 from ptxsim.machine.findings import OTHER_LINES
-from ptxsim.machine.observer import Phase
+from ptxsim.machine.observer import Other, Phase
 from ptxsim.machine.rounds import check_rounds
 from ptxsim.machine.site import Site
 from ptxsim.machine.warp import WARP
@@ -188,8 +188,8 @@ def _arrive(form: _Form, batch: Batch, number: int, expected: int | None) -> Non
     elif expected is None and form.at != state.at and (form.aligned or state.aligned):
         state.apart = True
         text = f"all threads of the CTA must be at one aligned barrier; some are at number {number} at {OTHER_LINES}"
-        line = cta.launch.code.instructions[state.at].line
-        cta.report("barrier-divergence", text, form.at, batch.in_cta(), other_line=line)
+        other = Other(state.at, cta.number, int(np.flatnonzero(state.lanes)[0]))
+        cta.report("barrier-divergence", text, form.at, batch.in_cta(), other=other)
     _count(form, batch, state)
     if state.count < _total(cta, state.expected):
         return

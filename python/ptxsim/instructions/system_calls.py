@@ -1,15 +1,16 @@
 """Calls of functions that the CUDA system has and the module only declares: `vprintf` and `__assertfail`.
 
-In: a call's arguments, as places in the parameter frame. `vprintf` prints nothing and returns how many arguments its
-format takes; `__assertfail` is the finding `trap`, with what it is given. Source: PTX Writer's Guide to
-Interoperability, "System Calls".
+In: a call's arguments, as places in the parameter frame. `vprintf` adds to what the launch has printed and returns how
+many arguments its format takes; `__assertfail` is the finding `trap`, with what it is given. Source: PTX Writer's Guide
+to Interoperability, "System Calls".
 """
 
-import re
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
+from ptxsim.instructions.printf_text import argument_count, printed_text
 from ptxsim.machine.cta import Batch, Step
 from ptxsim.machine.site import Site
 from ptxsim.memory.byte_array import ALLOCATED, READY
@@ -17,8 +18,6 @@ from ptxsim.memory.windows import BASES, LOCAL_START, SPACE_OF_WINDOW, WINDOW_BI
 from ptxsim.parsing.syntax import Arguments, FunctionAddress, Location
 
 _LONGEST_TEXT = 1000
-#: One that takes an argument: `%%` is none.
-_CONVERSION = re.compile(r"%(?:%|([-+ #0]*[\d*]*(?:\.[\d*]*)?[hlLqjzt]*[a-zA-Z]))")
 _NO_FORMAT = 0xFFFFFFFF
 
 
@@ -46,21 +45,40 @@ def _places(site: Site, operand: object, sizes: tuple[int, ...]) -> list[Locatio
 
 
 def _print(site: Site, arguments: list[Location], results: list[Location]) -> Step:
-    form, result = arguments[0], results[0]
+    (form, buffer), result = arguments, results[0]
     site.targets.add(site.index + 1)
 
     def step(batch: Batch) -> None:
         addresses = _words(batch, form)
-        counts = np.zeros(len(addresses), np.uint32)
-        for address in np.unique(addresses).tolist():
+        counts = np.full(len(addresses), _NO_FORMAT, np.uint32)
+        threads, buffers = batch.threads[batch.mask].tolist(), _words(batch, buffer).tolist()
+        for number, address in enumerate(addresses.tolist()):
             text = _text(batch, address)
-            count = _NO_FORMAT if text is None else sum(bool(each) for each in _CONVERSION.findall(text))
-            counts[addresses == address] = count
+            if text is not None:
+                counts[number] = argument_count(text)
+                read = partial(_buffer, batch, threads[number], buffers[number])
+                batch.launch.printed.append(printed_text(text, read, partial(_text, batch)))
         places = _frames(batch)[:, None] + np.arange(result.offset, result.offset + counts.itemsize)
         batch.cta.parameters.data[places] = counts.view(np.uint8).reshape(len(counts), -1)
         batch.cta.parameters.state[places] = READY
 
     return step
+
+
+def _buffer(batch: Batch, thread: int, address: int, offset: int, size: int) -> bytes:
+    """Bytes of the buffer at a generic address, for a thread; zeros, and a finding, where there is no memory."""
+    space = SPACE_OF_WINDOW.get(address >> WINDOW_BITS, "global")
+    start, cta, launch = address - BASES[space] + offset, batch.cta, batch.launch
+    memories = {"global": launch.memory, "const": launch.constants, "shared": cta.shared, "local": cta.local}
+    memory = memories.get(space)
+    if memory is not None:
+        first = start - memory.base + (thread * launch.stride_of["local"] if space == "local" else 0)
+        if 0 <= first <= memory.state.size - size and (memory.state[first : first + size] & ALLOCATED).all():
+            return memory.data[first : first + size].tobytes()
+    lanes = batch.mask & (batch.threads == thread)
+    message = f"printf reads {size} bytes of an argument outside of what is allocated"
+    batch.report("out-of-bounds", message, lanes, start, space)
+    return bytes(size)
 
 
 def _fail(site: Site, arguments: list[Location], results: list[Location]) -> Step:

@@ -59,6 +59,7 @@ class Code:
     param_bytes: int
     local_bytes: int
     shared_variables: tuple[Location, ...]
+    local_variables: tuple[Location, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,6 +122,7 @@ class _Linker:
             layouts["param::func"].size,
             layouts["local"].size,
             tuple(layouts["shared"].locations),
+            tuple(layouts["local"].locations),
         )
 
     def _place_shared(self, reached: _Reached, places: Places) -> int:

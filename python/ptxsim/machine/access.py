@@ -15,6 +15,8 @@ from ptxsim.memory.byte_array import ALLOCATED, INITIALIZED, UNDEFINED, WORDS, B
 from ptxsim.memory.windows import BASES, CTA_STRIDE, SPACE_OF_WINDOW, WINDOW_BITS
 
 PER_THREAD = frozenset({"local", "param::func"})
+#: Where the variables of a module are.
+_VARIABLES = frozenset({"global", "const"})
 #: An address beyond every memory.
 _NOWHERE = np.uint64(1 << 62)
 
@@ -167,6 +169,11 @@ class Access(AccessFacts):
         what = f"{verb} {self.size} bytes of {part.space} memory"
         self._report(part, misaligned, "misaligned", f"{what} at an address that is no multiple of {self.size}")
         self._report(part, outside, "out-of-bounds", f"{what} outside of what is allocated")
+        if self.kind != "store" and part.space in _VARIABLES:
+            unset = usable & ~(state & INITIALIZED).astype(bool).all(axis=-1)
+            self._report(
+                part, unset, "unset-variable", f"{what}, a variable that has no initial value and was never set"
+            )
         if self.kind != "store" and part.space in {"shared", "local"} - self.copies_unwritten:
             unwritten = usable & ~(state & INITIALIZED).astype(bool).all(axis=-1)
             self._report(part, unwritten, "uninitialized", f"{what} that nobody has written")

@@ -12,6 +12,7 @@ import numpy as np
 
 from ptxsim.machine.copies_in_flight import CopiesInFlight
 from ptxsim.machine.launch import Launch
+from ptxsim.machine.observer import Other
 from ptxsim.machine.warp import LANES, WARP
 from ptxsim.memory.byte_array import ALLOCATED, READY, ByteArray
 from ptxsim.memory.windows import LOCAL_START, SHARED_START
@@ -176,13 +177,14 @@ class Cta:
         lanes: np.ndarray,
         address: int | None = None,
         space: str = "shared",
-        other_line: int | None = None,
+        other: Other | None = None,
     ) -> None:
         """Record a finding of kind `kind` at instruction `at`, by `lanes: [warps, 32]`.
 
-        `address` is one of `space`; `other_line` is the line that the message leaves open (`findings.OTHER_LINES`).
+        `address` is one of `space`; `other` is the other side, whose line the message may leave open
+        (`findings.OTHER_LINES`).
         """
-        self.launch.findings.add(kind, message, self.index, at, lanes, address, space, other_line)
+        self.launch.findings.add(kind, message, self.index, at, lanes, address, space, other)
 
 
 def _zeroed_registers(launch: Launch) -> list[np.ndarray]:

@@ -4,13 +4,17 @@ A message that names the line of another access does so where `OTHER_LINES` stan
 make one finding with several such lines.
 """
 
+import itertools
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ptxsim.linking.code import Code
-from ptxsim.machine.shared_names import SharedNames
-from ptxsim.report import ALWAYS, KINDS, Finding, Thread
+from ptxsim.machine.address_names import AddressNames
+from ptxsim.machine.observer import Other
+from ptxsim.report import ALWAYS, KINDS, WARNINGS, Counterpart, Finding, Thread
 
 #: Stands in a message for "line 60", or "lines 60, 64".
 OTHER_LINES = "{lines}"
@@ -23,20 +27,26 @@ class Findings:
     """Collects what handlers report; kinds that no check in `checks` makes are dropped."""
 
     code: Code
+    grid: tuple[int, int, int]
     block: tuple[int, int, int]
-    dynamic_shared_bytes: int
+    cluster: tuple[int, int, int]
+    names: AddressNames
     checks: frozenset[str]
     _found: dict[tuple[str, int, str], Finding] = field(default_factory=dict)
-    _lines: dict[tuple[str, int, str], list[int]] = field(default_factory=dict)
+    _others: dict[tuple[str, int, str], dict[int, Counterpart]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.kinds = {kind for check in self.checks for kind in KINDS.get(check, ())} | set(ALWAYS)
-        self._names = SharedNames.of(self.code, self.dynamic_shared_bytes)
+        made = ((*KINDS.get(check, ()), *WARNINGS.get(check, ())) for check in self.checks)
+        self.kinds = {*itertools.chain.from_iterable(made), *ALWAYS}
 
     @property
     def found(self) -> list[Finding]:
         """What was found, in the order of the first time."""
-        return [replace(each, message=self._message(key)) for key, each in self._found.items()]
+        found = []
+        for key, each in self._found.items():
+            others = [other for _, other in sorted(self._others[key].items())]
+            found.append(replace(each, message=_with_lines(key[2], others), others=tuple(others[:_NAMED_LINES])))
+        return found
 
     def add(
         self,
@@ -47,7 +57,7 @@ class Findings:
         lanes: np.ndarray,
         address: int | None = None,
         space: str = "shared",
-        other_line: int | None = None,
+        other: Other | None = None,
     ) -> None:
         """Record that `lanes: [warps, 32]` of a CTA did wrong at instruction `at`; the rest is as for `Cta.report`.
 
@@ -56,28 +66,48 @@ class Findings:
         if kind not in self.kinds:
             return
         if kind == "out-of-bounds" and address is not None and space == "shared":
-            message += self._names.remedy(address)
+            message += self.names.remedy(address)
         key, count = (kind, at, message), int(lanes.sum())
-        lines = self._lines.setdefault(key, [])
-        if other_line is not None and other_line not in lines:
-            lines.append(other_line)
+        others = self._others.setdefault(key, {})
+        if other is not None and self._line(other.at) not in others:
+            others[self._line(other.at)] = self._counterpart(other)
         known = self._found.get(key)
         if known is not None:
             self._found[key] = replace(known, occurrences=known.occurrences + count)
             return
-        instruction = self.code.instructions[at]
-        place = str(instruction.source) if instruction.source else None
         threads = tuple(self.thread(cta, number) for number in np.flatnonzero(lanes)[:_NAMED_THREADS].tolist())
-        variable = self._names.name(address) if address is not None and space == "shared" else None
-        self._found[key] = Finding(kind, message, instruction.line, threads, address, place, count, variable)
+        variable = self.names.name(address, space) if address is not None else None
+        self._found[key] = Finding(kind, message, self._line(at), threads, address, self._source(at), count, variable)
 
-    def _message(self, key: tuple[str, int, str]) -> str:
-        """The message with the lines of the other accesses, a few at most."""
-        lines = sorted(self._lines[key])
-        named = ", ".join(map(str, lines[:_NAMED_LINES])) + (" …" if len(lines) > _NAMED_LINES else "")
-        return key[2].replace(OTHER_LINES, f"line{'s' * (len(lines) > 1)} {named}")
+    def _line(self, at: int) -> int:
+        return self.code.instructions[at].line
+
+    def _source(self, at: int) -> str | None:
+        source = self.code.instructions[at].source
+        return str(source) if source else None
+
+    def _counterpart(self, other: Other) -> Counterpart:
+        return Counterpart(
+            self._line(other.at), self._source(other.at), self.thread(self._place(other.cta), other.thread)
+        )
+
+    def _place(self, cta: int) -> tuple[int, int, int]:
+        """The place in the grid of a CTA of the launch: those of a cluster follow each other, x fastest."""
+        cluster, rank = divmod(cta, math.prod(self.cluster))
+        place = []
+        for extent, size in zip(self.grid, self.cluster, strict=True):
+            cluster, outer = divmod(cluster, extent // size)
+            rank, inner = divmod(rank, size)
+            place.append(outer * size + inner)
+        return (place[0], place[1], place[2])
 
     def thread(self, cta: tuple[int, int, int], number: int) -> Thread:
         """The thread that is lane number `number` of a CTA, counted over all warps."""
         x, y, _ = self.block
         return Thread(cta, (number % x, number // x % y, number // (x * y)))
+
+
+def _with_lines(message: str, others: Sequence[Counterpart]) -> str:
+    """The message with the lines of the other accesses, a few at most."""
+    named = ", ".join(str(each.line) for each in others[:_NAMED_LINES]) + (" …" if len(others) > _NAMED_LINES else "")
+    return message.replace(OTHER_LINES, f"line{'s' * (len(others) > 1)} {named}")

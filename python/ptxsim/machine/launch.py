@@ -32,7 +32,7 @@ class Launch:
     its array. `ticks` counts what was run, `skipped_time` is what the clocks show beside it, `cta_count` counts the
     CTAs that have begun. `progress` counts what may end a wait; while the launch is `watched`, what an endless loop may
     do in every round is none: a store of what is there already, the end of a phase or of a barrier. `monitor` is told
-    now and then how far the launch is.
+    now and then how far the launch is. `printed` is what `printf` has printed.
     """
 
     code: Code
@@ -57,6 +57,7 @@ class Launch:
     watched: bool = False
     progress: int = 0
     monitor: Monitor | None = None
+    printed: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         code = self.code

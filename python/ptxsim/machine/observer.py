@@ -14,6 +14,14 @@ from ptxsim.memory.byte_array import ByteArray
 _T = TypeVar("_T")
 
 
+class Other(NamedTuple):
+    """The other side of a finding: at instruction `at`, thread number `thread` of CTA number `cta` of the launch."""
+
+    at: int
+    cta: int
+    thread: int
+
+
 class ObservedCta(Protocol):
     """What an observer sees of a `Cta`: who it is, where it is, what is its own, and how a finding is reported."""
 
@@ -44,7 +52,7 @@ class ObservedCta(Protocol):
         lanes: np.ndarray,
         address: int | None = None,
         space: str = "shared",
-        other_line: int | None = None,
+        other: Other | None = None,
     ) -> None:
         """Record a finding; see `Cta.report`."""
         ...

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ptxsim.machine.cta import Batch, Cta, Step
+from ptxsim.machine.observer import Other
 
 
 @dataclass(frozen=True)
@@ -68,17 +69,18 @@ def check_rounds(cta: Cta, at: int, came: np.ndarray, members: np.ndarray, group
     if rounds is None:
         return
     numbers = rounds[:, came]
+    first = Other(at, cta.number, int(np.flatnonzero(came)[0]))
     other = (numbers != numbers[:, :1]).any(axis=0)
     if other.any():
         lanes = came.copy()
         lanes[came] = other
         message = f"comes to this aligned barrier in another round than other threads of its {group}"
-        cta.report("barrier-divergence", message, at, lanes)
+        cta.report("barrier-divergence", message, at, lanes, other=first)
     past = members & ~came & ~cta.alive
     past[past] = _is_later(rounds[:, past], numbers[:, 0])
     if past.any():
         message = f"has passed this aligned barrier, and exits; other threads of its {group} still come to it"
-        cta.report("barrier-divergence", message, at, past)
+        cta.report("barrier-divergence", message, at, past, other=first)
 
 
 def _is_later(numbers: np.ndarray, reference: np.ndarray) -> np.ndarray:

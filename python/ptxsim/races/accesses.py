@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from ptxsim.machine.observer import ObservedCta
+from ptxsim.machine.observer import ObservedCta, Other
 from ptxsim.memory.byte_array import ByteArray
 from ptxsim.races import stamp
 from ptxsim.races.clocks import Clocks
@@ -75,6 +75,16 @@ class Accesses:
         result[where[left]] = True
         return result.reshape(earlier.shape)
 
+    def first_unordered(self, messages: Messages, earlier: np.ndarray, wrong: np.ndarray) -> np.ndarray:
+        """The stamp of the first of the accesses that `unordered` gives, as the lane's that is unordered: [1]."""
+        place = tuple(np.argwhere(wrong)[0])
+        rows, found = np.array(place[:1]), earlier[place].reshape(1)
+        mine = np.broadcast_to(self.threads, wrong.shape[:1])[rows]
+        is_own = bool(stamp.threads_of(found)[0] == mine[0])
+        if found[0] & stamp.OTHER and (is_own or not self._unordered(messages, mine, found, rows)[0]):
+            return stamp.of_other(found)
+        return found
+
     def strong_with(self, earlier: np.ndarray) -> np.ndarray:
         """Which of `earlier: [k]` are stamps of accesses that are strong, as these are, in scopes with both threads."""
         needed = self._needed(self.threads, stamp.threads_of(earlier))
@@ -126,11 +136,11 @@ class Accesses:
         wrong[where] = open_
         return wrong.reshape(earlier.shape) if wrong.any() else None
 
-    def report(self, kind: str, wrong: np.ndarray, text: str, other_line: int | None = None) -> None:
-        """Record a finding by the accesses of `wrong: [k, …]`; the text may leave a line open (`OTHER_LINES`)."""
+    def report(self, kind: str, wrong: np.ndarray, text: str, other: Other | None = None) -> None:
+        """Record a finding by the accesses of `wrong: [k, …]`; the text may leave open the line of `other`."""
         chosen = wrong.reshape(wrong.shape[0], -1).any(axis=1)
         mine = np.broadcast_to(self.threads, wrong.shape[:1])
         lanes = self.cta.lanes_of(mine[chosen] - self.cta.number * self.clocks.per_cta)
         address = int(self.index[chosen][0]) + self.memory.base
         message = f"{self.action} {self.size} bytes of {self.memory.space} memory {text}"
-        self.cta.report(kind, message, self.at, lanes, address, self.memory.space, other_line)
+        self.cta.report(kind, message, self.at, lanes, address, self.memory.space, other)

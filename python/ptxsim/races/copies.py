@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from ptxsim.machine.findings import OTHER_LINES
-from ptxsim.machine.observer import AsyncOperation, ObservedCta, Phase, Region
+from ptxsim.machine.observer import AsyncOperation, ObservedCta, Other, Phase, Region
 from ptxsim.machine.warp import WARP
 from ptxsim.memory.byte_array import ByteArray
 from ptxsim.races import stamp
@@ -30,12 +30,8 @@ class Known(Protocol):
         """The shadow of a memory."""
         ...
 
-    def line(self, stamps: np.ndarray, wrong: np.ndarray) -> int:
-        """The line of the first of the accesses that `wrong` names."""
-        ...
-
-    def line_at(self, at: int) -> int:
-        """The line of an instruction."""
+    def other(self, earlier: np.ndarray) -> Other:
+        """Who left a stamp, `earlier: [1]`, and where."""
         ...
 
 
@@ -62,10 +58,11 @@ class CopyChecks:
     def _report(self, look: Accesses, numbers: np.ndarray, mine: np.ndarray, reads: bool, what: str) -> None:
         wrong = self._operations.unknown(look.clocks, self._races.messages, numbers, mine, reads)
         if wrong is not None:
-            at = self._operations.of_number(int(np.broadcast_to(numbers, wrong.shape)[wrong][0])).at
-            line = self._races.line_at(at)
+            place = tuple(np.argwhere(wrong)[0])
+            operation = self._operations.of_number(int(np.broadcast_to(numbers, wrong.shape)[place]))
+            other = Other(operation.at, operation.cta.number, _issuer(operation, look, int(place[0])))
             text = f"that the asynchronous operation of {OTHER_LINES} {what}, as far as this thread knows"
-            look.report("async-in-flight", wrong, text, line)
+            look.report("async-in-flight", wrong, text, other)
 
     def start(self, operation: AsyncOperation, clocks: Clocks, now: int) -> None:
         """Check an operation against what came before it, and note what it will read and write."""
@@ -101,17 +98,20 @@ class CopyChecks:
             wrong = look.unordered(self._races.messages, written)
             if wrong is not None:
                 text = f"that another thread writes at {OTHER_LINES}, {UNORDERED}"
-                look.report("race", wrong, text, self._races.line(written, wrong))
+                look.report("race", wrong, text, self._first(look, written, wrong))
                 written = np.where(wrong, 0, written)
             if visibly:
                 self._check_proxy(look, written)
 
+    def _first(self, look: Accesses, earlier: np.ndarray, wrong: np.ndarray) -> Other:
+        return self._races.other(look.first_unordered(self._races.messages, earlier, wrong))
+
     def _check_proxy(self, look: Accesses, written: np.ndarray) -> None:
         wrong = look.unproxied(self._races.messages, written)
         if wrong is not None:
-            line = self._races.line(written, wrong)
+            other = self._races.other(written[wrong][:1])
             text = f"by the asynchronous proxy that a thread writes at {OTHER_LINES}, without fence.proxy.async between"
-            look.report("proxy-fence-missing", wrong, text, line)
+            look.report("proxy-fence-missing", wrong, text, other)
 
     def _write(self, operation: AsyncOperation, region: Region, clocks: Clocks, now: int) -> None:
         look, shadow = self._look(operation, region, clocks, "starts to write"), self._races.shadow(region.memory)
@@ -122,7 +122,7 @@ class CopyChecks:
         wrong = look.unordered(self._races.messages, read) if read.any() else None
         if wrong is not None:
             text = f"that another thread reads at {OTHER_LINES}, {UNORDERED}"
-            look.report("race", wrong, text, self._races.line(read, wrong))
+            look.report("race", wrong, text, self._first(look, read, wrong))
         if region.memory.space == "global" and operation.reduces:
             flags = look.strength | stamp.ASYNCHRONOUS
             shadow.written[places] = _column(stamp.stamps(now, look.threads, flags), places)
@@ -172,6 +172,16 @@ class CopyChecks:
         row = np.zeros(column + 1, np.int32)
         row[column] = now
         return Knowledge(row)
+
+
+def _issuer(operation: AsyncOperation, look: Accesses, row: int) -> int:
+    """The thread that has issued what an operation does to the bytes of access number `row`: its number in its CTA."""
+    start = int(np.broadcast_to(look.index, max(len(look.index), row + 1))[row])
+    for region in (*operation.writes, *operation.reads):
+        near = (region.index < start + look.size) & (start < region.index + region.size)
+        if region.memory is look.memory and len(near) == len(operation.threads) and near.any():
+            return int(operation.threads[near][0])
+    return int(operation.threads[0])
 
 
 def _column(values: np.ndarray, places: np.ndarray) -> np.ndarray:

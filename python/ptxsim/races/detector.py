@@ -12,7 +12,7 @@ import numpy as np
 
 from ptxsim.machine.findings import OTHER_LINES
 from ptxsim.machine.launch import Launch
-from ptxsim.machine.observer import AccessFacts, AsyncOperation, ObservedBatch, ObservedCta, Observer, Phase
+from ptxsim.machine.observer import AccessFacts, AsyncOperation, ObservedBatch, ObservedCta, Observer, Other, Phase
 from ptxsim.machine.warp import WARP
 from ptxsim.memory.byte_array import ByteArray
 from ptxsim.races import stamp
@@ -162,7 +162,7 @@ class Races(Observer):
             wrong = look.unordered(self.messages, read)
             if wrong is not None:
                 text = f"that another thread reads at {OTHER_LINES}, {UNORDERED}"
-                look.report("race", wrong, text, self.line(read, wrong))
+                look.report("race", wrong, text, self.other(look.first_unordered(self.messages, read, wrong)))
         shadow.note_write(places, *spread, look.strength > 0)
         if access.kind == "store" and look.values.size:
             self._check_lanes(look, shadow, places, mine)
@@ -193,15 +193,12 @@ class Races(Observer):
             wrong &= changed.reshape(-1, *[1] * (wrong.ndim - 1))
         if wrong is not None and wrong.any():
             text = f"that another thread writes at {OTHER_LINES}, {UNORDERED}"
-            look.report("race", wrong, text, self.line(written, wrong))
+            look.report("race", wrong, text, self.other(look.first_unordered(self.messages, written, wrong)))
 
-    def line(self, stamps: np.ndarray, wrong: np.ndarray) -> int:
-        """The line of the first of the accesses that `wrong` names."""
-        return self.line_at(self._instructions[int(stamp.times_of(stamps[wrong][0]))])
-
-    def line_at(self, at: int) -> int:
-        """The line of an instruction."""
-        return self._launch.code.instructions[at].line
+    def other(self, earlier: np.ndarray) -> Other:
+        """Who left a stamp, `earlier: [1]`, and where."""
+        at = self._instructions[int(stamp.times_of(earlier)[0])]
+        return Other(at, *divmod(int(stamp.threads_of(earlier)[0]), self.per_cta))
 
     def _check_lanes(self, look: Accesses, shadow: Shadow, places: np.ndarray, mine: np.ndarray) -> None:
         """Report lanes of one instruction that store different values to one place."""
@@ -213,7 +210,9 @@ class Races(Observer):
         other = np.array([winner[place] for place in first.tolist()])
         wrong = lost if self._same_value else lost & (look.values != look.values[other]).any(axis=1)
         if wrong.any():
-            look.report("race", wrong, "that another lane of the same instruction writes")
+            thread = int(look.threads[other[wrong][0]]) - look.cta.number * self.per_cta
+            party = Other(look.at, look.cta.number, thread)
+            look.report("race", wrong, "that another lane of the same instruction writes", party)
 
     def arrived(self, cta: ObservedCta, phase: Phase, lanes: np.ndarray, relaxed: bool = False) -> None:
         """Let lanes hand on what they know to a phase; whole CTAs meet when they leave it."""

@@ -1,7 +1,8 @@
 """`tinyc run | compile | verify | explain | simulate`: programs and kernels from the command line.
 
 Results go to stdout, errors and remarks to stderr. The exit status is 0 if all went well, 1 for an error in the
-program, its inputs or its numbers, and for findings, 2 for a command line that does not read, 130 for Ctrl-C.
+program, its inputs or its numbers, and for findings, 2 for a command line that does not read and for what `simulate`
+cannot run, 130 for Ctrl-C.
 No input ends in a traceback.
 """
 
@@ -16,12 +17,15 @@ from tinyc.driver.progress import shown_progress
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `tinyc` with `argv` (default: the process's) and return its exit status."""
-    return exit_status(lambda: _main(sys.argv[1:] if argv is None else argv))
+    given = sys.argv[1:] if argv is None else argv
+    simulates = list(given[:1]) == ["simulate"]
+    # Findings are status 1 of `simulate`, so that what keeps it from running is told apart.
+    return exit_status(lambda: _main(given, simulates), failed=2 if simulates else 1)
 
 
-def _main(argv: Sequence[str]) -> int:
+def _main(argv: Sequence[str], simulates: bool) -> int:
     standard_output().reconfigure(errors="backslashreplace")
-    status = _simulate(argv[1:]) if list(argv[:1]) == ["simulate"] else _run(read_command_line(argv))
+    status = _simulate(argv[1:]) if simulates else _run(read_command_line(argv))
     sys.stdout.flush()
     return status
 

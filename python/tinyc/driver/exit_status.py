@@ -17,8 +17,8 @@ from tinyc.diagnostics import TinycError
 INTERRUPTED = 130
 
 
-def exit_status(work: Callable[[], int], debug: bool = False) -> int:
-    """Do `work` and return its exit status: 1 for an error, `INTERRUPTED` for an interrupt.
+def exit_status(work: Callable[[], int], debug: bool = False, failed: int = 1) -> int:
+    """Do `work` and return its exit status: `failed` for an error, `INTERRUPTED` for an interrupt.
 
     A defect of tinyc's is a sentence, and a file that says what it was doing; with `debug` stderr says that.
     """
@@ -41,7 +41,7 @@ def exit_status(work: Callable[[], int], debug: bool = False) -> int:
         if debug:
             traceback.print_exception(error)
         sys.stderr.write(f"error: {_defect(error)} [TC901 InternalError]\n")
-    return 1
+    return failed
 
 
 def _defect(error: Exception) -> str:

@@ -5,6 +5,7 @@ import pytest
 
 import ptxsim
 from ptxsim import PtxError
+from ptxsim.__main__ import main
 from ptxsim_cases.kernel_text import OWN_WORD, kernel, launch, words
 
 PRINT = ".extern .func (.param .b32 result) vprintf (.param .b64 form, .param .b64 values);"
@@ -17,9 +18,10 @@ def constant(name, text):
     return f".global .align 1 .b8 {name}[{len(text.encode()) + 1}] = {{{contents}}};\n"
 
 
-def printing(text, address="form"):
+def printing(text, address="form", stores=""):
     """A module's declarations, and instructions that leave the result of a call in %r1."""
-    body = f"""mov.u64 %d2, {address}; {{ .param .b64 p0; st.param.b64 [p0], %d2; .param .b64 p1; st.param.b64 [p1], 0;
+    body = f"""mov.u64 %d2, {address}; .local .align 8 .b8 room[64]; cvta.local.u64 %d3, room; {stores}
+    {{ .param .b64 p0; st.param.b64 [p0], %d2; .param .b64 p1; st.param.b64 [p1], %d3;
     .param .b32 back; call.uni (back), vprintf, (p0, p1); ld.param.b32 %r1, [back]; }} st.global.u32 [%d0], %r1;"""
     return PRINT + constant("form", text), body
 
@@ -43,6 +45,26 @@ def test_only_the_lanes_that_print_get_a_result_and_all_go_on():
     guarded = f"mov.u32 %r1, 9; and.b32 %r2, %r0, 1; setp.eq.u32 %p0, %r2, 0; @%p0 bra DONE; {body} DONE: "
     out = words(guarded + "@%p0 st.global.u32 [%d0], %r1;", module=module)
     assert out.tolist() == [9, 2] * 16
+
+
+def test_printf_prints_for_each_thread_in_turn(tmp_path, capsys):
+    stores = "st.local.u32 [room], %r0; st.local.b64 [room+8], 0d3FF8000000000000; st.local.b64 [room+16], word;"
+    module, body = printing("t=%02d x=%.2f %s\n", stores=stores.replace("word", "%d4"))
+    text = kernel(OWN_WORD + f"mov.u64 %d4, word; {body} ret;", module=module + constant("word", "end"))
+    report = launch(text, [np.zeros(3, np.uint32)], 3)
+    assert report.ok
+    assert report.printed == "t=00 x=1.50 end\nt=01 x=1.50 end\nt=02 x=1.50 end\n"
+    path = tmp_path / "k.ptx"
+    path.write_text(text)
+    assert main([str(path), "--grid", "1", "--block", "2", "--arg", "u32[2]:0"]) == 0
+    assert "\nprintf   t=00 x=1.50 end\nprintf   t=01 x=1.50 end\n" in capsys.readouterr().out
+
+
+def test_arguments_that_are_in_no_memory_are_a_finding():
+    module, body = printing("%d\n", stores="mov.u64 %d3, 0;")
+    report = launch(kernel(OWN_WORD + body + "ret;", module=module), [np.zeros(1, np.uint32)], 1)
+    assert [each.kind for each in report.findings] == ["out-of-bounds"]
+    assert "printf reads 4 bytes of an argument outside of what is allocated" in report.findings[0].message
 
 
 def failing(declarations=ASSERT):

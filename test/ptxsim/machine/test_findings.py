@@ -1,5 +1,6 @@
 """Findings: one for each kind and instruction, ignored ones, and what shared addresses are called."""
 
+import numpy as np
 import pytest
 
 from ptxsim.errors import InputError
@@ -101,7 +102,45 @@ def test_an_address_in_dynamic_shared_memory_is_called_by_the_external_array():
     assert [finding.variable for finding in report.findings] == ["tile+0", "pool+20"]
 
 
-def test_an_address_of_another_space_has_no_variable():
+@pytest.mark.parametrize(
+    ("offset", "called"),
+    [(-4, "4 bytes before array 'out'"), (8, "byte 8 of array 'out', which has 8 bytes"), (1 << 40, None)],
+)
+def test_a_global_address_is_called_by_the_array_of_its_parameter(offset, called):
+    text = kernel(
+        f"ld.param.u64 %d0, [out]; mov.u64 %d1, {offset}; add.u64 %d0, %d0, %d1; st.global.u32 [%d0], 1; ret;"
+    )
+    (finding,) = launch(text, [np.zeros(2, np.uint32)], 1).findings
+    assert finding.variable == called
+
+
+def test_an_argument_may_be_called_otherwise():
+    text = kernel("ld.param.u64 %d0, [out]; st.global.u32 [%d0-4], 1; ret;")
+    (finding,) = launch(text, [np.zeros(2, np.uint32)], 1, names=["o"]).findings
+    assert finding.variable == "4 bytes before array 'o'"
+
+
+@pytest.mark.parametrize(
+    ("module", "access", "called"),
+    [
+        (".global .align 4 .u32 cnt[4];", "st.global.u32 [cnt+16], 1;", "cnt+16 (cnt has 16 bytes)"),
+        (".global .align 4 .u32 cnt[4];", "st.global.u32 [cnt-8], 1;", "8 bytes before 'cnt'"),
+        (".const .align 4 .u32 table[2];", "ld.const.u32 %r0, [table+8];", "table+8 (table has 8 bytes)"),
+        ("", ".local .align 4 .b8 frame[8]; ld.local.u32 %r0, [frame+4];", "frame+4"),
+    ],
+)
+def test_a_variable_of_another_space_has_its_name(module, access, called):
+    (finding,) = launch(kernel(f"{access} ret;", "", module), [], 1).findings
+    assert finding.variable == called
+
+
+def test_a_race_on_a_counter_names_the_counter():
+    body = "mov.u32 %r0, %tid.x; st.global.u32 [cnt+4], %r0; ret;"
+    (finding,) = launch(kernel(body, "", ".global .align 4 .u32 cnt[4];"), [], 2).findings
+    assert (finding.kind, finding.variable) == ("race", "cnt+4")
+
+
+def test_an_address_that_is_near_nothing_has_no_name():
     report = launch(
         kernel("mov.u64 %d0, 2048; ld.global.u32 %r0, [%d0]; ld.shared.u32 %r0, [tile]; ret;", "", TILE), [], 1
     )
@@ -121,4 +160,4 @@ def test_an_address_before_the_external_array_is_not_its_fault():
     text = kernel("mov.u32 %r1, 16; st.shared.u32 [%r1], 0; mov.u32 %r1, pool; ret;", "", TILE + DYNAMIC)
     (finding,) = launch(text, [], 1).findings
     assert "dynamic" not in finding.message
-    assert finding.variable is None
+    assert finding.variable == "1008 bytes before 'pool'"
