@@ -11,17 +11,28 @@ from tinyc.analysis.graphs import main_function
 from tinyc.diagnostics import Remark, TinycError, collect_remarks
 from tinyc.driver.listings import LAST_LISTING
 from tinyc.driver.lowering import Lowering
-from tinyc.executors.signature import Signature, signature_of
+from tinyc.executors.signature import NamedTensor, Signature, signature_of
+from tinyc.runtime.outputs import named_outputs
 
 Arrays = dict[str, np.ndarray]
 
 
+#: How many kernels the `repr` of a model names.
+_SHOWN_KERNELS = 4
+
+
 @dataclass(frozen=True)
 class Executor:
-    """A way to run a program on arrays by name, and to give back what it holds on a device."""
+    """A way to run a program on arrays by name, and to give back what it holds on a device.
 
-    run: Callable[[Mapping[str, Any]], Arrays]
+    `run` takes the inputs, and the arrays to write outputs into. `kernels` are what it launches, `arch` the GPU's
+    architecture that they are for.
+    """
+
+    run: Callable[[Mapping[str, Any], Mapping[str, Any]], Arrays]
     release: Callable[[], None] = lambda: None
+    kernels: tuple[str, ...] = ()
+    arch: str | None = None
 
 
 class Model:
@@ -30,6 +41,7 @@ class Model:
     def __init__(self, lowering: Lowering, target: str, executor: Executor, remarks: list[Remark]) -> None:
         self.lowering, self.target, self.remarks = lowering, target, remarks
         self._executor: Executor | None = executor
+        self._made_of = _made_of(executor)
 
     @property
     def layers(self) -> tuple[str, ...]:
@@ -52,29 +64,58 @@ class Model:
         """The names of the outputs in order."""
         return tuple(each.name for each in self.signature.outputs)
 
-    def run(self, /, **inputs: Any) -> Arrays:
-        """Run on arrays of exactly the declared types, by name; return fresh arrays by output name.
+    def __repr__(self) -> str:
+        """Target, inputs, outputs and kernels, on one line."""
+        inputs, outputs = (_listed(each) for each in (self.signature.inputs, self.signature.outputs))
+        freed = ", freed" if self._executor is None else ""
+        return f"<tinyc.Model on {self.target}{self._made_of}{freed}: ({inputs}) -> ({outputs})>"
+
+    def run(self, /, out: Any = None, **inputs: Any) -> Arrays:
+        """Run on arrays of exactly the declared types, by name; return arrays by output name.
+
+        They are fresh, or those in `out`, which are filled: an array for the only output, a tuple or list of one for
+        each, or a mapping by name, which may leave some out. An array in `out` may be one of the inputs. Where a run
+        fails, what they hold is not defined. For an input that is called `out`, see `run_named`.
 
         Raises:
-            TinycError: `InputMismatch`, `UnboundSymbol`, `AssumptionViolated`, `OutOfMemory`, `IndexOutOfRange`,
-                `ModelFreed`; on a GPU also `NoDriver`, `UnsupportedTarget`, `LaunchTooLarge`, `DeviceFailure`.
+            TinycError: `InputMismatch`, `OutputMismatch`, `UnboundSymbol`, `AssumptionViolated`, `OutOfMemory`,
+                `IndexOutOfRange`, `ModelFreed`; on a GPU also `NoDriver`, `UnsupportedTarget`, `LaunchTooLarge`,
+                `DeviceFailure`.
         """
+        if "out" in self.inputs and out is not None:
+            return self.run_named({**inputs, "out": out})
+        return self.run_named(inputs, out)
+
+    def run_named(self, inputs: Mapping[str, Any], out: Any = None) -> Arrays:
+        """`run` for inputs in a mapping, whatever they are called."""
         if self._executor is None:
             raise TinycError("ModelFreed", "the model has been freed; compile the program again")
         with collect_remarks() as remarks:
-            outputs = self._executor.run(inputs)
+            outputs = self._executor.run(inputs, named_outputs(self.outputs, out))
         self.remarks += [each for each in remarks if each not in self.remarks]  # the next run says the same again
         return outputs
 
-    def __call__(self, *arrays: Any) -> np.ndarray | tuple[np.ndarray, ...]:
-        """Run on arrays in the order of the inputs; return the one output, or a tuple."""
+    def __call__(self, /, *arrays: Any, out: Any = None, **named: Any) -> np.ndarray | tuple[np.ndarray, ...]:
+        """Run on arrays in the order of the inputs, and by name; return the one output, or a tuple; `out` as in `run`.
+
+        Raises:
+            TinycError: `InputMismatch`: there are too many, or one is given twice; and what `run` raises.
+        """
         names = self.inputs
-        if len(arrays) != len(names):
-            message = (
-                f"the model takes {len(names)} inputs ({', '.join(names)}), not {len(arrays)}; give an array for each"
-            )
+        if len(arrays) > len(names):
+            message = f"the model takes {len(names)} inputs ({', '.join(names)}), not {len(arrays)}; leave the rest out"
             raise TinycError("InputMismatch", message)
-        results = tuple(self.run(**dict(zip(names, arrays, strict=True))).values())
+        placed = dict(zip(names, arrays, strict=False))
+        if "out" in names and out is not None:
+            named, out = {**named, "out": out}, None
+        twice = [
+            TinycError("InputMismatch", f"input '{name}' is given twice, by place ({place}) and by name; give it once")
+            for place, name in enumerate(placed, 1)
+            if name in named
+        ]
+        if twice:
+            raise TinycError.several(twice)
+        results = tuple(self.run_named({**placed, **named}, out).values())
         return results[0] if len(results) == 1 else results
 
     def free(self) -> None:
@@ -92,3 +133,15 @@ class Model:
             TinycError: `UnknownLayer`: there is no such layer, or the program was read at a later one.
         """
         return self.lowering.text(layer)
+
+
+def _listed(tensors: tuple[NamedTensor, ...]) -> str:
+    return ", ".join(f"{each.name}: {each.type}" for each in tensors)
+
+
+def _made_of(executor: Executor) -> str:
+    """Architecture and kernels as a `repr` has them."""
+    kernels = tuple(dict.fromkeys(executor.kernels))
+    shown = ", ".join(kernels[:_SHOWN_KERNELS]) + (", …" if len(kernels) > _SHOWN_KERNELS else "")
+    count = f"{len(kernels)} kernel{'' if len(kernels) == 1 else 's'} [{shown}]" if kernels else ""
+    return "".join(f", {each}" for each in (executor.arch, count) if each)
