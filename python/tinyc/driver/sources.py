@@ -16,24 +16,32 @@ from tinyc.analysis.graphs import main_function
 from tinyc.diagnostics import TinycError, Where
 from tinyc.dialects import registry
 from tinyc.dialects.registry import context
+from tinyc.dialects.tiny.inline import TinyInline, is_of_several
 from tinyc.driver.binding import bind_symbols
 from tinyc.importers import tiny_json
 from tinyc.importers.files import read_file, unreadable_file
 from tinyc.importers.json_text import EXAMPLE, first_character
 from tinyc.mlir import ir
-from tinyc.passes.runner import copy_module, verify_layers
+from tinyc.passes.runner import copy_module, run_passes, verify_layers
 
 Bind = Mapping[str, int]
 _STANDARD_INPUT = "<stdin>"
 #: Namespaces of a program's ops; omp.terminator ends a kernel.
 _BEFORE_GPU = {"builtin", "func", "tiny", "region", "omp"}
+_OF_TINY = {"builtin", "func", "tiny"}
 _ON_GPU = {*_BEFORE_GPU, "gpu", "tgpu", "scf", "arith"}
 
 
 def read_program(source: object, bind: Bind | None = None, filename: str | None = None) -> ir.Module:
-    """The module that `source` means, which has a function to run; raises as `read_module`, too, and names the file."""
+    """The module that `source` means, which has a function to run, and of the Tiny layer no other.
+
+    Raises:
+        TinycError: as `read_module`, or the functions are no program; it names the file.
+    """
     module = read_module(source, bind, filename)
     try:
+        if registry.present(module) <= _OF_TINY and is_of_several(module):
+            run_passes(module, (TinyInline(),))
         main_function(module)
     except TinycError as error:
         raise error.at(Where(file=str(source) if _is_path(source) else filename)) from None
