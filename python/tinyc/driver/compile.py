@@ -100,11 +100,11 @@ def _reference(lowering: Lowering) -> Executor:
     signature = signature_of(main_function(module))
     declared = {each.name: each.type for each in signature.outputs}
 
-    def run(inputs: Mapping[str, Any], out: Mapping[str, Any]) -> Arrays:
+    def run(inputs: Mapping[str, Any], out: Mapping[str, Any], run_key: int) -> Arrays:
         arrays = check_inputs(signature.inputs, inputs)
         if out:  # what is wrong with it is told before the run
             checked_outputs(declared, symbol_values(signature.inputs, arrays), out)
-        return handed_out(reference.evaluate_module(module, arrays), out)
+        return handed_out(reference.evaluate_module(module, arrays, run_key=run_key), out)
 
     return Executor(run)
 
@@ -156,11 +156,11 @@ def model_init(source: object, **options: Any) -> Model:
     return compile(source, **options)
 
 
-def model_run(model: Model, inputs: Mapping[str, Any], out: Any = None) -> Arrays:
+def model_run(model: Model, inputs: Mapping[str, Any], **options: Any) -> Arrays:
     """Run a model: `Model.run_named` under the name of specification 000 §8."""
     if not isinstance(inputs, Mapping) or not all(isinstance(name, str) for name in inputs):
         raise TinycError("InputMismatch", "the inputs are not a mapping from names to arrays; give {name: array, …}")
-    return model.run_named(inputs, out)
+    return model.run_named(inputs, **options)
 
 
 def model_free(model: Model) -> None:

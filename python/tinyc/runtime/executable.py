@@ -33,8 +33,12 @@ class Executable(abc.ABC):
     def __init__(self, program: Program) -> None:
         self.program = program
 
-    def run(self, inputs: Mapping[str, Any], out: Mapping[str, Any] | None = None) -> dict[str, np.ndarray]:
+    def run(
+        self, inputs: Mapping[str, Any], out: Mapping[str, Any] | None = None, run_key: int = 0
+    ) -> dict[str, np.ndarray]:
         """Run on arrays by name and return arrays by name: those in `out`, filled, and fresh ones.
+
+        `run_key` is xored to the seeds of random numbers.
 
         Raises:
             TinycError: `InputMismatch`, `OutputMismatch`, `UnboundSymbol`, `AssumptionViolated`, `OutOfMemory`,
@@ -42,7 +46,7 @@ class Executable(abc.ABC):
         """
         program = self.program
         given = dense_inputs(program, inputs)
-        values = sizes.solve_symbols(program, [array.shape for array in given])
+        values = sizes.solve_symbols(program, [array.shape for array in given], run_key)
         sizes.check_sizes(program, values)
         declared = dict(zip(program.outputs, program.of_kind("output"), strict=True))
         outputs = output_memory(declared, values, out or {}, given)
