@@ -16,7 +16,7 @@ from tinyc.mlir.locations import where
 from tinyc.passes import Pass
 
 #: How many ops a program may have once its calls are inlined: functions that call each other twice double with each.
-MAX_OPS = 1_000_000
+_MAX_OPS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -108,8 +108,8 @@ def _check_size(functions: Mapping[str, func.FuncOp], calls: Mapping[str, list[f
     for name in order:
         own = len(body_block(functions[name]).operations)
         sizes[name] = own + sum(sizes[call.callee.value] for call in calls[name])
-        if sizes[name] > MAX_OPS:
-            message = f"@{name} has {sizes[name]} ops once its calls are inlined, and {MAX_OPS} is the limit"
+        if sizes[name] > _MAX_OPS:
+            message = f"@{name} has {sizes[name]} ops once its calls are inlined, and {_MAX_OPS} is the limit"
             raise TinycError("InvalidIr", f"{message}; call less", where(functions[name].location))
 
 
