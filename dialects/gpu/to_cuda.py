@@ -5,7 +5,7 @@ writes: the kernels expanded and printed, their sequential references printed, a
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 # `mlir.emitc` is imported when it is first used: tinyc-opt starts without it.
@@ -25,11 +25,13 @@ from tinyc.dialects.gpu.kernel import GpuKernel, chip_of, gpu_kernels_of, kernel
 from tinyc.dialects.gpu.launch import launchables
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.to_exec.lowering import RegionToExec
+from tinyc.expr import extents
 from tinyc.mlir import func, gpu, ir
 from tinyc.passes import Pass
 from tinyc.passes.runner import copy_module
-from tinyc.runtime.program import Program
+from tinyc.runtime.program import ExtentValue, Program
 from tinyc.target import DEFAULT_ARCH, target_of
+from tinyc.vocabulary.run_key import RUN_KEY
 
 
 @dataclass(frozen=True)
@@ -169,7 +171,17 @@ def _program(module: ir.Module) -> Program | None:
     _require_statements(module)
     if launches:
         RegionToExec().run(module)
-    return program_of(module)
+    return _with_its_own_seeds(program_of(module))
+
+
+def _with_its_own_seeds(program: Program) -> Program:
+    """The program with 0 for the key of random numbers: `main` is one run, with the seeds that are written."""
+    key = ExtentValue(extents.symbol(RUN_KEY))
+    kernels = tuple(
+        replace(kernel, parameters=tuple(ExtentValue(0) if each == key else each for each in kernel.parameters))
+        for kernel in program.kernels
+    )
+    return replace(program, symbols=tuple(each for each in program.symbols if each != RUN_KEY), kernels=kernels)
 
 
 def _require_statements(module: ir.Module) -> None:

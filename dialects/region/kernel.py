@@ -19,6 +19,7 @@ from tinyc.mlir import ir
 from tinyc.mlir.bodies import body_of
 from tinyc.vocabulary.attributes import arguments, tensor_type, to_type
 from tinyc.vocabulary.element_type import ElementType
+from tinyc.vocabulary.run_key import RUN_KEY
 from tinyc.vocabulary.types import TensorType, symbols_of
 
 #: Accumulators that the loops of a reduction keep at a time: neighbours along the innermost output axis, so that the
@@ -104,11 +105,12 @@ class Kernel(Launchable):
 
     @property
     def symbols(self) -> tuple[str, ...]:
-        """The symbols that it needs, in order: those of its buffers, then those that only its body has."""
+        """The symbols that it needs: those of its buffers, those that only its body has, the key of random numbers."""
         inner = [tensor_type(result.type) for op in self.body for result in op.results]
         cuts = [arguments(op) for op in self.body if isinstance(op, tiny.ShrinkOp)]
         bounds = [TensorType(ElementType.I64, (*cut["lo"], *cut["hi"])) for cut in cuts]
-        return symbols_of([*self.tensors, *inner, *bounds])
+        is_random = any(isinstance(op, tiny.RandOp) for op in self.body)
+        return (*symbols_of([*self.tensors, *inner, *bounds]), *([RUN_KEY] if is_random else []))
 
     @property
     def scan(self) -> Scan | None:

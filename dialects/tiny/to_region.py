@@ -78,10 +78,11 @@ def _is_tiny(function: func.FuncOp) -> bool:
     if any(isinstance(op, region.LaunchOp) for op in others) or (others and len(others) == len(ops)):
         return False
     if others:
+        hint = "; --tiny-inline comes before" if any(isinstance(op, func.CallOp) for op in others) else ""
         raise TinycError(
             "InvalidIr",
             f"function @{function.name.value} mixes Tiny ops with '{min(op.operation.name for op in others)}'; "
-            "tiny-to-region takes functions of Tiny ops only",
+            f"tiny-to-region takes functions of Tiny ops only{hint}",
             where(function.location),
         )
     return len(blocks) == 1 and all(

@@ -64,6 +64,7 @@ CODES = {
     "LaunchTooLarge": "TC411",
     "SimulationFinding": "TC412",
     "UnknownName": "TC413",
+    "OutputMismatch": "TC414",
     # 9xx: tinyc itself
     "InternalError": "TC901",
 }
@@ -74,12 +75,14 @@ REMARKS = {
     "broadcast-inserted": "passed",
     "epilogue": "passed",
     "operand-widened": "passed",
+    "output-copied": "missed",
     "pass-not-applicable": "missed",
     "plan-default": "passed",
     "plan-given": "passed",
     "region-boundary": "missed",
     "strided-copy": "missed",
     "symbol-solved": "analysis",
+    "unused-function": "missed",
 }
 
 #: A message may have several lines.

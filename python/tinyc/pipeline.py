@@ -16,6 +16,7 @@ from tinyc.dialects.region.plan import RegionPlan
 from tinyc.dialects.region.to_exec.lowering import RegionToExec
 from tinyc.dialects.region.to_gpu.lowering import RegionToGpu
 from tinyc.dialects.region.to_loops.lowering import RegionToLoops
+from tinyc.dialects.tiny.inline import TinyInline
 from tinyc.dialects.tiny.to_index_book import TinyToIndexBook
 from tinyc.dialects.tiny.to_poly import TinyToPoly
 from tinyc.dialects.tiny.to_region import TinyToRegion
@@ -24,6 +25,7 @@ from tinyc.passes.pipeline_text import Pipeline, parse_pipeline
 
 #: In walk order.
 PASSES: tuple[type[Pass], ...] = (
+    TinyInline,  # before all others, which take functions of Tiny ops only
     TinyToIndexBook,
     TinyToPoly,
     TinyToRegion,

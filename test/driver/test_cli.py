@@ -66,6 +66,40 @@ def test_run_prints_layers_outputs_errors_and_times(run, gemm):
         assert re.search(f"^{line}", out, re.MULTILINE), (line, out)
 
 
+def test_a_program_comes_from_standard_input(gemm):
+    module = tinyc.compile(GEMM, target="reference").text("tiny")
+    for source in (GEMM, module):
+        for command in ("run", "compile", "verify", "explain"):
+            done = in_a_process(command, "-", "--bind", SIZES, input=source)
+            assert (done.returncode, done.stderr) == (0, ""), command
+    done = in_a_process("run", "-", "--bind", SIZES, "--check", input=GEMM)
+    assert done.stdout.startswith("program  <stdin> on cpu\n")
+    assert done.stdout.endswith(": ok\n")
+
+
+@pytest.mark.parametrize(
+    ("source", "error"),
+    [
+        ("", "<stdin>: error: the source is empty;"),
+        ("{\n,}", "<stdin>:2:1: error: "),
+        ("module {\n  nonsense\n}", "<stdin>:2:3: error: "),
+        ("module {}", "<stdin>: error: the module has no function to run"),
+        ('{"uops": [{"id": "y", "uop": "NEGATE"}]}', "<stdin>:1:11, node 'y': error: "),
+    ],
+)
+def test_an_error_in_standard_input_says_so(source, error):
+    done = in_a_process("run", "-", input=source)
+    assert done.returncode == 1
+    assert done.stderr.startswith(error)
+
+
+def test_a_closed_standard_input_is_an_error():
+    command = f"{sys.executable} -m tinyc.driver.cli run - <&-"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.startswith("<stdin>: error: cannot read the file: ")
+
+
 def test_run_on_the_reference(run, gemm):
     status, out, _ = run("run", gemm, "--target=reference", f"--bind={SIZES}")
     assert status == 0
@@ -73,14 +107,14 @@ def test_run_on_the_reference(run, gemm):
 
 
 def test_a_failed_check_is_named_and_has_status_1(run, gemm, monkeypatch):
-    right = tinyc.Model.run
+    right = tinyc.Model.run_named
 
-    def wrong(self, /, **inputs):
-        outputs = right(self, **inputs)
+    def wrong(self, inputs):
+        outputs = right(self, inputs)
         outputs["Y"][1, 2] += 1
         return outputs
 
-    monkeypatch.setattr(tinyc.Model, "run", wrong)
+    monkeypatch.setattr(tinyc.Model, "run_named", wrong)
     status, out, _ = run("run", gemm, "--bind", SIZES, "--check")
     assert status == 1
     assert re.search(r"^check +output 'Y'.*element \[1, 2\] is .* and should be .*FAILED$", out, re.MULTILINE)

@@ -118,7 +118,7 @@ def test_wrong_inputs_are_refused(target):
         with pytest.raises(TinycError) as caught:
             model.run(**inputs)
         assert caught.value.name == "InputMismatch"
-    with pytest.raises(TinycError, match=r"takes 2 inputs \(X, W\), not 1; give an array for each"):
+    with pytest.raises(TinycError, match=r"input 'W' is missing; give an array of fp32 \[M, K\]"):
         model(X)
 
 

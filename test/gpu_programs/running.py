@@ -25,6 +25,7 @@ from tinyc.runtime import sizes
 from tinyc.runtime.jit import Code
 from tinyc.runtime.program import STATUS_WORDS
 from tinyc.vocabulary.attributes import tensor_type
+from tinyc.vocabulary.run_key import RUN_KEY
 
 POISON = 0xA5
 
@@ -140,7 +141,7 @@ def _run_host(module, functions, inputs, execute):
 def _launch(functions, name, tensors, symbols, execute):
     kernel, status = functions[name], np.zeros(STATUS_WORDS, np.int64)
     arguments = [_row(tensor) for tensor in tensors] + ([] if kernel.status is None else [status])
-    arguments += [symbols[symbol] for symbol in kernel.symbols]
+    arguments += [symbols.get(symbol, 0) if symbol == RUN_KEY else symbols[symbol] for symbol in kernel.symbols]
     if kernel.init is not None:
         execute(kernel.init, arguments, symbols)
     execute(name, arguments, symbols)

@@ -20,6 +20,7 @@ from tinyc.expr.extents import parse_extent
 from tinyc.runtime import cuda, cuda_driver
 from tinyc.runtime.cuda import CudaExecutable
 from tinyc.runtime.program import Buffer, ExtentValue, KernelLaunch, Pointer, Program, Status
+from tinyc.vocabulary.run_key import RUN_KEY
 
 PTX = ".version 8.0\n.target sm_80\n"
 SHAPE, SIZE, BLOCKS = (parse_extent("M"),), parse_extent("4*M"), parse_extent("(M - 1) floordiv 256 + 1")
@@ -91,6 +92,30 @@ def test_the_kernels_run_on_copies_in_the_order_of_their_generations():
     order = driver.named("cuMemcpyHtoDAsync", "cuLaunchKernel", "cuMemcpyDtoHAsync", "cuStreamSynchronize")
     assert [name[2:8] for name, *_ in order] == [*["Memcpy"] * 3, *["Launch"] * 3, *["Memcpy"] * 2, "Stream"]
     assert [call[2:8] for call in driver.named("cuLaunchKernel")] == [(2, 1, 1, 256, 1, 1)] * 3
+
+
+def test_outputs_are_copied_into_the_arrays_that_are_given():
+    z, wide = np.empty(300, np.float32), np.empty(600, np.float32)
+    executable = CudaExecutable(program(), PTX, "sm_80", fake())
+    for out in (z, wide[::2]):
+        assert executable.run({"x": X, "y": Y}, {"z": out})["z"] is out
+        np.testing.assert_array_equal(out, (X + 1) * Y)
+
+
+def test_the_key_of_random_numbers_is_a_parameter_of_the_kernels():
+    keys = []
+    one = program()
+    keyed = [
+        dataclasses.replace(each, parameters=(*each.parameters, ExtentValue(parse_extent(RUN_KEY))))
+        for each in one.kernels
+    ]
+    kernels = {each.symbol: (len(each.parameters), lambda _, __, given: keys.append(given[-1])) for each in keyed}
+    executable = CudaExecutable(
+        dataclasses.replace(one, symbols=("M", RUN_KEY), kernels=tuple(keyed)), PTX, "sm_80", fake(kernels=kernels)
+    )
+    executable.run({"x": X, "y": Y}, run_key=2**63 - 1)
+    executable.run({"x": X, "y": Y})
+    assert keys == [2**63 - 1] * 3 + [0] * 3
 
 
 def test_nothing_of_the_driver_is_touched_before_the_first_run():

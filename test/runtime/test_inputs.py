@@ -67,7 +67,7 @@ def test_another_byte_order_is_another_type():
 def test_all_errors_of_a_call_are_reported_together():
     error = refusal(dense_inputs, program({"x": ("M",), "w": ("M", "K")}), {"x": f32(2, 2), "v": f32(1)})
     assert [each.message for each in error.errors] == [
-        "the program has no input 'v'; its inputs are 'x', 'w'",
+        "the program has no input 'v'; there are x, w",
         "input 'x' has shape [2, 2]; the program declares an array of fp32 [M]",
         "input 'w' is missing; give an array of fp32 [M, K]",
     ]

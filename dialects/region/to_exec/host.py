@@ -22,6 +22,7 @@ from tinyc.expr.assumption import Assumption
 from tinyc.expr.extents import Dim
 from tinyc.mlir import func, ir
 from tinyc.vocabulary.attributes import tensor_type
+from tinyc.vocabulary.run_key import RUN_KEY
 from tinyc.vocabulary.types import TensorType, symbols_of
 
 
@@ -100,6 +101,8 @@ class Host:
         """The symbols in order of first appearance: in the inputs, then anywhere else."""
         seen = [tensor for launch in self.launches for tensor in launch.contract.tensors]
         names = dict.fromkeys(symbols_of([*(buffer.tensor for buffer in self.buffers), *seen]))
+        if RUN_KEY in names:
+            raise TinycError("InvalidExtent", f"'{RUN_KEY}' is the key of random numbers; call the extent otherwise")
         for launch in self.launches:
             names.update(dict.fromkeys(launch.contract.symbols))
         for assumption in self.assumptions:

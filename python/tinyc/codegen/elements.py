@@ -24,6 +24,7 @@ from tinyc.mlir.constants import number
 from tinyc.mlir.locations import name_of, named, where
 from tinyc.vocabulary.attributes import arguments, tensor_type
 from tinyc.vocabulary.element_type import ElementType
+from tinyc.vocabulary.run_key import RUN_KEY
 from tinyc.vocabulary.types import TensorType
 
 #: The position of an element: an index value for each axis.
@@ -227,9 +228,11 @@ class Elements:
         linear = self.index(0)
         for position, extent in zip(index, result.shape, strict=True):
             linear = arith.addi(arith.muli(linear, self.extent(extent)), position)
-        counter = arith.index_cast(ir.IntegerType.get_signless(64), linear)
+        i64 = ir.IntegerType.get_signless(64)
+        # A kernel that was written by hand may lack the key: its seeds are as they stand.
+        run_key = arith.index_cast(i64, self.symbols[RUN_KEY]) if RUN_KEY in self.symbols else None
         stream = philox.Stream(op.distribution.value, op.seed.value, op.stream.value)
-        return philox.random_number(counter, stream, result.element)
+        return philox.random_number(arith.index_cast(i64, linear), stream, result.element, run_key)
 
     # --- data-dependent reads -----------------------------------------------------------------------------------------
 

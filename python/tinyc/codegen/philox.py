@@ -4,7 +4,7 @@ Element e of a tensor takes word ``e mod 4`` of the block with counter ``(e div 
 """
 
 import math as host_math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tinyc.codegen import scalars
@@ -35,24 +35,38 @@ def _i32() -> ir.IntegerType:
     return ir.IntegerType.get_signless(32)
 
 
-def _round(counter: Sequence[ir.Value], key: tuple[int, int]) -> list[ir.Value]:
+def _round(counter: Sequence[ir.Value], key: Sequence[ir.Value]) -> list[ir.Value]:
     """The counter after one round."""
     low0, high0 = arith.mului_extended(counter[0], number(MULTIPLIERS[0], _i32()))
     low1, high1 = arith.mului_extended(counter[2], number(MULTIPLIERS[1], _i32()))
-    first = arith.xori(arith.xori(high1, counter[1]), number(key[0], _i32()))
-    third = arith.xori(arith.xori(high0, counter[3]), number(key[1], _i32()))
+    first = arith.xori(arith.xori(high1, counter[1]), key[0])
+    third = arith.xori(arith.xori(high0, counter[3]), key[1])
     return [first, low1, third, low0]
 
 
-def block(quarter: ir.Value, seed: int, stream: int) -> list[ir.Value]:
-    """The four i32 words of the block with the i64 counter `quarter`."""
-    low = arith.trunci(_i32(), quarter)
-    high = arith.trunci(_i32(), arith.shrui(quarter, number(32, quarter.type)))
-    counter = [low, high, *(number(half, _i32()) for half in _halves(stream))]
-    key = _halves(seed)
-    for _ in range(ROUNDS):
+def _words(value: ir.Value) -> list[ir.Value]:
+    """The lower and the upper i32 of an i64."""
+    return [arith.trunci(_i32(), each) for each in (value, arith.shrui(value, number(32, value.type)))]
+
+
+def _round_keys(seed: int, run_key: ir.Value | None) -> Iterator[list[ir.Value]]:
+    """The key of each round; numbers where no key of the run is known."""
+    halves = _halves(seed)
+    run = None if run_key is None else _words(run_key)
+    start = None if run is None else [arith.xori(each, number(h, _i32())) for each, h in zip(run, halves, strict=True)]
+    for turn in range(ROUNDS):
+        steps = [turn * weyl & _MASK for weyl in WEYL]
+        if start is None:
+            yield [number((half + step) & _MASK, _i32()) for half, step in zip(halves, steps, strict=True)]
+        else:
+            yield [arith.addi(each, number(step, _i32())) for each, step in zip(start, steps, strict=True)]
+
+
+def block(quarter: ir.Value, seed: int, stream: int, run_key: ir.Value | None = None) -> list[ir.Value]:
+    """The four i32 words of the block with the i64 counter `quarter`; the i64 `run_key` is xored to the seed."""
+    counter = [*_words(quarter), *(number(half, _i32()) for half in _halves(stream))]
+    for key in _round_keys(seed, run_key):
         counter = _round(counter, key)
-        key = ((key[0] + WEYL[0]) & _MASK, (key[1] + WEYL[1]) & _MASK)
     return counter
 
 
@@ -65,12 +79,14 @@ def _select_word(words: Sequence[ir.Value], word: ir.Value) -> ir.Value:
     return chosen
 
 
-def random_number(element_index: ir.Value, stream: Stream, element: ElementType) -> ir.Value:
+def random_number(
+    element_index: ir.Value, stream: Stream, element: ElementType, run_key: ir.Value | None = None
+) -> ir.Value:
     """The random number of the element with the i64 row-major index `element_index`, in its register type."""
     kind = element_index.type
     quarter = arith.shrui(element_index, number(2, kind))
     word = arith.andi(element_index, number(3, kind))
-    words = block(quarter, stream.seed, stream.number)
+    words = block(quarter, stream.seed, stream.number, run_key)
     if stream.distribution == "uniform":
         digits = element.uniform_bits
         fraction = arith.shrui(_select_word(words, word), number(32 - digits, _i32()))

@@ -62,7 +62,7 @@ def _version() -> str:
 
 
 def _add_program(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("program", help="the program's file")
+    parser.add_argument("program", help="the program's file, or - for standard input")
     parser.add_argument("--bind", type=_bind, default={}, metavar="M=150,N=130", help="sizes of symbols")
     layers = "; ".join(f"{', '.join(LISTINGS[target])} for {target}" for target in LAST_LISTING)
     parser.add_argument("--dump", type=_layers, metavar="LAYER,…", help=f"write the text of layers: {layers}")
@@ -83,7 +83,7 @@ def _add_target(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_explained(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("program", help="the program's file, of the Tiny layer")
+    parser.add_argument("program", help="the program's file, of the Tiny layer, or -")
     parser.add_argument("--bind", type=_bind, default={}, metavar="M=150,N=130", help="sizes of symbols")
     one = parser.add_mutually_exclusive_group()
     one.add_argument("--access", metavar="VALUE", help="how a value reads, movement by movement")

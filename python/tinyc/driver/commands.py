@@ -17,7 +17,7 @@ from tinyc.driver.array_files import read_arrays, write_arrays
 from tinyc.driver.compile import compile, pass_options
 from tinyc.driver.model import Model
 from tinyc.driver.progress import shown_progress
-from tinyc.driver.sources import read_program
+from tinyc.driver.sources import program_argument, shown_argument
 from tinyc.driver.verification import output_tolerances, verify_program
 from tinyc.executors import reference
 from tinyc.executors.compare import Comparison, compare_all
@@ -41,7 +41,7 @@ def run_command(arguments: argparse.Namespace) -> int:
         inputs = _inputs(arguments, model)
         started = time.perf_counter()
         with shown_progress("run"):
-            outputs = model.run(**inputs)
+            outputs = model.run_named(inputs)
         _line("run", f"{time.perf_counter() - started:.3f} s")
         for name, value in outputs.items():
             _line("output", f"{name}: {_described(value)}")
@@ -64,7 +64,7 @@ def verify_command(arguments: argparse.Namespace) -> int:
         model = _compiled(arguments)
         inputs = _inputs(arguments, model)
         with shown_progress("verify"):
-            steps = verify_program(model.lowering, inputs, lambda arrays: model.run(**arrays))
+            steps = verify_program(model.lowering, inputs, model.run_named)
     for step in steps:
         _line("verify", step.title)
         for comparison in step.comparisons[-len(model.outputs) :]:
@@ -108,12 +108,12 @@ def _compiled(arguments: argparse.Namespace) -> Model:
     line_info = dump_folder if arguments.line_info else None
     pass_options(arguments.target, arguments.arch, arguments.plan, line_info)  # what is wrong there is found first
     with shown_progress("compile"):
-        module = read_program(Path(arguments.program), arguments.bind)
+        module = program_argument(arguments.program, arguments.bind)
         if "random" in arguments and arguments.inputs is None:
             static_shapes(module)  # before the compiler takes its time
         model = compile(module, target=arguments.target, arch=arguments.arch, plan=arguments.plan, line_info=line_info)
     seconds = time.perf_counter() - started
-    _line("program", f"{arguments.program} on {arguments.target}")
+    _line("program", f"{shown_argument(arguments.program)} on {arguments.target}")
     _line("layers", " -> ".join(model.layers))
     _line("compile", f"{seconds:.3f} s")
     if arguments.dump is not None or arguments.dump_dir is not None:

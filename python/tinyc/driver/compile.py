@@ -19,11 +19,14 @@ from tinyc.driver.lowering import Lowering
 from tinyc.driver.model import Arrays, Executor, Model
 from tinyc.driver.sources import read_program
 from tinyc.executors import reference
-from tinyc.executors.signature import signature_of
+from tinyc.executors.signature import check_inputs, signature_of, symbol_values
 from tinyc.plan.json_text import plan_to_json
 from tinyc.plan.source import load_plan
 from tinyc.runtime.cpu import CpuExecutable
 from tinyc.runtime.cuda import CudaExecutable
+from tinyc.runtime.executable import Executable
+from tinyc.runtime.outputs import checked_outputs, handed_out
+from tinyc.runtime.program import Program
 from tinyc.target import target_of
 
 
@@ -94,24 +97,40 @@ def _check_plan(lowering: Lowering) -> None:
 
 def _reference(lowering: Lowering) -> Executor:
     module = lowering.module(lowering.entry)
-    signature_of(main_function(module))
-    return Executor(lambda inputs: reference.evaluate_module(module, inputs))
+    signature = signature_of(main_function(module))
+    declared = {each.name: each.type for each in signature.outputs}
+
+    def run(inputs: Mapping[str, Any], out: Mapping[str, Any], run_key: int) -> Arrays:
+        arrays = check_inputs(signature.inputs, inputs)
+        if out:  # what is wrong with it is told before the run
+            checked_outputs(declared, symbol_values(signature.inputs, arrays), out)
+        return handed_out(reference.evaluate_module(module, arrays, run_key=run_key), out)
+
+    return Executor(run)
 
 
 def _cpu(lowering: Lowering) -> Executor:
-    return Executor(CpuExecutable(program_of(lowering.module("exec")), lowering.text("llvm")).run)
+    program = program_of(lowering.module("exec"))
+    return _executor(CpuExecutable(program, lowering.text("llvm")), program)
 
 
 def _sim(lowering: Lowering) -> Executor:
     from tinyc.runtime.sim import SimExecutable  # with the simulator, which takes longer to import than all the rest
 
-    ptx, _ = _ptx(lowering)
-    return Executor(SimExecutable(program_of(lowering.module("exec")), ptx).run)
+    (ptx, arch), program = _ptx(lowering), program_of(lowering.module("exec"))
+    return _executor(SimExecutable(program, ptx), program, arch)
 
 
 def _cuda(lowering: Lowering) -> Executor:
-    executable = CudaExecutable(program_of(lowering.module("exec")), *_ptx(lowering))
-    return Executor(executable.run, executable.release)
+    (ptx, arch), program = _ptx(lowering), program_of(lowering.module("exec"))
+    executable = CudaExecutable(program, ptx, arch)
+    return _executor(executable, program, arch, executable.release)
+
+
+def _executor(
+    executable: Executable, program: Program, arch: str | None = None, release: Callable[[], None] = lambda: None
+) -> Executor:
+    return Executor(executable.run, release, tuple(kernel.symbol for kernel in program.kernels), arch)
 
 
 def _ptx(lowering: Lowering) -> tuple[str, str]:
@@ -137,11 +156,11 @@ def model_init(source: object, **options: Any) -> Model:
     return compile(source, **options)
 
 
-def model_run(model: Model, inputs: Mapping[str, Any]) -> Arrays:
-    """Run a model: `Model.run` under the name of specification 000 §8."""
+def model_run(model: Model, inputs: Mapping[str, Any], **options: Any) -> Arrays:
+    """Run a model: `Model.run_named` under the name of specification 000 §8."""
     if not isinstance(inputs, Mapping) or not all(isinstance(name, str) for name in inputs):
         raise TinycError("InputMismatch", "the inputs are not a mapping from names to arrays; give {name: array, …}")
-    return model.run(**inputs)
+    return model.run_named(inputs, **options)
 
 
 def model_free(model: Model) -> None:

@@ -6,6 +6,7 @@ or the GPU layer, verified, that nothing else refers to.
 
 import operator
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeGuard
@@ -15,33 +16,65 @@ from tinyc.analysis.graphs import main_function
 from tinyc.diagnostics import TinycError, Where
 from tinyc.dialects import registry
 from tinyc.dialects.registry import context
+from tinyc.dialects.tiny.inline import TinyInline, is_of_several
 from tinyc.driver.binding import bind_symbols
 from tinyc.importers import tiny_json
-from tinyc.importers.files import read_file
+from tinyc.importers.files import read_file, unreadable_file
 from tinyc.importers.json_text import EXAMPLE, first_character
 from tinyc.mlir import ir
-from tinyc.passes.runner import copy_module, verify_layers
+from tinyc.passes.runner import copy_module, run_passes, verify_layers
 
 Bind = Mapping[str, int]
+_STANDARD_INPUT = "<stdin>"
 #: Namespaces of a program's ops; omp.terminator ends a kernel.
 _BEFORE_GPU = {"builtin", "func", "tiny", "region", "omp"}
+_OF_TINY = {"builtin", "func", "tiny"}
 _ON_GPU = {*_BEFORE_GPU, "gpu", "tgpu", "scf", "arith"}
 
 
-def read_program(source: object, bind: Bind | None = None) -> ir.Module:
-    """The module that `source` means, which has a function to run; raises as `read_module`, too, and names the file."""
-    module = read_module(source, bind)
+def read_program(source: object, bind: Bind | None = None, filename: str | None = None) -> ir.Module:
+    """The module that `source` means, which has a function to run, and of the Tiny layer no other.
+
+    Raises:
+        TinycError: as `read_module`, or the functions are no program; it names the file.
+    """
+    module = read_module(source, bind, filename)
     try:
+        if registry.present(module) <= _OF_TINY and is_of_several(module):
+            run_passes(module, (TinyInline(),))
         main_function(module)
     except TinycError as error:
-        raise error.at(Where(file=str(source)) if _is_path(source) else Where()) from None
+        raise error.at(Where(file=str(source) if _is_path(source) else filename)) from None
     return module
 
 
-def read_module(source: object, bind: Bind | None = None) -> ir.Module:
+def shown_argument(argument: str) -> str:
+    """The name of the program that a command line names, for people."""
+    return _STANDARD_INPUT if argument == "-" else argument
+
+
+def program_argument(argument: str, bind: Bind | None = None) -> ir.Module:
+    """The module of the program that a command line names: a file, or `-`, which is standard input.
+
+    Raises:
+        TinycError: as `read_program`, with `<stdin>` for the file.
+    """
+    if argument != "-":
+        return read_program(Path(argument), bind)
+    try:
+        if sys.stdin is None:  # as Python has it where the process began without one
+            raise OSError("it is closed")
+        source = sys.stdin.buffer.read()
+    except (OSError, ValueError) as error:
+        raise unreadable_file("read", Path(_STANDARD_INPUT), error) from None
+    return read_program(source, bind, _STANDARD_INPUT)
+
+
+def read_module(source: object, bind: Bind | None = None, filename: str | None = None) -> ir.Module:
     """The module that `source` means: a path, Tiny JSON (text or dict), IR text, or an `ir.Module`.
 
     A text is told from a path by its braces: every program has some. A JSON object is Tiny JSON, anything else IR.
+    `filename` is what errors and locations call a text.
 
     Raises:
         TinycError: the file cannot be read, the program is malformed, or `bind` does not fit it.
@@ -52,11 +85,11 @@ def read_module(source: object, bind: Bind | None = None) -> ir.Module:
     if isinstance(source, ir.Module):
         return _from_ir(_own(source), bind)
     if isinstance(source, str | bytes) and not source.strip():
-        raise TinycError("InvalidJson", f"the source is empty; {EXAMPLE}")
+        raise TinycError("InvalidJson", f"the source is empty; {EXAMPLE}", Where(file=filename))
     if _is_path(source):
         return _from_text(read_file(Path(source)), bind, str(source))
     if isinstance(source, str | bytes):
-        return _from_text(source, bind, None)
+        return _from_text(source, bind, filename)
     raise TinycError(
         "UnreadableFile",
         f"a {type(source).__name__} is not a program; give a path, Tiny JSON as text or dict, IR text, or an ir.Module",

@@ -43,6 +43,13 @@ def words(count: int, seed: int, stream: int) -> np.ndarray:
     return philox(counter, (seed & _WORD, seed >> 32 & _WORD)).reshape(-1)[:count]
 
 
+def run_key(seed: int, offset: int) -> int:
+    """The key of run number `offset` under `seed`, which goes into the keys of all its random numbers; 63 bits."""
+    counter = np.array([[offset & _WORD, offset >> 32 & _WORD, 0, 0]], np.uint32)
+    low, high = (int(word) for word in philox(counter, (seed & _WORD, seed >> 32 & _WORD))[0, :2])
+    return (high << 32 | low) & 2**63 - 1
+
+
 def uniform(count: int, seed: int, stream: int, bits: int = 24) -> np.ndarray:
     """`count` numbers on [0, 1) in f32, multiples of ``2^-bits``: the upper bits of each word."""
     return (words(count, seed, stream) >> np.uint32(32 - bits)).astype(np.float32) * np.float32(2.0**-bits)

@@ -38,9 +38,15 @@ Held: TypeAlias = np.ndarray | FactoredProduct | Kernel
 
 
 def evaluate_module(
-    module: ir.Module, inputs: Mapping[str, Any], oracle: bool = False, observe: Observer | None = None
+    module: ir.Module,
+    inputs: Mapping[str, Any],
+    oracle: bool = False,
+    observe: Observer | None = None,
+    run_key: int = 0,
 ) -> dict[str, np.ndarray]:
     """Run the program of a Tiny or Region module; the outputs have their declared types, also with `oracle`.
+
+    `run_key` is xored to the seeds of random numbers.
 
     Raises:
         TinycError: `InputMismatch`, `AssumptionViolated`, `IndexOutOfRange`; `InvalidIr` for an op of another layer.
@@ -54,7 +60,7 @@ def evaluate_module(
         blocks = {name: kernel.bodies for name, kernel in known.items()}
         sizes.check_assumptions(preconditions(function, blocks), symbols)
     precision = ORACLE if oracle else REFERENCE
-    run = _Evaluation(symbols, precision, known, observe)
+    run = _Evaluation(symbols, precision, known, observe, run_key)
     held = [convert(arrays[each.name], precision.held(each.type.element)) for each in signature.inputs]
     with np.errstate(all="ignore"), module.context:
         results = run.block(function.regions[0].blocks[0], held)
@@ -72,9 +78,15 @@ class _Evaluation:
     """One run: values are dropped after their last use."""
 
     def __init__(
-        self, symbols: Mapping[str, int], precision: Precision, known: Mapping[str, Kernel], observe: Observer | None
+        self,
+        symbols: Mapping[str, int],
+        precision: Precision,
+        known: Mapping[str, Kernel],
+        observe: Observer | None,
+        run_key: int,
     ) -> None:
         self.symbols, self.precision, self.kernels, self.observe = symbols, precision, known, observe
+        self.run_key = run_key
 
     def block(self, block: ir.Block, operands: Sequence[np.ndarray], observed: bool = True) -> list[np.ndarray]:
         """Run a body on the values of its first arguments; return what it returns or yields.
@@ -146,7 +158,7 @@ class _Evaluation:
             case tiny.IotaOp():
                 return [leaves.iota(given, self.precision)]
             case tiny.RandOp():
-                return [leaves.rand(given, self.precision)]
+                return [leaves.rand({**given, "seed": given["seed"] ^ self.run_key}, self.precision)]
             case tiny.GatherOp():
                 return [data_dependent.gather(values[0], values[1], given["axis"])]
             case tiny.ScatterOp():

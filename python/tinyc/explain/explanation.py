@@ -7,10 +7,9 @@ IndexBook (`access`), the Poly-View (`block`, `edge`) and Poly Core; nothing is 
 import argparse
 import sys
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 from tinyc.diagnostics import printable
-from tinyc.driver.sources import read_program
+from tinyc.driver.sources import program_argument, shown_argument
 from tinyc.explain.access import access_lines
 from tinyc.explain.block import block_lines
 from tinyc.explain.edge import edge_lines
@@ -23,7 +22,7 @@ def explain(arguments: argparse.Namespace) -> int:
     Raises:
         TinycError: the program cannot be read, is not of the Tiny layer, or has nothing of that name.
     """
-    module = read_program(Path(arguments.program), arguments.bind)
+    module = program_argument(arguments.program, arguments.bind)
     with module.context:
         subject = Subject.of(module)
         if arguments.access is not None:
@@ -33,7 +32,7 @@ def explain(arguments: argparse.Namespace) -> int:
         elif arguments.edge is not None:
             lines = edge_lines(subject, *arguments.edge, tile=arguments.tile)
         else:
-            lines = _overview(subject, arguments.program)
+            lines = _overview(subject, shown_argument(arguments.program))
         for line in list(lines):
             sys.stdout.write(f"{line.title:<12}{printable(line.text)}".rstrip() + "\n")
     return 0

@@ -4,7 +4,7 @@ In reading order:
 
     program                       the host program as frozen data
     arena, sizes                  the memory of a run, and what its symbols are
-    arrays                        inputs as a program takes them
+    arrays, outputs               inputs as a program takes them, and where its outputs go
     index_error, status           an index that is out of range, noted by a kernel and reported
     executable                    what a run is on every device
     jit, cpu                      the CPU: LLVM IR to machine code, and a run of it

@@ -1,7 +1,7 @@
 """Inputs as a program takes them: arrays of exactly the declared type and rank, dense, and never written to.
 
 In: what the user gave, by name. Out: numpy arrays whose bytes a kernel may read as a row-major tensor. Strided arrays
-are copied on entry, with a remark. Outputs are fresh arrays.
+are copied on entry, with a remark.
 """
 
 from collections.abc import Mapping
@@ -9,9 +9,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tinyc.diagnostics import TinycError, Where, remark
+from tinyc.diagnostics import TinycError, Where, remark, suggest
 from tinyc.expr.extents import Dim
-from tinyc.runtime import sizes
 from tinyc.runtime.arena import allocate_array
 from tinyc.runtime.program import Program
 from tinyc.vocabulary.element_type import ElementType
@@ -46,28 +45,14 @@ def dense_inputs(program: Program, inputs: Mapping[str, Any]) -> list[np.ndarray
     return [_dense(name, array) for name, array in checked_inputs(declared, inputs).items()]
 
 
-def fresh_outputs(program: Program, values: Mapping[str, int]) -> list[np.ndarray]:
-    """Uninitialised arrays for the outputs in the program's order, at the sizes of one run.
-
-    Raises:
-        TinycError: `OutOfMemory`.
-    """
-    shapes = [[sizes.extent_value(extent, values) for extent in buffer.shape] for buffer in program.of_kind("output")]
-    return [
-        allocate_array(tuple(shape), DTYPES[buffer.element], f"output '{name}'")
-        for name, buffer, shape in zip(program.outputs, program.of_kind("output"), shapes, strict=True)
-    ]
-
-
 def checked_inputs(declared: Mapping[str, Declared], inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
     """The inputs as numpy arrays in the declared order, each of its declared element type and rank.
 
     Raises:
         TinycError: `InputMismatch`: every input that is missing, not declared, or not of its declared type or rank.
     """
-    known = ", ".join(f"'{name}'" for name in declared) or "none"
     unknown = [name for name in inputs if name not in declared]
-    errors = [mismatch(name, f"the program has no input '{name}'; its inputs are {known}") for name in unknown]
+    errors = [mismatch(name, f"the program has no input '{name}'{suggest(name, declared)}") for name in unknown]
     arrays: dict[str, np.ndarray] = {}
     for name, each in declared.items():
         try:

@@ -1,6 +1,6 @@
 """What a run is on every device: how it begins, how it ends, and what a device has to fill in between.
 
-In: a program, and arrays by name. Out: fresh arrays by name. The devices are `cpu.py`, `sim.py` and `cuda.py`.
+In: a program, and arrays by name. Out: arrays by name. The devices are `cpu.py`, `sim.py` and `cuda.py`.
 """
 
 import abc
@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from tinyc.runtime import sizes
-from tinyc.runtime.arrays import dense_inputs, fresh_outputs
+from tinyc.runtime.arrays import dense_inputs
+from tinyc.runtime.outputs import handed_out, output_memory
 from tinyc.runtime.program import Program
 from tinyc.runtime.status import check_status, fresh_status
 
@@ -32,21 +33,27 @@ class Executable(abc.ABC):
     def __init__(self, program: Program) -> None:
         self.program = program
 
-    def run(self, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
-        """Run on arrays by name and return fresh arrays by name.
+    def run(
+        self, inputs: Mapping[str, Any], out: Mapping[str, Any] | None = None, run_key: int = 0
+    ) -> dict[str, np.ndarray]:
+        """Run on arrays by name and return arrays by name: those in `out`, filled, and fresh ones.
+
+        `run_key` is xored to the seeds of random numbers.
 
         Raises:
-            TinycError: `InputMismatch`, `UnboundSymbol`, `AssumptionViolated`, `OutOfMemory`, `IndexOutOfRange`, and
-                what the device refuses.
+            TinycError: `InputMismatch`, `OutputMismatch`, `UnboundSymbol`, `AssumptionViolated`, `OutOfMemory`,
+                `IndexOutOfRange`, and what the device refuses.
         """
         program = self.program
         given = dense_inputs(program, inputs)
-        values = sizes.solve_symbols(program, [array.shape for array in given])
+        values = sizes.solve_symbols(program, [array.shape for array in given], run_key)
         sizes.check_sizes(program, values)
-        run = Run(given, values, fresh_outputs(program, values), fresh_status(program))
+        declared = dict(zip(program.outputs, program.of_kind("output"), strict=True))
+        outputs = output_memory(declared, values, out or {}, given)
+        run = Run(given, values, list(outputs.values()), fresh_status(program))
         self._execute(run)
         check_status(program, run.status)
-        return dict(zip(program.outputs, run.outputs, strict=True))
+        return handed_out(outputs, out or {})
 
     @abc.abstractmethod
     def _execute(self, run: Run) -> None:

@@ -12,10 +12,11 @@ from tinyc.expr.assumption import Assumption
 from tinyc.expr.extents import Dim, ExtentError
 from tinyc.runtime.arena import memory_bytes
 from tinyc.runtime.program import Buffer, Program
+from tinyc.vocabulary.run_key import RUN_KEY
 
 
-def solve_symbols(program: Program, shapes: Sequence[tuple[int, ...]]) -> dict[str, int]:
-    """The value of every symbol.
+def solve_symbols(program: Program, shapes: Sequence[tuple[int, ...]], run_key: int = 0) -> dict[str, int]:
+    """The value of every symbol; of the key of random numbers it is `run_key`.
 
     Raises:
         TinycError: `InputMismatch`: the shapes are not the declared ones, or contradict each other; `UnboundSymbol`:
@@ -23,6 +24,7 @@ def solve_symbols(program: Program, shapes: Sequence[tuple[int, ...]]) -> dict[s
     """
     declared = [buffer.shape for buffer in program.of_kind("input")]
     values = shape_symbols(zip(program.inputs, declared, shapes, strict=True))
+    values |= {RUN_KEY: run_key} if RUN_KEY in program.symbols else {}
     _require_values(program.symbols, values)
     return values
 
@@ -123,4 +125,5 @@ def _check_extents(buffer: Buffer, values: Mapping[str, int]) -> None:
 
 
 def _at(values: Mapping[str, int]) -> str:
-    return f" with {', '.join(f'{name} = {value}' for name, value in values.items())}" if values else ""
+    known = [f"{name} = {value}" for name, value in values.items() if name != RUN_KEY]
+    return f" with {', '.join(known)}" if known else ""

@@ -9,6 +9,7 @@ In reading order:
     infer             the typing rules of all ops
     broadcast         how what an epilogue reads follows its tile
     attributes        between this and MLIR's types and attributes: the one module here that needs MLIR
+    run_key           what makes the random numbers of a run
     deferred          how the rows name numpy and MLIR without importing them
 
 It imports `tinyc.expr` and `tinyc.diagnostics`, and is looked down on by everything else: the dialect's ops, the

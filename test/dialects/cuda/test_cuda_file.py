@@ -70,6 +70,19 @@ ADDITIONS = {
 NAMES = sorted(path.stem for path in EXAMPLES.glob("*.json"))
 
 
+RANDOM = {
+    "uops": [
+        {"id": "x", "uop": "INPUT", "arg": {"tensor_id": "x", "dtype": "fp32", "shape": ["N"]}},
+        {
+            "id": "r",
+            "uop": "RAND",
+            "arg": {"distribution": "uniform", "seed": 7, "stream": 0, "dtype": "fp32", "shape": ["N"]},
+        },
+        {"id": "y", "uop": "ADD", "src": ["x", "r"]},
+    ]
+}
+
+
 def gpu_module(document, bind=None):
     module = tiny_json.import_program(document, bind=bind or {})
     run_passes(module, [TinyToRegion(), RegionToGpu()])
@@ -274,3 +287,11 @@ def test_what_else_stands_in_the_module_is_left_out(text_of):
     module = parse(module.replace("module {\n", beside, 1))
     run_passes(module, [GpuToCuda()])
     assert cuda_text(module) == text_of("gemm_bias_relu")
+
+
+def test_random_numbers_are_those_of_the_programs_own_seeds(tmp_path):
+    x = np.zeros(300, np.float32)
+    ran, found = run_on(cuda_text(gpu_module(RANDOM)), {"x": x}, {"y": x}, tmp_path, ["N=300"])
+    assert (ran.status, ran.max_abs_err) == (0, 0)
+    module = tiny_json.import_program(RANDOM)
+    np.testing.assert_array_equal(found["y"], reference.evaluate_module(module, {"x": x})["y"])
