@@ -1,5 +1,7 @@
 """What all tests share: hypothesis draws the same examples in every run, and times none of them."""
 
+import signal
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 
@@ -18,6 +20,8 @@ def pytest_configure(config):
     stale = stale_file()
     if stale is not None:
         raise pytest.UsageError(f"the installed tinyc is older than {stale}; run tools/setup dev")
+    # A shell has what it starts in the background ignore Ctrl-C, and so does what is started from there.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

@@ -397,5 +397,8 @@ def test_ctrl_c_ends_a_run_with_a_word_and_its_exit_status(tmp_path):
             pass
         time.sleep(2.5)  # the kernel runs now
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=10)
+        try:
+            _, err = process.communicate(timeout=10)
+        finally:
+            process.kill()
     assert (process.returncode, err) == (130, "interrupted\n")
