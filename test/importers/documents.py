@@ -10,26 +10,7 @@ from tinyc.importers import tiny_json
 from tinyc.mlir import ir
 from tinyc.vocabulary.attributes import arguments, tensor_type
 
-EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 DATA = Path(__file__).parent / "data"
-
-#: The attributes of 001 §5.2 that must be bound.
-CONV_SIZES = {
-    "H": 9,
-    "W": 8,
-    "Oy": 5,
-    "Ox": 4,
-    "Kh": 3,
-    "Kw": 3,
-    "Sh": 2,
-    "Sw": 2,
-    "Dh": 1,
-    "Dw": 1,
-    "pt": 1,
-    "pb": 1,
-    "pl": 1,
-    "pr": 1,
-}
 
 
 def node(id, uop, *src, **arg):

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from importers.documents import CONV_SIZES, EXAMPLES, output, signature, steps
+from importers.documents import output, signature, steps
+from programs.example_bindings import CONV as CONV_SIZES
+from programs.example_bindings import EXAMPLES
 from tinyc.executors import reference
 from tinyc.importers import tiny_json
 

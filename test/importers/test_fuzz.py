@@ -8,7 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from importers.documents import DATA, EXAMPLES
+from importers.documents import DATA
+from programs.example_bindings import EXAMPLES
 from tinyc.diagnostics import TinycError
 from tinyc.importers import json_text, tiny_json
 

@@ -5,19 +5,9 @@ import itertools
 import numpy as np
 import pytest
 
-from importers.documents import (
-    CONV_SIZES,
-    EXAMPLES,
-    assumptions,
-    error_of,
-    errors_of,
-    load,
-    node,
-    output,
-    program,
-    signature,
-    tensor,
-)
+from importers.documents import assumptions, error_of, errors_of, load, node, output, program, signature, tensor
+from programs.example_bindings import CONV as CONV_SIZES
+from programs.example_bindings import EXAMPLES
 from tinyc.diagnostics import TinycError, collect_remarks
 from tinyc.executors import reference
 from tinyc.importers import tiny_json

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+#: The attributes and sizes of 001 §5.2 that must be bound.
 CONV = {
     "H": 9,
     "W": 8,

@@ -50,7 +50,8 @@ def import_program(
     bound = _checked_bind([*arguments.values(), *declared.values()], bind or {}, where, errors)
     arguments = _bound(ordered, arguments, labels, bound, errors)
     declared = {name: symbols.bound_arguments(entry, bound) for name, entry in declared.items()}
-    sizes = _sizes(ordered, arguments, declared, where, errors)
+    written = _written_shapes(ordered, arguments, declared, errors) if bound else labels
+    sizes = _sizes(ordered, arguments, declared, written, where, errors)
     steps = Typing(ordered, arguments, declared, labels, sizes).run(errors)
     if not steps.outputs and not errors:  # the last to look for: a faulty node may have been one
         errors.append(TinycError("MissingArgument", "the program has no outputs; name them under 'outputs'", where))
@@ -133,19 +134,23 @@ def _bound(
 
 
 def _sizes(
-    ordered: Graph, arguments: _Arguments, declared: _Arguments, where: Where, errors: list[TinycError]
+    ordered: Graph,
+    arguments: _Arguments,
+    declared: _Arguments,
+    written: WrittenShapes,
+    where: Where,
+    errors: list[TinycError],
 ) -> symbols.Sizes:
     """The sizes that the symbols stand for.
 
     Raises:
         TinycError: everything found so far, where an input's extent has no value.
     """
-    equations = _written_shapes(ordered, arguments, declared, errors).equations
     inputs = [
         dim for node in ordered.nodes if node.uop == "INPUT" for dim in arguments.get(node.id, {}).get("shape", ())
     ]
     try:
-        sizes = symbols.Sizes(_symbols_in([*arguments.values(), *declared.values()]), inputs, equations)
+        sizes = symbols.Sizes(_symbols_in([*arguments.values(), *declared.values()]), inputs, written.equations)
     except TinycError as error:
         raise TinycError.several([*errors, error.at(where)]) from None
     for name, value in sizes.values.items():

@@ -2,13 +2,13 @@
 
 import json
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
 from cuda_on_host import build, compile_for_gpu, run, run_on
+from programs.example_bindings import CONV, EXAMPLES
 from programs.strategies import programs
 from tinyc.analysis.graphs import main_function
 from tinyc.diagnostics import TinycError
@@ -27,23 +27,6 @@ from tinyc.passes.runner import run_passes
 from tinyc.text import parse
 from tinyc.vocabulary.element_type import ElementType
 
-EXAMPLES = Path(__file__).parents[3] / "examples"
-CONV = {
-    "H": 9,
-    "W": 8,
-    "Oy": 5,
-    "Ox": 4,
-    "Kh": 3,
-    "Kw": 3,
-    "Sh": 2,
-    "Sw": 2,
-    "Dh": 1,
-    "Dw": 1,
-    "pt": 1,
-    "pb": 1,
-    "pl": 1,
-    "pr": 1,
-}
 #: What has to be bound; the other symbols are options of the program.
 BIND = {"conv2d": {"Cin_total": 4, "Cin": 2, "Cout": 6, **CONV}, "cumulative_sum": {"K": 7}}
 NUMPY = {element.json_name: element.dtype for element in ElementType if not element.is_bool}
