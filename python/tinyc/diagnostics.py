@@ -9,6 +9,7 @@ import contextlib
 import contextvars
 import difflib
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import astuple, dataclass, field
 from typing import Protocol
@@ -50,6 +51,8 @@ CODES = {
     "UnknownKey": "TC312",
     "InvalidPass": "TC313",
     "FailedPass": "TC314",
+    "InvalidOption": "TC315",
+    "InvalidPipeline": "TC316",
     # 4xx: running
     "InputMismatch": "TC401",
     "AssumptionViolated": "TC402",
@@ -84,6 +87,9 @@ REMARKS = {
     "symbol-solved": "analysis",
     "unused-function": "missed",
 }
+
+#: How a report ends that shows its code.
+_CODE = re.compile(rf" \[TC\d+ ({'|'.join(CODES)})\]\Z")
 
 #: A message may have several lines.
 LINES = "\n\t"
@@ -176,12 +182,23 @@ class TinycError(Exception):
         """The same error, with the parts of its place that it lacks taken from `where`."""
         return type(self)(self.name, self.message, self.where.completed(where))
 
+    @property
+    def report(self) -> str:
+        """The message with the code behind it: what is said of the error at its place."""
+        return f"{self.message} [{self.code} {self.name}]"
+
+    @classmethod
+    def of_report(cls, report: str, name: str, where: Where) -> "TinycError":
+        """The error that `report` tells of; it is a `name` where it shows no code."""
+        shown = _CODE.search(report)
+        return cls(shown[1], report[: shown.start()], where) if shown else cls(name, report, where)
+
     def __str__(self) -> str:
         return "\n".join(error._line() for error in self.errors)
 
     def _line(self) -> str:
         place = str(self.where)
-        return f"{place + ': ' if place else ''}error: {printable(self.message, LINES)} [{self.code} {self.name}]"
+        return f"{place + ': ' if place else ''}error: {printable(self.report, LINES)}"
 
 
 class InternalError(TinycError):

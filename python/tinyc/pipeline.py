@@ -85,6 +85,6 @@ def parse(text: str, known: Sequence[type[Pass]] = PASSES) -> Pipeline:
     """The pipeline that `text` spells; `known` are the passes of tinyc's that it may name.
 
     Raises:
-        TinycError: `UnknownPass`: the text is malformed, or names a pass or an option that does not exist.
+        TinycError: `InvalidPipeline`, `UnknownPass`, `InvalidOption`.
     """
     return parse_pipeline(text, known)

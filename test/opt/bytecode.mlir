@@ -29,8 +29,8 @@
 // REGION: %y_1 = "tiny.neg"(%x_0)
 // ALLOWED: "x.y"()
 // UNKNOWN: unknown.mlirbc: error: operation being parsed with an unregistered dialect
-// SPLIT: error: --emit-bytecode writes one module; leave --split-input-file out
-// TEXT: error: --emit-bytecode: --gpu-to-cuda, the last pass, prints no IR
+// SPLIT: error: --emit-bytecode writes one module; leave --split-input-file out [TC315 InvalidOption]
+// TEXT: error: --emit-bytecode: --gpu-to-cuda, the last pass, prints no IR [TC315 InvalidOption]
 // REPRODUCER: error: the input is not a reproducer
 
 !Mx4_f32 = tensor<?x4xf32, #tiny.dims<["M", 4]>>

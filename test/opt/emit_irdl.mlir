@@ -5,4 +5,4 @@
 // CHECK: irdl.dialect @tiny
 // CHECK: irdl.attribute @dims
 // CHECK: irdl.operation @permute
-// UNKNOWN: error: tinyc has no dialect 'tinny'; did you mean 'tiny'?
+// UNKNOWN: error: --emit-irdl: tinyc has no dialect 'tinny'; did you mean 'tiny'? [TC315 InvalidOption]

@@ -77,15 +77,21 @@ def outcome(layer, source):
     try:
         text.parse(source, "mutated.mlir")
     except TinycError as error:
-        return f"defect: {error}" if isinstance(error, InternalError) else "refused"
+        return _refusal(error)
     ends = []
     for way in WAYS[layer][1]:
         try:
             module = text.parse(source, "mutated.mlir")
             pipeline.Pipeline(way).run(module)
             ends.append("compiled")
-        except InternalError as error:
-            return f"defect: {error}"
-        except TinycError:
-            ends.append("refused")
-    return "compiled" if "compiled" in ends else "refused"
+        except TinycError as error:
+            ends.append(_refusal(error))
+    wrong = [end for end in ends if end not in ("compiled", "refused")]
+    return wrong[0] if wrong else "compiled" if "compiled" in ends else "refused"
+
+
+def _refusal(error):
+    """Return "refused", or what is wrong with an error: it is a defect, or shows another number of codes than one."""
+    if isinstance(error, InternalError):
+        return f"defect: {error}"
+    return "refused" if all(str(each).count("[TC") == 1 for each in error.errors) else f"codes: {error}"

@@ -9,15 +9,15 @@
 // RUN: not tinyc-opt -o 2>&1 | filecheck %s --check-prefix=NO-VALUE
 // RUN: not tinyc-opt %s %s 2>&1 | filecheck %s --check-prefix=TWO
 
-// FLAG: error: unknown flag '--sample-renam'; did you mean '--sample-rename'
-// PASS: error: 'sample-renam' is neither a pass of tinyc's nor one of MLIR's; did you mean 'sample-rename'
-// OPTION: error: pass 'sample-rename' has no option 'prefx'; did you mean 'prefix'?
-// VALUE: error: option 'times' of pass 'sample-rename' is 'two'; give an integer
+// FLAG: {{^}}error: unknown flag '--sample-renam'; did you mean '--sample-rename'{{.*}}? [TC315 InvalidOption]
+// PASS: error: 'sample-renam' is neither a pass of tinyc's nor one of MLIR's; did you mean 'sample-rename'{{.*}}? [TC310 UnknownPass]
+// OPTION: error: pass 'sample-rename' has no option 'prefx'; did you mean 'prefix'? [TC315 InvalidOption]
+// VALUE: error: option 'times' of pass 'sample-rename' is 'two'; give an integer [TC315 InvalidOption]
 // BOOLEAN: error: option 'shout' of pass 'sample-rename' is 'yes'; give true or false
-// MLIR: error: MLIR refuses 'canonicalize{nope=1}'
+// MLIR: error: MLIR refuses 'canonicalize{nope=1}'{{.*}} [TC315 InvalidOption]
 // EACH: error: argument --verify-each: 'perhaps' is neither true nor false
 // NO-VALUE: error: argument -o: expected one argument
-// TWO: error: unrecognized arguments
+// TWO: error: unrecognized arguments{{.*}} [TC315 InvalidOption]
 func.func @f() {
   return
 }

@@ -10,12 +10,12 @@
 // A nested pass that finds no op of its kind does nothing.
 // RUN: tinyc-opt --pass-pipeline="gpu.module(cse)" %s | filecheck %s --check-prefix=ABSENT
 
-// OPEN: error: pipeline: expected ',' or ')' at column 19: builtin.module(cse⟨here⟩
+// OPEN: error: pipeline: expected ',' or ')' at column 19: builtin.module(cse⟨here⟩ [TC316 InvalidPipeline]
 // EMPTY: error: pipeline: expected the name of a pass at column 5: cse,⟨here⟩,cse
 // BRACE: error: pipeline: expected '}' at column 13
-// NESTED: error: 'sample-rename' works on whole modules; take it out of 'func.func(…)'
-// TWICE: error: pass options 'times=1 times=2' give 'times' twice
-// MIXED: error: --pass-pipeline and pass flags cannot be mixed
+// NESTED: error: 'sample-rename' works on whole modules; take it out of 'func.func(…)' [TC316 InvalidPipeline]
+// TWICE: error: pass options 'times=1 times=2' give 'times' twice [TC315 InvalidOption]
+// MIXED: error: --pass-pipeline and pass flags cannot be mixed; put all passes into one [TC315 InvalidOption]
 // ABSENT: func.func @f()
 func.func @f() {
   return

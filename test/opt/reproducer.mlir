@@ -25,7 +25,7 @@
 // FAILED-NOT: warning
 // FAILED: reproducer.mlir:[[# @LINE + 5]]:1: error: refuse f [TC109 NonScop]
 
-// MIXED: error: --run-reproducer takes the passes from the input; leave all other passes out [TC310 UnknownPass]
+// MIXED: error: --run-reproducer takes the passes from the input; leave all other passes out [TC315 InvalidOption]
 // NONE: reproducer.mlir: error: the input is not a reproducer: it has no resource 'mlir_reproducer' with a pipeline
 
 func.func @f() -> (i32, i32) {

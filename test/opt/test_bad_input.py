@@ -210,4 +210,4 @@ def test_bytecode_does_not_go_to_a_terminal():
         os.close(terminal)
         os.close(controller)
     assert done.returncode == 1
-    assert done.stderr.startswith("error: --emit-bytecode: bytecode is nothing for a terminal; give -o FILE [TC308")
+    assert done.stderr.startswith("error: --emit-bytecode: bytecode is nothing for a terminal; give -o FILE [TC315")

@@ -80,26 +80,26 @@ def test_passes_of_both_kinds_run_in_order():
 
 
 @pytest.mark.parametrize(
-    ("source", "message"),
+    ("source", "name", "message"),
     [
-        ("builtin.module(cse", r"expected ',' or '\)' at column 19"),
-        ("cse,,cse", "expected the name of a pass at column 5"),
-        ("cse)", "expected ',' or the end at column 4"),
-        ("mark{label=x", "expected '}' at column 5"),
-        ("a(" * 100_000, "nested more than 64 deep"),
-        ("mrk", "'mrk' is neither a pass of tinyc's nor one of MLIR's; did you mean 'mark'"),
-        ("mark{labl=x}", "pass 'mark' has no option 'labl'; did you mean 'label'"),
-        ("mark{label=x label=y}", "give 'label' twice"),
-        ("mark{=}", "do not read as key=value"),
-        ("cse{x=1}", "MLIR refuses 'cse{x=1}': .*no such option x"),
-        ("func.func(mark)", r"'mark' works on whole modules; take it out of 'func.func\(…\)'"),
-        ("convert-gpu-to-nvvm", "restricted to 'gpu.module'"),
+        ("builtin.module(cse", "InvalidPipeline", r"expected ',' or '\)' at column 19"),
+        ("cse,,cse", "InvalidPipeline", "expected the name of a pass at column 5"),
+        ("cse)", "InvalidPipeline", "expected ',' or the end at column 4"),
+        ("mark{label=x", "InvalidPipeline", "expected '}' at column 5"),
+        ("a(" * 100_000, "InvalidPipeline", "nested more than 64 deep"),
+        ("mrk", "UnknownPass", "'mrk' is neither a pass of tinyc's nor one of MLIR's; did you mean 'mark'"),
+        ("mark{labl=x}", "InvalidOption", "pass 'mark' has no option 'labl'; did you mean 'label'"),
+        ("mark{label=x label=y}", "InvalidOption", "give 'label' twice"),
+        ("mark{=}", "InvalidOption", "do not read as key=value"),
+        ("cse{x=1}", "InvalidOption", "MLIR refuses 'cse{x=1}': .*no such option x"),
+        ("func.func(mark)", "InvalidPipeline", r"'mark' works on whole modules; take it out of 'func.func\(…\)'"),
+        ("convert-gpu-to-nvvm", "InvalidPipeline", "restricted to 'gpu.module'"),
     ],
 )
-def test_malformed_pipelines_are_refused(source, message):
+def test_malformed_pipelines_are_refused(source, name, message):
     with pytest.raises(TinycError, match=message) as caught:
         pipeline.parse(source, KNOWN)
-    assert caught.value.name == "UnknownPass"
+    assert caught.value.name == name
 
 
 def test_a_flag_nests_a_pass_of_mlirs_in_the_op_that_it_works_on():

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from io import TextIOWrapper
 from typing import cast
 
-from tinyc.diagnostics import TinycError
+from tinyc.diagnostics import InternalError, TinycError
 
 #: The exit status of a command that Ctrl-C has stopped, as shells give it: 128 and the signal's number.
 INTERRUPTED = 130
@@ -36,18 +36,19 @@ def exit_status(work: Callable[[], int], debug: bool = False, failed: int = 1) -
         sys.stderr.write("interrupted\n")
         return INTERRUPTED
     except MemoryError as error:
-        sys.stderr.write(f"error: there is not enough memory ({error}); use smaller sizes [TC405 OutOfMemory]\n")
+        message = f"there is not enough memory ({error}); use smaller sizes"
+        sys.stderr.write(f"{TinycError('OutOfMemory', message)}\n")
     except Exception as error:
         if debug:
             traceback.print_exception(error)
-        sys.stderr.write(f"error: {_defect(error)} [TC901 InternalError]\n")
+        sys.stderr.write(f"{_defect(error)}\n")
     return failed
 
 
-def _defect(error: Exception) -> str:
+def _defect(error: Exception) -> InternalError:
     with tempfile.NamedTemporaryFile("w", prefix="tinyc-defect-", suffix=".txt", delete=False) as file:
         traceback.print_exception(error, file=file)
-    return f"tinyc failed: {type(error).__name__}: {error}; what it was doing stands in {file.name}"
+    return InternalError(f"tinyc failed: {type(error).__name__}: {error}; what it was doing stands in {file.name}")
 
 
 def say_how_to_repeat(error: TinycError, debug: bool = False) -> None:

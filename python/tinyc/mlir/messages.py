@@ -38,11 +38,14 @@ class IrError(TinycError):
 
     @classmethod
     def of(cls, diagnostics: list[Diagnostic], summary: str) -> "IrError":
-        """The error that stands for `diagnostics`; `summary` speaks where MLIR said nothing."""
+        """The error that stands for `diagnostics`, `InvalidIr` but where a verifier's report shows another code.
+
+        `summary` speaks where MLIR said nothing.
+        """
         found = diagnostics or [Diagnostic("error", Where(), summary)]
-        error = cls("InvalidIr", found[0].message, found[0].where)
-        error.diagnostics = tuple(found)
-        error.errors = tuple(TinycError("InvalidIr", each.message, each.where) for each in found)
+        errors = [TinycError.of_report(each.message, "InvalidIr", each.where) for each in found]
+        error = cls(errors[0].name, errors[0].message, errors[0].where)
+        error.diagnostics, error.errors = tuple(found), tuple(errors)
         return error
 
 

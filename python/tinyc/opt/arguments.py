@@ -35,14 +35,15 @@ class _Parser(argparse.ArgumentParser):
         Raises:
             TinycError: always.
         """
-        raise TinycError("UnknownPass", f"{message}; tinyc-opt --help lists the options")
+        raise TinycError("InvalidOption", f"{message}; tinyc-opt --help lists the options")
 
 
 def read_opt_command_line(argv: Sequence[str], tinycs: Sequence[type[Pass]]) -> argparse.Namespace:
     """The run that `argv` asks for: `known` are `tinycs`, the passes of tinyc's, and own ones behind them.
 
     Raises:
-        TinycError: `UnknownPass`: an unknown flag, pass or option, or a value that does not fit; `InvalidPass`.
+        TinycError: `InvalidOption`: an unknown flag or option, or a value that does not fit; `UnknownPass`,
+            `InvalidPipeline`, `InvalidPass`.
     """
     parser = _parser()
     flags: dict[str, argparse.Action] = parser._option_string_actions  # argparse has no public way to ask
@@ -57,10 +58,10 @@ def read_opt_command_line(argv: Sequence[str], tinycs: Sequence[type[Pass]]) -> 
         try:
             steps += parse_flag(name, options, known)
         except TinycError as error:
-            if "is neither a pass" not in error.message:
+            if error.name != "UnknownPass":
                 raise
             hint = _close(f"--{name}", [*flags, *(f"--{each.name}" for each in known)])
-            raise TinycError("UnknownPass", f"unknown flag '--{name}'{hint}") from None
+            raise TinycError("InvalidOption", f"unknown flag '--{name}'{hint}") from None
     _check_combinations(arguments, steps)
     if arguments.pass_pipeline is not None:
         steps = list(parse_pipeline(arguments.pass_pipeline, known).steps)
@@ -84,11 +85,13 @@ def _own_passes(
 def _check_combinations(arguments: argparse.Namespace, steps: Sequence[Step]) -> None:
     """Raise where options do not go together."""
     if steps and arguments.pass_pipeline is not None:
-        raise TinycError("UnknownPass", "--pass-pipeline and pass flags cannot be mixed; put all passes into one")
+        raise TinycError("InvalidOption", "--pass-pipeline and pass flags cannot be mixed; put all passes into one")
     if arguments.run_reproducer and (steps or arguments.pass_pipeline is not None):
-        raise TinycError("UnknownPass", "--run-reproducer takes the passes from the input; leave all other passes out")
+        raise TinycError(
+            "InvalidOption", "--run-reproducer takes the passes from the input; leave all other passes out"
+        )
     if arguments.emit_bytecode and arguments.split_input_file:
-        raise TinycError("UnknownPass", "--emit-bytecode writes one module; leave --split-input-file out")
+        raise TinycError("InvalidOption", "--emit-bytecode writes one module; leave --split-input-file out")
 
 
 def _check_pass(name: str, flag: str, known: Sequence[type[Pass]]) -> None:

@@ -50,7 +50,7 @@ def _main(argv: Sequence[str], known: Sequence[type[Pass]]) -> int:
         count = len(arguments.steps)
         sys.stderr.write(f"Pass Manager with {count} passes:\n{Pipeline(tuple(arguments.steps)).text()}\n")
     if arguments.emit_bytecode and arguments.output == "-" and standard_output().isatty():
-        raise TinycError("UnreadableFile", "--emit-bytecode: bytecode is nothing for a terminal; give -o FILE")
+        raise TinycError("InvalidOption", "--emit-bytecode: bytecode is nothing for a terminal; give -o FILE")
     raw = _read(arguments.input)
     source = raw if text.is_bytecode(raw) else guards.decode_text(raw, arguments.input)
     if arguments.run_reproducer:
@@ -139,7 +139,7 @@ class _Job:
             if own is None:
                 raise TinycError("InvalidIr", f"--{last.name}, the last pass, has nothing to print; give it kernels")
             if arguments.emit_bytecode:
-                raise TinycError("UnknownPass", f"--emit-bytecode: --{last.name}, the last pass, prints no IR")
+                raise TinycError("InvalidOption", f"--emit-bytecode: --{last.name}, the last pass, prints no IR")
         if arguments.emit_bytecode:
             return text.bytecode_of(module)
         return (own if own is not None else _asm(module, arguments)).encode()
@@ -285,7 +285,7 @@ def _asm(module: ir.Module, arguments: argparse.Namespace) -> str:
 
 def _diagnostic(error: TinycError) -> Diagnostic:
     node = f"node '{error.where.node}': " if error.where.node is not None else ""
-    return Diagnostic("error", error.where, f"{node}{error.message} [{error.code} {error.name}]")
+    return Diagnostic("error", error.where, f"{node}{error.report}")
 
 
 def _show(diagnostics: Sequence[Diagnostic], source: str, filename: str) -> None:
@@ -298,8 +298,8 @@ def _show(diagnostics: Sequence[Diagnostic], source: str, filename: str) -> None
 
 def _rendered(diagnostic: Diagnostic, lines: list[str]) -> str:
     where = diagnostic.where
-    place = str(Where(None, where.file, where.line, where.column)) or "<unknown>:0"
-    rendered = f"{place}: {diagnostic.severity}: {printable(diagnostic.message, LINES)}\n"
+    place = str(Where(None, where.file, where.line, where.column))
+    rendered = f"{place + ': ' if place else ''}{diagnostic.severity}: {printable(diagnostic.message, LINES)}\n"
     if where.line is None or not 1 <= where.line <= len(lines):
         return rendered
     line = lines[where.line - 1].rstrip()
@@ -321,7 +321,7 @@ def _about(arguments: argparse.Namespace) -> str:
         names = [layer.name for layer in registry.layers()]
         if arguments.emit_irdl not in names:
             hint = suggest(arguments.emit_irdl, names)
-            raise TinycError("UnknownPass", f"tinyc has no dialect '{arguments.emit_irdl}'{hint}")
+            raise TinycError("InvalidOption", f"--emit-irdl: tinyc has no dialect '{arguments.emit_irdl}'{hint}")
         return text.print_ir(registry.irdl_of(arguments.emit_irdl), stock=True).rstrip() + "\n"
 
 

@@ -43,17 +43,17 @@ def split_options(text: str) -> dict[str, str]:
     """The options that `key=value key2="quoted value" flag` spells.
 
     Raises:
-        TinycError: `UnknownPass`: the text is malformed, or gives an option twice.
+        TinycError: `InvalidOption`: the text is malformed, or gives an option twice.
     """
     options: dict[str, str] = {}
     position = 0
     while text[position:].strip():
         match = _OPTION.match(text, position)
         if match is None:
-            raise TinycError("UnknownPass", f"pass options '{text}' do not read as key=value key2=value2{_QUOTES}")
+            raise TinycError("InvalidOption", f"pass options '{text}' do not read as key=value key2=value2{_QUOTES}")
         key, value = match.group(1), match.group(2) or ""
         if key in options:
-            raise TinycError("UnknownPass", f"pass options '{text}' give '{key}' twice")
+            raise TinycError("InvalidOption", f"pass options '{text}' give '{key}' twice")
         options[key] = re.sub(r"\\(.)", r"\1", value[1:-1]) if value[:1] in ("'", '"') else value
         position = match.end()
     return options
@@ -65,18 +65,18 @@ def values_of_options(
     """The values of the fields of the pass called `name`, whose types are `hints`, as `options` spell them.
 
     Raises:
-        TinycError: `UnknownPass`: there is no such option, its value is not of its type, or one is missing.
+        TinycError: `InvalidOption`: there is no such option, its value is not of its type, or one is missing.
     """
     known = {option_name(field): field for field in fields}
     values: dict[str, OptionValue] = {}
     for key, text in options.items():
         if key not in known:
             hint = "; a value with blanks needs quotes" if len(options) > 1 else ""
-            raise TinycError("UnknownPass", f"pass '{name}' has no option '{key}'{suggest(key, known)}{hint}")
+            raise TinycError("InvalidOption", f"pass '{name}' has no option '{key}'{suggest(key, known)}{hint}")
         values[known[key].name] = _value(name, key, text, hints[known[key].name])
     missing = [key for key, field in known.items() if key not in options and _default(field) is dataclasses.MISSING]
     if missing:
-        raise TinycError("UnknownPass", f"pass '{name}' needs option '{missing[0]}'; write {missing[0]}=…")
+        raise TinycError("InvalidOption", f"pass '{name}' needs option '{missing[0]}'; write {missing[0]}=…")
     return values
 
 
@@ -99,7 +99,7 @@ def _value(name: str, key: str, text: str, hint: Any) -> OptionValue:
         return {"true": True, "": True, "false": False}[text] if hint is bool else hint(text)
     except (KeyError, ValueError):
         message = f"option '{key}' of pass '{name}' is {text!r}; give {_DESCRIBED.get(hint, hint.__name__)}"
-        raise TinycError("UnknownPass", message) from None
+        raise TinycError("InvalidOption", message) from None
 
 
 def _value_text(value: OptionValue) -> str:

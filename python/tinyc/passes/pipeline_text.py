@@ -43,7 +43,8 @@ def parse_pipeline(text: str, known: Sequence[type[Pass]]) -> Pipeline:
     """The pipeline that `text` spells; `known` are the passes of tinyc's that it may name.
 
     Raises:
-        TinycError: `UnknownPass`: the text is malformed, or names a pass or an option that does not exist.
+        TinycError: `InvalidPipeline`: the text is malformed, or nests a pass where it cannot work; `UnknownPass`;
+            `InvalidOption`.
     """
     nodes = _Reader(text).nodes()
     if len(nodes) == 1 and nodes[0].name == _ROOT and nodes[0].children is not None:
@@ -58,7 +59,7 @@ def parse_flag(name: str, options: str, known: Sequence[type[Pass]]) -> list[Ste
     A pass of MLIR's that works on another op than the module is nested in that op, as `mlir-opt` does.
 
     Raises:
-        TinycError: `UnknownPass`.
+        TinycError: `UnknownPass`, `InvalidOption`, or `InvalidPipeline` where the name is none.
     """
     table = {each.name: each for each in known}
     try:
@@ -76,7 +77,7 @@ def is_upstream(name: str) -> bool:
         parse_flag(name, "", ())
     except TinycError as error:
         # One that only wants options, or another op to work on, is one.
-        return _NAME.fullmatch(name) is not None and "is neither a pass" not in error.message
+        return _NAME.fullmatch(name) is not None and error.name != "UnknownPass"
     return True
 
 
@@ -106,7 +107,7 @@ def _leaf(name: str, options: str, anchors: tuple[str, ...], table: Mapping[str,
         return _upstream(name, options, anchors, table)
     if anchors:
         message = f"'{name}' works on whole modules; take it out of '{anchors[-1]}(…)'"
-        raise TinycError("UnknownPass", message)
+        raise TinycError("InvalidPipeline", message)
     return [table[name].from_options(split_options(options))]
 
 
@@ -118,9 +119,9 @@ def _upstream(name: str, options: str, anchors: tuple[str, ...], table: Mapping[
         what = " ".join(str(error).split())
         if "does not refer to a registered pass" in what:
             message = f"'{name}' is neither a pass of tinyc's nor one of MLIR's{suggest(name, table)}"
-        else:
-            message = f"MLIR refuses '{step.text()}': {what}"
-        raise TinycError("UnknownPass", message) from None
+            raise TinycError("UnknownPass", message) from None
+        refused = "InvalidOption" if options else "InvalidPipeline"
+        raise TinycError(refused, f"MLIR refuses '{step.text()}': {what}") from None
     prefix = f"{_ROOT}(" + "".join(f"{anchor}(" for anchor in anchors)
     leaf = re.sub(" +", " ", canonical[len(prefix) : -1 - len(anchors)])
     nodes = _Reader(leaf).nodes()
@@ -192,4 +193,4 @@ class _Reader:
 
     def _error(self, what: str) -> TinycError:
         before, after = self.text[: self.position][-40:], self.text[self.position :][:40]
-        return TinycError("UnknownPass", f"pipeline: {what} at column {self.position + 1}: {before}⟨here⟩{after}")
+        return TinycError("InvalidPipeline", f"pipeline: {what} at column {self.position + 1}: {before}⟨here⟩{after}")

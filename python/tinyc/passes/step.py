@@ -74,7 +74,7 @@ class Pass(abc.ABC):
         """The pass with `options`, the texts that stand after `=`.
 
         Raises:
-            TinycError: `UnknownPass`: there is no such option, or its value is not of the option's type.
+            TinycError: `InvalidOption`: there is no such option, or its value is not of the option's type.
         """
         return cls(**values_of_options(cls.name, dataclasses.fields(cls), typing.get_type_hints(cls), options))
 
