@@ -53,11 +53,9 @@ class Buffers:
         if (alone := self._fault(result)) is None:
             return
         if not isinstance(op, ReshapeOp):
-            raise TinycError(
-                "ExcessivePiecewise",
-                f"'{op.name}' alone is too much for one access map: {alone.reason}; write it as several movements",
-                where(op.location),
-            )
+            counts = alone.reason.rpartition(": ")[2]
+            message = f"'{op.name}' alone is too much for one access map: {counts}; write it as several movements"
+            raise TinycError("ExcessivePiecewise", message, where(op.location))
         self.views.add(result)
         self._buffers.add(result)
         self._chain[result] = 0

@@ -3,9 +3,11 @@
 import random
 
 import islpy as isl
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from analysis_programs.contraction_programs import shape_of
 from analysis_programs.movement_chains import random_chain
 from analysis_programs.tiny_programs import Program
 from tinyc.analysis.isl.polyhedra import Polyhedra
@@ -29,12 +31,21 @@ def edges(view: PolyView) -> dict[tuple[str, str], dict[str, list[str]]]:
     }
 
 
+def within(edge: PolyEdge, relation: isl.Map) -> isl.Map:
+    """Return a relation between the blocks of an edge with their domains."""
+    source, target = Polyhedra(edge.source.statement).domain, Polyhedra(edge.target.statement).domain
+    return relation.intersect_domain(source).intersect_range(target)
+
+
 def assert_texts_are_the_maps(edge: PolyEdge) -> None:
     """Compare the closed form with isl's composition, within the domains of both blocks."""
-    source, target = Polyhedra(edge.source.statement).domain, Polyhedra(edge.target.statement).domain
     for kind in DEPENDENCE_KINDS:
-        for text, whole in zip(edge.texts(kind), edge.maps(kind), strict=True):
-            assert isl.Map(text).intersect_domain(source).intersect_range(target).is_equal(whole)
+        for text, relation in zip(edge.texts(kind), edge.maps(kind), strict=True):
+            assert within(edge, isl.Map(text)).is_equal(within(edge, relation))
+
+
+def constraints(relation: isl.Map) -> int:
+    return sum(len(each.get_constraints()) for each in relation.get_basic_maps())
 
 
 def chain_of_three(op: str = "neg") -> Program:
@@ -102,11 +113,54 @@ def test_what_is_overwritten_since_is_ordered_through_what_overwrites_it():
     assert outputs == [("a", "c"), ("b", "d"), ("c", "e"), ("d", "f"), ("e", "g"), ("f", "h")]
 
 
-def test_guards_that_the_domain_implies_are_left_out():
+@pytest.mark.parametrize(
+    ("high", "step", "text"),
+    [
+        (0, 1, "{ a[m] -> b[i0] : m = i0 - 2 }"),
+        (3, 1, "{ a[m] -> b[i0] : m = i0 - 2 }"),
+        # what is read of the pad goes on behind the elements of a
+        (3, 2, "{ a[m] -> b[i0] : m = 2*i0 - 2 }"),
+    ],
+)
+def test_guards_that_the_domains_imply_are_left_out(high, step, text):
+    p = Program(x="f32 M")
+    padded = p.pad(p.relu(p["x"], name="a"), lo=(2,), hi=(high,), value=0.0)
+    read = p.shrink(padded, lo=(0,), hi=shape_of(padded), step=(step,))
+    view = view_of(p.result(p.neg(read, name="b")))
+    assert edges(view) == {("a", "b"): {"true": [f"[M] -> {text}"]}}
+    for edge in view.edges:
+        assert_texts_are_the_maps(edge)
+
+
+def test_guards_that_neither_domain_implies_stay():
+    p = Program(x="f32 8")
+    padded = p.pad(p.shrink(p.relu(p["x"], name="a"), lo=(2,), hi=(6,), step=(1,)), lo=(1,), hi=(1,), value=0.0)
+    view = view_of(p.result(p.neg(padded, name="b")))
+    assert edges(view) == {("a", "b"): {"true": ["{ a[i0] -> b[i0_] : i0 = i0_ + 1 and 0 <= i0_ - 1 < 4 }"]}}
+    for edge in view.edges:
+        assert_texts_are_the_maps(edge)
+
+
+def test_isl_leaves_out_what_the_domains_imply():
     p = Program(x="f32 M")
     a = p.relu(p["x"], name="a")
-    view = view_of(p.result(p.neg(p.pad(a, lo=(2,), hi=(0,), value=0.0), name="b")))
-    assert edges(view) == {("a", "b"): {"true": ["[M] -> { a[m] -> b[i0] : m = i0 - 2 and i0 - 2 >= 0 }"]}}
+    (edge,) = view_of(p.result(p.neg(p.pad(a, lo=(2,), hi=(3,), value=0.0), name="b"))).edges
+    (found,) = edge.maps("true")
+    whole = isl.Map("[M] -> { a[m] -> b[i0] : m = i0 - 2 and 0 <= m < M and 0 <= i0 < M + 5 }")
+    assert within(edge, found).is_equal(whole)
+    assert found.is_equal(isl.Map("[M] -> { a[m] -> b[m + 2] }"))
+    assert (constraints(found), constraints(whole.remove_redundancies())) == (1, 3)
+
+
+@settings(max_examples=150, derandomize=True, deadline=None)
+@given(st.sampled_from(["3", "M", "2*M", "(M - 1) floordiv 2 + 3"]), st.integers(0, 2**32))
+def test_a_dependence_is_never_longer_than_with_its_domains(extent, seed):
+    chain = random_chain(random.Random(seed), [extents.parse_extent(extent), 4], 4)
+    p = Program(x=TensorType("i64", chain.shape))
+    for edge in view_of(p.result(p.neg(chain.on(p, p.neg(p["x"], name="a")), name="b"))).edges:
+        for found in edge.maps("true"):
+            whole = within(edge, found)
+            assert constraints(found) <= constraints(whole.coalesce().remove_redundancies())
 
 
 @settings(max_examples=150, derandomize=True, deadline=None)

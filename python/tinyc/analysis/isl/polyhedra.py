@@ -101,25 +101,25 @@ def same_index(shape: Shape, left: Index, right: Index) -> bool:
         return len(left) == len(right) and first.is_equal(second)
 
 
-def dependence(
-    source: Statement, write: Index, target: Statement, read: Index, guards: Sequence[Guard] = ()
-) -> isl.Map:
-    """The true dependence as an `isl.Map`: from the instances that write an element to those that read it."""
-    return related(Touch(source, write), Touch(target, read, tuple(guards)))
+def dependence(first: Touch, second: Touch) -> isl.Map:
+    """The pairs of instances that touch one element as an `isl.Map`, domains included: from `first` to `second`."""
+    one, other = Polyhedra(first.statement), Polyhedra(second.statement, named=False)
+    left = one.access("T", first.index, first.guards).intersect_domain(one.domain)
+    right = other.access("T", second.index, second.guards).intersect_domain(other.domain)
+    return left.apply_range(right.reverse()).coalesce().remove_redundancies()
 
 
 def related(first: Touch, second: Touch, aligned: bool = True, distinct: bool = False) -> isl.Map:
-    """The relation of `relation.relation_text` as an `isl.Map`, from instance to instance, domains included."""
-    one, other = Polyhedra(first.statement), Polyhedra(second.statement, named=False)
-    if aligned:
-        left = one.access("T", first.index, first.guards).intersect_domain(one.domain)
-        right = other.access("T", second.index, second.guards).intersect_domain(other.domain)
-        found = left.apply_range(right.reverse())
-    else:
-        found = isl.Map.from_domain_and_range(one.domain, other.domain)
+    """The relation of `relation.relation_text` as an `isl.Map`, from instance to instance, within both domains.
+
+    What the domains imply is left out: isl's `gist` (specification 000 §3.3).
+    """
+    domains = Polyhedra(first.statement).domain, Polyhedra(second.statement, named=False).domain
+    context = isl.Map.from_domain_and_range(*domains)
+    found = dependence(first, second) if aligned else context
     if distinct:
         found = found.subtract(isl.Map.identity(found.get_space()))
-    return found.coalesce().remove_redundancies()
+    return found.gist(context).coalesce().remove_redundancies()
 
 
 def same_text(left: str, right: str, domain: str | None = None, image: str | None = None) -> bool:

@@ -1,7 +1,7 @@
 """Which instances of two statements touch the same element, as text in isl's notation: a closed form, without isl.
 
 A relation is said within the domains of both statements, in the smallest form: what an axis of one statement equals is
-written in its place, guards that the domain implies are left out.
+written in its place, guards that the domains imply are left out, as isl's `gist` does it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,8 +31,8 @@ def relation_text(first: Touch, second: Touch, aligned: bool = True, distinct: b
     if aligned:
         right, entries, rows = _named_alike(left, right, first.index, second.index)
         conditions = [f"{left.affine(first.index[k])} = {right.affine(second.index[k])}" for k in rows]
-        for statement, touch in ((left, first), (right, second)):
-            conditions += [each for guard in touch.guards for each in _needed_bounds(statement, guard)]
+        for statement, touch, other in ((left, first, second), (right, second, first)):
+            conditions += [each for guard in touch.guards for each in _needed_bounds(statement, guard, touch, other)]
     if distinct:
         pairs = zip(left.axes, entries, strict=True)
         conditions.append(f"({' or '.join(f'{one} != {other}' for one, other in pairs if one != other) or 'false'})")
@@ -87,9 +87,17 @@ def _is_free(right: Statement, entries: Sequence[str], axis: int) -> bool:
     return entries[axis] == right.axes[axis]
 
 
-def _needed_bounds(statement: Statement, guard: Guard) -> Iterator[str]:
-    """The ends of a guard that the box of the statement does not imply."""
+def _needed_bounds(statement: Statement, guard: Guard, touch: Touch, other: Touch) -> Iterator[str]:
+    """The ends of a guard of `touch` that neither its box implies nor that of `other`, which touches the same element.
+
+    A pad's guard mostly bounds what is a row of the index too, by the extent that the other statement has there.
+    """
     below, above = axes.may_leave(guard.expression, guard.size, statement.shape)
+    for mine, theirs in zip(touch.index, other.index, strict=True):
+        distance = guard.expression - mine
+        if not distance.terms:
+            leaves = axes.may_leave(theirs + distance, guard.size, other.statement.shape)
+            below, above = below and leaves[0], above and leaves[1]
     text = statement.affine(guard.expression)
     if below and above:
         yield f"0 <= {text} < {statement.extent(guard.size)}"

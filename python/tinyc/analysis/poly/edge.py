@@ -47,7 +47,7 @@ class PolyEdge:
         return tuple(each for each in self.dependences if each.kind == kind)
 
     def maps(self, kind: str) -> tuple[Any, ...]:
-        """The dependences of a kind as `isl.Map`s, instance to instance."""
+        """The dependences of a kind as `isl.Map`s, instance to instance, within the domains of the two blocks."""
         from tinyc.analysis.isl.polyhedra import related  # islpy takes its time to load
 
         return tuple(related(*self._touches(each), each.aligned, self.in_place) for each in self.of(kind))

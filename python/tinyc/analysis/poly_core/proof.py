@@ -12,6 +12,7 @@ from typing import Any
 import islpy as isl
 
 from tinyc.analysis.isl.polyhedra import Polyhedra, dependence
+from tinyc.analysis.isl.relation import Touch
 from tinyc.analysis.isl.statement import Statement, constants
 from tinyc.analysis.poly.block import PolyAccess, PolyBlock
 from tinyc.analysis.poly_core.dependences import Witness
@@ -140,9 +141,9 @@ def split_scan(producer: PolyBlock, consumer: PolyBlock, reads: Sequence[PolyAcc
 
 
 def _dependence(producer: PolyBlock, consumer: PolyBlock, reads: Sequence[PolyAccess]) -> Any:
-    found = (
-        dependence(producer.statement, producer.write, consumer.statement, read.index, read.guards) for read in reads
-    )
+    """The true dependences: from the instances that write an element to those that read it."""
+    write = Touch(producer.statement, producer.write)
+    found = (dependence(write, Touch(consumer.statement, read.index, read.guards)) for read in reads)
     return functools.reduce(_union, found)
 
 
