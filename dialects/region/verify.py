@@ -16,6 +16,7 @@ from tinyc.dialects.tiny.op_verifier import infer_op
 from tinyc.dialects.tiny.verify import unstated
 from tinyc.mlir import func, ir
 from tinyc.mlir.locations import where
+from tinyc.mlir.names import declared_symbols
 from tinyc.mlir.verifying import Violation, report_violations
 from tinyc.vocabulary.attributes import to_type
 from tinyc.vocabulary.infer import Assumption
@@ -49,8 +50,7 @@ def verify(module: ir.Module) -> bool:
 
 def _violations(module: ir.Module) -> Iterator[Violation]:
     launchables = launchables_of(module)
-    named = (op.attributes.get("sym_name", None) for op in module.body.operations)
-    symbols = {name.value for name in named if isinstance(name, ir.StringAttr)} | set(launchables)
+    symbols = declared_symbols(module.body) | set(launchables)
     relations = {symbol: _relations(launchable) for symbol, launchable in launchables.items()}
     for function in module.body.operations:
         if not isinstance(function, func.FuncOp):

@@ -15,8 +15,9 @@ from tinyc.dialects.tiny import ops as tiny
 from tinyc.mlir import func, ir
 from tinyc.mlir.bodies import end_body
 from tinyc.mlir.locations import here, where
+from tinyc.mlir.names import DistinctNames, declared_symbols
 from tinyc.passes import Pass
-from tinyc.vocabulary.attributes import tensor_type
+from tinyc.vocabulary.attributes import tensor_type, vocabulary_name
 
 
 @dataclass(frozen=True)
@@ -94,9 +95,7 @@ class _Kernels:
     """The kernels of a module by body, and names that are new in it: what is computed, numbered where that is taken."""
 
     def __init__(self, module: ir.Module) -> None:
-        symbols = (op.attributes.get("sym_name") for op in module.body.operations)
-        self.taken = {symbol.value for symbol in symbols if isinstance(symbol, ir.StringAttr)}
-        self.counts: dict[str, int] = {}
+        self.new = DistinctNames(declared_symbols(module.body)).new
         self.names: dict[tuple[object, ...], str] = {}
 
     def name(self, kernel: region.KernelOp, stem: str) -> str:
@@ -105,18 +104,9 @@ class _Kernels:
         if body in self.names:
             kernel.erase()
         else:
-            self.names[body] = self._new(stem)
+            self.names[body] = self.new(stem)
             kernel.attributes["sym_name"] = ir.StringAttr.get(self.names[body])
         return self.names[body]
-
-    def _new(self, stem: str) -> str:
-        """`stem`, or `stem_<n>`."""
-        name = stem
-        while name in self.taken:
-            self.counts[stem] = self.counts.get(stem, 0) + 1
-            name = f"{stem}_{self.counts[stem]}"
-        self.taken.add(name)
-        return name
 
 
 def _body_key(block: ir.Block) -> tuple[object, ...]:
@@ -270,5 +260,4 @@ def _stem(group: Group | None) -> str:
 
 
 def _verb(op: ir.OpView) -> str:
-    name = op.name.removeprefix("tiny.")
-    return f"reduce_{op.op.value}" if isinstance(op, tiny.ReduceOp) else name
+    return f"reduce_{op.op.value}" if isinstance(op, tiny.ReduceOp) else vocabulary_name(op)

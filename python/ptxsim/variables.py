@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import ml_dtypes
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ptxsim.errors import InputError, suggest
 from ptxsim.linking.code import Patch, Program, Segment
@@ -62,7 +63,7 @@ class ModuleVariable:
             raise InputError(f"variable '{name}' has {self.declared.size} bytes; {len(contents)} are given")
         self.change(contents)
 
-    def read(self, dtype: object = None) -> np.ndarray:
+    def read(self, dtype: DTypeLike | None = None) -> np.ndarray:
         """What the variable holds after the last launch: in its own type and shape, or as a row of another type.
 
         Raises:
@@ -73,7 +74,7 @@ class ModuleVariable:
             lanes = (self.declared.lanes,) if self.declared.lanes > 1 else ()
             shape = (*self.declared.shape, *lanes)
             return found.reshape(shape if int(np.prod(shape)) == found.size else found.shape).copy()
-        wanted = np.dtype(dtype)  # type: ignore[call-overload]
+        wanted = np.dtype(dtype)
         if self.declared.size % wanted.itemsize:
             message = (
                 f"variable '{self.declared.name}' has {self.declared.size} bytes, which are no row of {wanted.name}"

@@ -1,5 +1,6 @@
 """The algebra of symbolic sizes: canonical form, arithmetic, division, text."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -31,6 +32,33 @@ def values():
 
 def value(dim, sizes):
     return extents.evaluate(dim, sizes)
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        (3, 3),
+        (0, 0),
+        (np.int8(7), 7),
+        (np.array(2), 2),
+        (2**63 - 1, 2**63 - 1),
+        (2**63, None),
+        (-1, None),
+        (True, None),
+        (np.True_, None),
+        (2.0, None),
+        (np.array([2, 3]), None),
+        ("2", None),
+        (None, None),
+    ],
+)
+def test_a_size_is_an_integer_of_any_kind(given, found):
+    assert extents.natural(given) == found
+    assert type(extents.natural(given)) is (int if found is not None else type(None))
+
+
+def test_a_size_is_at_most_its_limit():
+    assert (extents.natural(2**64 - 1, 2**64 - 1), extents.natural(8, 7)) == (2**64 - 1, None)
 
 
 @given(dims(), dims(), values())

@@ -1,11 +1,13 @@
 """`tgpu.alloc_smem` for one thread: an array in shared memory, which the threads of a CTA share."""
 
 from tinyc.codegen import scalars
+from tinyc.codegen.identifiers import legal_identifier
 from tinyc.dialects.gpu.dialect import SHARED, staged_tile
 from tinyc.dialects.gpu.expand.circular_buffer import CircularBuffer
 from tinyc.dialects.gpu.expand.expansion import Expansion
 from tinyc.dialects.gpu.statements import AllocSmemOp
 from tinyc.mlir import ir, memref
+from tinyc.mlir.names import declared_symbols
 
 
 def expand(expansion: Expansion, op: AllocSmemOp) -> None:
@@ -18,17 +20,9 @@ def expand(expansion: Expansion, op: AllocSmemOp) -> None:
     )
     count = len(expansion.buffers)
     letter = f"{chr(ord('A') + count % 26)}{count // 26 or ''}"
-    name = _free_name(expansion, f"{expansion.name}_{letter}")
+    taken = declared_symbols(expansion.written.operation.block)
+    name = legal_identifier(f"{expansion.name}_{letter}", taken)
     with ir.InsertionPoint(expansion.written):
         array = memref.GlobalOp(name, ir.TypeAttr.get(kind), sym_visibility="private", initial_value=ir.UnitAttr.get())
         array.attributes["tgpu.smem"] = ir.TypeAttr.get(op.tiles.type)
     expansion.buffers[op.tiles] = CircularBuffer(memref.get_global(kind, name), held.tile)
-
-
-def _free_name(expansion: Expansion, name: str) -> str:
-    """`name`, with underscores behind it if something else in the module has it."""
-    named = (op.attributes.get("sym_name", None) for op in expansion.written.operation.block.operations)
-    taken = {symbol.value for symbol in named if isinstance(symbol, ir.StringAttr)}
-    while name in taken:
-        name += "_"
-    return name

@@ -15,6 +15,7 @@ from tinyc.dialects.region.to_gpu.plans import plans_for
 from tinyc.dialects.region.to_gpu.requirements import require_few_parameters, require_host, require_kernel
 from tinyc.dialects.tiny.ops import erase_unused
 from tinyc.mlir import gpu, ir
+from tinyc.mlir.names import declared_symbols
 from tinyc.passes import Pass
 from tinyc.schemes.registry import SCHEME_OF
 from tinyc.target.target import Target
@@ -102,12 +103,12 @@ def _names(kernels: Iterable[str]) -> dict[str, tuple[str, str]]:
 
 def _module(module: ir.Module, target: Target) -> ir.Block:
     """Create the module of the GPU kernels in front of everything; return its body."""
-    symbols = (op.attributes.get("sym_name") for op in module.body.operations)
-    taken = {symbol.value for symbol in symbols if isinstance(symbol, ir.StringAttr)}
     attribute = f'#nvvm.target<O = 3, chip = "{target.chip}", features = "{target.features}">'
     targets = ir.ArrayAttr.get([ir.Attribute.parse(attribute)])
     with ir.InsertionPoint.at_block_begin(module.body), module.operation.location:
-        return gpu.GPUModuleOp(legal_identifier(MODULE, taken), targets=targets).bodyRegion.blocks.append()
+        return gpu.GPUModuleOp(
+            legal_identifier(MODULE, declared_symbols(module.body)), targets=targets
+        ).bodyRegion.blocks.append()
 
 
 def _rename_launches(module: ir.Module, names: dict[str, str]) -> None:

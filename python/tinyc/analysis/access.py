@@ -13,13 +13,13 @@ from typing import Any
 from tinyc.analysis.index_book.axis_arguments import axis_arguments
 from tinyc.analysis.limits import Excess, excess, overflow
 from tinyc.analysis.movement import Guard, NotAffine, Read, exact, movement_read
-from tinyc.analysis.tiny_ops import producer_of, vocabulary_name
+from tinyc.analysis.tiny_ops import producer_of
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import axes
 from tinyc.expr.axes import AxisExpr, Index, Shape
 from tinyc.expr.extents import ExtentError, is_nonnegative
 from tinyc.mlir import ir
-from tinyc.vocabulary.attributes import arguments, tensor_type
+from tinyc.vocabulary.attributes import arguments, tensor_type, vocabulary_name
 
 #: The axes of each dimension of a value, where some are split (`index_book.splits.Splits.of`).
 DimAxes = Callable[[ir.Value], tuple[Shape, ...]]

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.mlir import ir
-from tinyc.vocabulary.attributes import arguments
+from tinyc.vocabulary.attributes import arguments, vocabulary_name
 
 #: An expression over "x": a leaf, a number, or an op's name with its operands.
 Tree: TypeAlias = str | float | tuple["Tree", ...]
@@ -109,7 +109,7 @@ def _tree(value: ir.Value, operand: ir.Value, ops: dict[ir.OpView, None]) -> Tre
         return ("mul", operands[0], ("recip", operands[1]))
     if isinstance(op, tiny.NegOp):
         return ("mul", -1.0, *operands)
-    return (op.name.removeprefix("tiny."), *operands)
+    return (vocabulary_name(op), *operands)
 
 
 def _constant(value: ir.Value) -> float | None:

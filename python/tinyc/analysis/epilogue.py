@@ -16,7 +16,7 @@ from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import axes
 from tinyc.expr.axes import Shape
 from tinyc.mlir import ir
-from tinyc.vocabulary.attributes import tensor_type
+from tinyc.vocabulary.attributes import tensor_type, vocabulary_name
 from tinyc.vocabulary.broadcast import Broadcast
 
 
@@ -110,7 +110,7 @@ class _Reader:
             if len(others) == 1 and len(broadcasts) == 1:
                 names = {Broadcast.ROW: "bias", Broadcast.COLUMN: "bias", Broadcast.FULL: "residual"}
                 return names.get(broadcasts.pop(), "add")
-        return op.name.removeprefix("tiny.")
+        return vocabulary_name(op)
 
 
 def _is_transparent(op: ir.OpView) -> bool:

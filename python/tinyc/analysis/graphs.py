@@ -1,11 +1,13 @@
 """The functions of a module as graphs: which one is the program, what the user calls its values, what it needs."""
 
+import itertools
 from collections.abc import Sequence
 
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.tiny.ops import AssumeOp, Tiny
 from tinyc.expr.assumption import Assumption
 from tinyc.mlir import func, ir
+from tinyc.mlir.names import DistinctNames
 from tinyc.vocabulary.attributes import assumption_of, tensor_type
 
 
@@ -97,15 +99,9 @@ def output_names(function: func.FuncOp) -> list[str]:
 def _boundary_names(function: func.FuncOp, which: str, default: str, count: int) -> list[str]:
     """Distinct names: those that are given stay as they are, the others make way."""
     given = _given_names(function, which) or [None] * count
-    names: list[str] = []
-    for position, name in enumerate(given):
-        name = wanted = name or f"{default}{position}"
-        number = 0
-        while name in names or (given[position] is None and name in given):
-            number += 1
-            name = f"{wanted}_{number}"
-        names.append(name)
-    return names
+    names = DistinctNames()
+    kept = [name and names.new(name) for name in given]
+    return [name or names.new(f"{default}{position}") for position, name in enumerate(kept)]
 
 
 def _given_names(function: func.FuncOp, which: str) -> list[str | None]:
@@ -123,37 +119,16 @@ def value_names(function: func.FuncOp) -> dict[ir.Value, str]:
     An argument is called as the user calls it, a result by its op's node id (the name location; ``id#1`` for a second
     result); results without are `v0`, `v1`, … in order. A name that is taken already is numbered.
     """
-    names = _Names()
+    names = DistinctNames()
+    found: dict[ir.Value, str] = {}
     block = body_block(function)
     for argument, name in zip(block.arguments, input_names(function), strict=True):
-        names.add(argument, name)
+        found[argument] = names.new(name)
+    anonymous = (name for number in itertools.count() if (name := f"v{number}") not in names.taken)
     for op in block.operations:
         location = op.location
         node = location.name_str if isinstance(location, ir.NameLoc) else None
         for position, result in enumerate(op.results):
-            names.add(result, f"{node}#{position}" if node and position else node)
-    return names.of
-
-
-class _Names:
-    def __init__(self) -> None:
-        self.of: dict[ir.Value, str] = {}
-        self._taken: set[str] = set()
-        self._counts: dict[str, int] = {}
-        self._anonymous = 0
-
-    def add(self, value: ir.Value, wanted: str | None) -> None:
-        """Name a value as wanted; None is for any name."""
-        name = wanted or self._next_anonymous()
-        while name in self._taken:
-            if wanted is None:
-                name = self._next_anonymous()
-            else:
-                self._counts[wanted] = self._counts.get(wanted, 0) + 1
-                name = f"{wanted}_{self._counts[wanted]}"
-        self._taken.add(name)
-        self.of[value] = name
-
-    def _next_anonymous(self) -> str:
-        self._anonymous += 1
-        return f"v{self._anonymous - 1}"
+            wanted = f"{node}#{position}" if node and position else node
+            found[result] = names.new(wanted or next(anonymous))
+    return found

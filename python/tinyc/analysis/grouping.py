@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from tinyc.analysis.patterns.contraction import Contraction, detect_contraction, is_summed_product, is_widening
-from tinyc.analysis.tiny_ops import producer_of, vocabulary_name
+from tinyc.analysis.tiny_ops import producer_of
 from tinyc.diagnostics import remark
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.dialects.tiny.ops import CastOp, ReduceOp, TinyOp
 from tinyc.mlir import ir
 from tinyc.mlir.locations import where
+from tinyc.vocabulary.attributes import vocabulary_name
 
 
 @dataclass(frozen=True)

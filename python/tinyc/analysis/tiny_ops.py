@@ -9,11 +9,6 @@ def producer_of(value: ir.Value) -> ir.OpView | None:
     return None if isinstance(owner, ir.Block) else owner
 
 
-def vocabulary_name(op: ir.OpView) -> str:
-    """The name of a Tiny op in the vocabulary: `permute` for a `tiny.permute`."""
-    return op.name.removeprefix("tiny.")
-
-
 def data_dependence(op: ir.OpView) -> str:
     """The reason why an op whose indices come from data is Non-SCoP."""
     return f"'{op.name}' reads where its data says"

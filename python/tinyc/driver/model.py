@@ -1,7 +1,6 @@
 """A compiled program: what `tinyc.compile` gives, with the texts of its layers and the remarks of its compilation."""
 
 import functools
-import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +13,7 @@ from tinyc.driver.listings import LAST_LISTING
 from tinyc.driver.lowering import Lowering
 from tinyc.executors.philox import run_key
 from tinyc.executors.signature import NamedTensor, Signature, signature_of
+from tinyc.expr.extents import natural
 from tinyc.runtime.outputs import named_outputs
 
 Arrays = dict[str, np.ndarray]
@@ -165,11 +165,8 @@ def _word(name: str, value: Any) -> int:
     Raises:
         TinycError: `InputMismatch`.
     """
-    try:
-        number = -1 if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        number = -1
-    if not 0 <= number < _WORDS:
+    number = natural(value, _WORDS - 1)
+    if number is None:
         raise TinycError("InputMismatch", f"{name} is {value!r}; give an integer in 0 … 2^64 - 1")
     return number
 

@@ -4,7 +4,6 @@ In: whatever `tinyc.compile` takes as `source`, and the values of symbols. Out: 
 or the GPU layer, verified, that nothing else refers to.
 """
 
-import operator
 import os
 import sys
 from collections.abc import Mapping
@@ -18,6 +17,7 @@ from tinyc.dialects import registry
 from tinyc.dialects.registry import context
 from tinyc.dialects.tiny.inline import TinyInline, is_of_several
 from tinyc.driver.binding import bind_symbols
+from tinyc.expr.extents import natural
 from tinyc.importers import tiny_json
 from tinyc.importers.files import read_file, unreadable_file
 from tinyc.importers.json_text import EXAMPLE, first_character
@@ -124,11 +124,8 @@ def checked_bind(bind: Bind | None) -> dict[str, int]:
 
 
 def _bound_extent(name: str, value: Any) -> int:
-    try:
-        extent = -1 if isinstance(value, bool) else operator.index(value)  # numpy's integers are sizes too
-    except TypeError:
-        extent = -1
-    if not 0 <= extent < 2**63:
+    extent = natural(value)
+    if extent is None:
         raise TinycError("InvalidExtent", f"bind {name} = {value!r}: an extent is an integer in 0 … 2^63 - 1")
     return extent
 

@@ -12,11 +12,11 @@ from tinyc.analysis.index_book.splits import splits_of
 from tinyc.analysis.isl.statement import Statement
 from tinyc.analysis.poly.block import NonScopTensor, PolyAccess, PolyBlock, PolyItem
 from tinyc.analysis.poly.view import PolyView, poly_view, values_of
-from tinyc.analysis.tiny_ops import producer_of, vocabulary_name
+from tinyc.analysis.tiny_ops import producer_of
 from tinyc.diagnostics import TinycError, Where, suggest
 from tinyc.mlir import func, ir
 from tinyc.mlir.locations import where
-from tinyc.vocabulary.attributes import arguments, tensor_type
+from tinyc.vocabulary.attributes import arguments, tensor_type, vocabulary_name
 
 
 class Line(NamedTuple):

@@ -7,10 +7,11 @@ values exactly when ``==`` says so, and `text` is canonical too. Symbols stand f
 
 import functools
 import math
+import operator
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import SupportsIndex, cast
 
 from tinyc.expr.grammar import Grammar
 from tinyc.expr.interpretation import Interpretation
@@ -120,6 +121,17 @@ def _atom_order(atom: SymbolicAtom) -> tuple[int, int, str]:
     """Order symbols, then divisions."""
     name = atom if isinstance(atom, str) else atom.name
     return (0 if isinstance(atom, str) else 1, len(name), name)
+
+
+def natural(value: object, limit: int = MAX_EXTENT) -> int | None:
+    """`value` as an int where it is an integer in 0 … `limit`, of Python's or numpy's, and no bool; None otherwise."""
+    if isinstance(value, bool) or not isinstance(value, SupportsIndex):
+        return None
+    try:
+        number = operator.index(value)
+    except TypeError:  # an array has the method, and is no number
+        return None
+    return number if 0 <= number <= limit else None
 
 
 def symbol(name: str) -> Extent:

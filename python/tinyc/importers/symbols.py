@@ -5,8 +5,7 @@ written shapes' equations tell some: `Sizes` rewrites an extent as written into 
 at run time, and knows which symbols nothing tells.
 """
 
-import operator
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from tinyc.diagnostics import TinycError, Where
@@ -96,14 +95,11 @@ def check_bind(
     bound, errors = {}, []
     known = list(symbols)
     for name, value in bind.items():
-        try:
-            size = -1 if isinstance(value, bool) else operator.index(value)
-        except TypeError:
-            size = -1
+        size = extents.natural(value)
         if name not in known:
             names = f"its symbols are {', '.join(known)}" if known else "it has no symbols"
             errors.append(TinycError("UnboundSymbol", f"bind names '{name}', which the program lacks; {names}", where))
-        elif not 0 <= size <= MAX_EXTENT:
+        elif size is None:
             message = f"bind gives '{name}' the value {value!r}; an extent is an integer from 0 to 2^63 - 1"
             errors.append(TinycError("InvalidExtent", message, where))
         else:
@@ -117,20 +113,25 @@ def bound_arguments(arguments: Mapping[str, Any], bind: Mapping[str, int]) -> di
     Raises:
         TinycError: `InvalidExtent` for an extent that has no value, or one that no axis can have.
     """
-    found = dict(arguments)
-    for key in (*EXTENT_KEYS, *NUMBER_KEYS):
-        if bind and key in found:
-            found[key] = _bound(found[key], bind)
+
+    def bound(dim: Dim) -> Dim:
+        try:
+            return extents.substitute(dim, bind)
+        except ExtentError as error:
+            raise TinycError("InvalidExtent", f"{dim}: {error}; bind other sizes") from None
+
+    found = with_dims(arguments, bound) if bind else dict(arguments)
     for written, dim in zip(dims_of(arguments, EXTENT_KEYS), dims_of(found, EXTENT_KEYS), strict=True):
         if isinstance(dim, int) and not 0 <= dim <= MAX_EXTENT:
             raise TinycError("InvalidExtent", f"the extent {written} is {dim}, and must be one of 0 … 2^63 - 1")
     return found
 
 
-def _bound(value: Any, bind: Mapping[str, int]) -> Any:
-    if isinstance(value, tuple):
-        return tuple(_bound(entry, bind) for entry in value)
-    try:
-        return extents.substitute(value, bind)
-    except ExtentError as error:
-        raise TinycError("InvalidExtent", f"{value}: {error}; bind other sizes") from None
+def with_dims(arguments: Mapping[str, Any], change: Callable[[Dim], Dim]) -> dict[str, Any]:
+    """A node's arguments with `change` of each extent and number in its place."""
+
+    def changed(value: Any) -> Any:
+        return tuple(map(changed, value)) if isinstance(value, tuple) else change(value)
+
+    keys = (key for key in (*EXTENT_KEYS, *NUMBER_KEYS) if key in arguments)
+    return {**arguments, **{key: changed(arguments[key]) for key in keys}}

@@ -14,7 +14,7 @@ from tinyc.importers.graph import Graph
 from tinyc.importers.repairs import Immediate
 from tinyc.importers.spellings import REDUCING_UOPS, Node, result_names
 from tinyc.importers.steps import Steps, TypedInput
-from tinyc.importers.symbols import EXTENT_KEYS, NUMBER_KEYS, Sizes, dims_of
+from tinyc.importers.symbols import EXTENT_KEYS, NUMBER_KEYS, Sizes, dims_of, with_dims
 from tinyc.importers.uops import Recovered, add_node, require_order
 from tinyc.importers.written_shapes import WrittenShapes, resolved_axes
 from tinyc.vocabulary.types import TensorType
@@ -107,14 +107,13 @@ class Typing:
         self._name_steps(node, before)
 
     def _resolved(self, arguments: _Arguments) -> dict[str, Any]:
-        """Arguments with every symbol replaced."""
-        resolved = dict(arguments)
-        for key in EXTENT_KEYS:
-            if key in resolved:
-                resolved[key] = self.sizes.shape(resolved[key])
+        """Arguments with every symbol replaced; what must be a number is one, of 64 bits."""
+        resolved = with_dims(arguments, lambda dim: self.sizes.shape((dim,))[0])
         for key in NUMBER_KEYS:
-            if key in resolved:
-                resolved[key] = self._numbers(key, resolved[key])
+            for number in dims_of(resolved, (key,)):
+                if not isinstance(number, int) or abs(number) > MAX_EXTENT:
+                    message = f"'{key}' has the value {number}, which is not an integer of 64 bits"
+                    raise TinycError("InvalidAttribute", message)
         return resolved
 
     def _require_order(self, node: Node, result: int) -> None:
@@ -125,15 +124,6 @@ class Typing:
             require_order(self.labels.shapes[node.src[0]] or (), self.labels.shapes[node.id] or ())
         except TinycError as error:
             raise Recovered(error, tensor) from None
-
-    def _numbers(self, key: str, value: Any) -> Any:
-        """Sizes, or pairs of them, as ints of 64 bits."""
-        if isinstance(value, tuple):
-            return tuple(self._numbers(key, entry) for entry in value)
-        (number,) = self.sizes.shape((value,))
-        if not isinstance(number, int) or abs(number) > MAX_EXTENT:
-            raise TinycError("InvalidAttribute", f"'{key}' has the value {number}, which is not an integer of 64 bits")
-        return number
 
     def _axes(self, node: Node, arguments: _Arguments, operand: int | Immediate) -> tuple[int, ...]:
         if node.id in self.labels.axes or isinstance(operand, Immediate):

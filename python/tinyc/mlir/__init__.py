@@ -9,6 +9,7 @@ The stubs (`.pyi`) have the types of the bindings. What is built on these, in re
     locations   where an op comes from: places in a user's text
     messages    what MLIR says about IR as frozen data, and the error that carries it
     bodies      what stands inside of an op
+    names       symbols, and new names beside those that are taken
     constants   constants of scalar types
     fields      types of attribute fields that IRDL has no constraint for
     verifying   how the verifier of an op runs its rules, and reports

@@ -8,13 +8,13 @@ with every location and nothing else added. Keys of regions hash MLIR's own text
     %X1 = "tiny.reshape"(%X0) : (!MxK_f16) -> !Mx1xK_f16
 """
 
-import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from tinyc.mlir import ir
+from tinyc.mlir.names import DistinctNames
 
 #: A type that is written in more characters than this, and more than once, gets an alias.
 LONG = 24
@@ -84,7 +84,7 @@ def with_aliases(printed: str) -> str:
     body = printed[start:]
     counts: Counter[str] = Counter()
     _replace_types(body, lambda text: counts.update((text,)) or text)
-    taken = set(_DEFINED.findall(printed))
+    aliases = DistinctNames(_DEFINED.findall(printed))
     names: dict[str, str] = {}
     definitions: list[str] = []
 
@@ -94,10 +94,7 @@ def with_aliases(printed: str) -> str:
             original = _expanded(text, names)
             if len(original) <= LONG or counts[original] < 2:
                 return text
-            name = _type_alias(original)
-            numbered = (f"{name}_{number}" for number in itertools.count(1))
-            names[text] = next(each for each in itertools.chain([name], numbered) if each not in taken)
-            taken.add(names[text])
+            names[text] = aliases.new(_type_alias(original))
             definitions.append(f"!{names[text]} = {text}\n")
         return f"!{names[text]}"
 

@@ -88,11 +88,16 @@ def to_type(tensor: TensorType) -> ir.RankedTensorType:
     return ir.RankedTensorType.get(shape, ir.Type.parse(tensor.element), encoding, loc=ir.Location.unknown())
 
 
+def vocabulary_name(op: ir.OpView | ir.Operation) -> str:
+    """The name of a Tiny op in the vocabulary: `permute` for a `tiny.permute`."""
+    return op.operation.name.removeprefix("tiny.")
+
+
 def arguments(op: ir.OpView | ir.Operation) -> dict[str, Any]:
     """An op's arguments as plain values: what `infer` takes, and what the executors and analyses read."""
     operation = op.operation
     values = {name: decode(operation.attributes[name]) for name in operation.attributes if "." not in name}
-    name = operation.name.removeprefix("tiny.")
+    name = vocabulary_name(op)
     if name in SHAPED or name in TYPED:
         result = tensor_type(operation.results[0].type)
         if name == "view":

@@ -277,3 +277,20 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// An array in shared memory has a name that nothing else in the module has.
+// CHECK: memref.global "private" @k_A_1
+// CHECK: gpu.func @k(
+// CHECK: gpu.func @k_A(
+!x = !region.memref<tensor<4xf16>, [1], 128 : i64, true>
+gpu.module @kernels {
+  gpu.func @k(%x: !x {tgpu.name = "x"}) kernel attributes {known_block_size = array<i32: 32, 1, 1>, tgpu.grid = [1, 1, 1]} {
+    %0 = "tgpu.alloc_smem"() : () -> !tgpu.smem<tensor<32x8xf16>, 2 : i64>
+    gpu.return
+  }
+  gpu.func @k_A() kernel attributes {known_block_size = array<i32: 32, 1, 1>, tgpu.grid = [1, 1, 1]} {
+    gpu.return
+  }
+}

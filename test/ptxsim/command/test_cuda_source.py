@@ -61,7 +61,7 @@ def test_without_nvcc_the_error_says_how_to_compile(command, tmp_path, capsys, m
     assert "(nvcc -ptx -arch=sm_80 -lineinfo k.cu -o k.ptx) and give the PTX" in error
 
 
-@pytest.mark.skipif(shutil.which("nvcc") is None, reason="there is no nvcc")
+@pytest.mark.skipif(cuda_source._nvcc() is None, reason="did not run: there is no nvcc")
 def test_a_cuda_file_runs_prints_and_is_checked_with_lines_of_its_source(tmp_path, capsys):
     path = tmp_path / "k.cu"
     path.write_text(SOURCE)

@@ -16,14 +16,14 @@ from tinyc.analysis.graphs import body_block, value_names
 from tinyc.analysis.index_book.axis_arguments import axis_arguments
 from tinyc.analysis.index_book.splits import Splits, splits_of
 from tinyc.analysis.movement import Guard, Index
-from tinyc.analysis.tiny_ops import data_dependence, vocabulary_name
+from tinyc.analysis.tiny_ops import data_dependence
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.dialects.tiny.ops import ReduceOp
 from tinyc.expr import axes, extents
 from tinyc.expr.axes import Shape
 from tinyc.expr.extents import Dim, Extent
 from tinyc.mlir import func, ir
-from tinyc.vocabulary.attributes import arguments, tensor_type
+from tinyc.vocabulary.attributes import arguments, tensor_type, vocabulary_name
 
 AXIS_KINDS = ("iter", "broadcast", "reduce")
 

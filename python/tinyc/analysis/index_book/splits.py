@@ -18,14 +18,13 @@ from typing import NamedTuple
 from tinyc.analysis.graphs import body_block
 from tinyc.analysis.limits import MAX_AXES
 from tinyc.analysis.movement import NotAffine, cut, groups, has_numeric_strides
-from tinyc.analysis.tiny_ops import vocabulary_name
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.dialects.tiny.ops import ExpandOp, ReduceOp, ReshapeOp
 from tinyc.expr.axes import Shape
 from tinyc.expr.extents import Dim, ExtentError
 from tinyc.expr.factors import quotient
 from tinyc.mlir import func, ir
-from tinyc.vocabulary.attributes import arguments, tensor_type
+from tinyc.vocabulary.attributes import arguments, tensor_type, vocabulary_name
 
 
 @dataclass(frozen=True)

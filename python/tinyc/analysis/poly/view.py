@@ -23,12 +23,11 @@ from tinyc.analysis.patterns.scan import Scan
 from tinyc.analysis.poly.block import NonScopTensor, PolyAccess, PolyBlock, PolyItem, access_excess, with_producers
 from tinyc.analysis.poly.edge import PolyEdge, edges_of
 from tinyc.analysis.poly.reads import Needed
-from tinyc.analysis.tiny_ops import vocabulary_name
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import axes
 from tinyc.expr.axes import Shape
 from tinyc.mlir import func, ir
-from tinyc.vocabulary.attributes import tensor_type
+from tinyc.vocabulary.attributes import tensor_type, vocabulary_name
 from tinyc.vocabulary.element_type import ElementType
 
 
