@@ -11,7 +11,7 @@
 // REFUSED: pass_failure.mlir:[[# @LINE + 13]]:1: error: refuse g [TC109 NonScop]
 // REFUSED-NOT: note:
 // DEFECT-NOT: Traceback
-// DEFECT: error: pass 'sample-fail' failed: ZeroDivisionError: one over nothing; to repeat it:
+// DEFECT: error: pass 'sample-fail' failed: ZeroDivisionError: one over nothing at func.return; to repeat it:
 // DEFECT-SAME: tinyc-opt --run-reproducer {{.*}}tinyc-reproducer-{{.*}}.mlir
 // DEFECT-SAME: [TC901 InternalError]
 // UNDECLARED: error: pass 'sample-undeclared' failed: it made ops of tiny and does not declare them

@@ -38,3 +38,9 @@ def words(body: str, threads: int = 32, **options) -> np.ndarray:
 def kinds(report: Report) -> set[str]:
     """The kinds of what was found."""
     return {finding.kind for finding in report.findings}
+
+
+def kinds_of_two_warps(body: str, **options) -> set[str]:
+    """The kinds of what is found in a kernel of 64 threads, reads of shared memory before it is written left out."""
+    report = launch(kernel(f"{OWN_WORD}{body}\nret;"), [np.zeros(64, np.uint32)], 64, **options)
+    return kinds(report) - {"uninitialized"}

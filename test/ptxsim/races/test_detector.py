@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ptxsim.module import CHECKS
-from ptxsim_cases.kernel_text import OWN_WORD, kernel, kinds, launch
+from ptxsim_cases.kernel_text import OWN_WORD, kernel, kinds, kinds_of_two_warps, launch
 
 #: %r1 is the thread's own word of `b`, %r2 that of the thread with the number `%r0 ^ 32` (another warp).
 _SHARED = """.shared .align 16 .b8 b[512]; mov.u32 %r1, b; mad.lo.u32 %r1, %r0, 4, %r1;
@@ -104,21 +104,15 @@ _TWINS = [
 ]
 
 
-def _found(body: str, **options) -> set[str]:
-    """What is found in a kernel of 64 threads, other than reads of shared memory that is not written yet."""
-    report = launch(kernel(OWN_WORD + body + "\nret;"), [np.zeros(64, np.uint32)], 64, **options)
-    return kinds(report) - {"uninitialized"}
-
-
 @pytest.mark.parametrize("twin", _TWINS, ids=lambda twin: twin.name)
 def test_a_race_is_found_and_its_corrected_twin_is_clean(twin):
-    assert _found(twin.body.replace("$", twin.wrong)) == {"race"}
-    assert _found(twin.body.replace("$", twin.right)) == set()
+    assert kinds_of_two_warps(twin.body.replace("$", twin.wrong)) == {"race"}
+    assert kinds_of_two_warps(twin.body.replace("$", twin.right)) == set()
 
 
 def test_equal_values_race_where_that_is_asked_for():
     body = _SHARED + "mov.u32 %r3, b; mov.u32 %r4, 5; st.shared.u32 [%r3], %r4;"
-    assert _found(body, checks=(*CHECKS, "same-value")) == {"race"}
+    assert kinds_of_two_warps(body, checks=(*CHECKS, "same-value")) == {"race"}
 
 
 def test_a_race_names_both_lines_the_threads_and_the_address():
@@ -233,5 +227,5 @@ def test_a_weak_write_behind_a_strong_one_of_its_thread_is_not_forgotten():
         + """mov.u32 %r3, b; setp.eq.u32 %p0, %r0, 0; @%p0 st.shared.u32 [%r3], 0;
     @%p0 atom.shared.add.u32 %r4, [%r3], 1; {} @!%p0 atom.shared.add.u32 %r4, [%r3], 1;"""
     )
-    assert _found(body.format("")) == {"race"}
-    assert _found(body.format("bar.sync 0;")) == set()
+    assert kinds_of_two_warps(body.format("")) == {"race"}
+    assert kinds_of_two_warps(body.format("bar.sync 0;")) == set()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ptxsim_cases.kernel_text import OWN_WORD, kernel, kinds, launch
+from ptxsim_cases.kernel_text import kernel, kinds, kinds_of_two_warps, launch
 
 _PAIR = {"grid": (2, 1, 1), "cluster": (2, 1, 1)}
 #: CTA 0 writes `data` and raises the flag behind it; thread 0 of CTA 1 waits for that, and thread 1 reads `data`.
@@ -59,9 +59,7 @@ _SHARED = ".shared .align 16 .b8 b[512]; mov.u32 %r1, b; mov.u32 %r5, %laneid;\n
 
 
 def _found(body: str) -> set[str]:
-    return kinds(launch(kernel(OWN_WORD + _SHARED + body + "\nret;"), [np.zeros(64, np.uint32)], 64)) - {
-        "uninitialized"
-    }
+    return kinds_of_two_warps(_SHARED + body)
 
 
 @pytest.mark.parametrize("lane", [0, 13, 31])
