@@ -157,7 +157,7 @@ def test_compile_for_a_gpu_dumps_its_layers(run, gemm, tmp_path):
     arguments = ["--target", "cuda", "--arch", "sm_90a", "--plan", plan, "--dump", "region,plan,gpu,nvvm,ptx,cu"]
     status, out, _ = run("compile", gemm, *arguments, "--dump-dir", tmp_path / "layers")
     assert status == 0
-    assert re.search(r"^layers +tiny -> region -> plan -> gpu -> nvvm -> ptx$", out, re.MULTILINE)
+    assert re.search(r"^layers +tiny -> region -> plan -> gpu -> exec -> nvvm -> ptx$", out, re.MULTILINE)
     texts = {path.name: path.read_text() for path in (tmp_path / "layers").iterdir()}
     names = ["03_region.mlir", "04_plan.mlir", "05_gpu.mlir", "07_nvvm.mlir", "08_ptx.ptx", "09_cu.cu"]
     assert sorted(texts) == names
@@ -186,7 +186,7 @@ def test_a_program_at_the_gpu_layer_cannot_be_checked(run, gemm, tmp_path):
     gpu.write_text(tinyc.compile(gemm, target="cuda", bind={"M": 5, "N": 4, "K": 3}).text("gpu"))
     status, _, err = run("run", gpu, "--target", "cuda", "--check")
     assert status == 1
-    assert "--check: the reference does not read layer 'gpu'" in err
+    assert "--check: the reference reads programs of tiny, region or plan, and this one is at layer 'gpu'" in err
 
 
 def test_a_dump_folder_alone_gets_all_layers(run, gemm, tmp_path):

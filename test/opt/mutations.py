@@ -16,10 +16,10 @@ WAYS = {
     "poly_view": ("cpu", (pipeline.INDEX_BOOK, pipeline.CPU)),
     "region": ("cpu", (pipeline.CPU[1:], pipeline.GPU[1:], pipeline.CUDA_TEXT[1:])),
     "plan": ("cuda", (pipeline.GPU[2:], pipeline.CUDA_TEXT[2:])),
-    "gpu": ("cuda", (pipeline.GPU[3:], pipeline.GPU_HOST[3:], pipeline.CUDA_TEXT[3:])),
+    "gpu": ("cuda", (pipeline.GPU[3:], pipeline.CUDA_TEXT[3:])),
     "exec": ("cpu", (pipeline.CPU[2:],)),
     "loops": ("cpu", (pipeline.CPU[3:],)),
-    "nvvm": ("cuda", (pipeline.GPU[4:],)),
+    "nvvm": ("cuda", (pipeline.GPU[5:],)),
 }
 _TOKEN = re.compile(r'"[^"\n]*"|[%@#!^]?[\w.$-]+|->|\S')
 _LIST = re.compile(r"(?<=\[)[^\[\]\n]+(?=\])|(?<=array<i64: )[^<>\n]+(?=>)|(?<=\()[^()\n]+(?=\))")

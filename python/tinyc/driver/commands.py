@@ -12,9 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
-from tinyc.diagnostics import Remark, TinycError, collect_remarks, printable
+from tinyc.diagnostics import Remark, TinycError, collect_remarks, either, printable
 from tinyc.driver.array_files import read_arrays, write_arrays
 from tinyc.driver.compile import compile, pass_options
+from tinyc.driver.layer import SHARED_LAYERS, entry_layer
 from tinyc.driver.model import Model
 from tinyc.driver.progress import shown_progress
 from tinyc.driver.sources import program_argument, shown_argument
@@ -37,7 +38,7 @@ def run_command(arguments: argparse.Namespace) -> int:
     with _remarks(arguments):
         model = _compiled(arguments)
         if arguments.check:
-            _check_reference(model)
+            _require_reference(model, "--check")
         inputs = _inputs(arguments, model)
         started = time.perf_counter()
         with shown_progress("run"):
@@ -110,7 +111,8 @@ def _compiled(arguments: argparse.Namespace) -> Model:
     with shown_progress("compile"):
         module = program_argument(arguments.program, arguments.bind)
         if "random" in arguments and arguments.inputs is None:
-            static_shapes(module)  # before the compiler takes its time
+            entry_layer(module, arguments.target)  # before the compiler takes its time
+            static_shapes(module)
         model = compile(module, target=arguments.target, arch=arguments.arch, plan=arguments.plan, line_info=line_info)
     seconds = time.perf_counter() - started
     _line("program", f"{shown_argument(arguments.program)} on {arguments.target}")
@@ -143,15 +145,18 @@ def _as_bf16(parameter: NamedTensor, array: np.ndarray) -> np.ndarray:
     return array
 
 
-def _check_reference(model: Model) -> None:
+def _require_reference(model: Model, command: str) -> None:
     """Check that the reference has the program at a layer that it reads.
 
     Raises:
         TinycError: `UnsupportedTarget`.
     """
-    if model.lowering.entry == "gpu":
-        message = "--check: the reference does not read layer 'gpu'; give the program at an earlier layer"
-        raise TinycError("UnsupportedTarget", message)
+    layer = model.lowering.entry
+    if layer not in SHARED_LAYERS:
+        message = (
+            f"{command}: the reference reads programs of {either(SHARED_LAYERS)}, and this one is at layer '{layer}'"
+        )
+        raise TinycError("UnsupportedTarget", f"{message}; give it at an earlier layer")
 
 
 def _check(model: Model, inputs: dict[str, np.ndarray], outputs: dict[str, np.ndarray]) -> int:

@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from tinyc.analysis.graphs import main_function
 from tinyc.diagnostics import Remark, TinycError, collect_remarks
 from tinyc.driver.listings import LAST_LISTING
 from tinyc.driver.lowering import Lowering
 from tinyc.executors.philox import run_key
-from tinyc.executors.signature import NamedTensor, Signature, signature_of
+from tinyc.executors.signature import NamedTensor, Signature, signature_of_program
 from tinyc.runtime.outputs import named_outputs
 
 Arrays = dict[str, np.ndarray]
@@ -57,7 +56,7 @@ class Model:
     @functools.cached_property
     def signature(self) -> Signature:
         """Names and types of the inputs and outputs."""
-        return signature_of(main_function(self.lowering.module(self.lowering.entry)))
+        return signature_of_program(self.lowering.module(self.lowering.entry))
 
     @property
     def inputs(self) -> tuple[str, ...]:
