@@ -12,14 +12,14 @@ from pathlib import Path
 
 import numpy as np
 
-from tinyc.diagnostics import Remark, TinycError, collect_remarks, either, printable
+from tinyc.diagnostics import LINES, Remark, TinycError, collect_remarks, either, printable
 from tinyc.driver.array_files import read_arrays, write_arrays
 from tinyc.driver.compile import compile, pass_options
 from tinyc.driver.layer import SHARED_LAYERS, entry_layer
 from tinyc.driver.model import Model
 from tinyc.driver.progress import shown_progress
 from tinyc.driver.sources import program_argument, shown_argument
-from tinyc.driver.verification import output_tolerances, verify_program
+from tinyc.driver.verification import output_tolerances, verify_model
 from tinyc.executors import reference
 from tinyc.executors.compare import Comparison, compare_all
 from tinyc.executors.elements import element_of
@@ -59,23 +59,21 @@ def compile_command(arguments: argparse.Namespace) -> int:
 
 
 def verify_command(arguments: argparse.Namespace) -> int:
-    """Compare the executors on the same inputs; name the first layer, value and element that differs."""
-    arguments.target, arguments.arch, arguments.plan, arguments.line_info = "cpu", None, None, False
+    """Compare the layers down to the target's; name the first layer, value and element that differs."""
+    first: str | None = None
     with _remarks(arguments):
         model = _compiled(arguments)
+        _require_reference(model, "verify")
         inputs = _inputs(arguments, model)
         with shown_progress("verify"):
-            steps = verify_program(model.lowering, inputs, model.run_named)
-    for step in steps:
-        _line("verify", step.title)
-        for comparison in step.comparisons[-len(model.outputs) :]:
-            _line("", _judged(comparison))
-    first = next((step for step in steps if step.first_mismatch), None)
-    if first is None:
-        _line("result", "all layers agree")
-        return 0
-    _line("result", f"FAILED, first at: {first.title}: {first.first_mismatch}")
-    return 1
+            for step in verify_model(model, inputs):
+                first = first or step.failure
+                _line("verify", step.title)
+                for comparison in step.comparisons:
+                    if comparison.kind == "output" or not comparison.ok:
+                        _line("", _judged(comparison))
+    _line("result", "all layers agree" if first is None else f"FAILED, first at: {first}", LINES)
+    return 0 if first is None else 1
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
@@ -182,5 +180,5 @@ def _described(value: np.ndarray) -> str:
     return f"{TensorType(element, value.shape)}  {first}{more}"
 
 
-def _line(title: str, text: str) -> None:
-    sys.stdout.write(f"{title:<9}{printable(text)}\n")
+def _line(title: str, text: str, kept: str = "") -> None:
+    sys.stdout.write(f"{title:<9}{printable(text, kept)}\n")

@@ -26,7 +26,7 @@ from tinyc.plan.json_text import plan_to_json
 from tinyc.plan.source import load_plan
 from tinyc.runtime.cpu import CpuExecutable
 from tinyc.runtime.cuda import CudaExecutable
-from tinyc.runtime.executable import Executable
+from tinyc.runtime.executable import Executable, Observer
 from tinyc.runtime.outputs import checked_outputs, handed_out
 from tinyc.runtime.program import Program
 from tinyc.target import target_of
@@ -102,11 +102,11 @@ def _reference(lowering: Lowering) -> Executor:
     signature = signature_of(main_function(module))
     declared = {each.name: each.type for each in signature.outputs}
 
-    def run(inputs: Mapping[str, Any], out: Mapping[str, Any], run_key: int) -> Arrays:
+    def run(inputs: Mapping[str, Any], out: Mapping[str, Any], run_key: int, observe: Observer | None) -> Arrays:
         arrays = check_inputs(signature.inputs, inputs)
         if out:  # what is wrong with it is told before the run
             checked_outputs(declared, symbol_values(signature.inputs, arrays), out)
-        return handed_out(reference.evaluate_module(module, arrays, run_key=run_key), out)
+        return handed_out(reference.evaluate_module(module, arrays, observe=observe, run_key=run_key), out)
 
     return Executor(run)
 
