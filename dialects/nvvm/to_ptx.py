@@ -77,10 +77,25 @@ def ptx_text(module: ir.Module) -> str:
     return _object(found[0]).object.rstrip(b"\0").decode()
 
 
+def chip_of(ptx: str) -> str:
+    """The GPU that PTX is for, such as "sm_80".
+
+    Raises:
+        TinycError: `InvalidIr`: it names none.
+    """
+    found = _CHIP.search(ptx)
+    if found is None:
+        raise TinycError("InvalidIr", "the PTX does not say which GPU it is for; write .target sm_80, or another")
+    return found[1]
+
+
 def binary_of(ptx: str) -> ir.Operation:
-    """The `gpu.binary` that --nvvm-to-ptx makes of kernels whose PTX is `ptx`, for whoever has the text only."""
-    chip = _CHIP.search(ptx)
-    target = f'#nvvm.target<chip = "{chip[1] if chip else ""}">'
+    """The `gpu.binary` that --nvvm-to-ptx makes of kernels whose PTX is `ptx`, for whoever has the text only.
+
+    Raises:
+        TinycError: `InvalidIr`, as `chip_of`.
+    """
+    target = f'#nvvm.target<chip = "{chip_of(ptx)}">'
     empty = gpu.ObjectAttr(ir.Attribute.parse(f'#gpu.object<{target}, assembly = "">'))
     binary = ir.Operation.parse(f'gpu.binary @kernels [#gpu.object<{target}, assembly = "">]').operation
     filled = gpu.ObjectAttr.get(empty.target, empty.format, ptx.encode())

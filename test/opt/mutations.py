@@ -21,16 +21,18 @@ WAYS = {
     "loops": ("cpu", (pipeline.CPU[3:],)),
     "nvvm": ("cuda", (pipeline.GPU[5:],)),
 }
+#: Target and layer of the dumps whose kernels are lowered, which the driver reads, too.
+DUMPS = (("cpu", "exec"), ("cpu", "loops"), ("cpu", "llvm"), ("sim", "exec"), ("sim", "nvvm"), ("sim", "ptx"))
 _TOKEN = re.compile(r'"[^"\n]*"|[%@#!^]?[\w.$-]+|->|\S')
 _LIST = re.compile(r"(?<=\[)[^\[\]\n]+(?=\])|(?<=array<i64: )[^<>\n]+(?=>)|(?<=\()[^()\n]+(?=\))")
 _OTHERS = ("0", "1", "-1", "3", "9223372036854775807", '""', '"M"', "f32", "i1", "index", "true", "[]", "{}", "-")
 
 
 @cache
-def listing(example, layer, bound):
+def listing(example, target, layer, bound):
     """Return the text of a layer of an example, its sizes bound or as few as may be."""
     needed = {"conv2d": BIND["conv2d"], "cumulative_sum": {"K": 7}}.get(example, {})
-    model = tinyc.compile(EXAMPLES / f"{example}.json", target=WAYS[layer][0], bind=BIND[example] if bound else needed)
+    model = tinyc.compile(EXAMPLES / f"{example}.json", target=target, bind=BIND[example] if bound else needed)
     return model.text(layer)
 
 
@@ -89,3 +91,14 @@ def outcome(layer, source):
         except TinycError:
             ends.append("refused")
     return "compiled" if "compiled" in ends else "refused"
+
+
+def outcome_of_program(target, source):
+    """Return "compiled" or "refused" for a dump that is compiled as a program, or what is wrong with how it fails."""
+    try:
+        tinyc.compile(source, target)
+    except InternalError as error:
+        return f"defect: {error}"
+    except TinycError:
+        return "refused"
+    return "compiled"

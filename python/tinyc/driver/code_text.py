@@ -55,7 +55,10 @@ def read_code(text: str, filename: str | None) -> ir.Module | None:
     if _PTX.search(text):
         code, module = _taken_apart(text, "ptx", "; kernels alone run with tinyc simulate", filename)
         with module.context, ir.Location.unknown():
-            module.body.append(binary_of(code))
+            try:
+                module.body.append(binary_of(code))
+            except TinycError as error:
+                raise error.at(Where(file=filename)) from None
         return module
     if _LLVM.search(text):
         code, module = _taken_apart(text, "llvm", "", filename)

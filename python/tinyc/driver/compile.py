@@ -6,14 +6,13 @@ one on the simulator, the other on a GPU. What can be refused without inputs is 
 """
 
 import os
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from tinyc.analysis.graphs import main_function
 from tinyc.diagnostics import InternalError, TinycError, Where, collect_remarks, either
-from tinyc.dialects.nvvm.to_ptx import ptx_text
+from tinyc.dialects.nvvm.to_ptx import chip_of, ptx_text
 from tinyc.driver.layer import SHARED_LAYERS
 from tinyc.driver.listings import LISTINGS
 from tinyc.driver.lowering import Lowering
@@ -151,7 +150,7 @@ def _executor(
 def _ptx(lowering: Lowering) -> tuple[str, str]:
     """The PTX of a program, and the architecture that it is for."""
     ptx = ptx_text(lowering.module("ptx"))
-    asked, arch = lowering.options.get("arch"), re.findall(r"^\.target (\w+)", ptx, re.MULTILINE)[0]
+    asked, arch = lowering.options.get("arch"), chip_of(ptx)
     if asked not in (None, arch):
         message = f"the program's kernels are for {arch} already; leave 'arch', which is {asked!r}, out"
         raise TinycError("UnsupportedTarget", message)
