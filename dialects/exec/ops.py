@@ -75,6 +75,7 @@ class BufferOp(Exec.Operation, name="buffer"):
             size=extent_of(self.attributes, "size"),
             element=held.element,
             shape=held.shape,
+            where=where(self.location),
         )
 
     def verify_invariants(self) -> bool:

@@ -4,6 +4,7 @@ In: a `gpu.module` of what `verify.py` lets through. Out: a `gpu.binary` in its 
 kernels, one LLVM module. `ptx_text` reads it.
 """
 
+import re
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -12,6 +13,8 @@ from tinyc.dialects.nvvm.verify import gpu_modules, verify
 from tinyc.mlir import gpu, ir, passmanager
 from tinyc.passes import Pass
 from tinyc.text import IrError, capture_errors
+
+_CHIP = re.compile(r"^\s*\.target\s+(\w+)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,32 @@ def ptx_text(module: ir.Module) -> str:
             "InvalidIr", f"the module holds {len(found)} gpu.binary ops; run --nvvm-to-ptx on one gpu.module"
         )
     return _object(found[0]).object.rstrip(b"\0").decode()
+
+
+def chip_of(ptx: str) -> str:
+    """The GPU that PTX is for, such as "sm_80".
+
+    Raises:
+        TinycError: `InvalidIr`: it names none.
+    """
+    found = _CHIP.search(ptx)
+    if found is None:
+        raise TinycError("InvalidIr", "the PTX does not say which GPU it is for; write .target sm_80, or another")
+    return found[1]
+
+
+def binary_of(ptx: str) -> ir.Operation:
+    """The `gpu.binary` that --nvvm-to-ptx makes of kernels whose PTX is `ptx`, for whoever has the text only.
+
+    Raises:
+        TinycError: `InvalidIr`, as `chip_of`.
+    """
+    target = f'#nvvm.target<chip = "{chip_of(ptx)}">'
+    empty = gpu.ObjectAttr(ir.Attribute.parse(f'#gpu.object<{target}, assembly = "">'))
+    binary = ir.Operation.parse(f'gpu.binary @kernels [#gpu.object<{target}, assembly = "">]').operation
+    filled = gpu.ObjectAttr.get(empty.target, empty.format, ptx.encode())
+    binary.attributes["objects"] = ir.ArrayAttr.get([filled])
+    return binary
 
 
 def _binaries(module: ir.Module) -> list[gpu.BinaryOp]:

@@ -71,12 +71,15 @@ CPU: tuple[Step, ...] = (
 _TO_GPU: tuple[Step, ...] = (
     TinyToRegion(),
     RegionPlan(),  # the statements of a kernel are made by its plan
-    RegionToGpu(),  # before the host is lowered: the launch contracts of a GPU come from its kernels
+    RegionToGpu(),
 )
-#: The kernels of a GPU as PTX.
-GPU: tuple[Step, ...] = (*_TO_GPU, GpuToNvvm(), NvvmToPtx())
-#: The program that launches them.
-GPU_HOST: tuple[Step, ...] = (*_TO_GPU, RegionToExec())
+#: The kernels of a GPU as PTX, and the program that launches them.
+GPU: tuple[Step, ...] = (
+    *_TO_GPU,
+    RegionToExec(),  # before the kernels are expanded: the launch contracts come from their statements
+    GpuToNvvm(),
+    NvvmToPtx(),
+)
 #: Both as one CUDA C++ file that checks itself: its reference comes from the statements, before the pass expands them.
 CUDA_TEXT: tuple[Step, ...] = (*_TO_GPU, GpuToCuda())
 

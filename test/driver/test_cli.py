@@ -109,8 +109,8 @@ def test_run_on_the_reference(run, gemm):
 def test_a_failed_check_is_named_and_has_status_1(run, gemm, monkeypatch):
     right = tinyc.Model.run_named
 
-    def wrong(self, inputs):
-        outputs = right(self, inputs)
+    def wrong(self, inputs, **options):
+        outputs = right(self, inputs, **options)
         outputs["Y"][1, 2] += 1
         return outputs
 
@@ -120,7 +120,11 @@ def test_a_failed_check_is_named_and_has_status_1(run, gemm, monkeypatch):
     assert re.search(r"^check +output 'Y'.*element \[1, 2\] is .* and should be .*FAILED$", out, re.MULTILINE)
     status, out, _ = run("verify", gemm, "--bind", SIZES)
     assert status == 1
-    assert re.search(r"^result +FAILED, first at: cpu against the reference: output 'Y'.*\[1, 2\]", out, re.MULTILINE)
+    assert re.search(
+        r"^result +FAILED, first at: cpu \(llvm\) against the reference \(tiny\): output 'Y'.*\[1, 2\]",
+        out,
+        re.MULTILINE,
+    )
 
 
 def test_verify_compares_every_layer(run, gemm):
@@ -130,10 +134,28 @@ def test_verify_compares_every_layer(run, gemm):
     assert titles == [
         "reference (tiny) against the f64 oracle",
         "reference (region) against the reference (tiny)",
-        "cpu against the reference",
+        "cpu (llvm) against the reference (tiny)",
     ]
     assert out.count(": ok\n") == 3
     assert "all layers agree" in out
+
+
+def test_verify_goes_down_to_the_ptx_of_a_target(run, gemm):
+    status, out, _ = run("verify", gemm, "--bind", SIZES, "--target", "sim", "--arch", "sm_90a")
+    assert status == 0
+    assert re.findall("^verify +(.*)$", out, re.MULTILINE)[2:] == [
+        "threads (gpu) against the reference (tiny)",
+        "sim (ptx) against the reference (tiny)",
+    ]
+    assert out.count(": ok\n") == 4
+
+
+def test_what_has_no_reference_is_not_verified(run, gemm, tmp_path):
+    ptx = tmp_path / "gemm.ptx"
+    ptx.write_text(tinyc.compile(gemm, target="sim").text("ptx"))
+    status, out, err = run("verify", ptx, "--target", "sim", "--bind", SIZES)
+    assert (status, "verify   " in out) == (1, False)
+    assert "verify: the reference reads programs of tiny, region or plan, and this one is at layer 'ptx'" in err
 
 
 def test_verify_starts_at_the_layer_of_the_program(run, gemm, tmp_path):
@@ -157,7 +179,7 @@ def test_compile_for_a_gpu_dumps_its_layers(run, gemm, tmp_path):
     arguments = ["--target", "cuda", "--arch", "sm_90a", "--plan", plan, "--dump", "region,plan,gpu,nvvm,ptx,cu"]
     status, out, _ = run("compile", gemm, *arguments, "--dump-dir", tmp_path / "layers")
     assert status == 0
-    assert re.search(r"^layers +tiny -> region -> plan -> gpu -> nvvm -> ptx$", out, re.MULTILINE)
+    assert re.search(r"^layers +tiny -> region -> plan -> gpu -> exec -> nvvm -> ptx$", out, re.MULTILINE)
     texts = {path.name: path.read_text() for path in (tmp_path / "layers").iterdir()}
     names = ["03_region.mlir", "04_plan.mlir", "05_gpu.mlir", "07_nvvm.mlir", "08_ptx.ptx", "09_cu.cu"]
     assert sorted(texts) == names
@@ -186,7 +208,7 @@ def test_a_program_at_the_gpu_layer_cannot_be_checked(run, gemm, tmp_path):
     gpu.write_text(tinyc.compile(gemm, target="cuda", bind={"M": 5, "N": 4, "K": 3}).text("gpu"))
     status, _, err = run("run", gpu, "--target", "cuda", "--check")
     assert status == 1
-    assert "--check: the reference does not read layer 'gpu'" in err
+    assert "--check: the reference reads programs of tiny, region or plan, and this one is at layer 'gpu'" in err
 
 
 def test_a_dump_folder_alone_gets_all_layers(run, gemm, tmp_path):

@@ -1,15 +1,34 @@
-"""`verify` finds the first layer, value and element that goes wrong."""
+"""`verify` goes down to what the target runs, and names the first layer, value and element that goes wrong."""
+
+import re
 
 import numpy as np
+import pytest
 
-from tinyc.driver import verification
-from tinyc.driver.lowering import Lowering
-from tinyc.driver.sources import read_module
+import tinyc
+from programs.example_bindings import BIND, EXAMPLES
+from tinyc import TinycError
+from tinyc.dialects.nvvm.to_ptx import ptx_text
+from tinyc.driver.model import Executor, Model
+from tinyc.driver.sources import read_program
+from tinyc.driver.verification import verify_model
+from tinyc.executors.random_inputs import random_inputs
+from tinyc.runtime.cpu import CpuExecutable
+from tinyc.runtime.sim import SimExecutable
 
 X = np.array([[1.25, -2.5], [3.75, 4.0]], np.float32)
+REGION = "reference (region) against the reference (tiny)"
+THREADS = "threads (gpu) against the reference (tiny)"
+LAST = {"cpu": "cpu (llvm) against the reference (tiny)", "sim": "sim (ptx) against the reference (tiny)"}
+TITLES = {
+    "reference": ["reference (tiny) against the f64 oracle", REGION],
+    "cpu": ["reference (tiny) against the f64 oracle", REGION, LAST["cpu"]],
+    "sim": ["reference (tiny) against the f64 oracle", REGION, THREADS, LAST["sim"]],
+}
 
 
 def program(uop):
+    """Return `y = 1 + sum(uop(x))`, in which `a` and `s` are kernels of their own."""
     return {
         "uops": [
             {"id": "x", "uop": "INPUT", "arg": {"tensor_id": "X", "dtype": "fp32", "shape": ["M", 2]}},
@@ -20,28 +39,104 @@ def program(uop):
     }
 
 
-def verified(lowering, outputs):
-    return verification.verify_program(lowering, {"X": X}, lambda inputs: outputs)
+def verified(model):
+    return list(verify_model(model, {"X": X}))
 
 
-def test_layers_that_agree():
-    steps = verified(Lowering(read_module(program("RELU"))), {"y": np.array([2.25, 8.75], np.float32)})
-    assert [step.first_mismatch for step in steps] == [None, None, None]
+def first_failure(steps):
+    return next(step for step in steps if step.failure)
 
 
-def test_a_wrong_lowering_is_named_by_its_first_value():
-    # A Region module in which `a` is another op: `s` and `y` are wrong too, but `a` is what went wrong first.
-    lowering = Lowering(read_module(program("RELU")))
-    lowering._modules["region"] = Lowering(read_module(program("NEG"))).module("region")
-    steps = verified(lowering, {"y": np.array([2.25, 8.75], np.float32)})
-    first = next(step for step in steps if step.first_mismatch)
-    assert first.title == "reference (region) against the reference (tiny)"
-    assert first.first_mismatch.name == "a"
-    assert first.first_mismatch.mismatch.index == (0, 0)
-    assert [each.name for each in first.comparisons] == ["a", "s", "y"]
+@pytest.mark.parametrize("target", TITLES)
+def test_layers_that_agree(target):
+    steps = verified(tinyc.compile(program("RELU"), target))
+    assert [step.title for step in steps] == TITLES[target]
+    assert [step.failure for step in steps] == [None] * len(steps)
 
 
-def test_a_wrong_output_of_the_cpu_is_named():
-    steps = verified(Lowering(read_module(program("RELU"))), {"y": np.array([2.25, 9], np.float32)})
-    assert [step.first_mismatch is None for step in steps] == [True, True, False]
-    assert steps[2].first_mismatch.mismatch.index == (1,)
+@pytest.mark.parametrize("target", ["cpu", "sim"])
+@pytest.mark.parametrize("example", ["attention", "conv2d", "gather", "layer_norm", "topk"])
+def test_the_values_of_a_lower_layer_are_compared_each(example, target):
+    module = read_program(EXAMPLES / f"{example}.json", BIND[example])
+    model = tinyc.compile(module, target)
+    steps = list(verify_model(model, random_inputs(module, 0)))
+    assert [step.failure for step in steps] == [None] * len(steps)
+    written = {node for kernel in model.lowering.program().kernels if (node := kernel.where.node)}
+    for step in steps[1:]:
+        assert written <= {each.name.partition("#")[0] for each in step.comparisons}, step.title
+
+
+@pytest.mark.parametrize("target", ["cpu", "sim"])
+def test_a_wrong_region_is_named_by_its_first_value(target):
+    # Of a Region module in which `a` is another op `s` and `y` are wrong too, but `a` is what went wrong first.
+    model = tinyc.compile(program("RELU"), target)
+    model.lowering._modules["region"] = tinyc.compile(program("NEG"), target).lowering.module("region")
+    first = first_failure(verified(model))
+    assert (first.title, first.mismatch.name, first.mismatch.kind) == (REGION, "a", "value")
+    assert first.mismatch.mismatch.index == (0, 0)
+    assert re.match(r".*: value 'a': .*; element \[0, 0\] is -1.25 and should be 1.25: ", first.failure)
+
+
+def test_a_wrong_kernel_of_the_gpu_layer_is_named_by_its_first_value():
+    model, other = (tinyc.compile(program(uop), "sim") for uop in ("RELU", "NEG"))
+    model.lowering._modules["exec"] = other.lowering.module("exec")
+    steps = verified(model)
+    assert [step.failure is None for step in steps] == [True, True, False, True]
+    assert (steps[2].title, steps[2].mismatch.name) == (THREADS, "a")
+
+
+def with_code(model, old, new):
+    """Return a model, the text of whose last layer is edited."""
+    lowering = model.lowering
+    code = lowering.llvm_ir() if model.target == "cpu" else ptx_text(lowering.module("ptx"))
+    edited = re.sub(old, new, code)
+    assert edited != code
+    executable = {"cpu": CpuExecutable, "sim": SimExecutable}[model.target]
+    return Model(lowering, model.target, Executor(executable(lowering.program(), edited).run), [])
+
+
+@pytest.mark.parametrize(("target", "old"), [("cpu", r"\bfadd (?=float %\d+, %)"), ("sim", r"\badd(?=\.rn\.f32)")])
+def test_wrong_code_of_the_target_is_named_by_its_first_value(target, old):
+    # `s` adds up what it should not, and `y` is wrong after it.
+    model = tinyc.compile(program("RELU"), target)
+    steps = verified(with_code(model, old, "fsub " if target == "cpu" else "sub"))
+    first = first_failure(steps)
+    assert (first.title, first.mismatch.name) == (LAST[target], "s")
+    assert first is steps[-1]
+
+
+def test_a_kernel_that_does_what_none_may_is_the_failure():
+    model = with_code(tinyc.compile(program("RELU"), "sim"), r"(st\.global\.b32 \t\[%rd\d+)\]", r"\1+4]")
+    failure = first_failure(verified(model)).failure
+    assert failure.startswith(f"{LAST['sim']}: node 'a': error: kernel 'elementwise_relu' is faulty:")
+    assert "out-of-bounds: writes 4 bytes" in failure
+
+
+def test_a_fault_of_the_gpu_layer_is_the_failure():
+    # The host says that there are more elements than its buffers have.
+    model = tinyc.compile(program("RELU"), "sim")
+    text = model.text("exec").replace('#exec.extent<"M">', '#exec.extent<"2*M">')
+    model.lowering._modules["exec"] = read_program(text)
+    first = first_failure(verified(model))
+    assert first.title == THREADS
+    assert "kernel 'elementwise_relu' is faulty at the GPU layer: an access is out of bounds" in first.failure
+
+
+def test_a_target_that_cannot_run_ends_a_verification_after_the_layers_before_it(monkeypatch):
+    monkeypatch.setattr("tinyc.runtime.cuda_driver._BINDINGS", "tinyc.there_is_no_such_module")
+    steps = verify_model(tinyc.compile(program("RELU"), "cuda"), {"X": X})
+    assert [next(steps).failure for _ in range(3)] == [None] * 3
+    with pytest.raises(TinycError) as caught:
+        next(steps)
+    assert caught.value.name == "NoDriver"
+
+
+@pytest.mark.parametrize("target", ["reference", "cpu", "sim"])
+def test_who_runs_a_model_may_look_at_the_values_on_the_way(target):
+    model = tinyc.compile(program("RELU"), target)
+    seen = {}
+    outputs = model.run_named({"X": X}, observe=seen.__setitem__)
+    np.testing.assert_array_equal(seen["a"], np.maximum(X, 0))
+    np.testing.assert_array_equal(seen["s"], np.maximum(X, 0).sum(1))
+    np.testing.assert_array_equal(seen["y"], outputs["y"])
+    assert not any(np.shares_memory(seen["y"], output) for output in outputs.values())

@@ -15,8 +15,9 @@ from tinyc.analysis.graphs import main_function
 from tinyc.dialects.cuda.main.reference.function import reference_of
 from tinyc.dialects.exec.expand_f16 import ExecExpandF16
 from tinyc.dialects.exec.to_llvm.llvm_ir import llvm_ir_of
+from tinyc.dialects.exec.to_program import program_of
 from tinyc.dialects.gpu.kernel import gpu_kernels_of, kernels_of_statements
-from tinyc.executors.gpu.cta import run_gpu_kernel
+from tinyc.executors.gpu.program import ThreadsExecutable
 from tinyc.executors.signature import signature_of, symbol_values
 from tinyc.mlir import arith, ir, memref
 from tinyc.passes.runner import run_passes
@@ -36,19 +37,18 @@ class OutOfRange(Exception):
 
 def by_threads(module, inputs):
     """Run the scalar level of the kernels, all threads of their grids."""
-    functions = expanded(module)
-
-    def execute(name, arguments, symbols):
-        kernel = functions[name]
-        run_gpu_kernel(kernel, [sizes.extent_value(extent, symbols) for extent in kernel.grid], arguments)
-
-    return _run_host(module, functions, inputs, execute)
+    pipeline.parse("region-to-exec,gpu-expand").run(module)
+    return _in_range(lambda: ThreadsExecutable(program_of(module), module).run(inputs))
 
 
 def on_the_simulator(module, inputs):
     """Run the PTX that is emitted for the kernels, with all checks."""
+    return _in_range(lambda: tinyc.compile(module, target="sim").run(**inputs))
+
+
+def _in_range(work):
     try:
-        return tinyc.compile(module, target="sim").run(**inputs)
+        return work()
     except tinyc.TinycError as error:
         if error.name != "IndexOutOfRange":
             raise

@@ -16,21 +16,23 @@ WAYS = {
     "poly_view": ("cpu", (pipeline.INDEX_BOOK, pipeline.CPU)),
     "region": ("cpu", (pipeline.CPU[1:], pipeline.GPU[1:], pipeline.CUDA_TEXT[1:])),
     "plan": ("cuda", (pipeline.GPU[2:], pipeline.CUDA_TEXT[2:])),
-    "gpu": ("cuda", (pipeline.GPU[3:], pipeline.GPU_HOST[3:], pipeline.CUDA_TEXT[3:])),
+    "gpu": ("cuda", (pipeline.GPU[3:], pipeline.CUDA_TEXT[3:])),
     "exec": ("cpu", (pipeline.CPU[2:],)),
     "loops": ("cpu", (pipeline.CPU[3:],)),
-    "nvvm": ("cuda", (pipeline.GPU[4:],)),
+    "nvvm": ("cuda", (pipeline.GPU[5:],)),
 }
+#: Target and layer of the dumps whose kernels are lowered, which the driver reads, too.
+DUMPS = (("cpu", "exec"), ("cpu", "loops"), ("cpu", "llvm"), ("sim", "exec"), ("sim", "nvvm"), ("sim", "ptx"))
 _TOKEN = re.compile(r'"[^"\n]*"|[%@#!^]?[\w.$-]+|->|\S')
 _LIST = re.compile(r"(?<=\[)[^\[\]\n]+(?=\])|(?<=array<i64: )[^<>\n]+(?=>)|(?<=\()[^()\n]+(?=\))")
 _OTHERS = ("0", "1", "-1", "3", "9223372036854775807", '""', '"M"', "f32", "i1", "index", "true", "[]", "{}", "-")
 
 
 @cache
-def listing(example, layer, bound):
+def listing(example, target, layer, bound):
     """Return the text of a layer of an example, its sizes bound or as few as may be."""
     needed = {"conv2d": BIND["conv2d"], "cumulative_sum": {"K": 7}}.get(example, {})
-    model = tinyc.compile(EXAMPLES / f"{example}.json", target=WAYS[layer][0], bind=BIND[example] if bound else needed)
+    model = tinyc.compile(EXAMPLES / f"{example}.json", target=target, bind=BIND[example] if bound else needed)
     return model.text(layer)
 
 
@@ -88,6 +90,15 @@ def outcome(layer, source):
             ends.append(_refusal(error))
     wrong = [end for end in ends if end not in ("compiled", "refused")]
     return wrong[0] if wrong else "compiled" if "compiled" in ends else "refused"
+
+
+def outcome_of_program(target, source):
+    """Return "compiled" or "refused" for a dump that is compiled as a program, or what is wrong with how it fails."""
+    try:
+        tinyc.compile(source, target)
+    except TinycError as error:
+        return _refusal(error)
+    return "compiled"
 
 
 def _refusal(error):

@@ -2,18 +2,33 @@
 
 import random
 
-from opt.mutations import WAYS, listing, mutated, outcome
+from opt.mutations import DUMPS, WAYS, listing, mutated, outcome, outcome_of_program
 from programs.example_bindings import BIND
 
 
-def test_mutated_layers(request):
+def judged(seeds, places, judge):
+    """Return what is wrong with how mutated texts are judged, and the ways in which they are."""
     wrong, seen = {}, set()
-    for seed in range(request.config.getoption("--random-examples") or 500):
+    for seed in range(seeds):
         chance = random.Random(seed)
-        layer, example, bound = chance.choice(list(WAYS)), chance.choice(list(BIND)), chance.random() < 0.5
-        found = outcome(layer, mutated(listing(example, layer, bound), seed))
+        (target, layer), example, bound = chance.choice(places), chance.choice(list(BIND)), chance.random() < 0.5
+        found = judge(target, layer, mutated(listing(example, target, layer, bound), seed))
         seen.add(found)
         if found not in ("compiled", "refused"):
-            wrong[layer, example, bound, seed] = found
+            wrong[target, layer, example, bound, seed] = found
+    return wrong, seen
+
+
+def test_mutated_layers(request):
+    places = [(target, layer) for layer, (target, _) in WAYS.items()]
+    seeds = request.config.getoption("--random-examples") or 500
+    wrong, seen = judged(seeds, places, lambda target, layer, source: outcome(layer, source))
+    assert not wrong
+    assert seen == {"compiled", "refused"}
+
+
+def test_mutated_dumps_as_programs(request):
+    seeds = request.config.getoption("--random-examples") or 200
+    wrong, seen = judged(seeds, DUMPS, lambda target, layer, source: outcome_of_program(target, source))
     assert not wrong
     assert seen == {"compiled", "refused"}

@@ -15,11 +15,12 @@ import pytest
 
 import tinyc
 from runtime.fake_driver import FakeDriver, Result
-from tinyc.diagnostics import TinycError
+from tinyc.diagnostics import TinycError, Where
 from tinyc.expr.extents import parse_extent
 from tinyc.runtime import cuda, cuda_driver
 from tinyc.runtime.cuda import CudaExecutable
 from tinyc.runtime.program import Buffer, ExtentValue, KernelLaunch, Pointer, Program, Status
+from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.run_key import RUN_KEY
 
 PTX = ".version 8.0\n.target sm_80\n"
@@ -92,6 +93,19 @@ def test_the_kernels_run_on_copies_in_the_order_of_their_generations():
     order = driver.named("cuMemcpyHtoDAsync", "cuLaunchKernel", "cuMemcpyDtoHAsync", "cuStreamSynchronize")
     assert [name[2:8] for name, *_ in order] == [*["Memcpy"] * 3, *["Launch"] * 3, *["Memcpy"] * 2, "Stream"]
     assert [call[2:8] for call in driver.named("cuLaunchKernel")] == [(2, 1, 1, 256, 1, 1)] * 3
+
+
+def test_who_watches_a_run_is_told_what_each_kernel_has_written():
+    one, told = program(), []
+    nodes = {"temp_0": "sum", "output_0": "z"}
+    buffers = tuple(
+        dataclasses.replace(each, element=ElementType.F32, where=Where(nodes.get(each.name))) for each in one.buffers
+    )
+    executable = CudaExecutable(dataclasses.replace(one, buffers=buffers), PTX, "sm_80", fake())
+    executable.run({"x": X, "y": Y}, observe=lambda name, array: told.append((name, array)))
+    assert [name for name, _ in told] == ["sum", "z", "z"]
+    for (_, array), expected in zip(told, (X + 1, Y, (X + 1) * Y), strict=True):
+        np.testing.assert_array_equal(array, expected)
 
 
 def test_outputs_are_copied_into_the_arrays_that_are_given():

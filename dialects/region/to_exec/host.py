@@ -21,6 +21,7 @@ from tinyc.expr import extents
 from tinyc.expr.assumption import Assumption
 from tinyc.expr.extents import Dim
 from tinyc.mlir import func, ir
+from tinyc.mlir.locations import named, value_name
 from tinyc.vocabulary.attributes import tensor_type
 from tinyc.vocabulary.run_key import RUN_KEY
 from tinyc.vocabulary.types import TensorType, symbols_of
@@ -153,8 +154,9 @@ class Host:
             self.launches.append(HostLaunch(contract, op.location, generation, inputs, outputs))
 
     def _output(self, result: ir.OpResult, first: int, last: int) -> HostBuffer:
-        tensor, location = tensor_type(result.type), result.owner.location
-        buffer = self._held[result] = HostBuffer(tensor, location, first=first, ready=last, last=last)
+        tensor, location, name = tensor_type(result.type), result.owner.location, value_name(result)
+        at = location if name is None else named(name, location)
+        buffer = self._held[result] = HostBuffer(tensor, at, first=first, ready=last, last=last)
         return buffer
 
     def _return(self, op: func.ReturnOp) -> None:

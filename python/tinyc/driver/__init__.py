@@ -4,7 +4,9 @@ In reading order:
 
     sources           whatever `tinyc.compile` takes as a program, as a module
     binding           values for the symbols of a module
+    code_text         programs whose kernels are PTX or LLVM IR, in one file with what launches them
     listings          which texts a program has on its way to each target, by name: plain data
+    layer             which layer a module is at, and whether it is a program
     lowering          one program at every layer, by slices of the pipelines in `tinyc.pipeline`
     model             what `tinyc.compile` gives
     compile           `tinyc.compile`: a program, a target and options to a model

@@ -13,8 +13,8 @@ from tinyc.target import DEFAULT_ARCH
 from tinyc.target import TARGETS as ARCHITECTURES
 
 _DESCRIPTION = (
-    "Compile and run programs: Tiny JSON (.json), or textual IR of the Tiny, Region or GPU layer (.mlir). Simulate "
-    "kernels of any compiler: PTX (.ptx)."
+    "Compile and run programs: Tiny JSON (.json), or the dump of any layer (.mlir, .ll, .ptx). Simulate kernels of any "
+    "compiler: PTX (.ptx)."
 )
 #: Every layer of every target.
 _LAYERS = tuple(dict.fromkeys(name for names in LISTINGS.values() for name in names))
@@ -47,6 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_target(compiled)
     verify = commands.add_parser("verify", help="compare all layers on the same inputs", allow_abbrev=False)
     _add_program(verify)
+    _add_target(verify)
     _add_inputs(verify)
     explain = commands.add_parser("explain", help="say how a program's values are read, and why", allow_abbrev=False)
     _add_explained(explain)

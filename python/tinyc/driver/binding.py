@@ -1,21 +1,26 @@
-"""Give symbols their values throughout a Tiny or Region module.
+"""Give symbols their values throughout a module.
 
 In: a module whose types have symbolic extents, and a number for some of the symbols. Out: the same module, edited in
-place, without those symbols; assumptions that have become plain numbers are checked and taken out.
+place. At the Tiny and Region layers the symbols are gone, and assumptions that have become plain numbers are checked
+and taken out. From the GPU layer on they are parameters of the kernels: there the program assumes their values.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
+from tinyc.analysis.graphs import body_block, main_function
 from tinyc.diagnostics import TinycError
+from tinyc.dialects.exec import ops as exec_
+from tinyc.dialects.exec.ops import exec_functions
 from tinyc.dialects.region.ops import KernelOp, MemRefType, held_tensor, memref_type
 from tinyc.dialects.tiny.ops import AssumeOp, ShrinkOp
+from tinyc.executors.signature import signature_of_program
 from tinyc.expr import extents
 from tinyc.expr.extents import ExtentError
 from tinyc.mlir import func, ir
 from tinyc.mlir.locations import where
 from tinyc.vocabulary.attributes import assumption_of, decode, extents_attribute, tensor_type, to_type
 from tinyc.vocabulary.infer import check_extents
-from tinyc.vocabulary.types import TensorType
+from tinyc.vocabulary.types import TensorType, symbols_of
 
 
 def bind_symbols(module: ir.Module, bind: Mapping[str, int]) -> None:
@@ -31,10 +36,36 @@ def bind_symbols(module: ir.Module, bind: Mapping[str, int]) -> None:
         binder.bind_assumption(op)
     for op in _operations(module.operation):
         binder.bind_op(op)
-    unknown = [name for name in bind if name not in binder.seen]
+    _check_known(bind, binder.seen)
+
+
+def require_sizes(module: ir.Module, bind: Mapping[str, int]) -> None:
+    """Let the program of a module that has been lowered to kernels assume the values of symbols.
+
+    Raises:
+        TinycError: `UnboundSymbol`: `bind` names a symbol that the inputs do not have.
+    """
+    signature = signature_of_program(module)
+    _check_known(bind, symbols_of([each.type for each in signature.inputs]))
+    hosts = exec_functions(module)
+    block = hosts[0].regions[0].blocks[0] if hosts else body_block(main_function(module))
+    with ir.InsertionPoint.at_block_begin(block):
+        for name, size in bind.items():
+            lhs, predicate = ir.StringAttr.get(name), ir.StringAttr.get("eq")
+            if hosts:
+                exec_.AssumeOp(
+                    lhs=lhs, predicate=predicate, rhs=ir.IntegerAttr.get(ir.IntegerType.get_signless(64), size)
+                )
+            else:
+                AssumeOp(lhs=lhs, predicate=predicate, rhs=ir.StringAttr.get(str(size)))
+
+
+def _check_known(bind: Mapping[str, int], known: Iterable[str]) -> None:
+    symbols = list(known)
+    unknown = [name for name in bind if name not in symbols]
     if unknown:
-        known = ", ".join(f"'{name}'" for name in binder.seen) or "none"
-        raise TinycError("UnboundSymbol", f"bind: the program has no symbol '{unknown[0]}'; it has {known}")
+        shown = ", ".join(f"'{name}'" for name in symbols) or "none"
+        raise TinycError("UnboundSymbol", f"bind: the program has no symbol '{unknown[0]}'; it has {shown}")
 
 
 class _Binder:

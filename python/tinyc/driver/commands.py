@@ -12,13 +12,14 @@ from pathlib import Path
 
 import numpy as np
 
-from tinyc.diagnostics import Remark, TinycError, collect_remarks, printable
+from tinyc.diagnostics import LINES, Remark, TinycError, collect_remarks, either, printable
 from tinyc.driver.array_files import read_arrays, write_arrays
 from tinyc.driver.compile import compile, pass_options
+from tinyc.driver.layer import SHARED_LAYERS, entry_layer
 from tinyc.driver.model import Model
 from tinyc.driver.progress import shown_progress
 from tinyc.driver.sources import program_argument, shown_argument
-from tinyc.driver.verification import output_tolerances, verify_program
+from tinyc.driver.verification import output_tolerances, verify_model
 from tinyc.executors import reference
 from tinyc.executors.compare import Comparison, compare_all
 from tinyc.executors.elements import element_of
@@ -37,7 +38,7 @@ def run_command(arguments: argparse.Namespace) -> int:
     with _remarks(arguments):
         model = _compiled(arguments)
         if arguments.check:
-            _check_reference(model)
+            _require_reference(model, "--check")
         inputs = _inputs(arguments, model)
         started = time.perf_counter()
         with shown_progress("run"):
@@ -58,23 +59,21 @@ def compile_command(arguments: argparse.Namespace) -> int:
 
 
 def verify_command(arguments: argparse.Namespace) -> int:
-    """Compare the executors on the same inputs; name the first layer, value and element that differs."""
-    arguments.target, arguments.arch, arguments.plan, arguments.line_info = "cpu", None, None, False
+    """Compare the layers down to the target's; name the first layer, value and element that differs."""
+    first: str | None = None
     with _remarks(arguments):
         model = _compiled(arguments)
+        _require_reference(model, "verify")
         inputs = _inputs(arguments, model)
         with shown_progress("verify"):
-            steps = verify_program(model.lowering, inputs, model.run_named)
-    for step in steps:
-        _line("verify", step.title)
-        for comparison in step.comparisons[-len(model.outputs) :]:
-            _line("", _judged(comparison))
-    first = next((step for step in steps if step.first_mismatch), None)
-    if first is None:
-        _line("result", "all layers agree")
-        return 0
-    _line("result", f"FAILED, first at: {first.title}: {first.first_mismatch}")
-    return 1
+            for step in verify_model(model, inputs):
+                first = first or step.failure
+                _line("verify", step.title)
+                for comparison in step.comparisons:
+                    if comparison.kind == "output" or not comparison.ok:
+                        _line("", _judged(comparison))
+    _line("result", "all layers agree" if first is None else f"FAILED, first at: {first}", LINES)
+    return 0 if first is None else 1
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
@@ -110,7 +109,8 @@ def _compiled(arguments: argparse.Namespace) -> Model:
     with shown_progress("compile"):
         module = program_argument(arguments.program, arguments.bind)
         if "random" in arguments and arguments.inputs is None:
-            static_shapes(module)  # before the compiler takes its time
+            entry_layer(module, arguments.target)  # before the compiler takes its time
+            static_shapes(module)
         model = compile(module, target=arguments.target, arch=arguments.arch, plan=arguments.plan, line_info=line_info)
     seconds = time.perf_counter() - started
     _line("program", f"{shown_argument(arguments.program)} on {arguments.target}")
@@ -143,15 +143,18 @@ def _as_bf16(parameter: NamedTensor, array: np.ndarray) -> np.ndarray:
     return array
 
 
-def _check_reference(model: Model) -> None:
+def _require_reference(model: Model, command: str) -> None:
     """Check that the reference has the program at a layer that it reads.
 
     Raises:
         TinycError: `UnsupportedTarget`.
     """
-    if model.lowering.entry == "gpu":
-        message = "--check: the reference does not read layer 'gpu'; give the program at an earlier layer"
-        raise TinycError("UnsupportedTarget", message)
+    layer = model.lowering.entry
+    if layer not in SHARED_LAYERS:
+        message = (
+            f"{command}: the reference reads programs of {either(SHARED_LAYERS)}, and this one is at layer '{layer}'"
+        )
+        raise TinycError("UnsupportedTarget", f"{message}; give it at an earlier layer")
 
 
 def _check(model: Model, inputs: dict[str, np.ndarray], outputs: dict[str, np.ndarray]) -> int:
@@ -177,5 +180,5 @@ def _described(value: np.ndarray) -> str:
     return f"{TensorType(element, value.shape)}  {first}{more}"
 
 
-def _line(title: str, text: str) -> None:
-    sys.stdout.write(f"{title:<9}{printable(text)}\n")
+def _line(title: str, text: str, kept: str = "") -> None:
+    sys.stdout.write(f"{title:<9}{printable(text, kept)}\n")

@@ -6,25 +6,26 @@ one on the simulator, the other on a GPU. What can be refused without inputs is 
 """
 
 import os
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from tinyc.analysis.graphs import main_function
-from tinyc.diagnostics import TinycError, collect_remarks, either
-from tinyc.dialects.exec.to_program import program_of
+from tinyc.diagnostics import InternalError, TinycError, Where, collect_remarks, either
+from tinyc.dialects.nvvm.to_ptx import chip_of, ptx_text
+from tinyc.driver.layer import SHARED_LAYERS
 from tinyc.driver.listings import LISTINGS
 from tinyc.driver.lowering import Lowering
 from tinyc.driver.model import Arrays, Executor, Model
 from tinyc.driver.sources import read_program
 from tinyc.executors import reference
 from tinyc.executors.signature import check_inputs, signature_of, symbol_values
+from tinyc.mlir.locations import where
 from tinyc.plan.json_text import plan_to_json
 from tinyc.plan.source import load_plan
 from tinyc.runtime.cpu import CpuExecutable
 from tinyc.runtime.cuda import CudaExecutable
-from tinyc.runtime.executable import Executable
+from tinyc.runtime.executable import Executable, Observer
 from tinyc.runtime.outputs import checked_outputs, handed_out
 from tinyc.runtime.program import Program
 from tinyc.target import target_of
@@ -41,7 +42,7 @@ def compile(
 ) -> Model:
     """Compile a program.
 
-    `source` is a path, Tiny JSON (text or dict), IR text of the Tiny, Region, Plan or GPU layer, or an `ir.Module`.
+    `source` is a path, Tiny JSON (text or dict), the text of any layer, or an `ir.Module`.
     `arch` is the GPU's architecture, "sm_80" (default) or "sm_90a"; `plan` a plan or a table of plans for its kernels:
     a path, JSON or DSL text, a dict, or None, which leaves the choice to the compiler. `bind` gives symbols their
     values; an extent that stays symbolic is taken from the inputs of each run. `dump` is a folder that the text of
@@ -90,8 +91,8 @@ def _gpu_options(arch: str | None, plan: object) -> dict[str, str]:
 
 def _check_plan(lowering: Lowering) -> None:
     """Check that plans are not given where they are realised already."""
-    if lowering.entry == "gpu" and "plan" in lowering.options:
-        message = "the program was read at layer 'gpu', where its plans are realised; leave 'plan' out"
+    if lowering.entry not in SHARED_LAYERS and "plan" in lowering.options:
+        message = f"the program was read at layer '{lowering.entry}', where its plans are realised; leave 'plan' out"
         raise TinycError("UnsupportedTarget", message)
 
 
@@ -100,29 +101,42 @@ def _reference(lowering: Lowering) -> Executor:
     signature = signature_of(main_function(module))
     declared = {each.name: each.type for each in signature.outputs}
 
-    def run(inputs: Mapping[str, Any], out: Mapping[str, Any], run_key: int) -> Arrays:
+    def run(inputs: Mapping[str, Any], out: Mapping[str, Any], run_key: int, observe: Observer | None) -> Arrays:
         arrays = check_inputs(signature.inputs, inputs)
         if out:  # what is wrong with it is told before the run
             checked_outputs(declared, symbol_values(signature.inputs, arrays), out)
-        return handed_out(reference.evaluate_module(module, arrays, run_key=run_key), out)
+        return handed_out(reference.evaluate_module(module, arrays, observe=observe, run_key=run_key), out)
 
     return Executor(run)
 
 
 def _cpu(lowering: Lowering) -> Executor:
-    program = program_of(lowering.module("exec"))
-    return _executor(CpuExecutable(program, lowering.text("llvm")), program)
+    program = lowering.program()
+    try:
+        return _executor(CpuExecutable(program, lowering.llvm_ir()), program)
+    except InternalError as error:
+        if lowering.entry != "llvm":
+            raise
+        raise TinycError("InvalidIr", f"LLVM does not take the kernels: {error.__cause__}", _file(lowering)) from None
 
 
 def _sim(lowering: Lowering) -> Executor:
     from tinyc.runtime.sim import SimExecutable  # with the simulator, which takes longer to import than all the rest
 
-    (ptx, arch), program = _ptx(lowering), program_of(lowering.module("exec"))
-    return _executor(SimExecutable(program, ptx), program, arch)
+    (ptx, arch), program = _ptx(lowering), lowering.program()
+    try:
+        return _executor(SimExecutable(program, ptx), program, arch)
+    except TinycError as error:
+        raise error.at(_file(lowering)) if lowering.entry == "ptx" else error from None
+
+
+def _file(lowering: Lowering) -> Where:
+    """The file that a program was read from."""
+    return Where(file=where(lowering.module(lowering.entry).operation.location).file)
 
 
 def _cuda(lowering: Lowering) -> Executor:
-    (ptx, arch), program = _ptx(lowering), program_of(lowering.module("exec"))
+    (ptx, arch), program = _ptx(lowering), lowering.program()
     executable = CudaExecutable(program, ptx, arch)
     return _executor(executable, program, arch, executable.release)
 
@@ -135,8 +149,8 @@ def _executor(
 
 def _ptx(lowering: Lowering) -> tuple[str, str]:
     """The PTX of a program, and the architecture that it is for."""
-    ptx = lowering.text("ptx")
-    asked, arch = lowering.options.get("arch"), re.findall(r"^\.target (\w+)", ptx, re.MULTILINE)[0]
+    ptx = ptx_text(lowering.module("ptx"))
+    asked, arch = lowering.options.get("arch"), chip_of(ptx)
     if asked not in (None, arch):
         message = f"the program's kernels are for {arch} already; leave 'arch', which is {asked!r}, out"
         raise TinycError("UnsupportedTarget", message)

@@ -1,6 +1,6 @@
 """One program at every layer on its way to a target: the module and the text of each listing.
 
-In: a module at the Tiny layer or a later one, a target, and the options of the passes on the way there. Out: later
+In: a module at any layer, a target, and the options of the passes on the way there. Out: later
 layers, each made when it is first asked for, by a slice of one of the pipelines in `tinyc.pipeline`.
 """
 
@@ -9,15 +9,18 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tinyc.diagnostics import TinycError
-from tinyc.dialects import registry
 from tinyc.dialects.exec.to_llvm.llvm_ir import llvm_ir_of
-from tinyc.dialects.region.kernel import kernels_of
+from tinyc.dialects.exec.to_program import program_of
+from tinyc.dialects.nvvm.to_ptx import ptx_text
+from tinyc.driver.code_text import llvm_ir_in, with_host
+from tinyc.driver.layer import entry_layer
 from tinyc.driver.listings import LAST_LISTING, LISTINGS, listing_file
 from tinyc.importers.files import write_file
 from tinyc.mlir import ir
 from tinyc.passes import Pass, Step
 from tinyc.passes.runner import copy_module, run_passes
-from tinyc.pipeline import CPU, CUDA_TEXT, GPU, GPU_HOST, INDEX_BOOK, POLY_VIEW
+from tinyc.pipeline import CPU, CUDA_TEXT, GPU, INDEX_BOOK, POLY_VIEW
+from tinyc.runtime.program import Program
 from tinyc.text import parse, print_ir
 
 
@@ -42,7 +45,7 @@ _GPU_STEPS: dict[str, tuple[Step, ...]] = {
     "region": _through(GPU, "tiny-to-region"),
     "plan": _through(GPU, "region-plan"),
     "gpu": _through(GPU, "region-to-gpu"),
-    "exec": GPU_HOST,
+    "exec": _through(GPU, "region-to-exec"),
     "nvvm": _through(GPU, "gpu-to-nvvm"),
     "ptx": GPU,
     "cu": CUDA_TEXT,
@@ -66,7 +69,7 @@ class Lowering:
         line_info: Path | None = None,
     ) -> None:
         self.target, self.options, self.line_info = target, dict(options or {}), line_info
-        self.entry = layer_of(module, target)
+        self.entry = entry_layer(module, target)
         if self.entry == "plan" and "plan" in self.options:
             self.entry = "region"  # what is given takes the place of what is there
         values = {**self.options, "line_info": line_info is not None}
@@ -124,10 +127,26 @@ class Lowering:
         """A module as text; the last layers are not MLIR's own."""
         module = self.module(name)
         if name == "llvm":
-            return llvm_ir_of(module)
+            return with_host(self.llvm_ir(), name, self._host())
+        if name == "ptx":
+            return with_host(ptx_text(module), name, module)
         last = self._steps[name][-1] if self._steps[name] else None
         shown = last.output(module) if isinstance(last, Pass) else None
         return shown if shown is not None else print_ir(module, stock=stock)
+
+    def llvm_ir(self) -> str:
+        """The LLVM IR of the kernels, alone."""
+        module = self.module("llvm")
+        read = llvm_ir_in(module)
+        return llvm_ir_of(module) if read is None else read
+
+    def program(self) -> Program:
+        """The host program, as the devices run it."""
+        return program_of(self._host())
+
+    def _host(self) -> ir.Module:
+        """The module at the first layer that has the host program as an `exec.function`."""
+        return self.module("exec" if self.has("exec") else self.entry)
 
     def dump(self, folder: Path, names: tuple[str, ...] | None = None, stock: bool = False) -> list[Path]:
         """Write the text of each named layer (default: all) that the program has to `<NN>_<layer>.mlir`.
@@ -167,23 +186,3 @@ def _with_options(step: Step, options: Mapping[str, str | bool]) -> Step:
     """A pass with those of the options that it has."""
     mine = {field.name: options[field.name] for field in dataclasses.fields(step) if field.name in options}
     return dataclasses.replace(step, **mine)
-
-
-def layer_of(module: ir.Module, target: str) -> str:
-    """The layer that a module is at.
-
-    Raises:
-        TinycError: `UnsupportedTarget`: the target has no such layer.
-    """
-    namespaces = registry.present(module)
-    if "gpu" in namespaces:
-        if "gpu" not in LISTINGS[target]:
-            message = (
-                f"the program is at layer 'gpu', which target '{target}' does not have; use target 'sim' or 'cuda'"
-            )
-            raise TinycError("UnsupportedTarget", message)
-        return "gpu"
-    if "region" not in namespaces:
-        return "tiny"
-    planned = any("plan" in kernel.op.attributes for kernel in kernels_of(module).values())
-    return "plan" if planned and "plan" in LISTINGS[target] else "region"

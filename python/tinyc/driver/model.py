@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from tinyc.analysis.graphs import main_function
 from tinyc.diagnostics import Remark, TinycError, collect_remarks
 from tinyc.driver.listings import LAST_LISTING
 from tinyc.driver.lowering import Lowering
 from tinyc.executors.philox import run_key
-from tinyc.executors.signature import NamedTensor, Signature, signature_of
+from tinyc.executors.signature import NamedTensor, Signature, signature_of_program
 from tinyc.expr.extents import natural
+from tinyc.runtime.executable import Observer
 from tinyc.runtime.outputs import named_outputs
 
 Arrays = dict[str, np.ndarray]
@@ -29,11 +29,11 @@ _SHOWN_KERNELS = 4
 class Executor:
     """A way to run a program on arrays by name, and to give back what it holds on a device.
 
-    `run` takes the inputs, the arrays to write outputs into, and the key of the run's random numbers. `kernels` are
-    what it launches, `arch` the GPU's architecture that they are for.
+    `run` takes the inputs, the arrays to write outputs into, the key of the run's random numbers, and who is told the
+    values of nodes. `kernels` are what it launches, `arch` the GPU's architecture that they are for.
     """
 
-    run: Callable[[Mapping[str, Any], Mapping[str, Any], int], Arrays]
+    run: Callable[[Mapping[str, Any], Mapping[str, Any], int, Observer | None], Arrays]
     release: Callable[[], None] = lambda: None
     kernels: tuple[str, ...] = ()
     arch: str | None = None
@@ -57,7 +57,7 @@ class Model:
     @functools.cached_property
     def signature(self) -> Signature:
         """Names and types of the inputs and outputs."""
-        return signature_of(main_function(self.lowering.module(self.lowering.entry)))
+        return signature_of_program(self.lowering.module(self.lowering.entry))
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -102,8 +102,19 @@ class Model:
         taken = {name: given.pop(name) for name in self.inputs if name in given}
         return {**inputs, **taken}, given
 
-    def run_named(self, inputs: Mapping[str, Any], out: Any = None, seed: Any = None, offset: Any = None) -> Arrays:
-        """`run` for inputs in a mapping, whatever they are called."""
+    def run_named(
+        self,
+        inputs: Mapping[str, Any],
+        out: Any = None,
+        seed: Any = None,
+        offset: Any = None,
+        observe: Observer | None = None,
+    ) -> Arrays:
+        """`run` for inputs in a mapping, whatever they are called.
+
+        `observe` is told of the program's nodes whose values exist on the target, after the kernel that writes each:
+        the name and an array.
+        """
         if self._executor is None:
             raise TinycError("ModelFreed", "the model has been freed; compile the program again")
         number = None if seed is None else _word("seed", seed)
@@ -112,7 +123,7 @@ class Model:
         place = self._next_offset.get(number or 0, 0) if offset is None else _word("offset", offset)
         key = 0 if number is None else run_key(number, place)
         with collect_remarks() as remarks:
-            outputs = self._executor.run(inputs, named_outputs(self.outputs, out), key)
+            outputs = self._executor.run(inputs, named_outputs(self.outputs, out), key, observe)
         if number is not None:
             self._next_offset[number] = (place + 1) % _WORDS
         self.remarks += [each for each in remarks if each not in self.remarks]  # the next run says the same again

@@ -1,7 +1,7 @@
 """Where a program comes from: a file, Tiny JSON, textual IR, or a module; always a module of its own comes out.
 
-In: whatever `tinyc.compile` takes as `source`, and the values of symbols. Out: an `ir.Module` at the Tiny, the Region
-or the GPU layer, verified, that nothing else refers to.
+In: whatever `tinyc.compile` takes as `source`, and the values of symbols. Out: an `ir.Module` at any layer, verified,
+that nothing else refers to.
 """
 
 import os
@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from tinyc import text
-from tinyc.analysis.graphs import main_function
 from tinyc.diagnostics import TinycError, Where
-from tinyc.dialects import registry
 from tinyc.dialects.registry import context
 from tinyc.dialects.tiny.inline import TinyInline, is_of_several
-from tinyc.driver.binding import bind_symbols
+from tinyc.driver.binding import bind_symbols, require_sizes
+from tinyc.driver.code_text import read_code
+from tinyc.driver.layer import SHARED_LAYERS, check_program, layer_of
 from tinyc.expr.extents import natural
 from tinyc.importers import tiny_json
 from tinyc.importers.files import read_file, unreadable_file
@@ -26,23 +26,21 @@ from tinyc.passes.runner import copy_module, run_passes, verify_layers
 
 Bind = Mapping[str, int]
 _STANDARD_INPUT = "<stdin>"
-#: Namespaces of a program's ops; omp.terminator ends a kernel.
-_BEFORE_GPU = {"builtin", "func", "tiny", "region", "omp"}
-_OF_TINY = {"builtin", "func", "tiny"}
-_ON_GPU = {*_BEFORE_GPU, "gpu", "tgpu", "scf", "arith"}
+#: Namespaces of the ops that say of a Tiny program what analyses have found.
+_SIDE_TABLES = {"index_book", "poly"}
 
 
 def read_program(source: object, bind: Bind | None = None, filename: str | None = None) -> ir.Module:
-    """The module that `source` means, which has a function to run, and of the Tiny layer no other.
+    """The program that `source` means, a module at one layer; of the Tiny layer it has one function.
 
     Raises:
-        TinycError: as `read_module`, or the functions are no program; it names the file.
+        TinycError: as `read_module`, or the module is no program; it names the file.
     """
     module = read_module(source, bind, filename)
     try:
-        if registry.present(module) <= _OF_TINY and is_of_several(module):
+        if layer_of(module) == "tiny" and is_of_several(module):
             run_passes(module, (TinyInline(),))
-        main_function(module)
+        check_program(module)
     except TinycError as error:
         raise error.at(Where(file=str(source) if _is_path(source) else filename)) from None
     return module
@@ -137,7 +135,7 @@ def _from_text(source: str | bytes, bind: dict[str, int], filename: str | None) 
         is_json = first_character(shown) in ("{", "[", "", "/")  # "/": an open comment
     if is_json:
         return _from_json(source, bind, filename)
-    return _from_ir(text.parse(source, filename or "-"), bind)
+    return _from_ir(read_code(shown, filename) or text.parse(source, filename or "-"), bind)
 
 
 def _from_json(source: str | bytes | Mapping[str, object], bind: dict[str, int], filename: str | None) -> ir.Module:
@@ -146,21 +144,13 @@ def _from_json(source: str | bytes | Mapping[str, object], bind: dict[str, int],
 
 def _from_ir(module: ir.Module, bind: dict[str, int]) -> ir.Module:
     verify_layers(module)
-    present = registry.present(module)
-    foreign = present - (_ON_GPU if "gpu" in present else _BEFORE_GPU)
-    if foreign:
-        raise TinycError(
-            "InvalidIr",
-            f"the program has ops of {', '.join(sorted(foreign))}; tinyc compiles modules of the Tiny or Region layer, "
-            "and with target='sim' or 'cuda' those of the GPU layer",
-        )
-    if bind and "gpu" in present:
-        raise TinycError(
-            "UnboundSymbol",
-            "bind: symbols are parameters of GPU kernels; bind them at an earlier layer, such as 'tiny'",
-        )
+    for op in [op for op in module.body.operations if op.operation.name.partition(".")[0] in _SIDE_TABLES]:
+        op.erase()
     if bind:
         with module.context, ir.Location.unknown():
-            bind_symbols(module, bind)
+            if layer_of(module) in SHARED_LAYERS:
+                bind_symbols(module, bind)
+            else:
+                require_sizes(module, bind)
         verify_layers(module)
     return module

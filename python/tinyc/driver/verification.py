@@ -1,39 +1,55 @@
-"""`tinyc verify`: run a program at several layers on the same inputs and find the first that goes wrong.
+"""`tinyc verify`: run a program at every layer that has an executor, on the same inputs; find what goes wrong first.
 
-In: a lowering and inputs. Out: one `LayerComparison` a layer, in walk order: the reference against the f64 oracle, the
-Region layer in numpy against the Tiny layer in numpy, value by value, and the CPU against the reference.
+In: a model and inputs. Out: one `LayerComparison` a layer, in walk order: the reference against the f64 oracle, and
+then each lower layer against the reference, value by value as far as the layer has the value, down to what the target
+runs: LLVM IR on the CPU, PTX on the simulator or on a GPU.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from tinyc.analysis.graphs import main_function
+from tinyc.diagnostics import TinycError
+from tinyc.dialects.gpu.expand.lowering import GpuExpand
+from tinyc.driver.listings import LAST_LISTING
 from tinyc.driver.lowering import Lowering
+from tinyc.driver.model import Model
 from tinyc.executors import reference
 from tinyc.executors.compare import Comparison, compare, compare_all
-from tinyc.executors.elements import REFERENCE, cast_array
+from tinyc.executors.gpu.program import ThreadsExecutable
 from tinyc.executors.signature import signature_of, symbol_values
 from tinyc.executors.tolerance import Tolerance, tolerances
 from tinyc.mlir import ir
+from tinyc.passes.runner import copy_module, run_passes
+from tinyc.runtime.executable import Observer
 from tinyc.runtime.sizes import extent_value
-from tinyc.vocabulary.element_type import ElementType
 
 _Arrays = Mapping[str, np.ndarray]
 
 
 @dataclass(frozen=True)
 class LayerComparison:
-    """One executor against another: what was compared, value by value in the order of the program."""
+    """One executor against another: what was compared, value by value in the order of the program, then the outputs.
+
+    `fault` is what a kernel did that no kernel may; then nothing was compared.
+    """
 
     title: str
     comparisons: tuple[Comparison, ...]
+    fault: TinycError | None = None
 
     @property
-    def first_mismatch(self) -> Comparison | None:
+    def mismatch(self) -> Comparison | None:
         """The first value that is too far off."""
         return next((each for each in self.comparisons if not each.ok), None)
+
+    @property
+    def failure(self) -> str | None:
+        """What went wrong first, None where all agrees."""
+        found = self.fault or self.mismatch
+        return None if found is None else f"{self.title}: {found}"
 
 
 def output_tolerances(module: ir.Module, inputs: _Arrays) -> dict[str, Tolerance]:
@@ -42,39 +58,69 @@ def output_tolerances(module: ir.Module, inputs: _Arrays) -> dict[str, Tolerance
     return tolerances(module, lambda extent: extent_value(extent, symbols))
 
 
-def verify_program(lowering: Lowering, inputs: _Arrays, run_cpu: Callable[[_Arrays], _Arrays]) -> list[LayerComparison]:
-    """Compare the layers of a program on `inputs`; `run_cpu` runs its lowest one."""
-    module = lowering.module(lowering.entry)
-    allowed = output_tolerances(module, inputs)
-    values: dict[str, np.ndarray] = {}
-    expected = reference.evaluate_module(module, inputs, observe=_keep(values))
+#: Runs the program at one layer: takes inputs and who is told the values of nodes, gives the outputs.
+_Execute = Callable[[_Arrays, Observer], _Arrays]
+
+
+def verify_model(model: Model, inputs: _Arrays) -> Iterator[LayerComparison]:
+    """Compare the layers of a program on `inputs`, each when it is asked for.
+
+    Raises:
+        TinycError: what keeps the reference from running, and what a target raises but for a kernel's fault.
+    """
+    lowering = model.lowering
+    module, entry = lowering.module(lowering.entry), lowering.entry
+    truth = _Truth(module, inputs)
     oracle = reference.evaluate_module(module, inputs, oracle=True)
-    title = f"reference ({lowering.entry}) against the f64 oracle"
-    steps = [LayerComparison(title, tuple(compare_all(expected, oracle, allowed)))]
+    judged = compare_all(truth.outputs, oracle, truth.allowed)
+    yield LayerComparison(f"reference ({entry}) against the f64 oracle", tuple(judged))
+    for layer, execute in _executors(model):
+        yield truth.compared(f"{layer} against the reference ({entry})", execute, inputs)
+
+
+def _executors(model: Model) -> Iterator[tuple[str, _Execute]]:
+    """What runs the layers below the one that was read, in walk order."""
+    lowering, target = model.lowering, model.target
     if lowering.entry == "tiny":
-        steps.append(_region_step(lowering, inputs, values, expected, allowed))
-    actual = run_cpu(inputs)
-    return [*steps, LayerComparison("cpu against the reference", tuple(compare_all(actual, expected, allowed)))]
+        yield "reference (region)", _reference(lowering.module("region"))
+    if target in ("sim", "cuda"):
+        threads = _threads(lowering)
+        yield "threads (gpu)", lambda inputs, observe: threads.run(inputs, observe=observe)
+    if target in LAST_LISTING:
+        yield f"{target} ({LAST_LISTING[target]})", lambda inputs, observe: model.run_named(inputs, observe=observe)
 
 
-def _region_step(
-    lowering: Lowering, inputs: _Arrays, values: _Arrays, expected: _Arrays, allowed: Mapping[str, Tolerance]
-) -> LayerComparison:
-    """Compare the values that keep their name in the Region layer, in its order, and then the outputs."""
-    found: dict[str, np.ndarray] = {}
-    actual = reference.evaluate_module(lowering.module("region"), inputs, observe=_keep(found))
-    inner = [
-        compare(f"{name}", value, values[name], allowed.get(name, Tolerance()))
-        for name, value in found.items()
-        if name in values and name not in expected and values[name].shape == value.shape
-    ]
-    return LayerComparison(
-        "reference (region) against the reference (tiny)", (*inner, *compare_all(actual, expected, allowed))
-    )
+def _reference(module: ir.Module) -> _Execute:
+    return lambda inputs, observe: reference.evaluate_module(module, inputs, observe=observe)
 
 
-def _keep(values: dict[str, np.ndarray]) -> reference.Observer:
-    def observe(name: str, value: np.ndarray, element: ElementType) -> None:
-        values[name] = cast_array(value, element, REFERENCE)
+def _threads(lowering: Lowering) -> ThreadsExecutable:
+    """The GPU layer, its statements expanded to what each thread does."""
+    expanded = copy_module(lowering.module("exec"))
+    run_passes(expanded, (GpuExpand(),))
+    return ThreadsExecutable(lowering.program(), expanded)
 
-    return observe
+
+class _Truth:
+    """What the reference says of a program on one set of inputs: every named value, the outputs, the tolerances."""
+
+    def __init__(self, module: ir.Module, inputs: _Arrays) -> None:
+        self.values: dict[str, np.ndarray] = {}
+        self.outputs = reference.evaluate_module(module, inputs, observe=self.values.__setitem__)
+        self.allowed = output_tolerances(module, inputs)
+
+    def compared(self, title: str, execute: _Execute, inputs: _Arrays) -> LayerComparison:
+        """A layer against the reference."""
+        found: dict[str, np.ndarray] = {}
+        try:
+            actual = execute(inputs, found.__setitem__)
+        except TinycError as error:
+            if error.name != "SimulationFinding":
+                raise
+            return LayerComparison(title, (), error)
+        inner = [
+            compare(name, value, self.values[name], self.allowed.get(name, Tolerance()), "value")
+            for name, value in found.items()
+            if name in self.values and name not in self.outputs and self.values[name].shape == value.shape
+        ]
+        return LayerComparison(title, (*inner, *compare_all(actual, self.outputs, self.allowed)))

@@ -1,4 +1,4 @@
-"""Compare the outputs of two executors: the first element that is too far off, and the largest error.
+"""Compare the values of two executors: the first element that is too far off, and the largest error.
 
 In: arrays and a `Tolerance`. Out: a `Comparison`. NaN equals NaN, infinities must be the same, integers and bool too.
 """
@@ -33,12 +33,16 @@ class Mismatch:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One output against its truth: the largest error of a finite element, the tolerance, the first mismatch."""
+    """One value against its truth: the largest error of a finite element, the tolerance, the first mismatch.
+
+    `kind` is "output" or "value", which is one on the way to the outputs.
+    """
 
     name: str
     largest_error: float
     tolerance: Tolerance
     mismatch: Mismatch | None = None
+    kind: str = "output"
 
     @property
     def ok(self) -> bool:
@@ -46,31 +50,33 @@ class Comparison:
         return self.mismatch is None
 
     def __str__(self) -> str:
-        line = f"output '{self.name}': largest error {self.largest_error:.3g} ({self.tolerance})"
+        line = f"{self.kind} '{self.name}': largest error {self.largest_error:.3g} ({self.tolerance})"
         return line if self.mismatch is None else f"{line}; {self.mismatch}"
 
 
-def compare(name: str, actual: np.ndarray, expected: np.ndarray, tolerance: Tolerance) -> Comparison:
-    """Compare one output, element by element.
+def compare(
+    name: str, actual: np.ndarray, expected: np.ndarray, tolerance: Tolerance, kind: str = "output"
+) -> Comparison:
+    """Compare one output, or another value, element by element.
 
     Raises:
         TinycError: `VerificationFailed`: the arrays have different shapes or element types.
     """
     if actual.dtype != expected.dtype or actual.shape != expected.shape:
         found, wanted = (f"{each.dtype} {list(each.shape)}" for each in (actual, expected))
-        raise TinycError("VerificationFailed", f"output '{name}' is {found} and should be {wanted}")
+        raise TinycError("VerificationFailed", f"{kind} '{name}' is {found} and should be {wanted}")
     with np.errstate(all="ignore"):
         error, allowed = _errors(actual, expected, tolerance)
         wrong = np.flatnonzero(~(error <= allowed))
         finite = error[np.isfinite(error)]
         largest = float(finite.max()) if finite.size else 0.0
     if not wrong.size:
-        return Comparison(name, largest, tolerance)
+        return Comparison(name, largest, tolerance, kind=kind)
     at = tuple(int(position) for position in np.unravel_index(wrong[0], actual.shape))
     mismatch = Mismatch(
         at, str(actual[at]), str(expected[at]), float(error.flat[wrong[0]]), float(allowed.flat[wrong[0]]), wrong.size
     )
-    return Comparison(name, largest, tolerance, mismatch)
+    return Comparison(name, largest, tolerance, mismatch, kind)
 
 
 def _errors(actual: np.ndarray, expected: np.ndarray, tolerance: Tolerance) -> tuple[np.ndarray, np.ndarray]:

@@ -5,7 +5,7 @@ reductions run in the accumulator's type, 16-bit floats compute in f32 and round
 are f64.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,16 +23,14 @@ from tinyc.executors.memory import require_memory
 from tinyc.executors.movement import MOVEMENT_FUNCTIONS
 from tinyc.executors.reduction import FactoredProduct, reduce
 from tinyc.executors.signature import NamedTensor, check_inputs, signature_of, symbol_values
-from tinyc.executors.values import summed_products, value_name
+from tinyc.executors.values import summed_products
 from tinyc.expr.extents import Extent
 from tinyc.mlir import func, ir
-from tinyc.mlir.locations import where
+from tinyc.mlir.locations import value_name, where
 from tinyc.runtime import sizes
+from tinyc.runtime.executable import Observer
 from tinyc.vocabulary.attributes import arguments, tensor_type
-from tinyc.vocabulary.element_type import ElementType
 
-#: Told every named value: the name of its op (a node id), the value, and its element type.
-Observer = Callable[[str, np.ndarray, ElementType], None]
 #: What stands for a value of the IR: an array, a product that a sum forms, or what a launch calls.
 Held: TypeAlias = np.ndarray | FactoredProduct | Kernel
 
@@ -46,7 +44,8 @@ def evaluate_module(
 ) -> dict[str, np.ndarray]:
     """Run the program of a Tiny or Region module; the outputs have their declared types, also with `oracle`.
 
-    `run_key` is xored to the seeds of random numbers.
+    `run_key` is xored to the seeds of random numbers. `observe` is told every named value, as an array of its element
+    type.
 
     Raises:
         TinycError: `InputMismatch`, `AssumptionViolated`, `IndexOutOfRange`; `InvalidIr` for an op of another layer.
@@ -121,7 +120,7 @@ class _Evaluation:
             return
         name = value_name(result)
         if name is not None:
-            self.observe(name, value, tensor_type(result.type).element)
+            self.observe(name, cast_array(value, tensor_type(result.type).element, REFERENCE))
 
     def _op(self, op: ir.OpView, values: list[Any]) -> Sequence[Held]:
         match op:

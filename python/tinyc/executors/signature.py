@@ -1,6 +1,6 @@
 """What a program takes and gives: names and types of its inputs and outputs, and the sizes that its inputs tell.
 
-In: a Tiny or Region module, or inputs as the user gives them. Out: frozen data and numpy arrays of the declared types.
+In: a module at any layer, or inputs as the user gives them. Out: frozen data and numpy arrays of the declared types.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from tinyc.analysis.graphs import input_names, output_names
+from tinyc.analysis.graphs import input_names, main_function, output_names
+from tinyc.dialects.exec.ops import exec_functions
+from tinyc.dialects.exec.to_program import program_of
 from tinyc.mlir import func, ir
 from tinyc.runtime import arrays, sizes
 from tinyc.vocabulary.attributes import tensor_type
@@ -42,6 +44,25 @@ def signature_of(function: func.FuncOp) -> Signature:
             _parameters(input_names(function), [argument.type for argument in function.arguments]),
             _parameters(output_names(function), function.type.results),
         )
+
+
+def signature_of_program(module: ir.Module) -> Signature:
+    """The signature of the program of a module: of its function of tensors, or of its `exec.function`.
+
+    Raises:
+        TinycError: `InvalidIr`: the module is no program.
+    """
+    if not exec_functions(module):
+        return signature_of(main_function(module))
+    program = program_of(module)
+    named = (
+        zip(names, program.of_kind(kind), strict=True)
+        for kind, names in (("input", program.inputs), ("output", program.outputs))
+    )
+    inputs, outputs = (
+        tuple(NamedTensor(name, TensorType(buffer.element, buffer.shape)) for name, buffer in each) for each in named
+    )
+    return Signature(inputs, outputs)
 
 
 def _parameters(names: Sequence[str], types: Sequence[ir.Type]) -> tuple[NamedTensor, ...]:

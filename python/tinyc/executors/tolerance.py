@@ -25,9 +25,10 @@ from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.kernel import Kernel, kernels_of
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.executors.signature import signature_of
-from tinyc.executors.values import summed_products, value_name
+from tinyc.executors.values import summed_products
 from tinyc.expr.extents import Dim
 from tinyc.mlir import func, ir
+from tinyc.mlir.locations import value_name
 from tinyc.vocabulary.attributes import tensor_type
 from tinyc.vocabulary.element_type import ElementType
 

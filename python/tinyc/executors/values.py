@@ -1,17 +1,9 @@
-"""What the executors ask of a value in the IR: what the user calls it, and whether it exists outside a sum."""
+"""What the executors ask of a value in the IR: whether it exists outside a sum."""
 
 from collections.abc import Sequence
 
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.mlir import ir
-
-
-def value_name(result: ir.OpResult) -> str | None:
-    """The user's name of an op's result: the node id, with `#1` for a second result; None if it has none."""
-    location = result.owner.location
-    if not isinstance(location, ir.NameLoc):
-        return None
-    return f"{location.name_str}#{result.result_number}" if result.result_number else location.name_str
 
 
 def summed_products(needed: Sequence[ir.OpView]) -> set[ir.Value]:

@@ -42,6 +42,12 @@ def name_of(location: ir.Location) -> str | None:
     return location.name_str if isinstance(location, ir.NameLoc) else None
 
 
+def value_name(result: ir.OpResult) -> str | None:
+    """The user's name of an op's result: the node id, with `#1` for a second result; None if it has none."""
+    name = name_of(result.owner.location)
+    return f"{name}#{result.result_number}" if name is not None and result.result_number else name
+
+
 def here(name: str | None = None) -> ir.Location:
     """The location in force with `name`, or without any: `loc=here("acc")` calls what an op makes so."""
     location = ir.Location.current

@@ -9,6 +9,8 @@ import math
 import time
 from collections.abc import Callable, Mapping
 
+import numpy as np
+
 from tinyc.diagnostics import progress
 from tinyc.runtime import sizes
 from tinyc.runtime.arena import allocate_arena
@@ -41,6 +43,7 @@ class CpuExecutable(Executable):
             places[buffer.name] = arena.ctypes.data + sizes.extent_value(buffer.offset, run.values)
         for number, kernel in enumerate(self.program.kernels, 1):
             self._launch(kernel, places, run, f"{number} of {len(self.program.kernels)}")
+            self._tell(run, kernel, lambda name, size: np.frombuffer(ctypes.string_at(places[name], size), np.uint8))
 
     def _launch(self, kernel: KernelLaunch, places: Mapping[str, int], run: Run, number: str) -> None:
         addresses = [places[pointer.buffer] for pointer in kernel.pointers]

@@ -176,6 +176,13 @@ class Device:
         if array.nbytes:
             self.driver.call("cuMemcpyDtoHAsync", array.ctypes.data, address, array.nbytes, self._stream)
 
+    def contents(self, address: int, size_bytes: int) -> np.ndarray:
+        """What the device's memory holds when all work so far is done."""
+        found = np.empty(size_bytes, np.uint8)
+        self.download(found, address)
+        self.driver.call("cuStreamSynchronize", self._stream)
+        return found
+
     def launch(
         self, kernel: Any, grid: Sequence[int], block: Sequence[int], dynamic_shared_bytes: int, parameters: list[int]
     ) -> None:

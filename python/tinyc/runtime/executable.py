@@ -4,7 +4,7 @@ In: a program, and arrays by name. Out: arrays by name. The devices are `cpu.py`
 """
 
 import abc
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +13,11 @@ import numpy as np
 from tinyc.runtime import sizes
 from tinyc.runtime.arrays import dense_inputs
 from tinyc.runtime.outputs import handed_out, output_memory
-from tinyc.runtime.program import Program
+from tinyc.runtime.program import KernelLaunch, Program
 from tinyc.runtime.status import check_status, fresh_status
+
+#: Told the values of nodes while a program runs: the name of each, and an array.
+Observer = Callable[[str, np.ndarray], None]
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,7 @@ class Run:
     values: Mapping[str, int]
     outputs: list[np.ndarray]
     status: np.ndarray
+    observe: Observer | None = None
 
 
 class Executable(abc.ABC):
@@ -34,11 +38,15 @@ class Executable(abc.ABC):
         self.program = program
 
     def run(
-        self, inputs: Mapping[str, Any], out: Mapping[str, Any] | None = None, run_key: int = 0
+        self,
+        inputs: Mapping[str, Any],
+        out: Mapping[str, Any] | None = None,
+        run_key: int = 0,
+        observe: Observer | None = None,
     ) -> dict[str, np.ndarray]:
         """Run on arrays by name and return arrays by name: those in `out`, filled, and fresh ones.
 
-        `run_key` is xored to the seeds of random numbers.
+        `run_key` is xored to the seeds of random numbers. `observe` is told of the values of named nodes.
 
         Raises:
             TinycError: `InputMismatch`, `OutputMismatch`, `UnboundSymbol`, `AssumptionViolated`, `OutOfMemory`,
@@ -50,10 +58,20 @@ class Executable(abc.ABC):
         sizes.check_sizes(program, values)
         declared = dict(zip(program.outputs, program.of_kind("output"), strict=True))
         outputs = output_memory(declared, values, out or {}, given)
-        run = Run(given, values, list(outputs.values()), fresh_status(program))
+        run = Run(given, values, list(outputs.values()), fresh_status(program), observe)
         self._execute(run)
         check_status(program, run.status)
         return handed_out(outputs, out or {})
+
+    def _tell(self, run: Run, kernel: KernelLaunch, contents: Callable[[str, int], np.ndarray]) -> None:
+        """Tell a run's observer what a kernel has written; `contents` are the bytes of a buffer, its name and size."""
+        if run.observe is None:
+            return
+        for buffer in self.program.buffers:
+            if buffer.name in kernel.writes and buffer.where.node is not None:
+                held = contents(buffer.name, sizes.extent_value(buffer.size, run.values))
+                shape = [sizes.extent_value(extent, run.values) for extent in buffer.shape]
+                run.observe(buffer.where.node, held.view(buffer.element.dtype).reshape(shape).copy())
 
     @abc.abstractmethod
     def _execute(self, run: Run) -> None:

@@ -5,12 +5,15 @@ In: LLVM IR as text, and for which CPU. Out: the addresses of functions, which l
 
 import functools
 import itertools
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from tinyc.diagnostics import InternalError, progress
 
 _NUMBER = itertools.count()
+#: Of the flags of a module LLVM reads one before all else, by which it ends the process where the module is broken.
+_FLAGS = re.compile(r"^[ \t]*!llvm\.module\.flags\s*=\s*!\{[^}]*\}", re.MULTILINE)
 #: What `exec-to-llvm` puts in front of a kernel's name.
 KERNEL_PREFIX = "kernel."
 
@@ -25,7 +28,7 @@ class Code:
         binding, machine = _binding(), _target_machine(cpu)
         progress("LLVM, step", 1, 2)
         try:
-            module = binding.parse_assembly(llvm_ir)
+            module = binding.parse_assembly(_FLAGS.sub("", llvm_ir))
             module.verify()
             _optimise(module, machine)
             progress("LLVM, step", 2, 2)

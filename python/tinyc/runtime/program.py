@@ -19,7 +19,8 @@ Grid = tuple[Dim, Dim, Dim]
 class Buffer:
     """Memory for one dense row-major tensor; `kind` is "input", "output" or "arena", `offset` is into the arena.
 
-    `memory_space` is "host" or "device", and the same for all buffers of a program.
+    `memory_space` is "host" or "device", and the same for all buffers of a program. `where` is the user's node whose
+    value it holds.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Buffer:
     size: Dim
     element: ElementType
     shape: tuple[Dim, ...]
+    where: Where = field(default_factory=Where)
 
 
 @dataclass(frozen=True)

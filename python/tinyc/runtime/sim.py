@@ -1,27 +1,21 @@
 """The simulated GPU: a program and its PTX become a function on numpy arrays, and every launch is checked.
 
-The sibling of `cuda.py`: the same program and the same PTX, executed by `tinyc.simulator` with all of its checks. An
-input is exactly its bytes. A buffer that kernels write is whole words, as it is on a GPU, where the atomics of narrow
-types compare and swap the word around an element; what a kernel stores behind the buffer's own bytes is found here.
-What no kernel has written yet is poisoned.
+The sibling of `cuda.py`: the same program and the same PTX, executed by `tinyc.simulator` with all of its checks. What
+a kernel stores behind a buffer's own bytes, in the last word around them, is found here.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from tinyc import simulator
 from tinyc.diagnostics import TinycError
 from tinyc.runtime import sizes
-from tinyc.runtime.arena import allocate_arena
+from tinyc.runtime.device_memory import Memory, device_memory, grid_sizes
 from tinyc.runtime.executable import Executable, Run
-from tinyc.runtime.program import Grid, KernelLaunch, Pointer, Program, Status
+from tinyc.runtime.program import KernelLaunch, Pointer, Program, Status
 
-#: What memory holds that nothing has written: NaN in every float type, and -1 in every integer.
-_POISON = 0xFF
-#: Bytes that an atomic of a narrower type reads and swaps.
-_WORD_BYTES = 4
 #: A message names this many findings.
 _SHOWN = 8
 
@@ -54,15 +48,15 @@ class SimExecutable(Executable):
         self._module = simulator.load(ptx)
 
     def _execute(self, run: Run) -> None:
-        buffers = _buffers(self.program, run)
+        buffers = device_memory(self.program, run)
         self.reports = []
         for kernel in self.program.kernels:
             self._launch(kernel, buffers, run)
         for position, array in enumerate(run.outputs):
             array.reshape(-1).view(np.uint8)[...] = buffers[f"output_{position}"].own
 
-    def _launch(self, kernel: KernelLaunch, buffers: Mapping[str, "_Buffer"], run: Run) -> None:
-        grid, block, cluster = (_sizes(shape, run.values) for shape in (kernel.grid, kernel.block, kernel.cluster))
+    def _launch(self, kernel: KernelLaunch, buffers: Mapping[str, Memory], run: Run) -> None:
+        grid, block, cluster = (grid_sizes(shape, run.values) for shape in (kernel.grid, kernel.block, kernel.cluster))
         if not all(grid):
             return  # nothing to do
         arguments: list[Any] = []
@@ -87,47 +81,4 @@ class SimExecutable(Executable):
         ]
         if stray or not report.ok:
             raise SimulationError.of(kernel, report, [*report.findings, *stray])
-
-
-def _sizes(shape: Grid, values: Mapping[str, int]) -> tuple[int, int, int]:
-    x, y, z = (sizes.extent_value(extent, values) for extent in shape)
-    return x, y, z
-
-
-class _Buffer(NamedTuple):
-    """The memory of a buffer: bytes, of which the last few may be `behind` its own."""
-
-    words: np.ndarray
-    size_bytes: int
-
-    @property
-    def own(self) -> np.ndarray:
-        return self.words[: self.size_bytes]
-
-    @property
-    def behind(self) -> np.ndarray:
-        return self.words[self.size_bytes :]
-
-
-def _buffers(program: Program, run: Run) -> dict[str, _Buffer]:
-    """The memory of each buffer, by its name; inputs are copied: a faulty kernel may write to them."""
-    found = {
-        f"input_{k}": _Buffer(array.reshape(-1).view(np.uint8).copy(), array.nbytes)
-        for k, array in enumerate(run.inputs)
-    }
-    found |= {f"output_{k}": _Buffer(_poisoned(array.nbytes), array.nbytes) for k, array in enumerate(run.outputs)}
-    arena = _poisoned(sizes.extent_value(program.arena_bytes, run.values))
-    for buffer in program.of_kind("arena"):
-        start, size = sizes.extent_value(buffer.offset, run.values), sizes.extent_value(buffer.size, run.values)
-        found[buffer.name] = _Buffer(arena[start : start + _whole_words(size)], size)
-    return found
-
-
-def _poisoned(size_bytes: int) -> np.ndarray:
-    memory = allocate_arena(_whole_words(size_bytes))
-    memory[...] = _POISON
-    return memory
-
-
-def _whole_words(size_bytes: int) -> int:
-    return -(-size_bytes // _WORD_BYTES) * _WORD_BYTES
+        self._tell(run, kernel, lambda name, _: buffers[name].own)

@@ -1,0 +1,95 @@
+"""Programs whose kernels are text that is no IR, PTX or LLVM IR: one file has them and what launches them.
+
+In: the kernels' code and a module with the `exec.function`. Out: the code and, below it, that function's IR in
+comments, which every other reader of the code skips. And back: of such a text the module that stands for it, with a
+`gpu.binary` of the PTX as --nvvm-to-ptx makes it, or with the LLVM IR as an attribute and its kernels as functions
+without a body.
+
+    // The host program, which launches these kernels (tinyc reads it):
+    //| module {
+    //|   "exec.function"() ({
+"""
+
+import re
+
+from tinyc.diagnostics import TinycError, Where
+from tinyc.dialects.exec.ops import exec_functions
+from tinyc.dialects.nvvm.to_ptx import binary_of
+from tinyc.mlir import func, ir
+from tinyc.runtime.jit import KERNEL_PREFIX
+from tinyc.text import parse, print_ir
+
+#: The attribute of a module that holds the LLVM IR of its kernels.
+_LLVM_IR = "exec.llvm_ir"
+#: Listing → what begins a comment of its language.
+_COMMENTS = {"ptx": "//", "llvm": ";"}
+
+_TITLE = "The host program, which launches these kernels (tinyc reads it):"
+_BAR = "| "
+_PTX = re.compile(r"^[ \t]*\.version[ \t]+\d", re.MULTILINE)
+_LLVM = re.compile(r"^(?:; ModuleID = |source_filename = |target (?:triple|datalayout) = |define )", re.MULTILINE)
+_CUDA = re.compile(r"^[^\n/]*\b__global__\b", re.MULTILINE)
+_DEFINED = re.compile(rf"^define [^\n@]*@{re.escape(KERNEL_PREFIX)}([\w.$-]+)\(", re.MULTILINE)
+
+
+def with_host(code: str, listing: str, module: ir.Module) -> str:
+    """The text of a listing, `code` and the host program of `module`, if it has one."""
+    functions = exec_functions(module)
+    if not functions:
+        return code
+    with module.context:
+        host = ir.Module.create(loc=ir.Location.unknown())
+        for function in functions:
+            host.body.append(function.operation.clone())
+    comment = _COMMENTS[listing]
+    lines = [f"{comment} {_TITLE}", *(f"{comment}{_BAR}{line}" for line in print_ir(host).rstrip().split("\n"))]
+    return f"{code.rstrip()}\n\n" + "\n".join(lines) + "\n"
+
+
+def read_code(text: str, filename: str | None) -> ir.Module | None:
+    """The module that the text of PTX or LLVM IR with a host program means; None for any other text.
+
+    Raises:
+        TinycError: `InvalidIr`: there is no host program, or it is malformed; the text is CUDA C++.
+    """
+    if _PTX.search(text):
+        code, module = _taken_apart(text, "ptx", "; kernels alone run with tinyc simulate", filename)
+        with module.context, ir.Location.unknown():
+            try:
+                module.body.append(binary_of(code))
+            except TinycError as error:
+                raise error.at(Where(file=filename)) from None
+        return module
+    if _LLVM.search(text):
+        code, module = _taken_apart(text, "llvm", "", filename)
+        with module.context, ir.Location.unknown(), ir.InsertionPoint(module.body):
+            module.operation.attributes[_LLVM_IR] = ir.StringAttr.get(code)
+            for name in dict.fromkeys(_DEFINED.findall(code)):
+                func.FuncOp(name, ([], []), visibility="private")
+        return module
+    if _CUDA.search(text):
+        message = "CUDA C++ is compiled by nvcc: nvcc FILE.cu && ./a.out; give the program at a layer before it"
+        raise TinycError("InvalidIr", message, Where(file=filename))
+    return None
+
+
+def llvm_ir_in(module: ir.Module) -> str | None:
+    """The LLVM IR that a module stands for; None where it has been read from no such text."""
+    held = module.operation.attributes.get(_LLVM_IR, None)
+    return held.value if isinstance(held, ir.StringAttr) else None
+
+
+def _taken_apart(text: str, listing: str, otherwise: str, filename: str | None) -> tuple[str, ir.Module]:
+    """The code of a listing, and the module that its comments hold, at its place in the file."""
+    title, mark = f"{_COMMENTS[listing]} {_TITLE}", _COMMENTS[listing] + _BAR
+    lines = text.split("\n")
+    if not any(line.startswith(mark) for line in lines):
+        raise TinycError(
+            "InvalidIr",
+            "the file has kernels only; the host program, which launches them, stands in comments below them in the "
+            f"file that tinyc compile --dump {listing} writes: give that one{otherwise}",
+            Where(file=filename),
+        )
+    code = [line for line in lines if not line.startswith(mark) and line != title]
+    host = [" " * len(mark) + line[len(mark) :] if line.startswith(mark) else "" for line in lines]
+    return "\n".join(code).rstrip() + "\n", parse("\n".join(host), filename or "-")

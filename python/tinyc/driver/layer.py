@@ -1,0 +1,105 @@
+"""Which layer a module is at, and whether everything is there that it takes to run it.
+
+In: a module that verifies. Out: the name of its layer, as `listings` has it, or the reason why it is no program.
+"""
+
+from tinyc.analysis.graphs import main_function
+from tinyc.diagnostics import TinycError, either
+from tinyc.dialects import registry
+from tinyc.dialects.exec.ops import exec_functions
+from tinyc.dialects.exec.to_program import program_of
+from tinyc.dialects.region.kernel import kernels_of
+from tinyc.driver.code_text import llvm_ir_in
+from tinyc.driver.listings import LAST_LISTING, LISTINGS
+from tinyc.mlir import gpu, ir
+
+_TINY = {"builtin", "func", "tiny"}
+_REGION = {*_TINY, "region", "omp"}  # omp.terminator ends a kernel
+_GPU = {*_REGION, "gpu", "tgpu", "scf", "arith", "math", "memref"}
+_LOOPS = {"builtin", "func", "omp", "exec", "scf", "arith", "math", "memref"}
+#: Layer → the namespaces of its ops.
+_NAMESPACES = {
+    "tiny": _TINY,
+    "region": _REGION,
+    "plan": _REGION,
+    "gpu": _GPU,
+    "exec": {*_GPU, "exec"},
+    "loops": _LOOPS,
+    "llvm": _LOOPS,
+    "nvvm": {"builtin", "omp", "exec", "gpu", "nvvm", "llvm"},
+    "ptx": {"builtin", "omp", "exec", "gpu"},
+}
+#: The layers that the reference reads, and from which every target can be reached.
+SHARED_LAYERS = ("tiny", "region", "plan")
+#: The layers whose host program is an `exec.function`, buffers and launches; before, it is a function of tensors.
+_LOWERED = ("exec", "loops", "llvm", "nvvm", "ptx")
+
+
+def layer_of(module: ir.Module) -> str:
+    """The layer that the code of a module is at."""
+    present = registry.present(module)
+    if llvm_ir_in(module) is not None:
+        return "llvm"
+    if "gpu" in present:
+        return _layer_on_gpu(module, present)
+    if "llvm" in present:
+        return "llvm"
+    if "exec" in present:
+        return "exec" if "region" in present else "loops"
+    if "region" not in present:
+        return "tiny"
+    return "plan" if any("plan" in kernel.op.attributes for kernel in kernels_of(module).values()) else "region"
+
+
+def _layer_on_gpu(module: ir.Module, present: set[str]) -> str:
+    if any(isinstance(op, gpu.BinaryOp) for op in module.body.operations):
+        return "ptx"
+    if "llvm" in present:
+        return "nvvm"
+    return "exec" if "exec" in present else "gpu"
+
+
+def check_program(module: ir.Module) -> None:
+    """Check that a module is a program: one function to run, kernels, and ops of one layer.
+
+    Raises:
+        TinycError: `InvalidIr`, with what is missing and what makes it.
+    """
+    layer = layer_of(module)
+    if layer in _LOWERED and len(exec_functions(module)) != 1:
+        _refuse_without_host(layer, len(exec_functions(module)))
+    foreign = registry.present(module) - _NAMESPACES[layer]
+    if foreign:
+        raise TinycError(
+            "InvalidIr",
+            f"the module is at layer '{layer}', and has ops of {', '.join(sorted(foreign))}; tinyc runs modules of "
+            f"{either(_NAMESPACES)}, as tinyc compile --dump writes them",
+        )
+    if layer not in _LOWERED:
+        main_function(module)
+
+
+def _refuse_without_host(layer: str, found: int) -> None:
+    given = f"{found} exec.functions" if found else "no exec.function"
+    raise TinycError(
+        "InvalidIr",
+        f"the kernels are at layer '{layer}', and there is {given}, the host program that launches them; give the one "
+        f"file that tinyc compile --dump {layer} writes, or run --region-to-exec before the kernels are lowered",
+    )
+
+
+def entry_layer(module: ir.Module, target: str) -> str:
+    """The layer at which a program enters the walk to a target.
+
+    Raises:
+        TinycError: `UnsupportedTarget`: it is on another way already.
+    """
+    layer = layer_of(module)
+    if layer in SHARED_LAYERS:
+        return layer if layer in LISTINGS[target] else "region"  # where there are no plans
+    on_gpu = layer == "gpu" or program_of(module).is_on_device
+    ways = [repr(each) for each in LAST_LISTING if (each != "cpu") == on_gpu]
+    if repr(target) not in ways:
+        message = f"the program is at layer '{layer}' on the way to {either(ways)}, and the target is '{target}'"
+        raise TinycError("UnsupportedTarget", f"{message}; use target {either(ways)}, or an earlier layer")
+    return layer

@@ -1,0 +1,61 @@
+"""A program whose kernels are at the scalar level, run thread by thread: the executor of the GPU layer.
+
+In: the host program and the kernels as --gpu-expand makes them. Out: a function on numpy arrays, as of every device.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from tinyc.diagnostics import TinycError, progress
+from tinyc.dialects.gpu.kernel import gpu_kernels_of
+from tinyc.executors.gpu.cta import run_gpu_kernel
+from tinyc.executors.gpu.memory import KernelFault
+from tinyc.mlir import ir
+from tinyc.runtime import sizes
+from tinyc.runtime.device_memory import Memory, device_memory, grid_sizes
+from tinyc.runtime.executable import Executable, Run
+from tinyc.runtime.program import KernelLaunch, Pointer, Program, Status
+from tinyc.vocabulary.element_type import ElementType
+
+
+class ThreadsExecutable(Executable):
+    """A program that is ready to run; `module` has its kernels.
+
+    A run raises `SimulationFinding` where a kernel does what none may.
+    """
+
+    def __init__(self, program: Program, module: ir.Module) -> None:
+        super().__init__(program)
+        self._module, self._kernels = module, gpu_kernels_of(module)
+
+    def _execute(self, run: Run) -> None:
+        buffers = device_memory(self.program, run)
+        for number, kernel in enumerate(self.program.kernels, 1):
+            progress(f"threads of kernel '{kernel.symbol}', kernel", number, len(self.program.kernels))
+            self._launch(kernel, buffers, run)
+            self._tell(run, kernel, lambda name, _: buffers[name].own)
+        for position, array in enumerate(run.outputs):
+            array.reshape(-1).view(np.uint8)[...] = buffers[f"output_{position}"].own
+
+    def _launch(self, kernel: KernelLaunch, buffers: Mapping[str, Memory], run: Run) -> None:
+        arguments: list[np.ndarray | int] = []
+        for parameter in kernel.parameters:
+            if isinstance(parameter, Pointer):
+                arguments.append(buffers[parameter.buffer].own.view(_stored(parameter.element)))
+            elif isinstance(parameter, Status):
+                arguments.append(run.status[parameter.slot])
+            else:
+                arguments.append(sizes.extent_value(parameter.value, run.values))
+        try:
+            run_gpu_kernel(self._kernels[kernel.symbol], grid_sizes(kernel.grid, run.values), arguments)
+        except KernelFault as error:
+            message = f"kernel '{kernel.symbol}' is faulty at the GPU layer: {error}"
+            raise TinycError("SimulationFinding", message, kernel.where) from None
+
+
+def _stored(element: ElementType) -> np.dtype:
+    """The type of an element in memory: integers have no sign there, and a bool is a byte."""
+    if element.is_bool:
+        return np.dtype(np.int8)
+    return np.dtype(f"i{element.size_bytes}") if element.is_unsigned else element.dtype
