@@ -8,7 +8,7 @@ touches, and turn arrays of bits into arrays of bits. The files, in reading orde
     arithmetic            D = A · B + C, as tensor cores round
     mma                   `WarpMma`, the product of `mma` and `wmma.mma`
     transfer, wmma        `MatrixTransfer` and `MatrixTranspose`; `WmmaTransfer`
-    operands              the registers of a batch as one array, and warps that act as a whole
+    operands              the registers of a batch as one array
     memory, instructions  the steps: registers and memory between a batch and these functions
 
 Sparse and block-scaled forms, 4-bit and 1-bit forms of `mma`, and the shapes of sm_70 and sm_100 are refused at load.

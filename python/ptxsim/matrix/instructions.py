@@ -11,12 +11,13 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from ptxsim.machine.convergence import by_whole_warps
 from ptxsim.machine.cta import Batch, Step
 from ptxsim.machine.flow import Rule
 from ptxsim.machine.site import Site
 from ptxsim.matrix.memory import move_fragment, move_rows
 from ptxsim.matrix.mma import WarpMma, parse_mma
-from ptxsim.matrix.operands import as_bits, by_whole_warps, of_lanes, registers_of, stacked
+from ptxsim.matrix.operands import as_bits, of_lanes, registers_of, stacked
 from ptxsim.matrix.transfer import MatrixTransfer, MatrixTranspose, parse_transfer, parse_transpose
 from ptxsim.matrix.wmma import WmmaTransfer, parse_wmma
 from ptxsim.semantics import UnknownInstruction

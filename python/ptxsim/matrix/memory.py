@@ -13,11 +13,12 @@ import numpy as np
 from ptxsim.definedness.undefined_memory import REACHED, defined_words, mark_words, require_defined_in_global
 from ptxsim.machine.access import Access
 from ptxsim.machine.addresses import address_reader
+from ptxsim.machine.convergence import by_whole_warps
 from ptxsim.machine.cta import Batch, Read, Step
 from ptxsim.machine.flow import Rule
 from ptxsim.machine.site import Site
 from ptxsim.machine.warp import LANES, WARP
-from ptxsim.matrix.operands import as_bits, by_whole_warps, of_lanes, registers_of, stacked
+from ptxsim.matrix.operands import as_bits, of_lanes, registers_of, stacked
 from ptxsim.matrix.transfer import MatrixTransfer
 from ptxsim.matrix.wmma import WmmaTransfer
 from ptxsim.memory.windows import BASES, SPACE_OF_WINDOW, WINDOW_BITS

@@ -1,11 +1,10 @@
-"""What matrix instructions have in common in a batch: registers as one array, and warps that act as a whole."""
+"""The operands of matrix instructions in a batch: the registers of a warp as one array, and what is known of them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from ptxsim.machine.convergence import converge
-from ptxsim.machine.cta import Batch, Read, Step
+from ptxsim.machine.cta import Batch, Read
 from ptxsim.machine.site import Site
 from ptxsim.memory.byte_array import WORDS
 from ptxsim.parsing.syntax import Operand, Vector
@@ -36,15 +35,3 @@ def as_bits(known: np.ndarray, bits: int) -> np.ndarray:
     """Words of `bits` that are zero where they are known, and all ones elsewhere: what data is made of shows in it."""
     word = WORDS[bits // 8].type
     return np.where(known, word(0), ~word(0))
-
-
-def by_whole_warps(site: Site, act: Callable[[Batch], None]) -> Step:
-    """The step that lets the lanes of each warp converge, and then acts."""
-
-    def act_on_whole_warps(batch: Batch) -> None:
-        if not batch.dense:
-            short = batch.mask & ~batch.mask.all(axis=1, keepdims=True)
-            batch.report("barrier-divergence", "executed by a warp with lanes that have exited or never were", short)
-        act(batch)
-
-    return converge(site, act_on_whole_warps)
