@@ -119,26 +119,34 @@ def _first_of_warp(batch: Batch, values: np.ndarray) -> np.ndarray:
 
 def _check_matrix(batch: Batch, transfer: WmmaTransfer, addresses: np.ndarray, strides: np.ndarray) -> None:
     """Report what the ISA leaves undefined about the address and the stride of a matrix."""
+    address, stride = _first_of_warp(batch, addresses), _first_of_warp(batch, strides)
+    size, step, length = transfer.fragment_bytes, transfer.stride_bytes, transfer.length
     name = f"wmma.{transfer.opcode}"
-    shape = batch.mask.shape
-    address, stride = np.broadcast_to(addresses, shape), np.broadcast_to(strides, shape)
-    apart = (address != _first_of_warp(batch, address)) | (stride != _first_of_warp(batch, stride))
-    distance = stride.astype(np.int64) * transfer.bits // 8
-    elsewhere = np.isin(address >> np.uint64(WINDOW_BITS), _OTHER_WINDOWS) & (transfer.space == "generic")
-    size, step = transfer.fragment_bytes, transfer.stride_bytes
-    for wrong, kind, message in (
-        (apart, "barrier-divergence", f"the lanes of a warp give {name} different addresses or strides"),
-        (elsewhere, "out-of-bounds", f"the matrix of {name} is in global or shared memory only"),
-        (address % np.uint64(size) != 0, "misaligned", f"the address of a matrix of {name} is no multiple of {size}"),
-        (distance % step != 0, "misaligned", f"the stride of {name} is no multiple of {step} bytes"),
+    found = [
         (
-            stride < transfer.length,
-            "out-of-bounds",
-            f"the stride of {name} is less than the {transfer.length} elements of a row or column",
+            (addresses != address) | (strides != stride),
+            "barrier-divergence",
+            f"the lanes of a warp give {name} different addresses or strides",
         ),
-    ):
-        if (wrong & batch.mask).any():
-            batch.report(kind, message, wrong & batch.mask)
+        (address % np.uint64(size) != 0, "misaligned", f"the address of a matrix of {name} is no multiple of {size}"),
+        (
+            stride.astype(np.int64) * transfer.bits // 8 % step != 0,
+            "misaligned",
+            f"the stride of {name} is no multiple of {step} bytes",
+        ),
+        (
+            stride < length,
+            "out-of-bounds",
+            f"the stride of {name} is less than the {length} elements of a row or column",
+        ),
+    ]
+    if transfer.space == "generic":
+        elsewhere = np.isin(address >> np.uint64(WINDOW_BITS), _OTHER_WINDOWS)
+        found.append((elsewhere, "out-of-bounds", f"the matrix of {name} is in global or shared memory only"))
+    for wrong, kind, message in found:
+        lanes = wrong & batch.mask
+        if lanes.any():
+            batch.report(kind, message, lanes)
 
 
 def _no_check(batch: Batch) -> None:

@@ -9,6 +9,7 @@ One thing is let pass that the ISA does not promise: a release by a thread of an
 Source: PTX ISA, `fence.proxy`, `tensormap.cp_fenceproxy`, "API synchronization", "Causality order".
 """
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -19,7 +20,7 @@ from ptxsim.races import stamp
 from ptxsim.races.accesses import Accesses, Known
 from ptxsim.races.clocks import Snapshot
 
-_KEPT_RELEASES = 2
+_KEPT_RELEASES = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,18 +46,17 @@ class MapFences:
 
     def __init__(self, races: Known) -> None:
         self._races = races
-        #: Thread → its last releases.
-        self._releases: dict[int, list[_Release]] = {}
-        #: First byte of a map → stamp of a write → the stamps of the acquires that let copies see it.
-        self._acquires: dict[int, dict[int, list[np.ndarray]]] = {}
+        #: Cluster → thread → its last releases.
+        self._releases: dict[int, dict[int, deque[_Release]]] = {}
+        #: First byte of a map → stamp of a write → thread → the stamp of its first acquire that lets copies see it.
+        self._acquires: dict[int, dict[int, dict[int, int]]] = {}
 
     def release(self, threads: np.ndarray, scope: int, snapshot: Snapshot) -> None:
         """Note that `threads: [k]` of the launch release what they know."""
         stamps = stamp.stamps(snapshot.time, threads, scope)
+        known = self._releases.setdefault(snapshot.clocks.number, {})
         for thread, each in zip(threads.tolist(), stamps.tolist(), strict=True):
-            known = self._releases.setdefault(thread, [])
-            known.append(_Release(thread, each, snapshot))
-            del known[:-_KEPT_RELEASES]
+            known.setdefault(thread, deque(maxlen=_KEPT_RELEASES)).append(_Release(thread, each, snapshot))
 
     def acquire(self, look: Accesses, now: int) -> None:
         """Note that threads acquire the maps at `look.index`; the strength of `look` is the scope."""
@@ -66,15 +66,17 @@ class MapFences:
             own = replace(look, index=look.index[mine], threads=look.threads[mine])
             written = np.unique(shadow.written[shadow.places(np.array([first]), look.size)]).tolist()
             before = self._acquires.get(first, {})
-            seen = self._acquires[first] = {write: before.get(write, []) for write in written}
-            for write in written:
-                seen[write].append(stamp.stamps(now, own.threads[self._released(own, write)], 0))
+            self._acquires[first] = {write: before.get(write, {}) for write in written}
+            for write, acquires in self._acquires[first].items():
+                threads = own.threads[self._released(own, write)]
+                for thread, each in zip(threads.tolist(), stamp.stamps(now, threads, 0).tolist(), strict=True):
+                    acquires.setdefault(thread, each)
 
     def _released(self, look: Accesses, write: int) -> np.ndarray:
         """The threads of `look` that know of a release of a write: [k] bool."""
         found = np.full(len(look.threads), write == 0)
         weak = replace(look, strength=0)
-        for release in self._releases_of(write):
+        for release in self._releases_near(int(stamp.threads_of(np.array(write))), look.clocks.count):
             if found.all():
                 break
             if release.covers(np.array(write)):
@@ -83,13 +85,14 @@ class MapFences:
                 found |= look.strong_with(stamps) & (True if unordered is None else ~unordered)
         return found
 
-    def _releases_of(self, write: int) -> Iterator[_Release]:
-        """The releases, those of the writer first."""
-        writer = int(stamp.threads_of(np.array(write)))
-        yield from reversed(self._releases.get(writer, []))
-        for thread, releases in self._releases.items():
-            if thread != writer:
-                yield from reversed(releases)
+    def _releases_near(self, writer: int, count: int) -> Iterator[_Release]:
+        """The releases, those of the writer and of its cluster, of `count` threads, first."""
+        near = self._releases.get(writer // count, {})
+        yield from reversed(near.get(writer, ()))
+        for cluster in (near, *(each for each in self._releases.values() if each is not near)):
+            for thread, releases in cluster.items():
+                if thread != writer:
+                    yield from reversed(releases)
 
     def check(self, look: Accesses, written: np.ndarray) -> None:
         """Report the writes of a map, `written: [1, granules]`, that the copy does not see, races aside."""
@@ -97,9 +100,12 @@ class MapFences:
         ordered = written if unordered is None else written[~unordered]
         acquires = self._acquires.get(int(look.index[0]), {})
         for write in np.unique(ordered).tolist():
-            stamps = np.concatenate([*acquires.get(write, []), np.zeros(0, np.int64)])[None]
-            later = look.unordered(self._races.messages, stamps) if stamps.size else None
-            if not stamps.size or (later is not None and later.all()):
+            known = acquires.get(write, {})
+            if int(look.threads[0]) in known:
+                continue
+            stamps = np.array([list(known.values())], np.int64)
+            later = look.unordered(self._races.messages, stamps) if known else None
+            if not known or (later is not None and later.all()):
                 self._report(look, written, write)
                 return
 
