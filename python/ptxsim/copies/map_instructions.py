@@ -36,7 +36,7 @@ _PREFETCHES = {
 }
 _FIELDS = frozenset({"global_address", "rank", *DIMENSIONED, *MAP_MODES})
 _WIDE_FIELDS = frozenset({"global_address", "global_stride"})
-_SPACES = frozenset({"global", "shared", "shared::cta"})
+_SPACES = frozenset({"global", "shared::cta"})
 _COPY = ("cp_fenceproxy", "global", "shared::cta", "tensormap::generic", "release")
 _SCOPES = frozenset({"cta", "cluster", "gpu", "sys"})
 
@@ -72,18 +72,17 @@ def tensormap(site: Site) -> Step:
     words = site.instruction.modifiers
     if words[:5] == _COPY and words[5:6] and words[5] in _SCOPES and words[6:] == ("sync", "aligned"):
         return _copy_and_release(site)
-    if words[:2] != ("replace", "tile") or len(words) < 5 or words[2] not in _FIELDS:
+    fields, spaces = [word for word in words if word in _FIELDS], [word for word in words if word in _SPACES]
+    if words[:1] != ("replace",) or len(fields) != 1 or len(spaces) > 1:
         site.unknown()
-    return _replace(site, words[2], words[3:])
+    return _replace(site, fields[0], ADDRESSED_SPACES[spaces[0]] if spaces else "generic")
 
 
-def _replace(site: Site, field: str, words: tuple[str, ...]) -> Step:
-    """`tensormap.replace.tile.field{.space}.b1024.type [map], {ordinal, }value;`."""
-    space = "generic"
-    if words[0] in _SPACES:
-        space, words = ADDRESSED_SPACES[words[0]], words[1:]
+def _replace(site: Site, field: str, space: str) -> Step:
+    """`tensormap.replace.tile.field{.space}.b1024.type [map], {ordinal, }value;`; words may stand in any order."""
     type_name = "b64" if field in _WIDE_FIELDS else "b32"
-    if words != ("b1024", type_name):
+    rest = [word for word in site.instruction.modifiers if word not in _SPACES and word != field]
+    if sorted(rest) != sorted(("replace", "tile", "b1024", type_name)):
         site.unknown()
     place, *ordinals, value = site.operands(3 if field in DIMENSIONED else 2)
     space, addresses = address_reader(site, place, space)

@@ -141,7 +141,7 @@ def replace_field(contents: bytes, field: str, ordinal: int, value: int) -> byte
     if contents.strip(b"\0") and record["mark"][0] != _MARK:
         return None
     if record["mode"][0] != _TILED:
-        raise InputError("tensormap.replace.tile of an im2col tensor map")
+        raise InputError("tensor map: it is one of im2col; tensormap.replace.tile takes one of tiles")
     first, last, step = _RANGES.get(field, (0, 255, 1))
     name = f"{field}[{ordinal}]" if field in DIMENSIONED else field
     if not first <= value <= last or value % step:
