@@ -140,7 +140,6 @@ def launch(
         module_base,
         findings,
         explicit_cluster=shape.explicit_cluster,
-        tensor_maps=_tensor_maps(args, places),
         monitor=monitor,
     )
     if "races" in checks:
@@ -171,12 +170,6 @@ def _named(args: Sequence[object], called: Sequence[str], places: GlobalMemory) 
         Named(called[number], "global", places.add(array), array.nbytes, is_array=True)
         for number, array in _arrays(args).items()
     ]
-
-
-def _tensor_maps(args: Sequence[object], places: GlobalMemory) -> dict[int, tuple[TensorMap, int]]:
-    """The tensor maps among the arguments, and the addresses of their arrays."""
-    maps = {number: each for number, each in enumerate(args) if isinstance(each, TensorMap)}
-    return {number: (each, places.add(each.global_address)) for number, each in maps.items()}
 
 
 def _addresses(args: Sequence[object], places: GlobalMemory) -> dict[int, int]:

@@ -120,6 +120,14 @@ def test_a_program_on_its_way_to_one_target_is_refused_for_another(layer, reache
     assert f"use target {ways}, or an earlier layer" in error.message
 
 
+def test_a_layer_that_a_dump_lies_behind_is_not_to_be_had(tmp_path):
+    nvvm = tinyc.compile(tinyc.compile(EXAMPLES / "softmax.json", "sim").text("nvvm"), "sim")
+    assert nvvm.layers == ("nvvm", "ptx")
+    with pytest.raises(TinycError, match="was read at layer 'nvvm' and has no layer 'region'; it has nvvm, ptx"):
+        nvvm.lowering.dump(tmp_path, ("region", "ptx"))
+    assert not list(tmp_path.iterdir())
+
+
 def test_ops_that_no_layer_has_are_refused():
     linalg = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> { %y = linalg.exp ins(%x : tensor<4xf32>) "
     error = refusal(f"{linalg} outs(%x : tensor<4xf32>) -> tensor<4xf32>\n return %y : tensor<4xf32> }}")

@@ -167,4 +167,4 @@ def test_a_program_that_is_lowered_already_is_refused(tmp_path, capfd):
 
     opt.main(["--tiny-to-region", str(path), "-o", str(region)])
     assert cli.main(["explain", str(region)]) == 1
-    assert "@main is not a graph of Tiny ops" in capfd.readouterr().err
+    assert "the program is at layer 'region'; explain it at layer 'tiny'" in capfd.readouterr().err

@@ -14,9 +14,11 @@ from ptxsim_cases import (
     mma_cases,
     recipe_cases,
     sm90_cases,
+    tensor_map_cases,
     triton_cases,
     triton_matmul_cases,
     wgmma_cases,
+    wmma_cases,
 )
 from ptxsim_cases.case import Case, Mutation
 
@@ -30,6 +32,8 @@ CASES: tuple[Case, ...] = (
     *hopper_cases.CASES,
     *handover_cases.CASES,
     *wgmma_cases.CASES,
+    *wmma_cases.CASES,
+    *tensor_map_cases.CASES,
     *sm90_cases.CASES,
     *triton_cases.CASES,
     *triton_matmul_cases.CASES,

@@ -45,10 +45,10 @@ def _issue(form: BulkForm, issuer: Issuer, values: list[int], update: CopyUpdate
     require_bulk(to, origin, size)
     cta = issuer.cta
     source = _end(cta, form.source, origin, size)
-    source.require_allocated("source")
+    source.require_allocated("source of the copy")
     if form.destination == "global":
         targets, signals = [_end(cta, "global", to, size)], []
-        targets[0].require_allocated("destination")
+        targets[0].require_allocated("destination of the copy")
     else:
         targets, signals = shared_targets(cta, form.destination, Range(cta.shared, to, size), *rest)
     for endpoint in (source, *targets) if update else (source,):

@@ -57,7 +57,7 @@ def shared_targets(
     targets = [replace(shape, memory=each.shared, index=offset, owner=each) for each in owners]
     signals = [Signal(each, signal.offset) for each in owners]
     for target, each in zip(targets, signals, strict=True):
-        target.require_allocated("destination")
+        target.require_allocated("destination of the copy")
         each.require_valid()
     return targets, signals
 

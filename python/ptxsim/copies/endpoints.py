@@ -71,7 +71,7 @@ class Range:
         """Check that all bytes are memory of the kernel. Raises: Misuse ("out-of-bounds")."""
         inside = self.index >= 0 and self.index + self.size <= self.memory.state.size
         if not inside or not (self._part(self.memory.state) & ALLOCATED).all():
-            what = f"the {role} of the copy, {self.size} bytes of {self.memory.space} memory"
+            what = f"the {role}, {self.size} bytes of {self.memory.space} memory"
             raise Misuse("out-of-bounds", f"{what} at {self.index + self.memory.base:#x}, is not all allocated")
 
     def require_written(self, box: Box | None = None) -> None:

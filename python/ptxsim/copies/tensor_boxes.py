@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ptxsim.machine.misuse import Misuse, require_aligned
-from ptxsim.tensor_maps.tensor_map import Im2col, TensorMap
+from ptxsim.tensor_maps.tensor_layout import Im2col, TensorLayout
 
 #: Alignment in bytes of a box in shared memory. Source: CUDA C++ Programming Guide, alignment for multi-dimensional
 #: bulk copies.
@@ -96,7 +96,7 @@ class Box:
 
 
 def box_of(
-    tensor: TensorMap, coordinates: Sequence[int], shared_address: int, offsets: Sequence[int] | None = None
+    tensor: TensorLayout, coordinates: Sequence[int], shared_address: int, offsets: Sequence[int] | None = None
 ) -> Box:
     """The box that a tensor copy moves.
 
@@ -118,7 +118,9 @@ def box_of(
     return _box(tensor, coordinates[0], *_tiled_rows(tensor, coordinates))
 
 
-def _tiled_rows(tensor: TensorMap, coordinates: Sequence[int]) -> "tuple[NDArray[np.int64], NDArray[np.bool_] | None]":
+def _tiled_rows(
+    tensor: TensorLayout, coordinates: Sequence[int]
+) -> "tuple[NDArray[np.int64], NDArray[np.bool_] | None]":
     """The starts of the rows of a tiled box, but for the coordinate in them, and which are in bounds."""
     start = sum(at * stride for at, stride in zip(coordinates[1:], tensor.global_strides, strict=True))
     rows = tensor.tiled_rows + max(min(start, _FAR), -_FAR)
@@ -134,7 +136,7 @@ def _tiled_rows(tensor: TensorMap, coordinates: Sequence[int]) -> "tuple[NDArray
     return rows, inside
 
 
-def _checked_offsets(tensor: TensorMap, offsets: Sequence[int]) -> Sequence[int]:
+def _checked_offsets(tensor: TensorLayout, offsets: Sequence[int]) -> Sequence[int]:
     spatial, maximum = tensor.rank - 2, _MAXIMUM_OFFSET[tensor.rank]
     if not offsets:
         return (0,) * spatial
@@ -145,7 +147,7 @@ def _checked_offsets(tensor: TensorMap, offsets: Sequence[int]) -> Sequence[int]
 
 
 def _im2col_rows(
-    tensor: TensorMap, coordinates: Sequence[int], offsets: Sequence[int]
+    tensor: TensorLayout, coordinates: Sequence[int], offsets: Sequence[int]
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """The starts of the pixels (rows of channels), but for the channel, and which are in bounds.
 
@@ -184,7 +186,7 @@ def _advanced(
     return value, np.where(later < 0, 0, later // around + 1)
 
 
-def _box(tensor: TensorMap, inner: int, rows: NDArray[np.int64], inside: "NDArray[np.bool_] | None") -> Box:
+def _box(tensor: TensorLayout, inner: int, rows: NDArray[np.int64], inside: "NDArray[np.bool_] | None") -> Box:
     """The box whose rows begin at element `inner` of the innermost dimension."""
     size = tensor.element_bytes
     extent = tensor.shape[0]

@@ -16,9 +16,10 @@ from ptxsim.copies.transfer import Issuer, start
 from ptxsim.machine.addresses import ADDRESSED_SPACES, address_reader
 from ptxsim.machine.cta import Read, Step
 from ptxsim.machine.misuse import Misuse
+from ptxsim.machine.observer import Region
 from ptxsim.machine.site import Site
 from ptxsim.parsing.syntax import Address, TensorAddress, Vector
-from ptxsim.tensor_maps.tensor_map import TensorMap
+from ptxsim.tensor_maps.tensor_layout import TensorLayout
 
 
 def tensor(site: Site, form: BulkForm) -> Step:
@@ -65,37 +66,37 @@ def _offset_reads(site: Site, form: BulkForm, operand: object) -> list[Read]:
 
 def _map_and_box(
     form: BulkForm, issuer: Issuer, values: list[int], shared: int, offsets: list[int] | None
-) -> tuple[TensorMap, Tile]:
-    """The tensor map and the box in global memory. Raises: Misuse."""
+) -> tuple[TensorLayout, Tile, Region | None]:
+    """The tensor, the box in global memory, and the bytes of the map where they are there, too. Raises: Misuse."""
     launch = issuer.cta.launch
-    tensor_map, origin = map_at(launch, values[0])
+    tensor, place = map_at(launch, values[0])
     coordinates = [value - (value >> 31 << 32) for value in values[1 : form.rank + 1]]
-    box = box_of(tensor_map, coordinates, shared, offsets)
-    tile = Tile(launch.memory, origin - launch.memory.base, box)
-    if tensor_map.reach_bytes > tensor_map.global_address.nbytes:
+    box = box_of(tensor.layout, coordinates, shared, offsets)
+    tile = Tile(launch.memory, tensor.address - launch.memory.base, box)
+    if tensor.layout.reach_bytes > tensor.array_bytes:
         tile.require_allocated()
-    return tensor_map, tile
+    return tensor.layout, tile, place.regions[0] if place.memory is launch.memory else None
 
 
 def _load(form: BulkForm, issuer: Issuer, values: list[int], offsets: list[int] | None) -> None:
     """Start a load of one lane. Raises: Misuse."""
     to, barrier, *cta_mask = values[form.rank + 1 :]
-    tensor_map, tile = _map_and_box(form, issuer, values, to, offsets)
-    shape = Range(issuer.cta.shared, to, tile.box.byte_count, tensor_map.swizzle)
+    tensor, tile, place = _map_and_box(form, issuer, values, to, offsets)
+    shape = Range(issuer.cta.shared, to, tile.box.byte_count, tensor.swizzle)
     targets, signals = shared_targets(issuer.cta, form.destination, shape, barrier, *cta_mask)
-    start(issuer, tile, targets, signals)
+    start(issuer, tile, targets, signals, tensor_map=place)
 
 
 def _store(form: BulkForm, issuer: Issuer, values: list[int], offsets: list[int] | None) -> None:
     """Start a store or reduction of one lane. Raises: Misuse."""
     origin = values[form.rank + 1]
-    tensor_map, tile = _map_and_box(form, issuer, values, origin, offsets)
+    tensor, tile, place = _map_and_box(form, issuer, values, origin, offsets)
     owner, offset = shared_place(issuer.cta, origin, form.source)
-    source = Range(owner.shared, offset, tile.box.byte_count, tensor_map.swizzle, owner)
-    source.require_allocated("source")
+    source = Range(owner.shared, offset, tile.box.byte_count, tensor.swizzle, owner)
+    source.require_allocated("source of the copy")
     source.require_written(tile.box)
-    update = _update(form, tensor_map)
-    bulk_groups(issuer.cta).add(start(issuer, source, [tile], update=update), issuer.thread)
+    transfer = start(issuer, source, [tile], update=_update(form, tensor), tensor_map=place)
+    bulk_groups(issuer.cta).add(transfer, issuer.thread)
 
 
 def _look(form: BulkForm, issuer: Issuer, values: list[int], offsets: list[int] | None) -> None:
@@ -103,12 +104,12 @@ def _look(form: BulkForm, issuer: Issuer, values: list[int], offsets: list[int] 
     _map_and_box(form, issuer, values, 0, offsets)
 
 
-def _update(form: BulkForm, tensor_map: TensorMap) -> CopyUpdate | None:
+def _update(form: BulkForm, tensor: TensorLayout) -> CopyUpdate | None:
     """The update of the bytes of the box by a reduction. Raises: Misuse where the map's type has no such one."""
     if form.verb != "reduce":
         return None
-    reduction = reduction_of(form.operator, tensor_map.element_type, "tensor")
+    reduction = reduction_of(form.operator, tensor.element_type, "tensor")
     if reduction is None:
-        message = f"there is no reduction .{form.operator} of a tensor of elements of type {tensor_map.element_type}"
+        message = f"there is no reduction .{form.operator} of a tensor of elements of type {tensor.element_type}"
         raise Misuse("out-of-bounds", message)
-    return update_of(reduction, tensor_map.element_bytes)
+    return update_of(reduction, tensor.element_bytes)

@@ -42,7 +42,7 @@ class Signal:
     def require_valid(self) -> None:
         """Check that there is an mbarrier object. Raises: Misuse."""
         require_aligned("mbarrier", self.offset, SIZE)
-        Range(self.cta.shared, self.offset, SIZE).require_allocated("mbarrier")
+        Range(self.cta.shared, self.offset, SIZE).require_allocated("mbarrier of the copy")
         mbarriers(self.cta).find(self.offset)
 
 
@@ -109,10 +109,25 @@ def start(
     destinations: Sequence[CopyDestination],
     signals: Sequence[Signal] = (),
     update: CopyUpdate | None = None,
+    tensor_map: Region | None = None,
 ) -> Transfer:
-    """Let a copy begin, told to the observer and counted; the bytes that its mbarriers count are those of its box."""
+    """Let a copy begin, told to the observer and counted; the bytes that its mbarriers count are those of its box.
+
+    `tensor_map` is the map that the copy reads, where that is in global memory.
+    """
     cta = issuer.cta
-    operations = [_operation(issuer, source, endpoint, update is not None) for endpoint in destinations]
+    operations = [
+        AsyncOperation(
+            cta,
+            issuer.at,
+            np.array([issuer.thread]),
+            source.regions,
+            endpoint.regions,
+            reduces=update is not None,
+            tensor_map=tensor_map,
+        )
+        for endpoint in destinations
+    ]
     size = next(endpoint.size for endpoint in (source, *destinations) if isinstance(endpoint, Range))
     transfer = Transfer(issuer, operations, source, destinations, signals, size, update)
     if not isinstance(source, Words):
@@ -122,12 +137,6 @@ def start(
         cta.launch.observer.started(operation)
     cta.copies_in_flight.start(transfer.in_flight, cta.turn)
     return transfer
-
-
-def _operation(issuer: Issuer, source: CopySource, destination: CopyDestination, reduces: bool) -> AsyncOperation:
-    """A copy to one destination, as the observer is told of it."""
-    threads = np.array([issuer.thread])
-    return AsyncOperation(issuer.cta, issuer.at, threads, source.regions, destination.regions, reduces=reduces)
 
 
 def _count(issuer: Issuer, endpoint: CopyDestination, kind: str) -> None:

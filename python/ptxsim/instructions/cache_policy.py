@@ -1,6 +1,6 @@
 """What is said to the caches and changes no value: `createpolicy`, `prefetch`, `prefetchu`, `applypriority`.
 
-A policy is opaque to kernels. `prefetch.tensormap` is in `copies.map_operands`. Source: PTX ISA, "Data Movement and
+A policy is opaque to kernels. `prefetch.tensormap` is in `copies.map_instructions`. Source: PTX ISA, "Data Movement and
 Conversion Instructions".
 """
 
@@ -19,7 +19,7 @@ _FORMS = {
     rf"range(\.global)?{_PRIORITIES}": ("[]", "b32", "b32"),
     r"cvt\.L2": ("b64",),
 }
-#: The hints about an address, and its space. Tensor maps are prefetched by `copies.map_operands`.
+#: The hints about an address, and its space. Tensor maps are prefetched by `copies.map_instructions`.
 _HINTS = {
     "prefetch": {
         **dict.fromkeys(("L1", "L2"), "generic"),

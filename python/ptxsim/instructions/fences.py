@@ -6,10 +6,14 @@ Source: PTX ISA, `membar`/`fence`, `nanosleep`, `setmaxnreg`, `griddepcontrol`, 
 
 from collections.abc import Callable
 
+import numpy as np
+
 from ptxsim.machine.addresses import address_reader
 from ptxsim.machine.cta import Batch, Step
+from ptxsim.machine.observer import Region
 from ptxsim.machine.site import Site
-from ptxsim.memory.arguments import MAP_BYTES
+from ptxsim.memory.byte_array import ALLOCATED
+from ptxsim.tensor_maps.encoding import MAP_BYTES
 
 _ORDERS = ("sc", "acq_rel", "acquire", "release")
 _SCOPES = ("cta", "cluster", "gpu", "sys")
@@ -44,8 +48,10 @@ def fence(site: Site) -> Step:
     form = ".".join(instruction.modifiers)
     if form not in (_FENCES if instruction.opcode == "fence" else _MEMBARS):
         site.unknown()
-    _check_operands(site, "tensormap" in form and "acquire" in form)
     name = f"{instruction.opcode}.{form}"
+    if "tensormap" in form:
+        return _fence_maps(site, name)
+    site.operands(0)
 
     def step(batch: Batch) -> None:
         launch = batch.launch
@@ -55,15 +61,33 @@ def fence(site: Site) -> Step:
     return step
 
 
-def _check_operands(site: Site, of_map: bool) -> None:
-    """Check that the fence has no operands, or those of the fence that acquires a tensor map: `[map], 128`."""
-    if not of_map:
+def _fence_maps(site: Site, name: str) -> Step:
+    """`fence.proxy.tensormap::generic.release.scope;`, `….acquire.scope [map], 128;`, of a map in global memory."""
+    read = None
+    if "acquire" in name:
+        place, size = site.operands(2)
+        read = address_reader(site, place, "generic")[1]
+        if site.constant(size, "size of a tensor map") != MAP_BYTES:
+            site.fail(f"a tensor map has {MAP_BYTES} bytes")
+    else:
         site.operands(0)
-        return
-    place, size = site.operands(2)
-    address_reader(site, place, "generic")
-    if site.constant(size, "size of a tensor map") != MAP_BYTES:
-        site.fail(f"a tensor map has {MAP_BYTES} bytes")
+
+    def step(batch: Batch) -> None:
+        launch = batch.launch
+        launch.fences[name] += len(batch.warps)
+        if read is None:
+            launch.observer.map_fenced(batch, name)
+            return
+        index = np.broadcast_to(read(batch), batch.mask.shape).astype(np.int64) - launch.memory.base
+        inside = (launch.memory.states(index, MAP_BYTES) & ALLOCATED).astype(bool).all(axis=-1) & batch.mask
+        if (batch.mask & ~inside).any():
+            message = f"the fence is for {MAP_BYTES} bytes of a tensor map that are not all allocated global memory"
+            batch.report("out-of-bounds", message, batch.mask & ~inside)
+        if inside.any():
+            maps = Region(launch.memory, index[inside], MAP_BYTES)
+            launch.observer.map_fenced(batch.narrowed(inside), name, maps)
+
+    return step
 
 
 def _without_effect(operand_count: int, *forms: str) -> Callable[[Site], Step]:

@@ -57,6 +57,18 @@ def converge(site: Site, act: Callable[[Batch], None], mask: Operand = _WHOLE_WA
     return step
 
 
+def by_whole_warps(site: Site, act: Callable[[Batch], None]) -> Step:
+    """The step that lets the lanes of each warp converge, and then acts."""
+
+    def act_on_whole_warps(batch: Batch) -> None:
+        if not batch.dense:
+            short = batch.mask & ~batch.mask.all(axis=1, keepdims=True)
+            batch.report("barrier-divergence", "executed by a warp with lanes that have exited or never were", short)
+        act(batch)
+
+    return converge(site, act_on_whole_warps)
+
+
 def converge_warps(batch: Batch, at: int) -> Batch | None:
     """A batch of the warps all of whose lanes have come to instruction `at`, None if there is none.
 

@@ -14,7 +14,6 @@ from ptxsim.machine.warp import WARP
 from ptxsim.memory.byte_array import ByteArray, View
 from ptxsim.memory.traffic import Tally
 from ptxsim.memory.windows import LOCAL_START
-from ptxsim.tensor_maps.tensor_map import TensorMap
 
 _FRAME_ALIGNMENT = 64
 
@@ -28,11 +27,10 @@ class Launch:
     """One launch: `memory` is global memory, `constants` the `.const` variables, `arguments` the parameters' bytes.
 
     `module_base` is the address of the module's global variables; `tallies` counts accesses by (instruction, kind,
-    space, bytes of a lane); `tensor_maps` has the tensor maps by the number of their argument, each with the address of
-    its array. `ticks` counts what was run, `skipped_time` is what the clocks show beside it, `cta_count` counts the
-    CTAs that have begun. `progress` counts what may end a wait; while the launch is `watched`, what an endless loop may
-    do in every round is none: a store of what is there already, the end of a phase or of a barrier. `monitor` is told
-    now and then how far the launch is. `printed` is what `printf` has printed.
+    space, bytes of a lane). `ticks` counts what was run, `skipped_time` is what the clocks show beside it, `cta_count`
+    counts the CTAs that have begun. `progress` counts what may end a wait; while the launch is `watched`, what an
+    endless loop may do in every round is none: a store of what is there already, the end of a phase or of a barrier.
+    `monitor` is told now and then how far the launch is. `printed` is what `printf` has printed.
     """
 
     code: Code
@@ -49,7 +47,6 @@ class Launch:
     tallies: dict[tuple[int, str, str, int], Tally] = field(default_factory=dict)
     fences: Counter[str] = field(default_factory=Counter)
     explicit_cluster: bool = False
-    tensor_maps: dict[int, tuple[TensorMap, int]] = field(default_factory=dict)
     barriers: int = 0
     cta_count: int = 0
     ticks: int = 0

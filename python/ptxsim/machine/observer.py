@@ -145,7 +145,8 @@ class AsyncOperation:
     """An asynchronous operation under way: what it reads and writes, and the threads of `cta` that have issued it.
 
     `threads` are numbers of threads in the CTA: one, or, for copies of the generic proxy (`cp.async`), one for each
-    index of the regions: [k]. `at` is the instruction. `reduces` says that what it writes is updated atomically.
+    index of the regions: [k]. `at` is the instruction. `reduces` says that what it writes is updated atomically;
+    `tensor_map` is the map that it reads by the proxy of tensor maps, where that is in global memory.
     """
 
     cta: ObservedCta
@@ -156,6 +157,7 @@ class AsyncOperation:
     proxy: str = "async"
     reduces: bool = False
     number: int = 0
+    tensor_map: Region | None = None
 
 
 class Observer:
@@ -193,6 +195,9 @@ class Observer:
 
     def fenced(self, batch: ObservedBatch, name: str) -> None:
         """Note that the lanes execute a fence, named by its opcode and modifiers."""
+
+    def map_fenced(self, batch: ObservedBatch, name: str, maps: Region | None = None) -> None:
+        """Note that the lanes execute a fence of the proxy of tensor maps: it releases, or acquires `maps: [k]`."""
 
     def ended(self, cta: ObservedCta) -> None:
         """Note that all threads of a CTA have exited: its shared memory is gone."""

@@ -1,6 +1,6 @@
 """D = A · B + C of the tensor cores on numbers, and its rounding to the accumulator's type.
 
-In: A and B as float64, C as bit patterns. Out: D as bit patterns. Products are exact and the whole sum, C included, is
+In: A, B and C as float64. Out: D as bit patterns. Products are exact and the whole sum, C included, is
 formed in float64 and rounded once, to nearest even. The ISA asks for less and leaves open: the order of the sums, the
 rounding ("at least single precision"; for f16 accumulators "at least half"), subnormal inputs, NaN payloads (here
 always the canonical NaN), and sums that leave the range of f32 only on the way (here they do not overflow). So
@@ -22,14 +22,14 @@ _INT32 = np.iinfo(np.int32)
 def multiply_accumulate(
     a: np.ndarray, b: np.ndarray, c: np.ndarray | None, accumulator: str, saturating: bool = False
 ) -> np.ndarray:
-    """A · B + C, or A · B where C is None, as bit patterns of the accumulator's type.
+    """A · B + C, or A · B where C is None, as bit patterns of the accumulator's type, "f16", "f32" or "s32".
 
-    Shapes: a [..., m, k] and b [..., k, n] float64; c and the result [..., m, n], bit patterns of "f16", "f32", "s32".
+    Shapes: a [..., m, k], b [..., k, n] and c [..., m, n] float64; the result [..., m, n].
     """
     with np.errstate(all="ignore"):
         total = a @ b
         if c is not None:
-            total += ELEMENTS[accumulator].numbers(c)
+            total += c
         return _rounded(total, accumulator, saturating)
 
 

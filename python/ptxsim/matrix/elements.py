@@ -26,8 +26,8 @@ class Element:
 
     @property
     def dtype(self) -> np.dtype:
-        """The unsigned type of its bit patterns."""
-        return np.dtype(f"u{self.bits // 8}")
+        """The unsigned type of its bit patterns; those of less than a byte have one each."""
+        return np.dtype(f"u{-(-self.bits // 8)}")
 
 
 def _viewed(dtype: type) -> Callable[[np.ndarray], np.ndarray]:
@@ -39,6 +39,10 @@ def _tabulated(dtype: type) -> Callable[[np.ndarray], np.ndarray]:
     """The reading of bytes by a table of all 256."""
     table = np.arange(256, dtype=np.uint8).view(dtype).astype(np.float64)
     return lambda bits: table[bits]
+
+
+def _s4(bits: np.ndarray) -> np.ndarray:
+    return (bits << 4).view(np.int8).astype(np.float64) / 16
 
 
 def _bf16(bits: np.ndarray) -> np.ndarray:
@@ -62,6 +66,9 @@ ELEMENTS: Mapping[str, Element] = {
         Element("e5m2", 8, _tabulated(ml_dtypes.float8_e5m2)),
         Element("s8", 8, _tabulated(np.int8)),
         Element("u8", 8, _tabulated(np.uint8)),
+        Element("s4", 4, _s4),
+        Element("u4", 4, _viewed(np.uint8)),
+        Element("b1", 1, _viewed(np.uint8)),
         Element("s32", 32, _viewed(np.int32)),
     )
 }
@@ -72,9 +79,13 @@ def unpack(registers: np.ndarray, bits: int) -> np.ndarray:
 
     Shapes: registers [..., r] uint32 (uint64 for 64-bit elements); the result [..., r · 32 / bits] unsigned.
     """
-    return np.ascontiguousarray(registers).view(f"<u{bits // 8}")
+    if bits >= 8:
+        return np.ascontiguousarray(registers).view(f"<u{bits // 8}")
+    octets = np.ascontiguousarray(registers).view(np.uint8)[..., None]
+    parts = octets >> np.arange(0, 8, bits, dtype=np.uint8) & np.uint8((1 << bits) - 1)
+    return parts.reshape(*registers.shape[:-1], -1)
 
 
 def pack(elements: np.ndarray) -> np.ndarray:
-    """The registers that hold elements, the inverse of `unpack`."""
+    """The registers that hold elements, the inverse of `unpack` for elements of 8 bits and more."""
     return np.ascontiguousarray(elements).view("<u8" if elements.dtype.itemsize == 8 else "<u4")

@@ -16,6 +16,7 @@ from ptxsim.matrix.fragments import accumulator
 from ptxsim.matrix.modifiers import MatrixModifiers
 
 EDGE = 8  # rows, and elements of a row
+_ELEMENT_BYTES = 2
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,32 @@ class MatrixTransfer:
     def row_lanes(self) -> np.ndarray:
         """The lane whose address is that of each row [count, 8]; the addresses of other lanes are not looked at."""
         return np.arange(self.count * EDGE).reshape(self.count, EDGE)
+
+    @property
+    def register_bits(self) -> int:
+        """The width of every register."""
+        return 32
+
+    @property
+    def word_bytes(self) -> int:
+        """The bytes of an element."""
+        return _ELEMENT_BYTES
+
+    @property
+    def words(self) -> int:
+        """The elements at the address of a lane: a row."""
+        return EDGE
+
+    def loaded(self, words: np.ndarray) -> np.ndarray:
+        """The registers [n, 32, count] for the words [1, n, 32, 8] at the lanes' addresses."""
+        used = np.ascontiguousarray(words[0][:, : self.row_lanes.size])
+        return self.registers(used.view(np.uint8).reshape(len(used), *self.row_lanes.shape, -1))
+
+    def stored(self, registers: np.ndarray) -> np.ndarray:
+        """The words [1, n, 32, 8] at the lanes' addresses for registers [n, 32, count]; zeros without a row."""
+        words = np.zeros((1, *registers.shape[:2], EDGE), np.uint16)
+        words[0][:, : self.row_lanes.size] = self.rows(registers).view(np.uint16).reshape(len(registers), -1, EDGE)
+        return words
 
     def registers(self, rows: np.ndarray) -> np.ndarray:
         """The registers [..., 32, count] uint32 that `ldmatrix` gives for rows [..., count, 8, 16] uint8."""

@@ -2,7 +2,7 @@
 
 In: one argument for each parameter: an array (its address is passed), a numpy scalar of exactly the parameter's width,
 or `bytes` for an aligned byte array, or a tensor map. Out: the parameter space of the launch. The 128 bytes of a tensor
-map are opaque to kernels; here they say which argument it is.
+map are those of `tensor_maps.encoding`.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,11 +12,10 @@ import numpy as np
 from ptxsim.errors import InputError
 from ptxsim.memory.byte_array import ByteArray
 from ptxsim.parsing.syntax import Location, Variable
+from ptxsim.tensor_maps.encoding import encode_map
 from ptxsim.tensor_maps.tensor_map import TensorMap
 
-MAP_BYTES = 128
 _POINTER = "; of an array the kernel gets the address (8 bytes), of a TensorMap (tma:{…}) the 128 bytes of the map"
-_MAP_MARK = b"tinyCmap"
 AddressOf = Callable[[np.ndarray], int]
 
 
@@ -46,11 +45,6 @@ def arguments(parameters: Sequence[Location], size: int, given: Sequence[object]
     return memory
 
 
-def map_number(contents: bytes) -> int | None:
-    """The argument that the 128 bytes of a tensor map are of, None for bytes that are not a tensor map."""
-    return int.from_bytes(contents[8:16], "little") if contents[:8] == _MAP_MARK else None
-
-
 def _check_kind(number: int, variable: Variable, argument: np.generic) -> None:
     """Check that a number is an integer or a float as its parameter is, where that has either type."""
     wanted = {"u": "an integer", "s": "an integer", "f": "a float"}.get(variable.type[0])
@@ -66,10 +60,6 @@ def _declared(variable: Variable) -> str:
     return f".{variable.type} {variable.name}{extents}"
 
 
-def _map_bytes(number: int, address: int) -> bytes:
-    return (_MAP_MARK + number.to_bytes(8, "little") + address.to_bytes(8, "little")).ljust(MAP_BYTES, b"\0")
-
-
 def _bytes(number: int, variable: Variable, argument: object, address_of: AddressOf) -> bytes:
     if isinstance(argument, np.generic):
         _check_kind(number, variable, argument)
@@ -82,7 +72,8 @@ def _bytes(number: int, variable: Variable, argument: object, address_of: Addres
     if isinstance(argument, bytes | bytearray | memoryview):
         return bytes(argument)
     if isinstance(argument, TensorMap):
-        return _map_bytes(number, address_of(argument.global_address))
+        array = argument.global_address
+        return encode_map(argument, address_of(array), array.nbytes)
     kind = type(argument).__name__
     raise InputError(
         f"'{kind}' is no argument for parameter {number} '{variable.name}'; give an array, a numpy scalar of its width "

@@ -66,7 +66,7 @@ _INSTRUCTIONS = {
         r"cp\.async.*|mbarrier.*|redux.*|createpolicy.*|applypriority.*|discard.*",
         r".*\b(bf16(x2)?|tf32|relu|cache_hint|256B)\b.*|prefetch.*::evict.*|cvt\..*\bf16x2\.f32",
         r"(min|max)\..*\bf16(x2)?\b.*|(min|max)\..*\bNaN\b.*",
-        r"mma\..*\.(f64|m16n8k(16|32|64|128|256)\..*)",
+        r"mma\..*\.(f64|m16n8k(16|32|64|128|256)\..*)|wmma\..*\bf64\b.*|wmma\.mma\.and\..*",
     ),
 }
 #: Arrivals that complete a phase; with a count, their third operand, they need what clusters do.

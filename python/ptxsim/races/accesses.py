@@ -5,6 +5,7 @@ In: stamps of earlier accesses, from a shadow. Out: masks, and findings that nam
 
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Protocol
 
 import numpy as np
 
@@ -14,10 +15,26 @@ from ptxsim.races import stamp
 from ptxsim.races.clocks import Clocks
 from ptxsim.races.messages import Messages
 from ptxsim.races.observations import Observations
+from ptxsim.races.shadow import Shadow
 
 _CTA, _CLUSTER, _GPU = 1, 2, 3
 #: The end of the message of every race.
 UNORDERED = "and nothing orders the two"
+
+
+class Known(Protocol):
+    """What the race detector knows that accesses, copies and fences are checked against."""
+
+    per_cta: int
+    messages: Messages
+
+    def shadow(self, memory: ByteArray) -> Shadow:
+        """The shadow of a memory."""
+        ...
+
+    def other(self, earlier: np.ndarray) -> Other:
+        """Who left a stamp, `earlier: [1]`, and where."""
+        ...
 
 
 @dataclass(eq=False)

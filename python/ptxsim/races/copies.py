@@ -4,42 +4,25 @@ In: `AsyncOperation`s of the engine, and the granules of threads' own accesses. 
 `proxy-fence-missing` and `race`. Source: PTX ISA, "Asynchronous operations", "Async proxy", `fence.proxy`.
 """
 
-from typing import Protocol
-
 import numpy as np
 
 from ptxsim.machine.findings import OTHER_LINES
 from ptxsim.machine.observer import AsyncOperation, ObservedCta, Other, Phase, Region
 from ptxsim.machine.warp import WARP
-from ptxsim.memory.byte_array import ByteArray
 from ptxsim.races import stamp
-from ptxsim.races.accesses import UNORDERED, Accesses
+from ptxsim.races.accesses import UNORDERED, Accesses, Known
 from ptxsim.races.clocks import Clocks, Knowledge
-from ptxsim.races.messages import Messages
+from ptxsim.races.map_fences import MapFences
 from ptxsim.races.operations import Operations
 from ptxsim.races.shadow import Shadow
-
-
-class Known(Protocol):
-    """What the race detector knows that copies are checked against."""
-
-    per_cta: int
-    messages: Messages
-
-    def shadow(self, memory: ByteArray) -> Shadow:
-        """The shadow of a memory."""
-        ...
-
-    def other(self, earlier: np.ndarray) -> Other:
-        """Who left a stamp, `earlier: [1]`, and where."""
-        ...
 
 
 class CopyChecks:
     """The asynchronous operations of one launch."""
 
-    def __init__(self, races: Known) -> None:
+    def __init__(self, races: Known, maps: MapFences) -> None:
         self._races = races
+        self._maps = maps
         self._operations = Operations()
 
     def check(self, look: Accesses, shadow: Shadow, places: np.ndarray, writes: bool, reduces: bool = False) -> None:
@@ -71,6 +54,8 @@ class CopyChecks:
             self._read(operation, region, clocks, now)
         for region in operation.writes:
             self._write(operation, region, clocks, now)
+        if operation.tensor_map is not None:
+            self._read_map(operation, operation.tensor_map, clocks)
 
     def _look(self, operation: AsyncOperation, region: Region, clocks: Clocks, action: str) -> Accesses:
         threads = operation.threads.astype(np.int64) + operation.cta.number * clocks.per_cta
@@ -84,9 +69,19 @@ class CopyChecks:
         look, shadow = self._look(operation, region, clocks, "starts to read"), self._races.shadow(region.memory)
         places = shadow.places(region.index, region.size)
         self._check_writes(look, shadow, places, visibly=True)
+        self._note_read(operation, look, shadow, places)
+
+    def _read_map(self, operation: AsyncOperation, region: Region, clocks: Clocks) -> None:
+        look, shadow = self._look(operation, region, clocks, "starts to read"), self._races.shadow(region.memory)
+        places = shadow.places(region.index, region.size)
+        self._check_writes(look, shadow, places, visibly=False)
+        self._maps.check(look, shadow.written[places])
+        self._note_read(operation, look, shadow, places)
+
+    def _note_read(self, operation: AsyncOperation, look: Accesses, shadow: Shadow, places: np.ndarray) -> None:
         if shadow.landing is not None:
             self._report(look, shadow.landing[places], _column(look.local, places), False, "is still writing")
-        warps = look.threads // WARP if region.memory.space == "global" else look.local // WARP
+        warps = look.threads // WARP if look.memory.space == "global" else look.local // WARP
         shadow.note_reading(places, int(warps[0]) % shadow.slots, operation.number)
 
     def _check_writes(self, look: Accesses, shadow: Shadow, places: np.ndarray, visibly: bool) -> None:

@@ -12,13 +12,23 @@ import numpy as np
 
 from ptxsim.machine.findings import OTHER_LINES
 from ptxsim.machine.launch import Launch
-from ptxsim.machine.observer import AccessFacts, AsyncOperation, ObservedBatch, ObservedCta, Observer, Other, Phase
+from ptxsim.machine.observer import (
+    AccessFacts,
+    AsyncOperation,
+    ObservedBatch,
+    ObservedCta,
+    Observer,
+    Other,
+    Phase,
+    Region,
+)
 from ptxsim.machine.warp import WARP
 from ptxsim.memory.byte_array import ByteArray
 from ptxsim.races import stamp
 from ptxsim.races.accesses import UNORDERED, Accesses
 from ptxsim.races.clocks import PROXIED, Clocks, Knowledge
 from ptxsim.races.copies import CopyChecks
+from ptxsim.races.map_fences import MapFences
 from ptxsim.races.messages import Messages, Strong
 from ptxsim.races.observations import Observations, StrongAccesses
 from ptxsim.races.release_state import Fence, ReleaseState
@@ -62,7 +72,8 @@ class Races(Observer):
         #: What threads have told each other through memory.
         self.messages = Messages()
         self._observations = Observations(telling)
-        self._copies = CopyChecks(self)
+        self._maps = MapFences(self)
+        self._copies = CopyChecks(self, self._maps)
 
     @staticmethod
     def _named(launch: Launch, *opcodes: str) -> frozenset[int]:
@@ -305,6 +316,19 @@ class Races(Observer):
             return
         fence = Fence.of(words, state.clocks.snapshot(threads, now))
         self.messages.fence(state.clocks, state.release_state, threads, fence)
+
+    def map_fenced(self, batch: ObservedBatch, name: str, maps: Region | None = None) -> None:
+        """Let a fence release to the proxy of tensor maps or acquire maps there, and be the fence that it is beside."""
+        cta, now = batch.cta, self._tick(batch.cta.at)
+        state, threads = self._state(cta), (cta.number * self.per_cta + batch.threads)[batch.mask]
+        local = threads - state.clocks.number * state.clocks.count
+        fence = Fence.of(name.split("."), state.clocks.snapshot(local, now))
+        self.messages.fence(state.clocks, state.release_state, local, fence)
+        if maps is None:
+            self._maps.release(threads, fence.scope, fence.then)
+        else:
+            where = maps.memory, maps.index, maps.size
+            self._maps.acquire(Accesses(cta, state.clocks, cta.at, *where, threads, fence.scope, "acquires"), now)
 
     def started(self, operation: AsyncOperation) -> None:
         """Check what an operation reads and writes."""

@@ -15,7 +15,7 @@ from ptxsim.machine.cta import Batch, Read, Step
 from ptxsim.machine.flow import DEFINED
 from ptxsim.machine.observer import AsyncOperation
 from ptxsim.machine.site import Site
-from ptxsim.matrix.instructions import registers_of, stacked
+from ptxsim.matrix.operands import registers_of, stacked
 from ptxsim.parsing.syntax import Immediate, Operand, Slot, Vector
 from ptxsim.semantics import UnknownInstruction
 from ptxsim.wgmma import warpgroup

@@ -13,7 +13,7 @@ from ptxsim.machine.access import Access
 from ptxsim.machine.cta import Batch, Read
 from ptxsim.machine.observer import Region
 from ptxsim.machine.site import Site
-from ptxsim.matrix.instructions import registers_of, stacked
+from ptxsim.matrix.operands import registers_of, stacked
 from ptxsim.memory.byte_array import ALLOCATED, INITIALIZED, UNDEFINED
 from ptxsim.memory.traffic import PASS_BYTES
 from ptxsim.parsing.syntax import Operand, Vector

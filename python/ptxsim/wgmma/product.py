@@ -112,7 +112,7 @@ class WarpgroupMma:
         c = None
         if d is not None:
             bands = layout.matrix(unpack(d, ELEMENTS[self.types.result].bits))
-            c = bands.reshape(*batch, self.shape.m, self.shape.n)
+            c = ELEMENTS[self.types.result].numbers(bands.reshape(*batch, self.shape.m, self.shape.n))
         a_numbers = ELEMENTS[self.types.a].numbers(a) * immediates.scale_a
         b_numbers = ELEMENTS[self.types.b].numbers(b) * immediates.scale_b
         product = multiply_accumulate(a_numbers, b_numbers, c, self.types.result, self.saturating)

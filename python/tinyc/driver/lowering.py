@@ -149,32 +149,29 @@ class Lowering:
         return self.module("exec" if self.has("exec") else self.entry)
 
     def dump(self, folder: Path, names: tuple[str, ...] | None = None, stock: bool = False) -> list[Path]:
-        """Write the text of each named layer (default: all) that the program has to `<NN>_<layer>.mlir`.
+        """Write the text of each named layer, or of all that the program has, to `<NN>_<layer>.mlir`.
 
         NN is the layer's place in the walk; `stock` is that of `text`.
 
         Raises:
-            TinycError: `UnreadableFile`: the folder cannot be written.
+            TinycError: `UnknownLayer`; `UnreadableFile`: the folder cannot be written.
         """
         for name in names or ():
-            self._require_known(name)
+            self._require(name)
         return [
             write_file(folder / listing_file(self.target, name), self.text(name, stock), make_folders=True)
             for name in LISTINGS[self.target]
-            if (names is None or name in names) and self.has(name)
+            if (self.has(name) if names is None else name in names)
         ]
 
     def _require(self, name: str) -> None:
-        self._require_known(name)
-        if not self.has(name):
-            known = ", ".join(each for each in LISTINGS[self.target] if self.has(each))
-            message = f"the program was read at layer '{self.entry}' and has no layer '{name}'; it has {known}"
-            raise TinycError("UnknownLayer", message)
-
-    def _require_known(self, name: str) -> None:
         if name not in self._steps:
             known = ", ".join(LISTINGS[self.target])
             message = f"there is no layer '{name}' on the way to target '{self.target}'; there are {known}"
+            raise TinycError("UnknownLayer", message)
+        if not self.has(name):
+            known = ", ".join(each for each in LISTINGS[self.target] if self.has(each))
+            message = f"the program was read at layer '{self.entry}' and has no layer '{name}'; it has {known}"
             raise TinycError("UnknownLayer", message)
 
 

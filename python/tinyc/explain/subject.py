@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, NoReturn, cast
 
 from tinyc.analysis.access import DimAxes
-from tinyc.analysis.graphs import body_block, is_graph, main_function, value_names
+from tinyc.analysis.graphs import body_block, main_function, value_names
 from tinyc.analysis.index_book.book import Entry, NonScopEntry, index_book
 from tinyc.analysis.index_book.splits import splits_of
 from tinyc.analysis.isl.statement import Statement
@@ -14,6 +14,7 @@ from tinyc.analysis.poly.block import NonScopTensor, PolyAccess, PolyBlock, Poly
 from tinyc.analysis.poly.view import PolyView, poly_view, values_of
 from tinyc.analysis.tiny_ops import producer_of
 from tinyc.diagnostics import TinycError, Where, suggest
+from tinyc.driver.layer import layer_of
 from tinyc.mlir import func, ir
 from tinyc.mlir.locations import where
 from tinyc.vocabulary.attributes import arguments, tensor_type, vocabulary_name
@@ -40,12 +41,11 @@ class Subject:
         Raises:
             TinycError: `UnknownLayer`: it is not of the Tiny layer any more.
         """
+        layer = layer_of(module)
+        if layer != "tiny":
+            message = f"the program is at layer '{layer}'; explain it at layer 'tiny', before --tiny-to-region"
+            raise TinycError("UnknownLayer", message)
         function = main_function(module)
-        if not is_graph(function):
-            name = function.sym_name.value
-            raise TinycError(
-                "UnknownLayer", f"@{name} is not a graph of Tiny ops; explain a program before it is lowered to regions"
-            )
         return cls(function, value_names(function))
 
     @functools.cached_property

@@ -13,7 +13,8 @@ from pathlib import Path
 SOURCES = Path(__file__).parent / "cuda"
 #: The architecture of each source that needs more than sm_80.
 ARCHITECTURES = dict.fromkeys(
-    ("bulk", "cluster", "handover", "mbarrier", "scheduling", "sm90", "tma", "warp_specialised", "wgmma"), "sm_90a"
+    ("bulk", "cluster", "handover", "mbarrier", "scheduling", "sm90", "tensormap", "tma", "warp_specialised", "wgmma"),
+    "sm_90a",
 )
 #: The sources that are compiled with line information, so that a finding can name a line of CUDA.
 LOCATED = {"shared"}
