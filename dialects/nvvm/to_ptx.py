@@ -77,7 +77,7 @@ def ptx_text(module: ir.Module) -> str:
     return _object(found[0]).object.rstrip(b"\0").decode()
 
 
-def chip_of(ptx: str) -> str:
+def chip_in(ptx: str) -> str:
     """The GPU that PTX is for, such as "sm_80".
 
     Raises:
@@ -93,9 +93,9 @@ def binary_of(ptx: str) -> ir.Operation:
     """The `gpu.binary` that --nvvm-to-ptx makes of kernels whose PTX is `ptx`, for whoever has the text only.
 
     Raises:
-        TinycError: `InvalidIr`, as `chip_of`.
+        TinycError: `InvalidIr`, as `chip_in`.
     """
-    target = f'#nvvm.target<chip = "{chip_of(ptx)}">'
+    target = f'#nvvm.target<chip = "{chip_in(ptx)}">'
     empty = gpu.ObjectAttr(ir.Attribute.parse(f'#gpu.object<{target}, assembly = "">'))
     binary = ir.Operation.parse(f'gpu.binary @kernels [#gpu.object<{target}, assembly = "">]').operation
     filled = gpu.ObjectAttr.get(empty.target, empty.format, ptx.encode())

@@ -22,7 +22,7 @@ def test_every_example_is_bound_here():
 def test_every_layer_of_an_example_agrees(name, capsys):
     bind = ",".join(f"{symbol}={size}" for symbol, size in BIND[name].items())
     assert cli.main(["verify", str(EXAMPLES / f"{name}.json"), "--bind", bind]) == 0
-    assert "cpu against the reference" in capsys.readouterr().out
+    assert "cpu (llvm) against the reference (tiny)" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", BIND)

@@ -12,7 +12,7 @@ from typing import Any
 
 from tinyc.analysis.graphs import main_function
 from tinyc.diagnostics import InternalError, TinycError, Where, collect_remarks, either
-from tinyc.dialects.nvvm.to_ptx import chip_of, ptx_text
+from tinyc.dialects.nvvm.to_ptx import chip_in, ptx_text
 from tinyc.driver.layer import SHARED_LAYERS
 from tinyc.driver.listings import LISTINGS
 from tinyc.driver.lowering import Lowering
@@ -150,7 +150,7 @@ def _executor(
 def _ptx(lowering: Lowering) -> tuple[str, str]:
     """The PTX of a program, and the architecture that it is for."""
     ptx = ptx_text(lowering.module("ptx"))
-    asked, arch = lowering.options.get("arch"), chip_of(ptx)
+    asked, arch = lowering.options.get("arch"), chip_in(ptx)
     if asked not in (None, arch):
         message = f"the program's kernels are for {arch} already; leave 'arch', which is {asked!r}, out"
         raise TinycError("UnsupportedTarget", message)
