@@ -183,7 +183,7 @@ class TinycError(Exception):
         return type(self)(self.name, self.message, self.where.completed(where))
 
     @property
-    def report(self) -> str:
+    def message_with_code(self) -> str:
         """The message with the code behind it: what is said of the error at its place."""
         return f"{self.message} [{self.code} {self.name}]"
 
@@ -198,7 +198,7 @@ class TinycError(Exception):
 
     def _line(self) -> str:
         place = str(self.where)
-        return f"{place + ': ' if place else ''}error: {printable(self.report, LINES)}"
+        return f"{place + ': ' if place else ''}error: {printable(self.message_with_code, LINES)}"
 
 
 class InternalError(TinycError):

@@ -65,7 +65,7 @@ def broken_rule(rule: Callable[..., object], *checked: object) -> str | None:
     except Malformed as error:
         return error.message
     except TinycError as error:
-        return error.report
+        return error.message_with_code
     return None
 
 

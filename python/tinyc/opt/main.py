@@ -285,7 +285,7 @@ def _asm(module: ir.Module, arguments: argparse.Namespace) -> str:
 
 def _diagnostic(error: TinycError) -> Diagnostic:
     node = f"node '{error.where.node}': " if error.where.node is not None else ""
-    return Diagnostic("error", error.where, f"{node}{error.report}")
+    return Diagnostic("error", error.where, f"{node}{error.message_with_code}")
 
 
 def _show(diagnostics: Sequence[Diagnostic], source: str, filename: str) -> None:
