@@ -1,10 +1,12 @@
 """A loaded PTX module and its kernels, ready to be launched.
 
-In: PTX text. Out: `Module`; every kernel is compiled when the module is loaded, so that what the simulator does
-not know is said before anything runs: a kernel that uses it is refused, the others of the file are not.
+In: PTX text. Out: `Module`. A kernel is compiled when it is first asked for, all of it before any of it runs: where it
+uses what the simulator does not know, it is refused, and the others of the file are not.
 """
 
-from collections.abc import Sequence
+import gc
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple, Self
 
 from ptxsim.engine.compile import compile_code
@@ -35,6 +37,18 @@ def load(text: str) -> "Module":
     return Module.of_text(text).runnable()
 
 
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Let the garbage collector rest: what loading makes stays, and to go through it again and again finds nothing."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
 class SharedMemory(NamedTuple):
     """Shared memory of a kernel: bytes of its own variables, and the name of its external array, "" without one."""
 
@@ -43,30 +57,23 @@ class SharedMemory(NamedTuple):
 
 
 class Module:
-    """A module whose kernels can be launched; `.global` variables start anew with each launch, with what is written.
-
-    `refused` has the kernels that use, themselves or in a function that they reach, what the simulator does not know.
-    """
+    """A module whose kernels can be launched; `.global` variables start anew with each launch, with what is written."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
         self._variables = ModuleVariables(program)
-        self._executables: dict[str, Executable] = {}
-        self.refused: dict[str, PtxError] = {}
-        for name, code in program.kernels.items():
-            try:
-                self._executables[name] = compile_code(code)
-            except PtxError as error:
-                self.refused[name] = error
+        #: The kernels that have been asked for, and the errors of those that are refused.
+        self._executables: dict[str, Executable | PtxError] = {}
 
     @classmethod
     def of_text(cls, text: str) -> Self:
         """Load a module, also one of which no kernel can run."""
         if not isinstance(text, str):
             raise TextError(f"'{type(text).__name__}' is given; give the text of a module, a str")
-        module = parse(text)
-        check_target(module)
-        return cls(link(module))
+        with _without_collection():
+            module = parse(text)
+            check_target(module)
+            return cls(link(module))
 
     def runnable(self) -> Self:
         """The module itself.
@@ -74,9 +81,25 @@ class Module:
         Raises:
             PtxError: it has kernels, and all of them are refused; the first one's error.
         """
-        if self.refused and not self._executables:
+        if self.kernels and all(isinstance(self._compiled(name), PtxError) for name in self.kernels):
             raise next(iter(self.refused.values()))
         return self
+
+    def _compiled(self, name: str) -> Executable | PtxError:
+        """A kernel that can run, or why it cannot."""
+        if name not in self._executables:
+            try:
+                with _without_collection():
+                    self._executables[name] = compile_code(self._program.kernels[name])
+            except PtxError as error:
+                self._executables[name] = error
+        return self._executables[name]
+
+    @property
+    def refused(self) -> dict[str, PtxError]:
+        """The kernels that use, themselves or by calls, what the simulator does not know; each with its error."""
+        compiled = {name: self._compiled(name) for name in self.kernels}
+        return {name: error for name, error in compiled.items() if isinstance(error, PtxError)}
 
     @property
     def kernels(self) -> tuple[str, ...]:
@@ -139,10 +162,10 @@ class Module:
             PtxError: the kernel is refused.
         """
         self._code(name)
-        if name in self.refused:
-            error = self.refused[name]
-            raise PtxError(f"kernel '{name}' cannot run: {error.message}", error.line, error.column)
-        executable = self._executables[name]
+        executable = self._compiled(name)
+        if isinstance(executable, PtxError):
+            message = f"kernel '{name}' cannot run: {executable.message}"
+            raise PtxError(message, executable.line, executable.column)
         shape = LaunchShape.of(executable, grid, block, cluster, dynamic_shared_bytes)
         return launch(self._program, self._variables, executable, shape, args, checks, ignore, names, monitor)
 

@@ -6,6 +6,7 @@ modifiers say which one is meant. Instructions that move data between threads or
 """
 
 import dataclasses
+from functools import cache
 
 import numpy as np
 
@@ -34,6 +35,7 @@ _FLOATING = (floating, approximate, float_sign, float_compare, convert)
 _BUILDERS = merged([module.BUILDERS for module in (*_INTEGER, *_FLOATING)])
 
 
+@cache
 def operation(opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
     """The operation `opcode.modifiers`, or None if the opcode is not one that only computes.
 
