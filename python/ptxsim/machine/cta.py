@@ -152,6 +152,12 @@ class Cta:
         self.ready |= wait.lanes & self.alive
         self.waits.remove(wait)
 
+    def retire(self) -> None:
+        """Forget what knows the CTA, once its cluster has ended: nothing keeps its memory then, nor that of the launch."""
+        del self.everyone
+        self.peers = []
+        self._states.clear()
+
     def kill(self) -> None:
         """End all threads: the launch has gone wrong, and the finding is recorded."""
         self.alive[...] = False

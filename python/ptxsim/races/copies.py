@@ -4,42 +4,24 @@ In: `AsyncOperation`s of the engine, and the granules of threads' own accesses. 
 `proxy-fence-missing` and `race`. Source: PTX ISA, "Asynchronous operations", "Async proxy", `fence.proxy`.
 """
 
-from typing import Protocol
-
 import numpy as np
 
 from ptxsim.machine.findings import OTHER_LINES
 from ptxsim.machine.observer import AsyncOperation, ObservedCta, Other, Phase, Region
 from ptxsim.machine.warp import WARP
-from ptxsim.memory.byte_array import ByteArray
 from ptxsim.races import stamp
 from ptxsim.races.accesses import UNORDERED, Accesses
 from ptxsim.races.clocks import Clocks, Knowledge
-from ptxsim.races.messages import Messages
+from ptxsim.races.history import History
 from ptxsim.races.operations import Operations
 from ptxsim.races.shadow import Shadow
-
-
-class Known(Protocol):
-    """What the race detector knows that copies are checked against."""
-
-    per_cta: int
-    messages: Messages
-
-    def shadow(self, memory: ByteArray) -> Shadow:
-        """The shadow of a memory."""
-        ...
-
-    def other(self, earlier: np.ndarray) -> Other:
-        """Who left a stamp, `earlier: [1]`, and where."""
-        ...
 
 
 class CopyChecks:
     """The asynchronous operations of one launch."""
 
-    def __init__(self, races: Known) -> None:
-        self._races = races
+    def __init__(self, history: History) -> None:
+        self._history = history
         self._operations = Operations()
 
     def check(self, look: Accesses, shadow: Shadow, places: np.ndarray, writes: bool, reduces: bool = False) -> None:
@@ -56,7 +38,7 @@ class CopyChecks:
                 self._report(look, agent[places], mine, True, "is still reading")
 
     def _report(self, look: Accesses, numbers: np.ndarray, mine: np.ndarray, reads: bool, what: str) -> None:
-        wrong = self._operations.unknown(look.clocks, self._races.messages, numbers, mine, reads)
+        wrong = self._operations.unknown(look.clocks, self._history.messages, numbers, mine, reads)
         if wrong is not None:
             place = tuple(np.argwhere(wrong)[0])
             operation = self._operations.of_number(int(np.broadcast_to(numbers, wrong.shape)[place]))
@@ -81,7 +63,7 @@ class CopyChecks:
         )
 
     def _read(self, operation: AsyncOperation, region: Region, clocks: Clocks, now: int) -> None:
-        look, shadow = self._look(operation, region, clocks, "starts to read"), self._races.shadow(region.memory)
+        look, shadow = self._look(operation, region, clocks, "starts to read"), self._history.shadow(region.memory)
         places = shadow.places(region.index, region.size)
         self._check_writes(look, shadow, places, visibly=True)
         if shadow.landing is not None:
@@ -95,7 +77,7 @@ class CopyChecks:
         for written in (last, shadow.updates_at(places, last)) if last.any() else ():
             if written is None:
                 continue
-            wrong = look.unordered(self._races.messages, written)
+            wrong = look.unordered(self._history.messages, written)
             if wrong is not None:
                 text = f"that another thread writes at {OTHER_LINES}, {UNORDERED}"
                 look.report("race", wrong, text, self._first(look, written, wrong))
@@ -104,22 +86,22 @@ class CopyChecks:
                 self._check_proxy(look, written)
 
     def _first(self, look: Accesses, earlier: np.ndarray, wrong: np.ndarray) -> Other:
-        return self._races.other(look.first_unordered(self._races.messages, earlier, wrong))
+        return self._history.other(look.first_unordered(self._history.messages, earlier, wrong))
 
     def _check_proxy(self, look: Accesses, written: np.ndarray) -> None:
-        wrong = look.unproxied(self._races.messages, written)
+        wrong = look.unproxied(self._history.messages, written)
         if wrong is not None:
-            other = self._races.other(written[wrong][:1])
+            other = self._history.other(written[wrong][:1])
             text = f"by the asynchronous proxy that a thread writes at {OTHER_LINES}, without fence.proxy.async between"
             look.report("proxy-fence-missing", wrong, text, other)
 
     def _write(self, operation: AsyncOperation, region: Region, clocks: Clocks, now: int) -> None:
-        look, shadow = self._look(operation, region, clocks, "starts to write"), self._races.shadow(region.memory)
+        look, shadow = self._look(operation, region, clocks, "starts to write"), self._history.shadow(region.memory)
         places = shadow.places(region.index, region.size)
         # Those that read nothing are not copies of the asynchronous proxy: cp.async, st.async, red.async.
         self._check_writes(look, shadow, places, visibly=bool(operation.reads))
         read = shadow.reads_at(places)
-        wrong = look.unordered(self._races.messages, read) if read.any() else None
+        wrong = look.unordered(self._history.messages, read) if read.any() else None
         if wrong is not None:
             text = f"that another thread reads at {OTHER_LINES}, {UNORDERED}"
             look.report("race", wrong, text, self._first(look, read, wrong))
@@ -138,10 +120,10 @@ class CopyChecks:
     def _become_writes(
         self, operation: AsyncOperation, region: Region, threads: np.ndarray, index: np.ndarray, now: int
     ) -> None:
-        shadow = self._races.shadow(region.memory)
+        shadow = self._history.shadow(region.memory)
         places = shadow.places(index, region.size)
         flags = stamp.ASYNCHRONOUS if operation.proxy == "async" else 0
-        first = operation.cta.number * self._races.per_cta
+        first = operation.cta.number * self._history.per_cta
         stamps = stamp.stamps(now, threads.astype(np.int64) + first, flags)
         still = shadow.landing_at(places) == operation.number
         shadow.written[places] = np.where(still, _column(stamps, places), shadow.written[places])
@@ -157,7 +139,7 @@ class CopyChecks:
             if operation.proxy != "async":
                 continue
             numbers = np.full(len(threads), number)
-            unknown = self._operations.unknown(clocks, self._races.messages, numbers, threads, reads=False)
+            unknown = self._operations.unknown(clocks, self._history.messages, numbers, threads, reads=False)
             if unknown is not None and unknown.all():
                 message = "the copy writes shared memory, and no thread waits for that before the CTA exits"
                 lanes = operation.cta.lanes_of(operation.threads)

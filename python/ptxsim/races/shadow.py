@@ -6,11 +6,12 @@ one and the last one of another warp, so that a read may be forgotten and a race
 """
 
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
 from ptxsim.machine.warp import WARP
-from ptxsim.memory.byte_array import ByteArray
+from ptxsim.memory.byte_array import untouched
 from ptxsim.races.stamp import STRENGTH, threads_of, with_other
 
 _GRANULE = 4
@@ -18,7 +19,9 @@ _GRANULE = 4
 
 @dataclass(eq=False)
 class Shadow:
-    """Shapes: `written: [g]` and `read: [g, slots]` are stamps; `landing: [g]` and those in `reading` operations.
+    """The shadow of a memory of `bytes` bytes, of which those of `allocated` (from, to) are the kernel's.
+
+    Shapes: `written: [g]` and `read: [g, slots]` are stamps; `landing: [g]` and those in `reading` operations.
 
     `updated` is like `read` for strong writes. `hidden` are the weak writes behind a strong last one: other strong
     accesses may be ordered with neither.
@@ -26,7 +29,8 @@ class Shadow:
     one of that agent (a warp, a warpgroup) that reads it; 0 is none.
     """
 
-    memory: ByteArray
+    bytes: int
+    allocated: list[tuple[int, int]]
     slots: int
     by_warp: bool
     granule: int = _GRANULE
@@ -36,13 +40,13 @@ class Shadow:
     reading: dict[int, np.ndarray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.written = np.zeros(self.size, np.int64)
-        self.read = np.zeros(self.size * self.slots, np.int64)
+        self.written = untouched(self.size, np.int64)
+        self.read = untouched(self.size * self.slots, np.int64)
 
     @property
     def size(self) -> int:
         """How many granules there are."""
-        return self.memory.data.size // self.granule
+        return self.bytes // self.granule
 
     def places(self, index: np.ndarray, size: int) -> np.ndarray:
         """The granules of accesses of `size` bytes at `index: [k]`: [k], or [k, granules] of several."""
@@ -53,17 +57,22 @@ class Shadow:
 
     def _refine(self, granule: int) -> None:
         """Make granules smaller: each of the new ones has the history of the old."""
-        ratio = self.granule // granule
-        self.granule = granule
-        self.written = self.written.repeat(ratio)
-        self.read = self.read.reshape(-1, self.slots).repeat(ratio, axis=0).reshape(-1)
-        if self.updated is not None:
-            self.updated = self.updated.reshape(-1, self.slots).repeat(ratio, axis=0).reshape(-1)
-        if self.hidden is not None:
-            self.hidden = self.hidden.repeat(ratio)
-        if self.landing is not None:
-            self.landing = self.landing.repeat(ratio)
-        self.reading = {agent: numbers.repeat(ratio) for agent, numbers in self.reading.items()}
+        before, self.granule = self.granule, granule
+        finer = partial(self._finer, before)
+        self.written, self.read = finer(self.written), finer(self.read, self.slots)
+        self.updated = None if self.updated is None else finer(self.updated, self.slots)
+        self.hidden = None if self.hidden is None else finer(self.hidden)
+        self.landing = None if self.landing is None else finer(self.landing)
+        self.reading = {agent: finer(numbers) for agent, numbers in self.reading.items()}
+
+    def _finer(self, before: int, kept: np.ndarray, slots: int = 1) -> np.ndarray:
+        """What is kept of granules of `before` bytes, for those of now."""
+        found = untouched(self.size * slots, kept.dtype)
+        ratio, old, new = before // self.granule, kept.reshape(-1, slots), found.reshape(-1, slots)
+        for start, end in self.allocated:
+            first, last = start // before, -(-end // before)
+            new[first * ratio : last * ratio] = old[first:last].repeat(ratio, axis=0)
+        return found
 
     def reads_at(self, places: np.ndarray) -> np.ndarray:
         """The last reads of granules: a last axis of slots."""
@@ -104,13 +113,13 @@ class Shadow:
         """Record writes; `warps` and `stamps` in the shape of `places`, or broadcastable."""
         if strong:
             if self.updated is None:
-                self.updated = np.zeros(self.size * self.slots, np.int64)
+                self.updated = untouched(self.size * self.slots, np.int64)
             self._note(self.updated, places, warps, stamps)
             before = self.written[places]
             weak = (before != 0) & (before & STRENGTH == 0)
             if weak.any():
                 if self.hidden is None:
-                    self.hidden = np.zeros(self.size, np.int64)
+                    self.hidden = untouched(self.size, np.int64)
                 self.hidden[places[weak]] = before[weak]
         elif self.hidden is not None:
             self.hidden[places] = 0
@@ -119,7 +128,7 @@ class Shadow:
     def note_landing(self, places: np.ndarray, number: int) -> None:
         """Record that operation `number` writes granules: what was done to them before is history."""
         if self.landing is None:
-            self.landing = np.zeros(self.size, np.int32)
+            self.landing = untouched(self.size, np.int32)
         where = _as_slice(places)
         self.landing[where] = number
         self.written[where] = 0
@@ -143,7 +152,7 @@ class Shadow:
     def note_reading(self, places: np.ndarray, agent: int, number: int) -> None:
         """Record that operation `number` of an agent reads granules."""
         if agent not in self.reading:
-            self.reading[agent] = np.zeros(self.size, np.int32)
+            self.reading[agent] = untouched(self.size, np.int32)
         self.reading[agent][_as_slice(places)] = number
 
 
