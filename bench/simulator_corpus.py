@@ -1,10 +1,11 @@
-"""How long the simulator's corpus takes with all checks: each of its 92 cases loaded and launched. Prints a table.
+"""How long the simulator's corpus takes with all checks: each of its cases loaded and launched. Prints a table.
 
     .venv/bin/python bench/simulator_corpus.py --than ../before   # bench/results/simulator_corpus.txt is what it prints
 
-Another checkout of tinyc is measured by turns with this one, each time in a process of its own, which goes through the
-corpus a few times. Times are user and system time of the process, garbage collection included; the least of all rounds
-counts. The ratio has a bound, and so has what comes out: numbers, findings and counters are equal to the byte.
+Another checkout of tinyc is measured beside this one: a process of each goes through the corpus a few times, case by
+case by turns, so that both meet the same machine. Times are those of the processor, garbage collection included; a
+ratio is the median of the rounds. It has a bound, and so has what comes out: numbers, findings and counters are equal
+to the byte.
 """
 
 import argparse
@@ -15,32 +16,62 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from statistics import median
+from typing import Any, NamedTuple
 
 from figures import Figures, machine, show  # pyright: ignore[reportMissingImports]
 
 TREE = Path(__file__).parent.parent
 PACKAGES = ("numpy",)
-#: Processes of each checkout, and how often each of them goes through the corpus.
-PROCESSES, ROUNDS = 3, 3
+ROUNDS = int(os.environ.get("R", "9"))
 #: What the time may be at most, over that of the other checkout.
 RATIO = 0.5
 
 
-def corpus() -> dict[str, Any]:
-    """Go through the corpus of the checkout that is imported: the seconds of each round, and what came out."""
+class Result(NamedTuple):
+    """Seconds of the processor to load a case and to launch it, and a digest of what came out."""
+
+    loading: float
+    launching: float
+    outcome: str
+
+    @property
+    def both(self) -> float:
+        """The seconds of loading and launching."""
+        return self.loading + self.launching
+
+
+class Checkout:
+    """A process that runs cases of one checkout."""
+
+    def __init__(self, tree: Path) -> None:
+        path = os.pathsep.join(str(tree / folder) for folder in ("python", "test"))
+        command, environment = [sys.executable, __file__, "--serve"], {**os.environ, "PYTHONPATH": path}
+        self._process = subprocess.Popen(
+            command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+        )
+        self.cases = int(self._ask(""))
+
+    def _ask(self, question: str) -> str:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(f"{question}\n")
+        return self._process.stdout.readline()
+
+    def run(self, case: int) -> Result:
+        """Run case number `case`."""
+        return Result(*json.loads(self._ask(str(case))))
+
+
+def serve() -> None:
+    """Answer with the number of cases; then run the cases whose numbers come, in the checkout that is imported."""
     from ptxsim_cases.cases import CASES  # pyright: ignore[reportMissingImports]
 
-    rounds = [[_case(case) for case in CASES] for _ in range(ROUNDS)]
-    return {
-        "loading": min(sum(load for load, _, _ in cases) for cases in rounds),
-        "launching": min(sum(launch for _, launch, _ in cases) for cases in rounds),
-        "both": min(sum(load + launch for load, launch, _ in cases) for cases in rounds),
-        "outcomes": [[digest for _, _, digest in cases] for cases in rounds],
-    }
+    for line in sys.stdin:
+        print(json.dumps(_result(CASES[int(line)])) if line.strip() else len(CASES), flush=True)
 
 
-def _case(case: Any) -> tuple[float, float, str]:
+def _result(case: Any) -> Result:
     import ptxsim
     from ptxsim_cases.case_launch import launch  # pyright: ignore[reportMissingImports]
 
@@ -54,28 +85,21 @@ def _case(case: Any) -> tuple[float, float, str]:
     digest = hashlib.sha256(repr((found, report.counters)).encode())
     for array in arrays.values():
         digest.update(array.tobytes())
-    return loaded - start, launched - loaded, digest.hexdigest()
-
-
-def measured(tree: Path) -> dict[str, Any]:
-    """The times of a checkout, by a process that imports it."""
-    path = os.pathsep.join(str(tree / folder) for folder in ("python", "test"))
-    command = [sys.executable, __file__, "--one"]
-    made = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, check=True, capture_output=True, text=True)
-    return json.loads(made.stdout)
+    return Result(loaded - start, launched - loaded, digest.hexdigest())
 
 
 def compared(than: Path) -> Figures:
     """The table of this checkout beside another one."""
-    turns = [(measured(than), measured(TREE)) for _ in range(PROCESSES)]
-    outcomes = [outcome for turn in turns for each in turn for outcome in each["outcomes"]]
-    figures = Figures(f"the corpus of the simulator, {len(outcomes[0])} cases, all checks")
+    checkouts = Checkout(than), Checkout(TREE)
+    cases = range(min(each.cases for each in checkouts))
+    rounds = [[[checkout.run(case) for checkout in checkouts] for case in cases] for _ in range(ROUNDS)]
+    figures = Figures(f"the corpus of the simulator, {len(cases)} cases, all checks")
     for what, bound in (("loading", None), ("launching", None), ("both", RATIO)):
-        before, now = (min(each[what] for each in side) for side in zip(*turns, strict=True))
-        figures.row(f"{what}, before", before, "s")
-        figures.row(f"{what}, now", now, "s")
-        figures.row(f"{what}: now over before", now / before, "×", bound)
-    equal = all(outcome == outcomes[0] for outcome in outcomes)
+        totals = [[sum(getattr(pair[side], what) for pair in pairs) for side in (0, 1)] for pairs in rounds]
+        for side, name in enumerate(("before", "now")):
+            figures.row(f"{what}, {name}", median(total[side] for total in totals), "s")
+        figures.row(f"{what}: now over before", median(now / before for before, now in totals), "×", bound)
+    equal = all(before.outcome == now.outcome for pairs in rounds for before, now in pairs)
     figures.fact("numbers, findings and counters are those of before", equal, True)
     return figures
 
@@ -84,10 +108,10 @@ def main() -> int:
     """Measure both checkouts, print the table, and return 1 if a bound is missed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--than", type=Path, help="the other checkout")
-    parser.add_argument("--one", action="store_true", help="only print the results of the checkout that is imported")
+    parser.add_argument("--serve", action="store_true", help="run the cases whose numbers are written to stdin")
     options = parser.parse_args()
-    if options.one:
-        print(json.dumps(corpus()))
+    if options.serve:
+        serve()
         return 0
     if options.than is None:
         parser.error("--than is missing: give another checkout, as `git worktree add` makes one")

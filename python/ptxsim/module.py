@@ -1,24 +1,18 @@
 """A loaded PTX module and its kernels, ready to be launched.
 
-In: PTX text. Out: `Module`. A kernel is compiled when it is first asked for, all of it before any of it runs: where it
-uses what the simulator does not know, it is refused, and the others of the file are not.
+In: PTX text. Out: `Module`. A kernel that uses what the simulator does not know is refused before any of it runs; the
+others of the file are not.
 """
 
-import gc
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import NamedTuple, Self
 
-from ptxsim.engine.compile import compile_code
-from ptxsim.engine.executable import Executable
 from ptxsim.errors import InputError, PtxError, TextError, suggest
+from ptxsim.kernels import Kernels, kernels_of
 from ptxsim.launch import Dim3, LaunchShape, launch
-from ptxsim.linking.code import Code, Program
-from ptxsim.linking.link import link
+from ptxsim.linking.code import Code
 from ptxsim.machine.launch import Monitor
-from ptxsim.parsing.parser import parse
 from ptxsim.parsing.syntax import Function
-from ptxsim.parsing.targets import check_target
 from ptxsim.report import KINDS, Report
 from ptxsim.variables import ModuleVariable, ModuleVariables
 
@@ -37,18 +31,6 @@ def load(text: str) -> "Module":
     return Module.of_text(text).runnable()
 
 
-@contextmanager
-def _without_collection() -> Iterator[None]:
-    """Let the garbage collector rest: what loading makes stays, and to go through it again and again finds nothing."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
 class SharedMemory(NamedTuple):
     """Shared memory of a kernel: bytes of its own variables, and the name of its external array, "" without one."""
 
@@ -59,21 +41,17 @@ class SharedMemory(NamedTuple):
 class Module:
     """A module whose kernels can be launched; `.global` variables start anew with each launch, with what is written."""
 
-    def __init__(self, program: Program) -> None:
-        self._program = program
-        self._variables = ModuleVariables(program)
-        #: The kernels that have been asked for, and the errors of those that are refused.
-        self._executables: dict[str, Executable | PtxError] = {}
+    def __init__(self, kernels: Kernels) -> None:
+        self._kernels = kernels
+        self._program = kernels.program
+        self._variables = ModuleVariables(kernels.program)
 
     @classmethod
     def of_text(cls, text: str) -> Self:
         """Load a module, also one of which no kernel can run."""
         if not isinstance(text, str):
             raise TextError(f"'{type(text).__name__}' is given; give the text of a module, a str")
-        with _without_collection():
-            module = parse(text)
-            check_target(module)
-            return cls(link(module))
+        return cls(kernels_of(text))
 
     def runnable(self) -> Self:
         """The module itself.
@@ -81,24 +59,14 @@ class Module:
         Raises:
             PtxError: it has kernels, and all of them are refused; the first one's error.
         """
-        if self.kernels and all(isinstance(self._compiled(name), PtxError) for name in self.kernels):
+        if self.kernels and all(isinstance(self._kernels.compiled(name), PtxError) for name in self.kernels):
             raise next(iter(self.refused.values()))
         return self
-
-    def _compiled(self, name: str) -> Executable | PtxError:
-        """A kernel that can run, or why it cannot."""
-        if name not in self._executables:
-            try:
-                with _without_collection():
-                    self._executables[name] = compile_code(self._program.kernels[name])
-            except PtxError as error:
-                self._executables[name] = error
-        return self._executables[name]
 
     @property
     def refused(self) -> dict[str, PtxError]:
         """The kernels that use, themselves or by calls, what the simulator does not know; each with its error."""
-        compiled = {name: self._compiled(name) for name in self.kernels}
+        compiled = {name: self._kernels.compiled(name) for name in self.kernels}
         return {name: error for name, error in compiled.items() if isinstance(error, PtxError)}
 
     @property
@@ -162,7 +130,7 @@ class Module:
             PtxError: the kernel is refused.
         """
         self._code(name)
-        executable = self._compiled(name)
+        executable = self._kernels.compiled(name)
         if isinstance(executable, PtxError):
             message = f"kernel '{name}' cannot run: {executable.message}"
             raise PtxError(message, executable.line, executable.column)

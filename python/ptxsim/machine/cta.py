@@ -153,7 +153,7 @@ class Cta:
         self.waits.remove(wait)
 
     def retire(self) -> None:
-        """Forget what knows the CTA, once its cluster has ended: nothing keeps its memory then, nor that of the launch."""
+        """Forget what knows the CTA, once its cluster has ended: nothing keeps its memory then, nor the launch."""
         del self.everyone
         self.peers = []
         self._states.clear()

@@ -57,19 +57,18 @@ class Accesses:
         """
         mine = self.threads.reshape(-1, *[1] * (earlier.ndim - 1))
         foreign = stamp.threads_of(earlier) != mine
-        candidates = (earlier != 0) & (foreign | (earlier & stamp.OTHER != 0))
-        if not candidates.any():
+        where = np.flatnonzero((earlier != 0) & (foreign | (earlier & stamp.OTHER != 0)))
+        if not where.size:
             return None
-        where = np.flatnonzero(candidates)
         foreign, stamps = foreign.reshape(-1)[where], earlier.reshape(-1)[where]
         mine = np.broadcast_to(mine, earlier.shape).reshape(-1)[where]
         rows = where * len(earlier) // earlier.size
         left = foreign & self._unordered(messages, mine, stamps, rows)
-        if (stamps & stamp.OTHER).any():
+        if np.count_nonzero(stamps & stamp.OTHER):
             others = stamp.of_other(stamps)
             further = (others != 0) & (stamp.threads_of(others) != mine) & ~left
             left[further] = self._unordered(messages, mine[further], others[further], rows[further])
-        if not left.any():
+        if not np.count_nonzero(left):
             return None
         result = np.zeros(earlier.size, bool)
         result[where[left]] = True
@@ -99,11 +98,13 @@ class Accesses:
     def _unordered(self, messages: Messages, mine: np.ndarray, earlier: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """The same for pairs: [n] threads of the launch and [n] stamps of other threads, of accesses number `rows`."""
         clocks, times, theirs = self.clocks, stamp.times_of(earlier), stamp.threads_of(earlier)
-        near = theirs // clocks.count == clocks.number
-        known = clocks.known(mine - self.base, np.where(near, theirs - self.base, 0))
-        open_ = ~near | (times > known)
+        apart = np.ones(len(earlier), bool)
         if self.strength:
-            open_ &= np.minimum(earlier & stamp.STRENGTH, self.strength) < self._needed(mine, theirs)
+            apart = np.minimum(earlier & stamp.STRENGTH, self.strength) < self._needed(mine, theirs)
+            if not np.count_nonzero(apart):
+                return apart
+        near = theirs // clocks.count == clocks.number
+        open_ = apart & (~near | (times > clocks.known(mine - self.base, np.where(near, theirs - self.base, 0))))
         if clocks.heard:
             for number in np.flatnonzero(open_ & ~near).tolist():
                 cluster, other = divmod(int(theirs[number]), clocks.count)

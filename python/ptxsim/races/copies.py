@@ -63,7 +63,10 @@ class CopyChecks:
         )
 
     def _read(self, operation: AsyncOperation, region: Region, clocks: Clocks, now: int) -> None:
-        look, shadow = self._look(operation, region, clocks, "starts to read"), self._history.shadow(region.memory)
+        look, shadow = (
+            self._look(operation, region, clocks, "starts to read"),
+            self._history.shadow(region.memory, region.size),
+        )
         places = shadow.places(region.index, region.size)
         self._check_writes(look, shadow, places, visibly=True)
         if shadow.landing is not None:
@@ -96,13 +99,16 @@ class CopyChecks:
             look.report("proxy-fence-missing", wrong, text, other)
 
     def _write(self, operation: AsyncOperation, region: Region, clocks: Clocks, now: int) -> None:
-        look, shadow = self._look(operation, region, clocks, "starts to write"), self._history.shadow(region.memory)
+        look, shadow = (
+            self._look(operation, region, clocks, "starts to write"),
+            self._history.shadow(region.memory, region.size),
+        )
         places = shadow.places(region.index, region.size)
         # Those that read nothing are not copies of the asynchronous proxy: cp.async, st.async, red.async.
         self._check_writes(look, shadow, places, visibly=bool(operation.reads))
         read = shadow.reads_at(places)
-        wrong = look.unordered(self._history.messages, read) if read.any() else None
-        if wrong is not None:
+        wrong = None if read is None else look.unordered(self._history.messages, read)
+        if read is not None and wrong is not None:
             text = f"that another thread reads at {OTHER_LINES}, {UNORDERED}"
             look.report("race", wrong, text, self._first(look, read, wrong))
         if region.memory.space == "global" and operation.reduces:
@@ -120,7 +126,7 @@ class CopyChecks:
     def _become_writes(
         self, operation: AsyncOperation, region: Region, threads: np.ndarray, index: np.ndarray, now: int
     ) -> None:
-        shadow = self._history.shadow(region.memory)
+        shadow = self._history.shadow(region.memory, region.size)
         places = shadow.places(index, region.size)
         flags = stamp.ASYNCHRONOUS if operation.proxy == "async" else 0
         first = operation.cta.number * self._history.per_cta

@@ -117,7 +117,7 @@ class Races(Observer):
 
     def _examine(self, look: Accesses, access: AccessFacts, now: int) -> None:
         """Check accesses against what came before them, and note them."""
-        shadow = self._history.shadow(look.memory)
+        shadow = self._history.shadow(look.memory, look.size)
         places = shadow.places(look.index, look.size)
         if look.memory in self._state(look.cta).gone:
             look.report("race", np.ones(len(look.index), bool), f"of a CTA that has exited, {UNORDERED}")
@@ -140,7 +140,7 @@ class Races(Observer):
             shadow.note_read(places, *spread)
             return
         read = shadow.reads_at(places)
-        if read.max() >= floor:
+        if read is not None and read.max() >= floor:
             wrong = look.unordered(self._messages, read)
             if wrong is not None:
                 text = f"that another thread reads at {OTHER_LINES}, {UNORDERED}"

@@ -12,7 +12,7 @@ from ptxsim.machine.warp import WARP
 from ptxsim.memory.byte_array import ByteArray
 from ptxsim.races import stamp
 from ptxsim.races.messages import Messages
-from ptxsim.races.shadow import Shadow
+from ptxsim.races.shadow import GRANULE, Shadow
 
 _GLOBAL_SLOTS = 2
 
@@ -39,13 +39,15 @@ class History:
         """The instruction of the event at a time."""
         return self._instructions[time]
 
-    def shadow(self, memory: ByteArray) -> Shadow:
-        """The shadow of a memory."""
+    def shadow(self, memory: ByteArray, size: int) -> Shadow:
+        """The shadow of a memory, to which an access of `size` bytes comes."""
         found = self._shadows.get(memory)
         if found is None:
             by_warp = memory.space != "global"
             slots = self._warps_of_cluster if by_warp else _GLOBAL_SLOTS
-            found = self._shadows[memory] = Shadow(memory.data.size, memory.allocated, slots, by_warp)
+            found = self._shadows[memory] = Shadow(
+                memory.data.size, memory.allocated, slots, by_warp, min(size, GRANULE)
+            )
         return found
 
     def known_shadow(self, memory: ByteArray) -> Shadow | None:

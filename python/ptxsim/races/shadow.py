@@ -1,8 +1,9 @@
 """What was done to a memory: for every granule the last write, the last reads, and the asynchronous operations on it.
 
-A granule is 4 bytes, and less once there are accesses of less. Reads, and strong writes, are kept by slots, so that
-those of different warps stand beside each other: all warps of the cluster for shared memory; for global memory the last
-one and the last one of another warp, so that a read may be forgotten and a race with a later write be missed.
+A granule is as wide as the first access, 16 bytes at most, and less once there are accesses of less. Reads, and strong
+writes, are kept by slots, so that those of different warps stand beside each other: all warps of the cluster for shared
+memory; for global memory the last one and the last one of another warp, so that a read may be forgotten and a race with
+a later write be missed.
 """
 
 from dataclasses import dataclass, field
@@ -14,7 +15,8 @@ from ptxsim.machine.warp import WARP
 from ptxsim.memory.byte_array import untouched
 from ptxsim.races.stamp import STRENGTH, threads_of, with_other
 
-_GRANULE = 4
+#: The widest granule, and the widest access of a thread (bytes).
+GRANULE = 16
 
 
 @dataclass(eq=False)
@@ -25,6 +27,7 @@ class Shadow:
 
     `updated` is like `read` for strong writes. `hidden` are the weak writes behind a strong last one: other strong
     accesses may be ordered with neither.
+    `read`, `updated`, `hidden` and `landing` are None until there is any.
     `landing` is the number of the last asynchronous operation that writes a granule, `reading[agent]` that of the last
     one of that agent (a warp, a warpgroup) that reads it; 0 is none.
     """
@@ -33,7 +36,8 @@ class Shadow:
     allocated: list[tuple[int, int]]
     slots: int
     by_warp: bool
-    granule: int = _GRANULE
+    granule: int
+    read: np.ndarray | None = None
     updated: np.ndarray | None = None
     hidden: np.ndarray | None = None
     landing: np.ndarray | None = None
@@ -41,7 +45,6 @@ class Shadow:
 
     def __post_init__(self) -> None:
         self.written = untouched(self.size, np.int64)
-        self.read = untouched(self.size * self.slots, np.int64)
 
     @property
     def size(self) -> int:
@@ -59,7 +62,8 @@ class Shadow:
         """Make granules smaller: each of the new ones has the history of the old."""
         before, self.granule = self.granule, granule
         finer = partial(self._finer, before)
-        self.written, self.read = finer(self.written), finer(self.read, self.slots)
+        self.written = finer(self.written)
+        self.read = None if self.read is None else finer(self.read, self.slots)
         self.updated = None if self.updated is None else finer(self.updated, self.slots)
         self.hidden = None if self.hidden is None else finer(self.hidden)
         self.landing = None if self.landing is None else finer(self.landing)
@@ -74,9 +78,9 @@ class Shadow:
             new[first * ratio : last * ratio] = old[first:last].repeat(ratio, axis=0)
         return found
 
-    def reads_at(self, places: np.ndarray) -> np.ndarray:
-        """The last reads of granules: a last axis of slots."""
-        return self._at(self.read, places)
+    def reads_at(self, places: np.ndarray) -> np.ndarray | None:
+        """The last reads of granules, where there are any: a last axis of slots."""
+        return None if self.read is None else self._at(self.read, places)
 
     def updates_at(self, places: np.ndarray, written: np.ndarray) -> np.ndarray | None:
         """The last strong writes of granules whose last write, `written`, is one: a last axis of slots."""
@@ -92,6 +96,8 @@ class Shadow:
 
     def note_read(self, places: np.ndarray, warps: np.ndarray, stamps: np.ndarray) -> None:
         """Record reads by `warps` of the cluster; these and `stamps` in the shape of `places`, or broadcastable."""
+        if self.read is None:
+            self.read = untouched(self.size * self.slots, np.int64)
         self._note(self.read, places, warps, stamps)
 
     def _note(self, kept: np.ndarray, places: np.ndarray, warps: np.ndarray, stamps: np.ndarray) -> None:
@@ -134,11 +140,10 @@ class Shadow:
         self.written[where] = 0
         if self.hidden is not None:
             self.hidden[where] = 0
-        self.read.reshape(-1, self.slots)[where] = 0
-        if self.updated is not None:
-            updated = self.updated.reshape(-1, self.slots)
-            if updated[where].any():
-                updated[where] = 0
+        for kept in (self.read, self.updated):
+            rows = None if kept is None else kept.reshape(-1, self.slots)
+            if rows is not None and np.count_nonzero(rows[where]):
+                rows[where] = 0
 
     def landing_at(self, places: np.ndarray) -> np.ndarray:
         """The operations that write granules, in the shape of `places`."""
