@@ -4,7 +4,7 @@ In: stamps of earlier accesses, from a shadow. Out: masks, and findings that nam
 """
 
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ptxsim.races.messages import Messages
 from ptxsim.races.observations import Observations
 
 _CTA, _CLUSTER, _GPU = 1, 2, 3
+_NO_VALUES = np.zeros((0, 0))
 #: The end of the message of every race.
 UNORDERED = "and nothing orders the two"
 
@@ -37,15 +38,15 @@ class Accesses:
     threads: np.ndarray
     strength: int
     action: str
-    values: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    values: np.ndarray = field(default_factory=lambda: _NO_VALUES)
     observations: Observations | None = None
 
-    @property
+    @cached_property
     def base(self) -> int:
         """The number in the launch of the cluster's first thread."""
         return self.clocks.number * self.clocks.count
 
-    @property
+    @cached_property
     def local(self) -> np.ndarray:
         """The threads' numbers in the cluster: [k]."""
         return self.threads - self.base
@@ -55,14 +56,15 @@ class Accesses:
 
         Shapes: earlier: [k], with further axes for several granules and slots.
         """
-        mine = self.threads.reshape(-1, *[1] * (earlier.ndim - 1))
-        foreign = stamp.threads_of(earlier) != mine
-        where = np.flatnonzero((earlier != 0) & (foreign | (earlier & stamp.OTHER != 0)))
-        if not where.size:
+        where = np.flatnonzero(earlier)
+        stamps, rows = earlier.reshape(-1)[where], where * len(earlier) // earlier.size
+        mine = self.threads.take(rows, mode="clip")
+        foreign = stamp.threads_of(stamps) != mine
+        chosen = np.flatnonzero(foreign | (stamps & stamp.OTHER != 0))
+        if not chosen.size:
             return None
-        foreign, stamps = foreign.reshape(-1)[where], earlier.reshape(-1)[where]
-        mine = np.broadcast_to(mine, earlier.shape).reshape(-1)[where]
-        rows = where * len(earlier) // earlier.size
+        if chosen.size < where.size:
+            where, stamps, rows, mine, foreign = (each[chosen] for each in (where, stamps, rows, mine, foreign))
         left = foreign & self._unordered(messages, mine, stamps, rows)
         if np.count_nonzero(stamps & stamp.OTHER):
             others = stamp.of_other(stamps)

@@ -113,13 +113,13 @@ class Races(Observer):
             writes = values if atomic else np.zeros(len(index), bool) if access.kind == "load" else None
             strong = Strong(access.order, access.scope, reads, atomic, writes)
             self._messages.synchronise(strong, state.clocks, state.release_state, memory, index, look.local, now)
-        self._examine(look, access, now)
+        self._examine(look, access, now, state.gone)
 
-    def _examine(self, look: Accesses, access: AccessFacts, now: int) -> None:
+    def _examine(self, look: Accesses, access: AccessFacts, now: int, gone: set[ByteArray]) -> None:
         """Check accesses against what came before them, and note them."""
         shadow = self._history.shadow(look.memory, look.size)
         places = shadow.places(look.index, look.size)
-        if look.memory in self._state(look.cta).gone:
+        if look.memory in gone:
             look.report("race", np.ones(len(look.index), bool), f"of a CTA that has exited, {UNORDERED}")
         several = places.ndim > 1
         floor = self._floor(look)
@@ -129,7 +129,7 @@ class Races(Observer):
             self._report_unordered(look, written, access)
         if look.strength and shadow.hidden is not None:
             self._report_unordered(look, shadow.hidden[places], access)
-        updates = None if look.strength >= stamp.GPU else shadow.updates_at(places, written)
+        updates = None if look.strength >= self._widest(look.memory) else shadow.updates_at(places, written)
         if updates is not None:
             self._report_unordered(look, updates, access)
         self._copies.check(look, shadow, places, access.kind != "load")
@@ -158,6 +158,10 @@ class Races(Observer):
             strong = written & stamp.STRENGTH != 0
             if strong.any():
                 self._messages.overwritten(look.memory, look.index[strong], look.size)
+
+    def _widest(self, memory: ByteArray) -> int:
+        """The strength in the scope of all threads that may access a memory."""
+        return stamp.CTA if memory.space == "shared" and self._ctas == 1 else stamp.GPU
 
     def _floor(self, look: Accesses) -> int:
         """The first stamp that may be of an access which these threads do not know."""

@@ -28,7 +28,7 @@ from ptxsim.semantics import (
 )
 from ptxsim.semantics.operation import Operation, UnknownInstruction, merged
 
-__all__ = ["Operation", "UnknownInstruction", "operation"]
+__all__ = ["Operation", "UnknownInstruction", "bare_operation", "operation"]
 
 _INTEGER = (integer, extended, packed, dot, bits, logic, select, move, video)
 _FLOATING = (floating, approximate, float_sign, float_compare, convert)
@@ -42,11 +42,22 @@ def operation(opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
     Raises:
         UnknownInstruction: the opcode is known, and its modifiers are not.
     """
+    found = bare_operation(opcode, modifiers)
+    return found and dataclasses.replace(found, function=np.errstate(all="ignore")(found.function))
+
+
+@cache
+def bare_operation(opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
+    """The same with a function of which numpy may warn, for who calls many of them and lets it ignore errors before.
+
+    Raises:
+        UnknownInstruction: the opcode is known, and its modifiers are not.
+    """
     builders = _BUILDERS.get(opcode)
     if builders is None:
         return None
     for builder in builders:
         found = builder(modifiers)
         if found is not None:
-            return dataclasses.replace(found, function=np.errstate(all="ignore")(found.function))
+            return found
     raise UnknownInstruction(f"'{'.'.join((opcode, *modifiers))}' is not an instruction that the simulator knows")
