@@ -145,6 +145,11 @@ class Site:
         """Note that undefined operands `sources` make `targets` undefined where `rule` says so."""
         self.flows.append(Flow(sources, targets, rule))
 
+    def forget_flows(self) -> None:
+        """Drop the flows, which are many, once what needs them is made."""
+        self.flows.clear()
+        self.return_flows.clear()
+
     def decides(self, operand: object, role: str) -> None:
         """Note that an operand must be defined, since it is `role` ("an address")."""
         slot = slot_of(operand)

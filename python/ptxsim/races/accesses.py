@@ -4,7 +4,7 @@ In: stamps of earlier accesses, from a shadow. Out: masks, and findings that nam
 """
 
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 
 import numpy as np
 
@@ -41,15 +41,10 @@ class Accesses:
     values: np.ndarray = field(default_factory=lambda: _NO_VALUES)
     observations: Observations | None = None
 
-    @cached_property
-    def base(self) -> int:
-        """The number in the launch of the cluster's first thread."""
-        return self.clocks.number * self.clocks.count
-
-    @cached_property
-    def local(self) -> np.ndarray:
-        """The threads' numbers in the cluster: [k]."""
-        return self.threads - self.base
+    def __post_init__(self) -> None:
+        #: The number in the launch of the cluster's first thread, and the threads' numbers in the cluster: [k].
+        self.base = self.clocks.number * self.clocks.count
+        self.local = self.threads - self.base
 
     def unordered(self, messages: Messages, earlier: np.ndarray) -> np.ndarray | None:
         """The stamps that are of accesses which nothing orders with these: bool like them; None for none.
