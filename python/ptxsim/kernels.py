@@ -17,7 +17,7 @@ from ptxsim.linking.link import link
 from ptxsim.parsing.parser import parse
 from ptxsim.parsing.targets import check_target
 
-_KEPT_TEXTS = 4
+_KEPT_TEXTS = 2
 
 
 class Kernels:

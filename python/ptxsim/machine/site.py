@@ -146,9 +146,10 @@ class Site:
         self.flows.append(Flow(sources, targets, rule))
 
     def forget_flows(self) -> None:
-        """Drop the flows, which are many, once what needs them is made."""
+        """Drop what says how undefined values flow, once the steps are made: it is much, and may refer to the site."""
         self.flows.clear()
         self.return_flows.clear()
+        self.step_with_states = None
 
     def decides(self, operand: object, role: str) -> None:
         """Note that an operand must be defined, since it is `role` ("an address")."""
