@@ -23,7 +23,7 @@ from figures import Figures, machine, show  # pyright: ignore[reportMissingImpor
 
 TREE = Path(__file__).parent.parent
 PACKAGES = ("numpy",)
-ROUNDS = int(os.environ.get("R", "9"))
+ROUNDS = 9
 #: What the time may be at most, over that of the other checkout.
 RATIO = 0.5
 
@@ -106,7 +106,7 @@ def compared(than: Path) -> Figures:
 
 def main() -> int:
     """Measure both checkouts, print the table, and return 1 if a bound is missed."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description="Measure the corpus of the simulator beside another checkout.")
     parser.add_argument("--than", type=Path, help="the other checkout")
     parser.add_argument("--serve", action="store_true", help="run the cases whose numbers are written to stdin")
     options = parser.parse_args()

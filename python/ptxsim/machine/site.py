@@ -257,6 +257,13 @@ def _register_reader(slot: int, have: int, want: int) -> Read:
 def _register_writer(slot: int, have: int, want: int, is_signed: bool) -> Write:
     """The writer of results of `want` bits to a register of `have` bits, extended by the sign or by zeros."""
     if have == want or not is_signed:
-        return lambda batch, values: batch.write(batch.registers[slot], values)
+
+        def write(batch: Batch, values: np.ndarray) -> None:
+            if batch.covers and batch.rows is None:  # most writes, without a further call
+                batch.registers[slot][...] = values
+            else:
+                batch.write(batch.registers[slot], values)
+
+        return write
     narrow, wide, word = np.dtype(f"i{want // 8}"), np.dtype(f"i{have // 8}"), WORDS[have // 8]
     return lambda batch, values: batch.write(batch.registers[slot], values.view(narrow).astype(wide).view(word))

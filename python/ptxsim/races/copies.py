@@ -31,7 +31,7 @@ class CopyChecks:
             numbers = shadow.landing[places]
             stores = self._operations.that_store(numbers) if reduces else numbers
             self._report(look, stores, mine, False, "is still writing")
-            if writes and numbers.any():
+            if writes and np.count_nonzero(numbers):
                 shadow.landing[places] = 0
         if writes:
             for agent in shadow.reading.values():
@@ -77,7 +77,7 @@ class CopyChecks:
     def _check_writes(self, look: Accesses, shadow: Shadow, places: np.ndarray, visibly: bool) -> None:
         """Report writes that the issuing thread does not know; `visibly`: those without a proxy fence, too."""
         last = shadow.written[places]
-        for written in (last, shadow.updates_at(places, last)) if last.any() else ():
+        for written in (last, shadow.updates_at(places, last)) if np.count_nonzero(last) else ():
             if written is None:
                 continue
             wrong = look.unordered(self._history.messages, written)

@@ -156,7 +156,7 @@ class Races(Observer):
             self._observations.note(StrongAccesses(access, look.memory, look.index, now, look.threads, linked))
         elif access.kind == "store":
             strong = written & stamp.STRENGTH != 0
-            if strong.any():
+            if np.count_nonzero(strong):
                 self._messages.overwritten(look.memory, look.index[strong], look.size)
 
     def _widest(self, memory: ByteArray) -> int:
@@ -185,7 +185,7 @@ class Races(Observer):
         """Report lanes of one instruction that store different values to one place."""
         first = places if places.ndim == 1 else places[:, 0]
         lost = shadow.written[first] != mine
-        if not lost.any():
+        if not np.count_nonzero(lost):
             return
         winner = {place: lane for lane, place in enumerate(first.tolist())}
         other = np.array([winner[place] for place in first.tolist()])

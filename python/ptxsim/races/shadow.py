@@ -106,7 +106,7 @@ class Shadow:
             return
         first = places * self.slots
         before = kept[first]
-        if before.any():
+        if np.count_nonzero(before):
             moved = (before != 0) & (_warps_of(before) != _warps_of(stamps))
             kept[first[moved] + 1] = before[moved]
         lost = _note_lanes(kept, first, stamps)
@@ -123,7 +123,7 @@ class Shadow:
             self._note(self.updated, places, warps, stamps)
             before = self.written[places]
             weak = (before != 0) & (before & STRENGTH == 0)
-            if weak.any():
+            if np.count_nonzero(weak):
                 if self.hidden is None:
                     self.hidden = untouched(self.size, np.int64)
                 self.hidden[places[weak]] = before[weak]
@@ -174,7 +174,7 @@ def _note_lanes(kept: np.ndarray, where: np.ndarray, stamps: np.ndarray) -> np.n
     """
     kept[where] = stamps
     lost = kept[where] != stamps
-    if not lost.any():
+    if not np.count_nonzero(lost):
         return None
     there, mine = where[lost][::-1], np.broadcast_to(stamps, where.shape)[lost][::-1]
     last = kept[there]
