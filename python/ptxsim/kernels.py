@@ -1,7 +1,7 @@
 """The kernels of a PTX text, each compiled when it is first asked for; what does not change from launch to launch.
 
-In: PTX text. Out: `Kernels`. Modules of the same text share them: the last few texts are kept, since who loads a file
-again and again (for each of its kernels, for each test) launches more often than the text changes.
+In: PTX text. Out: `Kernels`. Modules of the same text share them: the last text is kept, for who loads a file again for
+each of its kernels, or for each launch.
 """
 
 import gc
@@ -16,8 +16,6 @@ from ptxsim.linking.code import Program
 from ptxsim.linking.link import link
 from ptxsim.parsing.parser import parse
 from ptxsim.parsing.targets import check_target
-
-_KEPT_TEXTS = 2
 
 
 class Kernels:
@@ -38,7 +36,7 @@ class Kernels:
         return self._compiled[name]
 
 
-@lru_cache(_KEPT_TEXTS)
+@lru_cache(1)
 def kernels_of(text: str) -> Kernels:
     """The kernels of a text.
 
