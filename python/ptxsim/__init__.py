@@ -20,7 +20,7 @@ The folders, in the order in which a kernel goes through them:
     races/         the race detector, which watches
     command/       `ptxsim` on the command line
 
-`module` and `launch` put them together; `report` and `counters` are what comes out.
+`kernels`, `module` and `launch` put them together; `report` and `counters` are what comes out.
 """
 
 from ptxsim.counters import Counters

@@ -1,22 +1,18 @@
 """A loaded PTX module and its kernels, ready to be launched.
 
-In: PTX text. Out: `Module`; every kernel is compiled when the module is loaded, so that what the simulator does
-not know is said before anything runs: a kernel that uses it is refused, the others of the file are not.
+In: PTX text. Out: `Module`. A kernel that uses what the simulator does not know is refused before any of it runs; the
+others of the file are not.
 """
 
 from collections.abc import Sequence
 from typing import NamedTuple, Self
 
-from ptxsim.engine.compile import compile_code
-from ptxsim.engine.executable import Executable
 from ptxsim.errors import InputError, PtxError, TextError, suggest
+from ptxsim.kernels import Kernels, kernels_of
 from ptxsim.launch import Dim3, LaunchShape, launch
-from ptxsim.linking.code import Code, Program
-from ptxsim.linking.link import link
+from ptxsim.linking.code import Code
 from ptxsim.machine.launch import Monitor
-from ptxsim.parsing.parser import parse
 from ptxsim.parsing.syntax import Function
-from ptxsim.parsing.targets import check_target
 from ptxsim.report import KINDS, Report
 from ptxsim.variables import ModuleVariable, ModuleVariables
 
@@ -43,30 +39,19 @@ class SharedMemory(NamedTuple):
 
 
 class Module:
-    """A module whose kernels can be launched; `.global` variables start anew with each launch, with what is written.
+    """A module whose kernels can be launched; `.global` variables start anew with each launch, with what is written."""
 
-    `refused` has the kernels that use, themselves or in a function that they reach, what the simulator does not know.
-    """
-
-    def __init__(self, program: Program) -> None:
-        self._program = program
-        self._variables = ModuleVariables(program)
-        self._executables: dict[str, Executable] = {}
-        self.refused: dict[str, PtxError] = {}
-        for name, code in program.kernels.items():
-            try:
-                self._executables[name] = compile_code(code)
-            except PtxError as error:
-                self.refused[name] = error
+    def __init__(self, kernels: Kernels) -> None:
+        self._kernels = kernels
+        self._program = kernels.program
+        self._variables = ModuleVariables(kernels.program)
 
     @classmethod
     def of_text(cls, text: str) -> Self:
         """Load a module, also one of which no kernel can run."""
         if not isinstance(text, str):
             raise TextError(f"'{type(text).__name__}' is given; give the text of a module, a str")
-        module = parse(text)
-        check_target(module)
-        return cls(link(module))
+        return cls(kernels_of(text))
 
     def runnable(self) -> Self:
         """The module itself.
@@ -74,9 +59,15 @@ class Module:
         Raises:
             PtxError: it has kernels, and all of them are refused; the first one's error.
         """
-        if self.refused and not self._executables:
+        if self.kernels and all(isinstance(self._kernels.compiled(name), PtxError) for name in self.kernels):
             raise next(iter(self.refused.values()))
         return self
+
+    @property
+    def refused(self) -> dict[str, PtxError]:
+        """The kernels that use, themselves or by calls, what the simulator does not know; each with its error."""
+        compiled = {name: self._kernels.compiled(name) for name in self.kernels}
+        return {name: error for name, error in compiled.items() if isinstance(error, PtxError)}
 
     @property
     def kernels(self) -> tuple[str, ...]:
@@ -139,10 +130,10 @@ class Module:
             PtxError: the kernel is refused.
         """
         self._code(name)
-        if name in self.refused:
-            error = self.refused[name]
-            raise PtxError(f"kernel '{name}' cannot run: {error.message}", error.line, error.column)
-        executable = self._executables[name]
+        executable = self._kernels.compiled(name)
+        if isinstance(executable, PtxError):
+            message = f"kernel '{name}' cannot run: {executable.message}"
+            raise PtxError(message, executable.line, executable.column)
         shape = LaunchShape.of(executable, grid, block, cluster, dynamic_shared_bytes)
         return launch(self._program, self._variables, executable, shape, args, checks, ignore, names, monitor)
 

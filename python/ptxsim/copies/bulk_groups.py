@@ -70,7 +70,7 @@ class BulkGroups:
             if read:
                 member.transfer.fetch()
             else:
-                self.cta.copies_in_flight.land([member.transfer.in_flight])
+                self.cta.copies_in_flight.land([member.transfer])
             for operation in member.transfer.operations:
                 observer.finished(operation, self._name(thread, member.group), reads_only=read)
             known[member.group] = None

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ptxsim.copies.endpoints import CopyDestination, CopySource, CopyUpdate, Range, Words
-from ptxsim.machine.copies_in_flight import CopyInFlight
 from ptxsim.machine.cta import Cta
 from ptxsim.machine.misuse import Misuse, require_aligned
 from ptxsim.machine.observer import AsyncOperation, Region
@@ -61,9 +60,7 @@ class Transfer:
     byte_count: int
     update: CopyUpdate | None
     contents: np.ndarray | None = None
-
-    def __post_init__(self) -> None:
-        self.in_flight = CopyInFlight(self.land)
+    due: int = 0
 
     def fetch(self) -> np.ndarray:
         """Read the source, if that is not done, and return what was read.
@@ -135,7 +132,7 @@ def start(
     for endpoint, operation in zip(destinations, operations, strict=True):
         _count(issuer, endpoint, "store" if update is None else "atomic")
         cta.launch.observer.started(operation)
-    cta.copies_in_flight.start(transfer.in_flight, cta.turn)
+    cta.copies_in_flight.start(transfer, cta.turn)
     return transfer
 
 

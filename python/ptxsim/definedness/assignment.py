@@ -43,7 +43,9 @@ def analyse(sites: list[Site], start: int) -> Assignment:
     unsure: set[Node] = set()
     for site, assigned in zip(sites, _solve(sites, start), strict=True):
         if assigned is not None:
-            unsure.update(slot for slot in site.reads if not assigned >> slot & 1)
+            missing = _bits(site.reads) & ~assigned
+            if missing:
+                unsure.update(slot for slot in site.reads if missing >> slot & 1)
     seeds = unsure.union(*(site.copies_unwritten for site in sites))
     reached, origins = _closure(sites, seeds) if seeds else (set(), {})
     tracked = frozenset(node for node in reached if isinstance(node, int))

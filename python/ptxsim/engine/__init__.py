@@ -13,10 +13,10 @@ The files, in the order in which they are best read:
 
 The life of an instruction, `@%p1 st.shared.u32 [%r1], %r2;`:
 
-1. When the module is loaded, `compile` makes a `machine.site.Site` of it and asks the handler of its opcode for a step.
-   The handler (`instructions.loads.compile_store`) takes modifiers and operands apart and raises PtxError for what the
-   ISA does not have; the site gives it readers and writers, functions of a `Batch`, and notes which registers they
-   touch.
+1. When its kernel is asked for, `compile` makes a `machine.site.Site` of it and asks the handler of its opcode for a
+   step. The handler (`instructions.loads.compile_store`) takes modifiers and operands apart and raises PtxError for
+   what the ISA does not have; the site gives it readers and writers, functions of a `Batch`, and notes which
+   registers they touch.
 2. The step is wrapped, where that is needed: by `wgmma.registers` if a `wgmma` uses one of its registers, by
    `definedness` if one of them may be unwritten, by its guard, which narrows the batch, and by `machine.rounds` if it
    has marks.

@@ -32,6 +32,8 @@ def compile_code(code: Code) -> Executable:
     definedness = Definedness(assignment)
     steps = [definedness.step(site, step) for site, step in zip(sites, steps, strict=True)]
     guarded = [definedness.guard(site, _guarded(site, step)) for site, step in zip(sites, steps, strict=True)]
+    for site in sites:
+        site.forget_flows()
     after_return = {site.index: site.after_return for site in sites if site.after_return is not None}
     run_end = _run_ends(sites, starts)
     steps = [*guarded, _fall_off]

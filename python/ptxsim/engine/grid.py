@@ -79,6 +79,8 @@ def _retires(cluster: list[Cta]) -> bool:
         return False
     for cta in cluster:
         mbarriers(cta).report_mismatches(at_end=True)
+    for cta in cluster:
+        cta.retire()
     return True
 
 
@@ -95,6 +97,8 @@ def _end(ctas: list[Cta]) -> None:
     for cta in ctas:
         mbarriers(cta).report_mismatches()
     give_up(ctas)
+    for cta in ctas:
+        cta.retire()
 
 
 class _Share(NamedTuple):

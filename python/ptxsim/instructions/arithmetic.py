@@ -6,7 +6,7 @@ from ptxsim.definedness.deciding import pass_on
 from ptxsim.machine.cta import Batch, Read, Step, Write
 from ptxsim.machine.site import Site
 from ptxsim.parsing.syntax import Immediate, Operand, Pair, Vector
-from ptxsim.semantics import UnknownInstruction, operation
+from ptxsim.semantics import UnknownInstruction, bare_operation
 from ptxsim.semantics.operation import BitFunction
 
 #: The operand of `lop3` that says which function it is.
@@ -17,7 +17,7 @@ def arithmetic_step(site: Site) -> Step | None:
     """The closure of an arithmetic instruction, None if it is none; PtxError for an unknown form of one."""
     instruction = site.instruction
     try:
-        found = operation(instruction.opcode, instruction.modifiers)
+        found = bare_operation(instruction.opcode, instruction.modifiers)
     except UnknownInstruction as error:
         site.fail(str(error))
     if found is None:

@@ -237,6 +237,7 @@ def _complete(cta: Cta, state: _Open) -> None:
     if state.wait is not None:
         cta.launch.observer.departed(cta, state.phase, state.wait.lanes)
         cta.release(state.wait)
+        state.wait = None
     cta.launch.barriers += 1
     cta.launch.progress += not cta.launch.watched
 

@@ -4,7 +4,7 @@ In: a `syntax.ModuleTree`. Out: a `code.Program`. Source: PTX ISA §5.1, §5.4 (
 """
 
 import collections
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ptxsim.errors import PtxError
 from ptxsim.linking.code import Code, Patch, Program, Routine, Segment
@@ -74,7 +74,10 @@ class _Linker:
             for name, function in module.functions.items()
             if function.is_entry and function.body is not None
         }
-        return Program(module, kernels, self._segment("global"), self._segment("const"))
+        # The bodies are flat code now: what is left of the tree are declarations.
+        functions = {name: function.declaration for name, function in module.functions.items()}
+        declared = replace(module, functions=functions)
+        return Program(declared, kernels, self._segment("global"), self._segment("const"))
 
     def _pointed_functions(self) -> set[str]:
         """The functions whose addresses are in variables: a call through a register may mean them."""
@@ -158,7 +161,7 @@ class _Linker:
             raise PtxError(f"the kernels have more than {_MOST_INSTRUCTIONS} instructions", function.line, 1)
         has_body = function.body is not None
         return Routine(
-            function,
+            function.declaration,
             self._functions[function.name].address,
             start if has_body else -1,
             len(places.instructions) if has_body else -1,

@@ -130,7 +130,7 @@ class Access(AccessFacts):
             return
         warps = len(mask) if part.batch.dense else int(mask.any(axis=1).sum())
         index = part.index if part.batch.dense else part.batch.spread(part.index)
-        tally.add(part.index.size, warps, *traffic.units(part.space, index, mask, self.size))
+        tally.add(part.index.size, warps, *traffic.units(part.space, index, mask, part.batch.dense, self.size))
 
     def _load(self, part: Part) -> np.ndarray:
         view = part.memory.view(self.width, self.count)
@@ -155,7 +155,7 @@ class Access(AccessFacts):
         """The lanes that may go on, None for all of them; report what is wrong with the others."""
         state = view.state.take(words, axis=0, mode="clip")
         fine = (state & expected) == expected if self.kind == "store" or self.passes_on else state == expected
-        if fine.all() and not (part.index & (self.size - 1)).any():
+        if fine.all() and not np.count_nonzero(part.index & (self.size - 1)):
             return None
         return self.examine(part)
 

@@ -8,14 +8,25 @@ wait for, keep theirs until the wait instead.
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import Protocol
 
 #: Turns of a copy's CTA after which it lands by itself.
 _TURNS_IN_FLIGHT = 96
 
 
+class InFlight(Protocol):
+    """What lands: `due` is the turn of its CTA at which it does by itself."""
+
+    due: int
+
+    def land(self) -> None:
+        """Move the bytes, and signal that they are there."""
+        ...
+
+
 @dataclass(eq=False)
 class CopyInFlight:
-    """One copy: `land` moves its bytes and signals its completion; `due` is the turn of its CTA at which it does."""
+    """One copy, by a function that lets it land."""
 
     land: Callable[[], None]
     due: int = 0
@@ -25,14 +36,14 @@ class CopyInFlight:
 class CopiesInFlight:
     """The copies that the threads of one CTA have issued and that have not landed, oldest first."""
 
-    under_way: deque[CopyInFlight] = field(default_factory=deque)
+    under_way: deque[InFlight] = field(default_factory=deque)
 
-    def start(self, copy: CopyInFlight, turn: int) -> None:
+    def start(self, copy: InFlight, turn: int) -> None:
         """Let a copy begin, at turn `turn` of its CTA."""
         copy.due = turn + _TURNS_IN_FLIGHT
         self.under_way.append(copy)
 
-    def land(self, chosen: Iterable[CopyInFlight]) -> None:
+    def land(self, chosen: Iterable[InFlight]) -> None:
         """Let these copies land now, those that have not yet."""
         for copy in chosen:
             if copy in self.under_way:

@@ -13,7 +13,7 @@ import numpy as np
 from ptxsim.machine.copies_in_flight import CopiesInFlight
 from ptxsim.machine.launch import Launch
 from ptxsim.machine.observer import Other
-from ptxsim.machine.warp import LANES, WARP
+from ptxsim.machine.warp import WARP
 from ptxsim.memory.byte_array import ALLOCATED, READY, ByteArray
 from ptxsim.memory.windows import LOCAL_START, SHARED_START
 from ptxsim.parsing.types import TYPE_BITS
@@ -152,6 +152,12 @@ class Cta:
         self.ready |= wait.lanes & self.alive
         self.waits.remove(wait)
 
+    def retire(self) -> None:
+        """Forget what knows the CTA, once its cluster has ended: nothing keeps its memory then, nor the launch."""
+        del self.everyone
+        self.peers = []
+        self._states.clear()
+
     def kill(self) -> None:
         """End all threads: the launch has gone wrong, and the finding is recorded."""
         self.alive[...] = False
@@ -229,7 +235,7 @@ class Batch:
     @property
     def threads(self) -> np.ndarray:
         """The numbers in their CTA of all lanes of these warps: [n, 32]."""
-        return self.warps[:, None] * WARP + LANES
+        return self.select(self.launch.thread_numbers)
 
     def in_cta(self, lanes: np.ndarray | None = None) -> np.ndarray:
         """`lanes: [n, 32]` of this batch (those that execute where None) as lanes of the CTA: [warps, 32]."""

@@ -61,7 +61,7 @@ class Launch:
         self.counts = np.zeros(len(code.instructions) + 2, np.int64)
         self.shared_bytes = code.dynamic_offset + self.dynamic_shared_bytes
         self.stride_of = {"local": _stride(code.local_bytes), "param::func": _stride(code.param_bytes)}
-        threads = np.arange(self.warp_count * WARP).reshape(-1, WARP)
+        self.thread_numbers = threads = np.arange(self.warp_count * WARP).reshape(-1, WARP)
         x, y, _ = self.block
         self.thread_index = (threads % x, threads // x % y, threads // (x * y))
         self.exists = threads < self.thread_count

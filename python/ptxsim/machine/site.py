@@ -8,6 +8,7 @@ must be defined.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import NoReturn
 
 import numpy as np
@@ -144,6 +145,12 @@ class Site:
         """Note that undefined operands `sources` make `targets` undefined where `rule` says so."""
         self.flows.append(Flow(sources, targets, rule))
 
+    def forget_flows(self) -> None:
+        """Drop what says how undefined values flow, once the steps are made: it is much, and may refer to the site."""
+        self.flows.clear()
+        self.return_flows.clear()
+        self.step_with_states = None
+
     def decides(self, operand: object, role: str) -> None:
         """Note that an operand must be defined, since it is `role` ("an address")."""
         slot = slot_of(operand)
@@ -175,12 +182,7 @@ class Site:
         slot, have, want = operand.index, TYPE_BITS[operand.type], type_bits(type_name)
         if have < want or (want == 1) != (have == 1):
             self.fail(f"register '{operand.name}' of type {operand.type} is no operand of type {type_name}")
-        if have == want:
-            return lambda batch: batch.registers[slot] if batch.rows is None else batch.registers[slot][batch.rows]
-        if have == 128:
-            return lambda batch: batch.select(batch.registers[slot])[..., 0].astype(WORDS[want // 8])
-        word = WORDS[want // 8]
-        return lambda batch: batch.select(batch.registers[slot]).astype(word)
+        return _register_reader(slot, have, want)
 
     def _constant_reader(self, operand: object, type_name: str) -> Read:
         if isinstance(operand, Immediate):
@@ -235,12 +237,33 @@ class Site:
         self.writes.add(slot)
         if have < want or not self._agrees(operand, type_name):
             self.fail(f"register '{operand.name}' of type {operand.type} is no result of type {type_name}")
-        if have == want:
-            return lambda batch, values: batch.write(batch.registers[slot], values)
-        if have == 128:
+        if have != want and have == 128:
             self.fail(f"register '{operand.name}' of 128 bits is no result of type {type_name}")
-        word = WORDS[have // 8]
-        if type_name.startswith("s"):
-            narrow, wide = np.dtype(f"i{want // 8}"), np.dtype(f"i{have // 8}")
-            return lambda batch, values: batch.write(batch.registers[slot], values.view(narrow).astype(wide).view(word))
-        return lambda batch, values: batch.write(batch.registers[slot], values)
+        return _register_writer(slot, have, want, type_name.startswith("s"))
+
+
+@cache
+def _register_reader(slot: int, have: int, want: int) -> Read:
+    """The reader of the low `want` bits of a register of `have` bits."""
+    if have == want:
+        return lambda batch: batch.registers[slot] if batch.rows is None else batch.registers[slot][batch.rows]
+    word = WORDS[want // 8]
+    if have == 128:
+        return lambda batch: batch.select(batch.registers[slot])[..., 0].astype(word)
+    return lambda batch: batch.select(batch.registers[slot]).astype(word)
+
+
+@cache
+def _register_writer(slot: int, have: int, want: int, is_signed: bool) -> Write:
+    """The writer of results of `want` bits to a register of `have` bits, extended by the sign or by zeros."""
+    if have == want or not is_signed:
+
+        def write(batch: Batch, values: np.ndarray) -> None:
+            if batch.covers and batch.rows is None:  # most writes, without a further call
+                batch.registers[slot][...] = values
+            else:
+                batch.write(batch.registers[slot], values)
+
+        return write
+    narrow, wide, word = np.dtype(f"i{want // 8}"), np.dtype(f"i{have // 8}"), WORDS[have // 8]
+    return lambda batch, values: batch.write(batch.registers[slot], values.view(narrow).astype(wide).view(word))

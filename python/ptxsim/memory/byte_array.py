@@ -4,9 +4,11 @@ Accesses are vectors of indices, all of one width, and take one gather each for 
 the shadow that is `ready` for its width needs no further look.
 """
 
+import mmap
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 ALLOCATED = 1
 INITIALIZED = 2
@@ -15,8 +17,16 @@ UNDEFINED = 4
 READY = ALLOCATED | INITIALIZED
 
 WORDS = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16), 4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}
+#: Arrays of zeros from this size on (bytes) are pages of their own.
+_PAGED = 1 << 18
 #: Capacity is a multiple of the widest access (bytes), so that every view is whole.
 _GRANULE = 64
+
+
+def untouched(size: int, dtype: DTypeLike) -> np.ndarray:
+    """An array of `size` zeros of which most are never touched: only pages that are written take memory and time."""
+    bytes_ = size * np.dtype(dtype).itemsize
+    return np.zeros(size, dtype) if bytes_ < _PAGED else np.frombuffer(mmap.mmap(-1, bytes_), dtype)
 
 
 @dataclass(frozen=True)
@@ -40,13 +50,16 @@ class ByteArray:
         size = -(-(capacity + _GRANULE) // _GRANULE) * _GRANULE
         self.space = space
         self.base = base
-        self.data = np.zeros(size, np.uint8)
-        self.state = np.zeros(size, np.uint8)
+        self.data = untouched(size, np.uint8)
+        self.state = untouched(size, np.uint8)
+        #: The bytes from and to which memory has been allocated.
+        self.allocated: list[tuple[int, int]] = []
         self._views: dict[tuple[int, int], View] = {}
 
     def allocate(self, start: int, size: int, initialized: bool) -> None:
         """Make `size` bytes at index `start` memory of the kernel."""
         self.state[start : start + size] = READY if initialized else ALLOCATED
+        self.allocated.append((start, start + size))
 
     def clear(self, initialized: bool = False) -> None:
         """Make the memory what it was after `allocate`, with bytes of zero."""

@@ -41,13 +41,16 @@ class Tally:
 _patterns: dict[tuple[str, int, bytes], tuple[int, int]] = {}
 
 
-def units(space: str, index: np.ndarray, mask: np.ndarray, size: int) -> tuple[int, int]:
+def units(space: str, index: np.ndarray, mask: np.ndarray, dense: bool, size: int) -> tuple[int, int]:
     """The sectors or passes that accesses of `size` bytes at `index` need, and how few they could be.
 
-    Shapes: `index, mask: [n, 32]`; the counts are over all n warps.
+    Shapes: `index, mask: [n, 32]`; the counts are over all n warps. `dense`: the mask is all ones.
     """
-    first = index[np.arange(len(index)), mask.argmax(axis=1)] & -_LINE_BYTES
-    places = np.where(mask, index - first[:, None], _NO_LANE * size)
+    if dense:
+        places = index - (index[:, :1] & -_LINE_BYTES)
+    else:
+        first = index[np.arange(len(index)), mask.argmax(axis=1)] & -_LINE_BYTES
+        places = np.where(mask, index - first[:, None], _NO_LANE * size)
     key = (space, size, places.tobytes())
     if key not in _patterns:
         if len(_patterns) >= _KEPT_PATTERNS:

@@ -10,28 +10,26 @@ _MOST_DIGITS = 10
 
 
 class Scopes:
-    """The open scopes, the innermost last."""
+    """The open scopes, the innermost first: in each the names, and the ranges of registers by their prefixes."""
 
     def __init__(self) -> None:
-        self._names: list[dict[str, Register | None]] = []
-        self._ranges: list[dict[str, Registers]] = []
+        self._open: list[tuple[dict[str, Register | None], dict[str, Registers]]] = []
 
     def open(self) -> None:
         """Enter a scope."""
-        self._names.append({})
-        self._ranges.append({})
+        self._open.insert(0, ({}, {}))
 
     def close(self) -> None:
         """Leave the innermost scope."""
-        self._names.pop()
-        self._ranges.pop()
+        self._open.pop(0)
 
     def declare(self, registers: Registers) -> bool:
         """Add registers to the innermost scope; return whether the name was free."""
         if registers.count is None:
             return self._add(registers.name, Register(registers.name))
-        is_free = registers.name not in self._ranges[-1]
-        self._ranges[-1][registers.name] = registers
+        _, ranges = self._open[0]
+        is_free = registers.name not in ranges
+        ranges[registers.name] = registers
         return is_free
 
     def hide(self, name: str) -> bool:
@@ -39,13 +37,14 @@ class Scopes:
         return self._add(name, None)
 
     def _add(self, name: str, register: Register | None) -> bool:
-        is_free = name not in self._names[-1]
-        self._names[-1][name] = register
+        names, _ = self._open[0]
+        is_free = name not in names
+        names[name] = register
         return is_free
 
     def find(self, name: str) -> Register | None:
         """The register of this name in the nearest scope that declares the name, if it is one."""
-        for names, ranges in zip(reversed(self._names), reversed(self._ranges), strict=True):
+        for names, ranges in self._open:
             if name in names:
                 return names[name]
             if ranges and register_range(ranges, name):

@@ -4,6 +4,8 @@ In: a cursor at the body's `{`. Out: a `syntax.Block`. Source: PTX ISA §4.3 (st
 §11.3 (control-flow directives).
 """
 
+from functools import lru_cache
+
 from ptxsim.parsing import debug, declarations
 from ptxsim.parsing.debug import Sources
 from ptxsim.parsing.lexer import DIRECTIVE, END, STRING, WORD, Cursor
@@ -77,14 +79,15 @@ class BodyReader:
         if cursor.accept("@"):
             is_negated = cursor.accept("!")
             guard = Guard(register(cursor, self._scopes), is_negated)
-        opcode, *modifiers = cursor.take(WORD, "an instruction").split(".")
+        name = cursor.take(WORD, "an instruction")
         while cursor.kinds[cursor.position] == DIRECTIVE:
-            modifiers.append(cursor.text[1:])
+            name += cursor.text
             cursor.position += 1
+        opcode, modifiers = _words(name)
         read = (call_operands if opcode == "call" else operands)(cursor, self._scopes)
         if not cursor.accept(";"):
             raise cursor.error(f"expected ',' or ';' in '{opcode}', found {cursor.shown()}")
-        return Instruction(opcode, tuple(modifiers), read, guard, line, column, self._source)
+        return Instruction(opcode, modifiers, read, guard, line, column, self._source)
 
     def _directive(self) -> list[Statement]:
         cursor = self._cursor
@@ -150,6 +153,13 @@ class BodyReader:
                 cursor.position += 1
         cursor.expect(";")
         return Prototype(name, returns, parameters, line)
+
+
+@lru_cache(1024)
+def _words(name: str) -> tuple[str, tuple[str, ...]]:
+    """The opcode and the modifiers of an instruction's name; most names occur again and again."""
+    opcode, *modifiers = name.split(".")
+    return opcode, tuple(modifiers)
 
 
 def skip_pragma(cursor: Cursor) -> None:

@@ -5,7 +5,7 @@ scope is a `Register`, any other name (a variable, a label, a function, a table)
 PTX's words without the dot ("u32", "b64", "shared").
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 #: Between a place in a function that was inlined and the place of its call.
@@ -325,6 +325,11 @@ class Function:
     body: Block | None
     line: int
     linkage: str = ""
+
+    @property
+    def declaration(self) -> "Function":
+        """The function without its body."""
+        return replace(self, body=None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,8 @@
 Types are PTX's words without the dot. Source: PTX ISA §5.2 (types), §5.1 (state spaces).
 """
 
+from functools import cache
+
 #: The bits of a value of each type that a variable, register or parameter may have. A predicate has no size in memory.
 TYPE_BITS = {
     "b8": 8,
@@ -37,6 +39,7 @@ STATE_SPACES = frozenset({"reg", "sreg", "const", "global", "local", "param", "s
 OPAQUE = frozenset({"texref", "samplerref", "surfref"})
 
 
+@cache
 def agree(register: str, operand: str) -> bool:
     """Whether a register of one type may stand for an operand of another, as far as their kinds go.
 

@@ -7,6 +7,7 @@ Source: PTX ISA, "Memory Consistency Model". The files, in reading order:
     release_state, messages   what fences have prepared; what a release leaves in memory, and who picks it up
     observations     which strong writes of a word a strong read has seen
     accesses         accesses under examination, and their findings
+    history          events by their times, and the shadows of memories
     map_fences       which writes of tensor maps copies see
     operations, copies        asynchronous operations by number; the same against everything else
     detector         `Races`, the observer that is told of everything

@@ -18,6 +18,7 @@ from ptxsim.races.observations import Observations
 from ptxsim.races.shadow import Shadow
 
 _CTA, _CLUSTER, _GPU = 1, 2, 3
+_NO_VALUES = np.zeros((0, 0))
 #: The end of the message of every race.
 UNORDERED = "and nothing orders the two"
 
@@ -54,39 +55,34 @@ class Accesses:
     threads: np.ndarray
     strength: int
     action: str
-    values: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    values: np.ndarray = field(default_factory=lambda: _NO_VALUES)
     observations: Observations | None = None
 
-    @property
-    def base(self) -> int:
-        """The number in the launch of the cluster's first thread."""
-        return self.clocks.number * self.clocks.count
-
-    @property
-    def local(self) -> np.ndarray:
-        """The threads' numbers in the cluster: [k]."""
-        return self.threads - self.base
+    def __post_init__(self) -> None:
+        #: The number in the launch of the cluster's first thread, and the threads' numbers in the cluster: [k].
+        self.base = self.clocks.number * self.clocks.count
+        self.local = self.threads - self.base
 
     def unordered(self, messages: Messages, earlier: np.ndarray) -> np.ndarray | None:
         """The stamps that are of accesses which nothing orders with these: bool like them; None for none.
 
         Shapes: earlier: [k], with further axes for several granules and slots.
         """
-        mine = self.threads.reshape(-1, *[1] * (earlier.ndim - 1))
-        foreign = stamp.threads_of(earlier) != mine
-        candidates = (earlier != 0) & (foreign | (earlier & stamp.OTHER != 0))
-        if not candidates.any():
+        where = np.flatnonzero(earlier)
+        stamps, rows = earlier.reshape(-1)[where], where * len(earlier) // earlier.size
+        mine = self.threads.take(rows, mode="clip")
+        foreign = stamp.threads_of(stamps) != mine
+        chosen = np.flatnonzero(foreign | (stamps & stamp.OTHER != 0))
+        if not chosen.size:
             return None
-        where = np.flatnonzero(candidates)
-        foreign, stamps = foreign.reshape(-1)[where], earlier.reshape(-1)[where]
-        mine = np.broadcast_to(mine, earlier.shape).reshape(-1)[where]
-        rows = where * len(earlier) // earlier.size
+        if chosen.size < where.size:
+            where, stamps, rows, mine, foreign = (each[chosen] for each in (where, stamps, rows, mine, foreign))
         left = foreign & self._unordered(messages, mine, stamps, rows)
-        if (stamps & stamp.OTHER).any():
+        if np.count_nonzero(stamps & stamp.OTHER):
             others = stamp.of_other(stamps)
             further = (others != 0) & (stamp.threads_of(others) != mine) & ~left
             left[further] = self._unordered(messages, mine[further], others[further], rows[further])
-        if not left.any():
+        if not np.count_nonzero(left):
             return None
         result = np.zeros(earlier.size, bool)
         result[where[left]] = True
@@ -116,11 +112,13 @@ class Accesses:
     def _unordered(self, messages: Messages, mine: np.ndarray, earlier: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """The same for pairs: [n] threads of the launch and [n] stamps of other threads, of accesses number `rows`."""
         clocks, times, theirs = self.clocks, stamp.times_of(earlier), stamp.threads_of(earlier)
-        near = theirs // clocks.count == clocks.number
-        known = clocks.known(mine - self.base, np.where(near, theirs - self.base, 0))
-        open_ = ~near | (times > known)
+        apart = np.ones(len(earlier), bool)
         if self.strength:
-            open_ &= np.minimum(earlier & stamp.STRENGTH, self.strength) < self._needed(mine, theirs)
+            apart = np.minimum(earlier & stamp.STRENGTH, self.strength) < self._needed(mine, theirs)
+            if not np.count_nonzero(apart):
+                return apart
+        near = theirs // clocks.count == clocks.number
+        open_ = apart & (~near | (times > clocks.known(mine - self.base, np.where(near, theirs - self.base, 0))))
         if clocks.heard:
             for number in np.flatnonzero(open_ & ~near).tolist():
                 cluster, other = divmod(int(theirs[number]), clocks.count)

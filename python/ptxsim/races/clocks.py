@@ -34,7 +34,7 @@ class Heard(NamedTuple):
 
     def joined(self, other: "Heard") -> "Heard":
         """The fences that both have heard of."""
-        return Heard(*(mine | yours for mine, yours in zip(self, other, strict=True)))
+        return Heard(self.received | other.received, self.proxied | other.proxied, self.observed | other.observed)
 
 
 _NOTHING = Heard()
@@ -49,7 +49,7 @@ class Knowledge:
 
     def joined(self, other: "Knowledge") -> "Knowledge":
         """The knowledge of both."""
-        longer, shorter = sorted((self.row, other.row), key=len, reverse=True)
+        longer, shorter = (self.row, other.row) if len(self.row) >= len(other.row) else (other.row, self.row)
         row = longer.copy()
         np.maximum(row[: len(shorter)], shorter, out=row[: len(shorter)])
         return Knowledge(row, self.heard.joined(other.heard))

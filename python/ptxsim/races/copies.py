@@ -10,8 +10,9 @@ from ptxsim.machine.findings import OTHER_LINES
 from ptxsim.machine.observer import AsyncOperation, ObservedCta, Other, Phase, Region
 from ptxsim.machine.warp import WARP
 from ptxsim.races import stamp
-from ptxsim.races.accesses import UNORDERED, Accesses, Known
+from ptxsim.races.accesses import UNORDERED, Accesses
 from ptxsim.races.clocks import Clocks, Knowledge
+from ptxsim.races.history import History
 from ptxsim.races.map_fences import MapFences
 from ptxsim.races.operations import Operations
 from ptxsim.races.shadow import Shadow
@@ -20,8 +21,8 @@ from ptxsim.races.shadow import Shadow
 class CopyChecks:
     """The asynchronous operations of one launch."""
 
-    def __init__(self, races: Known, maps: MapFences) -> None:
-        self._races = races
+    def __init__(self, history: History, maps: MapFences) -> None:
+        self._history = history
         self._maps = maps
         self._operations = Operations()
 
@@ -32,14 +33,14 @@ class CopyChecks:
             numbers = shadow.landing[places]
             stores = self._operations.that_store(numbers) if reduces else numbers
             self._report(look, stores, mine, False, "is still writing")
-            if writes and numbers.any():
+            if writes and np.count_nonzero(numbers):
                 shadow.landing[places] = 0
         if writes:
             for agent in shadow.reading.values():
                 self._report(look, agent[places], mine, True, "is still reading")
 
     def _report(self, look: Accesses, numbers: np.ndarray, mine: np.ndarray, reads: bool, what: str) -> None:
-        wrong = self._operations.unknown(look.clocks, self._races.messages, numbers, mine, reads)
+        wrong = self._operations.unknown(look.clocks, self._history.messages, numbers, mine, reads)
         if wrong is not None:
             place = tuple(np.argwhere(wrong)[0])
             operation = self._operations.of_number(int(np.broadcast_to(numbers, wrong.shape)[place]))
@@ -66,13 +67,15 @@ class CopyChecks:
         )
 
     def _read(self, operation: AsyncOperation, region: Region, clocks: Clocks, now: int) -> None:
-        look, shadow = self._look(operation, region, clocks, "starts to read"), self._races.shadow(region.memory)
+        look = self._look(operation, region, clocks, "starts to read")
+        shadow = self._history.shadow(region.memory, region.size)
         places = shadow.places(region.index, region.size)
         self._check_writes(look, shadow, places, visibly=True)
         self._note_read(operation, look, shadow, places)
 
     def _read_map(self, operation: AsyncOperation, region: Region, clocks: Clocks) -> None:
-        look, shadow = self._look(operation, region, clocks, "starts to read"), self._races.shadow(region.memory)
+        look = self._look(operation, region, clocks, "starts to read")
+        shadow = self._history.shadow(region.memory, region.size)
         places = shadow.places(region.index, region.size)
         self._check_writes(look, shadow, places, visibly=False)
         self._maps.check(look, shadow.written[places])
@@ -87,10 +90,10 @@ class CopyChecks:
     def _check_writes(self, look: Accesses, shadow: Shadow, places: np.ndarray, visibly: bool) -> None:
         """Report writes that the issuing thread does not know; `visibly`: those without a proxy fence, too."""
         last = shadow.written[places]
-        for written in (last, shadow.updates_at(places, last)) if last.any() else ():
+        for written in (last, shadow.updates_at(places, last)) if np.count_nonzero(last) else ():
             if written is None:
                 continue
-            wrong = look.unordered(self._races.messages, written)
+            wrong = look.unordered(self._history.messages, written)
             if wrong is not None:
                 text = f"that another thread writes at {OTHER_LINES}, {UNORDERED}"
                 look.report("race", wrong, text, self._first(look, written, wrong))
@@ -99,23 +102,26 @@ class CopyChecks:
                 self._check_proxy(look, written)
 
     def _first(self, look: Accesses, earlier: np.ndarray, wrong: np.ndarray) -> Other:
-        return self._races.other(look.first_unordered(self._races.messages, earlier, wrong))
+        return self._history.other(look.first_unordered(self._history.messages, earlier, wrong))
 
     def _check_proxy(self, look: Accesses, written: np.ndarray) -> None:
-        wrong = look.unproxied(self._races.messages, written)
+        wrong = look.unproxied(self._history.messages, written)
         if wrong is not None:
-            other = self._races.other(written[wrong][:1])
+            other = self._history.other(written[wrong][:1])
             text = f"by the asynchronous proxy that a thread writes at {OTHER_LINES}, without fence.proxy.async between"
             look.report("proxy-fence-missing", wrong, text, other)
 
     def _write(self, operation: AsyncOperation, region: Region, clocks: Clocks, now: int) -> None:
-        look, shadow = self._look(operation, region, clocks, "starts to write"), self._races.shadow(region.memory)
+        look, shadow = (
+            self._look(operation, region, clocks, "starts to write"),
+            self._history.shadow(region.memory, region.size),
+        )
         places = shadow.places(region.index, region.size)
         # Those that read nothing are not copies of the asynchronous proxy: cp.async, st.async, red.async.
         self._check_writes(look, shadow, places, visibly=bool(operation.reads))
         read = shadow.reads_at(places)
-        wrong = look.unordered(self._races.messages, read) if read.any() else None
-        if wrong is not None:
+        wrong = None if read is None else look.unordered(self._history.messages, read)
+        if read is not None and wrong is not None:
             text = f"that another thread reads at {OTHER_LINES}, {UNORDERED}"
             look.report("race", wrong, text, self._first(look, read, wrong))
         if region.memory.space == "global" and operation.reduces:
@@ -133,10 +139,10 @@ class CopyChecks:
     def _become_writes(
         self, operation: AsyncOperation, region: Region, threads: np.ndarray, index: np.ndarray, now: int
     ) -> None:
-        shadow = self._races.shadow(region.memory)
+        shadow = self._history.shadow(region.memory, region.size)
         places = shadow.places(index, region.size)
         flags = stamp.ASYNCHRONOUS if operation.proxy == "async" else 0
-        first = operation.cta.number * self._races.per_cta
+        first = operation.cta.number * self._history.per_cta
         stamps = stamp.stamps(now, threads.astype(np.int64) + first, flags)
         still = shadow.landing_at(places) == operation.number
         shadow.written[places] = np.where(still, _column(stamps, places), shadow.written[places])
@@ -152,7 +158,7 @@ class CopyChecks:
             if operation.proxy != "async":
                 continue
             numbers = np.full(len(threads), number)
-            unknown = self._operations.unknown(clocks, self._races.messages, numbers, threads, reads=False)
+            unknown = self._operations.unknown(clocks, self._history.messages, numbers, threads, reads=False)
             if unknown is not None and unknown.all():
                 message = "the copy writes shared memory, and no thread waits for that before the CTA exits"
                 lanes = operation.cta.lanes_of(operation.threads)

@@ -6,7 +6,6 @@ Source: PTX ISA, "Memory Consistency Model": "Data races", "Causality order", "P
 """
 
 from collections.abc import Callable
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -28,13 +27,13 @@ from ptxsim.races import stamp
 from ptxsim.races.accesses import UNORDERED, Accesses
 from ptxsim.races.clocks import PROXIED, Clocks, Knowledge
 from ptxsim.races.copies import CopyChecks
+from ptxsim.races.history import History
 from ptxsim.races.map_fences import MapFences
-from ptxsim.races.messages import Messages, Strong
+from ptxsim.races.messages import Strong
 from ptxsim.races.observations import Observations, StrongAccesses
 from ptxsim.races.release_state import Fence, ReleaseState
 from ptxsim.races.shadow import Shadow
 
-_GLOBAL_SLOTS = 2
 _VERBS = {"load": "reads", "store": "writes", "atomic": "updates"}
 _WATCHED = frozenset({"shared", "global"})
 
@@ -56,10 +55,9 @@ class Races(Observer):
     def __init__(self, launch: Launch, telling: Callable[[], frozenset[int]], same_value: bool) -> None:
         self._launch = launch
         self._same_value = same_value
-        self._instructions = [0]
-        #: Threads of a CTA, warps whole.
-        self.per_cta = launch.warp_count * WARP
         self._ctas = int(np.prod(launch.cluster))
+        self._history = History(launch.warp_count, self._ctas)
+        self._per_cta = self._history.per_cta
         code = launch.code.instructions
         forms = [".".join(each.modifiers) for each in code if each.opcode == "fence"]
         self._proxied = any(form.startswith("proxy.async") for form in forms)
@@ -68,22 +66,15 @@ class Races(Observer):
         self._makers = {at for at in self._named(launch, "mbarrier") if "init" in code[at].modifiers}
         #: Strong accesses that return nothing of what they read.
         self._reductions = self._named(launch, "red")
-        self._shadows: WeakKeyDictionary[ByteArray, Shadow] = WeakKeyDictionary()
-        #: What threads have told each other through memory.
-        self.messages = Messages()
+        self._messages = self._history.messages
         self._observations = Observations(telling)
-        self._maps = MapFences(self)
-        self._copies = CopyChecks(self, self._maps)
+        self._maps = MapFences(self._history)
+        self._copies = CopyChecks(self._history, self._maps)
 
     @staticmethod
     def _named(launch: Launch, *opcodes: str) -> frozenset[int]:
         """The instructions with these opcodes."""
         return frozenset(at for at, each in enumerate(launch.code.instructions) if each.opcode in opcodes)
-
-    def _tick(self, at: int) -> int:
-        """The time of a new event, at an instruction."""
-        self._instructions.append(at)
-        return len(self._instructions) - 1
 
     def _state(self, cta: ObservedCta) -> ClusterState:
         return cta.peers[0].state_of(self._new_state)
@@ -92,18 +83,9 @@ class Races(Observer):
         number = cta.number // self._ctas
         return ClusterState(Clocks(number, self._ctas, self._launch.warp_count, self._proxied))
 
-    def shadow(self, memory: ByteArray) -> Shadow:
-        """The shadow of a memory."""
-        found = self._shadows.get(memory)
-        if found is None:
-            by_warp = memory.space != "global"
-            slots = self._ctas * self._launch.warp_count if by_warp else _GLOBAL_SLOTS
-            found = self._shadows[memory] = Shadow(memory, slots, by_warp)
-        return found
-
     def _numbers(self, cta: ObservedCta, lanes: np.ndarray) -> np.ndarray:
         """The numbers in the cluster of lanes of a CTA: [k]."""
-        return np.flatnonzero(lanes) + cta.rank * self.per_cta
+        return np.flatnonzero(lanes) + cta.rank * self._per_cta
 
     def accessed(
         self,
@@ -118,7 +100,7 @@ class Races(Observer):
         if memory.space not in _WATCHED:
             return
         cta = batch.cta
-        threads = cta.number * self.per_cta + batch.threads
+        threads = cta.number * self._per_cta + batch.threads
         threads = threads.reshape(-1) if batch.dense else threads[batch.mask]
         index = index.reshape(-1)
         if usable is not None:
@@ -127,7 +109,7 @@ class Races(Observer):
             values = None if values is None else values[usable]
         if not index.size:
             return
-        now, state, strength = self._tick(cta.at), self._state(cta), stamp.strength_of(access)
+        now, state, strength = self._history.tick(cta.at), self._state(cta), stamp.strength_of(access)
         action = _VERBS[access.kind]
         look = Accesses(cta, state.clocks, cta.at, memory, index, access.size, threads, strength, action)
         look.observations = self._observations
@@ -141,14 +123,14 @@ class Races(Observer):
             reads = access.kind == "load" or (atomic and access.number not in self._reductions)
             writes = values if atomic else np.zeros(len(index), bool) if access.kind == "load" else None
             strong = Strong(access.order, access.scope, reads, atomic, writes)
-            self.messages.synchronise(strong, state.clocks, state.release_state, memory, index, look.local, now)
-        self._examine(look, access, now)
+            self._messages.synchronise(strong, state.clocks, state.release_state, memory, index, look.local, now)
+        self._examine(look, access, now, state.gone)
 
-    def _examine(self, look: Accesses, access: AccessFacts, now: int) -> None:
+    def _examine(self, look: Accesses, access: AccessFacts, now: int, gone: set[ByteArray]) -> None:
         """Check accesses against what came before them, and note them."""
-        shadow = self.shadow(look.memory)
+        shadow = self._history.shadow(look.memory, look.size)
         places = shadow.places(look.index, look.size)
-        if look.memory in self._state(look.cta).gone:
+        if look.memory in gone:
             look.report("race", np.ones(len(look.index), bool), f"of a CTA that has exited, {UNORDERED}")
         several = places.ndim > 1
         floor = self._floor(look)
@@ -158,7 +140,7 @@ class Races(Observer):
             self._report_unordered(look, written, access)
         if look.strength and shadow.hidden is not None:
             self._report_unordered(look, shadow.hidden[places], access)
-        updates = None if look.strength >= stamp.GPU else shadow.updates_at(places, written)
+        updates = None if look.strength >= self._widest(look.memory) else shadow.updates_at(places, written)
         if updates is not None:
             self._report_unordered(look, updates, access)
         self._copies.check(look, shadow, places, access.kind != "load")
@@ -169,11 +151,11 @@ class Races(Observer):
             shadow.note_read(places, *spread)
             return
         read = shadow.reads_at(places)
-        if read.max() >= floor:
-            wrong = look.unordered(self.messages, read)
+        if read is not None and read.max() >= floor:
+            wrong = look.unordered(self._messages, read)
             if wrong is not None:
                 text = f"that another thread reads at {OTHER_LINES}, {UNORDERED}"
-                look.report("race", wrong, text, self.other(look.first_unordered(self.messages, read, wrong)))
+                look.report("race", wrong, text, self._history.other(look.first_unordered(self._messages, read, wrong)))
         shadow.note_write(places, *spread, look.strength > 0)
         if access.kind == "store" and look.values.size:
             self._check_lanes(look, shadow, places, mine)
@@ -185,8 +167,12 @@ class Races(Observer):
             self._observations.note(StrongAccesses(access, look.memory, look.index, now, look.threads, linked))
         elif access.kind == "store":
             strong = written & stamp.STRENGTH != 0
-            if strong.any():
-                self.messages.overwritten(look.memory, look.index[strong], look.size)
+            if np.count_nonzero(strong):
+                self._messages.overwritten(look.memory, look.index[strong], look.size)
+
+    def _widest(self, memory: ByteArray) -> int:
+        """The strength in the scope of all threads that may access a memory."""
+        return stamp.CTA if memory.space == "shared" and self._ctas == 1 else stamp.GPU
 
     def _floor(self, look: Accesses) -> int:
         """The first stamp that may be of an access which these threads do not know."""
@@ -196,7 +182,7 @@ class Races(Observer):
 
     def _report_unordered(self, look: Accesses, written: np.ndarray, access: AccessFacts) -> None:
         """Report accesses to what others have written; stores of what is there already pass."""
-        wrong = look.unordered(self.messages, written)
+        wrong = look.unordered(self._messages, written)
         if wrong is not None and look.values.size and access.kind == "store" and not self._same_value:
             view = look.memory.view(access.width, access.count)
             there = view.data[look.index >> view.shift].reshape(look.values.shape)
@@ -204,30 +190,25 @@ class Races(Observer):
             wrong &= changed.reshape(-1, *[1] * (wrong.ndim - 1))
         if wrong is not None and wrong.any():
             text = f"that another thread writes at {OTHER_LINES}, {UNORDERED}"
-            look.report("race", wrong, text, self.other(look.first_unordered(self.messages, written, wrong)))
-
-    def other(self, earlier: np.ndarray) -> Other:
-        """Who left a stamp, `earlier: [1]`, and where."""
-        at = self._instructions[int(stamp.times_of(earlier)[0])]
-        return Other(at, *divmod(int(stamp.threads_of(earlier)[0]), self.per_cta))
+            look.report("race", wrong, text, self._history.other(look.first_unordered(self._messages, written, wrong)))
 
     def _check_lanes(self, look: Accesses, shadow: Shadow, places: np.ndarray, mine: np.ndarray) -> None:
         """Report lanes of one instruction that store different values to one place."""
         first = places if places.ndim == 1 else places[:, 0]
         lost = shadow.written[first] != mine
-        if not lost.any():
+        if not np.count_nonzero(lost):
             return
         winner = {place: lane for lane, place in enumerate(first.tolist())}
         other = np.array([winner[place] for place in first.tolist()])
         wrong = lost if self._same_value else lost & (look.values != look.values[other]).any(axis=1)
         if wrong.any():
-            thread = int(look.threads[other[wrong][0]]) - look.cta.number * self.per_cta
+            thread = int(look.threads[other[wrong][0]]) - look.cta.number * self._per_cta
             party = Other(look.at, look.cta.number, thread)
             look.report("race", wrong, "that another lane of the same instruction writes", party)
 
     def arrived(self, cta: ObservedCta, phase: Phase, lanes: np.ndarray, relaxed: bool = False) -> None:
         """Let lanes hand on what they know to a phase; whole CTAs meet when they leave it."""
-        now, state = self._tick(cta.at), self._state(cta)
+        now, state = self._history.tick(cta.at), self._state(cta)
         if relaxed:
             handed = state.release_state.relaxed(state.clocks, self._numbers(cta, lanes), stamp.scope_of("cluster"))
             if handed is not None:
@@ -251,7 +232,7 @@ class Races(Observer):
         if phase.kind == "barrier":
             known = state.phases.pop(phase, None)
             if (lanes == cta.exists).all():
-                state.clocks.meet_cta(cta.rank, self._tick(cta.at))
+                state.clocks.meet_cta(cta.rank, self._history.tick(cta.at))
                 return
         else:
             known = state.phases.get(phase)
@@ -263,7 +244,7 @@ class Races(Observer):
 
     def converged(self, batch: ObservedBatch, members: np.ndarray) -> None:
         """Let the lanes of a warp know what each of them knows."""
-        cta, now = batch.cta, self._tick(batch.cta.at)
+        cta, now = batch.cta, self._history.tick(batch.cta.at)
         clocks = self._state(cta).clocks
         for warp, lanes in zip(batch.warps.tolist(), members, strict=True):
             if not lanes.any():
@@ -271,24 +252,24 @@ class Races(Observer):
             if (lanes == cta.exists[warp]).all():
                 clocks.meet_warp(cta.rank * self._launch.warp_count + warp, now)
             else:
-                threads = np.flatnonzero(lanes) + cta.rank * self.per_cta + warp * WARP
+                threads = np.flatnonzero(lanes) + cta.rank * self._per_cta + warp * WARP
                 clocks.acquire(threads, clocks.release(threads, now))
 
     def ended(self, cta: ObservedCta) -> None:
         """Check that what other CTAs did to a CTA's shared memory happened before its end."""
         self._state(cta).gone.add(cta.shared)
-        shadow = self._shadows.get(cta.shared)
+        shadow = self._history.known_shadow(cta.shared)
         if shadow is None:
             return
         self._copies.end(cta, shadow, self._state(cta).clocks)
         if self._ctas == 1:
             return
-        clocks, now = self._state(cta).clocks, self._tick(cta.at)
+        clocks, now = self._state(cta).clocks, self._history.tick(cta.at)
         known = clocks.release(self._numbers(cta, cta.exists), now).row
         for stamps in (shadow.written, shadow.read, shadow.updated):
             if stamps is None:
                 continue
-            others = np.unique(stamps[stamp.threads_of(stamps) // self.per_cta != cta.number])
+            others = np.unique(stamps[stamp.threads_of(stamps) // self._per_cta != cta.number])
             others = others[others != 0]
             late = others[stamp.times_of(others) > known[stamp.threads_of(others) - clocks.number * clocks.count]]
             for time in np.unique(stamp.times_of(late)).tolist():
@@ -296,14 +277,14 @@ class Races(Observer):
 
     def _report_late(self, cta: ObservedCta, time: int, threads: np.ndarray) -> None:
         """Report that `threads: [k]` accessed the shared memory of a CTA with nothing that keeps it from ending."""
-        peer = cta.peers[int(threads[0]) // self.per_cta - cta.peers[0].number]
-        lanes = peer.lanes_of(threads - peer.number * self.per_cta)
+        peer = cta.peers[int(threads[0]) // self._per_cta - cta.peers[0].number]
+        lanes = peer.lanes_of(threads - peer.number * self._per_cta)
         message = "accesses shared memory of another CTA, which may have exited: no barrier of the cluster is between"
-        peer.report("race", message, self._instructions[time], lanes)
+        peer.report("race", message, self._history.at(time), lanes)
 
     def fenced(self, batch: ObservedBatch, name: str) -> None:
         """Let a fence prepare what is released, take in what was seen, or reach the asynchronous proxy."""
-        cta, now = batch.cta, self._tick(batch.cta.at)
+        cta, now = batch.cta, self._history.tick(batch.cta.at)
         state, words = self._state(cta), name.split(".")
         threads = self._numbers(cta, batch.in_cta())
         if words[1] == "proxy":
@@ -315,15 +296,15 @@ class Races(Observer):
             state.release_state.publish(threads)
             return
         fence = Fence.of(words, state.clocks.snapshot(threads, now))
-        self.messages.fence(state.clocks, state.release_state, threads, fence)
+        self._messages.fence(state.clocks, state.release_state, threads, fence)
 
     def map_fenced(self, batch: ObservedBatch, name: str, maps: Region | None = None) -> None:
         """Let a fence release to the proxy of tensor maps or acquire maps there, and be the fence that it is beside."""
-        cta, now = batch.cta, self._tick(batch.cta.at)
-        state, threads = self._state(cta), (cta.number * self.per_cta + batch.threads)[batch.mask]
+        cta, now = batch.cta, self._history.tick(batch.cta.at)
+        state, threads = self._state(cta), (cta.number * self._per_cta + batch.threads)[batch.mask]
         local = threads - state.clocks.number * state.clocks.count
         fence = Fence.of(name.split("."), state.clocks.snapshot(local, now))
-        self.messages.fence(state.clocks, state.release_state, local, fence)
+        self._messages.fence(state.clocks, state.release_state, local, fence)
         if maps is None:
             self._maps.release(threads, fence.scope, fence.then)
         else:
@@ -332,13 +313,13 @@ class Races(Observer):
 
     def started(self, operation: AsyncOperation) -> None:
         """Check what an operation reads and writes."""
-        self._copies.start(operation, self._state(operation.cta).clocks, self._tick(operation.at))
+        self._copies.start(operation, self._state(operation.cta).clocks, self._history.tick(operation.at))
 
     def settled(self, operation: AsyncOperation, chosen: np.ndarray) -> None:
         """Let copies be writes of their threads."""
-        self._copies.settle(operation, chosen, self._tick(operation.at))
+        self._copies.settle(operation, chosen, self._history.tick(operation.at))
 
     def finished(self, operation: AsyncOperation, phase: Phase, reads_only: bool = False) -> None:
         """Let a phase hand on that an operation is complete."""
-        state, now = self._state(operation.cta), self._tick(operation.at)
+        state, now = self._state(operation.cta), self._history.tick(operation.at)
         self._add(state, phase, self._copies.finish(operation, state.clocks, phase, now, reads_only))

@@ -17,8 +17,9 @@ import numpy as np
 
 from ptxsim.machine.findings import OTHER_LINES
 from ptxsim.races import stamp
-from ptxsim.races.accesses import Accesses, Known
+from ptxsim.races.accesses import Accesses
 from ptxsim.races.clocks import Snapshot
+from ptxsim.races.history import History
 
 _KEPT_RELEASES = 16
 
@@ -44,8 +45,8 @@ class _Release:
 class MapFences:
     """The fences of one launch."""
 
-    def __init__(self, races: Known) -> None:
-        self._races = races
+    def __init__(self, history: History) -> None:
+        self._history = history
         #: Cluster → thread → its last releases.
         self._releases: dict[int, dict[int, deque[_Release]]] = {}
         #: First byte of a map → stamp of a write → thread → the stamp of its first acquire that lets copies see it.
@@ -60,7 +61,7 @@ class MapFences:
 
     def acquire(self, look: Accesses, now: int) -> None:
         """Note that threads acquire the maps at `look.index`; the strength of `look` is the scope."""
-        shadow = self._races.shadow(look.memory)
+        shadow = self._history.shadow(look.memory, look.size)
         for first in np.unique(look.index).tolist():
             mine = look.index == first
             own = replace(look, index=look.index[mine], threads=look.threads[mine])
@@ -81,7 +82,7 @@ class MapFences:
                 break
             if release.covers(np.array(write)):
                 stamps = np.full(len(look.threads), release.stamp)
-                unordered = weak.unordered(self._races.messages, stamps)
+                unordered = weak.unordered(self._history.messages, stamps)
                 found |= look.strong_with(stamps) & (True if unordered is None else ~unordered)
         return found
 
@@ -96,7 +97,7 @@ class MapFences:
 
     def check(self, look: Accesses, written: np.ndarray) -> None:
         """Report the writes of a map, `written: [1, granules]`, that the copy does not see, races aside."""
-        unordered = look.unordered(self._races.messages, written)
+        unordered = look.unordered(self._history.messages, written)
         ordered = written if unordered is None else written[~unordered]
         acquires = self._acquires.get(int(look.index[0]), {})
         for write in np.unique(ordered).tolist():
@@ -104,7 +105,7 @@ class MapFences:
             if int(look.threads[0]) in known:
                 continue
             stamps = np.array([list(known.values())], np.int64)
-            later = look.unordered(self._races.messages, stamps) if known else None
+            later = look.unordered(self._history.messages, stamps) if known else None
             if not known or (later is not None and later.all()):
                 self._report(look, written, write)
                 return
@@ -116,5 +117,5 @@ class MapFences:
             look.report("proxy-fence-missing", written == write, text)
             return
         text = f"as a tensor map that a thread writes at {OTHER_LINES}, without {fence}.release there"
-        other = self._races.other(np.array([write]))
+        other = self._history.other(np.array([write]))
         look.report("proxy-fence-missing", written == write, f"{text} and .acquire of the map here between", other)

@@ -60,6 +60,8 @@ class Messages:
     sent: list[Message] = field(default_factory=list)
     places: dict[tuple[ByteArray, int], int] = field(default_factory=dict)
     _of_cluster: dict[int, list[int]] = field(default_factory=dict)
+    #: Those behind a `fence.sc` (a bit set).
+    _sc: int = 0
 
     def synchronise(
         self,
@@ -98,9 +100,8 @@ class Messages:
             self.receive(clocks, thread, found, scope_of(access.scope))
             return
         release_state.seen[thread] = release_state.seen.get(thread, 0) | found
-        behind_sc = sum(1 << number for number in numbers_of(found) if self.sent[number].sc)
-        if behind_sc:
-            clocks.hear(thread, Heard(observed=behind_sc))
+        if found & self._sc:
+            clocks.hear(thread, Heard(observed=found & self._sc))
 
     def _send(self, access: Strong, clocks: Clocks, release_state: ReleaseState, thread: int, now: int) -> int:
         """The messages that a strong write leaves behind: its own, and those of the fences before it."""
@@ -118,6 +119,7 @@ class Messages:
         number = len(self.sent)
         cta = clocks.number * clocks.ctas + thread // clocks.per_cta
         self.sent.append(Message(clocks.number, cta, thread, knowledge, scope, sc))
+        self._sc |= sc << number
         self._of_cluster.setdefault(clocks.number, []).append(number)
         return 1 << number
 
@@ -133,6 +135,7 @@ class Messages:
             if not self.sent[number].reaches(clocks.number, cta, scope):
                 missed |= 1 << number
         fresh &= ~missed
+        learnt = Knowledge(np.zeros(0, np.int32))
         while fresh:
             number = fresh.bit_length() - 1
             message = self.sent[number]
@@ -140,7 +143,9 @@ class Messages:
             heard = heard.joined(message.knowledge.heard)
             fresh = (fresh | message.knowledge.heard.received) & ~known
             if message.cluster == clocks.number:
-                clocks.acquire(np.array([thread]), Knowledge(message.knowledge.row))
+                learnt = learnt.joined(Knowledge(message.knowledge.row))
+        if learnt.row.size:
+            clocks.acquire(np.array([thread]), learnt)
         clocks.heard[thread] = heard._replace(received=known)
         return missed
 

@@ -19,8 +19,8 @@ OTHER = WARP - 1 << _OTHER_SHIFT
 ASYNCHRONOUS = 4
 STRENGTH = 3
 _THREAD_MASK = (1 << _OTHER_SHIFT - THREAD_SHIFT) - 1
-#: The strength of what is strong in the scope of the GPU, or wider.
-GPU = 3
+#: The strength of what is strong in the scope of the CTA, and in that of the GPU, or wider.
+CTA, GPU = 1, 3
 _SCOPES = {"cta": 1, "cluster": 2, "gpu": 3, "sys": 3}
 
 

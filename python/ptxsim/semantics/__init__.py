@@ -6,6 +6,7 @@ modifiers say which one is meant. Instructions that move data between threads or
 """
 
 import dataclasses
+from functools import cache
 
 import numpy as np
 
@@ -27,15 +28,27 @@ from ptxsim.semantics import (
 )
 from ptxsim.semantics.operation import Operation, UnknownInstruction, merged
 
-__all__ = ["Operation", "UnknownInstruction", "operation"]
+__all__ = ["Operation", "UnknownInstruction", "bare_operation", "operation"]
 
 _INTEGER = (integer, extended, packed, dot, bits, logic, select, move, video)
 _FLOATING = (floating, approximate, float_sign, float_compare, convert)
 _BUILDERS = merged([module.BUILDERS for module in (*_INTEGER, *_FLOATING)])
 
 
+@cache
 def operation(opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
     """The operation `opcode.modifiers`, or None if the opcode is not one that only computes.
+
+    Raises:
+        UnknownInstruction: the opcode is known, and its modifiers are not.
+    """
+    found = bare_operation(opcode, modifiers)
+    return found and dataclasses.replace(found, function=np.errstate(all="ignore")(found.function))
+
+
+@cache
+def bare_operation(opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
+    """The same with a function of which numpy may warn, for who calls many of them and lets it ignore errors before.
 
     Raises:
         UnknownInstruction: the opcode is known, and its modifiers are not.
@@ -46,5 +59,5 @@ def operation(opcode: str, modifiers: tuple[str, ...]) -> Operation | None:
     for builder in builders:
         found = builder(modifiers)
         if found is not None:
-            return dataclasses.replace(found, function=np.errstate(all="ignore")(found.function))
+            return found
     raise UnknownInstruction(f"'{'.'.join((opcode, *modifiers))}' is not an instruction that the simulator knows")

@@ -28,7 +28,7 @@ def uniform(batch: Batch, read: Read, name: str) -> int:
     values = read(batch)
     first = values.flat[0]
     different = values != first
-    if different.any():
+    if np.count_nonzero(different):
         batch.report("barrier-divergence", f"{name} is not the same in all threads of the warpgroup", different)
     return int(first)
 

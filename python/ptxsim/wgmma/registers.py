@@ -100,7 +100,7 @@ class RegisterUse:
 
     def _report(self, batch: Batch, kind: str, slots: np.ndarray, found: np.ndarray, what: str) -> None:
         """Report the warps that have `found: [warps of the batch, slots]`, and the first such register."""
-        if not found.any():
+        if not np.count_nonzero(found):
             return
         lanes = _lanes(np.any(found, axis=1)) & batch.mask
         if lanes.any():
