@@ -6,15 +6,20 @@ it as a dense array of that tensor's shape), `#exec.status<0>` (the slot of the 
 reports an index that is out of range) and `#exec.extent<"M">`.
 """
 
+from dataclasses import replace
 from typing import Any
 
-from tinyc.diagnostics import TinycError
+from tinyc.diagnostics import TinycError, Where
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim, ExtentError
 from tinyc.mlir import ext, ir
+from tinyc.mlir.locations import where
 from tinyc.runtime.program import ExtentValue, Grid, Parameter, Pointer, Status
 from tinyc.vocabulary.attributes import tensor_type
 from tinyc.vocabulary.types import TensorType
+
+#: Attributes that may be left out: the node that an op is for, and the extents of the axes that an input indexes.
+NODE, INDEXES = "exec.node", "exec.indexes"
 
 
 class Exec(ext.Dialect, name="exec"):
@@ -69,6 +74,18 @@ def distinct_texts_of(attributes: ir.OpAttributeMap, name: str) -> tuple[str, ..
     if len(set(names)) != len(names):
         raise TinycError("InvalidAttribute", f"'{name}' is {attributes[name]}; name each once")
     return tuple(names)
+
+
+def place_of(attributes: ir.OpAttributeMap, location: ir.Location) -> Where:
+    """The place of an op: its location, and the user's node that it is for, which `exec.node` says in a text."""
+    at = where(location)
+    return replace(at, node=nonempty_text_of(attributes, NODE)) if NODE in attributes else at
+
+
+def indexes_of(attributes: ir.OpAttributeMap) -> tuple[Dim, ...]:
+    """The extents `exec.indexes` of the axes that a buffer's elements index; none where it is left out."""
+    entries = _array(attributes, INDEXES) if INDEXES in attributes else []
+    return tuple(_extent(INDEXES, entry) for entry in entries)
 
 
 def extent_of(attributes: ir.OpAttributeMap, name: str) -> Dim:

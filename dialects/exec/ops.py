@@ -13,14 +13,15 @@ from tinyc.dialects.exec.attributes import (
     distinct_texts_of,
     extent_of,
     grid_of,
+    indexes_of,
     launch_parameters_of,
     nonempty_text_of,
+    place_of,
     tensor_of,
     word_of,
 )
 from tinyc.mlir import ext, ir
 from tinyc.mlir.bodies import body_of
-from tinyc.mlir.locations import where
 from tinyc.mlir.verifying import Malformed, report_op
 from tinyc.runtime.program import Assumption, Buffer, KernelLaunch, Program
 
@@ -50,7 +51,9 @@ class BufferOp(Exec.Operation, name="buffer"):
     """Memory for one tensor: an `input` or `output` of the function, or an `arena` buffer at `offset`.
 
     `memory_space` is "host", or "device" for what kernels on a GPU work on: there an input or output is the copy that
-    the device has of the caller's array.
+    the device has of the caller's array. Two more attributes may be left out: `exec.node` is the user's node whose
+    value it holds, and `exec.indexes`, of an input whose elements are positions, has the extents of the axes that they
+    index.
     """
 
     buffer: ir.StringAttr
@@ -75,7 +78,8 @@ class BufferOp(Exec.Operation, name="buffer"):
             size=extent_of(self.attributes, "size"),
             element=held.element,
             shape=held.shape,
-            where=where(self.location),
+            where=place_of(self.attributes, self.location),
+            indexes=indexes_of(self.attributes),
         )
 
     def verify_invariants(self) -> bool:
@@ -95,6 +99,7 @@ class KernelOp(Exec.Operation, name="kernel"):
     dynamic_shared_bytes    shared memory of a CTA that is sized at the launch
     parameters              in the order of the kernel's function: the addresses of its buffers, inputs first; a status
                             slot where indices come from data; the extents that it needs
+    exec.node               the user's node that it computes; may be left out
     reads, writes           the names of its buffers; one that it reads and writes it updates in place, after an earlier
                             generation has written it
     """
@@ -131,7 +136,7 @@ class KernelOp(Exec.Operation, name="kernel"):
             parameters=launch_parameters_of(self.attributes),
             reads=distinct_texts_of(self.attributes, "reads"),
             writes=distinct_texts_of(self.attributes, "writes"),
-            where=where(self.location),
+            where=place_of(self.attributes, self.location),
         )
 
     def verify_invariants(self) -> bool:

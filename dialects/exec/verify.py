@@ -102,7 +102,7 @@ def _pointer_error(pointer: Pointer, buffers: Mapping[str, Buffer]) -> str | Non
 def _symbol_violations(program: Program, op: FunctionOp) -> Iterator[Violation]:
     """Check that every symbol of an extent is listed."""
     for buffer, at in zip(program.buffers, op.buffers, strict=True):
-        yield from _unlisted(program, at.location, (buffer.offset, buffer.size, *buffer.shape))
+        yield from _unlisted(program, at.location, (buffer.offset, buffer.size, *buffer.shape, *buffer.indexes))
     for kernel, at in zip(program.kernels, op.kernels, strict=True):
         shapes = [extent for pointer in kernel.pointers for extent in pointer.shape]
         sizes = (*kernel.grid, *kernel.block, *kernel.cluster, kernel.dynamic_shared_bytes)

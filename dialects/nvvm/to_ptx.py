@@ -14,7 +14,8 @@ from tinyc.mlir import gpu, ir, passmanager
 from tinyc.passes import Pass
 from tinyc.text import IrError, capture_errors
 
-_CHIP = re.compile(r"^\s*\.target\s+(\w+)", re.MULTILINE)
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_CHIP = re.compile(r"\.target\s+(\w+)")
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def chip_in(ptx: str) -> str:
     Raises:
         TinycError: `InvalidIr`: it names none.
     """
-    found = _CHIP.search(ptx)
+    found = _CHIP.search(_COMMENT.sub(" ", ptx))
     if found is None:
         raise TinycError("InvalidIr", "the PTX does not say which GPU it is for; write .target sm_80, or another")
     return found[1]

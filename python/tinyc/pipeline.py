@@ -32,7 +32,7 @@ PASSES: tuple[type[Pass], ...] = (
     RegionPlan,
     RegionToGpu,  # before the host is lowered: the launch contracts of a GPU come from its kernels
     GpuToCuda,  # the other way out of gpu: it expands the kernels itself
-    GpuExpand,  # to look at: both ways out of gpu expand kernels of statements themselves
+    GpuExpand,  # to look at, and for tinyc verify: both ways out of gpu expand kernels of statements themselves
     GpuToNvvm,
     NvvmToPtx,
     RegionToExec,  # before the kernels are loops: the launch contracts come from their region form

@@ -33,8 +33,8 @@ def refusal(source, **options):
 @pytest.mark.parametrize("target", ["cpu", "sim"])
 def test_a_dump_runs_and_lowers_as_what_it_was_made_of(example, target, tmp_path):
     model, inputs, files = dumped(example, target, tmp_path)
-    expected = model.run_named(inputs)
-    layers = []
+    values, layers = {}, []
+    expected = model.run_named(inputs, observe=values.__setitem__)
     for file in files:
         if file.suffix == ".cu":
             continue
@@ -43,8 +43,12 @@ def test_a_dump_runs_and_lowers_as_what_it_was_made_of(example, target, tmp_path
         assert again.text(LAST_LISTING[target]) == model.text(LAST_LISTING[target]), file.name
         assert again.signature == model.signature, file.name
         if again.lowering.entry not in ("region", "plan", "gpu"):  # whose kernels are the same: their code is
-            for name, array in again.run_named(inputs).items():
+            seen = {}
+            for name, array in again.run_named(inputs, observe=seen.__setitem__).items():
                 np.testing.assert_array_equal(array, expected[name], err_msg=file.name)
+            assert seen.keys() == values.keys(), file.name
+            nodes = [kernel.where.node for kernel in again.lowering.program().kernels]
+            assert nodes == [kernel.where.node for kernel in model.lowering.program().kernels], file.name
     side_tables = {"indexbook": "tiny", "poly_view": "tiny"}
     assert layers == [side_tables.get(name, name) for name in LISTINGS[target] if name != "cu"]
 
@@ -74,6 +78,90 @@ def test_a_lowered_program_assumes_the_sizes_that_are_bound(listing):
     assert caught.value.name == "AssumptionViolated"
     unknown = refusal(text, target=target, bind={"Q": 1})
     assert (unknown.name, unknown.message) == ("UnboundSymbol", "bind: the program has no symbol 'Q'; it has 'M', 'N'")
+
+
+@pytest.mark.parametrize(("target", "layer"), [("cpu", "exec"), ("cpu", "llvm"), ("sim", "nvvm"), ("sim", "ptx")])
+def test_a_lowered_program_says_which_inputs_are_indices(target, layer):
+    sizes = BIND["gather"]
+    text = tinyc.compile(EXAMPLES / "gather.json", target).text(layer)
+    module = tinyc.compile(text, target, bind=sizes).lowering.module(layer)
+    (index,) = [array for array in random_inputs(module, 0).values() if array.dtype.kind == "i"]
+    assert index.min() >= 0
+    assert index.max() < sizes["V"]
+    model = tinyc.compile(text, target)
+    wrong = {name: array - 99 * (array.dtype.kind == "i") for name, array in random_inputs(module, 0).items()}
+    with pytest.raises(TinycError, match="index -9") as caught:
+        model.run_named(wrong)
+    assert (caught.value.name, caught.value.where.node) == ("IndexOutOfRange", "y")
+
+
+@pytest.mark.parametrize("layer", ["gpu", "ptx"])
+def test_sizes_that_contradict_what_a_program_assumes_are_refused(layer):
+    bound = tinyc.compile(tinyc.compile(EXAMPLES / "softmax.json", "sim").text(layer), "sim", bind={"M": 3}).text(layer)
+    error = refusal(bound, target="sim", bind={"M": 4})
+    assert error.name == "AssumptionViolated"
+    assert "the program relies on M == 3, and M = 4 makes it 4 and 3" in error.message
+    again = tinyc.compile(bound, "sim", bind={"M": 3})
+    assert again.text("ptx").count("exec.assume") == tinyc.compile(bound, "sim").text("ptx").count("exec.assume")
+
+
+@pytest.mark.parametrize("symbol", ["a b", "é", "a\\22b", "a$b", "a(b"])
+def test_a_kernel_may_be_called_anything(symbol):
+    text = tinyc.compile(EXAMPLES / "softmax.json", "cpu").text("region")
+    odd = text.replace('"reduce_max"', f'"{symbol}"').replace("@reduce_max", f'@"{symbol}"')
+    assert odd != text
+    model = tinyc.compile(odd)
+    x = np.ones((2, 3), np.float32)
+    np.testing.assert_array_equal(tinyc.compile(model.text("llvm"))(x), model(x))
+
+
+def test_names_that_look_like_code_are_names():
+    program = {
+        "uops": [
+            {"id": "x", "uop": "INPUT", "arg": {"tensor_id": "X", "dtype": "fp32", "shape": [3]}},
+            {"id": "__global__", "uop": "RELU", "src": ["x"]},
+        ]
+    }
+    for target in ("cpu", "sim"):
+        model = tinyc.compile(program, target)
+        for layer in model.layers:
+            assert tinyc.compile(model.text(layer), target).signature == model.signature, layer
+
+
+def test_where_ptx_says_its_target_comments_do_not():
+    text = tinyc.compile(EXAMPLES / "softmax.json", "sim").text("ptx")
+    for written in (
+        "/*\n.target sm_70\n*/\n.version 8.0\n.target sm_80",
+        "// .target sm_70\n.version 8.0\n\t.target sm_80",
+        ".version 8.0 .target sm_80",
+    ):
+        model = tinyc.compile(text.replace(".version 8.0\n.target sm_80", written), "sim")
+        assert ", sm_80, " in repr(model), written
+    error = refusal(text.replace(".target sm_80", ".target sm_89"), target="cuda")
+    assert "the PTX is for sm_89, and what runs on a GPU is for sm_80 or sm_90a" in error.message
+
+
+def test_the_suffix_of_a_file_says_what_it_is(tmp_path):
+    for name, message in (("k.ptx", "dump ptx writes"), ("k.ll", "dump llvm writes"), ("k.cu", "nvcc FILE.cu")):
+        file = tmp_path / name
+        file.write_text("/* nothing */\n")
+        error = refusal(file)
+        assert message in error.message
+        assert error.where.file == str(file)
+
+
+def test_line_info_is_of_the_gpu_layer(tmp_path):
+    for layer in ("exec", "nvvm", "ptx"):
+        text = tinyc.compile(EXAMPLES / "softmax.json", "sim").text(layer)
+        error = refusal(text, target="sim", line_info=tmp_path)
+        assert f"read at layer '{layer}', and .loc is of layer 'gpu'; leave 'line_info' out" in error.message
+
+
+def test_what_is_wrong_with_a_dump_and_its_options_names_the_file(tmp_path):
+    file = tmp_path / "softmax.ptx"
+    file.write_text(tinyc.compile(EXAMPLES / "softmax.json", "sim").text("ptx"))
+    for options in ({"target": "cpu"}, {"target": "sim", "arch": "sm_90a"}, {"target": "sim", "bind": {"Q": 3}}):
+        assert str(refusal(file, **options)).startswith(f"{file}: error: ")
 
 
 def test_kernels_without_their_host_program_are_refused_with_the_file_that_has_it(tmp_path):

@@ -131,6 +131,22 @@ def test_a_target_that_cannot_run_ends_a_verification_after_the_layers_before_it
     assert caught.value.name == "NoDriver"
 
 
+@pytest.mark.parametrize("target", ["cpu", "sim"])
+def test_empty_values_are_seen_too(target):
+    seen = {}
+    tinyc.compile(program("RELU"), target).run_named({"X": X[:0]}, observe=seen.__setitem__)
+    assert {name: array.shape for name, array in seen.items()} == {"a": (0, 2), "s": (0,), "y": (0,)}
+
+
+def test_a_value_of_another_type_is_the_failure():
+    model, other = tinyc.compile(program("RELU")), program("CAST")
+    other["uops"][1]["arg"] = {"dtype": "fp16"}
+    model.lowering._modules["region"] = tinyc.compile(other).lowering.module("region")
+    first = first_failure(verified(model))
+    assert first.title == REGION
+    assert "value 'a' is float16 [2, 2] and should be float32 [2, 2]" in first.failure
+
+
 @pytest.mark.parametrize("target", ["reference", "cpu", "sim"])
 def test_who_runs_a_model_may_look_at_the_values_on_the_way(target):
     model = tinyc.compile(program("RELU"), target)

@@ -6,7 +6,7 @@ from tinyc import TinycError
 from tinyc.diagnostics import InternalError
 from tinyc.driver.verification import verify_model
 from tinyc.executors.random_inputs import random_inputs
-from tinyc.executors.signature import signature_of_program
+from tinyc.executors.signature import boundary_of
 from tinyc.expr import extents
 
 #: Elements of an input, and of a value, up to which a program is run.
@@ -16,7 +16,7 @@ _SMALL = 2**16
 def small(model):
     """Whether a program's inputs and all buffers on the way are small."""
     module = model.lowering.module("tiny")
-    shapes = [each.type.shape for each in signature_of_program(module).inputs]
+    shapes = [each.type.shape for each in boundary_of(module).signature.inputs]
     shapes += [buffer.shape for buffer in model.lowering.program().buffers]
     sizes = [extents.product(shape) for shape in shapes]
     return all(isinstance(size, int) and size <= _SMALL for size in sizes)
@@ -41,7 +41,7 @@ def outcome(document, sizes):
 def _symbols(document, sizes):
     """Return the symbols of a program that it can be bound to."""
     try:
-        inputs = signature_of_program(tinyc.compile(document, target="reference").lowering.module("tiny")).inputs
+        inputs = boundary_of(tinyc.compile(document, target="reference").lowering.module("tiny")).signature.inputs
     except TinycError:
         return list(sizes)
     found = {name for each in inputs for extent in each.type.shape for name in extents.symbols(extent)}

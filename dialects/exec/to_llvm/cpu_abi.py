@@ -11,6 +11,7 @@ from tinyc.codegen.index_code import CachedIndexCode
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, func, ir
+from tinyc.runtime.jit import KERNEL_PREFIX
 from tinyc.runtime.program import STATUS_BYTES, KernelLaunch, Program
 
 KERNEL_IMPL, KERNEL_MAIN = "kernel_impl", "kernel_main"
@@ -49,7 +50,8 @@ def _store_all(values: Sequence[ir.Value], base: ir.Value, kind: ir.Type) -> Non
 
 def write_kernel(kernel: KernelLaunch) -> None:
     """Write `kernel.<name>(bufs, extents, lo, hi)`."""
-    block, (bufs, sizes, low, high) = _function(f"kernel.{kernel.symbol}", [_pointer(), _pointer(), _i64(), _i64()])
+    types = [_pointer(), _pointer(), _i64(), _i64()]
+    block, (bufs, sizes, low, high) = _function(KERNEL_PREFIX + kernel.symbol, types)
     with ir.InsertionPoint(block):
         pointers = _load_all(bufs, len(kernel.pointers) + (kernel.status is not None), _pointer())
         values = [*_load_all(sizes, len(kernel.extents), _i64()), low, high]
@@ -77,7 +79,8 @@ def write_impl(program: Program) -> None:
                 launched.append(_at(status, code.of(kernel.status.slot * STATUS_BYTES)))
             _store_all(launched, bufs, _pointer())
             _store_all([code.of(extent) for extent in kernel.extents], sizes, _i64())
-            func.CallOp([], f"kernel.{kernel.symbol}", [bufs, sizes, code.of(0), _trip_count(program, kernel, code)])
+            turns = code.of(0), _trip_count(program, kernel, code)
+            func.CallOp([], KERNEL_PREFIX + kernel.symbol, [bufs, sizes, *turns])
         func.ReturnOp([])
 
 

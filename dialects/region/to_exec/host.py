@@ -12,6 +12,7 @@ from typing import Literal
 from tinyc.analysis import arena
 from tinyc.analysis.arena import Request
 from tinyc.analysis.graphs import input_names, output_names
+from tinyc.analysis.indexed_axes import indexed_extents
 from tinyc.analysis.preconditions import preconditions
 from tinyc.diagnostics import TinycError, Where
 from tinyc.dialects.launch import Launchable, LaunchContract
@@ -31,7 +32,8 @@ from tinyc.vocabulary.types import TensorType, symbols_of
 class HostBuffer:
     """One buffer: its tensor, its kind, the generations in which it is written and read.
 
-    It is written from generation `first` on, complete after `ready`, and read for the last time in `last`.
+    It is written from generation `first` on, complete after `ready`, and read for the last time in `last`. Its elements
+    are positions along axes of the extents in `indexes`.
     """
 
     tensor: TensorType
@@ -42,6 +44,7 @@ class HostBuffer:
     first: int = -1
     ready: int = -1
     last: int = -1
+    indexes: tuple[Dim, ...] = ()
 
     @property
     def size_bytes(self) -> Dim:
@@ -121,7 +124,9 @@ class Host:
         return output_names(self._function)
 
     def _input(self, argument: ir.BlockArgument) -> HostBuffer:
-        buffer = self._held[argument] = HostBuffer(tensor_type(argument.type), self.location, "input")
+        indexes = indexed_extents(argument, {symbol: each.op for symbol, each in self._launchables.items()})
+        buffer = HostBuffer(tensor_type(argument.type), self.location, "input", indexes=indexes)
+        self._held[argument] = buffer
         return buffer
 
     def _visit(self, op: ir.OpView) -> None:

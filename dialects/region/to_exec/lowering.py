@@ -8,13 +8,14 @@ from typing import ClassVar
 from tinyc.analysis.graphs import main_of
 from tinyc.diagnostics import TinycError, Where
 from tinyc.dialects.exec import ops as exec_
-from tinyc.dialects.exec.attributes import ExtentAttr, PtrAttr, StatusAttr
+from tinyc.dialects.exec.attributes import INDEXES, NODE, ExtentAttr, PtrAttr, StatusAttr
 from tinyc.dialects.launch import launchables_of
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.to_exec.host import Host, HostBuffer, HostLaunch
 from tinyc.expr.extents import Dim, ExtentError
 from tinyc.mlir import func, ir
 from tinyc.mlir.bodies import end_body
+from tinyc.mlir.locations import name_of
 from tinyc.passes import Pass
 from tinyc.vocabulary.attributes import extents_attribute, to_type
 
@@ -131,7 +132,7 @@ def _write_function(host: Host) -> None:
 
 
 def _write_buffer(buffer: HostBuffer, memory_space: str) -> None:
-    exec_.BufferOp(
+    written = exec_.BufferOp(
         buffer=ir.StringAttr.get(buffer.name),
         kind=ir.StringAttr.get(buffer.kind),
         memory_space=ir.StringAttr.get(memory_space),
@@ -140,12 +141,15 @@ def _write_buffer(buffer: HostBuffer, memory_space: str) -> None:
         tensor=ir.TypeAttr.get(to_type(buffer.tensor)),
         loc=buffer.location,
     )
+    _name_node(written, buffer.location)
+    if buffer.indexes:
+        written.attributes[INDEXES] = extents_attribute(buffer.indexes)
 
 
 def _write_kernel(launch: HostLaunch, slots: Iterator[int]) -> None:
     contract = launch.contract
     read = [*launch.inputs, *(launch.outputs if contract.updates else [])]
-    exec_.KernelOp(
+    written = exec_.KernelOp(
         symbol=ir.FlatSymbolRefAttr.get(contract.symbol),
         generation=_extent(launch.generation),
         grid=extents_attribute(contract.grid),
@@ -157,6 +161,14 @@ def _write_kernel(launch: HostLaunch, slots: Iterator[int]) -> None:
         writes=_texts(buffer.name for buffer in launch.outputs),
         loc=launch.location,
     )
+    _name_node(written, launch.location)
+
+
+def _name_node(op: ir.OpView, location: ir.Location) -> None:
+    """Say in an op's text which node it is for, which a text without locations does not keep otherwise."""
+    name = name_of(location)
+    if name:
+        op.attributes[NODE] = ir.StringAttr.get(name)
 
 
 def _parameters(launch: HostLaunch, slots: Iterator[int]) -> list[ir.Attribute]:

@@ -5,6 +5,7 @@ them. In reading order:
 
     tiny_ops, graphs                     ops and functions of the Tiny layer
     preconditions, host_names            what a program takes for granted, and what its tensors are called
+    indexed_axes                         which axes an input is an index into
     movement, limits, access             what a movement reads, and a chain of them
     index_book                           the IndexBook: the axes of each value, and what it reads along them
     patterns                             which pattern a reduce is of, and why it is of no other

@@ -8,13 +8,14 @@ and taken out. From the GPU layer on they are parameters of the kernels: there t
 from collections.abc import Iterable, Iterator, Mapping
 
 from tinyc.analysis.graphs import body_block, main_function
-from tinyc.diagnostics import TinycError
+from tinyc.diagnostics import TinycError, Where
 from tinyc.dialects.exec import ops as exec_
 from tinyc.dialects.exec.ops import exec_functions
 from tinyc.dialects.region.ops import KernelOp, MemRefType, held_tensor, memref_type
 from tinyc.dialects.tiny.ops import AssumeOp, ShrinkOp
-from tinyc.executors.signature import signature_of_program
+from tinyc.executors.signature import boundary_of
 from tinyc.expr import extents
+from tinyc.expr.assumption import Assumption
 from tinyc.expr.extents import ExtentError
 from tinyc.mlir import func, ir
 from tinyc.mlir.locations import where
@@ -43,19 +44,20 @@ def require_sizes(module: ir.Module, bind: Mapping[str, int]) -> None:
     """Let the program of a module that has been lowered to kernels assume the values of symbols.
 
     Raises:
-        TinycError: `UnboundSymbol`: `bind` names a symbol that the inputs do not have.
+        TinycError: `UnboundSymbol`: `bind` names a symbol that the inputs do not have; `AssumptionViolated`.
     """
-    signature = signature_of_program(module)
-    _check_known(bind, symbols_of([each.type for each in signature.inputs]))
-    hosts = exec_functions(module)
+    boundary = boundary_of(module)
+    _check_known(bind, symbols_of([each.type for each in boundary.signature.inputs]))
+    for assumption in boundary.assumptions:
+        _check_holds(assumption, _bound(assumption.lhs, bind), _bound(assumption.rhs, bind), bind, Where())
+    added = {name: size for name, size in bind.items() if name not in boundary.assumed_sizes}
+    hosts, i64 = exec_functions(module), ir.IntegerType.get_signless(64)
     block = hosts[0].regions[0].blocks[0] if hosts else body_block(main_function(module))
     with ir.InsertionPoint.at_block_begin(block):
-        for name, size in bind.items():
+        for name, size in added.items():
             lhs, predicate = ir.StringAttr.get(name), ir.StringAttr.get("eq")
             if hosts:
-                exec_.AssumeOp(
-                    lhs=lhs, predicate=predicate, rhs=ir.IntegerAttr.get(ir.IntegerType.get_signless(64), size)
-                )
+                exec_.AssumeOp(lhs=lhs, predicate=predicate, rhs=ir.IntegerAttr.get(i64, size))
             else:
                 AssumeOp(lhs=lhs, predicate=predicate, rhs=ir.StringAttr.get(str(size)))
 
@@ -66,6 +68,31 @@ def _check_known(bind: Mapping[str, int], known: Iterable[str]) -> None:
     if unknown:
         shown = ", ".join(f"'{name}'" for name in symbols) or "none"
         raise TinycError("UnboundSymbol", f"bind: the program has no symbol '{unknown[0]}'; it has {shown}")
+
+
+def _bound(extent: extents.Dim, bind: Mapping[str, int]) -> extents.Dim:
+    """An extent with the numbers in place of its symbols."""
+    try:
+        return extents.substitute(extent, bind)
+    except ExtentError as error:
+        message = f"the extent {extent} with {_values(bind)}: {error}; bind other sizes"
+        raise TinycError("InvalidExtent", message) from None
+
+
+def _check_holds(
+    assumption: Assumption, lhs: extents.Dim, rhs: extents.Dim, bind: Mapping[str, int], where: Where
+) -> bool:
+    """Whether an assumption has become one about numbers, which is checked then."""
+    if not (isinstance(lhs, int) and isinstance(rhs, int)):
+        return False
+    if not assumption.relates(lhs, rhs):
+        message = f"the program relies on {assumption}, and {_values(bind)} makes it {lhs} and {rhs}"
+        raise TinycError("AssumptionViolated", message, where)
+    return True
+
+
+def _values(bind: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in bind.items())
 
 
 class _Binder:
@@ -91,26 +118,15 @@ class _Binder:
     def bind_assumption(self, op: AssumeOp) -> None:
         assumption = assumption_of(op)
         lhs, rhs = self._extent(assumption.lhs), self._extent(assumption.rhs)
-        if not (isinstance(lhs, int) and isinstance(rhs, int)):
-            for name, side in (("lhs", lhs), ("rhs", rhs)):
-                op.attributes[name] = ir.StringAttr.get(str(side))
+        if _check_holds(assumption, lhs, rhs, self.bind, where(op.location)):
+            op.erase()
             return
-        if not assumption.relates(lhs, rhs):
-            values = ", ".join(f"{name} = {value}" for name, value in self.bind.items())
-            raise TinycError(
-                "AssumptionViolated",
-                f"the program relies on {assumption}, and {values} makes it {lhs} and {rhs}",
-                where(op.location),
-            )
-        op.erase()
+        for name, side in (("lhs", lhs), ("rhs", rhs)):
+            op.attributes[name] = ir.StringAttr.get(str(side))
 
     def _extent(self, extent: extents.Dim) -> extents.Dim:
         self.seen.update(dict.fromkeys(extents.symbols(extent)))
-        try:
-            return extents.substitute(extent, self.bind)
-        except ExtentError as error:
-            values = ", ".join(f"{name} = {value}" for name, value in self.bind.items())
-            raise TinycError("InvalidExtent", f"the extent {extent} with {values}: {error}; bind other sizes") from None
+        return _bound(extent, self.bind)
 
     def _tensor(self, tensor: TensorType) -> TensorType:
         bound = TensorType(tensor.element, tuple(self._extent(extent) for extent in tensor.shape))

@@ -12,10 +12,12 @@ without a body.
 
 import re
 
-from tinyc.diagnostics import TinycError, Where
+from tinyc.diagnostics import TinycError
 from tinyc.dialects.exec.ops import exec_functions
 from tinyc.dialects.nvvm.to_ptx import binary_of
+from tinyc.driver.listings import listing_suffix
 from tinyc.mlir import func, ir
+from tinyc.mlir.locations import unescape
 from tinyc.runtime.jit import KERNEL_PREFIX
 from tinyc.text import parse, print_ir
 
@@ -26,10 +28,13 @@ _COMMENTS = {"ptx": "//", "llvm": ";"}
 
 _TITLE = "The host program, which launches these kernels (tinyc reads it):"
 _BAR = "| "
-_PTX = re.compile(r"^[ \t]*\.version[ \t]+\d", re.MULTILINE)
-_LLVM = re.compile(r"^(?:; ModuleID = |source_filename = |target (?:triple|datalayout) = |define )", re.MULTILINE)
-_CUDA = re.compile(r"^[^\n/]*\b__global__\b", re.MULTILINE)
-_DEFINED = re.compile(rf"^define [^\n@]*@{re.escape(KERNEL_PREFIX)}([\w.$-]+)\(", re.MULTILINE)
+#: Listing → what its text has and no IR, where the file does not say what it is.
+_SIGNS = {
+    "ptx": re.compile(r"^[ \t]*\.version[ \t]+\d", re.MULTILINE),
+    "llvm": re.compile(r"^(?:; ModuleID = |source_filename = |target (?:triple|datalayout) = |define )", re.MULTILINE),
+}
+_PREFIX = re.escape(KERNEL_PREFIX)
+_DEFINED = re.compile(rf'^define [^\n@]*@(?:"{_PREFIX}([^"\n]*)"|{_PREFIX}([\w.$-]+))\(', re.MULTILINE)
 
 
 def with_host(code: str, listing: str, module: ir.Module) -> str:
@@ -52,25 +57,29 @@ def read_code(text: str, filename: str | None) -> ir.Module | None:
     Raises:
         TinycError: `InvalidIr`: there is no host program, or it is malformed; the text is CUDA C++.
     """
-    if _PTX.search(text):
-        code, module = _taken_apart(text, "ptx", "; kernels alone run with tinyc simulate", filename)
-        with module.context, ir.Location.unknown():
-            try:
+    match _listing_of(text, filename):
+        case "ptx":
+            code, module = _taken_apart(text, "ptx", "; kernels alone run with tinyc simulate", filename)
+            with module.context, ir.Location.unknown():
                 module.body.append(binary_of(code))
-            except TinycError as error:
-                raise error.at(Where(file=filename)) from None
-        return module
-    if _LLVM.search(text):
-        code, module = _taken_apart(text, "llvm", "", filename)
-        with module.context, ir.Location.unknown(), ir.InsertionPoint(module.body):
-            module.operation.attributes[_LLVM_IR] = ir.StringAttr.get(code)
-            for name in dict.fromkeys(_DEFINED.findall(code)):
-                func.FuncOp(name, ([], []), visibility="private")
-        return module
-    if _CUDA.search(text):
-        message = "CUDA C++ is compiled by nvcc: nvcc FILE.cu && ./a.out; give the program at a layer before it"
-        raise TinycError("InvalidIr", message, Where(file=filename))
+            return module
+        case "llvm":
+            code, module = _taken_apart(text, "llvm", "", filename)
+            with module.context, ir.Location.unknown(), ir.InsertionPoint(module.body):
+                module.operation.attributes[_LLVM_IR] = ir.StringAttr.get(code)
+                for name in dict.fromkeys(unescape(quoted) or bare for quoted, bare in _DEFINED.findall(code)):
+                    func.FuncOp(name, ([], []), visibility="private")
+            return module
+        case "cu":
+            message = "CUDA C++ is compiled by nvcc: nvcc FILE.cu && ./a.out; give the program at a layer before it"
+            raise TinycError("InvalidIr", message)
     return None
+
+
+def _listing_of(text: str, filename: str | None) -> str | None:
+    """The listing that a text is, by the suffix of its file, and where that is no listing's, by what it has."""
+    named = [listing for listing in ("ptx", "llvm", "cu") if (filename or "").endswith(listing_suffix(listing))]
+    return next(iter([*named, *(listing for listing, sign in _SIGNS.items() if sign.search(text))]), None)
 
 
 def llvm_ir_in(module: ir.Module) -> str | None:
@@ -88,7 +97,6 @@ def _taken_apart(text: str, listing: str, otherwise: str, filename: str | None) 
             "InvalidIr",
             "the file has kernels only; the host program, which launches them, stands in comments below them in the "
             f"file that tinyc compile --dump {listing} writes: give that one{otherwise}",
-            Where(file=filename),
         )
     code = [line for line in lines if not line.startswith(mark) and line != title]
     host = [" " * len(mark) + line[len(mark) :] if line.startswith(mark) else "" for line in lines]

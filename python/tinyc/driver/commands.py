@@ -15,10 +15,10 @@ import numpy as np
 from tinyc.diagnostics import LINES, Remark, TinycError, collect_remarks, either, printable
 from tinyc.driver.array_files import read_arrays, write_arrays
 from tinyc.driver.compile import compile, pass_options
-from tinyc.driver.layer import SHARED_LAYERS, entry_layer
+from tinyc.driver.layer import SHARED_LAYERS, entry_layer, layer_of
 from tinyc.driver.model import Model
 from tinyc.driver.progress import shown_progress
-from tinyc.driver.sources import program_argument, shown_argument
+from tinyc.driver.sources import in_file, program_argument, shown_argument
 from tinyc.driver.verification import output_tolerances, verify_model
 from tinyc.executors import reference
 from tinyc.executors.compare import Comparison, compare_all
@@ -26,6 +26,7 @@ from tinyc.executors.elements import element_of
 from tinyc.executors.random_inputs import random_inputs, static_shapes
 from tinyc.executors.signature import NamedTensor
 from tinyc.importers.files import write_file
+from tinyc.mlir import ir
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType
 
@@ -37,8 +38,6 @@ def run_command(arguments: argparse.Namespace) -> int:
     """Compile, run, print the outputs, and compare them with the reference where asked to."""
     with _remarks(arguments):
         model = _compiled(arguments)
-        if arguments.check:
-            _require_reference(model, "--check")
         inputs = _inputs(arguments, model)
         started = time.perf_counter()
         with shown_progress("run"):
@@ -63,7 +62,6 @@ def verify_command(arguments: argparse.Namespace) -> int:
     first: str | None = None
     with _remarks(arguments):
         model = _compiled(arguments)
-        _require_reference(model, "verify")
         inputs = _inputs(arguments, model)
         with shown_progress("verify"):
             for step in verify_model(model, inputs):
@@ -106,8 +104,9 @@ def _compiled(arguments: argparse.Namespace) -> Model:
     dump_folder = arguments.dump_dir or _DUMP_FOLDER
     line_info = dump_folder if arguments.line_info else None
     pass_options(arguments.target, arguments.arch, arguments.plan, line_info)  # what is wrong there is found first
-    with shown_progress("compile"):
+    with shown_progress("compile"), in_file(shown_argument(arguments.program)):
         module = program_argument(arguments.program, arguments.bind)
+        _require_reference(module, arguments)
         if "random" in arguments and arguments.inputs is None:
             entry_layer(module, arguments.target)  # before the compiler takes its time
             static_shapes(module)
@@ -122,6 +121,21 @@ def _compiled(arguments: argparse.Namespace) -> Model:
         for path in paths:
             _line("dump", str(path))
     return model
+
+
+def _require_reference(module: ir.Module, arguments: argparse.Namespace) -> None:
+    """Check that the reference reads a program, where the command asks it.
+
+    Raises:
+        TinycError: `UnsupportedTarget`.
+    """
+    layer = layer_of(module)
+    asks = arguments.command == "verify" or ("check" in arguments and arguments.check)
+    if asks and layer not in SHARED_LAYERS:
+        what = "verify" if arguments.command == "verify" else "--check"
+        known = f"the reference reads programs of {either(SHARED_LAYERS)}"
+        message = f"{what}: {known}, and this one is at layer '{layer}'; give it at an earlier layer"
+        raise TinycError("UnsupportedTarget", message)
 
 
 def _inputs(arguments: argparse.Namespace, model: Model) -> dict[str, np.ndarray]:
@@ -141,20 +155,6 @@ def _as_bf16(parameter: NamedTensor, array: np.ndarray) -> np.ndarray:
     if parameter.type.element == "bf16" and array.dtype in (np.dtype(np.uint16), np.dtype("V2")):
         return array.view(ElementType.BF16.dtype)
     return array
-
-
-def _require_reference(model: Model, command: str) -> None:
-    """Check that the reference has the program at a layer that it reads.
-
-    Raises:
-        TinycError: `UnsupportedTarget`.
-    """
-    layer = model.lowering.entry
-    if layer not in SHARED_LAYERS:
-        message = (
-            f"{command}: the reference reads programs of {either(SHARED_LAYERS)}, and this one is at layer '{layer}'"
-        )
-        raise TinycError("UnsupportedTarget", f"{message}; give it at an earlier layer")
 
 
 def _check(model: Model, inputs: dict[str, np.ndarray], outputs: dict[str, np.ndarray]) -> int:

@@ -11,16 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from tinyc.analysis.graphs import main_function
-from tinyc.diagnostics import InternalError, TinycError, Where, collect_remarks, either
+from tinyc.diagnostics import InternalError, TinycError, collect_remarks, either
 from tinyc.dialects.nvvm.to_ptx import chip_in, ptx_text
 from tinyc.driver.layer import SHARED_LAYERS
 from tinyc.driver.listings import LISTINGS
 from tinyc.driver.lowering import Lowering
 from tinyc.driver.model import Arrays, Executor, Model
-from tinyc.driver.sources import read_program
+from tinyc.driver.sources import in_file, is_path, read_program
 from tinyc.executors import reference
 from tinyc.executors.signature import check_inputs, signature_of, symbol_values
-from tinyc.mlir.locations import where
 from tinyc.plan.json_text import plan_to_json
 from tinyc.plan.source import load_plan
 from tinyc.runtime.cpu import CpuExecutable
@@ -28,7 +27,7 @@ from tinyc.runtime.cuda import CudaExecutable
 from tinyc.runtime.executable import Executable, Observer
 from tinyc.runtime.outputs import checked_outputs, handed_out
 from tinyc.runtime.program import Program
-from tinyc.target import target_of
+from tinyc.target import TARGETS, target_of
 
 
 def compile(
@@ -56,9 +55,9 @@ def compile(
     for name, folder in (("dump", dump), ("line_info", line_info)):
         if not isinstance(folder, str | os.PathLike | None):
             raise TinycError("UnreadableFile", f"'{name}' is {folder!r}, not a folder; give a path")
-    with collect_remarks() as remarks:
+    with collect_remarks() as remarks, in_file(str(source) if is_path(source) else None):
         lowering = Lowering(read_program(source, bind), target, options, None if line_info is None else Path(line_info))
-        _check_plan(lowering)
+        _check_options(lowering)
         model = Model(lowering, target, _EXECUTORS[target](lowering), remarks)
         if dump is not None:
             lowering.dump(Path(dump))
@@ -89,10 +88,13 @@ def _gpu_options(arch: str | None, plan: object) -> dict[str, str]:
     return options if loaded is None else {**options, "plan": plan_to_json(loaded)}
 
 
-def _check_plan(lowering: Lowering) -> None:
-    """Check that plans are not given where they are realised already."""
+def _check_options(lowering: Lowering) -> None:
+    """Check that nothing is asked for that is behind the program already."""
     if lowering.entry not in SHARED_LAYERS and "plan" in lowering.options:
         message = f"the program was read at layer '{lowering.entry}', where its plans are realised; leave 'plan' out"
+        raise TinycError("UnsupportedTarget", message)
+    if lowering.line_info is not None and not lowering.has("gpu"):
+        message = f"the program was read at layer '{lowering.entry}', and .loc is of layer 'gpu'; leave 'line_info' out"
         raise TinycError("UnsupportedTarget", message)
 
 
@@ -117,26 +119,21 @@ def _cpu(lowering: Lowering) -> Executor:
     except InternalError as error:
         if lowering.entry != "llvm":
             raise
-        raise TinycError("InvalidIr", f"LLVM does not take the kernels: {error.__cause__}", _file(lowering)) from None
+        raise TinycError("InvalidIr", f"LLVM does not take the kernels: {error.__cause__}") from None
 
 
 def _sim(lowering: Lowering) -> Executor:
     from tinyc.runtime.sim import SimExecutable  # with the simulator, which takes longer to import than all the rest
 
     (ptx, arch), program = _ptx(lowering), lowering.program()
-    try:
-        return _executor(SimExecutable(program, ptx), program, arch)
-    except TinycError as error:
-        raise error.at(_file(lowering)) if lowering.entry == "ptx" else error from None
-
-
-def _file(lowering: Lowering) -> Where:
-    """The file that a program was read from."""
-    return Where(file=where(lowering.module(lowering.entry).operation.location).file)
+    return _executor(SimExecutable(program, ptx), program, arch)
 
 
 def _cuda(lowering: Lowering) -> Executor:
     (ptx, arch), program = _ptx(lowering), lowering.program()
+    if arch not in (known := [each.chip for each in TARGETS]):
+        message = f"the PTX is for {arch}, and what runs on a GPU is for {either(known)}; write one behind .target"
+        raise TinycError("UnsupportedTarget", message)
     executable = CudaExecutable(program, ptx, arch)
     return _executor(executable, program, arch, executable.release)
 

@@ -66,6 +66,9 @@ def check_program(module: ir.Module) -> None:
         TinycError: `InvalidIr`, with what is missing and what makes it.
     """
     layer = layer_of(module)
+    if layer == "llvm" and llvm_ir_in(module) is None:
+        message = "a module of the LLVM dialect is no program; give LLVM IR, as tinyc compile --dump llvm writes it"
+        raise TinycError("InvalidIr", message)
     if layer in _LOWERED and len(exec_functions(module)) != 1:
         _refuse_without_host(layer, len(exec_functions(module)))
     foreign = registry.present(module) - _NAMESPACES[layer]

@@ -18,6 +18,11 @@ LAST_LISTING = {"cpu": "llvm", "sim": "ptx", "cuda": "ptx"}
 _SUFFIXES = {"llvm": ".ll", "ptx": ".ptx", "cu": ".cu"}
 
 
+def listing_suffix(name: str) -> str:
+    """The suffix of the file of a listing: that of its language."""
+    return _SUFFIXES.get(name, ".mlir")
+
+
 def listing_file(target: str, name: str) -> str:
     """The file name of a listing: its place in the walk, its name, and the suffix of its language."""
-    return f"{LISTINGS[target].index(name):02d}_{name}{_SUFFIXES.get(name, '.mlir')}"
+    return f"{LISTINGS[target].index(name):02d}_{name}{listing_suffix(name)}"

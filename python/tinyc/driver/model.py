@@ -11,7 +11,7 @@ from tinyc.diagnostics import Remark, TinycError, collect_remarks
 from tinyc.driver.listings import LAST_LISTING
 from tinyc.driver.lowering import Lowering
 from tinyc.executors.philox import run_key
-from tinyc.executors.signature import NamedTensor, Signature, signature_of_program
+from tinyc.executors.signature import NamedTensor, Signature, boundary_of
 from tinyc.expr.extents import natural
 from tinyc.runtime.executable import Observer
 from tinyc.runtime.outputs import named_outputs
@@ -57,7 +57,7 @@ class Model:
     @functools.cached_property
     def signature(self) -> Signature:
         """Names and types of the inputs and outputs."""
-        return signature_of_program(self.lowering.module(self.lowering.entry))
+        return boundary_of(self.lowering.module(self.lowering.entry)).signature
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -112,8 +112,11 @@ class Model:
     ) -> Arrays:
         """`run` for inputs in a mapping, whatever they are called.
 
-        `observe` is told of the program's nodes whose values exist on the target, after the kernel that writes each:
-        the name and an array.
+        `observe` is told of the program's nodes whose values exist on the target, after each kernel that writes to one:
+        the name and an array of its own. A value that two kernels write is told twice.
+
+        Raises:
+            TinycError: as `run`.
         """
         if self._executor is None:
             raise TinycError("ModelFreed", "the model has been freed; compile the program again")

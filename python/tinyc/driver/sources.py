@@ -4,9 +4,10 @@ In: whatever `tinyc.compile` takes as `source`, and the values of symbols. Out: 
 that nothing else refers to.
 """
 
+import contextlib
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -36,14 +37,23 @@ def read_program(source: object, bind: Bind | None = None, filename: str | None 
     Raises:
         TinycError: as `read_module`, or the module is no program; it names the file.
     """
-    module = read_module(source, bind, filename)
-    try:
+    with in_file(str(source) if is_path(source) else filename):
+        module = read_module(source, bind, filename)
         if layer_of(module) == "tiny" and is_of_several(module):
             run_passes(module, (TinyInline(),))
         check_program(module)
-    except TinycError as error:
-        raise error.at(Where(file=str(source) if _is_path(source) else filename)) from None
     return module
+
+
+@contextlib.contextmanager
+def in_file(file: str | None) -> Iterator[None]:
+    """Let an error that is raised inside, and knows no file, be one of `file`."""
+    try:
+        yield
+    except TinycError as error:
+        for each in (error, *error.errors):
+            each.where = each.where.completed(Where(file=file))
+        raise
 
 
 def shown_argument(argument: str) -> str:
@@ -71,8 +81,7 @@ def program_argument(argument: str, bind: Bind | None = None) -> ir.Module:
 def read_module(source: object, bind: Bind | None = None, filename: str | None = None) -> ir.Module:
     """The module that `source` means: a path, Tiny JSON (text or dict), IR text, or an `ir.Module`.
 
-    A text is told from a path by its braces: every program has some. A JSON object is Tiny JSON, anything else IR.
-    `filename` is what errors and locations call a text.
+    A JSON object is Tiny JSON, any other text that of a layer. `filename` is what errors and locations call a text.
 
     Raises:
         TinycError: the file cannot be read, the program is malformed, or `bind` does not fit it.
@@ -84,7 +93,7 @@ def read_module(source: object, bind: Bind | None = None, filename: str | None =
         return _from_ir(_own(source), bind)
     if isinstance(source, str | bytes) and not source.strip():
         raise TinycError("InvalidJson", f"the source is empty; {EXAMPLE}", Where(file=filename))
-    if _is_path(source):
+    if is_path(source):
         return _from_text(read_file(Path(source)), bind, str(source))
     if isinstance(source, str | bytes):
         return _from_text(source, bind, filename)
@@ -101,7 +110,8 @@ def _own(module: ir.Module) -> ir.Module:
     return text.parse(text.located(module, verified=False))
 
 
-def _is_path(source: object) -> TypeGuard[str | os.PathLike[str]]:
+def is_path(source: object) -> TypeGuard[str | os.PathLike[str]]:
+    """Whether `source` names a file: a text is told from a path by its braces, since every program has some."""
     return isinstance(source, os.PathLike) or (isinstance(source, str) and not {"{", "\n"} & set(source))
 
 
@@ -131,11 +141,12 @@ def _bound_extent(name: str, value: Any) -> int:
 def _from_text(source: str | bytes, bind: dict[str, int], filename: str | None) -> ir.Module:
     shown = source if isinstance(source, str) else source.decode("utf-8", errors="replace")
     is_json = filename.endswith(".json") if filename and filename.endswith((".json", ".mlir")) else None
-    if is_json is None:
-        is_json = first_character(shown) in ("{", "[", "", "/")  # "/": an open comment
-    if is_json:
+    code = None if is_json else read_code(shown, filename)
+    if code is not None:
+        return _from_ir(code, bind)
+    if is_json or (is_json is None and first_character(shown) in ("{", "[", "", "/")):  # "/": an open comment
         return _from_json(source, bind, filename)
-    return _from_ir(read_code(shown, filename) or text.parse(source, filename or "-"), bind)
+    return _from_ir(text.parse(source, filename or "-"), bind)
 
 
 def _from_json(source: str | bytes | Mapping[str, object], bind: dict[str, int], filename: str | None) -> ir.Module:

@@ -33,7 +33,7 @@ _Arrays = Mapping[str, np.ndarray]
 class LayerComparison:
     """One executor against another: what was compared, value by value in the order of the program, then the outputs.
 
-    `fault` is what a kernel did that no kernel may; then nothing was compared.
+    `fault` is what a kernel did that no kernel may, or a value of another type; then nothing was compared.
     """
 
     title: str
@@ -114,13 +114,13 @@ class _Truth:
         found: dict[str, np.ndarray] = {}
         try:
             actual = execute(inputs, found.__setitem__)
+            inner = [
+                compare(name, value, self.values[name], self.allowed.get(name, Tolerance()), "value")
+                for name, value in found.items()
+                if name in self.values and name not in self.outputs and self.values[name].shape == value.shape
+            ]
+            return LayerComparison(title, (*inner, *compare_all(actual, self.outputs, self.allowed)))
         except TinycError as error:
-            if error.name != "SimulationFinding":
+            if error.name not in ("SimulationFinding", "VerificationFailed"):
                 raise
             return LayerComparison(title, (), error)
-        inner = [
-            compare(name, value, self.values[name], self.allowed.get(name, Tolerance()), "value")
-            for name, value in found.items()
-            if name in self.values and name not in self.outputs and self.values[name].shape == value.shape
-        ]
-        return LayerComparison(title, (*inner, *compare_all(actual, self.outputs, self.allowed)))

@@ -1,27 +1,20 @@
 """Random inputs for a program, the same for the same seed.
 
 In: a module at any layer that says the sizes of its inputs. Out: arrays by input name: floats uniform in [-1, 1),
-integers in -8 … 8, and an input that serves as an index (of `gather` and `scatter`) within its axis, as far as the
-layer still tells that it is one.
+integers in -8 … 8, and an input that serves as an index (of `gather` and `scatter`) within its axis.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from tinyc.analysis.graphs import assumptions_of, body_block, main_function
 from tinyc.diagnostics import TinycError
-from tinyc.dialects.exec.ops import exec_functions
-from tinyc.dialects.launch import Launchable, launchables_of
-from tinyc.dialects.region import ops as region
-from tinyc.dialects.tiny import ops as tiny
 from tinyc.executors.elements import convert
 from tinyc.executors.memory import require_memory
-from tinyc.executors.signature import signature_of_program
+from tinyc.executors.signature import boundary_of
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
-from tinyc.mlir import func, ir
-from tinyc.vocabulary.attributes import tensor_type
+from tinyc.mlir import ir
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import symbols_of
 
@@ -36,14 +29,14 @@ def random_inputs(module: ir.Module, seed: int) -> dict[str, np.ndarray]:
     Raises:
         TinycError: `UnboundSymbol`: the sizes are not all known; the message names the symbols to bind; `OutOfMemory`.
     """
-    parameters = signature_of_program(module).inputs
-    shapes = static_shapes(module)
+    boundary, shapes = boundary_of(module), static_shapes(module)
+    parameters, known = boundary.signature.inputs, boundary.assumed_sizes
     for parameter, shape in zip(parameters, shapes, strict=True):
         require_memory(shape, _DRAWN, f"the random input '{parameter.name}'")
     generator = np.random.default_rng(seed)
     return {
-        each.name: _random(each.type.element, shape, limit, generator)
-        for each, shape, limit in zip(parameters, shapes, _index_limits(module, len(parameters)), strict=True)
+        each.name: _random(each.type.element, shape, _limit(indexes, known), generator)
+        for each, shape, indexes in zip(parameters, shapes, boundary.indexes, strict=True)
     }
 
 
@@ -53,8 +46,8 @@ def static_shapes(module: ir.Module) -> list[tuple[int, ...]]:
     Raises:
         TinycError: `UnboundSymbol`: they are not all known.
     """
-    parameters = signature_of_program(module).inputs
-    known = _assumed_sizes(module)
+    boundary = boundary_of(module)
+    parameters, known = boundary.signature.inputs, boundary.assumed_sizes
     symbols = [name for name in symbols_of([each.type for each in parameters]) if name not in known]
     if symbols:
         raise TinycError(
@@ -65,43 +58,10 @@ def static_shapes(module: ir.Module) -> list[tuple[int, ...]]:
     return [tuple(extents.evaluate(extent, known) for extent in each.type.shape) for each in parameters]
 
 
-def _assumed_sizes(module: ir.Module) -> dict[str, int]:
-    """The symbols whose value the program of a module assumes."""
-    lowered = exec_functions(module)
-    stated = lowered[0].meaning().assumptions if lowered else assumptions_of(body_block(main_function(module)))
-    return {
-        name: each.rhs
-        for each in stated
-        for name in extents.symbols(each.lhs)
-        if each.predicate == "eq" and each.lhs == extents.symbol(name) and isinstance(each.rhs, int)
-    }
-
-
-def _index_limits(module: ir.Module, count: int) -> list[int | None]:
-    """The limit of each of `count` inputs, None for those that the module does not show to be indices."""
-    if exec_functions(module):
-        return [None] * count
-    known = launchables_of(module)
-    with module.context:
-        return [_index_limit(value, known) for value in body_block(main_function(module)).arguments]
-
-
-def _index_limit(value: ir.Value, known: Mapping[str, Launchable]) -> int | None:
-    """The least extent that `value`, under movements, is an index into; None where it is not an index."""
-    limits: list[Dim] = []
-    pending = [value]
-    while pending:
-        for use in pending.pop().uses:
-            op = use.owner
-            if isinstance(op, tiny.GatherOp | tiny.ScatterOp) and use.operand_number == 1:
-                limits.append(tensor_type(op.data.type).shape[op.axis.value])
-            elif isinstance(op, tiny.MovementOp | region.ReadOp):
-                pending.append(op.results[0])
-            elif isinstance(op, func.CallIndirectOp) and isinstance(op.callee.owner, region.LaunchOp):
-                kernel = known[op.callee.owner.kernel.value].op
-                if kernel is not None:
-                    pending.append(kernel.regions[0].blocks[0].arguments[use.operand_number - 1])
-    return min((limit for limit in limits if isinstance(limit, int)), default=None)
+def _limit(indexes: Sequence[Dim], known: Mapping[str, int]) -> int | None:
+    """The least of the extents that an input indexes; None where it is no index."""
+    told = [extent for extent in indexes if all(name in known for name in extents.symbols(extent))]
+    return min((extents.evaluate(extent, known) for extent in told), default=None)
 
 
 def _random(

@@ -43,7 +43,7 @@ class CpuExecutable(Executable):
             places[buffer.name] = arena.ctypes.data + sizes.extent_value(buffer.offset, run.values)
         for number, kernel in enumerate(self.program.kernels, 1):
             self._launch(kernel, places, run, f"{number} of {len(self.program.kernels)}")
-            self._tell(run, kernel, lambda name, size: np.frombuffer(ctypes.string_at(places[name], size), np.uint8))
+            self._tell_writes(run, kernel, lambda name, size: _bytes_at(places[name], size))
 
     def _launch(self, kernel: KernelLaunch, places: Mapping[str, int], run: Run, number: str) -> None:
         addresses = [places[pointer.buffer] for pointer in kernel.pointers]
@@ -70,6 +70,10 @@ class CpuExecutable(Executable):
         if kernel.status is None and not any(sizes.extent_value(size, run.values) for size in written):
             return 0
         return math.prod(sizes.extent_value(extent, run.values) for extent in kernel.grid)
+
+
+def _bytes_at(address: int, size: int) -> np.ndarray:
+    return np.frombuffer(ctypes.string_at(address, size), np.uint8)
 
 
 def in_chunks(work: Callable[[int, int], object], turns: int) -> None:

@@ -73,7 +73,7 @@ class CudaExecutable(Executable):
             with device.timed():
                 for launch in launches:
                     self._launch(device, launch, base, places)
-                    self._tell(run, launch.kernel, lambda name, size: device.contents(base + places[name], size))
+                    self._tell_writes(run, launch.kernel, lambda name, size: device.contents(base + places[name], size))
             for position, array in enumerate(run.outputs):
                 device.download(array, base + places[f"output_{position}"])
             device.download(run.status, base + places[_STATUS])

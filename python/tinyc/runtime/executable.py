@@ -63,7 +63,7 @@ class Executable(abc.ABC):
         check_status(program, run.status)
         return handed_out(outputs, out or {})
 
-    def _tell(self, run: Run, kernel: KernelLaunch, contents: Callable[[str, int], np.ndarray]) -> None:
+    def _tell_writes(self, run: Run, kernel: KernelLaunch, contents: Callable[[str, int], np.ndarray]) -> None:
         """Tell a run's observer what a kernel has written; `contents` are the bytes of a buffer, its name and size."""
         if run.observe is None:
             return

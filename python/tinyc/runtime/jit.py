@@ -14,7 +14,7 @@ from tinyc.diagnostics import InternalError, progress
 _NUMBER = itertools.count()
 #: Of the flags of a module LLVM reads one before all else, by which it ends the process where the module is broken.
 _FLAGS = re.compile(r"^[ \t]*!llvm\.module\.flags\s*=\s*!\{[^}]*\}", re.MULTILINE)
-#: What `exec-to-llvm` puts in front of a kernel's name.
+#: What --exec-to-llvm puts in front of a kernel's name.
 KERNEL_PREFIX = "kernel."
 
 

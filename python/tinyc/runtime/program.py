@@ -20,7 +20,7 @@ class Buffer:
     """Memory for one dense row-major tensor; `kind` is "input", "output" or "arena", `offset` is into the arena.
 
     `memory_space` is "host" or "device", and the same for all buffers of a program. `where` is the user's node whose
-    value it holds.
+    value it holds. An input may serve as an index into axes: `indexes` are their extents.
     """
 
     name: str
@@ -31,6 +31,7 @@ class Buffer:
     element: ElementType
     shape: tuple[Dim, ...]
     where: Where = field(default_factory=Where)
+    indexes: tuple[Dim, ...] = ()
 
 
 @dataclass(frozen=True)

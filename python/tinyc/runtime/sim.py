@@ -5,16 +5,15 @@ a kernel stores behind a buffer's own bytes, in the last word around them, is fo
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from tinyc import simulator
 from tinyc.diagnostics import TinycError
 from tinyc.runtime import sizes
-from tinyc.runtime.device_memory import Memory, device_memory, grid_sizes
+from tinyc.runtime.device_memory import BufferMemory, copy_outputs, device_memory, launch_arguments
 from tinyc.runtime.executable import Executable, Run
-from tinyc.runtime.program import KernelLaunch, Pointer, Program, Status
+from tinyc.runtime.program import KernelLaunch, Program
 
 #: A message names this many findings.
 _SHOWN = 8
@@ -52,21 +51,16 @@ class SimExecutable(Executable):
         self.reports = []
         for kernel in self.program.kernels:
             self._launch(kernel, buffers, run)
-        for position, array in enumerate(run.outputs):
-            array.reshape(-1).view(np.uint8)[...] = buffers[f"output_{position}"].own
+            self._tell_writes(run, kernel, lambda name, _: buffers[name].own)
+        copy_outputs(run, buffers)
 
-    def _launch(self, kernel: KernelLaunch, buffers: Mapping[str, Memory], run: Run) -> None:
-        grid, block, cluster = (grid_sizes(shape, run.values) for shape in (kernel.grid, kernel.block, kernel.cluster))
+    def _launch(self, kernel: KernelLaunch, buffers: Mapping[str, BufferMemory], run: Run) -> None:
+        shapes = (kernel.grid, kernel.block, kernel.cluster)
+        grid, block, cluster = (sizes.grid_sizes(shape, run.values) for shape in shapes)
         if not all(grid):
             return  # nothing to do
-        arguments: list[Any] = []
-        for parameter in kernel.parameters:
-            if isinstance(parameter, Pointer):
-                arguments.append(buffers[parameter.buffer].words)
-            elif isinstance(parameter, Status):
-                arguments.append(run.status[parameter.slot])
-            else:
-                arguments.append(np.int64(sizes.extent_value(parameter.value, run.values)))
+        given = launch_arguments(kernel, run, lambda pointer: buffers[pointer.buffer].words)
+        arguments = [np.int64(each) if isinstance(each, int) else each for each in given]
         shared = sizes.extent_value(kernel.dynamic_shared_bytes, run.values)
         behind = {name: buffers[name].behind.copy() for name in kernel.writes}
         monitor = simulator.launch_progress(f"kernel '{kernel.symbol}', ")
@@ -81,4 +75,3 @@ class SimExecutable(Executable):
         ]
         if stray or not report.ok:
             raise SimulationError.of(kernel, report, [*report.findings, *stray])
-        self._tell(run, kernel, lambda name, _: buffers[name].own)

@@ -11,7 +11,7 @@ from tinyc.expr import equations, extents
 from tinyc.expr.assumption import Assumption
 from tinyc.expr.extents import Dim, ExtentError
 from tinyc.runtime.arena import memory_bytes
-from tinyc.runtime.program import Buffer, Program
+from tinyc.runtime.program import Buffer, Grid, Program
 from tinyc.vocabulary.run_key import RUN_KEY
 
 
@@ -86,6 +86,12 @@ def extent_value(dim: Dim, values: Mapping[str, int]) -> int:
         return extents.evaluate(dim, values)
     except ExtentError as error:
         raise TinycError("AssumptionViolated", f"{error}{_at(values)}; give inputs of other sizes") from None
+
+
+def grid_sizes(shape: Grid, values: Mapping[str, int]) -> tuple[int, int, int]:
+    """A grid, CTA or cluster along x, y and z at the sizes of one run."""
+    x, y, z = (extent_value(extent, values) for extent in shape)
+    return x, y, z
 
 
 def check_assumptions(assumptions: Iterable[Assumption], values: Mapping[str, int]) -> None:

@@ -13,9 +13,9 @@ from tinyc.executors.gpu.cta import run_gpu_kernel
 from tinyc.executors.gpu.memory import KernelFault
 from tinyc.mlir import ir
 from tinyc.runtime import sizes
-from tinyc.runtime.device_memory import Memory, device_memory, grid_sizes
+from tinyc.runtime.device_memory import BufferMemory, copy_outputs, device_memory, launch_arguments
 from tinyc.runtime.executable import Executable, Run
-from tinyc.runtime.program import KernelLaunch, Pointer, Program, Status
+from tinyc.runtime.program import KernelLaunch, Pointer, Program
 from tinyc.vocabulary.element_type import ElementType
 
 
@@ -34,21 +34,16 @@ class ThreadsExecutable(Executable):
         for number, kernel in enumerate(self.program.kernels, 1):
             progress(f"threads of kernel '{kernel.symbol}', kernel", number, len(self.program.kernels))
             self._launch(kernel, buffers, run)
-            self._tell(run, kernel, lambda name, _: buffers[name].own)
-        for position, array in enumerate(run.outputs):
-            array.reshape(-1).view(np.uint8)[...] = buffers[f"output_{position}"].own
+            self._tell_writes(run, kernel, lambda name, _: buffers[name].own)
+        copy_outputs(run, buffers)
 
-    def _launch(self, kernel: KernelLaunch, buffers: Mapping[str, Memory], run: Run) -> None:
-        arguments: list[np.ndarray | int] = []
-        for parameter in kernel.parameters:
-            if isinstance(parameter, Pointer):
-                arguments.append(buffers[parameter.buffer].own.view(_stored(parameter.element)))
-            elif isinstance(parameter, Status):
-                arguments.append(run.status[parameter.slot])
-            else:
-                arguments.append(sizes.extent_value(parameter.value, run.values))
+    def _launch(self, kernel: KernelLaunch, buffers: Mapping[str, BufferMemory], run: Run) -> None:
+        def elements(pointer: Pointer) -> np.ndarray:
+            return buffers[pointer.buffer].own.view(_stored(pointer.element))
+
+        grid, arguments = sizes.grid_sizes(kernel.grid, run.values), launch_arguments(kernel, run, elements)
         try:
-            run_gpu_kernel(self._kernels[kernel.symbol], grid_sizes(kernel.grid, run.values), arguments)
+            run_gpu_kernel(self._kernels[kernel.symbol], grid, arguments)
         except KernelFault as error:
             message = f"kernel '{kernel.symbol}' is faulty at the GPU layer: {error}"
             raise TinycError("SimulationFinding", message, kernel.where) from None
