@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from tinyc.dialects.exec.ops import FunctionOp, exec_functions
 from tinyc.dialects.exec.verify_arena import arena_violations
-from tinyc.dialects.exec.verify_launches import launch_violations, order_violations
+from tinyc.dialects.exec.verify_launches import launch_violations, order_violations, trip_count_violations
 from tinyc.dialects.launch import launchables_of
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
@@ -34,6 +34,7 @@ def _violations(module: ir.Module) -> Iterator[Violation]:
             *_name_violations(program, op),
             *_parameter_violations(program, op),
             *launch_violations(program, op, memory_spaces),
+            *trip_count_violations(program, op, launchables_of(module)),
         ]
         yield from found or [
             *_symbol_violations(program, op),

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from tinyc.dialects.exec.ops import FunctionOp
+from tinyc.dialects.launch import Launchable
 from tinyc.mlir.verifying import Violation
 from tinyc.runtime.program import KernelLaunch, Program
 from tinyc.target import TARGETS
@@ -37,6 +38,20 @@ def launch_violations(program: Program, op: FunctionOp, memory_spaces: Mapping[s
             yield at.location, f"@{kernel.symbol} {where}; give them memory_space '{space}'"
         elif memory_spaces[kernel.symbol] == "device" and (message := _cta_error(kernel)):
             yield at.location, message
+
+
+def trip_count_violations(
+    program: Program, op: FunctionOp, launchables: Mapping[str, Launchable]
+) -> Iterator[Violation]:
+    """Check that a kernel which still says how it is launched on the host has the trip count that it says."""
+    for kernel, at in zip(program.kernels, op.kernels, strict=True):
+        launchable = launchables.get(kernel.symbol)
+        if launchable is None or launchable.memory_space != "host":
+            continue
+        grid = launchable.contract().grid
+        if kernel.grid != grid:
+            given, needed = (f"[{', '.join(map(str, each))}]" for each in (kernel.grid, grid))
+            yield at.location, f"@{kernel.symbol} has a grid of {given}, and its region one of {needed}; write that"
 
 
 def _cta_error(kernel: KernelLaunch) -> str | None:

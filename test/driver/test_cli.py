@@ -216,6 +216,28 @@ def test_a_dump_folder_alone_gets_all_layers(run, gemm, tmp_path):
     assert len(list((tmp_path / "all").iterdir())) == 7
 
 
+def test_options_that_are_repeated_add_up(run, gemm, tmp_path):
+    options = ("--bind", "M=2", "--bind", "N=3,K=4", "--dump", "tiny", "--dump", "region", "--dump-dir", tmp_path)
+    status, out, _ = run("run", gemm, *options)
+    assert (status, " [2, 3] " in out) == (0, True)
+    assert sorted(path.name for path in tmp_path.iterdir() if path.suffix == ".mlir") == [
+        "00_tiny.mlir",
+        "03_region.mlir",
+    ]
+    with pytest.raises(SystemExit):
+        run("run", gemm, "--bind", "M=2", "--bind", "M=3")
+
+
+def test_integers_are_shown_as_they_are(run, tmp_path):
+    program = tmp_path / "program.json"
+    node = {"id": "y", "uop": "ADD", "src": ["x", 123456789012]}
+    x = {"id": "x", "uop": "INPUT", "arg": {"tensor_id": "X", "dtype": "i64", "shape": [2]}}
+    program.write_text(json.dumps({"uops": [x, node]}))
+    np.savez(tmp_path / "in.npz", X=np.array([1, 2]))
+    _, out, _ = run("run", program, "--inputs", tmp_path / "in.npz")
+    assert "i64 [2]  123456789013 123456789014\n" in out
+
+
 def test_arrays_come_from_and_go_to_files(run, gemm, tmp_path):
     x, w = (np.arange(12, dtype=np.float16).reshape(shape) for shape in ((4, 3), (3, 4)))
     np.savez(tmp_path / "in.npz", X=x, W=w)

@@ -164,6 +164,18 @@ def test_what_is_wrong_with_a_dump_and_its_options_names_the_file(tmp_path):
         assert str(refusal(file, **options)).startswith(f"{file}: error: ")
 
 
+def test_kernels_that_do_not_take_what_their_launches_pass_are_refused():
+    model = tinyc.compile(EXAMPLES / "softmax.json")
+    for layer, message in (("loops", "its launch contract asks for"), ("llvm", "its launch contract passes 2 ptr and")):
+        text = model.text(layer).replace('#exec.extent<"M">, ', "", 1)
+        error = refusal(text)
+        assert (error.name, error.where.node) == ("InvalidIr", "reduce_max"), layer
+        assert message in error.message
+    text = model.text("exec").replace('grid = ["M", 1, 1]', 'grid = ["M + 3000", 1, 1]', 1)
+    error = refusal(text)
+    assert "@elementwise_sub has a grid of [M + 3000, 1, 1], and its region one of [M, 1, 1]" in error.message
+
+
 def test_kernels_without_their_host_program_are_refused_with_the_file_that_has_it(tmp_path):
     sim, cpu = (tinyc.compile(EXAMPLES / "softmax.json", target) for target in ("sim", "cpu"))
     for model, target, layer in ((sim, "sim", "ptx"), (cpu, "cpu", "llvm")):
@@ -175,6 +187,8 @@ def test_kernels_without_their_host_program_are_refused_with_the_file_that_has_i
     for model, target, layer in ((sim, "sim", "nvvm"), (cpu, "cpu", "loops")):
         kernels, _, _ = model.text(layer).partition('  "exec.function"')
         assert refusal(kernels + "}", target=target).name == "InvalidIr"
+    kernels, _, _ = cpu.text("loops").partition('  "exec.function"')
+    assert "the kernels are at layer 'loops', and there is no exec.function" in refusal(kernels + "}").message
     kernels, _, _ = sim.text("nvvm").partition('  "exec.function"')
     message = refusal(kernels + "}", target="sim").message
     assert "the kernels are at layer 'nvvm', and there is no exec.function" in message
@@ -222,8 +236,10 @@ def test_ops_that_no_layer_has_are_refused():
     assert "the module is at layer 'tiny', and has ops of linalg" in error.message
 
 
-def test_cuda_text_is_refused_with_what_compiles_it():
-    assert "nvcc FILE.cu" in refusal(tinyc.compile(EXAMPLES / "softmax.json", "sim").text("cu")).message
+def test_cuda_text_is_refused_with_what_compiles_it(tmp_path):
+    file = tmp_path / "softmax.cu"
+    file.write_text(tinyc.compile(EXAMPLES / "softmax.json", "sim").text("cu"))
+    assert "nvcc FILE.cu" in refusal(file).message
 
 
 @pytest.mark.parametrize(
@@ -242,3 +258,5 @@ def test_code_that_does_not_read_is_an_error_of_its_file(target, layer, written,
     assert error.name in ("InvalidIr", "InvalidPtx")
     assert message in error.message
     assert error.where.file == str(file)
+    if "PHINode" not in message and "GPU" not in message:
+        assert error.where.line > 1

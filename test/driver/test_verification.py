@@ -131,6 +131,18 @@ def test_a_target_that_cannot_run_ends_a_verification_after_the_layers_before_it
     assert caught.value.name == "NoDriver"
 
 
+def test_what_the_oracle_says_otherwise_is_named_by_its_first_value():
+    document = program("RELU")
+    document["uops"][1:] = [
+        {"id": "large", "uop": "ADD", "src": ["x", 1e9]},
+        {"id": "small", "uop": "SUB", "src": ["large", 1e9]},
+        {"id": "y", "uop": "MUL", "src": ["small", 2]},
+    ]
+    oracle, *others = verified(tinyc.compile(document))
+    assert (oracle.mismatch.name, oracle.mismatch.kind) == ("small", "value")
+    assert [step.failure for step in others] == [None] * 2
+
+
 @pytest.mark.parametrize("target", ["cpu", "sim"])
 def test_empty_values_are_seen_too(target):
     seen = {}
@@ -140,7 +152,7 @@ def test_empty_values_are_seen_too(target):
 
 def test_a_value_of_another_type_is_the_failure():
     model, other = tinyc.compile(program("RELU")), program("CAST")
-    other["uops"][1]["arg"] = {"dtype": "fp16"}
+    other["uops"][1]["arg"] = {"to": "fp16"}
     model.lowering._modules["region"] = tinyc.compile(other).lowering.module("region")
     first = first_failure(verified(model))
     assert first.title == REGION

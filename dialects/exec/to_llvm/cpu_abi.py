@@ -11,7 +11,7 @@ from tinyc.codegen.index_code import CachedIndexCode
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, func, ir
-from tinyc.runtime.jit import KERNEL_PREFIX
+from tinyc.runtime.jit import KERNEL_PREFIX, LOOPS_PREFIX
 from tinyc.runtime.program import STATUS_BYTES, KernelLaunch, Program
 
 KERNEL_IMPL, KERNEL_MAIN = "kernel_impl", "kernel_main"
@@ -56,7 +56,7 @@ def write_kernel(kernel: KernelLaunch) -> None:
         pointers = _load_all(bufs, len(kernel.pointers) + (kernel.status is not None), _pointer())
         values = [*_load_all(sizes, len(kernel.extents), _i64()), low, high]
         indices = [arith.index_cast(ir.IndexType.get(), value) for value in values]
-        func.CallOp([], f"loops.{kernel.symbol}", [*pointers, *indices])
+        func.CallOp([], LOOPS_PREFIX + kernel.symbol, [*pointers, *indices])
         func.ReturnOp([])
 
 

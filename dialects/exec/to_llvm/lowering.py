@@ -10,6 +10,7 @@ from tinyc.dialects.exec.to_llvm.cpu_abi import write_impl, write_kernel, write_
 from tinyc.dialects.exec.to_program import program_of
 from tinyc.mlir import func, ir
 from tinyc.passes import Pass
+from tinyc.runtime.jit import LOOPS_PREFIX
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class ExecToLlvm(Pass):
                     )
                 loops = functions[symbol]
                 take_bare_pointers(loops, kernel)
-                loops.attributes["sym_name"] = ir.StringAttr.get(f"loops.{symbol}")
+                loops.attributes["sym_name"] = ir.StringAttr.get(LOOPS_PREFIX + symbol)
                 loops.attributes["llvm.linkage"] = ir.Attribute.parse("#llvm.linkage<internal>")
                 write_kernel(kernel)
             write_impl(program)

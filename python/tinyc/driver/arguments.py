@@ -7,6 +7,7 @@ process with status 2, and the usage, for what does not read.
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from tinyc.driver.listings import LAST_LISTING, LISTINGS
 from tinyc.target import DEFAULT_ARCH
@@ -64,9 +65,10 @@ def _version() -> str:
 
 def _add_program(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("program", help="the program's file, or - for standard input")
-    parser.add_argument("--bind", type=_bind, default={}, metavar="M=150,N=130", help="sizes of symbols")
+    _add_bind(parser)
     layers = "; ".join(f"{', '.join(LISTINGS[target])} for {target}" for target in LAST_LISTING)
-    parser.add_argument("--dump", type=_layers, metavar="LAYER,…", help=f"write the text of layers: {layers}")
+    shown = f"write the text of layers: {layers}"
+    parser.add_argument("--dump", type=_layers, action=_Collected, metavar="LAYER,…", help=shown)
     parser.add_argument("--stock-printing", action="store_true", help="dump IR as mlir-opt prints it")
     parser.add_argument("--dump-dir", type=Path, metavar="DIR", help="where (default: tinyc-dump); alone: all layers")
     parser.add_argument("--remarks", action="store_true", help="print the compiler's decisions to stderr")
@@ -85,7 +87,7 @@ def _add_target(parser: argparse.ArgumentParser) -> None:
 
 def _add_explained(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("program", help="the program's file, of the Tiny layer, or -")
-    parser.add_argument("--bind", type=_bind, default={}, metavar="M=150,N=130", help="sizes of symbols")
+    _add_bind(parser)
     one = parser.add_mutually_exclusive_group()
     one.add_argument("--access", metavar="VALUE", help="how a value reads, movement by movement")
     one.add_argument("--block", metavar="NAME", help="what a statement computes, and why it is of its kind")
@@ -97,6 +99,28 @@ def _add_inputs(parser: argparse.ArgumentParser) -> None:
     group = parser.add_mutually_exclusive_group()
     group.add_argument("--inputs", type=Path, metavar="FILE.npz", help="the inputs by name (bf16 as uint16 bits)")
     group.add_argument("--random", type=_seed, default=0, metavar="SEED", help="random inputs (default: seed 0)")
+
+
+def _add_bind(parser: argparse.ArgumentParser) -> None:
+    shown = "sizes of symbols"
+    parser.add_argument("--bind", type=_bind, action=_Collected, default={}, metavar="M=150,N=130", help=shown)
+
+
+class _Collected(argparse.Action):
+    """An option that may be repeated, its sizes by name or its names being those of all its places."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        before = getattr(namespace, self.dest) or type(values)()
+        twice = [name for name in values if name in before]
+        if twice and isinstance(values, dict):
+            raise argparse.ArgumentError(self, f"{twice[0]!r} is given twice")
+        setattr(namespace, self.dest, before | values if isinstance(values, dict) else (*before, *values))
 
 
 def _bind(text: str) -> dict[str, int]:

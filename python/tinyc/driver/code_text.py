@@ -12,13 +12,13 @@ without a body.
 
 import re
 
-from tinyc.diagnostics import TinycError
+from tinyc.diagnostics import TinycError, Where
 from tinyc.dialects.exec.ops import exec_functions
 from tinyc.dialects.nvvm.to_ptx import binary_of
 from tinyc.driver.listings import listing_suffix
 from tinyc.mlir import func, ir
 from tinyc.mlir.locations import unescape
-from tinyc.runtime.jit import KERNEL_PREFIX
+from tinyc.runtime.jit import KERNEL_PREFIX, LOOPS_PREFIX
 from tinyc.text import parse, print_ir
 
 #: The attribute of a module that holds the LLVM IR of its kernels.
@@ -33,8 +33,15 @@ _SIGNS = {
     "ptx": re.compile(r"^[ \t]*\.version[ \t]+\d", re.MULTILINE),
     "llvm": re.compile(r"^(?:; ModuleID = |source_filename = |target (?:triple|datalayout) = |define )", re.MULTILINE),
 }
-_PREFIX = re.escape(KERNEL_PREFIX)
-_DEFINED = re.compile(rf'^define [^\n@]*@(?:"{_PREFIX}([^"\n]*)"|{_PREFIX}([\w.$-]+))\(', re.MULTILINE)
+
+
+def _definition(prefix: str) -> re.Pattern[str]:
+    """A function of LLVM IR whose name begins so: the rest of its name, in quotes or bare, and its parameters."""
+    start = re.escape(prefix)
+    return re.compile(rf'^define [^\n@]*@(?:"{start}([^"\n]*)"|{start}([\w.$-]+))\(([^()\n]*)\)', re.MULTILINE)
+
+
+_KERNELS, _LOOPS = _definition(KERNEL_PREFIX), _definition(LOOPS_PREFIX)
 
 
 def with_host(code: str, listing: str, module: ir.Module) -> str:
@@ -67,7 +74,7 @@ def read_code(text: str, filename: str | None) -> ir.Module | None:
             code, module = _taken_apart(text, "llvm", "", filename)
             with module.context, ir.Location.unknown(), ir.InsertionPoint(module.body):
                 module.operation.attributes[_LLVM_IR] = ir.StringAttr.get(code)
-                for name in dict.fromkeys(unescape(quoted) or bare for quoted, bare in _DEFINED.findall(code)):
+                for name in dict.fromkeys(unescape(quoted) or bare for quoted, bare, _ in _KERNELS.findall(code)):
                     func.FuncOp(name, ([], []), visibility="private")
             return module
         case "cu":
@@ -80,6 +87,28 @@ def _listing_of(text: str, filename: str | None) -> str | None:
     """The listing that a text is, by the suffix of its file, and where that is no listing's, by what it has."""
     named = [listing for listing in ("ptx", "llvm", "cu") if (filename or "").endswith(listing_suffix(listing))]
     return next(iter([*named, *(listing for listing, sign in _SIGNS.items() if sign.search(text))]), None)
+
+
+def check_parameters(module: ir.Module) -> None:
+    """Check that the kernels of a module's LLVM IR take what their launch contracts pass.
+
+    Raises:
+        TinycError: `InvalidIr`.
+    """
+    code = llvm_ir_in(module) or ""
+    taken = {unescape(quoted) or bare: types for quoted, bare, types in _LOOPS.findall(code)}
+    for kernel in exec_functions(module)[0].meaning().kernels:
+        if kernel.symbol not in taken:  # an optimiser has put it where it is called
+            continue
+        found = [each.split()[0] for each in taken[kernel.symbol].split(",") if each.strip()]
+        addresses, numbers = len(kernel.pointers) + (kernel.status is not None), len(kernel.extents) + 2
+        if found != ["ptr"] * addresses + ["i64"] * numbers:
+            raise TinycError(
+                "InvalidIr",
+                f"the kernel takes {', '.join(found) or 'nothing'}; its launch contract passes {addresses} ptr and "
+                f"{numbers} i64, the last two its range",
+                Where(node=kernel.symbol),
+            )
 
 
 def llvm_ir_in(module: ir.Module) -> str | None:

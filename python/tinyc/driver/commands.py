@@ -174,7 +174,8 @@ def _judged(comparison: Comparison) -> str:
 def _described(value: np.ndarray) -> str:
     """Type, shape and the first few elements of an array."""
     element = element_of(value.dtype)
-    first = " ".join(f"{number:.6g}" for number in value.ravel()[:_SHOWN_ELEMENTS].tolist())
+    shown = value.ravel()[:_SHOWN_ELEMENTS].tolist()
+    first = " ".join(f"{number:.6g}" if isinstance(number, float) else f"{number:d}" for number in shown)
     more = " …" if value.size > _SHOWN_ELEMENTS else ""
     assert element is not None, "an executor gives arrays of element types"
     return f"{TensorType(element, value.shape)}  {first}{more}"

@@ -6,12 +6,13 @@ one on the simulator, the other on a GPU. What can be refused without inputs is 
 """
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from tinyc.analysis.graphs import main_function
-from tinyc.diagnostics import InternalError, TinycError, collect_remarks, either
+from tinyc.diagnostics import InternalError, TinycError, Where, collect_remarks, either
 from tinyc.dialects.nvvm.to_ptx import chip_in, ptx_text
 from tinyc.driver.layer import SHARED_LAYERS
 from tinyc.driver.listings import LISTINGS
@@ -119,7 +120,11 @@ def _cpu(lowering: Lowering) -> Executor:
     except InternalError as error:
         if lowering.entry != "llvm":
             raise
-        raise TinycError("InvalidIr", f"LLVM does not take the kernels: {error.__cause__}") from None
+        said = str(error.__cause__)
+        place = re.search(r"<string>:(\d+):(\d+): ", said)
+        at = Where() if place is None else Where(line=int(place[1]), column=int(place[2]))
+        shown = said.replace(place[0] if place else "", "")
+        raise TinycError("InvalidIr", f"LLVM does not take the kernels: {shown}", at) from None
 
 
 def _sim(lowering: Lowering) -> Executor:

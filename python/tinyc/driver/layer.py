@@ -3,13 +3,12 @@
 In: a module that verifies. Out: the name of its layer, as `listings` has it, or the reason why it is no program.
 """
 
-from tinyc.analysis.graphs import main_function
 from tinyc.diagnostics import TinycError, either
 from tinyc.dialects import registry
 from tinyc.dialects.exec.ops import exec_functions
 from tinyc.dialects.exec.to_program import program_of
 from tinyc.dialects.region.kernel import kernels_of
-from tinyc.driver.code_text import llvm_ir_in
+from tinyc.driver.code_text import check_parameters, llvm_ir_in
 from tinyc.driver.listings import LAST_LISTING, LISTINGS
 from tinyc.mlir import gpu, ir
 
@@ -44,7 +43,7 @@ def layer_of(module: ir.Module) -> str:
         return _layer_on_gpu(module, present)
     if "llvm" in present:
         return "llvm"
-    if "exec" in present:
+    if present & {"exec", "memref"}:
         return "exec" if "region" in present else "loops"
     if "region" not in present:
         return "tiny"
@@ -60,7 +59,7 @@ def _layer_on_gpu(module: ir.Module, present: set[str]) -> str:
 
 
 def check_program(module: ir.Module) -> None:
-    """Check that a module is a program: one function to run, kernels, and ops of one layer.
+    """Check that a module is a program: kernels with what launches them, or functions of tensors; ops of one layer.
 
     Raises:
         TinycError: `InvalidIr`, with what is missing and what makes it.
@@ -71,6 +70,8 @@ def check_program(module: ir.Module) -> None:
         raise TinycError("InvalidIr", message)
     if layer in _LOWERED and len(exec_functions(module)) != 1:
         _refuse_without_host(layer, len(exec_functions(module)))
+    if layer == "llvm":
+        check_parameters(module)
     foreign = registry.present(module) - _NAMESPACES[layer]
     if foreign:
         raise TinycError(
@@ -78,8 +79,6 @@ def check_program(module: ir.Module) -> None:
             f"the module is at layer '{layer}', and has ops of {', '.join(sorted(foreign))}; tinyc runs modules of "
             f"{either(_NAMESPACES)}, as tinyc compile --dump writes them",
         )
-    if layer not in _LOWERED:
-        main_function(module)
 
 
 def _refuse_without_host(layer: str, found: int) -> None:

@@ -75,7 +75,7 @@ class Model:
         freed = ", freed" if self._executor is None else ""
         return f"<tinyc.Model on {self.target}{self._made_of}{freed}: ({inputs}) -> ({outputs})>"
 
-    def run(self, /, out: Any = None, seed: Any = None, offset: Any = None, **inputs: Any) -> Arrays:
+    def run(self, /, *, out: Any = None, seed: Any = None, offset: Any = None, **inputs: Any) -> Arrays:
         """Run on arrays of exactly the declared types, by name; return arrays by output name.
 
         They are fresh, or those in `out`, which are filled: an array for the only output, a tuple or list of one for

@@ -18,6 +18,7 @@ from tinyc.dialects.tiny.inline import TinyInline, is_of_several
 from tinyc.driver.binding import bind_symbols, require_sizes
 from tinyc.driver.code_text import read_code
 from tinyc.driver.layer import SHARED_LAYERS, check_program, layer_of
+from tinyc.executors.signature import boundary_of
 from tinyc.expr.extents import natural
 from tinyc.importers import tiny_json
 from tinyc.importers.files import read_file, unreadable_file
@@ -39,9 +40,10 @@ def read_program(source: object, bind: Bind | None = None, filename: str | None 
     """
     with in_file(str(source) if is_path(source) else filename):
         module = read_module(source, bind, filename)
+        check_program(module)
         if layer_of(module) == "tiny" and is_of_several(module):
             run_passes(module, (TinyInline(),))
-        check_program(module)
+        boundary_of(module)
     return module
 
 

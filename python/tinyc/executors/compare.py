@@ -33,7 +33,9 @@ class Mismatch:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One value against its truth: the largest error of a finite element, the tolerance, the first mismatch.
+    """One value against its truth: the largest error, the tolerance, the first mismatch.
+
+    An error is infinite where NaN or infinity stands for a number, or a number for it.
 
     `kind` is "output" or "value", which is one on the way to the outputs.
     """
@@ -68,8 +70,7 @@ def compare(
     with np.errstate(all="ignore"):
         error, allowed = _errors(actual, expected, tolerance)
         wrong = np.flatnonzero(~(error <= allowed))
-        finite = error[np.isfinite(error)]
-        largest = float(finite.max()) if finite.size else 0.0
+        largest = float(np.nan_to_num(error, nan=np.inf).max(initial=0.0))
     if not wrong.size:
         return Comparison(name, largest, tolerance, kind=kind)
     at = tuple(int(position) for position in np.unravel_index(wrong[0], actual.shape))

@@ -16,6 +16,8 @@ _NUMBER = itertools.count()
 _FLAGS = re.compile(r"^[ \t]*!llvm\.module\.flags\s*=\s*!\{[^}]*\}", re.MULTILINE)
 #: What --exec-to-llvm puts in front of a kernel's name.
 KERNEL_PREFIX = "kernel."
+#: And in front of the name of its loops, which that function calls.
+LOOPS_PREFIX = "loops."
 
 
 class Code:
