@@ -25,7 +25,15 @@ from ptxsim.machine.site import Site
 from ptxsim.memory.traffic import PASS_BYTES, SECTOR_BYTES
 from ptxsim.memory.windows import BASES, SPACE_OF_WINDOW, WINDOW_BITS
 from ptxsim.parsing.syntax import Operand
-from ptxsim.tensor_maps.encoding import DIMENSIONED, MAP_BYTES, MAP_MODES, PlacedTensor, decode_map, replace_field
+from ptxsim.tensor_maps.encoding import (
+    DIMENSIONED,
+    MAP_BYTES,
+    MAP_MODES,
+    PlacedTensor,
+    decode_map,
+    map_mode,
+    replace_field,
+)
 
 _ALIGNMENT = 64
 _WORD = 8
@@ -120,10 +128,10 @@ def _ordinal(site: Site, field: str, operand: Operand) -> int:
 
 def _check_mode(site: Site, field: str, operand: Operand) -> None:
     """Check that the value of a mode is a constant that the simulator models."""
-    value, names = site.constant(operand, "mode"), MAP_MODES[field]
-    if value >= len(names) or names[value] is None:
-        known = ", ".join(f"{number} ({name})" for number, name in enumerate(names) if name)
-        site.fail(f"'{site.name}': the simulator knows no {field} {value}; it knows {known}")
+    try:
+        map_mode(field, site.constant(operand, "mode"))
+    except InputError as error:
+        site.fail(error.message)
 
 
 def _lanes(batch: Batch, *operands: np.ndarray) -> Iterator[tuple[Batch, *tuple[int, ...]]]:
