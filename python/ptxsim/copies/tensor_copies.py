@@ -9,7 +9,7 @@ from ptxsim.copies.bulk_forms import BulkForm
 from ptxsim.copies.bulk_groups import bulk_groups
 from ptxsim.copies.bulk_operands import by_lane, read_policy, shared_targets, update_of
 from ptxsim.copies.endpoints import CopyUpdate, Range, Tile, shared_place
-from ptxsim.copies.map_instructions import map_at
+from ptxsim.copies.map_places import map_at
 from ptxsim.copies.reduction import reduction_of
 from ptxsim.copies.tensor_boxes import FAR, box_of
 from ptxsim.copies.transfer import Issuer, start
@@ -69,7 +69,7 @@ def _map_and_box(
 ) -> tuple[TensorLayout, Tile, Region | None]:
     """The tensor, the box in global memory, and the bytes of the map where they are there, too. Raises: Misuse."""
     launch = issuer.cta.launch
-    tensor, place = map_at(launch, values[0])
+    tensor, place = map_at(issuer.cta, values[0])
     coordinates = [value - (value >> 31 << 32) for value in values[1 : form.rank + 1]]
     box = box_of(tensor.layout, coordinates, shared, offsets)
     index = tensor.address - launch.memory.base

@@ -125,7 +125,18 @@ def test_words_may_stand_in_another_order():
         (PUBLISH.replace("[%r3]", "[%r1]"), "uninitialized", "some of which nobody has written"),
         (PUBLISH.replace("[%d1]", "[%d1+4096]"), "out-of-bounds", "the tensor map, 128 bytes of global memory"),
         ("@!%p0 exit;" + PUBLISH, "barrier-divergence", "lanes that have exited"),
-        (ACQUIRE.replace("[%d1]", "[%d1+4096]"), "out-of-bounds", "not all allocated global memory"),
+        (ACQUIRE.replace("[%d1]", "[%d1+4096]"), "out-of-bounds", "the tensor map, 128 bytes of global memory"),
+        (ACQUIRE.replace("[%d1]", "[%d1+32]"), "misaligned", "tensor map address"),
+        (
+            "mov.b64 %d7, map; cvta.param.u64 %d7, %d7;" + ACQUIRE.replace("[%d1]", "[%d7]"),
+            "out-of-bounds",
+            "a tensor map is acquired in global memory, not in param::entry",
+        ),
+        (
+            "cvt.u64.u32 %d1, %r3; cvta.shared.u64 %d1, %d1;" + LOAD,
+            "out-of-bounds",
+            "a tensor map is used in param::entry or const or global memory, not in shared",
+        ),
     ],
 )
 def test_misuse_is_found(body: str, kind: str, message: str):
