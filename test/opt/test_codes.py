@@ -9,19 +9,23 @@ import pytest
 from tinyc import text
 from tinyc.diagnostics import TinycError, Where
 from tinyc.opt import main as opt
+from tinyc.passes.runner import verify_contracts
 
 TESTS = Path(__file__).parents[1]
-#: The lit tests of what is refused.
-REFUSED = [path for path in sorted(TESTS.rglob("*invalid*.mlir")) if "%sample-opt" not in path.read_text()]
 CODE = re.compile(r"\[TC\d+ \w+\]")
 
 
 def commands(path):
-    """The arguments of the calls of `tinyc-opt` in a lit test, its output left where it goes."""
-    for call in re.findall(r"// RUN: (?:not )?tinyc-opt ([^|<>\n]*)", path.read_text(encoding="utf-8")):
-        arguments = shlex.split(call.partition("2>")[0].replace("%s", str(path)))
-        if not any("%" in each for each in arguments):
+    """The arguments of the calls that a lit test has `tinyc-opt` refuse, of those that take no other file."""
+    for fails, call in re.findall(r"// RUN: (not )?tinyc-opt ([^|]*?) *(?:[|<>]|2>|$)", path.read_text(), re.MULTILINE):
+        arguments = shlex.split(call.replace("%s", str(path)))
+        if (fails or "--verify-diagnostics" in arguments) and not any("%" in each for each in arguments):
             yield [each for each in arguments if each != "--verify-diagnostics"]
+
+
+#: The lit tests of what is refused, and those in which the text is, before any pass.
+REFUSED = [path for path in sorted(TESTS.rglob("*invalid*.mlir")) if list(commands(path))]
+MALFORMED = [path for path in REFUSED if ["--split-input-file", str(path)] in commands(path)]
 
 
 @pytest.mark.parametrize("path", REFUSED, ids=lambda path: str(path.relative_to(TESTS)))
@@ -33,14 +37,15 @@ def test_what_tinyc_opt_prints_shows_a_code_at_most_once(path, capsys):
         assert [line for line in said.split("\n") if len(CODE.findall(line)) > 1] == []
 
 
-@pytest.mark.parametrize("path", REFUSED, ids=lambda path: str(path.relative_to(TESTS)))
+@pytest.mark.parametrize("path", MALFORMED, ids=lambda path: str(path.relative_to(TESTS)))
 def test_an_error_in_python_shows_its_code_once(path):
     lines: list[str] = []
     for piece in path.read_text(encoding="utf-8").split("// -----"):
         try:
-            text.parse(piece)
+            verify_contracts(text.parse(piece))
         except TinycError as error:
             lines += [str(each) for each in error.errors]
+    assert lines
     assert [line for line in lines if len(CODE.findall(line)) != 1] == []
 
 

@@ -94,6 +94,9 @@ def test_passes_of_both_kinds_run_in_order():
         ("cse{x=1}", "InvalidOption", "MLIR refuses 'cse{x=1}': .*no such option x"),
         ("func.func(mark)", "InvalidPipeline", r"'mark' works on whole modules; take it out of 'func.func\(…\)'"),
         ("convert-gpu-to-nvvm", "InvalidPipeline", "restricted to 'gpu.module'"),
+        ("convert-gpu-to-nvvm{index-bitwidth=32}", "InvalidPipeline", "restricted to 'gpu.module'"),
+        ("convert-gpu-to-nvvm{index=32}", "InvalidOption", "no such option index"),
+        ("gpu.module(convert-gpu-to-nvvm{index-bitwidth=x})", "InvalidOption", "with options `index-bitwidth=x`"),
     ],
 )
 def test_malformed_pipelines_are_refused(source, name, message):

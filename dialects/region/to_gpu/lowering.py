@@ -105,10 +105,9 @@ def _module(module: ir.Module, target: Target) -> ir.Block:
     """Create the module of the GPU kernels in front of everything; return its body."""
     attribute = f'#nvvm.target<O = 3, chip = "{target.chip}", features = "{target.features}">'
     targets = ir.ArrayAttr.get([ir.Attribute.parse(attribute)])
+    name = legal_identifier(MODULE, declared_symbols(module.body))
     with ir.InsertionPoint.at_block_begin(module.body), module.operation.location:
-        return gpu.GPUModuleOp(
-            legal_identifier(MODULE, declared_symbols(module.body)), targets=targets
-        ).bodyRegion.blocks.append()
+        return gpu.GPUModuleOp(name, targets=targets).bodyRegion.blocks.append()
 
 
 def _rename_launches(module: ir.Module, names: dict[str, str]) -> None:

@@ -19,10 +19,10 @@ from ptxsim.command.files import read_file
 from ptxsim.command.tensor_map_text import described
 from ptxsim.errors import InputError, MetadataError
 from ptxsim.parsing.syntax import Variable
+from ptxsim.tensor_maps.encoding import MAP_BYTES
 from ptxsim.tensor_maps.tensor_map import TensorMap
 
 _WARP_THREADS = 32
-_MAP_BYTES = 128
 #: The number of a swizzle mode in the driver's interface → its name.
 _SWIZZLES = ("none", "32B", "64B", "128B")
 _SCRATCH = ("global_scratch_size", "profile_scratch_size")
@@ -63,7 +63,7 @@ class TritonMetadata:
         found: list[Value] = []
         descriptors = iter(self.descriptors)
         for value in given:
-            is_map = len(found) < len(parameters) and parameters[len(found)].size == _MAP_BYTES
+            is_map = len(found) < len(parameters) and parameters[len(found)].size == MAP_BYTES
             if not (is_map and isinstance(value, np.ndarray)):
                 found.append(value)
                 continue

@@ -8,6 +8,7 @@ Pure rules first, which raise `Misuse`; then how they meet threads and memory:
     endpoints, transfer                   the endpoints of a bulk or tensor copy; the copy from issue to completion
     bulk_forms, bulk_operands             the words of bulk copies; operands that they have in common
     bulk_copies, bulk_groups              copies of plain ranges; groups of copies, and who waits for them
-    map_instructions, tensor_copies       tensor maps as operands, and changed; copies of boxes
+    map_places, map_instructions          tensor maps as operands; maps changed, and their fences
+    tensor_copies    copies of boxes
     async_stores     `st.async`, `red.async`
 """

@@ -1,33 +1,32 @@
-"""Tensor maps as operands: which map an address names, and the instructions that only concern maps.
+"""The instructions that only concern tensor maps: `tensormap`, `fence.proxy.tensormap`, `prefetch.tensormap`.
 
 A kernel's parameter holds the bytes of a map (`tensor_maps.encoding`); a kernel may copy them elsewhere and replace
 fields. A map is replaced as a whole: a weak write of its 128 bytes by the generic proxy, which copies see by the proxy
 of tensor maps only behind fences. `prefetch.tensormap` changes no value.
 
-Source: PTX ISA 9.1 §5.5.8 (Tensormap), §9.7.9.16 (prefetch), §9.7.9.28 (tensormap.replace), §9.7.13.16
-(tensormap.cp_fenceproxy).
+Source: PTX ISA 9.1 §5.5.8 (Tensormap), §9.7.9.16 (prefetch), §9.7.9.28 (tensormap.replace), §9.7.13.5 (fence),
+§9.7.13.16 (tensormap.cp_fenceproxy).
 """
 
 from collections.abc import Iterator
 
 import numpy as np
 
-from ptxsim.copies.endpoints import Range, shared_place
+from ptxsim.copies.endpoints import Range
+from ptxsim.copies.map_places import map_place, no_map
 from ptxsim.errors import InputError
-from ptxsim.instructions import cache_policy
+from ptxsim.instructions import cache_policy, fences
 from ptxsim.machine.addresses import ADDRESSED_SPACES, address_reader
 from ptxsim.machine.convergence import by_whole_warps
-from ptxsim.machine.cta import Batch, Cta, Step
-from ptxsim.machine.launch import Launch
-from ptxsim.machine.misuse import Misuse, require_aligned
-from ptxsim.machine.observer import AccessFacts
+from ptxsim.machine.cta import Batch, Step
+from ptxsim.machine.memory_form import SCOPES
+from ptxsim.machine.misuse import Misuse
+from ptxsim.machine.observer import AccessFacts, Region
 from ptxsim.machine.site import Site
 from ptxsim.memory.traffic import PASS_BYTES, SECTOR_BYTES
-from ptxsim.memory.windows import BASES, SPACE_OF_WINDOW, WINDOW_BITS
 from ptxsim.parsing.syntax import Operand
-from ptxsim.tensor_maps.encoding import DIMENSIONED, MAP_BYTES, MAP_MODES, PlacedTensor, decode_map, replace_field
+from ptxsim.tensor_maps.encoding import DIMENSIONED, MAP_BYTES, MAP_MODES, map_mode, replace_field
 
-_ALIGNMENT = 64
 _WORD = 8
 _PREFETCHES = {
     ("tensormap",): "generic",
@@ -38,39 +37,14 @@ _FIELDS = frozenset({"global_address", "rank", *DIMENSIONED, *MAP_MODES})
 _WIDE_FIELDS = frozenset({"global_address", "global_stride"})
 _SPACES = frozenset({"global", "shared::cta"})
 _COPY = ("cp_fenceproxy", "global", "shared::cta", "tensormap::generic", "release")
-_SCOPES = frozenset({"cta", "cluster", "gpu", "sys"})
-
-
-def map_at(launch: Launch, where: int) -> tuple[PlacedTensor, Range]:
-    """The tensor map at a generic address, and its bytes.
-
-    Raises: Misuse where the address is misaligned or names no memory of maps, and where no map is there.
-    """
-    require_aligned("tensor map", where, _ALIGNMENT)
-    space = SPACE_OF_WINDOW.get(where >> WINDOW_BITS, "global")
-    memory = {"param::entry": launch.arguments, "const": launch.constants, "global": launch.memory}.get(space)
-    if memory is None:
-        raise Misuse("out-of-bounds", f"a tensor map is in parameters, constant or global memory, not in {space}")
-    place = Range(memory, where - BASES[space] - memory.base, MAP_BYTES)
-    place.require_allocated("tensor map")
-    try:
-        tensor = decode_map(place.read().tobytes())
-    except InputError as error:
-        raise Misuse("out-of-bounds", error.message) from error
-    if tensor is None:
-        raise _no_map(place)
-    return tensor, place
-
-
-def _no_map(place: Range) -> Misuse:
-    where = f"{place.memory.space} memory at {place.index + place.memory.base:#x}"
-    return Misuse("uninitialized", f"the {MAP_BYTES} bytes of {where} are no tensor map")
+_RELEASES = frozenset(f"proxy.tensormap::generic.release.{scope}" for scope in SCOPES)
+_ACQUIRES = frozenset(f"proxy.tensormap::generic.acquire.{scope}" for scope in SCOPES)
 
 
 def tensormap(site: Site) -> Step:
     """`tensormap.replace.tile.field…;`, `tensormap.cp_fenceproxy….release.scope.sync.aligned [to], [from], 128;`."""
     words = site.instruction.modifiers
-    if words[:5] == _COPY and words[5:6] and words[5] in _SCOPES and words[6:] == ("sync", "aligned"):
+    if words[:5] == _COPY and words[5:6] and words[5] in SCOPES and words[6:] == ("sync", "aligned"):
         return _copy_and_release(site)
     fields, spaces = [word for word in words if word in _FIELDS], [word for word in words if word in _SPACES]
     if words[:1] != ("replace",) or len(fields) != 1 or len(spaces) > 1:
@@ -96,11 +70,11 @@ def _replace(site: Site, field: str, space: str) -> Step:
     def step(batch: Batch) -> None:
         for one, where, new in _lanes(batch, addresses(batch), values(batch)):
             try:
-                target = _place(one.cta, space, where)
+                target = map_place(one.cta, space, where, "replaced")
                 target.require_written()
                 contents = replace_field(target.read().tobytes(), field, ordinal, new)
                 if contents is None:
-                    raise _no_map(target)
+                    raise no_map(target)
             except InputError as error:
                 one.report("out-of-bounds", error.message)
             except Misuse as misuse:
@@ -120,10 +94,10 @@ def _ordinal(site: Site, field: str, operand: Operand) -> int:
 
 def _check_mode(site: Site, field: str, operand: Operand) -> None:
     """Check that the value of a mode is a constant that the simulator models."""
-    value, names = site.constant(operand, "mode"), MAP_MODES[field]
-    if value >= len(names) or names[value] is None:
-        known = ", ".join(f"{number} ({name})" for number, name in enumerate(names) if name)
-        site.fail(f"'{site.name}': the simulator knows no {field} {value}; it knows {known}")
+    try:
+        map_mode(field, site.constant(operand, "mode"))
+    except InputError as error:
+        site.fail(error.message)
 
 
 def _lanes(batch: Batch, *operands: np.ndarray) -> Iterator[tuple[Batch, *tuple[int, ...]]]:
@@ -133,23 +107,6 @@ def _lanes(batch: Batch, *operands: np.ndarray) -> Iterator[tuple[Batch, *tuple[
         mask = np.zeros_like(batch.mask)
         mask[row, lane] = True
         yield batch.narrowed(mask), *(int(each[row, lane]) for each in columns)
-
-
-def _place(cta: Cta, space: str, where: int) -> Range:
-    """The bytes of a map that is to be changed. Raises: Misuse where they are no global or shared memory."""
-    require_aligned("tensor map", where, _ALIGNMENT)
-    if space == "generic":
-        space = SPACE_OF_WINDOW.get(where >> WINDOW_BITS, "global")
-        where -= BASES[space]
-    if space == "shared":
-        owner, index = shared_place(cta, where, "shared::cta")
-        place = Range(owner.shared, index, MAP_BYTES, owner=owner)
-    elif space == "global":
-        place = Range(cta.launch.memory, where - cta.launch.memory.base, MAP_BYTES)
-    else:
-        raise Misuse("out-of-bounds", f"a tensor map is replaced in shared or global memory, not in {space}")
-    place.require_allocated("tensor map")
-    return place
 
 
 def _write(one: Batch, facts: AccessFacts, target: Range, contents: np.ndarray) -> None:
@@ -173,8 +130,7 @@ def _copy_and_release(site: Site) -> Step:
     The warp copies once, by its first lane.
     """
     target, source, size = site.operands(3)
-    if site.constant(size, "size of a tensor map") != MAP_BYTES:
-        site.fail(f"a tensor map has {MAP_BYTES} bytes")
+    _require_map_size(site, size)
     to, origin = address_reader(site, target, "global")[1], address_reader(site, source, "shared")[1]
     load, store = (
         AccessFacts(space, _WORD, MAP_BYTES // _WORD, site.index, kind)
@@ -189,7 +145,8 @@ def _copy_and_release(site: Site) -> Step:
             batch.report("barrier-divergence", f"the lanes of a warp give {site.name} different addresses")
         for one, there, here in _lanes(batch.narrowed(first), *places):
             try:
-                given, taken = _place(one.cta, "shared", here), _place(one.cta, "global", there)
+                given = map_place(one.cta, "shared", here, "replaced")
+                taken = map_place(one.cta, "global", there, "replaced")
                 given.require_written()
             except Misuse as misuse:
                 one.report(misuse.kind, misuse.message)
@@ -200,6 +157,50 @@ def _copy_and_release(site: Site) -> Step:
         batch.launch.observer.map_fenced(batch, site.name)
 
     return by_whole_warps(site, act)
+
+
+def map_fence(site: Site) -> Step:
+    """`fence.proxy.tensormap::generic.release.scope;`, `….acquire.scope [map], 128;`, and the other fences."""
+    form = ".".join(site.instruction.modifiers)
+    if form in _ACQUIRES:
+        return _acquire(site, f"fence.{form}")
+    if form not in _RELEASES:
+        return fences.fence(site)
+    site.operands(0)
+
+    def step(batch: Batch) -> None:
+        batch.launch.fences[f"fence.{form}"] += len(batch.warps)
+        batch.launch.observer.map_fenced(batch, f"fence.{form}")
+
+    return step
+
+
+def _acquire(site: Site, name: str) -> Step:
+    """A fence of one map in global memory; lanes that name the same one acquire it together."""
+    operand, size = site.operands(2)
+    _require_map_size(site, size)
+    read = address_reader(site, operand, "generic")[1]
+
+    def step(batch: Batch) -> None:
+        launch = batch.launch
+        launch.fences[name] += len(batch.warps)
+        addresses = np.broadcast_to(read(batch), batch.mask.shape)
+        for where in np.unique(addresses[batch.mask]).tolist():
+            lanes = batch.mask & (addresses == where)
+            try:
+                place = map_place(batch.cta, "generic", where, "acquired")
+            except Misuse as misuse:
+                batch.report(misuse.kind, misuse.message, lanes)
+            else:
+                maps = Region(launch.memory, np.full(lanes.sum(), place.index), MAP_BYTES)
+                launch.observer.map_fenced(batch.narrowed(lanes), name, maps)
+
+    return step
+
+
+def _require_map_size(site: Site, operand: Operand) -> None:
+    if site.constant(operand, "size of a tensor map") != MAP_BYTES:
+        site.fail(f"a tensor map has {MAP_BYTES} bytes")
 
 
 def prefetch(site: Site) -> Step:
@@ -214,4 +215,4 @@ def prefetch(site: Site) -> Step:
     return lambda batch: None
 
 
-HANDLERS = {"prefetch": prefetch, "tensormap": tensormap}
+HANDLERS = {"fence": map_fence, "prefetch": prefetch, "tensormap": tensormap}

@@ -26,7 +26,7 @@ _MAXIMUM_OFFSET = {3: 2**16 - 1, 4: 2**8 - 1, 5: 2**5 - 1}
 #: The widest word that rows are copied in (bytes): their distances and their bytes in a box are multiples of it.
 _WIDEST = 16
 #: A distance in bytes that is beyond every memory, and that sums of a few of them do not overflow.
-_FAR = 2**61
+FAR = 2**61
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ def _tiled_rows(
 ) -> "tuple[NDArray[np.int64], NDArray[np.bool_] | None]":
     """The starts of the rows of a tiled box, but for the coordinate in them, and which are in bounds."""
     start = sum(at * stride for at, stride in zip(coordinates[1:], tensor.global_strides, strict=True))
-    rows = tensor.tiled_rows + max(min(start, _FAR), -_FAR)
+    rows = tensor.tiled_rows + max(min(start, FAR), -FAR)
     outer = tuple(
         zip(coordinates[1:], tensor.shape[1:], tensor.element_strides[1:], tensor.global_dim[1:], strict=True)
     )

@@ -9,9 +9,9 @@ from ptxsim.copies.bulk_forms import BulkForm
 from ptxsim.copies.bulk_groups import bulk_groups
 from ptxsim.copies.bulk_operands import by_lane, read_policy, shared_targets, update_of
 from ptxsim.copies.endpoints import CopyUpdate, Range, Tile, shared_place
-from ptxsim.copies.map_instructions import map_at
+from ptxsim.copies.map_places import map_at
 from ptxsim.copies.reduction import reduction_of
-from ptxsim.copies.tensor_boxes import box_of
+from ptxsim.copies.tensor_boxes import FAR, box_of
 from ptxsim.copies.transfer import Issuer, start
 from ptxsim.machine.addresses import ADDRESSED_SPACES, address_reader
 from ptxsim.machine.cta import Read, Step
@@ -69,11 +69,15 @@ def _map_and_box(
 ) -> tuple[TensorLayout, Tile, Region | None]:
     """The tensor, the box in global memory, and the bytes of the map where they are there, too. Raises: Misuse."""
     launch = issuer.cta.launch
-    tensor, place = map_at(launch, values[0])
+    tensor, place = map_at(issuer.cta, values[0])
     coordinates = [value - (value >> 31 << 32) for value in values[1 : form.rank + 1]]
     box = box_of(tensor.layout, coordinates, shared, offsets)
-    tile = Tile(launch.memory, tensor.address - launch.memory.base, box)
-    if tensor.layout.reach_bytes > tensor.array_bytes:
+    index = tensor.address - launch.memory.base
+    if index >= FAR:
+        raise Misuse("out-of-bounds", f"the tensor map has its tensor at {tensor.address:#x}, where there is no memory")
+    tile = Tile(launch.memory, index, box)
+    # Only of a map that no kernel can have written is it known that the tensor is in the array that the host gave.
+    if place.memory is not launch.arguments or tensor.layout.reach_bytes > tensor.array_bytes:
         tile.require_allocated()
     return tensor.layout, tile, place.regions[0] if place.memory is launch.memory else None
 

@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from ptxsim.machine.addresses import ADDRESSED_SPACES, VECTORS
 from ptxsim.machine.site import Site
 
+#: The scopes of strong operations and of fences.
+SCOPES = frozenset({"cta", "cluster", "gpu", "sys"})
 #: A group has words of which an instruction may have one.
 _GROUPS: dict[str, frozenset[str]] = {
     "order": frozenset({"weak", "relaxed", "acquire", "release", "acq_rel", "volatile"}),
     "mmio": frozenset({"mmio"}),
-    "scope": frozenset({"cta", "cluster", "gpu", "sys"}),
+    "scope": SCOPES,
     "space": frozenset(ADDRESSED_SPACES),
     "count": frozenset(VECTORS),
     "read-only": frozenset({"nc"}),

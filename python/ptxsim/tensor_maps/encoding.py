@@ -1,8 +1,8 @@
 """The 128 bytes of a tensor map, as a kernel holds, copies and changes them.
 
 A GPU's encoding is opaque; here the bytes are a record whose fields have the names that `tensormap.replace` gives them.
-128 zeros are a map of which nothing is set yet. What is written into a field is checked at once; what fields require
-of each other is when a copy uses the map.
+128 zeros are a map of which nothing is set yet. What `tensormap.replace` writes into a field is checked at once; what
+stores write there, and what fields require of each other, is when a copy uses the map.
 
 Source: PTX ISA 9.1 §5.5.8 (Tensormap), §9.7.9.28 (tensormap.replace).
 """
@@ -14,12 +14,12 @@ import numpy as np
 
 from ptxsim.errors import InputError
 from ptxsim.tensor_maps import tensor_map_rules as rules
-from ptxsim.tensor_maps.tensor_layout import ELEMENT_BYTES, Im2col, TensorLayout
+from ptxsim.tensor_maps.tensor_layout import Im2col, TensorLayout
 
 MAP_BYTES = 128
 _MARK = b"tMap"
-_TILED, _IM2COL = 0, 1
-_RECORD = np.dtype(
+#: The fields of a map, where they lie in its bytes.
+MAP_RECORD = np.dtype(
     [
         ("mark", "S4"),
         ("global_address", "<u8"),
@@ -37,33 +37,27 @@ _RECORD = np.dtype(
         ("interleave_layout", "u1"),
     ]
 )
-#: What the values of a mode stand for, in order; None is not modelled, or not of sm_90.
-MAP_MODES: dict[str, tuple[str | None, ...]] = {
+#: What the numbers of a mode stand for, in order; None is not modelled, or not of sm_90.
+_MODES: dict[str, tuple[str | None, ...]] = {
     "elemtype": ("u8", "u16", "u32", "s32", "u64", "s64", "f16", "f32", None, "f64", "bf16"),
     "interleave_layout": ("none",),
     "swizzle_mode": rules.SWIZZLES,
     "fill_mode": rules.FILLS,
+    "mode": ("tile", "im2col"),
 }
+#: The modes that `tensormap.replace` replaces.
+MAP_MODES = frozenset(_MODES) - {"mode"}
 #: The fields with one number for each dimension, but for global strides: the innermost has none.
 DIMENSIONED = dict.fromkeys(("box_dim", "global_dim", "element_stride"), rules.MAXIMUM_RANK) | {
     "global_stride": rules.MAXIMUM_RANK - 1
 }
-#: Numbers that a field may have: the first, the last, and of what they are multiples.
-_RANGES = {
-    "global_address": (0, 2**64 - 1, rules.ALIGNMENT),
-    "rank": (0, rules.MAXIMUM_RANK - 1, 1),
-    "box_dim": (1, 256, 1),
-    "global_dim": (1, 2**32 - 1, 1),
-    "global_stride": (0, 2**40 - 1, rules.ALIGNMENT),
-    "element_stride": (1, 8, 1),
-}
-#: Fields on which it depends that the tensor lies within its array.
-_PLACING = frozenset({"global_address", "global_dim", "global_stride", "rank", "elemtype"})
+#: What a field holds; the rank is held less 1.
+_LIMITS = rules.LIMITS | {"rank": rules.Limits(0, rules.MAXIMUM_RANK - 1)}
 
 
 @dataclass(frozen=True)
 class PlacedTensor:
-    """A tensor at an address; what is less than `array_bytes` behind it is known to be memory of the kernel."""
+    """A tensor at an address; `array_bytes` from there on were memory of the kernel when the map was encoded."""
 
     layout: TensorLayout
     address: int
@@ -72,22 +66,22 @@ class PlacedTensor:
 
 def encode_map(tensor: TensorLayout, address: int, array_bytes: int) -> bytes:
     """The bytes of the map of a tensor that lies at an address, in an array of so many bytes."""
-    record = np.zeros((), _RECORD)
+    record = np.zeros((), MAP_RECORD)
     record["mark"] = _MARK
     record["global_address"], record["array_bytes"] = address, array_bytes
     _set(record, "global_dim", tensor.global_dim)
     _set(record, "global_stride", tensor.global_strides)
     _set(record, "element_stride", tensor.element_strides)
     if isinstance(tensor.box, Im2col):
-        record["mode"] = _IM2COL
+        record["mode"] = _MODES["mode"].index("im2col")
         _set(record, "box_dim", (tensor.box.channels_per_pixel, tensor.box.pixels_per_column))
         _set(record, "corners", tensor.box.pixel_box_lower_corner + tensor.box.pixel_box_upper_corner)
     else:
         _set(record, "box_dim", tensor.box)
     record["rank"] = tensor.rank - 1
-    record["elemtype"] = MAP_MODES["elemtype"].index(tensor.element_type)
-    record["swizzle_mode"] = MAP_MODES["swizzle_mode"].index(tensor.swizzle)
-    record["fill_mode"] = MAP_MODES["fill_mode"].index(tensor.oob_fill)
+    record["elemtype"] = _MODES["elemtype"].index(tensor.element_type)
+    record["swizzle_mode"] = _MODES["swizzle_mode"].index(tensor.swizzle)
+    record["fill_mode"] = _MODES["fill_mode"].index(tensor.oob_fill)
     return record.tobytes().ljust(MAP_BYTES, b"\0")
 
 
@@ -102,33 +96,50 @@ def decode_map(contents: bytes) -> PlacedTensor | None:
     Raises:
         InputError: its fields do not go together.
     """
-    record = np.frombuffer(contents, _RECORD, 1)[0]
+    record = np.frombuffer(contents, MAP_RECORD, 1)[0]
     if record["mark"] != _MARK:
         return None
-    rank = int(record["rank"]) + 1
+    modes = {field: map_mode(field, int(record[field])) for field in _MODES}
+    tiled = modes["mode"] == "tile"
+    rank = rules.rank(int(record["rank"]) + 1, 1 if tiled else 3)
     dimensions = rules.dimensions(record["global_dim"][:rank].tolist(), rank)
-    modes = {field: str(names[int(record[field])]) for field, names in MAP_MODES.items()}
     layout = TensorLayout(
         modes["elemtype"],
         dimensions,
         rules.strides(record["global_stride"][: rank - 1].tolist(), rank),
         rules.element_strides(record["element_stride"][:rank].tolist(), rank),
-        _box(record, rank),
+        _tiled_box(record, rank) if tiled else _im2col_box(record, dimensions),
         modes["swizzle_mode"],
         modes["fill_mode"],
     )
-    if not isinstance(layout.box, Im2col):
-        rules.require_inner_box("box_dim[0]", layout.box[0] * ELEMENT_BYTES[layout.element_type], layout.swizzle)
+    inner = "box_dim[0]" if tiled else "channels_per_pixel"
+    rules.require_inner_box(inner, layout.shape[0] * layout.element_bytes, layout.swizzle)
     rules.require_fill(layout.oob_fill, layout.element_type)
-    return PlacedTensor(layout, int(record["global_address"]), int(record["array_bytes"]))
+    address = int(record["global_address"])
+    rules.require_within("global_address", address, rules.LIMITS["global_address"])
+    return PlacedTensor(layout, address, int(record["array_bytes"]))
 
 
-def _box(record: np.void, rank: int) -> "tuple[int, ...] | Im2col":
-    box = record["box_dim"].tolist()
-    if record["mode"] == _TILED:
-        return rules.integers("box_dim", box[:rank], rank, 1, 256)
-    corners = record["corners"].tolist()
-    return Im2col(tuple(corners[: rank - 2]), tuple(corners[rank - 2 : 2 * rank - 4]), box[0], box[1])
+def _tiled_box(record: np.void, rank: int) -> tuple[int, ...]:
+    return rules.box(record["box_dim"][:rank].tolist(), rank)
+
+
+def _im2col_box(record: np.void, dimensions: tuple[int, ...]) -> Im2col:
+    rank, corners = len(dimensions), record["corners"].tolist()
+    lower = rules.corner("pixel_box_lower_corner", corners[: rank - 2], rank)
+    upper = rules.corner("pixel_box_upper_corner", corners[rank - 2 : 2 * rank - 4], rank)
+    rules.require_pixels(dimensions, lower, upper)
+    return Im2col(lower, upper, *rules.columns(*record["box_dim"][:2].tolist()))
+
+
+def map_mode(field: str, number: int) -> str:
+    """What the number of a mode stands for. Raises: InputError: nothing that the simulator knows."""
+    names = _MODES[field]
+    name = names[number] if number < len(names) else None
+    if name is None:
+        known = ", ".join(f"{each} ({name})" for each, name in enumerate(names) if name)
+        raise InputError(f"tensor map: {field} = {number}; the simulator knows {known}")
+    return name
 
 
 def replace_field(contents: bytes, field: str, ordinal: int, value: int) -> bytes | None:
@@ -137,18 +148,15 @@ def replace_field(contents: bytes, field: str, ordinal: int, value: int) -> byte
     Raises:
         InputError: the field cannot have the value, or the map is not one of tiles.
     """
-    record = np.frombuffer(contents, _RECORD, 1).copy()
+    record = np.frombuffer(contents, MAP_RECORD, 1).copy()
     if contents.strip(b"\0") and record["mark"][0] != _MARK:
         return None
-    if record["mode"][0] != _TILED:
+    if map_mode("mode", int(record["mode"][0])) != "tile":
         raise InputError("tensor map: it is one of im2col; tensormap.replace.tile takes one of tiles")
-    first, last, step = _RANGES.get(field, (0, 255, 1))
-    name = f"{field}[{ordinal}]" if field in DIMENSIONED else field
-    if not first <= value <= last or value % step:
-        multiple = f" and a multiple of {step}" if step > 1 else ""
-        raise InputError(f"tensor map: {name} = {value:#x} is not within {first} … {last}{multiple}")
+    if field in MAP_MODES:
+        map_mode(field, value)
+    else:
+        rules.require_within(f"{field}[{ordinal}]" if field in DIMENSIONED else field, value, _LIMITS[field])
     record["mark"] = _MARK
     record[field].reshape(-1)[ordinal] = value
-    if field in _PLACING:
-        record["array_bytes"] = 0
     return record.tobytes().ljust(MAP_BYTES, b"\0")

@@ -65,7 +65,7 @@ class TensorMap(TensorLayout):
             global_dim=rules.dimensions(global_dim, rank),
             global_strides=rules.strides(global_strides, rank),
             element_strides=rules.element_strides(element_strides, rank),
-            box=rules.integers("box_dim", box_dim, rank, 1, 256),
+            box=rules.box(box_dim, rank),
             swizzle=rules.choice("swizzle", swizzle, rules.SWIZZLES),
             l2_promotion=rules.choice("l2_promotion", l2_promotion, rules.PROMOTIONS),
             oob_fill=rules.choice("oob_fill", oob_fill, rules.FILLS),
@@ -100,8 +100,6 @@ class TensorMap(TensorLayout):
         lower = rules.corner("pixel_box_lower_corner", pixel_box_lower_corner, rank)
         upper = rules.corner("pixel_box_upper_corner", pixel_box_upper_corner, rank)
         rules.require_pixels(dimensions, lower, upper)
-        (channels,) = rules.integers("channels_per_pixel", (channels_per_pixel,), 1, 1, 256)
-        (pixels,) = rules.integers("pixels_per_column", (pixels_per_column,), 1, 1, 1024)
         array = rules.global_address(global_address)
         tensor = cls(
             global_address=array,
@@ -109,7 +107,7 @@ class TensorMap(TensorLayout):
             global_dim=dimensions,
             global_strides=rules.strides(global_strides, rank),
             element_strides=rules.element_strides(element_strides, rank),
-            box=Im2col(lower, upper, channels, pixels),
+            box=Im2col(lower, upper, *rules.columns(channels_per_pixel, pixels_per_column)),
             swizzle=rules.choice("swizzle", swizzle, rules.SWIZZLES),
             l2_promotion=rules.choice("l2_promotion", l2_promotion, rules.PROMOTIONS),
             oob_fill=rules.choice("oob_fill", oob_fill, rules.FILLS),
@@ -119,8 +117,7 @@ class TensorMap(TensorLayout):
     def _checked(self, inner_name: str, interleave: str) -> Self:
         """The same map after the checks that need several of its fields."""
         rules.require_no_interleave(interleave)
-        inner = self.box.channels_per_pixel if isinstance(self.box, Im2col) else self.box[0]
-        rules.require_inner_box(inner_name, inner * self.element_bytes, self.swizzle)
+        rules.require_inner_box(inner_name, self.shape[0] * self.element_bytes, self.swizzle)
         rules.require_fill(self.oob_fill, self.element_type)
         return self
 

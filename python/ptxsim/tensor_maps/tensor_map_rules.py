@@ -7,7 +7,8 @@ Source: CUDA Driver API, cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col.
 """
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import ml_dtypes
 import numpy as np
@@ -25,17 +26,40 @@ INTERLEAVES = ("none", "16B", "32B")
 ALIGNMENT = 16
 MAXIMUM_RANK = 5
 
+
+class Limits(NamedTuple):
+    """The first and the last value of a number, and of what it is a multiple."""
+
+    first: int
+    last: int
+    step: int = 1
+
+
+#: The numbers of a map that are bounded alone. A size may be 2**32, more than 32 bits hold: who passes one in 32 bits,
+#: as `tensormap.replace` does, ends one below.
+LIMITS = {
+    "global_address": Limits(0, 2**64 - 1, ALIGNMENT),
+    "global_dim": Limits(1, 2**32),
+    "global_stride": Limits(0, 2**40 - 1, ALIGNMENT),
+    "box_dim": Limits(1, 256),
+    "element_stride": Limits(1, 8),
+    "channels_per_pixel": Limits(1, 256),
+    "pixels_per_column": Limits(1, 1024),
+}
 _TYPES = {np.dtype(each) for each in "BHIQbhiq?efd"} | {
     np.dtype(each) for each in (ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2)
 }
 #: Rank → the limits of a corner of the pixel box in each dimension.
-_CORNERS = {3: (-(2**15), 2**15 - 1), 4: (-(2**7), 2**7 - 1), 5: (-(2**4), 2**4 - 1)}
+_CORNERS = {
+    3: Limits(-(2**15), 2**15 - 1),
+    4: Limits(-(2**7), 2**7 - 1),
+    5: Limits(-(2**4), 2**4 - 1),
+}
 
 
 def rank(value: int, minimum: int) -> int:
     """The rank, which is at least `minimum`."""
-    (result,) = integers("tensor_rank", (value,), 1, minimum, MAXIMUM_RANK)
-    return result
+    return _integer("tensor_rank", value, Limits(minimum, MAXIMUM_RANK))
 
 
 def global_address(array: NDArray) -> NDArray:
@@ -62,26 +86,35 @@ def global_address(array: NDArray) -> NDArray:
 
 def dimensions(values: Sequence[int], count: int) -> tuple[int, ...]:
     """The sizes of the tensor."""
-    return integers("global_dim", values, count, 1, 2**32)
+    return _integers("global_dim", values, count, LIMITS["global_dim"])
 
 
 def strides(values: Sequence[int], count: int) -> tuple[int, ...]:
     """The strides of all dimensions but the innermost, in bytes."""
-    result = integers("global_strides", values, count - 1, 0, 2**40 - 1)
-    for position, stride in enumerate(result):
-        if stride % ALIGNMENT:
-            raise _mismatch(f"global_strides[{position}] = {stride} is not a multiple of {ALIGNMENT} bytes")
-    return result
+    return _integers("global_strides", values, count - 1, LIMITS["global_stride"])
 
 
 def element_strides(values: Sequence[int], count: int) -> tuple[int, ...]:
     """The traversal strides; the first is ignored by the hardware, and 1 here."""
-    return (1, *integers("element_strides", values, count, 1, 8)[1:])
+    return (1, *_integers("element_strides", values, count, LIMITS["element_stride"])[1:])
+
+
+def box(values: Sequence[int], count: int) -> tuple[int, ...]:
+    """The sizes of a tiled box."""
+    return _integers("box_dim", values, count, LIMITS["box_dim"])
+
+
+def columns(channels: int, pixels: int) -> tuple[int, int]:
+    """The channels and the pixels of an im2col box."""
+    return (
+        _integer("channels_per_pixel", channels, LIMITS["channels_per_pixel"]),
+        _integer("pixels_per_column", pixels, LIMITS["pixels_per_column"]),
+    )
 
 
 def corner(name: str, values: Sequence[int], count: int) -> tuple[int, ...]:
     """A corner of the pixel box of a tensor of rank `count`."""
-    return integers(name, values, count - 2, *_CORNERS[count])
+    return _integers(name, values, count - 2, _CORNERS[count])
 
 
 def choice(name: str, value: str, known: Sequence[str]) -> str:
@@ -91,19 +124,12 @@ def choice(name: str, value: str, known: Sequence[str]) -> str:
     return value
 
 
-def integers(name: str, values: Sequence[int], count: int, minimum: int, maximum: int) -> tuple[int, ...]:
-    """`count` integers, each from `minimum` to `maximum`."""
-    try:
-        result = tuple(operator.index(value) for value in values)
-    except TypeError as error:
-        raise _mismatch(f"{name} = {values!r} is not made of integers") from error
-    if len(result) != count:
-        raise _mismatch(f"{name} has {len(result)} entries; a tensor of this rank has {count}")
-    for position, value in enumerate(result):
-        if not minimum <= value <= maximum:
-            which = f"{name}[{position}]" if len(result) > 1 else name
-            raise _mismatch(f"{which} = {value} is not within {minimum} … {maximum}")
-    return result
+def require_within(name: str, value: int, limits: Limits) -> None:
+    """Check one number."""
+    if not limits.first <= value <= limits.last:
+        raise _mismatch(f"{name} = {value} is not within {limits.first} … {limits.last}")
+    if value % limits.step:
+        raise _mismatch(f"{name} = {value} is not a multiple of {limits.step} bytes")
 
 
 def require_pixels(sizes: Sequence[int], lower: Sequence[int], upper: Sequence[int]) -> None:
@@ -141,3 +167,22 @@ def require_fill(fill: str, element_type: str) -> None:
 
 def _mismatch(message: str) -> InputError:
     return InputError(f"tensor map: {message}")
+
+
+def _integers(name: str, values: Sequence[int], count: int, limits: Limits) -> tuple[int, ...]:
+    """`count` integers, each within the limits."""
+    if not isinstance(values, Iterable):
+        raise _mismatch(f"{name} = {values!r} is not made of integers")
+    result = tuple(_integer(f"{name}[{position}]", value, limits) for position, value in enumerate(values))
+    if len(result) != count:
+        raise _mismatch(f"{name} has {len(result)} entries; a tensor of this rank has {count}")
+    return result
+
+
+def _integer(name: str, value: int, limits: Limits) -> int:
+    try:
+        result = operator.index(value)
+    except TypeError as error:
+        raise _mismatch(f"{name} = {value!r} is no integer") from error
+    require_within(name, result, limits)
+    return result

@@ -120,7 +120,8 @@ def _upstream(name: str, options: str, anchors: tuple[str, ...], table: Mapping[
         if "does not refer to a registered pass" in what:
             message = f"'{name}' is neither a pass of tinyc's nor one of MLIR's{suggest(name, table)}"
             raise TinycError("UnknownPass", message) from None
-        refused = "InvalidOption" if options else "InvalidPipeline"
+        misplaced = _RESTRICTED.search(what) is not None and "no such option" not in what
+        refused = "InvalidOption" if options and not misplaced else "InvalidPipeline"
         raise TinycError(refused, f"MLIR refuses '{step.text()}': {what}") from None
     prefix = f"{_ROOT}(" + "".join(f"{anchor}(" for anchor in anchors)
     leaf = re.sub(" +", " ", canonical[len(prefix) : -1 - len(anchors)])
