@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import tinyc
+from programs.example_bindings import EXAMPLES
 from tinyc.driver import cli
 
 GEMM = """
@@ -156,6 +157,35 @@ def test_what_has_no_reference_is_not_verified(run, gemm, tmp_path):
     status, out, err = run("verify", ptx, "--target", "sim", "--bind", SIZES)
     assert (status, "verify   " in out) == (1, False)
     assert "verify: the reference reads programs of tiny, region or plan, and this one is at layer 'ptx'" in err
+    assert "say with --against what it was made of" in err
+
+
+@pytest.mark.parametrize(
+    ("target", "layer", "edit"),
+    [("cpu", "llvm", ("fsub float", "fadd float")), ("sim", "ptx", ("sub.rn.f32", "add.rn.f32"))],
+)
+def test_an_edited_dump_is_verified_against_what_it_was_made_of(run, tmp_path, target, layer, edit):
+    # Softmax is the same whatever is added to a row: only the values on the way show the edit.
+    softmax, dump = EXAMPLES / "softmax.json", tmp_path / f"edited.{layer}"
+    text = tinyc.compile(softmax, target).text(layer)
+    options = ("--target", target, "--against", softmax, "--bind", "M=3,N=4")
+    wrong = rf"FAILED, first at: {target} \({layer}\) against the reference \(tiny\): value 'd'"
+    for edited, status, result in ((text, 0, "all layers agree"), (text.replace(*edit), 1, wrong)):
+        dump.write_text(edited)
+        found, out, _ = run("verify", dump, *options)
+        assert found == status
+        assert re.search(f"^result   {result}", out, re.MULTILINE)
+
+
+def test_a_dump_is_not_verified_against_another_program(run, tmp_path):
+    dump = tmp_path / "softmax.ptx"
+    dump.write_text(tinyc.compile(EXAMPLES / "softmax.json", "sim").text("ptx"))
+    options = ("--target", "sim", "--bind", "M=3,N=4", "--against")
+    status, _, err = run("verify", dump, *options, EXAMPLES / "topk.json")
+    assert status == 1
+    assert f"{EXAMPLES / 'topk.json'}: error: --against: y: f32 and p: f32, t#1: i64 are the outputs of the two" in err
+    status, _, err = run("verify", dump, *options, dump)
+    assert (status, "give it at an earlier layer" in err) == (1, True)
 
 
 def test_verify_starts_at_the_layer_of_the_program(run, gemm, tmp_path):

@@ -50,6 +50,8 @@ def _parser() -> argparse.ArgumentParser:
     _add_program(verify)
     _add_target(verify)
     _add_inputs(verify)
+    made_of = "the program that a lowered dump was made of, which the reference runs"
+    verify.add_argument("--against", metavar="PROGRAM", help=made_of)
     explain = commands.add_parser("explain", help="say how a program's values are read, and why", allow_abbrev=False)
     _add_explained(explain)
     # What follows `simulate` is the simulator's to read: cli hands it on.

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tinyc.diagnostics import LINES, Remark, TinycError, collect_remarks, either, printable
+from tinyc.diagnostics import LINES, Remark, TinycError, Where, collect_remarks, either, printable
 from tinyc.driver.array_files import read_arrays, write_arrays
 from tinyc.driver.compile import compile, pass_options
 from tinyc.driver.layer import SHARED_LAYERS, entry_layer, layer_of
@@ -24,7 +24,7 @@ from tinyc.executors import reference
 from tinyc.executors.compare import Comparison, compare_all
 from tinyc.executors.elements import element_of
 from tinyc.executors.random_inputs import random_inputs, static_shapes
-from tinyc.executors.signature import NamedTensor
+from tinyc.executors.signature import NamedTensor, boundary_of
 from tinyc.importers.files import write_file
 from tinyc.mlir import ir
 from tinyc.vocabulary.element_type import ElementType
@@ -61,10 +61,12 @@ def verify_command(arguments: argparse.Namespace) -> int:
     """Compare the layers down to the target's; name the first layer, value and element that differs."""
     first: str | None = None
     with _remarks(arguments):
+        against = None if arguments.against is None else _read_by_reference(arguments.against, arguments.bind)
         model = _compiled(arguments)
-        inputs = _inputs(arguments, model)
+        _check_same_boundary(model, arguments.against, against)
+        inputs = _inputs(arguments, model, against)
         with shown_progress("verify"):
-            for step in verify_model(model, inputs):
+            for step in verify_model(model, inputs, against):
                 first = first or step.failure
                 _line("verify", step.title)
                 for comparison in step.comparisons:
@@ -72,6 +74,35 @@ def verify_command(arguments: argparse.Namespace) -> int:
                         _line("", _judged(comparison))
     _line("result", "all layers agree" if first is None else f"FAILED, first at: {first}", LINES)
     return 0 if first is None else 1
+
+
+def _read_by_reference(program: str, bind: dict[str, int]) -> ir.Module:
+    """A program that the reference is to run.
+
+    Raises:
+        TinycError: it cannot be read; `UnsupportedTarget`: it is lowered too far.
+    """
+    with in_file(shown_argument(program)):
+        module = program_argument(program, bind)
+        _require_reference(module, "--against")
+    return module
+
+
+def _check_same_boundary(model: Model, program: str | None, against: ir.Module | None) -> None:
+    """Check that two programs take and give the same.
+
+    Raises:
+        TinycError: `InputMismatch`.
+    """
+    if against is None or program is None:
+        return
+    own, other = model.signature, boundary_of(against).signature
+    for kind, mine, theirs in (("input", own.inputs, other.inputs), ("output", own.outputs, other.outputs)):
+        named, wanted = ([(each.name, each.type.element) for each in parameters] for parameters in (mine, theirs))
+        if named != wanted:
+            shown = " and ".join(", ".join(f"{name}: {element}" for name, element in each) for each in (named, wanted))
+            message = f"--against: {shown} are the {kind}s of the two; give the program that the dump was made of"
+            raise TinycError("InputMismatch", message, Where(file=shown_argument(program)))
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
@@ -106,7 +137,10 @@ def _compiled(arguments: argparse.Namespace) -> Model:
     pass_options(arguments.target, arguments.arch, arguments.plan, line_info)  # what is wrong there is found first
     with shown_progress("compile"), in_file(shown_argument(arguments.program)):
         module = program_argument(arguments.program, arguments.bind)
-        _require_reference(module, arguments)
+        if arguments.command == "verify" and arguments.against is None:
+            _require_reference(module, "verify")
+        elif "check" in arguments and arguments.check:
+            _require_reference(module, "--check")
         if "random" in arguments and arguments.inputs is None:
             entry_layer(module, arguments.target)  # before the compiler takes its time
             static_shapes(module)
@@ -123,26 +157,25 @@ def _compiled(arguments: argparse.Namespace) -> Model:
     return model
 
 
-def _require_reference(module: ir.Module, arguments: argparse.Namespace) -> None:
-    """Check that the reference reads a program, where the command asks it.
+def _require_reference(module: ir.Module, option: str) -> None:
+    """Check that the reference reads a program.
 
     Raises:
         TinycError: `UnsupportedTarget`.
     """
     layer = layer_of(module)
-    asks = arguments.command == "verify" or ("check" in arguments and arguments.check)
-    if asks and layer not in SHARED_LAYERS:
-        what = "verify" if arguments.command == "verify" else "--check"
+    if layer not in SHARED_LAYERS:
         known = f"the reference reads programs of {either(SHARED_LAYERS)}"
-        message = f"{what}: {known}, and this one is at layer '{layer}'; give it at an earlier layer"
-        raise TinycError("UnsupportedTarget", message)
+        message = f"{option}: {known}, and this one is at layer '{layer}'; "
+        remedy = "say with --against what it was made of" if option == "verify" else "give it at an earlier layer"
+        raise TinycError("UnsupportedTarget", message + remedy)
 
 
-def _inputs(arguments: argparse.Namespace, model: Model) -> dict[str, np.ndarray]:
+def _inputs(arguments: argparse.Namespace, model: Model, program: ir.Module | None = None) -> dict[str, np.ndarray]:
     if arguments.inputs is None:
         _line("inputs", f"random, seed {arguments.random}")
         with shown_progress("inputs"):
-            return random_inputs(model.lowering.module(model.lowering.entry), arguments.random)
+            return random_inputs(program or model.lowering.module(model.lowering.entry), arguments.random)
     with shown_progress("inputs"):
         arrays = read_arrays(arguments.inputs)
     _line("inputs", str(arguments.inputs))

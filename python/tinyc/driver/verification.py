@@ -13,6 +13,7 @@ import numpy as np
 from tinyc.analysis.graphs import main_function
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.gpu.expand.lowering import GpuExpand
+from tinyc.driver.layer import layer_of
 from tinyc.driver.listings import LAST_LISTING
 from tinyc.driver.lowering import Lowering
 from tinyc.driver.model import Model
@@ -62,15 +63,16 @@ def output_tolerances(module: ir.Module, inputs: _Arrays) -> dict[str, Tolerance
 _Execute = Callable[[_Arrays, Observer], _Arrays]
 
 
-def verify_model(model: Model, inputs: _Arrays) -> Iterator[LayerComparison]:
+def verify_model(model: Model, inputs: _Arrays, against: ir.Module | None = None) -> Iterator[LayerComparison]:
     """Compare the layers of a program on `inputs`, each when it is asked for.
+
+    `against` is the program at a layer that the reference reads; without it the model's own is.
 
     Raises:
         TinycError: what keeps the reference from running, and what a target raises but for a kernel's fault.
     """
-    lowering = model.lowering
-    module, entry = lowering.module(lowering.entry), lowering.entry
-    truth = _Truth(module, inputs)
+    module = model.lowering.module(model.lowering.entry) if against is None else against
+    entry, truth = layer_of(module), _Truth(module, inputs)
     yield LayerComparison(f"reference ({entry}) against the f64 oracle", truth.judged(module, inputs))
     for layer, execute in _executors(model):
         yield truth.compared(f"{layer} against the reference ({entry})", execute, inputs)
@@ -81,7 +83,7 @@ def _executors(model: Model) -> Iterator[tuple[str, _Execute]]:
     lowering, target = model.lowering, model.target
     if lowering.entry == "tiny":
         yield "reference (region)", _reference(lowering.module("region"))
-    if target in ("sim", "cuda"):
+    if target in ("sim", "cuda") and lowering.has("exec"):
         threads = _threads(lowering)
         yield "threads (gpu)", lambda inputs, observe: threads.run(inputs, observe=observe)
     if target in LAST_LISTING:
