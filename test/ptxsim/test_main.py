@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from ptxsim.__main__ import main
@@ -32,6 +33,22 @@ def test_the_status_says_whether_something_was_found(ptx, capsys):
     assert main(launch(ptx, "i32[2]:0")) == 0
     assert main(launch(ptx, "i32[1]:0")) == 1
     assert capsys.readouterr().out.endswith("\nresult   FAILED: 1 finding\n")
+
+
+@pytest.mark.parametrize(
+    ("array", "text"),
+    [
+        (np.array([16843009, -(2**31)], np.int32), "i32 [2]  16843009 -2147483648"),
+        (np.array([2**64 - 1], np.uint64), "u64 [1]  18446744073709551615"),
+        (np.arange(8, dtype=np.int8), "i8 [8]  0 1 2 3 4 5 …"),
+        (np.arange(8) % 3 == 0, "u8 [8]  1 0 0 1 0 0 …"),
+        (np.array([1.5, 16843009], np.float32), "f32 [2]  1.5 1.6843e+07"),
+    ],
+)
+def test_integers_are_shown_exactly_and_floats_with_six_digits(ptx, tmp_path, capsys, array, text):
+    np.save(tmp_path / "x.npy", array)
+    assert main(launch(ptx, f"x={tmp_path / 'x.npy'}")) == 0
+    assert f"\narray    x: {text}\n" in capsys.readouterr().out
 
 
 def test_an_error_is_a_line_that_names_the_file(ptx, capsys):

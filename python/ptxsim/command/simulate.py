@@ -227,8 +227,9 @@ def _write_json(path: Path, report: dict[str, object]) -> None:
 
 
 def _described(array: np.ndarray) -> str:
-    """Type, shape and the first few elements of an array."""
-    first = " ".join(f"{number:.6g}" for number in array.ravel()[:_SHOWN_ELEMENTS].tolist())
+    """Type, shape and the first few elements of an array, integers exactly."""
+    form = "d" if array.dtype.kind in "iu" else ".6g"
+    first = " ".join(f"{number:{form}}" for number in array.ravel()[:_SHOWN_ELEMENTS].tolist())
     more = " …" if array.size > _SHOWN_ELEMENTS else ""
     return f"{elements.name_of(array.dtype)} {list(array.shape)}  {first}{more}"
 
