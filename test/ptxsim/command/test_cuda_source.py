@@ -44,6 +44,26 @@ def test_nvcc_is_asked_for_ptx_with_lines_of_the_architecture(stand_in, tmp_path
     assert f"\n{path} [PTX]:5: out-of-bounds: writes 4 bytes" in capsys.readouterr().out
 
 
+def test_the_architecture_is_sm_90a_where_none_is_given(stand_in, tmp_path):
+    path = stand_in(f'echo "$@" > {tmp_path / "said"}; exit 2')
+    assert main([path, "--list"]) == 2
+    assert (tmp_path / "said").read_text().startswith("-ptx -arch=sm_90a -lineinfo ")
+
+
+@pytest.mark.parametrize("command", [main, lambda argv: cli.main(["simulate", *argv])], ids=["ptxsim", "tinyc"])
+@pytest.mark.parametrize("arch", ["foo", "sm_90a"])
+def test_an_architecture_is_for_cuda_files_only(command, arch, tmp_path, capsys):
+    path = tmp_path / "k.ptx"
+    path.write_text(PTX)
+    with pytest.raises(SystemExit) as ended:
+        command([str(path), "--list", "--arch", arch])
+    assert ended.value.code == 2
+    message = (
+        f"argument --arch: '{arch}' is for nvcc, which compiles .cu files; {path} is run as it is, leave --arch out"
+    )
+    assert message in capsys.readouterr().err
+
+
 def test_what_nvcc_says_is_the_error(stand_in, capsys):
     path = stand_in("echo 'k.cu(3): error: expected a ;' >&2; exit 2")
     assert main([path, "--list"]) == 2
