@@ -91,3 +91,12 @@ def test_a_cuda_file_runs_prints_and_is_checked_with_lines_of_its_source(tmp_pat
     out = capsys.readouterr().out
     assert f"  source: {path}:4:5\n" in out
     assert "byte 4 of array 'o', which has 4 bytes\n" in out
+
+
+@pytest.mark.skipif(cuda_source._nvcc() is None, reason="did not run: there is no nvcc")
+@pytest.mark.parametrize(("pragma", "status"), [("#pragma unroll 1", 0), ("", 1)])
+def test_a_loop_with_a_return_and_a_barrier_is_taken_as_nvcc_unrolls_it(tmp_path, pragma, status):
+    path = tmp_path / "k.cu"
+    loop = f"\n{pragma}\nfor (int i = 0; i < n; ++i) {{ if (threadIdx.x == i) return; __syncthreads(); }}"
+    path.write_text(f'extern "C" __global__ void k(int n) {{ {loop} }}')
+    assert main([str(path), "--grid", "1", "--block", "64", "--arg", "i32:40"]) == status
