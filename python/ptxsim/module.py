@@ -92,9 +92,10 @@ class Module:
         external = [each.variable.name for each in code.shared_variables if each.variable.linkage == "extern"]
         return SharedMemory(code.shared_bytes, external[0] if external else "")
 
-    def has_variable(self, name: str) -> bool:
-        """Whether there is a variable of this name in global or constant memory."""
-        return name in self._variables
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The names of the variables in global and constant memory."""
+        return self._variables.names
 
     def variable(self, name: str) -> ModuleVariable:
         """A variable in global or constant memory, to be written before a launch and read after it.

@@ -69,11 +69,16 @@ class Finding:
     def __str__(self) -> str:
         place = f"line {self.line}" + (f" ({self.source})" if self.source else "")
         who = f", by {self.threads[0]}" if self.threads else ""
-        more = f" and {self.occurrences - 1} more" if self.threads and self.occurrences > 1 else ""
+        more = f" {self.more_than(1)}" if self.threads and self.occurrences > 1 else ""
         where = f", address {self.address:#x}" if self.address is not None else ""
         where += f" = {self.variable}" if self.variable else ""
         others = "; the other: " + "; ".join(map(str, self.others)) if self.others else ""
         return f"{place}: {self.kind}: {self.message}{where}{who}{more}{others}"
+
+    def more_than(self, named: int) -> str:
+        """How often it happened beside the `named` times that are told: "and 988 more times"."""
+        more = self.occurrences - named
+        return f"and {more} more time{'s' * (more != 1)}"
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,12 @@ class ModuleVariable:
     contents: Callable[[], bytes]
     change: Callable[[bytes], None]
 
+    def __repr__(self) -> str:
+        vector = f".v{self.declared.lanes} " if self.declared.lanes > 1 else ""
+        extents = "".join(f"[{extent}]" for extent in self.declared.shape)
+        declaration = f".{self.declared.space} {vector}.{self.declared.type} {self.declared.name}{extents}"
+        return f"<variable {declaration}, {self.declared.size} bytes>"
+
     @property
     def dtype(self) -> np.dtype:
         """The type of its elements, bits as unsigned integers."""
@@ -48,20 +54,27 @@ class ModuleVariable:
         Raises:
             InputError: it has another size, or is of integers where the variable is of floats, or the other way round.
         """
+        if isinstance(value, bytes | bytearray | memoryview):
+            value = np.frombuffer(bytes(value), "V1")
+        if not isinstance(value, np.ndarray | np.generic):
+            given = type(value).__name__
+            raise InputError(f"variable '{self.declared.name}' takes an array, a numpy scalar or bytes, not {given}")
+        self.require(value)
+        self.change(np.ascontiguousarray(value, value.dtype.newbyteorder("<")).tobytes())
+
+    def require(self, value: np.ndarray | np.generic) -> None:
+        """Check that an array can be what the variable holds: it has its bytes, in any shape.
+
+        Raises:
+            InputError: it has another size, or is of integers where the variable is of floats, or the other way round.
+        """
         name = self.declared.name
-        if isinstance(value, np.ndarray | np.generic):
-            wanted, kinds = _KINDS.get(self.declared.type[0], ("", value.dtype.kind))
-            if value.dtype.hasobject or (value.dtype.kind not in kinds and value.dtype.kind != "V"):
-                given = f"{value.dtype.name} is given"
-                raise InputError(f"variable '{name}' is {wanted or 'bits'} (.{self.declared.type}); {given}")
-            contents = np.ascontiguousarray(value, value.dtype.newbyteorder("<")).tobytes()
-        elif isinstance(value, bytes | bytearray | memoryview):
-            contents = bytes(value)
-        else:
-            raise InputError(f"variable '{name}' takes an array, a numpy scalar or bytes, not {type(value).__name__}")
-        if len(contents) != self.declared.size:
-            raise InputError(f"variable '{name}' has {self.declared.size} bytes; {len(contents)} are given")
-        self.change(contents)
+        wanted, kinds = _KINDS.get(self.declared.type[0], ("", value.dtype.kind))
+        if value.dtype.hasobject or (value.dtype.kind not in kinds and value.dtype.kind != "V"):
+            given = f"{value.dtype.name} is given"
+            raise InputError(f"variable '{name}' is {wanted or 'bits'} (.{self.declared.type}); {given}")
+        if value.nbytes != self.declared.size:
+            raise InputError(f"variable '{name}' has {self.declared.size} bytes; {value.nbytes} are given")
 
     def read(self, dtype: DTypeLike | None = None) -> np.ndarray:
         """What the variable holds after the last launch: in its own type and shape, or as a row of another type.
@@ -95,8 +108,10 @@ class ModuleVariables:
         self._written: dict[str, bytes] = {}
         self._held: dict[str, bytes] = {}
 
-    def __contains__(self, name: str) -> bool:
-        return name in self._places
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the variables: those in global memory, then those in constant memory."""
+        return tuple(self._places)
 
     def variable(self, name: str) -> ModuleVariable:
         """The variable of a name.

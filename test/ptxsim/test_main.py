@@ -2,10 +2,13 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from ptxsim.__main__ import main
+from ptxsim.report import Finding, Thread
 
 KERNEL = """.version 8.6
 .target sm_90a
@@ -32,6 +35,41 @@ def test_the_status_says_whether_something_was_found(ptx, capsys):
     assert main(launch(ptx, "i32[2]:0")) == 0
     assert main(launch(ptx, "i32[1]:0")) == 1
     assert capsys.readouterr().out.endswith("\nresult   FAILED: 1 finding\n")
+
+
+@pytest.mark.parametrize(
+    ("array", "text"),
+    [
+        (np.array([16843009, -(2**31)], np.int32), "i32 [2]  16843009 -2147483648"),
+        (np.array([2**64 - 1], np.uint64), "u64 [1]  18446744073709551615"),
+        (np.arange(8, dtype=np.int8), "i8 [8]  0 1 2 3 4 5 …"),
+        (np.arange(8) % 3 == 0, "u8 [8]  1 0 0 1 0 0 …"),
+        (np.array([1.5, 16843009], np.float32), "f32 [2]  1.5 1.6843e+07"),
+    ],
+)
+def test_integers_are_shown_exactly_and_floats_with_six_digits(ptx, tmp_path, capsys, array, text):
+    np.save(tmp_path / "x.npy", array)
+    assert main(launch(ptx, f"x={tmp_path / 'x.npy'}")) == 0
+    assert f"\narray    x: {text}\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("threads", "rounds", "more"), [(1, 1, ""), (5, 1, "; and 1 more time"), (8, 3, "; and 20 more times")]
+)
+def test_a_finding_says_how_many_times_more_it_happened(ptx, capsys, threads, rounds, more):
+    loop = f"again: ld.global.u32 %r0, [%d0+4]; add.u32 %r1, %r1, 1; setp.lt.u32 %p, %r1, {rounds}; @%p bra again;"
+    text = KERNEL.replace("%r<1>;", "%r<2>; .reg .pred %p; mov.u32 %r1, 0;")
+    ptx.write_text(text.replace("ld.global.u32 %r0, [%d0+4];", loop))
+    assert main([str(ptx), "--grid", "1", "--block", str(threads), "--arg", "i32[1]:0"]) == 1
+    (told,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  by thread")]
+    assert told.endswith(f"of CTA (0, 0, 0){more}")
+
+
+def test_the_text_of_a_finding_names_one_thread_and_how_many_times_more_it_happened():
+    finding = Finding("trap", "m", 7, (Thread((0, 0, 0), (1, 0, 0)),))
+    assert str(finding).endswith(", by thread (1, 0, 0) of CTA (0, 0, 0)")
+    assert str(replace(finding, occurrences=2)).endswith("(0, 0, 0) and 1 more time")
+    assert str(replace(finding, occurrences=9)).endswith("(0, 0, 0) and 8 more times")
 
 
 def test_an_error_is_a_line_that_names_the_file(ptx, capsys):

@@ -57,6 +57,16 @@ def test_a_variable_is_read_in_its_own_type_or_another():
     assert module.variable("raw").read(np.uint16).tolist() == [1, 2]
 
 
+def test_the_variables_are_named_and_say_what_they_are():
+    module = ptxsim.load(kernel("ret;", module=f"{MODULE} .global .align 16 .v4 .f32 rows[2][3];"))
+    assert sorted(module.variables) == ["cnt", "half", "known", "raw", "rows", "scale"]
+    assert [repr(module.variable(each)) for each in ("scale", "known", "rows")] == [
+        "<variable .const .f32 scale[2], 8 bytes>",
+        "<variable .const .u32 known, 4 bytes>",
+        "<variable .global .v4 .f32 rows[2][3], 96 bytes>",
+    ]
+
+
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [

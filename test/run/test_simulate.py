@@ -338,7 +338,7 @@ def test_ptx_that_does_not_read_is_an_error_with_its_place(run, ptx):
     [
         (["--entry", "gelu"], "there is no kernel 'gelu'; did you mean 'add_gelu'"),
         (["--checks", "bound"], "did you mean 'bounds'"),
-        (["--save", "z=z.npy"], "there is no array argument 'z'"),
+        (["--save", "z=z.npy"], "there is no array argument or variable 'z'; there are 0, 1, 2, x, y, out"),
         (["--block", "64"], r"block \(64, 1, 1\) is given, and the kernel requires \(128, 1, 1\)"),
         (["--arg", "i32:1"], r"the kernel has 6 parameters; 7 arguments are given; the parameters are \.u64 add_gelu"),
         (["--triton", "no.json"], r"no\.json: error: cannot read the file"),

@@ -70,14 +70,14 @@ def read_variable(name: str, text: str, seed: int) -> np.ndarray | np.generic | 
         raise type(error)(f"--set {name}={_shortened(text)}: {error.message}", error.file) from None
 
 
-def array_of(name: str, given: Sequence[Given]) -> np.ndarray:
-    """The array of the argument with that name or number.
-
-    Raises:
-        InputError.
-    """
+def arrays_of(given: Sequence[Given]) -> dict[str, np.ndarray]:
+    """The arrays among the arguments, by number and by name."""
     arrays = {str(number): each.array for number, each in enumerate(given) if each.array is not None}
-    arrays |= {each.name: each.array for each in given if each.array is not None}
+    return arrays | {each.name: each.array for each in given if each.array is not None}
+
+
+def _array_of(name: str, given: Sequence[Given]) -> np.ndarray:
+    arrays = arrays_of(given)
     if name not in arrays:
         raise InputError(f"there is no array argument '{name}'{suggest(name, arrays)}")
     return arrays[name]
@@ -123,7 +123,7 @@ def _shape(text: str) -> tuple[int, ...]:
 
 
 def _same(body: str, position: int, seed: int, earlier: Sequence[Given]) -> tuple[Value, np.ndarray]:
-    array = array_of(body, earlier)
+    array = _array_of(body, earlier)
     return array, array
 
 
@@ -145,7 +145,7 @@ def _tensor_map(body: str, position: int, seed: int, earlier: Sequence[Given]) -
         if named:
             message = f"the name of an argument stands before all of it, as in {named[1]}=tma:{{…}}"
             raise InputError(message)
-        return _array(name, (seed, position)) if "[" in name or name.endswith(".npy") else array_of(name, earlier)
+        return _array(name, (seed, position)) if "[" in name or name.endswith(".npy") else _array_of(name, earlier)
 
     tensor = tensor_map_text.tensor_map(text, array)
     return tensor, tensor.global_address

@@ -9,18 +9,25 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
+from ptxsim.command.cuda_source import DEFAULT_ARCH, is_cuda
+
 
 def read_command_line(argv: Sequence[str], prog: str = "ptxsim") -> argparse.Namespace:
     """Read `argv`; `prog` is what the usage calls the command."""
     parser = argparse.ArgumentParser(prog=prog, allow_abbrev=False)
     _add_kernel(parser)
     _add_launch(parser)
-    return parser.parse_args(argv)
+    arguments = parser.parse_args(argv)
+    if arguments.arch is not None and not is_cuda(arguments.ptx):
+        given = f"'{arguments.arch}' is for nvcc, which compiles .cu files; {arguments.ptx} is run as it is"
+        parser.error(f"argument --arch: {given}, leave --arch out")
+    arguments.arch = arguments.arch or DEFAULT_ARCH
+    return arguments
 
 
 def _add_kernel(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("ptx", type=Path, help="the PTX file, of any compiler; or a .cu file, for nvcc")
-    parser.add_argument("--arch", default="sm_90a", help="what nvcc compiles a .cu file for (default: sm_90a)")
+    parser.add_argument("--arch", help=f"what nvcc compiles a .cu file for (default: {DEFAULT_ARCH})")
     parser.add_argument("--entry", metavar="KERNEL", help="which kernel, where the file has several")
     arguments = "i32:8, f32[128,64]:random (or zeros, arange, a number, x.npy), x.npy, same:NAME, bytes:00ff, tma:{…}"
     parser.add_argument(

@@ -12,6 +12,7 @@ from pathlib import Path
 from ptxsim.errors import FileError
 
 SUFFIX = ".cu"
+DEFAULT_ARCH = "sm_90a"
 _SHOWN_LINES = 20
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from ptxsim.command import elements
 from ptxsim.command.files import read_array
 from ptxsim.errors import InputError
+from ptxsim.variables import ModuleVariable
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,20 +26,25 @@ class Expectation:
     atol: float
 
     @classmethod
-    def of_file(cls, name: str, path: Path, found: Callable[[], np.ndarray], rtol: float, atol: float) -> "Expectation":
+    def of_file(
+        cls, name: str, path: Path, holder: np.ndarray | ModuleVariable, rtol: float, atol: float
+    ) -> "Expectation":
         """The expectation of a file.
 
         Raises:
-            FileError; InputError: the file's array has another shape or type.
+            FileError; InputError: the file's array has another shape or type, or other bytes than the variable.
         """
-        there = found()
+        given = read_array(path)
         try:
-            expected = elements.from_stored(read_array(path), there.dtype)
-            if expected.shape != there.shape:
-                raise InputError(f"the file holds an array of shape {list(expected.shape)}, not {list(there.shape)}")
+            if isinstance(holder, ModuleVariable):
+                wanted = _as_variable(given, holder)
+                return cls(name, wanted, lambda: holder.read(wanted.dtype).reshape(wanted.shape), rtol, atol)
+            expected = elements.from_stored(given, holder.dtype)
+            if expected.shape != holder.shape:
+                raise InputError(f"the file holds an array of shape {list(expected.shape)}, not {list(holder.shape)}")
         except InputError as error:
             raise InputError(f"--expect {name}: {error.message}", str(path)) from None
-        return cls(name, expected, found, rtol, atol)
+        return cls(name, expected, lambda: holder, rtol, atol)
 
     def difference(self) -> str | None:
         """How what is there differs, None where it agrees: NaN agrees with NaN."""
@@ -54,6 +60,16 @@ class Expectation:
         first, greatest = np.argwhere(~same)[0].tolist(), np.argwhere(distance == distance.max())[0].tolist()
         count = f"{int((~same).sum())} of {same.size} elements differ"
         return f"{count}; the first {_pair(first, found, wanted)}; the greatest {_pair(greatest, found, wanted)}"
+
+
+def _as_variable(given: np.ndarray, variable: ModuleVariable) -> np.ndarray:
+    """A file's array as numbers that a variable may hold, in the file's type: PTX's may say bytes, `.b8`, of floats."""
+    try:
+        array = elements.from_stored(given, variable.dtype)
+    except InputError:
+        array = elements.from_stored(given, None)
+    variable.require(array)
+    return array
 
 
 def _wide(array: np.ndarray) -> np.ndarray:

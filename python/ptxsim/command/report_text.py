@@ -26,9 +26,9 @@ def finding_text(finding: Finding, path: str, lines: Sequence[str]) -> str:
         place = f", {finding.variable}" if finding.variable else ""
         said.append(f"  address: {finding.address:#x}{place}")
     if finding.threads:
-        named = "; ".join(str(thread) for thread in finding.threads[:_NAMED_THREADS])
-        more = finding.occurrences - min(len(finding.threads), _NAMED_THREADS)
-        said.append(f"  by {named}" + (f"; and {more} more" if more > 0 else ""))
+        named = [str(thread) for thread in finding.threads[:_NAMED_THREADS]]
+        more = [finding.more_than(len(named))] if finding.occurrences > len(named) else []
+        said.append(f"  by {'; '.join(named + more)}")
     for other in finding.others:
         said.append(f"  other: {other}")
         said += [f"    {_shortened(text)}" for text in [_line(lines, other.line)] if text]

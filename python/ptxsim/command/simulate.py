@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from ptxsim.command import elements
-from ptxsim.command.argument_text import Given, Value, array_of, read_arguments, read_variable
+from ptxsim.command.argument_text import Given, Value, arrays_of, read_arguments, read_variable
 from ptxsim.command.cuda_source import compiled_cuda, is_cuda
 from ptxsim.command.expected import Expectation
 from ptxsim.command.files import read_file, write_array, write_file
@@ -24,13 +24,14 @@ from ptxsim.command.kernel_text import kernel_lines, times
 from ptxsim.command.report_text import finding_text, report_object
 from ptxsim.command.triton_metadata import TritonMetadata, read_metadata
 from ptxsim.counters import counter_tables
-from ptxsim.errors import InputError, PtxError, TextError, printable
+from ptxsim.errors import InputError, PtxError, TextError, printable, suggest
 from ptxsim.launch import Dim3
 from ptxsim.machine.launch import Monitor
 from ptxsim.module import CHECKS, Module, load
 from ptxsim.parsing.syntax import Function
 from ptxsim.report import Report
 from ptxsim.tensor_maps.tensor_map import TensorMap
+from ptxsim.variables import ModuleVariable
 
 _SHOWN_ELEMENTS = 6
 _SHOWN_FINDINGS = 20
@@ -77,10 +78,10 @@ def simulate(
     given = read_arguments(arguments.arg, arguments.seed)
     for variable, value in arguments.set:
         module.variable(variable).write(read_variable(variable, value, arguments.seed))
-    saved = [(_array(each, given, module), path) for each, path in arguments.save]
+    saved = [(_holder(each, given, module), path) for each, path in arguments.save]
     tolerances = arguments.rtol, arguments.atol
     expected = [
-        Expectation.of_file(each, path, _array(each, given, module), *tolerances) for each, path in arguments.expect
+        Expectation.of_file(each, path, _holder(each, given, module), *tolerances) for each, path in arguments.expect
     ]
     values: Sequence[Value] = [each.value for each in given]
     if triton is not None:
@@ -99,8 +100,8 @@ def simulate(
         _line("run", f"{seconds:.3f} s, {report.counters.warp_instructions} warp-instructions")
         _tell_arrays(given)
         _tell(report, place, lines, differences)
-    for array, path in saved:
-        write_array(path, elements.stored(array()))
+    for holder, path in saved:
+        write_array(path, elements.stored(holder if isinstance(holder, np.ndarray) else holder.read()))
     if arguments.json is not None:
         facts = {"ptx": str(arguments.ptx), "kernel": name, "checks": checks, "seconds": seconds} | vars(shape)
         facts |= report_object(report, lines)
@@ -109,12 +110,14 @@ def simulate(
     return 0 if report.ok and not any(difference for _, difference in differences) else 1
 
 
-def _array(name: str, given: Sequence[Given], module: Module) -> Callable[[], np.ndarray]:
-    """How to get, after the launch, an array argument, or else a variable of the module, of that name."""
-    if any(name in (each.name, str(number)) for number, each in enumerate(given)) or not module.has_variable(name):
-        array = array_of(name, given)
-        return lambda: array
-    return module.variable(name).read
+def _holder(name: str, given: Sequence[Given], module: Module) -> np.ndarray | ModuleVariable:
+    """What holds a result of that name: an array argument, or else a variable of the module."""
+    arrays = arrays_of(given)
+    if name in arrays:
+        return arrays[name]
+    if name in module.variables:
+        return module.variable(name)
+    raise InputError(f"there is no array argument or variable '{name}'{suggest(name, [*arrays, *module.variables])}")
 
 
 def _list(module: Module) -> None:
@@ -227,8 +230,9 @@ def _write_json(path: Path, report: dict[str, object]) -> None:
 
 
 def _described(array: np.ndarray) -> str:
-    """Type, shape and the first few elements of an array."""
-    first = " ".join(f"{number:.6g}" for number in array.ravel()[:_SHOWN_ELEMENTS].tolist())
+    """Type, shape and the first few elements of an array, integers exactly."""
+    form = "d" if array.dtype.kind in "iu" else ".6g"
+    first = " ".join(f"{number:{form}}" for number in array.ravel()[:_SHOWN_ELEMENTS].tolist())
     more = " …" if array.size > _SHOWN_ELEMENTS else ""
     return f"{elements.name_of(array.dtype)} {list(array.shape)}  {first}{more}"
 

@@ -263,7 +263,7 @@ def _take_partial_warps(cta: Cta) -> bool:
             message = "only a part of the warp comes to this barrier"
             cta.report("barrier-divergence", message, at, lanes)
             cta.partial.add(at)
-            cta.ready |= lanes
+            cta.repeat(lanes)
             del cta.converging[at]
             return True
     return False

@@ -90,6 +90,7 @@ def _members(batch: Batch, masks: np.ndarray) -> np.ndarray:
 def _converged(batch: Batch, at: int, place: int, members: np.ndarray) -> tuple[Batch, np.ndarray] | None:
     """A batch of the lanes whose members have come to `place`, and these; the batch's lanes are at `at`."""
     cta = batch.cta
+    batch.update(cta.repeating, False)
     before = cta.converging.get(place)
     if (batch.covers and before is None) or at in cta.partial:
         return batch, members

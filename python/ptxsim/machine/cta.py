@@ -45,7 +45,8 @@ class Cta:
 
     Shapes: [warps, 32] for `exists` (there is such a thread), `alive` (it has not exited), `ready` (it waits for
     nothing), `pc`, `depth` and every register. While all living threads are at one instruction that is `uniform`, and
-    `pc` is out of date; `at` is the instruction that runs. `carry` is the condition code of extended arithmetic.
+    `pc` is out of date; `at` is the instruction that runs. `carry` is the condition code of extended arithmetic,
+    `repeating` are lanes that come once more to an instruction at which they have waited for lanes of their warp.
     """
 
     launch: Launch
@@ -81,6 +82,7 @@ class Cta:
         self.depth = np.zeros(self.exists.shape, np.int64)
         self.last_turn = np.zeros(self.exists.shape, np.int64)
         self.carry = self.no_lanes()
+        self.repeating = self.no_lanes()
         self.uniform: int | None = self.launch.entry
         self.at = 0
         self.turn = 0
@@ -131,12 +133,19 @@ class Cta:
         batch.update(self.ready, False)
         for at, members in list(self.converging.items()):
             rows = batch.warps[members[batch.warps].any(axis=1)]
-            self.ready[rows] |= members[rows] != 0
+            again = self.no_lanes()
+            again[rows] = members[rows] != 0
+            self.repeat(again)
             members[rows] = 0
             if not members.any():
                 del self.converging[at]
         if not self.finished:
             self.everyone = self._everyone()
+
+    def repeat(self, lanes: np.ndarray) -> None:
+        """Let lanes, [warps, 32], that wait for others of their warp come to their instruction once more."""
+        self.ready |= lanes
+        self.repeating |= lanes
 
     def block(self, batch: "Batch", following: int, wait: Wait) -> None:
         """Let the lanes of `batch` wait, and go on at `following` once `wait` is released."""

@@ -53,8 +53,10 @@ def marked(step: Step, marks: list[Mark]) -> Step:
         rounds = batch.cta.state_of(Rounds)
         # Threads that have never been apart are in one round, whatever its numbers are.
         if rounds.kept or batch.cta.uniform is None:
+            again = batch.select(batch.cta.repeating)
+            coming = batch.narrowed(batch.mask & ~again) if again.any() else batch
             for mark in marks:
-                rounds.pass_mark(mark, batch)
+                rounds.pass_mark(mark, coming)
         return step(batch)
 
     return with_marks

@@ -44,6 +44,26 @@ def test_nvcc_is_asked_for_ptx_with_lines_of_the_architecture(stand_in, tmp_path
     assert f"\n{path} [PTX]:5: out-of-bounds: writes 4 bytes" in capsys.readouterr().out
 
 
+def test_the_architecture_is_sm_90a_where_none_is_given(stand_in, tmp_path):
+    path = stand_in(f'echo "$@" > {tmp_path / "said"}; exit 2')
+    assert main([path, "--list"]) == 2
+    assert (tmp_path / "said").read_text().startswith("-ptx -arch=sm_90a -lineinfo ")
+
+
+@pytest.mark.parametrize("command", [main, lambda argv: cli.main(["simulate", *argv])], ids=["ptxsim", "tinyc"])
+@pytest.mark.parametrize("arch", ["foo", "sm_90a"])
+def test_an_architecture_is_for_cuda_files_only(command, arch, tmp_path, capsys):
+    path = tmp_path / "k.ptx"
+    path.write_text(PTX)
+    with pytest.raises(SystemExit) as ended:
+        command([str(path), "--list", "--arch", arch])
+    assert ended.value.code == 2
+    message = (
+        f"argument --arch: '{arch}' is for nvcc, which compiles .cu files; {path} is run as it is, leave --arch out"
+    )
+    assert message in capsys.readouterr().err
+
+
 def test_what_nvcc_says_is_the_error(stand_in, capsys):
     path = stand_in("echo 'k.cu(3): error: expected a ;' >&2; exit 2")
     assert main([path, "--list"]) == 2
@@ -71,3 +91,12 @@ def test_a_cuda_file_runs_prints_and_is_checked_with_lines_of_its_source(tmp_pat
     out = capsys.readouterr().out
     assert f"  source: {path}:4:5\n" in out
     assert "byte 4 of array 'o', which has 4 bytes\n" in out
+
+
+@pytest.mark.skipif(cuda_source._nvcc() is None, reason="did not run: there is no nvcc")
+@pytest.mark.parametrize(("pragma", "status"), [("#pragma unroll 1", 0), ("", 1)])
+def test_a_loop_with_a_return_and_a_barrier_is_taken_as_nvcc_unrolls_it(tmp_path, pragma, status):
+    path = tmp_path / "k.cu"
+    loop = f"\n{pragma}\nfor (int i = 0; i < n; ++i) {{ if (threadIdx.x == i) return; __syncthreads(); }}"
+    path.write_text(f'extern "C" __global__ void k(int n) {{ {loop} }}')
+    assert main([str(path), "--grid", "1", "--block", "64", "--arg", "i32:40"]) == status

@@ -14,7 +14,9 @@ BODY = """
 ld.param.u64 %d0, [out]; ld.global.f32 %f0, [%d0]; add.f32 %f0, %f0, %f0; st.global.f32 [%d0], %f0;
 st.global.u32 [cnt], 3; ret;
 """
-TEXT = kernel(".reg .f32 %f<1>;" + BODY, module=".global .align 4 .u32 cnt[2];")
+TEXT = kernel(
+    ".reg .f32 %f<1>;" + BODY, module=".global .align 4 .u32 cnt[2]; .global .align 4 .b8 arr[8] = {0, 0, 192, 63};"
+)
 
 
 @pytest.fixture
@@ -75,12 +77,31 @@ def test_a_variable_and_a_type_that_files_lack_can_be_expected(run):
     assert run(np.zeros(4, np.uint16), argument="o=bf16[4]:0")[0] == 0
 
 
+def test_a_variable_is_read_as_the_numbers_of_the_file(run):
+    # nvcc writes `float arr[2] = {1.5}` as .b8 arr[8]
+    assert run(np.array([1.5, 0], np.float32), name="arr")[0] == 0
+    assert run(np.array([[1.5], [0]], np.float32), name="arr")[0] == 0
+    assert run(np.array([1.5001, 0], np.float32), "--rtol", "1e-3", name="arr")[0] == 0
+    status, out, _ = run(np.array([1.5, 0.25], np.float32), name="arr")
+    assert (status, "1 of 2 elements differ; the first at [1]: 0.0, expected 0.25" in out) == (1, True)
+    assert run(np.array([0x3FC00000], np.int64), name="arr")[0] == 0
+    assert run(np.array([3, 0], np.int32), name="cnt")[0] == 0
+
+
 @pytest.mark.parametrize(
     ("expected", "options", "message"),
     [
         (np.zeros(4, np.float32), {}, "--expect o: the file holds an array of shape [4], not [2, 2]"),
         (np.zeros((2, 2)), {}, "--expect o: the file holds f64, not f32"),
-        (np.zeros(4), {"name": "x"}, "there is no array argument 'x'"),
+        (np.zeros(4), {"name": "x"}, "there is no array argument or variable 'x'; there are 0, o, cnt, arr"),
+        (np.zeros(4), {"name": "arrr"}, "there is no array argument or variable 'arrr'; did you mean 'arr'?"),
+        (np.zeros(3, np.float32), {"name": "arr"}, "--expect arr: variable 'arr' has 8 bytes; 12 are given"),
+        (
+            np.zeros(2, np.float32),
+            {"name": "cnt"},
+            "--expect cnt: variable 'cnt' is an integer (.u32); float32 is given",
+        ),
+        (np.zeros(1, complex), {"name": "arr"}, "--expect arr: the file holds complex128; give one of i8"),
     ],
 )
 def test_what_cannot_be_compared_has_status_2_before_anything_runs(run, expected, options, message):

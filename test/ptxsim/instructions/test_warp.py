@@ -103,6 +103,30 @@ def test_lanes_that_meet_at_two_places_are_a_deadlock():
     assert kinds(launch(kernel(OWN_WORD + body), [np.zeros(32, np.uint32)])) == {"deadlock"}
 
 
+#: Instructions that take all lanes of a warp.
+_WARP_WIDE = (
+    f"vote.sync.ballot.b32 %r2, %p0, {FULL};",
+    f"shfl.sync.idx.b32 %r2, %r0, 0, 0x1f, {FULL};",
+    "bar.warp.sync -1;",
+)
+
+
+@pytest.mark.parametrize("instruction", _WARP_WIDE)
+def test_lanes_that_skip_a_warp_wide_instruction_have_exited_or_are_found_at_another(instruction):
+    # `if (t < 16) __ballot_sync(0xffffffff, 1);` and then: the kernel's end; another warp-wide instruction; a barrier
+    def found(rest: str) -> set[str]:
+        body = (
+            f"{OWN_WORD} setp.ge.u32 %p0, %r0, 16; @%p0 bra past; {instruction} st.global.u32 [%d0], %r0; past: {rest}"
+        )
+        return kinds(launch(kernel(f"{body} ret;"), [np.zeros(32, np.uint32)]))
+
+    assert found("") == found("st.global.u32 [%d0], 7;") == set()
+    assert found(f"match.any.sync.b32 %r3, %r0, {FULL};") == {"deadlock"}
+    assert found("bar.sync 0;") == {"barrier-divergence"}
+    # one `__syncwarp()` may be met by another
+    assert found("bar.warp.sync -1;") == (set() if instruction.startswith("bar") else {"deadlock"})
+
+
 def test_a_lane_that_its_mask_does_not_name_is_reported():
     body = OWN_WORD + "shfl.sync.bfly.b32 %r1, %r0, 1, 0x1f, 0x0000ffff; ret;"
     assert kinds(launch(kernel(body), [np.zeros(32, np.uint32)])) == {"barrier-divergence"}

@@ -93,6 +93,9 @@ def test_a_loop_with_a_barrier_takes_all_threads_equally_often(trips):
         f"@%p0 bra go; {_WORK} bra end; go: bar.sync 0; {_WORK} end:",
         f"again: add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r1, %r2; @%p1 bra end; bar.sync 0; {_WORK} bra again; end:",
         f"again: add.u32 %r2, %r2, 1; bar.sync 0; setp.lt.u32 %p1, %r1, %r2; @%p1 ret; {_WORK} bra again;",
+        # one thread after the other, all of one warp, behind a barrier at the head of the loop
+        f"again: bar.sync 0; setp.eq.u32 %p1, %r0, %r2; @%p1 bra end; {_WORK} add.u32 %r2, %r2, 1; "
+        "setp.lt.u32 %p1, %r2, 40; @%p1 bra again; end:",
         # a return between the barrier's rounds, and a branch that all lanes of all warps take alike
         f"again: @%p6 ret; bar.sync 0; setp.lt.u32 %p6, %r1, 16; {_WORK} bar.sync 0; xor.b32 %r2, %r2, 1; "
         "setp.eq.u32 %p5, %r2, 1; @%p5 bra again;",
