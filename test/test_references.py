@@ -7,6 +7,7 @@ import json
 import re
 from typing import get_type_hints
 
+import numpy as np
 import pytest
 from markdown_it import MarkdownIt
 
@@ -89,6 +90,13 @@ def test_the_page_has_every_elementwise_uop():
     given = [[] if row.gives is None else [row.gives.json_name] for row in ROWS.values()]
     expected = [(r.json_name, r.arity, r.accepts.words, gives) for r, gives in zip(ROWS.values(), given, strict=True)]
     assert sorted(rows) == sorted(expected)
+
+
+@pytest.mark.parametrize("uop", ["IDIV", "MOD"])
+def test_the_page_says_what_a_division_by_zero_gives(uop):
+    (note,) = [row[4] for row in table(TINY_JSON, "uop", "sources", "takes") if words(row[0]) == [uop]]
+    said = {"0": 0, "x": 7}[note.partition("; by 0 it is ")[2]]
+    assert ROWS[uop.lower()].meaning(np.int32(7), np.int32(0)) == said
 
 
 def test_the_page_has_every_argument():
