@@ -15,7 +15,7 @@ import tinyc
 from plan.documented import admitted
 from test_structure import ROOT
 from tinyc.importers import arguments, spellings
-from tinyc.importers.arguments import DECLARED_KEYS, FIELDS, Field, WrongValue
+from tinyc.importers.arguments import DECLARED, FIELDS, Field, WrongValue
 from tinyc.plan.dsl_tokens import STATEMENTS
 from tinyc.plan.fields import ATTRIBUTES, Plan
 from tinyc.plan.source import load_plan
@@ -73,7 +73,7 @@ def test_the_page_has_every_key_of_a_file():
         list(spellings.UOP_KEYS),
         list(spellings.OP_KEYS),
     )
-    assert of_values == list(DECLARED_KEYS)
+    assert of_values == list(spellings.VALUE_KEYS) == [field.key for field in DECLARED]
     assert free == [*spellings.FREE_KEYS, "_"]
 
 
