@@ -1,5 +1,7 @@
 """All errors of a file together, each at its node, without those that follow from others."""
 
+import json
+
 import pytest
 
 from importers.documents import DATA, error_of, errors_of, load, node, program, signature, steps, tensor
@@ -77,6 +79,12 @@ def test_an_argument_that_nothing_reads_is_refused(uop, arg, unknown, hint):
     assert (error.name, error.where.node) == ("UnknownKey", "y")
     assert error.message.startswith(unknown)
     assert error.message.endswith(hint)
+
+
+@pytest.mark.parametrize("pad", [[1, 1], [[1, 1], 1], [[1], [1]], [[0, 1, 0], [0, 0]], {"lo": 1}, 1])
+def test_a_pad_is_said_to_be_a_pair_for_each_axis(pad):
+    message = error_of(X, node("y", "PAD", "x", pad=pad)).message
+    assert message == f"'pad' in the arg of PAD must be a list of [lo, hi] for each axis, not {json.dumps(pad)}"
 
 
 def test_unknown_keys_of_all_objects_are_reported_together():

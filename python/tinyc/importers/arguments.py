@@ -102,6 +102,7 @@ def _read_field(arg: Mapping[str, Any], field: Field, what: str) -> Any:
 # --- readers ----------------------------------------------------------------------------------------------------------
 
 
+_PAIRS = "a list of [lo, hi] for each axis"
 _parse = functools.lru_cache(maxsize=4096)(extents.parse_extent)
 
 
@@ -146,10 +147,10 @@ def size(raw: Any) -> Dim:
 
 
 def _pairs(raw: Any) -> tuple[tuple[Dim, ...], ...]:
-    pairs = tuple(sizes(pair) for pair in _list(raw, "a list of [lo, hi] pairs"))
-    if any(len(pair) != 2 for pair in pairs):
-        raise WrongValue("a list of [lo, hi] pairs")
-    return pairs
+    pairs = _list(raw, _PAIRS)
+    if any(not isinstance(pair, list) or len(pair) != 2 for pair in pairs):
+        raise WrongValue(_PAIRS)
+    return tuple(map(sizes, pairs))
 
 
 def _list(raw: Any, what: str) -> list[Any]:
