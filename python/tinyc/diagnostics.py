@@ -161,11 +161,18 @@ class TinycError(Exception):
     `name` is a key of `CODES`, `code` its number, `message` says what, with which values, and what to do; `where`
     says where. `errors` holds every error when several were found at once, and the error itself otherwise. Where a pass
     of MLIR's has failed, `reproducer` is the pass and the module that it was given (`reproducer.Reproducer`).
+
+    Raises:
+        ValueError: `CODES` has no such name.
     """
 
     reproducer: Repeatable | None = None
 
     def __init__(self, name: str, message: str, where: Where | None = None) -> None:
+        if name not in CODES:
+            raise ValueError(
+                f"TinycError: the first argument is one of tinyc.diagnostics.CODES, not {name!r}{suggest(name, CODES)}"
+            )
         self.name = name
         self.code = CODES[name]
         self.message = message
