@@ -10,6 +10,12 @@ def test_a_place_is_completed_and_never_replaced():
     assert str(error) == "program.json:3, node 'x': error: too large [TC114 InvalidExtent]"
 
 
+@pytest.mark.parametrize(("name", "hint"), [("InvalidIR", "did you mean 'InvalidIr'"), ("MyCode", "there are Broad")])
+def test_the_name_of_an_error_is_one_of_the_codes(name, hint):
+    with pytest.raises(ValueError, match=rf"one of tinyc.diagnostics.CODES, not '{name}'; {hint}"):
+        TinycError(name, "what, where, what to do")
+
+
 def test_a_defect_with_a_place_is_still_a_defect():
     error = InternalError("a pass failed").at(Where(node="x"))
     assert isinstance(error, InternalError)

@@ -106,6 +106,25 @@ def test_the_pass_that_a_newcomer_copies_does_what_it_says() -> None:
         assert str(module) == str(text.parse(after))
 
 
+def test_the_error_that_a_newcomers_pass_raises_is_shown_at_its_op(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from tinyc.opt import main as opt
+
+    (block,) = (each for each in _indented("CONTRIBUTING.md") if "raise TinycError(" in each)
+    before, _, raised = block.partition("\nraise ")
+    (tmp_path / "own.py").write_text(
+        f"from dataclasses import dataclass\nfrom tinyc.passes import Pass\n{before}\n"
+        "@dataclass(frozen=True)\nclass Own(Pass):\n    name = 'own'\n    def run(self, module):\n"
+        f"        op = module.body.operations[0]\n        raise {raised}"
+    )
+    ir = tmp_path / "ir.mlir"
+    ir.write_text("module {\n  func.func private @f()\n}\n")
+    assert opt.main(["--load-pass", str(tmp_path / "own.py"), "--own", str(ir)]) == 1
+    shown = f"{ir}:2:3: error: what is wrong, with its values; what to do [TC309 InvalidIr]\n"
+    assert capsys.readouterr().err.startswith(shown)
+
+
 def test_the_grammar_has_the_word_of_each_op() -> None:
     from tinyc.dialects.gpu.statements import SCALAR_OPS, STATEMENT_OPS
     from tinyc.dialects.tiny.ops import OPS

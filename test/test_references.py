@@ -7,6 +7,7 @@ import json
 import re
 from typing import get_type_hints
 
+import numpy as np
 import pytest
 from markdown_it import MarkdownIt
 
@@ -14,7 +15,7 @@ import tinyc
 from plan.documented import admitted
 from test_structure import ROOT
 from tinyc.importers import arguments, spellings
-from tinyc.importers.arguments import DECLARED_KEYS, FIELDS, Field, WrongValue
+from tinyc.importers.arguments import DECLARED, FIELDS, Field, WrongValue
 from tinyc.plan.dsl_tokens import STATEMENTS
 from tinyc.plan.fields import ATTRIBUTES, Plan
 from tinyc.plan.source import load_plan
@@ -72,7 +73,7 @@ def test_the_page_has_every_key_of_a_file():
         list(spellings.UOP_KEYS),
         list(spellings.OP_KEYS),
     )
-    assert of_values == list(DECLARED_KEYS)
+    assert of_values == list(spellings.VALUE_KEYS) == [field.key for field in DECLARED]
     assert free == [*spellings.FREE_KEYS, "_"]
 
 
@@ -89,6 +90,13 @@ def test_the_page_has_every_elementwise_uop():
     given = [[] if row.gives is None else [row.gives.json_name] for row in ROWS.values()]
     expected = [(r.json_name, r.arity, r.accepts.words, gives) for r, gives in zip(ROWS.values(), given, strict=True)]
     assert sorted(rows) == sorted(expected)
+
+
+@pytest.mark.parametrize("uop", ["IDIV", "MOD"])
+def test_the_page_says_what_a_division_by_zero_gives(uop):
+    (note,) = [row[4] for row in table(TINY_JSON, "uop", "sources", "takes") if words(row[0]) == [uop]]
+    said = {"0": 0, "x": 7}[note.partition("; by 0 it is ")[2]]
+    assert ROWS[uop.lower()].meaning(np.int32(7), np.int32(0)) == said
 
 
 def test_the_page_has_every_argument():

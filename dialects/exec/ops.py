@@ -22,6 +22,7 @@ from tinyc.dialects.exec.attributes import (
 )
 from tinyc.mlir import ext, ir
 from tinyc.mlir.bodies import body_of
+from tinyc.mlir.locations import where
 from tinyc.mlir.verifying import Malformed, report_op
 from tinyc.runtime.program import Assumption, Buffer, KernelLaunch, Program
 
@@ -40,7 +41,8 @@ class AssumeOp(Exec.Operation, name="assume"):
             TinycError: `InvalidAttribute`, `InvalidExtent`.
         """
         predicate = word_of(self.attributes, "predicate", ("eq", "le"))
-        return Assumption(extent_of(self.attributes, "lhs"), predicate, extent_of(self.attributes, "rhs"))
+        lhs, rhs = (extent_of(self.attributes, side) for side in ("lhs", "rhs"))
+        return Assumption(lhs, predicate, rhs, where(self.location))
 
     def verify_invariants(self) -> bool:
         """Check the op by itself; report what is wrong at its location."""

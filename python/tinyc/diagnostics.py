@@ -105,11 +105,16 @@ def printable(text: str, kept: str = "") -> str:
 def suggest(name: str, known: Iterable[str]) -> str:
     """The end of a message about an unknown name: the names that are like it, or all (the first of many)."""
     names = list(known)
-    close = difflib.get_close_matches(name, names)
+    close = close_names(name, names)
     if close:
         return f"; did you mean {' or '.join(repr(each) for each in close)}?"
     more = f", … ({len(names)} in all)" if len(names) > _SHOWN_NAMES else ""
     return f"; there are {', '.join(names[:_SHOWN_NAMES])}{more}" if names else "; there are none"
+
+
+def close_names(name: str, known: Iterable[str]) -> list[str]:
+    """The names that an unknown one may be meant for."""
+    return difflib.get_close_matches(name, list(known))
 
 
 def either(choices: Iterable[str]) -> str:
@@ -156,11 +161,18 @@ class TinycError(Exception):
     `name` is a key of `CODES`, `code` its number, `message` says what, with which values, and what to do; `where`
     says where. `errors` holds every error when several were found at once, and the error itself otherwise. Where a pass
     of MLIR's has failed, `reproducer` is the pass and the module that it was given (`reproducer.Reproducer`).
+
+    Raises:
+        ValueError: `CODES` has no such name.
     """
 
     reproducer: Repeatable | None = None
 
     def __init__(self, name: str, message: str, where: Where | None = None) -> None:
+        if name not in CODES:
+            raise ValueError(
+                f"TinycError: the first argument is one of tinyc.diagnostics.CODES, not {name!r}{suggest(name, CODES)}"
+            )
         self.name = name
         self.code = CODES[name]
         self.message = message

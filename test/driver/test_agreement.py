@@ -76,6 +76,23 @@ def test_sizes_that_there_cannot_be_are_refused_before_anything_runs(target, ext
     assert caught.value.name == "AssumptionViolated"
 
 
+@pytest.mark.parametrize("target", ["cpu", "sim", "reference"])
+def test_sizes_that_a_node_does_not_admit_are_refused_at_that_node(target):
+    source = {
+        "uops": [
+            {"id": "x", "uop": "INPUT", "arg": {"tensor_id": "X", "dtype": "fp32", "shape": ["M", 6]}},
+            {"id": "fours", "uop": "RESHAPE", "src": ["x"], "arg": {"result_shape": ["Q", 4]}},
+            {"id": "again", "uop": "RESHAPE", "src": ["x"], "arg": {"result_shape": ["Q", 4]}},
+            {"id": "y", "uop": "ADD", "src": ["fours", "again"]},
+        ]
+    }
+    model = tinyc.compile(source, target=target)
+    assert model(np.ones((2, 6), np.float32)).shape == (3, 4)
+    with pytest.raises(TinycError, match="and that is 18 and 16 with M = 3") as caught:
+        model(np.ones((3, 6), np.float32))
+    assert [(error.name, error.where.node) for error in caught.value.errors] == [("AssumptionViolated", "fours")]
+
+
 @TARGETS
 def test_a_symbol_that_no_input_tells_has_to_be_bound(target):
     model = tinyc.compile(counting("P"), target=target)

@@ -1,5 +1,7 @@
 """All errors of a file together, each at its node, without those that follow from others."""
 
+import json
+
 import pytest
 
 from importers.documents import DATA, error_of, errors_of, load, node, program, signature, steps, tensor
@@ -79,6 +81,12 @@ def test_an_argument_that_nothing_reads_is_refused(uop, arg, unknown, hint):
     assert error.message.endswith(hint)
 
 
+@pytest.mark.parametrize("pad", [[1, 1], [[1, 1], 1], [[1], [1]], [[0, 1, 0], [0, 0]], {"lo": 1}, 1])
+def test_a_pad_is_said_to_be_a_pair_for_each_axis(pad):
+    message = error_of(X, node("y", "PAD", "x", pad=pad)).message
+    assert message == f"'pad' in the arg of PAD must be a list of [lo, hi] for each axis, not {json.dumps(pad)}"
+
+
 def test_unknown_keys_of_all_objects_are_reported_together():
     document = {
         **program(X, {"id": "a", "uop": "RELU", "src": ["x"], "args": {}}, {"out": "b", "uop": "NEG", "inputs": ["a"]}),
@@ -91,11 +99,11 @@ def test_unknown_keys_of_all_objects_are_reported_together():
     found = [(error.where.node, error.message) for error in caught.value.errors if error.name == "UnknownKey"]
     assert found == [
         (None, "a program has no key 'output'; did you mean 'outputs'?"),
+        ("c", "the entry of 'c' in 'values' has no key 'shapes'; did you mean 'shape'?"),
+        ("z", "the entry of 'z' in 'values' has no key 'layout'; there are dtype, shape"),
         ("a", "a node has no key 'args'; did you mean 'arg'?"),
         ("b", "a node has no key 'inputs'; there are id, out, uop, src, arg"),
         ("c", "a node has no key 'uop_name'; did you mean 'name'?"),
-        ("z", "the arg of INPUT has no key 'layout'; there are tensor_id, dtype, shape"),
-        ("c", "the entry of 'c' in 'values' has no key 'shapes'; did you mean 'shape'?"),
     ]
 
 
@@ -105,6 +113,49 @@ def test_each_error_has_the_place_of_its_node():
         tiny_json.import_program(text, filename="p.json")
     places = {str(error.where) for error in caught.value.errors}
     assert places == {"p.json:2:3, node 'x'", "p.json:4:5, node 'y'"}
+
+
+FINE = '{"dtype": "fp32", "shape": [4]}'
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "said"),
+    [
+        (
+            '{"dtype": "fp32", "shap": [4]}',
+            "{}",
+            "2:19, node 'x': error: the entry of 'x' in 'values' has no key 'shap'",
+        ),
+        ('{"dtype": "fp32"}', "{}", "2:19, node 'x': error: the entry of 'x' in 'values' needs 'shape'"),
+        ('{"dtype": "f", "shape": []}', "{}", "2:19, node 'x': error: 'dtype' in the entry of 'x' in 'values' must be"),
+        (f'{{"tensor_id": "z", {FINE[1:]}', "{}", "2:19, node 'x': error: the entry of 'x' in 'values' has no key"),
+        (FINE, '{"type": "fp32"}', "3:8, node 'y': error: the entry of 'y' in 'values' has no key 'type'"),
+        (FINE, '{"shape": 4}', "3:8, node 'y': error: 'shape' in the entry of 'y' in 'values' must be"),
+        (FINE, "5", "p.json, node 'y': error: an entry of 'values' must be a name with"),
+    ],
+)
+def test_an_entry_of_values_is_called_so_and_has_its_place(x, y, said):
+    """`x` is an input, and `y` the result of a node."""
+    text = f'{{"uops": [{{"id": "y", "uop": "NEG", "src": ["x"]}}],\n  "values": {{"x": {x},\n  "y": {y}}}}}'
+    with pytest.raises(TinycError) as caught:
+        tiny_json.import_program(text, filename="p.json")
+    (error,) = caught.value.errors
+    assert said in str(error)
+
+
+@pytest.mark.parametrize(
+    ("uop", "arg", "found"),
+    [
+        ("PAD", {"padd": [[0, 0], [0, 0]]}, ["UnknownKey"]),
+        ("RESHAPE", {"new_shap": [24]}, ["UnknownKey"]),
+        ("REDUCE", {"op": "SUM", "axes": [0], "dtyp": "fp32"}, ["UnknownKey"]),
+        ("PAD", {"mode": "edge"}, ["UnknownKey", "MissingArgument"]),
+        ("PAD", {"pad_comment": 1, "_pad": 1}, ["UnknownKey", "MissingArgument"]),
+        ("CAST", {}, ["MissingArgument"]),
+    ],
+)
+def test_a_misspelt_key_is_not_missing_too(uop, arg, found):
+    assert [name for name, _ in errors_of(program(X, node("y", uop, "x", **arg)))] == found
 
 
 def test_a_faulty_node_is_not_an_unknown_source():

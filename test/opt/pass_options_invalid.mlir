@@ -1,5 +1,8 @@
 // Flags, passes and options that do not exist, and values that do not fit, are errors that help.
 // RUN: not %sample-opt --sample-renam %s 2>&1 | filecheck %s --check-prefix=FLAG
+// RUN: not tinyc-opt --csee %s 2>&1 | filecheck %s --check-prefix=OF-MLIR
+// RUN: not tinyc-opt --pass-pipeline=csee %s 2>&1 | filecheck %s --check-prefix=PASS-OF-MLIR
+// RUN: not tinyc-opt --mlir-print-ir-after=csee %s 2>&1 | filecheck %s --check-prefix=AFTER
 // RUN: not %sample-opt --pass-pipeline=sample-renam %s 2>&1 | filecheck %s --check-prefix=PASS
 // RUN: not %sample-opt --sample-rename=prefx=a %s 2>&1 | filecheck %s --check-prefix=OPTION
 // RUN: not %sample-opt --sample-rename=times=two %s 2>&1 | filecheck %s --check-prefix=VALUE
@@ -10,6 +13,9 @@
 // RUN: not tinyc-opt %s %s 2>&1 | filecheck %s --check-prefix=TWO
 
 // FLAG: {{^}}error: unknown flag '--sample-renam'; did you mean '--sample-rename'{{.*}}? [TC315 InvalidOption]
+// OF-MLIR: {{^}}error: unknown flag '--csee'; did you mean {{.*}}'--cse'{{.*}}? [TC315 InvalidOption]
+// PASS-OF-MLIR: error: 'csee' is neither a pass of tinyc's nor one of MLIR's; did you mean 'cse'? [TC310 UnknownPass]
+// AFTER: error: --mlir-print-ir-after: there is no pass 'csee'; did you mean 'cse'? [TC310 UnknownPass]
 // PASS: error: 'sample-renam' is neither a pass of tinyc's nor one of MLIR's; did you mean 'sample-rename'{{.*}}? [TC310 UnknownPass]
 // OPTION: error: pass 'sample-rename' has no option 'prefx'; did you mean 'prefix'? [TC315 InvalidOption]
 // VALUE: error: option 'times' of pass 'sample-rename' is 'two'; give an integer [TC315 InvalidOption]

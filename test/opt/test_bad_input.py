@@ -122,6 +122,33 @@ def test_json_is_an_error_that_says_how_to_make_ir_of_it(capsys, tmp_path, name,
     assert capsys.readouterr().err.endswith(hint)
 
 
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("kernels.ptx", "//\n.version 7.0\n.target sm_80\n"),
+        ("of two.ll", "define void @f() {\n  ret void\n}\n"),
+        ("unnamed", "; ModuleID = 'x'\n"),
+        ("with_host.ptx", ".version 7.0\n//| module {\n//| }\n"),
+    ],
+)
+def test_code_is_an_error_that_says_what_takes_it(capsys, tmp_path, name, written):
+    path = tmp_path / name
+    path.write_text(written)
+    assert opt.main([str(path)]) == 1
+    hint = (
+        f"note: the input is machine code as text, and tinyc-opt reads MLIR; 'tinyc run {shlex.quote(str(path))}' "
+        "takes PTX and LLVM IR as tinyc compile --dump writes them, 'tinyc simulate' any PTX\n"
+    )
+    assert capsys.readouterr().err.endswith(hint)
+
+
+def test_malformed_ir_is_not_taken_for_code(capsys, tmp_path):
+    path = tmp_path / "wrong.mlir"
+    path.write_text("func.func @define( {\n  // .version 7\n")
+    assert opt.main([str(path)]) == 1
+    assert "note: " not in capsys.readouterr().err
+
+
 def test_resources_are_no_json(monkeypatch, capsys):
     assert run(monkeypatch, capsys, b'{-# dialect_resources: {builtin: {a: "0x08000000"}} #-}') == (0, "")
     status, stderr = run(monkeypatch, capsys, b'{-# dialect_resources: {builtin: {a: "0x08000000" #-}')

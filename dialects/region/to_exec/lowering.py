@@ -15,7 +15,7 @@ from tinyc.dialects.region.to_exec.host import Host, HostBuffer, HostLaunch
 from tinyc.expr.extents import Dim, ExtentError
 from tinyc.mlir import func, ir
 from tinyc.mlir.bodies import end_body
-from tinyc.mlir.locations import name_of
+from tinyc.mlir.locations import location_of, name_of
 from tinyc.passes import Pass
 from tinyc.vocabulary.attributes import extents_attribute, to_type
 
@@ -121,6 +121,7 @@ def _write_function(host: Host) -> None:
                 lhs=_extent(assumption.lhs),
                 predicate=ir.StringAttr.get(assumption.predicate),
                 rhs=_extent(assumption.rhs),
+                loc=location_of(assumption.where),
             )
         on_device = any(launch.contract.memory_space == "device" for launch in host.launches)
         for buffer in host.buffers:

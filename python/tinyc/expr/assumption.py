@@ -5,19 +5,24 @@ anything runs. Pure Python: the runtime uses it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from tinyc.diagnostics import Where
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 
 
 @dataclass(frozen=True)
 class Assumption:
-    """A relation that no type decides, and that has to hold for a program to run: ``==`` (`eq`) or ``<=`` (`le`)."""
+    """A relation that no type decides, and that has to hold for a program to run: ``==`` (`eq`) or ``<=`` (`le`).
+
+    `where` is the node that relies on it, the first of several.
+    """
 
     lhs: Dim
     predicate: str
     rhs: Dim
+    where: Where = field(default=Where(), compare=False)
 
     def relates(self, lhs: int, rhs: int) -> bool:
         """Whether the relation holds when its sides have these values."""

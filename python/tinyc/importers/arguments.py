@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tinyc.diagnostics import TinycError
+from tinyc.diagnostics import TinycError, close_names
 from tinyc.expr import extents
 from tinyc.expr.extents import MAX_EXTENT, Dim, Extent, ExtentError
 from tinyc.importers.json_text import shown_json
-from tinyc.importers.spellings import Node, unknown_keys
+from tinyc.importers.spellings import Node, entry_of_values, is_unknown, unknown_keys
 from tinyc.vocabulary.element_type import BY_JSON_NAME, ElementType
 from tinyc.vocabulary.reductions import REDUCTIONS
 from tinyc.vocabulary.types import MAX_RANK
@@ -25,6 +25,10 @@ _LEFT_OUT = object()
 
 class WrongValue(Exception):
     """A value of another kind than the message expects; `read_arguments` knows the key and the uop."""
+
+
+class MisspeltKey(Exception):
+    """A key is missing, and an unknown one is like it: the error about that one says what to write."""
 
 
 @dataclass(frozen=True)
@@ -44,15 +48,19 @@ def read_arguments(node: Node) -> dict[str, Any]:
 
     Raises:
         TinycError: `MissingArgument`, `AccDtypeMissing`, `InvalidAttribute` or `InvalidExtent`, without a place.
+        MisspeltKey: the error about the unknown key says so.
     """
-    return read_fields(node.arg, FIELDS.get(node.uop, ()), node.uop)
+    what = entry_of_values(node.id) if node.declared else f"the arg of {node.uop}"
+    return read_fields(node.arg, FIELDS.get(node.uop, ()), what)
 
 
 def read_fields(arg: Mapping[str, Any], fields: tuple[Field, ...], what: str) -> dict[str, Any]:
-    """The values of `fields` in the JSON object `arg`, which belongs to `what`."""
+    """The values of `fields` in the JSON object `arg`, which messages call `what`."""
     values: dict[str, Any] = {}
     for field in fields:
         value = _read_field(arg, field, what)
+        if value is _REQUIRED:
+            raise _missing(arg, field, _keys(fields), what)
         if value is not _LEFT_OUT:
             values[field.name or field.key] = value
     return values
@@ -60,6 +68,8 @@ def read_fields(arg: Mapping[str, Any], fields: tuple[Field, ...], what: str) ->
 
 def unknown_arguments(node: Node) -> Iterator[TinycError]:
     """Yield an error for each key in the `arg` of a node that its uop does not read."""
+    if node.declared:  # whose keys have been looked at
+        return
     known = _KEYS.get(node.uop, ())
     yield from unknown_keys(node.arg, known, f"the arg of {node.uop}", node.where)
     index_map = node.arg.get("index_map")
@@ -67,11 +77,16 @@ def unknown_arguments(node: Node) -> Iterator[TinycError]:
         yield from unknown_keys(index_map, ("map",), "'index_map' of VIEW", node.where)
 
 
+def _missing(arg: Mapping[str, Any], field: Field, known: tuple[str, ...], what: str) -> Exception:
+    close = [name for key in arg if is_unknown(key, known) for name in close_names(key, known)]
+    if any(name in close for name in (field.key, *field.aliases)):
+        return MisspeltKey()
+    return TinycError(field.missing, f"{what} needs '{field.key}'")
+
+
 def _read_field(arg: Mapping[str, Any], field: Field, what: str) -> Any:
     keys = [key for key in (field.key, *field.aliases) if key in arg]
     if not keys:
-        if field.default is _REQUIRED:
-            raise TinycError(field.missing, f"{what} needs '{field.key}' in its arg")
         return field.default
     raw = arg[keys[0]]
     if any(arg[key] != raw for key in keys[1:]):
@@ -79,14 +94,15 @@ def _read_field(arg: Mapping[str, Any], field: Field, what: str) -> Any:
     try:
         return field.read(raw)
     except WrongValue as error:
-        raise TinycError("InvalidAttribute", f"'{keys[0]}' of {what} must be {error}, not {shown_json(raw)}") from None
+        raise TinycError("InvalidAttribute", f"'{keys[0]}' in {what} must be {error}, not {shown_json(raw)}") from None
     except ExtentError as error:
-        raise TinycError("InvalidExtent", f"'{keys[0]}' of {what}: {error}") from None
+        raise TinycError("InvalidExtent", f"'{keys[0]}' in {what}: {error}") from None
 
 
 # --- readers ----------------------------------------------------------------------------------------------------------
 
 
+_PAIRS = "a list of [lo, hi] for each axis"
 _parse = functools.lru_cache(maxsize=4096)(extents.parse_extent)
 
 
@@ -131,10 +147,10 @@ def size(raw: Any) -> Dim:
 
 
 def _pairs(raw: Any) -> tuple[tuple[Dim, ...], ...]:
-    pairs = tuple(sizes(pair) for pair in _list(raw, "a list of [lo, hi] pairs"))
-    if any(len(pair) != 2 for pair in pairs):
-        raise WrongValue("a list of [lo, hi] pairs")
-    return pairs
+    pairs = _list(raw, _PAIRS)
+    if any(not isinstance(pair, list) or len(pair) != 2 for pair in pairs):
+        raise WrongValue(_PAIRS)
+    return tuple(map(sizes, pairs))
 
 
 def _list(raw: Any, what: str) -> list[Any]:
@@ -272,4 +288,3 @@ def _keys(fields: tuple[Field, ...]) -> tuple[str, ...]:
 
 
 _KEYS = {uop: _keys(fields) for uop, fields in FIELDS.items()}
-DECLARED_KEYS = _keys(DECLARED)

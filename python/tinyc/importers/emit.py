@@ -9,7 +9,7 @@ from tinyc.dialects.registry import context
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.importers.steps import Steps, TypedInput, TypedStep
 from tinyc.mlir import func, ir
-from tinyc.mlir.locations import named
+from tinyc.mlir.locations import location_of, named
 from tinyc.vocabulary.attributes import encode, to_type
 from tinyc.vocabulary.types import TensorType
 
@@ -24,10 +24,7 @@ def emit(steps: Steps, where: Where) -> ir.Module:
 
 
 def _location(where: Where) -> ir.Location:
-    place = ir.Location.file(where.file, where.line or 0, where.column or 0) if where.file else None
-    if where.node is not None:
-        return ir.Location.name(where.node, childLoc=place)
-    return place or ir.Location.unknown()
+    return location_of(where) or ir.Location.unknown()
 
 
 def _argument_location(argument: TypedInput) -> ir.Location:
@@ -67,7 +64,7 @@ class _Emitter:
     def _assumptions(self) -> None:
         for assumption in self.steps.assumptions:
             sides = (str(assumption.lhs), assumption.predicate, str(assumption.rhs))
-            tiny.AssumeOp(*map(ir.StringAttr.get, sides))
+            tiny.AssumeOp(*map(ir.StringAttr.get, sides), loc=_location(assumption.where))
 
     def _step(self, step: TypedStep) -> None:
         op = tiny.create(

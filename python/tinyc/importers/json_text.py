@@ -1,14 +1,16 @@
 """Lenient JSON: comments and trailing commas are allowed, duplicate keys are not, and every error has its place.
 
-In: text, bytes, a path, or a Python object. Out: a `Document`, the parsed value with the place of each entry of the
-lists at its top level. One linear scan that respects strings blanks comments and trailing commas (so that lines and
-columns stay) and bounds the nesting; the standard library reads the rest.
+In: text, bytes, a path, or a Python object. Out: a `Document`, the parsed value with the places of the objects in the
+lists and objects at its top level. One linear scan that respects strings blanks comments and trailing commas (so that
+lines and columns stay) and bounds the nesting; the standard library reads the rest.
 """
 
 import bisect
+import itertools
 import json
 import math
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -36,17 +38,18 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 @dataclass(frozen=True)
 class Document:
-    """A parsed value; `entries[k]` has the places of the objects in the k-th list at the top level, in order."""
+    """A parsed value; `entries[k]` has the places of the objects in its k-th list or object, in order."""
 
     value: Any
     filename: str | None = None
     entries: list[list[tuple[int, int]]] = field(default_factory=list)
 
-    def where(self, array: int, entry: int) -> Where:
-        """The place of an object in a list at the top level."""
-        if array < len(self.entries) and entry < len(self.entries[array]):
-            return Where(None, self.filename, *self.entries[array][entry])
-        return Where(file=self.filename)
+    def places(self, key: str) -> Iterator[Where]:
+        """The places of the objects in the list or the object under a key, then that of the file again and again."""
+        holders = [each for each in self.value if isinstance(self.value[each], list | dict)]
+        known = self.entries[holders.index(key)] if self.entries and key in holders else []
+        yield from (Where(None, self.filename, *position) for position in known)
+        yield from itertools.repeat(Where(file=self.filename))
 
 
 def read(source: Any, filename: str | None = None) -> Document:
@@ -154,9 +157,9 @@ class _Reader:
         self.blanks.append((at, at + len(token)))
 
     def _open(self, bracket: str, at: int) -> None:
-        if self.stack == ["{"] and bracket == "[":
+        if self.stack == ["{"]:
             self.entries.append([])
-        elif self.stack == ["{", "["] and bracket == "{":
+        elif len(self.stack) == 2 and self.stack[0] == bracket == "{":
             self.entries[-1].append(at)
         self.stack.append(bracket)
         if len(self.stack) > MAX_DEPTH:

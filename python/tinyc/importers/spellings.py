@@ -51,28 +51,35 @@ FREE_KEYS = ("tag", "storage", "comment", "doc")
 TOP_KEYS = ("uops", "ops", "values", "outputs")
 UOP_KEYS = ("id", "out", "uop", "src", "arg")
 OP_KEYS = ("op", "name", "kind", "fn", "inputs", "outputs", "attrs", "axes")
+#: The keys of an entry of `values`.
+VALUE_KEYS = ("dtype", "shape")
 
 
 @dataclass(frozen=True)
 class Node:
-    """One node: `src` has the names of values and immediate numbers, `arg` the keys of the 001 spelling, unchecked."""
+    """One node: `src` has the names of values and immediate numbers, `arg` the keys of the 001 spelling, unchecked.
+
+    An input that `values` declares is `declared`.
+    """
 
     id: str
     uop: str
     src: tuple[Any, ...]
     arg: dict[str, Any]
     where: Where
+    declared: bool = False
 
 
 @dataclass(frozen=True)
 class TinyJsonProgram:
     """All nodes in file order, what `values` declares of their results, and `outputs` (None: the file has none).
 
-    `faulty` are the ids of entries that were left out.
+    `places` are those of the entries of `values`; `faulty` are the ids of entries that were left out.
     """
 
     nodes: list[Node]
     values: dict[str, dict[str, Any]]
+    places: dict[str, Where]
     outputs: list[str] | None
     faulty: set[str]
 
@@ -88,19 +95,18 @@ def normalise(document: Document, errors: list[TinycError]) -> TinyJsonProgram:
     if not isinstance(top, dict) or not ("uops" in top or "ops" in top):
         raise _wrong(f"the file must be an object with 'uops' or 'ops'; {EXAMPLE}", Where(file=document.filename))
     errors += unknown_keys(top, TOP_KEYS, "a program", Where(file=document.filename))
-    values = _values(top.get("values", {}), document, errors)
+    values, places = _values(top.get("values", {}), document, errors)
     nodes: list[Node] = []
     faulty: set[str] = set()
-    lists = [key for key in top if isinstance(top[key], list)]
     for key in ("ops", "uops"):
         if key in top and not isinstance(top[key], list):
             errors.append(_wrong(f"'{key}' must be a list of nodes", Where(file=document.filename)))
-    for key in (key for key in lists if key in ("uops", "ops")):
-        position = 0
+    for key in (key for key in top if key in ("uops", "ops") and isinstance(top[key], list)):
+        node_places = document.places(key)
         for entry in top[key]:
             where = Where(file=document.filename)
             if isinstance(entry, dict):
-                where, position = document.where(lists.index(key), position), position + 1
+                where = next(node_places)
                 known = OP_KEYS if _is_000(entry) else UOP_KEYS
                 errors += unknown_keys(entry, known, "a node", replace(where, node=_called(entry)))
             try:
@@ -109,39 +115,54 @@ def normalise(document: Document, errors: list[TinycError]) -> TinyJsonProgram:
                 errors.append(error.at(where))
                 faulty |= {error.where.node} if error.where.node else set()
     produced = {name for node in nodes for name in result_names(node)} | faulty
-    inputs = [_input(name, values[name], document) for name in values if name not in produced]
+    inputs = [_input(name, values[name], places[name]) for name in values if name not in produced]
     declared = {name: value for name, value in values.items() if name in produced}
-    return TinyJsonProgram([*inputs, *nodes], declared, _outputs(top, document, errors), faulty)
+    return TinyJsonProgram([*inputs, *nodes], declared, places, _outputs(top, document, errors), faulty)
 
 
 def unknown_keys(given: Iterable[str], known: Iterable[str], what: str, where: Where) -> Iterator[TinycError]:
     """Yield an error for each key of an object, `what`, that nothing reads."""
     for key in given:
-        if key not in known and key not in FREE_KEYS and not key.startswith("_"):
+        if is_unknown(key, known):
             yield TinycError("UnknownKey", f"{what} has no key {key!r}{suggest(key, known)}", where)
+
+
+def is_unknown(key: str, known: Iterable[str]) -> bool:
+    """Whether nothing reads a key of an object, and it may not hold anything either."""
+    return key not in known and key not in FREE_KEYS and not key.startswith("_")
+
+
+def entry_of_values(name: str) -> str:
+    """What messages call an entry of `values`."""
+    return f"the entry of '{name}' in 'values'"
 
 
 def _wrong(message: str, where: Where | None = None) -> TinycError:
     return TinycError("InvalidJson", message, where)
 
 
-def _values(values: Any, document: Document, errors: list[TinycError]) -> dict[str, dict[str, Any]]:
+def _values(
+    values: Any, document: Document, errors: list[TinycError]
+) -> tuple[dict[str, dict[str, Any]], dict[str, Where]]:
+    """The entries of `values` and their places."""
     if not isinstance(values, dict):
         errors.append(_wrong("'values' must be an object: name -> {dtype, shape}", Where(file=document.filename)))
-        return {}
-    kept = {}
+        return {}, {}
+    kept: dict[str, dict[str, Any]] = {}
+    where: dict[str, Where] = {}
+    places = document.places("values")
     for name, declared in values.items():
+        place = replace(next(places) if isinstance(declared, dict) else Where(file=document.filename), node=name)
         if name and isinstance(declared, dict):
-            kept[name] = declared
+            errors += unknown_keys(declared, VALUE_KEYS, entry_of_values(name), place)
+            kept[name], where[name] = declared, place
         else:
-            errors.append(
-                _wrong("an entry of 'values' must be a name with {dtype, shape}", Where(name, document.filename))
-            )
-    return kept
+            errors.append(_wrong("an entry of 'values' must be a name with {dtype, shape}", place))
+    return kept, where
 
 
-def _input(name: str, declared: dict[str, Any], document: Document) -> Node:
-    return Node(name, "INPUT", (), {"tensor_id": name, **declared}, Where(name, document.filename))
+def _input(name: str, entry: dict[str, Any], where: Where) -> Node:
+    return Node(name, "INPUT", (), {**entry, "tensor_id": name}, where, declared=True)
 
 
 def _outputs(top: dict[str, Any], document: Document, errors: list[TinycError]) -> list[str] | None:

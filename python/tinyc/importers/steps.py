@@ -5,7 +5,7 @@ the order in which they come. `emit` turns the finished program into IR.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tinyc.diagnostics import TinycError, Where
@@ -62,7 +62,7 @@ class Steps:
         """
         inferred = infer(op, [self.types[operand] for operand in operands], arguments)
         for assumption in inferred.assumptions:
-            self.assume(assumption)
+            self.assume(replace(assumption, where=where))
         first = len(self.types)
         self.steps.append(TypedStep(op, first, tuple(operands), arguments, inferred.types, where))
         self.types += inferred.types

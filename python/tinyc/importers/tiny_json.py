@@ -14,10 +14,10 @@ from typing import Any
 from tinyc.diagnostics import TinycError, Where, remark
 from tinyc.expr import extents
 from tinyc.importers import graph, json_text, spellings, symbols
-from tinyc.importers.arguments import DECLARED, DECLARED_KEYS, read_arguments, read_fields, unknown_arguments
+from tinyc.importers.arguments import DECLARED, MisspeltKey, read_arguments, read_fields, unknown_arguments
 from tinyc.importers.emit import emit
 from tinyc.importers.graph import Graph
-from tinyc.importers.spellings import TinyJsonProgram, unknown_keys
+from tinyc.importers.spellings import TinyJsonProgram, entry_of_values
 from tinyc.importers.tiny_json_dump import dump
 from tinyc.importers.typed import Typing
 from tinyc.importers.written_shapes import WrittenShapes
@@ -45,7 +45,7 @@ def import_program(
     program = spellings.normalise(document, errors)
     ordered = graph.order(program, where, errors)
     arguments = _arguments(ordered, errors)
-    declared = _declared(program, where, errors)
+    declared = _declared(program, errors)
     labels = _written_shapes(ordered, arguments, declared, errors)
     bound = _checked_bind([*arguments.values(), *declared.values()], bind or {}, where, errors)
     arguments = _bound(ordered, arguments, labels, bound, errors)
@@ -66,21 +66,21 @@ def _arguments(ordered: Graph, errors: list[TinycError]) -> _Arguments:
         errors += unknown_arguments(node)
         try:
             arguments[node.id] = read_arguments(node)
+        except MisspeltKey:
+            ordered.broken.add(node.id)
         except TinycError as error:
             errors.append(error.at(node.where))
             ordered.broken.add(node.id)
     return arguments
 
 
-def _declared(program: TinyJsonProgram, where: Where, errors: list[TinycError]) -> _Arguments:
+def _declared(program: TinyJsonProgram, errors: list[TinycError]) -> _Arguments:
     declared: _Arguments = {}
     for name, entry in program.values.items():
-        place = Where(name, where.file)
-        errors += unknown_keys(entry, DECLARED_KEYS, f"the entry of '{name}' in 'values'", place)
         try:
-            declared[name] = read_fields(entry, DECLARED, "values")
+            declared[name] = read_fields(entry, DECLARED, entry_of_values(name))
         except TinycError as error:
-            errors.append(error.at(place))
+            errors.append(error.at(program.places[name]))
     return declared
 
 

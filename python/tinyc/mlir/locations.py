@@ -27,6 +27,12 @@ def where(location: ir.Location) -> Where:
     return Where(node, unescape(file), int(line) or None, int(column) or None)
 
 
+def location_of(where: Where) -> ir.Location | None:
+    """The location that means a place; None where that says nothing."""
+    place = ir.Location.file(where.file, where.line or 0, where.column or 0) if where.file else None
+    return place if where.node is None else ir.Location.name(where.node, childLoc=place)
+
+
 def named(name: str, location: ir.Location) -> ir.Location:
     """`location` with `name` in place of its own, if it has one."""
     return ir.Location.name(name, childLoc=unnamed(location), context=location.context)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from tinyc.diagnostics import REMARKS, Remark, TinycError, suggest
+from tinyc.mlir.pass_help import upstream_passes
 from tinyc.opt.help import describe_pass, list_passes
 from tinyc.passes import Pass, Step
 from tinyc.passes.loading import check_names, installed_passes, load_passes
@@ -60,7 +61,7 @@ def read_opt_command_line(argv: Sequence[str], tinycs: Sequence[type[Pass]]) -> 
         except TinycError as error:
             if error.name != "UnknownPass":
                 raise
-            hint = _close(f"--{name}", [*flags, *(f"--{each.name}" for each in known)])
+            hint = _close(f"--{name}", [*flags, *(f"--{each}" for each in _names_of_passes(known))])
             raise TinycError("InvalidOption", f"unknown flag '--{name}'{hint}") from None
     _check_combinations(arguments, steps)
     if arguments.pass_pipeline is not None:
@@ -96,9 +97,14 @@ def _check_combinations(arguments: argparse.Namespace, steps: Sequence[Step]) ->
 
 def _check_pass(name: str, flag: str, known: Sequence[type[Pass]]) -> None:
     """Raise unless `name` is a pass of Python or of MLIR's."""
-    names = [each.name for each in known]
-    if name not in names and not is_upstream(name):
-        raise TinycError("UnknownPass", f"{flag}: there is no pass '{name}'{_close(name, names)}")
+    if name not in [each.name for each in known] and not is_upstream(name):
+        hint = _close(name, _names_of_passes(known))
+        raise TinycError("UnknownPass", f"{flag}: there is no pass '{name}'{hint}")
+
+
+def _names_of_passes(known: Sequence[type[Pass]]) -> list[str]:
+    """The passes of Python and those of MLIR's."""
+    return [*(each.name for each in known), *upstream_passes()]
 
 
 def _close(name: str, known: Sequence[str]) -> str:

@@ -18,6 +18,7 @@ from tinyc import pipeline, text
 from tinyc.diagnostics import LINES, Remark, TinycError, Where, collect_remarks, printable, suggest
 from tinyc.dialects import registry
 from tinyc.dialects.registry import context
+from tinyc.driver.code_text import read_code
 from tinyc.driver.exit_status import exit_status, say_how_to_repeat, standard_output
 from tinyc.importers.json_text import first_character
 from tinyc.mlir import PROVIDER, ir
@@ -180,20 +181,38 @@ def _parsed(source: str | bytes, filename: str) -> ir.Module:
     """The module that `source` means.
 
     Raises:
-        TinycError: it is not IR; where it is JSON, with a note on how to make IR of a program.
+        TinycError: it is not IR; where it is JSON, PTX or LLVM IR, with a note on what takes it.
     """
     try:
         return text.parse(source, filename)
     except IrError as error:
-        shown = _shown(source)
-        if first_character(shown) not in ("{", "[") or "{-#" in shown:  # which opens the resources of IR
-            raise
-        program = shlex.quote(filename) if filename.endswith(".json") else "program.json"
-        hint = f"the input is JSON; 'tinyc compile {program} --dump=tiny' makes IR of a program, in tinyc-dump/"
-        note = Diagnostic("note", Where(file=filename), hint)
-        first, *rest = error.diagnostics
-        error.diagnostics = (replace(first, notes=(*first.notes, note)), *rest)
+        hint = _what_takes(_shown(source), filename)
+        if hint is not None:
+            note = Diagnostic("note", Where(file=filename), hint)
+            first, *rest = error.diagnostics
+            error.diagnostics = (replace(first, notes=(*first.notes, note)), *rest)
         raise
+
+
+def _what_takes(shown: str, filename: str) -> str | None:
+    """The command for an input that is no IR; None where it is of no kind that tinyc knows."""
+    if first_character(shown) in ("{", "[") and "{-#" not in shown:  # which opens the resources of IR
+        program = shlex.quote(filename) if filename.endswith(".json") else "program.json"
+        return f"the input is JSON; 'tinyc compile {program} --dump=tiny' makes IR of a program, in tinyc-dump/"
+    if not _is_code(shown, filename):
+        return None
+    return (
+        f"the input is machine code as text, and tinyc-opt reads MLIR; 'tinyc run {shlex.quote(filename)}' takes PTX "
+        "and LLVM IR as tinyc compile --dump writes them, 'tinyc simulate' any PTX"
+    )
+
+
+def _is_code(shown: str, filename: str) -> bool:
+    """Whether a text is PTX, LLVM IR or CUDA C++, with the host program or without."""
+    try:
+        return read_code(shown, filename) is not None
+    except TinycError:
+        return True
 
 
 def _pieces(source: str | bytes, arguments: argparse.Namespace) -> Iterable[str | bytes]:

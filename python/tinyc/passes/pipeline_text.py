@@ -12,6 +12,7 @@ from itertools import groupby
 from tinyc.diagnostics import TinycError, suggest
 from tinyc.dialects.registry import context
 from tinyc.mlir import builtin, ir, passmanager
+from tinyc.mlir.pass_help import upstream_passes
 from tinyc.passes.options import split_options
 from tinyc.passes.runner import run_passes
 from tinyc.passes.step import Instrument, Pass, Step, Upstream
@@ -118,7 +119,8 @@ def _upstream(name: str, options: str, anchors: tuple[str, ...], table: Mapping[
     except ValueError as error:
         what = " ".join(str(error).split())
         if "does not refer to a registered pass" in what:
-            message = f"'{name}' is neither a pass of tinyc's nor one of MLIR's{suggest(name, table)}"
+            names = [*table, *(upstream_passes() if table else ())]  # without passes it is a question, not an error
+            message = f"'{name}' is neither a pass of tinyc's nor one of MLIR's{suggest(name, names)}"
             raise TinycError("UnknownPass", message) from None
         misplaced = _RESTRICTED.search(what) is not None and "no such option" not in what
         refused = "InvalidOption" if options and not misplaced else "InvalidPipeline"

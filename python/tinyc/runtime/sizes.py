@@ -116,6 +116,7 @@ def _check_assumption(assumption: Assumption, values: Mapping[str, int]) -> None
         raise TinycError(
             "AssumptionViolated",
             f"the program needs {assumption}, and that is {left} and {right}{_at(values)}; give inputs whose sizes fit",
+            assumption.where,
         )
 
 

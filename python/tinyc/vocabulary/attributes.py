@@ -15,6 +15,7 @@ from tinyc.expr.assumption import Assumption
 from tinyc.expr.axes import AxisExpr, Index
 from tinyc.expr.extents import Dim, ExtentError
 from tinyc.mlir import ir
+from tinyc.mlir.locations import where
 from tinyc.vocabulary.element_type import BY_NAME, ElementType
 from tinyc.vocabulary.types import TensorType
 
@@ -224,4 +225,4 @@ def assumption_of(op: ir.OpView) -> Assumption:
         if str(side) != text:
             raise TinycError("InvalidExtent", f"{text!r} is not in canonical form; write {str(side)!r}")
         sides.append(side)
-    return Assumption(sides[0], predicate, sides[1])
+    return Assumption(sides[0], predicate, sides[1], where(op.location))
