@@ -36,7 +36,10 @@ _LOWERED = ("exec", "loops", "llvm", "nvvm", "ptx")
 
 def layer_of(module: ir.Module) -> str:
     """The layer that the code of a module is at."""
-    present = registry.present(module)
+    return _layer(module, registry.present(module))
+
+
+def _layer(module: ir.Module, present: set[str]) -> str:
     if llvm_ir_in(module) is not None:
         return "llvm"
     if "gpu" in present:
@@ -58,13 +61,14 @@ def _layer_on_gpu(module: ir.Module, present: set[str]) -> str:
     return "exec" if "exec" in present else "gpu"
 
 
-def check_program(module: ir.Module) -> None:
-    """Check that a module is a program: kernels with what launches them, or functions of tensors; ops of one layer.
+def check_program(module: ir.Module) -> str:
+    """Check that a module is a program: kernels with what launches them, or functions of tensors; return its layer.
 
     Raises:
         TinycError: `InvalidIr`, with what is missing and what makes it.
     """
-    layer = layer_of(module)
+    present = registry.present(module)
+    layer = _layer(module, present)
     if layer == "llvm" and llvm_ir_in(module) is None:
         message = "a module of the LLVM dialect is no program; give LLVM IR, as tinyc compile --dump llvm writes it"
         raise TinycError("InvalidIr", message)
@@ -72,13 +76,14 @@ def check_program(module: ir.Module) -> None:
         _refuse_without_host(layer, len(exec_functions(module)))
     if layer == "llvm":
         check_parameters(module)
-    foreign = registry.present(module) - _NAMESPACES[layer]
+    foreign = present - _NAMESPACES[layer]
     if foreign:
         raise TinycError(
             "InvalidIr",
             f"the module is at layer '{layer}', and has ops of {', '.join(sorted(foreign))}; tinyc runs modules of "
             f"{either(_NAMESPACES)}, as tinyc compile --dump writes them",
         )
+    return layer
 
 
 def _refuse_without_host(layer: str, found: int) -> None:

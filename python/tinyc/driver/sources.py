@@ -40,8 +40,7 @@ def read_program(source: object, bind: Bind | None = None, filename: str | None 
     """
     with in_file(str(source) if is_path(source) else filename):
         module = read_module(source, bind, filename)
-        check_program(module)
-        if layer_of(module) == "tiny" and is_of_several(module):
+        if check_program(module) == "tiny" and is_of_several(module):
             run_passes(module, (TinyInline(),))
         boundary_of(module)
     return module
