@@ -50,7 +50,7 @@ class Checkout:
         self._process = subprocess.Popen(
             command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
         )
-        self.cases = int(self._ask(""))
+        self.cases: list[str] = json.loads(self._ask(""))
 
     def _ask(self, question: str) -> str:
         assert self._process.stdin is not None
@@ -58,17 +58,18 @@ class Checkout:
         self._process.stdin.write(f"{question}\n")
         return self._process.stdout.readline()
 
-    def run(self, case: int) -> Result:
-        """Run case number `case`."""
-        return Result(*json.loads(self._ask(str(case))))
+    def run(self, case: str) -> Result:
+        """Run the case of that name."""
+        return Result(*json.loads(self._ask(case)))
 
 
 def serve() -> None:
-    """Answer with the number of cases; then run the cases whose numbers come, in the checkout that is imported."""
+    """Answer with the names of the cases; then run those whose names come, in the checkout that is imported."""
     from ptxsim_cases.cases import CASES  # pyright: ignore[reportMissingImports]
 
+    known = {f"{case.ptx}: {case.entry}: {case.name}": case for case in CASES}
     for line in sys.stdin:
-        print(json.dumps(_result(CASES[int(line)])) if line.strip() else len(CASES), flush=True)
+        print(json.dumps(_result(known[line.strip()]) if line.strip() else list(known)), flush=True)
 
 
 def _result(case: Any) -> Result:
@@ -91,7 +92,7 @@ def _result(case: Any) -> Result:
 def compared(than: Path) -> Figures:
     """The table of this checkout beside another one."""
     checkouts = Checkout(than), Checkout(TREE)
-    cases = range(min(each.cases for each in checkouts))
+    cases = [name for name in checkouts[0].cases if name in checkouts[1].cases]
     rounds = [[[checkout.run(case) for checkout in checkouts] for case in cases] for _ in range(ROUNDS)]
     figures = Figures(f"the corpus of the simulator, {len(cases)} cases, all checks")
     for what, bound in (("loading", None), ("launching", None), ("both", RATIO)):
@@ -108,7 +109,7 @@ def main() -> int:
     """Measure both checkouts, print the table, and return 1 if a bound is missed."""
     parser = argparse.ArgumentParser(description="Measure the corpus of the simulator beside another checkout.")
     parser.add_argument("--than", type=Path, help="the other checkout")
-    parser.add_argument("--serve", action="store_true", help="run the cases whose numbers are written to stdin")
+    parser.add_argument("--serve", action="store_true", help="run the cases whose names are written to stdin")
     options = parser.parse_args()
     if options.serve:
         serve()
