@@ -80,7 +80,8 @@ class Host:
         self.launches: list[HostLaunch] = []
         self.outputs: list[HostBuffer] = []
         block = function.body.blocks[0]
-        self.inputs = [self._input(argument) for argument in block.arguments]
+        kernels = {symbol: each.op for symbol, each in launchables.items()}
+        self.inputs = [self._input(argument, indexed_extents(argument, kernels)) for argument in block.arguments]
         for op in block.operations:
             self._visit(op)
         self.launches.sort(key=lambda launch: launch.generation)
@@ -123,8 +124,7 @@ class Host:
         """The user's names for the outputs."""
         return output_names(self._function)
 
-    def _input(self, argument: ir.BlockArgument) -> HostBuffer:
-        indexes = indexed_extents(argument, {symbol: each.op for symbol, each in self._launchables.items()})
+    def _input(self, argument: ir.BlockArgument, indexes: tuple[Dim, ...]) -> HostBuffer:
         buffer = HostBuffer(tensor_type(argument.type), self.location, "input", indexes=indexes)
         self._held[argument] = buffer
         return buffer

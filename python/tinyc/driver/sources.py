@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from tinyc import text
+from tinyc.analysis.graphs import main_function
 from tinyc.diagnostics import TinycError, Where
+from tinyc.dialects.exec.ops import exec_functions
 from tinyc.dialects.registry import context
 from tinyc.dialects.tiny.inline import TinyInline, is_of_several
 from tinyc.driver.binding import bind_symbols, require_sizes
 from tinyc.driver.code_text import read_code
 from tinyc.driver.layer import SHARED_LAYERS, check_program, layer_of
-from tinyc.executors.signature import boundary_of
 from tinyc.expr.extents import natural
 from tinyc.importers import tiny_json
 from tinyc.importers.files import read_file, unreadable_file
@@ -42,7 +43,8 @@ def read_program(source: object, bind: Bind | None = None, filename: str | None 
         module = read_module(source, bind, filename)
         if check_program(module) == "tiny" and is_of_several(module):
             run_passes(module, (TinyInline(),))
-        boundary_of(module)
+        if not exec_functions(module):
+            main_function(module)
     return module
 
 

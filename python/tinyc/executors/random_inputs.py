@@ -11,7 +11,7 @@ import numpy as np
 from tinyc.diagnostics import TinycError
 from tinyc.executors.elements import convert
 from tinyc.executors.memory import require_memory
-from tinyc.executors.signature import boundary_of
+from tinyc.executors.signature import Boundary, boundary_of
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.mlir import ir
@@ -29,7 +29,8 @@ def random_inputs(module: ir.Module, seed: int) -> dict[str, np.ndarray]:
     Raises:
         TinycError: `UnboundSymbol`: the sizes are not all known; the message names the symbols to bind; `OutOfMemory`.
     """
-    boundary, shapes = boundary_of(module), static_shapes(module)
+    boundary = boundary_of(module)
+    shapes = _shapes(boundary)
     parameters, known = boundary.signature.inputs, boundary.assumed_sizes
     for parameter, shape in zip(parameters, shapes, strict=True):
         require_memory(shape, _DRAWN, f"the random input '{parameter.name}'")
@@ -46,7 +47,10 @@ def static_shapes(module: ir.Module) -> list[tuple[int, ...]]:
     Raises:
         TinycError: `UnboundSymbol`: they are not all known.
     """
-    boundary = boundary_of(module)
+    return _shapes(boundary_of(module))
+
+
+def _shapes(boundary: Boundary) -> list[tuple[int, ...]]:
     parameters, known = boundary.signature.inputs, boundary.assumed_sizes
     symbols = [name for name in symbols_of([each.type for each in parameters]) if name not in known]
     if symbols:
