@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tinyc.analysis.access import DimAxes, shape_of
-from tinyc.analysis.index_book.splits import splits_of
+from tinyc.analysis.index_book.splits import fine_splits_of
 from tinyc.analysis.isl.statement import Statement
 from tinyc.analysis.poly.block import NonScopTensor, PolyAccess, PolyBlock
 from tinyc.analysis.poly.view import poly_view, values_of
@@ -45,7 +45,7 @@ def kernel_loops(graph: ir.OpView) -> KernelLoops | str:
             needed = next((name for name in item.reads if name in anchors), None)
             if needed is not None:
                 return f"'{item.name}' reads '{needed}' as a whole: {item.reason}"
-    dims, values = splits_of(graph, fine=True).of, values_of(graph, fine=True)
+    dims, values = fine_splits_of(graph).of, values_of(graph, fine=True)
     made = {block.name for block in view.blocks}
     copies = [_copy(name, values[name], dims) for name in dict.fromkeys(view.outputs) if name not in made]
     loops = fused_loops((*view.blocks, *copies), {*view.outputs} & made | {copy.name for copy in copies})

@@ -7,8 +7,8 @@ op reads in another way (a pad, a window, …) cannot be split and are *fixed*.
 
 In: a function in the Tiny layer, or a kernel. Out: `Splits`, with the reshapes that are not affine all the same, and
 why. Splits are found by matching factors, reshape after reshape; what a reshape splits is undone where an earlier one
-would not be affine any more, so that the order decides. *Fine* splits go on to the reshapes of numbers, so that they
-are identities between axes, too, as far as they can be: loops then run over the parts of a dimension.
+would not be affine any more, so that the order decides. *Fine* splits are for reshapes by numbers, which are affine as
+they are: they become identities between axes as far as they can be, and loops run over the parts of a dimension.
 """
 
 import functools
@@ -44,26 +44,42 @@ class Splits:
 NO_SPLITS = Splits({}, {})
 
 
-def splits_of(graph: ir.OpView, fine: bool = False) -> Splits:
-    """How the dimensions of the values of a function or kernel are split.
-
-    Nothing is, where all reshapes are affine as is, or with `fine` splits identities between axes.
-    """
-    ops = list(body_block(graph).operations)
-    reshapes = [op for op in ops if isinstance(op, ReshapeOp)]
-    coarse = [op for op in reshapes if fine and not _is_identity(*_shapes(op))]
-    if not coarse and all(_fault(*_shapes(op)) is None for op in reshapes):
+def splits_of(graph: ir.OpView) -> Splits:
+    """How the dimensions of a Tiny graph's values are split; nothing is, where all reshapes are affine as is."""
+    reshapes = _reshapes(graph)
+    if all(_fault(*_shapes(op)) is None for op in reshapes):
         return NO_SPLITS
-    classes = _Classes()
-    for op in ops:
-        classes.join(op)
-    splitter = _Splitter(classes)
+    splitter = _Splitter(_classes_of(graph))
     faults: dict[ir.Value, str] = {op.output: reason for op in reshapes if (reason := splitter.add(op)) is not None}
+    return Splits(splitter.axes(), faults)
+
+
+def fine_splits_of(graph: ir.OpView) -> Splits:
+    """The fine splits of a function or a kernel: by numbers only, so that code can have the axes as loops."""
+    reshapes = _reshapes(graph)
+    faults = {op: reason for op in reshapes if (reason := _fault(*_shapes(op))) is not None}
+    coarse = [op for op in reshapes if op not in faults and not _is_identity(*_shapes(op))]
+    found: dict[ir.Value, str] = {op.output: reason for op, reason in faults.items()}
+    if not coarse:
+        return Splits({}, found)
+    classes = _classes_of(graph)
+    for op in faults:
+        classes.fix(op)
+    splitter = _Splitter(classes)
     for op in coarse:
-        if op.output not in faults:
-            splitter.add(op, fine=True)
-    found = ((value, splitter.split_axes(numbers)) for value, numbers in classes.of_values.items())
-    return Splits({value: axes for value, axes in found if axes is not None}, faults)
+        splitter.add(op, fine=True)
+    return Splits(splitter.axes(), found)
+
+
+def _reshapes(graph: ir.OpView) -> list[ReshapeOp]:
+    return [op for op in body_block(graph).operations if isinstance(op, ReshapeOp)]
+
+
+def _classes_of(graph: ir.OpView) -> "_Classes":
+    classes = _Classes()
+    for op in body_block(graph).operations:
+        classes.join(op)
+    return classes
 
 
 def _shapes(reshape: ReshapeOp) -> tuple[Shape, Shape]:
@@ -131,6 +147,11 @@ class _Classes:
             rest += [numbers[k] for k in range(len(numbers)) if k not in same.values()]
             self.fixed.update((self.root(number), op.name) for number in rest)
 
+    def fix(self, op: ReshapeOp) -> None:
+        """Let no dimension of a reshape be split."""
+        numbers = (*self.numbers(op.operand), *self.numbers(op.output))
+        self.fixed.update((self.root(number), op.name) for number in numbers)
+
     def _unite(self, left: int, right: int) -> None:
         left, right = self.root(left), self.root(right)
         if left == right:
@@ -187,7 +208,12 @@ class _Splitter:
         self._before: dict[int, Shape] = {}  # what the reshape that is being added has changed
         self._affine: dict[int, list[_Reshape]] = {}  # the reshapes of a class
 
-    def split_axes(self, numbers: range) -> tuple[Shape, ...] | None:
+    def axes(self) -> dict[ir.Value, tuple[Shape, ...]]:
+        """The axes of each dimension of the values that have a split one."""
+        found = ((value, self._split_axes(numbers)) for value, numbers in self._classes.of_values.items())
+        return {value: axes for value, axes in found if axes is not None}
+
+    def _split_axes(self, numbers: range) -> tuple[Shape, ...] | None:
         """The axes of each of these dimensions, or None where each is one axis."""
         if not any(self._classes.root(number) in self._axes for number in numbers):
             return None

@@ -7,9 +7,9 @@ compose to, between the axes that `index_book.splits` gives the values, and wher
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tinyc.analysis.access import Access, DimAxes, NonScop, shape_of, trace, trace_affine
+from tinyc.analysis.access import Access, DimAxes, NonScop, shape_of, trace, trace_until
 from tinyc.analysis.graphs import body_block
-from tinyc.analysis.index_book.splits import splits_of
+from tinyc.analysis.index_book.splits import fine_splits_of, splits_of
 from tinyc.analysis.patterns.classification import Reduction, pattern_of
 from tinyc.analysis.patterns.contraction import Contraction
 from tinyc.analysis.tiny_ops import data_dependence
@@ -59,9 +59,10 @@ class Needed:
     """
 
     def __init__(self, graph: ir.OpView, fine: bool = False) -> None:
-        splits = splits_of(graph, fine)
+        splits = fine_splits_of(graph) if fine else splits_of(graph)
         #: The axes of the dimensions, or None where no dimension is split.
         self.dims: DimAxes | None = splits.of if splits.axes else None
+        self._fine = fine and self.dims is not None
         #: Why a movement's result, which could be read through by itself, is a tensor: what reads it stops there.
         self.cuts: dict[ir.Value, NonScop] = {}
         block = body_block(graph)
@@ -88,7 +89,7 @@ class Needed:
         if isinstance(op, tiny.DataDependentOp):
             return Reads(reason=data_dependence(op), operands=tuple(op.operands))
         if isinstance(op, tiny.MovementOp):
-            access = trace(op.results[0], self.dims)
+            access = self._traced(op.results[0])
             if isinstance(access, NonScop) and access.op == op:
                 return Reads(reason=access.reason, operands=(op.operands[0],))
             return Reads((self._access(op.results[0]),))
@@ -98,8 +99,15 @@ class Needed:
         return Reads(tuple(self._access(operand) for operand in op.operands), found)
 
     def _access(self, value: ir.Value) -> Access:
-        access = trace(value, self.dims)
+        access = self._traced(value)
         if isinstance(access, Access):
             return access
-        self.cuts[access.op.results[0]] = access
-        return trace_affine(value, self.dims)
+        cut = self.cuts[access.op.results[0]] = access
+        return trace_until(value, cut.op, self.dims)
+
+    def _traced(self, value: ir.Value) -> Access | NonScop:
+        """How `value` reads below its movements; with fine splits only where it does so between dimensions, too."""
+        access = trace(value, self.dims)
+        if self._fine and isinstance(access, Access) and isinstance(between := trace(value), NonScop):
+            return between  # code composes the movements between dimensions
+        return access
