@@ -55,6 +55,13 @@ def require_vector(kind: ir.Type, elements: Sequence[ir.Type]) -> None:
         )
 
 
+def require_width(op: TgpuOp) -> None:
+    """Check that `width` is a count of neighbours that accesses have."""
+    width = op.attributes["width"]
+    if not isinstance(width, ir.IntegerAttr) or width.value not in (1, *VECTOR_WIDTHS):
+        raise Malformed(f"has width = {width}; a thread takes 1, 2, 4, 8 or 16 neighbours at a time")
+
+
 # --- places -----------------------------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,116 @@
+"""Which steps the threads of a CTA compute, and which part of one each: along x or along y they share a step.
+
+Where they are along x, a step's elements lie beside each other: a thread takes `width` neighbours of each turn. Where
+they are along y, steps lie beside each other: a thread takes part in `width` steps, and one element of each a turn.
+"""
+
+import contextlib
+import functools
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+
+from tinyc.analysis.poly_core.fused_loops import Phase
+from tinyc.codegen.elements import IndexValues
+from tinyc.dialects.gpu.expand.expansion import Expansion
+from tinyc.dialects.gpu.expand.steps import Steps
+from tinyc.dialects.gpu.expand.threads import comment
+from tinyc.dialects.gpu.expand.vector_elements import Inside
+from tinyc.dialects.gpu.statements import RowReduceOp
+from tinyc.expr import extents
+from tinyc.expr.axes import AxisExpr
+from tinyc.expr.extents import Dim
+from tinyc.mlir import arith, gpu, ir
+
+
+@dataclass
+class Turn:
+    """One turn of a thread along the inner axes of a phase: the indices of its run, and whether it is inside."""
+
+    counter: ir.Value
+    indices: list[IndexValues]
+    inside: Inside | None
+
+
+class StepThreads:
+    """The steps that a thread takes part in; `totals` is how many of them at a time."""
+
+    def __init__(self, expansion: Expansion, op: RowReduceOp, steps: Steps) -> None:
+        self.elements, self.steps, self.threads = expansion.elements, steps, expansion.threads
+        self.counters = self.elements.counters
+        self.width, self.unrolled = op.width.value, bool(op.unrolled.value)
+        self.in_rows = op.lanes.value == "x"
+        x, y, _ = self.threads.cta_shape
+        self.lane_count, self.group_count = (x, y) if self.in_rows else (y, x)
+        lane, group = (self.threads.x, self.threads.y) if self.in_rows else (self.threads.y, self.threads.x)
+        self.lane, self.group = lane, group
+        self._at_lane = self.counters.counter(lane, self.lane_count)
+        self._at_group = self.counters.counter(group, self.group_count)
+        self.totals = 1 if self.in_rows else self.width
+        self.is_there: ir.Value | None = None  # whether the steps that are computed now are not beyond the last one
+        self._beside = self.group  # what tells the steps of a thread from those beside them
+        self.places: list[IndexValues] = []
+
+    @contextlib.contextmanager
+    def all_steps(self) -> Generator[None]:
+        """Emit the loop in which the CTAs of the grid share the steps.
+
+        Threads beyond the last step go along, since shuffles and barriers are all threads'; they read and write nothing.
+        """
+        runs = extents.floordiv(self.steps.found.loops.steps, self.totals)
+        block, grid = gpu.block_id(gpu.Dimension.x), gpu.grid_dim(gpu.Dimension.x)
+        with self.elements.loop(block, extents.ceildiv(runs, self.group_count), grid) as number:
+            comment(f"row_reduce: {self.lane_count} threads for each step")
+            run = self.counters.expression(number) * self.group_count + self._at_group
+            if extents.divide(runs, self.group_count) is None:
+                at = self.counters.value(run)
+                self.is_there = self.elements.within(at, runs)
+                self._beside = arith.minsi(at, self.elements.extent(runs - 1))
+                run = self.counters.counter(self._beside, runs)
+            at = run * self.totals
+            steps = [self.counters.value(at + lane) for lane in range(self.totals)]
+            self.places = [self.elements.delinearized(step, self.steps.extents) for step in steps]
+            yield
+
+    def turns(self, phase: Phase) -> Dim:
+        """How often a thread takes elements of a phase."""
+        return extents.ceildiv(self._size(phase), self._share)
+
+    def folded(
+        self, phase: Phase, start: Sequence[ir.Value], step: Callable[[Turn, list[ir.Value]], list[ir.Value]]
+    ) -> list[ir.Value]:
+        """Emit the turns of a phase, which carry values from `start` by `step(turn, values)`; return the last ones."""
+        turns, values = self.turns(phase), list(start)
+        if self.unrolled and isinstance(turns, int):
+            for number in range(turns):
+                values = step(self._turn(phase, self.elements.index(number), number), values)
+            return values
+        return self.elements.carried([turns], values, lambda at, so_far: step(self._turn(phase, at[0], None), so_far))
+
+    @property
+    def _share(self) -> int:
+        """How many elements of a step its threads take in a turn."""
+        return self.lane_count * (self.width if self.in_rows else 1)
+
+    def _size(self, phase: Phase) -> Dim:
+        return extents.product((*phase.inner_extents, *phase.reduced_extents))
+
+    def _turn(self, phase: Phase, turn: ir.Value, number: int | None) -> Turn:
+        size, counters = self._size(phase), self.counters
+        at = counters.expression(turn) * self.lane_count + self._at_lane
+        whole = extents.divide(size, self._share) is not None
+        if isinstance(size, int) and number is not None:
+            whole = (number + 1) * self._share <= size
+        last = extents.floordiv(size, self._share // self.lane_count)
+        conditions = [] if whole else [self.elements.within(counters.value(at), last)]
+        conditions += [] if self.is_there is None else [self.is_there]
+        inside = Inside(functools.reduce(arith.andi, conditions), (turn, self.lane)) if conditions else None
+        shape = (*phase.inner_extents, *phase.reduced_extents)
+        if self.in_rows:
+            places = [self._delinearized(at * self.width + lane, shape) for lane in range(self.width)]
+            indices = [self.steps.index(phase, self.places[0], place) for place in places]
+            return Turn(self.lane, indices, inside)
+        place = self._delinearized(at, shape)
+        return Turn(self._beside, [self.steps.index(phase, each, place) for each in self.places], inside)
+
+    def _delinearized(self, linear: AxisExpr, shape: Sequence[Dim]) -> IndexValues:
+        return self.elements.delinearized(self.counters.value(linear), shape)

@@ -1,0 +1,145 @@
+"""Elements of which a thread computes several neighbours at a time: they are loaded and stored in wide accesses.
+
+A *run* is `width` elements in a row that one thread computes, for one value of a counter after the other: position
+``width * counter + lane``. An access is wide where the addresses of a run's elements are neighbours and the first of
+them is known to be a multiple of their number; where it is a multiple of less, it is split, down to single elements.
+"""
+
+import contextlib
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+
+from tinyc.codegen import scalars
+from tinyc.codegen.elements import IndexValues
+from tinyc.dialects.gpu.expand.thread_elements import ThreadElements
+from tinyc.dialects.gpu.statements import LoadVectorOp, StoreVectorOp
+from tinyc.dialects.gpu.statements.rules import VECTOR_BYTES
+from tinyc.dialects.region import ops as region
+from tinyc.expr import extents
+from tinyc.expr.axes import AxisExpr, constant
+from tinyc.mlir import ir, memref, scf
+
+
+@dataclass(frozen=True)
+class Inside:
+    """The condition under which all elements of a run are there, where it may be beyond the end of its `counters`."""
+
+    condition: ir.Value
+    counters: tuple[ir.Value, ...]
+
+
+@dataclass
+class _Run:
+    """A run whose element `lane` is computed now, in a block as many blocks deep as `depth`."""
+
+    counter: ir.Value
+    width: int
+    inside: Inside | None
+    depth: int
+    lane: int = 0
+
+
+class VectorElements(ThreadElements):
+    """Emits elements of values for one thread, in runs where a statement says so."""
+
+    _run: _Run | None = None
+
+    @contextlib.contextmanager
+    def run(self, counter: ir.Value, width: int, inside: Inside | None = None) -> Generator[None]:
+        """Emit runs of `width` elements, one for each value of `counter`; what is not `inside` reads as 0."""
+        outer, self._run = self._run, _Run(counter, width, inside, len(self._known))
+        yield
+        self._run = outer
+
+    def lanes(self) -> Generator[int]:
+        """Yield the number of each element of the run, which is computed then."""
+        assert self._run is not None, "only a run has lanes"
+        for lane in range(self._run.width):
+            self._run.lane = lane
+            yield lane
+
+    @property
+    def lane(self) -> int:
+        """The number of the element that is computed now."""
+        return 0 if self._run is None else self._run.lane
+
+    def _read(self, buffer: ir.Value, index: IndexValues) -> ir.Value:
+        address, run = self.address(buffer, index), self._run
+        if run is None or any((buffer, address) in known.loads for known in self._known):
+            return super()._read(buffer, index)
+        width, inside = self._readable(buffer, address, run), run.inside
+        if inside is not None and any(self.counters.step(address, each) != 0 for each in inside.counters):
+            values = self._guarded_loads(buffer, address, run, width, inside.condition)
+        elif width > 1:
+            values = self._wide_loads(buffer, address - run.lane % width, width)
+        else:
+            return super()._read(buffer, index)
+        first = address - run.lane % width
+        self._known[-1].loads.update({(buffer, first + place): value for place, value in enumerate(values)})
+        return values[run.lane % width]
+
+    def _readable(self, buffer: ir.Value, address: AxisExpr, run: _Run) -> int:
+        """How many elements the access takes that reads the one at `address` in a run.
+
+        They are the run's own where the address moves with the counter by whole runs. Otherwise they may be others',
+        but if a buffer is made of such groups, an aligned one is all there.
+        """
+        if run.depth != len(self._known):  # in a branch, as a pad has them, neighbours may not be there to be read
+            return 1
+        step, width = self.counters.step(address, run.counter), self._wide(buffer, address - run.lane, run.width)
+        size = extents.product(region.held_tensor(buffer.type).shape)
+        while width > 1 and step != run.width and (step == 0 or extents.divide(size, width) is None):
+            width //= 2
+        return width
+
+    def _guarded_loads(
+        self, buffer: ir.Value, address: AxisExpr, run: _Run, width: int, condition: ir.Value
+    ) -> list[ir.Value]:
+        """Load the elements of one access where the run is inside; else they are 0."""
+        element, first = self.element_of(buffer), address - run.lane % width
+        branch = scf.IfOp(condition, [scalars.register_type(element)] * width, has_else=True)
+        with self.block(branch.then_block):
+            scf.yield_(self._wide_loads(buffer, first, width))
+        assert branch.else_block is not None  # asked for above
+        with self.block(branch.else_block):
+            scf.yield_([scalars.element_constant(element, 0)] * width)
+        return list(branch.results)
+
+    def _wide_loads(self, buffer: ir.Value, first: AxisExpr, width: int) -> list[ir.Value]:
+        """Load `width` elements from an address on."""
+        memory, place = self.buffers[buffer], self.counters.value(first)
+        if width == 1:
+            return [scalars.from_storage(self.element_of(buffer), memref.load(memory, [place]))]
+        loaded = LoadVectorOp([ir.MemRefType(memory.type).element_type] * width, memory, place).results
+        return [scalars.from_storage(self.element_of(buffer), each) for each in loaded]
+
+    @contextlib.contextmanager
+    def where(self, condition: ir.Value | None) -> Generator[None]:
+        """Emit what follows under a condition, if there is one."""
+        if condition is None:
+            yield
+            return
+        branch = scf.IfOp(condition)
+        with self.block(branch.then_block):
+            yield
+            scf.yield_([])
+
+    def store_run(self, buffer: ir.Value, indices: Sequence[IndexValues], values: Sequence[ir.Value]) -> None:
+        """Write register values to elements of a kernel argument, in accesses as wide as their addresses allow."""
+        addresses = [self.address(buffer, index) for index in indices]
+        neighbours = all(address - addresses[0] == constant(lane) for lane, address in enumerate(addresses))
+        width = self._wide(buffer, addresses[0], len(values)) if neighbours else 1
+        if width == 1:
+            for index, value in zip(indices, values, strict=True):
+                self.store(buffer, index, value)
+            return
+        stored = [scalars.to_storage(self.element_of(buffer), value) for value in values]
+        for lane in range(0, len(values), width):
+            StoreVectorOp(self.buffers[buffer], self.counters.value(addresses[lane]), stored[lane : lane + width])
+
+    def _wide(self, buffer: ir.Value, first: AxisExpr, most: int) -> int:
+        """How many elements from `first` on one access takes, of `most` that are wanted."""
+        width = min(most, VECTOR_BYTES // self.element_of(buffer).size_bytes)
+        while width > 1 and not self.counters.is_multiple(first, width):
+            width //= 2
+        return width
