@@ -37,7 +37,8 @@ def _reduce(threads: StepThreads, totals: CtaTotal, phase: Phase) -> None:
         with elements.run(turn.counter, threads.width, turn.inside):
             terms = [elements.term(op, turn.indices[lane]) for lane in elements.lanes()]
         if turn.inside is not None:
-            terms = [arith.select(turn.inside.condition, term, initial(op)) for term in terms]
+            pairs = zip(turn.inside.lanes, terms, strict=True)
+            terms = [arith.select(condition, term, initial(op)) for condition, term in pairs]
         while len(terms) > len(so_far):  # neighbours of one step: by halves, which keeps the chains of additions short
             half = len(terms) // 2
             terms = [elements.combined(op, *pair) for pair in zip(terms[:half], terms[half:], strict=True)]
@@ -72,9 +73,8 @@ def _write(threads: StepThreads, totals: CtaTotal, phase: Phase) -> None:
     def put(turn: Turn, _: list[ir.Value]) -> list[ir.Value]:
         with elements.run(turn.counter, threads.width, turn.inside):
             values = [elements.at(value, turn.indices[lane]) for lane in elements.lanes()]
-        with elements.where(turn.inside and turn.inside.condition):
-            for each in steps.yields[value]:
-                elements.store_run(each.buffer, turn.indices, values)
+        for each in steps.yields[value]:
+            elements.store_inside(each.buffer, turn.indices, values, turn.inside)
         return []
 
     threads.folded(phase, [], put)

@@ -17,7 +17,7 @@ from tinyc.dialects.gpu.expand.threads import comment
 from tinyc.dialects.gpu.expand.vector_elements import Inside
 from tinyc.dialects.gpu.statements import RowReduceOp
 from tinyc.expr import extents
-from tinyc.expr.axes import AxisExpr
+from tinyc.expr.axes import AxisExpr, constant
 from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, gpu, ir
 
@@ -47,6 +47,7 @@ class StepThreads:
         self._at_group = self.counters.counter(group, self.group_count)
         self.totals = 1 if self.in_rows else self.width
         self.is_there: ir.Value | None = None  # whether the steps that are computed now are not beyond the last one
+        self._at_step = constant(0)
         self._beside = self.group  # what tells the steps of a thread from those beside them
         self.places: list[IndexValues] = []
 
@@ -66,14 +67,18 @@ class StepThreads:
                 self.is_there = self.elements.within(at, runs)
                 self._beside = arith.minsi(at, self.elements.extent(runs - 1))
                 run = self.counters.counter(self._beside, runs)
-            at = run * self.totals
+            self._at_step = at = run * self.totals
             steps = [self.counters.value(at + lane) for lane in range(self.totals)]
             self.places = [self.elements.delinearized(step, self.steps.extents) for step in steps]
             yield
 
     def turns(self, phase: Phase) -> Dim:
         """How often a thread takes elements of a phase."""
-        return extents.ceildiv(self._size(phase), self._share)
+        return extents.ceildiv(self._size(phase) + (self.width - 1 if self._is_shifted(phase) else 0), self._share)
+
+    def _is_shifted(self, phase: Phase) -> bool:
+        """Whether runs are aligned in memory and steps are not: a run begins before its step, by less than `width`."""
+        return self.in_rows and extents.divide(self._size(phase), self.width) is None
 
     def folded(
         self, phase: Phase, start: Sequence[ir.Value], step: Callable[[Turn, list[ir.Value]], list[ir.Value]]
@@ -95,22 +100,44 @@ class StepThreads:
         return extents.product((*phase.inner_extents, *phase.reduced_extents))
 
     def _turn(self, phase: Phase, turn: ir.Value, number: int | None) -> Turn:
-        size, counters = self._size(phase), self.counters
-        at = counters.expression(turn) * self.lane_count + self._at_lane
+        at = self.counters.expression(turn) * self.lane_count + self._at_lane
+        shape = (*phase.inner_extents, *phase.reduced_extents)
+        if not self.in_rows:
+            places = [self._delinearized(at, shape)] * self.width
+            indices = [self.steps.index(phase, each, place) for each, place in zip(self.places, places, strict=True)]
+            return Turn(self._beside, indices, self._inside(phase, turn, at, number))
+        first = at * self.width
+        if self._is_shifted(phase):
+            start = self.counters.scaled(self._at_step, self._size(phase))
+            first -= self.counters.divided(start, self.width)[1]
+            inside = self._shifted_inside(phase, turn, first)
+        else:
+            inside = self._inside(phase, turn, at, number)
+        places = [self._delinearized(first + lane, shape) for lane in range(self.width)]
+        return Turn(self.lane, [self.steps.index(phase, self.places[0], place) for place in places], inside)
+
+    def _inside(self, phase: Phase, turn: ir.Value, at: AxisExpr, number: int | None) -> Inside | None:
+        """Whether a thread has something to take in a turn, where that is not known."""
+        size = self._size(phase)
         whole = extents.divide(size, self._share) is not None
         if isinstance(size, int) and number is not None:
             whole = (number + 1) * self._share <= size
-        last = extents.floordiv(size, self._share // self.lane_count)
-        conditions = [] if whole else [self.elements.within(counters.value(at), last)]
+        runs = extents.floordiv(size, self._share // self.lane_count)
+        conditions = [] if whole else [self.elements.within(self.counters.value(at), runs)]
         conditions += [] if self.is_there is None else [self.is_there]
-        inside = Inside(functools.reduce(arith.andi, conditions), (turn, self.lane)) if conditions else None
-        shape = (*phase.inner_extents, *phase.reduced_extents)
-        if self.in_rows:
-            places = [self._delinearized(at * self.width + lane, shape) for lane in range(self.width)]
-            indices = [self.steps.index(phase, self.places[0], place) for place in places]
-            return Turn(self.lane, indices, inside)
-        place = self._delinearized(at, shape)
-        return Turn(self._beside, [self.steps.index(phase, each, place) for each in self.places], inside)
+        if not conditions:
+            return None
+        condition = functools.reduce(arith.andi, conditions)
+        return Inside((condition,) * self.width, condition, None, (turn, self.lane))
+
+    def _shifted_inside(self, phase: Phase, turn: ir.Value, first: AxisExpr) -> Inside:
+        """Which elements from `first` on are those of a step."""
+        size, elements, counters = self._size(phase), self.elements, self.counters
+        lanes = [elements.within(counters.value(first + lane), size) for lane in range(self.width)]
+        some = arith.cmpi(arith.CmpIPredicate.slt, counters.value(first), elements.extent(size))
+        if self.is_there is not None:
+            lanes, some = [arith.andi(lane, self.is_there) for lane in lanes], arith.andi(some, self.is_there)
+        return Inside(tuple(lanes), arith.andi(lanes[0], lanes[-1]), some, (turn, self.lane))
 
     def _delinearized(self, linear: AxisExpr, shape: Sequence[Dim]) -> IndexValues:
         return self.elements.delinearized(self.counters.value(linear), shape)

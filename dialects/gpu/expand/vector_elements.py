@@ -17,14 +17,20 @@ from tinyc.dialects.gpu.statements.rules import VECTOR_BYTES
 from tinyc.dialects.region import ops as region
 from tinyc.expr import extents
 from tinyc.expr.axes import AxisExpr, constant
-from tinyc.mlir import ir, memref, scf
+from tinyc.mlir import arith, ir, memref, scf
 
 
 @dataclass(frozen=True)
 class Inside:
-    """The condition under which all elements of a run are there, where it may be beyond the end of its `counters`."""
+    """Which elements of a run are there, where it may reach beyond the ends of an axis that `counters` go along.
 
-    condition: ir.Value
+    `lanes` are the conditions of its elements, `whole` that of all. Where `some` is given, a run may begin before the
+    axis or end behind it, as one does that is aligned while the axis is not: it holds where an element may be there.
+    """
+
+    lanes: tuple[ir.Value, ...]
+    whole: ir.Value
+    some: ir.Value | None
     counters: tuple[ir.Value, ...]
 
 
@@ -69,7 +75,7 @@ class VectorElements(ThreadElements):
             return super()._read(buffer, index)
         width, inside = self._readable(buffer, address, run), run.inside
         if inside is not None and any(self.counters.step(address, each) != 0 for each in inside.counters):
-            values = self._guarded_loads(buffer, address, run, width, inside.condition)
+            values = self._guarded_loads(buffer, address, run.lane, width, inside)
         elif width > 1:
             values = self._wide_loads(buffer, address - run.lane % width, width)
         else:
@@ -93,17 +99,39 @@ class VectorElements(ThreadElements):
         return width
 
     def _guarded_loads(
-        self, buffer: ir.Value, address: AxisExpr, run: _Run, width: int, condition: ir.Value
+        self, buffer: ir.Value, address: AxisExpr, lane: int, width: int, inside: Inside
     ) -> list[ir.Value]:
-        """Load the elements of one access where the run is inside; else they are 0."""
-        element, first = self.element_of(buffer), address - run.lane % width
-        branch = scf.IfOp(condition, [scalars.register_type(element)] * width, has_else=True)
+        """Load the elements of one access that are inside; others are 0, or what the buffer has there."""
+        kind, first = scalars.register_type(self.element_of(buffer)), address - lane % width
+        if width == 1 or inside.some is None:
+            condition = inside.lanes[lane]
+        else:
+            condition = arith.andi(inside.some, self._is_held(buffer, first, width))
+        branch = scf.IfOp(condition, [kind] * width, has_else=True)
         with self.block(branch.then_block):
             scf.yield_(self._wide_loads(buffer, first, width))
         assert branch.else_block is not None  # asked for above
         with self.block(branch.else_block):
-            scf.yield_([scalars.element_constant(element, 0)] * width)
+            lanes = range(lane - lane % width, lane - lane % width + width)
+            if width == 1 or inside.some is None:
+                scf.yield_([self._zero(buffer)] * width)
+            else:
+                scf.yield_([self._load_or_zero(buffer, address + (each - lane), inside.lanes[each]) for each in lanes])
         return list(branch.results)
+
+    def _is_held(self, buffer: ir.Value, first: AxisExpr, width: int) -> ir.Value:
+        """Emit whether a buffer has `width` elements from `first` on."""
+        size = extents.product(region.held_tensor(buffer.type).shape)
+        return arith.cmpi(arith.CmpIPredicate.sle, self.counters.value(first), self.extent(size - width))
+
+    def _load_or_zero(self, buffer: ir.Value, address: AxisExpr, condition: ir.Value) -> ir.Value:
+        kind = scalars.register_type(self.element_of(buffer))
+        return self.choose(
+            condition, kind, lambda: self._wide_loads(buffer, address, 1)[0], lambda: self._zero(buffer)
+        )
+
+    def _zero(self, buffer: ir.Value) -> ir.Value:
+        return scalars.element_constant(self.element_of(buffer), 0)
 
     def _wide_loads(self, buffer: ir.Value, first: AxisExpr, width: int) -> list[ir.Value]:
         """Load `width` elements from an address on."""
@@ -114,15 +142,30 @@ class VectorElements(ThreadElements):
         return [scalars.from_storage(self.element_of(buffer), each) for each in loaded]
 
     @contextlib.contextmanager
-    def where(self, condition: ir.Value | None) -> Generator[None]:
-        """Emit what follows under a condition, if there is one."""
-        if condition is None:
-            yield
-            return
+    def where(self, condition: ir.Value) -> Generator[None]:
+        """Emit what follows under a condition."""
         branch = scf.IfOp(condition)
         with self.block(branch.then_block):
             yield
             scf.yield_([])
+
+    def store_inside(
+        self, buffer: ir.Value, indices: Sequence[IndexValues], values: Sequence[ir.Value], inside: Inside | None
+    ) -> None:
+        """Write the register values of a run that are inside to elements of a kernel argument."""
+        if inside is None:
+            return self.store_run(buffer, indices, values)
+        branch = scf.IfOp(inside.whole, has_else=inside.some is not None)
+        with self.block(branch.then_block):
+            self.store_run(buffer, indices, values)
+            scf.yield_([])
+        if branch.else_block is not None:
+            with self.block(branch.else_block):
+                for index, value, condition in zip(indices, values, inside.lanes, strict=True):
+                    with self.where(condition):
+                        self.store(buffer, index, value)
+                scf.yield_([])
+        return None
 
     def store_run(self, buffer: ir.Value, indices: Sequence[IndexValues], values: Sequence[ir.Value]) -> None:
         """Write register values to elements of a kernel argument, in accesses as wide as their addresses allow."""

@@ -26,6 +26,8 @@ _LONGEST_CTA = 512
 #: The elements of a row that a thread keeps in registers at most, so that it has some left: of a CTA of 512 threads, of
 #: which each has 128 registers, and of 1024.
 _KEPT, _KEPT_OF_LARGEST, _LARGEST_CTA = 104, 40, 1024
+#: The runs of a row that is long.
+_LONG_RUNS = 32
 #: Where rows lie beside each other: the threads beside each other, whose runs are whole sectors, and those of a row.
 _BESIDE, _DOWN = 8, 32
 
@@ -83,12 +85,20 @@ def _is_window(phase: "Phase", access: "PolyAccess") -> bool:
 
 
 def default_width(candidate: Candidate) -> int:
-    """As many neighbours as make one access of the widest elements, as far as rows are multiples of that."""
+    """As many neighbours as make one access of the widest elements.
+
+    Rows that are no multiples of that are taken in runs that are aligned, if they are long enough for the few elements
+    at their ends not to matter; short ones, and rows beside each other, in runs that divide them.
+    """
     loops = loops_of(candidate)
     sizes = [phase.block.element.size_bytes for phase in loops.phases]
     size = max((each.element.size_bytes for each in candidate.tensors), default=max(sizes))
     width = ACCESS_BYTES // size
-    along = [loops.extents[-1]] if is_across(loops) else [_length(phase) for phase in loops.phases]
+    if is_across(loops):
+        along = [loops.extents[-1]]
+    else:
+        lengths = [_length(phase) for phase in loops.phases]
+        along = [each for each in lengths if isinstance(each, int) and each < _LONG_RUNS * width]
     while width > 1 and any(extents.divide(each, width) is None for each in along):
         width //= 2
     return width
@@ -118,7 +128,8 @@ def row_shape(candidate: Candidate, width: int) -> RowShape:
     if is_across(loops):
         turns = -(-longest // _DOWN)
         return RowShape((_BESIDE, _DOWN), "y", width, is_known and turns * kept <= _KEPT)
-    runs = -(-longest // width)
+    shifted = any(extents.divide(each, width) is None for each in lengths)
+    runs = -(-(longest + (width - 1 if shifted else 0)) // width)
     if is_known and runs <= _WARP * _RUNS_OF_WARP:
         lanes = min(1 << max(runs - 1, 0).bit_length(), _WARP)
         return RowShape((lanes, _THREADS // lanes), "x", width, -(-runs // lanes) * kept <= _KEPT)
@@ -162,6 +173,6 @@ def complete_row_reduce(plan: Plan, candidate: Candidate, refusals: PlanRefusals
         message = f"has the axis {given['axis']}, and scheme '{NAME}' takes neighbours along {AXIS}; write {AXIS}"
         refusals.add("PlanMismatch", "vectorize", message)
     if given["width"] > most:
-        message = f"has the width {given['width']}; rows are made of runs of {most}: choose {most} or less"
+        message = f"has the width {given['width']}, and rows are taken in runs of {most} at most; choose {most} or less"
         refusals.add("PlanMismatch", "vectorize", message)
     return plan
