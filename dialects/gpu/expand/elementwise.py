@@ -25,8 +25,8 @@ def _share(expansion: Expansion, steps: Steps, runs: Dim, width: int, start: Dim
     counters = elements.counters
     with expansion.threads.shared_in_grid(runs) as number:
         comment(f"elementwise: {width} neighbours for each thread at a time" if width > 1 else "elementwise: the rest")
-        with elements.run(number, width):
-            first = counters.expression(number) * width + start
+        first = counters.expression(number) * width + start
+        with elements.run(number, width, covered=(first, extents.product(steps.extents))):
             places = [elements.delinearized(counters.value(first + constant(lane)), steps.extents) for lane in range(width)]
             for phase in steps.found.loops.phases:
                 value = steps.found.value(phase)

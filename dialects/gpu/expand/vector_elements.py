@@ -16,7 +16,8 @@ from tinyc.dialects.gpu.statements import LoadVectorOp, StoreVectorOp
 from tinyc.dialects.gpu.statements.rules import VECTOR_BYTES
 from tinyc.dialects.region import ops as region
 from tinyc.expr import extents
-from tinyc.expr.axes import AxisExpr, constant
+from tinyc.expr.axes import AxisExpr, constant, may_leave
+from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, ir, memref, scf
 
 
@@ -41,6 +42,7 @@ class _Run:
     counter: ir.Value
     width: int
     inside: Inside | None
+    covered: tuple[AxisExpr, Dim] | None
     depth: int
     lane: int = 0
 
@@ -51,9 +53,18 @@ class VectorElements(ThreadElements):
     _run: _Run | None = None
 
     @contextlib.contextmanager
-    def run(self, counter: ir.Value, width: int, inside: Inside | None = None) -> Generator[None]:
-        """Emit runs of `width` elements, one for each value of `counter`; what is not `inside` reads as 0."""
-        outer, self._run = self._run, _Run(counter, width, inside, len(self._known))
+    def run(
+        self,
+        counter: ir.Value,
+        width: int,
+        inside: Inside | None = None,
+        covered: tuple[AxisExpr, Dim] | None = None,
+    ) -> Generator[None]:
+        """Emit runs of `width` elements, one for each value of `counter`; what is not `inside` is not read.
+
+        `covered` are a run's first position, and a number of positions that no run reaches beyond.
+        """
+        outer, self._run = self._run, _Run(counter, width, inside, covered, len(self._known))
         yield
         self._run = outer
 
@@ -85,18 +96,29 @@ class VectorElements(ThreadElements):
         return values[run.lane % width]
 
     def _readable(self, buffer: ir.Value, address: AxisExpr, run: _Run) -> int:
-        """How many elements the access takes that reads the one at `address` in a run.
+        """How many elements the access takes that reads the one at `address` in a run: all of them are there.
 
-        They are the run's own where the address moves with the counter by whole runs. Otherwise they may be others',
-        but if a buffer is made of such groups, an aligned one is all there.
+        They are those of the run where its addresses are neighbours. Where they are not, what an access takes besides
+        is not used, or by another element of the run.
         """
-        if run.depth != len(self._known):  # in a branch, as a pad has them, neighbours may not be there to be read
+        # In a branch, as a pad has them, nothing is known of the neighbours.
+        if run.depth != len(self._known) or self.counters.step(address, run.counter) == 0:
             return 1
-        step, width = self.counters.step(address, run.counter), self._wide(buffer, address - run.lane, run.width)
-        size = extents.product(region.held_tensor(buffer.type).shape)
-        while width > 1 and step != run.width and (step == 0 or extents.divide(size, width) is None):
+        width = self._wide(buffer, address - run.lane, run.width)
+        while width > 1 and not self._has(buffer, address - run.lane % width, width, run):
             width //= 2
         return width
+
+    def _has(self, buffer: ir.Value, first: AxisExpr, width: int, run: _Run) -> bool:
+        """Whether a buffer is known to have `width` elements from `first` on, which is a multiple of it."""
+        size = extents.product(region.held_tensor(buffer.type).shape)
+        if run.inside is not None and run.inside.some is not None:
+            return True  # it is asked at run time
+        if extents.divide(size, width) is not None:
+            return True
+        if run.covered is not None and run.covered == (first - (run.lane - run.lane % width), size):
+            return True
+        return not any(may_leave(first, size - (width - 1), self.counters.shape))
 
     def _guarded_loads(
         self, buffer: ir.Value, address: AxisExpr, lane: int, width: int, inside: Inside
