@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tinyc.analysis.kernel_loops import KernelLoops, kernel_loops
+from tinyc.analysis.poly.block import PolyAccess
 from tinyc.analysis.poly_core.fused_loops import Phase
 from tinyc.codegen.elements import Elements, IndexValues
 from tinyc.diagnostics import TinycError
@@ -58,10 +59,22 @@ class Steps:
         elements, shape = self.elements, phase.block.statement.shape
         at = dict(zip((*phase.loops, *phase.inner, *phase.reduced), (*step, *inner), strict=True))
         axes = [at.get(position, elements.index(0)) for position in range(len(shape))]
+        return self._joined(self.indexed(phase), axes)
+
+    def read_index(self, phase: Phase, access: PolyAccess, step: Sequence[ir.Value]) -> IndexValues:
+        """The index in the tensor of an access of what a step of loops alone reads by it."""
+        counters, shape = self.elements.counters, phase.block.statement.shape
+        at = dict(zip(phase.loops, step, strict=True))
+        place = [at.get(position, self.elements.index(0)) for position in range(len(shape))]
+        axes = [counters.value(counters.substituted(row, place, shape)) for row in access.index]
+        return self._joined(self.found.tensor(access.tensor), axes)
+
+    def _joined(self, value: ir.Value, axes: Sequence[ir.Value]) -> IndexValues:
+        """The index in a value from the indices along the axes that its dimensions are split into."""
+        counters = self.elements.counters
         index: list[ir.Value] = []
-        for parts in self.found.dims(self.indexed(phase)):
+        for parts in self.found.dims(value):
             taken, axes = axes[: len(parts)], axes[len(parts) :]
-            counters = self.elements.counters
             whole = counters.linear(counters.expressions(taken, parts), parts)
             index.append(taken[0] if len(parts) == 1 else counters.value(whole))
         return tuple(index)

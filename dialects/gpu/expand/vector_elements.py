@@ -10,7 +10,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
 from tinyc.codegen import scalars
-from tinyc.codegen.elements import IndexValues
+from tinyc.codegen.elements import IndexValues, call_after
 from tinyc.dialects.gpu.expand.thread_elements import ThreadElements
 from tinyc.dialects.gpu.statements import LoadVectorOp, StoreVectorOp
 from tinyc.dialects.gpu.statements.rules import VECTOR_BYTES
@@ -74,6 +74,12 @@ class VectorElements(ThreadElements):
         for lane in range(self._run.width):
             self._run.lane = lane
             yield lane
+
+    def unkept(self, read: ir.Value, index: IndexValues) -> ir.Value:
+        """An element of what a `region.read` reads, from its buffer."""
+        op = read.owner
+        assert isinstance(op, region.ReadOp)  # only such values are kept
+        return call_after(read, self._read(op.buffer, index))
 
     @property
     def lane(self) -> int:

@@ -9,6 +9,7 @@ The two lists below are all that names them. In reading order, which is that of 
     load_tile, fma       a step along k: a tile of each operand, and their product added to the accumulator
     epilogue             what the region makes of the accumulator, written to the outputs
     elementwise          regions without reductions: neighbours for each thread
+    transpose            the same where operands lie along another axis
     row_reduce           regions with reductions: threads share a step of their loops
     map                  any other region: each element by itself
     topk, scatter_add    regions that walk an axis in order, or write where data says
@@ -39,6 +40,7 @@ from tinyc.dialects.gpu.statements.row_reduce import RowReduceOp
 from tinyc.dialects.gpu.statements.scatter_add import ScatterAddOp
 from tinyc.dialects.gpu.statements.store_vector import StoreVectorOp
 from tinyc.dialects.gpu.statements.topk import TopkOp
+from tinyc.dialects.gpu.statements.transpose import TransposeOp
 from tinyc.dialects.gpu.statements.zero import ZeroOp
 from tinyc.mlir import memref
 
@@ -50,6 +52,7 @@ STATEMENT_OPS: tuple[type[TgpuOp], ...] = (
     FmaOp,
     EpilogueOp,
     ElementwiseOp,
+    TransposeOp,
     RowReduceOp,
     MapOp,
     TopkOp,
