@@ -95,3 +95,45 @@ def cast(shape, source, target):
 def transpose(shape, element="f32", perm=(1, 0)):
     p = Program(x=f"{element} {shape}")
     return p.result(p.permute(p["x"], perm=perm))
+
+
+def symmetric(n, element="f32"):
+    p = Program(x=f"{element} {n} {n}")
+    return p.result(p.add(p["x"], p.permute(p["x"], perm=(1, 0))))
+
+
+def both_ways(shape, element="f32"):
+    """Two results, one of them transposed, of an operand and of one that lies across."""
+    p = Program(x=f"{element} {shape}", z=f"{element} {' '.join(reversed(shape.split()))}")
+    y = p.mul(p["x"], p.permute(p["z"], perm=(1, 0)))
+    return p.result(p.permute(y, perm=(1, 0)), p.neg(y))
+
+
+def cumulative(shape, element="f32", axis=-1, op="sum", reverse=False, exclusive=False, around=False):
+    """A running reduction along an axis, as Tiny spells it, with element-wise ops before and behind it where asked."""
+    sizes = [int(each) for each in shape.split()]
+    axis, rank, length = axis % len(sizes), len(sizes), sizes[axis]
+    p = _Rows(shape, element)
+    x = p.exp2(p.wide()) if around else p.wide()
+    neutral = {"sum": 0.0, "max": float("-inf")}[op]
+    one = int(exclusive)
+    lo, hi = (0, length - 1 + one) if reverse else (length - 1 + one, 0)
+    padded = p.pad(x, lo=_at(axis, rank, lo), hi=_at(axis, rank, hi), value=neutral)
+    if exclusive:
+        first = _at(axis, rank, 1 if reverse else 0)
+        last = tuple(size + (2 * length - 1 if k == axis else 0) - size * (k == axis) for k, size in enumerate(sizes))
+        last = tuple(end + at for end, at in zip(last, first, strict=True))
+        padded = p.shrink(padded, lo=first, hi=last, step=(1,) * rank)
+    others = [k for k in range(rank) if k != axis]
+    moved = p.permute(padded, perm=(*others, axis))
+    windows = p.pool(moved, kernel=(length,), stride=(1,), dilation=(1,))
+    found = p.op("reduce", windows, op=op, axes=(rank,), element="f32")
+    back = [0] * rank
+    for place, k in enumerate((*others, axis)):
+        back[k] = place
+    y = p.permute(found, perm=tuple(back))
+    return p.done(p.neg(y), p.mul(y, x)) if around else p.done(y)
+
+
+def _at(axis, rank, value):
+    return tuple(value if k == axis else 0 for k in range(rank))

@@ -18,7 +18,7 @@ from tinyc.mlir import arith, gpu, ir, scf
 def expand(expansion: Expansion, op: RowReduceOp) -> None:
     """Emit the loop over the steps, and in it the phases one after the other."""
     steps = Steps.of(op, expansion.elements)
-    threads = StepThreads(expansion, op, steps)
+    threads = StepThreads(expansion, op, steps, bool(op.unrolled.value))
     totals = CtaTotal(expansion, threads)
     with threads.all_steps():
         for phase in steps.found.loops.phases:

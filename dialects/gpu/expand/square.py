@@ -1,8 +1,12 @@
 """A square of elements in shared memory that is written along one side and read along the other.
 
-A row has the elements along the side that is written. Words of a row stand in an order that its number says, so that
-the accesses of a warp fall into different banks from either side: the word, or the elements of an access where they are
-more, at place q of row k is at ``q xor (k / width)``.
+A row has the elements along the side that accesses of `width` elements take. A *chunk* is such an access, or a word
+where that is more; the chunks of a row stand in an order that the row's number k says: chunk q is at
+
+    q xor ((k mod width) * (chunks / width)) xor (k / width)
+
+So chunks at one q of `width` neighbouring rows lie in different banks, which wide accesses of neighbouring threads may
+take, and so do those of rows that are `width` apart, which single elements are taken from.
 """
 
 from collections.abc import Sequence
@@ -44,8 +48,9 @@ class Square:
     def _place(self, row: ir.Value, column: ir.Value) -> ir.Value:
         index = self.elements.index
         together = min(max(self.width, _BANK_BYTES // self.element.size_bytes), self.side)
-        turn = arith.remui(arith.divui(row, index(self.width)), index(self.side // together))
+        chunks = self.side // together
+        near = arith.muli(arith.remui(row, index(self.width)), index(max(chunks // self.width, 1)))
+        turn = arith.remui(arith.xori(near, arith.divui(row, index(self.width))), index(chunks))
         chunk = arith.xori(arith.divui(column, index(together)), turn)
-        within = arith.remui(column, index(together))
-        at = arith.addi(arith.muli(row, index(self.side // together)), chunk)
-        return arith.addi(arith.muli(at, index(together)), within)
+        at = arith.addi(arith.muli(row, index(chunks)), chunk)
+        return arith.addi(arith.muli(at, index(together)), arith.remui(column, index(together)))

@@ -15,7 +15,7 @@ from tinyc.dialects.gpu.expand.expansion import Expansion
 from tinyc.dialects.gpu.expand.steps import Steps
 from tinyc.dialects.gpu.expand.threads import comment
 from tinyc.dialects.gpu.expand.vector_elements import Inside
-from tinyc.dialects.gpu.statements import RowReduceOp
+from tinyc.dialects.gpu.statements import RowReduceOp, ScanOp
 from tinyc.expr import extents
 from tinyc.expr.axes import AxisExpr, constant
 from tinyc.expr.extents import Dim
@@ -24,8 +24,9 @@ from tinyc.mlir import arith, gpu, ir
 
 @dataclass
 class Turn:
-    """One turn of a thread along the inner axes of a phase: the indices of its run, and whether it is inside."""
+    """One turn of a thread along the inner axes of a phase: the indices of its run, and which of it is inside."""
 
+    turn: ir.Value
     counter: ir.Value
     indices: list[IndexValues]
     inside: Inside | None
@@ -34,10 +35,10 @@ class Turn:
 class StepThreads:
     """The steps that a thread takes part in; `totals` is how many of them at a time."""
 
-    def __init__(self, expansion: Expansion, op: RowReduceOp, steps: Steps) -> None:
+    def __init__(self, expansion: Expansion, op: RowReduceOp | ScanOp, steps: Steps, unrolled: bool) -> None:
         self.elements, self.steps, self.threads = expansion.elements, steps, expansion.threads
         self.counters = self.elements.counters
-        self.width, self.unrolled = op.width.value, bool(op.unrolled.value)
+        self.width, self.unrolled, self._name = op.width.value, unrolled, op.operation.name.rpartition(".")[2]
         self.in_rows = op.lanes.value == "x"
         x, y, _ = self.threads.cta_shape
         self.lane_count, self.group_count = (x, y) if self.in_rows else (y, x)
@@ -60,7 +61,7 @@ class StepThreads:
         runs = extents.floordiv(self.steps.found.loops.steps, self.totals)
         block, grid = gpu.block_id(gpu.Dimension.x), gpu.grid_dim(gpu.Dimension.x)
         with self.elements.loop(block, extents.ceildiv(runs, self.group_count), grid) as number:
-            comment(f"row_reduce: {self.lane_count} threads for each step")
+            comment(f"{self._name}: {self.lane_count} threads for each step")
             run = self.counters.expression(number) * self.group_count + self._at_group
             if extents.divide(runs, self.group_count) is None:
                 at = self.counters.value(run)
@@ -81,15 +82,21 @@ class StepThreads:
         return self.in_rows and extents.divide(self._size(phase), self.width) is None
 
     def folded(
-        self, phase: Phase, start: Sequence[ir.Value], step: Callable[[Turn, list[ir.Value]], list[ir.Value]]
+        self,
+        phase: Phase,
+        start: Sequence[ir.Value],
+        step: Callable[[Turn, list[ir.Value]], list[ir.Value]],
+        reverse: bool = False,
     ) -> list[ir.Value]:
         """Emit the turns of a phase, which carry values from `start` by `step(turn, values)`; return the last ones."""
         turns, values = self.turns(phase), list(start)
         if self.unrolled and isinstance(turns, int):
             for number in range(turns):
-                values = step(self._turn(phase, self.elements.index(number), number), values)
+                values = step(self.turn(phase, self.elements.index(number), number, reverse), values)
             return values
-        return self.elements.carried([turns], values, lambda at, so_far: step(self._turn(phase, at[0], None), so_far))
+        return self.elements.carried(
+            [turns], values, lambda at, so_far: step(self.turn(phase, at[0], None, reverse), so_far)
+        )
 
     @property
     def _share(self) -> int:
@@ -97,15 +104,22 @@ class StepThreads:
         return self.lane_count * (self.width if self.in_rows else 1)
 
     def _size(self, phase: Phase) -> Dim:
-        return extents.product((*phase.inner_extents, *phase.reduced_extents))
+        return extents.product(self._shape(phase))
 
-    def _turn(self, phase: Phase, turn: ir.Value, number: int | None) -> Turn:
+    def _shape(self, phase: Phase) -> tuple[Dim, ...]:
+        """The extents of the axes inside of a step; what a scan runs over is not among them."""
+        return phase.inner_extents if phase.scan_axis is not None else (*phase.inner_extents, *phase.reduced_extents)
+
+    def turn(self, phase: Phase, turn: ir.Value, number: int | None = None, reverse: bool = False) -> Turn:
+        """A turn of a phase, the one of that `number` if it is known; in `reverse`, the last elements come first."""
         at = self.counters.expression(turn) * self.lane_count + self._at_lane
-        shape = (*phase.inner_extents, *phase.reduced_extents)
+        if reverse:
+            at = constant(self.turns(phase) * self.lane_count - 1) - at
+        shape = self._shape(phase)
         if not self.in_rows:
             places = [self._delinearized(at, shape)] * self.width
             indices = [self.steps.index(phase, each, place) for each, place in zip(self.places, places, strict=True)]
-            return Turn(self._beside, indices, self._inside(phase, turn, at, number))
+            return Turn(turn, self._beside, indices, self._inside(phase, turn, at, number))
         first = at * self.width
         if self._is_shifted(phase):
             start = self.counters.scaled(self._at_step, self._size(phase))
@@ -114,7 +128,7 @@ class StepThreads:
         else:
             inside = self._inside(phase, turn, at, number)
         places = [self._delinearized(first + lane, shape) for lane in range(self.width)]
-        return Turn(self.lane, [self.steps.index(phase, self.places[0], place) for place in places], inside)
+        return Turn(turn, self.lane, [self.steps.index(phase, self.places[0], place) for place in places], inside)
 
     def _inside(self, phase: Phase, turn: ir.Value, at: AxisExpr, number: int | None) -> Inside | None:
         """Whether a thread has something to take in a turn, where that is not known."""

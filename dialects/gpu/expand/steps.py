@@ -55,11 +55,18 @@ class Steps:
         return value.owner.operand if phase.is_reduction and isinstance(value.owner, tiny.ReduceOp) else value
 
     def index(self, phase: Phase, step: Sequence[ir.Value], inner: Sequence[ir.Value]) -> IndexValues:
-        """The index in `indexed` of an instance: `step` are its loops' indices, `inner` those of its other axes."""
+        """The index in `indexed` of an instance: `step` are its loops' indices, `inner` those of its other axes.
+
+        Of a scan it is that of the result.
+        """
         elements, shape = self.elements, phase.block.statement.shape
-        at = dict(zip((*phase.loops, *phase.inner, *phase.reduced), (*step, *inner), strict=True))
+        at = dict(zip((*phase.loops, *phase.inner, *phase.reduced), (*step, *inner), strict=False))
         axes = [at.get(position, elements.index(0)) for position in range(len(shape))]
-        return self._joined(self.indexed(phase), axes)
+        index, op = self._joined(self.indexed(phase), axes), self.found.value(phase).owner
+        if phase.scan_axis is None:
+            return index
+        assert isinstance(op, tiny.ReduceOp)  # a scan is one
+        return tuple(position for axis, position in enumerate(index) if axis not in op.axes)
 
     def read_index(self, phase: Phase, access: PolyAccess, step: Sequence[ir.Value]) -> IndexValues:
         """The index in the tensor of an access of what a step of loops alone reads by it."""

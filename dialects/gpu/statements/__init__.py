@@ -11,6 +11,7 @@ The two lists below are all that names them. In reading order, which is that of 
     elementwise          regions without reductions: neighbours for each thread
     transpose            the same where operands lie along another axis
     row_reduce           regions with reductions: threads share a step of their loops
+    scan                 regions with a cumulative reduction: threads share a row of it
     map                  any other region: each element by itself
     topk, scatter_add    regions that walk an axis in order, or write where data says
     atomic_add           of the scalar level: an addition to memory
@@ -37,6 +38,7 @@ from tinyc.dialects.gpu.statements.load_vector import LoadVectorOp
 from tinyc.dialects.gpu.statements.map import MapOp
 from tinyc.dialects.gpu.statements.report_index import ReportIndexOp
 from tinyc.dialects.gpu.statements.row_reduce import RowReduceOp
+from tinyc.dialects.gpu.statements.scan import ScanOp
 from tinyc.dialects.gpu.statements.scatter_add import ScatterAddOp
 from tinyc.dialects.gpu.statements.store_vector import StoreVectorOp
 from tinyc.dialects.gpu.statements.topk import TopkOp
@@ -54,6 +56,7 @@ STATEMENT_OPS: tuple[type[TgpuOp], ...] = (
     ElementwiseOp,
     TransposeOp,
     RowReduceOp,
+    ScanOp,
     MapOp,
     TopkOp,
     ScatterAddOp,

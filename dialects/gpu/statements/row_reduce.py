@@ -3,7 +3,13 @@
 from typing import Any
 
 from tinyc.dialects.gpu.dialect import OutputOp
-from tinyc.dialects.gpu.statements.rules import require_body, require_unordered, require_width, require_yields
+from tinyc.dialects.gpu.statements.rules import (
+    require_body,
+    require_lanes,
+    require_unordered,
+    require_width,
+    require_yields,
+)
 from tinyc.mlir import ext, ir
 from tinyc.mlir.verifying import Malformed
 
@@ -27,8 +33,7 @@ class RowReduceOp(OutputOp, name="row_reduce"):
         require_yields(ops)
         require_unordered(ops)
         require_width(self)
-        lanes, unrolled = self.attributes["lanes"], self.attributes["unrolled"]
-        if not isinstance(lanes, ir.StringAttr) or lanes.value not in ("x", "y"):
-            raise Malformed(f"has lanes = {lanes}; the threads of a step are those along \"x\" or \"y\"")
+        require_lanes(self)
+        unrolled = self.attributes["unrolled"]
         if not isinstance(unrolled, ir.BoolAttr):
             raise Malformed(f"has unrolled = {unrolled}; it must be true or false")

@@ -62,6 +62,13 @@ def require_width(op: TgpuOp) -> None:
         raise Malformed(f"has width = {width}; a thread takes 1, 2, 4, 8 or 16 neighbours at a time")
 
 
+def require_lanes(op: TgpuOp) -> None:
+    """Check that `lanes` is an axis of a CTA, along which threads share a row."""
+    lanes = op.attributes["lanes"]
+    if not isinstance(lanes, ir.StringAttr) or lanes.value not in ("x", "y"):
+        raise Malformed(f'has lanes = {lanes}; the threads of a row are those along "x" or "y"')
+
+
 # --- places -----------------------------------------------------------------------------------------------------------
 
 

@@ -30,14 +30,14 @@ class RowReduce(Scheme):
         reason = rules.refusal_of(candidate)
         if reason is not None:
             return Refusal("PlanMismatch", reason)
-        shape = rules.row_shape(candidate, rules.default_width(candidate))
+        shape = rules.row_shape(candidate, rules.row_width(candidate))
         threads = shape.cta[0] * shape.cta[1]
         resources = Resources(rules.row_grid(candidate, shape, target), threads, shape.shared_bytes(candidate))
         return Acceptance("its reductions share their rows", resources)
 
     def complete(self, plan: Plan, candidate: Candidate, target: Target, refusals: PlanRefusals) -> Plan:
         """The width of its accesses."""
-        return rules.complete_row_reduce(plan, candidate, refusals)
+        return rules.complete_width(plan, self.name, rules.row_width(candidate), refusals)
 
     def summary(self, plan: Plan) -> str:
         """The scheme with its width."""

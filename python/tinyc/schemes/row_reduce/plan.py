@@ -84,7 +84,7 @@ def _is_window(phase: "Phase", access: "PolyAccess") -> bool:
     return any(row & set(phase.loops) and row & set(phase.reduced) for row in rows)
 
 
-def default_width(candidate: Candidate) -> int:
+def row_width(candidate: Candidate) -> int:
     """As many neighbours as make one access of the widest elements.
 
     Rows that are no multiples of that are taken in runs that are aligned, if they are long enough for the few elements
@@ -97,7 +97,7 @@ def default_width(candidate: Candidate) -> int:
     if is_across(loops):
         along = [loops.extents[-1]]
     else:
-        lengths = [_length(phase) for phase in loops.phases]
+        lengths = [row_length(phase) for phase in loops.phases]
         along = [each for each in lengths if isinstance(each, int) and each < _LONG_RUNS * width]
     while width > 1 and any(extents.divide(each, width) is None for each in along):
         width //= 2
@@ -121,7 +121,7 @@ def is_across(loops: "FusedLoops") -> bool:
 def row_shape(candidate: Candidate, width: int) -> RowShape:
     """The threads of a CTA, and how they share rows."""
     loops = loops_of(candidate)
-    lengths = [_length(phase) for phase in loops.phases]
+    lengths = [row_length(phase) for phase in loops.phases]
     longest = max((each for each in lengths if isinstance(each, int)), default=1)
     is_known = all(isinstance(each, int) for each in lengths)
     kept = width * _held(loops)
@@ -131,20 +131,24 @@ def row_shape(candidate: Candidate, width: int) -> RowShape:
     shifted = any(extents.divide(each, width) is None for each in lengths)
     runs = -(-(longest + (width - 1 if shifted else 0)) // width)
     if is_known and runs <= _WARP * _RUNS_OF_WARP:
-        lanes = min(1 << max(runs - 1, 0).bit_length(), _WARP)
+        lanes = min(1 << max(runs - 1, 0).bitrow_length(), _WARP)
         return RowShape((lanes, _THREADS // lanes), "x", width, -(-runs // lanes) * kept <= _KEPT)
     threads = _THREADS
     if is_known:
-        threads = max(_THREADS, min(1 << (-(-runs // _RUNS_OF_CTA) - 1).bit_length(), _LONGEST_CTA))
+        threads = max(_THREADS, min(1 << (-(-runs // _RUNS_OF_CTA) - 1).bitrow_length(), _LONGEST_CTA))
         if -(-runs // threads) * kept <= _KEPT:
             return RowShape((threads, 1), "x", width, True)
         threads = _LARGEST_CTA
     return RowShape((threads, 1), "x", width, is_known and -(-runs // threads) * kept <= _KEPT_OF_LARGEST)
 
 
-def _length(phase: "Phase") -> Dim:
-    """How many elements a phase takes of a row."""
-    return extents.product((*phase.inner_extents, *phase.reduced_extents))
+def row_length(phase: "Phase") -> Dim:
+    """How many elements a phase takes of a row; a scan takes those of its result."""
+    return extents.product(phase.inner_extents if phase.scan_axis is not None else _inside(phase))
+
+
+def _inside(phase: "Phase") -> tuple[Dim, ...]:
+    return (*phase.inner_extents, *phase.reduced_extents)
 
 
 def _held(loops: "FusedLoops") -> int:
@@ -164,13 +168,13 @@ def row_grid(candidate: Candidate, shape: RowShape, target: Target) -> tuple[Dim
     return (min(ctas, target.ctas_per_grid_x) if isinstance(ctas, int) else ctas, 1, 1)
 
 
-def complete_row_reduce(plan: Plan, candidate: Candidate, refusals: PlanRefusals) -> Plan:
-    """`plan` with the width of its accesses."""
-    given, most = plan.vectorize, default_width(candidate)
+def complete_width(plan: Plan, scheme: str, most: int, refusals: PlanRefusals) -> Plan:
+    """`plan` with the width of its accesses: the given one, or the most that `scheme` takes."""
+    given = plan.vectorize
     if given is None:
         return dataclasses.replace(plan, vectorize={"axis": AXIS, "width": most})
     if given["axis"] != AXIS:
-        message = f"has the axis {given['axis']}, and scheme '{NAME}' takes neighbours along {AXIS}; write {AXIS}"
+        message = f"has the axis {given['axis']}, and scheme '{scheme}' takes neighbours along {AXIS}; write {AXIS}"
         refusals.add("PlanMismatch", "vectorize", message)
     if given["width"] > most:
         message = f"has the width {given['width']}, and rows are taken in runs of {most} at most; choose {most} or less"
