@@ -15,18 +15,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from figures import Figures, machine, show  # pyright: ignore[reportMissingImports]
 from rich.table import Table
 
 import ptxsim
+from figures import Figures, machine, show
 from ptxsim import CHECKS, Module, Report
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "test"))
 
-from ptxsim_cases.case import Case  # pyright: ignore[reportMissingImports]
-from ptxsim_cases.case_launch import launch  # pyright: ignore[reportMissingImports]
-from ptxsim_cases.cases import CASES  # pyright: ignore[reportMissingImports]
-from ptxsim_cases.mixed_cases import mixed_case  # pyright: ignore[reportMissingImports]
+from ptxsim_cases.case import Case
+from ptxsim_cases.case_launch import launch
+from ptxsim_cases.cases import CASES
+from ptxsim_cases.mixed_cases import mixed_case
 
 PACKAGES = ("llvmlite", "numpy")
 #: The mixed kernel as it is measured: CTAs of 8 warps each, and rounds of its loop.

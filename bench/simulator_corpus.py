@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-from figures import Figures, machine, show  # pyright: ignore[reportMissingImports]
+from figures import Figures, machine, show
 
 TREE = Path(__file__).parent.parent
 PACKAGES = ("numpy",)
@@ -65,7 +65,7 @@ class Checkout:
 
 def serve() -> None:
     """Answer with the names of the cases; then run those whose names come, in the checkout that is imported."""
-    from ptxsim_cases.cases import CASES  # pyright: ignore[reportMissingImports]
+    from ptxsim_cases.cases import CASES
 
     known = {f"{case.ptx}: {case.entry}: {case.name}": case for case in CASES}
     for line in sys.stdin:
@@ -74,7 +74,7 @@ def serve() -> None:
 
 def _result(case: Any) -> Result:
     import ptxsim
-    from ptxsim_cases.case_launch import launch  # pyright: ignore[reportMissingImports]
+    from ptxsim_cases.case_launch import launch
 
     text, arrays = case.text(), case.arrays()
     start = time.process_time()
