@@ -80,6 +80,13 @@ def trace_affine(value: ir.Value, dims: DimAxes | None = None) -> Access:
     return access
 
 
+def trace_until(value: ir.Value, end: ir.OpView, dims: DimAxes | None = None) -> Access:
+    """How `value` reads the result of `end`, or of the first of its movements that is not affine."""
+    domain = shape_of(value, dims)
+    start = Access(value, axes.identity(domain))
+    return extend(start, domain, lambda op: _is_movement(op) and op != end, dims)[0]
+
+
 def _follow(value: ir.Value, dims: DimAxes | None) -> tuple[Access, NonScop | None]:
     domain = shape_of(value, dims)
     return extend(Access(value, axes.identity(domain)), domain, dims=dims)

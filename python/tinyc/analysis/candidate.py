@@ -5,11 +5,15 @@ and judged where no MLIR is installed.
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from tinyc.diagnostics import Where
 from tinyc.expr.extents import Dim
 from tinyc.vocabulary.broadcast import Broadcast
 from tinyc.vocabulary.element_type import ElementType
+
+if TYPE_CHECKING:  # candidates are judged where MLIR is not installed
+    from tinyc.analysis.poly_core.fused_loops import FusedLoops
 
 
 @dataclass(frozen=True)
@@ -70,8 +74,8 @@ class ScatteredUpdates:
 class Candidate:
     """One kernel, by its name and its place for messages.
 
-    `product` is None where it is not a matrix product that tiles can compute, for the reason `no_product`. `top_k` has
-    the extents of the axes that are searched independently.
+    `product` is None where it is not a matrix product that tiles can compute, for the reason `no_product`; `loops` are
+    its fused loops, or why there are none. `top_k` has the extents of the axes that are searched independently.
     """
 
     name: str
@@ -79,5 +83,6 @@ class Candidate:
     outputs: tuple[tuple[Dim, ...], ...]
     product: MatrixProduct | None
     no_product: str = ""
+    loops: "FusedLoops | str" = "it is not known by its loops"
     scatter: ScatteredUpdates | None = None
     top_k: tuple[Dim, ...] | None = None

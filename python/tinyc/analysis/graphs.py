@@ -42,9 +42,9 @@ def main_of(candidates: Sequence[func.FuncOp]) -> func.FuncOp:
     raise TinycError("InvalidIr", f"the module needs one function to run, called @main; it has {names}")
 
 
-def body_block(function: func.FuncOp) -> ir.Block:
-    """The first block of a function; a Tiny graph has no other."""
-    return function.regions[0].blocks[0]
+def body_block(graph: ir.OpView) -> ir.Block:
+    """The first block of a function or a kernel; a Tiny graph has no other."""
+    return graph.regions[0].blocks[0]
 
 
 def needed_ops(block: ir.Block) -> list[ir.OpView]:
@@ -113,17 +113,18 @@ def _given_names(function: func.FuncOp, which: str) -> list[str | None]:
     return [each.value if isinstance(each, ir.StringAttr) else None for each in names]
 
 
-def value_names(function: func.FuncOp) -> dict[ir.Value, str]:
-    """A distinct name for each value of the function's one block.
+def value_names(graph: ir.OpView) -> dict[ir.Value, str]:
+    """A distinct name for each value of the one block of a function or a kernel.
 
-    An argument is called as the user calls it, a result by its op's node id (the name location; ``id#1`` for a second
-    result); results without are `v0`, `v1`, … in order. A name that is taken already is numbered.
+    An argument of a function is called as the user calls it, a result by its op's node id (the name location; ``id#1``
+    for a second result); results without are `v0`, `v1`, … in order. A name that is taken already is numbered.
     """
     names = DistinctNames()
     found: dict[ir.Value, str] = {}
-    block = body_block(function)
-    for argument, name in zip(block.arguments, input_names(function), strict=True):
-        found[argument] = names.new(name)
+    block = body_block(graph)
+    if isinstance(graph, func.FuncOp):
+        for argument, name in zip(block.arguments, input_names(graph), strict=True):
+            found[argument] = names.new(name)
     anonymous = (name for number in itertools.count() if (name := f"v{number}") not in names.taken)
     for op in block.operations:
         location = op.location

@@ -69,7 +69,8 @@ class Subject:
     @functools.cached_property
     def computed(self) -> Mapping[str, ir.OpResult]:
         """The values that the items of the view stand for, by the items' names."""
-        return values_of(self.function)
+        found = values_of(self.function).items()
+        return {name: value for name, value in found if isinstance(value, ir.OpResult)}
 
     @functools.cached_property
     def blocks(self) -> Mapping[ir.Value, PolyBlock]:

@@ -5,9 +5,10 @@ With the dimension `H*D` split into the axes `H` and `D`, in row-major order, it
 element-wise ops, permutes and the like put in the same place are one *class*, and are split alike; dimensions that an
 op reads in another way (a pad, a window, …) cannot be split and are *fixed*.
 
-In: a function in the Tiny layer. Out: `Splits`, with the reshapes that are not affine all the same, and why. Splits are
-found by matching factors, reshape after reshape; what a reshape splits is undone where an earlier one would not be
-affine any more, so that the order decides.
+In: a function in the Tiny layer, or a kernel. Out: `Splits`, with the reshapes that are not affine all the same, and
+why. Splits are found by matching factors, reshape after reshape; what a reshape splits is undone where an earlier one
+would not be affine any more, so that the order decides. *Fine* splits are for reshapes by numbers, which are affine as
+they are: they become identities between axes as far as they can be, and loops run over the parts of a dimension.
 """
 
 import functools
@@ -23,7 +24,7 @@ from tinyc.dialects.tiny.ops import ExpandOp, ReduceOp, ReshapeOp
 from tinyc.expr.axes import Shape
 from tinyc.expr.extents import Dim, ExtentError
 from tinyc.expr.factors import quotient
-from tinyc.mlir import func, ir
+from tinyc.mlir import ir
 from tinyc.vocabulary.attributes import arguments, tensor_type, vocabulary_name
 
 
@@ -43,23 +44,46 @@ class Splits:
 NO_SPLITS = Splits({}, {})
 
 
-def splits_of(function: func.FuncOp) -> Splits:
+def splits_of(graph: ir.OpView) -> Splits:
     """How the dimensions of a Tiny graph's values are split; nothing is, where all reshapes are affine as is."""
-    ops = list(body_block(function).operations)
-    reshapes = [op for op in ops if isinstance(op, ReshapeOp)]
-    if all(_is_affine(op) for op in reshapes):
+    reshapes = _reshapes(graph)
+    if all(_fault(*_shapes(op)) is None for op in reshapes):
         return NO_SPLITS
-    classes = _Classes()
-    for op in ops:
-        classes.join(op)
-    splitter = _Splitter(classes)
+    splitter = _Splitter(_classes_of(graph))
     faults: dict[ir.Value, str] = {op.output: reason for op in reshapes if (reason := splitter.add(op)) is not None}
-    found = ((value, splitter.split_axes(numbers)) for value, numbers in classes.of_values.items())
-    return Splits({value: axes for value, axes in found if axes is not None}, faults)
+    return Splits(splitter.axes(), faults)
 
 
-def _is_affine(reshape: ReshapeOp) -> bool:
-    return _fault(tensor_type(reshape.operand.type).shape, tensor_type(reshape.output.type).shape) is None
+def fine_splits_of(graph: ir.OpView) -> Splits:
+    """The fine splits of a function or a kernel: by numbers only, so that code can have the axes as loops."""
+    reshapes = _reshapes(graph)
+    faults = {op: reason for op in reshapes if (reason := _fault(*_shapes(op))) is not None}
+    coarse = [op for op in reshapes if op not in faults and not _is_identity(*_shapes(op))]
+    found: dict[ir.Value, str] = {op.output: reason for op, reason in faults.items()}
+    if not coarse:
+        return Splits({}, found)
+    classes = _classes_of(graph)
+    for op in faults:
+        classes.fix(op)
+    splitter = _Splitter(classes)
+    for op in coarse:
+        splitter.add(op, fine=True)
+    return Splits(splitter.axes(), found)
+
+
+def _reshapes(graph: ir.OpView) -> list[ReshapeOp]:
+    return [op for op in body_block(graph).operations if isinstance(op, ReshapeOp)]
+
+
+def _classes_of(graph: ir.OpView) -> "_Classes":
+    classes = _Classes()
+    for op in body_block(graph).operations:
+        classes.join(op)
+    return classes
+
+
+def _shapes(reshape: ReshapeOp) -> tuple[Shape, Shape]:
+    return tensor_type(reshape.operand.type).shape, tensor_type(reshape.output.type).shape
 
 
 @functools.lru_cache(maxsize=4096)
@@ -71,6 +95,12 @@ def _fault(old: Shape, new: Shape) -> str | None:
     except (NotAffine, ExtentError) as error:
         return str(error)
     return None
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_identity(old: Shape, new: Shape) -> bool:
+    """Whether a reshape gives each axis, but for those of extent 1, its place among others and changes none."""
+    return 0 in old or 0 in new or all(len(a) == len(b) == 1 for a, b in cut(old, new))
 
 
 class _Classes:
@@ -117,6 +147,11 @@ class _Classes:
             rest += [numbers[k] for k in range(len(numbers)) if k not in same.values()]
             self.fixed.update((self.root(number), op.name) for number in rest)
 
+    def fix(self, op: ReshapeOp) -> None:
+        """Let no dimension of a reshape be split."""
+        numbers = (*self.numbers(op.operand), *self.numbers(op.output))
+        self.fixed.update((self.root(number), op.name) for number in numbers)
+
     def _unite(self, left: int, right: int) -> None:
         left, right = self.root(left), self.root(right)
         if left == right:
@@ -155,6 +190,13 @@ class _Reshape(NamedTuple):
 
     old: range
     new: range
+    fine: bool = False
+
+    def fault(self, old: Shape, new: Shape) -> str | None:
+        """Why it is not as it shall be between axes of these sizes, or None."""
+        if self.fine and not _is_identity(old, new):
+            return "its axes are no identity"
+        return _fault(old, new)
 
 
 class _Splitter:
@@ -166,16 +208,24 @@ class _Splitter:
         self._before: dict[int, Shape] = {}  # what the reshape that is being added has changed
         self._affine: dict[int, list[_Reshape]] = {}  # the reshapes of a class
 
-    def split_axes(self, numbers: range) -> tuple[Shape, ...] | None:
+    def axes(self) -> dict[ir.Value, tuple[Shape, ...]]:
+        """The axes of each dimension of the values that have a split one."""
+        found = ((value, self._split_axes(numbers)) for value, numbers in self._classes.of_values.items())
+        return {value: axes for value, axes in found if axes is not None}
+
+    def _split_axes(self, numbers: range) -> tuple[Shape, ...] | None:
         """The axes of each of these dimensions, or None where each is one axis."""
         if not any(self._classes.root(number) in self._axes for number in numbers):
             return None
         found = tuple(self._axes_of(number) for number in numbers)
         return found if any(len(axes) > 1 for axes in found) else None
 
-    def add(self, op: ReshapeOp) -> str | None:
-        """Make a reshape affine by splits that leave the earlier ones affine, or return why it is not."""
-        reshape = _Reshape(self._classes.numbers(op.operand), self._classes.numbers(op.output))
+    def add(self, op: ReshapeOp, fine: bool = False) -> str | None:
+        """Make a reshape affine by splits that leave the earlier ones affine, or return why it is not.
+
+        With `fine`, an identity instead, as far as the earlier ones stay what they have been made.
+        """
+        reshape = _Reshape(self._classes.numbers(op.operand), self._classes.numbers(op.output), fine)
         lists = [self._affine.setdefault(root, []) for root in self._roots(reshape)]
         for each in lists:
             each.append(reshape)
@@ -195,7 +245,7 @@ class _Splitter:
     def _solve(self, reshape: _Reshape) -> tuple[str | None, set[int]]:
         """Split until `reshape` is affine; return why it cannot be, and the classes that were split."""
         touched: set[int] = set()
-        while (fault := _fault(*self._sides(reshape))) is not None:
+        while (fault := reshape.fault(*self._sides(reshape))) is not None:
             split = next(self._candidates(reshape), None)
             if split is None:
                 return f"{fault}{self._fixers(reshape)}", touched
@@ -212,17 +262,22 @@ class _Splitter:
         return self._axes.get(self._classes.root(number), (self._classes.sizes[number],))
 
     def _sides(self, reshape: _Reshape) -> tuple[Shape, Shape]:
-        old, new = (tuple(size for number in side for size in self._axes_of(number)) for side in reshape)
+        sides = reshape.old, reshape.new
+        old, new = (tuple(size for number in side for size in self._axes_of(number)) for side in sides)
         return old, new
 
     def _candidates(self, reshape: _Reshape) -> Iterator[tuple[int, Shape]]:
         """Yield (class, its axes) for each split of one axis that lets the ends of a part that is not affine match."""
         old_shape, new_shape = self._sides(reshape)
         old_places, new_places = (
-            [(number, k) for number in side for k in range(len(self._axes_of(number)))] for side in reshape
+            [(number, k) for number in side for k in range(len(self._axes_of(number)))]
+            for side in (reshape.old, reshape.new)
         )
         for old, new in cut(old_shape, new_shape):
-            if has_numeric_strides([old_shape[k] for k in old], [new_shape[k] for k in new]):
+            is_done = len(old) == len(new) == 1
+            if is_done or (
+                not reshape.fine and has_numeric_strides([old_shape[k] for k in old], [new_shape[k] for k in new])
+            ):
                 continue
             for end in (0, -1) if old and new else ():
                 yield from self._split(old_places[old[end]], new_shape[new[end]], inner=end == -1)

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from tinyc.analysis.access import Access
-from tinyc.analysis.graphs import body_block, value_names
+from tinyc.analysis.graphs import value_names
 from tinyc.analysis.index_book.book import AxisVar
 from tinyc.analysis.isl.statement import Statement, constants, isl_identifier
 from tinyc.analysis.patterns.classification import Reduction
@@ -26,7 +26,7 @@ from tinyc.analysis.poly.reads import Needed
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import axes
 from tinyc.expr.axes import Shape
-from tinyc.mlir import func, ir
+from tinyc.mlir import ir
 from tinyc.vocabulary.attributes import tensor_type, vocabulary_name
 from tinyc.vocabulary.element_type import ElementType
 
@@ -52,44 +52,48 @@ class PolyView:
 
 
 def poly_view(
-    function: func.FuncOp, names: Sequence[str] | None = None, buffers: Mapping[str, str] | None = None
+    graph: ir.OpView,
+    names: Sequence[str] | None = None,
+    buffers: Mapping[str, str] | None = None,
+    fine: bool = False,
 ) -> PolyView:
-    """The Poly-View of a function that is a Tiny graph.
+    """The Poly-View of a function that is a Tiny graph, or of a `region.kernel`.
 
     `names` are the names of the items, where they are not to come from the values' names; `buffers` says in which
-    memory a block's tensor lies, by its name, where it shares that with others.
+    memory a block's tensor lies, by its name, where it shares that with others. With `fine`, the axes are those of fine
+    splits (`index_book.splits`).
 
     Raises:
         TinycError: a value is not a Tiny tensor.
     """
-    needed = Needed(function)
-    tensors = _tensor_names(function, needed, names)
+    needed = Needed(graph, fine)
+    tensors = _tensor_names(graph, needed, names)
     computed = (_item(value, needed, tensors) for value in needed.reads)
     items = with_producers(_placed(item, buffers) if buffers else item for item in computed)
     blocks = [item for item in items if isinstance(item, PolyBlock)]
     outputs = tuple(tensors[value] for value in needed.outputs)
     made = {block.name for block in blocks}
     elements = {name: tensor_type(value.type).element for value, name in tensors.items() if name not in made}
-    return PolyView(function.sym_name.value, items, edges_of(blocks), outputs, elements)
+    return PolyView(str(ir.StringAttr(graph.attributes["sym_name"]).value), items, edges_of(blocks), outputs, elements)
 
 
-def values_of(function: func.FuncOp) -> dict[str, ir.OpResult]:
-    """The values that the items of a function's Poly-View stand for, by the items' names."""
-    needed = Needed(function)
-    names = _tensor_names(function, needed, None)
-    return {names[value]: value for value in needed.reads}
+def values_of(graph: ir.OpView, fine: bool = False) -> dict[str, ir.Value]:
+    """The values that the tensors of a Poly-View stand for, by their names: items, then arguments."""
+    needed = Needed(graph, fine)
+    names = _tensor_names(graph, needed, None)
+    return {names[value]: value for value in (*needed.reads, *needed.arguments)}
 
 
 def _placed(item: PolyItem, buffers: Mapping[str, str]) -> PolyItem:
     return replace(item, buffer=buffers.get(item.name)) if isinstance(item, PolyBlock) else item
 
 
-def _tensor_names(function: func.FuncOp, needed: Needed, names: Sequence[str] | None) -> dict[ir.Value, str]:
+def _tensor_names(graph: ir.OpView, needed: Needed, names: Sequence[str] | None) -> dict[ir.Value, str]:
     """The name of each tensor of the view: the value's name as an isl identifier, or the one given."""
-    of = value_names(function)
+    of = value_names(graph)
     tensors: dict[ir.Value, str] = {}
     taken: set[str] = set()
-    for value in (*body_block(function).arguments, *needed.reads):
+    for value in (*needed.arguments, *needed.reads):
         tensors[value] = isl_identifier(of[value], taken)
         taken.add(tensors[value])
     return {**tensors, **dict(zip(needed.reads, names, strict=True))} if names else tensors

@@ -13,6 +13,7 @@ In reading order:
     recompute, compute_at                        the recompute factor; a producer in the tiles of its consumer
     buffer                                       the memory between two blocks: registers, a circular buffer, global
     loops, coverage, live_in, groups             fusable groups: common loops, what they compute, what they keep on chip
+    fused_loops                                  the loops of one kernel, and what a step computes, phase by phase
     partial_tiles, hints, analysis               tails; barriers and banks; all of it for one candidate
 """
 

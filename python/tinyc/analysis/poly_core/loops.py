@@ -1,17 +1,20 @@
 """Common loops: which axes of several blocks one outer loop can run over, so that all of them are in its body.
 
 Along an edge, an axis of the producer goes with the axis of the consumer that moves it. Axes that go together are one
-loop where every block that is not recomputed at will has exactly one of them. An axis of extent 1 goes with nothing: it
-is a loop of one step, in which all is computed; blocks share it where the tensor of each has such an axis.
+loop where every block that is not recomputed at will has exactly one of them. Blocks that read one tensor by axes of
+one extent each go together along these, too, as far as no edge says otherwise: nothing passes between them. An axis of
+extent 1 goes with nothing: it is a loop of one step, in which all is computed; blocks share it where the tensor of each
+has such an axis.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from tinyc.analysis.poly.block import PolyAccess, PolyBlock
 from tinyc.analysis.poly_core.tile import kept_axes, scan_axis
 from tinyc.expr import axes
 from tinyc.expr.axes import Axis, AxisExpr
+from tinyc.expr.extents import Dim
 
 _Place = tuple[str, int]
 
@@ -73,6 +76,7 @@ class _Joined:
             for access in block.accesses:
                 if access.tensor in by_name:
                     self._join(by_name[access.tensor], block, access)
+        self._join_readers(blocks, by_name)
 
     def classes(self) -> list[list[_Place]]:
         """The axes that go together, without those that are spoilt."""
@@ -81,6 +85,29 @@ class _Joined:
             found.setdefault(self._root(place), []).append(place)
         spoilt = {self._root(place) for place in self._spoilt}
         return [places for root, places in found.items() if root not in spoilt]
+
+    def _join_readers(self, blocks: Sequence[PolyBlock], inside: Collection[str]) -> None:
+        """Let blocks that read an axis of a tensor from outside go together along it, where they do not yet."""
+        readers: dict[tuple[str, int], tuple[_Place, Dim]] = {}
+        for block in blocks:
+            kept = kept_axes(block)
+            for access in block.accesses:
+                for number, row in enumerate(access.index):
+                    axis = axes.plain_axis(row)
+                    if axis is None or axis not in kept or access.tensor in inside:
+                        continue
+                    mine = ((block.name, axis), block.statement.shape[axis])
+                    other = readers.setdefault((access.tensor, number), mine)
+                    if other[1] == mine[1] and self._are_apart(other[0], mine[0]):
+                        self._up[self._root(mine[0])] = self._root(other[0])
+
+    def _are_apart(self, one: _Place, other: _Place) -> bool:
+        """Whether two axes are in different classes, and no block has axes in both."""
+        roots = self._root(one), self._root(other)
+        if roots[0] == roots[1]:
+            return False
+        sides = [{name for name, position in self._up if self._root((name, position)) == root} for root in roots]
+        return not sides[0] & sides[1]
 
     def _root(self, place: _Place) -> _Place:
         while self._up[place] != place:
