@@ -18,7 +18,10 @@ _MARGIN, _TITLE = 12.0, 20.0
 
 @dataclass(frozen=True)
 class DrawnValue:
-    """A box: the lines in it, its kind (`box`, `input` or `output`), and its group; `more` is for who points at it."""
+    """A box: the lines in it, its kind (`box`, `input` or `output`), and its group; `more` is for who points at it.
+
+    Where it leaves its group, or enters one, the first of its lines stands on the border.
+    """
 
     name: str
     lines: tuple[str, ...]
@@ -159,9 +162,13 @@ class _Placing:
         entries = {link.source: link.value for link in links if link.source == _entry(link.value)}
         exits = {link.target: link.value for link in links if link.target == _exit(link.value)}
         sizes = {each: _size(value.lines) for each, value in self.values.items() if value.group == name}
-        sizes |= {tab: _size((value,)) for tab, value in (*entries.items(), *exits.items())}
+        sizes |= {tab: _size(self._tab_lines(value)) for tab, value in (*entries.items(), *exits.items())}
         layout = layered(sizes, links, entries, exits)
         return _Group(entries, exits, layout, max(layout.width, len(title) * CHARACTER) + 2 * _MARGIN)
+
+    def _tab_lines(self, value: str) -> tuple[str, ...]:
+        """What stands on the tabs of a value: the first of its lines."""
+        return self.values[_value(value)].lines[:1]
 
     def picture(self) -> Picture:
         """All that is drawn."""
@@ -185,7 +192,8 @@ class _Placing:
             yield Box(value.kind, self._place(value.group, name), *_size(value.lines), value.lines, value.more)
         for name, group in self.groups.items():
             for tab, value in (*group.entries.items(), *group.exits.items()):
-                yield Box("tab", self._place(name, tab), *_size((value,)), (value,))
+                lines = self._tab_lines(value)
+                yield Box("tab", self._place(name, tab), *_size(lines), lines)
 
     def _lines(self, group: str | None) -> Iterator[Polyline]:
         """The links of a group, or those between groups, as lines; a line is `kept` if one of its edges is."""
@@ -206,7 +214,7 @@ class _Placing:
         points = list(self.outer.routes[link])
         source, target = self.group_of[edge.source], self.group_of[edge.target]
         if source is not None:
-            bottom = self._place(source, _exit(edge.source)).y + _size((edge.source,))[1]
+            bottom = self._place(source, _exit(edge.source)).y + _size(self._tab_lines(edge.source))[1]
             points = [Point(points[0].x, bottom), *points]
         if target is not None:
             points = [*points, Point(points[-1].x, self._place(target, _entry(edge.source)).y)]
@@ -219,7 +227,7 @@ class _Placing:
             if group is None:
                 return 0.0
             laid = self.groups[group]
-            return _MARGIN + laid.layout.places[tab].x + _size((edge.source,))[0] / 2 - laid.width / 2
+            return _MARGIN + laid.layout.places[tab].x + _size(self._tab_lines(edge.source))[0] / 2 - laid.width / 2
 
         source, target = self.group_of[edge.source], self.group_of[edge.target]
         return anchor(source, _exit(edge.source)), anchor(target, _entry(edge.source))
