@@ -178,11 +178,12 @@ def chain(ops: int = 30, rows: Extent = 64, columns: Extent = 64, dtype: str = "
 
 
 def embedding(words: int = 11, rows: int = 5, columns: int = 6, dtype: str = "fp32") -> Program:
-    """``relu(gather(table * 0.5, tokens) + position)``: rows of a table, with element-wise neighbours."""
+    """``relu(gather(table, clamp(tokens)) * 2 + position)``: rows of a table, with element-wise neighbours."""
     graph = Graph()
     table, tokens = graph.input("table", dtype, words, columns), graph.input("tokens", "i32", rows)
-    gathered = graph.add(dtype, (rows, columns), "GATHER", table * 0.5, tokens, axis=0)
-    return graph.program((gathered + graph.input("position", dtype, rows, columns)).apply("RELU"))
+    index = tokens.apply("MAX", 0).apply("MIN", words - 1)
+    gathered = graph.add(dtype, (rows, columns), "GATHER", table, index, axis=0)
+    return graph.program((gathered * 2.0 + graph.input("position", dtype, rows, columns)).apply("RELU"))
 
 
 # --- windows and contractions -----------------------------------------------------------------------------------------

@@ -145,7 +145,9 @@ FORMULAS = {
     "transpose": lambda x: x.T,
     "affine_relu": lambda x: relu(2 * x + 1),
     "chain": chain,
-    "embedding": lambda table, tokens, position: relu(table[tokens.astype(int)] / 2 + position),
+    "embedding": lambda table, tokens, position: relu(
+        2 * table[np.clip(tokens, 0, len(table) - 1).astype(int)] + position
+    ),
     "max_pooling": lambda x: pooled(x, np.max),
     "average_pooling": lambda x: pooled(x, np.mean),
     "conv_bias_relu": lambda x, weights, bias: relu(convolution(x, weights) + of_channels(bias)),
