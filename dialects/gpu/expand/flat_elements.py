@@ -1,25 +1,18 @@
 """Elements of a kernel's values where a buffer is one row of elements: an index is one number, row-major."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Self
 
 from tinyc.codegen import scalars
 from tinyc.codegen.elements import Elements, IndexValues
 from tinyc.dialects.gpu.kernel import GpuKernel
 from tinyc.dialects.region import ops as region
-from tinyc.expr import extents
 from tinyc.expr.extents import Dim
-from tinyc.mlir import arith, ir, memref
+from tinyc.mlir import ir, memref
 
 
 class FlatElements(Elements):
     """Emits elements of values whose buffers are 1-D memrefs."""
-
-    def __init__(
-        self, buffers: Mapping[ir.Value, ir.Value], symbols: Mapping[str, ir.Value], status: ir.Value | None
-    ) -> None:
-        super().__init__(buffers, symbols, status)
-        self._flat: dict[tuple[IndexValues, tuple[Dim, ...]], ir.Value] = {}  # what `delinearized` took apart
 
     @classmethod
     def of(cls, kernel: GpuKernel, arguments: Sequence[ir.Value]) -> Self:
@@ -46,21 +39,7 @@ class FlatElements(Elements):
 
     def linear(self, buffer: ir.Value, index: IndexValues) -> ir.Value:
         """Where an element of a kernel argument stands in its row."""
-        shape = region.held_tensor(buffer.type).shape
-        if (index, shape) in self._flat:
-            return self._flat[index, shape]
-        total: ir.Value | None = None
-        for position, stride in zip(index, extents.row_major_strides(shape), strict=True):
-            term = position if stride == 1 else arith.muli(position, self.extent(stride))
-            total = term if total is None else arith.addi(total, term)
-        return self.index(0) if total is None else total
-
-    def delinearized(self, linear: ir.Value, shape: Sequence[Dim]) -> IndexValues:
-        """The index whose row-major number in `shape` is `linear`, which must not be negative."""
-        index = super().delinearized(linear, shape)
-        if any(extent != 1 for extent in shape):
-            self._flat[index, tuple(shape)] = linear
-        return index
+        return self.counters.value(self.address(buffer, index))
 
     def taken_apart(self, shape: Sequence[Dim], parts: Sequence[tuple[Sequence[int], ir.Value]]) -> IndexValues:
         """An index in `shape` from (axes, their row-major number) pairs; the other axes are at 0."""

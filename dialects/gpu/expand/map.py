@@ -14,7 +14,7 @@ def expand(expansion: Expansion, op: MapOp) -> None:
     """Emit a loop for the outputs of each shape, which are computed together; then check the positions of a scatter."""
     elements, threads = expansion.elements, expansion.threads
     for shape, yields in itertools.groupby(op.yields, lambda each: tensor_type(each.value.type).shape):
-        with threads.shared_in_grid(elements.extent(extents.product(shape))) as number:
+        with threads.shared_in_grid(extents.product(shape)) as number:
             comment("map: one element for each thread at a time")
             elements.store_outputs(yields, elements.delinearized(number, shape))
     for scatter in op.inner:
@@ -25,6 +25,6 @@ def expand(expansion: Expansion, op: MapOp) -> None:
 def _check_positions(expansion: Expansion, scatter: tiny.ScatterOp) -> None:
     """Report the positions of a scatter that are out of range, also where there is no element to compute."""
     elements, shape = expansion.elements, tensor_type(scatter.updates.type).shape
-    with expansion.threads.shared_in_grid(elements.extent(extents.product(shape))) as number:
+    with expansion.threads.shared_in_grid(extents.product(shape)) as number:
         comment("scatter: one update's position for each thread at a time")
         elements.check_positions(scatter, elements.delinearized(number, shape))

@@ -21,6 +21,6 @@ def expand(expansion: Expansion, op: ScatterAddOp) -> None:
         stored = scalars.to_storage(elements.element_of(output), update)
         AtomicAddOp(stored, elements.buffers[output], elements.linear(output, target))
 
-    with expansion.threads.shared_in_grid(elements.extent(extents.product(shape))) as number:
+    with expansion.threads.shared_in_grid(extents.product(shape)) as number:
         comment("scatter_add: one update for each thread at a time")
         scatter_update.at_target(elements, scatter, elements.delinearized(number, shape), add)

@@ -5,6 +5,7 @@ import math
 from collections.abc import Generator
 
 from tinyc.codegen.elements import Elements
+from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, gpu, ir
 
 
@@ -29,11 +30,11 @@ class Threads:
     @contextlib.contextmanager
     def shared_in_cta(self, total: int) -> Generator[ir.Value, None, None]:
         """Emit the loop in which the threads of the CTA share the numbers below `total`."""
-        with self.elements.loop(self.linear, self.elements.index(total), self.count) as number:
+        with self.elements.loop(self.linear, total, self.count) as number:
             yield number
 
     @contextlib.contextmanager
-    def shared_in_grid(self, total: ir.Value) -> Generator[ir.Value, None, None]:
+    def shared_in_grid(self, total: Dim) -> Generator[ir.Value, None, None]:
         """Emit the loop in which the threads of a one-dimensional grid share the numbers below `total`."""
         size = self.elements.index(self.count)
         first = arith.addi(arith.muli(gpu.block_id(gpu.Dimension.x), size), self.linear)

@@ -8,9 +8,11 @@ from contextlib import ExitStack
 
 from tinyc.analysis.patterns.scan import Scan
 from tinyc.codegen import scalars, scatter_update, top_k
-from tinyc.codegen.elements import Elements, IndexValues, accumulator_element, initial, joined, reduced_shape
+from tinyc.codegen.elements import Elements, IndexValues
+from tinyc.codegen.reduction_steps import accumulator_element, initial, joined, reduced_shape
 from tinyc.dialects.region.kernel import TILE, Kernel
 from tinyc.dialects.tiny import ops as tiny
+from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, ir, memref
 from tinyc.mlir.locations import here
@@ -23,9 +25,14 @@ def pointwise_nest(elements: Elements, kernel: Kernel, low: ir.Value, high: ir.V
         with ExitStack() as stack:
             shape = tensor_type(yielding.value.type).shape
             outer, start, end = _outer_loops(elements, stack, kernel, shape, low, high)
-            innermost = stack.enter_context(elements.loop(start, end))
+            innermost = stack.enter_context(elements.loop(start, end, below=_innermost(shape)))
             index = (*outer, innermost) if shape else ()
             elements.store(yielding.buffer, index, elements.at(yielding.value, index))
+
+
+def _innermost(shape: tuple[Dim, ...]) -> Dim:
+    """The extent of the innermost axis; a scalar's is 1."""
+    return shape[-1] if shape else 1
 
 
 def _outer_loops(
@@ -54,7 +61,7 @@ def _loops_over(
     high: ir.Value,
 ) -> IndexValues:
     """Open the loops over `shape`, which begins with the axes `parallel` of the parallel loop; give the index."""
-    turn = stack.enter_context(elements.loop(low, high))
+    turn = stack.enter_context(elements.loop(low, high, below=extents.product(parallel)))
     inner = stack.enter_context(elements.loops(shape[len(parallel) :]))
     return (*elements.delinearized(turn, parallel), *inner)
 
@@ -70,19 +77,19 @@ def reduction_nest(elements: Elements, kernel: Kernel, op: tiny.ReduceOp, low: i
         if kernel.splits_tiles:
             start, end = (arith.muli(each, elements.index(TILE)) for each in (start, end))
             end = arith.minsi(end, elements.extent(shape[-1]))
-        tile = stack.enter_context(elements.loop(start, end, TILE))
+        tile = stack.enter_context(elements.loop(start, end, TILE, below=_innermost(shape)))
         count = arith.minsi(elements.index(TILE), arith.subi(end, tile))
 
         def at(offset: ir.Value) -> IndexValues:
-            return (*outer, arith.addi(tile, offset)) if shape else ()
+            return (*outer, elements.moved(tile, offset)) if shape else ()
 
-        with elements.loop(elements.index(0), count) as offset:
+        with elements.loop(0, count, below=TILE) as offset:
             memref.store(initial(op), accumulators, [offset])
-        with elements.loops(reduced_shape(op)) as reduced, elements.loop(elements.index(0), count) as offset:
+        with elements.loops(reduced_shape(op)) as reduced, elements.loop(0, count, below=TILE) as offset:
             so_far = memref.load(accumulators, [offset])
             term = elements.term(op, joined(op, at(offset), reduced))
             memref.store(elements.combined(op, so_far, term), accumulators, [offset])
-        with elements.loop(elements.index(0), count) as offset:
+        with elements.loop(0, count, below=TILE) as offset:
             elements.reduced[op.output] = lambda _: elements.finished(op, memref.load(accumulators, [offset]))
             index = at(offset)
             elements.store(yielding.buffer, index, elements.at(yielding.value, index))
@@ -94,21 +101,21 @@ def scan_nest(elements: Elements, kernel: Kernel, op: tiny.ReduceOp, scan: Scan,
     The rows are neighbours along the innermost axis. Where that is the one that is walked, they are one row.
     """
     (yielding,) = kernel.yields
-    shape, zero = tensor_type(op.output.type).shape, elements.index(0)
+    shape = tensor_type(op.output.type).shape
     extent, after = shape[scan.axis], shape[scan.axis + 1 :]
     kind = ir.MemRefType.get([TILE if after else 1], scalars.register_type(accumulator_element(op)))
     accumulators = memref.alloca(kind, [], [], loc=here("acc"))
     with ExitStack() as stack:
         before = _loops_over(elements, stack, kernel.parallel_extents, shape[: scan.axis], low, high)
         between = stack.enter_context(elements.loops(after[:-1]))
-        end = elements.extent(after[-1]) if after else elements.index(1)
-        tile = stack.enter_context(elements.loop(zero, end, TILE))
-        count = arith.minsi(elements.index(TILE), arith.subi(end, tile))
-        with elements.loop(zero, count) as offset:
+        end = _innermost(after)
+        tile = stack.enter_context(elements.loop(0, end, TILE))
+        count = arith.minsi(elements.index(TILE), arith.subi(elements.extent(end), tile))
+        with elements.loop(0, count, below=TILE) as offset:
             memref.store(initial(op), accumulators, [offset])
-        with elements.loop(zero, elements.extent(extent)) as step, elements.loop(zero, count) as offset:
-            position = arith.subi(elements.extent(extent - 1), step) if scan.reverse else step
-            index = (*before, position, *between, *([arith.addi(tile, offset)] if after else []))
+        with elements.loop(0, extent) as step, elements.loop(0, count, below=TILE) as offset:
+            position = elements.mirrored(step, extent) if scan.reverse else step
+            index = (*before, position, *between, *([elements.moved(tile, offset)] if after else []))
             so_far = memref.load(accumulators, [offset])
             with_this = elements.combined(op, so_far, elements.scanned(op, scan, index))
             memref.store(with_this, accumulators, [offset])

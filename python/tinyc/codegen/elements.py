@@ -7,17 +7,20 @@ Nothing is copied. A reduction that no loop nest has prepared is a loop of its o
 
 import contextlib
 from collections.abc import Callable, Generator, Mapping, Sequence
-from typing import Any, TypeAlias
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from tinyc.analysis.access import Access, Guard, NonScop, trace
 from tinyc.analysis.patterns.contraction import is_summed_product
 from tinyc.analysis.patterns.scan import Scan
 from tinyc.codegen import philox, scalars
-from tinyc.codegen.index_code import IndexCode
+from tinyc.codegen.counters import UNBOUNDED, Counters
+from tinyc.codegen.reduction_steps import accumulator_element, initial, joined, reduced_shape
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.tiny import ops as tiny
-from tinyc.expr.axes import AxisExpr, Shape
+from tinyc.expr import extents
+from tinyc.expr.axes import AxisExpr, Shape, constant, plain_axis
 from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, ir, memref, scf
 from tinyc.mlir.constants import number
@@ -29,6 +32,16 @@ from tinyc.vocabulary.types import TensorType
 
 #: The position of an element: an index value for each axis.
 IndexValues: TypeAlias = tuple[ir.Value, ...]
+
+
+@dataclass
+class _Known:
+    """What is known in a block: elements of values, and of inputs by their addresses."""
+
+    elements: dict[tuple[ir.Value, IndexValues], ir.Value] = field(
+        default_factory=dict[tuple[ir.Value, IndexValues], ir.Value]
+    )
+    loads: dict[tuple[ir.Value, AxisExpr], ir.Value] = field(default_factory=dict[tuple[ir.Value, AxisExpr], ir.Value])
 
 
 class Elements:
@@ -44,27 +57,37 @@ class Elements:
     ) -> None:
         self.buffers, self.symbols, self.status = buffers, symbols, status
         self.reduced: dict[ir.Value, Callable[[IndexValues], ir.Value]] = {}  # reductions that a loop nest keeps
-        self._known: list[dict[tuple[ir.Value, IndexValues], ir.Value]] = [{}]  # what is known, by enclosing block
+        self.counters = Counters(symbols)
+        self._known: list[_Known] = [_Known()]  # by enclosing block
 
     # --- control flow and index arithmetic ----------------------------------------------------------------------------
 
     def index(self, value: int) -> ir.Value:
         """An index constant."""
-        return number(value, ir.IndexType.get())
+        return self.counters.value(value)
 
     @contextlib.contextmanager
     def block(self, block: ir.Block) -> Generator[None]:
         """Emit into `block`; what is computed there is forgotten at its end."""
-        self._known.append({})
-        with ir.InsertionPoint(block):
+        self._known.append(_Known())
+        with ir.InsertionPoint(block), self.counters.scope(block):
             yield
         self._known.pop()
 
     @contextlib.contextmanager
-    def loop(self, low: ir.Value, high: ir.Value, step: int | ir.Value = 1) -> Generator[ir.Value]:
-        """Emit `scf.for` from `low` below `high` and yield its index; `step` is a number or a value."""
-        nest = scf.ForOp(low, high, self.index(step) if isinstance(step, int) else step)
+    def loop(
+        self, low: ir.Value | Dim, high: ir.Value | Dim, step: int | ir.Value = 1, below: Dim = UNBOUNDED
+    ) -> Generator[ir.Value]:
+        """Emit `scf.for` from `low` below `high` and yield its index; `step` is a number or a value.
+
+        An index is never negative. Where `high` is a value, all indices are `below` an extent, if that is given.
+        """
+        if not isinstance(high, ir.Value):
+            below = high
+        start, end, stride = (each if isinstance(each, ir.Value) else self.extent(each) for each in (low, high, step))
+        nest = scf.ForOp(start, end, stride)
         with self.block(nest.body):
+            self.counters.counter(nest.induction_variable, below)
             yield nest.induction_variable
             scf.yield_([])
 
@@ -72,7 +95,7 @@ class Elements:
     def loops(self, shape: Sequence[Dim]) -> Generator[IndexValues]:
         """Emit one loop for each extent of `shape` and yield the indices."""
         with contextlib.ExitStack() as stack:
-            yield tuple(stack.enter_context(self.loop(self.index(0), self.extent(extent))) for extent in shape)
+            yield tuple(stack.enter_context(self.loop(0, extent)) for extent in shape)
 
     def carried(
         self,
@@ -87,18 +110,31 @@ class Elements:
                 return step(index, values)
             nest = scf.ForOp(self.index(0), self.extent(shape[len(index)]), self.index(1), values)
             with self.block(nest.body):
+                self.counters.counter(nest.induction_variable, shape[len(index)])
                 scf.yield_(nested((*index, nest.induction_variable), list(nest.inner_iter_args)))
             return list(nest.results)
 
         return list(nested((), list(start)))
 
-    def extent(self, dim: Dim) -> Any:
+    def extent(self, dim: Dim) -> ir.Value:
         """An extent as an index."""
-        return IndexCode(ir.IndexType.get(), self.symbols).of(dim)
+        return self.counters.value(dim)
 
-    def position(self, expression: AxisExpr, index: IndexValues, domain: Shape) -> Any:
+    def position(self, expression: AxisExpr, index: IndexValues, domain: Shape) -> ir.Value:
         """An axis expression over `domain` at `index`."""
-        return IndexCode(ir.IndexType.get(), self.symbols, index, domain).of(expression)
+        alone = plain_axis(expression)
+        if alone is not None:
+            return index[alone]
+        return self.counters.value(self.counters.substituted(expression, index, domain))
+
+    def moved(self, position: ir.Value, by: ir.Value | int) -> ir.Value:
+        """The position that many further along its axis."""
+        offset = self.counters.expression(by) if isinstance(by, ir.Value) else by
+        return self.counters.value(self.counters.expression(position) + offset)
+
+    def mirrored(self, position: ir.Value, extent: Dim) -> ir.Value:
+        """The position as far from the last one of an axis as `position` is from the first."""
+        return self.counters.value(constant(extent - 1) - self.counters.expression(position, extent))
 
     def within(self, position: ir.Value, size: Dim) -> ir.Value:
         """Whether ``0 <= position < size``; one unsigned comparison does both."""
@@ -122,14 +158,9 @@ class Elements:
 
     def delinearized(self, linear: ir.Value, shape: Sequence[Dim]) -> IndexValues:
         """The index whose row-major number in `shape` is `linear`, which must not be negative."""
-        index, rest = [self.index(0) for _ in shape], linear
-        axes = [axis for axis, extent in enumerate(shape) if extent != 1]
-        for axis in reversed(axes[1:]):
-            extent = self.extent(shape[axis])
-            index[axis], rest = arith.remui(rest, extent), arith.divui(rest, extent)
-        if axes:
-            index[axes[0]] = rest
-        return tuple(index)
+        counters = self.counters
+        index = counters.delinearized(counters.expression(linear, extents.product(shape)), shape)
+        return tuple(reversed([counters.value(position) for position in reversed(index)]))
 
     # --- elements -----------------------------------------------------------------------------------------------------
 
@@ -148,7 +179,7 @@ class Elements:
         return found
 
     def _find(self, value: ir.Value, index: IndexValues) -> ir.Value | None:
-        return next((known[value, index] for known in self._known if (value, index) in known), None)
+        return next((known.elements[value, index] for known in self._known if (value, index) in known.elements), None)
 
     def _pointwise_operands(self, value: ir.Value) -> Sequence[ir.Value]:
         """The operands that an element-wise op reads at the index of its own element."""
@@ -160,7 +191,7 @@ class Elements:
         if self._find(value, index) is None:
             access = traced(value)
             element = self._guarded(access, access.guards, tensor_type(value.type), index)
-            self._known[-1][value, index] = call_after(value, element)
+            self._known[-1].elements[value, index] = call_after(value, element)
 
     def _guarded(self, access: Access, guards: tuple[Guard, ...], read: TensorType, index: IndexValues) -> ir.Value:
         """Element `index` of the value of type `read` that `access` reads, `guards` being left to check."""
@@ -185,8 +216,22 @@ class Elements:
         op = value.owner
         assert isinstance(op, ir.OpView)  # of blocks' arguments only buffers and what is `reduced` are read
         if isinstance(op, region.ReadOp):
-            return call_after(value, self.load(op.buffer, index))
+            return call_after(value, self._read(op.buffer, index))
         return call_after(value, self._computed(op, index))
+
+    def _read(self, buffer: ir.Value, index: IndexValues) -> ir.Value:
+        """An element of an input, which is loaded once: nobody writes to it."""
+        address = buffer, self.address(buffer, index)
+        for known in self._known:
+            if address in known.loads:
+                return known.loads[address]
+        self._known[-1].loads[address] = loaded = self.load(buffer, index)
+        return loaded
+
+    def address(self, buffer: ir.Value, index: IndexValues) -> AxisExpr:
+        """Where an element of a kernel argument stands in its row."""
+        shape = region.held_tensor(buffer.type).shape
+        return self.counters.linear(self.counters.expressions(index, shape), shape)
 
     def _computed(self, op: ir.OpView, index: IndexValues) -> ir.Value:
         """An element of the result of a Tiny op."""
@@ -225,9 +270,8 @@ class Elements:
         return region.held_tensor(buffer.type).element
 
     def _rand(self, op: tiny.RandOp, result: TensorType, index: IndexValues) -> ir.Value:
-        linear = self.index(0)
-        for position, extent in zip(index, result.shape, strict=True):
-            linear = arith.addi(arith.muli(linear, self.extent(extent)), position)
+        counters = self.counters
+        linear = counters.value(counters.linear(counters.expressions(index, result.shape), result.shape))
         i64 = ir.IntegerType.get_signless(64)
         # A kernel that was written by hand may lack the key: its seeds are as they stand.
         run_key = arith.index_cast(i64, self.symbols[RUN_KEY]) if RUN_KEY in self.symbols else None
@@ -321,30 +365,6 @@ def call_after(value: ir.Value, element: ir.Value) -> ir.Value:
 def indexed_extent(op: tiny.GatherOp | tiny.ScatterOp) -> Dim:
     """The extent of the data's axis that the indices of an op are for."""
     return tensor_type(op.data.type).shape[op.axis.value]
-
-
-def accumulator_element(reduction: tiny.ReduceOp) -> ElementType:
-    """The element type in which a reduction runs."""
-    return tensor_type(reduction.output.type).element.accumulator
-
-
-def initial(reduction: tiny.ReduceOp) -> ir.Value:
-    """Emit the neutral element of a reduction, from which its accumulator starts."""
-    return scalars.neutral(reduction.op.value, accumulator_element(reduction))
-
-
-def reduced_shape(reduction: tiny.ReduceOp) -> tuple[Dim, ...]:
-    """The extents of the axes that a reduction removes."""
-    shape = tensor_type(reduction.operand.type).shape
-    return tuple(shape[axis] for axis in sorted(reduction.axes))
-
-
-def joined(reduction: tiny.ReduceOp, index: IndexValues, removed: IndexValues) -> IndexValues:
-    """The operand's index from the result's index and the indices along the removed axes."""
-    axes = tuple(reduction.axes)
-    rank = tensor_type(reduction.operand.type).rank
-    kept_indices, removed_indices = iter(index), iter(removed)
-    return tuple(next(removed_indices) if axis in axes else next(kept_indices) for axis in range(rank))
 
 
 def traced(value: ir.Value) -> Access:

@@ -23,19 +23,19 @@ def write_topk(elements: Elements, op: tiny.TopkOp, row: IndexValues, outputs: M
         return
     heap = _Heap(elements, op, row, outputs[op.indices])
     first, size = elements.index(0), elements.index(k)
-    with elements.loop(first, size) as place:
+    with elements.loop(0, k) as place:
         heap.keep(place, place)
-    with elements.loop(first, elements.index(k // 2)) as turn:
-        parent = arith.subi(elements.index(k // 2 - 1), turn)
+    with elements.loop(0, k // 2) as turn:
+        parent = elements.mirrored(turn, k // 2)
         heap.sift(parent, heap.kept(parent), size)
     _take_later(elements, heap, k)
-    with elements.loop(elements.index(1), size) as turn:
-        end = arith.subi(size, turn)
+    with elements.loop(0, k - 1) as turn:
+        end = elements.mirrored(turn, k)
         moving = heap.kept(end)
         heap.keep(end, heap.kept(first).position)
         heap.sift(first, moving, end)
     if op.values in outputs:
-        with elements.loop(first, size) as rank:
+        with elements.loop(0, k) as rank:
             elements.store(outputs[op.values], heap.at(rank), heap.kept(rank).value)
 
 
@@ -44,7 +44,7 @@ def _take_later(elements: Elements, heap: "_Heap", k: int) -> None:
     root = elements.index(0)
 
     def look(index: IndexValues, worst: list[ir.Value]) -> list[ir.Value]:
-        later = heap.candidate(arith.addi(index[0], elements.index(k)))
+        later = heap.candidate(elements.moved(index[0], k))
         branch = scf.IfOp(heap.order.before(later, _Candidate(*worst)), [each.type for each in worst], has_else=True)
         with elements.block(branch.then_block):
             heap.sift(root, later, elements.index(k))

@@ -13,7 +13,8 @@ from tinyc.expr.terms import AnyAtom, AnyDivision, AnyMonomial, Axis, Expression
 _T = TypeVar("_T")
 
 
-def _absent(part: Any) -> Any:
+def absent(part: Any) -> Any:
+    """The meaning of what an interpretation has none for."""
     raise NotImplementedError(f"{part} has no meaning here")
 
 
@@ -35,8 +36,8 @@ class Interpretation(Generic[_T]):
 
     constant: Callable[[int], _T]
     divide: Callable[[AnyDivision, _T, _T], _T]
-    symbol: Callable[[str], _T] = _absent
-    axis: Callable[[int], _T] = _absent
+    symbol: Callable[[str], _T] = absent
+    axis: Callable[[int], _T] = absent
     add: Callable[[_T, _T], _T] = _sum
     multiply: Callable[[_T, _T], _T] = _product
     extent: Callable[[Any], _T] | None = None

@@ -77,7 +77,8 @@ class _Former:
     def sweep_backwards(self) -> None:
         """Place every node, readers first."""
         for node in reversed(self.graph.nodes.values()):
-            if node.kind is NodeKind.LEAF and node.is_output:
+            is_viewed = any(self.graph.nodes[reader].kind is NodeKind.VIEW for reader in node.readers)
+            if node.kind is NodeKind.LEAF and (node.is_output or is_viewed):
                 self._replace([], group_of_node(self.graph, node))
             elif node.kind not in (NodeKind.LEAF, NodeKind.VIEW):
                 self._place(node)

@@ -129,7 +129,7 @@ def fusion_graph(function: func.FuncOp) -> FusionGraph:
             _kind(op, block),
             op,
             block and _without_leaves(block, values),
-            wholes,
+            tuple(each for each in wholes if isinstance(op, tiny.MovementOp) or not _is_leaf(values[each])),
             tuple(readers.get(name, ())),
             name in outputs,
             isinstance(op, tiny.ElementwiseOp) and vocabulary_name(op) in _SPECIAL,
@@ -155,8 +155,12 @@ def _kind(op: ir.OpView, block: PolyBlock | None) -> NodeKind:
 
 def _without_leaves(block: PolyBlock, values: Mapping[str, ir.Value]) -> PolyBlock:
     """A statement without its reads of what is made where it is read."""
-    accesses = (read for read in block.accesses if not isinstance(values[read.tensor].owner, tiny.LeafOp))
+    accesses = (read for read in block.accesses if not _is_leaf(values[read.tensor]))
     return replace(block, accesses=tuple(accesses))
+
+
+def _is_leaf(value: ir.Value) -> bool:
+    return isinstance(value.owner, tiny.LeafOp)
 
 
 def _gather(name: str, op: tiny.GatherOp, names: Mapping[ir.Value, str], dims: DimAxes) -> PolyBlock:

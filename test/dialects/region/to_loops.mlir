@@ -191,8 +191,7 @@ func.func @nothing() {
 // CHECK: arith.divui %[[I]], %c3
 // CHECK-LABEL: func.func @merged_and_flipped(
 // CHECK: scf.for %[[I:.*]] = %{{.*}} to %{{.*}}
-// CHECK: %[[BACK:.*]] = arith.muli %[[I]], %c-1
-// CHECK: %[[P:.*]] = arith.addi %[[BACK]], %c2
+// CHECK: %[[P:.*]] = arith.subi %c2, %[[I]]
 // CHECK: arith.floordivsi %[[P]], %c3
 !x = !region.memref<tensor<3x2xf32>, [2, 1], 128 : i64, true>
 !y = !region.memref<tensor<6xf32>, [1], 128 : i64, true>
@@ -213,3 +212,24 @@ func.func @nothing() {
   "region.yield"(%3, %y) {materialize = "gmem"} : (tensor<6xf32>, !y) -> ()
   omp.terminator
 }) {sym_name = "merged_and_flipped"} : () -> ()
+
+// -----
+
+// An element that is read in two ways is loaded once, and a row that is merged and split again is read as it lies.
+// CHECK-LABEL: func.func @doubled(%x: memref<6x4xf32>, %y: memref<6x4xf32>
+// CHECK: scf.for %[[I:.*]] = %low
+// CHECK: scf.for %[[J:.*]] = %c0 to %c4
+// CHECK-NEXT: %[[X:.*]] = memref.load %x[%[[I]], %[[J]]]
+// CHECK-NEXT: %[[SUM:.*]] = arith.addf %[[X]], %[[X]]
+// CHECK-NEXT: memref.store %[[SUM]], %y[%[[I]], %[[J]]]
+!b = !region.memref<tensor<6x4xf32>, [4, 1], 128 : i64, true>
+"region.kernel"() ({
+^bb0(%x: !b, %y: !b):
+  %0 = "region.read"(%x) : (!b) -> tensor<6x4xf32>
+  %1 = "tiny.reshape"(%0) : (tensor<6x4xf32>) -> tensor<24xf32>
+  %2 = "tiny.reshape"(%1) : (tensor<24xf32>) -> tensor<6x4xf32>
+  %3 = "region.read"(%x) : (!b) -> tensor<6x4xf32>
+  %4 = "tiny.add"(%2, %3) : (tensor<6x4xf32>, tensor<6x4xf32>) -> tensor<6x4xf32>
+  "region.yield"(%4, %y) {materialize = "gmem"} : (tensor<6x4xf32>, !b) -> ()
+  omp.terminator
+}) {sym_name = "doubled"} : () -> ()

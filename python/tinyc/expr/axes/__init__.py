@@ -25,7 +25,7 @@ from tinyc.expr.axes.expression import (
     positions,
     term,
 )
-from tinyc.expr.axes.simplification import bounds, floordiv_within, may_leave, mod, plain_bounds
+from tinyc.expr.axes.simplification import bounds, floordiv_within, may_leave, mod, plain_bounds, with_remainders
 from tinyc.expr.axes.substitution import compose, substitute_axes
 from tinyc.expr.terms import Axis, FloorDiv, Mod
 
@@ -56,4 +56,5 @@ __all__ = [
     "positions",
     "substitute_axes",
     "term",
+    "with_remainders",
 ]

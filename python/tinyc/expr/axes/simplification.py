@@ -2,12 +2,12 @@
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from tinyc.expr import extents
 from tinyc.expr.axes.expression import Atom, AxisExpr, Shape, interned, term
 from tinyc.expr.extents import Dim
-from tinyc.expr.terms import Axis, FloorDiv
+from tinyc.expr.terms import Axis, FloorDiv, Mod
 
 Bounds = Callable[[AxisExpr, Shape], tuple[Dim, Dim]]
 
@@ -123,26 +123,41 @@ def _atom_bounds(atom: Atom, shape: Shape, of: Bounds) -> tuple[Dim, Dim]:
 
 
 def _remainder(expression: AxisExpr, shape: Shape) -> tuple[AxisExpr, int] | None:
-    """(rest, span) for a way to see ``expression = rest + k * (floor(e / a) mod b)``; span is ``k * (b - 1)``.
+    """(rest, span) for a way to see ``expression = rest + k * (e mod b)``; span is ``k * (b - 1)``.
 
-    For ``-k*b * floor(e / (a*b))`` among the terms, ``floor(e / a)`` is either `e` itself or another division. Of all
-    ways the one that leaves the fewest terms is taken, and none that leaves as many as there were.
+    Of all ways the one that leaves the fewest terms is taken, and none that leaves as many as there were.
     """
     best, fewest = None, len(expression.terms)
+    for digit, quotient, modulus, scale in _digits(expression, shape):
+        rest = expression - (digit - quotient * modulus) * scale
+        if len(rest.terms) < fewest:
+            best, fewest = (rest, scale * (modulus - 1)), len(rest.terms)
+    return best
+
+
+def _digits(expression: AxisExpr, shape: Shape) -> Iterator[tuple[AxisExpr, AxisExpr, int, int]]:
+    """Yield (e, q, b, k) for each division `q`, of `e` by b, that stands ``-k*b`` times in a sum.
+
+    For ``floor(n / (a*b))`` among the terms, ``e`` is ``floor(n / a)``: either `n` itself or another division.
+    """
     divisors = {atom.divisor for atom, _ in expression.terms if isinstance(atom, FloorDiv)} | {1}
     for atom, coefficient in expression.terms:
         if not isinstance(atom, FloorDiv):
             continue
         for finer in sorted(d for d in divisors if atom.divisor % d == 0 and d < atom.divisor):
             modulus = atom.divisor // finer
-            if coefficient % modulus:
-                continue
-            scale = -coefficient // modulus
-            digit = floordiv_within(atom.numerator, finer, shape) + term(atom, -modulus)
-            rest = expression - digit * scale
-            if len(rest.terms) < fewest:
-                best, fewest = (rest, scale * (modulus - 1)), len(rest.terms)
-    return best
+            if coefficient % modulus == 0:
+                yield floordiv_within(atom.numerator, finer, shape), term(atom), modulus, -coefficient // modulus
+
+
+def with_remainders(expression: AxisExpr, shape: Shape) -> AxisExpr:
+    """The expression with `mod` in the place of what it expands to, where this stands in the sum as a whole."""
+    for digit, quotient, modulus, scale in _digits(expression, shape):
+        expanded = (digit - quotient * modulus) * scale
+        rest = expression - expanded
+        if len(rest.terms) + len(expanded.terms) == len(expression.terms):
+            return with_remainders(rest + term(Mod(digit, modulus), scale), shape)
+    return expression
 
 
 def _less(old: Dim, new: Dim) -> Dim:
