@@ -5,7 +5,7 @@ process. As JSON it can be kept and compared.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -94,12 +94,40 @@ def ledger_from_json(text: str) -> Ledger:
     """
     try:
         values = json.loads(text)
-        regions = (
-            RegionEntry(**{key: tuple(value) if isinstance(value, list) else value for key, value in each.items()})
-            for each in values["regions"]
-        )
-        decisions = (Decision(**each) for each in values["decisions"])
-        return Ledger(values["function"], values["target"], tuple(regions), tuple(decisions))
-    except (ValueError, KeyError, TypeError) as error:
-        message = f"the text is no ledger of fusion ({error}); write one with tinyc explain --fusion-json"
+        regions, decisions = (tuple(map(read, values[key])) for key, read in _ENTRIES.items())
+        return Ledger(_text(values["function"]), _text(values["target"]), regions, decisions)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        what = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
+        message = f"the text is no ledger of fusion ({what}); write one with tinyc explain --fusion-json"
         raise TinycError("InvalidJson", message) from None
+
+
+def _region(values: Mapping[str, Any]) -> RegionEntry:
+    names = ("ops", "reads", "writes", "loops")
+    cost = {_text(term): _number(value) for term, value in values["cost"].items()}
+    scheme, lists = _text(values["scheme"]), {name: tuple(map(_text, values[name])) for name in names}
+    return RegionEntry(name=_text(values["name"]), scheme=scheme, cost=cost, **lists)
+
+
+def _decision(values: Mapping[str, Any]) -> Decision:
+    texts = {name: _text(values[name]) for name in ("source", "target", "rule", "reason", "flip")}
+    verdict = values["verdict"]
+    if verdict not in ("fused", "kept"):
+        raise ValueError(f"the verdict {verdict!r} is neither 'fused' nor 'kept'")
+    return Decision(verdict=verdict, evidence=dict(values["evidence"].items()), **texts)
+
+
+#: Key → what an entry of its list is.
+_ENTRIES: dict[str, Callable[[Mapping[str, Any]], Any]] = {"regions": _region, "decisions": _decision}
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value
+
+
+def _number(value: object) -> float:
+    if not isinstance(value, int | float):
+        raise TypeError(f"{value!r} is no number")
+    return value
