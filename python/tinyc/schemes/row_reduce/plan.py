@@ -131,11 +131,11 @@ def row_shape(candidate: Candidate, width: int) -> RowShape:
     shifted = any(extents.divide(each, width) is None for each in lengths)
     runs = -(-(longest + (width - 1 if shifted else 0)) // width)
     if is_known and runs <= _WARP * _RUNS_OF_WARP:
-        lanes = min(1 << max(runs - 1, 0).bitrow_length(), _WARP)
+        lanes = min(1 << max(runs - 1, 0).bit_length(), _WARP)
         return RowShape((lanes, _THREADS // lanes), "x", width, -(-runs // lanes) * kept <= _KEPT)
     threads = _THREADS
     if is_known:
-        threads = max(_THREADS, min(1 << (-(-runs // _RUNS_OF_CTA) - 1).bitrow_length(), _LONGEST_CTA))
+        threads = max(_THREADS, min(1 << (-(-runs // _RUNS_OF_CTA) - 1).bit_length(), _LONGEST_CTA))
         if -(-runs // threads) * kept <= _KEPT:
             return RowShape((threads, 1), "x", width, True)
         threads = _LARGEST_CTA
