@@ -1,6 +1,8 @@
 """`tinyc explain --block`: a block or a tensor with its reasons, as a person reads them."""
 
 import pytest
+from tinyc.analysis.buffers import Buffers
+from tinyc.analysis.grouping import groups_of
 
 from analysis_programs.explain_programs import (
     AUTOCORRELATION,
@@ -13,9 +15,7 @@ from analysis_programs.explain_programs import (
     SCALED,
     cumulative,
 )
-from tinyc.analysis.buffers import Buffers
 from tinyc.analysis.graphs import main_function, value_names
-from tinyc.analysis.grouping import groups_of
 from tinyc.driver.sources import read_program
 
 
