@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tinyc.diagnostics import TinycError, Where
+from tinyc.fusion.exact import MAX_CANDIDATES, MAX_WINDOW, exact_choice, is_better
 from tinyc.fusion.graph import FusionGraph, Node, NodeKind, fusion_graph
 from tinyc.fusion.group import Group, group_of_node, united, with_producer
 from tinyc.fusion.ledger import RULES, Decision, Ledger, RegionEntry
@@ -23,6 +24,8 @@ from tinyc.target.target import Target
 
 #: The part of a CTA's shared memory that a kernel may take (000 §4.2).
 SHARED_MEMORY_PART = 0.8
+#: How much longer than their bound groups may take before the choice is made exactly.
+_MISSED = 1.05
 #: Groups that are looked at for a way around a group; where there are more, nodes stay apart.
 _MAX_VISITED = 64
 
@@ -79,6 +82,7 @@ def form_regions(
     former.sweep_backwards()
     former.sweep_element_wise()
     former.sweep_pairs()
+    former.choose_exactly()
     return former.formation()
 
 
@@ -383,6 +387,58 @@ class _Former:
         self._note(node, [target], verdict)
         if verdict.fused and isinstance(merged, Group):
             self._replace([writer, target], merged)
+
+    # --- the exact choice ---------------------------------------------------------------------------------------------
+
+    def choose_exactly(self) -> None:
+        """Choose the kernels of windows exactly where the price kept an edge and the bound of the window is missed."""
+        budget = max(2 * len(self.graph.nodes), MAX_CANDIDATES)
+        for (name, reader), verdict in list(self.verdicts.items()):
+            if verdict.fused or verdict.rule != "cost" or budget <= 0:
+                continue
+            groups = self._window(name, reader)
+            window = frozenset[str]().union(*(group.members for group in groups))
+            if len(groups) < 2 or len(window) > MAX_WINDOW:
+                continue
+            seconds = sum(self.pricing.of(each).cost.seconds for each in groups)
+            if seconds > _MISSED * self.pricing.least_seconds(groups):
+                budget -= self._choose(groups, window)
+
+    def _window(self, name: str, reader: str) -> list[Group]:
+        """The groups on both sides of an edge, each once."""
+        return list({id(each): each for end in (name, reader) for each in self.groups.get(end, ())}.values())
+
+    def _choose(self, groups: Sequence[Group], window: frozenset[str]) -> int:
+        """Put the exact choice in the place of groups, if it is better; return how many candidates were looked at."""
+        parts = [self.pricing.of(each) for each in groups]
+        looked = 0
+
+        def price(group: Group) -> float | None:
+            nonlocal looked
+            looked += 1
+            priced = self.pricing.of(group)
+            if self._is_kept(group) or len(group.members) > 1 and self._stop(parts, priced) is not None:
+                return None
+            return priced.cost.seconds
+
+        chosen = exact_choice(self.graph, sorted(window, key=self.graph.position.__getitem__), price)
+        before = sum(part.cost.seconds for part in parts)
+        if chosen is None or not is_better(after := sum(self.pricing.of(each).cost.seconds for each in chosen), before):
+            return looked
+        if any(self._is_entered_again(groups, each) for each in chosen):
+            return looked
+        for each in groups:
+            self._drop(each)
+        for each in chosen:
+            self._replace([], each)
+        evidence = {"greedy_us": rounded(before * 1e6), "exact_us": rounded(after * 1e6), "candidates": looked}
+        numbers = f"{evidence['exact_us']} us by the exact choice among {looked} kernels, {evidence['greedy_us']} us by greedy"
+        for name in window:
+            for reader in self.graph.nodes[name].readers:
+                if reader in window:
+                    together = any({name, reader} <= each.members for each in chosen)
+                    self.verdicts[name, reader] = Verdict(together, "exact", numbers, "other prices", evidence)
+        return looked
 
     # --- groups -------------------------------------------------------------------------------------------------------
 

@@ -42,7 +42,7 @@ class NodeKind(enum.Enum):
     VIEW = "view"  # a buffer under another shape: no kernel
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Node:
     """One node: `name` is the item's in the Poly-View, `label` what people call its value, `op` what computes it.
 
@@ -79,7 +79,7 @@ class Node:
         return tuple(dict.fromkeys([*(read.tensor for read in accesses), *self.wholes]))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FusionGraph:
     """The nodes in program order, by name, and the tensors that they read and nobody computes.
 

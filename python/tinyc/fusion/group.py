@@ -38,7 +38,7 @@ class Anchor:
     inlined: tuple[Inlined, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Group:
     """Nodes of one kernel in program order; `results` are those that it writes to memory.
 

@@ -33,6 +33,7 @@ RULES = {
     "vector-width": "accesses to memory would become narrower",
     "tile": "the kernel would leave the tiles that the tensor cores need",
     "cost": "the predicted time decides",
+    "exact": "an exact choice among all kernels of a window is faster than greedy",
     "user": "it was asked for",
 }
 

@@ -17,7 +17,7 @@ from tinyc.analysis.poly_core.tile import kept_axes, reduction_axes
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim, ExtentError
 from tinyc.fusion.graph import NodeKind
-from tinyc.fusion.group import Anchor, Group, moved_axes
+from tinyc.fusion.group import Anchor, Group, group_of_node, moved_axes
 from tinyc.schemes.registry import CPU_KINDS, SCHEMES
 from tinyc.schemes.scheme import Acceptance, KernelKind, Resources
 from tinyc.target import Machine
@@ -92,6 +92,23 @@ class Pricing:
         if found is None:
             found = self._known[id(group)] = (group, self._priced(group))
         return found[1]
+
+    def least_seconds(self, groups: Sequence[Group]) -> float:
+        """A time that no choice of kernels for the nodes of some groups goes below.
+
+        Each contraction is a kernel, each tensor from outside is read once, each that is needed outside is written
+        once, each node is computed once.
+        """
+        graph, rates = groups[0].graph, self.machine.rates
+        members = frozenset[str]().union(*(group.members for group in groups))
+        nodes = [graph.nodes[name] for name in members]
+        inside = frozenset[str]().union(*(group.results for group in groups))
+        wanted = {n.name for n in nodes if n.name in inside and (n.is_output or not members.issuperset(n.readers))}
+        read = {tensor for group in groups for tensor in group.reads} - inside
+        moved = sum(tensor_elements(graph.types[t].shape) * graph.types[t].element.size_bytes for t in read | wanted)
+        flops = sum(self.of(group_of_node(graph, node)).cost.flops for node in nodes)
+        kernels = max(1, sum(node.kind is NodeKind.CONTRACTION for node in nodes))
+        return kernels * rates.launch_seconds + max(moved / rates.bytes_per_second, flops / rates.flops_per_second)
 
     def _priced(self, group: Group) -> Priced:
         candidate = candidate_of(group)
