@@ -101,7 +101,8 @@ def test_a_thread_moves_neighbours_at_once():
     %at = arith.muli %i, %c2 : index
     %0 = arith.index_cast %i : index to i32
     %1 = arith.sitofp %0 : i32 to f32
-    "tgpu.store_vector"(%x, %at, %one, %1) {{operandSegmentSizes = array<i32: 1, 1, 2>}} : ({ROW}, index, f32, f32) -> ()
+    "tgpu.store_vector"(%x, %at, %one, %1) {{operandSegmentSizes = array<i32: 1, 1, 2>}}
+      : ({ROW}, index, f32, f32) -> ()
     %2:2 = "tgpu.load_vector"(%x, %at) {{resultSegmentSizes = array<i32: 2>}} : ({ROW}, index) -> (f32, f32)
     memref.store %2#1, %x[%at] : {ROW}"""
     np.testing.assert_array_equal(run(body, size=8), [0, 0, 1, 1, 2, 2, 3, 3])

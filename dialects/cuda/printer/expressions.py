@@ -26,7 +26,7 @@ from tinyc.dialects.cuda.printer.text import (
     infix,
 )
 from tinyc.dialects.cuda.printer.types import constant_text, is_narrow, type_name, unsigned_name
-from tinyc.dialects.gpu.shuffle import shuffle_mode
+from tinyc.dialects.gpu.kernel import shuffle_mode
 from tinyc.mlir import arith, gpu, ir, math, memref
 from tinyc.vocabulary.elementwise import ROWS
 

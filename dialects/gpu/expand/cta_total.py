@@ -12,7 +12,7 @@ from tinyc.dialects.gpu.expand.alloc_smem import shared_array
 from tinyc.dialects.gpu.expand.expansion import Expansion
 from tinyc.dialects.gpu.expand.step_threads import StepThreads
 from tinyc.dialects.gpu.expand.warp import shuffled
-from tinyc.dialects.gpu.shuffle import WARP_LANES
+from tinyc.dialects.gpu.kernel import WARP_LANES
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr.axes import AxisExpr
 from tinyc.mlir import gpu, ir, memref, scf

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from tinyc.analysis.poly_core.fused_loops import Phase
 from tinyc.codegen.elements import IndexValues
 from tinyc.dialects.gpu.expand.expansion import Expansion
-from tinyc.dialects.gpu.expand.steps import Steps
+from tinyc.dialects.gpu.expand.loop_steps import LoopSteps
 from tinyc.dialects.gpu.expand.threads import comment
 from tinyc.dialects.gpu.expand.vector_elements import Inside
-from tinyc.dialects.gpu.statements import RowReduceOp, ScanOp
+from tinyc.dialects.gpu.statements import ReduceRowsOp, ScanRowsOp
 from tinyc.expr import extents
 from tinyc.expr.axes import AxisExpr, constant
 from tinyc.expr.extents import Dim
@@ -35,7 +35,7 @@ class Turn:
 class StepThreads:
     """The steps that a thread takes part in; `totals` is how many of them at a time."""
 
-    def __init__(self, expansion: Expansion, op: RowReduceOp | ScanOp, steps: Steps, unrolled: bool) -> None:
+    def __init__(self, expansion: Expansion, op: ReduceRowsOp | ScanRowsOp, steps: LoopSteps, unrolled: bool) -> None:
         self.elements, self.steps, self.threads = expansion.elements, steps, expansion.threads
         self.counters = self.elements.counters
         self.width, self.unrolled, self._name = op.width.value, unrolled, op.operation.name.rpartition(".")[2]
@@ -56,7 +56,7 @@ class StepThreads:
     def all_steps(self) -> Generator[None]:
         """Emit the loop in which the CTAs of the grid share the steps.
 
-        Threads beyond the last step go along, since shuffles and barriers are all threads'; they read and write nothing.
+        Threads beyond the last step go along, for shuffles and barriers are all threads', and access nothing.
         """
         runs = extents.floordiv(self.steps.found.loops.steps, self.totals)
         block, grid = gpu.block_id(gpu.Dimension.x), gpu.grid_dim(gpu.Dimension.x)

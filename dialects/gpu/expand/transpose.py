@@ -13,8 +13,8 @@ from tinyc.codegen.elements import IndexValues
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.gpu.expand.alloc_smem import shared_array
 from tinyc.dialects.gpu.expand.expansion import Expansion
+from tinyc.dialects.gpu.expand.loop_steps import LoopSteps
 from tinyc.dialects.gpu.expand.square import Square
-from tinyc.dialects.gpu.expand.steps import Steps
 from tinyc.dialects.gpu.expand.threads import comment
 from tinyc.dialects.gpu.expand.vector_elements import Inside
 from tinyc.dialects.gpu.statements import TransposeOp
@@ -31,10 +31,10 @@ def expand(expansion: Expansion, op: TransposeOp) -> None:
     Raises:
         TinycError: `NoGpuKernel`: nothing in it lies across.
     """
-    steps = Steps.of(op, expansion.elements)
+    steps = LoopSteps.of(op, expansion.elements)
     turned = transposition_of(steps.found.loops)
     if turned is None:
-        message = f"'{op.operation.name}' has nothing that lies across one axis; use 'tgpu.elementwise'"
+        message = f"'{op.operation.name}' has nothing that lies across one axis; use 'tgpu.map_runs'"
         raise TinycError("NoGpuKernel", message, where(around(op)))
     elements, square = expansion.elements, _Squares(expansion, op, steps, turned)
     block, grid = gpu.block_id(gpu.Dimension.x), gpu.grid_dim(gpu.Dimension.x)
@@ -52,7 +52,7 @@ def expand(expansion: Expansion, op: TransposeOp) -> None:
 
 @dataclass(frozen=True)
 class _Run:
-    """Elements that a thread takes beside each other: their places in the loops, in the square, and whether they are."""
+    """What a thread takes beside each other: the places in the loops and in the square, and what is there."""
 
     counter: ir.Value
     places: list[IndexValues]
@@ -63,7 +63,7 @@ class _Run:
 class _Squares:
     """The squares of a statement; `at` says which one is computed now."""
 
-    def __init__(self, expansion: Expansion, op: TransposeOp, steps: Steps, turned: Transposition) -> None:
+    def __init__(self, expansion: Expansion, op: TransposeOp, steps: LoopSteps, turned: Transposition) -> None:
         self.expansion, self.steps, self.turned = expansion, steps, turned
         self.elements, self.counters = expansion.elements, expansion.elements.counters
         self.side, self.width = op.tile.value, op.width.value
@@ -155,7 +155,7 @@ class _Squares:
                 for each in steps.yields[steps.found.value(phase)]:
                     elements.store_inside(each.buffer, indices, values, run.inside)
 
-    # --- which elements of a square a thread takes -----------------------------------------------------------------------
+    # --- which elements of a square a thread takes --------------------------------------------------------------------
 
     def _along(self, unit: ir.Value, loop: int) -> _Run:
         """The run number `unit` along a side, row after row."""
@@ -164,7 +164,7 @@ class _Squares:
         return self._run(unit, loop, first * self.width, other)
 
     def _turned(self, unit: ir.Value, loop: int) -> _Run:
-        """The run number `unit` along a side such that those of neighbouring threads are `width` rows beside each other.
+        """The run number `unit` along a side, where neighbouring threads are in `width` rows beside each other.
 
         So from a square whose rows lie the other way they read neighbours, and what they write are whole sectors.
         """

@@ -1,6 +1,6 @@
 """Lanes of a warp that exchange register values: `gpu.shuffle` of any type that a register has."""
 
-from tinyc.dialects.gpu.shuffle import WARP_LANES
+from tinyc.dialects.gpu.kernel import WARP_LANES
 from tinyc.mlir import arith, gpu, ir
 from tinyc.mlir.constants import number
 

@@ -113,7 +113,7 @@ def vector_bytes(elements: Sequence[ir.Value]) -> int:
 
 def vector_type(elements: Sequence[ir.Value]) -> ir.Type:
     """The vector that neighbouring elements are."""
-    return ir.VectorType.get([len(elements)], elements[0].type)
+    return ir.Type.parse(f"vector<{len(elements)}x{elements[0].type}>")
 
 
 def element_address(base: ir.Value, index: ir.Value, kind: ir.Type) -> ir.Value:

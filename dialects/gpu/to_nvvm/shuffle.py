@@ -2,7 +2,7 @@
 
 # `mlir.nvvm` is imported when it is first used, as in `memory`.
 from tinyc import mlir
-from tinyc.dialects.gpu.shuffle import WARP_LANES, shuffle_mode
+from tinyc.dialects.gpu.kernel import WARP_LANES, shuffle_mode
 from tinyc.mlir import arith, gpu, ir
 
 #: By mode of `gpu.shuffle`: the kind of `shfl.sync`, and the last lane that it may read (PTX ISA, "shfl.sync").

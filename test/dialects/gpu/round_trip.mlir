@@ -105,6 +105,40 @@ gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_80", features = "+ptx80">] {
     gpu.return
   }
 
+  // Statements that differ in how threads share the elements of a region.
+  // CHECK-LABEL: gpu.func @runs
+  // CHECK: "tgpu.map_runs"() ({
+  // CHECK: {width = 4 : i64}
+  // CHECK: "tgpu.transpose"() ({
+  // CHECK: {tile = 32 : i64, width = 4 : i64}
+  // CHECK: "tgpu.reduce_rows"() ({
+  // CHECK: {lanes = "x", unrolled = true, width = 4 : i64}
+  // CHECK: "tgpu.scan_rows"() ({
+  // CHECK: {lanes = "x", width = 4 : i64}
+  gpu.func @runs(%x: !data, %a: !data, %b: !data, %c: !data, %d: !data) kernel attributes {known_block_size = array<i32: 32, 8, 1>} {
+    "tgpu.map_runs"() ({
+      %0 = "region.read"(%x) : (!data) -> tensor<9xf32>
+      "region.yield"(%0, %a) {materialize = "gmem"} : (tensor<9xf32>, !data) -> ()
+      omp.terminator
+    }) {width = 4 : i64} : () -> ()
+    "tgpu.transpose"() ({
+      %0 = "region.read"(%x) : (!data) -> tensor<9xf32>
+      "region.yield"(%0, %b) {materialize = "gmem"} : (tensor<9xf32>, !data) -> ()
+      omp.terminator
+    }) {tile = 32 : i64, width = 4 : i64} : () -> ()
+    "tgpu.reduce_rows"() ({
+      %0 = "region.read"(%x) : (!data) -> tensor<9xf32>
+      "region.yield"(%0, %c) {materialize = "gmem"} : (tensor<9xf32>, !data) -> ()
+      omp.terminator
+    }) {lanes = "x", unrolled = true, width = 4 : i64} : () -> ()
+    "tgpu.scan_rows"() ({
+      %0 = "region.read"(%x) : (!data) -> tensor<9xf32>
+      "region.yield"(%0, %d) {materialize = "gmem"} : (tensor<9xf32>, !data) -> ()
+      omp.terminator
+    }) {lanes = "x", width = 4 : i64} : () -> ()
+    gpu.return
+  }
+
   // What statements become for one thread: rows of elements, and the ops that upstream has no name for.
   // CHECK-LABEL: gpu.func @scalar
   // CHECK: "tgpu.atomic_add"

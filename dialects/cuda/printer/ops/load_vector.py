@@ -1,11 +1,11 @@
 """`tgpu.load_vector` as CUDA text."""
 
-from tinyc.dialects.cuda.printer.ops.store_vector import WIDE
+from tinyc.dialects.cuda.printer.ops.store_vector import WIDE_STRUCT
 from tinyc.dialects.cuda.printer.text import ExpressionPrinter
 from tinyc.dialects.gpu.statements import LoadVectorOp
 
 CALLED_FUNCTIONS = {
-    "wide": WIDE,
+    "wide": WIDE_STRUCT,
     "load_wide": """// Elements from a place on, in one access.
 template <int N, typename T>
 __device__ inline wide<T, N> load_wide(const T* place) {

@@ -3,15 +3,15 @@
 from tinyc.dialects.cuda.printer.text import ExpressionPrinter
 from tinyc.dialects.gpu.statements import StoreVectorOp
 
-#: What vectors are, loaded and stored.
-WIDE = """// Neighbouring elements, aligned to what they take together: one access moves them.
+#: What is loaded and stored.
+WIDE_STRUCT = """// Neighbouring elements, aligned to what they take together: one access moves them.
 template <typename T, int N>
 struct alignas(N * sizeof(T)) wide {
   T at[N];
 };"""
 
 CALLED_FUNCTIONS = {
-    "wide": WIDE,
+    "wide": WIDE_STRUCT,
     "store_wide": """// Elements to a place and those behind it, in one access.
 template <typename T, typename... Elements>
 __device__ inline void store_wide(T* place, Elements... elements) {

@@ -11,8 +11,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from tinyc.dialects.gpu.kernel import GpuKernel, Position, axis_of
-from tinyc.dialects.gpu.shuffle import WARP_LANES, shuffle_mode
+from tinyc.dialects.gpu.kernel import WARP_LANES, GpuKernel, Position, axis_of, shuffle_mode
 from tinyc.dialects.gpu.statements import AtomicAddOp, LoadVectorOp, ReportIndexOp, StoreVectorOp
 from tinyc.executors.gpu.arithmetic import COMPUTE, DIVISIONS, constant_array, scalar_dtype
 from tinyc.executors.gpu.memory import Array, CheckedMemory, KernelFault

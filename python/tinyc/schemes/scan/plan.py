@@ -1,17 +1,13 @@
-"""Plans of scheme `scan`: what it accepts, and how the threads of a CTA share rows, by their length."""
+"""Scheme `scan`: what it accepts, and how the threads of a CTA share rows, by their length."""
 
 from dataclasses import dataclass
 
 from tinyc.analysis.candidate import Candidate
-from tinyc.expr import extents
-from tinyc.expr.extents import Dim
-from tinyc.schemes.elementwise.plan import loops_of
-from tinyc.schemes.row_reduce.plan import is_across, row_length
-from tinyc.target.target import Target
+from tinyc.schemes.neighbours import loops_of
+from tinyc.schemes.rows import go_across, row_length, runs_of
 
-NAME = "scan"
 _WARP, _THREADS = 32, 256
-#: The threads of a CTA that walks down rows beside each other: no more than are needed to fill the GPU.
+#: The threads of a CTA where rows go across and each has its own: no more than two warps, for rows may be few.
 _BESIDE = 64
 
 
@@ -29,7 +25,7 @@ class ScanShape:
         return self.cta[1] if self.lanes == "x" else self.cta[0] * self.width
 
 
-def refusal_of(candidate: Candidate) -> str | None:
+def scan_refusal(candidate: Candidate) -> str | None:
     """Why a candidate is no kernel of the scheme; None where it is one."""
     if isinstance(candidate.loops, str):
         return candidate.loops
@@ -45,23 +41,12 @@ def refusal_of(candidate: Candidate) -> str | None:
 
 
 def scan_shape(candidate: Candidate, width: int) -> ScanShape:
-    """The threads of a CTA, and how they share rows."""
+    """The threads of a CTA, and how they share rows; rows of a length that is not known are a CTA's."""
     loops = loops_of(candidate)
-    if is_across(loops):
+    if go_across(loops):
         return ScanShape((_BESIDE, 1), "y", width)
     length = row_length(loops.phases[-1])
     lanes = _THREADS
     if isinstance(length, int):
-        runs = -(-(length + (width - 1 if length % width else 0)) // width)
-        lanes = min(1 << max(runs - 1, 0).bit_length(), _THREADS)
+        lanes = min(1 << max(runs_of(length, width) - 1, 0).bit_length(), _THREADS)
     return ScanShape((lanes, _THREADS // lanes if lanes <= _WARP else 1), "x", width)
-
-
-def scan_grid(candidate: Candidate, shape: ScanShape, target: Target) -> tuple[Dim, Dim, Dim]:
-    """The CTAs that have a place for each row, as far as a grid has room for them.
-
-    Raises:
-        ExtentError: their number is not a representable extent.
-    """
-    ctas = extents.ceildiv(loops_of(candidate).steps, shape.rows_per_cta)
-    return (min(ctas, target.ctas_per_grid_x) if isinstance(ctas, int) else ctas, 1, 1)

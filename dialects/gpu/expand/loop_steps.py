@@ -21,7 +21,7 @@ from tinyc.mlir.locations import around, where
 
 
 @dataclass(frozen=True)
-class Steps:
+class LoopSteps:
     """The loops of a statement and its phases, as code at the insertion point has their indices."""
 
     found: KernelLoops
@@ -29,7 +29,7 @@ class Steps:
     yields: Mapping[ir.Value, Sequence[region.YieldOp]]
 
     @classmethod
-    def of(cls, op: OutputOp, elements: Elements) -> "Steps":
+    def of(cls, op: OutputOp, elements: Elements) -> "LoopSteps":
         """The steps of a statement.
 
         Raises:

@@ -1,3 +1,3 @@
-"""`tgpu.elementwise`, element by element."""
+"""`tgpu.reduce_rows`, element by element."""
 
 from tinyc.dialects.cuda.main.reference.map import compute as compute

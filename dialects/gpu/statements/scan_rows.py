@@ -1,4 +1,4 @@
-"""`tgpu.scan`: a cumulative reduction, and what is made of it, row after row, each by several threads."""
+"""`tgpu.scan_rows`: a cumulative reduction, and what is made of it, row after row, each by several threads."""
 
 from tinyc.dialects.gpu.dialect import OutputOp
 from tinyc.dialects.gpu.statements.rules import (
@@ -11,7 +11,7 @@ from tinyc.dialects.gpu.statements.rules import (
 from tinyc.mlir import ext, ir
 
 
-class ScanOp(OutputOp, name="scan"):
+class ScanRowsOp(OutputOp, name="scan_rows"):
     """Compute the rows of a body with a cumulative reduction, each by the threads of a CTA along the axis `lanes`.
 
     Along x, they share a row, `width` neighbours for each thread in a turn; the threads along y compute other rows.

@@ -1,10 +1,11 @@
-"""`tgpu.scan` for one thread: its part of each turn along a row, and what threads exchange to know what is before it.
+"""`tgpu.scan_rows` for one thread: its part of each turn along a row, and the exchange of what is before each thread.
 
 A thread combines its neighbours in their order; a warp finds what is before each lane by shuffles over growing
 distances, and a CTA what is before each warp by shared memory: always in the same order. What a turn ends with is
 carried to the next one. Where rows lie beside each other, a thread has rows of its own and exchanges nothing.
 """
 
+import itertools
 from collections.abc import Sequence
 
 from tinyc.analysis.patterns.scan import Scan, detect_scan
@@ -13,21 +14,21 @@ from tinyc.codegen.elements import initial
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.gpu.expand.cta_prefix import CtaPrefix
 from tinyc.dialects.gpu.expand.expansion import Expansion
+from tinyc.dialects.gpu.expand.loop_steps import LoopSteps
 from tinyc.dialects.gpu.expand.step_threads import StepThreads, Turn
-from tinyc.dialects.gpu.expand.steps import Steps
-from tinyc.dialects.gpu.statements import ScanOp
+from tinyc.dialects.gpu.statements import ScanRowsOp
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.mlir import arith, ir
 from tinyc.mlir.locations import around, where
 
 
-def expand(expansion: Expansion, op: ScanOp) -> None:
+def expand(expansion: Expansion, op: ScanRowsOp) -> None:
     """Emit the loop over the rows, and in it the turns along one.
 
     Raises:
         TinycError: `NoGpuKernel`: its body does not have one scan.
     """
-    steps = Steps.of(op, expansion.elements)
+    steps = LoopSteps.of(op, expansion.elements)
     scans = [phase for phase in steps.found.loops.phases if phase.is_reduction]
     reduction = steps.found.value(scans[0]).owner if scans else None
     scan = detect_scan(reduction) if isinstance(reduction, tiny.ReduceOp) and len(scans) == 1 else None
@@ -41,7 +42,7 @@ class _Rows:
     """Writes the rows of one scan."""
 
     def __init__(
-        self, expansion: Expansion, op: ScanOp, steps: Steps, phase: Phase, reduction: tiny.ReduceOp, scan: Scan
+        self, expansion: Expansion, op: ScanRowsOp, steps: LoopSteps, phase: Phase, reduction: tiny.ReduceOp, scan: Scan
     ) -> None:
         self.steps, self.phase, self.reduction, self.scan = steps, phase, reduction, scan
         self.elements = expansion.elements
@@ -99,7 +100,7 @@ class _Rows:
         inclusive = {lane: self._combined(before, local[lane]) for lane in order}
         found = inclusive
         if self.scan.exclusive:
-            found = {order[0]: before, **{lane: inclusive[last] for last, lane in zip(order, order[1:], strict=False)}}
+            found = {order[0]: before, **{lane: inclusive[last] for last, lane in itertools.pairwise(order)}}
         return [found[lane] for lane in range(len(terms))], [self._combined(carried, total)]
 
     def _beside(self, terms: Sequence[ir.Value], carried: list[ir.Value]) -> tuple[list[ir.Value], list[ir.Value]]:

@@ -1,4 +1,4 @@
-"""`tgpu.row_reduce` for one thread: its part of each phase of a step, and what the threads of a step exchange.
+"""`tgpu.reduce_rows` for one thread: its part of each phase of a step, and what the threads of a step exchange.
 
 A thread combines what it takes, in the order of its turns; lanes of a warp combine theirs by shuffles, and warps by
 shared memory: always in the same order.
@@ -8,16 +8,16 @@ from tinyc.analysis.poly_core.fused_loops import Phase
 from tinyc.codegen.elements import initial
 from tinyc.dialects.gpu.expand.cta_total import CtaTotal
 from tinyc.dialects.gpu.expand.expansion import Expansion
+from tinyc.dialects.gpu.expand.loop_steps import LoopSteps
 from tinyc.dialects.gpu.expand.step_threads import StepThreads, Turn
-from tinyc.dialects.gpu.expand.steps import Steps
-from tinyc.dialects.gpu.statements import RowReduceOp
+from tinyc.dialects.gpu.statements import ReduceRowsOp
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.mlir import arith, gpu, ir, scf
 
 
-def expand(expansion: Expansion, op: RowReduceOp) -> None:
+def expand(expansion: Expansion, op: ReduceRowsOp) -> None:
     """Emit the loop over the steps, and in it the phases one after the other."""
-    steps = Steps.of(op, expansion.elements)
+    steps = LoopSteps.of(op, expansion.elements)
     threads = StepThreads(expansion, op, steps, bool(op.unrolled.value))
     totals = CtaTotal(expansion, threads)
     with threads.all_steps():

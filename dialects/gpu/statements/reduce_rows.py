@@ -1,4 +1,4 @@
-"""`tgpu.row_reduce`: reductions, and what is made of them, one step after the other, each by several threads."""
+"""`tgpu.reduce_rows`: reductions, and what is made of them, one step after the other, each by several threads."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from tinyc.mlir import ext, ir
 from tinyc.mlir.verifying import Malformed
 
 
-class RowReduceOp(OutputOp, name="row_reduce"):
+class ReduceRowsOp(OutputOp, name="reduce_rows"):
     """Compute the steps of a body with reductions, each by the threads of a CTA along the axis `lanes`, x or y.
 
     The threads along the other axis compute other steps. Along x a thread takes `width` neighbours at a time: along the
