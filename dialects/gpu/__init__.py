@@ -26,6 +26,7 @@ Reading order:
     statements    the statements, one file each with its op and its rule, and the list of them
     kernel        a view of one kernel: its arguments, its launch, its statements
     verify        what must hold of a kernel as a whole
+    shuffle       what the lanes of a warp may exchange
     launch        what the host asks of kernels: how each is launched
     expand        --gpu-expand: each statement as code for one thread
     to_nvvm       --gpu-to-nvvm: that code in the LLVM dialect with NVVM's ops

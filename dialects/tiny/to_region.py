@@ -147,7 +147,7 @@ class _Host:
                 op.clone(ir.InsertionPoint(self.host))
         launched: set[ir.Value] = set()
         for each in self.formation.regions:
-            outputs = self._tensors(each.results)
+            outputs = _all_results(self._tensors(each.results))
             results = self._launch(outputs, self._tensors(each.reads), self._tensors(each.members))
             self.values.update(zip(outputs, results, strict=True))
             launched.update(outputs)
@@ -219,6 +219,17 @@ class _Host:
         if value.type not in self.memrefs:
             self.memrefs[value.type] = region.memref_type(tensor_type(value.type))
         return self.memrefs[value.type]
+
+
+def _all_results(values: Sequence[ir.Value]) -> list[ir.Value]:
+    """Values, with the other results of their ops: an op with several, a top-k, writes all."""
+    return list(
+        dict.fromkeys(
+            result
+            for value in values
+            for result in (_owner(value).results if len(_owner(value).results) > 1 else [value])
+        )
+    )
 
 
 def _owner(value: ir.Value) -> ir.OpView:

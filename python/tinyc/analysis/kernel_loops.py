@@ -32,6 +32,10 @@ class KernelLoops:
         """The value that a phase computes: the result of a `tiny.reduce`, or what is yielded."""
         return self._values[phase.block.name]
 
+    def tensor(self, name: str) -> ir.Value:
+        """The value that accesses of phases call `name`."""
+        return self._values[name]
+
 
 def kernel_loops(graph: ir.OpView) -> KernelLoops | str:
     """The fused loops of a `region.kernel`, or of a function, taken as one kernel; or why it has none.

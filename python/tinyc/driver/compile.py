@@ -8,6 +8,7 @@ one on the simulator, the other on a GPU. What can be refused without inputs is 
 import os
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -131,7 +132,8 @@ def _sim(lowering: Lowering) -> Executor:
     from tinyc.runtime.sim import SimExecutable  # with the simulator, which takes longer to import than all the rest
 
     (ptx, arch), program = _ptx(lowering), lowering.program()
-    return _executor(SimExecutable(program, ptx), program, arch)
+    executable = SimExecutable(program, ptx)
+    return replace(_executor(executable, program, arch), reports=lambda: executable.reports)
 
 
 def _cuda(lowering: Lowering) -> Executor:

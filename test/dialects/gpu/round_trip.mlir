@@ -105,16 +105,20 @@ gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_80", features = "+ptx80">] {
     gpu.return
   }
 
-  // What statements become for one thread: rows of elements, and the two ops that upstream has no name for.
+  // What statements become for one thread: rows of elements, and the ops that upstream has no name for.
   // CHECK-LABEL: gpu.func @scalar
   // CHECK: "tgpu.atomic_add"
   // CHECK: "tgpu.report_index"({{.*}}) {axis = 1 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 2>}
+  // CHECK: %{{.*}}:4 = "tgpu.load_vector"({{.*}}) {resultSegmentSizes = array<i32: 4>}
+  // CHECK: "tgpu.store_vector"({{.*}}) {operandSegmentSizes = array<i32: 1, 1, 2>}
   gpu.func @scalar(%y: !row {tgpu.name = "y", tgpu.tensor = tensor<9xf32>}, %status: !status {tgpu.status}) kernel attributes {
       known_block_size = array<i32: 256, 1, 1>} {
     %0 = arith.constant 0 : index
     %1 = arith.constant 1.0 : f32
     "tgpu.atomic_add"(%1, %y, %0) : (f32, !row, index) -> ()
     "tgpu.report_index"(%status, %0, %0, %0, %0) {axis = 1 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 2>} : (!status, index, index, index, index) -> ()
+    %2:4 = "tgpu.load_vector"(%y, %0) {resultSegmentSizes = array<i32: 4>} : (!row, index) -> (f32, f32, f32, f32)
+    "tgpu.store_vector"(%y, %0, %2#1, %2#3) {operandSegmentSizes = array<i32: 1, 1, 2>} : (!row, index, f32, f32) -> ()
     gpu.return
   }
 }

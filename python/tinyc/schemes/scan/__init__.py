@@ -1,0 +1,50 @@
+"""Scheme `scan`: a cumulative reduction, with element-wise ops around it, each row by several threads.
+
+A part of a warp, a warp or a CTA goes along a row, by its length, and knows by an exchange what is before each thread;
+or rows lie beside each other, and a thread walks down some of them. Each element is read once.
+
+`plan` has what it accepts, the shape of its CTAs, and the rules of its plans; `build` writes its kernels.
+"""
+
+from typing import TYPE_CHECKING
+
+from tinyc.analysis.candidate import Candidate
+from tinyc.plan.fields import Plan
+from tinyc.schemes.row_reduce.plan import complete_width, row_width
+from tinyc.schemes.scan import plan as rules
+from tinyc.schemes.scheme import Acceptance, PlanRefusals, Refusal, Resources, Scheme
+from tinyc.target.target import Target
+
+if TYPE_CHECKING:
+    from tinyc.dialects.region.to_gpu.function import Origin
+
+
+class CumulativeScan(Scheme):
+    """Kernels around one cumulative reduction."""
+
+    name = rules.NAME
+    fields = ("vectorize",)
+
+    def accepts(self, candidate: Candidate, target: Target) -> Acceptance | Refusal:
+        """Kernels whose one reduction is a scan, and whose results go along with it."""
+        reason = rules.refusal_of(candidate)
+        if reason is not None:
+            return Refusal("PlanMismatch", reason)
+        shape = rules.scan_shape(candidate, row_width(candidate))
+        resources = Resources(rules.scan_grid(candidate, shape, target), shape.cta[0] * shape.cta[1])
+        return Acceptance("it is a cumulative reduction", resources)
+
+    def complete(self, plan: Plan, candidate: Candidate, target: Target, refusals: PlanRefusals) -> Plan:
+        """The width of its accesses."""
+        return complete_width(plan, self.name, row_width(candidate), refusals)
+
+    def summary(self, plan: Plan) -> str:
+        """The scheme with its width."""
+        assert plan.vectorize is not None  # it is complete
+        return f"{self.name}, {plan.vectorize['width']} neighbours for each thread at a time"
+
+    def build(self, origin: "Origin") -> None:
+        """Write one function."""
+        from tinyc.schemes.scan.build import build_scan  # MLIR: when a kernel is built
+
+        build_scan(origin)
