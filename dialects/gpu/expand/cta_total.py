@@ -15,7 +15,7 @@ from tinyc.dialects.gpu.expand.warp import shuffled
 from tinyc.dialects.gpu.shuffle import WARP_LANES
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr.axes import AxisExpr
-from tinyc.mlir import arith, gpu, ir, memref, scf
+from tinyc.mlir import gpu, ir, memref, scf
 
 
 class CtaTotal:

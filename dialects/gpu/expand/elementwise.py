@@ -27,7 +27,9 @@ def _share(expansion: Expansion, steps: Steps, runs: Dim, width: int, start: Dim
         comment(f"elementwise: {width} neighbours for each thread at a time" if width > 1 else "elementwise: the rest")
         first = counters.expression(number) * width + start
         with elements.run(number, width, covered=(first, extents.product(steps.extents))):
-            places = [elements.delinearized(counters.value(first + constant(lane)), steps.extents) for lane in range(width)]
+            places = [
+                elements.delinearized(counters.value(first + constant(lane)), steps.extents) for lane in range(width)
+            ]
             for phase in steps.found.loops.phases:
                 value = steps.found.value(phase)
                 indices = [steps.index(phase, place, ()) for place in places]

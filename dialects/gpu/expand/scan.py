@@ -70,7 +70,10 @@ class _Rows:
             self._store(op.output, turn, turn.indices, results)
         for phase in self.steps.found.loops.phases:
             if not phase.is_reduction:
-                value, same = self.steps.found.value(phase), self.threads.turn(phase, turn.turn, None, self.scan.reverse)
+                value, same = (
+                    self.steps.found.value(phase),
+                    self.threads.turn(phase, turn.turn, None, self.scan.reverse),
+                )
                 with elements.run(same.counter, self.threads.width, same.inside):
                     values = [elements.at(value, same.indices[lane]) for lane in elements.lanes()]
                 self._store(value, same, same.indices, values)

@@ -20,7 +20,6 @@ from tinyc.dialects.gpu.expand.vector_elements import Inside
 from tinyc.dialects.gpu.statements import TransposeOp
 from tinyc.expr import extents
 from tinyc.expr.axes import AxisExpr
-from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, gpu, ir
 from tinyc.mlir.locations import around, where
 from tinyc.vocabulary.attributes import tensor_type

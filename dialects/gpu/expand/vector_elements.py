@@ -154,9 +154,7 @@ class VectorElements(ThreadElements):
 
     def _load_or_zero(self, buffer: ir.Value, address: AxisExpr, condition: ir.Value) -> ir.Value:
         kind = scalars.register_type(self.element_of(buffer))
-        return self.choose(
-            condition, kind, lambda: self._wide_loads(buffer, address, 1)[0], lambda: self._zero(buffer)
-        )
+        return self.choose(condition, kind, lambda: self._wide_loads(buffer, address, 1)[0], lambda: self._zero(buffer))
 
     def _zero(self, buffer: ir.Value) -> ir.Value:
         return scalars.element_constant(self.element_of(buffer), 0)

@@ -15,7 +15,6 @@ from tinyc.fusion.group import Group, group_of_node, united, with_producer
 from tinyc.fusion.ledger import Decision, Ledger, RegionEntry
 from tinyc.fusion.pricing import Priced, Pricing, rounded
 from tinyc.mlir import func
-from tinyc.schemes.scheme import Resources
 from tinyc.target import Machine
 from tinyc.target.target import Target
 
@@ -60,6 +59,7 @@ def form_regions(function: func.FuncOp, machine: Machine, pricing: Pricing | Non
     former = _Former(fusion_graph(function), pricing or Pricing(machine))
     former.sweep_backwards()
     former.sweep_element_wise()
+    former.sweep_pairs()
     return former.formation()
 
 
@@ -87,6 +87,9 @@ class _Former:
         """Let a node join its readers' groups, or start its own."""
         alone = self._with_siblings(node)
         readers = self._reader_groups(node)
+        if node.is_inline and node.bound is None and any(_is_operand(node, group) for group in readers):
+            self._replace([], alone)  # an epilogue first; what is left when all are placed may be a prologue
+            return
         choices = [readers] if len(readers) <= 1 else [readers, *([each] for each in readers)]
         for chosen in choices if readers else []:
             proposal = self._joined(node, chosen)
@@ -150,11 +153,9 @@ class _Former:
             sentence = "the sum forms these products in its accumulator's type"
             return Verdict(True, "product", sentence, "nothing: it would be another number", {})
         if isinstance(proposal, str):
-            rule = "limit" if "limit" in proposal else "scheme"
-            return Verdict(False, rule, proposal, "a smaller kernel", {})
+            return _refused(proposal)
         if self._is_entered_again([*chosen, alone], proposal):
-            sentence = "something outside of the kernel needs it and is needed by it"
-            return Verdict(False, "cycle", sentence, "fusing that, too", {})
+            return Verdict(False, "cycle", _CYCLE, "fusing that, too", {})
         parts = [self.pricing.of(each) for each in (*chosen, alone)]
         return self._priced_verdict(parts, proposal, "inline" if node.is_inline else "loops")
 
@@ -176,14 +177,22 @@ class _Former:
         numbers = f"{evidence['apart_us']} us apart, {evidence['fused_us']} us as one kernel ({together.scheme})"
         if gain > 0:
             return Verdict(True, rule, numbers, f"{rounded(gain * 1e6)} us more for the one kernel", evidence)
-        slow = together.resources.inlines_reductions and not any(part.resources.inlines_reductions for part in parts)
-        return Verdict(
-            False, "scheme" if slow else "cost", numbers, f"{rounded(-gain * 1e6)} us less for the one kernel", evidence
-        )
+        return Verdict(False, "cost", numbers, f"{rounded(-gain * 1e6)} us less for the one kernel", evidence)
 
     def _stop(self, parts: Sequence[Priced], together: Priced) -> Verdict | None:
         """The limit of 000 §4.2 that one kernel breaks and its parts keep, if there is one."""
         machine = self.pricing.machine
+        repeats = together.cost.repeats
+        fallback = self.pricing.kinds[-1].name
+        if together.scheme == fallback and any(part.scheme != fallback and _reduces(part) for part in parts):
+            names = ", ".join(dict.fromkeys(part.scheme for part in parts))
+            sentence = f"no scheme builds it but {fallback}, element by element; apart they are {names}"
+            return Verdict(False, "scheme", sentence, "a scheme for it", {"apart": names, "fused": fallback})
+        if repeats > max(part.cost.repeats for part in parts):
+            sentence = (
+                f"no scheme builds it but element by element, where a reduction is computed {rounded(repeats)} times"
+            )
+            return Verdict(False, "scheme", sentence, "a scheme for it", {"repeats": rounded(repeats)})
         if not isinstance(machine, Target):
             return None
         room = int(machine.shared_bytes_per_cta_optin * SHARED_MEMORY_PART)
@@ -211,7 +220,7 @@ class _Former:
             return False
         group = readers[0]
         last, before = self._before[id(group)]
-        if last.name not in node.readers or len(node.readers) > 1 or last.is_output or last.name in group.results:
+        if node.readers != (last.name,):
             return False
         pair = with_producer(group_of_node(self.graph, last), node, False)
         if isinstance(pair, str) or self._is_entered_again([group, alone], pair):
@@ -287,6 +296,37 @@ class _Former:
                 True, "recompute" if len(readers) > 1 else "inline", numbers, f"{flip} more to compute it", evidence
             )
         return Verdict(False, "cost", numbers, f"{flip} less to compute it", evidence)
+
+    # --- the third sweep ----------------------------------------------------------------------------------------------
+
+    def sweep_pairs(self) -> None:
+        """Make one kernel of two that a tensor passes between, if that is legal and pays: last ones first."""
+        for node in reversed(self.graph.nodes.values()):
+            for reader in node.readers:
+                if (node.name, reader) not in self.verdicts and node.name not in self.graph.nodes[reader].wholes:
+                    self._pair(node, reader)
+
+    def _pair(self, node: Node, reader: str) -> None:
+        """Fuse the group that writes a node with the one group of a reader, if that pays."""
+        writers = [each for each in self.groups.get(node.name, ()) if node.name in each.results]
+        targets = self.groups.get(reader, ())
+        if len(writers) != 1 or len(targets) != 1 or writers[0] is targets[0]:
+            return
+        (writer,), (target,) = writers, targets
+        merged: Group | str = target
+        for name in reversed(writer.sequence):
+            if isinstance(merged, Group):
+                kept = name in writer.results and self._is_read_elsewhere(self.graph.nodes[name], [target, writer])
+                merged = with_producer(merged, self.graph.nodes[name], kept)
+        if isinstance(merged, Group) and self._is_entered_again([writer, target], merged):
+            verdict = Verdict(False, "cycle", _CYCLE, "fusing that, too", {})
+        elif isinstance(merged, Group):
+            verdict = self._priced_verdict([self.pricing.of(writer), self.pricing.of(target)], merged, "loops")
+        else:
+            verdict = _refused(merged)
+        self._note(node, [target], verdict)
+        if verdict.fused and isinstance(merged, Group):
+            self._replace([writer, target], merged)
 
     # --- groups -------------------------------------------------------------------------------------------------------
 
@@ -424,10 +464,29 @@ class _Former:
         return Verdict(False, "cost", "another kernel has it", "nothing", {})
 
 
+_CYCLE = "something outside of the kernel needs it and is needed by it"
+
+
+def _refused(reason: str) -> Verdict:
+    """The verdict on what is no group."""
+    return Verdict(False, "limit" if "limit" in reason else "scheme", reason, "a smaller kernel", {})
+
+
+def _is_operand(node: Node, group: Group) -> bool:
+    """Whether a contraction of a group reads a node, or something made of it, as an operand."""
+    contractions = (each for each in group.anchors if each.node.kind is NodeKind.CONTRACTION)
+    return any(read.tensor == node.name for each in contractions for read in each.block.accesses)
+
+
 def _is_fused(node: Node, reader: str, regions: Sequence[frozenset[str]]) -> bool:
     """Whether every kernel that computes a reader computes the node, too: a leaf always is."""
     with_reader = [each for each in regions if reader in each]
-    return node.kind is NodeKind.LEAF or all(node.name in each for each in with_reader) and bool(with_reader)
+    return node.kind is NodeKind.LEAF or (all(node.name in each for each in with_reader) and bool(with_reader))
+
+
+def _reduces(priced: Priced) -> bool:
+    loops = priced.candidate.loops
+    return not isinstance(loops, str) and bool(loops.reductions)
 
 
 def _moved(priced: Priced) -> float:

@@ -12,7 +12,7 @@ from tinyc.analysis.poly.block import PolyAccess, PolyBlock, access_excess
 from tinyc.analysis.poly_core.fused_loops import FusedLoops, composed_read, loops_of_anchors
 from tinyc.analysis.poly_core.inlining import MAX_ACCESSES
 from tinyc.expr import axes
-from tinyc.fusion.graph import FusionGraph, Node, NodeKind
+from tinyc.fusion.graph import FusionGraph, Node
 
 #: Parameters of a kernel that fit into the parameters of a launch on every target, sizes among them.
 MAX_TENSORS = 128

@@ -33,6 +33,7 @@ class Cost:
     """The predicted time of one kernel by its terms: bytes, f32 operations, parts of the machine, seconds.
 
     `fill` is the part of the machine's rates that it reaches, `ctas_per_sm` how many CTAs are resident (0 on a CPU).
+    `repeats` is how often an element of a reduction is computed, at the most: more than once where that is inlined.
     """
 
     read_bytes: float
@@ -43,6 +44,7 @@ class Cost:
     memory_seconds: float
     compute_seconds: float
     launch_seconds: float
+    repeats: float
 
     @property
     def seconds(self) -> float:
@@ -113,6 +115,7 @@ class Pricing:
             memory_seconds=(work.read_bytes + work.written_bytes) / (rates.bytes_per_second * fill),
             compute_seconds=work.flops / (rates.flops_per_second * fill),
             launch_seconds=rates.launch_seconds,
+            repeats=max(work.times.values(), default=1.0),
         )
 
     def _fill(self, resources: Resources) -> tuple[float, int]:
@@ -145,8 +148,8 @@ class Work:
         self._group, self._resources, self._special = group, resources, special_flops
 
     @functools.cached_property
-    def flops(self) -> float:
-        """The operations; a reduction that is inlined counts as often as it is read."""
+    def times(self) -> Mapping[str, float]:
+        """How often each anchor is computed: once, but for a reduction that is inlined, which is as often as read."""
         anchors = {anchor.node.name: anchor for anchor in self._group.anchors}
         times: dict[str, float] = dict.fromkeys(anchors, 1.0)
         if self._resources.inlines_reductions:
@@ -156,7 +159,12 @@ class Work:
                     if producer is not None and not producer.node.is_inline:
                         again = times[anchor.node.name] * _instances(anchor.block) / _elements(producer.block)
                         times[read.tensor] = max(times[read.tensor], again)
-        return sum(times[name] * self._flops_of(anchor) for name, anchor in anchors.items())
+        return times
+
+    @functools.cached_property
+    def flops(self) -> float:
+        """The operations."""
+        return sum(self.times[anchor.node.name] * self._flops_of(anchor) for anchor in self._group.anchors)
 
     def _flops_of(self, anchor: Anchor) -> float:
         """The operations of an anchor and of what it computes where it reads it."""

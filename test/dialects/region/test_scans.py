@@ -49,7 +49,7 @@ def agrees(p: Program, total) -> bool:
 
 def scans(p: Program) -> list[bool]:
     """Return for each kernel of a program that has a result whether it is a scan."""
-    return [kernel.scan is not None for kernel in formed_kernels(p).values()]
+    return [kernel.nest.scan is not None for kernel in formed_kernels(p).values()]
 
 
 WAYS = [*itertools.product((False, True), repeat=2)]
@@ -95,8 +95,8 @@ def test_an_epilogue_reads_what_there_is_so_far():
     p = Program(x="f32 4 9")
     total = p.relu(cumulative(p, p["x"], 1, "sum", "f32"))
     kernel = one_kernel(p.result(total))
-    assert kernel.scan is not None
-    assert kernel.parallel_extents == (4,)
+    assert kernel.nest.scan is not None
+    assert kernel.nest.parallel == (4,)
 
 
 def test_nan_and_infinity_reach_what_comes_after_them():
@@ -130,4 +130,4 @@ def test_windows_that_are_no_scan_are_reduced_each(make):
 def test_a_scan_that_its_kernel_reads_elsewhere_is_reduced_there():
     p = Program(x="f32 3 9")
     kernel = one_kernel(p.result(_read_elsewhere(p)))
-    assert kernel.scan is None
+    assert kernel.nest.scan is None

@@ -143,7 +143,7 @@ class _Cta:
         value, offset = self._number(op.value), self._number(op.offset)
         mode = shuffle_mode(op)
         other = {"xor": lane ^ offset, "up": lane - offset, "down": lane + offset, "idx": offset}[mode]
-        found = (0 <= other) & (other < WARP_LANES)
+        found = (other >= 0) & (other < WARP_LANES)
         return [np.where(found, value[np.where(found, warp + other, lanes)], value), found]
 
     # --- memory -------------------------------------------------------------------------------------------------------

@@ -67,6 +67,8 @@ def refusal_of(candidate: Candidate) -> str | None:
         return candidate.loops
     if not candidate.loops.reductions:
         return "it has no reduction"
+    if candidate.loops.products:
+        return f"'{candidate.loops.products[0].block.name}' is a matrix product, and rows would share its operands"
     for phase in candidate.loops.reductions:
         name = phase.block.name
         if phase.scan_axis is not None:

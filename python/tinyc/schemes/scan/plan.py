@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from tinyc.analysis.candidate import Candidate
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
-from tinyc.schemes.row_reduce.plan import is_across, row_length
 from tinyc.schemes.elementwise.plan import loops_of
+from tinyc.schemes.row_reduce.plan import is_across, row_length
 from tinyc.target.target import Target
 
 NAME = "scan"
