@@ -1,17 +1,19 @@
 """Tiny → Region: each group of compute ops becomes a kernel, the function becomes the host that launches them."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import ClassVar
 
 from tinyc.analysis.graphs import functions_of
 from tinyc.analysis.patterns.contraction import Contraction, detect_contraction
-from tinyc.diagnostics import TinycError
+from tinyc.diagnostics import TinycError, remark
 from tinyc.dialects.index_book import ops as index_book
 from tinyc.dialects.poly import ops as poly
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.fusion.formation import Formation, form_regions
+from tinyc.fusion.ledger import RULES
+from tinyc.fusion.request import fusion_request
 from tinyc.mlir import func, ir
 from tinyc.mlir.bodies import end_body
 from tinyc.mlir.locations import here, where
@@ -53,6 +55,9 @@ class TinyToRegion(Pass):
     """
 
     target: str = field(default=DEFAULT_ARCH, metadata={"doc": "what to form regions for: cpu, sm_80 or sm_90a"})
+    fuse: str | None = field(default=None, metadata={"doc": "edges to fuse, if that is legal: 'a,b;c,d', b reading a"})
+    no_fuse: str | None = field(default=None, metadata={"doc": "edges to keep, in the same form"})
+    fusion: str | None = field(default=None, metadata={"doc": "'none': a kernel for each op"})
 
     name: ClassVar[str] = "tiny-to-region"
     consumes: ClassVar[tuple[str, ...]] = ("tiny",)
@@ -67,9 +72,20 @@ class TinyToRegion(Pass):
         for function in functions_of(module):
             if _is_tiny(function):
                 tiny.erase_unused(function.entry_block)
-                machine = machine_of(self.target)
-                formation = form_regions(function, machine)
-                _Host(function, kernels, formation).build()
+                _Host(function, kernels, self._formed(function)).build()
+
+    def _formed(self, function: func.FuncOp) -> Formation:
+        """The regions of a function; a remark tells each decision, and what a request changes."""
+        machine, request = machine_of(self.target), fusion_request(self.fuse, self.no_fuse, self.fusion)
+        formation = form_regions(function, machine, request)
+        for each in formation.ledger.decisions:
+            message = f"{each.source} -> {each.target}: {each.verdict}, {RULES[each.rule]}: {each.reason}"
+            remark(f"fusion-{each.verdict}", formation.place(each), message, **asdict(each))
+        if request:
+            asked, free = formation.ledger.microseconds, form_regions(function, machine).ledger.microseconds
+            message = f"as asked for, {asked} us are predicted; {free} us without the request"
+            remark("fusion-request", where(function.location), message, asked_us=asked, free_us=free)
+        return formation
 
 
 def _is_tiny(function: func.FuncOp) -> bool:

@@ -88,9 +88,15 @@ def _add_machine(parser: argparse.ArgumentParser) -> None:
 def _add_target(parser: argparse.ArgumentParser) -> None:
     _add_machine(parser)
     parser.add_argument("--plan", metavar="PLAN", help="plans for GPU kernels: a file, or JSON or DSL text")
+    _add_fusion(parser)
     parser.add_argument(
         "--line-info", action="store_true", help="write .loc into the PTX: lines of the dumped gpu layer"
     )
+
+
+def _add_fusion(parser: argparse.ArgumentParser) -> None:
+    for option, shown in (("--fuse", "fuse this edge, B reading A, if that is legal"), ("--no-fuse", "keep this edge")):
+        parser.add_argument(option, action="append", default=[], metavar="A,B", help=f"{shown} (may be repeated)")
 
 
 def _add_explained(parser: argparse.ArgumentParser) -> None:
@@ -109,6 +115,7 @@ def _add_explained(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--tile", type=_tile, metavar="m=16,n=32", help="with --edge: sizes of axes of TO's tile")
     _add_machine(parser)
+    _add_fusion(parser)
 
 
 def _add_inputs(parser: argparse.ArgumentParser) -> None:

@@ -13,6 +13,7 @@ from tinyc.explain.fusion import fusion_differences
 from tinyc.explain.subject import Subject
 from tinyc.fusion.formation import Formation, form_regions
 from tinyc.fusion.ledger import Ledger, ledger_from_json
+from tinyc.fusion.request import fusion_request
 from tinyc.importers.files import read_file
 from tinyc.target import DEFAULT_ARCH, machine_of
 from tinyc.target.cpu import CPU
@@ -28,7 +29,8 @@ def formation_of(subject: Subject, arguments: argparse.Namespace) -> Formation:
     options = pass_options(arguments.target, arguments.arch)
     on_gpu = arguments.target in ("sim", "cuda")
     machine = machine_of(options.get("arch", DEFAULT_ARCH) if on_gpu else CPU.name)
-    return form_regions(subject.function, machine)
+    request = fusion_request(";".join(arguments.fuse), ";".join(arguments.no_fuse))
+    return form_regions(subject.function, machine, request)
 
 
 def compared_fusion(arguments: argparse.Namespace) -> tuple[Table, ...]:

@@ -7,13 +7,16 @@ compute element by element: they are computed where they are read, as a prologue
 pays. Third: groups that read the same tensors become one. Source: specification 000 §4.
 """
 
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from tinyc.diagnostics import TinycError, Where
 from tinyc.fusion.graph import FusionGraph, Node, NodeKind, fusion_graph
 from tinyc.fusion.group import Group, group_of_node, united, with_producer
-from tinyc.fusion.ledger import Decision, Ledger, RegionEntry
+from tinyc.fusion.ledger import RULES, Decision, Ledger, RegionEntry
 from tinyc.fusion.pricing import Priced, Pricing, rounded
+from tinyc.fusion.request import FusionRequest, RequestedEdges, requested_edges
 from tinyc.mlir import func
 from tinyc.target import Machine
 from tinyc.target.target import Target
@@ -42,6 +45,14 @@ class Formation:
     regions: tuple[Region, ...]
     ledger: Ledger
 
+    def place(self, decision: Decision) -> Where:
+        """The place of the op that a decision is about: what makes the value."""
+        return self._places[decision.source]
+
+    @functools.cached_property
+    def _places(self) -> Mapping[str, Where]:
+        return {node.label: node.where for node in self.graph.nodes.values()}
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -54,9 +65,17 @@ class Verdict:
     evidence: Mapping[str, object]
 
 
-def form_regions(function: func.FuncOp, machine: Machine, pricing: Pricing | None = None) -> Formation:
-    """Form the regions of a function that is a Tiny graph, for a machine."""
-    former = _Former(fusion_graph(function), pricing or Pricing(machine))
+def form_regions(
+    function: func.FuncOp, machine: Machine, request: FusionRequest | None = None, pricing: Pricing | None = None
+) -> Formation:
+    """Form the regions of a function that is a Tiny graph, for a machine, as far as possible as `request` asks.
+
+    Raises:
+        TinycError: `UnknownName`, `IllegalFusion`: what is asked for is not in the graph, or cannot be.
+    """
+    graph = fusion_graph(function)
+    asked = requested_edges(request or FusionRequest(), graph)
+    former = _Former(graph, pricing or Pricing(machine), asked)
     former.sweep_backwards()
     former.sweep_element_wise()
     former.sweep_pairs()
@@ -64,8 +83,8 @@ def form_regions(function: func.FuncOp, machine: Machine, pricing: Pricing | Non
 
 
 class _Former:
-    def __init__(self, graph: FusionGraph, pricing: Pricing) -> None:
-        self.graph, self.pricing = graph, pricing
+    def __init__(self, graph: FusionGraph, pricing: Pricing, asked: RequestedEdges) -> None:
+        self.graph, self.pricing, self.asked = graph, pricing, asked
         #: Node → the groups that compute it, the one that writes it first.
         self.groups: dict[str, list[Group]] = {}
         self.verdicts: dict[tuple[str, str], Verdict] = {}
@@ -76,7 +95,7 @@ class _Former:
 
     def sweep_backwards(self) -> None:
         """Place every node, readers first."""
-        for node in reversed(self.graph.nodes.values()):
+        for node in reversed(list(self.graph.nodes.values())):
             is_viewed = any(self.graph.nodes[reader].kind is NodeKind.VIEW for reader in node.readers)
             if node.kind is NodeKind.LEAF and (node.is_output or is_viewed):
                 self._replace([], group_of_node(self.graph, node))
@@ -87,7 +106,9 @@ class _Former:
         """Let a node join its readers' groups, or start its own."""
         alone = self._with_siblings(node)
         readers = self._reader_groups(node)
-        if node.is_inline and node.bound is None and any(_is_operand(node, group) for group in readers):
+        wanted = any((node.name, reader) in self.asked.fuse for reader in node.readers)
+        is_operand = any(_is_operand(node, group) for group in readers)
+        if node.is_inline and node.bound is None and is_operand and not wanted:
             self._replace([], alone)  # an epilogue first; what is left when all are placed may be a prologue
             return
         choices = [readers] if len(readers) <= 1 else [readers, *([each] for each in readers)]
@@ -156,12 +177,15 @@ class _Former:
             return _refused(proposal)
         if self._is_entered_again([*chosen, alone], proposal):
             return Verdict(False, "cycle", _CYCLE, "fusing that, too", {})
-        parts = [self.pricing.of(each) for each in (*chosen, alone)]
-        return self._priced_verdict(parts, proposal, "inline" if node.is_inline else "loops")
+        return self._priced_verdict([*chosen, alone], proposal, "inline" if node.is_inline else "loops")
 
-    def _priced_verdict(self, parts: Sequence[Priced], proposal: Group, rule: str) -> Verdict:
-        """Whether a kernel in the place of several ones keeps to the limits, and pays."""
-        together = self.pricing.of(proposal)
+    def _priced_verdict(self, groups: Sequence[Group], proposal: Group, rule: str) -> Verdict:
+        """Whether a kernel in the place of several ones is as asked for, keeps to the limits, and pays."""
+        parts, together = [self.pricing.of(each) for each in groups], self.pricing.of(proposal)
+        if self._is_kept(proposal):
+            return _KEPT
+        if self._is_asked(groups, proposal):
+            return self._as_asked(parts, [together])
         stop = self._stop(parts, together)
         if stop is not None:
             return stop
@@ -178,6 +202,31 @@ class _Former:
         if gain > 0:
             return Verdict(True, rule, numbers, f"{rounded(gain * 1e6)} us more for the one kernel", evidence)
         return Verdict(False, "cost", numbers, f"{rounded(-gain * 1e6)} us less for the one kernel", evidence)
+
+    def _is_kept(self, proposal: Group) -> bool:
+        """Whether a group has an edge that is asked to be kept."""
+        if self.asked.none:
+            return not all(self.graph.nodes[name].bound in proposal.members for name in self._roots(proposal))
+        return any(source in proposal.members and target in proposal.members for source, target in self.asked.keep)
+
+    def _roots(self, proposal: Group) -> list[str]:
+        """The members but the last one."""
+        return list(proposal.sequence[:-1])
+
+    def _is_asked(self, groups: Sequence[Group], proposal: Group) -> bool:
+        """Whether a group has an edge that is asked to be fused, and its parts do not."""
+        return any(
+            {source, target} <= proposal.members and not any({source, target} <= each.members for each in groups)
+            for source, target in self.asked.fuse
+        )
+
+    def _as_asked(self, before: Sequence[Priced], after: Sequence[Priced]) -> Verdict:
+        """The verdict on what is asked for, with the predicted difference."""
+        times = [rounded(sum(each.cost.seconds for each in side) * 1e6) for side in (before, after)]
+        evidence = {"apart_us": times[0], "fused_us": times[1]}
+        return Verdict(
+            True, "user", f"asked for: {times[0]} us apart, {times[1]} us as one kernel", "not asking", evidence
+        )
 
     def _stop(self, parts: Sequence[Priced], together: Priced) -> Verdict | None:
         """The limit of 000 §4.2 that one kernel breaks and its parts keep, if there is one."""
@@ -223,7 +272,10 @@ class _Former:
         if node.readers != (last.name,):
             return False
         pair = with_producer(group_of_node(self.graph, last), node, False)
-        if isinstance(pair, str) or self._is_entered_again([group, alone], pair):
+        edges = {(last.name, reader) for reader in last.readers}
+        if isinstance(pair, str) or edges & self.asked.fuse or self._is_kept(pair):
+            return False
+        if self._is_entered_again([group, alone], pair):
             return False
         now = [self.pricing.of(group), self.pricing.of(alone)]
         then = [self.pricing.of(before), self.pricing.of(pair)]
@@ -277,6 +329,10 @@ class _Former:
             [self.pricing.of(each) for each in (group, *readers)],
             [self.pricing.of(each) for each in proposals],
         )
+        if any(map(self._is_kept, proposals)):
+            return _KEPT
+        if any(self._is_asked([group, *readers], each) for each in proposals):
+            return self._as_asked(before, after)
         for reader, grown in zip(before[1:], after, strict=True):
             stop = self._stop([reader], grown)
             if stop is not None:
@@ -301,7 +357,7 @@ class _Former:
 
     def sweep_pairs(self) -> None:
         """Make one kernel of two that a tensor passes between, if that is legal and pays: last ones first."""
-        for node in reversed(self.graph.nodes.values()):
+        for node in reversed(list(self.graph.nodes.values())):
             for reader in node.readers:
                 if (node.name, reader) not in self.verdicts and node.name not in self.graph.nodes[reader].wholes:
                     self._pair(node, reader)
@@ -321,7 +377,7 @@ class _Former:
         if isinstance(merged, Group) and self._is_entered_again([writer, target], merged):
             verdict = Verdict(False, "cycle", _CYCLE, "fusing that, too", {})
         elif isinstance(merged, Group):
-            verdict = self._priced_verdict([self.pricing.of(writer), self.pricing.of(target)], merged, "loops")
+            verdict = self._priced_verdict([writer, target], merged, "loops")
         else:
             verdict = _refused(merged)
         self._note(node, [target], verdict)
@@ -391,10 +447,26 @@ class _Former:
     # --- the outcome --------------------------------------------------------------------------------------------------
 
     def formation(self) -> Formation:
-        """The regions and the ledger."""
+        """The regions and the ledger.
+
+        Raises:
+            TinycError: `IllegalFusion`: an edge that is asked to be fused could not be.
+        """
         groups = {id(each): each for found in self.groups.values() for each in found}
         regions = tuple(self._region(group) for group in self._in_order(list(groups.values())))
-        return Formation(self.graph, regions, self._ledger(regions))
+        ledger = self._ledger(regions)
+        self._require_asked(ledger)
+        return Formation(self.graph, regions, ledger)
+
+    def _require_asked(self, ledger: Ledger) -> None:
+        labels = self.graph.labels
+        asked = {(labels[source], labels[target]) for source, target in self.asked.fuse}
+        kept = [each for each in ledger.decisions if each.verdict == "kept" and (each.source, each.target) in asked]
+        if kept:
+            message = "'{}' cannot be fused into '{}': {} ({})"
+            raise TinycError.several(
+                [TinycError("IllegalFusion", message.format(e.source, e.target, e.reason, RULES[e.rule])) for e in kept]
+            )
 
     def _in_order(self, groups: Sequence[Group]) -> list[Group]:
         """Groups, each behind those that it needs."""
@@ -464,6 +536,7 @@ class _Former:
         return Verdict(False, "cost", "another kernel has it", "nothing", {})
 
 
+_KEPT = Verdict(False, "user", "asked to be kept", "not asking", {})
 _CYCLE = "something outside of the kernel needs it and is needed by it"
 
 

@@ -9,6 +9,7 @@ import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tinyc.analysis.candidate import Candidate, Epilogue, MatrixProduct, ProductOperand
 from tinyc.analysis.poly.block import PolyAccess, PolyBlock
@@ -79,9 +80,10 @@ class Priced:
 class Pricing:
     """The prices of groups on a machine, by the first of `kinds` that accepts them."""
 
-    def __init__(self, machine: Machine, kinds: Sequence[KernelKind[Machine]] | None = None) -> None:
+    def __init__(self, machine: Machine, kinds: Sequence[KernelKind[Any]] | None = None) -> None:
         self.machine = machine
-        self.kinds = kinds if kinds is not None else SCHEMES if isinstance(machine, Target) else CPU_KINDS
+        own: Sequence[KernelKind[Any]] = SCHEMES if isinstance(machine, Target) else CPU_KINDS
+        self.kinds = own if kinds is None else kinds
         self._known: dict[int, tuple[Group, Priced]] = {}
 
     def of(self, group: Group) -> Priced:
