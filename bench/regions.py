@@ -24,22 +24,26 @@ from timing import seconds
 from tinyc import pipeline
 from tinyc.analysis.graphs import main_function
 from tinyc.expr import extents
+from tinyc.fusion.formation import form_regions
 from tinyc.importers import tiny_json
+from tinyc.target import machine_of
 from tinyc.text.table import Table
-from workloads import WORKLOADS, Program, chain, deep
+from workloads import WORKLOADS, Program, Workload, chain, deep
 
 PACKAGES = ("islpy", "llvmlite", "numba-cuda-mlir", "numpy")
 WORKER = "regions_worker.py"
 ROUNDS = 9
-#: Workloads with the sizes at which they are measured, and how they are called.
-MEASURED: dict[str, tuple[str, dict[str, int]]] = {
-    "MLP": ("mlp", {"rows": 128, "inner": 256, "hidden": 512, "outer": 256}),
-    "softmax": ("softmax", {"rows": 2048, "columns": 1024}),
-    "layer norm": ("layer_norm", {"rows": 2048, "columns": 1024}),
-    "GELU-MLP block": ("gelu_mlp", {"rows": 128, "width": 256, "hidden": 512}),
-    "ResNet block": ("resnet", {"batch": 1, "channels": 32, "height": 28, "width": 28}),
-    "transformer block": ("transformer_gelu", {"batch": 1, "rows": 128, "width": 128, "heads": 4, "hidden": 512}),
+#: The workloads that are run, and how they are called.
+MEASURED = {
+    "MLP": "mlp",
+    "softmax": "softmax",
+    "layer norm": "layer_norm",
+    "GELU-MLP block": "gelu_mlp",
+    "ResNet block": "resnet",
+    "transformer block": "transformer_gelu",
 }
+#: What regions are formed for, and the element types of the programs.
+CASES = [(machine, dtype) for machine in ("cpu", "sm_80", "sm_90a") for dtype in ("fp32", "fp16")]
 #: What is compared: this compiler, the same with one op in a region, and the other checkout.
 NOW, ONE_OP, BEFORE = "now", "one op a region", "before"
 #: How much slower it may seem where it is as fast: the noise of a median of ratios.
@@ -70,8 +74,8 @@ def compared(than: Path) -> dict[str, dict[str, Measured]]:
 
 
 def _measured(checkouts: dict[str, Checkout], title: str) -> dict[str, Measured]:
-    workload, sizes = MEASURED[title]
-    question = {"compile": title, "program": WORKLOADS[workload].build(**sizes)}
+    workload = WORKLOADS[MEASURED[title]]
+    question = {"compile": title, "program": workload.build(**workload.large)}
     facts = {name: checkout.ask(question) for name, checkout in checkouts.items()}
     facts = {name: each for name, each in facts.items() if each is not None}
     rounds = [{name: checkouts[name].ask({"run": title}) for name in facts} for _ in range(ROUNDS)]
@@ -96,7 +100,7 @@ def ratios(results: dict[str, dict[str, Measured]]) -> Figures:
     figures = Figures("regions, now over the others")
     for title, by_name in results.items():
         now = by_name[NOW]
-        figures.row(f"{title}: regions", now.regions, "", WORKLOADS[MEASURED[title][0]].most_regions)
+        figures.row(f"{title}: regions", now.regions, "", WORKLOADS[MEASURED[title]].most_regions)
         for name in (ONE_OP, BEFORE):
             if name in by_name:
                 _compare(figures, title, now, name, by_name[name])
@@ -110,6 +114,23 @@ def _compare(figures: Figures, title: str, now: Measured, name: str, other: Meas
     figures.row(f"{title}: CPU time over {name}", median(times), "×", NOISE)
     pairs = zip(now.means, other.means, strict=True)
     figures.fact(f"{title}: numbers as {name}", all(abs(a - b) <= 1e-3 * abs(b) for a, b in pairs), expected=True)
+
+
+def counted() -> tuple[Table, int]:
+    """How many regions each workload has, by machine and element type, and how many of these are too many."""
+    found = {name: [regions_of(each, *case) for case in CASES] for name, each in WORKLOADS.items()}
+    most = {name: each.most_regions for name, each in WORKLOADS.items()}
+    rows = tuple((name, most[name], *counts) for name, counts in found.items())
+    columns = ("program", "at most", *(f"{machine} {dtype}" for machine, dtype in CASES))
+    missed = sum(count > most[name] for name, counts in found.items() for count in counts)
+    return Table("regions, at the sizes of networks", columns, rows, f"{missed} are too many" if missed else ""), missed
+
+
+def regions_of(workload: Workload, machine: str, dtype: str) -> int:
+    """The number of regions that a workload has for a machine."""
+    module = tiny_json.import_program(workload.build(dtype=dtype, **workload.large))
+    with module.context:
+        return len(form_regions(main_function(module), machine_of(machine)).regions)
 
 
 def formation() -> Figures:
@@ -149,9 +170,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Measure regions beside one op a region, and beside another checkout.")
     parser.add_argument("--than", type=Path, required=True, help="the other checkout, as `git worktree add` makes one")
     results = compared(parser.parse_args().than.resolve())
-    tables = ratios(results), formation()
-    show(machine(PACKAGES), side_by_side(results), *(each.table for each in tables))
-    return int(any(each.missed for each in tables))
+    tables, (counts, too_many) = (ratios(results), formation()), counted()
+    show(machine(PACKAGES), side_by_side(results), counts, *(each.table for each in tables))
+    return int(too_many > 0 or any(each.missed for each in tables))
 
 
 if __name__ == "__main__":

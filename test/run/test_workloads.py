@@ -1,5 +1,7 @@
 """The programs that benches and tests share: each runs, and computes what numpy says."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -26,6 +28,16 @@ def test_a_workload_computes_its_formula(name, dtype):
     assert result.shape == exact.shape
     tolerance = TOLERANCES[dtype]
     np.testing.assert_allclose(result.astype(np.float64), exact, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_a_workload_has_sizes_as_networks_have_them(name):
+    workload = WORKLOADS[name]
+    small, large = (
+        tinyc.compile(workload.build(**sizes), target="reference").signature for sizes in ({}, workload.large)
+    )
+    sizes = [sum(math.prod(each.type.shape) for each in signature.inputs) for signature in (small, large)]
+    assert sizes[1] > 10 * sizes[0]
 
 
 @pytest.mark.parametrize("graph", [deep, movements])

@@ -9,26 +9,36 @@ from collections.abc import Iterator, Sequence
 from tinyc.fusion.ledger import RULES, Decision, Ledger, RegionEntry
 from tinyc.text.table import Table
 
-_REGION_COLUMNS = ("region", "us", "us memory", "us compute", "read bytes", "written bytes", "flops", "scheme", "loops")
+#: The terms of a region's cost that a table has, by what its head calls them.
+_TERMS = {
+    "us": "us",
+    "us memory": "memory_us",
+    "us compute": "compute_us",
+    "read bytes": "read_bytes",
+    "written bytes": "written_bytes",
+    "flops": "flops",
+}
 
 
 def fusion_tables(ledger: Ledger) -> tuple[Table, ...]:
-    """What a ledger says: its regions, its edges, and what the rules mean that decided them."""
-    return _regions(ledger), _edges(ledger), _rules(ledger.decisions)
+    """What a ledger says: what its regions cost and hold, its edges, and what the rules mean that decided them."""
+    return _costs(ledger), _contents(ledger.regions), _edges(ledger), _rules(ledger.decisions)
 
 
-def _regions(ledger: Ledger) -> Table:
+def _costs(ledger: Ledger) -> Table:
     count = _counted(len(ledger.regions), "region")
     title = f"{count} of @{ledger.function} for {ledger.target}, predicted to take {ledger.microseconds} us"
-    columns = (*_REGION_COLUMNS, "reads", "writes", "ops")
-    return Table(title, columns, tuple(map(_region_row, ledger.regions)))
+    rows = (
+        (each.name, *(each.cost.get(term, 0) for term in _TERMS.values()), each.scheme, " × ".join(each.loops))
+        for each in ledger.regions
+    )
+    return Table(title, ("region", *_TERMS, "scheme", "loops"), tuple(rows))
 
 
-def _region_row(region: RegionEntry) -> tuple[object, ...]:
-    terms = ("us", "memory_us", "compute_us", "read_bytes", "written_bytes", "flops")
-    numbers = (region.cost.get(term, 0) for term in terms)
-    names = (", ".join(each) for each in (region.reads, region.writes, region.ops))
-    return region.name, *numbers, region.scheme, " × ".join(region.loops), *names
+def _contents(regions: Sequence[RegionEntry]) -> Table:
+    lists = ((each.name, (each.reads, each.writes, each.ops)) for each in regions)
+    rows = ((name, *(", ".join(values) for values in listed)) for name, listed in lists)
+    return Table("what they hold", ("region", "reads", "writes", "ops"), tuple(rows))
 
 
 def _edges(ledger: Ledger) -> Table:
