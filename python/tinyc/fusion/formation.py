@@ -417,7 +417,7 @@ class _Former:
             nonlocal looked
             looked += 1
             priced = self.pricing.of(group)
-            if self._is_kept(group) or len(group.members) > 1 and self._stop(parts, priced) is not None:
+            if self._is_kept(group) or (len(group.members) > 1 and self._stop(parts, priced) is not None):
                 return None
             return priced.cost.seconds
 

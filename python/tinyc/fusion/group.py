@@ -25,7 +25,7 @@ class Inlined:
     """A node that an anchor computes where it reads it, once for each instance along the axes `moved` of the anchor."""
 
     name: str
-    special: bool
+    is_special: bool
     moved: frozenset[int]
 
 
@@ -141,7 +141,7 @@ def _composed(anchor: Anchor, node: Node, block: PolyBlock) -> Anchor | str:
         if read.tensor != node.name:
             found[read] = None
             continue
-        times.append(Inlined(node.name, node.special, moved_axes(read)))
+        times.append(Inlined(node.name, node.is_special, moved_axes(read)))
         for inner in block.accesses:
             through = composed_read(read, block, inner, shape)
             excess = access_excess(through, shape)

@@ -1,6 +1,5 @@
 """A whole program as one kernel on the CPU: the reference's numbers, whatever the steps and phases are."""
 
-import numpy as np
 import pytest
 
 import tinyc
