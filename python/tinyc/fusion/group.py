@@ -83,10 +83,27 @@ class Group:
 
 
 def group_of_node(graph: FusionGraph, node: Node) -> Group:
-    """The group of one node, which it writes to memory."""
+    """The group of one node, which it writes to memory, and of the products that a sum forms."""
     if node.block is None:
         return Group(graph, frozenset([node.name]), frozenset([node.name]), (), (node,))
-    return Group(graph, frozenset([node.name]), frozenset([node.name]), (Anchor(node, node.block),))
+    anchor, bound = _with_bound(graph, node, node.block)
+    return Group(graph, frozenset([node.name, *bound]), frozenset([node.name]), (anchor,))
+
+
+def _with_bound(graph: FusionGraph, node: Node, block: PolyBlock) -> tuple[Anchor, tuple[str, ...]]:
+    """A node as an anchor, the products that it forms composed away, and their names."""
+    anchor, bound = Anchor(node, block), tuple(name for name in node.reads if _is_bound(graph, name, node))
+    for name in bound:
+        product = graph.nodes[name]
+        assert product.block is not None  # it is element-wise
+        composed = _composed(anchor, product, product.block)
+        assert isinstance(composed, Anchor)  # it reads what its two operands read
+        anchor = composed
+    return anchor, bound
+
+
+def _is_bound(graph: FusionGraph, name: str, node: Node) -> bool:
+    return name in graph.nodes and graph.nodes[name].bound == node.name
 
 
 def united(groups: Iterable[Group]) -> Group | str:
@@ -122,10 +139,14 @@ def with_producer(group: Group, node: Node, is_result: bool) -> Group | str:
                 return composed
             found.append(composed)
         anchors = found
+    bound: tuple[str, ...] = ()
     if is_result or not node.is_inline:
-        anchors = list(_in_order(group.graph, [*anchors, Anchor(node, node.block)]))
+        anchor, bound = _with_bound(group.graph, node, node.block)
+        anchors = list(_in_order(group.graph, [*anchors, anchor]))
     results = group.results | {node.name} if is_result else group.results
-    return _checked(replace(group, members=group.members | {node.name}, results=results, anchors=tuple(anchors)))
+    return _checked(
+        replace(group, members=group.members | {node.name, *bound}, results=results, anchors=tuple(anchors))
+    )
 
 
 def _in_order(graph: FusionGraph, anchors: Iterable[Anchor]) -> tuple[Anchor, ...]:

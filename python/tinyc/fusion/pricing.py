@@ -207,6 +207,8 @@ class Work:
     def _times(self, anchor: Anchor, moved: frozenset[int]) -> float:
         """How often an anchor computes what it reads along the axes `moved`: a staged tile's element once a tile."""
         shape = anchor.block.statement.shape
+        if anchor.node.kind is NodeKind.SCAN:
+            moved &= kept_axes(anchor.block)  # it carries what it has so far
         once = float(math.prod(nominal(shape[axis]) for axis in moved))
         tile = self._resources.product_tile
         if anchor.node.kind is not NodeKind.CONTRACTION or tile is None or not moved & reduction_axes(anchor.block):
