@@ -5,14 +5,14 @@ kernel of the group would cost is for `pricing`.
 """
 
 import functools
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from tinyc.analysis.poly.block import PolyAccess, PolyBlock, access_excess
 from tinyc.analysis.poly_core.fused_loops import FusedLoops, composed_read, loops_of_anchors
 from tinyc.analysis.poly_core.inlining import MAX_ACCESSES
 from tinyc.expr import axes
-from tinyc.fusion.graph import FusionGraph, Node
+from tinyc.fusion.graph import FusionGraph, Node, NodeKind
 
 #: Parameters of a kernel that fit into the parameters of a launch on every target, sizes among them.
 MAX_TENSORS = 128
@@ -22,20 +22,19 @@ MAX_NODES = 512
 
 @dataclass(frozen=True)
 class Inlined:
-    """A node that an anchor computes where it reads it, once for each instance along the axes `moved` of the anchor."""
+    """Nodes that an anchor computes where it reads them, once for each instance along its axes `moved`."""
 
-    name: str
     is_special: bool
     moved: frozenset[int]
 
 
 @dataclass(frozen=True)
 class Anchor:
-    """A reduction or a result, with what it reads of memory and of other anchors, and what it computes on the way."""
+    """A reduction or a result, with what it reads of memory and of other anchors, and how much it computes on the way."""
 
     node: Node
     block: PolyBlock
-    inlined: tuple[Inlined, ...] = ()
+    inlined: Mapping[Inlined, int] = field(default_factory=dict[Inlined, int])
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,12 +156,12 @@ def _composed(anchor: Anchor, node: Node, block: PolyBlock) -> Anchor | str:
     """An anchor that computes an element-wise node where it reads it, or why that is too complicated."""
     shape = anchor.block.statement.shape
     found: dict[PolyAccess, None] = {}
-    times: list[Inlined] = []
+    times: set[Inlined] = set()
     for read in anchor.block.accesses:
         if read.tensor != node.name:
             found[read] = None
             continue
-        times.append(Inlined(node.name, node.is_special, moved_axes(read)))
+        times.add(Inlined(node.is_special, moved_axes(read)))
         for inner in block.accesses:
             through = composed_read(read, block, inner, shape)
             excess = access_excess(through, shape)
@@ -173,8 +172,10 @@ def _composed(anchor: Anchor, node: Node, block: PolyBlock) -> Anchor | str:
         return anchor
     if len(found) > MAX_ACCESSES:
         return f"'{anchor.node.label}' would read {len(found)} elements (limit {MAX_ACCESSES})"
-    accesses = tuple(found)
-    return Anchor(anchor.node, replace(anchor.block, accesses=accesses), (*anchor.inlined, *dict.fromkeys(times)))
+    computed = dict(anchor.inlined)
+    if node.kind is not NodeKind.LEAF and block.kind != "movement_affine":
+        computed.update((each, computed.get(each, 0) + 1) for each in times)
+    return Anchor(anchor.node, replace(anchor.block, accesses=tuple(found)), computed)
 
 
 def moved_axes(read: PolyAccess) -> frozenset[int]:

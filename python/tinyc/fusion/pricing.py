@@ -201,7 +201,8 @@ class Work:
         else:
             own = _instances(block) * (self._special if node.is_special else 1.0)
         return own + sum(
-            self._times(anchor, each.moved) * (self._special if each.is_special else 1.0) for each in anchor.inlined
+            self._times(anchor, each.moved) * (self._special if each.is_special else 1.0) * count
+            for each, count in anchor.inlined.items()
         )
 
     def _times(self, anchor: Anchor, moved: frozenset[int]) -> float:
