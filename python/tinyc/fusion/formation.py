@@ -256,6 +256,10 @@ class _Former:
             return Verdict(
                 False, "occupancy", sentence, "fewer registers or less shared memory", {"ctas_per_sm": resident}
             )
+        tile = together.resources.leaves_tiles
+        if tile and not any(part.resources.leaves_tiles for part in parts):
+            sentence = f"it would have {tile}, which the tensor cores of {machine.name} do not take"
+            return Verdict(False, "tile", sentence, "a tile that they take", {"tile": tile})
         wide, narrow = min(part.resources.vector_bytes for part in parts), together.resources.vector_bytes
         if narrow < wide:
             sentence = f"accesses would be {narrow} bytes wide, and are {wide}"
