@@ -10,10 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tinyc.codegen.scalars import storage_type
+from tinyc.diagnostics import TinycError
 from tinyc.dialects.region import ops as region
 from tinyc.expr.extents import Dim
-from tinyc.mlir import gpu, ir
+from tinyc.mlir import arith, gpu, ir
 from tinyc.mlir.bodies import nested
+from tinyc.mlir.locations import where
 from tinyc.target import DEFAULT_ARCH, TARGETS, target_of
 from tinyc.target.target import Target
 from tinyc.vocabulary.attributes import decode, to_type
@@ -21,6 +23,9 @@ from tinyc.vocabulary.attributes import decode, to_type
 #: What says where in the grid a thread is, and how large grid and CTA are.
 Position = gpu.ThreadIdOp | gpu.BlockIdOp | gpu.BlockDimOp | gpu.GridDimOp
 
+WARP_LANES = 32
+#: What `gpu.shuffle` moves in a kernel.
+_SHUFFLED = ("i32", "f32", "i64", "f64")
 _CHIP = re.compile(r'chip = "(\w+)"')
 
 
@@ -169,3 +174,20 @@ def target_for(kernels: gpu.GPUModuleOp) -> Target:
 def axis_of(op: Position) -> str:
     """The axis, x, y or z, that a position or a size is asked along: that of `#gpu<dim x>`."""
     return str(op.dimension)[-2]
+
+
+def shuffle_mode(op: gpu.ShuffleOp) -> str:
+    """The mode of a shuffle, by which all lanes of a warp exchange a word or two: xor, up, down or idx.
+
+    Raises:
+        TinycError: `NoGpuKernel`: it is not one of whole warps, or of a type that no shuffle moves.
+    """
+    width = op.width.owner
+    is_whole = isinstance(width, arith.ConstantOp) and ir.IntegerAttr(width.value).value == WARP_LANES
+    if not is_whole or list(op.valid.uses) or str(op.value.type) not in _SHUFFLED:
+        message = (
+            f"'gpu.shuffle' of {op.value.type} is none that a kernel may have; shuffle {', '.join(_SHUFFLED)} with a "
+            f"constant width of {WARP_LANES}, and compare lane numbers instead of asking whether there was a lane"
+        )
+        raise TinycError("NoGpuKernel", message, where(op.location))
+    return str(op.mode).rstrip(">").rpartition(" ")[2]

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from tinyc.codegen.identifiers import legal_identifier
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.gpu.dialect import THREAD_TILE, AccType, SmemType, TgpuOp, accumulator_tile, staged_tile
-from tinyc.dialects.gpu.kernel import GpuKernel, functions_in, target_for
-from tinyc.dialects.gpu.statements import AllocSmemOp
+from tinyc.dialects.gpu.kernel import WARP_LANES, GpuKernel, functions_in, target_for
+from tinyc.dialects.gpu.statements import AllocSmemOp, ReduceRowsOp, ScanRowsOp
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import extents
@@ -69,6 +69,7 @@ def _check_kernel(kernel: GpuKernel, by_name: Mapping[str, GpuKernel], launched:
     if launched or "tgpu.grid" in attributes:
         _check_grid(attributes.get("tgpu.grid", None), symbols)
     _check_tiles(kernel, target)
+    _check_rows(kernel)
     if "tgpu.plan" in attributes:
         _check_plan(attributes["tgpu.plan"])
     if "tgpu.init" in attributes:
@@ -131,6 +132,23 @@ def _check_tiles(kernel: GpuKernel, target: Target) -> None:
             f"has {size_bytes} bytes of tiles in shared memory; a CTA has {limit} on {target.name}; "
             "choose smaller tiles or fewer stages"
         )
+
+
+def _check_rows(kernel: GpuKernel) -> None:
+    """Check that the threads of a row are a part of a warp, a warp, or some: the lanes of a warp exchange values."""
+    (x, y, z) = kernel.cta_shape
+    for op in kernel.ops:
+        if isinstance(op, ReduceRowsOp | ScanRowsOp):
+            in_rows = op.lanes.value == "x"
+            is_power = all(count & (count - 1) == 0 for count in (x, y)) and z == 1 and x * y % WARP_LANES == 0
+            is_whole = x <= WARP_LANES or y == 1 if in_rows else x <= WARP_LANES
+            if isinstance(op, ScanRowsOp) and not in_rows:
+                is_whole = y == 1
+            if not (is_power and is_whole):
+                raise Malformed(
+                    f"has a CTA of {_times((x, y, z))} threads, whose warps do not share rows; give x and y powers of "
+                    f"two, {WARP_LANES} threads or more, and to one side {WARP_LANES} at most"
+                )
 
 
 def _require_known(dims: Sequence[Dim], symbols: Sequence[str], what: str) -> None:

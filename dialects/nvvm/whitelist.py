@@ -14,6 +14,14 @@ LLVM_FLOATS = ("f16", "bf16", "f32", "f64")
 GLOBAL_POINTER, SHARED_POINTER = "!llvm.ptr<1>", "!llvm.ptr<3>"
 POINTERS = (GLOBAL_POINTER, SHARED_POINTER)
 SCALARS = (*LLVM_INTEGERS, *LLVM_FLOATS)
+#: What one access to memory moves: 2 to 16 elements that are 16 bytes at most.
+VECTORS = tuple(
+    f"vector<{count}x{element}>"
+    for elements, most in ((("i8",), 16), (("i16", "f16", "bf16"), 8), (("i32", "f32"), 4), (("i64", "f64"), 2))
+    for element in elements
+    for count in (2, 4, 8, 16)
+    if count <= most
+)
 #: Products of i64 are as wide as that; no conversion to a float is.
 WIDE = (*LLVM_INTEGERS, "i128")
 #: What a compare-and-swap, and an addition that says whether it overflowed, return.
@@ -54,14 +62,17 @@ ALLOWED_OPS: Mapping[str, Allowed] = {
     "llvm.select": Allowed((*WIDE, *LLVM_FLOATS, *POINTERS), _EXACT),
     # Constants
     "llvm.mlir.constant": Allowed((*WIDE, *LLVM_FLOATS), {"value": None}),
-    **_same(Allowed((*WIDE, *LLVM_FLOATS, *POINTERS)), "llvm.mlir.", "zero", "undef", "poison"),
+    **_same(Allowed((*WIDE, *LLVM_FLOATS, *POINTERS)), "llvm.mlir.", "zero", "undef"),
+    "llvm.mlir.poison": Allowed((*WIDE, *LLVM_FLOATS, *VECTORS, *POINTERS)),
     # Memory
     "llvm.mlir.addressof": Allowed((SHARED_POINTER,), {"global_name": None}),
     "llvm.getelementptr": Allowed(
         (*POINTERS, "i32", "i64"), {"elem_type": SCALARS, "noWrapFlags": None, "rawConstantIndices": None}
     ),
-    "llvm.load": Allowed((*SCALARS, *POINTERS), _NOT_ATOMIC),
-    "llvm.store": Allowed((*SCALARS, *POINTERS), _NOT_ATOMIC),
+    "llvm.load": Allowed((*SCALARS, *VECTORS, *POINTERS), _NOT_ATOMIC),
+    "llvm.store": Allowed((*SCALARS, *VECTORS, *POINTERS), _NOT_ATOMIC),
+    "llvm.insertelement": Allowed((*SCALARS, *VECTORS)),
+    "llvm.extractelement": Allowed((*SCALARS, *VECTORS)),
     "llvm.atomicrmw": Allowed(
         (*LLVM_INTEGERS[1:], *LLVM_FLOATS, *POINTERS),
         {"bin_op": ("1 : i64", "11 : i64"), "ordering": _RELAXED, "syncscope": _SCOPE},  # add, fadd
@@ -96,6 +107,7 @@ ALLOWED_OPS: Mapping[str, Allowed] = {
     # Threads
     **_same(Allowed(("i32",)), "nvvm.read.ptx.sreg.", *(f"{r}.{d}" for r in ("tid", "ntid") for d in "xyz")),
     **_same(Allowed(("i32",)), "nvvm.read.ptx.sreg.", *(f"{r}.{d}" for r in ("ctaid", "nctaid") for d in "xyz")),
+    "nvvm.shfl.sync": Allowed(("i32", "f32"), {"kind": None}),
     "nvvm.barrier": Allowed((), {"operandSegmentSizes": ("array<i32: 0, 0, 0>",)}),
 }
 

@@ -62,7 +62,7 @@ LOOPS_TO_LLVM: tuple[Step, ...] = (
     Upstream("reconcile-unrealized-casts"),  # what each conversion has left for the next one
 )
 CPU: tuple[Step, ...] = (
-    TinyToRegion(),
+    TinyToRegion(target="cpu"),
     RegionToExec(),  # before the kernels are loops: the launch contracts come from their region form
     RegionToLoops(),
     ExecExpandF16(),  # while the conversions are still arith ops

@@ -12,7 +12,7 @@ ROW = "memref<?xf32, #gpu.address_space<global>>"
 SHARED = "memref<4xf32, #gpu.address_space<workgroup>>"
 
 
-def kernel(body, threads=4):
+def kernel(body, threads):
     source = f"""
 gpu.module @kernels {{
   memref.global "private" @tile : {SHARED} = uninitialized
@@ -29,8 +29,8 @@ gpu.module @kernels {{
     return text.parse(source)
 
 
-def run(body, size=4):
-    module, x = kernel(body), np.zeros(size, np.float32)
+def run(body, size=4, threads=4):
+    module, x = kernel(body, threads), np.zeros(size, np.float32)
     run_gpu_kernel(gpu_kernels_of(module)["k"], (1, 1, 1), [x])
     return x
 
@@ -52,6 +52,20 @@ def test_each_thread_writes_its_element():
         ),
         ("%0 = arith.cmpi eq, %i, %c0 : index\nscf.if %0 { gpu.barrier }", "not all threads reach a barrier"),
         ("%0 = arith.divui %c1, %i : index", "a division by zero"),
+        (
+            f'"tgpu.store_vector"(%x, %c1, %one, %one) {{operandSegmentSizes = array<i32: 1, 1, 2>}} : '
+            f"({ROW}, index, f32, f32) -> ()",
+            "an access of 2 elements is not at a multiple of that",
+        ),
+        (
+            f'%0:4 = "tgpu.load_vector"(%x, %c0) {{resultSegmentSizes = array<i32: 4>}} : ({ROW}, index) -> '
+            "(f32, f32, f32, f32)",
+            "an access is out of bounds",
+        ),
+        (
+            "%w = arith.constant 32 : i32\n%0, %1 = gpu.shuffle xor %one, %w, %w : f32",
+            "not all lanes of a warp reach a shuffle",
+        ),
     ],
 )
 def test_a_kernel_that_does_what_it_must_not_is_refused(body, fault):
@@ -64,3 +78,31 @@ def test_a_branch_is_run_by_the_threads_that_take_it():
     %0 = arith.cmpi ult, %i, %c1 : index
     scf.if %0 {{ memref.store %one, %x[%i] : {ROW} }}"""
     np.testing.assert_array_equal(run(body), [1, 0, 0, 0])
+
+
+def test_lanes_of_a_warp_exchange_values():
+    body = f"""
+    %w = arith.constant 32 : i32
+    %d = arith.constant 2 : i32
+    %0 = arith.index_cast %i : index to i32
+    %1 = arith.sitofp %0 : i32 to f32
+    %2, %a = gpu.shuffle xor %1, %d, %w : f32
+    %3, %b = gpu.shuffle up %2, %d, %w : f32
+    memref.store %3, %x[%i] : {ROW}"""
+    lane = np.arange(64)
+    across = (lane ^ 2) + 0.0
+    expected = np.where(lane % 32 < 2, across, across[lane - 2])
+    np.testing.assert_array_equal(run(body, size=64, threads=64), expected)
+
+
+def test_a_thread_moves_neighbours_at_once():
+    body = f"""
+    %c2 = arith.constant 2 : index
+    %at = arith.muli %i, %c2 : index
+    %0 = arith.index_cast %i : index to i32
+    %1 = arith.sitofp %0 : i32 to f32
+    "tgpu.store_vector"(%x, %at, %one, %1) {{operandSegmentSizes = array<i32: 1, 1, 2>}}
+      : ({ROW}, index, f32, f32) -> ()
+    %2:2 = "tgpu.load_vector"(%x, %at) {{resultSegmentSizes = array<i32: 2>}} : ({ROW}, index) -> (f32, f32)
+    memref.store %2#1, %x[%at] : {ROW}"""
+    np.testing.assert_array_equal(run(body, size=8), [0, 0, 1, 1, 2, 2, 3, 3])

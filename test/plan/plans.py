@@ -66,7 +66,7 @@ FIELDS = {
         _records({"tensor": _TEXTS, "where": st.just("smem"), "at": _AXES}, {"pingpong": st.booleans()}),
         unique_by=lambda entry: entry["tensor"],
     ),
-    "vectorize": _records({"axis": _AXES, "width": st.sampled_from((4, 8, 16))}, {}),
+    "vectorize": _records({"axis": _AXES, "width": st.sampled_from((1, 2, 4, 8, 16))}, {}),
     "predicate_tail": _lists(_AXES, unique=True),
     "epilogue": _lists(st.sampled_from(("bias", "relu", "residual", "add", "fuse"))),
     "arch": st.sampled_from(tuple(ARCHITECTURES)),

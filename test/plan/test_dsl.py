@@ -120,7 +120,7 @@ def test_what_no_statement_can_say_is_set(plan, text):
         ('split "m" 1', [(1, 7)], 'expected an axis after "split", and there is'),
         ("unroll k " + "9" * 5000, [(1, 8)], "'unroll.k' is"),
         ("unroll k -1", [(1, 8)], "'unroll.k' is -1; give"),
-        ("vectorize n 3", [(1, 11)], "'vectorize.width' is 3; give 4, 8 or 16"),
+        ("vectorize n 3", [(1, 11)], "'vectorize.width' is 3; give 1, 2, 4, 8 or 16"),
         ("set a = " + "[" * 10**5, [(1, 73)], "more than 64 nested brackets"),
         ("", [(None, None)], "the text is empty"),
         (" \n", [(None, None)], "the text is empty"),

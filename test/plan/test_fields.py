@@ -66,7 +66,7 @@ def test_no_field_is_given_by_default():
         ),
         ("cache", [CACHED, CACHED], "'cache' has the tensor 'A' twice"),
         ("cache", [{**CACHED, "tensor": "a\nb"}], "'cache[0].tensor' is \"a\\nb\"; give a name"),
-        ("vectorize", {"axis": "n", "width": 2}, "'vectorize.width' is 2; give 4, 8 or 16"),
+        ("vectorize", {"axis": "n", "width": 3}, "'vectorize.width' is 3; give 1, 2, 4, 8 or 16"),
         ("epilogue", ["Relu"], "'epilogue[0]' is \"Relu\"; give an op"),
         ("arch", "sm_81", "'arch' is \"sm_81\"; did you mean 'sm_80'"),
         ("layout_hints", {"C_stride": "rows"}, "'layout_hints.C_stride' is \"rows\"; did you mean 'row'?"),

@@ -54,8 +54,9 @@ def test_a_plan_with_a_scheme_fits_what_is_of_its_kind():
 
 def test_the_default_says_why_it_is_the_default():
     assert default_plan(gemm(), SM80).reason == "it is a contraction"
-    assert default_plan(elementwise(), SM80).reason == elementwise().no_product
-    assert default_plan(gemm(batch=65536), SM80).reason == "its tiles are more CTAs than sm_80 launches at once"
+    assert default_plan(elementwise(), SM80).reason == f"{elementwise().no_product}; {elementwise().loops}"
+    too_many = "its tiles are more CTAs than sm_80 launches at once"
+    assert default_plan(gemm(batch=65536), SM80).reason == f"{too_many}; {gemm().loops}"
 
 
 def test_a_plan_that_fits_nothing_says_why_of_every_region():

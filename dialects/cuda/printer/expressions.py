@@ -26,7 +26,8 @@ from tinyc.dialects.cuda.printer.text import (
     infix,
 )
 from tinyc.dialects.cuda.printer.types import constant_text, is_narrow, type_name, unsigned_name
-from tinyc.mlir import arith, ir, math, memref
+from tinyc.dialects.gpu.kernel import shuffle_mode
+from tinyc.mlir import arith, gpu, ir, math, memref
 from tinyc.vocabulary.elementwise import ROWS
 
 
@@ -308,6 +309,13 @@ def _constant(printer: ExpressionPrinter, op: ir.OpView, _: int) -> CppText:
 def _loaded(printer: ExpressionPrinter, op: ir.OpView, _: int) -> CppText:
     position = printer.operand(op.operands[1]).text if len(op.operands) > 1 else "0"
     return CppText(f"{printer.buffer(op.operands[0])}[{position}]")
+
+
+def shuffle_text(printer: ExpressionPrinter, op: gpu.ShuffleOp) -> CppText:
+    """A value of another lane, which all lanes of the warp exchange."""
+    mode = shuffle_mode(op)
+    name = "__shfl_sync" if mode == "idx" else f"__shfl_{mode}_sync"
+    return call(name, CppText("0xffffffffu"), printer.operand(op.value), printer.operand(op.offset))
 
 
 #: How each pure op is written.

@@ -8,7 +8,7 @@ An `scf.if` that only chooses between two such expressions is a `? :`.
 import bisect
 from collections.abc import Iterator
 
-from tinyc.dialects.gpu.statements import SCALAR_OPS
+from tinyc.dialects.gpu.statements import READING_OPS, SCALAR_OPS
 from tinyc.mlir import arith, gpu, ir, memref, scf
 
 #: How many ops an expression has at most.
@@ -28,7 +28,7 @@ def is_pure(op: ir.OpView) -> bool:
 
 def writes_memory(op: ir.OpView) -> bool:
     """Whether an op writes memory, or waits for others to."""
-    return isinstance(op, (memref.StoreOp, gpu.BarrierOp, *SCALAR_OPS))
+    return isinstance(op, (memref.StoreOp, gpu.BarrierOp, *SCALAR_OPS)) and not isinstance(op, READING_OPS)
 
 
 def is_free(op: ir.OpView) -> bool:

@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 
 from tinyc.diagnostics import TinycError, printable
-from tinyc.dialects.cuda.printer.expressions import WRITERS
+from tinyc.dialects.cuda.printer.expressions import WRITERS, shuffle_text
 from tinyc.dialects.cuda.printer.folding import Folding, inner_blocks, is_pure, terminator
 from tinyc.dialects.cuda.printer.names import FreshNames, distinct_identifiers, name_hint
 from tinyc.dialects.cuda.printer.simplify import constant_of
@@ -16,7 +16,8 @@ from tinyc.dialects.cuda.printer.text import ATOM, PREFIX, SHIFT, CppText, choic
 from tinyc.dialects.cuda.printer.types import integer_text, is_float_type, type_name
 from tinyc.dialects.gpu.dialect import staged_tile
 from tinyc.dialects.gpu.kernel import GpuKernel, Position, axis_of
-from tinyc.dialects.gpu.statements import SCALAR_OPS, by_op
+from tinyc.dialects.gpu.statements import READING_OPS, SCALAR_OPS, LoadVectorOp, StoreVectorOp, by_op
+from tinyc.dialects.gpu.statements.rules import VECTOR_BYTES
 from tinyc.mlir import arith, func, gpu, ir, memref, scf
 from tinyc.mlir.locations import around, where
 
@@ -85,7 +86,9 @@ class FunctionPrinter:
                 (name,) = distinct_identifiers([f"tile_{symbol.removeprefix(prefix).lower()}"], (*names, *found))
                 self.buffers[op.result] = name
                 kind = ir.MemRefType(op.result.type)
-                found[name] = f"__shared__ {type_name(kind.element_type)} {name}[{self._size(symbol, kind)}];"
+                wide = any(isinstance(use.owner, LoadVectorOp | StoreVectorOp) for use in op.result.uses)
+                start = f"__shared__ {f'alignas({VECTOR_BYTES}) ' if wide else ''}{type_name(kind.element_type)}"
+                found[name] = f"{start} {name}[{self._size(symbol, kind)}];"
         return list(found.values())
 
     def _size(self, symbol: str, kind: ir.MemRefType) -> str:
@@ -106,6 +109,8 @@ class FunctionPrinter:
             for op in block.operations:
                 if isinstance(op, scf.ForOp):
                     found.extend(op.inner_iter_args)
+                elif isinstance(op, LoadVectorOp | gpu.ShuffleOp):
+                    found.append(op.results[0])
                 elif not isinstance(op, memref.GetGlobalOp):
                     found.extend(r for r in op.results if r not in self.folding.folded and r not in self.folding.dead)
                 for inner in inner_blocks(op):
@@ -138,10 +143,7 @@ class FunctionPrinter:
         if argument in self.extents:
             return f"int64_t {self.extents[argument]}"
         element = type_name(ir.MemRefType(argument.type).element_type)
-        writes = any(
-            isinstance(use.owner, SCALAR_OPS) or (isinstance(use.owner, memref.StoreOp) and use.operand_number == 1)
-            for use in argument.uses
-        )
+        writes = not all(isinstance(use.owner, READING_OPS) for use in argument.uses)
         return f"{'' if writes else 'const '}{element}* __restrict__ {self.buffers[argument]}"
 
     # --- what expressions ask -----------------------------------------------------------------------------------------
@@ -253,6 +255,8 @@ class FunctionPrinter:
             self._define(op.results[0], self._choice(op))
         elif isinstance(op, scf.IfOp):
             self._if(op)
+        elif isinstance(op, gpu.ShuffleOp):
+            self._define(op.results[0], shuffle_text(self, op))
         elif isinstance(op, SCALAR_OPS):
             self.line(_SCALAR_TEXTS[type(op)](self, op))
         elif is_pure(op) or isinstance(op, memref.LoadOp):
@@ -265,6 +269,12 @@ class FunctionPrinter:
     def _name(self, value: ir.Value) -> str:
         name = self.names.fresh(name_hint(value, self.buffers, self.extents))
         self.texts[value] = CppText(name)
+        return name
+
+    def name_of_parts(self, values: Sequence[ir.Value]) -> str:
+        """A new name for values that are held together, each of which is a part of it from then on."""
+        name = self._name(values[0])
+        self.texts.update({value: CppText(f"{name}.at[{number}]") for number, value in enumerate(values)})
         return name
 
     def _define(self, value: ir.Value, expression: CppText) -> None:

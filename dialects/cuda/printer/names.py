@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from tinyc.dialects.cuda.printer.expressions import LIBRARY
 from tinyc.dialects.cuda.printer.prelude import HELPERS
 from tinyc.dialects.gpu.kernel import Position, axis_of
+from tinyc.dialects.gpu.statements import LoadVectorOp
 from tinyc.mlir import arith, gpu, ir, memref, scf
 
 _LOOPS = "ijklmpqrst"
@@ -109,10 +110,10 @@ def name_hint(value: ir.Value, buffers: Mapping[ir.Value, str], extents: Mapping
     op = value.owner
     if isinstance(op, Position):
         return f"{_THREADS[type(op)]}{axis_of(op)}"
-    if isinstance(op, _Conversion) and isinstance(op.in_.owner, memref.LoadOp):
+    if isinstance(op, _Conversion) and isinstance(op.in_.owner, memref.LoadOp | LoadVectorOp):
         return name_hint(op.in_, buffers, extents)
-    if isinstance(op, memref.LoadOp):
-        name = buffers.get(op.memref, "loaded")
+    if isinstance(op, memref.LoadOp | LoadVectorOp):
+        name = buffers.get(op.operands[0], "loaded")
         short = name.removeprefix("tile_")
         return short.lower() if short.lower() != name and len(short) <= 8 else f"{name}_value"
     if isinstance(op, scf.ForOp):

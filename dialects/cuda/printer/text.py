@@ -3,7 +3,7 @@
 Expressions are put together here; what each op is written as is in `expressions`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -39,6 +39,10 @@ class ExpressionPrinter(Protocol):
 
     def buffer(self, value: ir.Value) -> str:
         """The name of a buffer or an array."""
+        ...
+
+    def name_of_parts(self, values: Sequence[ir.Value]) -> str:
+        """A new name for values that are held together, each of which is a part of it from then on."""
         ...
 
     def helper(self, name: str) -> str:

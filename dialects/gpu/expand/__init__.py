@@ -9,6 +9,12 @@ In: a kernel of statements. Out: the same kernel as loops, loads and stores of o
     thread_elements          the same for one thread of many
     circular_buffer, place   a tile in shared memory, and where a tile stands in a tensor
     accumulator              the part of an accumulator tile that a thread owns
-    alloc_smem, zero, load_tile, fma, epilogue, map, topk, scatter_add
+    vector_elements          elements of which a thread takes several neighbours in one access
+    loop_steps               the fused loops of a body: which elements a step computes
+    step_threads             which steps the threads of a CTA compute, and which part of one each
+    warp, cta_total, cta_prefix
+                             what the threads of a step exchange
+    square                   elements in shared memory that are written along one side and read along the other
+    alloc_smem, zero, load_tile, fma, epilogue, map, map_runs, transpose, reduce_rows, scan_rows, topk, scatter_add
                              each statement, `expand(expansion, op)`; what they mean stands in `statements/`
 """

@@ -8,6 +8,18 @@ from tinyc.dialects.gpu.expand.expansion import Expansion
 from tinyc.dialects.gpu.statements import AllocSmemOp
 from tinyc.mlir import ir, memref
 from tinyc.mlir.names import declared_symbols
+from tinyc.vocabulary.element_type import ElementType
+
+
+def shared_array(expansion: Expansion, element: ElementType, size: int) -> ir.Value:
+    """Declare an array in shared memory, and emit the value that it is in the kernel."""
+    kind = ir.MemRefType.get([size], scalars.storage_type(element), memory_space=ir.Attribute.parse(SHARED))
+    taken = declared_symbols(expansion.written.operation.block)
+    name = legal_identifier(f"{expansion.name}_shared", taken)
+    with ir.InsertionPoint(expansion.written):
+        memref.GlobalOp(name, ir.TypeAttr.get(kind), sym_visibility="private", initial_value=ir.UnitAttr.get())
+    with ir.InsertionPoint.at_block_begin(expansion.block):
+        return memref.get_global(kind, name)
 
 
 def expand(expansion: Expansion, op: AllocSmemOp) -> None:

@@ -7,8 +7,8 @@ that a thread computes, the threads that share work, and the operands' new value
 from collections.abc import Iterable, Iterator, Sequence
 
 from tinyc.dialects.gpu.expand.circular_buffer import CircularBuffer
-from tinyc.dialects.gpu.expand.thread_elements import ThreadElements
 from tinyc.dialects.gpu.expand.threads import Threads
+from tinyc.dialects.gpu.expand.vector_elements import VectorElements
 from tinyc.dialects.gpu.kernel import GpuKernel
 from tinyc.mlir import ir
 
@@ -17,8 +17,8 @@ class Expansion:
     """The code of one thread, written at the insertion point, which must be at the start of the new function."""
 
     def __init__(self, kernel: GpuKernel, written: ir.OpView, arguments: Sequence[ir.Value]) -> None:
-        self.name, self.written = kernel.name, written
-        self.elements = ThreadElements.of(kernel, arguments)
+        self.name, self.written, self.block = kernel.name, written, ir.InsertionPoint.current.block
+        self.elements = VectorElements.of(kernel, arguments)
         self.threads = Threads(self.elements, kernel.cta_shape)
         self.values: dict[ir.Value, ir.Value] = dict(zip(kernel.arguments, arguments, strict=True))
         self.accumulators: dict[ir.Value, list[ir.Value]] = {}  # an accumulator tile → what this thread owns of it

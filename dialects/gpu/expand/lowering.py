@@ -27,8 +27,8 @@ class GpuExpand(Pass):
            `memref.global` of the module, in shared memory, row-major, one stage after the other, with its tiles as
            `tgpu.smem`.
         2. The ops are those of arith, math, scf, `gpu.thread_id`, `gpu.block_id`, `gpu.grid_dim`, `gpu.barrier`,
-           `memref.load`, `memref.store`, `tgpu.atomic_add` and `tgpu.report_index`. Accumulators are carried by loops;
-           no thread has memory of its own. 16-bit floats are stored as such, and computed with in f32.
+           `gpu.shuffle`, `memref.load`, `memref.store`, and the dialect's own of the scalar level. Loops carry
+           accumulators; no thread has memory of its own. 16-bit floats are stored as such, and computed with in f32.
         3. A loop or branch that a statement becomes has a `tgpu.comment`.
     Before:
         !y = !region.memref<tensor<f32>, [], 128 : i64, true>

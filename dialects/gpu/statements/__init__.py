@@ -8,10 +8,16 @@ The two lists below are all that names them. In reading order, which is that of 
     alloc_smem, zero     what a matrix product works on: tiles in shared memory, an accumulator tile in registers
     load_tile, fma       a step along k: a tile of each operand, and their product added to the accumulator
     epilogue             what the region makes of the accumulator, written to the outputs
+    map_runs             regions without reductions: neighbours for each thread
+    transpose            the same where operands lie along another axis
+    reduce_rows          regions with reductions: threads share a row
+    scan_rows            regions with a cumulative reduction: threads share a row
     map                  any other region: each element by itself
     topk, scatter_add    regions that walk an axis in order, or write where data says
     atomic_add           of the scalar level: an addition to memory
     report_index         of the scalar level: the note of an index out of range
+    load_vector          of the scalar level: neighbouring elements in one access
+    store_vector         the same the other way
     rules                what several of them require
 """
 
@@ -27,11 +33,18 @@ from tinyc.dialects.gpu.statements.epilogue import EpilogueOp
 from tinyc.dialects.gpu.statements.fma import FmaOp
 from tinyc.dialects.gpu.statements.load_tile import LoadTileOp
 from tinyc.dialects.gpu.statements.load_tile import YieldOp as YieldOp
+from tinyc.dialects.gpu.statements.load_vector import LoadVectorOp
 from tinyc.dialects.gpu.statements.map import MapOp
+from tinyc.dialects.gpu.statements.map_runs import MapRunsOp
+from tinyc.dialects.gpu.statements.reduce_rows import ReduceRowsOp
 from tinyc.dialects.gpu.statements.report_index import ReportIndexOp
+from tinyc.dialects.gpu.statements.scan_rows import ScanRowsOp
 from tinyc.dialects.gpu.statements.scatter_add import ScatterAddOp
+from tinyc.dialects.gpu.statements.store_vector import StoreVectorOp
 from tinyc.dialects.gpu.statements.topk import TopkOp
+from tinyc.dialects.gpu.statements.transpose import TransposeOp
 from tinyc.dialects.gpu.statements.zero import ZeroOp
+from tinyc.mlir import memref
 
 #: Statements over tiles: all that --gpu-expand replaces.
 STATEMENT_OPS: tuple[type[TgpuOp], ...] = (
@@ -40,15 +53,23 @@ STATEMENT_OPS: tuple[type[TgpuOp], ...] = (
     LoadTileOp,
     FmaOp,
     EpilogueOp,
+    MapRunsOp,
+    TransposeOp,
+    ReduceRowsOp,
+    ScanRowsOp,
     MapOp,
     TopkOp,
     ScatterAddOp,
 )
-#: The ops of the scalar level that are not upstream's: what one thread does to memory that others may touch.
+#: The ops of the scalar level that are not upstream's: what one thread does to memory.
 SCALAR_OPS: tuple[type[TgpuOp], ...] = (
     AtomicAddOp,
     ReportIndexOp,
+    LoadVectorOp,
+    StoreVectorOp,
 )
+#: The ops of the scalar level that read memory, and write none.
+READING_OPS = (memref.LoadOp, LoadVectorOp)
 
 
 def by_op(ops: Iterable[type[TgpuOp]], package: str, name: str) -> dict[type[TgpuOp], Any]:

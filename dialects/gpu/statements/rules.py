@@ -18,6 +18,10 @@ from tinyc.mlir.verifying import Malformed
 SIDES = ("rows", "columns", "batches")
 GUARDED_SIDES = ("rows", "columns")
 
+#: How many elements one access may take, and how many bytes.
+VECTOR_WIDTHS = (2, 4, 8, 16)
+VECTOR_BYTES = 16
+
 _Op = TypeVar("_Op", bound=ir.OpView)
 
 
@@ -34,6 +38,35 @@ def require_row(kind: ir.Type) -> ir.Type:
     if not isinstance(kind, ir.MemRefType) or kind.rank != 1:
         raise Malformed(f"works on a memref of one axis, not on {kind}")
     return kind.element_type
+
+
+def require_vector(kind: ir.Type, elements: Sequence[ir.Type]) -> None:
+    """Check that values of types `elements` are neighbours in a buffer that one access can take."""
+    stored = require_row(kind)
+    wrong = next((each for each in elements if each != stored), None)
+    if wrong is not None:
+        raise Malformed(f"has an element of type {wrong} of a buffer of {stored}; give both one type")
+    assert isinstance(stored, ir.IntegerType | ir.FloatType)
+    size_bytes = len(elements) * stored.width // 8
+    if len(elements) not in VECTOR_WIDTHS or size_bytes > VECTOR_BYTES:
+        raise Malformed(
+            f"takes {len(elements)} elements of {stored} at once; an access takes 2, 4, 8 or 16 that are "
+            f"{VECTOR_BYTES} bytes at most"
+        )
+
+
+def require_width(op: TgpuOp) -> None:
+    """Check that `width` is a count of neighbours that accesses have."""
+    width = op.attributes["width"]
+    if not isinstance(width, ir.IntegerAttr) or width.value not in (1, *VECTOR_WIDTHS):
+        raise Malformed(f"has width = {width}; a thread takes 1, 2, 4, 8 or 16 neighbours at a time")
+
+
+def require_lanes(op: TgpuOp) -> None:
+    """Check that `lanes` is an axis of a CTA, along which threads share a row."""
+    lanes = op.attributes["lanes"]
+    if not isinstance(lanes, ir.StringAttr) or lanes.value not in ("x", "y"):
+        raise Malformed(f'has lanes = {lanes}; the threads of a row are those along "x" or "y"')
 
 
 # --- places -----------------------------------------------------------------------------------------------------------

@@ -15,7 +15,8 @@ from tinyc.diagnostics import TinycError
 from tinyc.dialects.gpu.dialect import GLOBAL, SHARED
 from tinyc.dialects.gpu.expand.lowering import GpuExpand
 from tinyc.dialects.gpu.kernel import GpuKernel, kernels_of_statements
-from tinyc.dialects.gpu.statements import SCALAR_OPS, by_op
+from tinyc.dialects.gpu.statements import READING_OPS, SCALAR_OPS, by_op
+from tinyc.dialects.gpu.statements.rules import VECTOR_BYTES
 from tinyc.dialects.gpu.to_nvvm.memory import ADDRESS_SPACES, MemoryRewriter, is_buffer, pointer
 from tinyc.dialects.nvvm.verify import gpu_modules
 from tinyc.mlir import arith, gpu, ir, memref, passmanager
@@ -44,7 +45,7 @@ class GpuToNvvm(Pass):
         2. Memory is accessed by `llvm.load` and `llvm.store` at an address of base and row-major index; shared memory
            is an `llvm.mlir.global` in address space 3. Index arithmetic is 64 bits wide.
         3. An addition to memory is one `llvm.atomicrmw`; the first thread to note an index out of range wins a
-           `llvm.cmpxchg` on the status buffer.
+           `llvm.cmpxchg` on the status buffer. Neighbouring elements are one load or store of a vector.
     Before:
         gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_80", features = "+ptx80">] {
           gpu.func @one(%y: memref<?xf32, #gpu.address_space<global>>)
@@ -108,7 +109,7 @@ def _lower_shared(shared: memref.GlobalOp) -> None:
             ir.Type.parse(f"!llvm.array<{kind.get_dim_size(0)} x {kind.element_type}>"),
             shared.sym_name.value,
             ir.Attribute.parse("#llvm.linkage<internal>"),
-            alignment=_element_bytes(kind),
+            alignment=VECTOR_BYTES,  # whatever its elements: some kernels access several at once
             addr_space=ADDRESS_SPACES[SHARED],
         )
     shared.erase()
@@ -188,7 +189,7 @@ def _argument_attributes(kernel: GpuKernel) -> ir.ArrayAttr:
         if is_buffer(argument.type, GLOBAL):
             alignment = _element_bytes(ir.MemRefType(argument.type))
             known = {"llvm.noalias": ir.UnitAttr.get(), "llvm.align": ir.IntegerAttr.get(i64, alignment)}
-            if all(isinstance(use.owner, memref.LoadOp) for use in argument.uses):
+            if all(isinstance(use.owner, READING_OPS) for use in argument.uses):
                 known["llvm.readonly"] = ir.UnitAttr.get()
         described.append(ir.DictAttr.get(known))
     return ir.ArrayAttr.get(described)

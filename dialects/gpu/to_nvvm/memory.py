@@ -5,7 +5,7 @@ on the same `index` and `arith` values; what neither touches memory nor asks for
 """
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 # `mlir.llvm` and `mlir.nvvm` are imported when they are first used: `mlir.llvm` takes as long as the rest of
@@ -14,6 +14,7 @@ from tinyc import mlir
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.gpu.dialect import GLOBAL, SHARED, TgpuOp
 from tinyc.dialects.gpu.kernel import Position, axis_of
+from tinyc.dialects.gpu.to_nvvm.shuffle import lower_shuffle
 from tinyc.mlir import arith, gpu, ir, memref
 from tinyc.mlir.locations import where
 
@@ -42,6 +43,10 @@ def is_buffer(kind: ir.Type, memory_space: str) -> bool:
     return kind.layout == ir.AffineMapAttr.get(ir.AffineMap.get_identity(1))
 
 
+#: What a lowering returns: the values of the op's results.
+_Emitted = ir.Value | Sequence[ir.Value] | None
+
+
 class MemoryRewriter:
     """Rewrites the ops of one kernel.
 
@@ -51,14 +56,15 @@ class MemoryRewriter:
     def __init__(
         self,
         pointers: dict[ir.Value, ir.Value],
-        lowerings: Mapping[type[TgpuOp], Callable[["MemoryRewriter", Any], None]],
+        lowerings: Mapping[type[TgpuOp], Callable[["MemoryRewriter", Any], "_Emitted"]],
     ) -> None:
         self.pointers = pointers
-        self._emitters: dict[type[ir.OpView], Callable[[Any], ir.Value | None]] = {
+        self._emitters: dict[type[ir.OpView], Callable[[Any], _Emitted]] = {
             memref.GetGlobalOp: self._shared,
             memref.LoadOp: self._load,
             memref.StoreOp: self._store,
             gpu.BarrierOp: _barrier,
+            gpu.ShuffleOp: lower_shuffle,
             gpu.ReturnOp: _return,
             **dict.fromkeys(_REGISTERS, _register),
             **{op: functools.partial(lower, self) for op, lower in lowerings.items()},
@@ -76,8 +82,9 @@ class MemoryRewriter:
             return False
         with ir.InsertionPoint(op), op.location:
             emitted = emit(op)
-        if emitted is not None:
-            op.results[0].replace_all_uses_with(emitted)
+        values = [emitted] if isinstance(emitted, ir.Value) else emitted or ()
+        for result, value in zip(op.results, values, strict=False):  # whether a lane was there is not asked
+            result.replace_all_uses_with(value)
         return True
 
     def address(self, buffer: ir.Value, index: ir.Value) -> ir.Value:
@@ -95,6 +102,18 @@ class MemoryRewriter:
 
     def _store(self, op: memref.StoreOp) -> None:
         mlir.llvm.store(op.value, self.address(op.memref, op.indices[0]))
+
+
+def vector_bytes(elements: Sequence[ir.Value]) -> int:
+    """Bytes of neighbouring elements, and their alignment."""
+    kind = elements[0].type
+    assert isinstance(kind, ir.IntegerType | ir.FloatType)
+    return len(elements) * kind.width // 8
+
+
+def vector_type(elements: Sequence[ir.Value]) -> ir.Type:
+    """The vector that neighbouring elements are."""
+    return ir.Type.parse(f"vector<{len(elements)}x{elements[0].type}>")
 
 
 def element_address(base: ir.Value, index: ir.Value, kind: ir.Type) -> ir.Value:

@@ -12,7 +12,7 @@ them. In reading order:
     isl                                  statements in isl's notation and as isl's objects
     poly                                 the Poly-View: statements with domains, accesses and dependences
     poly_core                            legality, footprints and halos of fusion, by closed forms first
-    kernel_loops                         the loops and phases of a kernel
+    kernel_loops, transposition          the loops and phases of a kernel, and what lies across them in memory
     grouping, buffers                    which ops share a kernel, and which values live in memory
     tiled_reduction, activation          the reduction of a kernel, and the function behind it
     cpu_steps, loop_nest                 how the steps of a kernel run on a CPU, and how its loops nest

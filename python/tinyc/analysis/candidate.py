@@ -11,6 +11,7 @@ from tinyc.diagnostics import Where
 from tinyc.expr.extents import Dim
 from tinyc.vocabulary.broadcast import Broadcast
 from tinyc.vocabulary.element_type import ElementType
+from tinyc.vocabulary.types import TensorType
 
 if TYPE_CHECKING:  # candidates are judged where MLIR is not installed
     from tinyc.analysis.poly_core.fused_loops import FusedLoops
@@ -75,7 +76,8 @@ class Candidate:
     """One kernel, by its name and its place for messages.
 
     `product` is None where it is not a matrix product that tiles can compute, for the reason `no_product`; `loops` are
-    its fused loops, or why there are none. `top_k` has the extents of the axes that are searched independently.
+    its fused loops, or why there are none. `top_k` has the extents of the axes that are searched independently,
+    `tensors` what the buffers hold, the outputs last.
     """
 
     name: str
@@ -86,3 +88,4 @@ class Candidate:
     loops: "FusedLoops | str" = "it is not known by its loops"
     scatter: ScatteredUpdates | None = None
     top_k: tuple[Dim, ...] | None = None
+    tensors: tuple[TensorType, ...] = ()

@@ -37,6 +37,7 @@ def kernel_candidate(kernel: Kernel, names: HostNames) -> Candidate:
         loops=loops if isinstance(loops, str) else loops.loops,
         scatter=None if scatter is None else _updates(scatter),
         top_k=None if top_k is None else top_k.row_extents,
+        tensors=kernel.tensors,
     )
 
 

@@ -258,6 +258,18 @@ class Counters:
                     return None
         return total
 
+    def is_multiple(self, expression: AxisExpr, number: int) -> bool:
+        """Whether an expression is known to be a multiple of a number, whatever the counters are."""
+        if extents.divide(expression.constant, number) is None:
+            return False
+        return all(coefficient * self._factor(atom, number) % number == 0 for atom, coefficient in expression.terms)
+
+    def _factor(self, atom: axes.Atom, number: int) -> int:
+        """`number` where an atom is known to be a multiple of it, else 1."""
+        meaning = self._axes[atom.position].stands_for if isinstance(atom, Axis) else None
+        is_one = isinstance(meaning, _Scaled) and extents.divide(meaning.factor, number) is not None
+        return number if is_one else 1
+
 
 class _Code(IndexCode):
     """Expressions as code, what they are made of by their values that are there already."""

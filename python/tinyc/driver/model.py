@@ -1,9 +1,9 @@
 """A compiled program: what `tinyc.compile` gives, with the texts of its layers and the remarks of its compilation."""
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from tinyc.executors.signature import NamedTensor, Signature, boundary_of
 from tinyc.expr.extents import natural
 from tinyc.runtime.executable import Observer
 from tinyc.runtime.outputs import named_outputs
+
+if TYPE_CHECKING:  # the simulator takes longer to import than all the rest
+    from tinyc.simulator import Report
 
 Arrays = dict[str, np.ndarray]
 
@@ -30,13 +33,15 @@ class Executor:
     """A way to run a program on arrays by name, and to give back what it holds on a device.
 
     `run` takes the inputs, the arrays to write outputs into, the key of the run's random numbers, and who is told the
-    values of nodes. `kernels` are what it launches, `arch` the GPU's architecture that they are for.
+    values of nodes. `kernels` are what it launches, `arch` the GPU's architecture that they are for; `reports` gives
+    those of the last run's launches where they are simulated.
     """
 
     run: Callable[[Mapping[str, Any], Mapping[str, Any], int, Observer | None], Arrays]
     release: Callable[[], None] = lambda: None
     kernels: tuple[str, ...] = ()
     arch: str | None = None
+    reports: Callable[[], "Sequence[Report]"] = tuple
 
 
 class Model:
@@ -53,6 +58,11 @@ class Model:
         """The layers that the program went through on its way to the target."""
         last = LAST_LISTING.get(self.target, self.lowering.entry)  # the reference runs what was read
         return self.lowering.way_to(last)
+
+    @property
+    def reports(self) -> "tuple[Report, ...]":
+        """What each launch of the last run on the simulator has found and counted, in order; on other targets none."""
+        return () if self._executor is None else tuple(self._executor.reports())
 
     @functools.cached_property
     def signature(self) -> Signature:

@@ -124,8 +124,30 @@ def insertvalue(
     loc: ir.Location | None = ...,
     ip: ir.InsertionPoint | None = ...,
 ) -> ir.OpResult: ...
+def extractelement(
+    vector: ir.Value,
+    position: ir.Value,
+    *,
+    results: Sequence[ir.Type],
+    loc: ir.Location | None = ...,
+    ip: ir.InsertionPoint | None = ...,
+) -> ir.OpResult: ...
+def insertelement(
+    vector: ir.Value,
+    value: ir.Value,
+    position: ir.Value,
+    *,
+    results: Sequence[ir.Type],
+    loc: ir.Location | None = ...,
+    ip: ir.InsertionPoint | None = ...,
+) -> ir.OpResult: ...
 def load(
-    res: ir.Type, addr: ir.Value, *, loc: ir.Location | None = ..., ip: ir.InsertionPoint | None = ...
+    res: ir.Type,
+    addr: ir.Value,
+    *,
+    alignment: int | None = ...,
+    loc: ir.Location | None = ...,
+    ip: ir.InsertionPoint | None = ...,
 ) -> ir.OpResult: ...
 def mlir_addressof(
     res: ir.Type,
@@ -146,5 +168,10 @@ def mlir_global(
 ) -> GlobalOp: ...
 def mlir_poison(res: ir.Type, *, loc: ir.Location | None = ..., ip: ir.InsertionPoint | None = ...) -> ir.OpResult: ...
 def store(
-    value: ir.Value, addr: ir.Value, *, loc: ir.Location | None = ..., ip: ir.InsertionPoint | None = ...
+    value: ir.Value,
+    addr: ir.Value,
+    *,
+    alignment: int | None = ...,
+    loc: ir.Location | None = ...,
+    ip: ir.InsertionPoint | None = ...,
 ) -> ir.OpView: ...

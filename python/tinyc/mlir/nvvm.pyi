@@ -1,11 +1,32 @@
 """Types of the bindings' `nvvm` dialect, as far as tinyc uses it."""
 
 from collections.abc import Sequence
+from enum import IntEnum
 
 from tinyc.mlir import ir
 
 class BarrierOp(ir.OpView):
     def __init__(self, *, loc: ir.Location | None = ..., ip: ir.InsertionPoint | None = ...) -> None: ...
+
+class ShflKind(IntEnum):
+    bfly = ...
+    up = ...
+    down = ...
+    idx = ...
+
+class ShflOp(ir.OpView):
+    def __init__(
+        self,
+        thread_mask: ir.Value,
+        val: ir.Value,
+        offset: ir.Value,
+        mask_and_clamp: ir.Value,
+        kind: ShflKind | ir.Attribute,
+        *,
+        results: Sequence[ir.Type],
+        loc: ir.Location | None = ...,
+        ip: ir.InsertionPoint | None = ...,
+    ) -> None: ...
 
 class _SpecialRegister(ir.OpView):
     def __init__(

@@ -15,8 +15,8 @@ from tinyc.mlir.locations import around
 _Op = TypeVar("_Op", bound=ir.OpView)
 
 
-#: The attribute that says how many operands belong to each field of an op, one of which is a list.
-_SEGMENTS = "operandSegmentSizes"
+#: The attributes that say how many operands or results belong to each field of an op, one of which is a list.
+_SEGMENTS = {"operands": "operandSegmentSizes", "results": "resultSegmentSizes"}
 
 #: Where a rule of a layer is broken, and what is wrong.
 Violation = tuple[ir.Location, str]
@@ -76,32 +76,35 @@ def declared_fields_error(op: ir.OpView) -> str | None:
     """
     assert isinstance(op, ext.Operation)  # a dialect of tinyc's defines it
     operands, attributes, results, _ = ext.partition_fields(op._fields)
-    wrong = _operands_error(op, operands)
+    wrong = _count_error(op, "operands", len(op.operands), operands)
+    wrong = wrong or _count_error(op, "results", len(op.results), results)
     if wrong is not None:
         return wrong
-    if len(op.results) != len(results):
-        return f"'{op.operation.name}' has {len(op.results)} results; expected {len(results)}"
     names = sorted(field.name for field in attributes)
     for name in names:
         if name not in op.attributes:
             return f"'{op.operation.name}' lacks the attribute '{name}'"
     for name in op.attributes:
-        if name not in (*names, _SEGMENTS) and "." not in name:  # an attribute of another dialect carries its prefix
+        if (
+            name not in (*names, *_SEGMENTS.values()) and "." not in name
+        ):  # an attribute of another dialect carries its prefix
             return f"'{op.operation.name}' has no attribute '{name}'; it has {', '.join(names) or 'none'}"
     return _unreadable_error(op)
 
 
-def _operands_error(op: ir.OpView, fields: Sequence[ext.OperandDef]) -> str | None:
-    """The violation of an op's operand count; the last field may be a list, of as many as there are."""
-    count, name = len(op.operands), op.operation.name
+def _count_error(
+    op: ir.OpView, what: str, count: int, fields: Sequence[ext.OperandDef] | Sequence[ext.ResultDef]
+) -> str | None:
+    """The violation of an op's count of operands or results; the last field may be a list, of as many as there are."""
+    name, attribute = op.operation.name, _SEGMENTS[what]
     single = sum(field.variadicity == ext.Variadicity.single for field in fields)
     if single == len(fields):
-        return None if count == single else f"'{name}' has {count} operands; expected {single}"
+        return None if count == single else f"'{name}' has {count} {what}; expected {single}"
     if count < single:
-        return f"'{name}' has {count} operands; expected {single} or more"
-    given = str(op.attributes[_SEGMENTS]) if _SEGMENTS in op.attributes else "none"
+        return f"'{name}' has {count} {what}; expected {single} or more"
+    given = str(op.attributes[attribute]) if attribute in op.attributes else "none"
     sizes = f"array<i32: {', '.join(map(str, [*([1] * single), count - single]))}>"
-    return None if given == sizes else f"'{name}' has {_SEGMENTS} = {given}; expected {sizes} for {count} operands"
+    return None if given == sizes else f"'{name}' has {attribute} = {given}; expected {sizes} for {count} {what}"
 
 
 def _unreadable_error(op: ir.OpView) -> str | None:

@@ -63,7 +63,7 @@ _EDGE = Record(
     },
     ("from", "to", "buffer"),
 )
-_VECTORIZE = Record({"axis": _AXIS, "width": Choice((4, 8, 16))}, ("axis", "width"))
+_VECTORIZE = Record({"axis": _AXIS, "width": Choice((1, 2, 4, 8, 16))}, ("axis", "width"))
 _LAYOUT_HINTS = Record({"A_swizzle": Boolean(), "B_swizzle": Boolean(), "C_stride": Choice(("row", "col"))})
 _ALGO_CHOICE = Record({pattern: Choice(algorithms) for pattern, algorithms in ALGORITHMS.items()})
 _RASTER = Record({"along": Choice(("m", "n")), "group": _SIZE}, ("along", "group"))

@@ -8,7 +8,9 @@ In reading order:
 
     names                 what a plan may call a scheme: the plan format's list
     scheme                what a scheme is: the interface
-    naive, generic        the schemes: what each accepts, its rules for plans, its builder
+    neighbours, rows      what several of them share: runs of neighbours, rows of fused loops
+    naive, row_reduce, scan, elementwise, generic
+                          the schemes: what each accepts, its rules for plans, its builder
     registry              those that there are, the most particular first
     completion            a plan against a candidate and a target: every refusal at once, or all decisions made
 

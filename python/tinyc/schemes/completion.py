@@ -64,7 +64,7 @@ def completed_plan(plan: Plan, candidate: Candidate, target: Target) -> Plan:
     refusals = PlanRefusals(candidate)
     name = plan.scheme or _scheme_without_name(plan, candidate, target).name
     if name not in SCHEME_OF:
-        message = f"is '{name}', which this version has no kernel builder for; choose {' or '.join(SCHEME_OF)}"
+        message = f"is '{name}', which this version has no kernel builder for; choose {either(SCHEME_OF)}"
         refusals.add("UnsupportedPlan", "scheme", message)
         raise TinycError.several(refusals.errors)
     scheme = SCHEME_OF[name]

@@ -105,16 +105,54 @@ gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_80", features = "+ptx80">] {
     gpu.return
   }
 
-  // What statements become for one thread: rows of elements, and the two ops that upstream has no name for.
+  // Statements that differ in how threads share the elements of a region.
+  // CHECK-LABEL: gpu.func @runs
+  // CHECK: "tgpu.map_runs"() ({
+  // CHECK: {width = 4 : i64}
+  // CHECK: "tgpu.transpose"() ({
+  // CHECK: {tile = 32 : i64, width = 4 : i64}
+  // CHECK: "tgpu.reduce_rows"() ({
+  // CHECK: {lanes = "x", unrolled = true, width = 4 : i64}
+  // CHECK: "tgpu.scan_rows"() ({
+  // CHECK: {lanes = "x", width = 4 : i64}
+  gpu.func @runs(%x: !data, %a: !data, %b: !data, %c: !data, %d: !data) kernel attributes {known_block_size = array<i32: 32, 8, 1>} {
+    "tgpu.map_runs"() ({
+      %0 = "region.read"(%x) : (!data) -> tensor<9xf32>
+      "region.yield"(%0, %a) {materialize = "gmem"} : (tensor<9xf32>, !data) -> ()
+      omp.terminator
+    }) {width = 4 : i64} : () -> ()
+    "tgpu.transpose"() ({
+      %0 = "region.read"(%x) : (!data) -> tensor<9xf32>
+      "region.yield"(%0, %b) {materialize = "gmem"} : (tensor<9xf32>, !data) -> ()
+      omp.terminator
+    }) {tile = 32 : i64, width = 4 : i64} : () -> ()
+    "tgpu.reduce_rows"() ({
+      %0 = "region.read"(%x) : (!data) -> tensor<9xf32>
+      "region.yield"(%0, %c) {materialize = "gmem"} : (tensor<9xf32>, !data) -> ()
+      omp.terminator
+    }) {lanes = "x", unrolled = true, width = 4 : i64} : () -> ()
+    "tgpu.scan_rows"() ({
+      %0 = "region.read"(%x) : (!data) -> tensor<9xf32>
+      "region.yield"(%0, %d) {materialize = "gmem"} : (tensor<9xf32>, !data) -> ()
+      omp.terminator
+    }) {lanes = "x", width = 4 : i64} : () -> ()
+    gpu.return
+  }
+
+  // What statements become for one thread: rows of elements, and the ops that upstream has no name for.
   // CHECK-LABEL: gpu.func @scalar
   // CHECK: "tgpu.atomic_add"
   // CHECK: "tgpu.report_index"({{.*}}) {axis = 1 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 2>}
+  // CHECK: %{{.*}}:4 = "tgpu.load_vector"({{.*}}) {resultSegmentSizes = array<i32: 4>}
+  // CHECK: "tgpu.store_vector"({{.*}}) {operandSegmentSizes = array<i32: 1, 1, 2>}
   gpu.func @scalar(%y: !row {tgpu.name = "y", tgpu.tensor = tensor<9xf32>}, %status: !status {tgpu.status}) kernel attributes {
       known_block_size = array<i32: 256, 1, 1>} {
     %0 = arith.constant 0 : index
     %1 = arith.constant 1.0 : f32
     "tgpu.atomic_add"(%1, %y, %0) : (f32, !row, index) -> ()
     "tgpu.report_index"(%status, %0, %0, %0, %0) {axis = 1 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 2>} : (!status, index, index, index, index) -> ()
+    %2:4 = "tgpu.load_vector"(%y, %0) {resultSegmentSizes = array<i32: 4>} : (!row, index) -> (f32, f32, f32, f32)
+    "tgpu.store_vector"(%y, %0, %2#1, %2#3) {operandSegmentSizes = array<i32: 1, 1, 2>} : (!row, index, f32, f32) -> ()
     gpu.return
   }
 }

@@ -67,3 +67,42 @@ func.func @main(%x: tensor<8x5xi32> {tiny.name = "x"}) -> (tensor<8xi32> {tiny.n
   %0 = call_indirect %k(%x) : (tensor<8x5xi32>) -> tensor<8xi32>
   return %0 : tensor<8xi32>
 }
+
+// -----
+
+// Neighbouring elements have one name, and lanes of a warp exchange values.
+// CHECK-LABEL: nvcc -O3 -arch=sm_80
+// CHECK: struct alignas(N * sizeof(T)) wide {
+// CHECK: wide<T, N> load_wide(const T* place)
+// CHECK: void store_wide(T* place, Elements... elements)
+// CHECK: __global__ void __launch_bounds__(32) exchange(const half* __restrict__ x, half* __restrict__ y) {
+// CHECK: __shared__ alignas(16) half tile_tile[64];
+// CHECK: const auto x_value = load_wide<2>(&x[thread_x]);
+// CHECK: const float v = __shfl_xor_sync(0xffffffffu, __half2float(x_value.at[0]), 1);
+// CHECK: store_wide(&tile_tile[thread_x], x_value.at[1], __float2half_rn(v));
+// CHECK: __syncthreads();
+// CHECK: const auto tile = load_wide<2>(&tile_tile[thread_x]);
+// CHECK: store_wide(&y[thread_x], tile.at[0], tile.at[1]);
+!row = memref<?xf16, #gpu.address_space<global>>
+!tile = memref<64xf16, #gpu.address_space<workgroup>>
+gpu.module @kernels {
+  memref.global "private" @tile : !tile = uninitialized
+  gpu.func @exchange(%x: !row {tgpu.name = "x"}, %y: !row {tgpu.name = "y"}) kernel
+      attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %t = memref.get_global @tile : !tile
+    %i = gpu.thread_id x
+    %c2 = arith.constant 2 : index
+    %c1 = arith.constant 1 : i32
+    %warp = arith.constant 32 : i32
+    %p = arith.muli %i, %c2 : index
+    %0:2 = "tgpu.load_vector"(%x, %p) {resultSegmentSizes = array<i32: 2>} : (!row, index) -> (f16, f16)
+    %1 = arith.extf %0#0 : f16 to f32
+    %2, %none = gpu.shuffle xor %1, %c1, %warp : f32
+    %3 = arith.truncf %2 : f32 to f16
+    "tgpu.store_vector"(%t, %p, %0#1, %3) {operandSegmentSizes = array<i32: 1, 1, 2>} : (!tile, index, f16, f16) -> ()
+    gpu.barrier
+    %4:2 = "tgpu.load_vector"(%t, %p) {resultSegmentSizes = array<i32: 2>} : (!tile, index) -> (f16, f16)
+    "tgpu.store_vector"(%y, %p, %4#0, %4#1) {operandSegmentSizes = array<i32: 1, 1, 2>} : (!row, index, f16, f16) -> ()
+    gpu.return
+  }
+}

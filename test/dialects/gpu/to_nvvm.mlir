@@ -42,7 +42,7 @@ gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx80">] 
 // -----
 
 // Shared memory is a global in address space 3; loops and branches are blocks.
-// CHECK: llvm.mlir.global internal @sum_A() {addr_space = 3 : i32, alignment = 4 : i64} : !llvm.array<256 x f32>
+// CHECK: llvm.mlir.global internal @sum_A() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<256 x f32>
 // CHECK-LABEL: llvm.func @sum(
 // CHECK: %[[TILE:.*]] = llvm.mlir.addressof @sum_A : !llvm.ptr<3>
 // CHECK: llvm.getelementptr %[[TILE]][%{{.*}}] : (!llvm.ptr<3>, i64) -> !llvm.ptr<3>, f32
@@ -172,6 +172,63 @@ gpu.module @kernels {
       "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<300xf32>, !buffer) -> ()
       omp.terminator
     }) : () -> ()
+    gpu.return
+  }
+}
+
+// -----
+
+// Neighbouring elements are one access, aligned to all of its bytes; shared memory is aligned to the widest access.
+// CHECK-LABEL: llvm.mlir.global internal @tile() {addr_space = 3 : i32, alignment = 16 : i64}
+// CHECK: llvm.func @swapped(%[[X:x]]: !llvm.ptr<1> {llvm.align = 2 : i64, llvm.noalias, llvm.readonly}
+// CHECK: %[[LOADED:.*]] = llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr<1> -> vector<2xf16>
+// CHECK: llvm.extractelement %[[LOADED]]
+// CHECK: llvm.extractelement %[[LOADED]]
+// CHECK: llvm.insertelement
+// CHECK: llvm.store %{{.*}}, %{{.*}} {alignment = 4 : i64} : vector<2xf16>, !llvm.ptr<3>
+// CHECK: nvvm.barrier
+!row = memref<?xf16, #gpu.address_space<global>>
+!tile = memref<64xf16, #gpu.address_space<workgroup>>
+gpu.module @kernels {
+  memref.global "private" @tile : !tile = uninitialized
+  gpu.func @swapped(%x: !row {tgpu.name = "x"}, %y: !row {tgpu.name = "y"}) kernel
+      attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %t = memref.get_global @tile : !tile
+    %i = gpu.thread_id x
+    %c2 = arith.constant 2 : index
+    %p = arith.muli %i, %c2 : index
+    %0:2 = "tgpu.load_vector"(%x, %p) {resultSegmentSizes = array<i32: 2>} : (!row, index) -> (f16, f16)
+    "tgpu.store_vector"(%t, %p, %0#1, %0#0) {operandSegmentSizes = array<i32: 1, 1, 2>} : (!tile, index, f16, f16) -> ()
+    gpu.barrier
+    %1:2 = "tgpu.load_vector"(%t, %p) {resultSegmentSizes = array<i32: 2>} : (!tile, index) -> (f16, f16)
+    "tgpu.store_vector"(%y, %p, %1#0, %1#1) {operandSegmentSizes = array<i32: 1, 1, 2>} : (!row, index, f16, f16) -> ()
+    gpu.return
+  }
+}
+
+// -----
+
+// All lanes of a warp exchange a word; of 64 bits the two halves.
+// CHECK-LABEL: llvm.func @exchange(
+// CHECK: nvvm.shfl.sync bfly %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : f32 -> f32
+// CHECK: nvvm.shfl.sync up %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : i32 -> i32
+// CHECK: nvvm.shfl.sync up %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : i32 -> i32
+// CHECK: nvvm.shfl.sync idx %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : i32 -> i32
+!row = memref<?xf32, #gpu.address_space<global>>
+gpu.module @kernels {
+  gpu.func @exchange(%y: !row {tgpu.name = "y"}) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %i = gpu.thread_id x
+    %c1 = arith.constant 1 : i32
+    %warp = arith.constant 32 : i32
+    %lane = arith.index_cast %i : index to i32
+    %0 = memref.load %y[%i] : !row
+    %1, %none1 = gpu.shuffle xor %0, %c1, %warp : f32
+    %2 = arith.extf %1 : f32 to f64
+    %3, %none3 = gpu.shuffle up %2, %c1, %warp : f64
+    %4 = arith.fptosi %3 : f64 to i32
+    %5, %none5 = gpu.shuffle idx %4, %lane, %warp : i32
+    %6 = arith.sitofp %5 : i32 to f32
+    memref.store %6, %y[%i] : !row
     gpu.return
   }
 }

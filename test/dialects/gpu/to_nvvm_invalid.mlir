@@ -50,3 +50,16 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// A shuffle is one of a whole warp.
+gpu.module @kernels {
+  gpu.func @k() kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c1 = arith.constant 1 : i32
+    %part = arith.constant 16 : i32
+    // expected-error @+1 {{'gpu.shuffle' of i32 is none that a kernel may have; shuffle i32, f32, i64, f64 with a constant width of 32, and compare lane numbers instead of asking whether there was a lane [TC205 NoGpuKernel]}}
+    %0, %1 = gpu.shuffle xor %c1, %c1, %part : i32
+    gpu.return
+  }
+}

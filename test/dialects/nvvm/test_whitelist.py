@@ -10,7 +10,15 @@ import sys
 
 import pytest
 
-from tinyc.dialects.nvvm.whitelist import ALLOWED_OPS, GLOBAL_POINTER, LLVM_FLOATS, LLVM_INTEGERS, SCALARS, WIDE
+from tinyc.dialects.nvvm.whitelist import (
+    ALLOWED_OPS,
+    GLOBAL_POINTER,
+    LLVM_FLOATS,
+    LLVM_INTEGERS,
+    SCALARS,
+    VECTORS,
+    WIDE,
+)
 from tinyc.target import TARGETS
 
 WIDTH = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "i128": 128, "f16": 16, "bf16": 16, "f32": 32, "f64": 64}
@@ -129,13 +137,33 @@ def memory():
     yield kernel(["f32"], f"{shared}%r = llvm.load %m : !llvm.ptr<3> -> f32", "f32")
 
 
+def vectors():
+    for t in VECTORS:
+        count, element = t.removeprefix("vector<").removesuffix(">").split("x")
+        aligned = f"{{alignment = {int(count) * WIDTH[element] // 8} : i64}}"
+        last = f"%i = llvm.mlir.constant({int(count) - 1} : i32) : i32\n"
+        loaded = f"{last}%v = llvm.load %pa {aligned} : {GLOBAL_POINTER} -> {t}\n"
+        yield kernel([element], f"{loaded}%r = llvm.extractelement %v[%i : i32] : {t}", element)
+        start = f"%i = llvm.mlir.constant(0 : i32) : i32\n%v = llvm.mlir.poison : {t}\n"
+        inserted = f"{start}%w = llvm.insertelement %a, %v[%i : i32] : {t}\n"
+        stored = f"{inserted}llvm.store %w, %out {aligned} : {t}, {GLOBAL_POINTER}\n"
+        yield kernel([element], f"{stored}%r = llvm.extractelement %w[%i : i32] : {t}", element)
+
+
+def shuffles():
+    words = "%all = llvm.mlir.constant(-1 : i32) : i32\n%one = llvm.mlir.constant(1 : i32) : i32\n"
+    for t in ("i32", "f32"):
+        for kind in ("bfly", "up", "down", "idx"):
+            yield kernel([t], f"{words}%r = nvvm.shfl.sync {kind} %all, %a, %one, %one : {t} -> {t}", t)
+
+
 def registers():
     yield from (kernel([], f"%r = {op} : i32", "i32") for op in ALLOWED_OPS if op.startswith("nvvm.read."))
 
 
 @functools.cache
 def samples():
-    return [*arithmetic(), *conversions(), *choices(), *memory(), *registers()]
+    return [*arithmetic(), *conversions(), *choices(), *memory(), *vectors(), *shuffles(), *registers()]
 
 
 def test_there_is_a_sample_of_every_op():

@@ -36,9 +36,9 @@ func.func @main(%x: tensor<?x32xf16, #tiny.dims<["64*T", 32]>> {tiny.name = "X"}
 }
 
 // The scheme of the given plan does not fit a region beside it, which gets the default.
-// CHECK: {plan = {arch = "sm_80", precision = "ieee", scheme = "generic"}, sym_name = "negation"}
-// SM90: {plan = {arch = "sm_90a", precision = "ieee", scheme = "generic"}, sym_name = "negation"}
-// GIVEN: {plan = {arch = "sm_80", precision = "ieee", scheme = "generic"}, sym_name = "negation"}
+// CHECK: {plan = {arch = "sm_80", precision = "ieee", scheme = "elementwise", vectorize = {axis = "n", width = 4 : i64}}, sym_name = "negation"}
+// SM90: {plan = {arch = "sm_90a", precision = "ieee", scheme = "elementwise", vectorize = {axis = "n", width = 4 : i64}}, sym_name = "negation"}
+// GIVEN: {plan = {arch = "sm_80", precision = "ieee", scheme = "elementwise", vectorize = {axis = "n", width = 4 : i64}}, sym_name = "negation"}
 !buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
 "region.kernel"() ({
 ^bb0(%x: !buffer, %y: !buffer):

@@ -120,20 +120,65 @@ func.func @main(%x: tensor<3x0xf32>, %w: tensor<0x5xf32>) -> tensor<3x5xf32> {
 
 // -----
 
-// Any other region has one thread for each element, and is one statement with the region's body.
+// A region without reductions is one statement with the region's body; each thread has some neighbours.
 // CHECK-LABEL: gpu.func @elementwise_neg
 // CHECK-SAME: {tgpu.name = "arg0"}, %{{.*}} {tgpu.name = "result0"}, %{{.*}}: index {tgpu.extent = "M"}) kernel
-// CHECK-SAME: known_block_size = array<i32: 256, 1, 1>, tgpu.grid = ["(3*M - 1) floordiv 256 + 1", 1, 1], tgpu.plan = {arch = "sm_80", precision = "ieee", scheme = "generic"}
-// CHECK-NEXT: "tgpu.map"() ({
+// CHECK-SAME: known_block_size = array<i32: 256, 1, 1>, tgpu.grid = ["(3*M - 1) floordiv 2048 + 1", 1, 1], tgpu.plan = {arch = "sm_80", precision = "ieee", scheme = "elementwise", vectorize = {axis = "n", width = 8 : i64}}
+// CHECK-NEXT: "tgpu.map_runs"() ({
 // CHECK-NEXT: "region.read"
 // CHECK-NEXT: "tiny.permute"
 // CHECK-NEXT: "tiny.neg"
 // CHECK-NEXT: "region.yield"
+// CHECK: {width = 8 : i64}
 // CHECK: gpu.return
 func.func @main(%x: tensor<?x3xbf16, #tiny.dims<["M", 3]>>) -> tensor<3x?xbf16, #tiny.dims<[3, "M"]>> {
   %0 = "tiny.permute"(%x) {perm = array<i64: 1, 0>} : (tensor<?x3xbf16, #tiny.dims<["M", 3]>>) -> tensor<3x?xbf16, #tiny.dims<[3, "M"]>>
   %1 = "tiny.neg"(%0) : (tensor<3x?xbf16, #tiny.dims<[3, "M"]>>) -> tensor<3x?xbf16, #tiny.dims<[3, "M"]>>
   return %1 : tensor<3x?xbf16, #tiny.dims<[3, "M"]>>
+}
+
+// -----
+
+// Where both sides are long enough, squares are turned in shared memory.
+// CHECK-LABEL: gpu.func @elementwise_neg
+// CHECK-SAME: tgpu.grid = ["(M - 1) floordiv 64 + 1", 1, 1]
+// CHECK-NEXT: "tgpu.transpose"() ({
+// CHECK: {tile = 64 : i64, width = 1 : i64}
+func.func @main(%x: tensor<?x48xbf16, #tiny.dims<["M", 48]>>) -> tensor<48x?xbf16, #tiny.dims<[48, "M"]>> {
+  %0 = "tiny.permute"(%x) {perm = array<i64: 1, 0>} : (tensor<?x48xbf16, #tiny.dims<["M", 48]>>) -> tensor<48x?xbf16, #tiny.dims<[48, "M"]>>
+  %1 = "tiny.neg"(%0) : (tensor<48x?xbf16, #tiny.dims<[48, "M"]>>) -> tensor<48x?xbf16, #tiny.dims<[48, "M"]>>
+  return %1 : tensor<48x?xbf16, #tiny.dims<[48, "M"]>>
+}
+
+// -----
+
+// Rows that are reduced are shared by lanes of a warp; the columns of a sum over rows by threads below each other.
+// CHECK-LABEL: gpu.func @reduce_max
+// CHECK-SAME: known_block_size = array<i32: 8, 32, 1>, tgpu.grid = ["(M - 1) floordiv 32 + 1", 1, 1]
+// CHECK-NEXT: "tgpu.reduce_rows"() ({
+// CHECK: {lanes = "x", unrolled = true, width = 8 : i64}
+// CHECK-LABEL: gpu.func @reduce_sum
+// CHECK-SAME: known_block_size = array<i32: 8, 32, 1>, tgpu.grid = [1, 1, 1]
+// CHECK-NEXT: "tgpu.reduce_rows"() ({
+// CHECK: {lanes = "y", unrolled = false, width = 8 : i64}
+func.func @main(%x: tensor<?x64xf16, #tiny.dims<["M", 64]>>) -> (tensor<?xf16, #tiny.dims<["M"]>>, tensor<64xf16>) {
+  %0 = "tiny.reduce"(%x) {op = "max", axes = array<i64: 1>} : (tensor<?x64xf16, #tiny.dims<["M", 64]>>) -> tensor<?xf16, #tiny.dims<["M"]>>
+  %1 = "tiny.reduce"(%x) {op = "sum", axes = array<i64: 0>} : (tensor<?x64xf16, #tiny.dims<["M", 64]>>) -> tensor<64xf16>
+  return %0, %1 : tensor<?xf16, #tiny.dims<["M"]>>, tensor<64xf16>
+}
+
+// -----
+
+// A cumulative sum is walked by lanes of a warp, too.
+// CHECK-LABEL: gpu.func @reduce_sum
+// CHECK-SAME: known_block_size = array<i32: 4, 64, 1>
+// CHECK-NEXT: "tgpu.scan_rows"() ({
+// CHECK: {lanes = "x", width = 4 : i64}
+func.func @main(%x: tensor<?x16xf32, #tiny.dims<["M", 16]>>) -> tensor<?x16xf32, #tiny.dims<["M", 16]>> {
+  %0 = "tiny.pad"(%x) {lo = array<i64: 0, 15>, hi = array<i64: 0, 0>, value = 0.0 : f32} : (tensor<?x16xf32, #tiny.dims<["M", 16]>>) -> tensor<?x31xf32, #tiny.dims<["M", 31]>>
+  %1 = "tiny.pool"(%0) {kernel = array<i64: 16>, stride = array<i64: 1>, dilation = array<i64: 1>} : (tensor<?x31xf32, #tiny.dims<["M", 31]>>) -> tensor<?x16x16xf32, #tiny.dims<["M", 16, 16]>>
+  %2 = "tiny.reduce"(%1) {op = "sum", axes = array<i64: 2>} : (tensor<?x16x16xf32, #tiny.dims<["M", 16, 16]>>) -> tensor<?x16xf32, #tiny.dims<["M", 16]>>
+  return %2 : tensor<?x16xf32, #tiny.dims<["M", 16]>>
 }
 
 // -----

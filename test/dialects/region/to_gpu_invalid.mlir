@@ -28,7 +28,7 @@
 // -----
 
 // A plan is checked again: it may be hand-written.
-// expected-error @+1 {{'scheme' is 'naive_2x2_per_thread', which does not accept @k: it is not one reduction whose result is written element by element; choose generic}}
+// expected-error @+1 {{'scheme' is 'naive_2x2_per_thread', which does not accept @k: it is not one reduction whose result is written element by element; choose elementwise or generic}}
 "region.kernel"() ({
 ^bb0(%x: !region.memref<tensor<4xf32>, [1], 128 : i64, true>, %y: !region.memref<tensor<4xf32>, [1], 128 : i64, true>):
   %0 = "region.read"(%x) : (!region.memref<tensor<4xf32>, [1], 128 : i64, true>) -> tensor<4xf32>

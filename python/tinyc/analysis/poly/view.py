@@ -57,7 +57,7 @@ def poly_view(
     buffers: Mapping[str, str] | None = None,
     fine: bool = False,
 ) -> PolyView:
-    """The Poly-View of a function that is a Tiny graph, or of a `region.kernel`.
+    """The Poly-View of a function that is a Tiny graph, of a `region.kernel`, or of a statement with such a body.
 
     `names` are the names of the items, where they are not to come from the values' names; `buffers` says in which
     memory a block's tensor lies, by its name, where it shares that with others. With `fine`, the axes are those of fine
@@ -74,7 +74,8 @@ def poly_view(
     outputs = tuple(tensors[value] for value in needed.outputs)
     made = {block.name for block in blocks}
     elements = {name: tensor_type(value.type).element for value, name in tensors.items() if name not in made}
-    return PolyView(str(ir.StringAttr(graph.attributes["sym_name"]).value), items, edges_of(blocks), outputs, elements)
+    name = graph.attributes.get("sym_name", None)  # a statement of a GPU kernel has none
+    return PolyView(name.value if isinstance(name, ir.StringAttr) else "", items, edges_of(blocks), outputs, elements)
 
 
 def values_of(graph: ir.OpView, fine: bool = False) -> dict[str, ir.Value]:

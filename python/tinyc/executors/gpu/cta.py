@@ -11,8 +11,8 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from tinyc.dialects.gpu.kernel import GpuKernel, Position, axis_of
-from tinyc.dialects.gpu.statements import AtomicAddOp, ReportIndexOp
+from tinyc.dialects.gpu.kernel import WARP_LANES, GpuKernel, Position, axis_of, shuffle_mode
+from tinyc.dialects.gpu.statements import AtomicAddOp, LoadVectorOp, ReportIndexOp, StoreVectorOp
 from tinyc.executors.gpu.arithmetic import COMPUTE, DIVISIONS, constant_array, scalar_dtype
 from tinyc.executors.gpu.memory import Array, CheckedMemory, KernelFault
 from tinyc.mlir import arith, gpu, ir, memref, scf
@@ -96,6 +96,8 @@ class _Cta:
         if isinstance(op, gpu.BarrierOp):
             self._barrier(active)
             return []
+        if isinstance(op, gpu.ShuffleOp):
+            return self._shuffle(op, active)
         return self._access(op, active)
 
     def _compute(self, op: ir.OpView, active: Array) -> Sequence[Array]:
@@ -131,17 +133,33 @@ class _Cta:
         for memory in self.shared.values():
             memory.forget()
 
+    def _shuffle(self, op: gpu.ShuffleOp, active: Array) -> list[Array]:
+        """Each lane takes the value of another one of its warp, or keeps its own where there is none."""
+        lanes = np.arange(self.threads.size)
+        lane, warp = lanes % WARP_LANES, lanes - lanes % WARP_LANES
+        if np.any(active != active[np.minimum(warp, lanes.size - 1)]) or lanes.size % WARP_LANES:
+            raise KernelFault("not all lanes of a warp reach a shuffle")
+        value, offset = self._number(op.value), self._number(op.offset)
+        mode = shuffle_mode(op)
+        other = {"xor": lane ^ offset, "up": lane - offset, "down": lane + offset, "idx": offset}[mode]
+        found = (other >= 0) & (other < WARP_LANES)
+        return [np.where(found, value[np.where(found, warp + other, lanes)], value), found]
+
     # --- memory -------------------------------------------------------------------------------------------------------
 
     def _access(self, op: ir.OpView, active: Array) -> Sequence[_Held]:
         if isinstance(op, memref.GetGlobalOp):
             return [self._array(op)]
         if isinstance(op, memref.LoadOp):
-            memory, at = self._memory(op.memref), self._number(op.indices[0])
-            loaded = np.zeros(self.threads.size, memory.array.dtype)
-            loaded[active] = memory.read(at[active], self.threads[active])
-            return [loaded]
-        if isinstance(op, memref.StoreOp):
+            return [self._load(self._memory(op.memref), self._number(op.indices[0]), active)]
+        if isinstance(op, LoadVectorOp):
+            memory, places = self._memory(op.buffer), self._places(op.index, len(op.results), active)
+            return [self._load(memory, at, active) for at in places]
+        if isinstance(op, StoreVectorOp):
+            memory, places = self._memory(op.buffer), self._places(op.index, len(op.elements), active)
+            for at, element in zip(places, op.elements, strict=True):
+                memory.write(at[active], self.threads[active], self._number(element)[active])
+        elif isinstance(op, memref.StoreOp):
             at, value = self._number(op.indices[0]), self._number(op.value)
             self._memory(op.memref).write(at[active], self.threads[active], value[active])
         elif isinstance(op, AtomicAddOp):
@@ -156,6 +174,18 @@ class _Cta:
         else:
             raise KernelFault(f"'{op.operation.name}' is not an op of the scalar level")
         return []
+
+    def _load(self, memory: CheckedMemory, at: Array, active: Array) -> Array:
+        loaded = np.zeros(self.threads.size, memory.array.dtype)
+        loaded[active] = memory.read(at[active], self.threads[active])
+        return loaded
+
+    def _places(self, index: ir.Value, count: int, active: Array) -> list[Array]:
+        """The positions of `count` neighbours from `index` on, which must be a multiple of that."""
+        first = self._number(index)
+        if np.any(first[active] % count):
+            raise KernelFault(f"an access of {count} elements is not at a multiple of that")
+        return [first + number for number in range(count)]
 
     def _array(self, op: memref.GetGlobalOp) -> CheckedMemory:
         """An array in shared memory, which is new where a CTA starts."""

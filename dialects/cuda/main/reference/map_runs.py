@@ -1,0 +1,3 @@
+"""`tgpu.map_runs`, element by element."""
+
+from tinyc.dialects.cuda.main.reference.map import compute as compute

@@ -1,0 +1,3 @@
+"""`tgpu.scan_rows`, element by element."""
+
+from tinyc.dialects.cuda.main.reference.map import compute as compute

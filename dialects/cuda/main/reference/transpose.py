@@ -1,0 +1,3 @@
+"""`tgpu.transpose`, element by element."""
+
+from tinyc.dialects.cuda.main.reference.map import compute as compute

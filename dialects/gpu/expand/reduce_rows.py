@@ -1,0 +1,80 @@
+"""`tgpu.reduce_rows` for one thread: its part of each phase of a step, and what the threads of a step exchange.
+
+A thread combines what it takes, in the order of its turns; lanes of a warp combine theirs by shuffles, and warps by
+shared memory: always in the same order.
+"""
+
+from tinyc.analysis.poly_core.fused_loops import Phase
+from tinyc.codegen.elements import initial
+from tinyc.dialects.gpu.expand.cta_total import CtaTotal
+from tinyc.dialects.gpu.expand.expansion import Expansion
+from tinyc.dialects.gpu.expand.loop_steps import LoopSteps
+from tinyc.dialects.gpu.expand.step_threads import StepThreads, Turn
+from tinyc.dialects.gpu.statements import ReduceRowsOp
+from tinyc.dialects.tiny import ops as tiny
+from tinyc.mlir import arith, gpu, ir, scf
+
+
+def expand(expansion: Expansion, op: ReduceRowsOp) -> None:
+    """Emit the loop over the steps, and in it the phases one after the other."""
+    steps = LoopSteps.of(op, expansion.elements)
+    threads = StepThreads(expansion, op, steps, bool(op.unrolled.value))
+    totals = CtaTotal(expansion, threads)
+    with threads.all_steps():
+        for phase in steps.found.loops.phases:
+            (_reduce if phase.is_reduction else _write)(threads, totals, phase)
+        if totals.in_shared_memory:
+            gpu.barrier()  # the next step writes where others may still read
+
+
+def _reduce(threads: StepThreads, totals: CtaTotal, phase: Phase) -> None:
+    """Emit the reduction of a phase; its results are kept for those behind it, and written where they are yielded."""
+    elements, steps = threads.elements, threads.steps
+    op = steps.found.value(phase).owner
+    assert isinstance(op, tiny.ReduceOp)  # what else reduces has no fused loops
+
+    def take(turn: Turn, so_far: list[ir.Value]) -> list[ir.Value]:
+        with elements.run(turn.counter, threads.width, turn.inside):
+            terms = [elements.term(op, turn.indices[lane]) for lane in elements.lanes()]
+        if turn.inside is not None:
+            pairs = zip(turn.inside.lanes, terms, strict=True)
+            terms = [arith.select(condition, term, initial(op)) for condition, term in pairs]
+        while len(terms) > len(so_far):  # neighbours of one step: by halves, which keeps the chains of additions short
+            half = len(terms) // 2
+            terms = [elements.combined(op, *pair) for pair in zip(terms[:half], terms[half:], strict=True)]
+        return [elements.combined(op, *pair) for pair in zip(so_far, terms, strict=True)]
+
+    partial = threads.folded(phase, [initial(op)] * threads.totals, take)
+    found = [elements.finished(op, total) for total in totals.of(op, partial)]
+    elements.reduced[op.output] = lambda _: found[elements.lane if len(found) > 1 else 0]
+    if op.output in steps.yields:
+        _write_totals(threads, phase, op, found)
+
+
+def _write_totals(threads: StepThreads, phase: Phase, op: tiny.ReduceOp, found: list[ir.Value]) -> None:
+    """Emit the stores of a reduction's results by the first thread of each step."""
+    elements, steps = threads.elements, threads.steps
+    first = arith.cmpi(arith.CmpIPredicate.eq, threads.lane, elements.index(0))
+    if threads.is_there is not None:
+        first = arith.andi(first, threads.is_there)
+    branch = scf.IfOp(first)
+    with elements.block(branch.then_block):
+        indices = [steps.kept_index(phase, op, place) for place in threads.places]
+        for each in steps.yields[op.output]:
+            elements.store_run(each.buffer, indices, found)
+        scf.yield_([])
+
+
+def _write(threads: StepThreads, totals: CtaTotal, phase: Phase) -> None:
+    """Emit what a phase writes of the results."""
+    elements, steps = threads.elements, threads.steps
+    value = steps.found.value(phase)
+
+    def put(turn: Turn, _: list[ir.Value]) -> list[ir.Value]:
+        with elements.run(turn.counter, threads.width, turn.inside):
+            values = [elements.at(value, turn.indices[lane]) for lane in elements.lanes()]
+        for each in steps.yields[value]:
+            elements.store_inside(each.buffer, turn.indices, values, turn.inside)
+        return []
+
+    threads.folded(phase, [], put)

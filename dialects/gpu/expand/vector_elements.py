@@ -1,0 +1,214 @@
+"""Elements of which a thread computes several neighbours at a time: they are loaded and stored in wide accesses.
+
+A *run* is `width` elements in a row that one thread computes, for one value of a counter after the other: position
+``width * counter + lane``. An access is wide where the addresses of a run's elements are neighbours and the first of
+them is known to be a multiple of their number; where it is a multiple of less, it is split, down to single elements.
+"""
+
+import contextlib
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+
+from tinyc.codegen import scalars
+from tinyc.codegen.elements import IndexValues, call_after
+from tinyc.dialects.gpu.expand.thread_elements import ThreadElements
+from tinyc.dialects.gpu.statements import LoadVectorOp, StoreVectorOp
+from tinyc.dialects.gpu.statements.rules import VECTOR_BYTES
+from tinyc.dialects.region import ops as region
+from tinyc.expr import extents
+from tinyc.expr.axes import AxisExpr, constant, may_leave
+from tinyc.expr.extents import Dim
+from tinyc.mlir import arith, ir, memref, scf
+
+
+@dataclass(frozen=True)
+class Inside:
+    """Which elements of a run are there, where it may reach beyond the ends of an axis that `counters` go along.
+
+    `lanes` are the conditions of its elements, `whole` that of all. Where `some` is given, a run may begin before the
+    axis or end behind it, as one does that is aligned while the axis is not: it holds where an element may be there.
+    """
+
+    lanes: tuple[ir.Value, ...]
+    whole: ir.Value
+    some: ir.Value | None
+    counters: tuple[ir.Value, ...]
+
+
+@dataclass
+class _Run:
+    """A run whose element `lane` is computed now, in a block as many blocks deep as `depth`."""
+
+    counter: ir.Value
+    width: int
+    inside: Inside | None
+    covered: tuple[AxisExpr, Dim] | None
+    depth: int
+    lane: int = 0
+
+
+class VectorElements(ThreadElements):
+    """Emits elements of values for one thread, in runs where a statement says so."""
+
+    _run: _Run | None = None
+
+    @contextlib.contextmanager
+    def run(
+        self,
+        counter: ir.Value,
+        width: int,
+        inside: Inside | None = None,
+        covered: tuple[AxisExpr, Dim] | None = None,
+    ) -> Generator[None]:
+        """Emit runs of `width` elements, one for each value of `counter`; what is not `inside` is not read.
+
+        `covered` are a run's first position, and a number of positions that no run reaches beyond.
+        """
+        outer, self._run = self._run, _Run(counter, width, inside, covered, len(self._known))
+        yield
+        self._run = outer
+
+    def lanes(self) -> Generator[int]:
+        """Yield the number of each element of the run, which is computed then."""
+        assert self._run is not None, "only a run has lanes"
+        for lane in range(self._run.width):
+            self._run.lane = lane
+            yield lane
+
+    def unkept(self, read: ir.Value, index: IndexValues) -> ir.Value:
+        """An element of what a `region.read` reads, from its buffer."""
+        op = read.owner
+        assert isinstance(op, region.ReadOp)  # only such values are kept
+        return call_after(read, self._read(op.buffer, index))
+
+    @property
+    def lane(self) -> int:
+        """The number of the element that is computed now."""
+        return 0 if self._run is None else self._run.lane
+
+    def _read(self, buffer: ir.Value, index: IndexValues) -> ir.Value:
+        address, run = self.address(buffer, index), self._run
+        if run is None or any((buffer, address) in known.loads for known in self._known):
+            return super()._read(buffer, index)
+        width, inside = self._readable(buffer, address, run), run.inside
+        if inside is not None and any(self.counters.step(address, each) != 0 for each in inside.counters):
+            values = self._guarded_loads(buffer, address, run.lane, width, inside)
+        elif width > 1:
+            values = self._wide_loads(buffer, address - run.lane % width, width)
+        else:
+            return super()._read(buffer, index)
+        first = address - run.lane % width
+        self._known[-1].loads.update({(buffer, first + place): value for place, value in enumerate(values)})
+        return values[run.lane % width]
+
+    def _readable(self, buffer: ir.Value, address: AxisExpr, run: _Run) -> int:
+        """How many elements the access takes that reads the one at `address` in a run: all of them are there.
+
+        They are those of the run where its addresses are neighbours. Where they are not, what an access takes besides
+        is not used, or by another element of the run.
+        """
+        # In a branch, as a pad has them, nothing is known of the neighbours.
+        if run.depth != len(self._known) or self.counters.step(address, run.counter) == 0:
+            return 1
+        width = self._wide(buffer, address - run.lane, run.width)
+        while width > 1 and not self._has(buffer, address - run.lane % width, width, run):
+            width //= 2
+        return width
+
+    def _has(self, buffer: ir.Value, first: AxisExpr, width: int, run: _Run) -> bool:
+        """Whether a buffer is known to have `width` elements from `first` on, which is a multiple of it."""
+        size = extents.product(region.held_tensor(buffer.type).shape)
+        if run.inside is not None and run.inside.some is not None:
+            return True  # it is asked at run time
+        if extents.divide(size, width) is not None:
+            return True
+        if run.covered is not None and run.covered == (first - (run.lane - run.lane % width), size):
+            return True
+        return not any(may_leave(first, size - (width - 1), self.counters.shape))
+
+    def _guarded_loads(
+        self, buffer: ir.Value, address: AxisExpr, lane: int, width: int, inside: Inside
+    ) -> list[ir.Value]:
+        """Load the elements of one access that are inside; others are 0, or what the buffer has there."""
+        kind, first = scalars.register_type(self.element_of(buffer)), address - lane % width
+        if width == 1 or inside.some is None:
+            condition = inside.lanes[lane]
+        else:
+            condition = arith.andi(inside.some, self._is_held(buffer, first, width))
+        branch = scf.IfOp(condition, [kind] * width, has_else=True)
+        with self.block(branch.then_block):
+            scf.yield_(self._wide_loads(buffer, first, width))
+        assert branch.else_block is not None  # asked for above
+        with self.block(branch.else_block):
+            lanes = range(lane - lane % width, lane - lane % width + width)
+            if width == 1 or inside.some is None:
+                scf.yield_([self._zero(buffer)] * width)
+            else:
+                scf.yield_([self._load_or_zero(buffer, address + (each - lane), inside.lanes[each]) for each in lanes])
+        return list(branch.results)
+
+    def _is_held(self, buffer: ir.Value, first: AxisExpr, width: int) -> ir.Value:
+        """Emit whether a buffer has `width` elements from `first` on."""
+        size = extents.product(region.held_tensor(buffer.type).shape)
+        return arith.cmpi(arith.CmpIPredicate.sle, self.counters.value(first), self.extent(size - width))
+
+    def _load_or_zero(self, buffer: ir.Value, address: AxisExpr, condition: ir.Value) -> ir.Value:
+        kind = scalars.register_type(self.element_of(buffer))
+        return self.choose(condition, kind, lambda: self._wide_loads(buffer, address, 1)[0], lambda: self._zero(buffer))
+
+    def _zero(self, buffer: ir.Value) -> ir.Value:
+        return scalars.element_constant(self.element_of(buffer), 0)
+
+    def _wide_loads(self, buffer: ir.Value, first: AxisExpr, width: int) -> list[ir.Value]:
+        """Load `width` elements from an address on."""
+        memory, place = self.buffers[buffer], self.counters.value(first)
+        if width == 1:
+            return [scalars.from_storage(self.element_of(buffer), memref.load(memory, [place]))]
+        loaded = LoadVectorOp([ir.MemRefType(memory.type).element_type] * width, memory, place).results
+        return [scalars.from_storage(self.element_of(buffer), each) for each in loaded]
+
+    @contextlib.contextmanager
+    def where(self, condition: ir.Value) -> Generator[None]:
+        """Emit what follows under a condition."""
+        branch = scf.IfOp(condition)
+        with self.block(branch.then_block):
+            yield
+            scf.yield_([])
+
+    def store_inside(
+        self, buffer: ir.Value, indices: Sequence[IndexValues], values: Sequence[ir.Value], inside: Inside | None
+    ) -> None:
+        """Write the register values of a run that are inside to elements of a kernel argument."""
+        if inside is None:
+            return self.store_run(buffer, indices, values)
+        branch = scf.IfOp(inside.whole, has_else=inside.some is not None)
+        with self.block(branch.then_block):
+            self.store_run(buffer, indices, values)
+            scf.yield_([])
+        if branch.else_block is not None:
+            with self.block(branch.else_block):
+                for index, value, condition in zip(indices, values, inside.lanes, strict=True):
+                    with self.where(condition):
+                        self.store(buffer, index, value)
+                scf.yield_([])
+        return None
+
+    def store_run(self, buffer: ir.Value, indices: Sequence[IndexValues], values: Sequence[ir.Value]) -> None:
+        """Write register values to elements of a kernel argument, in accesses as wide as their addresses allow."""
+        addresses = [self.address(buffer, index) for index in indices]
+        neighbours = all(address - addresses[0] == constant(lane) for lane, address in enumerate(addresses))
+        width = self._wide(buffer, addresses[0], len(values)) if neighbours else 1
+        if width == 1:
+            for index, value in zip(indices, values, strict=True):
+                self.store(buffer, index, value)
+            return
+        stored = [scalars.to_storage(self.element_of(buffer), value) for value in values]
+        for lane in range(0, len(values), width):
+            StoreVectorOp(self.buffers[buffer], self.counters.value(addresses[lane]), stored[lane : lane + width])
+
+    def _wide(self, buffer: ir.Value, first: AxisExpr, most: int) -> int:
+        """How many elements from `first` on one access takes, of `most` that are wanted."""
+        width = min(most, VECTOR_BYTES // self.element_of(buffer).size_bytes)
+        while width > 1 and not self.counters.is_multiple(first, width):
+            width //= 2
+        return width

@@ -1,0 +1,39 @@
+"""`tgpu.reduce_rows`: reductions, and what is made of them, one step after the other, each by several threads."""
+
+from typing import Any
+
+from tinyc.dialects.gpu.dialect import OutputOp
+from tinyc.dialects.gpu.statements.rules import (
+    require_body,
+    require_lanes,
+    require_unordered,
+    require_width,
+    require_yields,
+)
+from tinyc.mlir import ext, ir
+from tinyc.mlir.verifying import Malformed
+
+
+class ReduceRowsOp(OutputOp, name="reduce_rows"):
+    """Compute the steps of a body with reductions, each by the threads of a CTA along the axis `lanes`, x or y.
+
+    The threads along the other axis compute other steps. Along x a thread takes `width` neighbours at a time: along the
+    inner axes where `lanes` is x, else steps. Where it is `unrolled`, what phases of a step read in common stays in
+    registers; else each phase reads it again. The body is a region's that has fused loops (`analysis.kernel_loops`).
+    """
+
+    lanes: ir.StringAttr
+    width: ir.IntegerAttr
+    unrolled: Any
+    body: ext.Region
+
+    def check(self) -> None:
+        """No op of the body walks an axis in order, and the attributes have meanings."""
+        ops = require_body(self)
+        require_yields(ops)
+        require_unordered(ops)
+        require_width(self)
+        require_lanes(self)
+        unrolled = self.attributes["unrolled"]
+        if not isinstance(unrolled, ir.BoolAttr):
+            raise Malformed(f"has unrolled = {unrolled}; it must be true or false")

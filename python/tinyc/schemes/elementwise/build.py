@@ -1,0 +1,26 @@
+"""Scheme `elementwise`, region → statements: one `gpu.func` around one statement with the region's body."""
+
+from tinyc.dialects.gpu import statements as tgpu
+from tinyc.dialects.region.to_gpu.function import Origin, close_body, copy_body, open_function
+from tinyc.mlir import gpu, ir
+from tinyc.mlir.locations import here
+from tinyc.schemes.elementwise.plan import CTA_THREADS, elementwise_grid, squares_of
+
+
+def build_elementwise(origin: Origin) -> None:
+    """Write the function of a kernel."""
+    assert origin.plan.vectorize is not None  # it is complete
+    taken, squares = origin.plan.vectorize["width"], squares_of(origin.candidate, origin.target)
+    grid = elementwise_grid(origin.candidate, taken, squares, origin.target)
+    frame = open_function(origin, origin.name, grid, (CTA_THREADS, 1, 1))
+    with ir.InsertionPoint(frame.body), here():
+        i64 = ir.IntegerType.get_signless(64)
+        width = ir.IntegerAttr.get(i64, taken)
+        if squares is None:
+            op = tgpu.MapRunsOp(width)
+        else:
+            op = tgpu.TransposeOp(ir.IntegerAttr.get(i64, squares.side), width)
+        op.body.blocks.append()
+        copy_body(frame, op, origin.kernel.body)
+        close_body(op)
+        gpu.ReturnOp([])

@@ -1,0 +1,85 @@
+"""Scheme `elementwise`: what it accepts, how many neighbours a thread takes at a time, and what is turned."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tinyc.analysis.candidate import Candidate
+from tinyc.expr import extents
+from tinyc.expr.extents import Dim
+from tinyc.schemes.neighbours import ACCESS_BYTES, loops_of, shared_by_ctas, widest_bytes
+from tinyc.target.target import Target
+
+if TYPE_CHECKING:  # plans are judged where MLIR is not installed
+    from tinyc.analysis.transposition import Transposition
+
+CTA_THREADS = 256
+#: What a pass through the banks of shared memory moves.
+_PASS_BYTES = 128
+#: A square is not worth its barriers where a side of what is turned is a smaller part of one of its own.
+_SMALLEST_PART = 4
+
+
+@dataclass(frozen=True)
+class Squares:
+    """Squares that are turned in shared memory: their sides in elements, and the numbers of the two loops."""
+
+    side: int
+    loops: tuple[int, int]
+    shared_bytes: int
+
+
+def elementwise_refusal(candidate: Candidate) -> str | None:
+    """Why a candidate is no kernel of the scheme; None where it is one."""
+    if candidate.scatter is not None or candidate.top_k is not None:
+        return "its results are not computed element by element"
+    if isinstance(candidate.loops, str):
+        return candidate.loops
+    if candidate.loops.reductions:
+        return "it has a reduction"
+    if any(phase.inner for phase in candidate.loops.phases):
+        return "its results do not have the same elements"
+    return None
+
+
+def squares_of(candidate: Candidate, target: Target) -> Squares | None:
+    """The squares of a kernel in which something lies across another axis, if they are worth it and fit."""
+    from tinyc.analysis.transposition import transposition_of  # MLIR: candidates with loops are of kernels
+
+    loops = loops_of(candidate)
+    found: Transposition | None = transposition_of(loops)
+    if found is None:
+        return None
+    element_bytes = widest_bytes(candidate, loops.steps)
+    side = _PASS_BYTES // element_bytes
+    sides = [loops.extents[loop] for loop in (found.innermost, found.across)]
+    shared_bytes = (len(found.reads) + len(found.writes)) * side * side * element_bytes
+    is_small = any(isinstance(each, int) and each * _SMALLEST_PART < side for each in sides)
+    if is_small or shared_bytes > target.shared_bytes_per_cta_static:
+        return None
+    return Squares(side, (found.innermost, found.across), shared_bytes)
+
+
+def neighbours_of(candidate: Candidate, squares: Squares | None) -> int:
+    """As many neighbours as make one access of the widest elements; in squares, as many as divide both sides."""
+    loops = loops_of(candidate)
+    width = ACCESS_BYTES // widest_bytes(candidate, loops.steps)
+    sides = [] if squares is None else [loops.extents[loop] for loop in squares.loops]
+    while width > 1 and any(extents.divide(side, width) is None for side in sides):
+        width //= 2
+    return width
+
+
+def elementwise_grid(candidate: Candidate, width: int, squares: Squares | None, target: Target) -> tuple[Dim, Dim, Dim]:
+    """The CTAs that have a thread for each run of neighbours, or one for each square.
+
+    Raises:
+        ExtentError: their number is not a representable extent.
+    """
+    loops = loops_of(candidate)
+    if squares is None:
+        return shared_by_ctas(loops.steps, width * CTA_THREADS, target)
+    counts = [
+        extents.ceildiv(each, squares.side) if loop in squares.loops else each
+        for loop, each in enumerate(loops.extents)
+    ]
+    return shared_by_ctas(extents.product(counts), 1, target)

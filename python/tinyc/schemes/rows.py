@@ -1,0 +1,69 @@
+"""What schemes share whose threads share rows: how rows lie in memory, and in which runs of neighbours they are taken.
+
+A row is a step of fused loops. Its elements lie beside each other, or rows do: they go *across* memory.
+"""
+
+import math
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from tinyc.analysis.candidate import Candidate
+from tinyc.expr import axes, extents
+from tinyc.expr.extents import Dim
+from tinyc.schemes.neighbours import ACCESS_BYTES, loops_of, widest_bytes
+
+if TYPE_CHECKING:  # plans are judged where MLIR is not installed
+    from tinyc.analysis.poly_core.fused_loops import FusedLoops, Phase
+
+#: The runs of a row that is long: the few elements at its ends, which may be in no whole run, do not matter there.
+_LONG_RUNS = 32
+
+
+def row_length(phase: "Phase") -> Dim:
+    """How many elements a phase takes of a row; a scan takes those of its result."""
+    reduced = () if phase.scan_axis is not None else phase.reduced_extents
+    return extents.product((*phase.inner_extents, *reduced))
+
+
+def row_width(candidate: Candidate) -> int:
+    """As many neighbours as make one access of the widest elements.
+
+    Rows that are no multiples of that are taken in runs that are aligned, if they are long enough; short ones, and rows
+    that go across, in runs that divide them.
+    """
+    loops, width = loops_of(candidate), ACCESS_BYTES // row_element_bytes(candidate)
+    lengths = [row_length(phase) for phase in loops.phases]
+    if go_across(loops):
+        along: list[Dim] = [loops.extents[-1]]
+    else:
+        along = [each for each in lengths if isinstance(each, int) and each < _LONG_RUNS * width]
+    while width > 1 and any(extents.divide(each, width) is None for each in along):
+        width //= 2
+    return width
+
+
+def row_element_bytes(candidate: Candidate) -> int:
+    """The size of the widest elements of the buffers that have all elements of the rows."""
+    loops = loops_of(candidate)
+    lengths = [row_length(phase) for phase in loops.phases]
+    longest = max(lengths, key=lambda length: length if isinstance(length, int) else math.inf)
+    return widest_bytes(candidate, loops.steps * longest)
+
+
+def runs_of(length: int, width: int) -> int:
+    """In how many runs of `width` a row is taken, if those need not begin where it does."""
+    return -(-(length + (width - 1 if length % width else 0)) // width)
+
+
+def go_across(loops: "FusedLoops") -> bool:
+    """Whether rows lie beside each other in most of what is read and written of them."""
+    votes: Counter[bool] = Counter()
+    anchors = {phase.block.name for phase in loops.phases}
+    for phase in loops.phases:
+        own, inner = set(phase.loops), {*phase.inner, *phase.reduced}
+        rows = [access.index for access in phase.block.accesses if access.tensor not in anchors]
+        for index in [*rows, *([phase.block.write] if phase.inner else [])]:
+            if index and any(axes.positions(row) & inner for row in index):
+                last = axes.positions(index[-1])
+                votes[bool(last & own) and not last & inner] += 1
+    return votes[True] > votes[False]

@@ -1,0 +1,52 @@
+"""Scheme `scan`: a cumulative reduction, with element-wise ops around it, each row by several threads.
+
+A part of a warp, a warp or a CTA goes along a row, by its length, and knows by an exchange what is before each thread;
+or rows lie beside each other, and a thread walks down some of them. Each element is read once.
+
+`plan` has what it accepts and the shape of its CTAs, `build` writes its kernels.
+"""
+
+from typing import TYPE_CHECKING
+
+from tinyc.analysis.candidate import Candidate
+from tinyc.plan.fields import Plan
+from tinyc.schemes.neighbours import loops_of, shared_by_ctas, with_width
+from tinyc.schemes.rows import row_width
+from tinyc.schemes.scan.plan import scan_refusal, scan_shape
+from tinyc.schemes.scheme import Acceptance, PlanRefusals, Refusal, Resources, Scheme
+from tinyc.target.target import Target
+
+if TYPE_CHECKING:
+    from tinyc.dialects.region.to_gpu.function import Origin
+
+
+class CumulativeScan(Scheme):
+    """Kernels around one cumulative reduction."""
+
+    name = "scan"
+    fields = ("vectorize",)
+
+    def accepts(self, candidate: Candidate, target: Target) -> Acceptance | Refusal:
+        """Kernels whose one reduction is a scan, and whose results go along with it."""
+        reason = scan_refusal(candidate)
+        if reason is not None:
+            return Refusal("PlanMismatch", reason)
+        shape = scan_shape(candidate, row_width(candidate))
+        grid = shared_by_ctas(loops_of(candidate).steps, shape.rows_per_cta, target)
+        return Acceptance("it is a cumulative reduction", Resources(grid, shape.cta[0] * shape.cta[1]))
+
+    def complete(self, plan: Plan, candidate: Candidate, target: Target, refusals: PlanRefusals) -> Plan:
+        """The width of its accesses."""
+        width = row_width(candidate)
+        return with_width(plan, self.name, width, width, refusals)
+
+    def summary(self, plan: Plan) -> str:
+        """The scheme with its width."""
+        assert plan.vectorize is not None  # it is complete
+        return f"{self.name}, runs of {plan.vectorize['width']}"
+
+    def build(self, origin: "Origin") -> None:
+        """Write one function."""
+        from tinyc.schemes.scan.build import build_scan  # MLIR: when a kernel is built
+
+        build_scan(origin)

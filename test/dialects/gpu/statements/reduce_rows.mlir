@@ -1,0 +1,48 @@
+// What `tgpu.reduce_rows` says of itself, wrongly.
+// RUN: tinyc-opt --split-input-file --verify-diagnostics %s
+
+// The threads of a row are along one axis.
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
+gpu.module @kernels {
+gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 32, 8, 1>} {
+  // expected-error @+1 {{'tgpu.reduce_rows' has lanes = "z"; the threads of a row are those along "x" or "y"}}
+  "tgpu.reduce_rows"() ({
+    %v = "region.read"(%x) : (!buffer) -> tensor<4xf32>
+    "region.yield"(%v, %y) {materialize = "gmem"} : (tensor<4xf32>, !buffer) -> ()
+    omp.terminator
+  }) {lanes = "z", unrolled = true, width = 4 : i64} : () -> ()
+  gpu.return
+}
+}
+
+// -----
+
+// A loop is unrolled or not.
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
+gpu.module @kernels {
+gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 32, 8, 1>} {
+  // expected-error @+1 {{'tgpu.reduce_rows' has unrolled = 4 : i64; it must be true or false}}
+  "tgpu.reduce_rows"() ({
+    %v = "region.read"(%x) : (!buffer) -> tensor<4xf32>
+    "region.yield"(%v, %y) {materialize = "gmem"} : (tensor<4xf32>, !buffer) -> ()
+    omp.terminator
+  }) {lanes = "x", unrolled = 4 : i64, width = 4 : i64} : () -> ()
+  gpu.return
+}
+}
+
+// -----
+
+// Threads of several warps share one row.
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
+gpu.module @kernels {
+// expected-error @+1 {{'gpu.func' @k has a CTA of 64x4x1 threads, whose warps do not share rows; give x and y powers of two, 32 threads or more, and to one side 32 at most}}
+gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 64, 4, 1>} {
+  "tgpu.reduce_rows"() ({
+    %v = "region.read"(%x) : (!buffer) -> tensor<4xf32>
+    "region.yield"(%v, %y) {materialize = "gmem"} : (tensor<4xf32>, !buffer) -> ()
+    omp.terminator
+  }) {lanes = "x", unrolled = true, width = 4 : i64} : () -> ()
+  gpu.return
+}
+}

@@ -1,0 +1,32 @@
+// What `tgpu.transpose` says of itself, wrongly.
+// RUN: tinyc-opt --split-input-file --verify-diagnostics %s
+
+// A side of a square is made of whole accesses.
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
+gpu.module @kernels {
+gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 32, 8, 1>} {
+  // expected-error @+1 {{'tgpu.transpose' has tile = 30 : i64, which is no multiple of the 4 elements of an access}}
+  "tgpu.transpose"() ({
+    %v = "region.read"(%x) : (!buffer) -> tensor<4xf32>
+    "region.yield"(%v, %y) {materialize = "gmem"} : (tensor<4xf32>, !buffer) -> ()
+    omp.terminator
+  }) {tile = 30 : i64, width = 4 : i64} : () -> ()
+  gpu.return
+}
+}
+
+// -----
+
+// A thread takes as many neighbours as an access does.
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
+gpu.module @kernels {
+gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 32, 8, 1>} {
+  // expected-error @+1 {{'tgpu.transpose' has width = 32 : i64; a thread takes 1, 2, 4, 8 or 16 neighbours at a time}}
+  "tgpu.transpose"() ({
+    %v = "region.read"(%x) : (!buffer) -> tensor<4xf32>
+    "region.yield"(%v, %y) {materialize = "gmem"} : (tensor<4xf32>, !buffer) -> ()
+    omp.terminator
+  }) {tile = 32 : i64, width = 32 : i64} : () -> ()
+  gpu.return
+}
+}

@@ -1,0 +1,139 @@
+"""Programs that memory bounds: norms, softmax, activations, sums, casts, each a function of its shape and element type.
+
+What is computed in 16 bits is computed in f32: operands are cast on the way in, results on the way out.
+"""
+
+from analysis_programs.tiny_programs import Program
+
+LOG2E = 1.4426950408889634
+
+
+class _Rows(Program):
+    """A program over rows: `x` of `shape`, of `element` in memory and f32 otherwise."""
+
+    def __init__(self, shape, element, **others):
+        super().__init__(x=f"{element} {shape}", **others)
+        self.shape, self.element = shape, element
+
+    def wide(self, name="x"):
+        """Return an input in f32."""
+        return self[name] if self.element == "f32" else self.cast(self[name], element="f32")
+
+    def done(self, *values):
+        """Return f32 values from the function in the element type."""
+        narrow = [each if self.element == "f32" else self.cast(each, element=self.element) for each in values]
+        return self.result(*narrow)
+
+    def spread(self, value, *axes):
+        """Broadcast a value that has `axes` of the shape."""
+        return self.expand(value, shape=self.shape, broadcast_dimensions=axes)
+
+    def number(self, value):
+        """Return a constant of the shape."""
+        return self.spread(self.const(shape="", element="f32", value=float(value)))
+
+    def reduce_rows(self, op, value, axis=1):
+        """Reduce a value along an axis, and broadcast the result."""
+        found = self.op("reduce", value, op=op, axes=(axis,), element="f32")
+        return self.spread(found, *(each for each in range(len(self.shape.split())) if each != axis))
+
+
+def softmax(shape, element="f32", axis=1):
+    p = _Rows(shape, element)
+    x = p.wide()
+    e = p.exp2(p.mul(p.sub(x, p.reduce_rows("max", x, axis)), p.number(LOG2E)))
+    return p.done(p.mul(e, p.recip(p.reduce_rows("sum", e, axis))))
+
+
+def layer_norm(shape, element="f32"):
+    n = shape.split()[-1]
+    p = _Rows(shape, element, g=f"{element} {n}", b=f"{element} {n}")
+    x, mean = p.wide(), 1.0 / int(n)
+    centred = p.sub(x, p.mul(p.reduce_rows("sum", x), p.number(mean)))
+    variance = p.mul(p.reduce_rows("sum", p.mul(centred, centred)), p.number(mean))
+    scaled = p.mul(centred, p.rsqrt(p.add(variance, p.number(1e-5))))
+    return p.done(p.add(p.mul(scaled, p.spread(p.wide("g"), 1)), p.spread(p.wide("b"), 1)))
+
+
+def rms_norm(shape, element="f32"):
+    n = shape.split()[-1]
+    p = _Rows(shape, element, g=f"{element} {n}")
+    x = p.wide()
+    mean = p.mul(p.reduce_rows("sum", p.mul(x, x)), p.number(1.0 / int(n)))
+    return p.done(p.mul(p.mul(x, p.rsqrt(p.add(mean, p.number(1e-5)))), p.spread(p.wide("g"), 1)))
+
+
+def total(shape, element="f32", axes=(1,), op="sum"):
+    p = _Rows(shape, element)
+    return p.result(p.op("reduce", p["x"], op=op, axes=axes, element=element))
+
+
+def gelu(shape, element="f32"):
+    p = _Rows(shape, element)
+    x = p.wide()
+    half = p.mul(x, p.number(0.5))
+    return p.done(p.mul(half, p.add(p.erf(p.mul(x, p.number(0.7071067811865476))), p.number(1.0))))
+
+
+def swiglu(shape, element="f32"):
+    p = _Rows(shape, element, u=f"{element} {shape}")
+    x = p.wide()
+    sigmoid = p.recip(p.add(p.exp2(p.mul(x, p.number(-LOG2E))), p.number(1.0)))
+    return p.done(p.mul(p.mul(x, sigmoid), p.wide("u")))
+
+
+def bias_residual(shape, element="f32"):
+    p = _Rows(shape, element, r=f"{element} {shape}", b=f"{element} {shape.split()[-1]}")
+    return p.done(p.add(p.add(p.wide(), p.spread(p.wide("b"), 1)), p.wide("r")))
+
+
+def cast(shape, source, target):
+    p = Program(x=f"{source} {shape}")
+    return p.result(p.cast(p["x"], element=target))
+
+
+def transpose(shape, element="f32", perm=(1, 0)):
+    p = Program(x=f"{element} {shape}")
+    return p.result(p.permute(p["x"], perm=perm))
+
+
+def symmetric(n, element="f32"):
+    p = Program(x=f"{element} {n} {n}")
+    return p.result(p.add(p["x"], p.permute(p["x"], perm=(1, 0))))
+
+
+def both_ways(shape, element="f32"):
+    """Two results, one of them transposed, of an operand and of one that lies across."""
+    p = Program(x=f"{element} {shape}", z=f"{element} {' '.join(reversed(shape.split()))}")
+    y = p.mul(p["x"], p.permute(p["z"], perm=(1, 0)))
+    return p.result(p.permute(y, perm=(1, 0)), p.neg(y))
+
+
+def cumulative(shape, element="f32", axis=-1, op="sum", reverse=False, exclusive=False, around=False):
+    """A running reduction along an axis, as Tiny spells it, with element-wise ops before and behind it where asked."""
+    sizes = [int(each) for each in shape.split()]
+    axis, rank, length = axis % len(sizes), len(sizes), sizes[axis]
+    p = _Rows(shape, element)
+    x = p.exp2(p.wide()) if around else p.wide()
+    neutral = {"sum": 0.0, "max": float("-inf")}[op]
+    one = int(exclusive)
+    lo, hi = (0, length - 1 + one) if reverse else (length - 1 + one, 0)
+    padded = p.pad(x, lo=_at(axis, rank, lo), hi=_at(axis, rank, hi), value=neutral)
+    if exclusive:
+        first = _at(axis, rank, 1 if reverse else 0)
+        last = tuple(size + (2 * length - 1 if k == axis else 0) - size * (k == axis) for k, size in enumerate(sizes))
+        last = tuple(end + at for end, at in zip(last, first, strict=True))
+        padded = p.shrink(padded, lo=first, hi=last, step=(1,) * rank)
+    others = [k for k in range(rank) if k != axis]
+    moved = p.permute(padded, perm=(*others, axis))
+    windows = p.pool(moved, kernel=(length,), stride=(1,), dilation=(1,))
+    found = p.op("reduce", windows, op=op, axes=(rank,), element="f32")
+    back = [0] * rank
+    for place, k in enumerate((*others, axis)):
+        back[k] = place
+    y = p.permute(found, perm=tuple(back))
+    return p.done(p.neg(y), p.mul(y, x)) if around else p.done(y)
+
+
+def _at(axis, rank, value):
+    return tuple(value if k == axis else 0 for k in range(rank))
