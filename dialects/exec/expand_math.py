@@ -38,7 +38,7 @@ class ExecExpandMath(Pass):
     """
 
     name: ClassVar[str] = "exec-expand-math"
-    consumes: ClassVar[tuple[str, ...]] = ("math",)
+    consumes: ClassVar[tuple[str, ...]] = ("func",)
     produces: ClassVar[tuple[str, ...]] = ("func", "arith", "math", "scf")
 
     def run(self, module: ir.Module) -> None:
