@@ -11,21 +11,26 @@ from tinyc.analysis.loop_nest import LoopNest, SoleScan
 from tinyc.codegen import scalars, scatter_update, top_k
 from tinyc.codegen.elements import Elements
 from tinyc.codegen.reduction_steps import accumulator_element, initial
+from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.kernel import Kernel
 from tinyc.dialects.region.to_loops.turns import loops_over
 from tinyc.dialects.tiny import ops as tiny
+from tinyc.expr.axes import Shape
 from tinyc.mlir import arith, ir, memref
 from tinyc.mlir.locations import here
 from tinyc.vocabulary.attributes import tensor_type
 
 
 def inlined_nest(elements: Elements, kernel: Kernel, nest: LoopNest, low: ir.Value, high: ir.Value) -> None:
-    """Compute each output element by itself, with the reductions that it reads."""
-    for yielding in kernel.yields:
-        shape = tensor_type(yielding.value.type).shape
+    """Compute each element by itself, of outputs of one shape together, with the reductions that they read."""
+    outputs: dict[Shape, list[region.YieldOp]] = {}
+    for each in kernel.yields:
+        outputs.setdefault(tensor_type(each.value.type).shape, []).append(each)
+    for shape, yields in outputs.items():
         with ExitStack() as stack:
             index = loops_over(elements, stack, nest.parallel, shape, low, high)
-            elements.store(yielding.buffer, index, elements.at(yielding.value, index))
+            for yielding in yields:
+                elements.store(yielding.buffer, index, elements.at(yielding.value, index))
 
 
 def scan_nest(

@@ -5,17 +5,19 @@ that fits is taken: an axis that is walked in order (a search, updates, a scan a
 each element of the results by itself, with the reductions that it reads computed for it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from tinyc.analysis.cpu_steps import TILE, CpuSteps, cpu_steps
+from tinyc.analysis.graphs import needed_ops
 from tinyc.analysis.patterns.scan import Scan, detect_scan
-from tinyc.analysis.tiled_reduction import needed_ops, read_element_wise
+from tinyc.analysis.tiled_reduction import read_element_wise
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import extents
 from tinyc.expr.axes import Shape
 from tinyc.expr.extents import Dim
+from tinyc.mlir import ir
 from tinyc.mlir.bodies import body_of
 from tinyc.vocabulary.attributes import tensor_type
 
@@ -56,7 +58,10 @@ def loop_nest(op: region.KernelOp) -> LoopNest:
     ordered = next((each for each in body if isinstance(each, region.OrderedOp)), None)
     if ordered is not None:
         return LoopNest(_leading(shapes, lambda shape: shape[: ordered.axis.value]))
-    sole = _sole_scan(op, shapes)
+    needed = set(needed_ops(op.body.blocks[0]))
+    if len(set(shapes)) == 1 and not any(isinstance(each, tiny.ReduceOp | tiny.ReshapeOp) for each in needed):
+        return LoopNest(_leading(shapes, _outer))  # the steps would be the elements
+    sole = _sole_scan(needed, shapes)
     if sole is not None:
         return LoopNest(_leading(shapes, lambda shape: shape[: sole.scan.axis]), scan=sole)
     steps = cpu_steps(op)
@@ -100,9 +105,8 @@ def _outer(shape: Shape) -> Shape:
     return shape if all(extent == 1 for extent in shape[:-1]) else shape[:-1]
 
 
-def _sole_scan(op: region.KernelOp, shapes: Sequence[Shape]) -> SoleScan | None:
+def _sole_scan(needed: Collection[ir.OpView], shapes: Sequence[Shape]) -> SoleScan | None:
     """The scan whose axis all outputs are written along, step by step, if the kernel has no other reduction."""
-    needed = needed_ops(op.body.blocks[0])
     reductions = [each for each in needed if isinstance(each, tiny.ReduceOp)]
     if len(reductions) != 1:
         return None

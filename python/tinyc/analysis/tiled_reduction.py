@@ -6,6 +6,7 @@ kernel of a contraction does, and what stands between the reduction and the outp
 
 from collections.abc import Collection
 
+from tinyc.analysis.graphs import needed_ops
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.mlir import ir
@@ -16,7 +17,7 @@ def tiled_reduction(block: ir.Block) -> tiny.ReduceOp | None:
 
     What no output needs does not count.
     """
-    needed = needed_ops(block)
+    needed = set(needed_ops(block))
     found = [op for op in needed if isinstance(op, tiny.ReduceOp)]
     if sum(isinstance(op, region.YieldOp) for op in needed) != 1 or len(found) != 1:
         return None
@@ -37,14 +38,3 @@ def read_element_wise(reduction: tiny.ReduceOp, needed: Collection[ir.OpView]) -
                 return False  # it is read at other indices than the output's
             seen.add(reader)
     return is_written
-
-
-def needed_ops(block: ir.Block) -> set[ir.OpView]:
-    """The yields of a kernel, and the ops that the yielded values are computed by."""
-    pending: list[ir.OpView] = [op for op in block.operations if isinstance(op, region.YieldOp)]
-    needed = set[ir.OpView](pending)
-    while pending:
-        owners = {operand.owner for operand in pending.pop().operands if isinstance(operand, ir.OpResult)} - needed
-        needed |= owners
-        pending += owners
-    return needed
