@@ -229,3 +229,10 @@ def test_reports_are_those_of_the_last_run_on_the_simulator():
     on_the_cpu = tinyc.compile(source, target="cpu")
     on_the_cpu(x)
     assert on_the_cpu.reports == ()
+
+
+@pytest.mark.parametrize("width", [1, 2, 4])
+def test_a_plan_chooses_how_wide_accesses_are(width):
+    for program in (programs.gelu("5 24", "f16"), programs.softmax("5 24", "f16"), programs.cumulative("5 24", "f16")):
+        run = Run.of(program, plan={"vectorize": {"axis": "n", "width": width}}).check()
+        assert set(run.bytes_by_width()) == {2 * width}
