@@ -25,6 +25,8 @@ from tinyc.vocabulary.attributes import vocabulary_name
 #: Neighbouring elements that are accumulated together: the loop over them is the innermost one, and vectorises without
 #: reordering any sum.
 TILE = 128
+#: The least elements of a reduced axis for which its lanes are worth more than neighbouring results.
+_SHORT = 16
 #: The bytes of all rows that a step may hold: beside the rows that are read and written they stay in the caches of one
 #: core, and they fit on any stack.
 MAX_HELD_BYTES = 128 * 1024
@@ -115,8 +117,13 @@ def _in_tiles(kernel: KernelLoops) -> bool:
     if not loops.reductions or not last.loops or last.loops[-1] != max(written):
         return False
     along = sum(contiguous_reads(kernel, phase, phase.loops[-1]) for phase in loops.reductions)
-    across = sum(contiguous_reads(kernel, phase, phase.reduced[-1]) for phase in loops.reductions if phase.reduced)
-    return along >= across
+    long = [phase for phase in loops.reductions if phase.reduced and not _is_short(phase.reduced_extents[-1])]
+    return along >= sum(contiguous_reads(kernel, phase, phase.reduced[-1]) for phase in long)
+
+
+def _is_short(extent: Dim) -> bool:
+    """Whether an axis, such as that of a window, is too short for lanes."""
+    return extents.is_nonnegative(_SHORT - 1 - extent)
 
 
 def contiguous_reads(kernel: KernelLoops, phase: Phase, axis: int) -> int:
@@ -134,8 +141,6 @@ def memory_step(kernel: KernelLoops, access: PolyAccess, axis: int) -> Dim | Non
                 step = step + stride * coefficient
             elif axis in axes.positions(axes.term(atom)):
                 return None
-    if any(axis in axes.positions(guard.expression) for guard in access.guards):
-        return None
     return step
 
 
