@@ -15,7 +15,7 @@ from tinyc.fusion.group import Group, group_of_node, united, with_producer
 from tinyc.fusion.judge import CYCLE, Judge, Verdict, no_group
 from tinyc.fusion.partition import Partition
 from tinyc.fusion.pricing import Pricing, four_digits
-from tinyc.fusion.regions import Formation, formation_of
+from tinyc.fusion.regions import Formation, outcome_of
 from tinyc.fusion.request import FusionRequest, requested_edges
 from tinyc.fusion.windows import Windows
 from tinyc.mlir import func
@@ -37,7 +37,7 @@ def form_regions(
     former.sweep_element_wise()
     former.sweep_pairs()
     Windows(former.partition, judge, former.verdicts).choose()
-    return formation_of(former.partition, judge, former.verdicts)
+    return outcome_of(former.partition, judge, former.verdicts)
 
 
 class _Former:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from tinyc.diagnostics import TinycError
 
-Verdict = Literal["fused", "kept"]
+FusedOrKept = Literal["fused", "kept"]
 
 #: Rule → what it says, for people.
 FUSION_RULES = {
@@ -47,7 +47,7 @@ class Decision:
 
     source: str
     target: str
-    verdict: Verdict
+    verdict: FusedOrKept
     rule: str
     reason: str
     flip: str

@@ -40,7 +40,7 @@ class Formation:
         return {node.label: node.where for node in self.graph.nodes.values()}
 
 
-def formation_of(partition: Partition, judge: Judge, verdicts: Mapping[tuple[str, str], Verdict]) -> Formation:
+def outcome_of(partition: Partition, judge: Judge, verdicts: Mapping[tuple[str, str], Verdict]) -> Formation:
     """The regions that the groups of a partition are, and the ledger; edges without a verdict have a plain reason.
 
     Raises:

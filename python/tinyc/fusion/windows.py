@@ -32,7 +32,8 @@ class Windows:
                 continue
             groups = self._window(name, reader)
             window = frozenset[str]().union(*(group.members for group in groups))
-            if len(groups) < 2 or len(window) > MAX_WINDOW:
+            asked = any({*edge} <= window for edge in self._judge.asked.fuse)
+            if len(groups) < 2 or len(window) > MAX_WINDOW or asked:
                 continue
             seconds = sum(self._judge.pricing.of(each).cost.seconds for each in groups)
             if seconds > _MISSED * self._judge.pricing.least_seconds(groups):

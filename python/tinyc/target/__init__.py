@@ -1,6 +1,11 @@
 """Targets: what each GPU architecture has, as numbers with unit and source; one file an architecture.
 
-`machine` has what costs are computed from on any machine, `cpu` the fixed table for CPUs.
+In reading order:
+
+    machine         what the cost of a kernel is computed from, on any machine
+    target          what a GPU architecture has
+    sm80, sm90      Ampere and Hopper
+    cpu             a CPU, by a fixed table
 """
 
 from typing import TypeAlias
