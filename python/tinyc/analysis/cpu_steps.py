@@ -95,6 +95,26 @@ def _steps(kernel: KernelLoops, kept: Collection[ir.Value] = ()) -> CpuSteps | s
     return CpuSteps(kernel, in_tiles, frozenset(held), frozenset(kept), along, scans)
 
 
+def merged_axes(kernel: KernelLoops, phase: Phase, axes: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+    """Axes of a phase in groups, each of which one loop runs over: memory is read along them as along one axis."""
+    shape = phase.block.statement.shape
+    groups: list[tuple[int, ...]] = []
+    for axis in axes:
+        if groups and all(
+            _is_one_axis(kernel, access, groups[-1][-1], axis, shape[axis]) for access in phase.block.accesses
+        ):
+            groups[-1] = (*groups[-1], axis)
+        else:
+            groups.append((axis,))
+    return tuple(groups)
+
+
+def _is_one_axis(kernel: KernelLoops, access: PolyAccess, outer: int, inner: int, extent: Dim) -> bool:
+    """Whether a step along an axis is as far as all steps along the one inside it."""
+    far, near = memory_step(kernel, access, outer), memory_step(kernel, access, inner)
+    return far is not None and near is not None and far == near * extent
+
+
 def _is_along_inner(kernel: KernelLoops, phase: Phase) -> bool:
     """Whether a reduction reads memory along its last inner axis rather than along its last reduced one."""
     if not phase.inner:

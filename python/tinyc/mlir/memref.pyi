@@ -120,6 +120,19 @@ def get_global(
     loc: ir.Location | None = ...,
     ip: ir.InsertionPoint | None = ...,
 ) -> ir.OpResult: ...
+def reinterpret_cast(
+    result: ir.Type,
+    source: ir.Value,
+    offsets: Sequence[ir.Value],
+    sizes: Sequence[ir.Value],
+    strides: Sequence[ir.Value],
+    static_offsets: Sequence[int],
+    static_sizes: Sequence[int],
+    static_strides: Sequence[int],
+    *,
+    loc: ir.Location | None = ...,
+    ip: ir.InsertionPoint | None = ...,
+) -> ir.OpResult: ...
 def store(
     value: ir.Value,
     memref: ir.Value,
