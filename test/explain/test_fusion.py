@@ -142,6 +142,16 @@ def test_the_target_is_that_of_a_run(capsys):
     assert (status, "takes no 'arch'" in error) == (1, True)
 
 
+def test_what_an_edge_that_is_asked_for_changes_is_predicted(capsys):
+    plain, asked = (run(capsys, SOFTMAX, "--fusion", *more)[1] for more in ((), ("--no-fuse", "e,z")))
+    assert "as asked" not in plain
+    (chosen,) = [line.split() for line in asked.splitlines() if line.startswith("not asked")]
+    (changed,) = [line.split() for line in asked.splitlines() if line.startswith("as asked")]
+    assert (chosen[2:4], changed[2:4]) == (["cpu", "1"], ["cpu", "2"])
+    assert float(chosen[-1]) < float(changed[-1])
+    assert any(line.startswith("e -> z  fused") and "kept (user)" in line for line in asked.splitlines())
+
+
 def test_an_output_and_its_bytes_are_the_same_for_every_hash_seed(tmp_path):
     path = tmp_path / "program.json"
     path.write_text(json.dumps(WORKLOADS["transformer_gelu"].build()))

@@ -6,7 +6,7 @@ import pytest
 
 from schemes.candidates import elementwise, gemm
 from schemes.judging import SM80, SM90, refusal, refusals
-from tinyc.diagnostics import TinycError
+from tinyc.diagnostics import TinycError, either
 from tinyc.plan.fields import Plan
 from tinyc.schemes.completion import completed_plan, default_plan, fits, require_fit
 from tinyc.schemes.naive.plan import NAME
@@ -105,7 +105,7 @@ def test_a_scheme_that_is_not_there_yet(scheme):
     name, message = refusal(Plan(scheme=scheme))
     assert name == "UnsupportedPlan"
     assert message == (
-        f"'scheme' is '{scheme}', which this version has no kernel builder for; choose {' or '.join(SCHEME_OF)}"
+        f"'scheme' is '{scheme}', which this version has no kernel builder for; choose {either(SCHEME_OF)}"
     )
 
 

@@ -16,7 +16,7 @@ from tinyc.explain.drawing import picture_of
 from tinyc.explain.edge import edge_lines
 from tinyc.explain.fusion import fusion_tables
 from tinyc.explain.fusion_drawing import fusion_drawing
-from tinyc.explain.fusion_subject import compared_fusion, formation_of
+from tinyc.explain.fusion_subject import compared_fusion, formation_of, request_difference
 from tinyc.explain.subject import Line, Subject
 from tinyc.explain.svg import svg_text
 from tinyc.fusion.ledger import ledger_to_json
@@ -59,7 +59,8 @@ def _explain_fusion(subject: Subject, arguments: argparse.Namespace) -> int:
     if arguments.fusion_json:
         sys.stdout.write(ledger_to_json(formation.ledger))
         return 0
-    return _print_tables(fusion_tables(formation.ledger))
+    asked = request_difference(subject, arguments, formation.ledger)
+    return _print_tables((*fusion_tables(formation.ledger), *asked))
 
 
 def _print_tables(tables: Iterable[Table]) -> int:

@@ -15,22 +15,33 @@ from tinyc.fusion.formation import Formation, form_regions
 from tinyc.fusion.ledger import Ledger, ledger_from_json
 from tinyc.fusion.request import fusion_request
 from tinyc.importers.files import read_file
-from tinyc.target import DEFAULT_ARCH, machine_of
+from tinyc.target import DEFAULT_ARCH, Machine, machine_of
 from tinyc.target.cpu import CPU
 from tinyc.text.table import Table
 
 
 def formation_of(subject: Subject, arguments: argparse.Namespace) -> Formation:
-    """The formation of a program's regions, for the target that is asked for.
+    """The formation of a program's regions, for the target, and with the edges, that are asked for.
 
     Raises:
-        TinycError: `UnsupportedTarget`.
+        TinycError: `UnsupportedTarget`; what is wrong with the edges.
     """
+    request = fusion_request(";".join(arguments.fuse), ";".join(arguments.no_fuse))
+    return form_regions(subject.function, _machine(arguments), request)
+
+
+def request_difference(subject: Subject, arguments: argparse.Namespace, asked: Ledger) -> tuple[Table, ...]:
+    """What the edges that are asked for change; nothing where there are none."""
+    if not arguments.fuse and not arguments.no_fuse:
+        return ()
+    chosen = form_regions(subject.function, _machine(arguments)).ledger
+    return fusion_differences(chosen, asked, ("not asked", "as asked"))
+
+
+def _machine(arguments: argparse.Namespace) -> Machine:
     options = pass_options(arguments.target, arguments.arch)
     on_gpu = arguments.target in ("sim", "cuda")
-    machine = machine_of(options.get("arch", DEFAULT_ARCH) if on_gpu else CPU.name)
-    request = fusion_request(";".join(arguments.fuse), ";".join(arguments.no_fuse))
-    return form_regions(subject.function, machine, request)
+    return machine_of(options.get("arch", DEFAULT_ARCH) if on_gpu else CPU.name)
 
 
 def compared_fusion(arguments: argparse.Namespace) -> tuple[Table, ...]:

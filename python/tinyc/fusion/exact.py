@@ -8,6 +8,7 @@ loaded here and nowhere else. Source: specification 000 §4.1, step 5.
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
+from typing import Any
 
 from tinyc.fusion.graph import FusionGraph, NodeKind
 from tinyc.fusion.group import Group, group_of_node, united, with_producer
@@ -103,7 +104,7 @@ def _solved(
     """The numbers of the groups of the cheapest choice, or None where there is no choice."""
     import highspy  # a solver is for what greedy leaves open
 
-    model = highspy.Highs()
+    model: Any = highspy.Highs()  # its stubs take an equation for a bool
     model.silent()
     least = min(prices, default=1.0)
     chosen = [model.addBinary(obj=price / least) for price in prices]

@@ -103,7 +103,7 @@ class _Former:
             is_viewed = any(self.graph.nodes[reader].kind is NodeKind.VIEW for reader in node.readers)
             if node.kind is NodeKind.LEAF and (node.is_output or is_viewed):
                 self._replace([], group_of_node(self.graph, node))
-            elif node.kind not in (NodeKind.LEAF, NodeKind.VIEW):
+            elif node.kind not in (NodeKind.LEAF, NodeKind.VIEW) and node.bound is None:
                 self._place(node)
 
     def _place(self, node: Node) -> None:
@@ -112,7 +112,7 @@ class _Former:
         readers = self._reader_groups(node)
         wanted = any((node.name, reader) in self.asked.fuse for reader in node.readers)
         is_operand = any(_is_operand(node, group) for group in readers)
-        if node.is_inline and node.bound is None and is_operand and not wanted:
+        if node.is_inline and is_operand and not wanted:
             self._replace([], alone)  # an epilogue first; what is left when all are placed may be a prologue
             return
         choices = [readers] if len(readers) <= 1 else [readers, *([each] for each in readers)]
@@ -174,9 +174,6 @@ class _Former:
 
     def _judge(self, node: Node, chosen: Sequence[Group], proposal: Group | str, alone: Group) -> Verdict:
         """Whether groups become one with a node."""
-        if node.bound is not None:
-            sentence = "the sum forms these products in its accumulator's type"
-            return Verdict(True, "product", sentence, "nothing: it would be another number", {})
         if isinstance(proposal, str):
             return _refused(proposal)
         if self._is_entered_again([*chosen, alone], proposal):
@@ -259,6 +256,10 @@ class _Former:
             return Verdict(
                 False, "occupancy", sentence, "fewer registers or less shared memory", {"ctas_per_sm": resident}
             )
+        tile = together.resources.leaves_tiles
+        if tile and not any(part.resources.leaves_tiles for part in parts):
+            sentence = f"it would have {tile}, which the tensor cores of {machine.name} do not take"
+            return Verdict(False, "tile", sentence, "a tile that they take", {"tile": tile})
         wide, narrow = min(part.resources.vector_bytes for part in parts), together.resources.vector_bytes
         if narrow < wide:
             sentence = f"accesses would be {narrow} bytes wide, and are {wide}"
@@ -417,7 +418,7 @@ class _Former:
             nonlocal looked
             looked += 1
             priced = self.pricing.of(group)
-            if self._is_kept(group) or len(group.members) > 1 and self._stop(parts, priced) is not None:
+            if self._is_kept(group) or (len(group.members) > 1 and self._stop(parts, priced) is not None):
                 return None
             return priced.cost.seconds
 
@@ -580,6 +581,9 @@ class _Former:
         """The verdict on an edge that no step was proposed for."""
         if node.kind is NodeKind.LEAF:
             return Verdict(True, "leaf", "it reads nothing, and is made where it is read", "nothing", {})
+        if node.bound is not None:
+            sentence = "the sum forms these products in its accumulator's type"
+            return Verdict(True, "product", sentence, "nothing: it would be another number", {})
         if NodeKind.VIEW in (node.kind, reader.kind):
             return Verdict(
                 False, "view", "a reshape that is no affine map reads the buffer as it lies", "numbers for symbols", {}

@@ -46,9 +46,10 @@ class NodeKind(enum.Enum):
 class Node:
     """One node: `name` is the item's in the Poly-View, `label` what people call its value, `op` what computes it.
 
-    `block` says what it reads, as a statement, but for leaves; None for what is not one. `wholes` are the tensors that it needs in
-    memory, or computed element by element where it reads them; `readers` are the nodes that read it. `bound` is the one
-    reader that must have it in its kernel, if there is one: a sum forms its products in its accumulator's type.
+    `block` says what it reads, as a statement, but for leaves; None for what is not one. `operands` are its reads, with
+    leaves. `wholes` are the tensors that it needs in memory; `readers` are the nodes that read it. `is_special` says
+    that it takes as long as a special function. `bound` is the one reader that must have it in its kernel, if there is
+    one: a sum forms its products in its accumulator's type.
     """
 
     name: str
@@ -56,10 +57,11 @@ class Node:
     kind: NodeKind
     op: ir.OpView
     block: PolyBlock | None
+    operands: tuple[PolyAccess, ...]
     wholes: tuple[str, ...]
     readers: tuple[str, ...]
     is_output: bool
-    special: bool
+    is_special: bool
     bound: str | None
 
     @property
@@ -129,6 +131,7 @@ def fusion_graph(function: func.FuncOp) -> FusionGraph:
             _kind(op, block),
             op,
             block and _without_leaves(block, values),
+            block.accesses if block else (),
             tuple(each for each in wholes if isinstance(op, tiny.MovementOp) or not _is_leaf(values[each])),
             tuple(readers.get(name, ())),
             name in outputs,

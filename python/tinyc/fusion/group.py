@@ -5,14 +5,14 @@ kernel of the group would cost is for `pricing`.
 """
 
 import functools
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from tinyc.analysis.poly.block import PolyAccess, PolyBlock, access_excess
 from tinyc.analysis.poly_core.fused_loops import FusedLoops, composed_read, loops_of_anchors
 from tinyc.analysis.poly_core.inlining import MAX_ACCESSES
 from tinyc.expr import axes
-from tinyc.fusion.graph import FusionGraph, Node
+from tinyc.fusion.graph import FusionGraph, Node, NodeKind
 
 #: Parameters of a kernel that fit into the parameters of a launch on every target, sizes among them.
 MAX_TENSORS = 128
@@ -22,20 +22,19 @@ MAX_NODES = 512
 
 @dataclass(frozen=True)
 class Inlined:
-    """A node that an anchor computes where it reads it, once for each instance along the axes `moved` of the anchor."""
+    """Nodes that an anchor computes where it reads them, once for each instance along its axes `moved`."""
 
-    name: str
-    special: bool
+    is_special: bool
     moved: frozenset[int]
 
 
 @dataclass(frozen=True)
 class Anchor:
-    """A reduction or a result, with what it reads of memory and of other anchors, and what it computes on the way."""
+    """A reduction or a result, with what it reads of memory and of other anchors, and how much it computes on the way."""
 
     node: Node
     block: PolyBlock
-    inlined: tuple[Inlined, ...] = ()
+    inlined: Mapping[Inlined, int] = field(default_factory=dict[Inlined, int])
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,10 +82,27 @@ class Group:
 
 
 def group_of_node(graph: FusionGraph, node: Node) -> Group:
-    """The group of one node, which it writes to memory."""
+    """The group of one node, which it writes to memory, and of the products that a sum forms."""
     if node.block is None:
         return Group(graph, frozenset([node.name]), frozenset([node.name]), (), (node,))
-    return Group(graph, frozenset([node.name]), frozenset([node.name]), (Anchor(node, node.block),))
+    anchor, bound = _with_bound(graph, node, node.block)
+    return Group(graph, frozenset([node.name, *bound]), frozenset([node.name]), (anchor,))
+
+
+def _with_bound(graph: FusionGraph, node: Node, block: PolyBlock) -> tuple[Anchor, tuple[str, ...]]:
+    """A node as an anchor, the products that it forms composed away, and their names."""
+    anchor, bound = Anchor(node, block), tuple(name for name in node.reads if _is_bound(graph, name, node))
+    for name in bound:
+        product = graph.nodes[name]
+        assert product.block is not None  # it is element-wise
+        composed = _composed(anchor, product, product.block)
+        assert isinstance(composed, Anchor)  # it reads what its two operands read
+        anchor = composed
+    return anchor, bound
+
+
+def _is_bound(graph: FusionGraph, name: str, node: Node) -> bool:
+    return name in graph.nodes and graph.nodes[name].bound == node.name
 
 
 def united(groups: Iterable[Group]) -> Group | str:
@@ -122,10 +138,14 @@ def with_producer(group: Group, node: Node, is_result: bool) -> Group | str:
                 return composed
             found.append(composed)
         anchors = found
+    bound: tuple[str, ...] = ()
     if is_result or not node.is_inline:
-        anchors = list(_in_order(group.graph, [*anchors, Anchor(node, node.block)]))
+        anchor, bound = _with_bound(group.graph, node, node.block)
+        anchors = list(_in_order(group.graph, [*anchors, anchor]))
     results = group.results | {node.name} if is_result else group.results
-    return _checked(replace(group, members=group.members | {node.name}, results=results, anchors=tuple(anchors)))
+    return _checked(
+        replace(group, members=group.members | {node.name, *bound}, results=results, anchors=tuple(anchors))
+    )
 
 
 def _in_order(graph: FusionGraph, anchors: Iterable[Anchor]) -> tuple[Anchor, ...]:
@@ -136,12 +156,12 @@ def _composed(anchor: Anchor, node: Node, block: PolyBlock) -> Anchor | str:
     """An anchor that computes an element-wise node where it reads it, or why that is too complicated."""
     shape = anchor.block.statement.shape
     found: dict[PolyAccess, None] = {}
-    times: list[Inlined] = []
+    times: set[Inlined] = set()
     for read in anchor.block.accesses:
         if read.tensor != node.name:
             found[read] = None
             continue
-        times.append(Inlined(node.name, node.special, moved_axes(read)))
+        times.add(Inlined(node.is_special, moved_axes(read)))
         for inner in block.accesses:
             through = composed_read(read, block, inner, shape)
             excess = access_excess(through, shape)
@@ -152,8 +172,10 @@ def _composed(anchor: Anchor, node: Node, block: PolyBlock) -> Anchor | str:
         return anchor
     if len(found) > MAX_ACCESSES:
         return f"'{anchor.node.label}' would read {len(found)} elements (limit {MAX_ACCESSES})"
-    accesses = tuple(found)
-    return Anchor(anchor.node, replace(anchor.block, accesses=accesses), (*anchor.inlined, *dict.fromkeys(times)))
+    computed = dict(anchor.inlined)
+    if node.kind is not NodeKind.LEAF and block.kind != "movement_affine":
+        computed.update((each, computed.get(each, 0) + 1) for each in times)
+    return Anchor(anchor.node, replace(anchor.block, accesses=tuple(found)), computed)
 
 
 def moved_axes(read: PolyAccess) -> frozenset[int]:

@@ -82,8 +82,7 @@ class Pricing:
 
     def __init__(self, machine: Machine, kinds: Sequence[KernelKind[Any]] | None = None) -> None:
         self.machine = machine
-        own: Sequence[KernelKind[Any]] = SCHEMES if isinstance(machine, Target) else CPU_KINDS
-        self.kinds = own if kinds is None else kinds
+        self.kinds = _kinds_of(machine) if kinds is None else kinds
         self._known: dict[int, tuple[Group, Priced]] = {}
 
     def of(self, group: Group) -> Priced:
@@ -148,6 +147,11 @@ class Pricing:
         return max(min(work, occupancy), 1e-6), resident
 
 
+def _kinds_of(machine: Machine) -> Sequence[KernelKind[Any]]:
+    """The schemes of a machine, in the order in which they are asked."""
+    return SCHEMES if isinstance(machine, Target) else CPU_KINDS
+
+
 def ctas_per_sm(resources: Resources, target: Target) -> int:
     """How many CTAs a multiprocessor has room for, by estimate; 0 where it has for none (000 §5)."""
     registers = (_OTHER_REGISTERS + resources.accumulator_registers_per_thread) * resources.threads_per_cta
@@ -195,14 +199,17 @@ class Work:
         elif block.kind == "movement_affine":
             own = 0.0
         else:
-            own = _instances(block) * (self._special if node.special else 1.0)
+            own = _instances(block) * (self._special if node.is_special else 1.0)
         return own + sum(
-            self._times(anchor, each.moved) * (self._special if each.special else 1.0) for each in anchor.inlined
+            self._times(anchor, each.moved) * (self._special if each.is_special else 1.0) * count
+            for each, count in anchor.inlined.items()
         )
 
     def _times(self, anchor: Anchor, moved: frozenset[int]) -> float:
         """How often an anchor computes what it reads along the axes `moved`: a staged tile's element once a tile."""
         shape = anchor.block.statement.shape
+        if anchor.node.kind is NodeKind.SCAN:
+            moved &= kept_axes(anchor.block)  # it carries what it has so far
         once = float(math.prod(nominal(shape[axis]) for axis in moved))
         tile = self._resources.product_tile
         if anchor.node.kind is not NodeKind.CONTRACTION or tile is None or not moved & reduction_axes(anchor.block):
@@ -285,14 +292,16 @@ def _product(group: Group) -> MatrixProduct:
     (anchor,) = (each for each in group.anchors if each.node.kind is NodeKind.CONTRACTION)
     original = anchor.node.block
     assert original is not None  # it is a contraction
-    lhs, rhs = map(moved_axes, original.accesses)
+    lhs, rhs = map(moved_axes, anchor.node.operands)
     kept, shape = kept_axes(original), original.statement.shape
     element = original.element.accumulator
 
     def extent(positions: frozenset[int]) -> Dim:
         return extents.product(shape[position] for position in sorted(positions))
 
-    operands = (ProductOperand(_element(group, read), (group.graph.labels[read.tensor],)) for read in original.accesses)
+    operands = (
+        ProductOperand(_element(group, read), (group.graph.labels[read.tensor],)) for read in anchor.node.operands
+    )
     left, right = operands
     return MatrixProduct(
         m=extent(kept & lhs - rhs),

@@ -103,7 +103,7 @@ def _edge(pair: Pair, names: Mapping[str, str], graph: FusionGraph) -> Pair:
             raise TinycError("UnknownName", message)
     source, target = (names[label] for label in pair)
     node = graph.nodes.get(target)
-    if node is None or source not in node.reads and source not in _leaves(node.name, graph):
+    if node is None or (source not in node.reads and source not in _leaves(node.name, graph)):
         readers = [each.label for each in graph.nodes.values() if source in each.reads]
         known = f"; {', '.join(readers[:8])} read it" if readers else "; nothing reads it"
         raise TinycError("IllegalFusion", f"'{pair[1]}' does not read '{pair[0]}'{known}")

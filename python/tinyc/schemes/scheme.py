@@ -24,7 +24,8 @@ class Resources:
 
     `vector_bytes` is the narrowest access to a tensor that is read or written in full; `product_tile` the accumulators
     along m and n for which an operand's element is computed once. `inlines_reductions` says that a thread computes a
-    reduction again for each element that it reads of it.
+    reduction again for each element that it reads of it, `leaves_tiles` which tile it has that the target's tensor cores
+    cannot take, where the kernel is one for them.
     """
 
     grid: tuple[Dim, Dim, Dim]
@@ -34,6 +35,7 @@ class Resources:
     vector_bytes: int = 16
     product_tile: tuple[int, int] | None = None
     inlines_reductions: bool = False
+    leaves_tiles: str = ""
 
 
 @dataclass(frozen=True)

@@ -296,3 +296,109 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// A thread takes neighbours in one access; those that make no whole run are taken one by one.
+// CHECK-LABEL: gpu.func @runs(
+// CHECK: scf.for %[[I:.*]] = %{{.*}} to %c3{{(_[0-9]+)?}} step
+// CHECK: %[[AT:.*]] = arith.muli %[[I]], %c4
+// CHECK: %[[V:.*]]:4 = "tgpu.load_vector"(%{{.*}}, %[[AT]])
+// CHECK: "tgpu.store_vector"(%{{.*}}, %[[AT]], %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}})
+// CHECK-NEXT: tgpu.comment = "map_runs: 4 neighbours for each thread at a time"
+// CHECK: memref.load
+// CHECK: memref.store
+// CHECK: tgpu.comment = "map_runs: the rest"
+!x = !region.memref<tensor<14xf32>, [1], 128 : i64, true>
+gpu.module @kernels {
+  gpu.func @runs(%x: !x {tgpu.name = "x"}, %y: !x {tgpu.name = "y"}) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    "tgpu.map_runs"() ({
+      %0 = "region.read"(%x) : (!x) -> tensor<14xf32>
+      %1 = "tiny.neg"(%0) : (tensor<14xf32>) -> tensor<14xf32>
+      "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<14xf32>, !x) -> ()
+      omp.terminator
+    }) {width = 4 : i64} : () -> ()
+    gpu.return
+  }
+}
+
+// -----
+
+// Two lanes of a warp share a row: each adds up its neighbours by halves, and the lanes exchange what they have.
+// CHECK-LABEL: gpu.func @sums(
+// CHECK: scf.if %{{.*}} -> (f32, f32, f32, f32) {
+// CHECK: "tgpu.load_vector"
+// CHECK: } else {
+// CHECK-COUNT-4: arith.select
+// CHECK-COUNT-4: arith.addf
+// CHECK: %[[OTHER:.*]], %{{.*}} = gpu.shuffle xor %[[OWN:.*]], %c1_i32, %c32_i32
+// CHECK: %[[TOTAL:.*]] = arith.addf %[[OWN]], %[[OTHER]]
+// CHECK: scf.if
+// CHECK: memref.store %[[TOTAL]]
+// CHECK: tgpu.comment = "reduce_rows: 2 threads for each step"
+!x = !region.memref<tensor<6x8xf32>, [8, 1], 128 : i64, true>
+!y = !region.memref<tensor<6xf32>, [1], 128 : i64, true>
+gpu.module @kernels {
+  gpu.func @sums(%x: !x {tgpu.name = "x"}, %y: !y {tgpu.name = "y"}) kernel attributes {known_block_size = array<i32: 2, 16, 1>} {
+    "tgpu.reduce_rows"() ({
+      %0 = "region.read"(%x) : (!x) -> tensor<6x8xf32>
+      %1 = "tiny.reduce"(%0) {op = "sum", axes = array<i64: 1>} : (tensor<6x8xf32>) -> tensor<6xf32>
+      "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<6xf32>, !y) -> ()
+      omp.terminator
+    }) {lanes = "x", unrolled = true, width = 4 : i64} : () -> ()
+    gpu.return
+  }
+}
+
+// -----
+
+// A square is turned in shared memory: loads along one side, stores along the other.
+// CHECK-LABEL: memref.global "private" @turned_shared
+// CHECK: gpu.func @turned(
+// CHECK: "tgpu.load_vector"
+// CHECK: "tgpu.store_vector"
+// CHECK: tgpu.comment = "what lies across, to shared memory"
+// CHECK: gpu.barrier
+// CHECK-COUNT-4: memref.load
+// CHECK: "tgpu.store_vector"
+// CHECK: tgpu.comment = "the elements, along the outputs"
+// CHECK: gpu.barrier
+!x = !region.memref<tensor<64x32xf32>, [32, 1], 128 : i64, true>
+!y = !region.memref<tensor<32x64xf32>, [64, 1], 128 : i64, true>
+gpu.module @kernels {
+  gpu.func @turned(%x: !x {tgpu.name = "x"}, %y: !y {tgpu.name = "y"}) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    "tgpu.transpose"() ({
+      %0 = "region.read"(%x) : (!x) -> tensor<64x32xf32>
+      %1 = "tiny.permute"(%0) {perm = array<i64: 1, 0>} : (tensor<64x32xf32>) -> tensor<32x64xf32>
+      "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<32x64xf32>, !y) -> ()
+      omp.terminator
+    }) {tile = 32 : i64, width = 4 : i64} : () -> ()
+    gpu.return
+  }
+}
+
+// -----
+
+// What is before a thread in its row comes from the lanes before it, and is carried from turn to turn.
+// CHECK-LABEL: gpu.func @scans(
+// CHECK: scf.for %{{.*}} = %c0{{(_[0-9]+)?}} to %c1{{(_[0-9]+)?}} step %{{.*}} iter_args(%[[CARRIED:.*]] = %{{.*}})
+// CHECK: gpu.shuffle up %{{.*}}, %c1_i32, %c32_i32
+// CHECK: gpu.shuffle up %{{.*}}, %c1_i32, %c32_i32
+// CHECK: gpu.shuffle idx
+// CHECK: %[[BEFORE:.*]] = arith.addf %[[CARRIED]]
+// CHECK: "tgpu.store_vector"
+// CHECK: tgpu.comment = "scan_rows: 2 threads for each step"
+!x = !region.memref<tensor<6x8xf32>, [8, 1], 128 : i64, true>
+gpu.module @kernels {
+  gpu.func @scans(%x: !x {tgpu.name = "x"}, %y: !x {tgpu.name = "y"}) kernel attributes {known_block_size = array<i32: 2, 16, 1>} {
+    "tgpu.scan_rows"() ({
+      %0 = "region.read"(%x) : (!x) -> tensor<6x8xf32>
+      %1 = "tiny.pad"(%0) {lo = array<i64: 0, 7>, hi = array<i64: 0, 0>, value = 0.0 : f32} : (tensor<6x8xf32>) -> tensor<6x15xf32>
+      %2 = "tiny.pool"(%1) {kernel = array<i64: 8>, stride = array<i64: 1>, dilation = array<i64: 1>} : (tensor<6x15xf32>) -> tensor<6x8x8xf32>
+      %3 = "tiny.reduce"(%2) {op = "sum", axes = array<i64: 2>} : (tensor<6x8x8xf32>) -> tensor<6x8xf32>
+      "region.yield"(%3, %y) {materialize = "gmem"} : (tensor<6x8xf32>, !x) -> ()
+      omp.terminator
+    }) {lanes = "x", width = 4 : i64} : () -> ()
+    gpu.return
+  }
+}

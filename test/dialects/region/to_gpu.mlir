@@ -200,7 +200,7 @@ func.func @main(%x: tensor<300x9xf16>) -> (tensor<300x2xf16>, tensor<300x2xi64>)
 // Indices from data are checked: the kernel has a status buffer.
 // CHECK-LABEL: gpu.func @gather
 // CHECK-SAME: %{{[a-z0-9]+}}: memref<36xi64, #gpu.address_space<global>> {tgpu.status}, %{{.*}}: index {tgpu.extent = "N"}) kernel
-// CHECK: "tgpu.map"
+// CHECK: "tgpu.map_runs"
 // CHECK: "tiny.gather"
 func.func @main(%x: tensor<?xf32, #tiny.dims<["N"]>>, %i: tensor<4xi64>) -> tensor<4xf32> {
   %0 = "tiny.gather"(%x, %i) {axis = 0 : i64} : (tensor<?xf32, #tiny.dims<["N"]>>, tensor<4xi64>) -> tensor<4xf32>

@@ -7,6 +7,7 @@ Reading order:
     epilogue       a matrix product: the sum that an epilogue finishes, found from its accumulator
     map, topk, scatter_add
                    the other statements that write outputs, `compute(elements, op)`
-    map_runs, transpose, reduce_rows, scan_rows
+    map_runs, transpose, scan_rows
                    the same as `map`: they differ in how threads share the elements
+    reduce_rows    each reduction of a row once, and what is made of them
 """

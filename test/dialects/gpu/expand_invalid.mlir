@@ -1,0 +1,53 @@
+// What cannot be written as code for one thread.
+// RUN: tinyc-opt --gpu-expand --split-input-file --verify-diagnostics %s
+
+// Nothing lies across.
+!x = !region.memref<tensor<6x16xf16>, [16, 1], 128 : i64, true>
+gpu.module @kernels {
+  gpu.func @k(%x: !x, %y: !x) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    // expected-error @+1 {{'tgpu.transpose' has nothing that lies across one axis; use 'tgpu.map_runs' [TC205 NoGpuKernel]}}
+    "tgpu.transpose"() ({
+      %0 = "region.read"(%x) : (!x) -> tensor<6x16xf16>
+      "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<6x16xf16>, !x) -> ()
+      omp.terminator
+    }) {tile = 64 : i64, width = 8 : i64} : () -> ()
+    gpu.return
+  }
+}
+
+// -----
+
+// A scan is missing.
+!x = !region.memref<tensor<6x16xf16>, [16, 1], 128 : i64, true>
+gpu.module @kernels {
+  gpu.func @k(%x: !x, %y: !x) kernel attributes {known_block_size = array<i32: 32, 8, 1>} {
+    // expected-error @+1 {{'tgpu.scan_rows' takes a body with one scan; use 'tgpu.map' [TC205 NoGpuKernel]}}
+    "tgpu.scan_rows"() ({
+      %0 = "region.read"(%x) : (!x) -> tensor<6x16xf16>
+      "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<6x16xf16>, !x) -> ()
+      omp.terminator
+    }) {lanes = "x", width = 8 : i64} : () -> ()
+    gpu.return
+  }
+}
+
+// -----
+
+// Where data says which sum is read, there are no loops.
+!x = !region.memref<tensor<6x16xf32>, [16, 1], 128 : i64, true>
+!i = !region.memref<tensor<4xi64>, [1], 128 : i64, true>
+!y = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
+gpu.module @kernels {
+  gpu.func @k(%x: !x, %i: !i, %y: !y, %status: memref<36xi64, #gpu.address_space<global>> {tgpu.status}) kernel attributes {known_block_size = array<i32: 32, 8, 1>} {
+    // expected-error @+1 {{'tgpu.reduce_rows' takes a body of fused loops, and this has none: }}
+    "tgpu.reduce_rows"() ({
+      %0 = "region.read"(%x) : (!x) -> tensor<6x16xf32>
+      %1 = "region.read"(%i) : (!i) -> tensor<4xi64>
+      %2 = "tiny.reduce"(%0) {op = "sum", axes = array<i64: 1>} : (tensor<6x16xf32>) -> tensor<6xf32>
+      %3 = "tiny.gather"(%2, %1) {axis = 0 : i64} : (tensor<6xf32>, tensor<4xi64>) -> tensor<4xf32>
+      "region.yield"(%3, %y) {materialize = "gmem"} : (tensor<4xf32>, !y) -> ()
+      omp.terminator
+    }) {lanes = "x", unrolled = true, width = 8 : i64} : () -> ()
+    gpu.return
+  }
+}

@@ -1,0 +1,238 @@
+"""Kernels that memory bounds, on the simulator with all checks: the numbers of the reference, and traffic that is needed.
+
+Bytes and sectors are those of operands and results that have all elements; what is broadcast along rows or columns is
+small, and read again by each CTA. `needed` is what it would take to move each of them once.
+"""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import tinyc
+from gpu_programs import memory_bound as programs
+from gpu_programs.one_kernel import one_kernel
+from gpu_programs.running import by_threads, sequentially
+from tinyc import pipeline, text
+from tinyc.driver.verification import output_tolerances
+from tinyc.executors import reference
+from tinyc.executors.compare import compare
+from tinyc.executors.random_inputs import random_inputs
+
+
+@dataclasses.dataclass
+class Run:
+    """A program that has run as one kernel: its traffic in global memory, and what is needed."""
+
+    model: tinyc.Model
+    inputs: dict
+    outputs: dict
+    expected: list
+    tolerances: list
+
+    @classmethod
+    def of(cls, program, **options):
+        model = tinyc.compile(str(one_kernel(program)), target="sim", **options)
+        inputs = random_inputs(model.lowering.module("region"), seed=0)
+        expected = list(reference.evaluate_module(program.module, inputs).values())
+        tolerances = list(output_tolerances(program.module, inputs).values())
+        return cls(model, inputs, model.run(**inputs), expected, tolerances)
+
+    def check(self, outputs=None):
+        """Compare with the reference, in the tolerance that is derived for the program."""
+        found = zip((outputs or self.outputs).items(), self.expected, self.tolerances, strict=True)
+        for (name, array), expected, tolerance in found:
+            comparison = compare(name, array, expected, tolerance)
+            assert comparison.ok, str(comparison)
+        return self
+
+    @property
+    def needed(self):
+        arrays = [*self.inputs.values(), *self.outputs.values()]
+        return sum(array.nbytes for array in arrays)
+
+    @property
+    def counters(self):
+        (report,) = self.model.reports
+        return report.counters
+
+    @property
+    def sectors(self):
+        """The sectors that are touched, and the fewest that hold what is accessed."""
+        lines = self.counters.sectors.values()
+        return sum(line.units for line in lines), sum(line.fewest for line in lines)
+
+    @property
+    def scheme(self):
+        return self.model.text("plan").split('scheme = "')[1].split('"')[0]
+
+    def bytes_by_width(self):
+        counted = self.counters.read + self.counters.written
+        return {width: count for (space, width), count in counted.items() if space == "global"}
+
+
+ALIGNED = {
+    "softmax of 16 bits": lambda: programs.softmax("24 1024", "f16"),
+    "softmax": lambda: programs.softmax("12 1000"),
+    "softmax of columns": lambda: programs.softmax("40 96", "bf16", axis=0),
+    "long softmax": lambda: programs.softmax("2 6144", "f16"),
+    "layer norm of 16 bits": lambda: programs.layer_norm("64 768", "bf16"),
+    "layer norm": lambda: programs.layer_norm("64 512"),
+    "RMS norm of 16 bits": lambda: programs.rms_norm("64 1024", "f16"),
+    "RMS norm": lambda: programs.rms_norm("64 256"),
+    "GELU of 16 bits": lambda: programs.gelu("16 512", "f16"),
+    "GELU": lambda: programs.gelu("16 500"),
+    "SwiGLU gate of 16 bits": lambda: programs.swiglu("16 1000", "bf16"),
+    "SwiGLU gate": lambda: programs.swiglu("16 512"),
+    "bias and residual of 16 bits": lambda: programs.bias_residual("40 1000", "bf16"),
+    "bias and residual": lambda: programs.bias_residual("40 512"),
+    "cast to 16 bits": lambda: programs.cast("16 512", "f32", "f16"),
+    "cast from 16 bits": lambda: programs.cast("16 512", "bf16", "f32"),
+    "transpose of 16 bits": lambda: programs.transpose("128 192", "f16"),
+    "transpose": lambda: programs.transpose("96 64"),
+    "batched transpose": lambda: programs.transpose("3 64 32", perm=(0, 2, 1)),
+    "row sum of 16 bits": lambda: programs.total("24 1024", "f16"),
+    "row sum": lambda: programs.total("24 1000"),
+    "column sum of 16 bits": lambda: programs.total("500 128", "f16", axes=(0,)),
+    "column sum": lambda: programs.total("500 64", axes=(0,)),
+    "full sum of 16 bits": lambda: programs.total("64 512", "bf16", axes=(0, 1)),
+    "full sum": lambda: programs.total("64 500", axes=(0, 1)),
+    "cumulative sum of 16 bits": lambda: programs.cumulative("6 1024", "f16"),
+    "cumulative sum": lambda: programs.cumulative("6 600"),
+    "cumulative sum of columns": lambda: programs.cumulative("40 64", axis=0),
+}
+#: Programs in which an operand is read again by each row or CTA, which is a part of what is needed.
+BROADCAST = ("layer norm", "RMS norm", "bias and residual")
+
+
+@pytest.mark.parametrize("name", ALIGNED)
+def test_what_is_aligned_is_moved_once_in_accesses_of_16_bytes(name):
+    run = Run.of(ALIGNED[name]()).check()
+    sectors, fewest = run.sectors
+    assert sectors <= 1.1 * fewest
+    assert run.counters.bank_conflicts.total() == 0
+    if not name.startswith(BROADCAST):
+        assert run.counters.bytes["global"] <= 1.05 * run.needed
+    widths = run.bytes_by_width()
+    least = 0.3 if name.startswith("cast") else 0.95  # the narrower side of a cast has half as many bytes at once
+    assert widths[16] >= least * sum(widths.values())
+
+
+UNALIGNED = {
+    "softmax of odd rows": lambda: programs.softmax("9 1001", "f16"),
+    "softmax of a vocabulary": lambda: programs.softmax("2 50257", "f16"),
+    "softmax of rows of 7": lambda: programs.softmax("64 7"),
+    "GELU of odd rows": lambda: programs.gelu("7 999", "f16"),
+    "transpose of odd sides": lambda: programs.transpose("99 101"),
+    "row sum of odd rows": lambda: programs.total("20 1027"),
+    "row sum of short rows": lambda: programs.total("256 7", "f16"),
+    "column sum of odd rows": lambda: programs.total("300 257", axes=(0,)),
+    "cumulative sum of odd rows": lambda: programs.cumulative("5 1001", "f16"),
+}
+
+
+@pytest.mark.parametrize("name", UNALIGNED)
+def test_what_is_not_aligned_is_moved_once_in_few_sectors(name):
+    run = Run.of(UNALIGNED[name]()).check()
+    sectors, fewest = run.sectors
+    assert sectors <= 1.3 * fewest
+    assert run.counters.bytes["global"] <= 1.05 * run.needed
+    assert run.counters.bank_conflicts.total() == 0
+
+
+def test_an_operand_that_is_broadcast_along_rows_is_all_that_is_read_again():
+    run = Run.of(programs.layer_norm("8 2048")).check()
+    again = 2 * 7 * 2048 * 4  # weight and bias, for each row but one
+    assert run.counters.bytes["global"] == run.needed + again
+
+
+def test_a_row_that_fits_no_registers_is_read_by_each_phase():
+    run = Run.of(programs.softmax("1 65536")).check()
+    reads = sum(count for (space, _), count in run.counters.read.items() if space == "global")
+    assert reads == 3 * 65536 * 4
+
+
+@pytest.mark.parametrize("run", [by_threads, sequentially])
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda: programs.softmax("5 77", "bf16"),
+        lambda: programs.softmax("3 1001", "f16"),
+        lambda: programs.softmax("33 24", axis=0),
+        lambda: programs.layer_norm("3 300"),
+        lambda: programs.total("70 300", "i8"),
+        lambda: programs.symmetric(36),
+        lambda: programs.both_ways("40 40", "f16"),
+        lambda: programs.bias_residual("9 77", "bf16"),
+        lambda: programs.cumulative("3 1001", op="max", reverse=True),
+        lambda: programs.cumulative("2 40", reverse=True, exclusive=True, around=True),
+        lambda: programs.cumulative("3 20 9", axis=1, exclusive=True),
+    ],
+)
+def test_threads_and_sequential_code_agree_with_the_reference(program, run):
+    whole = program()
+    done = Run.of(whole).check()
+    module = text.parse(str(one_kernel(whole)))
+    pipeline.parse("region-to-gpu").run(module)
+    done.check(run(module, done.inputs))
+
+
+LENGTHS = (1, 2, 3, 7, 8, 31, 33, 64, 100, 255, 257, 1000, 1024, 1029, 4097)
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+@pytest.mark.parametrize("element", ["f16", "f32", "f64", "i32"])
+def test_rows_of_any_length_are_reduced(length, element):
+    assert Run.of(programs.total(f"5 {length}", element)).check().scheme == "row_reduce"
+
+
+@pytest.mark.parametrize("op", ["sum", "max", "min", "prod"])
+@pytest.mark.parametrize("element", ["i8", "ui8", "i16", "i64", "bf16"])
+def test_every_reduction_of_every_type_is_combined_by_lanes(op, element):
+    Run.of(programs.total("3 77", element, op=op)).check()
+    Run.of(programs.total("77 3", element, axes=(0,), op=op)).check()
+
+
+@pytest.mark.parametrize("length", [2, 7, 33, 64, 257, 1029, 4097])
+@pytest.mark.parametrize(("reverse", "exclusive"), [(False, False), (True, False), (False, True), (True, True)])
+def test_rows_of_any_length_are_scanned_either_way(length, reverse, exclusive):
+    run = Run.of(programs.cumulative(f"3 {length}", reverse=reverse, exclusive=exclusive)).check()
+    assert run.scheme == "scan"
+
+
+@pytest.mark.parametrize("size", [(0, 4), (4, 0), (1, 1), (3, 5), (6, 64), (33, 130)])
+def test_extents_may_be_known_at_a_run_only(size):
+    program = programs.softmax("M N")
+    model = tinyc.compile(str(one_kernel(program)), target="sim")
+    x = np.random.default_rng(0).standard_normal(size).astype(np.float32)
+    e = np.exp(x - x.max(axis=1, keepdims=True, initial=-np.inf))
+    np.testing.assert_allclose(model(x), e / e.sum(axis=1, keepdims=True), rtol=1e-5, atol=1e-6)
+
+
+def test_an_operand_of_any_alignment_is_moved_to_where_kernels_may_read_it():
+    model = tinyc.compile(str(one_kernel(programs.gelu("4 64", "f16"))), target="sim")
+    memory = np.random.default_rng(0).standard_normal(257).astype(np.float16)
+    shifted = memory[1:].reshape(4, 64)
+    assert shifted.ctypes.data % 16 != 0
+    np.testing.assert_array_equal(model(shifted), model(shifted.copy()))
+
+
+def test_reports_are_those_of_the_last_run_on_the_simulator():
+    source = str(one_kernel(programs.gelu("4 64")))
+    model = tinyc.compile(source, target="sim")
+    assert model.reports == ()
+    x = np.zeros((4, 64), np.float32)
+    model(x)
+    (report,) = model.reports
+    assert report.ok
+    assert report.counters.bytes["global"] == 2 * x.nbytes
+    on_the_cpu = tinyc.compile(source, target="cpu")
+    on_the_cpu(x)
+    assert on_the_cpu.reports == ()
+
+
+@pytest.mark.parametrize("width", [1, 2, 4])
+def test_a_plan_chooses_how_wide_accesses_are(width):
+    for program in (programs.gelu("5 24", "f16"), programs.softmax("5 24", "f16"), programs.cumulative("5 24", "f16")):
+        run = Run.of(program, plan={"vectorize": {"axis": "n", "width": width}}).check()
+        assert set(run.bytes_by_width()) == {2 * width}
