@@ -85,6 +85,14 @@ class GlobalOp(ir.OpView):
     @property
     def constant(self) -> bool: ...
 
+class ReinterpretCastOp(ir.OpView):
+    @property
+    def source(self) -> ir.Value: ...
+    @property
+    def sizes(self) -> Sequence[ir.Value]: ...
+    @property
+    def result(self) -> ir.OpResult: ...
+
 class StoreOp(ir.OpView):
     def __init__(
         self,

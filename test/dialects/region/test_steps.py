@@ -2,6 +2,7 @@
 
 import itertools
 
+import numpy as np
 import pytest
 
 import tinyc
@@ -145,13 +146,14 @@ def test_an_rms_norm_with_weights():
     assert agrees(p.result(p.mul(y, spread(p, p["w"], p["x"], 0))))
 
 
+@pytest.mark.parametrize("element", ["f32", "f16", "bf16"])
 @pytest.mark.parametrize("groups", [1, 2, 4, 8])
-def test_a_group_norm_with_the_reshapes_inside(groups):
-    p = Program(x="f32 2 8 5 7", w="f32 8")
-    rows = p.reshape(p["x"], shape=f"2 {groups} {280 // groups}")
+def test_a_group_norm_with_the_reshapes_inside(groups, element):
+    p = Program(x=f"{element} 2 8 5 7", w="f32 8")
+    rows = p.reshape(p.cast(p["x"], element="f32"), shape=f"2 {groups} {280 // groups}")
     y, _, _ = layer_norm(p, rows, 280 / groups)
     weights = p.expand(p["w"], shape="2 8 5 7", broadcast_dimensions=(1,))
-    p.result(p.mul(p.reshape(y, shape="2 8 5 7"), weights))
+    p.result(p.cast(p.mul(p.reshape(y, shape="2 8 5 7"), weights), element=element))
     assert steps(p).loops.extents[0] == 2
     assert agrees(p)
 
