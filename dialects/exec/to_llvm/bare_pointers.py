@@ -61,7 +61,7 @@ def _in_memory(kind: ir.MemRefType) -> ir.MemRefType:
 
 
 def _access_bits(floats: ir.Value, bits: ir.Value) -> None:
-    """Turn the loads and stores of a memref of 16-bit floats, and of views of it, into those of a memref of their bits."""
+    """Turn the loads and stores of a memref of 16-bit floats and of its views into those of a memref of their bits."""
     for use in list(floats.uses):
         op = use.owner
         with ir.InsertionPoint(op), op.location:

@@ -65,17 +65,23 @@ def cpu_steps(op: region.KernelOp) -> CpuSteps | str:
     if isinstance(plain, str):
         return plain
     found = _steps(plain)
-    dear = [] if isinstance(found, str) else _shared_dear_values(plain)
-    if dear:
-        kept = kernel_loops(op, dear)
-        if not isinstance(kept, str) and kept.loops.extents == plain.loops.extents:
-            with_dear = _steps(kept, dear)
-            return found if isinstance(with_dear, str) else with_dear
-    return found
+    if isinstance(found, str) or not (dear := _shared_dear_values(plain)):
+        return found
+    kept = kernel_loops(op, dear)
+    if isinstance(kept, str) or kept.loops.extents != plain.loops.extents:
+        return found
+    with_dear = _steps(kept, dear)
+    return found if isinstance(with_dear, str) or with_dear.in_tiles != found.in_tiles else with_dear
 
 
 def _steps(kernel: KernelLoops, kept: Collection[ir.Value] = ()) -> CpuSteps | str:
-    loops, in_tiles = kernel.loops, _in_tiles(kernel)
+    """The steps in tiles, where that is better and what tiles hold fits, or one by one."""
+    in_tiles = _steps_in(kernel, kept, in_tiles=True) if _in_tiles(kernel) else ""
+    return _steps_in(kernel, kept, in_tiles=False) if isinstance(in_tiles, str) else in_tiles
+
+
+def _steps_in(kernel: KernelLoops, kept: Collection[ir.Value], in_tiles: bool) -> CpuSteps | str:
+    loops = kernel.loops
     held, held_bytes = set[str](), 0
     for phase in loops.phases:
         is_kept = kernel.value(phase) in kept
