@@ -11,8 +11,9 @@ from tinyc.dialects.index_book import ops as index_book
 from tinyc.dialects.poly import ops as poly
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.tiny import ops as tiny
-from tinyc.fusion.formation import Formation, form_regions
-from tinyc.fusion.ledger import RULES
+from tinyc.fusion.formation import form_regions
+from tinyc.fusion.ledger import FUSION_RULES
+from tinyc.fusion.regions import Formation
 from tinyc.fusion.request import fusion_request
 from tinyc.mlir import func, ir
 from tinyc.mlir.bodies import end_body
@@ -79,7 +80,7 @@ class TinyToRegion(Pass):
         machine, request = machine_of(self.target), fusion_request(self.fuse, self.no_fuse, self.fusion)
         formation = form_regions(function, machine, request)
         for each in formation.ledger.decisions:
-            message = f"{each.source} -> {each.target}: {each.verdict}, {RULES[each.rule]}: {each.reason}"
+            message = f"{each.source} -> {each.target}: {each.verdict}, {FUSION_RULES[each.rule]}: {each.reason}"
             remark(f"fusion-{each.verdict}", formation.place(each), message, **asdict(each))
         if request:
             asked, free = formation.ledger.microseconds, form_regions(function, machine).ledger.microseconds

@@ -1,4 +1,4 @@
-"""What the schemes for kernels that memory bounds accept, with which threads and accesses, and what plans they refuse."""
+"""What the schemes for kernels that memory bounds accept, with which threads and accesses, and which plans not."""
 
 import pytest
 
@@ -85,7 +85,9 @@ def test_a_square_is_as_wide_as_the_banks():
 
 def windows():
     p = Program(x="f32 9 5")
-    return p.result(p.op("reduce", p.pool(p["x"], kernel=(3,), stride=(1,), dilation=(1,)), op="max", axes=(2,), element="f32"))
+    return p.result(
+        p.op("reduce", p.pool(p["x"], kernel=(3,), stride=(1,), dilation=(1,)), op="max", axes=(2,), element="f32")
+    )
 
 
 def rows_and_columns():

@@ -43,7 +43,7 @@ class NodeKind(enum.Enum):
 
 
 @dataclass(frozen=True, eq=False)
-class Node:
+class FusionNode:
     """One node: `name` is the item's in the Poly-View, `label` what people call its value, `op` what computes it.
 
     `block` says what it reads, as a statement, but for leaves; None for what is not one. `operands` are its reads, with
@@ -89,7 +89,7 @@ class FusionGraph:
     """
 
     function: str
-    nodes: Mapping[str, Node]
+    nodes: Mapping[str, FusionNode]
     labels: Mapping[str, str]
     types: Mapping[str, TensorType]
     values: Mapping[str, ir.Value]
@@ -125,7 +125,7 @@ def fusion_graph(function: func.FuncOp) -> FusionGraph:
             readers.setdefault(tensor, {})[item.name] = None
         found.append((item.name, op, block, wholes))
     nodes = {
-        name: Node(
+        name: FusionNode(
             name,
             names[values[name]],
             _kind(op, block),

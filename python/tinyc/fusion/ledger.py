@@ -14,7 +14,7 @@ from tinyc.diagnostics import TinycError
 Verdict = Literal["fused", "kept"]
 
 #: Rule → what it says, for people.
-RULES = {
+FUSION_RULES = {
     "inline": "an element-wise op is computed where its one kernel reads it",
     "loops": "both run over the same loops, phase by phase",
     "result": "fused, and written to memory too, for others read it",
