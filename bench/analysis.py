@@ -2,7 +2,7 @@
 
     .venv/bin/python bench/analysis.py        # bench/results/analysis.txt is what it prints
 
-The graphs are transformer-like (layers of attention, normalisation and a linear network, 8 contractions each) and
+The graphs are transformer-like (layers of attention, normalisation and a SwiGLU network, 9 contractions each) and
 movement-heavy (ten movements to each element-wise op). Times are the least of several runs, each on a graph of its
 own, and times of the processor, for other work shares it. The ratio of the time an op on the large graph to that on the
 small one shows that the work is linear.
@@ -14,10 +14,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from analysis_graphs import movements, transformer  # pyright: ignore[reportMissingImports]
-from figures import Figures, machine, show  # pyright: ignore[reportMissingImports]
-from timing import least_seconds, seconds  # pyright: ignore[reportMissingImports]
-
+from figures import Figures, machine, show
+from timing import least_seconds, seconds
 from tinyc.analysis.graphs import main_function
 from tinyc.analysis.index_book.book import index_book
 from tinyc.analysis.patterns.classification import pattern_of
@@ -27,19 +25,20 @@ from tinyc.analysis.poly_core import can_compute_at
 from tinyc.dialects.tiny.ops import ReduceOp
 from tinyc.expr import axes
 from tinyc.importers import tiny_json
+from workloads import Program, deep, movements
 
 SMALL, LARGE = 1_000, 10_000
 RUNS = 3
 PACKAGES = ("islpy", "numba-cuda-mlir", "numpy")
 TILE = 16
-GRAPHS: dict[str, Callable[[int], dict[str, Any]]] = {"transformer": transformer, "movements": movements}
+GRAPHS: dict[str, Callable[[int], Program]] = {"transformer": deep, "movements": movements}
 #: Milliseconds: an op in the IndexBook and in the Poly-View, and a query.
 BOUNDS = {"IndexBook": 0.1, "Poly-View": 1.0}
 QUERY_BOUND = 2.0
 ANALYSES: dict[str, Callable[[Any], Any]] = {"IndexBook": index_book, "Poly-View": poly_view}
 
 
-def milliseconds_an_op(graph: Callable[[int], dict[str, Any]], ops: int, analysis: Callable[[Any], Any]) -> float:
+def milliseconds_an_op(graph: Callable[[int], Program], ops: int, analysis: Callable[[Any], Any]) -> float:
     """Return the least time that an analysis takes on graphs of about `ops` ops, an op of the module."""
     least = float("inf")
     for _ in range(RUNS):
@@ -53,7 +52,7 @@ def milliseconds_an_op(graph: Callable[[int], dict[str, Any]], ops: int, analysi
 
 def detections() -> list[float]:
     """Return the milliseconds that finding the pattern takes for each reduction of a transformer layer."""
-    module = tiny_json.import_program(json.dumps(transformer(1)))
+    module = tiny_json.import_program(json.dumps(deep(1)))
     with module.context:
         ops = main_function(module).regions[0].blocks[0].operations
         reductions = [op for op in ops if isinstance(op, ReduceOp)]
@@ -74,7 +73,7 @@ def least_milliseconds(work: Callable[[], Any]) -> float:
 
 def queries() -> list[float]:
     """Return the milliseconds of the query for each edge of a transformer layer."""
-    module = tiny_json.import_program(json.dumps(transformer(1)))
+    module = tiny_json.import_program(json.dumps(deep(1)))
     with module.context:
         return sorted(query_milliseconds(edge) for edge in poly_view(main_function(module)).edges)
 

@@ -7,12 +7,8 @@ from collections.abc import Iterable
 from importlib import metadata
 from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
-
 import tinyc
-
-WIDTH = 120
+from tinyc.text.table import Table, print_table
 
 
 def machine(packages: Iterable[str], *more: str) -> str:
@@ -35,8 +31,14 @@ class Figures:
     """Rows of figures with their bounds; `missed` counts those that are not kept."""
 
     def __init__(self, title: str) -> None:
-        self.table = Table("what", "measured", "bound", "kept", title=title)
+        self.title, self.note = title, ""
+        self.rows: list[tuple[str, ...]] = []
         self.missed = 0
+
+    @property
+    def table(self) -> Table:
+        """The rows so far."""
+        return Table(self.title, ("what", "measured", "bound", "kept"), tuple(self.rows), self.note)
 
     def row(self, what: str, value: float, unit: str, most: float | None = None, least: float | None = None) -> None:
         """Add a figure, which is meant to be `most` or less, or `least` or more."""
@@ -50,12 +52,12 @@ class Figures:
 
     def _add(self, what: str, measured: str, bound: str, kept: bool) -> None:
         self.missed += not kept
-        self.table.add_row(what, measured, bound, ("yes" if kept else "MISSED") if bound else "")
+        self.rows.append((what, measured, bound, ("yes" if kept else "MISSED") if bound else ""))
 
 
 def show(heading: str, *tables: Table) -> None:
     """Print where a bench ran, and its tables."""
-    console = Console(width=WIDTH)
-    console.print(heading, highlight=False, soft_wrap=True)
+    print(heading)
     for table in tables:
-        console.print(table)
+        print()
+        print_table(table)

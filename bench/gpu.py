@@ -12,10 +12,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from figures import Figures, machine, show  # pyright: ignore[reportMissingImports]
-from timing import least_seconds, seconds  # pyright: ignore[reportMissingImports]
-
 import tinyc
+from figures import Figures, machine, show
+from timing import least_seconds, seconds
 from tinyc.driver.lowering import Lowering
 from tinyc.driver.sources import read_program
 from tinyc.runtime import assembler

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from figures import Figures, machine, show  # pyright: ignore[reportMissingImports]
-from timing import least_seconds  # pyright: ignore[reportMissingImports]
 
 import tinyc
+from figures import Figures, machine, show
+from timing import least_seconds
 
 PACKAGES = ("llvmlite", "numba-cuda-mlir", "numpy")
 CUMULATIVE_SUM = Path(__file__).parent.parent / "examples" / "cumulative_sum.json"

@@ -15,18 +15,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from figures import Figures, machine, show  # pyright: ignore[reportMissingImports]
-from rich.table import Table
-
 import ptxsim
+from figures import Figures, machine, show
 from ptxsim import CHECKS, Module, Report
+from tinyc.text.table import Table
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "test"))
 
-from ptxsim_cases.case import Case  # pyright: ignore[reportMissingImports]
-from ptxsim_cases.case_launch import launch  # pyright: ignore[reportMissingImports]
-from ptxsim_cases.cases import CASES  # pyright: ignore[reportMissingImports]
-from ptxsim_cases.mixed_cases import mixed_case  # pyright: ignore[reportMissingImports]
+from ptxsim_cases.case import Case
+from ptxsim_cases.case_launch import launch
+from ptxsim_cases.cases import CASES
+from ptxsim_cases.mixed_cases import mixed_case
 
 PACKAGES = ("llvmlite", "numpy")
 #: The mixed kernel as it is measured: CTAs of 8 warps each, and rounds of its loop.
@@ -92,14 +91,14 @@ def summary() -> Figures:
         figures.row(f"{name}: all checks over none", result.cost, "×", 3)
     for name, result in results.items():
         figures.row(f"{name}, all checks", result.rate / 1000, "k warp-instr/s")
-    figures.table.caption = f"mixed code: {mixed.instructions} warp-instructions: {mix(mixed.report)}"
+    figures.note = f"mixed code: {mixed.instructions} warp-instructions: {mix(mixed.report)}"
     return figures
 
 
 def by_case() -> Table:
     """The table of the corpus, a row a case."""
     columns = ("case", "CTAs", "warps", "load, s", "warp-instr", "launch, s", "per second", "checks, ×")
-    table = Table(*columns, title="the corpus, all checks")
+    rows: list[tuple[object, ...]] = []
     for case in CASES:
         start = time.perf_counter()
         ptxsim.load(case.text())
@@ -107,9 +106,9 @@ def by_case() -> Table:
         result = measured(case, 1)
         x, y, z = case.grid
         warps = -(-case.block[0] * case.block[1] * case.block[2] // 32)
-        numbers = f"{load:.3f}", str(result.instructions), f"{result.seconds:.4f}"
-        table.add_row(case.name, str(x * y * z), str(warps), *numbers, f"{result.rate:,.0f}", f"{result.cost:.2f}")
-    return table
+        measures = load, result.instructions, result.seconds, round(result.rate), result.cost
+        rows.append((case.name, x * y * z, warps, *measures))
+    return Table("the corpus, all checks", columns, tuple(rows))
 
 
 def main() -> int:

@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from figures import Figures, machine, show  # pyright: ignore[reportMissingImports]
-from timing import least_seconds  # pyright: ignore[reportMissingImports]
 
 import tinyc
+from figures import Figures, machine, show
+from timing import least_seconds
 from tinyc import pipeline
 from tinyc.importers import tiny_json
+from workloads import chain, gemm
 
 PACKAGES = ("llvmlite", "numba-cuda-mlir", "numpy")
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -45,21 +46,9 @@ def json_to_callable() -> float:
     return least_seconds(lambda: tinyc.compile(source, target="cpu", bind={"M": 150, "N": 130, "K": 70}))
 
 
-def elementwise_graph(ops: int) -> str:
-    """Return Tiny JSON of a chain of `ops` element-wise ops in which every tenth one reads the input again."""
-    nodes: list[dict[str, Any]] = [
-        {"id": "x", "uop": "INPUT", "arg": {"tensor_id": "x", "dtype": "fp32", "shape": [64, 64]}}
-    ]
-    for k in range(ops):
-        before = nodes[-1]["id"]
-        node = {"uop": "ADD", "src": [before, "x"]} if k % 10 == 9 else {"uop": "RELU", "src": [before]}
-        nodes.append({"id": f"n{k}", **node})
-    return json.dumps({"uops": nodes})
-
-
 def large_graph(ops: int) -> dict[str, float]:
     """Return the seconds that each step of the front half takes on `ops` element-wise ops."""
-    text = elementwise_graph(ops)
+    text = json.dumps(chain(ops))
     seconds = {}
 
     def timed(name: str, work: Callable[[], Any]) -> Any:
@@ -76,29 +65,9 @@ def large_graph(ops: int) -> dict[str, float]:
     return seconds
 
 
-def gemm_program(size: int) -> dict[str, Any]:
-    """Return Tiny JSON of an f32 GEMM of `size`³, as specification 001 §5.1 writes it."""
-    cube = [size, size, size]
-
-    def node(name: str, uop: str, source: list[str], **arg: Any) -> dict[str, Any]:
-        return {"id": name, "uop": uop, "src": source, "arg": arg}
-
-    return {
-        "uops": [
-            node("a", "INPUT", [], tensor_id="A", dtype="fp32", shape=[size, size]),
-            node("b", "INPUT", [], tensor_id="B", dtype="fp32", shape=[size, size]),
-            node("bt", "PERMUTE", ["b"], perm=[1, 0]),
-            node("left", "EXPAND", ["a"], result_shape=cube, broadcast_dimensions=[0, 2]),
-            node("right", "EXPAND", ["bt"], result_shape=cube, broadcast_dimensions=[1, 2]),
-            node("product", "MUL", ["left", "right"]),
-            node("c", "REDUCE", ["product"], op="SUM", axes=[2], dtype="fp32"),
-        ]
-    }
-
-
-def gemm(size: int) -> tuple[float, float]:
+def gemm_seconds(size: int) -> tuple[float, float]:
     """Return the seconds that an f32 GEMM of `size`³ takes in tinyc and in numpy."""
-    model = tinyc.compile(gemm_program(size), target="cpu")
+    model = tinyc.compile(gemm(size, size, size), target="cpu")
     random = np.random.default_rng(0)
     lhs, rhs = (random.standard_normal((size, size), dtype=np.float32) for _ in range(2))
     np.testing.assert_allclose(model(lhs, rhs), lhs @ rhs, rtol=1e-3, atol=1e-3)
@@ -116,7 +85,7 @@ def main() -> int:
         figures.row(f"{LARGE} element-wise ops: {step}", seconds, "s")
     figures.row(f"{LARGE} element-wise ops: all", sum(whole.values()), "s", 10)
     figures.row("the same, over that of half as many ops", sum(whole.values()) / sum(half.values()), "×", 2.5)
-    ours, numpys = gemm(512)
+    ours, numpys = gemm_seconds(512)
     figures.row("GEMM f32 512³ on the CPU", ours, "s", 2)
     figures.row("the same, over numpy's time", ours / numpys, "×")
     show(machine(PACKAGES), figures.table)

@@ -29,5 +29,6 @@ In reading order:
                        its parts: launches and generations, buffers in the arena
     to_program         out: the `runtime.Program` that every device runs
     expand_f16         conversions of f16 as integer arithmetic, for a CPU without instructions for them
+    expand_math        mathematical functions as arithmetic, for the vectors of a CPU
     to_llvm            out: the CPU ABI around the kernels' loops
 """

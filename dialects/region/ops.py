@@ -169,9 +169,6 @@ def _check_outputs(op: KernelOp, yields: list[YieldOp]) -> None:
             raise Malformed(
                 f"reads or writes output {output.arg_number} elsewhere than in its 'region.yield'; only yield to it"
             )
-    firsts = {held_tensor(output.type).shape[:1] for output in outputs}
-    if len(firsts) > 1:
-        raise Malformed("has outputs with different first extents; one outer loop must serve them all")
 
 
 def check_ordered(op: ir.OpView) -> None:

@@ -1,22 +1,25 @@
 """Tiny → Region: each group of compute ops becomes a kernel, the function becomes the host that launches them."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from typing import ClassVar
 
-from tinyc.analysis.buffers import Buffers
 from tinyc.analysis.graphs import functions_of
-from tinyc.analysis.grouping import Group, groups_of
-from tinyc.diagnostics import TinycError
+from tinyc.analysis.patterns.contraction import Contraction, detect_contraction
+from tinyc.diagnostics import TinycError, remark
 from tinyc.dialects.index_book import ops as index_book
 from tinyc.dialects.poly import ops as poly
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.tiny import ops as tiny
+from tinyc.fusion.formation import Formation, form_regions
+from tinyc.fusion.ledger import RULES
+from tinyc.fusion.request import fusion_request
 from tinyc.mlir import func, ir
 from tinyc.mlir.bodies import end_body
 from tinyc.mlir.locations import here, where
 from tinyc.mlir.names import DistinctNames, declared_symbols
 from tinyc.passes import Pass
+from tinyc.target import DEFAULT_ARCH, machine_of
 from tinyc.vocabulary.attributes import tensor_type, vocabulary_name
 
 
@@ -51,6 +54,11 @@ class TinyToRegion(Pass):
     Source: specification 000 §4, 002 §4.
     """
 
+    target: str = field(default=DEFAULT_ARCH, metadata={"doc": "what to form regions for: cpu, sm_80 or sm_90a"})
+    fuse: str | None = field(default=None, metadata={"doc": "edges to fuse, if that is legal: 'a,b;c,d', b reading a"})
+    no_fuse: str | None = field(default=None, metadata={"doc": "edges to keep, in the same form"})
+    fusion: str | None = field(default=None, metadata={"doc": "'none': a kernel for each op"})
+
     name: ClassVar[str] = "tiny-to-region"
     consumes: ClassVar[tuple[str, ...]] = ("tiny",)
     produces: ClassVar[tuple[str, ...]] = ("region",)
@@ -64,7 +72,20 @@ class TinyToRegion(Pass):
         for function in functions_of(module):
             if _is_tiny(function):
                 tiny.erase_unused(function.entry_block)
-                _Host(function, kernels).build()
+                _Host(function, kernels, self._formed(function)).build()
+
+    def _formed(self, function: func.FuncOp) -> Formation:
+        """The regions of a function; a remark tells each decision, and what a request changes."""
+        machine, request = machine_of(self.target), fusion_request(self.fuse, self.no_fuse, self.fusion)
+        formation = form_regions(function, machine, request)
+        for each in formation.ledger.decisions:
+            message = f"{each.source} -> {each.target}: {each.verdict}, {RULES[each.rule]}: {each.reason}"
+            remark(f"fusion-{each.verdict}", formation.place(each), message, **asdict(each))
+        if request:
+            asked, free = formation.ledger.microseconds, form_regions(function, machine).ledger.microseconds
+            message = f"as asked for, {asked} us are predicted; {free} us without the request"
+            remark("fusion-request", where(function.location), message, asked_us=asked, free_us=free)
+        return formation
 
 
 def _is_tiny(function: func.FuncOp) -> bool:
@@ -122,12 +143,11 @@ def _body_key(block: ir.Block) -> tuple[object, ...]:
 
 
 class _Host:
-    """Rebuilds one function as a host: `values` maps a buffer of the old function to its value in the new one."""
+    """Rebuilds one function as a host: `values` maps a tensor of the old function to its value in the new one."""
 
-    def __init__(self, function: func.FuncOp, kernels: _Kernels) -> None:
-        self.function, self.kernels = function, kernels
+    def __init__(self, function: func.FuncOp, kernels: _Kernels, formation: Formation) -> None:
+        self.function, self.kernels, self.formation = function, kernels, formation
         self.block = function.entry_block
-        self.buffers = Buffers(self.block, groups_of(self.block))
         with ir.InsertionPoint(function), function.location:
             self.host_function = func.FuncOp(function.name.value, function.type)
             self.host = self.host_function.add_entry_block([each.location for each in self.block.arguments])
@@ -141,70 +161,60 @@ class _Host:
         for op in self.block.operations:
             if isinstance(op, tiny.AssumeOp):
                 op.clone(ir.InsertionPoint(self.host))
+        launched: set[ir.Value] = set()
+        for each in self.formation.regions:
+            outputs = _all_results(self._tensors(each.results))
+            results = self._launch(outputs, self._tensors(each.reads), self._tensors(each.members))
+            self.values.update(zip(outputs, results, strict=True))
+            launched.update(outputs)
         *_, terminator = self.block.operations
         returned = list(terminator.operands)
-        wanted = self._wanted(returned)
-        for op in self.block.operations:
-            for value in op.results:
-                if value in wanted and value not in self.values:
-                    self._compute(value)
-        results = [self._result(value, value in returned[:position]) for position, value in enumerate(returned)]
+        results = [
+            self.values[value] if value in launched and value not in returned[:position] else self._copy(value)
+            for position, value in enumerate(returned)
+        ]
         with ir.InsertionPoint(self.host), self.function.location:
             func.ReturnOp(results)
         self.function.erase()
 
-    def _wanted(self, returned: Sequence[ir.Value]) -> set[ir.Value]:
-        """The buffers that the returned values need, directly or not."""
-        wanted: set[ir.Value] = set()
-        pending = [buffer for value in returned for buffer in self.buffers.read_by(value)]
-        while pending:
-            buffer = pending.pop()
-            if buffer not in wanted and isinstance(buffer, ir.OpResult):
-                wanted.add(buffer)
-                pending.extend(self.buffers.needed_by(buffer))
-        return wanted
+    def _tensors(self, names: Iterable[str]) -> list[ir.Value]:
+        """The values of tensors of the graph."""
+        return [self.formation.graph.values[name] for name in names]
 
-    def _compute(self, value: ir.OpResult) -> None:
-        """Emit what gives the buffer `value` a value in the host: a kernel, or a free view."""
-        group = self.buffers.group_of.get(value)
-        if group is not None:
-            results = self._launch(group.outputs, group, self.buffers.inputs(group))
-            self.values.update(zip(group.outputs, results, strict=True))
-        elif value in self.buffers.views:
-            view = value.owner.clone(ir.InsertionPoint(self.host))
-            view.operands[0] = self.values[value.owner.operands[0]]
+    def _held(self, value: ir.Value) -> ir.Value:
+        """The value of a tensor in the host; of a view the buffer under its shape."""
+        if value not in self.values:
+            viewed = self._held(_owner(value).operands[0])
+            view = _owner(value).clone(ir.InsertionPoint(self.host))
+            view.operands[0] = viewed
             self.values[value] = view.results[0]
-        else:
-            self.values[value] = self._copy(value, self.buffers.needed_by(value))
+        return self.values[value]
 
-    def _result(self, value: ir.Value, taken: bool) -> ir.Value:
-        """A kernel's result for a returned value: a copy, unless a kernel computes it for this alone."""
-        if value in self.buffers.group_of and not taken:
-            return self.values[value]
-        return self._copy(value, self.buffers.read_by(value))
-
-    def _copy(self, value: ir.Value, buffers: Iterable[ir.Value]) -> ir.Value:
-        (copy,) = self._launch([value], None, buffers)
+    def _copy(self, value: ir.Value) -> ir.Value:
+        (copy,) = self._launch([value], [value], [])
         return copy
 
     def _launch(
-        self, outputs: Sequence[ir.Value], group: Group | None, buffers: Iterable[ir.Value]
+        self, outputs: Sequence[ir.Value], inputs: Sequence[ir.Value], members: Sequence[ir.Value]
     ) -> Sequence[ir.Value]:
-        """Write the kernel that computes `outputs` from `buffers`; launch it in the host and return its results."""
-        inputs = list(dict.fromkeys(buffers))
+        """Write the kernel that computes `outputs` from `inputs`; launch it in the host and return its results."""
         types = [value.type for value in outputs]
+        ops = list(dict.fromkeys(_owner(value) for value in members))
+        given = [self._held(value) for value in inputs]
         with outputs[0].location:
-            kernel = self._kernel(inputs, outputs, group)
-            name = self.kernels.name(kernel, _stem(group))
+            kernel = self._kernel(inputs, outputs, ops)
+            name = self.kernels.name(kernel, _stem(ops))
             with ir.InsertionPoint(self.host):
                 function_type = ir.FunctionType.get([value.type for value in inputs], types)
                 launch = region.LaunchOp(ir.FlatSymbolRefAttr.get(name), function_type, loc=here())
-                return func.CallIndirectOp(types, launch.function, [self.values[value] for value in inputs]).results
+                return func.CallIndirectOp(types, launch.function, given).results
 
     # --- kernels ------------------------------------------------------------------------------------------------------
 
-    def _kernel(self, inputs: Sequence[ir.Value], outputs: Sequence[ir.Value], group: Group | None) -> region.KernelOp:
-        """Write a kernel: a read of each input, the ops of the group with what they read through, the yields."""
+    def _kernel(
+        self, inputs: Sequence[ir.Value], outputs: Sequence[ir.Value], ops: Sequence[ir.OpView]
+    ) -> region.KernelOp:
+        """Write a kernel: a read of each input, the ops with what they read through, the yields."""
         with ir.InsertionPoint(self.host_function):
             kernel = region.KernelOp(ir.StringAttr.get(""))  # named when its body is known
         buffers = *inputs, *outputs
@@ -214,10 +224,10 @@ class _Host:
         with ir.InsertionPoint(block):
             for value, argument in zip(inputs, block.arguments, strict=False):
                 local[value] = region.ReadOp(argument, value.type, loc=value.location).output
-            for op in group.ops if group else ():
+            for op in ops:
                 _copy_op(op, local)
             for value, argument in zip(outputs, block.arguments[len(inputs) :], strict=True):
-                region.YieldOp(_local(value, local), argument, ir.StringAttr.get("gmem"))
+                region.YieldOp(local[value], argument, ir.StringAttr.get("gmem"))
             end_body()
         return kernel
 
@@ -227,37 +237,59 @@ class _Host:
         return self.memrefs[value.type]
 
 
+def _all_results(values: Sequence[ir.Value]) -> list[ir.Value]:
+    """Values, with the other results of their ops: an op with several, a top-k, writes all."""
+    return list(
+        dict.fromkeys(
+            result
+            for value in values
+            for result in (_owner(value).results if len(_owner(value).results) > 1 else [value])
+        )
+    )
+
+
+def _owner(value: ir.Value) -> ir.OpView:
+    assert isinstance(value.owner, ir.OpView)  # an argument is an input
+    return value.owner
+
+
 def _copy_op(op: ir.OpView, local: dict[ir.Value, ir.Value]) -> None:
-    """Copy an op to the insertion point, with what its operands need; `local` maps old values to new ones."""
-    operands = [_local(operand, local) for operand in op.operands]
-    copy = op.clone(ir.InsertionPoint.current)
-    for position, operand in enumerate(operands):
-        copy.operands[position] = operand
-    local.update(zip(op.results, copy.results, strict=True))
+    """Copy an op to the insertion point, after the movements, leaves and casts that it reads through.
 
-
-def _local(value: ir.Value, local: dict[ir.Value, ir.Value]) -> ir.Value:
-    """The copy of `value`, made now if it is a movement, a leaf or a cast that the kernel reads through."""
-    if value not in local:
-        assert isinstance(value.owner, ir.OpView)  # every argument that is read is an input
-        _copy_op(value.owner, local)
-    return local[value]
-
-
-def _stem(group: Group | None) -> str:
-    """The stem of a kernel's name: its contraction's pattern or its ops, the first few of them.
-
-    An element-wise op says so, since its bare name may be a function of the C library (`exp2`), which code calls too.
+    `local` maps old values to new ones. A chain of movements may be longer than Python's stack.
     """
-    if group is None:
+    pending = [op]
+    while pending:
+        missing = [_owner(operand) for operand in pending[-1].operands if operand not in local]
+        if missing:
+            pending += missing
+            continue
+        each = pending.pop()
+        if all(result in local for result in each.results):
+            continue
+        copy = each.clone(ir.InsertionPoint.current)
+        for position, operand in enumerate(each.operands):
+            copy.operands[position] = local[operand]
+        local.update(zip(each.results, copy.results, strict=True))
+
+
+def _stem(ops: Sequence[ir.OpView]) -> str:
+    """The stem of a kernel's name: its ops, the first few of them, a contraction by its pattern.
+
+    An element-wise op alone says so, since its bare name may be a function of the C library (`exp2`), which code calls
+    too.
+    """
+    named = [op for op in ops if not isinstance(op, tiny.MovementOp | tiny.LeafOp)]
+    if not named:
         return "copy"
-    if len(group.ops) == 1 and isinstance(group.ops[0], tiny.ElementwiseOp):
-        return f"elementwise_{_verb(group.ops[0])}"
-    names = [_verb(op) for op in group.ops]
-    if group.pattern:
-        names = [group.pattern, *names[2:]]
+    if len(named) == 1 and isinstance(named[0], tiny.ElementwiseOp):
+        return f"elementwise_{_verb(named[0])}"
+    names = list(map(_verb, named))
     return "_".join(names[:6]) + (f"_and_{len(names) - 6}_more" if len(names) > 6 else "")
 
 
 def _verb(op: ir.OpView) -> str:
-    return f"reduce_{op.op.value}" if isinstance(op, tiny.ReduceOp) else vocabulary_name(op)
+    if not isinstance(op, tiny.ReduceOp):
+        return vocabulary_name(op)
+    found = detect_contraction(op)
+    return found.pattern if isinstance(found, Contraction) and found.has_mma_shape else f"reduce_{op.op.value}"

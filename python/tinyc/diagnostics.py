@@ -36,6 +36,7 @@ CODES = {
     "ResourceExceeded": "TC203",
     "UnsupportedPlan": "TC204",
     "NoGpuKernel": "TC205",
+    "IllegalFusion": "TC206",
     # 3xx: files
     "InvalidJson": "TC301",
     "UnknownUop": "TC302",
@@ -76,7 +77,9 @@ CODES = {
 #: was not done and why ("missed"), or a fact that decisions rest on ("analysis").
 REMARKS = {
     "broadcast-inserted": "passed",
-    "epilogue": "passed",
+    "fusion-fused": "passed",
+    "fusion-kept": "missed",
+    "fusion-request": "analysis",
     "operand-widened": "passed",
     "output-copied": "missed",
     "pass-not-applicable": "missed",

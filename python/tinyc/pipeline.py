@@ -7,6 +7,7 @@
 from collections.abc import Sequence
 
 from tinyc.dialects.exec.expand_f16 import ExecExpandF16
+from tinyc.dialects.exec.expand_math import ExecExpandMath
 from tinyc.dialects.exec.to_llvm.lowering import ExecToLlvm
 from tinyc.dialects.gpu.expand.lowering import GpuExpand
 from tinyc.dialects.gpu.to_cuda import GpuToCuda
@@ -38,6 +39,7 @@ PASSES: tuple[type[Pass], ...] = (
     RegionToExec,  # before the kernels are loops: the launch contracts come from their region form
     RegionToLoops,
     ExecExpandF16,  # while the conversions are still arith ops
+    ExecExpandMath,  # while the functions are still math ops
     ExecToLlvm,
 )
 
@@ -60,10 +62,11 @@ LOOPS_TO_LLVM: tuple[Step, ...] = (
     Upstream("reconcile-unrealized-casts"),  # what each conversion has left for the next one
 )
 CPU: tuple[Step, ...] = (
-    TinyToRegion(),
+    TinyToRegion(target="cpu"),
     RegionToExec(),  # before the kernels are loops: the launch contracts come from their region form
     RegionToLoops(),
     ExecExpandF16(),  # while the conversions are still arith ops
+    ExecExpandMath(),  # while the functions are still math ops
     ExecToLlvm(),  # while the kernels' arguments are still memrefs, which it takes apart
     *LOOPS_TO_LLVM,
 )

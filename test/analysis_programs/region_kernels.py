@@ -7,7 +7,7 @@ from tinyc import pipeline
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.kernel import Kernel, kernels_of
 from tinyc.dialects.registry import context
-from tinyc.mlir import ir
+from tinyc.mlir import func, ir
 from tinyc.mlir.bodies import end_body
 from tinyc.vocabulary.attributes import tensor_type
 
@@ -35,6 +35,23 @@ def one_kernel(program: Program, name: str = "k") -> Kernel:
             end_body()
         assert module.operation.verify()
     return Kernel(kernel)
+
+
+def one_kernel_program(program: Program) -> ir.Module:
+    """Return a program that launches the kernel that computes all of another one, which has its `result`."""
+    kernel = one_kernel(program)
+    module, old = program.around_kernel, program.function
+    with context(), ir.Location.unknown():
+        function_type = kernel.function_type
+        with ir.InsertionPoint(module.body):
+            host = func.FuncOp("main", function_type)
+        host.attributes["arg_attrs"] = old.attributes["arg_attrs"]
+        with ir.InsertionPoint(host.add_entry_block()):
+            launch = region.LaunchOp(ir.FlatSymbolRefAttr.get(kernel.name), function_type)
+            call = func.CallIndirectOp(list(function_type.results), launch.function, list(host.arguments))
+            func.ReturnOp(call.results)
+        assert module.operation.verify()
+    return module
 
 
 def formed_kernels(program: Program) -> dict[str, Kernel]:

@@ -173,7 +173,7 @@ def test_kernels_that_do_not_take_what_their_launches_pass_are_refused():
         assert message in error.message
     text = model.text("exec").replace('grid = ["M", 1, 1]', 'grid = ["M + 3000", 1, 1]', 1)
     error = refusal(text)
-    assert "@elementwise_sub has a grid of [M + 3000, 1, 1], and its region one of [M, 1, 1]" in error.message
+    assert "@reduce_max has a grid of [M + 3000, 1, 1], and its region one of [M, 1, 1]" in error.message
 
 
 def test_kernels_without_their_host_program_are_refused_with_the_file_that_has_it(tmp_path):

@@ -13,10 +13,10 @@ from analysis_programs.explain_programs import (
     SCALED,
     cumulative,
 )
-from tinyc.analysis.buffers import Buffers
-from tinyc.analysis.graphs import main_function, value_names
-from tinyc.analysis.grouping import groups_of
+from tinyc.analysis.graphs import main_function
+from tinyc.dialects.tiny.ops import MovementOp
 from tinyc.driver.sources import read_program
+from tinyc.fusion.graph import NodeKind, fusion_graph
 
 
 def test_a_contraction_says_what_each_axis_is(explain):
@@ -99,15 +99,24 @@ def test_a_scan_says_which_elements_each_takes(explain, program, taken):
     assert f"because     each element along i1 takes {taken}" in lines
 
 
-def test_an_op_that_data_decides_is_computed_as_a_whole(explain):
+def test_a_gather_is_computed_element_by_element_from_what_is_in_memory(explain):
     _, lines, _ = explain("--block", "picked")
     assert lines[0].startswith("tensor      picked: fp32 [4], gather axis=0, not a block, at ")
     assert lines[1:] == [
         "Non-SCoP    'tiny.gather' reads where its data says",
-        "            it is computed as a whole, and read from memory: a region ends here",
+        "            each element is computed where it is read; most has to be in memory: a region ends there",
         "needs       most",
         "needed by   z",
     ]
+
+
+def test_a_top_k_is_computed_as_a_whole(explain):
+    program = """{"uops": [
+      {"id": "x", "uop": "INPUT", "arg": {"tensor_id": "x", "dtype": "fp32", "shape": ["M", 4]}},
+      {"id": "t", "uop": "TOPK", "src": ["x"], "arg": {"k": 2, "axis": 1}},
+      {"id": "y", "uop": "NEG", "src": ["t"]}]}"""
+    _, lines, _ = explain("--block", "t", program=program)
+    assert "            it is computed as a whole, and read from memory: a region ends here" in lines
 
 
 FREE = "is read under the new shape, at no cost"
@@ -131,11 +140,10 @@ def test_the_reshapes_that_are_free_are_those_of_the_kernels(tmp_path):
     path.write_text(RESHAPED)
     module = read_program(path, {})
     with module.context:
-        function = main_function(module)
-        block, names = function.regions[0].blocks[0], value_names(function)
-        buffers = Buffers(block, groups_of(block))
-        assert {names[value] for value in buffers.views} == {name for name, _ in COSTS}
-        assert {"p"} == {name for value, name in names.items() if value in buffers} - {*"xctryzsqvw"}
+        nodes = fusion_graph(main_function(module)).nodes
+        assert {name for name, node in nodes.items() if node.kind is NodeKind.VIEW} == {name for name, _ in COSTS}
+        copied = {name for name, node in nodes.items() if isinstance(node.op, MovementOp)} - {name for name, _ in COSTS}
+        assert copied == {"p"}
 
 
 NEIGHBOURS = [

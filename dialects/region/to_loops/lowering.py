@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tinyc.analysis.tiled_reduction import tiled_reduction
 from tinyc.codegen.elements import Elements
 from tinyc.codegen.scalars import storage_type
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.kernel import Kernel, kernels_of
 from tinyc.dialects.region.to_loops import nests
+from tinyc.dialects.region.to_loops.steps import step_nest
 from tinyc.dialects.region.verify import require_materialized
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr.extents import Extent
@@ -94,13 +94,14 @@ def _row_major(tensor: TensorType) -> ir.MemRefType:
 
 
 def _write_nest(kernel: Kernel, elements: Elements, low: ir.Value, high: ir.Value) -> None:
+    nest = kernel.nest
     for op in kernel.body:
         if isinstance(op, tiny.ScatterOp):
-            return nests.scatter_nest(elements, kernel, op, low, high)
+            return nests.scatter_nest(elements, kernel, nest, op, low, high)
         if isinstance(op, tiny.TopkOp):
-            return nests.topk_nest(elements, kernel, op, low, high)
-    if reduction := tiled_reduction(kernel.block):
-        if scan := kernel.scan:
-            return nests.scan_nest(elements, kernel, reduction, scan, low, high)
-        return nests.reduction_nest(elements, kernel, reduction, low, high)
-    return nests.pointwise_nest(elements, kernel, low, high)
+            return nests.topk_nest(elements, kernel, nest, op, low, high)
+    if nest.scan is not None:
+        return nests.scan_nest(elements, kernel, nest, nest.scan, low, high)
+    if nest.steps is not None:
+        return step_nest(elements, kernel, nest.parallel, nest.steps, low, high)
+    return nests.inlined_nest(elements, kernel, nest, low, high)

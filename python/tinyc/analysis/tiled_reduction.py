@@ -4,8 +4,9 @@ In: the block of a `region.kernel`. Out: its reduction, or None. Loops on the CP
 kernel of a contraction does, and what stands between the reduction and the output is their epilogue.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection
 
+from tinyc.analysis.graphs import needed_ops
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.mlir import ir
@@ -16,32 +17,24 @@ def tiled_reduction(block: ir.Block) -> tiny.ReduceOp | None:
 
     What no output needs does not count.
     """
-    yields = [op for op in block.operations if isinstance(op, region.YieldOp)]
-    needed = _needed(yields)
+    needed = set(needed_ops(block))
     found = [op for op in needed if isinstance(op, tiny.ReduceOp)]
-    if len(yields) != 1 or len(found) != 1:
+    if sum(isinstance(op, region.YieldOp) for op in needed) != 1 or len(found) != 1:
         return None
-    (reduction,) = found
+    return found[0] if read_element_wise(found[0], needed) else None
+
+
+def read_element_wise(reduction: tiny.ReduceOp, needed: Collection[ir.OpView]) -> bool:
+    """Whether an output reads a reduction, and no `needed` op does so but element by element, at the output's index."""
     is_written = False
     pending, seen = [reduction.result], set[ir.OpView]()
     while pending:
-        for reader in {use.owner for use in pending.pop().uses} & needed - seen:
+        for reader in {use.owner for use in pending.pop().uses if use.owner in needed} - seen:
             if isinstance(reader, region.YieldOp):
                 is_written = True
             elif isinstance(reader, tiny.ElementwiseOp):
                 pending.append(reader.result)
             else:
-                return None  # it is read at other indices than the output's
+                return False  # it is read at other indices than the output's
             seen.add(reader)
-    return reduction if is_written else None
-
-
-def _needed(yields: Sequence[region.YieldOp]) -> set[ir.OpView]:
-    """The yields, and the ops that the yielded values are computed by."""
-    pending: list[ir.OpView] = [*yields]
-    needed = set[ir.OpView](pending)
-    while pending:
-        owners = {operand.owner for operand in pending.pop().operands if isinstance(operand, ir.OpResult)} - needed
-        needed |= owners
-        pending += owners
-    return needed
+    return is_written

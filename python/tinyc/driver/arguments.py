@@ -27,6 +27,8 @@ def read_command_line(argv: Sequence[str]) -> argparse.Namespace:
     arguments = parser.parse_args(argv)
     if arguments.command == "explain" and arguments.tile is not None and arguments.edge is None:
         parser.error("argument --tile: it cuts the block that an edge leads to; give --edge FROM TO, too")
+    if arguments.command == "explain" and (arguments.other is not None) != arguments.fusion_diff:
+        parser.error("argument --fusion-diff: it compares two programs or ledgers; give both, and no second one else")
     if "line_info" in arguments and arguments.line_info and arguments.stock_printing:
         parser.error("argument --line-info: .loc points into the text with names; leave --stock-printing out")
     return arguments
@@ -77,24 +79,43 @@ def _add_program(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--remarks-json", type=Path, metavar="FILE", help="write them there, one JSON object a line")
 
 
-def _add_target(parser: argparse.ArgumentParser) -> None:
+def _add_machine(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--target", default="cpu", help=f"{', '.join(LISTINGS)} (default: cpu)")
     architectures = f"{', '.join(target.name for target in ARCHITECTURES)} (default: {DEFAULT_ARCH})"
     parser.add_argument("--arch", metavar="ARCH", help=f"the GPU's architecture for sim and cuda: {architectures}")
+
+
+def _add_target(parser: argparse.ArgumentParser) -> None:
+    _add_machine(parser)
     parser.add_argument("--plan", metavar="PLAN", help="plans for GPU kernels: a file, or JSON or DSL text")
+    _add_fusion(parser)
     parser.add_argument(
         "--line-info", action="store_true", help="write .loc into the PTX: lines of the dumped gpu layer"
     )
 
 
+def _add_fusion(parser: argparse.ArgumentParser) -> None:
+    for option, shown in (("--fuse", "fuse this edge, B reading A, if that is legal"), ("--no-fuse", "keep this edge")):
+        parser.add_argument(option, action="append", default=[], metavar="A,B", help=f"{shown} (may be repeated)")
+
+
 def _add_explained(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("program", help="the program's file, of the Tiny layer, or -")
+    parser.add_argument("other", nargs="?", metavar="OTHER", help="with --fusion-diff: another program, or a ledger")
     _add_bind(parser)
     one = parser.add_mutually_exclusive_group()
     one.add_argument("--access", metavar="VALUE", help="how a value reads, movement by movement")
     one.add_argument("--block", metavar="NAME", help="what a statement computes, and why it is of its kind")
     one.add_argument("--edge", nargs=2, metavar=("FROM", "TO"), help="the dependences between two blocks")
+    one.add_argument("--fusion", action="store_true", help="which ops share a kernel, and why")
+    one.add_argument("--fusion-svg", type=Path, metavar="FILE", help="write that there, as a drawing of the graph")
+    one.add_argument("--fusion-json", action="store_true", help="the same as JSON, a ledger")
+    one.add_argument(
+        "--fusion-diff", action="store_true", help="which decisions differ between two programs or ledgers"
+    )
     parser.add_argument("--tile", type=_tile, metavar="m=16,n=32", help="with --edge: sizes of axes of TO's tile")
+    _add_machine(parser)
+    _add_fusion(parser)
 
 
 def _add_inputs(parser: argparse.ArgumentParser) -> None:

@@ -25,6 +25,7 @@ from tinyc.executors.compare import Comparison, compare_all
 from tinyc.executors.elements import element_of
 from tinyc.executors.random_inputs import random_inputs, static_shapes
 from tinyc.executors.signature import NamedTensor, boundary_of
+from tinyc.fusion.request import fusion_request
 from tinyc.importers.files import write_file
 from tinyc.mlir import ir
 from tinyc.vocabulary.element_type import ElementType
@@ -144,7 +145,9 @@ def _compiled(arguments: argparse.Namespace) -> Model:
         if "random" in arguments and arguments.inputs is None:
             entry_layer(module, arguments.target)  # before the compiler takes its time
             static_shapes(module)
-        model = compile(module, target=arguments.target, arch=arguments.arch, plan=arguments.plan, line_info=line_info)
+        fusion = fusion_request(";".join(arguments.fuse), ";".join(arguments.no_fuse))
+        target, arch, plan = arguments.target, arguments.arch, arguments.plan
+        model = compile(module, target=target, arch=arch, plan=plan, line_info=line_info, fusion=fusion)
     seconds = time.perf_counter() - started
     _line("program", f"{shown_argument(arguments.program)} on {arguments.target}")
     _line("layers", " -> ".join(model.layers))

@@ -22,6 +22,7 @@ from tinyc.driver.model import Arrays, Executor, Model
 from tinyc.driver.sources import in_file, is_path, read_program
 from tinyc.executors import reference
 from tinyc.executors.signature import check_inputs, signature_of, symbol_values
+from tinyc.fusion.request import request_of
 from tinyc.plan.json_text import plan_to_json
 from tinyc.plan.source import load_plan
 from tinyc.runtime.cpu import CpuExecutable
@@ -40,6 +41,7 @@ def compile(
     plan: object = None,
     dump: str | os.PathLike[str] | None = None,
     line_info: str | os.PathLike[str] | None = None,
+    fusion: object = None,
 ) -> Model:
     """Compile a program.
 
@@ -48,12 +50,13 @@ def compile(
     a path, JSON or DSL text, a dict, or None, which leaves the choice to the compiler. `bind` gives symbols their
     values; an extent that stays symbolic is taken from the inputs of each run. `dump` is a folder that the text of
     every layer is written to; `line_info` one for the text of the GPU layer: the PTX says by `.loc` which line of that
-    text each instruction comes from.
+    text each instruction comes from. `fusion` asks for edges to be fused or kept, by the names of the two values,
+    {"fuse": [("a", "b")], "no_fuse": [("c", "d")]}, or "none" for a kernel for each op.
 
     Raises:
         TinycError: what is wrong with the program (`errors` has all of it), or `UnsupportedTarget`.
     """
-    options = pass_options(target, arch, plan, line_info)
+    options = {**pass_options(target, arch, plan, line_info), **request_of(fusion).options()}
     for name, folder in (("dump", dump), ("line_info", line_info)):
         if not isinstance(folder, str | os.PathLike | None):
             raise TinycError("UnreadableFile", f"'{name}' is {folder!r}, not a folder; give a path")
@@ -94,6 +97,9 @@ def _check_options(lowering: Lowering) -> None:
     """Check that nothing is asked for that is behind the program already."""
     if lowering.entry not in SHARED_LAYERS and "plan" in lowering.options:
         message = f"the program was read at layer '{lowering.entry}', where its plans are realised; leave 'plan' out"
+        raise TinycError("UnsupportedTarget", message)
+    if lowering.entry != "tiny" and {"fuse", "no_fuse", "fusion"} & set(lowering.options):
+        message = f"the program was read at layer '{lowering.entry}', where its regions are formed; leave 'fusion' out"
         raise TinycError("UnsupportedTarget", message)
     if lowering.line_info is not None and not lowering.has("gpu"):
         message = f"the program was read at layer '{lowering.entry}', and .loc is of layer 'gpu'; leave 'line_info' out"

@@ -21,6 +21,7 @@ from tinyc.passes import Pass, Step
 from tinyc.passes.runner import copy_module, run_passes
 from tinyc.pipeline import CPU, CUDA_TEXT, GPU, INDEX_BOOK, POLY_VIEW
 from tinyc.runtime.program import Program
+from tinyc.target import DEFAULT_ARCH
 from tinyc.text import parse, print_ir
 
 
@@ -73,6 +74,8 @@ class Lowering:
         if self.entry == "plan" and "plan" in self.options:
             self.entry = "region"  # what is given takes the place of what is there
         values = {**self.options, "line_info": line_info is not None}
+        if STEPS[target] is _GPU_STEPS:
+            values["target"] = self.options.get("arch", DEFAULT_ARCH)  # regions are formed for what runs them
         self._steps = {
             name: tuple(_with_options(step, values) for step in steps) for name, steps in STEPS[target].items()
         }

@@ -1,10 +1,16 @@
-"""`tinyc explain`: one access, block or edge of a program's analyses, with its reasons, for a person to read.
+"""`tinyc explain`: one access, block or edge of a program, or its fusion, with the reasons, for a person to read.
 
 In reading order:
 
     subject              what is explained: a Tiny function, its values by name, its IndexBook and its Poly-View
     memory               what a reshape that ends a region costs
     access, block, edge  `--access`, `--block` and `--edge`
+    fusion               `--fusion` and `--fusion-diff`: the regions and the decisions of ledgers, as tables
+    layered              where the boxes of a graph stand
+    drawing              a graph with groups, placed on a plane
+    svg                  that as a file
+    fusion_drawing       `--fusion-svg`: a program with its regions as such a graph
+    fusion_subject       the formation, or the ledgers, that a command line means
     explanation          the explanation that is asked for, or an overview
 """
 

@@ -11,7 +11,7 @@ from tinyc.analysis.patterns.fold import Fold, FoldAxis
 from tinyc.analysis.patterns.scan import Scan
 from tinyc.analysis.poly.block import NonScopTensor, PolyAccess, PolyBlock, PolyItem
 from tinyc.dialects.tiny.ops import ReduceOp
-from tinyc.explain.memory import buffer_read
+from tinyc.explain.memory import buffer_read, whole_read
 from tinyc.explain.subject import Line, Subject, axes_with_sizes, element_text, kind_of, parameters, short
 from tinyc.expr.axes import Axis, AxisExpr
 from tinyc.mlir import ir
@@ -29,8 +29,7 @@ def block_lines(subject: Subject, name: str) -> Iterator[Line]:
     yield _title(subject, item, value)
     if isinstance(item, NonScopTensor):
         yield Line("Non-SCoP", item.reason)
-        whole = "it is computed as a whole, and read from memory: a region ends here"
-        yield Line("", buffer_read(subject, value, item.reads[0]) or whole)
+        yield Line("", buffer_read(subject, value, item.reads[0]) or whole_read(value, item.reads[0]))
         yield from _neighbours(subject, item)
         return
     yield Line("domain", axes_with_sizes(item.statement))

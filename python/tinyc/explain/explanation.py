@@ -1,7 +1,7 @@
-"""`tinyc explain`: one access, block or edge of a program with its reasons, or an overview, for a person to read.
+"""`tinyc explain`: one access, block or edge of a program with its reasons, its fusion, or an overview, for a person.
 
-In: the arguments as `cli_arguments` reads them. Out: text on stdout. What is printed is what the analyses say, the
-IndexBook (`access`), the Poly-View (`block`, `edge`) and Poly Core; nothing is decided here.
+In: the arguments as `driver/arguments` reads them. Out: text on stdout. What is printed is what the IndexBook says
+(`access`), the Poly-View (`block`, `edge`), Poly Core and the formation of regions; nothing is decided here.
 """
 
 import argparse
@@ -12,8 +12,16 @@ from tinyc.diagnostics import printable
 from tinyc.driver.sources import program_argument, shown_argument
 from tinyc.explain.access import access_lines
 from tinyc.explain.block import block_lines
+from tinyc.explain.drawing import picture_of
 from tinyc.explain.edge import edge_lines
+from tinyc.explain.fusion import fusion_tables
+from tinyc.explain.fusion_drawing import fusion_drawing
+from tinyc.explain.fusion_subject import compared_fusion, formation_of, request_difference
 from tinyc.explain.subject import Line, Subject
+from tinyc.explain.svg import svg_text
+from tinyc.fusion.ledger import ledger_to_json
+from tinyc.importers.files import write_file
+from tinyc.text.table import Table, print_table
 
 
 def explain(arguments: argparse.Namespace) -> int:
@@ -22,9 +30,13 @@ def explain(arguments: argparse.Namespace) -> int:
     Raises:
         TinycError: the program cannot be read, is not of the Tiny layer, or has nothing of that name.
     """
+    if arguments.fusion_diff:
+        return _print_tables(compared_fusion(arguments))
     module = program_argument(arguments.program, arguments.bind)
     with module.context:
         subject = Subject.of(module)
+        if arguments.fusion or arguments.fusion_json or arguments.fusion_svg is not None:
+            return _explain_fusion(subject, arguments)
         if arguments.access is not None:
             lines = access_lines(subject, arguments.access)
         elif arguments.block is not None:
@@ -38,6 +50,26 @@ def explain(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _explain_fusion(subject: Subject, arguments: argparse.Namespace) -> int:
+    """Print the regions of a program, and the decisions on its edges, or write them as a drawing."""
+    formation = formation_of(subject, arguments)
+    if arguments.fusion_svg is not None:
+        write_file(arguments.fusion_svg, svg_text(picture_of(fusion_drawing(formation))))
+        return 0
+    if arguments.fusion_json:
+        sys.stdout.write(ledger_to_json(formation.ledger))
+        return 0
+    asked = request_difference(subject, arguments, formation.ledger)
+    return _print_tables((*fusion_tables(formation.ledger), *asked))
+
+
+def _print_tables(tables: Iterable[Table]) -> int:
+    for number, table in enumerate(tables):
+        sys.stdout.write("\n" if number else "")
+        print_table(table)
+    return 0
+
+
 def _overview(subject: Subject, program: str) -> Iterator[Line]:
     """The signature, a line for each block and tensor, and the edges."""
     yield Line("program", program)
@@ -47,7 +79,7 @@ def _overview(subject: Subject, program: str) -> Iterator[Line]:
     yield from _under("block", rows)
     edges = (f"{edge.source.name} -> {edge.target.name}" for edge in subject.view.edges)
     yield from _under("edge", edges)
-    yield Line("more", "tinyc explain --access VALUE | --block NAME | --edge FROM TO [--tile AXIS=SIZE,…]")
+    yield Line("more", "tinyc explain --access VALUE | --block NAME | --edge FROM TO [--tile AXIS=SIZE,…] | --fusion")
 
 
 def _under(title: str, texts: Iterable[str]) -> Iterator[Line]:

@@ -1,6 +1,6 @@
-"""What a reshape that ends a region costs: the buffer of its operand is read under the new shape.
+"""What a tensor that is not a block costs: which memory is read, and where a region ends.
 
-In: a value that is Non-SCoP in the IndexBook. Out: text. It says what the kernels do: see `tinyc.analysis.buffers`.
+In: a value that is Non-SCoP in the IndexBook. Out: text. It says what the kernels do: see `tinyc.fusion.graph`.
 """
 
 from tinyc.analysis.access import NonScop, trace
@@ -24,6 +24,13 @@ def buffer_read(subject: Subject, value: ir.Value, operand: str) -> str | None:
     is_result = any(isinstance(use.owner, func.ReturnOp) for use in value.uses)
     last = "; the function's result is a copy of it" if is_result else ""
     return f"the buffer of {operand} is read under the new shape, at no cost{first}{last}"
+
+
+def whole_read(value: ir.Value, operand: str) -> str:
+    """What an op that reads where its data says needs in memory; `operand` is the tensor that it reads from."""
+    if isinstance(producer_of(value), tiny.GatherOp):
+        return f"each element is computed where it is read; {operand} has to be in memory: a region ends there"
+    return "it is computed as a whole, and read from memory: a region ends here"
 
 
 def _is_copied(value: ir.Value) -> bool:

@@ -4,12 +4,14 @@ The first that accepts a candidate is its default. A plan names one with `scheme
 here are refused by name.
 """
 
+from tinyc.schemes.cpu import CpuContraction, CpuGeneric, CpuRows, CpuScan
 from tinyc.schemes.elementwise import ElementByElement
 from tinyc.schemes.generic import Generic
 from tinyc.schemes.naive import NaiveContraction
 from tinyc.schemes.row_reduce import RowReduce
 from tinyc.schemes.scan import CumulativeScan
-from tinyc.schemes.scheme import Scheme
+from tinyc.schemes.scheme import KernelKind, Scheme
+from tinyc.target import CpuTarget
 
 SCHEMES: tuple[Scheme, ...] = (
     NaiveContraction(),  # a contraction reads an operand many times: from shared memory, not through the caches
@@ -18,4 +20,6 @@ SCHEMES: tuple[Scheme, ...] = (
     ElementByElement(),  # what reduces, and what is not computed element by element, is another scheme's
     Generic(),  # last, since it accepts whatever can be launched
 )
+#: What is built on a CPU: loops, of these kinds.
+CPU_KINDS: tuple[KernelKind[CpuTarget], ...] = (CpuContraction(), CpuScan(), CpuRows(), CpuGeneric())
 SCHEME_OF: dict[str, Scheme] = {scheme.name: scheme for scheme in SCHEMES}

@@ -2,12 +2,13 @@
 
 import abc
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Generic, Literal, TypeVar
 
 from tinyc.analysis.candidate import Candidate
 from tinyc.diagnostics import TinycError
 from tinyc.expr.extents import Dim
 from tinyc.plan.fields import Plan
+from tinyc.target import Machine
 from tinyc.target.target import Target
 
 if TYPE_CHECKING:  # plans are judged where MLIR is not installed
@@ -19,12 +20,22 @@ FIELDS_OF_ALL = ("scheme", "arch", "precision")
 
 @dataclass(frozen=True)
 class Resources:
-    """The resources of a GPU that a kernel takes, by estimate: `grid` is the CTAs along x, y and z."""
+    """The resources that a kernel takes, by estimate: `grid` is the CTAs along x, y and z, or a CPU's parallel turns.
+
+    `vector_bytes` is the narrowest access to a tensor that is read or written in full; `product_tile` the accumulators
+    along m and n for which an operand's element is computed once. `inlines_reductions` says that a thread computes a
+    reduction again for each element that it reads of it, `leaves_tiles` which tile it has that the target's tensor cores
+    cannot take, where the kernel is one for them.
+    """
 
     grid: tuple[Dim, Dim, Dim]
     threads_per_cta: int
     shared_bytes: int = 0
     accumulator_registers_per_thread: int = 0
+    vector_bytes: int = 16
+    product_tile: tuple[int, int] | None = None
+    inlines_reductions: bool = False
+    leaves_tiles: str = ""
 
 
 @dataclass(frozen=True)
@@ -66,24 +77,29 @@ class PlanRefusals:
         self.errors.append(TinycError(name, text, self._candidate.where))
 
 
-class Scheme(abc.ABC):
-    """One kind of kernel on a GPU. Without state: there is one object of each class, in `registry`.
+MachineT = TypeVar("MachineT", bound=Machine)
 
-    What is built on a CPU are loops; its schemes are chosen and planned in the same way, and differ in `build` only.
-    """
+
+class KernelKind(abc.ABC, Generic[MachineT]):
+    """One kind of kernel on a machine. Without state: there is one object of each class, in `registry`."""
 
     #: What a plan calls it, one of `names.SCHEME_NAMES`.
     name: ClassVar[str]
-    #: The fields of a plan that it takes besides `FIELDS_OF_ALL`, by their names in a text; any other one is refused.
-    fields: ClassVar[tuple[str, ...]] = ()
 
     @abc.abstractmethod
-    def accepts(self, candidate: Candidate, target: Target) -> Acceptance | Refusal:
+    def accepts(self, candidate: Candidate, target: MachineT) -> Acceptance | Refusal:
         """Whether the scheme can build `candidate` for `target`, with its default plan; `completion.answer_of` asks.
 
         Raises:
             ExtentError: a number that it needs, of elements or CTAs, is not a representable extent.
         """
+
+
+class Scheme(KernelKind[Target]):
+    """One kind of kernel on a GPU, with its plans."""
+
+    #: The fields of a plan that it takes besides `FIELDS_OF_ALL`, by their names in a text; any other one is refused.
+    fields: ClassVar[tuple[str, ...]] = ()
 
     def complete(self, plan: Plan, candidate: Candidate, target: Target, refusals: PlanRefusals) -> Plan:
         """`plan` with every decision that the scheme needs; what speaks against one that is given goes to `refusals`.

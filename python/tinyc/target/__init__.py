@@ -1,9 +1,18 @@
-"""Targets: what each GPU architecture has, as numbers with unit and source; one file an architecture."""
+"""Targets: what each GPU architecture has, as numbers with unit and source; one file an architecture.
+
+`machine` has what costs are computed from on any machine, `cpu` the fixed table for CPUs.
+"""
+
+from typing import TypeAlias
 
 from tinyc.diagnostics import TinycError, either
+from tinyc.target.cpu import CPU, CpuTarget
 from tinyc.target.sm80 import SM80
 from tinyc.target.sm90 import SM90
 from tinyc.target.target import Target
+
+#: What regions are formed for: a GPU's architecture, or a CPU.
+Machine: TypeAlias = Target | CpuTarget
 
 #: By age.
 TARGETS = (SM80, SM90)
@@ -22,3 +31,18 @@ def target_of(name: str) -> Target:
             return target
     known = either(target.name for target in TARGETS)
     raise TinycError("UnsupportedTarget", f"'arch' is {name!r}, no GPU architecture; choose {known}")
+
+
+def machine_of(name: str) -> Machine:
+    """What regions are formed for: "cpu", or a GPU's architecture.
+
+    Raises:
+        TinycError: `UnsupportedTarget`.
+    """
+    if name in CPU.names:
+        return CPU
+    for target in TARGETS:
+        if name in target.names:
+            return target
+    known = either([CPU.name, *(target.name for target in TARGETS)])
+    raise TinycError("UnsupportedTarget", f"'target' is {name!r}, nothing to form regions for; choose {known}")

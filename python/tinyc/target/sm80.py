@@ -45,4 +45,6 @@ SM80 = Target(
     f64_flops_per_second=9.7e12,
     tf32_tensor_flops_per_second=156e12,
     f16_tensor_flops_per_second=312e12,
+    special_function_flops=8,  # Programming Guide, "Arithmetic Instructions": 16 a clock beside 64 lanes of two each
+    launch_seconds=3e-6,  # the order of a launch in a stream; of a graph's node about a third
 )

@@ -43,4 +43,6 @@ SM90 = Target(
     f64_flops_per_second=33.5e12,
     tf32_tensor_flops_per_second=494.7e12,
     f16_tensor_flops_per_second=989.4e12,
+    special_function_flops=16,  # Programming Guide, "Arithmetic Instructions": 16 a clock beside 128 lanes of two each
+    launch_seconds=3e-6,  # the order of a launch in a stream; of a graph's node about a third
 )

@@ -6,6 +6,8 @@ say where each value is from. Pure data.
 
 from dataclasses import dataclass
 
+from tinyc.target.machine import Rates
+
 
 @dataclass(frozen=True)
 class Target:
@@ -63,6 +65,20 @@ class Target:
     f64_flops_per_second: float
     tf32_tensor_flops_per_second: float
     f16_tensor_flops_per_second: float
+    #: Of a special function, such as ex2 or rsqrt, in f32 operations; and between two kernels in a stream or graph.
+    special_function_flops: int
+    launch_seconds: float
+
+    @property
+    def rates(self) -> Rates:
+        """What the cost model computes with: the f32 rate of the CUDA cores, for what does not use tensor cores."""
+        return Rates(
+            bytes_per_second=self.global_bytes_per_second,
+            flops_per_second=self.f32_flops_per_second,
+            special_function_flops=self.special_function_flops,
+            launch_seconds=self.launch_seconds,
+            parallel_threads=self.sms * self.threads_per_sm // 2,
+        )
 
     @property
     def threads_per_sm(self) -> int:

@@ -1,4 +1,4 @@
-"""IR as text: `parse` reads it and keeps the names of values; `print_ir` writes it for people, `located` for machines.
+"""Text: `parse` reads IR and keeps the names of values; `print_ir` writes it for people, `located` for machines.
 
 In reading order:
 
@@ -7,6 +7,7 @@ In reading order:
     printing    a module to text
     bytecode    MLIR's binary form of IR
     reading     text, or bytecode, to a module
+    table       rows for people: what commands and benches print
 """
 
 from tinyc.mlir.locations import unescape, where

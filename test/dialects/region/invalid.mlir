@@ -147,21 +147,6 @@ func.func @main(%a: tensor<4xf32>) {
 
 // -----
 
-// One outer loop serves all outputs.
-!in = !region.memref<tensor<4x3xf32>, [3, 1], 128 : i64, true>
-!out = !region.memref<tensor<3x4xf32>, [4, 1], 128 : i64, true>
-// expected-error @+1 {{has outputs with different first extents; one outer loop must serve them all}}
-"region.kernel"() ({
-^bb0(%x: !in, %y: !out, %z: !in):
-  %0 = "region.read"(%x) : (!in) -> tensor<4x3xf32>
-  %1 = "tiny.permute"(%0) {perm = array<i64: 1, 0>} : (tensor<4x3xf32>) -> tensor<3x4xf32>
-  "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<3x4xf32>, !out) -> ()
-  "region.yield"(%0, %z) {materialize = "gmem"} : (tensor<4x3xf32>, !in) -> ()
-  omp.terminator
-}) {sym_name = "k"} : () -> ()
-
-// -----
-
 // An op that writes its results as it goes is all that its kernel computes.
 !data = !region.memref<tensor<6xf32>, [1], 128 : i64, true>
 !index = !region.memref<tensor<2xi32>, [1], 128 : i64, true>

@@ -88,12 +88,16 @@ def test_the_parallel_loop_runs_over_leading_axes(shape, trips):
 
 def test_a_turn_is_a_tile_of_a_reduction_where_the_innermost_axis_is_split():
     symbolic = 'tensor<?xf32, #tiny.dims<["M"]>>'
-    held = [f"!region.memref<{X}, [3, 1], 128 : i64, true>", f"!region.memref<{symbolic}, [1], 128 : i64, true>"]
+    columns = 'tensor<3x?xf32, #tiny.dims<[3, "M"]>>'
+    held = [
+        f'!region.memref<{columns}, ["M", 1], 128 : i64, true>',
+        f"!region.memref<{symbolic}, [1], 128 : i64, true>",
+    ]
     found = contract(f"""
 "region.kernel"() ({{
 ^bb0(%p: {held[0]}, %out: {held[1]}):
-  %a = "region.read"(%p) : ({held[0]}) -> {X}
-  %y = "tiny.reduce"(%a) {{op = "sum", axes = array<i64: 1>}} : ({X}) -> {symbolic}
+  %a = "region.read"(%p) : ({held[0]}) -> {columns}
+  %y = "tiny.reduce"(%a) {{op = "sum", axes = array<i64: 0>}} : ({columns}) -> {symbolic}
   "region.yield"(%y, %out) {{materialize = "gmem"}} : ({symbolic}, {held[1]}) -> ()
   omp.terminator
 }}) {{sym_name = "k"}} : () -> ()""")

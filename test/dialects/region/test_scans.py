@@ -8,34 +8,12 @@ import pytest
 
 import tinyc
 from analysis_programs.region_kernels import formed_kernels, one_kernel
+from analysis_programs.scan_programs import running
 from analysis_programs.tiny_programs import Program
 from tinyc.driver.verification import output_tolerances
 from tinyc.executors.compare import compare_all
 from tinyc.executors.random_inputs import random_inputs
-from tinyc.vocabulary.attributes import tensor_type
 from tinyc.vocabulary.reductions import REDUCTIONS
-
-
-def cumulative(p: Program, x, axis: int, op: str, result: str, reverse: bool = False, exclusive: bool = False):
-    """Reduce, for each element along `axis`, those up to it, or from it on; `result` is the element type."""
-    tensor = tensor_type(x.type)
-    rank, extent = len(tensor.shape), tensor.shape[axis]
-    value = REDUCTIONS[op].neutral(tensor.element)
-    beyond = [0] * rank
-    beyond[axis] = extent - 1 + exclusive
-    pads = ([0] * rank, beyond) if reverse else (beyond, [0] * rank)
-    x = p.pad(x, lo=pads[0], hi=pads[1], value=value)
-    if exclusive:
-        lo, hi = [0] * rank, list(tensor_type(x.type).shape)
-        if reverse:
-            lo[axis] = 1
-        else:
-            hi[axis] -= 1
-        x = p.shrink(x, lo=lo, hi=hi, step=[1] * rank)
-    pooled = rank - axis
-    kernel = [extent] + [1] * (pooled - 1)
-    windows = p.pool(x, kernel=kernel, stride=[1] * pooled, dilation=[1] * pooled)
-    return p.op("reduce", windows, op=op, axes=tuple(range(rank, rank + pooled)), element=result)
 
 
 def agrees(p: Program, total) -> bool:
@@ -49,7 +27,7 @@ def agrees(p: Program, total) -> bool:
 
 def scans(p: Program) -> list[bool]:
     """Return for each kernel of a program that has a result whether it is a scan."""
-    return [kernel.scan is not None for kernel in formed_kernels(p).values()]
+    return [kernel.nest.scan is not None for kernel in formed_kernels(p).values()]
 
 
 WAYS = [*itertools.product((False, True), repeat=2)]
@@ -61,7 +39,7 @@ def test_any_axis_direction_and_op(shape, op):
     rank = len(shape.split())
     for axis, (reverse, exclusive) in itertools.product(range(rank), WAYS):
         p = Program(x=f"f32 {shape}")
-        assert agrees(p, cumulative(p, p["x"], axis, op, "f32", reverse, exclusive)), (axis, reverse, exclusive)
+        assert agrees(p, running(p, p["x"], axis, op, "f32", reverse, exclusive)), (axis, reverse, exclusive)
         assert scans(p) == [True]
 
 
@@ -72,14 +50,14 @@ def test_any_axis_direction_and_op(shape, op):
 @pytest.mark.parametrize("op", REDUCTIONS)
 def test_any_type(element, result, op):
     p = Program(x=f"{element} 3 40")
-    assert agrees(p, cumulative(p, p["x"], 1, op, result))
+    assert agrees(p, running(p, p["x"], 1, op, result))
     assert scans(p) == [True]
 
 
 def test_what_is_read_through_movements_and_behind_a_mask():
     p = Program(x="f32 9 4")
     x = p.pad(p.flip(p.permute(p["x"], perm=(1, 0)), axes=(1,)), lo=(1, 2), hi=(0, 0), value=2.0)
-    assert agrees(p, cumulative(p, x, 1, "sum", "f32"))
+    assert agrees(p, running(p, x, 1, "sum", "f32"))
     assert scans(p) == [True]
 
 
@@ -93,15 +71,15 @@ def test_symbolic_extents(extents):
 
 def test_an_epilogue_reads_what_there_is_so_far():
     p = Program(x="f32 4 9")
-    total = p.relu(cumulative(p, p["x"], 1, "sum", "f32"))
+    total = p.relu(running(p, p["x"], 1, "sum", "f32"))
     kernel = one_kernel(p.result(total))
-    assert kernel.scan is not None
-    assert kernel.parallel_extents == (4,)
+    assert kernel.nest.scan is not None
+    assert kernel.nest.parallel == (4,)
 
 
 def test_nan_and_infinity_reach_what_comes_after_them():
     p = Program(x="f32 8")
-    module = p.result(cumulative(p, p["x"], 0, "max", "f32")).module
+    module = p.result(running(p, p["x"], 0, "max", "f32")).module
     x = np.array([-np.inf, 1, np.inf, 0, np.nan, 2, -np.inf, 3], np.float32)
     np.testing.assert_array_equal(tinyc.compile(module)(x), np.maximum.accumulate(x))
 
@@ -117,7 +95,7 @@ def _not_neutral(p):
 
 
 def _read_elsewhere(p):
-    return p.flip(cumulative(p, p["x"], 1, "sum", "f32"), axes=(1,))
+    return p.flip(running(p, p["x"], 1, "sum", "f32"), axes=(1,))
 
 
 @pytest.mark.parametrize("make", [_sliding, _not_neutral])
@@ -130,4 +108,4 @@ def test_windows_that_are_no_scan_are_reduced_each(make):
 def test_a_scan_that_its_kernel_reads_elsewhere_is_reduced_there():
     p = Program(x="f32 3 9")
     kernel = one_kernel(p.result(_read_elsewhere(p)))
-    assert kernel.scan is None
+    assert kernel.nest.scan is None

@@ -117,14 +117,19 @@
 
 // -----
 
-// A reduction that is read through a movement is recomputed where it is read, by a loop that carries the sum.
+// A reduction that is read through a movement is computed before, into a row.
 // CHECK-LABEL: func.func @reversed_sums(
-// CHECK-NOT: memref.alloca
-// CHECK: scf.for
+// CHECK: %[[ROW:.*]] = memref.alloca() : memref<8xf32>
+// CHECK: scf.for %{{.*}} = %low to %high
+// CHECK: scf.for %[[I:.*]] = %c0 to %c8
 // CHECK: %[[SUM:.*]] = scf.for %{{.*}} = %c0 to %c5 step %c1 iter_args(%[[SO_FAR:.*]] = %{{.*}}) -> (f32)
 // CHECK: %[[NEXT:.*]] = arith.addf %[[SO_FAR]], %{{.*}} : f32
 // CHECK: scf.yield %[[NEXT]] : f32
-// CHECK: memref.store %[[SUM]]
+// CHECK: memref.store %[[SUM]], %[[ROW]][%[[I]]]
+// CHECK: scf.for %[[J:.*]] = %c0 to %c8
+// CHECK: %[[BACK:.*]] = arith.subi %c7, %[[J]]
+// CHECK: %[[READ:.*]] = memref.load %[[ROW]][%[[BACK]]]
+// CHECK: memref.store %[[READ]], %y[%[[J]]]
 "region.kernel"() ({
 ^bb0(%x: !region.memref<tensor<8x5xf32>, [5, 1], 128 : i64, true>, %y: !region.memref<tensor<8xf32>, [1], 128 : i64, true>):
   %0 = "region.read"(%x) : (!region.memref<tensor<8x5xf32>, [5, 1], 128 : i64, true>) -> tensor<8x5xf32>
@@ -185,10 +190,13 @@ func.func @nothing() {
 
 // -----
 
-// What is never negative is divided as an unsigned number; read backwards, an axis gives negative ones.
+// The parts of a merged axis are loops. Where there is a division, what is never negative is divided as an unsigned number;
+// read backwards, an axis gives negative ones.
 // CHECK-LABEL: func.func @merged(
 // CHECK: scf.for %[[I:.*]] = %{{.*}} to %{{.*}}
-// CHECK: arith.divui %[[I]], %c3
+// CHECK: scf.for %[[J:.*]] = %c0 to %c3
+// CHECK-NOT: arith.div
+// CHECK: memref.load %x[%[[J]], %[[I]]]
 // CHECK-LABEL: func.func @merged_and_flipped(
 // CHECK: scf.for %[[I:.*]] = %{{.*}} to %{{.*}}
 // CHECK: %[[P:.*]] = arith.subi %c2, %[[I]]
@@ -233,3 +241,44 @@ func.func @nothing() {
   "region.yield"(%4, %y) {materialize = "gmem"} : (tensor<6x4xf32>, !b) -> ()
   omp.terminator
 }) {sym_name = "doubled"} : () -> ()
+
+// -----
+
+// The phases of a step run one after the other: the greatest of the row, its exponentials, which two phases read, their
+// sum in lanes, which come together at the end, and the result.
+// CHECK-LABEL: func.func @softmax(%x: memref<4x300xf32>, %y: memref<4x300xf32>
+// CHECK-DAG: %[[ROW:.*]] = memref.alloca() : memref<300xf32>
+// CHECK-DAG: %[[LANES:.*]] = memref.alloca() : memref<64xf32>
+// CHECK: scf.for %[[I:.*]] = %low to %high
+// CHECK: arith.maximumf
+// CHECK: %[[E:.*]] = math.exp2
+// CHECK: memref.store %[[E]], %[[ROW]]
+// CHECK: scf.for %[[LANE:.*]] = %c0 to %c64
+// CHECK: scf.for %[[FIRST:.*]] = %c0 to %c256 step %c64
+// CHECK: scf.for %[[LANE:.*]] = %c0 to %c64
+// CHECK: %[[AT:.*]] = arith.addi %[[FIRST]], %[[LANE]]
+// CHECK: memref.load %[[ROW]][%[[AT]]]
+// CHECK: arith.addf
+// CHECK: scf.for %{{.*}} = %c0 to %c44
+// CHECK: scf.for %{{.*}} = %c0 to %c32
+// CHECK: scf.for %{{.*}} = %c0 to %c1 step
+// CHECK: %[[SUM:.*]] = memref.load %[[LANES]][%c0]
+// CHECK: arith.divf %{{.*}}, %[[SUM]]
+// CHECK: scf.for %[[J:.*]] = %c0 to %c300
+// CHECK: memref.load %[[ROW]][%[[J]]]
+// CHECK: memref.store %{{.*}}, %y[%[[I]], %[[J]]]
+!x = !region.memref<tensor<4x300xf32>, [300, 1], 128 : i64, true>
+"region.kernel"() ({
+^bb0(%x: !x, %y: !x):
+  %0 = "region.read"(%x) : (!x) -> tensor<4x300xf32>
+  %1 = "tiny.reduce"(%0) {op = "max", axes = array<i64: 1>} : (tensor<4x300xf32>) -> tensor<4xf32>
+  %2 = "tiny.expand"(%1) {broadcast_dimensions = array<i64: 0>} : (tensor<4xf32>) -> tensor<4x300xf32>
+  %3 = "tiny.sub"(%0, %2) : (tensor<4x300xf32>, tensor<4x300xf32>) -> tensor<4x300xf32>
+  %4 = "tiny.exp2"(%3) : (tensor<4x300xf32>) -> tensor<4x300xf32>
+  %5 = "tiny.reduce"(%4) {op = "sum", axes = array<i64: 1>} : (tensor<4x300xf32>) -> tensor<4xf32>
+  %6 = "tiny.recip"(%5) : (tensor<4xf32>) -> tensor<4xf32>
+  %7 = "tiny.expand"(%6) {broadcast_dimensions = array<i64: 0>} : (tensor<4xf32>) -> tensor<4x300xf32>
+  %8 = "tiny.mul"(%4, %7) : (tensor<4x300xf32>, tensor<4x300xf32>) -> tensor<4x300xf32>
+  "region.yield"(%8, %y) {materialize = "gmem"} : (tensor<4x300xf32>, !x) -> ()
+  omp.terminator
+}) {sym_name = "softmax"} : () -> ()

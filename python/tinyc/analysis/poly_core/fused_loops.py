@@ -78,6 +78,34 @@ class FusedLoops:
         """
         return extents.product(self.extents)
 
+    @property
+    def products(self) -> tuple[Phase, ...]:
+        """The phases that are matrix products: contractions that tiles can compute."""
+        kinds = ((phase, phase.block.attributes) for phase in self.phases if phase.block.kind == "contraction_pattern")
+        return tuple(phase for phase, facts in kinds if facts["form"] == "matrix")
+
+    @property
+    def why_no_product(self) -> str:
+        """Why the phases are not one matrix product with element-wise ops behind it; empty where they are."""
+        reductions = self.reductions
+        if len(reductions) != 1 or not self.products:
+            return f"it is {len(reductions)} reductions, and {len(self.products)} of them matrix products"
+        late = next((phase for phase in self.phases if phase.inner), None)
+        return f"'{late.block.name}' is read at other indices than the result's" if late else ""
+
+    @property
+    def why_no_scan(self) -> str:
+        """Why the phases are not one scan with element-wise ops behind it; empty where they are."""
+        reductions = self.reductions
+        if [phase.block.kind for phase in reductions] != ["scan"]:
+            return f"it is {len(reductions)} reductions, and not one scan"
+        scan = reductions[0].block
+        for phase in self.phases:
+            for read in phase.block.accesses:
+                if read.tensor == scan.name and (read.index != phase.block.write or read.guards):
+                    return f"'{phase.block.name}' reads the scan at other indices than its own"
+        return ""
+
     def held_elements(self, phase: Phase) -> Dim:
         """The elements of a phase that later phases of the step read; 0 where none does."""
         is_read = any(read.tensor == phase.block.name for other in self.phases for read in other.block.accesses)

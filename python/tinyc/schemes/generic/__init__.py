@@ -22,7 +22,8 @@ class Generic(Scheme):
 
     def accepts(self, candidate: Candidate, target: Target) -> Acceptance | Refusal:
         """Every candidate, for want of another scheme."""
-        return Acceptance("", Resources(generic_grid(shared_shapes(candidate), target), THREADS_PER_CTA))
+        grid = generic_grid(shared_shapes(candidate), target)
+        return Acceptance("", Resources(grid, THREADS_PER_CTA, inlines_reductions=True))
 
     def build(self, origin: "Origin") -> None:
         """Write one function, or two where updates are added to a copy of the data."""

@@ -77,6 +77,7 @@ def resources_of(plan: Plan, product: MatrixProduct) -> Resources:
         grid=contraction_grid(plan, product),
         threads_per_cta=threads,
         shared_bytes=_shared_bytes(plan.tile, plan.stages, product),
+        product_tile=plan.tile[:2],
         accumulator_registers_per_thread=plan.tile[0] * plan.tile[1] // threads * _words(product),
     )
 

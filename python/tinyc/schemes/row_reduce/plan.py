@@ -59,6 +59,8 @@ def reduction_refusal(candidate: Candidate) -> str | None:
         return candidate.loops
     if not candidate.loops.reductions:
         return "it has no reduction"
+    if candidate.loops.products:
+        return f"'{candidate.loops.products[0].block.name}' is a matrix product, and rows would share its operands"
     for phase in candidate.loops.reductions:
         name = phase.block.name
         if phase.scan_axis is not None:

@@ -1,0 +1,17 @@
+"""Programs that the benches and the tests share, as Tiny JSON in the spelling of specification 001.
+
+In reading order:
+
+    graph       a program under construction
+    layers      what networks are made of, from tensors to tensors
+    operators   programs of one layer
+    networks    programs of several layers, and ones as long as is asked
+    catalogue   all of them by name, with the most regions that each may have
+"""
+
+from .catalogue import WORKLOADS, Workload
+from .graph import Program
+from .networks import deep, movements
+from .operators import chain, gemm
+
+__all__ = ["WORKLOADS", "Program", "Workload", "chain", "deep", "gemm", "movements"]

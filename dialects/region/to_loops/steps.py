@@ -1,0 +1,231 @@
+"""The loops over the steps of a kernel, and the phases of a step: one at a time, or of `TILE` neighbouring steps.
+
+A phase that reduces leaves its results where later phases find them: one number in a register, a row in memory of the
+row's size. An element-wise phase writes an output, or keeps a row of what is dear to compute.
+"""
+
+import contextlib
+from collections.abc import Generator
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from tinyc.analysis.cpu_steps import TILE, CpuSteps
+from tinyc.analysis.patterns.scan import Scan
+from tinyc.analysis.poly_core.fused_loops import Phase
+from tinyc.codegen import scalars
+from tinyc.codegen.elements import Elements, IndexValues
+from tinyc.codegen.reduction_steps import accumulator_element, initial
+from tinyc.dialects.region.kernel import Kernel
+from tinyc.dialects.region.to_loops.axis_values import AxisValues, index_at, values_at
+from tinyc.dialects.region.to_loops.lanes import reduce_alone, row_memory
+from tinyc.dialects.region.to_loops.turns import loops_over
+from tinyc.dialects.tiny import ops as tiny
+from tinyc.expr import extents
+from tinyc.expr.axes import Shape
+from tinyc.expr.extents import Dim
+from tinyc.mlir import arith, ir, memref
+
+
+@dataclass(frozen=True)
+class _Run:
+    """Elements that are computed together: `count` from `first` on, along the axis at a position."""
+
+    first: ir.Value
+    count: ir.Value | int
+
+
+def step_nest(
+    elements: Elements, kernel: Kernel, parallel: Shape, steps: CpuSteps, low: ir.Value, high: ir.Value
+) -> None:
+    """Compute the steps of a kernel, one after the other or in tiles."""
+    loops = steps.loops.extents
+    with ExitStack() as stack:
+        if not steps.in_tiles:
+            _Step(elements, kernel, steps, None).emit(loops_over(elements, stack, parallel, loops, low, high))
+            return
+        *outer, last = loops
+        if len(parallel) == len(loops):
+            at, size = (), elements.index(TILE)
+            start, end = arith.muli(low, size), arith.minsi(arith.muli(high, size), elements.extent(last))
+        else:
+            at = loops_over(elements, stack, parallel, tuple(outer), low, high)
+            start, end = elements.index(0), elements.extent(last)
+        tile = _tile(elements, stack, start, end, last)
+        _Step(elements, kernel, steps, tile).emit((*at, tile.first))
+
+
+def _tile(elements: Elements, stack: ExitStack, start: ir.Value, end: ir.Value, extent: Dim) -> _Run:
+    """Open the loop over the tiles from `start` below `end` along an axis."""
+    first = stack.enter_context(elements.loop(start, end, TILE, below=extent))
+    if extents.divide(extent, TILE) is not None:
+        return _Run(first, TILE)
+    return _Run(first, arith.minsi(elements.index(TILE), arith.subi(end, first)))
+
+
+class _Step:
+    """The code of a step, or of the `tile` of neighbouring ones along the last loop."""
+
+    def __init__(self, elements: Elements, kernel: Kernel, steps: CpuSteps, tile: _Run | None) -> None:
+        self.elements, self.steps, self.tile = elements, steps, tile
+        self.dims = steps.kernel.dims
+        self.outputs: dict[ir.Value, list[ir.Value]] = {}
+        for each in kernel.yields:
+            self.outputs.setdefault(each.value, []).append(each.buffer)
+
+    def emit(self, at: IndexValues) -> None:
+        """Emit the phases, `at` being the indices of the loops: of a tile's first step."""
+        for phase in self.steps.loops.phases:
+            value, places = self.steps.kernel.value(phase), dict(zip(phase.loops, at, strict=True))
+            row = self._row(phase) if phase.block.name in self.steps.held else None
+            scan = self.steps.scans.get(phase.block.name)
+            if not phase.is_reduction:
+                self._element_wise(phase, value, places, row)
+                continue
+            op = value.owner
+            assert isinstance(op, tiny.ReduceOp)  # what reduces
+            if scan is not None:
+                self._scan(phase, op, scan, places, row)
+            elif self.tile is not None or phase.block.name in self.steps.along_inner:
+                self._reduce_neighbours(phase, op, places, row)
+            else:
+                self._reduce_alone(phase, op, places, row)
+            if row is not None:
+                self.elements.reduced[value] = lambda index, phase=phase, op=op, row=row: self.elements.finished(
+                    op,
+                    memref.load(
+                        row, self._slot(phase, values_at(self.elements, op.operand, self.dims, index, set(op.axes)))
+                    ),
+                )
+
+    # --- phases -------------------------------------------------------------------------------------------------------
+
+    def _element_wise(self, phase: Phase, value: ir.Value, places: AxisValues, row: ir.Value | None) -> None:
+        elements = self.elements
+        run = None if self.tile is None else (phase.loops[-1], self.tile)
+        with elements.loops(phase.inner_extents) as inner, self._along(run, places) as near:
+            here = {**near, **dict(zip(phase.inner, inner, strict=True))}
+            index = index_at(elements, value, self.dims, here)
+            element = elements.at(value, index)
+            self._store(value, index, element)
+            if row is not None:
+                memref.store(element, row, self._slot(phase, here))
+            elif value in self.steps.kept and not phase.inner:
+                elements.reduced[value] = lambda _: element
+        if row is not None:
+            elements.reduced[value] = lambda index: memref.load(
+                row, self._slot(phase, values_at(elements, value, self.dims, index))
+            )
+
+    def _reduce_alone(self, phase: Phase, op: tiny.ReduceOp, places: AxisValues, row: ir.Value | None) -> None:
+        """One result after the other."""
+        elements = self.elements
+        with elements.loops(phase.inner_extents) as inner:
+            here = {**places, **dict(zip(phase.inner, inner, strict=True))}
+
+            def term(reduced: IndexValues) -> ir.Value:
+                return self._term(op, {**here, **dict(zip(phase.reduced, reduced, strict=True))})
+
+            total = reduce_alone(elements, op, phase.reduced_extents, term)
+            finished = elements.finished(op, total)
+            self._store(op.output, self._result_index(op, here), finished)
+            if row is not None:
+                memref.store(total, row, self._slot(phase, here))
+            elif not phase.inner:
+                elements.reduced[op.output] = lambda _: finished
+
+    def _reduce_neighbours(self, phase: Phase, op: tiny.ReduceOp, places: AxisValues, row: ir.Value | None) -> None:
+        """Neighbours along the last loop together, or along the innermost axis that is kept."""
+        elements, inner = self.elements, phase.inner_extents
+        with ExitStack() as stack:
+            if self.tile is not None:
+                run, around, axis = self.tile, phase.inner, phase.loops[-1]
+                before = stack.enter_context(elements.loops(inner))
+            else:
+                around, axis = phase.inner[:-1], phase.inner[-1]
+                before = stack.enter_context(elements.loops(inner[:-1]))
+                run = _tile(elements, stack, elements.index(0), elements.extent(inner[-1]), inner[-1])
+            near = {**places, **dict(zip(around, before, strict=True)), axis: run.first}
+            memory = self._accumulators(op) if row is None else row
+
+            def slot(here: AxisValues) -> list[ir.Value]:
+                return [self._offset(here[axis], run)] if row is None else self._slot(phase, here)
+
+            with self._along((axis, run), near) as here:
+                memref.store(initial(op), memory, slot(here))
+            with elements.loops(phase.reduced_extents) as reduced, self._along((axis, run), near) as here:
+                term = self._term(op, {**here, **dict(zip(phase.reduced, reduced, strict=True))})
+                so_far = memref.load(memory, slot(here))
+                memref.store(elements.combined(op, so_far, term), memory, slot(here))
+            if op.output in self.outputs:
+                with self._along((axis, run), near) as here:
+                    finished = elements.finished(op, memref.load(memory, slot(here)))
+                    self._store(op.output, self._result_index(op, here), finished)
+
+    def _scan(self, phase: Phase, op: tiny.ReduceOp, scan: Scan, places: AxisValues, row: ir.Value | None) -> None:
+        """What each has so far, at each position of the axis that is walked."""
+        elements, along = self.elements, phase.scan_axis
+        assert along is not None  # of a scan
+        others = [axis for axis in phase.inner if axis != along]
+        extent = phase.block.statement.shape[along]
+        memory = self._accumulators(op)
+        run = None if self.tile is None else (phase.loops[-1], self.tile)
+
+        def slot(here: AxisValues) -> list[ir.Value]:
+            return [elements.index(0) if run is None else self._offset(here[run[0]], run[1])]
+
+        with elements.loops(tuple(phase.block.statement.shape[axis] for axis in others)) as inner:
+            near = {**places, **dict(zip(others, inner, strict=True))}
+            with self._along(run, near) as here:
+                memref.store(initial(op), memory, slot(here))
+            with elements.loop(0, extent) as step, self._along(run, near) as there:
+                here = {**there, along: elements.mirrored(step, extent) if scan.reverse else step}
+                index = self._result_index(op, here)
+                so_far = memref.load(memory, slot(here))
+                with_this = elements.combined(op, so_far, elements.scanned(op, scan, index))
+                memref.store(with_this, memory, slot(here))
+                total = so_far if scan.exclusive else with_this
+                self._store(op.output, index, elements.finished(op, total))
+                if row is not None:
+                    memref.store(total, row, self._slot(phase, here))
+
+    # --- where things are ---------------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def _along(self, run: tuple[int, _Run] | None, places: AxisValues) -> Generator[AxisValues]:
+        """Emit the innermost loop over a run along an axis, if there is one; give the values of all axes in it."""
+        if run is None:
+            yield places
+            return
+        axis, neighbours = run
+        with self.elements.loop(0, neighbours.count, below=TILE) as offset:
+            yield {**places, axis: self.elements.moved(neighbours.first, offset)}
+
+    def _offset(self, position: ir.Value, run: _Run) -> ir.Value:
+        counters = self.elements.counters
+        return counters.value(counters.expression(position) - counters.expression(run.first))
+
+    def _accumulators(self, op: tiny.ReduceOp) -> ir.Value:
+        return row_memory((TILE,), scalars.register_type(accumulator_element(op)), "acc")
+
+    def _row(self, phase: Phase) -> ir.Value:
+        """The memory of what a phase leaves: its elements in a step, or in a tile of steps."""
+        element = phase.block.element.accumulator if phase.is_reduction else phase.block.element
+        sizes = [extent for extent in phase.inner_extents if isinstance(extent, int)]
+        assert len(sizes) == len(phase.inner)  # only numbers are held
+        return row_memory((*sizes, *([TILE] if self.tile else [])), scalars.register_type(element), "row")
+
+    def _slot(self, phase: Phase, here: AxisValues) -> list[ir.Value]:
+        """Where a phase's element is in its row."""
+        slot = [here[axis] for axis in phase.inner]
+        return slot if self.tile is None else [*slot, self._offset(here[phase.loops[-1]], self.tile)]
+
+    def _term(self, op: tiny.ReduceOp, here: AxisValues) -> ir.Value:
+        return self.elements.term(op, index_at(self.elements, op.operand, self.dims, here))
+
+    def _result_index(self, op: tiny.ReduceOp, here: AxisValues) -> IndexValues:
+        index = index_at(self.elements, op.operand, self.dims, here)
+        return tuple(at for axis, at in enumerate(index) if axis not in tuple(op.axes))
+
+    def _store(self, value: ir.Value, index: IndexValues, element: ir.Value) -> None:
+        for buffer in self.outputs.get(value, ()):
+            self.elements.store(buffer, index, element)

@@ -1,0 +1,17 @@
+"""The turns of the parallel outer loop, whose range is given to a kernel, and the loops inside of it."""
+
+from contextlib import ExitStack
+
+from tinyc.codegen.elements import Elements, IndexValues
+from tinyc.expr import extents
+from tinyc.expr.axes import Shape
+from tinyc.mlir import ir
+
+
+def loops_over(
+    elements: Elements, stack: ExitStack, parallel: Shape, shape: Shape, low: ir.Value, high: ir.Value
+) -> IndexValues:
+    """Open the loops over `shape`, which begins with the axes `parallel` of the parallel loop; give the index."""
+    turn = stack.enter_context(elements.loop(low, high, below=extents.product(parallel)))
+    inner = stack.enter_context(elements.loops(shape[len(parallel) :]))
+    return (*elements.delinearized(turn, parallel), *inner)

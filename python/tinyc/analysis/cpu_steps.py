@@ -1,0 +1,174 @@
+"""How the steps of a kernel's fused loops are computed on a CPU, so that its vectors are used and its caches suffice.
+
+In: a `region.kernel`. Out: `CpuSteps`, or why the kernel is not computed in steps. One step at a time, a reduction runs
+along its innermost reduced axis in lanes, or along an inner axis that is contiguous in memory. Where the last loop is
+the one along which memory is contiguous, `TILE` neighbouring steps are computed together, each phase for all of them.
+What later phases read of a row lies in a buffer of its size, which must be a number that the caches have room for.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from tinyc.analysis.kernel_loops import KernelLoops, kernel_loops
+from tinyc.analysis.patterns.scan import Scan, detect_scan
+from tinyc.analysis.poly.block import PolyAccess
+from tinyc.analysis.poly_core.fused_loops import FusedLoops, Phase
+from tinyc.analysis.tiny_ops import producer_of
+from tinyc.dialects.region import ops as region
+from tinyc.dialects.tiny import ops as tiny
+from tinyc.expr import axes, extents
+from tinyc.expr.axes import Axis
+from tinyc.expr.extents import Dim
+from tinyc.mlir import ir
+from tinyc.vocabulary.attributes import vocabulary_name
+
+#: Neighbouring elements that are accumulated together: the loop over them is the innermost one, and vectorises without
+#: reordering any sum.
+TILE = 128
+#: The bytes of all rows that a step may hold: beside the rows that are read and written they stay in the caches of one
+#: core, and they fit on any stack.
+MAX_HELD_BYTES = 128 * 1024
+#: Element-wise ops that cost much more than loading their result again.
+_DEAR = frozenset({"exp2", "log2", "sin", "erf", "tanh"})
+
+
+@dataclass(frozen=True)
+class CpuSteps:
+    """The steps of a kernel; `in_tiles`: `TILE` neighbours along the last loop at a time.
+
+    `held` are the phases of which later ones read more than a number of this step; `kept` are the element-wise values
+    that have phases of their own. Reductions `along_inner` compute neighbours along their last inner axis together.
+    """
+
+    kernel: KernelLoops
+    in_tiles: bool
+    held: frozenset[str]
+    kept: frozenset[ir.Value]
+    along_inner: frozenset[str]
+    scans: Mapping[str, Scan]
+
+    @property
+    def loops(self) -> FusedLoops:
+        """The loops and the phases."""
+        return self.kernel.loops
+
+    @property
+    def runs_along_last_loop(self) -> bool:
+        """Whether the last loop is the innermost one in code: in tiles, or since a step has no loops of its own."""
+        has_inside = any(phase.inner or phase.reduced for phase in self.loops.phases)
+        return bool(self.loops.extents) and (self.in_tiles or not has_inside)
+
+
+def cpu_steps(op: region.KernelOp) -> CpuSteps | str:
+    """The steps of a kernel's fused loops, or why there are none."""
+    plain = kernel_loops(op)
+    if isinstance(plain, str):
+        return plain
+    found = _steps(plain)
+    dear = [] if isinstance(found, str) else _shared_dear_values(plain)
+    if dear:
+        kept = kernel_loops(op, dear)
+        if not isinstance(kept, str) and kept.loops.extents == plain.loops.extents:
+            with_dear = _steps(kept, dear)
+            return found if isinstance(with_dear, str) else with_dear
+    return found
+
+
+def _steps(kernel: KernelLoops, kept: Collection[ir.Value] = ()) -> CpuSteps | str:
+    loops, in_tiles = kernel.loops, _in_tiles(kernel)
+    held, held_bytes = set[str](), 0
+    for phase in loops.phases:
+        is_kept = kernel.value(phase) in kept
+        elements = extents.product(phase.inner_extents) if is_kept else loops.held_elements(phase)
+        if elements == 0 or not (phase.inner or in_tiles):
+            continue
+        if not isinstance(elements, int):
+            return f"a step reads {elements} elements of '{phase.block.name}'; only a number of them can be held"
+        held.add(phase.block.name)
+        held_bytes += elements * (TILE if in_tiles else 1) * phase.block.element.accumulator.size_bytes
+    if held_bytes > MAX_HELD_BYTES:
+        return f"a step holds {held_bytes} bytes; the limit is {MAX_HELD_BYTES}"
+    along = frozenset(phase.block.name for phase in loops.reductions if not in_tiles and _is_along_inner(kernel, phase))
+    reductions = {phase.block.name: kernel.value(phase).owner for phase in loops.phases if phase.scan_axis is not None}
+    found = {name: detect_scan(op) for name, op in reductions.items() if isinstance(op, tiny.ReduceOp)}
+    scans = {name: scan for name, scan in found.items() if isinstance(scan, Scan)}
+    return CpuSteps(kernel, in_tiles, frozenset(held), frozenset(kept), along, scans)
+
+
+def _is_along_inner(kernel: KernelLoops, phase: Phase) -> bool:
+    """Whether a reduction reads memory along its last inner axis rather than along its last reduced one."""
+    if not phase.inner:
+        return False
+    across = contiguous_reads(kernel, phase, phase.reduced[-1]) if phase.reduced else 0
+    return contiguous_reads(kernel, phase, phase.inner[-1]) >= across
+
+
+def _in_tiles(kernel: KernelLoops) -> bool:
+    """Whether neighbours along the last loop are computed together: what is written lies along it, and most is read so.
+
+    Where a reduction reads memory along its reduced axes, and not along the loop, each step is a row by itself.
+    """
+    loops = kernel.loops
+    last = loops.phases[-1]
+    moving = [position for position, extent in enumerate(last.block.statement.shape) if extent != 1]
+    written = [position for position in moving if position not in last.reduced]
+    if not loops.reductions or not last.loops or last.loops[-1] != max(written):
+        return False
+    along = sum(contiguous_reads(kernel, phase, phase.loops[-1]) for phase in loops.reductions)
+    across = sum(contiguous_reads(kernel, phase, phase.reduced[-1]) for phase in loops.reductions if phase.reduced)
+    return along >= across
+
+
+def contiguous_reads(kernel: KernelLoops, phase: Phase, axis: int) -> int:
+    """How many accesses of a phase read neighbours in memory along an axis."""
+    return sum(memory_step(kernel, access, axis) == 1 for access in phase.block.accesses)
+
+
+def memory_step(kernel: KernelLoops, access: PolyAccess, axis: int) -> Dim | None:
+    """How many elements apart in memory the reads of an access are along an axis; None where it is not the same."""
+    step: Dim = 0
+    strides = extents.row_major_strides(kernel.shape(access.tensor))
+    for row, stride in zip(access.index, strides, strict=True):
+        for atom, coefficient in row.terms:
+            if atom == Axis(axis):
+                step = step + stride * coefficient
+            elif axis in axes.positions(axes.term(atom)):
+                return None
+    if any(axis in axes.positions(guard.expression) for guard in access.guards):
+        return None
+    return step
+
+
+def _shared_dear_values(kernel: KernelLoops) -> list[ir.Value]:
+    """The results of dear element-wise ops that several phases of a step would compute for themselves."""
+    values = [kernel.value(phase) for phase in kernel.loops.phases]
+    shared = _reached_by_several(values, ())
+    return _reached_by_several([*values, *shared], shared)  # what is computed for a shared value only is not shared
+
+
+def _reached_by_several(values: Sequence[ir.Value], ends: Collection[ir.Value]) -> list[ir.Value]:
+    """The dear results below more than one of `values`, what is below one of `ends` left out."""
+    users: dict[ir.Value, int] = {}
+    for value in values:
+        for each in _dear_below(value, ends):
+            users[each] = users.get(each, 0) + 1
+    return [each for each, count in users.items() if count > 1]
+
+
+def _dear_below(value: ir.Value, ends: Collection[ir.Value]) -> set[ir.Value]:
+    """The results of dear ops that are computed where `value` is: what other reductions are made of is not."""
+    found, seen = set[ir.Value](), {value}
+    pending = [value]
+    while pending:
+        each = pending.pop()
+        op = producer_of(each)
+        if op is None or (isinstance(op, tiny.ReduceOp) and each != value):
+            continue
+        if isinstance(op, tiny.ElementwiseOp) and vocabulary_name(op) in _DEAR:
+            found.add(each)
+            if each in ends and each != value:
+                continue
+        following = [operand for operand in op.operands if operand not in seen]
+        seen.update(following)
+        pending += following
+    return found

@@ -1,0 +1,77 @@
+"""What `tinyc explain --fusion` speaks of: the formation of a program's regions, or the ledgers of two arguments.
+
+A program is compiled as `tinyc run` would with the same `--target` and `--arch`.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+from tinyc.driver.compile import pass_options
+from tinyc.driver.sources import in_file, program_argument, shown_argument
+from tinyc.explain.fusion import fusion_differences
+from tinyc.explain.subject import Subject
+from tinyc.fusion.formation import Formation, form_regions
+from tinyc.fusion.ledger import Ledger, ledger_from_json
+from tinyc.fusion.request import fusion_request
+from tinyc.importers.files import read_file
+from tinyc.target import DEFAULT_ARCH, Machine, machine_of
+from tinyc.target.cpu import CPU
+from tinyc.text.table import Table
+
+
+def formation_of(subject: Subject, arguments: argparse.Namespace) -> Formation:
+    """The formation of a program's regions, for the target, and with the edges, that are asked for.
+
+    Raises:
+        TinycError: `UnsupportedTarget`; what is wrong with the edges.
+    """
+    request = fusion_request(";".join(arguments.fuse), ";".join(arguments.no_fuse))
+    return form_regions(subject.function, _machine(arguments), request)
+
+
+def request_difference(subject: Subject, arguments: argparse.Namespace, asked: Ledger) -> tuple[Table, ...]:
+    """What the edges that are asked for change; nothing where there are none."""
+    if not arguments.fuse and not arguments.no_fuse:
+        return ()
+    chosen = form_regions(subject.function, _machine(arguments)).ledger
+    return fusion_differences(chosen, asked, ("not asked", "as asked"))
+
+
+def _machine(arguments: argparse.Namespace) -> Machine:
+    options = pass_options(arguments.target, arguments.arch)
+    on_gpu = arguments.target in ("sim", "cuda")
+    return machine_of(options.get("arch", DEFAULT_ARCH) if on_gpu else CPU.name)
+
+
+def compared_fusion(arguments: argparse.Namespace) -> tuple[Table, ...]:
+    """What differs between the two programs or ledgers that are asked for.
+
+    Raises:
+        TinycError: one of them cannot be read, or is none.
+    """
+    given = arguments.program, arguments.other
+    one, other = (_ledger(argument, arguments) for argument in given)
+    first, second = map(shown_argument, given)
+    return fusion_differences(one, other, (first, second) if first != second else (first, f"{second} (2)"))
+
+
+def _ledger(argument: str, arguments: argparse.Namespace) -> Ledger:
+    """The ledger that is in a file, or that of the program that is there."""
+    with in_file(shown_argument(argument)):
+        text = None if argument == "-" else _ledger_text(Path(argument))
+        if text is not None:
+            return ledger_from_json(text)
+        module = program_argument(argument, arguments.bind)
+        with module.context:
+            return formation_of(Subject.of(module), arguments).ledger
+
+
+def _ledger_text(path: Path) -> str | None:
+    """The text of a file that holds a JSON object with the decisions of a ledger; None for what is a program."""
+    text = read_file(path).decode(errors="replace")
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):  # Tiny JSON may have comments, and IR is none
+        return None
+    return text if isinstance(value, dict) and "decisions" in value else None

@@ -1,0 +1,14 @@
+"""Fusion: which ops share a kernel, and why.
+
+In: a Tiny function, and the machine that regions are formed for. Out: regions and a ledger of every decision; no IR is
+changed. Legality comes from Poly Core, prices from the schemes' resources and the machine's rates. Specification 000
+§4, §6.
+
+In reading order:
+
+    graph        the nodes: compute ops, and who reads whose result
+    group        the nodes of one kernel, which grows backwards from what is written
+    pricing      what a kernel costs: its scheme, its resources, its time by terms
+    formation    regions, backwards from the outputs
+    ledger       every edge: fused or kept, by which rule, on what evidence
+"""

@@ -1,0 +1,146 @@
+"""The exact choice of kernels for a window of nodes: an integer program over all the groups that the nodes can form.
+
+A candidate is a group with the results that it writes; it is chosen or not. Every tensor that something outside needs is
+written once, and every tensor that a chosen group reads is written by a chosen one; several may compute a node. Chosen
+groups that need each other in a circle are forbidden, one circle after the other. HiGHS solves the program; it is
+loaded here and nowhere else. Source: specification 000 §4.1, step 5.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
+from typing import Any
+
+from tinyc.fusion.graph import FusionGraph, NodeKind
+from tinyc.fusion.group import Group, group_of_node, united, with_producer
+
+#: Nodes of a window, at the most (000 §4.1), and candidates that are looked at.
+MAX_WINDOW, MAX_CANDIDATES = 30, 2000
+#: A time that is less by no more than this is no better choice.
+_TOLERANCE_SECONDS = 1e-12
+
+Price = Callable[[Group], float | None]
+
+
+def exact_choice(graph: FusionGraph, window: Collection[str], price: Price) -> list[Group] | None:
+    """The groups of least predicted time that compute a window; None where there are too many candidates.
+
+    `price` is the time of a group, or None for one that shall not be. What is in the window and is read outside, or
+    returned, is written.
+    """
+    candidates = _candidates(graph, window, price)
+    if candidates is None:
+        return None
+    groups, prices = list(candidates), list(candidates.values())
+    wanted = [name for name in window if _is_needed_outside(graph, name, window)]
+    circles: list[list[int]] = []
+    while True:
+        chosen = _solved(groups, prices, wanted, window, circles)
+        if chosen is None:
+            return None
+        circle = _circle([groups[number] for number in chosen])
+        if circle is None:
+            return [groups[number] for number in chosen]
+        circles.append([chosen[place] for place in circle])
+
+
+def _is_needed_outside(graph: FusionGraph, name: str, window: Collection[str]) -> bool:
+    """Whether a node is returned, or read by something outside of the window, or as a whole."""
+    node = graph.nodes[name]
+    outside = (reader not in window or name in graph.nodes[reader].wholes for reader in node.readers)
+    return node.is_output or any(outside)
+
+
+def _candidates(graph: FusionGraph, window: Collection[str], price: Price) -> Mapping[Group, float] | None:
+    """The groups of nodes of a window with their prices, each once; None where there are too many."""
+    found: dict[tuple[frozenset[str], ...], tuple[Group, float]] = {}
+    singles = [group_of_node(graph, graph.nodes[name]) for name in window if _is_computed(graph, name)]
+    pairs = (united([one, other]) for k, one in enumerate(singles) for other in singles[:k] if _share(one, other))
+    pending = [*singles, *(each for each in pairs if isinstance(each, Group))]
+    while pending:
+        group = pending.pop()
+        key = (group.members, group.results, frozenset(group.reads))
+        if key in found:
+            continue
+        seconds = price(group)
+        found[key] = (group, float("inf") if seconds is None else seconds)
+        if len(found) > MAX_CANDIDATES:
+            return None
+        pending += _grown(graph, group, window)
+    return {group: seconds for group, seconds in found.values() if seconds != float("inf")}
+
+
+def _is_computed(graph: FusionGraph, name: str) -> bool:
+    node = graph.nodes[name]
+    return node.kind is not NodeKind.VIEW and (node.kind is not NodeKind.LEAF or node.is_output)
+
+
+def _share(one: Group, other: Group) -> bool:
+    """Whether two groups read a tensor in common."""
+    return bool(set(one.reads) & set(other.reads))
+
+
+def _grown(graph: FusionGraph, group: Group, window: Collection[str]) -> Iterable[Group]:
+    """The groups that have one more of the nodes that a group reads."""
+    for tensor in group.reads:
+        if tensor not in window or not _is_computed(graph, tensor) or group.ordered:
+            continue
+        node = graph.nodes[tensor]
+        inside = {reader for reader in node.readers if tensor not in graph.nodes[reader].wholes} <= group.members
+        for is_result in (True, False):
+            if is_result if inside and not node.is_output else not is_result and not (inside or node.is_inline):
+                continue
+            grown = with_producer(group, node, is_result)
+            if isinstance(grown, Group):
+                yield grown
+
+
+def _solved(
+    groups: Sequence[Group],
+    prices: Sequence[float],
+    wanted: Sequence[str],
+    window: Collection[str],
+    circles: Sequence[Sequence[int]],
+) -> list[int] | None:
+    """The numbers of the groups of the cheapest choice, or None where there is no choice."""
+    import highspy  # a solver is for what greedy leaves open
+
+    model: Any = highspy.Highs()  # its stubs take an equation for a bool
+    model.silent()
+    least = min(prices, default=1.0)
+    chosen = [model.addBinary(obj=price / least) for price in prices]
+    writers: dict[str, list[int]] = {}
+    for number, group in enumerate(groups):
+        for name in group.results:
+            writers.setdefault(name, []).append(number)
+    for name, numbers in writers.items():
+        total = sum(chosen[number] for number in numbers)
+        model.addConstr(total == 1 if name in wanted else total <= 1)
+    for number, group in enumerate(groups):
+        for tensor in group.reads:
+            if tensor in window:
+                model.addConstr(sum(chosen[each] for each in writers.get(tensor, ())) >= chosen[number])
+    for circle in circles:
+        model.addConstr(sum(chosen[number] for number in circle) <= len(circle) - 1)
+    if any(name not in writers for name in wanted):
+        return None
+    model.minimize()
+    if model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        return None
+    values = model.getSolution().col_value
+    return [number for number in range(len(groups)) if values[number] > 0.5]
+
+
+def _circle(groups: Sequence[Group]) -> list[int] | None:
+    """The places of groups that need each other in a circle, or None."""
+    writer = {name: place for place, group in enumerate(groups) for name in group.results}
+    needed = {place: {writer[t] for t in group.reads if t in writer} - {place} for place, group in enumerate(groups)}
+    try:
+        list(TopologicalSorter(needed).static_order())
+    except CycleError as error:
+        return sorted(set(error.args[1]))
+    return None
+
+
+def is_better(seconds: float, than: float) -> bool:
+    """Whether a predicted time is less than another one."""
+    return seconds < than - _TOLERANCE_SECONDS

@@ -1,0 +1,190 @@
+"""A group: the nodes that one kernel computes, as the anchors that are left when the others are composed away.
+
+Frozen data that grows node by node, backwards from what is written; nothing of it is asked again when it grows. What a
+kernel of the group would cost is for `pricing`.
+"""
+
+import functools
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from tinyc.analysis.poly.block import PolyAccess, PolyBlock, access_excess
+from tinyc.analysis.poly_core.fused_loops import FusedLoops, composed_read, loops_of_anchors
+from tinyc.analysis.poly_core.inlining import MAX_ACCESSES
+from tinyc.expr import axes
+from tinyc.fusion.graph import FusionGraph, Node, NodeKind
+
+#: Parameters of a kernel that fit into the parameters of a launch on every target, sizes among them.
+MAX_TENSORS = 128
+#: Nodes of a group: what one kernel is made of compiles in a moment.
+MAX_NODES = 512
+
+
+@dataclass(frozen=True)
+class Inlined:
+    """Nodes that an anchor computes where it reads them, once for each instance along its axes `moved`."""
+
+    is_special: bool
+    moved: frozenset[int]
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """A reduction or a result, with what it reads of memory and of other anchors, and how much it computes on the way."""
+
+    node: Node
+    block: PolyBlock
+    inlined: Mapping[Inlined, int] = field(default_factory=dict[Inlined, int])
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Nodes of one kernel in program order; `results` are those that it writes to memory.
+
+    `ordered` are the nodes of an op that is a kernel of its own, which there is in place of anchors, or None.
+    """
+
+    graph: FusionGraph
+    members: frozenset[str]
+    results: frozenset[str]
+    anchors: tuple[Anchor, ...]
+    ordered: tuple[Node, ...] = ()
+
+    @functools.cached_property
+    def loops(self) -> FusedLoops:
+        """The fused loops of the anchors."""
+        return loops_of_anchors([anchor.block for anchor in self.anchors])
+
+    @functools.cached_property
+    def reads(self) -> tuple[str, ...]:
+        """The tensors that it reads from memory, each once."""
+        own = {anchor.node.name for anchor in self.anchors}
+        tensors = [read.tensor for anchor in self.anchors for read in anchor.block.accesses if read.tensor not in own]
+        wholes = [each for node in self.ordered for each in node.wholes]
+        gathers = self.members & self.graph.gathers
+        gathered = [each for name in sorted(gathers) for each in self.graph.nodes[name].wholes]
+        return tuple(dict.fromkeys([*tensors, *wholes, *gathered]))
+
+    @property
+    def first(self) -> int:
+        """The position of its first member."""
+        return min(self.graph.position[name] for name in self.members)
+
+    @property
+    def is_inline(self) -> bool:
+        """Whether it reduces nothing: each reader could compute it again."""
+        return not self.ordered and all(anchor.node.is_inline for anchor in self.anchors)
+
+    @property
+    def sequence(self) -> tuple[str, ...]:
+        """The members in program order."""
+        return tuple(sorted(self.members, key=self.graph.position.__getitem__))
+
+
+def group_of_node(graph: FusionGraph, node: Node) -> Group:
+    """The group of one node, which it writes to memory, and of the products that a sum forms."""
+    if node.block is None:
+        return Group(graph, frozenset([node.name]), frozenset([node.name]), (), (node,))
+    anchor, bound = _with_bound(graph, node, node.block)
+    return Group(graph, frozenset([node.name, *bound]), frozenset([node.name]), (anchor,))
+
+
+def _with_bound(graph: FusionGraph, node: Node, block: PolyBlock) -> tuple[Anchor, tuple[str, ...]]:
+    """A node as an anchor, the products that it forms composed away, and their names."""
+    anchor, bound = Anchor(node, block), tuple(name for name in node.reads if _is_bound(graph, name, node))
+    for name in bound:
+        product = graph.nodes[name]
+        assert product.block is not None  # it is element-wise
+        composed = _composed(anchor, product, product.block)
+        assert isinstance(composed, Anchor)  # it reads what its two operands read
+        anchor = composed
+    return anchor, bound
+
+
+def _is_bound(graph: FusionGraph, name: str, node: Node) -> bool:
+    return name in graph.nodes and graph.nodes[name].bound == node.name
+
+
+def united(groups: Iterable[Group]) -> Group | str:
+    """One group of all nodes of groups none of which reads another, or why there is none."""
+    found = list(groups)
+    first = found[0]
+    if any(each.ordered for each in found) and len(found) > 1:
+        return "an op that walks an axis in order, or writes where its data says, is a kernel of its own"
+    anchors = {anchor.node.name: anchor for each in found for anchor in each.anchors}
+    return _checked(
+        Group(
+            first.graph,
+            frozenset[str]().union(*(each.members for each in found)),
+            frozenset[str]().union(*(each.results for each in found)),
+            _in_order(first.graph, anchors.values()),
+            first.ordered,
+        )
+    )
+
+
+def with_producer(group: Group, node: Node, is_result: bool) -> Group | str:
+    """A group with a node that it reads, written to memory as well if `is_result`; or why that is no group."""
+    if group.ordered:
+        return f"'{group.ordered[0].label}' is a kernel of its own"
+    if node.block is None:
+        return f"'{node.label}' is no loop nest"
+    anchors = list(group.anchors)
+    if node.is_inline:
+        found: list[Anchor] = []
+        for anchor in anchors:
+            composed = _composed(anchor, node, node.block)
+            if isinstance(composed, str):
+                return composed
+            found.append(composed)
+        anchors = found
+    bound: tuple[str, ...] = ()
+    if is_result or not node.is_inline:
+        anchor, bound = _with_bound(group.graph, node, node.block)
+        anchors = list(_in_order(group.graph, [*anchors, anchor]))
+    results = group.results | {node.name} if is_result else group.results
+    return _checked(
+        replace(group, members=group.members | {node.name, *bound}, results=results, anchors=tuple(anchors))
+    )
+
+
+def _in_order(graph: FusionGraph, anchors: Iterable[Anchor]) -> tuple[Anchor, ...]:
+    return tuple(sorted(anchors, key=lambda anchor: graph.position[anchor.node.name]))
+
+
+def _composed(anchor: Anchor, node: Node, block: PolyBlock) -> Anchor | str:
+    """An anchor that computes an element-wise node where it reads it, or why that is too complicated."""
+    shape = anchor.block.statement.shape
+    found: dict[PolyAccess, None] = {}
+    times: set[Inlined] = set()
+    for read in anchor.block.accesses:
+        if read.tensor != node.name:
+            found[read] = None
+            continue
+        times.add(Inlined(node.is_special, moved_axes(read)))
+        for inner in block.accesses:
+            through = composed_read(read, block, inner, shape)
+            excess = access_excess(through, shape)
+            if excess is not None:
+                return excess
+            found[through] = None
+    if not times:
+        return anchor
+    if len(found) > MAX_ACCESSES:
+        return f"'{anchor.node.label}' would read {len(found)} elements (limit {MAX_ACCESSES})"
+    computed = dict(anchor.inlined)
+    if node.kind is not NodeKind.LEAF and block.kind != "movement_affine":
+        computed.update((each, computed.get(each, 0) + 1) for each in times)
+    return Anchor(anchor.node, replace(anchor.block, accesses=tuple(found)), computed)
+
+
+def moved_axes(read: PolyAccess) -> frozenset[int]:
+    """The axes that decide which element an access reads."""
+    return frozenset[int]().union(*(axes.positions(row) for row in (*read.index, *(g.expression for g in read.guards))))
+
+
+def _checked(group: Group) -> Group | str:
+    if len(group.members) > MAX_NODES:
+        return f"{len(group.members)} ops (limit {MAX_NODES})"
+    tensors = len(group.reads) + len(group.results)
+    return f"{tensors} tensors (limit {MAX_TENSORS})" if tensors > MAX_TENSORS else group

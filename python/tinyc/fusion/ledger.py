@@ -1,0 +1,134 @@
+"""The ledger: for every edge of a program's graph whether it is fused or kept, by which rule, and on what evidence.
+
+Frozen data, which the formation of regions writes and `tinyc explain` shows; the same for the same program in every
+process. As JSON it can be kept and compared.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from tinyc.diagnostics import TinycError
+
+Verdict = Literal["fused", "kept"]
+
+#: Rule → what it says, for people.
+RULES = {
+    "inline": "an element-wise op is computed where its one kernel reads it",
+    "loops": "both run over the same loops, phase by phase",
+    "result": "fused, and written to memory too, for others read it",
+    "recompute": "computed again in each kernel that reads it, which costs less than memory",
+    "leaf": "a constant, positions or random numbers are made where they are read",
+    "product": "a sum forms its products in its accumulator's type",
+    "view": "the buffer is read under another shape, at no cost",
+    "legality": "no schedule of one kernel keeps every dependence",
+    "cycle": "one kernel would have to run before and after another",
+    "scheme": "no scheme builds the kernel but element by element",
+    "data": "an index comes from data: what it is applied to has to be in memory",
+    "limit": "one kernel would be too large",
+    "halo": "tiles would read, or compute again, too much beyond their own",
+    "shared-memory": "a CTA would need more than its share of shared memory",
+    "occupancy": "one CTA would be left on a multiprocessor",
+    "vector-width": "accesses to memory would become narrower",
+    "tile": "the kernel would leave the tiles that the tensor cores need",
+    "cost": "the predicted time decides",
+    "exact": "an exact choice among all kernels of a window is faster than greedy",
+    "user": "it was asked for",
+}
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The decision on one edge: `source` is read by `target`, both as people call their values.
+
+    `reason` is a sentence with the numbers, `evidence` the same as data, `flip` what would turn the verdict.
+    """
+
+    source: str
+    target: str
+    verdict: Verdict
+    rule: str
+    reason: str
+    flip: str
+    evidence: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class RegionEntry:
+    """One region: its ops by their values in program order, what it reads and writes, and its predicted cost."""
+
+    name: str
+    ops: tuple[str, ...]
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+    scheme: str
+    loops: tuple[str, ...]
+    cost: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """The regions of a function for a target, in the order in which they run, and the decisions on all of its edges."""
+
+    function: str
+    target: str
+    regions: tuple[RegionEntry, ...]
+    decisions: tuple[Decision, ...]
+
+    @property
+    def microseconds(self) -> float:
+        """The predicted time of all regions, one after the other."""
+        return float(f"{sum(region.cost['us'] for region in self.regions):.4g}")
+
+
+def ledger_to_json(ledger: Ledger) -> str:
+    """A ledger as text."""
+    return json.dumps(asdict(ledger), indent=1, ensure_ascii=False) + "\n"
+
+
+def ledger_from_json(text: str) -> Ledger:
+    """The ledger that a text is.
+
+    Raises:
+        TinycError: `InvalidJson`: it is none.
+    """
+    try:
+        values = json.loads(text)
+        regions, decisions = (tuple(map(read, values[key])) for key, read in _ENTRIES.items())
+        return Ledger(_text(values["function"]), _text(values["target"]), regions, decisions)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        what = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
+        message = f"the text is no ledger of fusion ({what}); write one with tinyc explain --fusion-json"
+        raise TinycError("InvalidJson", message) from None
+
+
+def _region(values: Mapping[str, Any]) -> RegionEntry:
+    names = ("ops", "reads", "writes", "loops")
+    cost = {_text(term): _number(value) for term, value in values["cost"].items()}
+    scheme, lists = _text(values["scheme"]), {name: tuple(map(_text, values[name])) for name in names}
+    return RegionEntry(name=_text(values["name"]), scheme=scheme, cost=cost, **lists)
+
+
+def _decision(values: Mapping[str, Any]) -> Decision:
+    texts = {name: _text(values[name]) for name in ("source", "target", "rule", "reason", "flip")}
+    verdict = values["verdict"]
+    if verdict not in ("fused", "kept"):
+        raise ValueError(f"the verdict {verdict!r} is neither 'fused' nor 'kept'")
+    return Decision(verdict=verdict, evidence=dict(values["evidence"].items()), **texts)
+
+
+#: Key → what an entry of its list is.
+_ENTRIES: dict[str, Callable[[Mapping[str, Any]], Any]] = {"regions": _region, "decisions": _decision}
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value
+
+
+def _number(value: object) -> float:
+    if not isinstance(value, int | float):
+        raise TypeError(f"{value!r} is no number")
+    return value

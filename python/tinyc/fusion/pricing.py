@@ -1,0 +1,319 @@
+"""What a kernel of a group would cost on a machine: the scheme that takes it, its resources, and its time by terms.
+
+``seconds = launch + max(flops / (peak * fill), bytes / (bandwidth * fill))``, `fill` being the part of the machine that
+the kernel has work for, and that fits on it at a time. Every term is kept, for the ledger. A symbolic extent counts as
+`NOMINAL_EXTENT`, so that a decision does not depend on the inputs of a run. Source: specification 000 §5, §6.
+"""
+
+import functools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tinyc.analysis.candidate import Candidate, Epilogue, MatrixProduct, ProductOperand
+from tinyc.analysis.poly.block import PolyAccess, PolyBlock
+from tinyc.analysis.poly_core.tile import kept_axes, reduction_axes
+from tinyc.expr import extents
+from tinyc.expr.extents import Dim, ExtentError
+from tinyc.fusion.graph import NodeKind
+from tinyc.fusion.group import Anchor, Group, group_of_node, moved_axes
+from tinyc.schemes.registry import CPU_KINDS, SCHEMES
+from tinyc.schemes.scheme import Acceptance, KernelKind, Resources
+from tinyc.target import Machine
+from tinyc.target.target import Target
+
+#: What an extent that is not known counts as.
+NOMINAL_EXTENT = 1024
+#: Registers of a thread besides its accumulators: addresses, indices, values of the moment.
+_OTHER_REGISTERS = 40
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The predicted time of one kernel by its terms: bytes, f32 operations, parts of the machine, seconds.
+
+    `fill` is the part of the machine's rates that it reaches, `ctas_per_sm` how many CTAs are resident (0 on a CPU).
+    `repeats` is how often an element of a reduction is computed, at the most: more than once where that is inlined.
+    """
+
+    read_bytes: float
+    written_bytes: float
+    flops: float
+    fill: float
+    ctas_per_sm: int
+    memory_seconds: float
+    compute_seconds: float
+    launch_seconds: float
+    repeats: float
+
+    @property
+    def seconds(self) -> float:
+        """The predicted time."""
+        return self.launch_seconds + max(self.memory_seconds, self.compute_seconds)
+
+    @property
+    def terms(self) -> dict[str, float]:
+        """The terms as numbers for people and files, times in microseconds."""
+        return {
+            "read_bytes": round(self.read_bytes),
+            "written_bytes": round(self.written_bytes),
+            "flops": round(self.flops),
+            "fill": rounded(self.fill),
+            "memory_us": rounded(self.memory_seconds * 1e6),
+            "compute_us": rounded(self.compute_seconds * 1e6),
+            "launch_us": rounded(self.launch_seconds * 1e6),
+            "us": rounded(self.seconds * 1e6),
+        }
+
+
+@dataclass(frozen=True)
+class Priced:
+    """A candidate with the scheme that takes it, its resources, and what it costs: what choices are made among."""
+
+    candidate: Candidate
+    scheme: str
+    resources: Resources
+    cost: Cost
+
+
+class Pricing:
+    """The prices of groups on a machine, by the first of `kinds` that accepts them."""
+
+    def __init__(self, machine: Machine, kinds: Sequence[KernelKind[Any]] | None = None) -> None:
+        self.machine = machine
+        self.kinds = _kinds_of(machine) if kinds is None else kinds
+        self._known: dict[int, tuple[Group, Priced]] = {}
+
+    def of(self, group: Group) -> Priced:
+        """The price of a group; the last of the schemes takes any."""
+        found = self._known.get(id(group))
+        if found is None:
+            found = self._known[id(group)] = (group, self._priced(group))
+        return found[1]
+
+    def least_seconds(self, groups: Sequence[Group]) -> float:
+        """A time that no choice of kernels for the nodes of some groups goes below.
+
+        Each contraction is a kernel, each tensor from outside is read once, each that is needed outside is written
+        once, each node is computed once.
+        """
+        graph, rates = groups[0].graph, self.machine.rates
+        members = frozenset[str]().union(*(group.members for group in groups))
+        nodes = [graph.nodes[name] for name in members]
+        inside = frozenset[str]().union(*(group.results for group in groups))
+        wanted = {n.name for n in nodes if n.name in inside and (n.is_output or not members.issuperset(n.readers))}
+        read = {tensor for group in groups for tensor in group.reads} - inside
+        moved = sum(tensor_elements(graph.types[t].shape) * graph.types[t].element.size_bytes for t in read | wanted)
+        flops = sum(self.of(group_of_node(graph, node)).cost.flops for node in nodes)
+        kernels = max(1, sum(node.kind is NodeKind.CONTRACTION for node in nodes))
+        return kernels * rates.launch_seconds + max(moved / rates.bytes_per_second, flops / rates.flops_per_second)
+
+    def _priced(self, group: Group) -> Priced:
+        candidate = candidate_of(group)
+        for kind in self.kinds:
+            try:
+                answer = kind.accepts(candidate, self.machine)
+            except ExtentError:
+                continue
+            if isinstance(answer, Acceptance):
+                return Priced(candidate, kind.name, answer.resources, self._cost(group, answer.resources))
+        one = Resources((1, 1, 1), 1, inlines_reductions=True)  # it is refused where it is built, with the reason
+        return Priced(candidate, self.kinds[-1].name, one, self._cost(group, one))
+
+    def _cost(self, group: Group, resources: Resources) -> Cost:
+        rates, work = self.machine.rates, Work(group, resources, self.machine.rates.special_function_flops)
+        fill, resident = self._fill(resources)
+        return Cost(
+            read_bytes=work.read_bytes,
+            written_bytes=work.written_bytes,
+            flops=work.flops,
+            fill=fill,
+            ctas_per_sm=resident,
+            memory_seconds=(work.read_bytes + work.written_bytes) / (rates.bytes_per_second * fill),
+            compute_seconds=work.flops / (rates.flops_per_second * fill),
+            launch_seconds=rates.launch_seconds,
+            repeats=max(work.times.values(), default=1.0),
+        )
+
+    def _fill(self, resources: Resources) -> tuple[float, int]:
+        """The part of the machine that a kernel keeps busy, and its CTAs on a multiprocessor."""
+        threads = math.prod(map(nominal, resources.grid)) * resources.threads_per_cta
+        work = min(1.0, max(threads, 1) / self.machine.rates.parallel_threads)
+        if not isinstance(self.machine, Target):
+            return work, 0
+        resident = ctas_per_sm(resources, self.machine)
+        occupancy = min(1.0, resident * resources.threads_per_cta / (self.machine.threads_per_sm / 2))
+        return max(min(work, occupancy), 1e-6), resident
+
+
+def _kinds_of(machine: Machine) -> Sequence[KernelKind[Any]]:
+    """The schemes of a machine, in the order in which they are asked."""
+    return SCHEMES if isinstance(machine, Target) else CPU_KINDS
+
+
+def ctas_per_sm(resources: Resources, target: Target) -> int:
+    """How many CTAs a multiprocessor has room for, by estimate; 0 where it has for none (000 §5)."""
+    registers = (_OTHER_REGISTERS + resources.accumulator_registers_per_thread) * resources.threads_per_cta
+    shared = resources.shared_bytes + target.shared_bytes_per_cta_reserved
+    return min(
+        target.shared_bytes_per_sm // shared,
+        target.registers_per_sm // registers,
+        target.threads_per_sm // resources.threads_per_cta,
+        target.ctas_per_sm,
+    )
+
+
+class Work:
+    """What a kernel of a group computes and moves."""
+
+    def __init__(self, group: Group, resources: Resources, special_flops: int) -> None:
+        self._group, self._resources, self._special = group, resources, special_flops
+
+    @functools.cached_property
+    def times(self) -> Mapping[str, float]:
+        """How often each anchor is computed: once, but for a reduction that is inlined, which is as often as read."""
+        anchors = {anchor.node.name: anchor for anchor in self._group.anchors}
+        times: dict[str, float] = dict.fromkeys(anchors, 1.0)
+        if self._resources.inlines_reductions:
+            for anchor in reversed(self._group.anchors):
+                for read in anchor.block.accesses:
+                    producer = anchors.get(read.tensor)
+                    if producer is not None and not producer.node.is_inline:
+                        again = times[anchor.node.name] * _instances(anchor.block) / _elements(producer.block)
+                        times[read.tensor] = max(times[read.tensor], again)
+        return times
+
+    @functools.cached_property
+    def flops(self) -> float:
+        """The operations."""
+        return sum(self.times[anchor.node.name] * self._flops_of(anchor) for anchor in self._group.anchors)
+
+    def _flops_of(self, anchor: Anchor) -> float:
+        """The operations of an anchor and of what it computes where it reads it."""
+        block, node = anchor.block, anchor.node
+        if node.kind is NodeKind.CONTRACTION:
+            own = 2.0 * _instances(block)
+        elif node.kind is NodeKind.SCAN:
+            own = float(_elements(block))
+        elif block.kind == "movement_affine":
+            own = 0.0
+        else:
+            own = _instances(block) * (self._special if node.is_special else 1.0)
+        return own + sum(
+            self._times(anchor, each.moved) * (self._special if each.is_special else 1.0) * count
+            for each, count in anchor.inlined.items()
+        )
+
+    def _times(self, anchor: Anchor, moved: frozenset[int]) -> float:
+        """How often an anchor computes what it reads along the axes `moved`: a staged tile's element once a tile."""
+        shape = anchor.block.statement.shape
+        if anchor.node.kind is NodeKind.SCAN:
+            moved &= kept_axes(anchor.block)  # it carries what it has so far
+        once = float(math.prod(nominal(shape[axis]) for axis in moved))
+        tile = self._resources.product_tile
+        if anchor.node.kind is not NodeKind.CONTRACTION or tile is None or not moved & reduction_axes(anchor.block):
+            return once
+        across = [axis for axis in kept_axes(anchor.block) if axis not in moved]
+        last = max(kept_axes(anchor.block), default=0) in moved
+        size = tile[0] if last else tile[1]
+        return once * math.ceil(math.prod(nominal(shape[axis]) for axis in across) / size)
+
+    @functools.cached_property
+    def read_bytes(self) -> float:
+        """The bytes that are read of memory, what several phases read once."""
+        types = self._group.graph.types
+        touched: dict[str, float] = {}
+        for anchor in self._group.anchors:
+            shape = anchor.block.statement.shape
+            for read in anchor.block.accesses:
+                moved = math.prod(nominal(shape[axis]) for axis in moved_axes(read))
+                touched[read.tensor] = touched.get(read.tensor, 0.0) + moved
+        found = 0.0
+        written = sum(map(tensor_elements, (types[name].shape for name in self._group.results)))
+        for tensor in self._group.reads:
+            elements = tensor_elements(types[tensor].shape)
+            found += min(elements, touched.get(tensor, written)) * types[tensor].element.size_bytes
+        return found
+
+    @functools.cached_property
+    def written_bytes(self) -> float:
+        """The bytes that are written to memory."""
+        types = (self._group.graph.types[name] for name in self._group.results)
+        return float(sum(tensor_elements(each.shape) * each.element.size_bytes for each in types))
+
+
+def nominal(dim: Dim) -> int:
+    """An extent as a number."""
+    return (
+        dim
+        if isinstance(dim, int)
+        else max(extents.evaluate(dim, dict.fromkeys(extents.symbols(dim), NOMINAL_EXTENT)), 1)
+    )
+
+
+def tensor_elements(shape: Sequence[Dim]) -> int:
+    """The elements of a tensor, as a number."""
+    return math.prod(map(nominal, shape))
+
+
+def rounded(value: float) -> float:
+    """A number to four digits, so that texts are the same everywhere."""
+    return float(f"{value:.4g}")
+
+
+def _instances(block: PolyBlock) -> int:
+    return math.prod(map(nominal, block.statement.shape))
+
+
+def _elements(block: PolyBlock) -> int:
+    return max(math.prod(map(nominal, block.written_shape)), 1)
+
+
+# --- candidates -------------------------------------------------------------------------------------------------------
+
+
+def candidate_of(group: Group) -> Candidate:
+    """The candidate that a group is."""
+    last = group.graph.nodes[group.sequence[-1]]
+    types = group.graph.types
+    outputs = tuple(types[name].shape for name in sorted(group.results, key=group.graph.position.__getitem__))
+    if group.ordered:
+        reason = f"'{group.ordered[0].label}' is a kernel of its own"
+        return Candidate(last.label, last.where, outputs, None, reason, loops=reason)
+    loops = group.loops
+    reason = loops.why_no_product
+    product = None if reason else _product(group)
+    return Candidate(last.label, last.where, outputs, product, reason, loops=loops)
+
+
+def _product(group: Group) -> MatrixProduct:
+    """The matrix product of a group that has one."""
+    (anchor,) = (each for each in group.anchors if each.node.kind is NodeKind.CONTRACTION)
+    original = anchor.node.block
+    assert original is not None  # it is a contraction
+    lhs, rhs = map(moved_axes, anchor.node.operands)
+    kept, shape = kept_axes(original), original.statement.shape
+    element = original.element.accumulator
+
+    def extent(positions: frozenset[int]) -> Dim:
+        return extents.product(shape[position] for position in sorted(positions))
+
+    operands = (
+        ProductOperand(_element(group, read), (group.graph.labels[read.tensor],)) for read in anchor.node.operands
+    )
+    left, right = operands
+    return MatrixProduct(
+        m=extent(kept & lhs - rhs),
+        n=extent(kept & rhs - lhs),
+        k=extent(reduction_axes(original)),
+        batch=extent(kept - (lhs ^ rhs)),
+        lhs=left,
+        rhs=right,
+        accumulator=element,
+        epilogue=Epilogue(),
+    )
+
+
+def _element(group: Group, read: PolyAccess):
+    return group.graph.types[read.tensor].element

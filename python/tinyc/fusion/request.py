@@ -1,0 +1,148 @@
+"""What a user asks of fusion: edges that are to be fused, edges that are to be kept, or that nothing is fused.
+
+In: text, ``a,b; c,d`` for the edges from a to b and from c to d, or the same as pairs. Out: a `FusionRequest`, which
+`requested_edges` finds in a graph.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeGuard
+
+from tinyc.diagnostics import TinycError, suggest
+from tinyc.fusion.graph import FusionGraph, NodeKind
+
+Pair = tuple[str, str]
+#: The value of `fusion` by which each op is a kernel of its own.
+NO_FUSION = "none"
+_FORM = "write the names of two values, the second made of the first: a,b; several are separated by ';'"
+
+
+@dataclass(frozen=True)
+class FusionRequest:
+    """Edges by the names of their values: `fuse` shall be fused, `keep` shall not; with `none` no edge is fused."""
+
+    fuse: tuple[Pair, ...] = ()
+    keep: tuple[Pair, ...] = ()
+    none: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.fuse or self.keep or self.none)
+
+    def options(self) -> dict[str, str]:
+        """The request as options of `tiny-to-region`."""
+        texts = {"fuse": _text(self.fuse), "no_fuse": _text(self.keep), "fusion": NO_FUSION if self.none else ""}
+        return {name: text for name, text in texts.items() if text}
+
+
+@dataclass(frozen=True)
+class RequestedEdges:
+    """The edges of a request by the names of their nodes."""
+
+    fuse: frozenset[Pair]
+    keep: frozenset[Pair]
+    none: bool
+
+
+def fusion_request(fuse: object = None, no_fuse: object = None, fusion: object = None) -> FusionRequest:
+    """The request that options make: texts, or lists of pairs.
+
+    Raises:
+        TinycError: `InvalidOption`: a text is no pairs of names, or `fusion` is not "none".
+    """
+    if fusion not in (None, "", NO_FUSION):
+        raise TinycError(
+            "InvalidOption", f"'fusion' is {fusion!r}; leave it out, or write '{NO_FUSION}' to fuse nothing"
+        )
+    return FusionRequest(_pairs("fuse", fuse), _pairs("no-fuse", no_fuse), fusion == NO_FUSION)
+
+
+def request_of(source: object) -> FusionRequest:
+    """The request that `tinyc.compile(fusion=…)` was given: None, "none", or a mapping of `fuse` and `no_fuse`.
+
+    Raises:
+        TinycError: `InvalidOption`.
+    """
+    if isinstance(source, FusionRequest):
+        return source
+    if source is None or isinstance(source, str):
+        return fusion_request(fusion=source)
+    if not _is_mapping(source) or set(source) - {"fuse", "no_fuse"}:
+        message = f"'fusion' is {source!r}; give {{'fuse': [('a', 'b')], 'no_fuse': [('c', 'd')]}}, or '{NO_FUSION}'"
+        raise TinycError("InvalidOption", message)
+    return fusion_request(source.get("fuse"), source.get("no_fuse"))
+
+
+def requested_edges(request: FusionRequest, graph: FusionGraph) -> RequestedEdges:
+    """The edges of `graph` that are asked for.
+
+    Raises:
+        TinycError: `UnknownName`: there is no such value; `IllegalFusion`: none reads the other, or the edge is asked
+            for twice, or cannot be kept.
+    """
+    names = {label: name for name, label in graph.labels.items()}
+    found = {
+        which: frozenset(_edge(pair, names, graph) for pair in getattr(request, which)) for which in ("fuse", "keep")
+    }
+    both = sorted(found["fuse"] & found["keep"])
+    if both:
+        raise TinycError(
+            "IllegalFusion", f"'{both[0][0]}' and '{both[0][1]}' are to be fused and to be kept apart; choose"
+        )
+    for source, target in found["keep"]:
+        node = graph.nodes.get(source)
+        if node is not None and (node.bound == target or node.kind is NodeKind.LEAF):
+            why = "is made where it is read" if node.kind is NodeKind.LEAF else "is a product that the sum forms"
+            raise TinycError("IllegalFusion", f"'{node.label}' cannot be kept from its reader: it {why}", node.where)
+    return RequestedEdges(found["fuse"], found["keep"], request.none)
+
+
+def _edge(pair: Pair, names: Mapping[str, str], graph: FusionGraph) -> Pair:
+    for label in pair:
+        if label not in names:
+            message = f"there is no value '{label}' that a kernel could compute or read{suggest(label, names)}"
+            raise TinycError("UnknownName", message)
+    source, target = (names[label] for label in pair)
+    node = graph.nodes.get(target)
+    if node is None or (source not in node.reads and source not in _leaves(node.name, graph)):
+        readers = [each.label for each in graph.nodes.values() if source in each.reads]
+        known = f"; {', '.join(readers[:8])} read it" if readers else "; nothing reads it"
+        raise TinycError("IllegalFusion", f"'{pair[1]}' does not read '{pair[0]}'{known}")
+    if source not in graph.nodes:
+        raise TinycError("IllegalFusion", f"'{pair[0]}' is an input: there is nothing to fuse")
+    return source, target
+
+
+def _leaves(target: str, graph: FusionGraph) -> Iterable[str]:
+    return (name for name, node in graph.nodes.items() if node.kind is NodeKind.LEAF and target in node.readers)
+
+
+def _pairs(option: str, given: object) -> tuple[Pair, ...]:
+    """The pairs of names that an option gives."""
+    if given is None:
+        return ()
+    entries: Sequence[object] = (
+        [each.split(",") for each in given.split(";") if each.strip()]
+        if isinstance(given, str)
+        else _list(option, given)
+    )
+    found: list[Pair] = []
+    for entry in entries:
+        names = [each.strip() for each in entry if isinstance(each, str)] if isinstance(entry, list | tuple) else []
+        if len(names) != 2 or not isinstance(entry, list | tuple) or len(entry) != 2 or not all(names):
+            raise TinycError("InvalidOption", f"'{option}' has {entry!r}, no pair of names; {_FORM}")
+        found.append((names[0], names[1]))
+    return tuple(found)
+
+
+def _list(option: str, given: object) -> Sequence[object]:
+    if isinstance(given, list | tuple):
+        return given
+    raise TinycError("InvalidOption", f"'{option}' is {given!r}; {_FORM}")
+
+
+def _text(pairs: Iterable[Pair]) -> str:
+    return ";".join(",".join(pair) for pair in pairs)
+
+
+def _is_mapping(value: object) -> TypeGuard[Mapping[str, object]]:
+    return isinstance(value, Mapping)

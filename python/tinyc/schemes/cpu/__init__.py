@@ -1,0 +1,75 @@
+"""What is built on a CPU: loops over the steps of a kernel, of four kinds.
+
+`--region-to-loops` builds them (`dialects/region/to_loops`); here is which regions they are for, and what they hold.
+"""
+
+from tinyc.analysis.candidate import Candidate
+from tinyc.expr import extents
+from tinyc.expr.extents import Dim
+from tinyc.schemes.scheme import Acceptance, KernelKind, Refusal, Resources
+from tinyc.target import CpuTarget
+
+#: Accumulators that a turn keeps at a time, neighbours along the innermost axis of the result.
+CPU_TILE = 128
+
+
+class CpuContraction(KernelKind[CpuTarget]):
+    """A contraction with an m, an n and a k, and element-wise ops behind it: a row of accumulators at a time."""
+
+    name = "cpu_contraction"
+
+    def accepts(self, candidate: Candidate, target: CpuTarget) -> Acceptance | Refusal:
+        """Every matrix product."""
+        if candidate.product is None:
+            return Refusal("PlanMismatch", candidate.no_product)
+        return Acceptance("it is a contraction", _turns(candidate, (1, CPU_TILE)))
+
+
+class CpuScan(KernelKind[CpuTarget]):
+    """A cumulative reduction, with element-wise ops around it."""
+
+    name = "scan"
+
+    def accepts(self, candidate: Candidate, target: CpuTarget) -> Acceptance | Refusal:
+        """One scan, which the results read at their own index."""
+        if isinstance(candidate.loops, str):
+            return Refusal("PlanMismatch", candidate.loops)
+        reason = candidate.loops.why_no_scan
+        return Refusal("PlanMismatch", reason) if reason else Acceptance("it is a scan", _turns(candidate))
+
+
+class CpuRows(KernelKind[CpuTarget]):
+    """Element-wise ops and reductions over the rows of one loop nest, phase by phase."""
+
+    name = "cpu_rows"
+
+    def accepts(self, candidate: Candidate, target: CpuTarget) -> Acceptance | Refusal:
+        """What has fused loops, where what a step holds for its later phases fits in a core's cache."""
+        loops = candidate.loops
+        if isinstance(loops, str):
+            return Refusal("PlanMismatch", loops)
+        if len(loops.phases) > 1 and (products := loops.products):
+            return Refusal("PlanMismatch", f"'{products[0].block.name}' is a contraction, and there are other phases")
+        if any(phase.scan_axis is not None for phase in loops.phases):
+            return Refusal("PlanMismatch", "there is a scan among its phases")
+        held = sum((loops.held_elements(phase) * phase.block.element.size_bytes for phase in loops.phases), start=0)
+        if not extents.is_nonnegative(target.cache_bytes // 2 - held):
+            return Refusal("ResourceExceeded", f"a step holds {held} bytes, and a core's cache {target.cache_bytes}")
+        return Acceptance("its phases share the loops", _turns(candidate))
+
+
+class CpuGeneric(KernelKind[CpuTarget]):
+    """Whatever can be launched: each element by itself."""
+
+    name = "cpu_generic"
+
+    def accepts(self, candidate: Candidate, target: CpuTarget) -> Acceptance | Refusal:
+        """Every candidate, for want of another kind."""
+        resources = _turns(candidate)
+        return Acceptance("", Resources(resources.grid, 1, inlines_reductions=True))
+
+
+def _turns(candidate: Candidate, product_tile: tuple[int, int] | None = None) -> Resources:
+    """A turn of the parallel loop for each row of the largest output."""
+    rows: list[Dim] = [extents.product(shape[:-1]) for shape in candidate.outputs]
+    return Resources((rows[0] if rows else 1, 1, 1), 1, product_tile=product_tile)

@@ -1,0 +1,37 @@
+"""A CPU, by a fixed table: decisions for it are the same on every machine, whatever the one that compiles has.
+
+The numbers are round ones for eight cores of a server of the years about 2022 with 256-bit vectors. They decide what is
+fused; code is compiled for the CPU that runs it.
+"""
+
+from dataclasses import dataclass
+
+from tinyc.target.machine import Rates
+
+
+@dataclass(frozen=True)
+class CpuTarget:
+    """A CPU as the cost model sees it."""
+
+    name: str
+    names: tuple[str, ...]
+    #: Of a vector register.
+    vector_bytes: int
+    #: Of a core's own cache: what a step of the loops holds beyond it is read from memory again.
+    cache_bytes: int
+    rates: Rates
+
+
+CPU = CpuTarget(
+    name="cpu",
+    names=("cpu",),
+    vector_bytes=32,
+    cache_bytes=1024 * 1024,
+    rates=Rates(
+        bytes_per_second=100e9,
+        flops_per_second=8 * 3e9 * 32,  # cores, cycles, two fused multiply-adds of 8 lanes a cycle
+        special_function_flops=32,  # scalar calls of the mathematical library, or a polynomial of some 16 terms
+        launch_seconds=5e-6,  # handing a kernel to threads that wait
+        parallel_threads=8,
+    ),
+)

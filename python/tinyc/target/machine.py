@@ -1,0 +1,17 @@
+"""What the cost of a kernel is computed from: the rates of a machine, whatever it is."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Rates:
+    """How fast a machine is, at most. Operations are multiply-adds counted as two, in f32, of all of it together."""
+
+    bytes_per_second: float
+    flops_per_second: float
+    #: What a division, a root or a transcendental function takes, in operations.
+    special_function_flops: int
+    #: From the end of one kernel to the start of the next that needs it.
+    launch_seconds: float
+    #: Of work that can run at the same time, what fills the machine: threads on a GPU, turns of a loop on a CPU.
+    parallel_threads: int

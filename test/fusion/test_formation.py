@@ -1,0 +1,231 @@
+"""Regions: which ops share a kernel, by which rule, and what keeps them apart."""
+
+import dataclasses
+
+import pytest
+
+from analysis_programs.tiny_programs import Program
+from tinyc.dialects.registry import context
+from tinyc.fusion.formation import form_regions
+from tinyc.fusion.pricing import Pricing
+from tinyc.schemes.registry import SCHEMES
+from tinyc.schemes.scheme import Acceptance, KernelKind, Resources
+from tinyc.target import CPU, SM80, SM90
+
+MACHINES = [CPU, SM80, SM90]
+
+
+def formed(program, machine=SM80, **options):
+    """The formation of a program's regions."""
+    with context():
+        return form_regions(program.function.opview, machine, **options)
+
+
+def regions_of(formation):
+    """The members of each region."""
+    return [region.members for region in formation.regions]
+
+
+def decisions_of(formation):
+    """(verdict, rule) of each edge."""
+    return {(each.source, each.target): (each.verdict, each.rule) for each in formation.ledger.decisions}
+
+
+def spread(p, value, shape, where):
+    return p.expand(value, shape=shape, broadcast_dimensions=where)
+
+
+def product(p, left, right, m, n, k, name):
+    """The matrix product of `left` [m, k] and `right` [k, n]."""
+    lhs, rhs = spread(p, left, f"{m} {n} {k}", (0, 2)), spread(p, p.permute(right, perm=(1, 0)), f"{m} {n} {k}", (1, 2))
+    return p.sum(p.mul(lhs, rhs), 2, name=name)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_a_value_that_is_used_twice_stays_inside(machine):
+    p = Program(a="f32 64 32", b="f32 32 48")
+    c = product(p, p["a"], p["b"], 64, 48, 32, "c")
+    silu = p.mul(
+        c, p.recip(p.add(p.exp2(p.neg(c, name="n"), name="e"), p.exp2(c, name="f"), name="s"), name="r"), name="y"
+    )
+    assert regions_of(formed(p.result(silu), machine)) == [("c", "n", "e", "f", "s", "r", "y")]
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_a_reshape_and_a_transpose_between_a_product_and_its_bias_end_no_region(machine):
+    p = Program(a="f32 64 32", b="f32 32 48", bias="f32 16 12 4")
+    c = p.reshape(product(p, p["a"], p["b"], 64, 48, 32, "c"), shape="4 16 12 4")
+    moved = p.permute(c, perm=(1, 0, 2, 3))
+    y = p.add(moved, spread(p, p["bias"], "16 4 12 4", (0, 2, 3)), name="y")
+    assert regions_of(formed(p.result(y), machine)) == [("c", "y")]
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_a_product_has_two_epilogues(machine):
+    p = Program(a="f32 64 32", b="f32 32 48")
+    c = product(p, p["a"], p["b"], 64, 48, 32, "c")
+    (region,) = formed(p.result(p.relu(c, name="y"), p.neg(c, name="z")), machine).regions
+    assert (region.members, region.results) == (("c", "y", "z"), ("y", "z"))
+
+
+def test_an_op_between_two_products_is_an_epilogue_and_no_prologue():
+    p = Program(a="f32 512 512", b="f32 512 512", c="f32 512 512")
+    inner = p.tanh(product(p, p["a"], p["b"], 512, 512, 512, "first"), name="t")
+    formation = formed(p.result(product(p, inner, p["c"], 512, 512, 512, "second")))
+    assert regions_of(formation) == [("first", "t"), ("second",)]
+
+
+def test_an_op_on_an_input_is_a_prologue():
+    p = Program(a="f32 512 64", b="f32 64 512")
+    scaled = p.neg(p["a"], name="n")
+    formation = formed(p.result(product(p, scaled, p["b"], 512, 512, 64, "c")))
+    assert regions_of(formation) == [("n", "c")]
+    assert decisions_of(formation) == {("n", "c"): ("fused", "inline")}
+
+
+def test_a_prologue_that_is_computed_too_often_is_kept():
+    # Every row of tiles computes the operand again: 64 tangents an element.
+    p = Program(a="f32 4096 64", b="f32 64 4096")
+    value = p["b"]
+    for number in range(40):
+        value = p.tanh(value, name=f"t{number}")
+    formation = formed(p.result(product(p, p["a"], value, 4096, 4096, 64, "c")))
+    assert regions_of(formation)[-1] == ("c",)
+    (kept,) = [each for each in formation.ledger.decisions if each.verdict == "kept"]
+    assert (kept.source, kept.target, kept.rule) == ("t39", "c", "cost")
+    assert kept.evidence["fused_us"] > kept.evidence["apart_us"]
+
+
+def test_a_value_that_is_cheaper_to_compute_than_to_read_is_computed_by_each_kernel():
+    p = Program(x="f32 1024 1024", i="i64 1024")
+    y = p.add(p["x"], p.neg(p["x"]), name="n")
+    rows = p.op("reduce", y, op="max", axes=(1,), element="f32", name="rows")
+    columns = p.op("reduce", y, op="max", axes=(0,), element="f32", name="columns")
+    formation = formed(p.result(rows, columns))
+    assert [each for each in regions_of(formation) if "n" in each] == regions_of(formation)
+    assert {rule for verdict, rule in decisions_of(formation).values() if verdict == "fused"} == {"inline", "recompute"}
+
+
+def test_a_residual_is_the_epilogue_of_the_product_before_a_normalisation():
+    # The sum of a row joins the normalisation first, and is taken back: one-step rollback.
+    p = Program(a="f32 512 512", b="f32 512 512", x="f32 512 512")
+    y = p.add(product(p, p["a"], p["b"], 512, 512, 512, "c"), p["x"], name="y")
+    total = spread(p, p.sum(p.mul(y, y, name="s"), 1, name="total"), "512 512", (0,))
+    formation = formed(p.result(y, p.mul(y, total, name="z")))
+    assert regions_of(formation) == [("c", "y"), ("s", "total", "z")]
+
+
+def test_a_sum_is_in_one_kernel_with_its_products():
+    p = Program(x="f16 8 8")
+    formation = formed(
+        p.result(p.op("reduce", p.mul(p["x"], p["x"], name="m"), op="sum", axes=(1,), element="f32", name="s"))
+    )
+    assert regions_of(formation) == [("m", "s")]
+    assert decisions_of(formation) == {("m", "s"): ("fused", "product")}
+
+
+def test_a_gather_takes_what_reads_it_and_its_indices():
+    p = Program(x="f32 64 32", i="i32 8")
+    index = p.cast(p["i"], element="i64", name="index")
+    y = p.relu(p.gather(p["x"], index, axis=0, name="g"), name="y")
+    assert regions_of(formed(p.result(y))) == [("index", "g", "y")]
+
+
+def test_what_a_gather_applies_indices_to_is_in_memory():
+    p = Program(x="f32 64 32", i="i64 8")
+    formation = formed(p.result(p.relu(p.gather(p.neg(p["x"], name="n"), p["i"], axis=0, name="g"), name="y")))
+    assert decisions_of(formation)["n", "g"] == ("kept", "data")
+
+
+def test_a_kernel_that_would_run_before_and_after_another_is_two():
+    p = Program(x="f32 64 64")
+    near = p.relu(p["x"], name="near")
+    whole = p.op("reduce", near, op="max", axes=(0, 1), element="f32", name="whole")
+    total = p.op("reduce", near, op="max", axes=(1,), element="f32", name="total")
+    wide = spread(p, p.reshape(p.add(total, spread(p, whole, "64", ()), name="a"), shape="64 1"), "64 64", (0, 1))
+    formation = formed(p.result(p.add(near, wide, name="y")))
+    for region in formation.regions:
+        assert "whole" not in region.members or "a" not in region.members
+
+
+def test_symbolic_extents_are_decided_as_if_they_were_numbers():
+    p = Program(x="f32 M N")
+    y = p.relu(p.neg(p["x"], name="n"), name="y")
+    assert regions_of(formed(p.result(y))) == [("n", "y")]
+
+
+# --- the limits of 000 §4.2 -------------------------------------------------------------------------------------------
+
+
+class Stub(KernelKind):
+    """Takes any kernel; one that reads more than two tensors takes more."""
+
+    name = "generic"
+
+    def __init__(self, **grown):
+        self.grown = grown
+
+    def accepts(self, candidate, target):
+        few = Resources((4096, 1, 1), 256, shared_bytes=1024, accumulator_registers_per_thread=8)
+        reads = max(len(phase.block.accesses) for phase in candidate.loops.phases)
+        return Acceptance("", dataclasses.replace(few, **self.grown) if reads > 2 else few)
+
+
+def decided_with(**grown):
+    """The decision on an edge whose fusion gives a kernel these resources."""
+    p = Program(x="f32 512 512", z="f32 512 512", w="f32 512 512")
+    program = p.result(p.add(p.add(p["x"], p["z"], name="a"), p["w"], name="y"))
+    (decision,) = formed(program, pricing=Pricing(SM80, [Stub(**grown)])).ledger.decisions
+    return decision
+
+
+def test_a_kernel_within_all_limits_is_fused():
+    assert (decided_with().verdict, decided_with().rule) == ("fused", "inline")
+
+
+def test_a_kernel_stops_at_80_percent_of_the_shared_memory_of_a_cta():
+    room = int(SM80.shared_bytes_per_cta_optin * 0.8)
+    assert decided_with(shared_bytes=room).rule != "shared-memory"
+    kept = decided_with(shared_bytes=room + 1)
+    assert (kept.verdict, kept.rule) == ("kept", "shared-memory")
+    assert kept.evidence == {"shared_bytes": room + 1}
+    assert kept.flip == "1 bytes less"
+
+
+def test_a_kernel_stops_where_one_cta_is_left_on_a_multiprocessor():
+    kept = decided_with(accumulator_registers_per_thread=128)
+    assert (kept.verdict, kept.rule) == ("kept", "occupancy")
+    assert kept.reason == "1 CTA would be resident on a multiprocessor, where 5 are"
+
+
+@pytest.mark.parametrize("width", [4, 8])
+def test_a_kernel_stops_where_accesses_become_narrower(width):
+    kept = decided_with(vector_bytes=width)
+    assert (kept.verdict, kept.rule) == ("kept", "vector-width")
+    assert kept.reason == f"accesses would be {width} bytes wide, and are 16"
+
+
+def test_a_kernel_stops_where_it_leaves_the_tiles_of_the_tensor_cores():
+    assert decided_with(leaves_tiles="a tile of 64 x 8").rule == "tile"
+
+
+def test_a_kernel_stops_where_the_predicted_time_grows():
+    kept = decided_with(grid=(1, 1, 1))
+    assert (kept.verdict, kept.rule) == ("kept", "cost")
+    assert kept.evidence["fused_us"] > kept.evidence["apart_us"]
+
+
+# --- the order of tensors ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_every_edge_is_decided_once(machine):
+    p = Program(x="f32 64 64", i="i64 8")
+    y = p.relu(p.gather(p.neg(p["x"], name="n"), p["i"], axis=0, name="g"), name="y")
+    formation = formed(p.result(y, p.sum(y, 1, name="s")), machine)
+    edges = [
+        (node.label, formation.graph.labels[reader])
+        for node in formation.graph.nodes.values()
+        for reader in node.readers
+    ]
+    assert [(each.source, each.target) for each in formation.ledger.decisions] == edges
