@@ -1,4 +1,4 @@
-"""Kernels that memory bounds, on the simulator with all checks: the numbers of the reference, and traffic that is needed.
+"""Kernels that memory bounds, on the simulator with all checks: the numbers of the reference, and no needless traffic.
 
 Bytes and sectors are those of operands and results that have all elements; what is broadcast along rows or columns is
 small, and read again by each CTA. `needed` is what it would take to move each of them once.
