@@ -157,8 +157,9 @@ _HEADER = """\
 //
 //   {build} <file>.cu -o program && ./program{sizes}
 //
-// Kernels and CPU loops round alike, and sum in the same order. Without -fmad=false nvcc may contract a product and a
-// sum into one fma, which rounds once: the numbers then differ by less than the tolerances that main states."""
+// Kernels and CPU loops round alike, and sum in the same order, but where threads share a sum. Without -fmad=false nvcc
+// may contract a product and a sum into one fma, which rounds once: the numbers then differ, too, by less than the
+// tolerances that main states."""
 
 
 def _program(module: ir.Module) -> Program | None:

@@ -137,3 +137,17 @@ def cumulative(shape, element="f32", axis=-1, op="sum", reverse=False, exclusive
 
 def _at(axis, rank, value):
     return tuple(value if k == axis else 0 for k in range(rank))
+
+
+def embedding(rows, width, tokens, element="f16"):
+    """Rows of a table by their numbers, and an addition behind it."""
+    p = Program(x=f"{element} {rows} {width}", i=f"i64 {tokens}", b=f"{element} {width}")
+    found = p.gather(p["x"], p["i"], axis=0)
+    bias = p.expand(p["b"], shape=f"{tokens} {width}", broadcast_dimensions=(1,))
+    return p.result(p.add(found, bias))
+
+
+def padded_rows(shape, element="f16"):
+    """A border of rows around a matrix, and what is computed of it."""
+    p = Program(x=f"{element} {shape}")
+    return p.result(p.neg(p.pad(p["x"], lo=(1, 0), hi=(1, 0), value=1.0)))

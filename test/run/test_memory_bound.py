@@ -1,4 +1,4 @@
-"""Kernels that memory bounds, on the simulator with all checks: numbers of the reference, and no needless traffic.
+"""Kernels that memory bounds, on the simulator with all checks: the numbers of the reference, and no needless traffic.
 
 Bytes and sectors are those of operands and results that have all elements; what is broadcast along rows or columns is
 small, and read again by each CTA. `needed` is what it would take to move each of them once.
@@ -99,6 +99,7 @@ ALIGNED = {
     "full sum": lambda: programs.total("64 500", axes=(0, 1)),
     "cumulative sum of 16 bits": lambda: programs.cumulative("6 1024", "f16"),
     "cumulative sum": lambda: programs.cumulative("6 600"),
+    "border of rows": lambda: programs.padded_rows("30 64"),
     "cumulative sum of columns": lambda: programs.cumulative("40 64", axis=0),
 }
 #: Programs in which an operand is read again by each row or CTA, which is a part of what is needed.
@@ -127,6 +128,7 @@ UNALIGNED = {
     "row sum of odd rows": lambda: programs.total("20 1027"),
     "row sum of short rows": lambda: programs.total("256 7", "f16"),
     "column sum of odd rows": lambda: programs.total("300 257", axes=(0,)),
+    "border of odd rows": lambda: programs.padded_rows("30 77", "f32"),
     "cumulative sum of odd rows": lambda: programs.cumulative("5 1001", "f16"),
 }
 
@@ -138,6 +140,14 @@ def test_what_is_not_aligned_is_moved_once_in_few_sectors(name):
     assert sectors <= 1.3 * fewest
     assert run.counters.bytes["global"] <= 1.05 * run.needed
     assert run.counters.bank_conflicts.total() == 0
+
+
+def test_rows_of_a_table_are_read_in_wide_accesses():
+    run = Run.of(programs.embedding(50, 64, 40)).check()
+    moved = 2 * 40 * 64 * 2  # what is read of the table, and the result
+    assert run.bytes_by_width()[16] == moved + 40 * 64 * 2  # and what is added to each row
+    sectors, fewest = run.sectors
+    assert sectors <= 1.1 * fewest
 
 
 def test_an_operand_that_is_broadcast_along_rows_is_all_that_is_read_again():
@@ -167,6 +177,9 @@ def test_a_row_that_fits_no_registers_is_read_by_each_phase():
         lambda: programs.cumulative("3 1001", op="max", reverse=True),
         lambda: programs.cumulative("2 40", reverse=True, exclusive=True, around=True),
         lambda: programs.cumulative("3 20 9", axis=1, exclusive=True),
+        lambda: programs.embedding(50, 64, 40),
+        lambda: programs.padded_rows("5 64"),
+        lambda: programs.padded_rows("5 77"),
     ],
 )
 def test_threads_and_sequential_code_agree_with_the_reference(program, run):

@@ -1,4 +1,4 @@
-"""What the schemes for kernels that memory bounds accept, with which threads and accesses, and which plans not."""
+"""What the schemes for kernels that memory bounds accept, with which accesses, and which plans they refuse."""
 
 import pytest
 
@@ -85,9 +85,8 @@ def test_a_square_is_as_wide_as_the_banks():
 
 def windows():
     p = Program(x="f32 9 5")
-    return p.result(
-        p.op("reduce", p.pool(p["x"], kernel=(3,), stride=(1,), dilation=(1,)), op="max", axes=(2,), element="f32")
-    )
+    pooled = p.pool(p["x"], kernel=(3,), stride=(1,), dilation=(1,))
+    return p.result(p.op("reduce", pooled, op="max", axes=(2,), element="f32"))
 
 
 def rows_and_columns():
@@ -143,3 +142,10 @@ def test_a_plan_may_ask_for_fewer_neighbours():
     given = Plan(vectorize={"axis": "n", "width": 2})
     for program in (programs.gelu("4 64", "f16"), programs.softmax("4 64", "f16"), programs.cumulative("4 64", "f16")):
         assert completed_plan(given, candidate(program), SM80).vectorize == given.vectorize
+
+
+def test_the_narrowest_access_is_that_of_the_narrowest_elements():
+    assert resources("elementwise", programs.cast("6 64", "f16", "f32")).vector_bytes == 8
+    assert resources("elementwise", programs.transpose("99 101", "f16")).vector_bytes == 2
+    assert resources("row_reduce", programs.softmax("6 1001", "f16")).vector_bytes == 16
+    assert resources("scan", programs.cumulative("6 7")).vector_bytes == 4

@@ -87,7 +87,7 @@ class FunctionPrinter:
                 self.buffers[op.result] = name
                 kind = ir.MemRefType(op.result.type)
                 wide = any(isinstance(use.owner, LoadVectorOp | StoreVectorOp) for use in op.result.uses)
-                start = f"__shared__ {f'alignas({VECTOR_BYTES}) ' if wide else ''}{type_name(kind.element_type)}"
+                start = f"__shared__ {f'__align__({VECTOR_BYTES}) ' if wide else ''}{type_name(kind.element_type)}"
                 found[name] = f"{start} {name}[{self._size(symbol, kind)}];"
         return list(found.values())
 

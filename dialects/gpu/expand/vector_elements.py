@@ -6,19 +6,26 @@ them is known to be a multiple of their number; where it is a multiple of less, 
 """
 
 import contextlib
+import functools
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
+from tinyc.analysis.access import Access
+from tinyc.analysis.movement import Guard
 from tinyc.codegen import scalars
-from tinyc.codegen.elements import IndexValues, call_after
+from tinyc.codegen.elements import IndexValues, call_after, indexed_extent
 from tinyc.dialects.gpu.expand.thread_elements import ThreadElements
 from tinyc.dialects.gpu.statements import LoadVectorOp, StoreVectorOp
 from tinyc.dialects.gpu.statements.rules import VECTOR_BYTES
 from tinyc.dialects.region import ops as region
+from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import extents
 from tinyc.expr.axes import AxisExpr, constant, may_leave
 from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, ir, memref, scf
+from tinyc.vocabulary.attributes import tensor_type
+from tinyc.vocabulary.types import TensorType
 
 
 @dataclass(frozen=True)
@@ -35,9 +42,17 @@ class Inside:
     counters: tuple[ir.Value, ...]
 
 
+#: What guards bound, at one index, and by what.
+_Conditions: TypeAlias = tuple[tuple[AxisExpr, Dim], ...]
+
+
 @dataclass
 class _Run:
-    """A run whose element `lane` is computed now, in a block as many blocks deep as `depth`."""
+    """A run whose element `lane` is computed now, in a block as many blocks deep as `depth`.
+
+    `padded` are elements that were loaded under guards, by buffer, address and guards; `chosen` are the indices that
+    gathers have at places of their tensors of indices.
+    """
 
     counter: ir.Value
     width: int
@@ -45,6 +60,8 @@ class _Run:
     covered: tuple[AxisExpr, Dim] | None
     depth: int
     lane: int = 0
+    padded: dict[tuple[ir.Value, AxisExpr, _Conditions], ir.Value] = field(default_factory=dict)
+    chosen: dict[tuple[ir.Value, IndexValues], ir.Value] = field(default_factory=dict)
 
 
 class VectorElements(ThreadElements):
@@ -101,6 +118,53 @@ class VectorElements(ThreadElements):
         self._known[-1].loads.update({(buffer, first + place): value for place, value in enumerate(values)})
         return values[run.lane % width]
 
+    # --- what stands in branches elsewhere, where all elements of a run may take the same one -------------------------
+
+    def _guarded(self, access: Access, guards: tuple[Guard, ...], read: TensorType, index: IndexValues) -> ir.Value:
+        """The same with one access for several elements of a run that pass the same guards."""
+        op, run = access.source.owner, self._run
+        is_shared = isinstance(op, region.ReadOp) and access.source not in self.reduced and self._shares_branches()
+        if run is None or not guards or not is_shared or len({repr(guard.value) for guard in guards}) > 1:
+            return super()._guarded(access, guards, read, index)
+        assert isinstance(op, region.ReadOp)  # as was asked
+        at = tuple(self.position(expression, index, read.shape) for expression in access.map)
+        address = self.address(op.buffer, at)
+        width = self._readable(op.buffer, address, run)
+        if width == 1:
+            return super()._guarded(access, guards, read, index)
+        bounded = [(self.counters.substituted(each.expression, index, read.shape), each.size) for each in guards]
+        key = tuple(bounded)
+        if (op.buffer, address, key) not in run.padded:
+            conditions = [self.within(self.counters.value(expression), size) for expression, size in bounded]
+            conditions += [] if run.inside is None else [run.inside.whole]
+            first = address - run.lane % width
+            fill = scalars.element_constant(read.element, guards[0].value)
+            values = self._loads_where(functools.reduce(arith.andi, conditions), op.buffer, first, width, fill)
+            run.padded.update({(op.buffer, first + place, key): value for place, value in enumerate(values)})
+        return call_after(access.source, run.padded[op.buffer, address, key])
+
+    def _shares_branches(self) -> bool:
+        """Whether branches may be taken for a run as a whole: it is there as a whole, or not at all."""
+        run = self._run
+        return run is not None and run.depth == len(self._known) and (run.inside is None or run.inside.some is None)
+
+    def _gather(self, op: tiny.GatherOp, index: IndexValues) -> ir.Value:
+        """The same without a branch: an index that is out of range is noted, and the first element read instead."""
+        extent, run = indexed_extent(op), self._run
+        if run is None or not self._shares_branches() or not isinstance(extent, int) or extent == 0:
+            return super()._gather(op, index)
+        axis, rank = op.axis.value, tensor_type(op.index.type).rank
+        at = index[axis : axis + rank]
+        if (op.output, at) not in run.chosen:
+            chosen, inside = self.selected(op, at)
+            with self.where(arith.xori(inside, scalars.number(True, inside.type))):
+                self.report_out_of_range(op, chosen, at)
+            run.chosen[op.output, at] = arith.select(inside, chosen, self.index(0))
+            self.counters.expression(run.chosen[op.output, at], extent)
+        return self.at(op.data, (*index[:axis], run.chosen[op.output, at], *index[axis + rank :]))
+
+    # --- accesses -----------------------------------------------------------------------------------------------------
+
     def _readable(self, buffer: ir.Value, address: AxisExpr, run: _Run) -> int:
         """How many elements the access takes that reads the one at `address` in a run: all of them are there.
 
@@ -132,19 +196,27 @@ class VectorElements(ThreadElements):
         """Load the elements of one access that are inside; others are 0, or what the buffer has there."""
         kind, first = scalars.register_type(self.element_of(buffer)), address - lane % width
         if width == 1 or inside.some is None:
-            condition = inside.lanes[lane]
-        else:
-            condition = arith.andi(inside.some, self._is_held(buffer, first, width))
+            return self._loads_where(inside.lanes[lane], buffer, first, width, self._zero(buffer))
+        condition = arith.andi(inside.some, self._is_held(buffer, first, width))
         branch = scf.IfOp(condition, [kind] * width, has_else=True)
         with self.block(branch.then_block):
             scf.yield_(self._wide_loads(buffer, first, width))
         assert branch.else_block is not None  # asked for above
         with self.block(branch.else_block):
             lanes = range(lane - lane % width, lane - lane % width + width)
-            if width == 1 or inside.some is None:
-                scf.yield_([self._zero(buffer)] * width)
-            else:
-                scf.yield_([self._load_or_zero(buffer, address + (each - lane), inside.lanes[each]) for each in lanes])
+            scf.yield_([self._load_or_zero(buffer, address + (each - lane), inside.lanes[each]) for each in lanes])
+        return list(branch.results)
+
+    def _loads_where(
+        self, condition: ir.Value, buffer: ir.Value, first: AxisExpr, width: int, other: ir.Value
+    ) -> list[ir.Value]:
+        """Load `width` elements under a condition; else they are `other`."""
+        branch = scf.IfOp(condition, [other.type] * width, has_else=True)
+        with self.block(branch.then_block):
+            scf.yield_(self._wide_loads(buffer, first, width))
+        assert branch.else_block is not None  # asked for above
+        with self.block(branch.else_block):
+            scf.yield_([other] * width)
         return list(branch.results)
 
     def _is_held(self, buffer: ir.Value, first: AxisExpr, width: int) -> ir.Value:

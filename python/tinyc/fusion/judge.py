@@ -65,8 +65,8 @@ class Judge:
             return stop
         distance = f"{four_digits(abs(times[0] - times[1]) * 1e6)} us"
         if times[1] < times[0]:
-            return Verdict(True, rule, numbers, f"{distance} more for the kernels that have both", evidence)
-        return Verdict(False, "cost", numbers, f"{distance} less for the kernels that have both", evidence)
+            return Verdict(True, rule, numbers, f"{distance} more {as_one}", evidence)
+        return Verdict(False, "cost", numbers, f"{distance} less {as_one}", evidence)
 
     def is_kept(self, proposal: Group) -> bool:
         """Whether a group has an edge that is asked to be kept."""

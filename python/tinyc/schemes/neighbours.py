@@ -28,13 +28,23 @@ def loops_of(candidate: Candidate) -> "FusedLoops":
     return candidate.loops
 
 
+def element_sizes(candidate: Candidate, count: Dim) -> list[int]:
+    """The sizes in bytes of the elements of the buffers that have `count` of them; of all buffers where none has."""
+    full = [each for each in candidate.tensors if extents.product(each.shape) == count] or candidate.tensors
+    return [each.element.size_bytes for each in full] or [1]
+
+
 def widest_bytes(candidate: Candidate, count: Dim) -> int:
-    """The size of the widest elements of the buffers that have `count` of them; of all buffers where none has.
+    """The largest of `element_sizes`.
 
     Runs of neighbours are made for these: longer ones would leave gaps between the accesses of neighbouring threads.
     """
-    full = [each for each in candidate.tensors if extents.product(each.shape) == count] or candidate.tensors
-    return max((each.element.size_bytes for each in full), default=1)
+    return max(element_sizes(candidate, count))
+
+
+def narrowest_access(candidate: Candidate, count: Dim, width: int) -> int:
+    """The bytes of the narrowest access by which `width` neighbours are taken of a buffer that has `count` elements."""
+    return min(ACCESS_BYTES, width * min(element_sizes(candidate, count)))
 
 
 def with_width(plan: Plan, scheme: str, default: int, most: int, refusals: PlanRefusals) -> Plan:

@@ -44,10 +44,14 @@ def row_width(candidate: Candidate) -> int:
 
 def row_element_bytes(candidate: Candidate) -> int:
     """The size of the widest elements of the buffers that have all elements of the rows."""
+    return widest_bytes(candidate, row_elements(candidate))
+
+
+def row_elements(candidate: Candidate) -> Dim:
+    """The number of elements that all rows have together."""
     loops = loops_of(candidate)
     lengths = [row_length(phase) for phase in loops.phases]
-    longest = max(lengths, key=lambda length: length if isinstance(length, int) else math.inf)
-    return widest_bytes(candidate, loops.steps * longest)
+    return loops.steps * max(lengths, key=lambda length: length if isinstance(length, int) else math.inf)
 
 
 def runs_of(length: int, width: int) -> int:

@@ -1,7 +1,7 @@
 // A stand-in for CUDA's header that runs kernels on the CPU, so that generated CUDA text can be tested without a GPU.
 //
-// CTAs run one after the other. The threads of a CTA are fibers: each runs until it waits at __syncthreads() or ends;
-// then the next one does. What a kernel launch `k<<<grid, block>>>(…)` is here is `cuda_on_host::launch(grid, block, …)`;
+// CTAs run one after the other. The threads of a CTA are fibers: each runs until it waits at __syncthreads(), exchanges a
+// value with lanes of its warp, which all threads of a CTA do together here, or ends; then the next one does. What a kernel launch `k<<<grid, block>>>(…)` is here is `cuda_on_host::launch(grid, block, …)`;
 // the test rewrites it.
 #pragma once
 
@@ -20,6 +20,7 @@
 #define __shared__ static
 #define __restrict__ __restrict
 #define __launch_bounds__(threads)
+#define __align__(bytes) __attribute__((aligned(bytes)))
 
 using std::signbit;
 using std::sqrt;
@@ -39,10 +40,13 @@ struct Fiber {
   ucontext_t context;
   dim3 index;
   bool done = false;
+  unsigned exchanges = 0;
+  char sent[2][8];  // of the last two exchanges: a thread may be in the next one before all have taken from this one
 };
 
 inline ucontext_t scheduler;
 inline Fiber* running = nullptr;
+inline Fiber* first = nullptr;
 inline void (*body)(void*) = nullptr;
 inline void* body_data = nullptr;
 
@@ -59,9 +63,11 @@ inline void resume(Fiber& fiber) {
 }
 
 inline void run_block(std::vector<Fiber>& fibers, std::vector<char>& stacks) {
+  first = fibers.data();
   for (size_t i = 0; i < fibers.size(); ++i) {
     Fiber& fiber = fibers[i];
     fiber.done = false;
+    fiber.exchanges = 0;
     fiber.index = dim3(i % blockDim.x, i / blockDim.x % blockDim.y, i / (blockDim.x * blockDim.y));
     getcontext(&fiber.context);
     fiber.context.uc_stack.ss_sp = stacks.data() + i * kStackBytes;
@@ -104,6 +110,35 @@ void launch(dim3 grid, dim3 block, Kernel kernel) {
 inline void __syncthreads() {
   cuda_on_host::Fiber& fiber = *cuda_on_host::running;
   swapcontext(&fiber.context, &cuda_on_host::scheduler);
+}
+
+// The value of lane `from` of the warp; the own one where there is no such lane.
+template <typename T>
+T exchanged(T value, int (*from_of)(int lane, int offset), int offset) {
+  cuda_on_host::Fiber& fiber = *cuda_on_host::running;
+  const int number = int(&fiber - cuda_on_host::first), lane = number % 32, from = from_of(lane, offset);
+  const unsigned slot = fiber.exchanges++ % 2;
+  memcpy(fiber.sent[slot], &value, sizeof(T));
+  swapcontext(&fiber.context, &cuda_on_host::scheduler);
+  if (from >= 0 && from < 32) memcpy(&value, cuda_on_host::first[number - lane + from].sent[slot], sizeof(T));
+  return value;
+}
+
+template <typename T>
+T __shfl_xor_sync(unsigned, T value, int offset) {
+  return exchanged(value, [](int lane, int by) { return lane ^ by; }, offset);
+}
+template <typename T>
+T __shfl_up_sync(unsigned, T value, int offset) {
+  return exchanged(value, [](int lane, int by) { return lane - by; }, offset);
+}
+template <typename T>
+T __shfl_down_sync(unsigned, T value, int offset) {
+  return exchanged(value, [](int lane, int by) { return lane + by; }, offset);
+}
+template <typename T>
+T __shfl_sync(unsigned, T value, int offset) {
+  return exchanged(value, [](int, int by) { return by; }, offset);
 }
 
 // No other fiber runs in between.

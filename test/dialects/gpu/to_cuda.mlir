@@ -76,7 +76,7 @@ func.func @main(%x: tensor<8x5xi32> {tiny.name = "x"}) -> (tensor<8xi32> {tiny.n
 // CHECK: wide<T, N> load_wide(const T* place)
 // CHECK: void store_wide(T* place, Elements... elements)
 // CHECK: __global__ void __launch_bounds__(32) exchange(const half* __restrict__ x, half* __restrict__ y) {
-// CHECK: __shared__ alignas(16) half tile_tile[64];
+// CHECK: __shared__ __align__(16) half tile_tile[64];
 // CHECK: const auto x_value = load_wide<2>(&x[thread_x]);
 // CHECK: const float v = __shfl_xor_sync(0xffffffffu, __half2float(x_value.at[0]), 1);
 // CHECK: store_wide(&tile_tile[thread_x], x_value.at[1], __float2half_rn(v));

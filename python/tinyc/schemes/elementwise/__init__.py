@@ -19,7 +19,7 @@ from tinyc.schemes.elementwise.plan import (
     neighbours_of,
     squares_of,
 )
-from tinyc.schemes.neighbours import ACCESS_BYTES, with_width
+from tinyc.schemes.neighbours import ACCESS_BYTES, loops_of, narrowest_access, with_width
 from tinyc.schemes.scheme import Acceptance, PlanRefusals, Refusal, Resources, Scheme
 from tinyc.target.target import Target
 
@@ -39,10 +39,13 @@ class ElementByElement(Scheme):
         if reason is not None:
             return Refusal("PlanMismatch", reason)
         squares = squares_of(candidate, target)
-        grid = elementwise_grid(candidate, neighbours_of(candidate, squares), squares, target)
+        width = neighbours_of(candidate, squares)
+        grid = elementwise_grid(candidate, width, squares, target)
         shared_bytes = 0 if squares is None else squares.shared_bytes
+        narrowest = narrowest_access(candidate, loops_of(candidate).steps, width)
         turned = "" if squares is None else ", some across another axis"
-        return Acceptance(f"it computes element by element{turned}", Resources(grid, CTA_THREADS, shared_bytes))
+        resources = Resources(grid, CTA_THREADS, shared_bytes, vector_bytes=narrowest)
+        return Acceptance(f"it computes element by element{turned}", resources)
 
     def complete(self, plan: Plan, candidate: Candidate, target: Target, refusals: PlanRefusals) -> Plan:
         """The width of its accesses."""

@@ -4,12 +4,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tinyc.analysis.candidate import Candidate
-from tinyc.expr import extents
+from tinyc.expr import axes, extents
 from tinyc.expr.extents import Dim
 from tinyc.schemes.neighbours import ACCESS_BYTES, loops_of, shared_by_ctas, widest_bytes
 from tinyc.target.target import Target
 
 if TYPE_CHECKING:  # plans are judged where MLIR is not installed
+    from tinyc.analysis.poly.block import PolyAccess
+    from tinyc.analysis.poly_core.fused_loops import Phase
     from tinyc.analysis.transposition import Transposition
 
 CTA_THREADS = 256
@@ -60,13 +62,32 @@ def squares_of(candidate: Candidate, target: Target) -> Squares | None:
 
 
 def neighbours_of(candidate: Candidate, squares: Squares | None) -> int:
-    """As many neighbours as make one access of the widest elements; in squares, as many as divide both sides."""
+    """As many neighbours as make one access of the widest elements.
+
+    In squares they divide both sides. Where what is read has its elements in other places than the results, behind a
+    border or from the second one on, they divide its rows and where it begins: else an access would have parts of two.
+    """
     loops = loops_of(candidate)
     width = ACCESS_BYTES // widest_bytes(candidate, loops.steps)
-    sides = [] if squares is None else [loops.extents[loop] for loop in squares.loops]
-    while width > 1 and any(extents.divide(side, width) is None for side in sides):
+    if squares is None:
+        parts = [part for phase in loops.phases for access in phase.block.accesses for part in _parts(phase, access)]
+    else:
+        parts = [loops.extents[loop] for loop in squares.loops]
+    while width > 1 and any(extents.divide(part, width) is None for part in parts):
         width //= 2
     return width
+
+
+def _parts(phase: "Phase", access: "PolyAccess") -> list[Dim]:
+    """What runs along the innermost loop must divide, so that an access reads all elements of one."""
+    shape, rows = phase.block.statement.shape, [row for row in access.index if row.terms]
+    moving = [position for position in phase.loops if shape[position] != 1]
+    read = frozenset[int]().union(*(axes.positions(row) for row in rows))
+    is_in_place = not access.guards and [axes.plain_axis(row) for row in rows] == moving
+    if is_in_place or read != frozenset(moving) or moving[-1] not in axes.positions(rows[-1]):
+        return []
+    begins = axes.plain_axis(rows[-1] - rows[-1].constant) == moving[-1]
+    return [shape[moving[-1]], rows[-1].constant] if begins else [1]
 
 
 def elementwise_grid(candidate: Candidate, width: int, squares: Squares | None, target: Target) -> tuple[Dim, Dim, Dim]:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from tinyc.analysis.candidate import Candidate
 from tinyc.plan.fields import Plan
-from tinyc.schemes.neighbours import loops_of, shared_by_ctas, with_width
+from tinyc.schemes.neighbours import loops_of, narrowest_access, shared_by_ctas, with_width
 from tinyc.schemes.row_reduce.plan import reduction_refusal, reduction_shape
-from tinyc.schemes.rows import row_width
+from tinyc.schemes.rows import row_elements, row_width
 from tinyc.schemes.scheme import Acceptance, PlanRefusals, Refusal, Resources, Scheme
 from tinyc.target.target import Target
 
@@ -32,9 +32,12 @@ class RowReduce(Scheme):
         reason = reduction_refusal(candidate)
         if reason is not None:
             return Refusal("PlanMismatch", reason)
-        loops, shape = loops_of(candidate), reduction_shape(candidate, row_width(candidate))
+        loops, width = loops_of(candidate), row_width(candidate)
+        shape = reduction_shape(candidate, width)
         grid = shared_by_ctas(loops.steps, shape.rows_per_cta, target)
-        resources = Resources(grid, shape.cta[0] * shape.cta[1], shape.shared_bytes(loops))
+        narrowest = narrowest_access(candidate, row_elements(candidate), width)
+        threads, shared_bytes = shape.cta[0] * shape.cta[1], shape.shared_bytes(loops)
+        resources = Resources(grid, threads, shared_bytes, vector_bytes=narrowest)
         return Acceptance("its reductions share their rows", resources)
 
     def complete(self, plan: Plan, candidate: Candidate, target: Target, refusals: PlanRefusals) -> Plan:

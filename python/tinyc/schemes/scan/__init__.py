@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from tinyc.analysis.candidate import Candidate
 from tinyc.plan.fields import Plan
-from tinyc.schemes.neighbours import loops_of, shared_by_ctas, with_width
-from tinyc.schemes.rows import row_width
+from tinyc.schemes.neighbours import loops_of, narrowest_access, shared_by_ctas, with_width
+from tinyc.schemes.rows import row_elements, row_width
 from tinyc.schemes.scan.plan import scan_refusal, scan_shape
 from tinyc.schemes.scheme import Acceptance, PlanRefusals, Refusal, Resources, Scheme
 from tinyc.target.target import Target
@@ -31,9 +31,12 @@ class CumulativeScan(Scheme):
         reason = scan_refusal(candidate)
         if reason is not None:
             return Refusal("PlanMismatch", reason)
-        shape = scan_shape(candidate, row_width(candidate))
+        width = row_width(candidate)
+        shape = scan_shape(candidate, width)
         grid = shared_by_ctas(loops_of(candidate).steps, shape.rows_per_cta, target)
-        return Acceptance("it is a cumulative reduction", Resources(grid, shape.cta[0] * shape.cta[1]))
+        narrowest = narrowest_access(candidate, row_elements(candidate), width)
+        resources = Resources(grid, shape.cta[0] * shape.cta[1], vector_bytes=narrowest)
+        return Acceptance("it is a cumulative reduction", resources)
 
     def complete(self, plan: Plan, candidate: Candidate, target: Target, refusals: PlanRefusals) -> Plan:
         """The width of its accesses."""
