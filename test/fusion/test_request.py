@@ -1,4 +1,4 @@
-"""What a user asks of fusion: edges that are to be fused or kept, checked for legality, with the predicted difference."""
+"""What a user asks of fusion: edges to be fused or kept, checked for legality, with the predicted difference."""
 
 import numpy as np
 import pytest
@@ -108,7 +108,7 @@ def test_regions_that_are_formed_already_take_no_request():
     assert refusal("UnsupportedTarget", {"fuse": [("a", "b")]}, text).endswith("leave 'fusion' out")
 
 
-@pytest.mark.parametrize("name", ["softmax", "gelu_mlp", "attention", "transformer_swiglu", "resnet"])
+@pytest.mark.parametrize("name", ["softmax", "attention", "resnet"])
 def test_every_edge_can_be_turned_or_says_why_not(name):
     from tinyc.analysis.graphs import main_function
     from tinyc.driver.sources import read_program
@@ -120,12 +120,11 @@ def test_every_edge_can_be_turned_or_says_why_not(name):
         for decision in form_regions(function, GENERIC_CPU).ledger.decisions:
             pair = ((decision.source, decision.target),)
             request = FusionRequest(fuse=pair) if decision.verdict == "kept" else FusionRequest(keep=pair)
-            try:
-                found = form_regions(function, GENERIC_CPU, request).ledger.decisions
-            except TinycError as error:
-                assert error.name == "IllegalFusion"
-                assert decision.rule in ("leaf", "product", "cycle", "data", "scheme", "cost")
+            if decision.rule in ("leaf", "product", "cycle"):
+                with pytest.raises(TinycError, match="IllegalFusion"):
+                    form_regions(function, GENERIC_CPU, request)
                 continue
+            found = form_regions(function, GENERIC_CPU, request).ledger.decisions
             (now,) = [each for each in found if (each.source, each.target) == pair[0]]
             assert now.verdict != decision.verdict
             turned += 1

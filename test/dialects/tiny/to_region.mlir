@@ -44,10 +44,11 @@ func.func @main(%a: tensor<8x5xf16>, %b: tensor<5x6xf16>, %bias: tensor<6xf16>) 
 
 // -----
 
-// The epilogue stops where a value has a second consumer.
-// CHECK: {sym_name = "matmul"}
-// CHECK: {sym_name = "elementwise_relu"}
-// CHECK: {sym_name = "elementwise_neg"}
+// A product that two ops read has both as epilogues, and two results.
+// CHECK: "region.yield"
+// CHECK-NEXT: "region.yield"
+// CHECK: {sym_name = "matmul_relu_neg"}
+// CHECK: call_indirect %{{.*}}(%arg0, %arg1) : {{.*}} -> (tensor<8x6xf32>, tensor<8x6xf32>)
 func.func @main(%a: tensor<8x5xf32>, %b: tensor<5x6xf32>) -> (tensor<8x6xf32>, tensor<8x6xf32>) {
   %0 = "tiny.expand"(%a) {broadcast_dimensions = array<i64: 0, 1>} : (tensor<8x5xf32>) -> tensor<8x5x6xf32>
   %1 = "tiny.expand"(%b) {broadcast_dimensions = array<i64: 1, 2>} : (tensor<5x6xf32>) -> tensor<8x5x6xf32>
@@ -60,11 +61,10 @@ func.func @main(%a: tensor<8x5xf32>, %b: tensor<5x6xf32>) -> (tensor<8x6xf32>, t
 
 // -----
 
-// A sum of squares is not a contraction, but takes the product that only it reads.
+// A sum of squares is not a contraction, but takes the product that only it reads, and what reads the sum.
 // CHECK: "tiny.mul"
 // CHECK-NEXT: "tiny.reduce"
-// CHECK: {sym_name = "mul_reduce_sum"}
-// CHECK: {sym_name = "elementwise_sqrt"}
+// CHECK: {sym_name = "mul_reduce_sum_sqrt"}
 func.func @main(%x: tensor<8x5xf16>) -> tensor<8xf32> {
   %0 = "tiny.mul"(%x, %x) : (tensor<8x5xf16>, tensor<8x5xf16>) -> tensor<8x5xf16>
   %1 = "tiny.reduce"(%0) {op = "sum", axes = array<i64: 1>} : (tensor<8x5xf16>) -> tensor<8xf32>
@@ -93,9 +93,9 @@ func.func @main(%x: tensor<?x?xf32, #tiny.dims<["M", "N"]>>) -> tensor<?xf32, #t
 // CHECK: {sym_name = "elementwise_neg"}
 // CHECK: {sym_name = "copy"}
 // CHECK: {sym_name = "copy_1"}
-// CHECK: %[[NEG:.*]] = call_indirect %{{.*}}(%arg0)
+// CHECK-DAG: %[[NEG:.*]] = call_indirect %{{.*}}(%arg0) : (tensor<4xf32>) -> tensor<4xf32>
+// CHECK-DAG: %[[INPUT:.*]] = call_indirect %{{.*}}(%arg0) : (tensor<4xf32>) -> tensor<2x2xf32>
 // CHECK: %[[COPY:.*]] = call_indirect %{{.*}}(%[[NEG]])
-// CHECK: %[[INPUT:.*]] = call_indirect %{{.*}}(%arg0)
 // CHECK: return %[[NEG]], %[[COPY]], %[[INPUT]]
 func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<2x2xf32>) {
   %0 = "tiny.neg"(%x) : (tensor<4xf32>) -> tensor<4xf32>
@@ -127,12 +127,12 @@ func.func @loops(%x: memref<4xf32>) {
 
 // -----
 
-// A contraction does not read through a cast that ends another contraction's kernel.
-// CHECK: {sym_name = "matmul_cast"}
-// CHECK: {sym_name = "matmul_add"}
+// Of two products that an op takes, one has the op as its epilogue, which reads the other from memory.
+// CHECK: {sym_name = "matmul"}
+// CHECK: {sym_name = "matmul_cast_add"}
 // CHECK-LABEL: func.func @main(%arg0: tensor<4x5xf16>
-// CHECK: %[[Q:.*]] = call_indirect %{{.*}}(%arg2, %arg3)
-// CHECK: call_indirect %{{.*}}(%arg0, %arg1, %[[Q]])
+// CHECK: %[[Q:.*]] = call_indirect %{{.*}}(%arg0, %arg1)
+// CHECK: call_indirect %{{.*}}(%arg2, %arg3, %[[Q]])
 func.func @main(%x: tensor<4x5xf16>, %y: tensor<6x5xf16>, %u: tensor<4x5xf16>, %v: tensor<6x5xf16>) -> tensor<4x6xf32> {
   %0 = "tiny.expand"(%x) {broadcast_dimensions = array<i64: 0, 2>} : (tensor<4x5xf16>) -> tensor<4x6x5xf16>
   %1 = "tiny.expand"(%y) {broadcast_dimensions = array<i64: 1, 2>} : (tensor<6x5xf16>) -> tensor<4x6x5xf16>
@@ -153,13 +153,13 @@ func.func @main(%x: tensor<4x5xf16>, %y: tensor<6x5xf16>, %u: tensor<4x5xf16>, %
 // CHECK: {sym_name = "elementwise_relu"}
 // CHECK-NOT: {sym_name = "elementwise_relu_1"}
 // CHECK-LABEL: func.func @main(%arg0: tensor<7xf32>
-// CHECK: %[[FIRST:.*]] = call_indirect %{{.*}}(%arg0)
+// CHECK: call_indirect %{{.*}}(%arg{{[01]}})
 // CHECK: "region.launch"() {kernel = @elementwise_relu}
-// CHECK: call_indirect %{{.*}}(%[[FIRST]])
-func.func @main(%x: tensor<7xf32>) -> tensor<7xf32> {
+// CHECK: call_indirect %{{.*}}(%arg{{[01]}})
+func.func @main(%x: tensor<7xf32>, %y: tensor<7xf32>) -> (tensor<7xf32>, tensor<7xf32>) {
   %0 = "tiny.relu"(%x) : (tensor<7xf32>) -> tensor<7xf32>
-  %1 = "tiny.relu"(%0) : (tensor<7xf32>) -> tensor<7xf32>
-  return %1 : tensor<7xf32>
+  %1 = "tiny.relu"(%y) : (tensor<7xf32>) -> tensor<7xf32>
+  return %0, %1 : tensor<7xf32>, tensor<7xf32>
 }
 
 // -----
