@@ -7,7 +7,7 @@
 // RUN: tinyc-opt --tiny-to-region --region-plan --remarks-filter=^default %s 2>&1 >/dev/null | filecheck %s --check-prefix=NOTHING --allow-empty
 // RUN: not tinyc-opt --remarks-filter="(" %s 2>&1 | filecheck %s --check-prefix=REGEX
 
-// BOTH: remark: @elementwise_neg (region {{.*}}) gets the default plan: generic, {{.*}} [plan-default]
+// BOTH: remark: @elementwise_neg (region {{.*}}) gets the default plan: elementwise, {{.*}} [plan-default]
 // JSON: "code": "plan-default", "kind": "passed"
 // NOTHING-NOT: {{.}}
 // REGEX: error: argument --remarks-filter: '(' is not a regular expression

@@ -19,14 +19,15 @@
 
 // -----
 
-// The outer loop runs over several leading axes, row-major, so that one row of a batch is split too.
+// The outer loop runs over several leading axes, row-major, so that one row of a batch is split too; the place of an
+// element in memory is one expression.
 // CHECK-LABEL: func.func @batch(
 // CHECK-SAME: memref<2x3x5xf32>, %{{.*}}: memref<2x3x5xf32>, %[[LOW:.*]]: index, %[[HIGH:.*]]: index)
 // CHECK: scf.for %[[TURN:.*]] = %[[LOW]] to %[[HIGH]]
-// CHECK-DAG: %[[J:.*]] = arith.remui %[[TURN]], %c3
-// CHECK-DAG: %[[I:.*]] = arith.divui %[[TURN]], %c3
+// CHECK: %[[ROW:.*]] = arith.muli %[[TURN]], %c5
 // CHECK: scf.for %[[K:.*]] = %c0 to %c5
-// CHECK: memref.load %{{.*}}[%[[I]], %[[J]], %[[K]]]
+// CHECK: %[[PLACE:.*]] = arith.addi %[[ROW]], %[[K]]
+// CHECK: memref.load %{{.*}}[%[[PLACE]]]
 !b = !region.memref<tensor<2x3x5xf32>, [15, 5, 1], 128 : i64, true>
 "region.kernel"() ({
 ^bb0(%x: !b, %y: !b):
