@@ -4,11 +4,12 @@ First sweep, backwards: a node joins the group of its readers, or makes one grou
 reduction behind its epilogue comes to its group in this way. Where the last node to join a group keeps its producer
 out, the step is taken back if the two together are better (one-step rollback). Second sweep, over the groups that only
 compute element by element: they are computed where they are read, as a prologue, or again by each reader, where that
-pays. Third: two groups that a tensor passes between become one. Then windows are chosen exactly. Source: specification
-000 §4.
+pays. Third: two groups that a tensor passes between become one, then two that read one tensor. Last, windows are chosen
+exactly. Source: specification 000 §4.
 """
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 
 from tinyc.fusion.graph import FusionNode, NodeKind, fusion_graph
 from tinyc.fusion.group import Group, group_of_node, united, with_producer
@@ -36,6 +37,7 @@ def form_regions(
     former.sweep_backwards()
     former.sweep_element_wise()
     former.sweep_pairs()
+    former.sweep_siblings()
     Windows(former.partition, judge, former.verdicts).choose()
     return outcome_of(former.partition, judge, former.verdicts)
 
@@ -209,12 +211,40 @@ class _Former:
         if verdict.fused and isinstance(merged, Group):
             self.partition.replace([writer, target], merged)
 
+    def sweep_siblings(self) -> None:
+        """Make one kernel of neighbouring ones that read the same tensor, if that is legal and pays."""
+        readers: dict[str, list[Group]] = {}
+        for group in self.partition.in_order():
+            for tensor in group.reads if not group.ordered else ():
+                readers.setdefault(tensor, []).append(group)
+        now: dict[int, Group] = {}  # what has taken the place of a group
+        for groups in readers.values():
+            for one, other in itertools.pairwise(groups):
+                self._siblings(_latest(one, now), _latest(other, now), now)
+
+    def _siblings(self, one: Group, other: Group, now: dict[int, Group]) -> None:
+        """Fuse two groups neither of which reads the other, if that pays."""
+        if one is other or {*one.reads} & other.results or {*other.reads} & one.results:
+            return
+        union = united([one, other])
+        if isinstance(union, str) or self.partition.is_entered_again([one, other], union):
+            return
+        if self.judge.fused([one, other], [union], "loops").fused:
+            self.partition.replace([one, other], union)
+            now[id(one)] = now[id(other)] = union
+
     def _note(self, node: FusionNode, chosen: Sequence[Group], verdict: Verdict) -> None:
         """Note a verdict for the edges from a node into groups."""
         inside = frozenset[str]().union(*(group.members for group in chosen))
         for reader in node.readers:
             if reader in inside and node.name not in self.graph.nodes[reader].wholes:
                 self.verdicts[node.name, reader] = verdict
+
+
+def _latest(group: Group, now: Mapping[int, Group]) -> Group:
+    while id(group) in now:
+        group = now[id(group)]
+    return group
 
 
 def _is_operand(node: FusionNode, group: Group) -> bool:

@@ -55,7 +55,7 @@ class CpuRows(KernelKind[CpuTarget]):
         held = sum((loops.held_elements(phase) * phase.block.element.size_bytes for phase in loops.phases), start=0)
         if not extents.is_nonnegative(target.cache_bytes // 2 - held):
             return Refusal("ResourceExceeded", f"a step holds {held} bytes, and a core's cache {target.cache_bytes}")
-        return Acceptance("its phases share the loops", _turns(candidate))
+        return Acceptance("its phases share the loops", Resources((loops.steps, 1, 1), 1))
 
 
 class CpuGeneric(KernelKind[CpuTarget]):
