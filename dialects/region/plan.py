@@ -63,7 +63,8 @@ class RegionPlan(Pass):
           %0 = "region.read"(%x) : (!buffer) -> tensor<4xf32>
           "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !buffer) -> ()
           omp.terminator
-        }) {plan = {arch = "sm_80", precision = "ieee", scheme = "generic"}, sym_name = "copy"} : () -> ()
+        }) {plan = {arch = "sm_80", precision = "ieee", scheme = "elementwise",
+                    vectorize = {axis = "n", width = 4 : i64}}, sym_name = "copy"} : () -> ()
     Source: specification 000 §1.7, 002 §5.
     """
 

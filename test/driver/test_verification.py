@@ -78,7 +78,7 @@ def test_a_wrong_region_is_named_by_its_first_value(target):
 
 
 def test_a_wrong_kernel_of_the_gpu_layer_is_named_by_its_first_value():
-    model, other = (tinyc.compile(program(uop), "sim") for uop in ("RELU", "NEG"))
+    model, other = (tinyc.compile(program(uop), "sim", fusion="none") for uop in ("RELU", "NEG"))
     model.lowering._modules["exec"] = other.lowering.module("exec")
     steps = verified(model)
     assert [step.failure is None for step in steps] == [True, True, False, True]
@@ -106,10 +106,12 @@ def test_wrong_code_of_the_target_is_named_by_its_first_value(target, old):
 
 
 def test_a_kernel_that_does_what_none_may_is_the_failure():
-    model = with_code(tinyc.compile(program("RELU"), "sim", fusion="none"), r"(st\.global\.b32 \t\[%rd\d+)\]", r"\1+4]")
+    # The four elements of `a` are one access of 16 bytes.
+    model = tinyc.compile(program("RELU"), "sim", fusion="none")
+    model = with_code(model, r"(st\.global\.v4\.b32 \t\[%rd\d+)\]", r"\1+16]")
     failure = first_failure(verified(model)).failure
     assert failure.startswith(f"{LAST['sim']}: node 'a': error: kernel 'elementwise_relu' is faulty:")
-    assert "out-of-bounds: writes 4 bytes" in failure
+    assert "out-of-bounds: writes 16 bytes" in failure
 
 
 def test_a_fault_of_the_gpu_layer_is_the_failure():
@@ -153,7 +155,7 @@ def test_empty_values_are_seen_too(target):
 def test_a_value_of_another_type_is_the_failure():
     model, other = tinyc.compile(program("RELU"), fusion="none"), program("CAST")
     other["uops"][1]["arg"] = {"to": "fp16"}
-    model.lowering._modules["region"] = tinyc.compile(other).lowering.module("region")
+    model.lowering._modules["region"] = tinyc.compile(other, fusion="none").lowering.module("region")
     first = first_failure(verified(model))
     assert first.title == REGION
     assert "value 'a' is float16 [2, 2] and should be float32 [2, 2]" in first.failure
