@@ -42,8 +42,10 @@ class Inside:
     counters: tuple[ir.Value, ...]
 
 
-#: What guards bound, at one index, and by what.
-_Conditions: TypeAlias = tuple[tuple[AxisExpr, Dim], ...]
+#: An element behind guards: its buffer and address, what they bound at its index, and by what.
+_Guarded: TypeAlias = tuple[ir.Value, AxisExpr, tuple[tuple[AxisExpr, Dim], ...]]
+#: A place of the tensor of indices of a gather, which is called by its result.
+_Chosen: TypeAlias = tuple[ir.Value, IndexValues]
 
 
 @dataclass
@@ -60,8 +62,8 @@ class _Run:
     covered: tuple[AxisExpr, Dim] | None
     depth: int
     lane: int = 0
-    padded: dict[tuple[ir.Value, AxisExpr, _Conditions], ir.Value] = field(default_factory=dict)
-    chosen: dict[tuple[ir.Value, IndexValues], ir.Value] = field(default_factory=dict)
+    padded: dict[_Guarded, ir.Value] = field(default_factory=dict[_Guarded, ir.Value])
+    chosen: dict[_Chosen, ir.Value] = field(default_factory=dict[_Chosen, ir.Value])
 
 
 class VectorElements(ThreadElements):
