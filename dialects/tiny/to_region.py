@@ -11,8 +11,10 @@ from tinyc.dialects.index_book import ops as index_book
 from tinyc.dialects.poly import ops as poly
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.tiny import ops as tiny
-from tinyc.fusion.formation import Formation, form_regions
-from tinyc.fusion.ledger import RULES
+from tinyc.fusion.formation import form_regions
+from tinyc.fusion.graph import FusionNode, NodeKind
+from tinyc.fusion.ledger import FUSION_RULES
+from tinyc.fusion.regions import Formation
 from tinyc.fusion.request import fusion_request
 from tinyc.mlir import func, ir
 from tinyc.mlir.bodies import end_body
@@ -78,14 +80,35 @@ class TinyToRegion(Pass):
         """The regions of a function; a remark tells each decision, and what a request changes."""
         machine, request = machine_of(self.target), fusion_request(self.fuse, self.no_fuse, self.fusion)
         formation = form_regions(function, machine, request)
+        for node in formation.graph.nodes.values():
+            _remark_boundary(node)
         for each in formation.ledger.decisions:
-            message = f"{each.source} -> {each.target}: {each.verdict}, {RULES[each.rule]}: {each.reason}"
-            remark(f"fusion-{each.verdict}", formation.place(each), message, **asdict(each))
+            message = f"{each.source} -> {each.target}: {each.verdict}, {FUSION_RULES[each.rule]}: {each.reason}"
+            if each.verdict == "fused":
+                remark("fusion-fused", formation.place(each), message, **asdict(each))
+            else:
+                remark("fusion-kept", formation.place(each), message, **asdict(each))
         if request:
             asked, free = formation.ledger.microseconds, form_regions(function, machine).ledger.microseconds
             message = f"as asked for, {asked} us are predicted; {free} us without the request"
             remark("fusion-request", where(function.location), message, asked_us=asked, free_us=free)
         return formation
+
+
+def _remark_boundary(node: FusionNode) -> None:
+    """Tell where a movement ends a region.
+
+    Raises:
+        TinycError: `ExcessivePiecewise`: it is too much by itself, and no reshape, which a buffer has at no cost.
+    """
+    if node.boundary is None:
+        return
+    if node.kind is NodeKind.VIEW and not isinstance(node.op, tiny.ReshapeOp):
+        counts = node.boundary.rpartition(": ")[2]
+        message = f"'{node.op.name}' alone is too much for one access map: {counts}; write it as several movements"
+        raise TinycError("ExcessivePiecewise", message, node.where)
+    message = f"a region ends before this movement: {node.boundary}"
+    remark("region-boundary", node.where, message, reason=node.boundary)
 
 
 def _is_tiny(function: func.FuncOp) -> bool:
@@ -280,12 +303,30 @@ def _stem(ops: Sequence[ir.OpView]) -> str:
     too.
     """
     named = [op for op in ops if not isinstance(op, tiny.MovementOp | tiny.LeafOp)]
+    named = _behind_product(named) or named
     if not named:
         return "copy"
     if len(named) == 1 and isinstance(named[0], tiny.ElementwiseOp):
         return f"elementwise_{_verb(named[0])}"
     names = list(map(_verb, named))
     return "_".join(names[:6]) + (f"_and_{len(names) - 6}_more" if len(names) > 6 else "")
+
+
+def _source(value: ir.Value) -> ir.OpView | ir.Block:
+    """What makes a value, below its movements."""
+    while isinstance(value.owner, tiny.MovementOp):
+        value = value.owner.operands[0]
+    return value.owner
+
+
+def _behind_product(ops: Sequence[ir.OpView]) -> list[ir.OpView]:
+    """A contraction among ops and what is made of it; nothing where there is none."""
+    found: list[ir.OpView] = []
+    for op in ops:
+        made_of = any(_source(operand) in found for operand in op.operands)
+        if made_of or (isinstance(op, tiny.ReduceOp) and not _verb(op).startswith("reduce")):
+            found.append(op)
+    return found
 
 
 def _verb(op: ir.OpView) -> str:

@@ -6,8 +6,8 @@ from tinyc.analysis.host_names import host_names
 from tinyc.dialects.registry import context
 
 
-def names_in(program: Program):
-    formed_kernels(program)
+def names_in(program: Program, fusion=""):
+    formed_kernels(program, fusion)
     with context():
         return host_names(program.module)
 
@@ -24,13 +24,13 @@ def test_launches_that_share_a_kernel_give_it_several_names():
 
 def test_what_lies_between_kernels_has_no_name():
     p = Program(X="f32 4")
-    assert names_in(p.result(p.exp2(p.neg(p["X"]))))["elementwise_exp2"] == ((), ("result0",))
+    assert names_in(p.result(p.exp2(p.neg(p["X"]))), "none")["elementwise_exp2"] == ((), ("result0",))
 
 
 def test_an_output_that_is_read_has_its_name():
     p = Program(X="f32 4")
     negative = p.neg(p["X"])
-    assert names_in(p.result(negative, p.exp2(negative)))["elementwise_exp2"] == (("result0",), ("result1",))
+    assert names_in(p.result(negative, p.exp2(negative)), "none")["elementwise_exp2"] == (("result0",), ("result1",))
 
 
 def test_a_reshape_of_a_buffer_is_called_as_the_buffer():

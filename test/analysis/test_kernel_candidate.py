@@ -8,9 +8,9 @@ from tinyc.analysis.kernel_candidate import kernel_candidate
 from tinyc.dialects.registry import context
 
 
-def formed(program: Program) -> dict[str, Candidate]:
-    """The candidates that the kernels which tiny-to-region makes of a program are."""
-    kernels = formed_kernels(program)
+def formed(program: Program, fusion: str = "") -> dict[str, Candidate]:
+    """The candidates that the kernels which tiny-to-region makes of a program are; see `formed_kernels`."""
+    kernels = formed_kernels(program, fusion)
     with context():
         names = host_names(program.module)
         return {name: kernel_candidate(kernel, names) for name, kernel in kernels.items()}
@@ -71,7 +71,7 @@ def test_launches_that_share_a_kernel_name_its_operands_together():
 
 def test_an_operand_that_another_kernel_computes_has_no_name():
     p = Program(A="f32 M K", W="f32 K N")
-    product = formed(p.result(matmul(p, p.exp2(p["A"]), p["W"])))["matmul"].product
+    product = formed(p.result(matmul(p, p.exp2(p["A"]), p["W"])), "none")["matmul"].product
     assert (product.lhs.names, product.rhs.names) == ((), ("W",))
 
 

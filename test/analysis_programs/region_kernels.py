@@ -54,10 +54,13 @@ def one_kernel_program(program: Program) -> ir.Module:
     return module
 
 
-def formed_kernels(program: Program) -> dict[str, Kernel]:
-    """Return the kernels that tiny-to-region makes of a program, by name; the host function launches them."""
+def formed_kernels(program: Program, fusion: str = "") -> dict[str, Kernel]:
+    """Return the kernels that tiny-to-region makes of a program, by name; the host function launches them.
+
+    With `fusion` "none", each op is a kernel.
+    """
     with context():
-        pipeline.parse("tiny-to-region").run(program.module)
+        pipeline.parse(f"tiny-to-region{{fusion={fusion}}}" if fusion else "tiny-to-region").run(program.module)
         return kernels_of(program.module)
 
 

@@ -49,7 +49,7 @@ def first_failure(steps):
 
 @pytest.mark.parametrize("target", TITLES)
 def test_layers_that_agree(target):
-    steps = verified(tinyc.compile(program("RELU"), target))
+    steps = verified(tinyc.compile(program("RELU"), target, fusion="none"))
     assert [step.title for step in steps] == TITLES[target]
     assert [step.failure for step in steps] == [None] * len(steps)
 
@@ -69,8 +69,8 @@ def test_the_values_of_a_lower_layer_are_compared_each(example, target):
 @pytest.mark.parametrize("target", ["cpu", "sim"])
 def test_a_wrong_region_is_named_by_its_first_value(target):
     # Of a Region module in which `a` is another op `s` and `y` are wrong too, but `a` is what went wrong first.
-    model = tinyc.compile(program("RELU"), target)
-    model.lowering._modules["region"] = tinyc.compile(program("NEG"), target).lowering.module("region")
+    model = tinyc.compile(program("RELU"), target, fusion="none")
+    model.lowering._modules["region"] = tinyc.compile(program("NEG"), target, fusion="none").lowering.module("region")
     first = first_failure(verified(model))
     assert (first.title, first.mismatch.name, first.mismatch.kind) == (REGION, "a", "value")
     assert first.mismatch.mismatch.index == (0, 0)
@@ -98,7 +98,7 @@ def with_code(model, old, new):
 @pytest.mark.parametrize(("target", "old"), [("cpu", r"\bfadd (?=float %\d+, %)"), ("sim", r"\badd(?=\.rn\.f32)")])
 def test_wrong_code_of_the_target_is_named_by_its_first_value(target, old):
     # `s` adds up what it should not, and `y` is wrong after it.
-    model = tinyc.compile(program("RELU"), target)
+    model = tinyc.compile(program("RELU"), target, fusion="none")
     steps = verified(with_code(model, old, "fsub " if target == "cpu" else "sub"))
     first = first_failure(steps)
     assert (first.title, first.mismatch.name) == (LAST[target], "s")
@@ -106,7 +106,7 @@ def test_wrong_code_of_the_target_is_named_by_its_first_value(target, old):
 
 
 def test_a_kernel_that_does_what_none_may_is_the_failure():
-    model = with_code(tinyc.compile(program("RELU"), "sim"), r"(st\.global\.b32 \t\[%rd\d+)\]", r"\1+4]")
+    model = with_code(tinyc.compile(program("RELU"), "sim", fusion="none"), r"(st\.global\.b32 \t\[%rd\d+)\]", r"\1+4]")
     failure = first_failure(verified(model)).failure
     assert failure.startswith(f"{LAST['sim']}: node 'a': error: kernel 'elementwise_relu' is faulty:")
     assert "out-of-bounds: writes 4 bytes" in failure
@@ -114,7 +114,7 @@ def test_a_kernel_that_does_what_none_may_is_the_failure():
 
 def test_a_fault_of_the_gpu_layer_is_the_failure():
     # The host says that there are more elements than its buffers have.
-    model = tinyc.compile(program("RELU"), "sim")
+    model = tinyc.compile(program("RELU"), "sim", fusion="none")
     text = model.text("exec").replace('#exec.extent<"M">', '#exec.extent<"2*M">')
     model.lowering._modules["exec"] = read_program(text)
     first = first_failure(verified(model))
@@ -124,7 +124,7 @@ def test_a_fault_of_the_gpu_layer_is_the_failure():
 
 def test_a_target_that_cannot_run_ends_a_verification_after_the_layers_before_it(monkeypatch):
     monkeypatch.setattr("tinyc.runtime.cuda_driver._BINDINGS", "tinyc.there_is_no_such_module")
-    steps = verify_model(tinyc.compile(program("RELU"), "cuda"), {"X": X})
+    steps = verify_model(tinyc.compile(program("RELU"), "cuda", fusion="none"), {"X": X})
     assert [next(steps).failure for _ in range(3)] == [None] * 3
     with pytest.raises(TinycError) as caught:
         next(steps)
@@ -146,12 +146,12 @@ def test_what_the_oracle_says_otherwise_is_named_by_its_first_value():
 @pytest.mark.parametrize("target", ["cpu", "sim"])
 def test_empty_values_are_seen_too(target):
     seen = {}
-    tinyc.compile(program("RELU"), target).run_named({"X": X[:0]}, observe=seen.__setitem__)
+    tinyc.compile(program("RELU"), target, fusion="none").run_named({"X": X[:0]}, observe=seen.__setitem__)
     assert {name: array.shape for name, array in seen.items()} == {"a": (0, 2), "s": (0,), "y": (0,)}
 
 
 def test_a_value_of_another_type_is_the_failure():
-    model, other = tinyc.compile(program("RELU")), program("CAST")
+    model, other = tinyc.compile(program("RELU"), fusion="none"), program("CAST")
     other["uops"][1]["arg"] = {"to": "fp16"}
     model.lowering._modules["region"] = tinyc.compile(other).lowering.module("region")
     first = first_failure(verified(model))
@@ -161,7 +161,7 @@ def test_a_value_of_another_type_is_the_failure():
 
 @pytest.mark.parametrize("target", ["reference", "cpu", "sim"])
 def test_who_runs_a_model_may_look_at_the_values_on_the_way(target):
-    model = tinyc.compile(program("RELU"), target)
+    model = tinyc.compile(program("RELU"), target, fusion="none")
     seen = {}
     outputs = model.run_named({"X": X}, observe=seen.__setitem__)
     np.testing.assert_array_equal(seen["a"], np.maximum(X, 0))

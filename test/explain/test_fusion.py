@@ -16,7 +16,7 @@ from tinyc.driver.sources import read_program
 from tinyc.explain.fusion import evidence_text, fusion_differences, fusion_tables
 from tinyc.explain.fusion_drawing import fusion_drawing
 from tinyc.fusion.formation import Region, form_regions
-from tinyc.fusion.ledger import RULES, Decision, Ledger, RegionEntry, ledger_from_json
+from tinyc.fusion.ledger import FUSION_RULES, Decision, Ledger, RegionEntry, ledger_from_json
 from tinyc.target import machine_of
 from workloads import WORKLOADS
 
@@ -73,7 +73,7 @@ def test_the_tables_have_regions_edges_and_the_meaning_of_the_rules_that_occur()
         "a -> b  fused    loops  2 us apart, 1.5 us as one kernel; saved_bytes 64  0.5 us more",
         "b -> c  kept     cost   2 us apart, 1.5 us as one kernel; saved_bytes 8   0.5 us more",
     ]
-    assert rules.splitlines()[2:] == [f"loops  {RULES['loops']}", f"cost   {RULES['cost']}"]
+    assert rules.splitlines()[2:] == [f"loops  {FUSION_RULES['loops']}", f"cost   {FUSION_RULES['cost']}"]
 
 
 def test_numbers_that_the_reason_has_are_not_said_twice():
@@ -120,7 +120,7 @@ def test_the_table_has_the_decisions_of_the_ledger_and_its_regions(name, tmp_pat
     ledger = ledger_from_json(run(capsys, path, "--fusion-json")[1])
     assert status == 0
     assert ledger.target == "cpu"
-    assert {each.rule for each in ledger.decisions} <= RULES.keys()
+    assert {each.rule for each in ledger.decisions} <= FUSION_RULES.keys()
     edges = [f"{each.source} -> {each.target}" for each in ledger.decisions]
     assert len(edges) == len(set(edges))
     shown = table.splitlines()

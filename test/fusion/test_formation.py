@@ -8,11 +8,10 @@ from analysis_programs.tiny_programs import Program
 from tinyc.dialects.registry import context
 from tinyc.fusion.formation import form_regions
 from tinyc.fusion.pricing import Pricing
-from tinyc.schemes.registry import SCHEMES
 from tinyc.schemes.scheme import Acceptance, KernelKind, Resources
-from tinyc.target import CPU, SM80, SM90
+from tinyc.target import GENERIC_CPU, SM80, SM90
 
-MACHINES = [CPU, SM80, SM90]
+MACHINES = [GENERIC_CPU, SM80, SM90]
 
 
 def formed(program, machine=SM80, **options):

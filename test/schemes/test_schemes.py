@@ -42,13 +42,13 @@ def test_a_contraction_costs_shared_memory_and_accumulators():
     answer = NaiveContraction().accepts(gemm(batch="B"), SM80)
     grid = tuple(map(extents.parse_extent, ("(N + 63) floordiv 64", "(M + 63) floordiv 64", "B")))
     shared = 2 * (64 * 32 + 32 * 64) * 2  # two stages of both operands in f16
-    assert answer == Acceptance("it is a contraction", Resources(grid, 256, shared, 16))
+    assert answer == Acceptance("it is a contraction", Resources(grid, 256, shared, 16, product_tile=(64, 64)))
 
 
 def test_accumulators_of_two_words_take_two_registers():
     answer = NaiveContraction().accepts(gemm(64, 64, 64, element="f64"), SM80)
     assert isinstance(answer, Acceptance)
-    assert answer.resources == Resources((1, 1, 1), 256, 2 * (64 * 16 + 16 * 64) * 8, 32)
+    assert answer.resources == Resources((1, 1, 1), 256, 2 * (64 * 16 + 16 * 64) * 8, 32, product_tile=(64, 64))
 
 
 def test_a_contraction_of_more_tiles_than_a_grid_has_is_refused():
@@ -73,7 +73,7 @@ def test_what_is_not_a_contraction_is_refused_for_its_reason():
 def test_any_region_has_a_thread_for_each_element(changes, ctas):
     answer = Generic().accepts(dataclasses.replace(elementwise(100, 10), **changes), SM80)
     assert isinstance(answer, Acceptance)
-    assert answer.resources == Resources((ctas, 1, 1), 256)
+    assert answer.resources == Resources((ctas, 1, 1), 256, inlines_reductions=True)
 
 
 def test_threads_take_turns_where_a_grid_is_too_small():

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 # `mlir.llvm` is imported when it is first used: it takes as long as the rest of tinyc-opt's start together.
 from tinyc import mlir
+from tinyc.codegen.elements import flat_view
 from tinyc.codegen.index_code import CachedIndexCode
 from tinyc.diagnostics import TinycError, Where
 from tinyc.expr import extents
@@ -60,7 +61,7 @@ def _in_memory(kind: ir.MemRefType) -> ir.MemRefType:
 
 
 def _access_bits(floats: ir.Value, bits: ir.Value) -> None:
-    """Turn the loads and stores of a memref of 16-bit floats into those of a memref of their bits."""
+    """Turn the loads and stores of a memref of 16-bit floats and of its views into those of a memref of their bits."""
     for use in list(floats.uses):
         op = use.owner
         with ir.InsertionPoint(op), op.location:
@@ -70,6 +71,8 @@ def _access_bits(floats: ir.Value, bits: ir.Value) -> None:
             elif isinstance(op, memref.StoreOp):
                 stored = arith.bitcast(ir.IntegerType.get_signless(16), op.value)
                 memref.store(stored, bits, list(op.indices))
+            elif isinstance(op, memref.ReinterpretCastOp):
+                _access_bits(op.result, flat_view(bits, op.sizes[0]))
         op.erase()
 
 

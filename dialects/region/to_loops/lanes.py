@@ -19,13 +19,13 @@ from tinyc.mlir.locations import here
 LANES = 64
 
 
-def row_memory(shape: tuple[int, ...], element: ir.Type, name: str) -> ir.Value:
-    """Emit memory of a known size where the function starts, so that no loop makes it anew."""
+def row_memory(size: int, element: ir.Type, name: str) -> ir.Value:
+    """Emit memory for `size` elements where the function starts, so that no loop makes it anew."""
     block = ir.InsertionPoint.current.block
     while not isinstance(block.owner, func.FuncOp):
         block = block.owner.operation.block
     with ir.InsertionPoint.at_block_begin(block):
-        return memref.alloca(ir.MemRefType.get(list(shape), element), [], [], loc=here(name))
+        return memref.alloca(ir.MemRefType.get([size], element), [], [], loc=here(name))
 
 
 def reduce_alone(
@@ -40,7 +40,7 @@ def reduce_alone(
         (total,) = elements.carried(reduced, [initial(op)], step)
         return total
     *outer, innermost = reduced
-    lanes = row_memory((LANES,), scalars.register_type(accumulator_element(op)), "lanes")
+    lanes = row_memory(LANES, scalars.register_type(accumulator_element(op)), "lanes")
     whole = extents.floordiv(innermost, LANES) * LANES
 
     def take_in(lane: ir.Value, other: ir.Value) -> None:

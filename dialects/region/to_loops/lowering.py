@@ -29,8 +29,10 @@ class RegionToLoops(Pass):
         1. Each kernel is a `func.func` of its name. Its arguments are the inputs' and outputs' memrefs (row-major;
            bool as bytes, unsigned integers signless), a status buffer where indices come from data, the symbols as
            `index`, and the half-open range of the parallel outer loop.
-        2. Movements are index arithmetic and pads are guards: no value but the outputs is stored.
+        2. Movements are index arithmetic and pads are guards. What is stored beside the outputs are accumulators and
+           the rows that later phases of a step read (`analysis.cpu_steps`), in memory of a known size on the stack.
         3. A scan (`analysis.patterns.scan`) reads each element once, and carries what it has so far.
+        4. The order of every sum is in the code: it depends on no machine.
     Before:
         !buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
         "region.kernel"() ({

@@ -5,11 +5,12 @@ row's size. An element-wise phase writes an output, or keeps a row of what is de
 """
 
 import contextlib
-from collections.abc import Generator
+import math
+from collections.abc import Generator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from tinyc.analysis.cpu_steps import TILE, CpuSteps
+from tinyc.analysis.cpu_steps import TILE, CpuSteps, merged_axes
 from tinyc.analysis.patterns.scan import Scan
 from tinyc.analysis.poly_core.fused_loops import Phase
 from tinyc.codegen import scalars
@@ -102,8 +103,7 @@ class _Step:
     def _element_wise(self, phase: Phase, value: ir.Value, places: AxisValues, row: ir.Value | None) -> None:
         elements = self.elements
         run = None if self.tile is None else (phase.loops[-1], self.tile)
-        with elements.loops(phase.inner_extents) as inner, self._along(run, places) as near:
-            here = {**near, **dict(zip(phase.inner, inner, strict=True))}
+        with self._inside(phase, phase.inner, places) as around, self._along(run, around) as here:
             index = index_at(elements, value, self.dims, here)
             element = elements.at(value, index)
             self._store(value, index, element)
@@ -119,13 +119,13 @@ class _Step:
     def _reduce_alone(self, phase: Phase, op: tiny.ReduceOp, places: AxisValues, row: ir.Value | None) -> None:
         """One result after the other."""
         elements = self.elements
-        with elements.loops(phase.inner_extents) as inner:
-            here = {**places, **dict(zip(phase.inner, inner, strict=True))}
+        groups = merged_axes(self.steps.kernel, phase, phase.reduced)
+        with self._inside(phase, phase.inner, places) as here:
 
             def term(reduced: IndexValues) -> ir.Value:
-                return self._term(op, {**here, **dict(zip(phase.reduced, reduced, strict=True))})
+                return self._term(op, {**here, **self._apart(phase, groups, reduced)})
 
-            total = reduce_alone(elements, op, phase.reduced_extents, term)
+            total = reduce_alone(elements, op, tuple(self._extent(phase, group) for group in groups), term)
             finished = elements.finished(op, total)
             self._store(op.output, self._result_index(op, here), finished)
             if row is not None:
@@ -135,16 +135,15 @@ class _Step:
 
     def _reduce_neighbours(self, phase: Phase, op: tiny.ReduceOp, places: AxisValues, row: ir.Value | None) -> None:
         """Neighbours along the last loop together, or along the innermost axis that is kept."""
-        elements, inner = self.elements, phase.inner_extents
+        elements = self.elements
         with ExitStack() as stack:
             if self.tile is not None:
-                run, around, axis = self.tile, phase.inner, phase.loops[-1]
-                before = stack.enter_context(elements.loops(inner))
+                run, axis = self.tile, phase.loops[-1]
+                near = stack.enter_context(self._inside(phase, phase.inner, places))
             else:
-                around, axis = phase.inner[:-1], phase.inner[-1]
-                before = stack.enter_context(elements.loops(inner[:-1]))
-                run = _tile(elements, stack, elements.index(0), elements.extent(inner[-1]), inner[-1])
-            near = {**places, **dict(zip(around, before, strict=True)), axis: run.first}
+                axis, extent = phase.inner[-1], phase.inner_extents[-1]
+                near = stack.enter_context(self._inside(phase, phase.inner[:-1], places))
+                run = _tile(elements, stack, elements.index(0), elements.extent(extent), extent)
             memory = self._accumulators(op) if row is None else row
 
             def slot(here: AxisValues) -> list[ir.Value]:
@@ -152,8 +151,8 @@ class _Step:
 
             with self._along((axis, run), near) as here:
                 memref.store(initial(op), memory, slot(here))
-            with elements.loops(phase.reduced_extents) as reduced, self._along((axis, run), near) as here:
-                term = self._term(op, {**here, **dict(zip(phase.reduced, reduced, strict=True))})
+            with self._inside(phase, phase.reduced, near) as inside, self._along((axis, run), inside) as here:
+                term = self._term(op, here)
                 so_far = memref.load(memory, slot(here))
                 memref.store(elements.combined(op, so_far, term), memory, slot(here))
             if op.output in self.outputs:
@@ -173,8 +172,7 @@ class _Step:
         def slot(here: AxisValues) -> list[ir.Value]:
             return [elements.index(0) if run is None else self._offset(here[run[0]], run[1])]
 
-        with elements.loops(tuple(phase.block.statement.shape[axis] for axis in others)) as inner:
-            near = {**places, **dict(zip(others, inner, strict=True))}
+        with self._inside(phase, others, places) as near:
             with self._along(run, near) as here:
                 memref.store(initial(op), memory, slot(here))
             with elements.loop(0, extent) as step, self._along(run, near) as there:
@@ -191,6 +189,24 @@ class _Step:
     # --- where things are ---------------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
+    def _inside(self, phase: Phase, axes: Sequence[int], places: AxisValues) -> Generator[AxisValues]:
+        """Emit loops over axes of a phase; give the values of all axes in them."""
+        groups = merged_axes(self.steps.kernel, phase, axes)
+        with self.elements.loops([self._extent(phase, group) for group in groups]) as at:
+            yield {**places, **self._apart(phase, groups, at)}
+
+    def _extent(self, phase: Phase, axes: Sequence[int]) -> Dim:
+        return extents.product(phase.block.statement.shape[axis] for axis in axes)
+
+    def _apart(self, phase: Phase, groups: Sequence[tuple[int, ...]], at: IndexValues) -> AxisValues:
+        """The values of the axes that are merged in groups."""
+        found: dict[int, ir.Value] = {}
+        for axes, position in zip(groups, at, strict=True):
+            shape = [phase.block.statement.shape[axis] for axis in axes]
+            found.update(zip(axes, self.elements.delinearized(position, shape), strict=True))
+        return found
+
+    @contextlib.contextmanager
     def _along(self, run: tuple[int, _Run] | None, places: AxisValues) -> Generator[AxisValues]:
         """Emit the innermost loop over a run along an axis, if there is one; give the values of all axes in it."""
         if run is None:
@@ -205,19 +221,23 @@ class _Step:
         return counters.value(counters.expression(position) - counters.expression(run.first))
 
     def _accumulators(self, op: tiny.ReduceOp) -> ir.Value:
-        return row_memory((TILE,), scalars.register_type(accumulator_element(op)), "acc")
+        return row_memory(TILE, scalars.register_type(accumulator_element(op)), "acc")
 
     def _row(self, phase: Phase) -> ir.Value:
         """The memory of what a phase leaves: its elements in a step, or in a tile of steps."""
         element = phase.block.element.accumulator if phase.is_reduction else phase.block.element
         sizes = [extent for extent in phase.inner_extents if isinstance(extent, int)]
         assert len(sizes) == len(phase.inner)  # only numbers are held
-        return row_memory((*sizes, *([TILE] if self.tile else [])), scalars.register_type(element), "row")
+        return row_memory(math.prod(sizes) * (TILE if self.tile else 1), scalars.register_type(element), "row")
 
     def _slot(self, phase: Phase, here: AxisValues) -> list[ir.Value]:
         """Where a phase's element is in its row."""
-        slot = [here[axis] for axis in phase.inner]
-        return slot if self.tile is None else [*slot, self._offset(here[phase.loops[-1]], self.tile)]
+        counters, shape = self.elements.counters, phase.inner_extents
+        at = counters.linear(counters.expressions([here[axis] for axis in phase.inner], shape), shape)
+        if self.tile is not None:
+            step = counters.expression(here[phase.loops[-1]]) - counters.expression(self.tile.first)
+            at = at * TILE + step
+        return [counters.value(at)]
 
     def _term(self, op: tiny.ReduceOp, here: AxisValues) -> ir.Value:
         return self.elements.term(op, index_at(self.elements, op.operand, self.dims, here))

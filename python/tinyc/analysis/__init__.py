@@ -13,7 +13,6 @@ them. In reading order:
     poly                                 the Poly-View: statements with domains, accesses and dependences
     poly_core                            legality, footprints and halos of fusion, by closed forms first
     kernel_loops, transposition          the loops and phases of a kernel, and what lies across them in memory
-    grouping, buffers                    which ops share a kernel, and which values live in memory
     tiled_reduction, activation          the reduction of a kernel, and the function behind it
     cpu_steps, loop_nest                 how the steps of a kernel run on a CPU, and how its loops nest
     epilogue, candidate, kernel_candidate  what a kernel does after a sum, and what a scheme is asked about

@@ -65,17 +65,23 @@ def cpu_steps(op: region.KernelOp) -> CpuSteps | str:
     if isinstance(plain, str):
         return plain
     found = _steps(plain)
-    dear = [] if isinstance(found, str) else _shared_dear_values(plain)
-    if dear:
-        kept = kernel_loops(op, dear)
-        if not isinstance(kept, str) and kept.loops.extents == plain.loops.extents:
-            with_dear = _steps(kept, dear)
-            return found if isinstance(with_dear, str) else with_dear
-    return found
+    if isinstance(found, str) or not (dear := _shared_dear_values(plain)):
+        return found
+    kept = kernel_loops(op, dear)
+    if isinstance(kept, str) or kept.loops.extents != plain.loops.extents:
+        return found
+    with_dear = _steps(kept, dear)
+    return found if isinstance(with_dear, str) or with_dear.in_tiles != found.in_tiles else with_dear
 
 
 def _steps(kernel: KernelLoops, kept: Collection[ir.Value] = ()) -> CpuSteps | str:
-    loops, in_tiles = kernel.loops, _in_tiles(kernel)
+    """The steps in tiles, where that is better and what tiles hold fits, or one by one."""
+    in_tiles = _steps_in(kernel, kept, in_tiles=True) if _in_tiles(kernel) else ""
+    return _steps_in(kernel, kept, in_tiles=False) if isinstance(in_tiles, str) else in_tiles
+
+
+def _steps_in(kernel: KernelLoops, kept: Collection[ir.Value], in_tiles: bool) -> CpuSteps | str:
+    loops = kernel.loops
     held, held_bytes = set[str](), 0
     for phase in loops.phases:
         is_kept = kernel.value(phase) in kept
@@ -95,18 +101,40 @@ def _steps(kernel: KernelLoops, kept: Collection[ir.Value] = ()) -> CpuSteps | s
     return CpuSteps(kernel, in_tiles, frozenset(held), frozenset(kept), along, scans)
 
 
+def merged_axes(kernel: KernelLoops, phase: Phase, axes: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+    """Axes of a phase in groups, each of which one loop runs over: memory is read along them as along one axis."""
+    shape = phase.block.statement.shape
+    groups: list[tuple[int, ...]] = []
+    for axis in axes:
+        if groups and all(
+            _is_one_axis(kernel, access, groups[-1][-1], axis, shape[axis]) for access in phase.block.accesses
+        ):
+            groups[-1] = (*groups[-1], axis)
+        else:
+            groups.append((axis,))
+    return tuple(groups)
+
+
+def _is_one_axis(kernel: KernelLoops, access: PolyAccess, outer: int, inner: int, extent: Dim) -> bool:
+    """Whether a step along an axis is as far as all steps along the one inside it, and no guard tells them apart."""
+    if any(axes.positions(guard.expression) & {outer, inner} for guard in access.guards):
+        return False
+    far, near = memory_step(kernel, access, outer), memory_step(kernel, access, inner)
+    return far is not None and near is not None and far == near * extent
+
+
 def _is_along_inner(kernel: KernelLoops, phase: Phase) -> bool:
-    """Whether a reduction reads memory along its last inner axis rather than along its last reduced one."""
+    """Whether a reduction reads memory along its last inner axis as well as along its last reduced one."""
     if not phase.inner:
         return False
-    across = contiguous_reads(kernel, phase, phase.reduced[-1]) if phase.reduced else 0
-    return contiguous_reads(kernel, phase, phase.inner[-1]) >= across
+    across = strided_reads(kernel, phase, phase.reduced[-1]) if phase.reduced else 0
+    return strided_reads(kernel, phase, phase.inner[-1]) <= across
 
 
 def _in_tiles(kernel: KernelLoops) -> bool:
-    """Whether neighbours along the last loop are computed together: what is written lies along it, and most is read so.
+    """Whether neighbours along the last loop are computed together: what is written lies along it, and what is read.
 
-    Where a reduction reads memory along its reduced axes, and not along the loop, each step is a row by itself.
+    Where reductions jump in memory along the loop, and less along their reduced axes, each step is a row by itself.
     """
     loops = kernel.loops
     last = loops.phases[-1]
@@ -114,14 +142,14 @@ def _in_tiles(kernel: KernelLoops) -> bool:
     written = [position for position in moving if position not in last.reduced]
     if not loops.reductions or not last.loops or last.loops[-1] != max(written):
         return False
-    along = sum(contiguous_reads(kernel, phase, phase.loops[-1]) for phase in loops.reductions)
-    across = sum(contiguous_reads(kernel, phase, phase.reduced[-1]) for phase in loops.reductions if phase.reduced)
-    return along >= across
+    along = sum(strided_reads(kernel, phase, phase.loops[-1]) for phase in loops.reductions)
+    across = sum(strided_reads(kernel, phase, phase.reduced[-1]) for phase in loops.reductions if phase.reduced)
+    return along <= across
 
 
-def contiguous_reads(kernel: KernelLoops, phase: Phase, axis: int) -> int:
-    """How many accesses of a phase read neighbours in memory along an axis."""
-    return sum(memory_step(kernel, access, axis) == 1 for access in phase.block.accesses)
+def strided_reads(kernel: KernelLoops, phase: Phase, axis: int) -> int:
+    """How many accesses of a phase read neither neighbours in memory along an axis nor one element all along."""
+    return sum(memory_step(kernel, access, axis) not in (0, 1) for access in phase.block.accesses)
 
 
 def memory_step(kernel: KernelLoops, access: PolyAccess, axis: int) -> Dim | None:
@@ -134,8 +162,6 @@ def memory_step(kernel: KernelLoops, access: PolyAccess, axis: int) -> Dim | Non
                 step = step + stride * coefficient
             elif axis in axes.positions(axes.term(atom)):
                 return None
-    if any(axis in axes.positions(guard.expression) for guard in access.guards):
-        return None
     return step
 
 

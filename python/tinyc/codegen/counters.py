@@ -244,6 +244,12 @@ class Counters:
         scope.defined[definition] = self._new_axis(_Axis(definition, extent))
         return scope.defined[definition]
 
+    def divisions(self, expression: AxisExpr) -> int:
+        """How many divisions an expression is made of."""
+        made = [self._axes[position].stands_for for position in expression.positions]
+        symbolic = [each for each in made if isinstance(each, _Quotient | _Remainder)]
+        return len(expression.divisions) + len(symbolic)
+
     # --- how an expression changes ------------------------------------------------------------------------------------
 
     def step(self, expression: AxisExpr, counter: ir.Value) -> int | None:

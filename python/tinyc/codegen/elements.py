@@ -259,11 +259,19 @@ class Elements:
 
     def load(self, buffer: ir.Value, index: IndexValues) -> ir.Value:
         """An element of a kernel argument."""
-        return scalars.from_storage(self.element_of(buffer), memref.load(self.buffers[buffer], list(index)))
+        return scalars.from_storage(self.element_of(buffer), memref.load(*self._place(buffer, index)))
 
     def store(self, buffer: ir.Value, index: IndexValues, value: ir.Value) -> None:
         """Write a register value to an element of a kernel argument."""
-        memref.store(scalars.to_storage(self.element_of(buffer), value), self.buffers[buffer], list(index))
+        memref.store(scalars.to_storage(self.element_of(buffer), value), *self._place(buffer, index))
+
+    def _place(self, buffer: ir.Value, index: IndexValues) -> tuple[ir.Value, list[ir.Value]]:
+        """A memref and the index in it: of a row of all elements where the address has fewer divisions."""
+        memory, shape = self.buffers[buffer], region.held_tensor(buffer.type).shape
+        at, address = self.counters.expressions(index, shape), self.address(buffer, index)
+        if self.counters.divisions(address) >= sum(map(self.counters.divisions, at)):
+            return memory, list(index)
+        return flat_view(memory, self.extent(extents.product(shape))), [self.counters.value(address)]
 
     def element_of(self, buffer: ir.Value) -> ElementType:
         """The element type of a kernel argument."""
@@ -352,6 +360,13 @@ class Elements:
         read = TensorType(element, result.shape)
         value = self._guarded(scan.element, scan.element.guards, read, index)
         return scalars.cast(value, element, accumulator_element(op))
+
+
+def flat_view(memory: ir.Value, size: ir.Value) -> ir.Value:
+    """Emit a memref of the `size` elements of a dense one, row-major."""
+    dynamic = ir.ShapedType.get_dynamic_size()
+    flat = ir.MemRefType.get([dynamic], ir.MemRefType(memory.type).element_type)
+    return memref.reinterpret_cast(flat, memory, [], [size], [], [0], [dynamic], [1])
 
 
 def call_after(value: ir.Value, element: ir.Value) -> ir.Value:

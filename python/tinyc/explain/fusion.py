@@ -6,7 +6,7 @@ In: ledgers. Out: tables; nothing is decided here.
 import re
 from collections.abc import Iterator, Sequence
 
-from tinyc.fusion.ledger import RULES, Decision, Ledger, RegionEntry
+from tinyc.fusion.ledger import FUSION_RULES, Decision, Ledger, RegionEntry
 from tinyc.text.table import Table
 
 #: The terms of a region's cost that a table has, by what its head calls them.
@@ -50,7 +50,9 @@ def _edges(ledger: Ledger) -> Table:
 
 def _rules(decisions: Sequence[Decision]) -> Table:
     used = {each.rule for each in decisions}
-    return Table("rules", ("rule", "meaning"), tuple((rule, text) for rule, text in RULES.items() if rule in used))
+    return Table(
+        "rules", ("rule", "meaning"), tuple((rule, text) for rule, text in FUSION_RULES.items() if rule in used)
+    )
 
 
 def evidence_text(decision: Decision) -> str:

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from tinyc.explain.drawing import Drawing, DrawnEdge, DrawnValue
 from tinyc.explain.fusion import evidence_text
 from tinyc.explain.subject import short
-from tinyc.fusion.formation import Formation, Region
-from tinyc.fusion.graph import Node, NodeKind
+from tinyc.fusion.graph import FusionNode, NodeKind
 from tinyc.fusion.ledger import Decision, RegionEntry
+from tinyc.fusion.regions import Formation, Region
 
 
 def fusion_drawing(formation: Formation) -> Drawing:
@@ -64,7 +64,7 @@ class _Drawn:
         for name in self.graph.outputs:
             yield DrawnEdge(self._source(name, None, None), _result(name), "kept")
 
-    def _reads(self, node: Node, name: str | None, region: Region | None) -> Iterator[DrawnEdge]:
+    def _reads(self, node: FusionNode, name: str | None, region: Region | None) -> Iterator[DrawnEdge]:
         target = node.name if name is None else _inside(name, node.name)
         for tensor in node.reads:
             maker = self.graph.nodes.get(tensor)

@@ -11,12 +11,13 @@ from tinyc.driver.compile import pass_options
 from tinyc.driver.sources import in_file, program_argument, shown_argument
 from tinyc.explain.fusion import fusion_differences
 from tinyc.explain.subject import Subject
-from tinyc.fusion.formation import Formation, form_regions
+from tinyc.fusion.formation import form_regions
 from tinyc.fusion.ledger import Ledger, ledger_from_json
+from tinyc.fusion.regions import Formation
 from tinyc.fusion.request import fusion_request
 from tinyc.importers.files import read_file
 from tinyc.target import DEFAULT_ARCH, Machine, machine_of
-from tinyc.target.cpu import CPU
+from tinyc.target.cpu import GENERIC_CPU
 from tinyc.text.table import Table
 
 
@@ -41,7 +42,7 @@ def request_difference(subject: Subject, arguments: argparse.Namespace, asked: L
 def _machine(arguments: argparse.Namespace) -> Machine:
     options = pass_options(arguments.target, arguments.arch)
     on_gpu = arguments.target in ("sim", "cuda")
-    return machine_of(options.get("arch", DEFAULT_ARCH) if on_gpu else CPU.name)
+    return machine_of(options.get("arch", DEFAULT_ARCH) if on_gpu else GENERIC_CPU.name)
 
 
 def compared_fusion(arguments: argparse.Namespace) -> tuple[Table, ...]:

@@ -1,9 +1,9 @@
 """The exact choice of kernels for a window of nodes: an integer program over all the groups that the nodes can form.
 
-A candidate is a group with the results that it writes; it is chosen or not. Every tensor that something outside needs is
-written once, and every tensor that a chosen group reads is written by a chosen one; several may compute a node. Chosen
-groups that need each other in a circle are forbidden, one circle after the other. HiGHS solves the program; it is
-loaded here and nowhere else. Source: specification 000 §4.1, step 5.
+A candidate is a group with the results that it writes; it is chosen or not. Every tensor that something outside needs
+is written once, and every tensor that a chosen group reads is written by a chosen one; several may compute a node.
+Chosen groups that need each other in a circle are forbidden, one circle after the other. HiGHS solves the program; it
+is loaded here and nowhere else. Source: specification 000 §4.1, step 5.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

@@ -15,7 +15,7 @@ from tinyc.analysis.graphs import value_names
 from tinyc.analysis.index_book.splits import fine_splits_of
 from tinyc.analysis.isl.statement import Statement
 from tinyc.analysis.patterns.contraction import is_summed_product
-from tinyc.analysis.poly.block import NonScopTensor, PolyAccess, PolyBlock
+from tinyc.analysis.poly.block import NonScopTensor, PolyAccess, PolyBlock, PolyItem
 from tinyc.analysis.poly.view import poly_view, values_of
 from tinyc.analysis.poly_core.inlining import INLINE
 from tinyc.diagnostics import Where
@@ -43,13 +43,13 @@ class NodeKind(enum.Enum):
 
 
 @dataclass(frozen=True, eq=False)
-class Node:
+class FusionNode:
     """One node: `name` is the item's in the Poly-View, `label` what people call its value, `op` what computes it.
 
     `block` says what it reads, as a statement, but for leaves; None for what is not one. `operands` are its reads, with
     leaves. `wholes` are the tensors that it needs in memory; `readers` are the nodes that read it. `is_special` says
     that it takes as long as a special function. `bound` is the one reader that must have it in its kernel, if there is
-    one: a sum forms its products in its accumulator's type.
+    one: a sum forms its products in its accumulator's type. `boundary` is why a movement is not read through.
     """
 
     name: str
@@ -63,6 +63,7 @@ class Node:
     is_output: bool
     is_special: bool
     bound: str | None
+    boundary: str | None
 
     @property
     def where(self) -> Where:
@@ -89,7 +90,7 @@ class FusionGraph:
     """
 
     function: str
-    nodes: Mapping[str, Node]
+    nodes: Mapping[str, FusionNode]
     labels: Mapping[str, str]
     types: Mapping[str, TensorType]
     values: Mapping[str, ir.Value]
@@ -124,8 +125,9 @@ def fusion_graph(function: func.FuncOp) -> FusionGraph:
         for tensor in (*reads, *wholes):
             readers.setdefault(tensor, {})[item.name] = None
         found.append((item.name, op, block, wholes))
+    items = {item.name: item for item in view.items}
     nodes = {
-        name: Node(
+        name: FusionNode(
             name,
             names[values[name]],
             _kind(op, block),
@@ -137,6 +139,7 @@ def fusion_graph(function: func.FuncOp) -> FusionGraph:
             name in outputs,
             isinstance(op, tiny.ElementwiseOp) and vocabulary_name(op) in _SPECIAL,
             _bound(values[name], by_value),
+            _boundary(op, items[name]),
         )
         for name, op, block, wholes in found
     }
@@ -178,6 +181,13 @@ def _gather(name: str, op: tiny.GatherOp, names: Mapping[ir.Value, str], dims: D
     read = PolyAccess(names[op.index], tuple(index))
     statement = Statement.over(name, shape, [""] * len(shape))
     return PolyBlock("ewise", statement, axes.identity(shape), (read,), result.element, {"op": "gather"})
+
+
+def _boundary(op: ir.OpView, item: PolyItem) -> str | None:
+    """Why reading through a movement ends: it is not affine, or a chain of movements is too long."""
+    if not isinstance(op, tiny.MovementOp):
+        return None
+    return item.reason if isinstance(item, NonScopTensor) else item.attributes.get("materialized")
 
 
 def _bound(value: ir.Value, names: Mapping[ir.Value, str]) -> str | None:

@@ -12,7 +12,7 @@ from tinyc.analysis.poly.block import PolyAccess, PolyBlock, access_excess
 from tinyc.analysis.poly_core.fused_loops import FusedLoops, composed_read, loops_of_anchors
 from tinyc.analysis.poly_core.inlining import MAX_ACCESSES
 from tinyc.expr import axes
-from tinyc.fusion.graph import FusionGraph, Node, NodeKind
+from tinyc.fusion.graph import FusionGraph, FusionNode, NodeKind
 
 #: Parameters of a kernel that fit into the parameters of a launch on every target, sizes among them.
 MAX_TENSORS = 128
@@ -30,9 +30,9 @@ class Inlined:
 
 @dataclass(frozen=True)
 class Anchor:
-    """A reduction or a result, with what it reads of memory and of other anchors, and how much it computes on the way."""
+    """A reduction or a result: what it reads of memory and of other anchors, and how much it computes on the way."""
 
-    node: Node
+    node: FusionNode
     block: PolyBlock
     inlined: Mapping[Inlined, int] = field(default_factory=dict[Inlined, int])
 
@@ -48,7 +48,7 @@ class Group:
     members: frozenset[str]
     results: frozenset[str]
     anchors: tuple[Anchor, ...]
-    ordered: tuple[Node, ...] = ()
+    ordered: tuple[FusionNode, ...] = ()
 
     @functools.cached_property
     def loops(self) -> FusedLoops:
@@ -65,7 +65,7 @@ class Group:
         gathered = [each for name in sorted(gathers) for each in self.graph.nodes[name].wholes]
         return tuple(dict.fromkeys([*tensors, *wholes, *gathered]))
 
-    @property
+    @functools.cached_property
     def first(self) -> int:
         """The position of its first member."""
         return min(self.graph.position[name] for name in self.members)
@@ -75,13 +75,13 @@ class Group:
         """Whether it reduces nothing: each reader could compute it again."""
         return not self.ordered and all(anchor.node.is_inline for anchor in self.anchors)
 
-    @property
+    @functools.cached_property
     def sequence(self) -> tuple[str, ...]:
         """The members in program order."""
         return tuple(sorted(self.members, key=self.graph.position.__getitem__))
 
 
-def group_of_node(graph: FusionGraph, node: Node) -> Group:
+def group_of_node(graph: FusionGraph, node: FusionNode) -> Group:
     """The group of one node, which it writes to memory, and of the products that a sum forms."""
     if node.block is None:
         return Group(graph, frozenset([node.name]), frozenset([node.name]), (), (node,))
@@ -89,7 +89,7 @@ def group_of_node(graph: FusionGraph, node: Node) -> Group:
     return Group(graph, frozenset([node.name, *bound]), frozenset([node.name]), (anchor,))
 
 
-def _with_bound(graph: FusionGraph, node: Node, block: PolyBlock) -> tuple[Anchor, tuple[str, ...]]:
+def _with_bound(graph: FusionGraph, node: FusionNode, block: PolyBlock) -> tuple[Anchor, tuple[str, ...]]:
     """A node as an anchor, the products that it forms composed away, and their names."""
     anchor, bound = Anchor(node, block), tuple(name for name in node.reads if _is_bound(graph, name, node))
     for name in bound:
@@ -101,7 +101,7 @@ def _with_bound(graph: FusionGraph, node: Node, block: PolyBlock) -> tuple[Ancho
     return anchor, bound
 
 
-def _is_bound(graph: FusionGraph, name: str, node: Node) -> bool:
+def _is_bound(graph: FusionGraph, name: str, node: FusionNode) -> bool:
     return name in graph.nodes and graph.nodes[name].bound == node.name
 
 
@@ -123,7 +123,7 @@ def united(groups: Iterable[Group]) -> Group | str:
     )
 
 
-def with_producer(group: Group, node: Node, is_result: bool) -> Group | str:
+def with_producer(group: Group, node: FusionNode, is_result: bool) -> Group | str:
     """A group with a node that it reads, written to memory as well if `is_result`; or why that is no group."""
     if group.ordered:
         return f"'{group.ordered[0].label}' is a kernel of its own"
@@ -152,7 +152,7 @@ def _in_order(graph: FusionGraph, anchors: Iterable[Anchor]) -> tuple[Anchor, ..
     return tuple(sorted(anchors, key=lambda anchor: graph.position[anchor.node.name]))
 
 
-def _composed(anchor: Anchor, node: Node, block: PolyBlock) -> Anchor | str:
+def _composed(anchor: Anchor, node: FusionNode, block: PolyBlock) -> Anchor | str:
     """An anchor that computes an element-wise node where it reads it, or why that is too complicated."""
     shape = anchor.block.statement.shape
     found: dict[PolyAccess, None] = {}

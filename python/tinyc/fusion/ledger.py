@@ -11,10 +11,10 @@ from typing import Any, Literal
 
 from tinyc.diagnostics import TinycError
 
-Verdict = Literal["fused", "kept"]
+FusedOrKept = Literal["fused", "kept"]
 
 #: Rule → what it says, for people.
-RULES = {
+FUSION_RULES = {
     "inline": "an element-wise op is computed where its one kernel reads it",
     "loops": "both run over the same loops, phase by phase",
     "result": "fused, and written to memory too, for others read it",
@@ -47,7 +47,7 @@ class Decision:
 
     source: str
     target: str
-    verdict: Verdict
+    verdict: FusedOrKept
     rule: str
     reason: str
     flip: str

@@ -59,11 +59,11 @@ class Cost:
             "read_bytes": round(self.read_bytes),
             "written_bytes": round(self.written_bytes),
             "flops": round(self.flops),
-            "fill": rounded(self.fill),
-            "memory_us": rounded(self.memory_seconds * 1e6),
-            "compute_us": rounded(self.compute_seconds * 1e6),
-            "launch_us": rounded(self.launch_seconds * 1e6),
-            "us": rounded(self.seconds * 1e6),
+            "fill": four_digits(self.fill),
+            "memory_us": four_digits(self.memory_seconds * 1e6),
+            "compute_us": four_digits(self.compute_seconds * 1e6),
+            "launch_us": four_digits(self.launch_seconds * 1e6),
+            "us": four_digits(self.seconds * 1e6),
         }
 
 
@@ -257,7 +257,7 @@ def tensor_elements(shape: Sequence[Dim]) -> int:
     return math.prod(map(nominal, shape))
 
 
-def rounded(value: float) -> float:
+def four_digits(value: float) -> float:
     """A number to four digits, so that texts are the same everywhere."""
     return float(f"{value:.4g}")
 

@@ -85,6 +85,14 @@ class GlobalOp(ir.OpView):
     @property
     def constant(self) -> bool: ...
 
+class ReinterpretCastOp(ir.OpView):
+    @property
+    def source(self) -> ir.Value: ...
+    @property
+    def sizes(self) -> Sequence[ir.Value]: ...
+    @property
+    def result(self) -> ir.OpResult: ...
+
 class StoreOp(ir.OpView):
     def __init__(
         self,
@@ -116,6 +124,19 @@ def alloca(
 def get_global(
     result: ir.Type,
     name: str | ir.FlatSymbolRefAttr,
+    *,
+    loc: ir.Location | None = ...,
+    ip: ir.InsertionPoint | None = ...,
+) -> ir.OpResult: ...
+def reinterpret_cast(
+    result: ir.Type,
+    source: ir.Value,
+    offsets: Sequence[ir.Value],
+    sizes: Sequence[ir.Value],
+    strides: Sequence[ir.Value],
+    static_offsets: Sequence[int],
+    static_sizes: Sequence[int],
+    static_strides: Sequence[int],
     *,
     loc: ir.Location | None = ...,
     ip: ir.InsertionPoint | None = ...,

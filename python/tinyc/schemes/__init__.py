@@ -11,6 +11,7 @@ In reading order:
     neighbours, rows      what several of them share: runs of neighbours, rows of fused loops
     naive, row_reduce, scan, elementwise, generic
                           the schemes: what each accepts, its rules for plans, its builder
+    cpu                   what is built on a CPU: loops, of four kinds
     registry              those that there are, the most particular first
     completion            a plan against a candidate and a target: every refusal at once, or all decisions made
 

@@ -24,8 +24,8 @@ class Resources:
 
     `vector_bytes` is the narrowest access to a tensor that is read or written in full; `product_tile` the accumulators
     along m and n for which an operand's element is computed once. `inlines_reductions` says that a thread computes a
-    reduction again for each element that it reads of it, `leaves_tiles` which tile it has that the target's tensor cores
-    cannot take, where the kernel is one for them.
+    reduction again for each element that it reads of it, `leaves_tiles` which tile it has that no tensor core takes,
+    where the kernel is one for them.
     """
 
     grid: tuple[Dim, Dim, Dim]

@@ -1,12 +1,17 @@
 """Targets: what each GPU architecture has, as numbers with unit and source; one file an architecture.
 
-`machine` has what costs are computed from on any machine, `cpu` the fixed table for CPUs.
+In reading order:
+
+    machine         what the cost of a kernel is computed from, on any machine
+    target          what a GPU architecture has
+    sm80, sm90      Ampere and Hopper
+    cpu             a CPU, by a fixed table
 """
 
 from typing import TypeAlias
 
 from tinyc.diagnostics import TinycError, either
-from tinyc.target.cpu import CPU, CpuTarget
+from tinyc.target.cpu import GENERIC_CPU, CpuTarget
 from tinyc.target.sm80 import SM80
 from tinyc.target.sm90 import SM90
 from tinyc.target.target import Target
@@ -39,10 +44,10 @@ def machine_of(name: str) -> Machine:
     Raises:
         TinycError: `UnsupportedTarget`.
     """
-    if name in CPU.names:
-        return CPU
+    if name in GENERIC_CPU.names:
+        return GENERIC_CPU
     for target in TARGETS:
         if name in target.names:
             return target
-    known = either([CPU.name, *(target.name for target in TARGETS)])
+    known = either([GENERIC_CPU.name, *(target.name for target in TARGETS)])
     raise TinycError("UnsupportedTarget", f"'target' is {name!r}, nothing to form regions for; choose {known}")

@@ -22,7 +22,7 @@ class CpuTarget:
     rates: Rates
 
 
-CPU = CpuTarget(
+GENERIC_CPU = CpuTarget(
     name="cpu",
     names=("cpu",),
     vector_bytes=32,

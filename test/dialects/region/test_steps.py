@@ -1,10 +1,13 @@
 """A whole program as one kernel on the CPU: the reference's numbers, whatever its steps and phases are."""
 
 import itertools
+import random
 
+import numpy as np
 import pytest
 
 import tinyc
+from analysis_programs.group_programs import windows_program
 from analysis_programs.region_kernels import matmul, one_kernel, one_kernel_program
 from analysis_programs.scan_programs import running
 from analysis_programs.tiny_programs import Program
@@ -145,13 +148,14 @@ def test_an_rms_norm_with_weights():
     assert agrees(p.result(p.mul(y, spread(p, p["w"], p["x"], 0))))
 
 
+@pytest.mark.parametrize("element", ["f32", "f16", "bf16"])
 @pytest.mark.parametrize("groups", [1, 2, 4, 8])
-def test_a_group_norm_with_the_reshapes_inside(groups):
-    p = Program(x="f32 2 8 5 7", w="f32 8")
-    rows = p.reshape(p["x"], shape=f"2 {groups} {280 // groups}")
+def test_a_group_norm_with_the_reshapes_inside(groups, element):
+    p = Program(x=f"{element} 2 8 5 7", w="f32 8")
+    rows = p.reshape(p.cast(p["x"], element="f32"), shape=f"2 {groups} {280 // groups}")
     y, _, _ = layer_norm(p, rows, 280 / groups)
     weights = p.expand(p["w"], shape="2 8 5 7", broadcast_dimensions=(1,))
-    p.result(p.mul(p.reshape(y, shape="2 8 5 7"), weights))
+    p.result(p.cast(p.mul(p.reshape(y, shape="2 8 5 7"), weights), element=element))
     assert steps(p).loops.extents[0] == 2
     assert agrees(p)
 
@@ -286,6 +290,18 @@ def test_a_cumulative_sum_of_a_softmax_that_is_read_from_its_end(exclusive):
     total = running(p, softmax(p, p["x"]), 1, "sum", "f32", False, exclusive)
     assert agrees(p.result(p.flip(total, axes=(1,)), p.neg(total)))
     assert steps(p).scans
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_programs(seed):
+    assert agrees(windows_program(random.Random(seed)))
+
+
+@pytest.mark.parametrize("axes", [(1, 2), (0, 3), (2, 3), (0, 2)], ids=str)
+def test_sums_of_middle_axes_that_are_read_at_their_neighbours(axes):
+    p = Program(x="f32 3 5 4 140")
+    total = p.sum(p["x"], *axes)
+    assert agrees(p.result(p.add(p.exp2(total), p.flip(total, axes=(1,))), total))
 
 
 def test_numbers_do_not_depend_on_the_machine():

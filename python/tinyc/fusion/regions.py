@@ -1,0 +1,122 @@
+"""The outcome of a formation: the regions in the order in which they run, and the ledger of all decisions."""
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tinyc.diagnostics import TinycError, Where
+from tinyc.fusion.graph import FusionGraph, FusionNode, NodeKind
+from tinyc.fusion.group import Group
+from tinyc.fusion.judge import Judge, Verdict
+from tinyc.fusion.ledger import FUSION_RULES, Decision, Ledger, RegionEntry
+from tinyc.fusion.partition import Partition
+from tinyc.fusion.pricing import Priced
+
+
+@dataclass(frozen=True)
+class Region:
+    """One kernel: its nodes in program order, the tensors that it writes, and those that it reads from memory."""
+
+    members: tuple[str, ...]
+    results: tuple[str, ...]
+    reads: tuple[str, ...]
+    priced: Priced
+
+
+@dataclass(frozen=True)
+class Formation:
+    """The regions of a function, in an order in which they can run, and the ledger of how they came about."""
+
+    graph: FusionGraph
+    regions: tuple[Region, ...]
+    ledger: Ledger
+
+    def place(self, decision: Decision) -> Where:
+        """The place of the op that a decision is about: what makes the value."""
+        return self._places[decision.source]
+
+    @functools.cached_property
+    def _places(self) -> Mapping[str, Where]:
+        return {node.label: node.where for node in self.graph.nodes.values()}
+
+
+def outcome_of(partition: Partition, judge: Judge, verdicts: Mapping[tuple[str, str], Verdict]) -> Formation:
+    """The regions that the groups of a partition are, and the ledger; edges without a verdict have a plain reason.
+
+    Raises:
+        TinycError: `IllegalFusion`: an edge that is asked to be fused could not be.
+    """
+    graph = partition.graph
+    groups = partition.in_order()
+    regions = tuple(_region(group, judge.pricing.of(group)) for group in groups)
+    inside: dict[str, list[Group]] = {}
+    for group in groups:
+        for name in group.sequence:
+            inside.setdefault(name, []).append(group)
+    edges = [(node, graph.nodes[reader]) for node in graph.nodes.values() for reader in node.readers]
+    decisions = tuple(
+        _decision(node, reader, _is_fused(node, inside.get(reader.name, ())), verdicts.get((node.name, reader.name)))
+        for node, reader in edges
+    )
+    entries = tuple(_entry(number, region, graph.labels) for number, region in enumerate(regions))
+    ledger = Ledger(graph.function, judge.pricing.machine.name, entries, decisions)
+    _require_asked(ledger, graph, judge.asked.fuse)
+    return Formation(graph, regions, ledger)
+
+
+def _region(group: Group, priced: Priced) -> Region:
+    results = sorted(group.results, key=group.graph.position.__getitem__)
+    return Region(group.sequence, tuple(results), group.reads, priced)
+
+
+def _entry(number: int, region: Region, labels: Mapping[str, str]) -> RegionEntry:
+    loops = region.priced.candidate.loops
+    return RegionEntry(
+        name=f"r{number}",
+        ops=tuple(labels[name] for name in region.members),
+        reads=tuple(labels[name] for name in region.reads),
+        writes=tuple(labels[name] for name in region.results),
+        scheme=region.priced.scheme,
+        loops=() if isinstance(loops, str) else tuple(map(str, loops.extents)),
+        cost=region.priced.cost.terms,
+    )
+
+
+def _is_fused(node: FusionNode, readers: Sequence[Group]) -> bool:
+    """Whether every kernel that computes a reader computes the node, too: a leaf always is."""
+    return node.kind is NodeKind.LEAF or (bool(readers) and all(node.name in each.members for each in readers))
+
+
+def _decision(node: FusionNode, reader: FusionNode, fused: bool, verdict: Verdict | None) -> Decision:
+    if verdict is None or verdict.fused != fused:
+        verdict = _plain_verdict(node, reader, fused)
+    state = "fused" if fused else "kept"
+    return Decision(node.label, reader.label, state, verdict.rule, verdict.reason, verdict.flip, dict(verdict.evidence))
+
+
+def _plain_verdict(node: FusionNode, reader: FusionNode, fused: bool) -> Verdict:
+    """The verdict on an edge that no step was proposed for."""
+    if node.kind is NodeKind.LEAF:
+        return Verdict(True, "leaf", "it reads nothing, and is made where it is read", "nothing", {})
+    if node.bound is not None:
+        sentence = "the sum forms these products in its accumulator's type"
+        return Verdict(True, "product", sentence, "nothing: it would be another number", {})
+    if NodeKind.VIEW in (node.kind, reader.kind):
+        return Verdict(
+            False, "view", "a reshape that is no affine map reads the buffer as it lies", "numbers for symbols", {}
+        )
+    if node.name in reader.wholes:
+        sentence = f"'{reader.label}' reads it where its data says, or walks it in order"
+        return Verdict(False, "data", sentence, "nothing", {})
+    if fused:
+        return Verdict(True, "loops", "both are in the kernel already", "nothing", {})
+    return Verdict(False, "cost", "another kernel has it", "nothing", {})
+
+
+def _require_asked(ledger: Ledger, graph: FusionGraph, fuse: frozenset[tuple[str, str]]) -> None:
+    asked = {(graph.labels[source], graph.labels[target]) for source, target in fuse}
+    kept = [each for each in ledger.decisions if each.verdict == "kept" and (each.source, each.target) in asked]
+    if kept:
+        message = "'{}' cannot be fused into '{}': {} ({})"
+        texts = [message.format(each.source, each.target, each.reason, FUSION_RULES[each.rule]) for each in kept]
+        raise TinycError.several([TinycError("IllegalFusion", text) for text in texts])

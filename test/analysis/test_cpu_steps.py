@@ -1,0 +1,105 @@
+"""How steps run on a CPU: in tiles or one by one, what they hold, and which axes are one loop."""
+
+import pytest
+
+from analysis_programs.region_kernels import matmul, one_kernel
+from analysis_programs.tiny_programs import Program
+from tinyc.analysis.cpu_steps import MAX_HELD_BYTES, CpuSteps, cpu_steps, merged_axes
+from tinyc.analysis.loop_nest import LoopNest
+from tinyc.dialects.registry import context
+
+
+def steps_of(p: Program) -> CpuSteps | str:
+    with context():
+        return cpu_steps(one_kernel(p).op)
+
+
+def nest_of(p: Program) -> LoopNest:
+    with context():
+        return one_kernel(p).nest
+
+
+def groups(p: Program) -> list[tuple[int, ...]]:
+    """The extents of the loops inside of the last phase: merged axes as their product."""
+    steps = steps_of(p)
+    assert isinstance(steps, CpuSteps)
+    phase = steps.loops.phases[-1]
+    shape = phase.block.statement.shape
+    found = merged_axes(steps.kernel, phase, phase.inner or phase.reduced)
+    return [tuple(shape[axis] for axis in group) for group in found]
+
+
+@pytest.mark.parametrize(
+    ("axis", "in_tiles", "turns"),
+    [(0, True, 3), (1, False, 200)],
+)
+def test_columns_are_reduced_in_tiles_and_rows_one_by_one(axis, in_tiles, turns):
+    p = Program(x="f32 200 300")
+    p.result(p.sum(p["x"], axis))
+    steps = steps_of(p)
+    assert isinstance(steps, CpuSteps)
+    assert steps.in_tiles == in_tiles
+    assert nest_of(p).turns == turns
+
+
+def test_a_product_runs_in_tiles_along_the_columns():
+    p = Program(a="f32 200 300", b="f32 300 400")
+    p.result(matmul(p, p["a"], p["b"], "200 400 300"))
+    nest, steps = nest_of(p), steps_of(p)
+    assert (nest.parallel, nest.tile) == ((200,), 1)
+    assert isinstance(steps, CpuSteps)
+    assert steps.in_tiles
+
+
+def test_what_is_reduced_is_one_loop_where_it_lies_in_memory_as_one():
+    p = Program(x="f32 4 3 5 7")
+    assert groups(p.result(p.sum(p["x"], 1, 2, 3))) == [(3, 5, 7)]
+    p = Program(x="f32 4 3 5 7")
+    assert groups(p.result(p.sum(p.permute(p["x"], perm=(0, 2, 1, 3)), 1, 2, 3))) == [(5,), (3,), (7,)]
+    p = Program(x="f32 4 3 H W")
+    assert [len(group) for group in groups(p.result(p.sum(p["x"], 1, 2, 3)))] == [3]
+
+
+def test_axes_that_one_operand_has_apart_are_apart():
+    p = Program(x="f32 4 3 5 7", w="f32 3")
+    weights = p.expand(p["w"], shape="4 3 5 7", broadcast_dimensions=(1,))
+    assert groups(p.result(p.sum(p.mul(p["x"], weights), 1, 2, 3))) == [(3,), (5, 7)]
+
+
+def test_axes_that_a_guard_is_about_are_apart():
+    p = Program(x="f32 4 3 5")
+    padded = p.pad(p["x"], lo=(0, 0, 1), hi=(0, 0, 0), value=1.0)
+    assert groups(p.result(p.op("reduce", padded, op="prod", axes=(1, 2), element="f32"))) == [(3,), (6,)]
+
+
+def shifted_sums(extent: int) -> Program:
+    """Sums along a middle axis that are read at their neighbours' places, too."""
+    p = Program(x=f"f32 4 {extent} 3 300")
+    total = p.sum(p["x"], 2)
+    return p.result(p.add(total, p.flip(total, axes=(1,))))
+
+
+def test_tiles_whose_rows_do_not_fit_give_way_to_single_steps():
+    found = {extent: steps_of(shifted_sums(extent)) for extent in (MAX_HELD_BYTES // 512, MAX_HELD_BYTES // 512 + 1)}
+    assert [isinstance(steps, CpuSteps) and steps.in_tiles for steps in found.values()] == [True, False]
+    assert all(isinstance(steps, CpuSteps) for steps in found.values())
+
+
+def test_rows_that_do_not_fit_are_not_held():
+    extent = MAX_HELD_BYTES // 4 + 1
+    p = Program(x=f"f32 2 {extent} 3")
+    total = p.sum(p["x"], 2)
+    p.result(p.add(total, p.flip(total, axes=(1,))))
+    assert steps_of(p) == f"a step holds {4 * extent} bytes; the limit is {MAX_HELD_BYTES}"
+    p = Program(x="f32 2 N 3")
+    total = p.sum(p["x"], 2, name="total")
+    p.result(p.add(total, p.flip(total, axes=(1,))))
+    found = steps_of(p)
+    assert isinstance(found, str)
+    assert found.startswith("a step reads N elements of '")
+    assert nest_of(p).steps is None
+
+
+def test_element_wise_kernels_are_loops_over_their_elements():
+    p = Program(x="f32 20 30")
+    assert nest_of(p.result(p.neg(p["x"]), p.relu(p["x"]))) == LoopNest((20,))

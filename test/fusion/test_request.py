@@ -1,0 +1,137 @@
+"""What a user asks of fusion: edges that are to be fused or kept, checked for legality, with the predicted difference."""
+
+import numpy as np
+import pytest
+
+import tinyc
+from analysis_programs.tiny_programs import Program
+from tinyc.diagnostics import TinycError
+from tinyc.dialects.registry import context
+from tinyc.fusion.formation import form_regions
+from tinyc.fusion.request import FusionRequest, fusion_request, request_of
+from tinyc.target import GENERIC_CPU
+from workloads import WORKLOADS
+
+CHAIN = {
+    "uops": [
+        {"id": "x", "uop": "INPUT", "src": [], "arg": {"tensor_id": "x", "dtype": "fp32", "shape": [4, 5]}},
+        {"id": "a", "uop": "NEG", "src": ["x"], "arg": {}},
+        {"id": "b", "uop": "RELU", "src": ["a"], "arg": {}},
+        {"id": "y", "uop": "EXP2", "src": ["b"], "arg": {}},
+    ]
+}
+
+
+def launches(**options):
+    """The kernels that the program launches."""
+    model = tinyc.compile(CHAIN, **options)
+    x = np.linspace(-1, 1, 20, dtype=np.float32).reshape(4, 5)
+    np.testing.assert_allclose(model(x), np.exp2(np.maximum(-x, 0)), rtol=1e-6)
+    return [each.evidence["target"] for each in model.remarks if each.code == "fusion-kept"]
+
+
+def test_a_chain_is_one_kernel():
+    assert launches() == []
+
+
+def test_an_edge_that_is_to_be_kept_is_kept():
+    assert launches(fusion={"no_fuse": [("a", "b")]}) == ["b"]
+
+
+def test_nothing_is_fused_where_that_is_asked_for():
+    assert launches(fusion="none") == ["b", "y"]
+
+
+def test_a_request_reports_the_predicted_difference():
+    model = tinyc.compile(CHAIN, fusion={"no_fuse": [("a", "b")]})
+    (told,) = [each for each in model.remarks if each.code == "fusion-request"]
+    assert told.message == "as asked for, 10.01 us are predicted; 5.003 us without the request"
+    assert told.evidence == {"asked_us": 10.01, "free_us": 5.003}
+
+
+@pytest.mark.parametrize("target", ["cpu", "sim"])
+def test_the_options_of_the_pass_say_the_same(target):
+    options = FusionRequest(keep=(("a", "b"), ("b", "y"))).options()
+    assert options == {"no_fuse": "a,b;b,y"}
+    assert fusion_request(**options) == request_of({"no_fuse": [("a", "b"), ["b", "y"]]})
+    assert launches(target=target, fusion=fusion_request(**options)) == ["b", "y"]
+
+
+def refusal(name, fusion, program=None):
+    """The error that a request meets."""
+    with pytest.raises(TinycError) as error:
+        tinyc.compile(CHAIN if program is None else program, fusion=fusion)
+    assert error.value.name == name
+    return error.value.message
+
+
+def test_values_that_are_not_there_are_named():
+    message = refusal("UnknownName", {"fuse": [("a", "c")]})
+    assert message == "there is no value 'c' that a kernel could compute or read; there are a, b, y, x"
+
+
+def test_an_edge_that_is_not_there_is_no_edge():
+    message = refusal("IllegalFusion", {"fuse": [("a", "y")]})
+    assert message == "'y' does not read 'a'; b read it"
+
+
+def test_an_input_is_fused_into_nothing():
+    assert refusal("IllegalFusion", {"fuse": [("x", "a")]}) == "'x' is an input: there is nothing to fuse"
+
+
+def test_an_edge_is_fused_or_kept():
+    message = refusal("IllegalFusion", {"fuse": [("a", "b")], "no_fuse": [("a", "b")]})
+    assert message == "'a' and 'b' are to be fused and to be kept apart; choose"
+
+
+def test_the_products_of_a_sum_stay_in_it():
+    p = Program(x="f16 8 8")
+    program = p.result(p.op("reduce", p.mul(p["x"], p["x"], name="m"), op="sum", axes=(1,), element="f32", name="s"))
+    message = refusal("IllegalFusion", {"no_fuse": [("m", "s")]}, program.module)
+    assert message == "'m' cannot be kept from its reader: it is a product that the sum forms"
+
+
+def test_what_no_kernel_can_compute_is_not_fused():
+    p = Program(x="f32 8 8", i="i64 8")
+    program = p.result(p.gather(p.neg(p["x"], name="n"), p["i"], axis=0, name="g"))
+    message = refusal("IllegalFusion", {"fuse": [("n", "g")]}, program.module)
+    assert message.startswith("'n' cannot be fused into 'g': 'g' reads it where its data says")
+
+
+@pytest.mark.parametrize("fusion", ["all", {"fuse": "a"}, {"fuse": [("a",)]}, {"fuse": 3}, {"melt": []}, 3])
+def test_what_is_no_request_is_refused(fusion):
+    assert "fus" in refusal("InvalidOption", fusion)
+
+
+def test_regions_that_are_formed_already_take_no_request():
+    text = tinyc.compile(CHAIN).text("region")
+    assert refusal("UnsupportedTarget", {"fuse": [("a", "b")]}, text).endswith("leave 'fusion' out")
+
+
+@pytest.mark.parametrize("name", ["softmax", "gelu_mlp", "attention", "transformer_swiglu", "resnet"])
+def test_every_edge_can_be_turned_or_says_why_not(name):
+    from tinyc.analysis.graphs import main_function
+    from tinyc.driver.sources import read_program
+
+    module = read_program(WORKLOADS[name].build(), {})
+    turned = 0
+    with module.context:
+        function = main_function(module)
+        for decision in form_regions(function, GENERIC_CPU).ledger.decisions:
+            pair = ((decision.source, decision.target),)
+            request = FusionRequest(fuse=pair) if decision.verdict == "kept" else FusionRequest(keep=pair)
+            try:
+                found = form_regions(function, GENERIC_CPU, request).ledger.decisions
+            except TinycError as error:
+                assert error.name == "IllegalFusion"
+                assert decision.rule in ("leaf", "product", "cycle", "data", "scheme", "cost")
+                continue
+            (now,) = [each for each in found if (each.source, each.target) == pair[0]]
+            assert now.verdict != decision.verdict
+            turned += 1
+    assert turned > 5
+
+
+def test_a_request_is_one_of_the_context_of_a_program():
+    with context():
+        assert not FusionRequest()
