@@ -5,13 +5,16 @@ small, and read again by each CTA. `needed` is what it would take to move each o
 """
 
 import dataclasses
+import random
 
 import numpy as np
 import pytest
 
 import tinyc
+from analysis_programs.group_programs import windows_program
+from analysis_programs.region_kernels import one_kernel_program
+from analysis_programs.tiny_programs import Program
 from gpu_programs import memory_bound as programs
-from gpu_programs.one_kernel import one_kernel
 from gpu_programs.running import by_threads, sequentially
 from tinyc import pipeline, text
 from tinyc.driver.verification import output_tolerances
@@ -32,7 +35,7 @@ class Run:
 
     @classmethod
     def of(cls, program, **options):
-        model = tinyc.compile(str(one_kernel(program)), target="sim", **options)
+        model = tinyc.compile(str(one_kernel_program(program)), target="sim", **options)
         inputs = random_inputs(model.lowering.module("region"), seed=0)
         expected = list(reference.evaluate_module(program.module, inputs).values())
         tolerances = list(output_tolerances(program.module, inputs).values())
@@ -185,7 +188,7 @@ def test_a_row_that_fits_no_registers_is_read_by_each_phase():
 def test_threads_and_sequential_code_agree_with_the_reference(program, run):
     whole = program()
     done = Run.of(whole).check()
-    module = text.parse(str(one_kernel(whole)))
+    module = text.parse(str(one_kernel_program(whole)))
     pipeline.parse("region-to-gpu").run(module)
     done.check(run(module, done.inputs))
 
@@ -216,14 +219,14 @@ def test_rows_of_any_length_are_scanned_either_way(length, reverse, exclusive):
 @pytest.mark.parametrize("size", [(0, 4), (4, 0), (1, 1), (3, 5), (6, 64), (33, 130)])
 def test_extents_may_be_known_at_a_run_only(size):
     program = programs.softmax("M N")
-    model = tinyc.compile(str(one_kernel(program)), target="sim")
+    model = tinyc.compile(str(one_kernel_program(program)), target="sim")
     x = np.random.default_rng(0).standard_normal(size).astype(np.float32)
     e = np.exp(x - x.max(axis=1, keepdims=True, initial=-np.inf))
     np.testing.assert_allclose(model(x), e / e.sum(axis=1, keepdims=True), rtol=1e-5, atol=1e-6)
 
 
 def test_an_operand_of_any_alignment_is_moved_to_where_kernels_may_read_it():
-    model = tinyc.compile(str(one_kernel(programs.gelu("4 64", "f16"))), target="sim")
+    model = tinyc.compile(str(one_kernel_program(programs.gelu("4 64", "f16"))), target="sim")
     memory = np.random.default_rng(0).standard_normal(257).astype(np.float16)
     shifted = memory[1:].reshape(4, 64)
     assert shifted.ctypes.data % 16 != 0
@@ -231,7 +234,7 @@ def test_an_operand_of_any_alignment_is_moved_to_where_kernels_may_read_it():
 
 
 def test_reports_are_those_of_the_last_run_on_the_simulator():
-    source = str(one_kernel(programs.gelu("4 64")))
+    source = str(one_kernel_program(programs.gelu("4 64")))
     model = tinyc.compile(source, target="sim")
     assert model.reports == ()
     x = np.zeros((4, 64), np.float32)
@@ -249,3 +252,20 @@ def test_a_plan_chooses_how_wide_accesses_are(width):
     for program in (programs.gelu("5 24", "f16"), programs.softmax("5 24", "f16"), programs.cumulative("5 24", "f16")):
         run = Run.of(program, plan={"vectorize": {"axis": "n", "width": width}}).check()
         assert set(run.bytes_by_width()) == {2 * width}
+
+
+def test_what_is_read_within_one_length_is_read_anew_within_another():
+    p = Program(x="f32 6 13")
+    y = p.neg(p["x"])
+    Run.of(p.result(p.shrink(y, lo=(0, 0), hi=(6, 3), step=(1, 1)), p.sum(y, 1), y)).check()
+
+
+@pytest.mark.parametrize("length", [130, 514, 1023])
+def test_an_operand_of_columns_is_not_read_before_its_beginning(length):
+    for element in ("f16", "f32"):
+        assert Run.of(programs.rms_norm(f"5 {length}", element)).check().scheme == "row_reduce"
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_programs_as_one_kernel_agree_with_the_reference(seed):
+    Run.of(windows_program(random.Random(seed))).check()

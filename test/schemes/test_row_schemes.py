@@ -2,13 +2,13 @@
 
 import pytest
 
+from analysis_programs.region_kernels import one_kernel
 from analysis_programs.tiny_programs import Program
 from gpu_programs import memory_bound as programs
-from gpu_programs.one_kernel import one_kernel
 from schemes.judging import SM80
 from tinyc.analysis.kernel_candidate import kernel_candidate
 from tinyc.diagnostics import TinycError
-from tinyc.dialects.region.kernel import kernels_of
+from tinyc.dialects.registry import context
 from tinyc.plan.fields import Plan
 from tinyc.schemes.completion import completed_plan, default_plan, summary_of
 from tinyc.schemes.registry import SCHEME_OF
@@ -17,9 +17,8 @@ from tinyc.schemes.scheme import Acceptance, Refusal
 
 def candidate(program):
     """Return the candidate that a whole program is."""
-    module = one_kernel(program)
-    with module.context:
-        return kernel_candidate(kernels_of(module)["whole"], {})
+    with context():
+        return kernel_candidate(one_kernel(program), {})
 
 
 def resources(name, program):
@@ -96,7 +95,8 @@ def rows_and_columns():
 
 def search():
     p = Program(x="f32 6 6")
-    return p.result(p.topk(p["x"], axis=1, k=2, largest=True))
+    values = p.topk(p["x"], axis=1, k=2, largest=True)
+    return p.result(*values.owner.results)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_a_plan_that_asks_for_other_neighbours_is_refused(program, vectorize, me
     with pytest.raises(TinycError) as caught:
         completed_plan(Plan(vectorize=vectorize), candidate(program), SM80)
     assert caught.value.name == "PlanMismatch"
-    assert caught.value.message == f"the plan of @whole: {message}"
+    assert caught.value.message == f"the plan of @k: {message}"
 
 
 def test_a_plan_may_ask_for_fewer_neighbours():

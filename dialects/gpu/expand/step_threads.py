@@ -142,7 +142,7 @@ class StepThreads:
         if not conditions:
             return None
         condition = functools.reduce(arith.andi, conditions)
-        return Inside((condition,) * self.width, condition, None, (turn, self.lane))
+        return Inside((condition,) * self.width, condition, None, (turn, self.lane), (at, None if whole else runs))
 
     def _shifted_inside(self, phase: Phase, turn: ir.Value, first: AxisExpr) -> Inside:
         """Which elements from `first` on are those of a step."""
@@ -151,7 +151,7 @@ class StepThreads:
         some = arith.cmpi(arith.CmpIPredicate.slt, counters.value(first), elements.extent(size))
         if self.is_there is not None:
             lanes, some = [arith.andi(lane, self.is_there) for lane in lanes], arith.andi(some, self.is_there)
-        return Inside(tuple(lanes), arith.andi(lanes[0], lanes[-1]), some, (turn, self.lane))
+        return Inside(tuple(lanes), arith.andi(lanes[0], lanes[-1]), some, (turn, self.lane), (first, size))
 
     def _delinearized(self, linear: AxisExpr, shape: Sequence[Dim]) -> IndexValues:
         return self.elements.delinearized(self.counters.value(linear), shape)

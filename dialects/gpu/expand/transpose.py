@@ -193,4 +193,4 @@ class _Squares:
         if not conditions:
             return _Run(unit, places, local, None)
         condition = functools.reduce(arith.andi, conditions)
-        return _Run(unit, places, local, Inside((condition,) * self.width, condition, None, (unit,)))
+        return _Run(unit, places, local, Inside((condition,) * self.width, condition, None, (unit,), (along, other)))

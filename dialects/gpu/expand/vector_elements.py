@@ -7,7 +7,7 @@ them is known to be a multiple of their number; where it is a multiple of less, 
 
 import contextlib
 import functools
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -34,16 +34,22 @@ class Inside:
 
     `lanes` are the conditions of its elements, `whole` that of all. Where `some` is given, a run may begin before the
     axis or end behind it, as one does that is aligned while the axis is not: it holds where an element may be there.
+    Two with equal `bounds` have the same conditions.
     """
 
     lanes: tuple[ir.Value, ...]
     whole: ir.Value
     some: ir.Value | None
     counters: tuple[ir.Value, ...]
+    bounds: Hashable
 
 
-#: What guards bound, at one index, and by what.
-_Conditions: TypeAlias = tuple[tuple[AxisExpr, Dim], ...]
+#: An element behind guards: its buffer and address, what they bound at its index, and by what.
+_Guarded: TypeAlias = tuple[ir.Value, AxisExpr, tuple[tuple[AxisExpr, Dim], ...]]
+_Load: TypeAlias = tuple[ir.Value, AxisExpr, Hashable]
+_Element: TypeAlias = tuple[ir.Value, IndexValues]
+#: A place of the tensor of indices of a gather, which is called by its result.
+_Chosen: TypeAlias = tuple[ir.Value, IndexValues]
 
 
 @dataclass
@@ -60,14 +66,36 @@ class _Run:
     covered: tuple[AxisExpr, Dim] | None
     depth: int
     lane: int = 0
-    padded: dict[tuple[ir.Value, AxisExpr, _Conditions], ir.Value] = field(default_factory=dict)
-    chosen: dict[tuple[ir.Value, IndexValues], ir.Value] = field(default_factory=dict)
+    padded: dict[_Guarded, ir.Value] = field(default_factory=dict[_Guarded, ir.Value])
+    chosen: dict[_Chosen, ir.Value] = field(default_factory=dict[_Chosen, ir.Value])
+
+
+@dataclass
+class _Bounded:
+    """What is known in a block inside of bounds: loads by buffer, address and bounds, elements by bounds."""
+
+    loads: dict[_Load, ir.Value] = field(default_factory=dict[_Load, ir.Value])
+    elements: dict[Hashable, dict[_Element, ir.Value]] = field(default_factory=dict[Hashable, dict[_Element, ir.Value]])
 
 
 class VectorElements(ThreadElements):
     """Emits elements of values for one thread, in runs where a statement says so."""
 
-    _run: _Run | None = None
+    def __init__(
+        self, buffers: Mapping[ir.Value, ir.Value], symbols: Mapping[str, ir.Value], status: ir.Value | None
+    ) -> None:
+        super().__init__(buffers, symbols, status)
+        self._run: _Run | None = None
+        # What was loaded and computed inside of some bounds, by enclosing block: inside of others, others are there.
+        self._bounded: list[_Bounded] = [_Bounded()]
+
+    @contextlib.contextmanager
+    def block(self, block: ir.Block) -> Generator[None]:
+        """Emit into `block`; what is loaded there is forgotten at its end."""
+        self._bounded.append(_Bounded())
+        with super().block(block):
+            yield
+        self._bounded.pop()
 
     @contextlib.contextmanager
     def run(
@@ -82,7 +110,14 @@ class VectorElements(ThreadElements):
         `covered` are a run's first position, and a number of positions that no run reaches beyond.
         """
         outer, self._run = self._run, _Run(counter, width, inside, covered, len(self._known))
-        yield
+        if inside is None:
+            yield
+        else:
+            known, bounded = self._known[-1], self._bounded[-1].elements
+            everywhere = known.elements
+            known.elements = {**everywhere, **bounded.get(inside.bounds, {})}
+            yield
+            bounded[inside.bounds], known.elements = known.elements, everywhere
         self._run = outer
 
     def lanes(self) -> Generator[int]:
@@ -109,8 +144,8 @@ class VectorElements(ThreadElements):
             return super()._read(buffer, index)
         width, inside = self._readable(buffer, address, run), run.inside
         if inside is not None and any(self.counters.step(address, each) != 0 for each in inside.counters):
-            values = self._guarded_loads(buffer, address, run.lane, width, inside)
-        elif width > 1:
+            return self._read_inside(buffer, address, run.lane, width, inside)
+        if width > 1:
             values = self._wide_loads(buffer, address - run.lane % width, width)
         else:
             return super()._read(buffer, index)
@@ -190,6 +225,16 @@ class VectorElements(ThreadElements):
             return True
         return not any(may_leave(first, size - (width - 1), self.counters.shape))
 
+    def _read_inside(self, buffer: ir.Value, address: AxisExpr, lane: int, width: int, inside: Inside) -> ir.Value:
+        """An element that is loaded where it is inside; at the same bounds it is loaded once."""
+        for known in self._bounded:
+            if (buffer, address, inside.bounds) in known.loads:
+                return known.loads[buffer, address, inside.bounds]
+        first = address - lane % width
+        values = self._guarded_loads(buffer, address, lane, width, inside)
+        self._bounded[-1].loads.update({(buffer, first + k, inside.bounds): value for k, value in enumerate(values)})
+        return values[lane % width]
+
     def _guarded_loads(
         self, buffer: ir.Value, address: AxisExpr, lane: int, width: int, inside: Inside
     ) -> list[ir.Value]:
@@ -221,8 +266,9 @@ class VectorElements(ThreadElements):
 
     def _is_held(self, buffer: ir.Value, first: AxisExpr, width: int) -> ir.Value:
         """Emit whether a buffer has `width` elements from `first` on."""
-        size = extents.product(region.held_tensor(buffer.type).shape)
-        return arith.cmpi(arith.CmpIPredicate.sle, self.counters.value(first), self.extent(size - width))
+        size, place = extents.product(region.held_tensor(buffer.type).shape), self.counters.value(first)
+        begins = arith.cmpi(arith.CmpIPredicate.sge, place, self.index(0))
+        return arith.andi(begins, arith.cmpi(arith.CmpIPredicate.sle, place, self.extent(size - width)))
 
     def _load_or_zero(self, buffer: ir.Value, address: AxisExpr, condition: ir.Value) -> ir.Value:
         kind = scalars.register_type(self.element_of(buffer))
