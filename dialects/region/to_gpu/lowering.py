@@ -50,11 +50,10 @@ class RegionToGpu(Pass):
         gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_80", features = "+ptx80">] { gpu.func @copy(
             %x: !b {tgpu.name = "in0"}, %y: !b {tgpu.name = "out0"}) kernel attributes {
             known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1], tgpu.plan = {
-            arch = "sm_80", precision = "ieee", scheme = "elementwise",
-            vectorize = {axis = "n", width = 4 : i64}}} { "tgpu.map_runs"() ({
-          %0 = "region.read"(%x) : (!b) -> tensor<4xf32>
-          "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !b) -> ()
-          omp.terminator }) {width = 4 : i64} : () -> () gpu.return } }
+            arch = "sm_80", precision = "ieee", scheme = "elementwise", vectorize = {axis = "n", width = 4 : i64}}} {
+          "tgpu.map_runs"() ({ %0 = "region.read"(%x) : (!b) -> tensor<4xf32>
+            "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !b) -> ()
+            omp.terminator }) {width = 4 : i64} : () -> () gpu.return } }
     Source: specification 000 §4.5, 002 §6.
     """
 
