@@ -14,7 +14,7 @@ def epilogue(p: Program, result) -> Epilogue:
     with context():
         kernel = one_kernel(p.result(result))
         (yielding,) = kernel.yields
-        return epilogue_of(detect_contraction(tiled_reduction(kernel.block)), yielding.value)
+        return epilogue_of(detect_contraction(tiled_reduction(kernel.block)), [yielding.value])
 
 
 def with_operand(extents: str, dimensions: tuple[int, ...], op: str = "add") -> Epilogue:

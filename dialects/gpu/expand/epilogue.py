@@ -8,7 +8,7 @@ from tinyc.codegen import scalars
 from tinyc.dialects.gpu.dialect import accumulator_tile
 from tinyc.dialects.gpu.expand.accumulator import owned_columns, owned_rows
 from tinyc.dialects.gpu.expand.expansion import Expansion
-from tinyc.dialects.gpu.expand.place import TilePlace
+from tinyc.dialects.gpu.expand.place import TilePlace, store_results
 from tinyc.dialects.gpu.expand.thread_elements import ThreadElements
 from tinyc.dialects.gpu.expand.threads import comment
 from tinyc.dialects.gpu.statements import EpilogueOp
@@ -32,7 +32,7 @@ def expand(expansion: Expansion, op: EpilogueOp) -> None:
                 with _where(elements, condition):
                     finished = scalars.cast(owned[row, column], tile.element, result.element)
                     elements.reduced[op.accumulated] = lambda _, value=finished: value
-                    elements.store_outputs(op.yields, place.index(elements, row, column))
+                    store_results(elements, op, place.index(elements, row, column))
 
 
 @contextlib.contextmanager

@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tinyc.codegen.elements import IndexValues
+from tinyc.dialects.gpu.expand.flat_elements import FlatElements
 from tinyc.dialects.gpu.expand.thread_elements import ThreadElements
 from tinyc.dialects.gpu.statements import EpilogueOp, LoadTileOp
 from tinyc.dialects.gpu.statements.rules import SIDES
-from tinyc.expr import extents
+from tinyc.expr import axes, extents
 from tinyc.expr.extents import Dim
 from tinyc.mlir import ir
-from tinyc.vocabulary.attributes import decode
+from tinyc.vocabulary.attributes import decode, tensor_type
 from tinyc.vocabulary.types import TensorType
 
 
@@ -41,6 +42,17 @@ class TilePlace:
         """Emit the tensor's index of the element in a row and a column."""
         parts = (("batches", self.batch), ("rows", row), ("columns", column))
         return elements.taken_apart(self.shape, [(self.axes[side], number) for side, number in parts])
+
+
+def store_results(elements: FlatElements, op: EpilogueOp, index: IndexValues) -> None:
+    """Emit what becomes of element `index` of the accumulated tensor, and write it to its place in each output."""
+    shape, places = tensor_type(op.accumulated.type).shape, op.places
+    assert not isinstance(places, str)  # the layer's rule
+    for each in op.yields:
+        place = places[each.value]
+        moved = place != axes.identity(shape)
+        at = tuple(elements.position(row, index, shape) for row in place) if moved else index
+        elements.store_outputs([each], at)
 
 
 def sides_of(op: LoadTileOp | EpilogueOp) -> dict[str, tuple[int, ...]]:

@@ -1,7 +1,9 @@
 """`tgpu.epilogue`: what a region makes of what it accumulates, on an accumulator tile in registers."""
 
+from collections.abc import Mapping
 from typing import Any
 
+from tinyc.analysis.result_places import result_places
 from tinyc.dialects.gpu.dialect import OutputOp, accumulator_tile
 from tinyc.dialects.gpu.statements.rules import (
     require_body,
@@ -13,6 +15,7 @@ from tinyc.dialects.gpu.statements.rules import (
     require_yields,
 )
 from tinyc.dialects.region import ops as region
+from tinyc.expr.axes import Index
 from tinyc.mlir import ext, ir
 from tinyc.mlir.verifying import Malformed
 from tinyc.vocabulary.attributes import tensor_type
@@ -23,7 +26,7 @@ class EpilogueOp(OutputOp, name="epilogue"):
     """Finish an accumulator tile in registers and write it.
 
     The body is what the region does with the accumulated tensor: that is its argument (in the type that the region's
-    `tiny.reduce` gives it), and it ends in a `region.yield` for each output. `rows`, `columns` and `batches` are all
+    `tiny.reduce` gives it), and it ends in a `region.yield` for each output, in which each element has one place. `rows`, `columns` and `batches` are all
     axes of that tensor, as in `tgpu.load_tile`; where a side of `guarded` reaches beyond it nothing is written. `kinds`
     are the broadcast kinds of the `region.read`s in the body, how their elements follow the tile: "row" (one for each
     row), "column", "full", "scalar", or "gather" (any other way).
@@ -45,8 +48,13 @@ class EpilogueOp(OutputOp, name="epilogue"):
         """The accumulated tensor, which its body goes on from."""
         return self.body_block.arguments[0]
 
+    @property
+    def places(self) -> Mapping[ir.Value, Index] | str:
+        """For each value that it yields, the index at which an element of the accumulated tensor is in it, or why not."""
+        return result_places(self, self.accumulated)
+
     def check(self) -> None:
-        """Accumulator and accumulated tensor have one type, outputs its shape, every axis a side, every read a kind."""
+        """Accumulator and accumulated tensor have one type, elements a place in outputs, axes a side, reads a kind."""
         tile = accumulator_tile(self.accumulator.type)
         require_indices(self, "batch", "row", "column")
         ops = require_body(self, arguments=1)
@@ -62,10 +70,10 @@ class EpilogueOp(OutputOp, name="epilogue"):
             )
         require_guarded(self)
         require_unordered(ops)
-        for yielding in require_yields(ops):
-            written = region.held_tensor(yielding.operands[1].type)
-            if written.shape != value.shape:
-                raise Malformed(f"writes {written}, and the accumulated tensor is {value}; they must have one shape")
+        require_yields(ops)
+        places = self.places
+        if isinstance(places, str):
+            raise Malformed(f"has no one place in its results for an element of {value}: {places}")
         reads = sum(isinstance(op, region.ReadOp) for op in ops)
         if len(require_words(self, "kinds", tuple(Broadcast))) != reads:
             raise Malformed(f"has kinds = {self.kinds}, and reads {reads} buffers; give a broadcast kind for each")

@@ -4,7 +4,7 @@ In: the reduction of a kernel and what it writes. Out: an `Epilogue`. What stand
 (`tiled_reduction`), so every index is the output's.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from tinyc.analysis.access import Access, extend
@@ -20,20 +20,24 @@ from tinyc.vocabulary.attributes import tensor_type, vocabulary_name
 from tinyc.vocabulary.broadcast import Broadcast
 
 
-def epilogue_of(contraction: Contraction, result: ir.Value) -> Epilogue:
-    """The ops between the reduction of `contraction` and `result`, the value that its kernel writes."""
-    return _Reader(contraction, result).epilogue()
+def epilogue_of(contraction: Contraction, results: Sequence[ir.Value]) -> Epilogue:
+    """The ops between the reduction of `contraction` and `results`, the values that its kernel writes."""
+    return _Reader(contraction, results).epilogue()
 
 
 class _Reader:
-    """Reads the ops between a reduction and a result: `slice` are all that compute it, `fused` those that follow."""
+    """Reads the ops between a reduction and results: `slice` are all that compute these, `fused` those that follow.
 
-    def __init__(self, contraction: Contraction, result: ir.Value) -> None:
+    Where a movement is among those, `is_moved`, what they read follows the accumulators in any way.
+    """
+
+    def __init__(self, contraction: Contraction, results: Sequence[ir.Value]) -> None:
         self.reduced: ir.Value = contraction.reduce.results[0]
         self.rows, self.columns, _ = map(frozenset, contraction.result_sides)
         self.domain: Shape = tensor_type(self.reduced.type).shape
-        self.slice = _slice(result, self.reduced)
+        self.slice = _slice(results, self.reduced)
         self.fused = self._fused()
+        self.is_moved = any(isinstance(op, tiny.MovementOp) for op in self.fused)
         self.found: dict[ir.OpView, set[Broadcast]] = {}
 
     def epilogue(self) -> Epilogue:
@@ -62,6 +66,10 @@ class _Reader:
 
     def _broadcasts(self, value: ir.Value) -> Iterator[tuple[ir.OpView, Broadcast]]:
         """Yield the reads below `value`, which has the output's axes, and how each is broadcast."""
+        if self.is_moved:
+            reads = (each for each in _slice([value], self.reduced) if isinstance(each, region.ReadOp))
+            yield from ((each, Broadcast.GATHER) for each in reads)
+            return
         pending = [Access(value, axes.identity(self.domain))]
         for access in pending:
             access, fault = extend(access, self.domain, _is_transparent)
@@ -74,7 +82,7 @@ class _Reader:
                 below = (replace(access, source=operand) for operand in op.operands)
                 pending.extend(each for each in below if each not in pending)
             else:
-                reads = (each for each in _slice(access.source, self.reduced) if isinstance(each, region.ReadOp))
+                reads = (each for each in _slice([access.source], self.reduced) if isinstance(each, region.ReadOp))
                 yield from ((each, Broadcast.GATHER) for each in reads)
 
     def _broadcast(self, access: Access) -> Broadcast:
@@ -121,10 +129,10 @@ def _joined(broadcasts: set[Broadcast]) -> Broadcast:
     return next(iter(broadcasts)) if len(broadcasts) == 1 else Broadcast.GATHER
 
 
-def _slice(result: ir.Value, end: ir.Value) -> list[ir.OpView]:
-    """The ops that compute `result`, in program order, down to the value `end`, whose op is not among them."""
+def _slice(results: Sequence[ir.Value], end: ir.Value) -> list[ir.OpView]:
+    """The ops that compute `results`, in program order, down to the value `end`, whose op is not among them."""
     found = set[ir.OpView]()
-    pending = [result]
+    pending = list(results)
     while pending:
         value = pending.pop()
         op = value.owner

@@ -10,7 +10,7 @@ from tinyc.analysis.epilogue import epilogue_of
 from tinyc.analysis.host_names import HostNames
 from tinyc.analysis.kernel_loops import kernel_loops
 from tinyc.analysis.patterns.contraction import Contraction, Rejected, detect_contraction, is_summed_product
-from tinyc.analysis.tiled_reduction import tiled_reduction
+from tinyc.analysis.result_places import result_places
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.kernel import Kernel
 from tinyc.dialects.tiny import ops as tiny
@@ -43,9 +43,14 @@ def kernel_candidate(kernel: Kernel, names: HostNames) -> Candidate:
 
 def contraction_of(kernel: Kernel) -> Contraction | str:
     """The contraction that a kernel tiles, or why it is not one."""
-    reduction = tiled_reduction(kernel.block)
-    if reduction is None:
+    known = kernel_loops(kernel.op)
+    if isinstance(known, str):
+        return known
+    reductions = [known.value(phase) for phase in known.loops.reductions]
+    if len(reductions) != 1 or isinstance(result_places(kernel.op, reductions[0]), str):
         return "it is not one reduction whose result is written element by element"
+    reduction = reductions[0].owner
+    assert isinstance(reduction, tiny.ReduceOp)  # a phase that reduces
     found = detect_contraction(reduction)
     if isinstance(found, Rejected):
         return f"its reduction is not a contraction: {found.reason}"
@@ -70,9 +75,9 @@ def _product(kernel: Kernel, names: tuple[tuple[str, ...], ...]) -> MatrixProduc
     except ExtentError as error:
         return f"the product of its extents is not a representable extent: {error}"
     lhs, rhs = (_operand(kernel, operand, names) for operand in found.multiply.operands)
-    (yielding,) = kernel.yields
+    results = [each.value for each in kernel.yields]
     accumulator = tensor_type(found.reduce.results[0].type).element.accumulator
-    return MatrixProduct(m, n, k, batch, lhs, rhs, accumulator, epilogue_of(found, yielding.value))
+    return MatrixProduct(m, n, k, batch, lhs, rhs, accumulator, epilogue_of(found, results))
 
 
 def _operand(kernel: Kernel, value: ir.Value, names: tuple[tuple[str, ...], ...]) -> ProductOperand:

@@ -9,7 +9,7 @@ from tinyc.diagnostics import TinycError
 from tinyc.dialects.gpu.dialect import accumulator_tile
 from tinyc.dialects.gpu.expand.accumulator import multiply_add
 from tinyc.dialects.gpu.expand.flat_elements import FlatElements
-from tinyc.dialects.gpu.expand.place import sides_of
+from tinyc.dialects.gpu.expand.place import sides_of, store_results
 from tinyc.dialects.gpu.statements import EpilogueOp, FmaOp, LoadTileOp
 from tinyc.mlir import ir, scf
 from tinyc.mlir.locations import where
@@ -47,7 +47,7 @@ def compute(elements: FlatElements, op: EpilogueOp) -> None:
         (total,) = elements.carried([shape[axis] for axis in summed], [scalars.element_constant(accumulator, 0)], step)
         finished = scalars.cast(total, accumulator, result.element)
         elements.reduced[op.accumulated] = lambda _: finished
-        elements.store_outputs(op.yields, index)
+        store_results(elements, op, index)
 
 
 def _products(accumulator: ir.Value) -> Iterator[FmaOp]:
