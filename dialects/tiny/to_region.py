@@ -224,7 +224,8 @@ class _Host:
         types = [value.type for value in outputs]
         ops = list(dict.fromkeys(_owner(value) for value in members))
         given = [self._held(value) for value in inputs]
-        with outputs[0].location:
+        # An index that is out of range is told by the place of the launch.
+        with next((op.location for op in ops if isinstance(op, region.CheckedOp)), outputs[0].location):
             kernel = self._kernel(inputs, outputs, ops)
             name = self.kernels.name(kernel, _stem(ops))
             with ir.InsertionPoint(self.host):

@@ -136,6 +136,20 @@ def test_what_a_gather_applies_indices_to_is_in_memory():
     assert decisions_of(formation)["n", "g"] == ("kept", "data")
 
 
+def test_a_gather_of_which_a_part_is_read_is_a_kernel_that_checks_all_its_indices():
+    p = Program(x="f32 5", i="i64 4")
+    part = p.shrink(p.gather(p["x"], p["i"], axis=0, name="g"), lo=(0,), hi=(2,), step=(1,))
+    formation = formed(p.result(p.neg(part, name="y")))
+    assert regions_of(formation) == [("g",), ("y",)]
+    assert decisions_of(formation) == {("g", "y"): ("kept", "data")}
+
+
+def test_an_index_out_of_range_is_that_of_the_one_gather_of_a_kernel():
+    p = Program(x="f32 5", i="i64 4", j="i64 4")
+    one, other = (p.gather(p["x"], p[name], axis=0, name=f"g{name}") for name in "ij")
+    assert len(regions_of(formed(p.result(p.add(one, other, name="y"))))) == 2
+
+
 def test_a_kernel_that_would_run_before_and_after_another_is_two():
     p = Program(x="f32 64 64")
     near = p.relu(p["x"], name="near")

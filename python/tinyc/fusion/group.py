@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from tinyc.analysis.poly.block import PolyAccess, PolyBlock, access_excess
+from tinyc.analysis.poly_core.coverage import reads_all
 from tinyc.analysis.poly_core.fused_loops import FusedLoops, composed_read, loops_of_anchors
 from tinyc.analysis.poly_core.inlining import MAX_ACCESSES
 from tinyc.expr import axes
@@ -130,6 +131,8 @@ def with_producer(group: Group, node: FusionNode, is_result: bool) -> Group | st
     if node.block is None:
         return f"'{node.label}' is no loop nest"
     anchors = list(group.anchors)
+    if node.wholes and not is_result and not _is_read_whole(node, node.block, anchors):
+        return f"indices of '{node.label}' whose elements nothing reads would not be checked"
     if node.is_inline:
         found: list[Anchor] = []
         for anchor in anchors:
@@ -145,6 +148,16 @@ def with_producer(group: Group, node: FusionNode, is_result: bool) -> Group | st
     results = group.results | {node.name} if is_result else group.results
     return _checked(
         replace(group, members=group.members | {node.name, *bound}, results=results, anchors=tuple(anchors))
+    )
+
+
+def _is_read_whole(node: FusionNode, block: PolyBlock, anchors: Iterable[Anchor]) -> bool:
+    """Whether some anchor reads every element of a node."""
+    return any(
+        reads_all(read, anchor.block.statement.shape, block.written_shape)
+        for anchor in anchors
+        for read in anchor.block.accesses
+        if read.tensor == node.name
     )
 
 
@@ -186,5 +199,7 @@ def moved_axes(read: PolyAccess) -> frozenset[int]:
 def _checked(group: Group) -> Group | str:
     if len(group.members) > MAX_NODES:
         return f"{len(group.members)} ops (limit {MAX_NODES})"
+    if len(group.members & group.graph.gathers) > 1:
+        return "indices of several ops, of which an error would not say whose are out of range"
     tensors = len(group.reads) + len(group.results)
     return f"{tensors} tensors (limit {MAX_TENSORS})" if tensors > MAX_TENSORS else group

@@ -34,7 +34,8 @@ CYCLE = Verdict(False, "cycle", "something outside of the kernel needs it and is
 
 def no_group(reason: str) -> Verdict:
     """The verdict on what is no group, for a reason."""
-    return Verdict(False, "limit" if "limit" in reason else "scheme", reason, "a smaller kernel", {})
+    rule = "limit" if "limit" in reason else "data" if "indices" in reason else "scheme"
+    return Verdict(False, rule, reason, "a smaller kernel", {})
 
 
 class Judge:
