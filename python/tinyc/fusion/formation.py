@@ -169,7 +169,7 @@ class _Former:
                 if isinstance(grown, Group):
                     grown = with_producer(grown, self.graph.nodes[name], False)
             if isinstance(grown, str):
-                self._note(node, readers, Verdict(False, "limit", grown, "a smaller kernel", {}))
+                self._note(node, readers, no_group(grown))
                 return
             proposals.append(grown)
         verdict = self.judge.fused([group, *readers], proposals, "recompute" if len(readers) > 1 else "inline")
