@@ -94,10 +94,16 @@ def test_a_reduction_that_is_no_contraction_says_why():
     assert only(p.result(p.sum(p["X"], 1))).no_product == reason
 
 
-def test_a_sum_that_is_read_through_a_movement_is_no_product():
+def test_a_sum_whose_elements_are_moved_is_a_product():
     p = Program(A="f32 M K", W="f32 K N")
     moved = p.permute(matmul(p, p["A"], p["W"]), perm=(1, 0))
-    assert alone(p.result(moved)).product is None
+    assert alone(p.result(moved)).product is not None
+
+
+def test_a_sum_that_is_read_at_several_indices_is_no_product():
+    p = Program(A="f32 8 K", W="f32 K 8")
+    found = matmul(p, p["A"], p["W"], "8 8 K")
+    assert alone(p.result(p.add(found, p.permute(found, perm=(1, 0))))).product is None
 
 
 def test_products_that_are_moved_before_they_are_summed_are_none():

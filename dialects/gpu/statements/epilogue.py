@@ -26,10 +26,10 @@ class EpilogueOp(OutputOp, name="epilogue"):
     """Finish an accumulator tile in registers and write it.
 
     The body is what the region does with the accumulated tensor: that is its argument (in the type that the region's
-    `tiny.reduce` gives it), and it ends in a `region.yield` for each output, in which each element has one place. `rows`, `columns` and `batches` are all
-    axes of that tensor, as in `tgpu.load_tile`; where a side of `guarded` reaches beyond it nothing is written. `kinds`
-    are the broadcast kinds of the `region.read`s in the body, how their elements follow the tile: "row" (one for each
-    row), "column", "full", "scalar", or "gather" (any other way).
+    `tiny.reduce` gives it), and it ends in a `region.yield` for each output, in which each element has one place.
+    `rows`, `columns` and `batches` are all axes of that tensor, as in `tgpu.load_tile`; where a side of `guarded`
+    reaches beyond it nothing is written. `kinds` are the broadcast kinds of the `region.read`s in the body, how their
+    elements follow the tile: "row" (one for each row), "column", "full", "scalar", or "gather" (any other way).
     """
 
     accumulator: ext.Operand[Any]
@@ -50,7 +50,7 @@ class EpilogueOp(OutputOp, name="epilogue"):
 
     @property
     def places(self) -> Mapping[ir.Value, Index] | str:
-        """For each value that it yields, the index at which an element of the accumulated tensor is in it, or why not."""
+        """For each value that it yields, where an element of the accumulated tensor is in it; or why it is nowhere."""
         return result_places(self, self.accumulated)
 
     def check(self) -> None:

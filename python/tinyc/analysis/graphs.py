@@ -114,7 +114,7 @@ def _given_names(function: func.FuncOp, which: str) -> list[str | None]:
 
 
 def value_names(graph: ir.OpView) -> dict[ir.Value, str]:
-    """A distinct name for each value of the one block of a function or a kernel.
+    """A distinct name for each tensor of the one block of a function, a kernel or a statement.
 
     An argument of a function is called as the user calls it, a result by its op's node id (the name location; ``id#1``
     for a second result); results without are `v0`, `v1`, … in order. A name that is taken already is numbered.
@@ -125,6 +125,9 @@ def value_names(graph: ir.OpView) -> dict[ir.Value, str]:
     if isinstance(graph, func.FuncOp):
         for argument, name in zip(block.arguments, input_names(graph), strict=True):
             found[argument] = names.new(name)
+    else:
+        tensors = (argument for argument in block.arguments if is_tensor(argument.type))
+        found.update((argument, names.new(f"arg{argument.arg_number}")) for argument in tensors)
     anonymous = (name for number in itertools.count() if (name := f"v{number}") not in names.taken)
     for op in block.operations:
         location = op.location

@@ -92,11 +92,9 @@ func.func @main(%x: tensor<?x?xf32, #tiny.dims<["M", "N"]>>) -> tensor<?xf32, #t
 // An output that is an input, or a movement of one, is copied; so is a value that is returned twice.
 // CHECK: {sym_name = "elementwise_neg"}
 // CHECK: {sym_name = "copy"}
-// CHECK: {sym_name = "copy_1"}
-// CHECK-DAG: %[[NEG:.*]] = call_indirect %{{.*}}(%arg0) : (tensor<4xf32>) -> tensor<4xf32>
-// CHECK-DAG: %[[INPUT:.*]] = call_indirect %{{.*}}(%arg0) : (tensor<4xf32>) -> tensor<2x2xf32>
-// CHECK: %[[COPY:.*]] = call_indirect %{{.*}}(%[[NEG]])
-// CHECK: return %[[NEG]], %[[COPY]], %[[INPUT]]
+// CHECK: %[[BOTH:.*]]:2 = call_indirect %{{.*}}(%arg0) : (tensor<4xf32>) -> (tensor<4xf32>, tensor<2x2xf32>)
+// CHECK: %[[COPY:.*]] = call_indirect %{{.*}}(%[[BOTH]]#0)
+// CHECK: return %[[BOTH]]#0, %[[COPY]], %[[BOTH]]#1
 func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<2x2xf32>) {
   %0 = "tiny.neg"(%x) : (tensor<4xf32>) -> tensor<4xf32>
   %1 = "tiny.reshape"(%x) : (tensor<4xf32>) -> tensor<2x2xf32>

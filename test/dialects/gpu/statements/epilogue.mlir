@@ -112,7 +112,7 @@ gpu.module @kernels {
 gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 16, 16, 1>} {
   %0 = arith.constant 0 : index
   %z = "tgpu.zero"() : () -> !tgpu.acc<tensor<8x8xf32>>
-  // expected-error @+1 {{'tgpu.epilogue' writes fp32 [4], and the accumulated tensor is fp32 [4, 4]; they must have one shape}}
+  // expected-error @+1 {{'tgpu.epilogue' has no one place in its results for an element of fp32 [4, 4]: 'v0_copy' has another shape, and does not read what is summed}}
   "tgpu.epilogue"(%z, %0, %0, %0) ({
   ^bb0(%s: tensor<4x4xf32>):
     %v = "region.read"(%x) : (!buffer) -> tensor<4xf32>
