@@ -4,9 +4,10 @@ import pytest
 
 from analysis_programs.region_kernels import matmul, one_kernel
 from analysis_programs.tiny_programs import Program
-from tinyc.analysis.cpu_steps import MAX_HELD_BYTES, CpuSteps, cpu_steps, merged_axes
+from tinyc.analysis.cpu_steps import CpuSteps, cpu_steps, merged_axes
 from tinyc.analysis.loop_nest import LoopNest
 from tinyc.dialects.registry import context
+from tinyc.target import GENERIC_CPU
 
 
 def steps_of(p: Program) -> CpuSteps | str:
@@ -80,17 +81,20 @@ def shifted_sums(extent: int) -> Program:
 
 
 def test_tiles_whose_rows_do_not_fit_give_way_to_single_steps():
-    found = {extent: steps_of(shifted_sums(extent)) for extent in (MAX_HELD_BYTES // 512, MAX_HELD_BYTES // 512 + 1)}
+    found = {
+        extent: steps_of(shifted_sums(extent))
+        for extent in (GENERIC_CPU.step_bytes // 512, GENERIC_CPU.step_bytes // 512 + 1)
+    }
     assert [isinstance(steps, CpuSteps) and steps.in_tiles for steps in found.values()] == [True, False]
     assert all(isinstance(steps, CpuSteps) for steps in found.values())
 
 
 def test_rows_that_do_not_fit_are_not_held():
-    extent = MAX_HELD_BYTES // 4 + 1
+    extent = GENERIC_CPU.step_bytes // 4 + 1
     p = Program(x=f"f32 2 {extent} 3")
     total = p.sum(p["x"], 2)
     p.result(p.add(total, p.flip(total, axes=(1,))))
-    assert steps_of(p) == f"a step holds {4 * extent} bytes; the limit is {MAX_HELD_BYTES}"
+    assert steps_of(p) == f"a step holds {4 * extent} bytes; the limit is {GENERIC_CPU.step_bytes}"
     p = Program(x="f32 2 N 3")
     total = p.sum(p["x"], 2, name="total")
     p.result(p.add(total, p.flip(total, axes=(1,))))

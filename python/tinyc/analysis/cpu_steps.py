@@ -20,14 +20,12 @@ from tinyc.expr import axes, extents
 from tinyc.expr.axes import Axis
 from tinyc.expr.extents import Dim
 from tinyc.mlir import ir
+from tinyc.target import GENERIC_CPU
 from tinyc.vocabulary.attributes import vocabulary_name
 
 #: Neighbouring elements that are accumulated together: the loop over them is the innermost one, and vectorises without
 #: reordering any sum.
 TILE = 128
-#: The bytes of all rows that a step may hold: beside the rows that are read and written they stay in the caches of one
-#: core, and they fit on any stack.
-MAX_HELD_BYTES = 128 * 1024
 #: Element-wise ops that cost much more than loading their result again.
 _DEAR = frozenset({"exp2", "log2", "sin", "erf", "tanh"})
 
@@ -92,8 +90,8 @@ def _steps_in(kernel: KernelLoops, kept: Collection[ir.Value], in_tiles: bool) -
             return f"a step reads {elements} elements of '{phase.block.name}'; only a number of them can be held"
         held.add(phase.block.name)
         held_bytes += elements * (TILE if in_tiles else 1) * phase.block.element.accumulator.size_bytes
-    if held_bytes > MAX_HELD_BYTES:
-        return f"a step holds {held_bytes} bytes; the limit is {MAX_HELD_BYTES}"
+    if held_bytes > GENERIC_CPU.step_bytes:
+        return f"a step holds {held_bytes} bytes; the limit is {GENERIC_CPU.step_bytes}"
     along = frozenset(phase.block.name for phase in loops.reductions if not in_tiles and _is_along_inner(kernel, phase))
     reductions = {phase.block.name: kernel.value(phase).owner for phase in loops.phases if phase.scan_axis is not None}
     found = {name: detect_scan(op) for name, op in reductions.items() if isinstance(op, tiny.ReduceOp)}

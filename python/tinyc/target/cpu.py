@@ -17,8 +17,9 @@ class CpuTarget:
     names: tuple[str, ...]
     #: Of a vector register.
     vector_bytes: int
-    #: Of a core's own cache: what a step of the loops holds beyond it is read from memory again.
-    cache_bytes: int
+    #: Of the rows that a step of the loops holds at the most: beside those that are read and written they stay in the
+    #: caches of one core, and they fit on any stack.
+    step_bytes: int
     rates: Rates
 
 
@@ -26,7 +27,7 @@ GENERIC_CPU = CpuTarget(
     name="cpu",
     names=("cpu",),
     vector_bytes=32,
-    cache_bytes=1024 * 1024,
+    step_bytes=128 * 1024,
     rates=Rates(
         bytes_per_second=100e9,
         flops_per_second=8 * 3e9 * 32,  # cores, cycles, two fused multiply-adds of 8 lanes a cycle

@@ -11,12 +11,13 @@ from analysis_programs.group_programs import windows_program
 from analysis_programs.region_kernels import matmul, one_kernel, one_kernel_program
 from analysis_programs.scan_programs import running
 from analysis_programs.tiny_programs import Program
-from tinyc.analysis.cpu_steps import MAX_HELD_BYTES, CpuSteps
+from tinyc.analysis.cpu_steps import CpuSteps
 from tinyc.dialects.registry import context
 from tinyc.driver.sources import read_program
 from tinyc.driver.verification import output_tolerances
 from tinyc.executors.compare import compare_all
 from tinyc.executors.random_inputs import random_inputs
+from tinyc.target import GENERIC_CPU
 from tinyc.vocabulary.attributes import tensor_type
 from tinyc.vocabulary.types import TensorType
 
@@ -109,7 +110,7 @@ def test_a_softmax_keeps_its_exponentials():
 
 
 def test_what_is_dear_is_computed_again_where_its_row_is_too_long_or_not_known():
-    longest = MAX_HELD_BYTES // 4
+    longest = GENERIC_CPU.step_bytes // 4
     for extent in (f"{longest + 1}", "N"):
         p = Program(x=f"f32 4 {extent}")
         assert phases(p.result(softmax(p, p["x"]))) == ["reduce", "reduce", "mul"]

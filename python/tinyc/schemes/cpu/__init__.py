@@ -44,7 +44,7 @@ class CpuRows(KernelKind[CpuTarget]):
     name = "cpu_rows"
 
     def accepts(self, candidate: Candidate, target: CpuTarget) -> Acceptance | Refusal:
-        """What has fused loops, where what a step holds for its later phases fits in a core's cache."""
+        """What has fused loops, where what a tile of steps holds for its later phases has room."""
         loops = candidate.loops
         if isinstance(loops, str):
             return Refusal("PlanMismatch", loops)
@@ -52,9 +52,13 @@ class CpuRows(KernelKind[CpuTarget]):
             return Refusal("PlanMismatch", f"'{products[0].block.name}' is a contraction, and there are other phases")
         if any(phase.scan_axis is not None for phase in loops.phases):
             return Refusal("PlanMismatch", "there is a scan among its phases")
-        held = sum((loops.held_elements(phase) * phase.block.element.size_bytes for phase in loops.phases), start=0)
-        if not extents.is_nonnegative(target.cache_bytes // 2 - held):
-            return Refusal("ResourceExceeded", f"a step holds {held} bytes, and a core's cache {target.cache_bytes}")
+        rows = [phase for phase in loops.phases if phase.inner]
+        held = sum((loops.held_elements(phase) * phase.block.element.accumulator.size_bytes for phase in rows), start=0)
+        if not extents.is_nonnegative(target.step_bytes - held * CPU_TILE):
+            reason = (
+                f"{CPU_TILE} steps hold {held * CPU_TILE} bytes for each other's phases, and may {target.step_bytes}"
+            )
+            return Refusal("ResourceExceeded", reason)
         return Acceptance("its phases share the loops", Resources((loops.steps, 1, 1), 1))
 
 
