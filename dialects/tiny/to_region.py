@@ -159,6 +159,8 @@ def _body_key(block: ir.Block) -> tuple[object, ...]:
     key: list[object] = [tuple(argument.type for argument in block.arguments)]
     for op in block.operations:
         attributes = tuple((name, op.attributes[name]) for name in op.attributes)
+        if isinstance(op, region.CheckedOp):
+            key.append(op.location)  # an index that is out of range is told by it
         key.append((op.name, attributes, tuple(numbers[operand] for operand in op.operands)))
         key.append(tuple(result.type for result in op.results))
         numbers.update((result, len(numbers) + k) for k, result in enumerate(op.results))
@@ -224,8 +226,7 @@ class _Host:
         types = [value.type for value in outputs]
         ops = list(dict.fromkeys(_owner(value) for value in members))
         given = [self._held(value) for value in inputs]
-        # An index that is out of range is told by the place of the launch.
-        with next((op.location for op in ops if isinstance(op, region.CheckedOp)), outputs[0].location):
+        with outputs[0].location:
             kernel = self._kernel(inputs, outputs, ops)
             name = self.kernels.name(kernel, _stem(ops))
             with ir.InsertionPoint(self.host):

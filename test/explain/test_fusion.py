@@ -15,8 +15,9 @@ from tinyc.driver import cli
 from tinyc.driver.sources import read_program
 from tinyc.explain.fusion import evidence_text, fusion_differences, fusion_tables
 from tinyc.explain.fusion_drawing import fusion_drawing
-from tinyc.fusion.formation import Region, form_regions
+from tinyc.fusion.formation import form_regions
 from tinyc.fusion.ledger import FUSION_RULES, Decision, Ledger, RegionEntry, ledger_from_json
+from tinyc.fusion.regions import Region
 from tinyc.target import machine_of
 from workloads import WORKLOADS
 

@@ -53,8 +53,8 @@ def test_a_launch_gives_back_its_memory_without_the_garbage_collector(name):
     gc.collect()
     gc.disable()
     try:
-        before = sum(isinstance(each, ByteArray) for each in gc.get_objects())
+        before = sum(type(each) is ByteArray for each in gc.get_objects())
         launch(case, module, case.arrays())
-        assert sum(isinstance(each, ByteArray) for each in gc.get_objects()) == before
+        assert sum(type(each) is ByteArray for each in gc.get_objects()) == before
     finally:
         gc.enable()

@@ -20,7 +20,7 @@ from tinyc.runtime import assembler
 ARCHITECTURES = ("sm_80", "sm_90a")
 #: By layer, the passes that go on from there to PTX.
 TO_PTX = {
-    "tiny": "tiny-to-region,region-plan{{arch={arch}}},region-to-gpu,gpu-to-nvvm,nvvm-to-ptx",
+    "tiny": "tiny-to-region{{target={arch}}},region-plan{{arch={arch}}},region-to-gpu,gpu-to-nvvm,nvvm-to-ptx",
     "region": "region-to-gpu{{arch={arch}}},gpu-to-nvvm,nvvm-to-ptx",
     "plan": "region-to-gpu,gpu-to-nvvm,nvvm-to-ptx",
     "gpu": "gpu-to-nvvm,nvvm-to-ptx",

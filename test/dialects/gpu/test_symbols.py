@@ -8,9 +8,9 @@ from tinyc.driver.lowering import Lowering
 from tinyc.driver.sources import read_module
 
 PROGRAM = """
-func.func @main(%x: tensor<4x3xf32>) -> (tensor<4xf32>, tensor<3x4xf32>) {
+func.func @main(%x: tensor<4x3xf32>, %y: tensor<4x3xf32>) -> (tensor<4xf32>, tensor<3x4xf32>) {
   %0 = "tiny.reduce"(%x) {axes = array<i64: 1>, op = "sum"} : (tensor<4x3xf32>) -> tensor<4xf32>
-  %1 = "tiny.permute"(%x) {perm = array<i64: 1, 0>} : (tensor<4x3xf32>) -> tensor<3x4xf32>
+  %1 = "tiny.permute"(%y) {perm = array<i64: 1, 0>} : (tensor<4x3xf32>) -> tensor<3x4xf32>
   return %0, %1 : tensor<4xf32>, tensor<3x4xf32>
 }
 """

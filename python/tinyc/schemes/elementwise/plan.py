@@ -84,7 +84,7 @@ def _parts(phase: "Phase", access: "PolyAccess") -> list[Dim]:
     moving = [position for position in phase.loops if shape[position] != 1]
     read = frozenset[int]().union(*(axes.positions(row) for row in rows))
     is_in_place = not access.guards and [axes.plain_axis(row) for row in rows] == moving
-    if is_in_place or read != frozenset(moving) or moving[-1] not in axes.positions(rows[-1]):
+    if is_in_place or not moving or read != frozenset(moving) or moving[-1] not in axes.positions(rows[-1]):
         return []
     begins = axes.plain_axis(rows[-1] - rows[-1].constant) == moving[-1]
     return [shape[moving[-1]], rows[-1].constant] if begins else [1]
