@@ -284,9 +284,7 @@ def candidate_of(group: Group) -> Candidate:
     loops = group.loops
     reason = loops.why_no_product
     product = None if reason else _product(group)
-    read = (types[tensor] for tensor in group.reads)
-    written = (types[name] for name in sorted(group.results, key=group.graph.position.__getitem__))
-    return Candidate(last.label, last.where, outputs, product, reason, loops, tensors=(*read, *written))
+    return Candidate(last.label, last.where, outputs, product, reason, loops=loops)
 
 
 def _product(group: Group) -> MatrixProduct:
