@@ -9,7 +9,7 @@ exactly. Source: specification 000 §4.
 """
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from tinyc.fusion.graph import FusionNode, NodeKind, fusion_graph
 from tinyc.fusion.group import Group, group_of_node, united, with_producer
@@ -151,9 +151,10 @@ class _Former:
 
     def sweep_element_wise(self) -> None:
         """Compute groups that only work element by element where they are read, if that pays: last ones first."""
-        groups = [each for each in self.partition.groups if each.is_inline]
-        for group in sorted(groups, key=lambda each: -each.first):
-            self._dissolve(group)
+        for name in reversed(list(self.graph.nodes)):
+            group = self.partition.writer(name)  # as it is now: it may have taken in what it reads
+            if group is not None and group.is_inline:
+                self._dissolve(group)
 
     def _dissolve(self, group: Group) -> None:
         """Let every reader of an element-wise group compute it, if that is legal and pays."""
@@ -213,16 +214,17 @@ class _Former:
 
     def sweep_siblings(self) -> None:
         """Make one kernel of neighbouring ones that read the same tensor, if that is legal and pays."""
-        readers: dict[str, list[Group]] = {}
+        readers: dict[str, list[str]] = {}
         for group in self.partition.in_order():
             for tensor in group.reads if not group.ordered else ():
-                readers.setdefault(tensor, []).append(group)
-        now: dict[int, Group] = {}  # what has taken the place of a group
-        for groups in readers.values():
-            for one, other in itertools.pairwise(groups):
-                self._siblings(_latest(one, now), _latest(other, now), now)
+                readers.setdefault(tensor, []).append(min(group.results))
+        for results in readers.values():
+            for pair in itertools.pairwise(results):
+                one, other = map(self.partition.writer, pair)  # as they are now
+                if one is not None and other is not None:
+                    self._siblings(one, other)
 
-    def _siblings(self, one: Group, other: Group, now: dict[int, Group]) -> None:
+    def _siblings(self, one: Group, other: Group) -> None:
         """Fuse two groups neither of which reads the other, if that pays."""
         if one is other or {*one.reads} & other.results or {*other.reads} & one.results:
             return
@@ -231,7 +233,6 @@ class _Former:
             return
         if self.judge.fused([one, other], [union], "loops").fused:
             self.partition.replace([one, other], union)
-            now[id(one)] = now[id(other)] = union
 
     def _note(self, node: FusionNode, chosen: Sequence[Group], verdict: Verdict) -> None:
         """Note a verdict for the edges from a node into groups."""
@@ -239,12 +240,6 @@ class _Former:
         for reader in node.readers:
             if reader in inside and node.name not in self.graph.nodes[reader].wholes:
                 self.verdicts[node.name, reader] = verdict
-
-
-def _latest(group: Group, now: Mapping[int, Group]) -> Group:
-    while id(group) in now:
-        group = now[id(group)]
-    return group
 
 
 def _is_operand(node: FusionNode, group: Group) -> bool:
