@@ -18,7 +18,7 @@ from tinyc.fusion.regions import Formation
 from tinyc.fusion.request import fusion_request
 from tinyc.mlir import func, ir
 from tinyc.mlir.bodies import end_body
-from tinyc.mlir.locations import here, name_of, named, where
+from tinyc.mlir.locations import here, where
 from tinyc.mlir.names import DistinctNames, declared_symbols
 from tinyc.passes import Pass
 from tinyc.target import DEFAULT_ARCH, machine_of
@@ -243,8 +243,7 @@ class _Host:
         with ir.InsertionPoint(self.host_function):
             kernel = region.KernelOp(ir.StringAttr.get(""))  # named when its body is known
         buffers = *inputs, *outputs
-        # What a kernel computes keeps its name: the buffer that it goes to has another one.
-        locations = [*(each.location for each in inputs), *map(_buffer_location, outputs)]
+        locations = [value.location for value in buffers]
         block = kernel.body.blocks.append(*map(self._memref, buffers), arg_locs=locations)
         local: dict[ir.Value, ir.Value] = {}
         with ir.InsertionPoint(block):
@@ -261,11 +260,6 @@ class _Host:
         if value.type not in self.memrefs:
             self.memrefs[value.type] = region.memref_type(tensor_type(value.type))
         return self.memrefs[value.type]
-
-
-def _buffer_location(output: ir.Value) -> ir.Location:
-    name = name_of(output.location)
-    return output.location if name is None else named(f"{name}_out", output.location)
 
 
 def _all_results(values: Sequence[ir.Value]) -> list[ir.Value]:
