@@ -30,5 +30,6 @@ In reading order:
     to_program         out: the `runtime.Program` that every device runs
     expand_f16         conversions of f16 as integer arithmetic, for a CPU without instructions for them
     expand_math        mathematical functions as arithmetic, for the vectors of a CPU
+    expand_divisions   divisions of indices that LLVM may compute early
     to_llvm            out: the CPU ABI around the kernels' loops
 """

@@ -6,6 +6,7 @@
 
 from collections.abc import Sequence
 
+from tinyc.dialects.exec.expand_divisions import ExecExpandDivisions
 from tinyc.dialects.exec.expand_f16 import ExecExpandF16
 from tinyc.dialects.exec.expand_math import ExecExpandMath
 from tinyc.dialects.exec.to_llvm.lowering import ExecToLlvm
@@ -40,6 +41,7 @@ PASSES: tuple[type[Pass], ...] = (
     RegionToLoops,
     ExecExpandF16,  # while the conversions are still arith ops
     ExecExpandMath,  # while the functions are still math ops
+    ExecExpandDivisions,  # while the loops are still loops
     ExecToLlvm,
 )
 
@@ -67,6 +69,7 @@ CPU: tuple[Step, ...] = (
     RegionToLoops(),
     ExecExpandF16(),  # while the conversions are still arith ops
     ExecExpandMath(),  # while the functions are still math ops
+    ExecExpandDivisions(),  # while the loops are still loops
     ExecToLlvm(),  # while the kernels' arguments are still memrefs, which it takes apart
     *LOOPS_TO_LLVM,
 )

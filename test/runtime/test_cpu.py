@@ -92,3 +92,15 @@ def test_the_c_entry_runs_the_kernels_of_all_generations():
     entry((ctypes.c_void_p * len(addresses))(*addresses), None)
     assert len(program.kernels) > 1
     np.testing.assert_array_equal(output, model(x))
+
+
+def test_a_row_whose_number_is_a_quotient_is_read_inside_of_a_guard():
+    # LLVM's vectoriser computes such a quotient for the first lane alone, which is in the border (divisions are calls).
+    nodes = [
+        {"id": "x", "uop": "INPUT", "src": [], "arg": {"tensor_id": "x", "dtype": "fp32", "shape": [1, "M", "M"]}},
+        {"id": "y", "uop": "PAD", "src": ["x"], "arg": {"pad": [[1, 0], [0, 0], [1, 0]]}},
+    ]
+    model = tinyc.compile({"uops": nodes}, target="cpu")
+    for rows in (3, 4, 18, 33):
+        x = np.arange(rows * rows, dtype=np.float32).reshape(1, rows, rows) + 1
+        np.testing.assert_array_equal(model.run(x=x)["y"], np.pad(x, [[1, 0], [0, 0], [1, 0]]))

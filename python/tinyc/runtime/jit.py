@@ -18,6 +18,8 @@ _FLAGS = re.compile(r"^[ \t]*!llvm\.module\.flags\s*=\s*!\{[^}]*\}", re.MULTILIN
 KERNEL_PREFIX = "kernel."
 #: And in front of the name of its loops, which that function calls.
 LOOPS_PREFIX = "loops."
+#: A function of this prefix may be called before it is known to be needed.
+SPECULATABLE_PREFIX = "index."
 
 
 class Code:
@@ -71,6 +73,9 @@ def _optimise(module: Any, machine: Any) -> None:
         if function.name.startswith(KERNEL_PREFIX) and not function.is_declaration:
             # Inlined into the function that calls all kernels, a kernel would be compiled again at each launch.
             function.add_function_attribute("noinline")
+        elif function.name.startswith(SPECULATABLE_PREFIX):
+            for attribute in ("noinline", "speculatable"):
+                function.add_function_attribute(attribute)
     options = binding.create_pipeline_tuning_options(speed_level=2)
     options.loop_vectorization = options.slp_vectorization = True
     builder = binding.create_pass_builder(machine, options)
