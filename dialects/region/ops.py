@@ -120,7 +120,9 @@ class YieldOp(RegionDialect.Operation, name="yield"):
 class LaunchOp(RegionDialect.Operation, name="launch", traits=[tiny.Pure]):
     """In the host function: a kernel as a function of tensors, which `func.call_indirect` applies.
 
-    The function type has the kernel's inputs and outputs; the results of the call are fresh tensors.
+    The function type has the kernel's inputs and outputs; the results of the call are fresh tensors. `node`, which may
+    be left out, is the user's name of the op in the kernel that an index may be out of range for, where that is no
+    result; the launch is then at its place.
     """
 
     kernel: Any

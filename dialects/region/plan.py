@@ -15,7 +15,7 @@ from tinyc.mlir import ir
 from tinyc.mlir.locations import where
 from tinyc.passes import Pass
 from tinyc.plan.attribute import plan_attribute, plan_of_attribute
-from tinyc.plan.fields import Plan
+from tinyc.plan.fields import FORMED_FIELDS, Plan
 from tinyc.plan.json_text import plan_to_json
 from tinyc.plan.key import region_key
 from tinyc.plan.source import load_plan
@@ -116,20 +116,28 @@ def plan_of_kernel(kernel: Kernel) -> Plan | None:
     return plan_of_attribute(attributes[_ATTRIBUTE], where(kernel.location))
 
 
+def is_planned(kernel: Kernel) -> bool:
+    """Whether a kernel has a plan, and not only what its formation decides of one."""
+    attribute = kernel.op.attributes.get(_ATTRIBUTE, None)
+    if not isinstance(attribute, ir.DictAttr):
+        return attribute is not None
+    return not FORMED_FIELDS.issuperset(each.name for each in attribute)
+
+
 def planned(kernel: Kernel, candidate: Candidate, target: Target, given: Plan | None = None) -> Plan:
     """The complete plan for a kernel: of the one that is given, the one that it has, or none; a remark says so.
 
     Raises:
         TinycError: the plan is refused (`completed_plan`), or the kernel's is `InvalidPlan`.
     """
-    key = region_key(kernel.op)
-    chosen = given or plan_of_kernel(kernel)
+    key, own = region_key(kernel.op), plan_of_kernel(kernel)
+    chosen = given or (own if is_planned(kernel) else None)
     if chosen is not None:
         plan = completed_plan(chosen, candidate, target)
         message = f"@{candidate.name} (region {key}) has the plan that was given: {summary_of(plan)}"
         remark("plan-given", candidate.where, message, kernel=candidate.name, key=key, plan=plan.values())
         return plan
-    default = default_plan(candidate, target)
+    default = default_plan(candidate, target, own)
     plan, reason = default.plan, default.reason
     message = f"@{candidate.name} (region {key}) gets the default plan: {summary_of(plan)}, since {reason}"
     remark("plan-default", candidate.where, message, kernel=candidate.name, key=key, plan=plan.values(), reason=reason)

@@ -18,9 +18,11 @@ from tinyc.fusion.regions import Formation
 from tinyc.fusion.request import fusion_request
 from tinyc.mlir import func, ir
 from tinyc.mlir.bodies import end_body
-from tinyc.mlir.locations import here, where
+from tinyc.mlir.locations import here, name_of, unnamed, where
 from tinyc.mlir.names import DistinctNames, declared_symbols
 from tinyc.passes import Pass
+from tinyc.plan.attribute import plan_attribute
+from tinyc.plan.fields import Plan
 from tinyc.target import DEFAULT_ARCH, machine_of
 from tinyc.vocabulary.attributes import tensor_type, vocabulary_name
 
@@ -159,8 +161,6 @@ def _body_key(block: ir.Block) -> tuple[object, ...]:
     key: list[object] = [tuple(argument.type for argument in block.arguments)]
     for op in block.operations:
         attributes = tuple((name, op.attributes[name]) for name in op.attributes)
-        if isinstance(op, region.CheckedOp):
-            key.append(op.location)  # an index that is out of range is told by it
         key.append((op.name, attributes, tuple(numbers[operand] for operand in op.operands)))
         key.append(tuple(result.type for result in op.results))
         numbers.update((result, len(numbers) + k) for k, result in enumerate(op.results))
@@ -189,7 +189,7 @@ class _Host:
         launched: set[ir.Value] = set()
         for each in self.formation.regions:
             outputs = _all_results(self._tensors(each.results))
-            results = self._launch(outputs, self._tensors(each.reads), self._tensors(each.members))
+            results = self._launch(outputs, self._tensors(each.reads), self._tensors(each.members), each.plan)
             self.values.update(zip(outputs, results, strict=True))
             launched.update(outputs)
         *_, terminator = self.block.operations
@@ -216,11 +216,11 @@ class _Host:
         return self.values[value]
 
     def _copy(self, value: ir.Value) -> ir.Value:
-        (copy,) = self._launch([value], [value], [])
+        (copy,) = self._launch([value], [value], [], Plan())
         return copy
 
     def _launch(
-        self, outputs: Sequence[ir.Value], inputs: Sequence[ir.Value], members: Sequence[ir.Value]
+        self, outputs: Sequence[ir.Value], inputs: Sequence[ir.Value], members: Sequence[ir.Value], plan: Plan
     ) -> Sequence[ir.Value]:
         """Write the kernel that computes `outputs` from `inputs`; launch it in the host and return its results."""
         types = [value.type for value in outputs]
@@ -228,10 +228,13 @@ class _Host:
         given = [self._held(value) for value in inputs]
         with outputs[0].location:
             kernel = self._kernel(inputs, outputs, ops)
+            if plan.values():
+                kernel.attributes["plan"] = plan_attribute(plan)
             name = self.kernels.name(kernel, _stem(ops))
             with ir.InsertionPoint(self.host):
                 function_type = ir.FunctionType.get([value.type for value in inputs], types)
                 launch = region.LaunchOp(ir.FlatSymbolRefAttr.get(name), function_type, loc=here())
+                _name_checked(launch, [op for op in ops if isinstance(op, region.CheckedOp)], outputs)
                 return func.CallIndirectOp(types, launch.function, given).results
 
     # --- kernels ------------------------------------------------------------------------------------------------------
@@ -260,6 +263,15 @@ class _Host:
         if value.type not in self.memrefs:
             self.memrefs[value.type] = region.memref_type(tensor_type(value.type))
         return self.memrefs[value.type]
+
+
+def _name_checked(launch: region.LaunchOp, checked: Sequence[ir.OpView], outputs: Sequence[ir.Value]) -> None:
+    """Say whose indices a launch checks, where that is no result: an index that is out of range is told by it."""
+    for op in checked[:1]:
+        name = name_of(op.location)
+        if op.results[0] not in outputs and name is not None:
+            launch.attributes["node"] = ir.StringAttr.get(name)
+            launch.location = unnamed(op.location)
 
 
 def _all_results(values: Sequence[ir.Value]) -> list[ir.Value]:

@@ -36,9 +36,8 @@ def test_a_plan_for_either_architecture_stays_one():
 
 
 def test_a_contraction_may_be_generic():
-    assert completed_plan(Plan(scheme="generic"), gemm(), SM80) == Plan(
-        scheme="generic", arch="sm_80", precision="ieee"
-    )
+    plan = completed_plan(Plan(scheme="generic"), gemm(), SM80)
+    assert (plan.scheme, plan.arch, plan.precision) == ("generic", "sm_80", "ieee")
 
 
 def test_a_plan_without_a_scheme_fits_where_its_fields_are_used():
@@ -120,7 +119,46 @@ def test_a_contraction_scheme_on_another_region():
 def test_a_field_that_generic_does_not_use():
     name, message = refusal(Plan(scheme="generic", tile=(64, 64, 32)))
     assert name == "UnsupportedPlan"
-    assert message == "'tile' is not used by scheme 'generic', which takes scheme, arch, precision; leave it out"
+    fields = "scheme, arch, precision, algo_choice, local_edges"
+    assert message == f"'tile' is not used by scheme 'generic', which takes {fields}; leave it out"
+
+
+@pytest.mark.parametrize("scheme", ["naive_2x2_per_thread", "generic"])
+def test_an_algorithm_that_the_scheme_does_not_build(scheme):
+    assert refusal(Plan(scheme=scheme, algo_choice={"matmul": "streamk"})) == (
+        "UnsupportedPlan",
+        f"'algo_choice' is 'streamk', and scheme '{scheme}' builds a matmul as implicit_gemm; write that",
+    )
+
+
+def test_an_algorithm_for_another_pattern():
+    assert refusal(Plan(algo_choice={"conv": "implicit_gemm"})) == (
+        "PlanMismatch",
+        "'algo_choice' is for a pattern 'conv', and its contraction is a matmul; leave it out",
+    )
+    assert refusal(Plan(algo_choice={"matmul": "implicit_gemm"}), elementwise()) == (
+        "PlanMismatch",
+        "'algo_choice' is for a pattern 'matmul', and it has no contraction; leave it out",
+    )
+
+
+@pytest.mark.parametrize(
+    "edge", [{"from": "sum_k", "to": "relu", "buffer": "reg"}, {"from": "sum_k", "to": "cast", "buffer": "gmem"}]
+)
+def test_a_local_edge_that_the_region_does_not_have_or_has_elsewhere(edge):
+    assert refusal(Plan(local_edges=(edge,))) == (
+        "PlanMismatch",
+        f"'local_edges' has {edge['from']} to {edge['to']} in {edge['buffer']}, and the region's edges are sum_k to "
+        "cast in reg; leave it out",
+    )
+
+
+def test_what_formation_decides_is_in_the_complete_plan_and_may_be_given():
+    plan = default_plan(gemm(), SM80).plan
+    assert plan.algo_choice == {"matmul": "implicit_gemm"}
+    assert plan.local_edges == ({"from": "sum_k", "to": "cast", "buffer": "reg"},)
+    formed = Plan(algo_choice=plan.algo_choice, local_edges=plan.local_edges)
+    assert default_plan(gemm(), SM80, formed).plan == plan
 
 
 def test_another_architecture():

@@ -29,6 +29,8 @@ def test_the_default_for_the_running_example_is_the_plan_of_the_specification():
         arch="sm_80",
         precision="ieee",
         asynchronous={"enable": False},
+        algo_choice={"matmul": "implicit_gemm"},
+        local_edges=({"from": "sum_k", "to": "relu", "buffer": "reg"},),
     )
 
 
@@ -98,9 +100,7 @@ UNUSED = {
     "unroll": {"k.i": 4},
     "vectorize": {"axis": "n.i", "width": 8},
     "layout_hints": {"A_swizzle": True},
-    "algo_choice": {"matmul": "streamk"},
     "split_k": 2,
-    "local_edges": ({"from": "a", "to": "b", "buffer": "reg"},),
     "schedule": "simple",
     "cluster": (2, 1),
     "raster": {"along": "m", "group": 8},

@@ -107,4 +107,4 @@ def test_the_help_of_plans_names_the_fields_of_every_scheme():
     text = fields_by_scheme()
     for scheme in SCHEMES:
         assert not scheme.fields or f"scheme {scheme.name} takes {', '.join(scheme.fields)};" in text
-    assert text.endswith("every scheme takes scheme, arch, precision")
+    assert text.endswith("every scheme takes scheme, arch, precision, algo_choice, local_edges")

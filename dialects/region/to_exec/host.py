@@ -5,7 +5,7 @@ arena. No IR is changed.
 """
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -155,14 +155,12 @@ class Host:
         for buffer in inputs:
             buffer.last = max(buffer.last, last)
         outputs = [self._output(result, first, last) for result in op.results]
-        location = next(self._checked(symbol), op.location)
+        launch = op.callee.owner
+        location = op.location
+        if isinstance(launch, region.LaunchOp) and "node" in launch.attributes:
+            location = named(ir.StringAttr(launch.attributes["node"]).value, launch.location)
         for generation, contract in enumerate(contracts, first):
             self.launches.append(HostLaunch(contract, location, generation, inputs, outputs))
-
-    def _checked(self, symbol: str) -> Iterator[ir.Location]:
-        """The places of the ops of a kernel whose indices come from data: an error about one says whose it is."""
-        for block in self._launchables[symbol].bodies:
-            yield from (inner.location for inner in block.operations if isinstance(inner, region.CheckedOp))
 
     def _output(self, result: ir.OpResult, first: int, last: int) -> HostBuffer:
         tensor, location, name = tensor_type(result.type), result.owner.location, value_name(result)

@@ -12,7 +12,7 @@ from tinyc.analysis.host_names import HostNames
 from tinyc.analysis.kernel_candidate import kernel_candidate
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.region.kernel import Kernel
-from tinyc.dialects.region.plan import plan_of_kernel, planned
+from tinyc.dialects.region.plan import is_planned, plan_of_kernel, planned
 from tinyc.plan.fields import ARCHITECTURES, Plan
 from tinyc.schemes.completion import completed_plan
 from tinyc.target import DEFAULT_ARCH, target_of
@@ -46,7 +46,10 @@ def plans_for(kernels: Mapping[str, Kernel], arch: str | None, names: HostNames)
     for name, kernel in kernels.items():
         plan, candidate = given[name], kernel_candidate(kernel, names)
         try:
-            complete = planned(kernel, candidate, target) if plan is None else completed_plan(plan, candidate, target)
+            if plan is None or not is_planned(kernel):
+                complete = planned(kernel, candidate, target)
+            else:
+                complete = completed_plan(plan, candidate, target)
         except TinycError as error:
             errors += error.errors
         else:

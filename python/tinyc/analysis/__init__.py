@@ -16,6 +16,7 @@ them. In reading order:
     tiled_reduction, activation          the reduction of a kernel, and the function behind it
     cpu_steps, loop_nest                 how the steps of a kernel run on a CPU, and how its loops nest
     result_places                        where in its results an accumulated element stands
-    epilogue, candidate, kernel_candidate  what a kernel does after a sum, and what a scheme is asked about
+    epilogue, local_edges                what a kernel does after a sum, and where it keeps a sum until then
+    candidate, kernel_candidate          what a scheme is asked about
     arena                                where buffers lie
 """

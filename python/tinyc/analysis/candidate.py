@@ -72,12 +72,32 @@ class ScatteredUpdates:
 
 
 @dataclass(frozen=True)
+class LocalEdge:
+    """An edge inside of a kernel, by the ops at its ends as a plan calls them, and what holds its elements.
+
+    `buffer` is "reg", "smem_ring" of `depth` stages, or "gmem" where a step is more than a CTA can hold.
+    """
+
+    source: str
+    target: str
+    buffer: str
+    depth: int | None = None
+
+    @property
+    def values(self) -> dict[str, str | int]:
+        """The edge as a plan has it."""
+        depth = {} if self.depth is None else {"depth": self.depth}
+        return {"from": self.source, "to": self.target, "buffer": self.buffer, **depth}
+
+
+@dataclass(frozen=True)
 class Candidate:
     """One kernel, by its name and its place for messages.
 
     `product` is None where it is not a matrix product that tiles can compute, for the reason `no_product`; `loops` are
     its fused loops, or why there are none. `top_k` has the extents of the axes that are searched independently,
-    `tensors` what the buffers hold, the outputs last.
+    `tensors` what the buffers hold, the outputs last. `pattern` is that of its one contraction; `local_edges` are only
+    known of a kernel that exists.
     """
 
     name: str
@@ -89,3 +109,5 @@ class Candidate:
     scatter: ScatteredUpdates | None = None
     top_k: tuple[Dim, ...] | None = None
     tensors: tuple[TensorType, ...] = ()
+    pattern: str | None = None
+    local_edges: tuple[LocalEdge, ...] = ()

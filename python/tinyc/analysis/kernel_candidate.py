@@ -9,6 +9,7 @@ from tinyc.analysis.candidate import Candidate, MatrixProduct, ProductOperand, S
 from tinyc.analysis.epilogue import epilogue_of
 from tinyc.analysis.host_names import HostNames
 from tinyc.analysis.kernel_loops import kernel_loops
+from tinyc.analysis.local_edges import contraction_pattern_of, local_edges
 from tinyc.analysis.patterns.contraction import Contraction, Rejected, detect_contraction, is_summed_product
 from tinyc.analysis.result_places import result_places
 from tinyc.dialects.region import ops as region
@@ -27,17 +28,20 @@ def kernel_candidate(kernel: Kernel, names: HostNames) -> Candidate:
     is_product = isinstance(product, MatrixProduct)
     scatter = next((op for op in kernel.body if isinstance(op, tiny.ScatterOp)), None)
     top_k = next((op for op in kernel.body if isinstance(op, tiny.TopkOp)), None)
-    loops = kernel_loops(kernel.op)
+    known = kernel_loops(kernel.op)
+    loops = known if isinstance(known, str) else known.loops
     return Candidate(
         name=kernel.name,
         where=where(kernel.location),
         outputs=tuple(tensor.shape for tensor in kernel.tensors[len(kernel.inputs) :]),
         product=product if is_product else None,
         no_product="" if is_product else product,
-        loops=loops if isinstance(loops, str) else loops.loops,
+        loops=loops,
         scatter=None if scatter is None else _updates(scatter),
         top_k=None if top_k is None else top_k.row_extents,
         tensors=kernel.tensors,
+        pattern=None if isinstance(loops, str) else contraction_pattern_of(loops),
+        local_edges=() if isinstance(known, str) else local_edges(known.loops, known.value),
     )
 
 

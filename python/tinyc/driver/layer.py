@@ -8,6 +8,7 @@ from tinyc.dialects import registry
 from tinyc.dialects.exec.ops import exec_functions
 from tinyc.dialects.exec.to_program import program_of
 from tinyc.dialects.region.kernel import kernels_of
+from tinyc.dialects.region.plan import is_planned
 from tinyc.driver.code_text import check_parameters, llvm_ir_in
 from tinyc.driver.listings import LAST_LISTING, LISTINGS
 from tinyc.mlir import gpu, ir
@@ -50,7 +51,7 @@ def _layer(module: ir.Module, present: set[str]) -> str:
         return "exec" if "region" in present else "loops"
     if "region" not in present:
         return "tiny"
-    return "plan" if any("plan" in kernel.op.attributes for kernel in kernels_of(module).values()) else "region"
+    return "plan" if any(is_planned(kernel) for kernel in kernels_of(module).values()) else "region"
 
 
 def _layer_on_gpu(module: ir.Module, present: set[str]) -> str:

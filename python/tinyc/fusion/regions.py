@@ -3,24 +3,32 @@
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from tinyc.analysis.local_edges import contraction_pattern_of, local_edges
 from tinyc.diagnostics import TinycError, Where
 from tinyc.fusion.graph import FusionGraph, FusionNode, NodeKind
 from tinyc.fusion.group import Group
 from tinyc.fusion.judge import Judge, Verdict
 from tinyc.fusion.ledger import FUSION_RULES, Decision, Ledger, RegionEntry
 from tinyc.fusion.partition import Partition
-from tinyc.fusion.pricing import Priced
+from tinyc.fusion.pricing import Priced, Pricing
+from tinyc.plan.fields import Plan
+from tinyc.schemes.scheme import KernelKind
 
 
 @dataclass(frozen=True)
 class Region:
-    """One kernel: its nodes in program order, the tensors that it writes, and those that it reads from memory."""
+    """One kernel: its nodes in program order, the tensors that it writes, and those that it reads from memory.
+
+    `plan` has what its formation decides of one: the algorithm of its contraction, and where its local edges live.
+    """
 
     members: tuple[str, ...]
     results: tuple[str, ...]
     reads: tuple[str, ...]
     priced: Priced
+    plan: Plan
 
 
 @dataclass(frozen=True)
@@ -48,7 +56,7 @@ def outcome_of(partition: Partition, judge: Judge, verdicts: Mapping[tuple[str, 
     """
     graph = partition.graph
     groups = partition.in_order()
-    regions = tuple(_region(group, judge.pricing.of(group)) for group in groups)
+    regions = tuple(_region(group, judge.pricing) for group in groups)
     inside: dict[str, list[Group]] = {}
     for group in groups:
         for name in group.sequence:
@@ -64,9 +72,22 @@ def outcome_of(partition: Partition, judge: Judge, verdicts: Mapping[tuple[str, 
     return Formation(graph, regions, ledger)
 
 
-def _region(group: Group, priced: Priced) -> Region:
+def _region(group: Group, pricing: Pricing) -> Region:
     results = sorted(group.results, key=group.graph.position.__getitem__)
-    return Region(group.sequence, tuple(results), group.reads, priced)
+    priced = pricing.of(group)
+    return Region(group.sequence, tuple(results), group.reads, priced, _plan(group, pricing.kind_of(priced)))
+
+
+def _plan(group: Group, kind: KernelKind[Any]) -> Plan:
+    """What its formation decides of a region's plan (000 §4.1, 6 and 7)."""
+    if group.ordered:
+        return Plan()
+    values, pattern = group.graph.values, contraction_pattern_of(group.loops)
+    edges = local_edges(group.loops, lambda phase: values[phase.block.name])
+    return Plan(
+        algo_choice=None if pattern is None else {pattern: kind.algorithm},
+        local_edges=tuple(edge.values for edge in edges) or None,
+    )
 
 
 def _entry(number: int, region: Region, labels: Mapping[str, str]) -> RegionEntry:

@@ -34,6 +34,8 @@ ALGORITHMS = {
     "conv": ("implicit_gemm", "winograd_3x3", "fft_conv"),
     "attention": ("streaming_softmax_2pass", "online_softmax"),
 }
+#: The fields that the formation of regions decides.
+FORMED_FIELDS = frozenset(["algo_choice", "local_edges"])
 #: Cap on the errors that are reported of one plan: a file may have a million.
 MOST_ERRORS = 100
 

@@ -6,6 +6,7 @@ every field that its scheme decides by is filled in; completing it again changes
 
 import dataclasses
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from tinyc.analysis.candidate import Candidate
 from tinyc.diagnostics import TinycError, either
@@ -33,17 +34,17 @@ class DefaultPlan:
     reason: str
 
 
-def default_plan(candidate: Candidate, target: Target) -> DefaultPlan:
-    """The complete plan of the first scheme that accepts `candidate`.
+def default_plan(candidate: Candidate, target: Target, formed: Plan | None = None) -> DefaultPlan:
+    """The complete plan of the first scheme that accepts `candidate`; `formed` is what its formation has decided.
 
     Raises:
-        TinycError: the last scheme's refusal, where none accepts it.
+        TinycError: the last scheme's refusal, where none accepts it; what speaks against `formed`.
     """
     refused: list[Refusal] = []
     for scheme in SCHEMES:
         answer = answer_of(scheme, candidate, target)
         if isinstance(answer, Acceptance):
-            plan = completed_plan(Plan(scheme=scheme.name), candidate, target)
+            plan = completed_plan(dataclasses.replace(formed or Plan(), scheme=scheme.name), candidate, target)
             return DefaultPlan(plan, answer.reason or "; ".join(dict.fromkeys(each.reason for each in refused)))
         refused.append(answer)
     raise _unbuildable(candidate, refused[-1])
@@ -77,6 +78,8 @@ def completed_plan(plan: Plan, candidate: Candidate, target: Target) -> Plan:
         scheme=name,
         arch=_arch(plan, target, refusals),
         precision=_precision(plan, scheme, refusals),
+        algo_choice=_algorithms(plan, candidate, scheme, refusals),
+        local_edges=_local_edges(plan, candidate, refusals),
         **{ATTRIBUTES[field]: None for field in unused},
     )
     answer = answer_of(scheme, candidate, target)
@@ -166,3 +169,27 @@ def _precision(plan: Plan, scheme: Scheme, refusals: PlanRefusals) -> str:
         message = f"is '{precision}', and scheme '{scheme.name}' does not use tensor cores; write \"ieee\""
         refusals.add("UnsupportedPlan", "precision", message)
     return precision
+
+
+def _algorithms(plan: Plan, candidate: Candidate, scheme: Scheme, refusals: PlanRefusals) -> dict[str, str] | None:
+    """The algorithm of the candidate's contraction, if it has one: that of the scheme."""
+    known = {} if candidate.pattern is None else {candidate.pattern: scheme.algorithm}
+    for pattern, algorithm in (plan.algo_choice or {}).items():
+        if pattern not in known:
+            own = f"its contraction is a {candidate.pattern}" if known else "it has no contraction"
+            refusals.add("PlanMismatch", "algo_choice", f"is for a pattern '{pattern}', and {own}; leave it out")
+        elif algorithm != known[pattern]:
+            message = f"is '{algorithm}', and scheme '{scheme.name}' builds a {pattern} as {known[pattern]}; write that"
+            refusals.add("UnsupportedPlan", "algo_choice", message)
+    return known or None
+
+
+def _local_edges(plan: Plan, candidate: Candidate, refusals: PlanRefusals) -> tuple[dict[str, Any], ...] | None:
+    """The local edges of the candidate, where Poly Core says that they live."""
+    own = [edge.values for edge in candidate.local_edges]
+    shown = first_few(f"{each['from']} to {each['to']} in {each['buffer']}" for each in own) or "none"
+    for edge in plan.local_edges or ():
+        if edge not in own:
+            message = f"has {edge['from']} to {edge['to']} in {edge['buffer']}, and the region's edges are {shown}"
+            refusals.add("PlanMismatch", "local_edges", f"{message}; leave it out")
+    return tuple(own) or None

@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # plans are judged where MLIR is not installed
     from tinyc.dialects.region.to_gpu.function import Origin
 
 #: The fields of a plan that every scheme takes.
-FIELDS_OF_ALL = ("scheme", "arch", "precision")
+FIELDS_OF_ALL = ("scheme", "arch", "precision", "algo_choice", "local_edges")
 
 
 @dataclass(frozen=True)
@@ -85,6 +85,8 @@ class KernelKind(abc.ABC, Generic[MachineT]):
 
     #: What a plan calls it, one of `names.SCHEME_NAMES`.
     name: ClassVar[str]
+    #: The algorithm by which it computes a contraction, one of `plan.fields.ALGORITHMS`.
+    algorithm: ClassVar[str] = "implicit_gemm"
 
     @abc.abstractmethod
     def accepts(self, candidate: Candidate, target: MachineT) -> Acceptance | Refusal:

@@ -5,12 +5,13 @@
 // RUN: tinyc-opt --region-plan --region-plan --split-input-file %s | filecheck %s
 
 // A contraction is tiled: 64 × 64 × 32, two stages, and a guard where the tile may not divide the extent.
-// CHECK: plan = {arch = "sm_80", async = {enable = false}, bind = {m.o = "block.y", n.o = "block.x"},
+// CHECK: plan = {algo_choice = {matmul = "implicit_gemm"}, arch = "sm_80", async = {enable = false},
+// CHECK-SAME: bind = {m.o = "block.y", n.o = "block.x"},
 // CHECK-SAME: cache = [{at = "k.i", tensor = "X", where = "smem"}, {at = "k.i", tensor = "W", where = "smem"}],
-// CHECK-SAME: epilogue = ["relu"], precision = "ieee", predicate_tail = ["n"], scheme = "naive_2x2_per_thread",
+// CHECK-SAME: epilogue = ["relu"], local_edges = [{buffer = "reg", from = "sum_k", to = "relu"}], precision = "ieee", predicate_tail = ["n"], scheme = "naive_2x2_per_thread",
 // CHECK-SAME: stages = 2 : i64, tile = array<i64: 64, 64, 32>}, sym_name = "product"}
 // SM90: remark: @product (region {{[0-9a-f]+}}) gets the default plan: naive_2x2_per_thread, tile 64 × 64 × 32, stages 2, since it is a contraction [plan-default]
-// SM90: plan = {arch = "sm_90a"
+// SM90: plan = {algo_choice = {matmul = "implicit_gemm"}, arch = "sm_90a"
 // GIVEN: remark: @product (region {{[0-9a-f]+}}) has the plan that was given: naive_2x2_per_thread, tile 32 × 64 × 8, stages 2 [plan-given]
 // GIVEN: bind = {m.o = "block.x", n.o = "block.y"}
 // GIVEN-SAME: tile = array<i64: 32, 64, 8>

@@ -245,7 +245,7 @@ func.func @main(%x: tensor<9xi1>, %i: tensor<2xi32>, %u: tensor<2xi1>) -> tensor
 // REMARK-NOT: @my kernel (region {{[0-9a-f]+}}) gets the default plan
 // CHECK-LABEL: gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx80">]
 // CHECK: gpu.func @my_kernel({{.*}} {tgpu.name = "A_in_"}, {{.*}} {tgpu.name = "n0"}, {{.*}} {tgpu.name = "A_in__1"}) kernel
-// CHECK-SAME: tgpu.grid = [3, 4, 1], tgpu.plan = {arch = "sm90"
+// CHECK-SAME: tgpu.grid = [3, 4, 1], tgpu.plan = {algo_choice = {matmul = "implicit_gemm"}, arch = "sm90"
 // CHECK: %[[BX:.*]] = gpu.block_id x
 // CHECK: arith.muli %[[BX]], %c32
 // CHECK: "tgpu.alloc_smem"() : () -> !tgpu.smem<tensor<32x16xf32>, 1 : i64>

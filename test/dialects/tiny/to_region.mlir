@@ -27,7 +27,8 @@ func.func @main(%x: tensor<4x3xf32> {tiny.name = "x"}, %y: tensor<12xf32>) -> te
 // CHECK: "tiny.cast"
 // CHECK: "tiny.add"
 // CHECK: "tiny.relu"
-// CHECK: {sym_name = "matmul_add_relu"}
+// CHECK: {plan = {algo_choice = {matmul = "implicit_gemm"},
+// CHECK-SAME: local_edges = [{buffer = "reg", from = "sum_k", to = "relu"}]}, sym_name = "matmul_add_relu"}
 // CHECK-NOT: "region.kernel"
 // CHECK-LABEL: func.func @main(%arg0: tensor<8x5xf16>
 func.func @main(%a: tensor<8x5xf16>, %b: tensor<5x6xf16>, %bias: tensor<6xf16>) -> tensor<8x6xf32> {
@@ -47,7 +48,8 @@ func.func @main(%a: tensor<8x5xf16>, %b: tensor<5x6xf16>, %bias: tensor<6xf16>) 
 // A product that two ops read has both as epilogues, and two results.
 // CHECK: "region.yield"
 // CHECK-NEXT: "region.yield"
-// CHECK: {sym_name = "matmul_relu_neg"}
+// CHECK: local_edges = [{buffer = "reg", from = "sum_k", to = "relu"}, {buffer = "reg", from = "sum_k", to = "neg"}]
+// CHECK-SAME: sym_name = "matmul_relu_neg"}
 // CHECK: call_indirect %{{.*}}(%arg0, %arg1) : {{.*}} -> (tensor<8x6xf32>, tensor<8x6xf32>)
 func.func @main(%a: tensor<8x5xf32>, %b: tensor<5x6xf32>) -> (tensor<8x6xf32>, tensor<8x6xf32>) {
   %0 = "tiny.expand"(%a) {broadcast_dimensions = array<i64: 0, 1>} : (tensor<8x5xf32>) -> tensor<8x5x6xf32>
@@ -64,7 +66,7 @@ func.func @main(%a: tensor<8x5xf32>, %b: tensor<5x6xf32>) -> (tensor<8x6xf32>, t
 // A sum of squares is not a contraction, but takes the product that only it reads, and what reads the sum.
 // CHECK: "tiny.mul"
 // CHECK-NEXT: "tiny.reduce"
-// CHECK: {sym_name = "mul_reduce_sum_sqrt"}
+// CHECK: sym_name = "mul_reduce_sum_sqrt"}
 func.func @main(%x: tensor<8x5xf16>) -> tensor<8xf32> {
   %0 = "tiny.mul"(%x, %x) : (tensor<8x5xf16>, tensor<8x5xf16>) -> tensor<8x5xf16>
   %1 = "tiny.reduce"(%0) {op = "sum", axes = array<i64: 1>} : (tensor<8x5xf16>) -> tensor<8xf32>
@@ -126,8 +128,8 @@ func.func @loops(%x: memref<4xf32>) {
 // -----
 
 // Of two products that an op takes, one has the op as its epilogue, which reads the other from memory.
-// CHECK: {sym_name = "matmul"}
-// CHECK: {sym_name = "matmul_cast_add"}
+// CHECK: sym_name = "matmul"}
+// CHECK: sym_name = "matmul_cast_add"}
 // CHECK-LABEL: func.func @main(%arg0: tensor<4x5xf16>
 // CHECK: %[[Q:.*]] = call_indirect %{{.*}}(%arg0, %arg1)
 // CHECK: call_indirect %{{.*}}(%arg2, %arg3, %[[Q]])
