@@ -12,7 +12,7 @@ import itertools
 from collections.abc import Sequence
 
 from tinyc.fusion.graph import FusionNode, NodeKind, fusion_graph
-from tinyc.fusion.group import Group, group_of_node, united, with_producer
+from tinyc.fusion.group import Group, group_of_node, members_of, united, with_producer, with_producers
 from tinyc.fusion.judge import CYCLE, Judge, Verdict, no_group
 from tinyc.fusion.partition import Partition
 from tinyc.fusion.pricing import Pricing, four_digits
@@ -84,7 +84,7 @@ class _Former:
             self.partition.replace([], alone)
 
     def _with_siblings(self, node: FusionNode) -> Group:
-        """The group of a node by itself; the results of one op are in one group."""
+        """The group of a node by itself, which nothing has yet; the results of one op are in one group."""
         alone = group_of_node(self.graph, node)
         sibling = next((each for name in self._results_of(node) for each in self.partition.of(name)), None)
         if sibling is None:
@@ -96,7 +96,7 @@ class _Former:
             (),
             (*alone.ordered, *sibling.ordered),
         )
-        self.partition.replace([sibling], joined)
+        self.partition.drop(sibling)
         return joined
 
     def _results_of(self, node: FusionNode) -> list[str]:
@@ -165,10 +165,7 @@ class _Former:
             return
         proposals: list[Group] = []
         for reader in readers:
-            grown: Group | str = reader
-            for name in reversed(group.sequence):
-                if isinstance(grown, Group):
-                    grown = with_producer(grown, self.graph.nodes[name], False)
+            grown = with_producers(reader, group, lambda _: False)
             if isinstance(grown, str):
                 self._note(node, readers, no_group(grown))
                 return
@@ -195,13 +192,10 @@ class _Former:
         if writer is None or len(targets) != 1 or writer is targets[0]:
             return
         (target,) = targets
-        merged: Group | str = target
-        for name in reversed(writer.sequence):
-            if isinstance(merged, Group):
-                kept = name in writer.results and self.partition.is_read_elsewhere(
-                    self.graph.nodes[name], [target, writer]
-                )
-                merged = with_producer(merged, self.graph.nodes[name], kept)
+        both = [target, writer]
+        merged = with_producers(
+            target, writer, lambda each: each.name in writer.results and self.partition.is_read_elsewhere(each, both)
+        )
         if isinstance(merged, Group) and self.partition.is_entered_again([writer, target], merged):
             verdict = CYCLE
         elif isinstance(merged, Group):
@@ -236,7 +230,7 @@ class _Former:
 
     def _note(self, node: FusionNode, chosen: Sequence[Group], verdict: Verdict) -> None:
         """Note a verdict for the edges from a node into groups."""
-        inside = frozenset[str]().union(*(group.members for group in chosen))
+        inside = members_of(chosen)
         for reader in node.readers:
             if reader in inside and node.name not in self.graph.nodes[reader].wholes:
                 self.verdicts[node.name, reader] = verdict

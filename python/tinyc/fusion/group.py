@@ -5,7 +5,7 @@ kernel of the group would cost is for `pricing`.
 """
 
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from tinyc.analysis.poly.block import PolyAccess, PolyBlock, access_excess
@@ -82,6 +82,16 @@ class Group:
         return tuple(sorted(self.members, key=self.graph.position.__getitem__))
 
 
+def members_of(groups: Iterable[Group]) -> frozenset[str]:
+    """The members of some groups."""
+    return frozenset[str]().union(*(group.members for group in groups))
+
+
+def results_of(groups: Iterable[Group]) -> frozenset[str]:
+    """What some groups write to memory."""
+    return frozenset[str]().union(*(group.results for group in groups))
+
+
 def group_of_node(graph: FusionGraph, node: FusionNode) -> Group:
     """The group of one node, which it writes to memory, and of the products that a sum forms."""
     if node.block is None:
@@ -116,8 +126,8 @@ def united(groups: Iterable[Group]) -> Group | str:
     return _checked(
         Group(
             first.graph,
-            frozenset[str]().union(*(each.members for each in found)),
-            frozenset[str]().union(*(each.results for each in found)),
+            members_of(found),
+            results_of(found),
             _in_order(first.graph, anchors.values()),
             first.ordered,
         )
@@ -149,6 +159,17 @@ def with_producer(group: Group, node: FusionNode, is_result: bool) -> Group | st
     return _checked(
         replace(group, members=group.members | {node.name, *bound}, results=results, anchors=tuple(anchors))
     )
+
+
+def with_producers(group: Group, producer: Group, kept: Callable[[FusionNode], bool]) -> Group | str:
+    """A group with all of a group that it reads, of whose nodes those that are `kept` are written to memory as well."""
+    grown: Group | str = group
+    for name in reversed(producer.sequence):
+        node = group.graph.nodes[name]
+        grown = with_producer(grown, node, kept(node))
+        if isinstance(grown, str):
+            return grown
+    return grown
 
 
 def _is_read_whole(node: FusionNode, block: PolyBlock, anchors: Iterable[Anchor]) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from graphlib import TopologicalSorter
 
 from tinyc.fusion.graph import FusionGraph, FusionNode, NodeKind
-from tinyc.fusion.group import Group
+from tinyc.fusion.group import Group, members_of
 
 #: Groups that are looked at for a way around a group; where there are more, nodes stay apart.
 _MAX_VISITED = 64
@@ -40,7 +40,7 @@ class Partition:
 
     def is_read_elsewhere(self, node: FusionNode, groups: Sequence[Group]) -> bool:
         """Whether a node is returned, or read by something else than some groups."""
-        inside = frozenset[str]().union(*(group.members for group in groups))
+        inside = members_of(groups)
         if node.is_output:
             return True
         return any(reader not in inside or node.name in self.graph.nodes[reader].wholes for reader in node.readers)

@@ -17,11 +17,13 @@ from tinyc.analysis.poly_core.tile import kept_axes, reduction_axes
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim, ExtentError
 from tinyc.fusion.graph import NodeKind
-from tinyc.fusion.group import Anchor, Group, group_of_node, moved_axes
+from tinyc.fusion.group import Anchor, Group, group_of_node, members_of, moved_axes, results_of
 from tinyc.schemes.registry import CPU_KINDS, SCHEMES
 from tinyc.schemes.scheme import Acceptance, KernelKind, Resources
 from tinyc.target import Machine
 from tinyc.target.target import Target
+from tinyc.vocabulary.element_type import ElementType
+from tinyc.vocabulary.types import TensorType
 
 #: What an extent that is not known counts as.
 NOMINAL_EXTENT = 1024
@@ -103,12 +105,11 @@ class Pricing:
         once, each node is computed once.
         """
         graph, rates = groups[0].graph, self.machine.rates
-        members = frozenset[str]().union(*(group.members for group in groups))
+        members, inside = members_of(groups), results_of(groups)
         nodes = [graph.nodes[name] for name in members]
-        inside = frozenset[str]().union(*(group.results for group in groups))
         wanted = {n.name for n in nodes if n.name in inside and (n.is_output or not members.issuperset(n.readers))}
         read = {tensor for group in groups for tensor in group.reads} - inside
-        moved = sum(tensor_elements(graph.types[t].shape) * graph.types[t].element.size_bytes for t in read | wanted)
+        moved = sum(tensor_bytes(graph.types[tensor]) for tensor in read | wanted)
         flops = sum(self.of(group_of_node(graph, node)).cost.flops for node in nodes)
         kernels = max(1, sum(node.kind is NodeKind.CONTRACTION for node in nodes))
         return kernels * rates.launch_seconds + max(moved / rates.bytes_per_second, flops / rates.flops_per_second)
@@ -243,8 +244,7 @@ class Work:
     @functools.cached_property
     def written_bytes(self) -> float:
         """The bytes that are written to memory."""
-        types = (self._group.graph.types[name] for name in self._group.results)
-        return float(sum(tensor_elements(each.shape) * each.element.size_bytes for each in types))
+        return float(sum(tensor_bytes(self._group.graph.types[name]) for name in self._group.results))
 
 
 def nominal(dim: Dim) -> int:
@@ -259,6 +259,11 @@ def nominal(dim: Dim) -> int:
 def tensor_elements(shape: Sequence[Dim]) -> int:
     """The elements of a tensor, as a number."""
     return math.prod(map(nominal, shape))
+
+
+def tensor_bytes(tensor: TensorType) -> int:
+    """The bytes of a tensor, as a number."""
+    return tensor_elements(tensor.shape) * tensor.element.size_bytes
 
 
 def four_digits(value: float) -> float:
@@ -319,5 +324,5 @@ def _product(group: Group) -> MatrixProduct:
     )
 
 
-def _element(group: Group, read: PolyAccess):
+def _element(group: Group, read: PolyAccess) -> ElementType:
     return group.graph.types[read.tensor].element

@@ -7,7 +7,7 @@ small, so that the time for a graph stays linear in its nodes. Source: specifica
 from collections.abc import MutableMapping, Sequence
 
 from tinyc.fusion.exact import MAX_CANDIDATES, MAX_WINDOW, exact_choice, is_better
-from tinyc.fusion.group import Group
+from tinyc.fusion.group import Group, members_of
 from tinyc.fusion.judge import Judge, Verdict
 from tinyc.fusion.partition import Partition
 from tinyc.fusion.pricing import four_digits
@@ -31,7 +31,7 @@ class Windows:
             if verdict.fused or verdict.rule != "cost" or budget <= 0:
                 continue
             groups = self._window(name, reader)
-            window = frozenset[str]().union(*(group.members for group in groups))
+            window = members_of(groups)
             asked = any({*edge} <= window for edge in self._judge.asked.fuse)
             if len(groups) < 2 or len(window) > MAX_WINDOW or asked:
                 continue
