@@ -218,8 +218,8 @@ def test_a_value_that_two_regions_compute_is_drawn_in_both():
         formation = form_regions(main_function(module), machine_of("cpu"))
         (whole,) = formation.regions
         first, *rest = whole.members
-        shared = Region((first, rest[0]), (rest[0],), whole.reads, whole.priced)
-        last = Region((first, *rest[1:]), whole.results, (*whole.reads, rest[0]), whole.priced)
+        shared = Region((first, rest[0]), (rest[0],), whole.reads, whole.priced, whole.plan)
+        last = Region((first, *rest[1:]), whole.results, (*whole.reads, rest[0]), whole.priced, whole.plan)
         entries = (formation.ledger.regions[0], replace(formation.ledger.regions[0], name="r1"))
         both = replace(formation, regions=(shared, last), ledger=replace(formation.ledger, regions=entries))
         drawing = fusion_drawing(both)

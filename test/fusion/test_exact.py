@@ -34,7 +34,7 @@ def ratio_to_exact(function, machine):
 
     def price(group):
         priced = pricing.of(group)
-        too_much = len(group.members) > 1 and judge.limit(alone, priced) is not None
+        too_much = len(group.members) > 1 and judge.stops.limit(alone, priced) is not None
         return None if too_much else priced.cost.seconds
 
     chosen = exact_choice(graph, list(graph.nodes), price)

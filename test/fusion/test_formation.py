@@ -242,3 +242,38 @@ def test_every_edge_is_decided_once(machine):
         for reader in node.readers
     ]
     assert [(each.source, each.target) for each in formation.ledger.decisions] == edges
+
+
+# --- what Poly Core says (000 §4.1) -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_a_kernel_stops_where_every_tile_lacks_a_part_of_a_sum(machine):
+    """Columns are scaled by their sums of what rows give: no tile of columns holds a row, and one CTA is no machine."""
+    p = Program(x="f32 2048 512")
+    rows = p.fdiv(p["x"], spread(p, p.sum(p["x"], 1, name="r"), "2048 512", (0,)), name="y")
+    formation = formed(p.result(p.sum(rows, 0, name="c")), machine)
+    (kept,) = (each for each in formation.ledger.decisions if each.verdict == "kept")
+    assert (kept.source, kept.target, kept.rule) == ("r", "y", "legality")
+    assert kept.evidence["witness"] in kept.reason
+    assert kept.evidence["witness"].startswith("r[")
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_a_kernel_stops_where_tiles_would_compute_a_large_halo(machine):
+    """Windows of 65,536 elements, each of which would compute what it reads: 262,140 bytes beyond its own."""
+    p = Program(x="f32 4 131072")
+    windows = p.pool(p.exp2(p["x"], name="e"), kernel=(65536,), stride=(1,), dilation=(1,))
+    formation = formed(p.result(p.op("reduce", windows, op="max", axes=(2,), element="f32", name="y")), machine)
+    (kept,) = formation.ledger.decisions
+    assert (kept.verdict, kept.rule, kept.evidence["halo_bytes"]) == ("kept", "halo", 4 * 65535)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_a_small_halo_is_evidence(machine):
+    p = Program(x="f32 4 1024")
+    windows = p.pool(p.neg(p["x"], name="n"), kernel=(3,), stride=(1,), dilation=(1,))
+    (decision,) = formed(
+        p.result(p.op("reduce", windows, op="max", axes=(2,), element="f32", name="y")), machine
+    ).ledger.decisions
+    assert (decision.verdict, decision.evidence["halo_bytes"]) == ("fused", 8)

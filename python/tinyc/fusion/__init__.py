@@ -10,6 +10,7 @@ In reading order:
     group        the nodes of one kernel, which grows backwards from what is written
     pricing      what a kernel costs: its scheme, its resources, its time by terms
     request      what a user asks to be fused or kept
+    stops        the rules that stop a kernel: legality, halo, what a machine has room for
     judge        whether a kernel takes the place of several, by which rule
     partition    which groups there are, and what would have to run when
     formation    regions, backwards from the outputs

@@ -12,8 +12,9 @@ import itertools
 from collections.abc import Sequence
 
 from tinyc.fusion.graph import FusionNode, NodeKind, fusion_graph
-from tinyc.fusion.group import Group, group_of_node, members_of, united, with_producer, with_producers
-from tinyc.fusion.judge import CYCLE, Judge, Verdict, no_group
+from tinyc.fusion.group import Group, group_of_node, members_of, united, with_group, with_producer
+from tinyc.fusion.judge import CYCLE, Judge, no_group
+from tinyc.fusion.ledger import Verdict
 from tinyc.fusion.partition import Partition
 from tinyc.fusion.pricing import Pricing, four_digits
 from tinyc.fusion.regions import Formation, outcome_of
@@ -136,7 +137,7 @@ class _Former:
         now = [self.judge.pricing.of(group), self.judge.pricing.of(alone)]
         then = [self.judge.pricing.of(before), self.judge.pricing.of(pair)]
         times = [sum(each.cost.seconds for each in side) for side in (now, then)]
-        if times[1] >= times[0] or self.judge.limit(now, then[1]) is not None:
+        if times[1] >= times[0] or self.judge.stops.limit(now, then[1]) is not None:
             return False
         evidence = {"here_us": four_digits(times[1] * 1e6), "with_reader_us": four_digits(times[0] * 1e6)}
         numbers = f"{evidence['here_us']} us with '{last.label}' here, {evidence['with_reader_us']} us with its reader"
@@ -165,7 +166,7 @@ class _Former:
             return
         proposals: list[Group] = []
         for reader in readers:
-            grown = with_producers(reader, group, lambda _: False)
+            grown = with_group(reader, group, lambda _: False)
             if isinstance(grown, str):
                 self._note(node, readers, no_group(grown))
                 return
@@ -193,7 +194,7 @@ class _Former:
             return
         (target,) = targets
         both = [target, writer]
-        merged = with_producers(
+        merged = with_group(
             target, writer, lambda each: each.name in writer.results and self.partition.is_read_elsewhere(each, both)
         )
         if isinstance(merged, Group) and self.partition.is_entered_again([writer, target], merged):

@@ -161,7 +161,7 @@ def with_producer(group: Group, node: FusionNode, is_result: bool) -> Group | st
     )
 
 
-def with_producers(group: Group, producer: Group, kept: Callable[[FusionNode], bool]) -> Group | str:
+def with_group(group: Group, producer: Group, kept: Callable[[FusionNode], bool]) -> Group | str:
     """A group with all of a group that it reads, of whose nodes those that are `kept` are written to memory as well."""
     grown: Group | str = group
     for name in reversed(producer.sequence):

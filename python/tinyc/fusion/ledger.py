@@ -17,12 +17,11 @@ FusedOrKept = Literal["fused", "kept"]
 FUSION_RULES = {
     "inline": "an element-wise op is computed where its one kernel reads it",
     "loops": "both run over the same loops, phase by phase",
-    "result": "fused, and written to memory too, for others read it",
     "recompute": "computed again in each kernel that reads it, which costs less than memory",
     "leaf": "a constant, positions or random numbers are made where they are read",
     "product": "a sum forms its products in its accumulator's type",
     "view": "the buffer is read under another shape, at no cost",
-    "legality": "no schedule of one kernel keeps every dependence",
+    "legality": "no tile of the reader holds what its producer is made of, so that one CTA would be the kernel",
     "cycle": "one kernel would have to run before and after another",
     "scheme": "no scheme builds the kernel but element by element",
     "data": "an index comes from data: what it is applied to has to be in memory",
@@ -36,6 +35,17 @@ FUSION_RULES = {
     "exact": "an exact choice among all kernels of a window is faster than greedy",
     "user": "it was asked for",
 }
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer to a proposed kernel: whether it is taken, by which rule, why, and what would turn it."""
+
+    fused: bool
+    rule: str
+    reason: str
+    flip: str
+    evidence: Mapping[str, object]
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from tinyc.analysis.local_edges import contraction_pattern_of, local_edges
 from tinyc.diagnostics import TinycError, Where
 from tinyc.fusion.graph import FusionGraph, FusionNode, NodeKind
 from tinyc.fusion.group import Group
-from tinyc.fusion.judge import Judge, Verdict
-from tinyc.fusion.ledger import FUSION_RULES, Decision, Ledger, RegionEntry
+from tinyc.fusion.judge import Judge
+from tinyc.fusion.ledger import FUSION_RULES, Decision, Ledger, RegionEntry, Verdict
 from tinyc.fusion.partition import Partition
 from tinyc.fusion.pricing import Priced, Pricing
 from tinyc.plan.fields import Plan

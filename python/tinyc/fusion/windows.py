@@ -8,7 +8,8 @@ from collections.abc import MutableMapping, Sequence
 
 from tinyc.fusion.exact import MAX_CANDIDATES, MAX_WINDOW, exact_choice, is_better
 from tinyc.fusion.group import Group, members_of
-from tinyc.fusion.judge import Judge, Verdict
+from tinyc.fusion.judge import Judge
+from tinyc.fusion.ledger import Verdict
 from tinyc.fusion.partition import Partition
 from tinyc.fusion.pricing import four_digits
 
@@ -28,7 +29,7 @@ class Windows:
         """Choose the kernels of windows exactly where the price kept an edge and the bound of the window is missed."""
         budget = max(2 * len(self._partition.graph.nodes), MAX_CANDIDATES)
         for (name, reader), verdict in list(self._verdicts.items()):
-            if verdict.fused or verdict.rule != "cost" or budget <= 0:
+            if verdict.fused or verdict.rule not in ("cost", "legality") or budget <= 0:
                 continue
             groups = self._window(name, reader)
             window = members_of(groups)
@@ -53,7 +54,9 @@ class Windows:
             nonlocal looked
             looked += 1
             priced = pricing.of(group)
-            if self._judge.is_kept(group) or (len(group.members) > 1 and self._judge.limit(parts, priced) is not None):
+            if self._judge.is_kept(group) or (
+                len(group.members) > 1 and self._judge.stops.limit(parts, priced) is not None
+            ):
                 return None
             return priced.cost.seconds
 

@@ -1,0 +1,147 @@
+"""The rules by which a proposed kernel is stopped (000 §4.1, §4.2), before its time is looked at.
+
+Poly Core says whether some tile of a consumer holds all that its producer is made of, and how much beyond its own share
+a tile reads; the schemes estimate what a kernel takes of the machine. In: groups and the kernels proposed in their
+place, with their prices. Out: the verdict that stops them, or None.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from tinyc.analysis.poly_core.compute_at import ComputeAt, can_compute_at
+from tinyc.analysis.poly_core.legality import legality_at
+from tinyc.analysis.poly_core.tile import kept_axes
+from tinyc.expr import axes
+from tinyc.fusion.group import Anchor, Group
+from tinyc.fusion.ledger import Verdict
+from tinyc.fusion.pricing import Priced, Pricing, four_digits, nominal
+from tinyc.target.target import Target
+
+#: The part of a CTA's shared memory that a kernel may take (000 §4.2).
+SHARED_MEMORY_PART = 0.8
+
+
+class Stops:
+    """The rules for a machine, at the prices of its kernels."""
+
+    def __init__(self, pricing: Pricing) -> None:
+        self._pricing = pricing
+        self._asked: dict[tuple[str, str], ComputeAt] = {}
+
+    def of(
+        self, groups: Sequence[Group], before: Sequence[Priced], after: Sequence[Priced], evidence: dict[str, Any]
+    ) -> Verdict | None:
+        """What stops the kernels `after` in place of `groups`; a halo that they have goes to `evidence`."""
+        for producer, consumer in _edges(groups):
+            stop = self._halo(producer, consumer, evidence) if producer.node.is_inline else None
+            if stop is not None:
+                return stop
+        return next((found for each in after if (found := self.limit(before, each)) is not None), None)
+
+    def why(self, kept: Verdict, groups: Sequence[Group]) -> Verdict:
+        """The verdict that keeps groups apart; by legality where one CTA alone could compute them as one kernel."""
+        if kept.rule in ("scheme", "cost"):
+            illegal = (self._legality(kept, *edge) for edge in _edges(groups) if not edge[0].node.is_inline)
+            return next((each for each in illegal if each is not None), kept)
+        return kept
+
+    # --- what Poly Core says ------------------------------------------------------------------------------------------
+
+    def _halo(self, producer: Anchor, consumer: Anchor, evidence: dict[str, Any]) -> Verdict | None:
+        """Whether tiles compute too much again of what they read in windows that overlap."""
+        rows = (row for read in consumer.block.accesses if read.tensor == producer.node.name for row in read.index)
+        if not any(len(axes.positions(row)) > 1 for row in rows):
+            return None
+        at = self._at(producer, consumer, None)
+        if not at.ok:
+            return None
+        room, size = self._room, nominal(at.halo.bytes)
+        evidence["halo_bytes"] = max(size, evidence.get("halo_bytes", 0))
+        if size <= room:
+            return None
+        along = {name: nominal(extra) for name, extra in at.halo.per_axis.items()}
+        sentence = f"{at.reason}: a halo of {size} bytes, where a tile may have {room}"
+        return Verdict(False, "halo", sentence, f"{size - room} bytes less", {"halo_bytes": size, "halo": along})
+
+    @property
+    def _room(self) -> int:
+        """The bytes that a tile may have at hand."""
+        machine = self._pricing.machine
+        if isinstance(machine, Target):
+            return int(machine.shared_bytes_per_cta_optin * SHARED_MEMORY_PART)
+        return machine.step_bytes
+
+    def _legality(self, kept: Verdict, producer: Anchor, consumer: Anchor) -> Verdict | None:
+        """Whether every tile of a consumer, however it is cut, lacks something that its producer is made of."""
+        reads = tuple(read for read in consumer.block.accesses if read.tensor == producer.node.name)
+        names, shape = consumer.block.statement.axes, consumer.block.statement.shape
+        cuts = [{names[k]: 1} for k in sorted(kept_axes(consumer.block)) if shape[k] != 1]
+        verdicts = (legality_at(producer.block, consumer.block, reads, cut, quick=True).verdict for cut in cuts)
+        if not cuts or any(verdict != "illegal" for verdict in verdicts):
+            return None
+        at = self._at(producer, consumer, cuts[0])
+        evidence = {**kept.evidence, "tile": cuts[0], "witness": None if at.witness is None else at.witness.text}
+        sentence = f"{at.reason}; otherwise, {kept.reason}"
+        return Verdict(False, "legality", sentence, kept.flip, evidence)
+
+    def _at(self, producer: Anchor, consumer: Anchor, tile: Mapping[str, int] | None) -> ComputeAt:
+        key = producer.node.name, consumer.node.name
+        if key not in self._asked:
+            self._asked[key] = can_compute_at(producer.block, consumer.block, tile)
+        return self._asked[key]
+
+    # --- what the schemes estimate ------------------------------------------------------------------------------------
+
+    def limit(self, parts: Sequence[Priced], together: Priced) -> Verdict | None:
+        """The limit of 000 §4.2 that one kernel breaks and its parts keep, if there is one."""
+        machine = self._pricing.machine
+        repeats = together.cost.repeats
+        fallback = self._pricing.kinds[-1].name
+        if together.scheme == fallback and any(part.scheme != fallback and _reduces(part) for part in parts):
+            names = ", ".join(dict.fromkeys(part.scheme for part in parts))
+            sentence = f"no scheme builds it but {fallback}, element by element; apart they are {names}"
+            return Verdict(False, "scheme", sentence, "a scheme for it", {"apart": names, "fused": fallback})
+        if repeats > max(part.cost.repeats for part in parts):
+            often = four_digits(repeats)
+            sentence = f"no scheme builds it but element by element, where a reduction is computed {often} times"
+            return Verdict(False, "scheme", sentence, "a scheme for it", {"repeats": often})
+        if not isinstance(machine, Target):
+            return None
+        room = int(machine.shared_bytes_per_cta_optin * SHARED_MEMORY_PART)
+        shared = together.resources.shared_bytes
+        if shared > max(room, max(part.resources.shared_bytes for part in parts)):
+            sentence = f"a CTA would take {shared} bytes of shared memory, and {room} are 80% of what it may have"
+            return Verdict(False, "shared-memory", sentence, f"{shared - room} bytes less", {"shared_bytes": shared})
+        resident, best = together.cost.ctas_per_sm, min(part.cost.ctas_per_sm for part in parts)
+        if resident <= 1 < best:
+            sentence = f"{resident} CTA would be resident on a multiprocessor, where {best} are"
+            return Verdict(
+                False, "occupancy", sentence, "fewer registers or less shared memory", {"ctas_per_sm": resident}
+            )
+        tile = together.resources.leaves_tiles
+        if tile and not any(part.resources.leaves_tiles for part in parts):
+            sentence = f"it would have {tile}, which the tensor cores of {machine.name} do not take"
+            return Verdict(False, "tile", sentence, "a tile that they take", {"tile": tile})
+        wide, narrow = min(part.resources.vector_bytes for part in parts), together.resources.vector_bytes
+        if narrow < wide:
+            sentence = f"accesses would be {narrow} bytes wide, and are {wide}"
+            return Verdict(
+                False, "vector-width", sentence, "the same order of axes on both sides", {"vector_bytes": narrow}
+            )
+        return None
+
+
+def _edges(groups: Sequence[Group]) -> Iterator[tuple[Anchor, Anchor]]:
+    """The edges between groups, from what one writes to what another computes of it."""
+    written = {anchor.node.name: (anchor, group) for group in groups for anchor in group.anchors}
+    for group in groups:
+        for consumer in group.anchors:
+            for tensor in dict.fromkeys(read.tensor for read in consumer.block.accesses):
+                producer, source = written.get(tensor, (consumer, group))
+                if source is not group:
+                    yield producer, consumer
+
+
+def _reduces(priced: Priced) -> bool:
+    loops = priced.candidate.loops
+    return not isinstance(loops, str) and bool(loops.reductions)
