@@ -41,7 +41,8 @@ class RegionPlan(Pass):
 
     `plan` is the path of a plan or of a table of plans, in JSON or the DSL, or its text in quotes. One plan is for
     every region that its scheme fits, a table's plan for the region with its key, {"<key>": {…}}; the remarks of this
-    pass tell the keys. A region that is given none keeps the plan that it has, or gets the default.
+    pass tell the keys. What a table says of `fusion` is for --tiny-to-region.
+    A region that is given none keeps the plan that it has, or gets the default.
 
     Requires:
         1. The module holds `region.kernel`s.

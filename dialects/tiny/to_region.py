@@ -1,5 +1,6 @@
 """Tiny → Region: each group of compute ops becomes a kernel, the function becomes the host that launches them."""
 
+import dataclasses
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import ClassVar
@@ -23,6 +24,8 @@ from tinyc.mlir.names import DistinctNames, declared_symbols
 from tinyc.passes import Pass
 from tinyc.plan.attribute import plan_attribute
 from tinyc.plan.fields import Plan
+from tinyc.plan.json_text import plan_to_json
+from tinyc.plan.source import load_plan, split_plan
 from tinyc.target import DEFAULT_ARCH, machine_of
 from tinyc.vocabulary.attributes import tensor_type, vocabulary_name
 
@@ -62,10 +65,16 @@ class TinyToRegion(Pass):
     fuse: str | None = field(default=None, metadata={"doc": "edges to fuse, if that is legal: 'a,b;c,d', b reading a"})
     no_fuse: str | None = field(default=None, metadata={"doc": "edges to keep, in the same form"})
     fusion: str | None = field(default=None, metadata={"doc": "'none': a kernel for each op"})
+    plan: str | None = field(default=None, metadata={"doc": "a table of plans, whose 'fusion' has more such edges"})
 
     name: ClassVar[str] = "tiny-to-region"
     consumes: ClassVar[tuple[str, ...]] = ("tiny",)
     produces: ClassVar[tuple[str, ...]] = ("region",)
+
+    def alone(self) -> "TinyToRegion":
+        """The pass with the content of the plan's file in place of its path."""
+        source = load_plan(self.plan)
+        return self if source is None else dataclasses.replace(self, plan=plan_to_json(source))
 
     def run(self, module: ir.Module) -> None:
         """Rewrite every function of `module`."""
@@ -80,7 +89,8 @@ class TinyToRegion(Pass):
 
     def _formed(self, function: func.FuncOp) -> Formation:
         """The regions of a function; a remark tells each decision, and what a request changes."""
-        machine, request = machine_of(self.target), fusion_request(self.fuse, self.no_fuse, self.fusion)
+        machine, (_, edges) = machine_of(self.target), split_plan(self.plan)
+        request = fusion_request(self.fuse, self.no_fuse, self.fusion).with_edges(edges)
         formation = form_regions(function, machine, request)
         for node in formation.graph.nodes.values():
             _remark_boundary(node)

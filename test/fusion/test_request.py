@@ -5,8 +5,11 @@ import pytest
 
 import tinyc
 from analysis_programs.tiny_programs import Program
+from tinyc import text
 from tinyc.diagnostics import TinycError
+from tinyc.dialects.region import ops as region
 from tinyc.dialects.registry import context
+from tinyc.dialects.tiny.to_region import TinyToRegion
 from tinyc.fusion.formation import form_regions
 from tinyc.fusion.request import FusionRequest, fusion_request, request_of
 from tinyc.target import GENERIC_CPU
@@ -72,7 +75,7 @@ def test_values_that_are_not_there_are_named():
 
 def test_an_edge_that_is_not_there_is_no_edge():
     message = refusal("IllegalFusion", {"fuse": [("a", "y")]})
-    assert message == "'y' does not read 'a'; b read it"
+    assert message == "'y' does not read 'a'; it is read by b"
 
 
 def test_an_input_is_fused_into_nothing():
@@ -134,3 +137,36 @@ def test_every_edge_can_be_turned_or_says_why_not(name):
 def test_a_request_is_one_of_the_context_of_a_program():
     with context():
         assert not FusionRequest()
+
+
+# --- a plan table -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("target", ["cpu", "sim"])
+def test_a_plan_table_may_ask_for_edges(target, tmp_path):
+    file = tmp_path / "plan.json"
+    file.write_text('{"fusion": {"no_fuse": [["a", "b"]]}}')
+    kept = [["a", "b"], ["b", "y"]]
+    for plan, fusion, edges in ((file, None, kept[:1]), (file, {"no_fuse": kept[1:]}, kept)):
+        model = tinyc.compile(CHAIN, target=target, plan=plan, fusion=fusion)
+        decided = [each.evidence for each in model.remarks if each.code == "fusion-kept"]
+        assert [[each["source"], each["target"]] for each in decided] == edges
+
+
+def test_a_pass_heeds_the_edges_of_a_table():
+    module = text.parse(tinyc.compile(CHAIN).text("tiny"))
+    TinyToRegion(plan='{"fusion": {"no_fuse": [["a", "b"]]}}').run(module)
+    assert sum(isinstance(op, region.KernelOp) for op in module.body.operations) == 2
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"fuze": []}, "'fusion' has no entry \"fuze\"; did you mean 'fuse'?"),
+        ({"fuse": [["a"]]}, "'fusion.fuse[0]' is [\"a\"]; give a list of 2 entries"),
+    ],
+)
+def test_what_a_table_asks_is_checked(asked, message):
+    with pytest.raises(TinycError) as caught:
+        tinyc.compile(CHAIN, plan={"fusion": asked})
+    assert (caught.value.name, caught.value.message) == ("InvalidPlan", message)

@@ -10,11 +10,14 @@ from tinyc.plan.json_text import parse_plan_json, plan_to_json
 from tinyc.plan.table import PlanTable
 
 FIRST, SECOND = "0123456789abcdef", "fedcba9876543210"
+FUSIONS = st.dictionaries(
+    st.sampled_from(["fuse", "no_fuse"]), st.lists(st.lists(st.sampled_from(["a", "b#1", "é"]), min_size=2, max_size=2))
+)
 KEYS = st.from_regex("[0-9a-f]{16}", fullmatch=True)
 
 
 @settings(max_examples=30)
-@given(st.dictionaries(KEYS, PLANS, min_size=1, max_size=3).map(PlanTable))
+@given(st.builds(PlanTable, st.dictionaries(KEYS, PLANS, min_size=1, max_size=3), FUSIONS))
 def test_a_table_loses_nothing_in_its_text(table):
     assert parse_plan_json(plan_to_json(table)) == table
 

@@ -28,6 +28,7 @@ from tinyc.executors.signature import NamedTensor, boundary_of
 from tinyc.fusion.request import fusion_request
 from tinyc.importers.files import write_file
 from tinyc.mlir import ir
+from tinyc.plan.source import split_plan
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType
 
@@ -135,7 +136,7 @@ def _compiled(arguments: argparse.Namespace) -> Model:
     started = time.perf_counter()
     dump_folder = arguments.dump_dir or _DUMP_FOLDER
     line_info = dump_folder if arguments.line_info else None
-    pass_options(arguments.target, arguments.arch, arguments.plan, line_info)  # what is wrong there is found first
+    pass_options(arguments.target, arguments.arch, split_plan(arguments.plan)[0], line_info)  # errors there come first
     with shown_progress("compile"), in_file(shown_argument(arguments.program)):
         module = program_argument(arguments.program, arguments.bind)
         if arguments.command == "verify" and arguments.against is None:

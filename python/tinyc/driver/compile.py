@@ -24,7 +24,7 @@ from tinyc.executors import reference
 from tinyc.executors.signature import check_inputs, signature_of, symbol_values
 from tinyc.fusion.request import request_of
 from tinyc.plan.json_text import plan_to_json
-from tinyc.plan.source import load_plan
+from tinyc.plan.source import load_plan, split_plan
 from tinyc.runtime.cpu import CpuExecutable
 from tinyc.runtime.cuda import CudaExecutable
 from tinyc.runtime.executable import Executable, Observer
@@ -47,7 +47,8 @@ def compile(
 
     `source` is a path, Tiny JSON (text or dict), the text of any layer, or an `ir.Module`.
     `arch` is the GPU's architecture, "sm_80" (default) or "sm_90a"; `plan` a plan or a table of plans for its kernels:
-    a path, JSON or DSL text, a dict, or None, which leaves the choice to the compiler. `bind` gives symbols their
+    a path, JSON or DSL text, a dict, or None, which leaves the choice to the compiler; a table may ask
+    for `fusion`, too. `bind` gives symbols their
     values; an extent that stays symbolic is taken from the inputs of each run. `dump` is a folder that the text of
     every layer is written to; `line_info` one for the text of the GPU layer: the PTX says by `.loc` which line of that
     text each instruction comes from. `fusion` asks for edges to be fused or kept, by the names of the two values,
@@ -56,7 +57,8 @@ def compile(
     Raises:
         TinycError: what is wrong with the program (`errors` has all of it), or `UnsupportedTarget`.
     """
-    options = {**pass_options(target, arch, plan, line_info), **request_of(fusion).options()}
+    own, edges = split_plan(plan)
+    options = {**pass_options(target, arch, own, line_info), **request_of(fusion).with_edges(edges).options()}
     for name, folder in (("dump", dump), ("line_info", line_info)):
         if not isinstance(folder, str | os.PathLike | None):
             raise TinycError("UnreadableFile", f"'{name}' is {folder!r}, not a folder; give a path")

@@ -28,6 +28,15 @@ class FusionRequest:
     def __bool__(self) -> bool:
         return bool(self.fuse or self.keep or self.none)
 
+    def with_edges(self, edges: Mapping[str, object]) -> "FusionRequest":
+        """The request with further edges: those of a plan table.
+
+        Raises:
+            TinycError: `InvalidOption`: they are no pairs of names.
+        """
+        more = request_of(edges)
+        return FusionRequest(self.fuse + more.fuse, self.keep + more.keep, self.none)
+
     def options(self) -> dict[str, str]:
         """The request as options of `tiny-to-region`."""
         texts = {"fuse": _text(self.fuse), "no_fuse": _text(self.keep), "fusion": NO_FUSION if self.none else ""}
@@ -105,7 +114,7 @@ def _edge(pair: Pair, names: Mapping[str, str], graph: FusionGraph) -> Pair:
     node = graph.nodes.get(target)
     if node is None or (source not in node.reads and source not in _leaves(node.name, graph)):
         readers = [each.label for each in graph.nodes.values() if source in each.reads]
-        known = f"; {', '.join(readers[:8])} read it" if readers else "; nothing reads it"
+        known = f"; it is read by {', '.join(readers[:8])}" if readers else "; nothing reads it"
         raise TinycError("IllegalFusion", f"'{pair[1]}' does not read '{pair[0]}'{known}")
     if source not in graph.nodes:
         raise TinycError("IllegalFusion", f"'{pair[0]}' is an input: there is nothing to fuse")

@@ -4,16 +4,17 @@ In: JSON text, with comments and trailing commas. Out: a `Plan` or a `PlanTable`
 each at its line and column; and back. Equal plans are written as equal text.
 """
 
+import itertools
 import json
 from collections.abc import Mapping
 from typing import Any
 
 from tinyc.diagnostics import TinycError, Where
 from tinyc.importers import json_text
-from tinyc.plan.fields import MOST_ERRORS, Plan, plan_of_values
+from tinyc.plan.fields import MOST_ERRORS, Plan, located_problem, plan_of_values
 from tinyc.plan.kinds import is_object, shown_value
 from tinyc.plan.places import Places, places_of
-from tinyc.plan.table import PlanTable, is_region_key
+from tinyc.plan.table import FUSION, FUSION_KEY, PlanTable, is_region_key, is_table
 
 JSON_PLAN_EXAMPLE = 'a plan looks like {"tile": [64, 64, 32], "stages": 2}'
 
@@ -34,7 +35,7 @@ def plan_of_json(values: object, places: Places, where: Where) -> Plan | PlanTab
     Raises:
         TinycError: `InvalidPlan`, one for each problem.
     """
-    if not is_object(values) or not any(map(is_region_key, values)):
+    if not is_object(values) or not is_table(values):
         return plan_of_values(values, places, where)
     return _table(values, places, where)
 
@@ -43,7 +44,8 @@ def plan_to_json(plan: Plan | PlanTable) -> str:
     """The JSON text of a plan or a table, a field on a line."""
     if isinstance(plan, Plan):
         return _object(plan, "") + "\n"
-    entries = [f'  "{key}": {_object(plan.plans[key], "  ")}' for key in sorted(plan.plans)]
+    asked = [f'  "{FUSION_KEY}": {json.dumps(dict(plan.fusion), ensure_ascii=False)}'] if plan.fusion else []
+    entries = asked + [f'  "{key}": {_object(plan.plans[key], "  ")}' for key in sorted(plan.plans)]
     return "{\n" + ",\n".join(entries) + "\n}\n" if entries else "{}\n"
 
 
@@ -78,8 +80,12 @@ def _table(values: Mapping[Any, Any], places: Places, where: Where) -> PlanTable
     for key, fields in values.items():
         at = Where(key if is_region_key(key) else None, where.file, *below[key].get((), ()))
         try:
+            if key == FUSION_KEY:
+                problems = itertools.islice(FUSION.problems(fields, (FUSION_KEY,)), MOST_ERRORS)
+                errors += [located_problem(problem, places, where) for problem in problems]
+                continue
             if not is_region_key(key):
-                message = f"{shown_value(key)} is not a region key, among others that are; a table has only region keys"
+                message = f"{shown_value(key)} is not a region key; a table has region keys and '{FUSION_KEY}' only"
                 raise TinycError("InvalidPlan", message, at)
             plans[key] = plan_of_values(fields, below[key], at)
         except TinycError as error:
@@ -88,7 +94,7 @@ def _table(values: Mapping[Any, Any], places: Places, where: Where) -> PlanTable
             break
     if errors:
         raise TinycError.several(errors[:MOST_ERRORS])
-    return PlanTable(plans)
+    return PlanTable(plans, values.get(FUSION_KEY, {}))
 
 
 def _object(plan: Plan, indent: str) -> str:

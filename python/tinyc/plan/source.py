@@ -53,6 +53,18 @@ def load_plan(source: object) -> Plan | PlanTable | None:
     )
 
 
+def split_plan(source: object) -> tuple[Plan | PlanTable | None, Mapping[str, Any]]:
+    """The plan that a source means, or None, and what it asks of the formation of regions: edges to fuse and to keep.
+
+    Raises:
+        TinycError: as `load_plan`.
+    """
+    loaded = load_plan(source)
+    if not isinstance(loaded, PlanTable) or not loaded.fusion:
+        return loaded, {}
+    return (PlanTable(loaded.plans) if loaded.plans else None), loaded.fusion
+
+
 def _content(source: str | os.PathLike[str]) -> bytes:
     """The bytes of a plan's file."""
     name = str(source)
