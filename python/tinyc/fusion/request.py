@@ -108,7 +108,9 @@ def _edge(pair: Pair, names: Mapping[str, str], graph: FusionGraph) -> Pair:
         known = f"; {', '.join(readers[:8])} read it" if readers else "; nothing reads it"
         raise TinycError("IllegalFusion", f"'{pair[1]}' does not read '{pair[0]}'{known}")
     if source not in graph.nodes:
-        raise TinycError("IllegalFusion", f"'{pair[0]}', which '{pair[1]}' reads, is an input: there is nothing to fuse")
+        raise TinycError(
+            "IllegalFusion", f"'{pair[0]}', which '{pair[1]}' reads, is an input: there is nothing to fuse"
+        )
     return source, target
 
 
