@@ -136,6 +136,23 @@ def test_what_a_gather_applies_indices_to_is_in_memory():
     assert decisions_of(formation)["n", "g"] == ("kept", "data")
 
 
+def test_so_is_it_where_the_kernel_reads_it_element_by_element_too():
+    p = Program(x="f32 64 32", i="i64 64")
+    n = p.neg(p["x"], name="n")
+    formation = formed(p.result(p.add(n, p.gather(n, p["i"], axis=0, name="g"), name="y")))
+    assert regions_of(formation) == [("n",), ("g", "y")]
+    kept = ("kept", "data")
+    assert decisions_of(formation) == {("n", "g"): kept, ("n", "y"): kept, ("g", "y"): ("fused", "inline")}
+
+
+def test_an_index_that_makes_what_it_is_applied_to_as_well_is_in_one_of_the_two_kernels():
+    p = Program(i="i64 64")
+    n = p.relu(p["i"], name="n")
+    formation = formed(p.result(p.gather(p.neg(n, name="data"), n, axis=0, name="g")))
+    assert regions_of(formation) == [("n", "data"), ("g",)]
+    assert decisions_of(formation)["n", "g"] == ("kept", "data")
+
+
 def test_a_gather_of_which_a_part_is_read_is_a_kernel_that_checks_all_its_indices():
     p = Program(x="f32 5", i="i64 4")
     part = p.shrink(p.gather(p["x"], p["i"], axis=0, name="g"), lo=(0,), hi=(2,), step=(1,))

@@ -3,6 +3,7 @@
 import pytest
 
 from analysis_programs.region_kernels import one_kernel
+from analysis_programs.scan_programs import running
 from analysis_programs.tiny_programs import Program
 from gpu_programs import memory_bound as programs
 from schemes.judging import SM80
@@ -99,6 +100,11 @@ def search():
     return p.result(*values.owner.results)
 
 
+def backwards():
+    p = Program(x="f32 5 6")
+    return p.result(p.flip(running(p, p["x"], 1, "sum", "f32"), axes=(1,)))
+
+
 @pytest.mark.parametrize(
     ("name", "program", "reason"),
     [
@@ -110,6 +116,7 @@ def search():
         ("elementwise", programs.softmax("4 4"), "it has a reduction"),
         ("elementwise", search(), "its results are not computed element by element"),
         ("scan", programs.softmax("4 4"), "its reductions are not one scan"),
+        ("scan", backwards(), "'v4' does not go along with 'v3'"),
     ],
 )
 def test_what_is_another_kind_of_kernel_is_refused_for_its_reason(name, program, reason):

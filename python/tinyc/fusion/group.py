@@ -222,5 +222,8 @@ def _checked(group: Group) -> Group | str:
         return f"{len(group.members)} ops (limit {MAX_NODES})"
     if len(group.members & group.graph.gathers) > 1:
         return "indices of several ops, of which an error would not say whose are out of range"
+    own = next((name for name in group.reads if name in group.results), None)
+    if own is not None:
+        return f"indices are applied to '{group.graph.labels[own]}', which has to be in memory before"
     tensors = len(group.reads) + len(group.results)
     return f"{tensors} tensors (limit {MAX_TENSORS})" if tensors > MAX_TENSORS else group

@@ -94,14 +94,14 @@ def requested_edges(request: FusionRequest, graph: FusionGraph) -> RequestedEdge
     }
     both = sorted(found["fuse"] & found["keep"])
     if both:
-        raise TinycError(
-            "IllegalFusion", f"'{both[0][0]}' and '{both[0][1]}' are to be fused and to be kept apart; choose"
-        )
-    for source, target in found["keep"]:
+        source, target = (graph.labels[name] for name in both[0])
+        raise TinycError("IllegalFusion", f"'{source}' and '{target}' are to be fused and to be kept apart; choose")
+    for source, target in sorted(found["keep"]):
         node = graph.nodes.get(source)
         if node is not None and (node.bound == target or node.kind is NodeKind.LEAF):
             why = "is made where it is read" if node.kind is NodeKind.LEAF else "is a product that the sum forms"
-            raise TinycError("IllegalFusion", f"'{node.label}' cannot be kept from its reader: it {why}", node.where)
+            message = f"'{node.label}' cannot be kept from '{graph.labels[target]}': it {why}"
+            raise TinycError("IllegalFusion", message, node.where)
     return RequestedEdges(found["fuse"], found["keep"], request.none)
 
 
@@ -117,7 +117,9 @@ def _edge(pair: Pair, names: Mapping[str, str], graph: FusionGraph) -> Pair:
         known = f"; it is read by {', '.join(readers[:8])}" if readers else "; nothing reads it"
         raise TinycError("IllegalFusion", f"'{pair[1]}' does not read '{pair[0]}'{known}")
     if source not in graph.nodes:
-        raise TinycError("IllegalFusion", f"'{pair[0]}' is an input: there is nothing to fuse")
+        raise TinycError(
+            "IllegalFusion", f"'{pair[0]}', which '{pair[1]}' reads, is an input: there is nothing to fuse"
+        )
     return source, target
 
 

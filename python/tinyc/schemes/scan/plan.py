@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from tinyc.analysis.candidate import Candidate
+from tinyc.expr import axes
 from tinyc.schemes.neighbours import loops_of
 from tinyc.schemes.rows import go_across, row_length, runs_of
 
@@ -35,8 +36,12 @@ def scan_refusal(candidate: Candidate) -> str | None:
     (scan,) = loops.reductions
     if scan.inner != (scan.scan_axis,):
         return f"'{scan.block.name}' has other axes in a row"
-    if any(phase.inner_extents != scan.inner_extents for phase in loops.phases):
-        return f"its results do not go along with '{scan.block.name}'"
+    place = scan.block.write.index(axes.axis(scan.scan_axis, scan.block.statement.shape))
+    for phase in loops.phases:
+        # A thread has the elements of the scan that it has come by, and no others.
+        rows = [read.index[place] for read in phase.block.accesses if read.tensor == scan.block.name]
+        if phase.inner_extents != scan.inner_extents or any(axes.plain_axis(row) != phase.inner[0] for row in rows):
+            return f"'{phase.block.name}' does not go along with '{scan.block.name}'"
     return None
 
 

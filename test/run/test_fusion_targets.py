@@ -1,0 +1,38 @@
+"""The examples and the programs of the benches on the CPU and on the simulator, with fusion and without."""
+
+import pytest
+
+import tinyc
+from programs.example_bindings import BIND, EXAMPLES
+from tinyc.driver.verification import output_tolerances
+from tinyc.executors import reference
+from tinyc.executors.compare import compare_all
+from tinyc.executors.random_inputs import random_inputs
+from tinyc.fusion.request import NO_FUSION
+from workloads import WORKLOADS
+
+TARGETS = pytest.mark.parametrize("target", ["cpu", "sim"])
+
+
+def check(source, target, fusion, bind=None):
+    """Compare a program with the reference; return the number of its kernels."""
+    model = tinyc.compile(source, target, bind=bind, fusion=fusion)
+    module = model.lowering.module("tiny")
+    inputs = random_inputs(module, seed=0)
+    expected, tolerances = reference.evaluate_module(module, inputs), output_tolerances(module, inputs)
+    for comparison in compare_all(model.run(**inputs), expected, tolerances):
+        assert comparison.ok, str(comparison)
+    return len(model.lowering.program().kernels)
+
+
+@TARGETS
+@pytest.mark.parametrize("name", BIND)
+def test_an_example_agrees_with_the_reference_without_fusion(name, target):
+    check(EXAMPLES / f"{name}.json", target, NO_FUSION, BIND[name])
+
+
+@TARGETS
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_a_workload_agrees_with_the_reference_with_fusion_and_without(name, target):
+    fused, apart = (check(WORKLOADS[name].build(), target, fusion) for fusion in (None, NO_FUSION))
+    assert fused <= apart
