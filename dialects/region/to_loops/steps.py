@@ -10,7 +10,7 @@ from collections.abc import Generator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from tinyc.analysis.cpu_steps import TILE, CpuSteps, merged_axes
+from tinyc.analysis.cpu_steps import CpuSteps, merged_axes
 from tinyc.analysis.patterns.scan import Scan
 from tinyc.analysis.poly_core.fused_loops import Phase
 from tinyc.codegen import scalars
@@ -19,7 +19,7 @@ from tinyc.codegen.reduction_steps import accumulator_element, initial
 from tinyc.dialects.region.kernel import Kernel
 from tinyc.dialects.region.to_loops.axis_values import AxisValues, index_at, values_at
 from tinyc.dialects.region.to_loops.lanes import reduce_alone, row_memory
-from tinyc.dialects.region.to_loops.turns import loops_over
+from tinyc.dialects.region.to_loops.turns import TILE, loops_over
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import extents
 from tinyc.expr.axes import Shape

@@ -6,6 +6,10 @@ from tinyc.codegen.elements import Elements, IndexValues
 from tinyc.expr import extents
 from tinyc.expr.axes import Shape
 from tinyc.mlir import ir
+from tinyc.target import GENERIC_CPU
+
+#: Neighbours that are computed together.
+TILE = GENERIC_CPU.tile_elements
 
 
 def loops_over(

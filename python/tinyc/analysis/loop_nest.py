@@ -8,7 +8,7 @@ each element of the results by itself, with the reductions that it reads compute
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from tinyc.analysis.cpu_steps import TILE, CpuSteps, cpu_steps
+from tinyc.analysis.cpu_steps import CpuSteps, cpu_steps
 from tinyc.analysis.graphs import needed_ops
 from tinyc.analysis.patterns.scan import Scan, detect_scan
 from tinyc.analysis.tiled_reduction import read_element_wise
@@ -19,6 +19,7 @@ from tinyc.expr.axes import Shape
 from tinyc.expr.extents import Dim
 from tinyc.mlir import ir
 from tinyc.mlir.bodies import body_of
+from tinyc.target import GENERIC_CPU
 from tinyc.vocabulary.attributes import tensor_type
 
 #: The turns of the parallel outer loop that are enough: where leading loops have as many, the rest are loops inside.
@@ -77,7 +78,7 @@ def _over_steps(steps: CpuSteps) -> LoopNest:
         return LoopNest(_enough(loops), steps=steps)
     if len(loops) > 1:
         return LoopNest(_enough(loops[:-1]), steps=steps)
-    return LoopNest(loops, TILE if steps.in_tiles else 1, steps)
+    return LoopNest(loops, GENERIC_CPU.tile_elements if steps.in_tiles else 1, steps)
 
 
 def _leading(shapes: Sequence[Shape], part: Callable[[Shape], Shape]) -> Shape:

@@ -238,6 +238,21 @@ def test_a_product_whose_rows_lie_along_the_sum_has_lanes():
     assert not steps(p).in_tiles
 
 
+@pytest.mark.parametrize("length", [2, 8, 9, 16, 31, 32, 33, 63, 64, 65, 127])
+def test_rows_are_taken_in_tiles_where_they_are_too_short_for_lanes(length):
+    p = Program(x=f"f32 300 {length}")
+    assert agrees(p.result(p.sum(p["x"], 1), most(p, p["x"], 1)))
+    assert steps(p).in_tiles == (8 < length < 32)
+
+
+@pytest.mark.parametrize("length", [32, 40, 64, 100])
+def test_a_row_has_as_many_lanes_as_it_fills(length):
+    p = Program(x=f"f32 300 {length}")
+    p.result(p.sum(p["x"], 1))
+    lanes = 1 << length.bit_length() - 1
+    assert f"memref.alloca() : memref<{lanes}xf32>" in tinyc.compile(p.module).text("loops")
+
+
 def test_a_pooling():
     p = Program(x="f32 2 3 12 15")
     windows = p.pool(p["x"], kernel=(3, 2), stride=(2, 1), dilation=(1, 1))
