@@ -8,6 +8,7 @@ each element of the results by itself, with the reductions that it reads compute
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
+from tinyc.analysis.cpu_product import CpuProduct, cpu_product
 from tinyc.analysis.cpu_steps import CpuSteps, cpu_steps
 from tinyc.analysis.graphs import needed_ops
 from tinyc.analysis.patterns.scan import Scan, detect_scan
@@ -38,13 +39,15 @@ class SoleScan:
 class LoopNest:
     """How a kernel's loops nest: the parallel one runs over `parallel` extents together, row-major.
 
-    `tile` is how many of these elements a turn computes. `steps` or `scan` say what is inside; neither: see above.
+    `tile` is how many of these elements a turn computes. `steps`, `scan` or `product` say what is inside; without, it
+    is as said above.
     """
 
     parallel: Shape
     tile: int = 1
     steps: CpuSteps | None = None
     scan: SoleScan | None = None
+    product: CpuProduct | None = None
 
     @property
     def turns(self) -> Dim:
@@ -68,7 +71,8 @@ def loop_nest(op: region.KernelOp) -> LoopNest:
     steps = cpu_steps(op)
     if isinstance(steps, str):
         return LoopNest(_leading(shapes, _outer))
-    return _over_steps(steps)
+    product = cpu_product(steps.kernel)
+    return _over_steps(steps) if product is None else LoopNest(product.tiles, product=product)
 
 
 def _over_steps(steps: CpuSteps) -> LoopNest:

@@ -11,7 +11,7 @@ from tinyc.target import CpuTarget
 
 
 class CpuContraction(KernelKind[CpuTarget]):
-    """A contraction with an m, an n and a k, and element-wise ops behind it: a row of accumulators at a time."""
+    """A contraction with an m, an n and a k, and element-wise ops behind it: a tile of accumulators at a time."""
 
     name = "cpu_contraction"
 
@@ -19,7 +19,7 @@ class CpuContraction(KernelKind[CpuTarget]):
         """Every matrix product."""
         if candidate.product is None:
             return Refusal("PlanMismatch", candidate.no_product)
-        return Acceptance("it is a contraction", _turns(candidate, (1, target.tile_elements)))
+        return Acceptance("it is a contraction", _turns(candidate, (target.tile_rows, target.tile_elements)))
 
 
 class CpuScan(KernelKind[CpuTarget]):
