@@ -37,7 +37,7 @@ def test_a_product_of_what_is_cast_and_scaled(m, n, k):
 def test_a_product_whose_rows_lie_along_the_sum(m, n, k):
     p = Program(a=f"f32 {m} {k}", b=f"f32 {n} {k}")
     assert agrees(p.result(p.relu(with_rows_along_the_sum(p, m, n, k))))
-    assert (product(p) is not None) == (m >= 32)
+    assert (product(p) is not None) == (m >= 32 or k == 0)
 
 
 @pytest.mark.parametrize("element", ["f64", "bf16", "i32", "ui8"])
