@@ -7,12 +7,13 @@ result is the same on every x86-64, and LLVM vectorises it.
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
+from tinyc.analysis.tiny_ops import producer_of
 from tinyc.mlir import arith, func, ir
 from tinyc.mlir.bodies import nested
 from tinyc.passes import Pass
 
-#: The functions that stand for the two conversions.
-WIDEN, NARROW = "f16.to_f32", "f16.from_f32"
+#: The functions that stand for the two conversions, and for one to f16 and back.
+WIDEN, NARROW, ROUND = "f16.to_f32", "f16.from_f32", "f16.round"
 
 _WIDEN = """
 // Shifted to the place of an f32's exponent, an f16 is 2^-112 times too small: one exact product mends that for normal
@@ -89,7 +90,44 @@ func.func private @f16.from_f32(%single: f32) -> i16 attributes {llvm.linkage = 
 }
 """
 
-_DEFINITIONS = {WIDEN: _WIDEN, NARROW: _NARROW}
+_ROUND = """
+// As above, with the bits of an f32 all along, in half as many steps.
+func.func private @f16.round(%single: f32) -> f32 attributes {llvm.linkage = #llvm.linkage<internal>} {
+  %magnitude_mask = arith.constant 0x7FFFFFFF : i32
+  %kept_mask = arith.constant 0xFFFFE000 : i32
+  %c1 = arith.constant 1 : i32
+  %c13 = arith.constant 13 : i32
+  %below_half = arith.constant 0x0FFF : i32
+  %least_normal = arith.constant 0x38800000 : i32 // 2^-14
+  %overflow = arith.constant 0x47800000 : i32 // 65536
+  %infinity = arith.constant 0x7F800000 : i32
+  %nan = arith.constant 0x7FC00000 : i32
+  %half = arith.constant 5.0e-01 : f32
+  %bits = arith.bitcast %single : f32 to i32
+  %magnitude = arith.andi %bits, %magnitude_mask : i32
+  %sign = arith.xori %bits, %magnitude : i32
+  %kept = arith.shrui %magnitude, %c13 : i32
+  %odd = arith.andi %kept, %c1 : i32
+  %raised = arith.addi %magnitude, %below_half : i32
+  %rounded = arith.addi %raised, %odd : i32
+  %normal = arith.andi %rounded, %kept_mask : i32
+  %absolute = arith.bitcast %magnitude : i32 to f32
+  %sum = arith.addf %absolute, %half : f32
+  %difference = arith.subf %sum, %half : f32
+  %subnormal = arith.bitcast %difference : f32 to i32
+  %is_normal = arith.cmpi uge, %magnitude, %least_normal : i32
+  %finite = arith.select %is_normal, %normal, %subnormal : i32
+  %overflows = arith.cmpi uge, %finite, %overflow : i32
+  %number = arith.select %overflows, %infinity, %finite : i32
+  %is_nan = arith.cmpi ugt, %magnitude, %infinity : i32
+  %result = arith.select %is_nan, %nan, %number : i32
+  %signed = arith.ori %result, %sign : i32
+  %value = arith.bitcast %signed : i32 to f32
+  return %value : f32
+}
+"""
+
+_DEFINITIONS = {WIDEN: _WIDEN, NARROW: _NARROW, ROUND: _ROUND}
 
 
 @dataclass(frozen=True)
@@ -99,8 +137,8 @@ class ExecExpandF16(Pass):
     Requires:
         1. Conversions of f16 are scalar, `arith.extf` to f32 or `arith.truncf` from f32, as in --region-to-loops.
     Ensures:
-        1. No conversion of f16 is left; what they compute stands once in a function for each direction, unless the
-           module has that function already.
+        1. No conversion of f16 is left; what they compute stands once in a function for each direction, and one for
+           both after each other, unless the module has that function already.
     Before:
         func.func private @f16.to_f32(i16) -> f32
         func.func @f(%x: f16) -> f32 {
@@ -123,15 +161,17 @@ class ExecExpandF16(Pass):
     def run(self, module: ir.Module) -> None:
         """Rewrite the conversions of `module`."""
         present = {op.sym_name.value for op in module.body.operations if isinstance(op, func.FuncOp)}
-        for op in _conversions(module):
-            name = WIDEN if isinstance(op, arith.ExtFOp) else NARROW
+        for op in reversed(_conversions(module)):  # so that one back still sees the one to f16
+            if not list(op.out.uses):
+                op.erase()
+                continue
+            name = _stands_for(op)
             if name not in present:
                 present.add(name)
                 source = ir.Module.parse(_DEFINITIONS[name])
                 source.body.operations[0].clone(ir.InsertionPoint(module.body))
             with ir.InsertionPoint(op), op.location:
-                value = _widened(op.in_) if name == WIDEN else _narrowed(op.in_)
-            op.out.replace_all_uses_with(value)
+                op.out.replace_all_uses_with(_CALLS[name](op.in_))
             op.erase()
 
 
@@ -145,6 +185,13 @@ def _conversions(module: ir.Module) -> list[_Conversion]:
     return [op for op in found if isinstance(op, _Conversion) and {op.in_.type, op.out.type} == ends]
 
 
+def _stands_for(op: _Conversion) -> str:
+    """The function that a conversion becomes a call of."""
+    if isinstance(op, arith.TruncFOp):
+        return NARROW
+    return ROUND if isinstance(producer_of(op.in_), arith.TruncFOp) else WIDEN
+
+
 def _widened(half: ir.Value) -> ir.Value:
     bits = arith.bitcast(ir.IntegerType.get_signless(16), half)
     return func.call([ir.F32Type.get()], WIDEN, [bits])
@@ -153,3 +200,12 @@ def _widened(half: ir.Value) -> ir.Value:
 def _narrowed(single: ir.Value) -> ir.Value:
     bits = func.call([ir.IntegerType.get_signless(16)], NARROW, [single])
     return arith.bitcast(ir.F16Type.get(), bits)
+
+
+def _rounded(half: ir.Value) -> ir.Value:
+    narrowing = producer_of(half)
+    assert isinstance(narrowing, arith.TruncFOp)  # what tells the call of this function
+    return func.call([ir.F32Type.get()], ROUND, [narrowing.in_])
+
+
+_CALLS = {WIDEN: _widened, NARROW: _narrowed, ROUND: _rounded}

@@ -5,6 +5,7 @@ both read it here: a status slot where indices come from data, the symbols of it
 (`analysis.loop_nest`), of which the launch takes the trip count of the parallel outer loop.
 """
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -103,7 +104,7 @@ class Kernel(Launchable):
         is_random = any(isinstance(op, tiny.RandOp) for op in self.body)
         return (*symbols_of([*self.tensors, *inner, *bounds]), *([RUN_KEY] if is_random else []))
 
-    @property
+    @functools.cached_property
     def nest(self) -> LoopNest:
         """The loops that --region-to-loops makes of it."""
         return loop_nest(self.op)

@@ -43,13 +43,23 @@ def test_columns_are_reduced_in_tiles_and_rows_one_by_one(axis, in_tiles, turns)
     assert nest_of(p).turns == turns
 
 
-def test_a_product_runs_in_tiles_along_the_columns():
+def test_a_product_runs_in_tiles_of_rows_and_columns():
     p = Program(a="f32 200 300", b="f32 300 400")
     p.result(matmul(p, p["a"], p["b"], "200 400 300"))
-    nest, steps = nest_of(p), steps_of(p)
-    assert (nest.parallel, nest.tile) == ((200,), 1)
-    assert isinstance(steps, CpuSteps)
-    assert steps.in_tiles
+    nest = nest_of(p)
+    assert (nest.parallel, nest.tile) == ((2, 4), 1)
+    assert nest.product is not None
+    assert (nest.product.rows, nest.product.columns, nest.product.depth) == (200, 400, 300)
+
+
+@pytest.mark.parametrize(("rows", "has_tiles"), [(31, False), (32, True)])
+def test_few_rows_are_computed_one_by_one_where_columns_would_be_transposed(rows, has_tiles):
+    p = Program(a=f"f32 {rows} 300", b="f32 300 400")
+    p.result(matmul(p, p["a"], p["b"], f"{rows} 400 300"))
+    assert nest_of(p).product is not None
+    p = Program(a=f"f32 {rows} 300", b="f32 400 300")
+    p.result(matmul(p, p["a"], p.permute(p["b"], perm=(1, 0)), f"{rows} 400 300"))
+    assert (nest_of(p).product is not None) == has_tiles
 
 
 def test_what_is_reduced_is_one_loop_where_it_lies_in_memory_as_one():

@@ -4,8 +4,10 @@ import pytest
 
 from tinyc import pipeline
 from tinyc.driver.listings import LISTINGS
-from tinyc.driver.lowering import STEPS
-from tinyc.passes import Upstream
+from tinyc.driver.lowering import STEPS, Lowering
+from tinyc.driver.sources import read_program
+from tinyc.passes import Upstream, runner
+from workloads import WORKLOADS
 
 
 @pytest.mark.parametrize("target", LISTINGS)
@@ -32,3 +34,11 @@ def test_the_pipelines_are_of_passes_that_are_listed():
 def test_a_pass_of_mlirs_in_a_pipeline_is_one(step):
     (read,) = pipeline.parse(step.text()).steps
     assert read.name == step.name
+
+
+def test_a_module_is_verified_once_after_each_pass(monkeypatch):
+    module = read_program(WORKLOADS["mlp"].build())
+    verified, verify = [], runner.verify_layers
+    monkeypatch.setattr(runner, "verify_layers", lambda each: (verified.append(each), verify(each)))
+    Lowering(module, "cpu").module("llvm")
+    assert len(verified) == 1 + len(STEPS["cpu"]["llvm"])

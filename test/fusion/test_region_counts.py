@@ -17,7 +17,4 @@ def test_a_workload_has_no_more_regions_than_it_may(name, dtype, machine):
     module = tiny_json.import_program(workload.build(dtype=dtype, **workload.large))
     with module.context:
         regions = form_regions(main_function(module), machine_of(machine)).regions
-    # Loops on a CPU do not pack operands yet: what is done to one is a kernel of its own, where it would be done
-    # for each row of the product.
-    more = (name, machine) == ("gemm_prologue", "cpu")
-    assert len(regions) <= workload.most_regions + more
+    assert len(regions) <= workload.most_regions

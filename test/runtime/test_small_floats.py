@@ -69,3 +69,13 @@ def test_arithmetic_rounds_once_to_the_element_type(element, cpu):
     with np.errstate(all="ignore"):
         expected = (values.astype(np.float32) ** 2).astype(NARROW[element])
     assert same(program.run({"x": values})["y"], expected)
+
+
+@pytest.mark.parametrize("cpu", CPUS)
+@pytest.mark.parametrize("element", NARROW)
+@pytest.mark.filterwarnings("ignore:.*encountered in cast")
+def test_what_is_rounded_and_widened_again_is_what_is_stored(element, cpu):
+    body = f"%n = arith.truncf %v : f32 to {element} %r = arith.extf %n : {element} to f32"
+    program = executable(elementwise(body, "f32", "f32"), cpu)
+    values = halfway_and_random(NARROW[element])
+    assert same(program.run({"x": values})["y"], values.astype(NARROW[element]).astype(np.float32))

@@ -5,6 +5,7 @@ In reading order:
     lowering     the pass: the function of a kernel, and which nest it gets (`analysis.loop_nest`)
     turns        the parallel outer loop, and the loops in one turn of it
     steps        the nest of the steps that fused loops have, phase by phase
+    product_tiles  the nest of a product: tiles of rows and columns, operands packed
     axis_values  an index from the axes that loops run over, and back
     lanes        the reduction of one result in lanes
     nests        the other nests: scan, scatter, top-k, and inlined; an element's code is `tinyc.codegen`

@@ -6,17 +6,19 @@ what the code says, so that numbers are the same on every machine.
 
 from collections.abc import Callable
 
+from tinyc.analysis.cpu_steps import FEWEST_LANES
 from tinyc.codegen import scalars
 from tinyc.codegen.elements import Elements, IndexValues
 from tinyc.codegen.reduction_steps import accumulator_element, initial
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import extents
 from tinyc.expr.axes import Shape
+from tinyc.expr.extents import Dim
 from tinyc.mlir import func, ir, memref
 from tinyc.mlir.locations import here
 
 #: Four vectors of 16 f32: an addition does not wait for the one before.
-LANES = 64
+_MOST_LANES = 64
 
 
 def row_memory(size: int, element: ir.Type, name: str) -> ir.Value:
@@ -40,21 +42,22 @@ def reduce_alone(
         (total,) = elements.carried(reduced, [initial(op)], step)
         return total
     *outer, innermost = reduced
-    lanes = row_memory(LANES, scalars.register_type(accumulator_element(op)), "lanes")
-    whole = extents.floordiv(innermost, LANES) * LANES
+    count = _lanes(innermost)
+    lanes = row_memory(count, scalars.register_type(accumulator_element(op)), "lanes")
+    whole = extents.floordiv(innermost, count) * count
 
     def take_in(lane: ir.Value, other: ir.Value) -> None:
         memref.store(elements.combined(op, memref.load(lanes, [lane]), other), lanes, [lane])
 
-    with elements.loop(0, LANES) as lane:
+    with elements.loop(0, count) as lane:
         memref.store(initial(op), lanes, [lane])
     with elements.loops(outer) as before:
-        with elements.loop(0, whole, LANES, below=innermost) as first, elements.loop(0, LANES) as lane:
+        with elements.loop(0, whole, count, below=innermost) as first, elements.loop(0, count) as lane:
             take_in(lane, term((*before, elements.moved(first, lane))))
         if whole != innermost:
-            with elements.loop(0, innermost - whole, below=LANES) as lane:
+            with elements.loop(0, innermost - whole, below=count) as lane:
                 take_in(lane, term((*before, elements.moved(elements.extent(whole), lane))))
-    width = LANES
+    width = count
     while width > 1:
         width //= 2
         with elements.loop(0, width) as lane:
@@ -66,4 +69,9 @@ def _has_lanes(op: tiny.ReduceOp, reduced: Shape) -> bool:
     """Whether a reduction is in lanes: where the order of its terms matters, and there are enough of them."""
     if not reduced or not accumulator_element(op).is_float:
         return False
-    return not isinstance(reduced[-1], int) or reduced[-1] >= 2 * LANES
+    return not isinstance(reduced[-1], int) or reduced[-1] >= FEWEST_LANES
+
+
+def _lanes(extent: Dim) -> int:
+    """The lanes of a row: a power of two, each takes in one element at least."""
+    return min(1 << extent.bit_length() - 1, _MOST_LANES) if isinstance(extent, int) else _MOST_LANES

@@ -8,6 +8,7 @@ from tinyc.codegen.scalars import storage_type
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.kernel import Kernel, kernels_of
 from tinyc.dialects.region.to_loops import nests
+from tinyc.dialects.region.to_loops.product_tiles import product_nest
 from tinyc.dialects.region.to_loops.steps import step_nest
 from tinyc.dialects.region.verify import require_materialized
 from tinyc.dialects.tiny import ops as tiny
@@ -29,8 +30,9 @@ class RegionToLoops(Pass):
         1. Each kernel is a `func.func` of its name. Its arguments are the inputs' and outputs' memrefs (row-major;
            bool as bytes, unsigned integers signless), a status buffer where indices come from data, the symbols as
            `index`, and the half-open range of the parallel outer loop.
-        2. Movements are index arithmetic and pads are guards. What is stored beside the outputs are accumulators and
-           the rows that later phases of a step read (`analysis.cpu_steps`), in memory of a known size on the stack.
+        2. Movements are index arithmetic and pads are guards. What is stored beside the outputs are accumulators, the
+           rows that later phases of a step read (`analysis.cpu_steps`), and what a tile of a product reads of its
+           operands (`analysis.cpu_product`), in memory of a known size on the stack.
         3. A scan (`analysis.patterns.scan`) reads each element once, and carries what it has so far.
         4. The order of every sum is in the code: it depends on no machine.
     Before:
@@ -104,6 +106,8 @@ def _write_nest(kernel: Kernel, elements: Elements, low: ir.Value, high: ir.Valu
             return nests.topk_nest(elements, kernel, nest, op, low, high)
     if nest.scan is not None:
         return nests.scan_nest(elements, kernel, nest, nest.scan, low, high)
+    if nest.product is not None:
+        return product_nest(elements, kernel, nest.product, low, high)
     if nest.steps is not None:
         return step_nest(elements, kernel, nest.parallel, nest.steps, low, high)
     return nests.inlined_nest(elements, kernel, nest, low, high)

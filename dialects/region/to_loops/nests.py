@@ -6,14 +6,13 @@ elements of `LoopNest.parallel`, row-major.
 
 from contextlib import ExitStack
 
-from tinyc.analysis.cpu_steps import TILE
 from tinyc.analysis.loop_nest import LoopNest, SoleScan
 from tinyc.codegen import scalars, scatter_update, top_k
 from tinyc.codegen.elements import Elements
 from tinyc.codegen.reduction_steps import accumulator_element, initial
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.kernel import Kernel
-from tinyc.dialects.region.to_loops.turns import loops_over
+from tinyc.dialects.region.to_loops.turns import TILE, loops_over
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr.axes import Shape
 from tinyc.mlir import arith, ir, memref

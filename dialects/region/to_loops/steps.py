@@ -8,9 +8,8 @@ import contextlib
 import math
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 
-from tinyc.analysis.cpu_steps import TILE, CpuSteps, merged_axes
+from tinyc.analysis.cpu_steps import CpuSteps, merged_axes
 from tinyc.analysis.patterns.scan import Scan
 from tinyc.analysis.poly_core.fused_loops import Phase
 from tinyc.codegen import scalars
@@ -19,20 +18,12 @@ from tinyc.codegen.reduction_steps import accumulator_element, initial
 from tinyc.dialects.region.kernel import Kernel
 from tinyc.dialects.region.to_loops.axis_values import AxisValues, index_at, values_at
 from tinyc.dialects.region.to_loops.lanes import reduce_alone, row_memory
-from tinyc.dialects.region.to_loops.turns import loops_over
+from tinyc.dialects.region.to_loops.turns import TILE, Neighbours, loops_over
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import extents
 from tinyc.expr.axes import Shape
 from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, ir, memref
-
-
-@dataclass(frozen=True)
-class _Run:
-    """Elements that are computed together: `count` from `first` on, along the axis at a position."""
-
-    first: ir.Value
-    count: ir.Value | int
 
 
 def step_nest(
@@ -55,18 +46,18 @@ def step_nest(
         _Step(elements, kernel, steps, tile).emit((*at, tile.first))
 
 
-def _tile(elements: Elements, stack: ExitStack, start: ir.Value, end: ir.Value, extent: Dim) -> _Run:
+def _tile(elements: Elements, stack: ExitStack, start: ir.Value, end: ir.Value, extent: Dim) -> Neighbours:
     """Open the loop over the tiles from `start` below `end` along an axis."""
     first = stack.enter_context(elements.loop(start, end, TILE, below=extent))
     if extents.divide(extent, TILE) is not None:
-        return _Run(first, TILE)
-    return _Run(first, arith.minsi(elements.index(TILE), arith.subi(end, first)))
+        return Neighbours(first, TILE)
+    return Neighbours(first, arith.minsi(elements.index(TILE), arith.subi(end, first)))
 
 
 class _Step:
     """The code of a step, or of the `tile` of neighbouring ones along the last loop."""
 
-    def __init__(self, elements: Elements, kernel: Kernel, steps: CpuSteps, tile: _Run | None) -> None:
+    def __init__(self, elements: Elements, kernel: Kernel, steps: CpuSteps, tile: Neighbours | None) -> None:
         self.elements, self.steps, self.tile = elements, steps, tile
         self.dims = steps.kernel.dims
         self.outputs: dict[ir.Value, list[ir.Value]] = {}
@@ -207,7 +198,7 @@ class _Step:
         return found
 
     @contextlib.contextmanager
-    def _along(self, run: tuple[int, _Run] | None, places: AxisValues) -> Generator[AxisValues]:
+    def _along(self, run: tuple[int, Neighbours] | None, places: AxisValues) -> Generator[AxisValues]:
         """Emit the innermost loop over a run along an axis, if there is one; give the values of all axes in it."""
         if run is None:
             yield places
@@ -216,7 +207,7 @@ class _Step:
         with self.elements.loop(0, neighbours.count, below=TILE) as offset:
             yield {**places, axis: self.elements.moved(neighbours.first, offset)}
 
-    def _offset(self, position: ir.Value, run: _Run) -> ir.Value:
+    def _offset(self, position: ir.Value, run: Neighbours) -> ir.Value:
         counters = self.elements.counters
         return counters.value(counters.expression(position) - counters.expression(run.first))
 

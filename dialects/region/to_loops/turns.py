@@ -1,11 +1,24 @@
 """The turns of the parallel outer loop, whose range is given to a kernel, and the loops inside of it."""
 
 from contextlib import ExitStack
+from dataclasses import dataclass
 
 from tinyc.codegen.elements import Elements, IndexValues
 from tinyc.expr import extents
 from tinyc.expr.axes import Shape
 from tinyc.mlir import ir
+from tinyc.target import GENERIC_CPU
+
+#: Neighbours that are computed together.
+TILE = GENERIC_CPU.tile_elements
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """Elements that are computed together: `count` from `first` on, along an axis."""
+
+    first: ir.Value
+    count: ir.Value | int
 
 
 def loops_over(

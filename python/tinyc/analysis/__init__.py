@@ -14,7 +14,7 @@ them. In reading order:
     poly_core                            legality, footprints and halos of fusion, by closed forms first
     kernel_loops, transposition          the loops and phases of a kernel, and what lies across them in memory
     tiled_reduction, activation          the reduction of a kernel, and the function behind it
-    cpu_steps, loop_nest                 how the steps of a kernel run on a CPU, and how its loops nest
+    cpu_steps, cpu_product, loop_nest    how the steps of a kernel, or a product, run on a CPU, and how its loops nest
     result_places                        where in its results an accumulated element stands
     epilogue, local_edges                what a kernel does after a sum, and where it keeps a sum until then
     candidate, kernel_candidate          what a scheme is asked about

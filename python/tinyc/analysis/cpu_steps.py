@@ -2,8 +2,9 @@
 
 In: a `region.kernel`. Out: `CpuSteps`, or why the kernel is not computed in steps. One step at a time, a reduction runs
 along its innermost reduced axis in lanes, or along an inner axis that is contiguous in memory. Where the last loop is
-the one along which memory is contiguous, `TILE` neighbouring steps are computed together, each phase for all of them.
-What later phases read of a row lies in a buffer of its size, which must be a number that the caches have room for.
+the one along which memory is contiguous, a tile of neighbouring steps is computed together, phase by phase; so are rows
+that are too short for lanes. What later phases read of a row lies in a buffer of its size, which must be a number that
+the caches have room for.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -13,26 +14,24 @@ from tinyc.analysis.kernel_loops import KernelLoops, kernel_loops
 from tinyc.analysis.patterns.scan import Scan, detect_scan
 from tinyc.analysis.poly.block import PolyAccess
 from tinyc.analysis.poly_core.fused_loops import FusedLoops, Phase
-from tinyc.analysis.tiny_ops import producer_of
+from tinyc.analysis.tiny_ops import effort_of, producer_of
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import axes, extents
-from tinyc.expr.axes import Axis
+from tinyc.expr.axes import Axis, Shape
 from tinyc.expr.extents import Dim
 from tinyc.mlir import ir
 from tinyc.target import GENERIC_CPU
-from tinyc.vocabulary.attributes import vocabulary_name
+from tinyc.vocabulary.elementwise.row import Effort
 
-#: Neighbouring elements that are accumulated together: the loop over them is the innermost one, and vectorises without
-#: reordering any sum.
-TILE = 128
-#: Element-wise ops that cost much more than loading their result again.
-_DEAR = frozenset({"exp2", "log2", "sin", "erf", "tanh"})
+#: A row of as many elements is reduced in lanes. Shorter ones are taken a tile at a time, though that jumps in memory;
+#: up to the second number LLVM does that better itself, by shuffles.
+FEWEST_LANES, SHUFFLED = 32, 8
 
 
 @dataclass(frozen=True)
 class CpuSteps:
-    """The steps of a kernel; `in_tiles`: `TILE` neighbours along the last loop at a time.
+    """The steps of a kernel; `in_tiles`: a tile of neighbours along the last loop at a time.
 
     `held` are the phases of which later ones read more than a number of this step; `kept` are the element-wise values
     that have phases of their own. Reductions `along_inner` compute neighbours along their last inner axis together.
@@ -81,6 +80,7 @@ def _steps(kernel: KernelLoops, kept: Collection[ir.Value] = ()) -> CpuSteps | s
 def _steps_in(kernel: KernelLoops, kept: Collection[ir.Value], in_tiles: bool) -> CpuSteps | str:
     loops = kernel.loops
     held, held_bytes = set[str](), 0
+    steps = GENERIC_CPU.tile_elements if in_tiles else 1
     for phase in loops.phases:
         is_kept = kernel.value(phase) in kept
         elements = extents.product(phase.inner_extents) if is_kept else loops.held_elements(phase)
@@ -89,7 +89,7 @@ def _steps_in(kernel: KernelLoops, kept: Collection[ir.Value], in_tiles: bool) -
         if not isinstance(elements, int):
             return f"a step reads {elements} elements of '{phase.block.name}'; only a number of them can be held"
         held.add(phase.block.name)
-        held_bytes += elements * (TILE if in_tiles else 1) * phase.block.element.accumulator.size_bytes
+        held_bytes += elements * steps * phase.block.element.accumulator.size_bytes
     if held_bytes > GENERIC_CPU.step_bytes:
         return f"a step holds {held_bytes} bytes; the limit is {GENERIC_CPU.step_bytes}"
     along = frozenset(phase.block.name for phase in loops.reductions if not in_tiles and _is_along_inner(kernel, phase))
@@ -132,7 +132,8 @@ def _is_along_inner(kernel: KernelLoops, phase: Phase) -> bool:
 def _in_tiles(kernel: KernelLoops) -> bool:
     """Whether neighbours along the last loop are computed together: what is written lies along it, and what is read.
 
-    Where reductions jump in memory along the loop, and less along their reduced axes, each step is a row by itself.
+    Where reductions jump in memory along the loop, and less along their reduced axes, each step is a row by itself, if
+    rows are long enough.
     """
     loops = kernel.loops
     last = loops.phases[-1]
@@ -140,9 +141,17 @@ def _in_tiles(kernel: KernelLoops) -> bool:
     written = [position for position in moving if position not in last.reduced]
     if not loops.reductions or not last.loops or last.loops[-1] != max(written):
         return False
+    if all(_is_short(phase.reduced_extents) for phase in loops.reductions):
+        return True
     along = sum(strided_reads(kernel, phase, phase.loops[-1]) for phase in loops.reductions)
     across = sum(strided_reads(kernel, phase, phase.reduced[-1]) for phase in loops.reductions if phase.reduced)
     return along <= across
+
+
+def _is_short(reduced: Shape) -> bool:
+    """Whether rows of an extent are too short for lanes, and too long for shuffles."""
+    extent = extents.product(reduced)
+    return isinstance(extent, int) and SHUFFLED < extent < FEWEST_LANES
 
 
 def strided_reads(kernel: KernelLoops, phase: Phase, axis: int) -> int:
@@ -188,7 +197,7 @@ def _dear_below(value: ir.Value, ends: Collection[ir.Value]) -> set[ir.Value]:
         op = producer_of(each)
         if op is None or (isinstance(op, tiny.ReduceOp) and each != value):
             continue
-        if isinstance(op, tiny.ElementwiseOp) and vocabulary_name(op) in _DEAR:
+        if effort_of(op) is Effort.FUNCTION:
             found.add(each)
             if each in ends and each != value:
                 continue

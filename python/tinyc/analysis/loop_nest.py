@@ -8,7 +8,8 @@ each element of the results by itself, with the reductions that it reads compute
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from tinyc.analysis.cpu_steps import TILE, CpuSteps, cpu_steps
+from tinyc.analysis.cpu_product import CpuProduct, cpu_product
+from tinyc.analysis.cpu_steps import CpuSteps, cpu_steps
 from tinyc.analysis.graphs import needed_ops
 from tinyc.analysis.patterns.scan import Scan, detect_scan
 from tinyc.analysis.tiled_reduction import read_element_wise
@@ -19,6 +20,7 @@ from tinyc.expr.axes import Shape
 from tinyc.expr.extents import Dim
 from tinyc.mlir import ir
 from tinyc.mlir.bodies import body_of
+from tinyc.target import GENERIC_CPU
 from tinyc.vocabulary.attributes import tensor_type
 
 #: The turns of the parallel outer loop that are enough: where leading loops have as many, the rest are loops inside.
@@ -37,13 +39,15 @@ class SoleScan:
 class LoopNest:
     """How a kernel's loops nest: the parallel one runs over `parallel` extents together, row-major.
 
-    `tile` is how many of these elements a turn computes. `steps` or `scan` say what is inside; neither: see above.
+    `tile` is how many of these elements a turn computes. `steps`, `scan` or `product` say what is inside; without, it
+    is as said above.
     """
 
     parallel: Shape
     tile: int = 1
     steps: CpuSteps | None = None
     scan: SoleScan | None = None
+    product: CpuProduct | None = None
 
     @property
     def turns(self) -> Dim:
@@ -67,7 +71,8 @@ def loop_nest(op: region.KernelOp) -> LoopNest:
     steps = cpu_steps(op)
     if isinstance(steps, str):
         return LoopNest(_leading(shapes, _outer))
-    return _over_steps(steps)
+    product = cpu_product(steps.kernel)
+    return _over_steps(steps) if product is None else LoopNest(product.tiles, product=product)
 
 
 def _over_steps(steps: CpuSteps) -> LoopNest:
@@ -77,7 +82,7 @@ def _over_steps(steps: CpuSteps) -> LoopNest:
         return LoopNest(_enough(loops), steps=steps)
     if len(loops) > 1:
         return LoopNest(_enough(loops[:-1]), steps=steps)
-    return LoopNest(loops, TILE if steps.in_tiles else 1, steps)
+    return LoopNest(loops, GENERIC_CPU.tile_elements if steps.in_tiles else 1, steps)
 
 
 def _leading(shapes: Sequence[Shape], part: Callable[[Shape], Shape]) -> Shape:

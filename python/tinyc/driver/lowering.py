@@ -104,7 +104,8 @@ class Lowering:
             module = self._copy(source)
             done, steps = len(self._steps[source]), self._steps[name]
             last = self._steps[LAST_LISTING.get(self.target, name)]
-            run_passes(module, steps[done:], part=(done, max(len(steps), len(last))))
+            part = done, max(len(steps), len(last))
+            run_passes(module, steps[done:], part=part, is_verified=source != self.entry)
             self._modules[name] = module
         return self._modules[name]
 

@@ -18,16 +18,15 @@ from tinyc.analysis.patterns.contraction import is_summed_product
 from tinyc.analysis.poly.block import NonScopTensor, PolyAccess, PolyBlock, PolyItem
 from tinyc.analysis.poly.view import poly_view, values_of
 from tinyc.analysis.poly_core.inlining import INLINE
+from tinyc.analysis.tiny_ops import effort_of
 from tinyc.diagnostics import Where
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import axes
 from tinyc.mlir import func, ir
 from tinyc.mlir.locations import where
-from tinyc.vocabulary.attributes import tensor_type, vocabulary_name
+from tinyc.vocabulary.attributes import tensor_type
+from tinyc.vocabulary.elementwise.row import Effort
 from tinyc.vocabulary.types import TensorType
-
-#: Element-wise ops that take as long as a special function of the hardware, or a polynomial.
-_SPECIAL = frozenset(["exp2", "log2", "exp", "sqrt", "rsqrt", "recip", "sin", "erf", "tanh", "fdiv", "idiv", "mod"])
 
 
 class NodeKind(enum.Enum):
@@ -137,7 +136,7 @@ def fusion_graph(function: func.FuncOp) -> FusionGraph:
             tuple(each for each in wholes if isinstance(op, tiny.MovementOp) or not _is_leaf(values[each])),
             tuple(readers.get(name, ())),
             name in outputs,
-            isinstance(op, tiny.ElementwiseOp) and vocabulary_name(op) in _SPECIAL,
+            effort_of(op) is not Effort.SIMPLE,
             _bound(values[name], by_value),
             _boundary(op, items[name]),
         )

@@ -19,8 +19,11 @@ def run_passes(
     instruments: Sequence[Instrument] = (),
     verify_each: bool = True,
     part: tuple[int, int] | None = None,
+    is_verified: bool = False,
 ) -> None:
     """Take `module` through `steps`, in place; with `part`, they are those of a longer walk after so many, of so many.
+
+    A module that `is_verified` is not verified again before the first.
 
     Raises:
         TinycError: a pass refuses the module, or the module breaks the contract of a layer; `InternalError` where
@@ -28,7 +31,7 @@ def run_passes(
             MLIR's, come with a reproducer.
     """
     with module.context, ir.Location.unknown():
-        if verify_each:
+        if verify_each and not is_verified:
             verify_layers(module)
         done, total = part or (0, len(steps))
         for number, step in enumerate(steps, done + 1):

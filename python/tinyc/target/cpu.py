@@ -17,6 +17,12 @@ class CpuTarget:
     names: tuple[str, ...]
     #: Of a vector register.
     vector_bytes: int
+    #: Neighbouring elements that are accumulated together: the loop over them is the innermost one, and vectorises
+    #: without reordering any sum.
+    tile_elements: int
+    #: Rows of a product that are computed together, and the bytes of each one that is packed for them.
+    tile_rows: int
+    tile_depth_bytes: int
     #: Of the rows that a step of the loops holds at the most: beside those that are read and written they stay in the
     #: caches of one core, and they fit on any stack.
     step_bytes: int
@@ -27,6 +33,9 @@ GENERIC_CPU = CpuTarget(
     name="cpu",
     names=("cpu",),
     vector_bytes=32,
+    tile_elements=128,
+    tile_rows=192,
+    tile_depth_bytes=256,
     step_bytes=128 * 1024,
     rates=Rates(
         bytes_per_second=100e9,

@@ -8,9 +8,9 @@
 // CHECK: %[[SUM:.*]] = arith.addf
 // CHECK: %[[HALF:.*]] = call @f16.from_f32(%[[SUM]]) : (f32) -> i16
 // CHECK: arith.bitcast %[[HALF]] : i16 to f16
-// CHECK: func.func private @f16.to_f32(%{{.*}}: i16) -> f32
-// CHECK-NOT: arith.extf
 // CHECK: func.func private @f16.from_f32(%{{.*}}: f32) -> i16
+// CHECK-NOT: arith.extf
+// CHECK: func.func private @f16.to_f32(%{{.*}}: i16) -> f32
 // CHECK-NOT: func.func
 func.func @add(%a: f16, %b: f16) -> f16 {
   %0 = arith.extf %a : f16 to f32
@@ -18,6 +18,22 @@ func.func @add(%a: f16, %b: f16) -> f16 {
   %2 = arith.addf %0, %1 : f32
   %3 = arith.truncf %2 : f32 to f16
   return %3 : f16
+}
+
+// -----
+
+// To f16 and back is a call of its own; what is stored is converted for that.
+// CHECK-LABEL: func.func @rounded(
+// CHECK-SAME: %[[X:.*]]: f32
+// CHECK: %[[HALF:.*]] = call @f16.from_f32(%[[X]])
+// CHECK: %[[STORED:.*]] = arith.bitcast %[[HALF]]
+// CHECK: %[[ROUNDED:.*]] = call @f16.round(%[[X]]) : (f32) -> f32
+// CHECK: return %[[STORED]], %[[ROUNDED]]
+// CHECK: func.func private @f16.round(
+func.func @rounded(%x: f32) -> (f16, f32) {
+  %0 = arith.truncf %x : f32 to f16
+  %1 = arith.extf %0 : f16 to f32
+  return %0, %1 : f16, f32
 }
 
 // -----

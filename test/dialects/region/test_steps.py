@@ -7,32 +7,16 @@ import numpy as np
 import pytest
 
 import tinyc
+from analysis_programs.cpu_kernels import agrees, scaled, spread, typed
 from analysis_programs.group_programs import windows_program
-from analysis_programs.region_kernels import matmul, one_kernel, one_kernel_program
+from analysis_programs.region_kernels import matmul, one_kernel
 from analysis_programs.scan_programs import running
 from analysis_programs.tiny_programs import Program
 from tinyc.analysis.cpu_steps import CpuSteps
 from tinyc.dialects.registry import context
-from tinyc.driver.sources import read_program
-from tinyc.driver.verification import output_tolerances
-from tinyc.executors.compare import compare_all
-from tinyc.executors.random_inputs import random_inputs
 from tinyc.target import GENERIC_CPU
-from tinyc.vocabulary.attributes import tensor_type
-from tinyc.vocabulary.types import TensorType
 
 ROWS = ["5", "1 1", "3 1", "1 7", "0 4", "4 0", "6 5", "3 200", "2 3 130", "300 5", "7 1024"]
-
-
-def agrees(p: Program, **sizes: int) -> bool:
-    """Compare one kernel on the CPU with the reference on random inputs, symbols having these sizes."""
-    bound = read_program(p.module, sizes)
-    inputs = random_inputs(bound, 0)
-    found = tinyc.compile(one_kernel_program(p)).run(**inputs)
-    expected = tinyc.compile(bound, target="reference").run(**inputs)
-    results = compare_all(found, expected, output_tolerances(bound, inputs))
-    print(*(each for each in results if not each.ok))
-    return all(each.ok for each in results)
 
 
 def steps(p: Program) -> CpuSteps:
@@ -48,25 +32,6 @@ def phases(p: Program) -> list[str]:
     found = steps(p)
     with context():
         return [found.kernel.value(phase).owner.name.removeprefix("tiny.") for phase in found.loops.phases]
-
-
-def typed(value) -> TensorType:
-    """The type of a value."""
-    with context():
-        return tensor_type(value.type)
-
-
-def spread(p: Program, value, like, *axes: int):
-    """Broadcast what a reduction along `axes` of `like` gives back to its shape."""
-    shape = typed(like).shape
-    return p.expand(value, shape=shape, broadcast_dimensions=tuple(k for k in range(len(shape)) if k not in axes))
-
-
-def scaled(p: Program, x, factor: float):
-    """Multiply by a number."""
-    tensor = typed(x)
-    number = p.op("const", value=factor, shape=(), element=tensor.element.value)
-    return p.mul(x, p.expand(number, shape=tensor.shape, broadcast_dimensions=()))
 
 
 def most(p: Program, x, axis: int):
@@ -230,12 +195,19 @@ def test_a_product_with_a_bias_a_residual_and_two_results(sizes):
     assert agrees(p.result(p.relu(y), p.permute(y, perm=(1, 0))))
 
 
-def test_a_product_whose_rows_lie_along_the_sum_has_lanes():
-    p = Program(a="f32 20 300", b="f32 30 300")
-    left = p.expand(p["a"], shape="20 30 300", broadcast_dimensions=(0, 2))
-    right = p.expand(p["b"], shape="20 30 300", broadcast_dimensions=(1, 2))
-    assert agrees(p.result(p.sum(p.mul(left, right), 2)))
-    assert not steps(p).in_tiles
+@pytest.mark.parametrize("length", [2, 8, 9, 16, 31, 32, 33, 63, 64, 65, 127])
+def test_rows_are_taken_in_tiles_where_they_are_too_short_for_lanes(length):
+    p = Program(x=f"f32 300 {length}")
+    assert agrees(p.result(p.sum(p["x"], 1), most(p, p["x"], 1)))
+    assert steps(p).in_tiles == (8 < length < 32)
+
+
+@pytest.mark.parametrize("length", [32, 40, 64, 100])
+def test_a_row_has_as_many_lanes_as_it_fills(length):
+    p = Program(x=f"f32 300 {length}")
+    p.result(p.sum(p["x"], 1))
+    lanes = 1 << length.bit_length() - 1
+    assert f"memref.alloca() : memref<{lanes}xf32>" in tinyc.compile(p.module).text("loops")
 
 
 def test_a_pooling():

@@ -58,19 +58,29 @@
 
 // -----
 
-// A reduction keeps accumulators for a tile of neighbouring outputs, and loops over them innermost: the product is
-// formed in the accumulator's type, and the epilogue reads the accumulator.
+// A product keeps the sums of a tile of rows and columns, and loops over columns innermost. Its operands are packed in
+// the sums' type, filled up with zeros to four products, and the epilogue reads the sums.
 // CHECK-LABEL: func.func @sum_of_products(
-// CHECK: %[[ACC:.*]] = memref.alloca() : memref<128xf32>
-// CHECK: scf.for %[[I:.*]] = %{{.*}} to %{{.*}} step %c1
-// CHECK: scf.for %[[T:.*]] = %c0 to %c6 step %c128
-// CHECK: scf.for %[[K:.*]] = %c0 to %c5
-// CHECK: scf.for %[[LANE:.*]] = %c0 to
-// CHECK: arith.extf
+// CHECK: %[[RIGHT:.*]] = memref.alloca() : memref<8192xf32>
+// CHECK: %[[LEFT:.*]] = memref.alloca() : memref<256xf32>
+// CHECK: %[[SUMS:.*]] = memref.alloca() : memref<24576xf32>
+// CHECK: scf.for %{{.*}} = %low to %high
+// CHECK: scf.for %[[FIRST:.*]] = %c0 to %c5 step %c64
+// CHECK: scf.for %{{.*}} = %c0 to %c5 step %c1
+// CHECK: %[[W:.*]] = arith.extf
+// CHECK: memref.store %[[W]], %[[RIGHT]]
+// CHECK: scf.for %{{.*}} = %c5 to %c8 step %c1
+// CHECK: memref.store %cst, %[[RIGHT]]
+// CHECK: scf.for %{{.*}} = %c0 to %c8 step %c4
+// CHECK: %[[V:.*]] = arith.extf
+// CHECK: memref.store %[[V]], %[[LEFT]]
+// CHECK: scf.for %{{.*}} = %c0 to %c8 step %c4
+// CHECK: scf.for %{{.*}} = %c0 to %c6 step %c1
 // CHECK: %[[P:.*]] = arith.mulf %{{.*}}, %{{.*}} : f32
 // CHECK: arith.addf %{{.*}}, %[[P]] : f32
-// CHECK: scf.for
-// CHECK: %[[SUM:.*]] = memref.load %[[ACC]]
+// CHECK: memref.store %{{.*}}, %[[SUMS]]
+// CHECK: scf.for %{{.*}} = %c0 to %c6 step %c1
+// CHECK: %[[SUM:.*]] = memref.load %[[SUMS]]
 // CHECK: arith.maximumf %[[SUM]]
 "region.kernel"() ({
 ^bb0(%a: !region.memref<tensor<8x5xf16>, [5, 1], 128 : i64, true>, %b: !region.memref<tensor<5x6xf16>, [6, 1], 128 : i64, true>, %y: !region.memref<tensor<8x6xf32>, [6, 1], 128 : i64, true>):

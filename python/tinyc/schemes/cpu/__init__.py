@@ -9,12 +9,9 @@ from tinyc.expr.extents import Dim
 from tinyc.schemes.scheme import Acceptance, KernelKind, Refusal, Resources
 from tinyc.target import CpuTarget
 
-#: Accumulators that a turn keeps at a time, neighbours along the innermost axis of the result.
-CPU_TILE = 128
-
 
 class CpuContraction(KernelKind[CpuTarget]):
-    """A contraction with an m, an n and a k, and element-wise ops behind it: a row of accumulators at a time."""
+    """A contraction with an m, an n and a k, and element-wise ops behind it: a tile of accumulators at a time."""
 
     name = "cpu_contraction"
 
@@ -22,7 +19,7 @@ class CpuContraction(KernelKind[CpuTarget]):
         """Every matrix product."""
         if candidate.product is None:
             return Refusal("PlanMismatch", candidate.no_product)
-        return Acceptance("it is a contraction", _turns(candidate, (1, CPU_TILE)))
+        return Acceptance("it is a contraction", _turns(candidate, (target.tile_rows, target.tile_elements)))
 
 
 class CpuScan(KernelKind[CpuTarget]):
@@ -54,10 +51,9 @@ class CpuRows(KernelKind[CpuTarget]):
             return Refusal("PlanMismatch", "there is a scan among its phases")
         rows = [phase for phase in loops.phases if phase.inner]
         held = sum((loops.held_elements(phase) * phase.block.element.accumulator.size_bytes for phase in rows), start=0)
-        if not extents.is_nonnegative(target.step_bytes - held * CPU_TILE):
-            reason = (
-                f"{CPU_TILE} steps hold {held * CPU_TILE} bytes for each other's phases, and may {target.step_bytes}"
-            )
+        steps = target.tile_elements
+        if not extents.is_nonnegative(target.step_bytes - held * steps):
+            reason = f"{steps} steps hold {held * steps} bytes for each other's phases, and may {target.step_bytes}"
             return Refusal("ResourceExceeded", reason)
         return Acceptance("its phases share the loops", Resources((loops.steps, 1, 1), 1))
 

@@ -4,7 +4,17 @@ from typing import TYPE_CHECKING
 
 from tinyc.vocabulary.deferred import Deferred
 from tinyc.vocabulary.element_type import ElementType
-from tinyc.vocabulary.elementwise.row import ANY, BITS, INTEGERS, NUMBERS, Accepted, Elementwise, binary, comparison
+from tinyc.vocabulary.elementwise.row import (
+    ANY,
+    BITS,
+    INTEGERS,
+    NUMBERS,
+    Accepted,
+    Effort,
+    Elementwise,
+    binary,
+    comparison,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -108,6 +118,7 @@ ROWS: tuple[Elementwise, ...] = (
         Accepted("floats (IDIV divides integers)", lambda e: e.is_float),
         meaning=lambda x, y: np.divide(x, y),
         code=lambda e, x, y: mlir.arith.divf(x, y),
+        effort=Effort.DIVISION,
     ),
     binary(
         "idiv",
@@ -115,6 +126,7 @@ ROWS: tuple[Elementwise, ...] = (
         INTEGERS,
         meaning=_quotient,
         code=lambda e, x, y: _divide(e, x, y, remainder=False),
+        effort=Effort.DIVISION,
     ),
     binary(
         "mod",
@@ -122,6 +134,7 @@ ROWS: tuple[Elementwise, ...] = (
         INTEGERS,
         meaning=_remainder,
         code=lambda e, x, y: _divide(e, x, y, remainder=True),
+        effort=Effort.DIVISION,
     ),
     binary("max", "The greater; NaN if either is.", ANY, lambda x, y: np.maximum(x, y), greater, rounds=False),
     binary("min", "The smaller; NaN if either is.", ANY, lambda x, y: np.minimum(x, y), _smaller, rounds=False),

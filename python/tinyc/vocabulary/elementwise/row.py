@@ -1,5 +1,6 @@
 """What a row of an element-wise op says, and which element types ops accept."""
 
+import enum
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -30,6 +31,14 @@ BITS = Accepted("integers and bool", lambda e: not e.is_float)
 ANY = Accepted("any type", lambda e: True)
 
 
+class Effort(enum.IntEnum):
+    """What one element of an op takes of a processor."""
+
+    SIMPLE = 0  # an instruction or a few
+    DIVISION = 1  # a division or a root, which takes many cycles
+    FUNCTION = 2  # a polynomial of some 16 terms, or a call: much longer than it takes to load the result again
+
+
 @dataclass(frozen=True)
 class Elementwise:
     """One op: `arity` operands of one of the types that it accepts, and a result of that type, or of `gives`.
@@ -38,7 +47,7 @@ class Elementwise:
     they are held in, since the op computes nothing. `code` takes the operands' element type and a register for each.
     `rounds` says whether a result on floats may need rounding to its type: not where the op only chooses among its
     operands, negates or compares them. `c_functions` are those math ops in the code that CUDA C++ writes as a function
-    of the C library.
+    of the C library. `effort` is what prices and decisions what to keep go by.
     """
 
     name: str
@@ -51,6 +60,7 @@ class Elementwise:
     rounds: bool = True
     as_held: bool = False
     c_functions: Mapping[str, str] = field(default_factory=dict[str, str])
+    effort: Effort = Effort.SIMPLE
 
     @property
     def json_name(self) -> str:
@@ -66,9 +76,12 @@ def unary(
     code: "Callable[[ElementType, Register], Register]",
     rounds: bool = True,
     c_functions: Mapping[str, str] | None = None,
+    effort: Effort = Effort.SIMPLE,
 ) -> Elementwise:
     """Make the row of an op of one operand."""
-    return Elementwise(name, doc, 1, accepts, meaning, code, rounds=rounds, c_functions=c_functions or {})
+    return Elementwise(
+        name, doc, 1, accepts, meaning, code, rounds=rounds, c_functions=c_functions or {}, effort=effort
+    )
 
 
 def binary(
@@ -78,10 +91,10 @@ def binary(
     meaning: "Callable[[NumpyArray, NumpyArray], NumpyArray]",
     code: "Callable[[ElementType, Register, Register], Register]",
     rounds: bool = True,
-    c_functions: Mapping[str, str] | None = None,
+    effort: Effort = Effort.SIMPLE,
 ) -> Elementwise:
     """Make the row of an op of two operands of the same type."""
-    return Elementwise(name, doc, 2, accepts, meaning, code, rounds=rounds, c_functions=c_functions or {})
+    return Elementwise(name, doc, 2, accepts, meaning, code, rounds=rounds, effort=effort)
 
 
 def comparison(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tinyc.vocabulary.deferred import Deferred
 from tinyc.vocabulary.elementwise.binary import greater
-from tinyc.vocabulary.elementwise.row import BITS, FLOATS, NUMBERS, Accepted, Elementwise, unary
+from tinyc.vocabulary.elementwise.row import BITS, FLOATS, NUMBERS, Accepted, Effort, Elementwise, unary
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,6 +43,7 @@ ROWS: tuple[Elementwise, ...] = (
         meaning=lambda x: _in_f64(np.exp2, x),
         code=lambda e, x: mlir.math.exp2(x),
         c_functions={"math.exp2": "exp2"},
+        effort=Effort.FUNCTION,
     ),
     unary(
         "log2",
@@ -51,6 +52,7 @@ ROWS: tuple[Elementwise, ...] = (
         meaning=lambda x: _in_f64(np.log2, x),
         code=lambda e, x: mlir.math.log2(x),
         c_functions={"math.log2": "log2"},
+        effort=Effort.FUNCTION,
     ),
     unary(
         "sqrt",
@@ -59,6 +61,7 @@ ROWS: tuple[Elementwise, ...] = (
         meaning=lambda x: np.sqrt(x),
         code=lambda e, x: mlir.math.sqrt(x),
         c_functions={"math.sqrt": "sqrt"},
+        effort=Effort.DIVISION,
     ),
     unary(
         "rsqrt",
@@ -67,6 +70,7 @@ ROWS: tuple[Elementwise, ...] = (
         meaning=lambda x: 1 / np.sqrt(x),
         code=lambda e, x: mlir.arith.divf(constants.number(1, x.type), mlir.math.sqrt(x)),
         c_functions={"math.sqrt": "sqrt"},
+        effort=Effort.DIVISION,
     ),
     unary(
         "recip",
@@ -74,6 +78,7 @@ ROWS: tuple[Elementwise, ...] = (
         FLOATS,
         meaning=lambda x: 1 / x,
         code=lambda e, x: mlir.arith.divf(constants.number(1, x.type), x),
+        effort=Effort.DIVISION,
     ),
     unary(
         "sin",
@@ -82,6 +87,7 @@ ROWS: tuple[Elementwise, ...] = (
         meaning=lambda x: _in_f64(np.sin, x),
         code=lambda e, x: mlir.math.sin(x),
         c_functions={"math.sin": "sin"},
+        effort=Effort.FUNCTION,
     ),
     unary(
         "erf",
@@ -90,6 +96,7 @@ ROWS: tuple[Elementwise, ...] = (
         meaning=lambda x: _in_f64(_erf, x),
         code=lambda e, x: mlir.math.erf(x),
         c_functions={"math.erf": "erf"},
+        effort=Effort.FUNCTION,
     ),
     unary(
         "tanh",
@@ -98,6 +105,7 @@ ROWS: tuple[Elementwise, ...] = (
         meaning=lambda x: _in_f64(np.tanh, x),
         code=lambda e, x: mlir.math.tanh(x),
         c_functions={"math.tanh": "tanh"},
+        effort=Effort.FUNCTION,
     ),
     unary(
         "floor",

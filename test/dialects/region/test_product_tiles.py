@@ -1,0 +1,90 @@
+"""Products on the CPU: tiles of rows and columns, whose operands are computed once for a tile."""
+
+import pytest
+
+import tinyc
+from analysis_programs.cpu_kernels import agrees, scaled, spread
+from analysis_programs.region_kernels import matmul, one_kernel, one_kernel_program
+from analysis_programs.tiny_programs import Program
+from tinyc.analysis.cpu_product import CpuProduct
+from tinyc.dialects.registry import context
+
+SIZES = [(1, 1, 1), (2, 2, 2), (3, 130, 7), (5, 128, 0), (4, 3, 200), (193, 5, 65), (200, 129, 64), (385, 260, 3)]
+
+
+def product(p: Program) -> CpuProduct | None:
+    """How a program is computed as one kernel, if that is as a product."""
+    with context():
+        return one_kernel(p).nest.product
+
+
+def with_rows_along_the_sum(p: Program, m: int, n: int, k: int):
+    """Multiply rows of `a` by rows of `b`."""
+    left = p.expand(p["a"], shape=f"{m} {n} {k}", broadcast_dimensions=(0, 2))
+    right = p.expand(p["b"], shape=f"{m} {n} {k}", broadcast_dimensions=(1, 2))
+    return p.sum(p.mul(left, right), 2)
+
+
+@pytest.mark.parametrize(("m", "n", "k"), SIZES)
+def test_a_product_of_what_is_cast_and_scaled(m, n, k):
+    p = Program(a=f"f16 {m} {k}", b=f"i8 {k} {n}", scale=f"f16 {n}")
+    weights = p.cast(p["b"], element="f16")
+    weights = p.mul(weights, spread(p, p["scale"], weights, 0))
+    assert agrees(p.result(matmul(p, p["a"], weights, f"{m} {n} {k}")))
+
+
+@pytest.mark.parametrize(("m", "n", "k"), SIZES)
+def test_a_product_whose_rows_lie_along_the_sum(m, n, k):
+    p = Program(a=f"f32 {m} {k}", b=f"f32 {n} {k}")
+    assert agrees(p.result(p.relu(with_rows_along_the_sum(p, m, n, k))))
+    assert (product(p) is not None) == (m >= 32 or k == 0)
+
+
+@pytest.mark.parametrize("element", ["f64", "bf16", "i32", "ui8"])
+def test_a_product_of_another_type(element):
+    p = Program(a=f"{element} 70 33", b=f"{element} 33 140")
+    assert agrees(p.result(matmul(p, p["a"], p["b"], "70 140 33")))
+
+
+@pytest.mark.parametrize(("m", "n", "k"), [*SIZES[:3], *SIZES[4:]])
+def test_a_product_of_extents_that_are_known_at_run_time(m, n, k):
+    p = Program(a="f32 M K", b="f32 K N", bias="f32 N")
+    y = matmul(p, scaled(p, p["a"], 0.5), p["b"], "M N K")
+    p.result(p.add(y, spread(p, p["bias"], y, 0)))
+    assert product(p) is not None
+    assert agrees(p, M=m, N=n, K=k)
+
+
+def test_batches_of_products_with_two_results_one_of_them_moved():
+    p = Program(a="f32 3 10 20", b="f32 3 20 130")
+    left = p.expand(p["a"], shape="3 10 130 20", broadcast_dimensions=(0, 1, 3))
+    right = p.expand(p.permute(p["b"], perm=(0, 2, 1)), shape="3 10 130 20", broadcast_dimensions=(0, 2, 3))
+    y = p.sum(p.mul(left, right), 3)
+    p.result(p.tanh(y), p.permute(p.neg(y), perm=(2, 0, 1)), y)
+    assert product(p) is not None
+    assert agrees(p)
+
+
+def test_an_operand_is_computed_in_one_place_of_the_code_whatever_the_rows():
+    p = Program(a="f32 300 70", b="i8 70 130")
+    p.result(matmul(p, p["a"], p.cast(p["b"], element="f32"), "300 130 70"))
+    text = tinyc.compile(one_kernel_program(p)).text("loops")
+    assert text.count("arith.sitofp") == 1
+    assert text.index("arith.sitofp") < text.index("arith.mulf")
+
+
+@pytest.mark.parametrize(("a", "b"), [("1 70", "70 130"), ("300 70", "70 1")])
+def test_a_vector_times_a_matrix_has_no_tiles(a, b):
+    p = Program(a=f"f32 {a}", b=f"f32 {b}")
+    p.result(matmul(p, p["a"], p["b"], f"{a.split()[0]} {b.split()[1]} 70"))
+    assert product(p) is None
+    assert agrees(p)
+
+
+def test_batches_along_the_last_axis_have_no_tiles():
+    p = Program(a="f32 4 6 10", b="f32 6 5 10")
+    left = p.expand(p["a"], shape="4 6 5 10", broadcast_dimensions=(0, 1, 3))
+    right = p.expand(p["b"], shape="4 6 5 10", broadcast_dimensions=(1, 2, 3))
+    p.result(p.sum(p.mul(left, right), 1))
+    assert product(p) is None
+    assert agrees(p)
