@@ -113,6 +113,13 @@ def test_what_is_known_to_be_nonnegative_is(a, sizes):
         assert value(a, sizes) >= 0
 
 
+def test_multiples_of_a_divisor_are_no_more_than_what_is_divided():
+    assert extents.is_nonnegative(M - 128 * extents.floordiv(M, 128))
+    assert extents.is_nonnegative(M * N - 6 * extents.floordiv(M * N, 3) + M * N)
+    assert not extents.is_nonnegative(M - 3 * extents.floordiv(M, 2))
+    assert not extents.is_nonnegative(N - 2 * extents.floordiv(M, 2))
+
+
 @pytest.mark.parametrize(
     ("dim", "text"),
     [

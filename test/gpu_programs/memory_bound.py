@@ -68,6 +68,22 @@ def total(shape, element="f32", axes=(1,), op="sum"):
     return p.result(p.op("reduce", p["x"], op=op, axes=axes, element=element))
 
 
+def statistics(shape, element="f32", axes=(0, 1)):
+    """The mean, and the largest magnitude, of what is reduced."""
+    sizes = [int(size) for size in shape.split()]
+    p = _Rows(shape, element)
+    x = p.wide()
+    rest = " ".join(str(size) for axis, size in enumerate(sizes) if axis not in axes)
+    part = p.expand(p.const(shape="", element="f32", value=0.125), shape=rest, broadcast_dimensions=())
+    mean = p.mul(p.op("reduce", x, op="sum", axes=axes, element="f32"), part)
+    return p.done(mean, p.op("reduce", p.mul(x, x), op="max", axes=axes, element="f32"))
+
+
+def dot(n, element="f16"):
+    p = Program(x=f"{element} {n}", y=f"{element} {n}")
+    return p.result(p.op("reduce", p.mul(p["x"], p["y"]), op="sum", axes=(0,), element="f32"))
+
+
 def gelu(shape, element="f32"):
     p = _Rows(shape, element)
     x = p.wide()

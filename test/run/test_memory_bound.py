@@ -4,7 +4,6 @@ Bytes and sectors are those of operands and results that have all elements; what
 small, and read again by each CTA. `needed` is what it would take to move each of them once.
 """
 
-import dataclasses
 import random
 
 import numpy as np
@@ -15,64 +14,9 @@ from analysis_programs.group_programs import windows_program
 from analysis_programs.region_kernels import one_kernel_program
 from analysis_programs.tiny_programs import Program
 from gpu_programs import memory_bound as programs
+from gpu_programs.measured import Run
 from gpu_programs.running import by_threads, sequentially
 from tinyc import pipeline, text
-from tinyc.driver.verification import output_tolerances
-from tinyc.executors import reference
-from tinyc.executors.compare import compare
-from tinyc.executors.random_inputs import random_inputs
-
-
-@dataclasses.dataclass
-class Run:
-    """A program that has run as one kernel: its traffic in global memory, and what is needed."""
-
-    model: tinyc.Model
-    inputs: dict
-    outputs: dict
-    expected: list
-    tolerances: list
-
-    @classmethod
-    def of(cls, program, **options):
-        model = tinyc.compile(str(one_kernel_program(program)), target="sim", **options)
-        inputs = random_inputs(model.lowering.module("region"), seed=0)
-        expected = list(reference.evaluate_module(program.module, inputs).values())
-        tolerances = list(output_tolerances(program.module, inputs).values())
-        return cls(model, inputs, model.run(**inputs), expected, tolerances)
-
-    def check(self, outputs=None):
-        """Compare with the reference, in the tolerance that is derived for the program."""
-        found = zip((outputs or self.outputs).items(), self.expected, self.tolerances, strict=True)
-        for (name, array), expected, tolerance in found:
-            comparison = compare(name, array, expected, tolerance)
-            assert comparison.ok, str(comparison)
-        return self
-
-    @property
-    def needed(self):
-        arrays = [*self.inputs.values(), *self.outputs.values()]
-        return sum(array.nbytes for array in arrays)
-
-    @property
-    def counters(self):
-        (report,) = self.model.reports
-        return report.counters
-
-    @property
-    def sectors(self):
-        """The sectors that are touched, and the fewest that hold what is accessed."""
-        lines = self.counters.sectors.values()
-        return sum(line.units for line in lines), sum(line.fewest for line in lines)
-
-    @property
-    def scheme(self):
-        return self.model.text("plan").split('scheme = "')[1].split('"')[0]
-
-    def bytes_by_width(self):
-        counted = self.counters.read + self.counters.written
-        return {width: count for (space, width), count in counted.items() if space == "global"}
-
 
 ALIGNED = {
     "softmax of 16 bits": lambda: programs.softmax("24 1024", "f16"),
@@ -114,9 +58,9 @@ def test_what_is_aligned_is_moved_once_in_accesses_of_16_bytes(name):
     run = Run.of(ALIGNED[name]()).check()
     sectors, fewest = run.sectors
     assert sectors <= 1.1 * fewest
-    assert run.counters.bank_conflicts.total() == 0
+    assert run.bank_conflicts == 0
     if not name.startswith(BROADCAST):
-        assert run.counters.bytes["global"] <= 1.05 * run.needed
+        assert run.bytes <= 1.05 * run.needed
     widths = run.bytes_by_width()
     least = 0.3 if name.startswith("cast") else 0.95  # the narrower side of a cast has half as many bytes at once
     assert widths[16] >= least * sum(widths.values())
@@ -141,8 +85,8 @@ def test_what_is_not_aligned_is_moved_once_in_few_sectors(name):
     run = Run.of(UNALIGNED[name]()).check()
     sectors, fewest = run.sectors
     assert sectors <= 1.3 * fewest
-    assert run.counters.bytes["global"] <= 1.05 * run.needed
-    assert run.counters.bank_conflicts.total() == 0
+    assert run.bytes <= 1.05 * run.needed
+    assert run.bank_conflicts == 0
 
 
 def test_rows_of_a_table_are_read_in_wide_accesses():
@@ -156,13 +100,12 @@ def test_rows_of_a_table_are_read_in_wide_accesses():
 def test_an_operand_that_is_broadcast_along_rows_is_all_that_is_read_again():
     run = Run.of(programs.layer_norm("8 2048")).check()
     again = 2 * 7 * 2048 * 4  # weight and bias, for each row but one
-    assert run.counters.bytes["global"] == run.needed + again
+    assert run.bytes == run.needed + again
 
 
 def test_a_row_that_fits_no_registers_is_read_by_each_phase():
     run = Run.of(programs.softmax("1 65536")).check()
-    reads = sum(count for (space, _), count in run.counters.read.items() if space == "global")
-    assert reads == 3 * 65536 * 4
+    assert run.bytes == (3 + 1) * 65536 * 4
 
 
 @pytest.mark.parametrize("run", [by_threads, sequentially])

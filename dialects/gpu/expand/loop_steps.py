@@ -4,7 +4,7 @@ In: the fused loops of a body (`analysis.kernel_loops`), and index values for th
 inside of a step. Out: the index of the element in the value that a phase computes, or in what it reduces.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tinyc.analysis.kernel_loops import KernelLoops, kernel_loops
@@ -15,7 +15,7 @@ from tinyc.diagnostics import TinycError
 from tinyc.dialects.gpu.dialect import OutputOp
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.tiny import ops as tiny
-from tinyc.expr.axes import Shape
+from tinyc.expr.axes import AxisExpr, Shape, positions
 from tinyc.mlir import ir
 from tinyc.mlir.locations import around, where
 
@@ -75,6 +75,22 @@ class LoopSteps:
         place = [at.get(position, self.elements.index(0)) for position in range(len(shape))]
         axes = [counters.value(counters.substituted(row, place, shape)) for row in access.index]
         return self._joined(self.found.tensor(access.tensor), axes)
+
+    def beginnings(self, phase: Phase, step: Sequence[ir.Value]) -> Iterator[AxisExpr]:
+        """Yield where in its buffer each read of a phase begins in a step, of those that go along the loops the most.
+
+        These have neighbours along the axes inside of a step, and no border.
+        """
+        inside, loops = {*phase.inner, *phase.reduced}, {*phase.loops}
+        reads = [
+            (len(loops & set().union(*map(positions, access.index))), access, self.found.tensor(access.tensor).owner)
+            for access in phase.block.accesses
+            if access.index and not access.guards and inside & positions(access.index[-1])
+        ]
+        most = max((count for count, *_ in reads), default=0)
+        for count, access, op in reads:
+            if count == most and isinstance(op, region.ReadOp):
+                yield self.elements.address(op.buffer, self.read_index(phase, access, step))
 
     def _joined(self, value: ir.Value, axes: Sequence[ir.Value]) -> IndexValues:
         """The index in a value from the indices along the axes that its dimensions are split into."""

@@ -6,6 +6,7 @@ shared memory: always in the same order.
 
 from tinyc.analysis.poly_core.fused_loops import Phase
 from tinyc.codegen.elements import initial
+from tinyc.diagnostics import TinycError
 from tinyc.dialects.gpu.expand.cta_total import CtaTotal
 from tinyc.dialects.gpu.expand.expansion import Expansion
 from tinyc.dialects.gpu.expand.loop_steps import LoopSteps
@@ -13,11 +14,20 @@ from tinyc.dialects.gpu.expand.step_threads import StepThreads, Turn
 from tinyc.dialects.gpu.statements import ReduceRowsOp
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.mlir import arith, gpu, ir, scf
+from tinyc.mlir.locations import around, where
 
 
 def expand(expansion: Expansion, op: ReduceRowsOp) -> None:
-    """Emit the loop over the steps, and in it the phases one after the other."""
+    """Emit the loop over the steps, and in it the phases one after the other.
+
+    Raises:
+        TinycError: `NoGpuKernel`: a reduction has several results in a step.
+    """
     steps = LoopSteps.of(op, expansion.elements)
+    several = next((phase.block.name for phase in steps.found.loops.reductions if phase.inner), None)
+    if several is not None:
+        message = f"'{op.operation.name}' takes reductions of one result for each row, and '{several}' has several"
+        raise TinycError("NoGpuKernel", f"{message}; use 'tgpu.map'", where(around(op)))
     threads = StepThreads(expansion, op, steps, bool(op.unrolled.value))
     totals = CtaTotal(expansion, threads)
     with threads.all_steps():

@@ -6,6 +6,7 @@ they are along y, steps lie beside each other: a thread takes part in `width` st
 
 import contextlib
 import functools
+from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 
@@ -79,7 +80,18 @@ class StepThreads:
 
     def _is_shifted(self, phase: Phase) -> bool:
         """Whether runs are aligned in memory and steps are not: a run begins before its step, by less than `width`."""
-        return self.in_rows and extents.divide(self._size(phase), self.width) is None
+        is_odd = extents.divide(self._size(phase), self.width) is None
+        return self.in_rows and (is_odd or not self.counters.is_multiple(self._beginning(phase), self.width))
+
+    def _beginning(self, phase: Phase) -> AxisExpr:
+        """Where in memory the elements of a phase begin in the step that is computed now, as a number of elements.
+
+        It counts by what runs are aligned to: of several buffers that begin differently, the most have a say.
+        """
+        votes: Counter[AxisExpr] = Counter()
+        for address in self.steps.beginnings(phase, self.places[0]):
+            votes[self.counters.divided(address, self.width)[1]] += 1
+        return votes.most_common(1)[0][0] if votes else self.counters.scaled(self._at_step, self._size(phase))
 
     def folded(
         self,
@@ -122,8 +134,7 @@ class StepThreads:
             return Turn(turn, self._beside, indices, self._inside(phase, turn, at, number))
         first = at * self.width
         if self._is_shifted(phase):
-            start = self.counters.scaled(self._at_step, self._size(phase))
-            first -= self.counters.divided(start, self.width)[1]
+            first -= self.counters.divided(self._beginning(phase), self.width)[1]
             inside = self._shifted_inside(phase, turn, first)
         else:
             inside = self._inside(phase, turn, at, number)

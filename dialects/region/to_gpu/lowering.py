@@ -1,6 +1,6 @@
 """Region → GPU: each kernel becomes a `gpu.func` of statements over tiles, as its plan says."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -11,6 +11,7 @@ from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.kernel import kernels_of
 from tinyc.dialects.region.to_gpu.function import Origin
 from tinyc.dialects.region.to_gpu.names import buffer_names
+from tinyc.dialects.region.to_gpu.parts import in_parts
 from tinyc.dialects.region.to_gpu.plans import plans_for
 from tinyc.dialects.region.to_gpu.requirements import require_few_parameters, require_host, require_kernel
 from tinyc.dialects.tiny.ops import erase_unused
@@ -36,7 +37,8 @@ class RegionToGpu(Pass):
            sm_80); its name, and with it the launches of the host function, is changed where it is not an identifier.
         2. A function's arguments are the buffers, a status buffer where indices come from data, and the symbols. A
            kernel whose `tgpu.init` names another one is to be launched after that, with the same arguments.
-        3. `tgpu.grid` and `known_block_size` are what it is to be launched with; a grid without CTAs is not launched.
+        3. A kernel whose plan takes rows in parts is two: the first reduces the parts, the second what these give.
+        4. `tgpu.grid` and `known_block_size` are what it is to be launched with; a grid without CTAs is not launched.
     Before:
         !buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
         "region.kernel"() ({
@@ -73,9 +75,10 @@ class RegionToGpu(Pass):
         for kernel in kernels.values():
             erase_unused(kernel.block)
             require_kernel(kernel)
-        known = host_names(module)
-        target, planned = plans_for(kernels, self.arch, known)
-        names, body = _names(kernels), _module(module, target)
+        target, whole = plans_for(kernels, self.arch, host_names(module))
+        planned = [part for each in whole for part in in_parts(module, each)]
+        known, names = host_names(module), _names([each.kernel.name for each in planned])
+        body = _module(module, target)
         for each in planned:
             kernel = each.kernel
             require_few_parameters(kernel, target)
@@ -88,7 +91,7 @@ class RegionToGpu(Pass):
         _rename_launches(module, {name: function for name, (function, _) in names.items()})
 
 
-def _names(kernels: Iterable[str]) -> dict[str, tuple[str, str]]:
+def _names(kernels: Sequence[str]) -> dict[str, tuple[str, str]]:
     """The names of the functions of each region: the kernel, and the one that is launched before it, if any."""
     kept = {name for name in kernels if legal_identifier(name) == name}
     names: dict[str, tuple[str, str]] = {}

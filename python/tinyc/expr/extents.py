@@ -289,7 +289,19 @@ def is_nonnegative(dim: Dim) -> bool:
     """Whether `dim` is at least 0 for all sizes (False: not known)."""
     if isinstance(dim, int):
         return dim >= 0
-    return all(c >= 0 and all(isinstance(a, str) or is_nonnegative(a.numerator) for a in m) for m, c in dim.terms)
+    if all(c >= 0 and all(isinstance(a, str) or is_nonnegative(a.numerator) for a in m) for m, c in dim.terms):
+        return True
+    undivided = sum((_undivided(monomial, c) for monomial, c in dim.terms), 0)
+    return undivided != dim and is_nonnegative(undivided)
+
+
+def _undivided(monomial: Monomial, coefficient: int) -> Dim:
+    """What is no more than a term: of ``-d*(x floordiv d)``, which takes the multiples of d from x, ``-x``."""
+    if coefficient < 0 and len(monomial) == 1:
+        (atom,) = monomial
+        if not isinstance(atom, str) and isinstance(atom.divisor, int) and coefficient % atom.divisor == 0:
+            return atom.numerator * (coefficient // atom.divisor)
+    return _from_terms([(monomial, coefficient)])
 
 
 def differ(left: Dim, right: Dim) -> bool:

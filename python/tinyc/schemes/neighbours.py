@@ -4,6 +4,7 @@ In: a candidate with fused loops. Out: how many neighbours one access takes, pla
 """
 
 import dataclasses
+import itertools
 from typing import TYPE_CHECKING
 
 from tinyc.analysis.candidate import Candidate
@@ -29,8 +30,9 @@ def loops_of(candidate: Candidate) -> "FusedLoops":
 
 
 def element_sizes(candidate: Candidate, count: Dim) -> list[int]:
-    """The sizes in bytes of the elements of the buffers that have `count` of them; of all buffers where none has."""
-    full = [each for each in candidate.tensors if extents.product(each.shape) == count] or candidate.tensors
+    """The sizes in bytes of the elements of the buffers that have `count` of them or more; of all where none has."""
+    has = (extents.is_nonnegative(extents.product(each.shape) - count) for each in candidate.tensors)
+    full = list(itertools.compress(candidate.tensors, has)) or candidate.tensors
     return [each.element.size_bytes for each in full] or [1]
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, Generic, Literal, TypeVar
 
 from tinyc.analysis.candidate import Candidate
 from tinyc.diagnostics import TinycError
+from tinyc.expr.axes import Shape
 from tinyc.expr.extents import Dim
 from tinyc.plan.fields import Plan
 from tinyc.target import Machine
@@ -114,6 +115,13 @@ class Scheme(KernelKind[Target]):
     def summary(self, plan: Plan) -> str:
         """What a remark says of a complete plan: the scheme, and what it decides above all."""
         return self.name
+
+    def part_lengths(self, plan: Plan, reduced: Shape) -> Shape:
+        """How long a part is along each of the axes of a reduction: all, but where a kernel of its own takes parts.
+
+        The plan is complete.
+        """
+        return reduced
 
     @abc.abstractmethod
     def build(self, origin: "Origin") -> None:

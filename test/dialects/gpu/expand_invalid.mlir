@@ -51,3 +51,24 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// A reduction that has several results in each step is none that the threads of a row have in common.
+!x = !region.memref<tensor<6x16xf32>, [16, 1], 128 : i64, true>
+!y = !region.memref<tensor<6xf32>, [1], 128 : i64, true>
+!z = !region.memref<tensor<16xf32>, [1], 128 : i64, true>
+gpu.module @kernels {
+  gpu.func @k(%x: !x, %y: !y, %z: !z) kernel attributes {known_block_size = array<i32: 32, 8, 1>} {
+    // expected-error @+1 {{'tgpu.reduce_rows' takes reductions of one result for each row, and '}}
+    "tgpu.reduce_rows"() ({
+      %0 = "region.read"(%x) : (!x) -> tensor<6x16xf32>
+      %1 = "tiny.reduce"(%0) {op = "sum", axes = array<i64: 1>} : (tensor<6x16xf32>) -> tensor<6xf32>
+      %2 = "tiny.reduce"(%0) {op = "sum", axes = array<i64: 0>} : (tensor<6x16xf32>) -> tensor<16xf32>
+      "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<6xf32>, !y) -> ()
+      "region.yield"(%2, %z) {materialize = "gmem"} : (tensor<16xf32>, !z) -> ()
+      omp.terminator
+    }) {lanes = "x", unrolled = true, width = 8 : i64} : () -> ()
+    gpu.return
+  }
+}

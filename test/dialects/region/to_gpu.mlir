@@ -152,15 +152,29 @@ func.func @main(%x: tensor<?x48xbf16, #tiny.dims<["M", 48]>>) -> tensor<48x?xbf1
 
 // -----
 
-// Rows that are reduced are shared by lanes of a warp; the columns of a sum over rows by threads below each other.
+// Rows that are reduced are shared by lanes of a warp; the columns of a sum over rows by threads below each other. These
+// are few, and CTAs take parts of them: one kernel gives a partial sum of each part, a second one adds these up, with what
+// is behind the last whole part.
 // CHECK-LABEL: gpu.func @reduce_max
 // CHECK-SAME: known_block_size = array<i32: 8, 32, 1>, tgpu.grid = ["(M - 1) floordiv 32 + 1", 1, 1]
 // CHECK-NEXT: "tgpu.reduce_rows"() ({
 // CHECK: {lanes = "x", unrolled = true, width = 8 : i64}
-// CHECK-LABEL: gpu.func @reduce_sum
-// CHECK-SAME: known_block_size = array<i32: 8, 32, 1>, tgpu.grid = [1, 1, 1]
+// CHECK-LABEL: gpu.func @reduce_sum_parts
+// CHECK-SAME: known_block_size = array<i32: 8, 32, 1>, tgpu.grid = ["M floordiv 512", 1, 1]
 // CHECK-NEXT: "tgpu.reduce_rows"() ({
+// CHECK: %[[WHOLE:.*]] = "tiny.shrink"(%{{.*}}) {hi = ["512*(M floordiv 512)", 64], lo = [0, 0]
+// CHECK: %[[PARTS:.*]] = "tiny.reshape"(%[[WHOLE]]) : {{.*}} -> tensor<?x512x64xf16, #tiny.dims<["M floordiv 512", 512, 64]>>
+// CHECK: "tiny.reduce"(%[[PARTS]]) {axes = array<i64: 1>, op = "sum"} : {{.*}} -> tensor<?x64xf32
 // CHECK: {lanes = "y", unrolled = false, width = 8 : i64}
+// CHECK-LABEL: gpu.func @reduce_sum(
+// CHECK-SAME: tgpu.grid = [2, 1, 1]
+// CHECK: %[[SUM:.*]] = "tiny.reduce"(%{{.*}}) {axes = array<i64: 0>, op = "sum"} : (tensor<?x64xf32, {{.*}}>>) -> tensor<64xf32>
+// CHECK: %[[REST:.*]] = "tiny.shrink"(%{{.*}}) {hi = ["M", 64], lo = ["512*(M floordiv 512)", 0]
+// CHECK: %[[LAST:.*]] = "tiny.reduce"(%[[REST]]) {axes = array<i64: 0>, op = "sum"} : {{.*}} -> tensor<64xf32>
+// CHECK: %[[TOTAL:.*]] = "tiny.add"(%[[SUM]], %[[LAST]])
+// CHECK: "tiny.cast"(%[[TOTAL]])
+// CHECK: call_indirect %{{.*}}(%[[X:.*]]) : {{.*}} -> tensor<?x64xf32
+// CHECK: "region.launch"() {kernel = @reduce_sum}
 func.func @main(%x: tensor<?x64xf16, #tiny.dims<["M", 64]>>) -> (tensor<?xf16, #tiny.dims<["M"]>>, tensor<64xf16>) {
   %0 = "tiny.reduce"(%x) {op = "max", axes = array<i64: 1>} : (tensor<?x64xf16, #tiny.dims<["M", 64]>>) -> tensor<?xf16, #tiny.dims<["M"]>>
   %1 = "tiny.reduce"(%x) {op = "sum", axes = array<i64: 0>} : (tensor<?x64xf16, #tiny.dims<["M", 64]>>) -> tensor<64xf16>

@@ -7,6 +7,7 @@ extent 1 goes with nothing: it is a loop of one step, in which all is computed; 
 has such an axis.
 """
 
+import itertools
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -77,6 +78,7 @@ class _Joined:
                 if access.tensor in by_name:
                     self._join(by_name[access.tensor], block, access)
         self._join_readers(blocks, by_name)
+        self._join_strangers(blocks)
 
     def classes(self) -> list[list[_Place]]:
         """The axes that go together, without those that are spoilt."""
@@ -98,8 +100,29 @@ class _Joined:
                         continue
                     mine = ((block.name, axis), block.statement.shape[axis])
                     other = readers.setdefault((access.tensor, number), mine)
-                    if other[1] == mine[1] and self._are_apart(other[0], mine[0]):
-                        self._up[self._root(mine[0])] = self._root(other[0])
+                    if other[1] == mine[1]:
+                        self._join_apart(other[0], mine[0])
+        same: dict[tuple[object, ...], str] = {}
+        for block in blocks:
+            kept, shape = tuple(sorted(kept_axes(block))), block.statement.shape
+            for access in block.accesses:
+                if access.tensor not in inside:
+                    other_name = same.setdefault((access.tensor, access.index, shape, kept), block.name)
+                    for axis in kept:
+                        self._join_apart((other_name, axis), (block.name, axis))
+
+    def _join_strangers(self, blocks: Sequence[PolyBlock]) -> None:
+        """Let blocks that no tensor connects go together, axis by axis, where the extents are the same."""
+        for first, second in itertools.pairwise(sinks(blocks)):
+            mine, others = _moving(first), _moving(second)
+            same = [first.statement.shape[axis] for axis in mine] == [second.statement.shape[axis] for axis in others]
+            if same and not _reached(first, blocks) & _reached(second, blocks):
+                for one, other in zip(mine, others, strict=True):
+                    self._join_apart((first.name, one), (second.name, other))
+
+    def _join_apart(self, one: _Place, other: _Place) -> None:
+        if self._are_apart(one, other):
+            self._up[self._root(other)] = self._root(one)
 
     def _are_apart(self, one: _Place, other: _Place) -> bool:
         """Whether two axes are in different classes, and no block has axes in both."""
@@ -125,6 +148,24 @@ class _Joined:
                 self._spoilt |= {mine, *((consumer.name, position) for position in moving)}
                 continue
             self._up[self._root(mine)] = self._root((consumer.name, moving[0]))
+
+
+def _moving(block: PolyBlock) -> list[int]:
+    """The axes that tell the elements of a block apart."""
+    return [axis for axis in sorted(kept_axes(block)) if block.statement.shape[axis] != 1]
+
+
+def _reached(block: PolyBlock, blocks: Sequence[PolyBlock]) -> set[str]:
+    """The tensors that a block is made of, however many others are between."""
+    by_name = {each.name: each for each in blocks}
+    found: set[str] = set()
+    pending = [block.name]
+    while pending:
+        name = pending.pop()
+        if name not in found:
+            found.add(name)
+            pending += [access.tensor for access in by_name[name].accesses] if name in by_name else []
+    return found
 
 
 def _is_stepped(row: AxisExpr, position: int) -> bool:

@@ -2,16 +2,19 @@
 
 The rows are the steps of the kernel's fused loops. Their elements lie beside each other, and a part of a warp, a warp
 or a CTA computes a row, by its length; or rows lie beside each other, and a CTA takes a stripe of them, which its
-threads go down together. What fits registers is read once; of longer rows each phase reads them again.
+threads go down together. What fits registers is read once; of longer rows each phase reads them again. Where rows are
+too few to keep the target's multiprocessors busy, CTAs take parts of them, and a second kernel what the parts give.
 
-`plan` has what it accepts and the shape of its CTAs, `build` writes its kernels.
+`plan` has what it accepts and the shape of its CTAs, `parts` how rows are split, `build` writes its kernels.
 """
 
 from typing import TYPE_CHECKING
 
 from tinyc.analysis.candidate import Candidate
+from tinyc.expr.axes import Shape
 from tinyc.plan.fields import Plan
 from tinyc.schemes.neighbours import loops_of, narrowest_access, shared_by_ctas, with_width
+from tinyc.schemes.row_reduce.parts import ROW_AXIS, default_part, part_count, part_lengths, with_parts
 from tinyc.schemes.row_reduce.plan import reduction_refusal, reduction_shape
 from tinyc.schemes.rows import row_elements, row_width
 from tinyc.schemes.scheme import Acceptance, PlanRefusals, Refusal, Resources, Scheme
@@ -25,7 +28,7 @@ class RowReduce(Scheme):
     """Reductions and results that share their rows."""
 
     name = "row_reduce"
-    fields = ("vectorize",)
+    fields = ("vectorize", "split")
 
     def accepts(self, candidate: Candidate, target: Target) -> Acceptance | Refusal:
         """Kernels whose reductions are over the inner axes of a step."""
@@ -34,21 +37,31 @@ class RowReduce(Scheme):
             return Refusal("PlanMismatch", reason)
         loops, width = loops_of(candidate), row_width(candidate)
         shape = reduction_shape(candidate, width)
-        grid = shared_by_ctas(loops.steps, shape.rows_per_cta, target)
+        most, parts = default_part(candidate, shape, target), 1
+        if most is not None:
+            reduced = loops.reductions[0].reduced_extents
+            parts = part_count(reduced, part_lengths(reduced, most))
+        grid = shared_by_ctas(loops.steps * parts, shape.rows_per_cta, target)
         narrowest = narrowest_access(candidate, row_elements(candidate), width)
         threads, shared_bytes = shape.cta[0] * shape.cta[1], shape.shared_bytes(loops)
         resources = Resources(grid, threads, shared_bytes, vector_bytes=narrowest)
         return Acceptance("its reductions share their rows", resources)
 
     def complete(self, plan: Plan, candidate: Candidate, target: Target, refusals: PlanRefusals) -> Plan:
-        """The width of its accesses."""
+        """The width of its accesses, and the length of the parts of rows."""
         width = row_width(candidate)
-        return with_width(plan, self.name, width, width, refusals)
+        plan = with_width(plan, self.name, width, width, refusals)
+        return with_parts(plan, candidate, reduction_shape(candidate, width), target, refusals)
 
     def summary(self, plan: Plan) -> str:
-        """The scheme with its width."""
+        """The scheme with its width, and how long parts are."""
         assert plan.vectorize is not None  # it is complete
-        return f"{self.name}, runs of {plan.vectorize['width']}"
+        parts = "" if plan.split is None else f", parts of {plan.split[ROW_AXIS]}"
+        return f"{self.name}, runs of {plan.vectorize['width']}{parts}"
+
+    def part_lengths(self, plan: Plan, reduced: Shape) -> Shape:
+        """Those of parts that have as many elements as `split` says at most."""
+        return reduced if plan.split is None else part_lengths(reduced, plan.split[ROW_AXIS])
 
     def build(self, origin: "Origin") -> None:
         """Write one function."""

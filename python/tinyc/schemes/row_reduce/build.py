@@ -6,12 +6,14 @@ from tinyc.mlir import gpu, ir
 from tinyc.mlir.locations import here
 from tinyc.schemes.neighbours import loops_of, shared_by_ctas
 from tinyc.schemes.row_reduce.plan import reduction_shape
+from tinyc.schemes.rows import row_width
 
 
 def build_row_reduce(origin: Origin) -> None:
     """Write the function of a kernel."""
     assert origin.plan.vectorize is not None  # it is complete
-    shape = reduction_shape(origin.candidate, origin.plan.vectorize["width"])
+    # What parts of rows have found are rows of their own.
+    shape = reduction_shape(origin.candidate, min(origin.plan.vectorize["width"], row_width(origin.candidate)))
     grid = shared_by_ctas(loops_of(origin.candidate).steps, shape.rows_per_cta, origin.target)
     frame = open_function(origin, origin.name, grid, (*shape.cta, 1))
     with ir.InsertionPoint(frame.body), here():

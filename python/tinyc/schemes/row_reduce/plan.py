@@ -104,6 +104,9 @@ def _across(candidate: Candidate, width: int, kept: int, longest: int | None) ->
     element_bytes = row_element_bytes(candidate)
     is_aligned = extents.divide(loops_of(candidate).extents[-1] * element_bytes, _SECTOR_BYTES) is not None
     beside = min((_BESIDE_BYTES if is_aligned else _UNALIGNED_BYTES) // (width * element_bytes), _WARP)
+    last = loops_of(candidate).extents[-1]
+    if isinstance(last, int):  # of few columns a warp takes several rows
+        beside = min(beside, 1 << max(-(-last // width) - 1, 0).bit_length())
     down = _THREADS // beside
     is_kept = longest is not None and -(-longest // down) * kept <= _KEPT
     return RowShape((beside, down), "y", width, is_kept)

@@ -1,0 +1,235 @@
+"""A kernel of long reductions as two: the first reduces parts of the rows, the second what it has found of each row.
+
+In: a `region.kernel` whose plan takes rows in parts. Out: two in its place, launched one after the other. Between them
+lie the partial results, in the accumulator's type, as tensors of the host.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from tinyc.analysis.graphs import functions_of
+from tinyc.analysis.host_names import host_names
+from tinyc.analysis.kernel_candidate import kernel_candidate
+from tinyc.analysis.patterns.contraction import is_summed_product
+from tinyc.codegen.reduction_steps import accumulator_element, reduced_shape
+from tinyc.dialects.region import ops as region
+from tinyc.dialects.region.kernel import Kernel
+from tinyc.dialects.region.to_gpu.function import needed_for
+from tinyc.dialects.region.to_gpu.plans import PlannedKernel
+from tinyc.dialects.tiny import ops as tiny
+from tinyc.expr import extents
+from tinyc.expr.axes import Shape
+from tinyc.expr.extents import Dim
+from tinyc.mlir import func, ir
+from tinyc.mlir.bodies import end_body
+from tinyc.mlir.names import DistinctNames, declared_symbols
+from tinyc.schemes.registry import SCHEME_OF
+from tinyc.vocabulary.attributes import tensor_type, to_type
+from tinyc.vocabulary.reductions import REDUCTIONS
+from tinyc.vocabulary.types import MAX_RANK
+
+
+def in_parts(module: ir.Module, planned: PlannedKernel) -> list[PlannedKernel]:
+    """The two kernels that take the place of one whose plan takes rows in parts, with its plan; any other as it is."""
+    kernel, scheme = planned.kernel, SCHEME_OF[str(planned.plan.scheme)]
+    reductions = [op for op in kernel.body if isinstance(op, tiny.ReduceOp)]
+    reduced = [reduced_shape(op) for op in reductions]
+    lengths = [scheme.part_lengths(planned.plan, each) for each in reduced]
+    if lengths == reduced or any(tensor_type(op.operand.type).rank == MAX_RANK for op in reductions):
+        return [planned]
+    both = _in_two(module, kernel, [_Parts(*each) for each in zip(reductions, lengths, strict=True)])
+    names = host_names(module)
+    return [PlannedKernel(each, kernel_candidate(each, names), planned.plan) for each in both]
+
+
+def _in_two(module: ir.Module, kernel: Kernel, reductions: Sequence["_Parts"]) -> tuple[Kernel, Kernel]:
+    name = DistinctNames(declared_symbols(module.body)).new(f"{kernel.name}_parts")
+    with ir.InsertionPoint(kernel.op), kernel.location:
+        first = _first(kernel, name, reductions)
+        second, read = _second(kernel, first, reductions)
+    for call in _calls(module, kernel.name):
+        _launch_both(call, first, second, read)
+    kernel.op.erase()
+    return first, second
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """A reduction, and the lengths of a part along its axes: all or one, but for one axis at most, which is `cut`."""
+
+    op: tiny.ReduceOp
+    lengths: Shape
+
+    @property
+    def operands(self) -> list[ir.Value]:
+        """What is reduced: a value, or the factors of products, which are formed in the accumulator's type."""
+        product = self.op.operand.owner
+        if isinstance(product, tiny.MulOp) and is_summed_product(self.op):
+            return [product.lhs, product.rhs]
+        return [self.op.operand]
+
+    @property
+    def shape(self) -> Shape:
+        """The extents of the operand."""
+        return tensor_type(self.op.operand.type).shape
+
+    @property
+    def inside(self) -> list[int]:
+        """The axes that a part has whole."""
+        pairs = zip(sorted(self.op.axes), self.lengths, strict=True)
+        return [axis for axis, length in pairs if length == self.shape[axis]]
+
+    @property
+    def cut(self) -> tuple[int, Dim] | None:
+        """The axis of which a part has more than an element, but not all, with the length."""
+        pairs = zip(sorted(self.op.axes), self.lengths, strict=True)
+        return next(((axis, length) for axis, length in pairs if length not in (1, self.shape[axis])), None)
+
+    def partial(self, operands: Sequence[ir.Value]) -> ir.Value:
+        """Emit what each whole part gives."""
+        if self.cut is None:
+            return self._reduced([*operands], self.inside)
+        cut, length = self.cut
+        whole = extents.floordiv(self.shape[cut], length)
+        parts = [
+            tiny.build("reshape", [each], {"shape": (*self.shape[:cut], whole, length, *self.shape[cut + 1 :])})
+            for each in self._sliced(operands, 0, whole * length)
+        ]
+        axes = [cut + 1, *(axis + (axis > cut) for axis in self.inside)]
+        return self._reduced([each.results[0] for each in parts], sorted(axes))
+
+    def total(self, operands: Sequence[ir.Value], partial: ir.Value) -> ir.Value:
+        """Emit the result: what the parts give, and what is behind the last whole one."""
+        kept = [axis for axis in range(len(self.shape)) if axis not in self.inside]
+        total = self._reduced([partial], [place for place, axis in enumerate(kept) if axis in self.op.axes])
+        if self.cut is not None:
+            cut, length = self.cut
+            end, extent = extents.floordiv(self.shape[cut], length) * length, self.shape[cut]
+            if end != extent:
+                rest = self._reduced(self._sliced(operands, end, extent), sorted(self.op.axes))
+                total = tiny.build(REDUCTIONS[self.op.op.value].combine, [total, rest], {}).results[0]
+        element = tensor_type(self.op.output.type).element
+        same = element == tensor_type(total.type).element
+        return total if same else tiny.build("cast", [total], {"element": element}).results[0]
+
+    def _reduced(self, operands: Sequence[ir.Value], axes: Sequence[int]) -> ir.Value:
+        factors = list(operands)
+        value = factors[0] if len(factors) == 1 else tiny.build("mul", factors, {}).results[0]
+        values = {"op": self.op.op.value, "axes": tuple(axes), "element": accumulator_element(self.op)}
+        return tiny.build("reduce", [value], values).results[0]
+
+    def _sliced(self, operands: Sequence[ir.Value], start: Dim, end: Dim) -> list[ir.Value]:
+        """Emit the elements of the operands from `start` below `end` along the axis that is cut."""
+        assert self.cut is not None  # else there is nothing to take apart
+        cut, _ = self.cut
+        if (start, end) == (0, self.shape[cut]):
+            return list(operands)
+        lo = tuple(start if axis == cut else 0 for axis in range(len(self.shape)))
+        hi = tuple(end if axis == cut else extent for axis, extent in enumerate(self.shape))
+        step = (1,) * len(self.shape)
+        return [tiny.build("shrink", [each], {"lo": lo, "hi": hi, "step": step}).results[0] for each in operands]
+
+
+# --- the kernels ------------------------------------------------------------------------------------------------------
+
+
+class _Body:
+    """A new kernel that is written, from the inputs of another one: `local` has what the values of that are in it."""
+
+    def __init__(self, kernel: Kernel, name: str, more: Iterable[ir.Value] = ()) -> None:
+        buffers = [*kernel.inputs, *more]
+        self.op = region.KernelOp(ir.StringAttr.get(name))
+        locations = [each.location for each in buffers]
+        self.block = self.op.body.blocks.append(*(each.type for each in buffers), arg_locs=locations)
+        self.local: dict[ir.Value, ir.Value] = dict(zip(buffers, self.block.arguments, strict=True))
+
+    def copy(self, op: ir.OpView) -> None:
+        """Copy an op of the other kernel."""
+        copy = op.clone(ir.InsertionPoint.current)
+        for position, operand in enumerate(op.operands):
+            copy.operands[position] = self.local[operand]
+        self.local.update(zip(op.results, copy.results, strict=True))
+
+    def end(self, results: Iterable[tuple[ir.Value, ir.Location]]) -> None:
+        """Write the yields of results to new buffers at their locations."""
+        for value, location in list(results):
+            buffer = self.block.add_argument(region.memref_type(tensor_type(value.type)), location)
+            region.YieldOp(value, buffer, ir.StringAttr.get("gmem"))
+        end_body()
+        tiny.erase_unused(self.block)
+
+    def drop_unread(self) -> list[int]:
+        """Erase the buffers that are not read; return the numbers of those that stay."""
+        for op in list(self.block.operations):
+            if isinstance(op, region.ReadOp) and not list(op.output.uses):
+                op.erase()
+        used = [bool(list(each.uses)) for each in self.block.arguments]
+        for position in reversed([place for place, is_used in enumerate(used) if not is_used]):
+            self.block.erase_argument(position)
+        return [place for place, is_used in enumerate(used) if is_used]
+
+
+def _first(kernel: Kernel, name: str, reductions: Sequence[_Parts]) -> Kernel:
+    """The kernel of the parts, which takes all inputs of `kernel`."""
+    body = _Body(kernel, name)
+    with ir.InsertionPoint(body.block):
+        for op in needed_for(kernel, [value for each in reductions for value in each.operands]):
+            body.copy(op)
+        found: list[tuple[ir.Value, ir.Location]] = []
+        for each in reductions:
+            with each.op.location:
+                value = each.partial([body.local[operand] for operand in each.operands])
+                found.append((value, each.op.location))
+        body.end(found)
+    return Kernel(body.op)
+
+
+def _second(kernel: Kernel, first: Kernel, reductions: Sequence[_Parts]) -> tuple[Kernel, list[int]]:
+    """The kernel of the results, and which of the inputs of `kernel` and the results of `first` it takes."""
+    body = _Body(kernel, kernel.name, first.outputs)
+    partials = {each.op: (each, buffer) for each, buffer in zip(reductions, first.outputs, strict=True)}
+    with ir.InsertionPoint(body.block):
+        for op in kernel.body:
+            if isinstance(op, tiny.ReduceOp):
+                each, buffer = partials[op]
+                with op.location:
+                    partial = region.ReadOp(body.local[buffer], to_type(region.held_tensor(buffer.type))).output
+                    body.local[op.output] = each.total([body.local[operand] for operand in each.operands], partial)
+            elif not isinstance(op, region.YieldOp):
+                body.copy(op)
+        body.end((body.local[each.value], each.buffer.location) for each in kernel.yields)
+    return Kernel(body.op), body.drop_unread()
+
+
+# --- the host ---------------------------------------------------------------------------------------------------------
+
+
+def _calls(module: ir.Module, name: str) -> list[func.CallIndirectOp]:
+    """The launches of a kernel."""
+    found: list[func.CallIndirectOp] = []
+    for function in functions_of(module):
+        for op in (op for block in function.regions[0].blocks for op in block.operations):
+            if isinstance(op, func.CallIndirectOp):
+                launch = op.callee.owner
+                if isinstance(launch, region.LaunchOp) and launch.kernel.value == name:
+                    found.append(op)
+    return found
+
+
+def _launch_both(call: func.CallIndirectOp, first: Kernel, second: Kernel, read: Sequence[int]) -> None:
+    """Write the launches of two kernels in the place of one; the second takes the numbers `read` of all there is."""
+    operands, launch = list(call.callee_operands), call.callee.owner
+    with ir.InsertionPoint(call), call.location:
+        found = _launch(first, operands)
+        given = [*operands, *found.results]
+        results = _launch(second, [given[position] for position in read if position < len(given)])
+    for old, new in zip(call.results, results.results, strict=True):
+        old.replace_all_uses_with(new)
+    call.erase()
+    if isinstance(launch, region.LaunchOp) and not list(launch.function.uses):
+        launch.erase()
+
+
+def _launch(kernel: Kernel, operands: Sequence[ir.Value]) -> func.CallIndirectOp:
+    launch = region.LaunchOp(ir.FlatSymbolRefAttr.get(kernel.name), kernel.function_type)
+    return func.CallIndirectOp(list(kernel.function_type.results), launch.function, operands)
