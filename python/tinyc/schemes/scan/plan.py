@@ -34,9 +34,10 @@ def scan_refusal(candidate: Candidate) -> str | None:
     if [phase.scan_axis is None for phase in loops.reductions] != [False]:
         return "its reductions are not one scan"
     (scan,) = loops.reductions
-    if scan.inner != (scan.scan_axis,):
+    along = scan.scan_axis
+    if along is None or scan.inner != (along,):
         return f"'{scan.block.name}' has other axes in a row"
-    place = scan.block.write.index(axes.axis(scan.scan_axis, scan.block.statement.shape))
+    place = scan.block.write.index(axes.axis(along, scan.block.statement.shape))
     for phase in loops.phases:
         # A thread has the elements of the scan that it has come by, and no others.
         rows = [read.index[place] for read in phase.block.accesses if read.tensor == scan.block.name]
