@@ -34,7 +34,7 @@ def row_width(candidate: Candidate) -> int:
     loops, width = loops_of(candidate), ACCESS_BYTES // row_element_bytes(candidate)
     lengths = [row_length(phase) for phase in loops.phases]
     if go_across(loops):
-        along: list[Dim] = [loops.extents[-1]]
+        along: list[Dim] = [rows_beside(loops)]
     else:
         along = [each for each in lengths if isinstance(each, int) and each < _LONG_RUNS * width]
     while width > 1 and any(extents.divide(each, width) is None for each in along):
@@ -52,6 +52,13 @@ def row_elements(candidate: Candidate) -> Dim:
     loops = loops_of(candidate)
     lengths = [row_length(phase) for phase in loops.phases]
     return loops.steps * max(lengths, key=lambda length: length if isinstance(length, int) else math.inf)
+
+
+def rows_beside(loops: "FusedLoops") -> Dim:
+    """How many rows that go across lie beside each other: elements of others are between them and the next ones."""
+    from tinyc.analysis.contiguous_loops import contiguous_loops  # MLIR: candidates with loops are of kernels
+
+    return extents.product(loops.extents[len(loops.extents) - contiguous_loops(loops) :])
 
 
 def runs_of(length: int, width: int) -> int:
