@@ -10,13 +10,32 @@ from typing import TYPE_CHECKING
 from tinyc.analysis.candidate import Candidate
 from tinyc.expr import axes, extents
 from tinyc.expr.extents import Dim
-from tinyc.schemes.neighbours import ACCESS_BYTES, loops_of, widest_bytes
+from tinyc.plan.fields import Plan
+from tinyc.schemes.neighbours import ACCESS_BYTES, loops_of, widest_bytes, with_width
+from tinyc.schemes.scheme import PlanRefusals, Scheme
+from tinyc.target.target import Target
 
 if TYPE_CHECKING:  # plans are judged where MLIR is not installed
     from tinyc.analysis.poly_core.fused_loops import FusedLoops, Phase
 
 #: The runs of a row that is long: the few elements at its ends, which may be in no whole run, do not matter there.
 _LONG_RUNS = 32
+
+
+class RowScheme(Scheme):
+    """Kernels whose threads share rows."""
+
+    fields = ("vectorize",)
+
+    def complete(self, plan: Plan, candidate: Candidate, target: Target, refusals: PlanRefusals) -> Plan:
+        """The width of its accesses."""
+        width = row_width(candidate)
+        return with_width(plan, self.name, width, width, refusals)
+
+    def summary(self, plan: Plan) -> str:
+        """The scheme with its width."""
+        assert plan.vectorize is not None  # it is complete
+        return f"{self.name}, runs of {plan.vectorize['width']}"
 
 
 def row_length(phase: "Phase") -> Dim:
