@@ -77,6 +77,14 @@ UNALIGNED = {
     "column sum of odd rows": lambda: programs.total("300 257", axes=(0,)),
     "border of odd rows": lambda: programs.padded_rows("30 77", "f32"),
     "cumulative sum of odd rows": lambda: programs.cumulative("5 1001", "f16"),
+    "cumulative sum of short odd rows": lambda: programs.cumulative("40 77", "f16"),
+    "softmax of short odd rows": lambda: programs.softmax("40 77", "f16"),
+    "softmax of odd columns": lambda: programs.softmax("40 77", "f16", axis=0),
+    "column sum of odd rows of 16 bits": lambda: programs.total("300 257", "f16", axes=(0,)),
+    "column sum of bytes": lambda: programs.total("77 301", "i8", axes=(0,)),
+    "sum of odd columns of a batch": lambda: programs.total("3 40 77", "f16", axes=(1,)),
+    "transpose of odd sides of 16 bits": lambda: programs.transpose("99 101", "f16"),
+    "results both ways of odd sides": lambda: programs.both_ways("75 93", "f16"),
 }
 
 
@@ -87,6 +95,15 @@ def test_what_is_not_aligned_is_moved_once_in_few_sectors(name):
     assert sectors <= 1.3 * fewest
     assert run.bytes <= 1.05 * run.needed
     assert run.bank_conflicts == 0
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 4, 5, 8])
+@pytest.mark.parametrize("first", [0, 1, 3])
+def test_rows_that_begin_anywhere_are_read_where_they_are(length, first):
+    p = Program(x="f32 37 11")
+    rows = p.shrink(p["x"], lo=(0, first), hi=(37, first + length), step=(1, 1))
+    run = Run.of(p.result(p.sum(rows, 1))).check()
+    assert run.bytes <= 1.2 * 37 * (length + 1) * 4  # LLVM may load the first element of an access by itself, too
 
 
 def test_rows_of_a_table_are_read_in_wide_accesses():

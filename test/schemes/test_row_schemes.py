@@ -1,5 +1,7 @@
 """What the schemes for kernels that memory bounds accept, with which accesses, and which plans they refuse."""
 
+import re
+
 import pytest
 
 from analysis_programs.region_kernels import one_kernel
@@ -10,9 +12,11 @@ from schemes.judging import SM80
 from tinyc.analysis.kernel_candidate import kernel_candidate
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.registry import context
+from tinyc.expr import extents
 from tinyc.plan.fields import Plan
 from tinyc.schemes.completion import completed_plan, default_plan, summary_of
 from tinyc.schemes.registry import SCHEME_OF
+from tinyc.schemes.row_reduce.parts import part_count, part_lengths
 from tinyc.schemes.scheme import Acceptance, Refusal
 
 
@@ -143,6 +147,57 @@ def test_a_plan_that_asks_for_other_neighbours_is_refused(program, vectorize, me
         completed_plan(Plan(vectorize=vectorize), candidate(program), SM80)
     assert caught.value.name == "PlanMismatch"
     assert caught.value.message == f"the plan of @k: {message}"
+
+
+@pytest.mark.parametrize(
+    ("program", "split", "message"),
+    [
+        (
+            programs.total("4 5000"),
+            {"m": 64},
+            "'split' splits m, and scheme 'row_reduce' splits rows, whose axis is k; write k",
+        ),
+        (
+            programs.softmax("1 5000"),
+            {"k": 64},
+            "'split' asks for parts of rows that have none, since 'v' needs another reduction of the row; leave it out",
+        ),
+    ],
+)
+def test_a_plan_that_asks_for_parts_of_other_rows_is_refused(program, split, message):
+    with pytest.raises(TinycError) as caught:
+        completed_plan(Plan(split=split, scheme="row_reduce"), candidate(program), SM80)
+    assert caught.value.name == "PlanMismatch"
+    assert re.sub(r"'v\d+'", "'v'", caught.value.message) == f"the plan of @k: {message}"
+
+
+def test_long_rows_are_in_parts_that_make_the_grid_as_large_as_the_machine():
+    program = programs.total("4096 1024", axes=(0, 1))
+    assert summary_of(default_plan(candidate(program), SM80).plan) == "row_reduce, runs of 4, parts of 9710"
+    assert resources("row_reduce", program).grid == (512, 1, 1)
+
+
+M, N = map(extents.symbol, "MN")
+
+
+@pytest.mark.parametrize(
+    ("reduced", "most", "lengths", "count"),
+    [
+        ((4096, 1024), 9710, (8, 1024), 512),  # rows of a part that divide all rows
+        ((4099, 1024), 10240, (10, 1024), 409),  # what is left is no more than a part
+        ((1000003,), 4096, (4096,), 244),
+        ((100, 20480), 4096, (1, 4096), 500),
+        ((50, 39999), 39000, (1, 39999), 50),  # fifty times what is left would be more than a part
+        ((64,), 64, (64,), 1),
+        ((100,), 64, (100,), 1),  # one whole part is none
+        ((M, N), 4096, (1, N), M),
+        ((M, 40), 4096, (102, 40), extents.floordiv(M, 102)),
+        ((0, 5), 4096, (0, 5), 1),
+    ],
+)
+def test_a_part_is_cut_out_of_the_axes_that_are_reduced(reduced, most, lengths, count):
+    assert part_lengths(reduced, most) == lengths
+    assert part_count(reduced, lengths) == count
 
 
 def test_a_plan_may_ask_for_fewer_neighbours():

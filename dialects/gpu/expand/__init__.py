@@ -11,6 +11,7 @@ In: a kernel of statements. Out: the same kernel as loops, loads and stores of o
     accumulator              the part of an accumulator tile that a thread owns
     vector_elements          elements of which a thread takes several neighbours in one access
     loop_steps               the fused loops of a body: which elements a step computes
+    stripes                  steps that lie beside each other, as a CTA takes them
     step_threads             which steps the threads of a CTA compute, and which part of one each
     warp, cta_total, cta_prefix
                              what the threads of a step exchange

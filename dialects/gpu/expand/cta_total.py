@@ -15,7 +15,7 @@ from tinyc.dialects.gpu.expand.warp import shuffled
 from tinyc.dialects.gpu.kernel import WARP_LANES
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr.axes import AxisExpr
-from tinyc.mlir import gpu, ir, memref, scf
+from tinyc.mlir import gpu, ir, memref
 
 
 class CtaTotal:
@@ -41,26 +41,30 @@ class CtaTotal:
 
     def _across_warps(self, op: tiny.ReduceOp, values: list[ir.Value]) -> list[ir.Value]:
         elements, element = self._threads.elements, accumulator_element(op)
-        counters = elements.counters
-        memory = shared_array(self._expansion, element, len(values) * self._warps * self._beside)
+        counters, size = elements.counters, len(values) * self._beside
+        memory = shared_array(self._expansion, element, size * self._warps)
         thread = counters.counter(self._expansion.threads.linear, self._expansion.threads.count)
         warp, lane = counters.divided(thread, WARP_LANES)
-        first = scf.IfOp(elements.within(counters.value(lane), self._beside))
-        with elements.block(first.then_block):
-            for number, value in enumerate(values):
-                stored = scalars.to_storage(element, value)
-                memref.store(stored, memory, [counters.value((warp + number * self._warps) * self._beside + lane)])
-            scf.yield_([])
+        with elements.where(elements.within(counters.value(lane), self._beside)):
+            for value, place in zip(values, self._places(lane, len(values)), strict=True):
+                memref.store(scalars.to_storage(element, value), memory, [counters.value(warp * size + place)])
         gpu.barrier()
         _, beside = counters.divided(thread, self._beside)
-        return [self._loaded_total(op, memory, number, beside) for number in range(len(values))]
+        return [self._loaded_total(op, memory, place, size) for place in self._places(beside, len(values))]
 
-    def _loaded_total(self, op: tiny.ReduceOp, memory: ir.Value, number: int, beside: AxisExpr) -> ir.Value:
+    def _places(self, beside: AxisExpr, count: int) -> list[AxisExpr]:
+        """Where in a warp's part of the memory the values of its steps are: equal steps are in equal places."""
+        stripes, size = self._threads.stripes, count * self._beside
+        if stripes is None or stripes.are_runs:
+            return [beside + number * self._beside for number in range(count)]
+        # What is before the stripe goes where it leaves room at its end.
+        return [self._threads.counters.divided(local + size, size)[1] for local in stripes.local]
+
+    def _loaded_total(self, op: tiny.ReduceOp, memory: ir.Value, place: AxisExpr, size: int) -> ir.Value:
         elements, element = self._threads.elements, accumulator_element(op)
         total: ir.Value | None = None
         for warp in range(self._warps):
-            place = beside + (number * self._warps + warp) * self._beside
-            stored = memref.load(memory, [elements.counters.value(place)])
+            stored = memref.load(memory, [elements.counters.value(place + warp * size)])
             value = scalars.from_storage(element, stored)
             total = value if total is None else elements.combined(op, total, value)
         assert total is not None  # there are several warps

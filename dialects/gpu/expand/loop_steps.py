@@ -7,6 +7,7 @@ inside of a step. Out: the index of the element in the value that a phase comput
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from tinyc.analysis.contiguous_loops import across_accesses
 from tinyc.analysis.kernel_loops import KernelLoops, kernel_loops
 from tinyc.analysis.poly.block import PolyAccess
 from tinyc.analysis.poly_core.fused_loops import Phase
@@ -49,6 +50,12 @@ class LoopSteps:
         """The extents of the loops, outermost first."""
         return self.found.loops.extents
 
+    @property
+    def element_bytes(self) -> int:
+        """The size of the widest elements that are written."""
+        outputs = [each for yields in self.yields.values() for each in yields]
+        return max(region.held_tensor(each.buffer.type).element.size_bytes for each in outputs)
+
     def indexed(self, phase: Phase) -> ir.Value:
         """The value whose elements the instances of a phase stand for: of a reduction its operand."""
         value = self.found.value(phase)
@@ -68,18 +75,20 @@ class LoopSteps:
         assert isinstance(op, tiny.ReduceOp)  # a scan is one
         return tuple(position for axis, position in enumerate(index) if axis not in op.axes)
 
-    def read_index(self, phase: Phase, access: PolyAccess, step: Sequence[ir.Value]) -> IndexValues:
-        """The index in the tensor of an access of what a step of loops alone reads by it."""
+    def read_index(
+        self, phase: Phase, access: PolyAccess, step: Sequence[ir.Value], inner: Sequence[ir.Value] = ()
+    ) -> IndexValues:
+        """The index in the tensor of an access of what an instance reads by it: `step` as for `index`, first inside."""
         counters, shape = self.elements.counters, phase.block.statement.shape
-        at = dict(zip(phase.loops, step, strict=True))
+        at = dict(zip((*phase.loops, *phase.inner, *phase.reduced), (*step, *inner), strict=False))
         place = [at.get(position, self.elements.index(0)) for position in range(len(shape))]
         axes = [counters.value(counters.substituted(row, place, shape)) for row in access.index]
         return self._joined(self.found.tensor(access.tensor), axes)
 
-    def beginnings(self, phase: Phase, step: Sequence[ir.Value]) -> Iterator[AxisExpr]:
-        """Yield where in its buffer each read of a phase begins in a step, of those that go along the loops the most.
+    def beginnings(self, phase: Phase, step: Sequence[ir.Value]) -> Iterator[tuple[AxisExpr, int]]:
+        """Yield where each read of a phase begins in its buffer in a step, and the bytes of an element there.
 
-        These have neighbours along the axes inside of a step, and no border.
+        It is those that go along the loops the most, of those with their neighbours inside of a step and no border.
         """
         inside, loops = {*phase.inner, *phase.reduced}, {*phase.loops}
         reads = [
@@ -90,7 +99,18 @@ class LoopSteps:
         most = max((count for count, *_ in reads), default=0)
         for count, access, op in reads:
             if count == most and isinstance(op, region.ReadOp):
-                yield self.elements.address(op.buffer, self.read_index(phase, access, step))
+                size_bytes = region.held_tensor(op.buffer.type).element.size_bytes
+                yield self.elements.address(op.buffer, self.read_index(phase, access, step)), size_bytes
+
+    def begins_across(self, step: Sequence[ir.Value], row: AxisExpr) -> AxisExpr | None:
+        """Where a step is in the buffer that has its neighbours beside it, in a row of what is reduced, if any does."""
+        for phase in self.found.loops.reductions:
+            for access in across_accesses(phase):
+                op = self.found.tensor(access.tensor).owner
+                if isinstance(op, region.ReadOp):
+                    inner = self.elements.delinearized(self.elements.counters.value(row), phase.reduced_extents)
+                    return self.elements.address(op.buffer, self.read_index(phase, access, step, inner))
+        return None
 
     def _joined(self, value: ir.Value, axes: Sequence[ir.Value]) -> IndexValues:
         """The index in a value from the indices along the axes that its dimensions are split into."""

@@ -4,6 +4,8 @@ A thread combines what it takes, in the order of its turns; lanes of a warp comb
 shared memory: always in the same order.
 """
 
+import functools
+
 from tinyc.analysis.poly_core.fused_loops import Phase
 from tinyc.codegen.elements import initial
 from tinyc.diagnostics import TinycError
@@ -11,9 +13,10 @@ from tinyc.dialects.gpu.expand.cta_total import CtaTotal
 from tinyc.dialects.gpu.expand.expansion import Expansion
 from tinyc.dialects.gpu.expand.loop_steps import LoopSteps
 from tinyc.dialects.gpu.expand.step_threads import StepThreads, Turn
+from tinyc.dialects.gpu.expand.vector_elements import Inside
 from tinyc.dialects.gpu.statements import ReduceRowsOp
 from tinyc.dialects.tiny import ops as tiny
-from tinyc.mlir import arith, gpu, ir, scf
+from tinyc.mlir import arith, gpu, ir
 from tinyc.mlir.locations import around, where
 
 
@@ -65,14 +68,14 @@ def _write_totals(threads: StepThreads, phase: Phase, op: tiny.ReduceOp, found: 
     """Emit the stores of a reduction's results by the first thread of each step."""
     elements, steps = threads.elements, threads.steps
     first = arith.cmpi(arith.CmpIPredicate.eq, threads.lane, elements.index(0))
-    if threads.is_there is not None:
-        first = arith.andi(first, threads.is_there)
-    branch = scf.IfOp(first)
-    with elements.block(branch.then_block):
-        indices = [steps.kept_index(phase, op, place) for place in threads.places]
-        for each in steps.yields[op.output]:
-            elements.store_run(each.buffer, indices, found)
-        scf.yield_([])
+    indices = [steps.kept_index(phase, op, place) for place in threads.places]
+    conditions = [arith.andi(first, there) for there in threads.there or []] or [first]
+    lanes = tuple(conditions[min(lane, len(conditions) - 1)] for lane in range(threads.totals))
+    are_runs = threads.stripes is None or threads.stripes.are_runs
+    every = functools.reduce(arith.andi, dict.fromkeys(lanes))
+    inside = Inside(lanes, every, None if are_runs else first, (), None)
+    for each in steps.yields[op.output]:
+        elements.store_inside(each.buffer, indices, found, inside)
 
 
 def _write(threads: StepThreads, totals: CtaTotal, phase: Phase) -> None:

@@ -12,15 +12,22 @@ from dataclasses import dataclass
 
 from tinyc.analysis.poly_core.fused_loops import Phase
 from tinyc.codegen.elements import IndexValues
+from tinyc.diagnostics import TinycError
 from tinyc.dialects.gpu.expand.expansion import Expansion
 from tinyc.dialects.gpu.expand.loop_steps import LoopSteps
+from tinyc.dialects.gpu.expand.stripes import SECTOR_BYTES, SMALL_ACCESS_BYTES, Stripes
 from tinyc.dialects.gpu.expand.threads import comment
 from tinyc.dialects.gpu.expand.vector_elements import Inside
+from tinyc.dialects.gpu.kernel import WARP_LANES
 from tinyc.dialects.gpu.statements import ReduceRowsOp, ScanRowsOp
 from tinyc.expr import extents
 from tinyc.expr.axes import AxisExpr, constant
 from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, gpu, ir
+from tinyc.mlir.locations import around, where
+
+#: The runs of a row that is long: at its ends an access may take elements besides.
+_LONG_RUNS = 32
 
 
 @dataclass
@@ -31,6 +38,14 @@ class Turn:
     counter: ir.Value
     indices: list[IndexValues]
     inside: Inside | None
+
+
+@dataclass(frozen=True)
+class _Beginning:
+    """By how many elements runs begin before a step, so that the first is at a multiple of `aligned_to` in memory."""
+
+    shift: AxisExpr
+    aligned_to: int
 
 
 class StepThreads:
@@ -45,12 +60,15 @@ class StepThreads:
         self.lane_count, self.group_count = (x, y) if self.in_rows else (y, x)
         lane, group = (self.threads.x, self.threads.y) if self.in_rows else (self.threads.y, self.threads.x)
         self.lane, self.group = lane, group
-        self._at_lane = self.counters.counter(lane, self.lane_count)
-        self._at_group = self.counters.counter(group, self.group_count)
+        # One thread alone is counted all the same: by its number is known what goes along a row, and may be outside.
+        self._at_lane = self.counters.counter(lane, max(self.lane_count, 2 if self.in_rows else 1))
         self.totals = 1 if self.in_rows else self.width
-        self.is_there: ir.Value | None = None  # whether the steps that are computed now are not beyond the last one
+        self.stripes = None if self.in_rows else Stripes(self.elements, steps, self.width, group, self.group_count)
+        if self.stripes is not None and not self.stripes.are_runs:
+            _require_whole_warps(op, self.group_count)
+        self._at_group = self.counters.counter(group, self.group_count) if self.in_rows else constant(0)
+        self.there: list[ir.Value] | None = None  # whether the steps that are computed now are not beyond the last one
         self._at_step = constant(0)
-        self._beside = self.group  # what tells the steps of a thread from those beside them
         self.places: list[IndexValues] = []
 
     @contextlib.contextmanager
@@ -59,39 +77,50 @@ class StepThreads:
 
         Threads beyond the last step go along, for shuffles and barriers are all threads', and access nothing.
         """
-        runs = extents.floordiv(self.steps.found.loops.steps, self.totals)
+        count = self.steps.found.loops.steps
+        groups = extents.ceildiv(count, self.group_count) if self.stripes is None else self.stripes.number
         block, grid = gpu.block_id(gpu.Dimension.x), gpu.grid_dim(gpu.Dimension.x)
-        with self.elements.loop(block, extents.ceildiv(runs, self.group_count), grid) as number:
+        with self.elements.loop(block, groups, grid) as number:
             comment(f"{self._name}: {self.lane_count} threads for each step")
-            run = self.counters.expression(number) * self.group_count + self._at_group
-            if extents.divide(runs, self.group_count) is None:
-                at = self.counters.value(run)
-                self.is_there = self.elements.within(at, runs)
-                self._beside = arith.minsi(at, self.elements.extent(runs - 1))
-                run = self.counters.counter(self._beside, runs)
-            self._at_step = at = run * self.totals
-            steps = [self.counters.value(at + lane) for lane in range(self.totals)]
-            self.places = [self.elements.delinearized(step, self.steps.extents) for step in steps]
+            if self.stripes is None:
+                self._go_to(number, count)
+            else:
+                self.stripes.go_to(number, self._at_lane)
+                self.places, self.there = self.stripes.places, self.stripes.there
             yield
+
+    def _go_to(self, number: ir.Value, count: Dim) -> None:
+        """Emit which step a thread has a part in, of steps whose elements lie beside each other."""
+        step = self.counters.expression(number) * self.group_count + self._at_group
+        if extents.divide(count, self.group_count) is None:
+            at = self.counters.value(step)
+            self.there = [self.elements.within(at, count)]
+            step = self.counters.counter(arith.minsi(at, self.elements.extent(count - 1)), count)
+        self._at_step = step
+        self.places = [self.elements.delinearized(self.counters.value(step), self.steps.extents)]
 
     def turns(self, phase: Phase) -> Dim:
         """How often a thread takes elements of a phase."""
-        return extents.ceildiv(self._size(phase) + (self.width - 1 if self._is_shifted(phase) else 0), self._share)
+        begins = self._beginning(phase)
+        return extents.ceildiv(self._size(phase) + (0 if begins is None else begins.aligned_to - 1), self._share)
 
-    def _is_shifted(self, phase: Phase) -> bool:
-        """Whether runs are aligned in memory and steps are not: a run begins before its step, by less than `width`."""
-        is_odd = extents.divide(self._size(phase), self.width) is None
-        return self.in_rows and (is_odd or not self.counters.is_multiple(self._beginning(phase), self.width))
+    def _beginning(self, phase: Phase) -> "_Beginning | None":
+        """Where runs of a phase begin, where they are aligned in memory and steps are not.
 
-    def _beginning(self, phase: Phase) -> AxisExpr:
-        """Where in memory the elements of a phase begin in the step that is computed now, as a number of elements.
-
-        It counts by what runs are aligned to: of several buffers that begin differently, the most have a say.
+        Of several buffers that begin differently, the most have a say.
         """
-        votes: Counter[AxisExpr] = Counter()
-        for address in self.steps.beginnings(phase, self.places[0]):
-            votes[self.counters.divided(address, self.width)[1]] += 1
-        return votes.most_common(1)[0][0] if votes else self.counters.scaled(self._at_step, self._size(phase))
+        if not self.in_rows:
+            return None
+        reads = list(self.steps.beginnings(phase, self.places[0]))
+        aligned_to, element_bytes = self.width, max((size for _, size in reads), default=self.steps.element_bytes)
+        if self.lane_count >= WARP_LANES and self.width * element_bytes <= SMALL_ACCESS_BYTES:
+            aligned_to = max(self.width, SECTOR_BYTES // element_bytes)
+        votes = Counter(self.counters.divided(address, aligned_to)[1] for address, _ in reads)
+        at_step = self.counters.scaled(self._at_step, self._size(phase))
+        shift = votes.most_common(1)[0][0] if votes else self.counters.divided(at_step, aligned_to)[1]
+        if extents.divide(self._size(phase), aligned_to) is not None and shift == constant(0):
+            return None
+        return _Beginning(shift, aligned_to)
 
     def folded(
         self,
@@ -128,13 +157,13 @@ class StepThreads:
         if reverse:
             at = constant(self.turns(phase) * self.lane_count - 1) - at
         shape = self._shape(phase)
-        if not self.in_rows:
+        if self.stripes is not None:
             places = [self._delinearized(at, shape)] * self.width
             indices = [self.steps.index(phase, each, place) for each, place in zip(self.places, places, strict=True)]
-            return Turn(turn, self._beside, indices, self._inside(phase, turn, at, number))
-        first = at * self.width
-        if self._is_shifted(phase):
-            first -= self.counters.divided(self._beginning(phase), self.width)[1]
+            return Turn(turn, self.stripes.counter, indices, self._inside(phase, turn, at, number))
+        first, begins = at * self.width, self._beginning(phase)
+        if begins is not None:
+            first -= begins.shift
             inside = self._shifted_inside(phase, turn, first)
         else:
             inside = self._inside(phase, turn, at, number)
@@ -148,21 +177,44 @@ class StepThreads:
         if isinstance(size, int) and number is not None:
             whole = (number + 1) * self._share <= size
         runs = extents.floordiv(size, self._share // self.lane_count)
-        conditions = [] if whole else [self.elements.within(self.counters.value(at), runs)]
-        conditions += [] if self.is_there is None else [self.is_there]
-        if not conditions:
+        if whole and self.there is None:
             return None
-        condition = functools.reduce(arith.andi, conditions)
-        return Inside((condition,) * self.width, condition, None, (turn, self.lane), (at, None if whole else runs))
+        lanes = self.there or []
+        if not whole:
+            within = self.elements.within(self.counters.value(at), runs)
+            lanes = [arith.andi(within, each) for each in lanes] or [within]
+        lanes = [lanes[min(lane, len(lanes) - 1)] for lane in range(self.width)]
+        every, bounds = functools.reduce(arith.andi, dict.fromkeys(lanes)), (at, None if whole else runs)
+        if self.stripes is None or self.stripes.are_runs:
+            return Inside(tuple(lanes), every, None, (turn, self.lane), bounds)
+        return Inside(tuple(lanes), every, lanes[0], (turn, self.lane, self.group), bounds)
 
     def _shifted_inside(self, phase: Phase, turn: ir.Value, first: AxisExpr) -> Inside:
         """Which elements from `first` on are those of a step."""
         size, elements, counters = self._size(phase), self.elements, self.counters
         lanes = [elements.within(counters.value(first + lane), size) for lane in range(self.width)]
         some = arith.cmpi(arith.CmpIPredicate.slt, counters.value(first), elements.extent(size))
-        if self.is_there is not None:
-            lanes, some = [arith.andi(lane, self.is_there) for lane in lanes], arith.andi(some, self.is_there)
-        return Inside(tuple(lanes), arith.andi(lanes[0], lanes[-1]), some, (turn, self.lane), (first, size))
+        if self.there is not None:
+            (there,) = self.there
+            lanes, some = [arith.andi(lane, there) for lane in lanes], arith.andi(some, there)
+        whole = arith.andi(lanes[0], lanes[-1])
+        if isinstance(size, int) and size < _LONG_RUNS * self.width:
+            some = whole  # what accesses at the ends take besides would be a part of all that is read
+        return Inside(tuple(lanes), whole, some, (turn, self.lane), (first, size))
 
     def _delinearized(self, linear: AxisExpr, shape: Sequence[Dim]) -> IndexValues:
         return self.elements.delinearized(self.counters.value(linear), shape)
+
+
+def _require_whole_warps(op: ReduceRowsOp | ScanRowsOp, beside: int) -> None:
+    """Check that threads may take steps apart from each other: lanes of a warp then have all the same row.
+
+    Raises:
+        TinycError: `NoGpuKernel`.
+    """
+    if beside != WARP_LANES or isinstance(op, ScanRowsOp):
+        message = (
+            f"'{op.operation.name}' takes {op.width.value} rows beside each other, which do not divide all of them"
+        )
+        hint = "" if isinstance(op, ScanRowsOp) else f", or {WARP_LANES} threads along x"
+        raise TinycError("NoGpuKernel", f"{message}; give it a width that does{hint}", where(around(op)))

@@ -5,9 +5,12 @@ outputs; last, results that lie across go out from shared memory.
 """
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
+from tinyc.analysis.poly.block import PolyAccess
+from tinyc.analysis.poly_core.fused_loops import Phase
 from tinyc.analysis.transposition import Transposition, transposition_of
 from tinyc.codegen.elements import IndexValues
 from tinyc.diagnostics import TinycError
@@ -15,11 +18,13 @@ from tinyc.dialects.gpu.expand.alloc_smem import shared_array
 from tinyc.dialects.gpu.expand.expansion import Expansion
 from tinyc.dialects.gpu.expand.loop_steps import LoopSteps
 from tinyc.dialects.gpu.expand.square import Square
+from tinyc.dialects.gpu.expand.stripes import SECTOR_BYTES, SMALL_ACCESS_BYTES
 from tinyc.dialects.gpu.expand.threads import comment
 from tinyc.dialects.gpu.expand.vector_elements import Inside
 from tinyc.dialects.gpu.statements import TransposeOp
+from tinyc.dialects.region import ops as region
 from tinyc.expr import extents
-from tinyc.expr.axes import AxisExpr
+from tinyc.expr.axes import AxisExpr, constant
 from tinyc.mlir import arith, gpu, ir
 from tinyc.mlir.locations import around, where
 from tinyc.vocabulary.attributes import tensor_type
@@ -50,6 +55,10 @@ def expand(expansion: Expansion, op: TransposeOp) -> None:
         gpu.barrier()  # the next square goes where this one lies
 
 
+#: So many turns of a thread at most are no loop.
+_WRITTEN_OUT = 16
+
+
 @dataclass(frozen=True)
 class _Run:
     """What a thread takes beside each other: the places in the loops and in the square, and what is there."""
@@ -58,6 +67,10 @@ class _Run:
     places: list[IndexValues]
     local: list[tuple[ir.Value, ir.Value]]
     inside: Inside | None
+
+
+#: Where the element at a place of the loops is in memory.
+_Address: TypeAlias = Callable[[IndexValues], AxisExpr]
 
 
 class _Squares:
@@ -76,6 +89,13 @@ class _Squares:
         ]
         self._writes = {phase.block.name: self._square(steps.found.value(phase)) for phase in turned.writes}
         self._corner: Sequence[AxisExpr] = ()
+        self._counter = expansion.threads.linear  # what changes from thread to thread, and from turn to turn in a loop
+        sizes = [square.element.size_bytes for square in (*(each for *_, each in self._reads), *self._writes.values())]
+        turns, rest = divmod(self.side * self.side // self.width, expansion.threads.count)
+        self._turns = turns if rest == 0 and turns <= _WRITTEN_OUT else None
+        # Where accesses of a warp are few sectors, they begin with one, wherever the side does.
+        is_small = self._turns is not None and self.width * max(sizes) < SMALL_ACCESS_BYTES
+        self._sector = SECTOR_BYTES // max(sizes) if is_small else 0
 
     def _square(self, value: ir.Value) -> Square:
         element = tensor_type(value.type).element
@@ -92,9 +112,10 @@ class _Squares:
     def read_across(self) -> None:
         """Emit the loads of what lies across, in runs along it."""
         if self._reads:
-            with self.expansion.threads.shared_in_cta(self.side * self.side // self.width) as unit:
-                comment("what lies across, to shared memory")
-                run = self._along(unit, self.turned.across)
+            first, read_by, _ = self._reads[0]
+            address = functools.partial(self._read_at, first, read_by)
+            for unit in self._units("what lies across, to shared memory"):
+                run = self._along(unit, self.turned.across, address)
                 with self.elements.run(run.counter, self.width, run.inside):
                     for phase, access, square in self._reads:
                         read = self.steps.found.tensor(access.tensor)
@@ -106,9 +127,10 @@ class _Squares:
     def compute(self) -> None:
         """Emit the elements in runs along the outputs, and the stores of those that do not lie across."""
         elements, steps = self.elements, self.steps
-        with self.expansion.threads.shared_in_cta(self.side * self.side // self.width) as unit:
-            comment("the elements, along the outputs")
-            run = self._turned(unit, self.turned.innermost)
+        direct = [phase for phase in steps.found.loops.phases if phase.block.name not in self._writes]
+        address = functools.partial(self._written_at, direct)
+        for unit in self._units("the elements, along the outputs"):
+            run = self._turned(unit, self.turned.innermost, address)
             with elements.run(run.counter, self.width, run.inside):
                 self._keep(run)
                 for phase in steps.found.loops.phases:
@@ -145,9 +167,8 @@ class _Squares:
     def write_across(self) -> None:
         """Emit the stores of the results that lie across."""
         elements, steps = self.elements, self.steps
-        with self.expansion.threads.shared_in_cta(self.side * self.side // self.width) as unit:
-            comment("what lies across, from shared memory")
-            run = self._turned(unit, self.turned.across)
+        for unit in self._units("what lies across, from shared memory"):
+            run = self._turned(unit, self.turned.across, functools.partial(self._written_at, self.turned.writes))
             for phase in self.turned.writes:
                 square = self._writes[phase.block.name]
                 values = [square.load(column, row) for row, column in run.local]
@@ -157,22 +178,63 @@ class _Squares:
 
     # --- which elements of a square a thread takes --------------------------------------------------------------------
 
-    def _along(self, unit: ir.Value, loop: int) -> _Run:
-        """The run number `unit` along a side, row after row."""
+    def _units(self, what: str) -> Iterator[ir.Value]:
+        """Yield the number of each run of a square that the thread takes, where its code is to be: all, or in a loop.
+
+        Few are written out: their loads are under way together.
+        """
+        threads = self.expansion.threads
+        if self._turns is None:
+            with threads.shared_in_cta(self.side * self.side // self.width) as unit:
+                comment(what)
+                self._counter = unit
+                yield unit
+        else:
+            self._counter = threads.linear
+            at = self.counters.counter(threads.linear, threads.count)
+            for turn in range(self._turns):
+                yield self.counters.value(at + turn * threads.count)
+
+    def _along(self, unit: ir.Value, loop: int, address: _Address) -> _Run:
+        """The run number `unit` along a side, row after row; `address` is where a row begins in memory."""
+        if self._sector:
+            return self._from_sector(unit, loop, address)
         units = self.side // self.width
         other, first = self.counters.divided(self.counters.expression(unit), units)
-        return self._run(unit, loop, first * self.width, other)
+        return self._run(loop, first * self.width, other)
 
-    def _turned(self, unit: ir.Value, loop: int) -> _Run:
+    def _turned(self, unit: ir.Value, loop: int, address: _Address) -> _Run:
         """The run number `unit` along a side, where neighbouring threads are in `width` rows beside each other.
 
         So from a square whose rows lie the other way they read neighbours, and what they write are whole sectors.
         """
+        if self._sector:
+            return self._from_sector(unit, loop, address)
         rest, beside = self.counters.divided(self.counters.expression(unit), self.width)
         group, first = self.counters.divided(rest, self.side // self.width)
-        return self._run(unit, loop, first * self.width, group * self.width + beside)
+        return self._run(loop, first * self.width, group * self.width + beside)
 
-    def _run(self, unit: ir.Value, loop: int, along: AxisExpr, other: AxisExpr) -> _Run:
+    def _from_sector(self, unit: ir.Value, loop: int, address: _Address) -> _Run:
+        """The element number `unit` of rows that are turned round, so that all but their last accesses are sectors."""
+        counters = self.counters
+        other, lane = counters.divided(counters.expression(unit), self.side)
+        opposite = self.turned.across if loop == self.turned.innermost else self.turned.innermost
+        row = [at + other if number == opposite else at for number, at in enumerate(self._corner)]
+        _, shift = counters.divided(address(tuple(map(counters.value, row))), self._sector)
+        return self._run(loop, counters.divided(lane + self.side - shift, self.side)[1], other)
+
+    def _read_at(self, phase: Phase, access: PolyAccess, place: IndexValues) -> AxisExpr:
+        op = self.steps.found.tensor(access.tensor).owner
+        assert isinstance(op, region.ReadOp)  # what lies across is in memory
+        return self.elements.address(op.buffer, self.steps.read_index(phase, access, place))
+
+    def _written_at(self, phases: Sequence[Phase], place: IndexValues) -> AxisExpr:
+        for phase in phases:
+            for each in self.steps.yields[self.steps.found.value(phase)]:
+                return self.elements.address(each.buffer, self.steps.index(phase, place, ()))
+        return constant(0)
+
+    def _run(self, loop: int, along: AxisExpr, other: AxisExpr) -> _Run:
         """A run from `along` on, in the loop of that number, at `other` in the other one of the two."""
         turned, counters, elements = self.turned, self.counters, self.elements
         opposite = turned.across if loop == turned.innermost else turned.innermost
@@ -191,6 +253,7 @@ class _Squares:
             if extents.divide(self.steps.extents[number], self.side) is None
         ]
         if not conditions:
-            return _Run(unit, places, local, None)
+            return _Run(self._counter, places, local, None)
         condition = functools.reduce(arith.andi, conditions)
-        return _Run(unit, places, local, Inside((condition,) * self.width, condition, None, (unit,), (along, other)))
+        inside = Inside((condition,) * self.width, condition, None, (self._counter,), (along, other))
+        return _Run(self._counter, places, local, inside)

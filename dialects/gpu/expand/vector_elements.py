@@ -33,7 +33,8 @@ class Inside:
     """Which elements of a run are there, where it may reach beyond the ends of an axis that `counters` go along.
 
     `lanes` are the conditions of its elements, `whole` that of all. Where `some` is given, a run may begin before the
-    axis or end behind it, as one does that is aligned while the axis is not: it holds where an element may be there.
+    axis or end behind it, as one does that is aligned while the axis is not: it holds where an access may take elements
+    besides.
     Two with equal `bounds` have the same conditions.
     """
 

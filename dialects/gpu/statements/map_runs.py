@@ -1,7 +1,7 @@
 """`tgpu.map_runs`: outputs without reductions, several neighbours for each thread at a time."""
 
 from tinyc.dialects.gpu.dialect import OutputOp
-from tinyc.dialects.gpu.statements.rules import require_body, require_unordered, require_width, require_yields
+from tinyc.dialects.gpu.statements.rules import require_runs
 from tinyc.mlir import ext, ir
 
 
@@ -17,7 +17,4 @@ class MapRunsOp(OutputOp, name="map_runs"):
 
     def check(self) -> None:
         """No op of the body walks an axis in order, and the width is one that accesses have."""
-        ops = require_body(self)
-        require_yields(ops)
-        require_unordered(ops)
-        require_width(self)
+        require_runs(self)

@@ -3,13 +3,7 @@
 from typing import Any
 
 from tinyc.dialects.gpu.dialect import OutputOp
-from tinyc.dialects.gpu.statements.rules import (
-    require_body,
-    require_lanes,
-    require_unordered,
-    require_width,
-    require_yields,
-)
+from tinyc.dialects.gpu.statements.rules import require_lanes, require_runs
 from tinyc.mlir import ext, ir
 from tinyc.mlir.verifying import Malformed
 
@@ -29,10 +23,7 @@ class ReduceRowsOp(OutputOp, name="reduce_rows"):
 
     def check(self) -> None:
         """No op of the body walks an axis in order, and the attributes have meanings."""
-        ops = require_body(self)
-        require_yields(ops)
-        require_unordered(ops)
-        require_width(self)
+        require_runs(self)
         require_lanes(self)
         unrolled = self.attributes["unrolled"]
         if not isinstance(unrolled, ir.BoolAttr):

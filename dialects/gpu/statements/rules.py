@@ -146,6 +146,14 @@ def require_yields(ops: Sequence[ir.OpView]) -> list[region.YieldOp]:
     return yields
 
 
+def require_runs(op: TgpuOp) -> None:
+    """Check a statement of which threads take `width` neighbours: its body is unordered and ends in the yields."""
+    ops = require_body(op)
+    require_yields(ops)
+    require_unordered(ops)
+    require_width(op)
+
+
 def require_one(ops: Sequence[ir.OpView], kind: type[_Op], what: str) -> _Op:
     """Check that a body has one op of a class, which messages call `what`; return it."""
     found = [op for op in ops if isinstance(op, kind)]

@@ -1,13 +1,7 @@
 """`tgpu.scan_rows`: a cumulative reduction, and what is made of it, row after row, each by several threads."""
 
 from tinyc.dialects.gpu.dialect import OutputOp
-from tinyc.dialects.gpu.statements.rules import (
-    require_body,
-    require_lanes,
-    require_unordered,
-    require_width,
-    require_yields,
-)
+from tinyc.dialects.gpu.statements.rules import require_lanes, require_runs
 from tinyc.mlir import ext, ir
 
 
@@ -25,8 +19,5 @@ class ScanRowsOp(OutputOp, name="scan_rows"):
 
     def check(self) -> None:
         """No op of the body walks an axis in order besides the scan, and the attributes have meanings."""
-        ops = require_body(self)
-        require_yields(ops)
-        require_unordered(ops)
-        require_width(self)
+        require_runs(self)
         require_lanes(self)

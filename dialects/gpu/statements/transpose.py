@@ -1,7 +1,7 @@
 """`tgpu.transpose`: outputs without reductions, of which some operands or results lie along another axis."""
 
 from tinyc.dialects.gpu.dialect import OutputOp
-from tinyc.dialects.gpu.statements.rules import require_body, require_unordered, require_width, require_yields
+from tinyc.dialects.gpu.statements.rules import require_runs
 from tinyc.mlir import ext, ir
 from tinyc.mlir.verifying import Malformed
 
@@ -20,10 +20,7 @@ class TransposeOp(OutputOp, name="transpose"):
 
     def check(self) -> None:
         """No op of the body walks an axis in order, and a side of the square is made of whole accesses."""
-        ops = require_body(self)
-        require_yields(ops)
-        require_unordered(ops)
-        require_width(self)
+        require_runs(self)
         tile, width = self.attributes["tile"], self.width.value
         if not isinstance(tile, ir.IntegerAttr) or tile.value < 1 or tile.value % width:
             raise Malformed(f"has tile = {tile}, which is no multiple of the {width} elements of an access")

@@ -10,13 +10,32 @@ from typing import TYPE_CHECKING
 from tinyc.analysis.candidate import Candidate
 from tinyc.expr import axes, extents
 from tinyc.expr.extents import Dim
-from tinyc.schemes.neighbours import ACCESS_BYTES, loops_of, widest_bytes
+from tinyc.plan.fields import Plan
+from tinyc.schemes.neighbours import ACCESS_BYTES, loops_of, widest_bytes, with_width
+from tinyc.schemes.scheme import PlanRefusals, Scheme
+from tinyc.target.target import Target
 
 if TYPE_CHECKING:  # plans are judged where MLIR is not installed
     from tinyc.analysis.poly_core.fused_loops import FusedLoops, Phase
 
 #: The runs of a row that is long: the few elements at its ends, which may be in no whole run, do not matter there.
 _LONG_RUNS = 32
+
+
+class RowScheme(Scheme):
+    """Kernels whose threads share rows."""
+
+    fields = ("vectorize",)
+
+    def complete(self, plan: Plan, candidate: Candidate, target: Target, refusals: PlanRefusals) -> Plan:
+        """The width of its accesses."""
+        width = row_width(candidate)
+        return with_width(plan, self.name, width, width, refusals)
+
+    def summary(self, plan: Plan) -> str:
+        """The scheme with its width."""
+        assert plan.vectorize is not None  # it is complete
+        return f"{self.name}, runs of {plan.vectorize['width']}"
 
 
 def row_length(phase: "Phase") -> Dim:
@@ -34,7 +53,7 @@ def row_width(candidate: Candidate) -> int:
     loops, width = loops_of(candidate), ACCESS_BYTES // row_element_bytes(candidate)
     lengths = [row_length(phase) for phase in loops.phases]
     if go_across(loops):
-        along: list[Dim] = [loops.extents[-1]]
+        along: list[Dim] = [rows_beside(loops)]
     else:
         along = [each for each in lengths if isinstance(each, int) and each < _LONG_RUNS * width]
     while width > 1 and any(extents.divide(each, width) is None for each in along):
@@ -52,6 +71,13 @@ def row_elements(candidate: Candidate) -> Dim:
     loops = loops_of(candidate)
     lengths = [row_length(phase) for phase in loops.phases]
     return loops.steps * max(lengths, key=lambda length: length if isinstance(length, int) else math.inf)
+
+
+def rows_beside(loops: "FusedLoops") -> Dim:
+    """How many rows that go across lie beside each other: elements of others are between them and the next ones."""
+    from tinyc.analysis.contiguous_loops import contiguous_loops  # MLIR: candidates with loops are of kernels
+
+    return extents.product(loops.extents[len(loops.extents) - contiguous_loops(loops) :])
 
 
 def runs_of(length: int, width: int) -> int:

@@ -73,6 +73,20 @@ def test_sums_over_rows_and_over_columns_share_no_loop():
     assert phases_of(loops) == [("columns", (5,), (6,)), ("rows", (6,), (5,))]
 
 
+def test_sums_of_the_same_parts_of_an_operand_share_them_as_a_loop():
+    p = Program(x="f32 50 16")
+    parts = p.reshape(p.shrink(p["x"], lo=(0, 0), hi=(48, 16), step=(1, 1)), shape="3 16 16")
+    loops = loops_of(p.result(p.sum(parts, 1), p.op("reduce", parts, op="max", axes=(1,), element="f32")))
+    assert loops.extents == (3, 16)
+
+
+def test_results_that_have_nothing_in_common_share_loops_of_the_same_extents():
+    p = Program(x="f32 7 16", y="f32 7 16")
+    assert loops_of(p.result(p.sum(p["x"], 0), p.sum(p["y"], 0))).extents == (16,)
+    p = Program(x="f32 7 16", y="f32 7 15")
+    assert loops_of(p.result(p.sum(p["x"], 0), p.sum(p["y"], 0))).extents == ()
+
+
 def test_an_axis_along_which_a_neighbour_is_read_is_no_loop_but_an_inner_axis():
     p = Program(x="f32 6 5 4")
     total = p.sum(p["x"], 2, name="total")

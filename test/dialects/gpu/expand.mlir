@@ -357,12 +357,11 @@ gpu.module @kernels {
 // CHECK: gpu.func @turned(
 // CHECK: "tgpu.load_vector"
 // CHECK: "tgpu.store_vector"
-// CHECK: tgpu.comment = "what lies across, to shared memory"
 // CHECK: gpu.barrier
 // CHECK-COUNT-4: memref.load
 // CHECK: "tgpu.store_vector"
-// CHECK: tgpu.comment = "the elements, along the outputs"
 // CHECK: gpu.barrier
+// CHECK: tgpu.comment = "transpose: 32 x 32 elements, in accesses of 4"
 !x = !region.memref<tensor<64x32xf32>, [32, 1], 128 : i64, true>
 !y = !region.memref<tensor<32x64xf32>, [64, 1], 128 : i64, true>
 gpu.module @kernels {

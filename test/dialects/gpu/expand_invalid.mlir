@@ -72,3 +72,21 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// Where runs of rows do not divide them, lanes of a warp have all the same part of them.
+!x = !region.memref<tensor<16x37xf32>, [37, 1], 128 : i64, true>
+!y = !region.memref<tensor<37xf32>, [1], 128 : i64, true>
+gpu.module @kernels {
+  gpu.func @k(%x: !x, %y: !y) kernel attributes {known_block_size = array<i32: 8, 32, 1>} {
+    // expected-error @+1 {{'tgpu.reduce_rows' takes 4 rows beside each other, which do not divide all of them; give it a width that does, or 32 threads along x}}
+    "tgpu.reduce_rows"() ({
+      %0 = "region.read"(%x) : (!x) -> tensor<16x37xf32>
+      %1 = "tiny.reduce"(%0) {op = "sum", axes = array<i64: 0>} : (tensor<16x37xf32>) -> tensor<37xf32>
+      "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<37xf32>, !y) -> ()
+      omp.terminator
+    }) {lanes = "y", unrolled = true, width = 4 : i64} : () -> ()
+    gpu.return
+  }
+}

@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING
 from tinyc.analysis.candidate import Candidate
 from tinyc.expr.axes import Shape
 from tinyc.plan.fields import Plan
-from tinyc.schemes.neighbours import loops_of, narrowest_access, shared_by_ctas, with_width
+from tinyc.schemes.neighbours import loops_of, narrowest_access, shared_by_ctas
 from tinyc.schemes.row_reduce.parts import ROW_AXIS, default_part, part_count, part_lengths, with_parts
 from tinyc.schemes.row_reduce.plan import reduction_refusal, reduction_shape
-from tinyc.schemes.rows import row_elements, row_width
-from tinyc.schemes.scheme import Acceptance, PlanRefusals, Refusal, Resources, Scheme
+from tinyc.schemes.rows import RowScheme, row_elements, row_width
+from tinyc.schemes.scheme import Acceptance, PlanRefusals, Refusal, Resources
 from tinyc.target.target import Target
 
 if TYPE_CHECKING:
     from tinyc.dialects.region.to_gpu.function import Origin
 
 
-class RowReduce(Scheme):
+class RowReduce(RowScheme):
     """Reductions and results that share their rows."""
 
     name = "row_reduce"
@@ -49,15 +49,12 @@ class RowReduce(Scheme):
 
     def complete(self, plan: Plan, candidate: Candidate, target: Target, refusals: PlanRefusals) -> Plan:
         """The width of its accesses, and the length of the parts of rows."""
-        width = row_width(candidate)
-        plan = with_width(plan, self.name, width, width, refusals)
-        return with_parts(plan, candidate, reduction_shape(candidate, width), target, refusals)
+        plan = super().complete(plan, candidate, target, refusals)
+        return with_parts(plan, candidate, reduction_shape(candidate, row_width(candidate)), target, refusals)
 
     def summary(self, plan: Plan) -> str:
         """The scheme with its width, and how long parts are."""
-        assert plan.vectorize is not None  # it is complete
-        parts = "" if plan.split is None else f", parts of {plan.split[ROW_AXIS]}"
-        return f"{self.name}, runs of {plan.vectorize['width']}{parts}"
+        return super().summary(plan) + ("" if plan.split is None else f", parts of {plan.split[ROW_AXIS]}")
 
     def part_lengths(self, plan: Plan, reduced: Shape) -> Shape:
         """Those of parts that have as many elements as `split` says at most."""

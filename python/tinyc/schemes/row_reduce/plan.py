@@ -1,13 +1,15 @@
 """Scheme `row_reduce`: what it accepts, and how the threads of a CTA share rows, by their length."""
 
+import math
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tinyc.analysis.candidate import Candidate
 from tinyc.expr import axes, extents
+from tinyc.expr.extents import Dim
 from tinyc.schemes.neighbours import loops_of
-from tinyc.schemes.rows import go_across, row_element_bytes, row_length, runs_of
+from tinyc.schemes.rows import go_across, row_element_bytes, row_length, rows_beside, runs_of
 
 if TYPE_CHECKING:  # plans are judged where MLIR is not installed
     from tinyc.analysis.poly.block import PolyAccess
@@ -23,30 +25,35 @@ _KEPT, _KEPT_BY_LONGEST = 104, 40
 #: Where rows go across, the bytes that threads beside each other take: four sectors, or as many more as make little of
 #: the one that is touched besides where they do not begin with a sector.
 _SECTOR_BYTES, _BESIDE_BYTES, _UNALIGNED_BYTES = 32, 128, 256
+#: Of accesses that are smaller, those of a warp do not have four sectors; then a thread takes so many rows.
+_SMALLEST_ACCESS, _APART = 4, 4
 
 
 @dataclass(frozen=True)
 class RowShape:
     """How rows are shared: the threads of a CTA along x and y, along which of the two they share a row (`lanes`).
 
-    `width` is how many neighbours a thread takes at a time; where it is `unrolled`, it keeps what it has read.
+    `width` is how many neighbours a thread takes at a time; where it is `unrolled`, it keeps what it has read. Where
+    rows go across and are no multiple of that, a thread takes rows apart from each other, and `sector` elements less
+    are a CTA's, so that accesses can begin where sectors do.
     """
 
     cta: tuple[int, int]
     lanes: str
     width: int
     unrolled: bool
+    sector: int = 0
 
     @property
     def rows_per_cta(self) -> int:
         """How many rows a CTA computes at a time."""
-        return self.cta[1] if self.lanes == "x" else self.cta[0] * self.width
+        return self.cta[1] if self.lanes == "x" else self.cta[0] * self.width - self.sector
 
     def shared_bytes(self, loops: "FusedLoops") -> int:
         """The shared memory in which warps exchange what they have: a value for each row that a warp has a part in."""
         if self.lanes == "x" and self.cta[0] <= _WARP:
             return 0
-        warps, rows = self.cta[0] * self.cta[1] // _WARP, 1 if self.lanes == "x" else self.rows_per_cta
+        warps, rows = self.cta[0] * self.cta[1] // _WARP, 1 if self.lanes == "x" else self.cta[0] * self.width
         sizes = [phase.block.element.accumulator.size_bytes for phase in loops.reductions]
         return warps * rows * sum(sizes)
 
@@ -101,15 +108,30 @@ def reduction_shape(candidate: Candidate, width: int) -> RowShape:
 
 def _across(candidate: Candidate, width: int, kept: int, longest: int | None) -> RowShape:
     """The shape where rows go across: threads beside each other take whole sectors, those below them share rows."""
-    element_bytes = row_element_bytes(candidate)
-    is_aligned = extents.divide(loops_of(candidate).extents[-1] * element_bytes, _SECTOR_BYTES) is not None
+    element_bytes, rows = row_element_bytes(candidate), rows_beside(loops_of(candidate))
+    is_few = isinstance(rows, int) and rows < _WARP
+    if width * element_bytes < _SMALLEST_ACCESS and not is_few:
+        return _apart(rows, _SECTOR_BYTES // element_bytes, kept // width, longest)
+    is_aligned = extents.divide(rows * element_bytes, _SECTOR_BYTES) is not None
     beside = min((_BESIDE_BYTES if is_aligned else _UNALIGNED_BYTES) // (width * element_bytes), _WARP)
-    last = loops_of(candidate).extents[-1]
-    if isinstance(last, int):  # of few columns a warp takes several rows
-        beside = min(beside, 1 << max(-(-last // width) - 1, 0).bit_length())
+    if isinstance(rows, int):  # of few rows a warp takes several elements
+        beside = min(beside, 1 << max(-(-rows // width) - 1, 0).bit_length())
     down = _THREADS // beside
     is_kept = longest is not None and -(-longest // down) * kept <= _KEPT
     return RowShape((beside, down), "y", width, is_kept)
+
+
+def _apart(rows: Dim, sector: int, held: int, longest: int | None) -> RowShape:
+    """The shape where an access has one element of a row, and rows begin anywhere in a sector of so many elements.
+
+    There are as many threads below each other as rows of memory after which sectors begin in the same places again.
+    """
+    again = sector // math.gcd(sector, rows) if isinstance(rows, int) else sector
+    taken = _APART if not isinstance(rows, int) or rows + sector > _APART // 2 * _WARP else _APART // 2
+    down = max(_THREADS // _WARP, again)
+    kept = _KEPT if down * _WARP <= _LONG_CTA else _KEPT_BY_LONGEST
+    is_kept = longest is not None and -(-longest // down) * taken * held <= kept
+    return RowShape((_WARP, down), "y", taken, is_kept, sector)
 
 
 def _held(loops: "FusedLoops") -> int:

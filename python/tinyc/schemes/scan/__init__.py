@@ -9,22 +9,20 @@ or rows lie beside each other, and a thread walks down some of them. Each elemen
 from typing import TYPE_CHECKING
 
 from tinyc.analysis.candidate import Candidate
-from tinyc.plan.fields import Plan
-from tinyc.schemes.neighbours import loops_of, narrowest_access, shared_by_ctas, with_width
-from tinyc.schemes.rows import row_elements, row_width
+from tinyc.schemes.neighbours import loops_of, narrowest_access, shared_by_ctas
+from tinyc.schemes.rows import RowScheme, row_elements, row_width
 from tinyc.schemes.scan.plan import scan_refusal, scan_shape
-from tinyc.schemes.scheme import Acceptance, PlanRefusals, Refusal, Resources, Scheme
+from tinyc.schemes.scheme import Acceptance, Refusal, Resources
 from tinyc.target.target import Target
 
 if TYPE_CHECKING:
     from tinyc.dialects.region.to_gpu.function import Origin
 
 
-class CumulativeScan(Scheme):
+class CumulativeScan(RowScheme):
     """Kernels around one cumulative reduction."""
 
     name = "scan"
-    fields = ("vectorize",)
 
     def accepts(self, candidate: Candidate, target: Target) -> Acceptance | Refusal:
         """Kernels whose one reduction is a scan, and whose results go along with it."""
@@ -37,16 +35,6 @@ class CumulativeScan(Scheme):
         narrowest = narrowest_access(candidate, row_elements(candidate), width)
         resources = Resources(grid, shape.cta[0] * shape.cta[1], vector_bytes=narrowest)
         return Acceptance("it is a cumulative reduction", resources)
-
-    def complete(self, plan: Plan, candidate: Candidate, target: Target, refusals: PlanRefusals) -> Plan:
-        """The width of its accesses."""
-        width = row_width(candidate)
-        return with_width(plan, self.name, width, width, refusals)
-
-    def summary(self, plan: Plan) -> str:
-        """The scheme with its width."""
-        assert plan.vectorize is not None  # it is complete
-        return f"{self.name}, runs of {plan.vectorize['width']}"
 
     def build(self, origin: "Origin") -> None:
         """Write one function."""
