@@ -17,7 +17,7 @@ from tinyc.analysis.index_book.splits import fine_splits_of
 from tinyc.analysis.isl.statement import Statement
 from tinyc.analysis.patterns.contraction import is_summed_product
 from tinyc.analysis.poly.block import NonScopTensor, PolyAccess, PolyBlock, PolyItem
-from tinyc.analysis.poly.view import poly_view, values_of
+from tinyc.analysis.poly.view import view_and_values
 from tinyc.analysis.poly_core.inlining import INLINE
 from tinyc.analysis.tiny_ops import effort_of
 from tinyc.diagnostics import Where
@@ -111,8 +111,8 @@ class FusionGraph:
 
 def fusion_graph(function: func.FuncOp) -> FusionGraph:
     """The graph of a function that is a Tiny graph."""
-    view, values, names = poly_view(function, fine=True), values_of(function, fine=True), value_names(function)
-    dims = fine_splits_of(function).of
+    view, values = view_and_values(function, fine=True)
+    names, dims = value_names(function), fine_splits_of(function).of
     outputs, by_value = frozenset(view.outputs), {value: name for name, value in values.items()}
     readers: dict[str, dict[str, None]] = {}
     found: list[tuple[str, ir.OpView, PolyBlock | None, tuple[str, ...], tuple[PolyBlock, ...]]] = []
