@@ -13,7 +13,7 @@ from tinyc.codegen.reduction_steps import accumulator_element, initial
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.kernel import Kernel
 from tinyc.dialects.region.to_loops.lanes import row_memory
-from tinyc.dialects.region.to_loops.turns import TILE, loops_over, tile_of
+from tinyc.dialects.region.to_loops.turns import TILE, loops_over, tile_along
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr.axes import Shape
 from tinyc.mlir import arith, ir, memref
@@ -85,7 +85,7 @@ def scatter_nest(
         row = row_memory(TILE, scalars.register_type(updates.element), "updates")
         *outer, last = updates.shape
         before = loops_over(elements, stack, nest.parallel, tuple(outer), low, high)
-        tile = tile_of(elements, stack, elements.index(0), elements.extent(last), last)
+        tile = tile_along(elements, stack, elements.index(0), elements.extent(last), last)
         with elements.loop(0, tile.count, below=TILE) as near:
             index = (*before, elements.moved(tile.first, near))
             memref.store(elements.at(op.updates, index), row, [near])

@@ -31,7 +31,7 @@ def loops_over(
     return (*elements.delinearized(turn, parallel), *inner)
 
 
-def tile_of(elements: Elements, stack: ExitStack, start: ir.Value, end: ir.Value, extent: Dim) -> Neighbours:
+def tile_along(elements: Elements, stack: ExitStack, start: ir.Value, end: ir.Value, extent: Dim) -> Neighbours:
     """Open the loop over the tiles from `start` below `end` along an axis."""
     first = stack.enter_context(elements.loop(start, end, TILE, below=extent))
     if extents.divide(extent, TILE) is not None:
