@@ -35,6 +35,7 @@ WORKER = "regions_worker.py"
 ROUNDS = 9
 #: The workloads that are run, and how they are called.
 MEASURED = {
+    "GEMM with a prologue": "gemm_prologue",
     "MLP": "mlp",
     "softmax": "softmax",
     "layer norm": "layer_norm",

@@ -9,7 +9,7 @@ from tinyc.dialects.registry import context
 from tinyc.fusion.formation import form_regions
 from tinyc.fusion.pricing import Pricing
 from tinyc.schemes.scheme import Acceptance, KernelKind, Resources
-from tinyc.target import GENERIC_CPU, SM80, SM90
+from tinyc.target import GENERIC_CPU, SM80, SM90, machine_of
 
 MACHINES = [GENERIC_CPU, SM80, SM90]
 
@@ -165,6 +165,38 @@ def test_an_index_out_of_range_is_that_of_the_one_gather_of_a_kernel():
     p = Program(x="f32 5", i="i64 4", j="i64 4")
     one, other = (p.gather(p["x"], p[name], axis=0, name=f"g{name}") for name in "ij")
     assert len(regions_of(formed(p.result(p.add(one, other, name="y"))))) == 2
+
+
+@pytest.mark.parametrize("op", ["set", "add"])
+@pytest.mark.parametrize("machine", ["cpu", "sm_90a"])
+def test_a_scatter_takes_what_computes_its_data_and_updates_element_by_element(op, machine):
+    p = Program(x="f32 64 32", i="i64 8", u="f16 32 8")
+    data = p.mul(p["x"], p["x"], name="d")
+    updates = p.permute(p.cast(p.neg(p["u"], name="n"), element="f32", name="c"), perm=(1, 0))
+    formation = formed(p.result(p.scatter(data, p["i"], updates, axis=0, op=op, name="y")), machine_of(machine))
+    (region,) = regions_of(formation)
+    assert {"d", "n", "c", "y"} <= set(region)
+    assert {verdict for verdict, _ in decisions_of(formation).values()} == {"fused"}
+
+
+def test_a_scatter_does_not_take_its_indices_nor_what_is_read_elsewhere_nor_a_reduction():
+    p = Program(x="f32 64", i="i32 8", u="f32 8", w="f32 8 5")
+    index = p.cast(p["i"], element="i64", name="index")
+    updates = p.exp2(p["u"], name="e")
+    total = p.op("reduce", p["w"], op="max", axes=(1,), element="f32", name="total")
+    one = p.scatter(p["x"], index, updates, axis=0, op="add", name="one")
+    other = p.scatter(one, index, total, axis=0, op="set", name="other")
+    formation = formed(p.result(p.neg(other, name="y"), updates))
+    decisions = decisions_of(formation)
+    assert decisions["index", "one"] == decisions["index", "other"] == ("kept", "data")
+    assert decisions["one", "other"][0] == decisions["total", "other"][0] == decisions["other", "y"][0] == "kept"
+
+
+def test_an_index_out_of_range_is_that_of_a_scatter_or_of_the_gather_of_its_updates():
+    p = Program(x="f32 64", i="i64 8", j="i64 8", u="f32 9")
+    updates = p.gather(p["u"], p["j"], axis=0, name="g")
+    formation = formed(p.result(p.scatter(p["x"], p["i"], updates, axis=0, op="add", name="y")))
+    assert regions_of(formation) == [("g",), ("y",)]
 
 
 def test_a_kernel_that_would_run_before_and_after_another_is_two():

@@ -7,7 +7,6 @@ from tinyc.dialects.gpu.expand.threads import comment
 from tinyc.dialects.gpu.statements import AtomicAddOp, ScatterAddOp
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import extents
-from tinyc.mlir import ir
 from tinyc.vocabulary.attributes import tensor_type
 
 
@@ -17,10 +16,12 @@ def expand(expansion: Expansion, op: ScatterAddOp) -> None:
     (output,) = op.outputs.values()
     shape = tensor_type(scatter.updates.type).shape
 
-    def add(target: IndexValues, update: ir.Value) -> None:
-        stored = scalars.to_storage(elements.element_of(output), update)
-        AtomicAddOp(stored, elements.buffers[output], elements.linear(output, target))
-
     with expansion.threads.shared_in_grid(extents.product(shape)) as number:
         comment("scatter_add: one update for each thread at a time")
-        scatter_update.at_target(elements, scatter, elements.delinearized(number, shape), add)
+        index = elements.delinearized(number, shape)
+
+        def add(target: IndexValues) -> None:
+            stored = scalars.to_storage(elements.element_of(output), elements.at(scatter.updates, index))
+            AtomicAddOp(stored, elements.buffers[output], elements.linear(output, target))
+
+        scatter_update.at_target(elements, scatter, index, add)

@@ -12,7 +12,8 @@ from tinyc.codegen.elements import Elements
 from tinyc.codegen.reduction_steps import accumulator_element, initial
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.kernel import Kernel
-from tinyc.dialects.region.to_loops.turns import TILE, loops_over
+from tinyc.dialects.region.to_loops.lanes import row_memory
+from tinyc.dialects.region.to_loops.turns import TILE, loops_over, tile_along
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr.axes import Shape
 from tinyc.mlir import arith, ir, memref
@@ -67,14 +68,30 @@ def scan_nest(
 def scatter_nest(
     elements: Elements, kernel: Kernel, nest: LoopNest, op: tiny.ScatterOp, low: ir.Value, high: ir.Value
 ) -> None:
-    """Copy the data, then put or add the updates in row-major order."""
+    """Copy the data, then put or add the updates in row-major order.
+
+    What is to be computed of updates is computed for a tile of neighbours first, apart from where they go.
+    """
     (yielding,) = kernel.yields
     with ExitStack() as stack:
         index = loops_over(elements, stack, nest.parallel, tensor_type(op.data.type).shape, low, high)
         elements.store(yielding.buffer, index, elements.at(op.data, index))
+    updates = tensor_type(op.updates.type)
     with ExitStack() as stack:
-        index = loops_over(elements, stack, nest.parallel, tensor_type(op.updates.type).shape, low, high)
-        scatter_update.write_scatter(elements, op, index, yielding.buffer)
+        if len(nest.parallel) == len(updates.shape) or isinstance(op.updates.owner, region.ReadOp):
+            index = loops_over(elements, stack, nest.parallel, updates.shape, low, high)
+            scatter_update.write_scatter(elements, op, index, yielding.buffer)
+            return
+        row = row_memory(TILE, scalars.register_type(updates.element), "updates")
+        *outer, last = updates.shape
+        before = loops_over(elements, stack, nest.parallel, tuple(outer), low, high)
+        tile = tile_along(elements, stack, elements.index(0), elements.extent(last), last)
+        with elements.loop(0, tile.count, below=TILE) as near:
+            index = (*before, elements.moved(tile.first, near))
+            memref.store(elements.at(op.updates, index), row, [near])
+        with elements.loop(0, tile.count, below=TILE) as near:
+            index = (*before, elements.moved(tile.first, near))
+            scatter_update.write_scatter(elements, op, index, yielding.buffer, memref.load(row, [near]))
 
 
 def topk_nest(

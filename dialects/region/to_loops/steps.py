@@ -18,7 +18,7 @@ from tinyc.codegen.reduction_steps import accumulator_element, initial
 from tinyc.dialects.region.kernel import Kernel
 from tinyc.dialects.region.to_loops.axis_values import AxisValues, index_at, values_at
 from tinyc.dialects.region.to_loops.lanes import reduce_alone, row_memory
-from tinyc.dialects.region.to_loops.turns import TILE, Neighbours, loops_over
+from tinyc.dialects.region.to_loops.turns import TILE, Neighbours, loops_over, tile_along
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import extents
 from tinyc.expr.axes import Shape
@@ -42,16 +42,8 @@ def step_nest(
         else:
             at = loops_over(elements, stack, parallel, tuple(outer), low, high)
             start, end = elements.index(0), elements.extent(last)
-        tile = _tile(elements, stack, start, end, last)
+        tile = tile_along(elements, stack, start, end, last)
         _Step(elements, kernel, steps, tile).emit((*at, tile.first))
-
-
-def _tile(elements: Elements, stack: ExitStack, start: ir.Value, end: ir.Value, extent: Dim) -> Neighbours:
-    """Open the loop over the tiles from `start` below `end` along an axis."""
-    first = stack.enter_context(elements.loop(start, end, TILE, below=extent))
-    if extents.divide(extent, TILE) is not None:
-        return Neighbours(first, TILE)
-    return Neighbours(first, arith.minsi(elements.index(TILE), arith.subi(end, first)))
 
 
 class _Step:
@@ -134,7 +126,7 @@ class _Step:
             else:
                 axis, extent = phase.inner[-1], phase.inner_extents[-1]
                 near = stack.enter_context(self._inside(phase, phase.inner[:-1], places))
-                run = _tile(elements, stack, elements.index(0), elements.extent(extent), extent)
+                run = tile_along(elements, stack, elements.index(0), elements.extent(extent), extent)
             memory = self._accumulators(op) if row is None else row
 
             def slot(here: AxisValues) -> list[ir.Value]:

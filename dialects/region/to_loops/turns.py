@@ -1,4 +1,4 @@
-"""The turns of the parallel outer loop, whose range is given to a kernel, and the loops inside of it."""
+"""The turns of the parallel outer loop, whose range is given to a kernel, the loops in one, and tiles of them."""
 
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from tinyc.codegen.elements import Elements, IndexValues
 from tinyc.expr import extents
 from tinyc.expr.axes import Shape
-from tinyc.mlir import ir
+from tinyc.expr.extents import Dim
+from tinyc.mlir import arith, ir
 from tinyc.target import GENERIC_CPU
 
 #: Neighbours that are computed together.
@@ -28,3 +29,11 @@ def loops_over(
     turn = stack.enter_context(elements.loop(low, high, below=extents.product(parallel)))
     inner = stack.enter_context(elements.loops(shape[len(parallel) :]))
     return (*elements.delinearized(turn, parallel), *inner)
+
+
+def tile_along(elements: Elements, stack: ExitStack, start: ir.Value, end: ir.Value, extent: Dim) -> Neighbours:
+    """Open the loop over the tiles from `start` below `end` along an axis."""
+    first = stack.enter_context(elements.loop(start, end, TILE, below=extent))
+    if extents.divide(extent, TILE) is not None:
+        return Neighbours(first, TILE)
+    return Neighbours(first, arith.minsi(elements.index(TILE), arith.subi(end, first)))

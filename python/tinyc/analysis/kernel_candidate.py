@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tinyc.analysis.candidate import Candidate, MatrixProduct, ProductOperand, ScatteredUpdates
 from tinyc.analysis.epilogue import epilogue_of
 from tinyc.analysis.host_names import HostNames
-from tinyc.analysis.kernel_loops import kernel_loops
+from tinyc.analysis.kernel_loops import KernelLoops, kernel_loops
 from tinyc.analysis.local_edges import contraction_pattern_of, local_edges
 from tinyc.analysis.patterns.contraction import Contraction, Rejected, detect_contraction, is_summed_product
 from tinyc.analysis.result_places import result_places
@@ -24,12 +24,12 @@ from tinyc.vocabulary.attributes import arguments, tensor_type
 
 def kernel_candidate(kernel: Kernel, names: HostNames) -> Candidate:
     """The facts about a kernel; `names` are `host_names` of its module."""
-    product = _product(kernel, names.get(kernel.name, ()))
+    known = kernel_loops(kernel.op)
+    loops = known if isinstance(known, str) else known.loops
+    product = _product(kernel, known, names.get(kernel.name, ()))
     is_product = isinstance(product, MatrixProduct)
     scatter = next((op for op in kernel.body if isinstance(op, tiny.ScatterOp)), None)
     top_k = next((op for op in kernel.body if isinstance(op, tiny.TopkOp)), None)
-    known = kernel_loops(kernel.op)
-    loops = known if isinstance(known, str) else known.loops
     return Candidate(
         name=kernel.name,
         where=where(kernel.location),
@@ -45,12 +45,11 @@ def kernel_candidate(kernel: Kernel, names: HostNames) -> Candidate:
     )
 
 
-def contraction_of(kernel: Kernel) -> Contraction | str:
-    """The contraction that a kernel tiles, or why it is not one."""
-    known = kernel_loops(kernel.op)
-    if isinstance(known, str):
-        return known
-    reductions = [known.value(phase) for phase in known.loops.reductions]
+def contraction_of(kernel: Kernel, loops: KernelLoops | str) -> Contraction | str:
+    """The contraction that a kernel of these loops tiles, or why it is not one."""
+    if isinstance(loops, str):
+        return loops
+    reductions = [loops.value(phase) for phase in loops.loops.reductions]
     if len(reductions) != 1 or isinstance(result_places(kernel.op, reductions[0]), str):
         return "it is not one reduction whose result is written element by element"
     reduction = reductions[0].owner
@@ -65,9 +64,9 @@ def contraction_of(kernel: Kernel) -> Contraction | str:
     return found
 
 
-def _product(kernel: Kernel, names: tuple[tuple[str, ...], ...]) -> MatrixProduct | str:
+def _product(kernel: Kernel, loops: KernelLoops | str, names: tuple[tuple[str, ...], ...]) -> MatrixProduct | str:
     """The matrix product that a kernel is, or why it is not one."""
-    found = contraction_of(kernel)
+    found = contraction_of(kernel, loops)
     if isinstance(found, str):
         return found
     roles = found.axis_roles

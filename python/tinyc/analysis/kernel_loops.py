@@ -12,7 +12,7 @@ from tinyc.analysis.access import DimAxes, shape_of
 from tinyc.analysis.index_book.splits import fine_splits_of
 from tinyc.analysis.isl.statement import Statement
 from tinyc.analysis.poly.block import NonScopTensor, PolyAccess, PolyBlock
-from tinyc.analysis.poly.view import PolyView, poly_view, values_of
+from tinyc.analysis.poly.view import PolyView, view_and_values
 from tinyc.analysis.poly_core.fused_loops import FusedLoops, Phase, fused_loops
 from tinyc.analysis.poly_core.inlining import INLINE
 from tinyc.expr import axes
@@ -48,11 +48,11 @@ def kernel_loops(graph: ir.OpView, kept: Collection[ir.Value] = ()) -> KernelLoo
     The values `kept`, results of element-wise ops, have phases of their own, as if they were results of the kernel.
     What reads where its data says is computed where it is read, like an element-wise op, and so is what it reads.
     """
-    view = poly_view(graph, fine=True)
+    view, values = view_and_values(graph, fine=True)
     reason = _why_not_inline(view)
     if reason is not None:
         return reason
-    dims, values = fine_splits_of(graph).of, values_of(graph, fine=True)
+    dims = fine_splits_of(graph).of
     made = {block.name for block in view.blocks}
     copies = [_copy(name, values[name], dims) for name in dict.fromkeys(view.outputs) if name not in made]
     own = {name for name, value in values.items() if value in kept}

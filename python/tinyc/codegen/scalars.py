@@ -121,6 +121,8 @@ def _int_to_float(value: ir.Value, source: ElementType, target: ElementType) -> 
     if source.is_bool:
         value, source = arith.extui(storage_type(source), value), ElementType.UI8
     convert = arith.sitofp if source.is_signed else arith.uitofp
+    if source.bits <= target.precision:
+        return convert(register_type(target), value)  # exact
     if target is not ElementType.BF16 or source.bits < 32:
         return rounded(target, convert(register_type(target), value))
     if source.bits == 64:

@@ -9,28 +9,32 @@ from tinyc.mlir import ir, scf
 from tinyc.vocabulary.attributes import tensor_type
 
 
-def write_scatter(elements: Elements, op: tiny.ScatterOp, index: IndexValues, output: ir.Value) -> None:
-    """Emit the update of element `index` of the updates into `output`, which holds the data already."""
+def write_scatter(
+    elements: Elements, op: tiny.ScatterOp, index: IndexValues, output: ir.Value, update: ir.Value | None = None
+) -> None:
+    """Emit the update of element `index` of the updates into `output`, which holds the data already.
+
+    It is computed where it is needed, unless it is given.
+    """
     element = tensor_type(op.output.type).element
 
-    def put(target: IndexValues, update: ir.Value) -> None:
+    def put(target: IndexValues) -> None:
+        value = elements.at(op.updates, index) if update is None else update
         if op.op.value == "add":
-            update = scalars.elementwise("add", element, [elements.load(output, target), update])
-        elements.store(output, target, update)
+            value = scalars.elementwise("add", element, [elements.load(output, target), value])
+        elements.store(output, target, value)
 
     at_target(elements, op, index, put)
 
 
-def at_target(
-    elements: Elements, op: tiny.ScatterOp, index: IndexValues, emit: Callable[[IndexValues, ir.Value], None]
-) -> None:
-    """Emit `emit(target, update)` where update `index` has a target, and a report where its position has none."""
+def at_target(elements: Elements, op: tiny.ScatterOp, index: IndexValues, emit: Callable[[IndexValues], None]) -> None:
+    """Emit `emit(target)` where update `index` has a target, and a report where its position has none."""
     axis, rank = op.axis.value, tensor_type(op.index.type).rank
     at = index[axis : axis + rank]
     chosen, inside = elements.selected(op, at)
     branch = scf.IfOp(inside, has_else=True)
     with elements.block(branch.then_block):
-        emit((*index[:axis], chosen, *index[axis + rank :]), elements.at(op.updates, index))
+        emit((*index[:axis], chosen, *index[axis + rank :]))
         scf.yield_([])
     assert branch.else_block is not None  # asked for above
     with elements.block(branch.else_block):

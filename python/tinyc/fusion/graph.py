@@ -2,7 +2,8 @@
 
 In: a function in the Tiny layer. Out: a `FusionGraph` over its Poly-View with fine splits. A node is an item of the
 view: a compute op with the movements that it reads through, a product with the sum over it. What reads where its data
-says is a node that no loop nest computes but for a gather, which is computed element by element.
+says is a node that no loop nest computes but for a gather, which is computed element by element. A scatter takes its
+data and its updates element by element, too.
 """
 
 import enum
@@ -10,13 +11,13 @@ import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from tinyc.analysis.access import DimAxes
+from tinyc.analysis.access import DimAxes, shape_of
 from tinyc.analysis.graphs import value_names
 from tinyc.analysis.index_book.splits import fine_splits_of
 from tinyc.analysis.isl.statement import Statement
 from tinyc.analysis.patterns.contraction import is_summed_product
 from tinyc.analysis.poly.block import NonScopTensor, PolyAccess, PolyBlock, PolyItem
-from tinyc.analysis.poly.view import poly_view, values_of
+from tinyc.analysis.poly.view import view_and_values
 from tinyc.analysis.poly_core.inlining import INLINE
 from tinyc.analysis.tiny_ops import effort_of
 from tinyc.diagnostics import Where
@@ -49,6 +50,7 @@ class FusionNode:
     leaves. `wholes` are the tensors that it needs in memory; `readers` are the nodes that read it. `is_special` says
     that it takes as long as a special function. `bound` is the one reader that must have it in its kernel, if there is
     one: a sum forms its products in its accumulator's type. `boundary` is why a movement is not read through.
+    `copies` are statements of what an op that is ordered reads element by element.
     """
 
     name: str
@@ -63,6 +65,7 @@ class FusionNode:
     is_special: bool
     bound: str | None
     boundary: str | None
+    copies: tuple[PolyBlock, ...] = ()
 
     @property
     def where(self) -> Where:
@@ -77,7 +80,7 @@ class FusionNode:
     @property
     def reads(self) -> tuple[str, ...]:
         """The tensors that it reads, each once."""
-        accesses = () if self.block is None else self.block.accesses
+        accesses = [read for block in (self.block, *self.copies) if block for read in block.accesses]
         return tuple(dict.fromkeys([*(read.tensor for read in accesses), *self.wholes]))
 
 
@@ -108,22 +111,26 @@ class FusionGraph:
 
 def fusion_graph(function: func.FuncOp) -> FusionGraph:
     """The graph of a function that is a Tiny graph."""
-    view, values, names = poly_view(function, fine=True), values_of(function, fine=True), value_names(function)
-    dims = fine_splits_of(function).of
+    view, values = view_and_values(function, fine=True)
+    names, dims = value_names(function), fine_splits_of(function).of
     outputs, by_value = frozenset(view.outputs), {value: name for name, value in values.items()}
     readers: dict[str, dict[str, None]] = {}
-    found: list[tuple[str, ir.OpView, PolyBlock | None, tuple[str, ...]]] = []
+    found: list[tuple[str, ir.OpView, PolyBlock | None, tuple[str, ...], tuple[PolyBlock, ...]]] = []
     for item in view.items:
         op = values[item.name].owner
         assert isinstance(op, ir.OpView)  # what the view has as an item is computed
         reads = [] if isinstance(item, NonScopTensor) else [read.tensor for read in item.accesses]
+        copies: tuple[PolyBlock, ...] = ()
         block, wholes = (item, ()) if isinstance(item, PolyBlock) else (None, item.reads)
         if isinstance(op, tiny.GatherOp):
             block, wholes = _gather(item.name, op, by_value, dims), (by_value[op.data],)
             reads = [read.tensor for read in block.accesses]
+        elif isinstance(op, tiny.ScatterOp):
+            copies, wholes = _scatter(op, by_value, dims), (by_value[op.index],)
+            reads = [read.tensor for copy in copies for read in copy.accesses]
         for tensor in (*reads, *wholes):
             readers.setdefault(tensor, {})[item.name] = None
-        found.append((item.name, op, block, wholes))
+        found.append((item.name, op, block, wholes, copies))
     items = {item.name: item for item in view.items}
     nodes = {
         name: FusionNode(
@@ -139,8 +146,9 @@ def fusion_graph(function: func.FuncOp) -> FusionGraph:
             effort_of(op) is not Effort.SIMPLE,
             _bound(values[name], by_value),
             _boundary(op, items[name]),
+            tuple(_without_leaves(copy, values) for copy in copies),
         )
-        for name, op, block, wholes in found
+        for name, op, block, wholes, copies in found
     }
     types = {name: tensor_type(value.type) for name, value in values.items()}
     labels = {name: names[value] for name, value in values.items()}
@@ -180,6 +188,20 @@ def _gather(name: str, op: tiny.GatherOp, names: Mapping[ir.Value, str], dims: D
     read = PolyAccess(names[op.index], tuple(index))
     statement = Statement.over(name, shape, [""] * len(shape))
     return PolyBlock("ewise", statement, axes.identity(shape), (read,), result.element, {"op": "gather"})
+
+
+def _scatter(op: tiny.ScatterOp, names: Mapping[ir.Value, str], dims: DimAxes) -> tuple[PolyBlock, ...]:
+    """A scatter as the statements that read its data and its updates; its indices are read at any time."""
+    found: list[PolyBlock] = []
+    for value in (op.data, op.updates):
+        if value == op.index:
+            continue
+        name, shape = names[value], shape_of(value, dims)
+        index = axes.identity(shape)
+        statement = Statement.over(f"{name}_taken", shape, [""] * len(shape))
+        element = tensor_type(value.type).element
+        found.append(PolyBlock("movement_affine", statement, index, (PolyAccess(name, index),), element, {}))
+    return tuple(found)
 
 
 def _boundary(op: ir.OpView, item: PolyItem) -> str | None:

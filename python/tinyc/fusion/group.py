@@ -42,7 +42,7 @@ class Anchor:
 class Group:
     """Nodes of one kernel in program order; `results` are those that it writes to memory.
 
-    `ordered` are the nodes of an op that is a kernel of its own, which there is in place of anchors, or None.
+    `ordered` are the nodes of an op that is a kernel of its own; its anchors are what it reads element by element.
     """
 
     graph: FusionGraph
@@ -95,7 +95,8 @@ def results_of(groups: Iterable[Group]) -> frozenset[str]:
 def group_of_node(graph: FusionGraph, node: FusionNode) -> Group:
     """The group of one node, which it writes to memory, and of the products that a sum forms."""
     if node.block is None:
-        return Group(graph, frozenset([node.name]), frozenset([node.name]), (), (node,))
+        taken = tuple(Anchor(node, copy) for copy in node.copies)
+        return Group(graph, frozenset([node.name]), frozenset([node.name]), taken, (node,))
     anchor, bound = _with_bound(graph, node, node.block)
     return Group(graph, frozenset([node.name, *bound]), frozenset([node.name]), (anchor,))
 
@@ -136,8 +137,8 @@ def united(groups: Iterable[Group]) -> Group | str:
 
 def with_producer(group: Group, node: FusionNode, is_result: bool) -> Group | str:
     """A group with a node that it reads, written to memory as well if `is_result`; or why that is no group."""
-    if group.ordered:
-        return f"'{group.ordered[0].label}' is a kernel of its own"
+    if group.ordered and (is_result or not node.is_inline or not group.anchors):
+        return f"'{group.ordered[0].label}' takes what is computed element by element into its kernel, and nothing else"
     if node.block is None:
         return f"'{node.label}' is no loop nest"
     anchors = list(group.anchors)
@@ -220,7 +221,8 @@ def moved_axes(read: PolyAccess) -> frozenset[int]:
 def _checked(group: Group) -> Group | str:
     if len(group.members) > MAX_NODES:
         return f"{len(group.members)} ops (limit {MAX_NODES})"
-    if len(group.members & group.graph.gathers) > 1:
+    scatters = {node.name for node in group.ordered if node.copies}
+    if len(group.members & (group.graph.gathers | scatters)) > 1:
         return "indices of several ops, of which an error would not say whose are out of range"
     own = next((name for name in group.reads if name in group.results), None)
     if own is not None:

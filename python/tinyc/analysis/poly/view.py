@@ -67,7 +67,19 @@ def poly_view(
         TinycError: a value is not a Tiny tensor.
     """
     needed = Needed(graph, fine)
-    tensors = _tensor_names(graph, needed, names)
+    return _view(graph, needed, _tensor_names(graph, needed, names), buffers)
+
+
+def view_and_values(graph: ir.OpView, fine: bool = False) -> tuple[PolyView, dict[str, ir.Value]]:
+    """The Poly-View of a graph, and the values that its tensors stand for; raises as `poly_view`."""
+    needed = Needed(graph, fine)
+    tensors = _tensor_names(graph, needed, None)
+    return _view(graph, needed, tensors, None), _values(needed, tensors)
+
+
+def _view(
+    graph: ir.OpView, needed: Needed, tensors: Mapping[ir.Value, str], buffers: Mapping[str, str] | None
+) -> PolyView:
     computed = (_item(value, needed, tensors) for value in needed.reads)
     items = with_producers(_placed(item, buffers) if buffers else item for item in computed)
     blocks = [item for item in items if isinstance(item, PolyBlock)]
@@ -81,8 +93,11 @@ def poly_view(
 def values_of(graph: ir.OpView, fine: bool = False) -> dict[str, ir.Value]:
     """The values that the tensors of a Poly-View stand for, by their names: items, then arguments."""
     needed = Needed(graph, fine)
-    names = _tensor_names(graph, needed, None)
-    return {names[value]: value for value in (*needed.reads, *needed.arguments)}
+    return _values(needed, _tensor_names(graph, needed, None))
+
+
+def _values(needed: Needed, tensors: Mapping[ir.Value, str]) -> dict[str, ir.Value]:
+    return {tensors[value]: value for value in (*needed.reads, *needed.arguments)}
 
 
 def _placed(item: PolyItem, buffers: Mapping[str, str]) -> PolyItem:

@@ -7,6 +7,7 @@ what the region makes of the accumulators.
 from typing import TypeVar
 
 from tinyc.analysis.kernel_candidate import contraction_of
+from tinyc.analysis.kernel_loops import kernel_loops
 from tinyc.dialects.gpu import statements as tgpu
 from tinyc.dialects.gpu.dialect import GpuTile, acc_type, smem_type
 from tinyc.dialects.region.to_gpu.function import Frame, Origin, close_body, copy_body, needed_for, open_function
@@ -34,7 +35,7 @@ class _Builder:
         self.tile, self.stages = _filled(origin.plan.tile), _filled(origin.plan.stages)
         self.bind, self.guarded_axes = _filled(origin.plan.bind), _filled(origin.plan.predicate_tail)
         self.kernel, self.product, self.frame = origin.kernel, _filled(origin.candidate.product), frame
-        contraction = contraction_of(origin.kernel)
+        contraction = contraction_of(origin.kernel, kernel_loops(origin.kernel.op))
         assert not isinstance(contraction, str)  # the candidate has a product
         self.contraction, self.roles = contraction, contraction.axis_roles
 
