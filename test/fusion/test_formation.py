@@ -145,12 +145,12 @@ def test_so_is_it_where_the_kernel_reads_it_element_by_element_too():
     assert decisions_of(formation) == {("n", "g"): kept, ("n", "y"): kept, ("g", "y"): ("fused", "inline")}
 
 
-def test_an_index_that_makes_what_it_is_applied_to_as_well_is_in_one_of_the_two_kernels():
+def test_an_index_that_makes_what_it_is_applied_to_as_well_is_computed_by_both_kernels():
     p = Program(i="i64 64")
     n = p.relu(p["i"], name="n")
     formation = formed(p.result(p.gather(p.neg(n, name="data"), n, axis=0, name="g")))
-    assert regions_of(formation) == [("n", "data"), ("g",)]
-    assert decisions_of(formation)["n", "g"] == ("kept", "data")
+    assert regions_of(formation) == [("n", "data"), ("n", "g")]
+    assert decisions_of(formation)["data", "g"] == ("kept", "data")
 
 
 def test_a_gather_of_which_a_part_is_read_is_a_kernel_that_checks_all_its_indices():
