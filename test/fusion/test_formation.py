@@ -7,6 +7,7 @@ import pytest
 from analysis_programs.tiny_programs import Program
 from tinyc.dialects.registry import context
 from tinyc.fusion.formation import form_regions
+from tinyc.fusion.group import MAX_NODES
 from tinyc.fusion.pricing import Pricing
 from tinyc.schemes.scheme import Acceptance, KernelKind, Resources
 from tinyc.target import GENERIC_CPU, SM80, SM90
@@ -259,3 +260,25 @@ def test_every_edge_is_decided_once(machine):
         for reader in node.readers
     ]
     assert [(each.source, each.target) for each in formation.ledger.decisions] == edges
+
+
+def test_a_kernel_stops_where_it_would_have_too_many_ops():
+    p = Program(x="f32 64 64")
+    value = p["x"]
+    for number in range(MAX_NODES + 1):
+        value = p.neg(value, name=f"n{number}")
+    rules = decisions_of(formed(p.result(value)))
+    assert [edge for edge, decided in rules.items() if decided == ("kept", "limit")] == [("n0", "n1")]
+
+
+def test_a_kernel_stops_where_no_scheme_builds_it_but_element_by_element():
+    p = Program(x="f32 64 64")
+    rows = p.sum(p["x"], 1, name="rows")
+    formation = formed(p.result(rows, p.sum(rows, 0, name="all")))
+    assert decisions_of(formation) == {("rows", "all"): ("kept", "scheme")}
+
+
+def test_a_view_of_a_buffer_is_in_no_kernel():
+    p = Program(x="f32 M N")
+    moved = p.reshape(p.neg(p["x"], name="n"), shape="N M", name="v")
+    assert decisions_of(formed(p.result(p.neg(moved, name="y"))))["n", "v"] == ("kept", "view")
