@@ -1,15 +1,17 @@
-"""The exact choice of kernels: what greedy finds is hardly ever slower, by the predicted time."""
+"""The exact choice of kernels: the least of all, and greedy hardly ever slower, by predicted time."""
 
 import random
 
 import pytest
 
+from analysis_oracles.kernel_oracle import all_kernels
 from analysis_programs.group_programs import windows_program
 from analysis_programs.tiny_programs import Program
+from programs.strategies import fusion_programs
 from tinyc.analysis.graphs import main_function
 from tinyc.dialects.registry import context
 from tinyc.driver.sources import read_program
-from tinyc.fusion.exact import exact_choice
+from tinyc.fusion.exact import best_choice, exact_choice
 from tinyc.fusion.formation import form_regions
 from tinyc.fusion.graph import NodeKind, fusion_graph
 from tinyc.fusion.group import group_of_node
@@ -19,44 +21,81 @@ from tinyc.fusion.request import FusionRequest, requested_edges
 from tinyc.target import GENERIC_CPU, SM80
 from workloads import WORKLOADS
 
-#: How much slower than the best choice greedy may be.
-LIMIT = 1.05
+#: How much slower than the best choice greedy may be, and how exactly times are compared.
+LIMIT, EXACT = 1.05, 1e-9
 MACHINES = pytest.mark.parametrize("machine", [GENERIC_CPU, SM80], ids=lambda each: each.name)
-SMALL = [name for name in WORKLOADS if not name.startswith(("transformer", "chain", "resnet", "attention", "gelu_mlp"))]
+
+
+#: Nodes of a random graph all of whose kernels are looked at.
+FEW_NODES = 6
+LARGE = ("transformer_gelu", "transformer_swiglu", "resnet", "attention", "gelu_mlp", "gemm_epilogue", "chain")
+SLOW = ("layer_norm", "group_norm", "instance_norm", "gelu_tanh", "rotary_pairs")  # of eight nodes and more
+SMALL = [name for name in WORKLOADS if name not in (*LARGE, *SLOW)]
+
+
+def is_small(function):
+    """Whether a graph has so few nodes that all kernels can be looked at, and none that is always one by itself."""
+    nodes = fusion_graph(function).nodes.values()
+    by_itself = (NodeKind.ORDERED, NodeKind.VIEW)
+    if any(node.kind in by_itself or (node.kind is NodeKind.LEAF and node.is_output) for node in nodes):
+        return False
+    return 0 < sum(node.kind is not NodeKind.LEAF for node in nodes) <= FEW_NODES
 
 
 def ratio_to_exact(function, machine):
-    """Greedy's predicted time over that of the exact choice."""
-    formation = form_regions(function, machine)
+    """Greedy's predicted time over the least of all choices among all kernels that keep to the limits."""
     graph, pricing = fusion_graph(function), Pricing(machine)
     judge = Judge(graph, pricing, requested_edges(FusionRequest(), graph))
-    alone = [pricing.of(group_of_node(graph, node)) for node in graph.nodes.values() if node.kind is not NodeKind.VIEW]
-
-    def price(group):
+    alone = {name: pricing.of(group_of_node(graph, node)) for name, node in graph.nodes.items()}
+    times = {}
+    for group in all_kernels(graph):
         priced = pricing.of(group)
-        too_much = len(group.members) > 1 and judge.stops.limit(alone, priced) is not None
-        return None if too_much else priced.cost.seconds
-
-    chosen = exact_choice(graph, list(graph.nodes), price)
+        if len(group.members) == 1 or judge.stops.limit([alone[name] for name in group.members], priced) is None:
+            times[group] = priced.cost.seconds
+    chosen = best_choice(graph, list(graph.nodes), times)
     assert chosen is not None
-    greedy = sum(region.priced.cost.seconds for region in formation.regions)
-    return greedy / sum(pricing.of(group).cost.seconds for group in chosen)
+    greedy = sum(region.priced.cost.seconds for region in form_regions(function, machine).regions)
+    return greedy / sum(times[group] for group in chosen)
+
+
+def assert_near(ratio, record_property):
+    """Check that greedy is hardly worse than the best, and no better, which is impossible; report by how much."""
+    record_property("greedy_over_exact", ratio)
+    assert 1 - EXACT <= ratio <= LIMIT
 
 
 @MACHINES
 @pytest.mark.parametrize("name", SMALL)
-def test_greedy_is_as_good_as_the_exact_choice(name, machine):
+def test_greedy_is_as_good_as_the_best_choice(name, machine, record_property):
     module = read_program(WORKLOADS[name].build(), {})
     with module.context:
-        assert ratio_to_exact(main_function(module), machine) <= LIMIT
+        assert_near(ratio_to_exact(main_function(module), machine), record_property)
 
 
 @MACHINES
-@pytest.mark.parametrize("seed", range(25))
-def test_greedy_is_as_good_on_random_programs(seed, machine):
+@pytest.mark.parametrize("seed", range(60))
+def test_greedy_is_as_good_on_random_programs(seed, machine, record_property):
     program = windows_program(random.Random(seed))
     with context():
-        assert ratio_to_exact(program.function.opview, machine) <= LIMIT
+        assert_near(ratio_to_exact(program.function.opview, machine), record_property)
+
+
+@MACHINES
+def test_greedy_is_as_good_on_random_programs_of_all_ops(machine, random_examples, record_property):
+    ratios = []
+
+    @random_examples(fusion_programs(), 40)
+    def check(program):
+        module = read_program(program.document, program.bind)
+        with module.context:
+            function = main_function(module)
+            if is_small(function):
+                ratios.append(ratio_to_exact(function, machine))
+                assert 1 - EXACT <= ratios[-1] <= LIMIT
+
+    check()
+    record_property("greedy_over_exact", max(ratios))
+    assert len(ratios) > 10
 
 
 def test_what_is_chosen_computes_all_that_is_returned_once():

@@ -7,6 +7,7 @@ import pytest
 from analysis_programs.tiny_programs import Program
 from tinyc.dialects.registry import context
 from tinyc.fusion.formation import form_regions
+from tinyc.fusion.group import MAX_NODES
 from tinyc.fusion.pricing import Pricing
 from tinyc.schemes.scheme import Acceptance, KernelKind, Resources
 from tinyc.target import GENERIC_CPU, SM80, SM90, machine_of
@@ -95,6 +96,28 @@ def test_a_prologue_that_is_computed_too_often_is_kept():
     assert kept.evidence["fused_us"] > kept.evidence["apart_us"]
 
 
+def test_a_kernel_stops_where_it_would_have_too_many_ops():
+    p = Program(x="f32 64 64")
+    value = p["x"]
+    for number in range(MAX_NODES + 1):
+        value = p.neg(value, name=f"n{number}")
+    rules = decisions_of(formed(p.result(value)))
+    assert [edge for edge, decided in rules.items() if decided == ("kept", "limit")] == [("n0", "n1")]
+
+
+def test_a_kernel_stops_where_no_scheme_builds_it_but_element_by_element():
+    p = Program(x="f32 64 64")
+    rows = p.sum(p["x"], 1, name="rows")
+    formation = formed(p.result(rows, p.sum(rows, 0, name="all")))
+    assert decisions_of(formation) == {("rows", "all"): ("kept", "scheme")}
+
+
+def test_a_view_of_a_buffer_is_in_no_kernel():
+    p = Program(x="f32 M N")
+    moved = p.reshape(p.neg(p["x"], name="n"), shape="N M", name="v")
+    assert decisions_of(formed(p.result(p.neg(moved, name="y"))))["n", "v"] == ("kept", "view")
+
+
 def test_a_value_that_is_cheaper_to_compute_than_to_read_is_computed_by_each_kernel():
     p = Program(x="f32 1024 1024", i="i64 1024")
     y = p.add(p["x"], p.neg(p["x"]), name="n")
@@ -145,12 +168,12 @@ def test_so_is_it_where_the_kernel_reads_it_element_by_element_too():
     assert decisions_of(formation) == {("n", "g"): kept, ("n", "y"): kept, ("g", "y"): ("fused", "inline")}
 
 
-def test_an_index_that_makes_what_it_is_applied_to_as_well_is_in_one_of_the_two_kernels():
+def test_an_index_that_makes_what_it_is_applied_to_as_well_is_computed_by_both_kernels():
     p = Program(i="i64 64")
     n = p.relu(p["i"], name="n")
     formation = formed(p.result(p.gather(p.neg(n, name="data"), n, axis=0, name="g")))
-    assert regions_of(formation) == [("n", "data"), ("g",)]
-    assert decisions_of(formation)["n", "g"] == ("kept", "data")
+    assert regions_of(formation) == [("n", "data"), ("n", "g")]
+    assert decisions_of(formation)["data", "g"] == ("kept", "data")
 
 
 def test_a_gather_of_which_a_part_is_read_is_a_kernel_that_checks_all_its_indices():

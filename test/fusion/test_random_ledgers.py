@@ -25,7 +25,7 @@ CASES = st.tuples(st.one_of(fusion_programs(), programs()), st.sampled_from(MACH
 
 
 def test_every_edge_is_decided_once_as_the_regions_say(random_examples):
-    @random_examples(CASES)
+    @random_examples(CASES, 100)
     def check(case):
         program, machine, _ = case
         module = read_program(program.document, program.bind)
@@ -51,7 +51,7 @@ def test_each_op_is_a_kernel_where_nothing_is_to_be_fused(random_examples):
 
 
 def test_what_is_asked_for_is_met_or_refused_by_name(random_examples):
-    @random_examples(CASES)
+    @random_examples(CASES, 100)
     def check(case):
         program, machine, data = case
         module = read_program(program.document, program.bind)

@@ -14,7 +14,9 @@ from tinyc.fusion.graph import FusionGraph, NodeKind
 from tinyc.fusion.group import Group, group_of_node, united, with_producer
 
 #: Nodes of a window, at the most (000 §4.1), and candidates that are looked at.
-MAX_WINDOW, MAX_CANDIDATES = 30, 2000
+MAX_WINDOW, MAX_CANDIDATES = 30, 400
+#: Circles that are forbidden before a choice is given up.
+_MAX_CIRCLES = 8
 #: A time that is less by no more than this is no better choice.
 _TOLERANCE_SECONDS = 1e-12
 
@@ -28,12 +30,15 @@ def exact_choice(graph: FusionGraph, window: Collection[str], price: Price) -> l
     returned, is written.
     """
     candidates = _candidates(graph, window, price)
-    if candidates is None:
-        return None
+    return None if candidates is None else best_choice(graph, window, candidates)
+
+
+def best_choice(graph: FusionGraph, window: Collection[str], candidates: Mapping[Group, float]) -> list[Group] | None:
+    """The groups of least time, among candidates with their times, that compute a window; None where none do."""
     groups, prices = list(candidates), list(candidates.values())
     wanted = [name for name in window if _is_needed_outside(graph, name, window)]
     circles: list[list[int]] = []
-    while True:
+    while len(circles) < _MAX_CIRCLES:
         chosen = _solved(groups, prices, wanted, window, circles)
         if chosen is None:
             return None
@@ -41,6 +46,7 @@ def exact_choice(graph: FusionGraph, window: Collection[str], price: Price) -> l
         if circle is None:
             return [groups[number] for number in chosen]
         circles.append([chosen[place] for place in circle])
+    return None
 
 
 def _is_needed_outside(graph: FusionGraph, name: str, window: Collection[str]) -> bool:
@@ -54,8 +60,7 @@ def _candidates(graph: FusionGraph, window: Collection[str], price: Price) -> Ma
     """The groups of nodes of a window with their prices, each once; None where there are too many."""
     found: dict[tuple[frozenset[str], ...], tuple[Group, float]] = {}
     singles = [group_of_node(graph, graph.nodes[name]) for name in window if _is_computed(graph, name)]
-    pairs = (united([one, other]) for k, one in enumerate(singles) for other in singles[:k] if _share(one, other))
-    pending = [*singles, *(each for each in pairs if isinstance(each, Group))]
+    pending = list(singles)
     while pending:
         group = pending.pop()
         key = (group.members, group.results, frozenset(group.reads))
@@ -66,6 +71,7 @@ def _candidates(graph: FusionGraph, window: Collection[str], price: Price) -> Ma
         if len(found) > MAX_CANDIDATES:
             return None
         pending += _grown(graph, group, window)
+        pending += _with_sibling(group, singles)
     return {group: seconds for group, seconds in found.values() if seconds != float("inf")}
 
 
@@ -74,9 +80,14 @@ def _is_computed(graph: FusionGraph, name: str) -> bool:
     return node.kind is not NodeKind.VIEW and (node.kind is not NodeKind.LEAF or node.is_output)
 
 
-def _share(one: Group, other: Group) -> bool:
-    """Whether two groups read a tensor in common."""
-    return bool(set(one.reads) & set(other.reads))
+def _with_sibling(group: Group, singles: Iterable[Group]) -> Iterable[Group]:
+    """The groups that have one more node, which reads what a group reads and not what it makes, nor is read by it."""
+    for single in singles:
+        near = not single.members & group.members and {*single.reads} & {*group.reads}
+        if near and not ({*single.reads} & group.members or {*group.reads} & single.members):
+            found = united([group, single])
+            if isinstance(found, Group):
+                yield found
 
 
 def _grown(graph: FusionGraph, group: Group, window: Collection[str]) -> Iterable[Group]:
@@ -85,7 +96,10 @@ def _grown(graph: FusionGraph, group: Group, window: Collection[str]) -> Iterabl
         if tensor not in window or not _is_computed(graph, tensor) or group.ordered:
             continue
         node = graph.nodes[tensor]
-        inside = {reader for reader in node.readers if tensor not in graph.nodes[reader].wholes} <= group.members
+        readers = {reader for reader in node.readers if tensor not in graph.nodes[reader].wholes}
+        if not readers & group.members:
+            continue  # indices are applied to it: it has to be in memory
+        inside = readers <= group.members
         for is_result in (True, False):
             if is_result if inside and not node.is_output else not is_result and not (inside or node.is_inline):
                 continue
@@ -106,12 +120,16 @@ def _solved(
 
     model: Any = highspy.Highs()  # its stubs take an equation for a bool
     model.silent()
+    model.setOptionValue("mip_rel_gap", 0.0)
     least = min(prices, default=1.0)
     chosen = [model.addBinary(obj=price / least) for price in prices]
     writers: dict[str, list[int]] = {}
+    readers: dict[str, list[int]] = {}
     for number, group in enumerate(groups):
         for name in group.results:
             writers.setdefault(name, []).append(number)
+        for name in group.reads:
+            readers.setdefault(name, []).append(number)
     for name, numbers in writers.items():
         total = sum(chosen[number] for number in numbers)
         model.addConstr(total == 1 if name in wanted else total <= 1)
@@ -119,6 +137,8 @@ def _solved(
         for tensor in group.reads:
             if tensor in window:
                 model.addConstr(sum(chosen[each] for each in writers.get(tensor, ())) >= chosen[number])
+        for name in group.results.difference(wanted):  # nothing is written that nobody reads
+            model.addConstr(sum(chosen[each] for each in readers.get(name, ())) >= chosen[number])
     for circle in circles:
         model.addConstr(sum(chosen[number] for number in circle) <= len(circle) - 1)
     if any(name not in writers for name in wanted):

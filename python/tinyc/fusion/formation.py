@@ -8,7 +8,6 @@ pays. Third: two groups that a tensor passes between become one, then two that r
 exactly. Source: specification 000 §4.
 """
 
-import itertools
 from collections.abc import Sequence
 
 from tinyc.fusion.graph import FusionNode, NodeKind, fusion_graph
@@ -22,6 +21,9 @@ from tinyc.fusion.request import FusionRequest, requested_edges
 from tinyc.fusion.windows import Windows
 from tinyc.mlir import func
 from tinyc.target import Machine
+
+#: How many kernels before it that read the same tensor a kernel may become one with.
+_NEAR = 4
 
 
 def form_regions(
@@ -40,6 +42,7 @@ def form_regions(
     former.sweep_pairs()
     former.sweep_siblings()
     Windows(former.partition, judge, former.verdicts).choose()
+    former.sweep_siblings()
     return outcome_of(former.partition, judge, former.verdicts)
 
 
@@ -208,16 +211,17 @@ class _Former:
             self.partition.replace([writer, target], merged)
 
     def sweep_siblings(self) -> None:
-        """Make one kernel of neighbouring ones that read the same tensor, if that is legal and pays."""
+        """Make one kernel of near ones that read the same tensor, if that is legal and pays."""
         readers: dict[str, list[str]] = {}
         for group in self.partition.in_order():
             for tensor in group.reads if not group.ordered else ():
                 readers.setdefault(tensor, []).append(min(group.results))
         for results in readers.values():
-            for pair in itertools.pairwise(results):
-                one, other = map(self.partition.writer, pair)  # as they are now
-                if one is not None and other is not None:
-                    self._siblings(one, other)
+            for place, result in enumerate(results):
+                for before in reversed(results[max(place - _NEAR, 0) : place]):
+                    one, other = self.partition.writer(before), self.partition.writer(result)  # as they are now
+                    if one is not None and other is not None:
+                        self._siblings(one, other)
 
     def _siblings(self, one: Group, other: Group) -> None:
         """Fuse two groups neither of which reads the other, if that pays."""

@@ -81,6 +81,20 @@ class Partition:
             pending = [each for each in pending if self._may_reach(each, start)]
         return False
 
+    def needs_itself(self, group: Group) -> bool:
+        """Whether a group needs what it writes, by way of other groups (True: not known)."""
+        start = min(self.graph.position[name] for name in group.results)
+        pending, seen = list(group.reads), set[str]()
+        while pending:
+            tensor = pending.pop()
+            if tensor in group.results or len(seen) > _MAX_VISITED:
+                return True
+            if tensor not in seen and self._may_reach(tensor, start):
+                seen.add(tensor)
+                writer = self.writer(tensor)
+                pending += self.graph.nodes[tensor].reads if writer is None else writer.reads
+        return False
+
     def _made_with(self, tensor: str) -> Iterable[str]:
         """The nodes that are computed with a tensor: those of the group that writes it."""
         writer = self.writer(tensor)
