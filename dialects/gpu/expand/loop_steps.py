@@ -4,7 +4,7 @@ In: the fused loops of a body (`analysis.kernel_loops`), and index values for th
 inside of a step. Out: the index of the element in the value that a phase computes, or in what it reduces.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tinyc.analysis.contiguous_loops import across_accesses
@@ -16,7 +16,7 @@ from tinyc.diagnostics import TinycError
 from tinyc.dialects.gpu.dialect import OutputOp
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.tiny import ops as tiny
-from tinyc.expr.axes import AxisExpr, Shape, positions
+from tinyc.expr.axes import Axis, AxisExpr, Shape, positions
 from tinyc.mlir import ir
 from tinyc.mlir.locations import around, where
 
@@ -88,13 +88,14 @@ class LoopSteps:
     def beginnings(self, phase: Phase, step: Sequence[ir.Value]) -> Iterator[tuple[AxisExpr, int]]:
         """Yield where each read of a phase begins in its buffer in a step, and the bytes of an element there.
 
-        It is those that go along the loops the most, of those with their neighbours inside of a step and no border.
+        It is those that go along the loops the most, of those with their neighbours behind each other inside of a step,
+        and no border.
         """
         inside, loops = {*phase.inner, *phase.reduced}, {*phase.loops}
         reads = [
             (len(loops & set().union(*map(positions, access.index))), access, self.found.tensor(access.tensor).owner)
             for access in phase.block.accesses
-            if access.index and not access.guards and inside & positions(access.index[-1])
+            if access.index and not access.guards and _goes_forward(access.index[-1], inside)
         ]
         most = max((count for count, *_ in reads), default=0)
         for count, access, op in reads:
@@ -127,3 +128,9 @@ class LoopSteps:
         inner = [self.elements.index(0)] * (len(phase.inner) + len(phase.reduced))
         operand = self.index(phase, step, inner)
         return tuple(position for axis, position in enumerate(operand) if axis not in op.axes)
+
+
+def _goes_forward(row: AxisExpr, inside: Container[int]) -> bool:
+    """Whether a coordinate grows along some axes."""
+    steps = [step for atom, step in row.terms if isinstance(atom, Axis) and atom.position in inside]
+    return bool(steps) and min(steps) > 0

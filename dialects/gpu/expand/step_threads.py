@@ -200,7 +200,7 @@ class StepThreads:
         whole = arith.andi(lanes[0], lanes[-1])
         if isinstance(size, int) and size < _LONG_RUNS * self.width:
             some = whole  # what accesses at the ends take besides would be a part of all that is read
-        return Inside(tuple(lanes), whole, some, (turn, self.lane), (first, size))
+        return Inside(tuple(lanes), whole, some, (turn, self.lane), (first, size), first)
 
     def _delinearized(self, linear: AxisExpr, shape: Sequence[Dim]) -> IndexValues:
         return self.elements.delinearized(self.counters.value(linear), shape)

@@ -34,8 +34,7 @@ class Inside:
 
     `lanes` are the conditions of its elements, `whole` that of all. Where `some` is given, a run may begin before the
     axis or end behind it, as one does that is aligned while the axis is not: it holds where an access may take elements
-    besides.
-    Two with equal `bounds` have the same conditions.
+    besides; `first` is the position that it begins at. Two with equal `bounds` have the same conditions.
     """
 
     lanes: tuple[ir.Value, ...]
@@ -43,11 +42,16 @@ class Inside:
     some: ir.Value | None
     counters: tuple[ir.Value, ...]
     bounds: Hashable
+    first: AxisExpr | None = None
+
+    def load(self, buffer: ir.Value, address: AxisExpr, lane: int) -> "_Load":
+        """What a load for element `lane` is known by: elsewhere in the run it is there under another condition."""
+        return buffer, address, self.bounds, None if self.some is None else lane
 
 
 #: An element behind guards: its buffer and address, what they bound at its index, and by what.
 _Guarded: TypeAlias = tuple[ir.Value, AxisExpr, tuple[tuple[AxisExpr, Dim], ...]]
-_Load: TypeAlias = tuple[ir.Value, AxisExpr, Hashable]
+_Load: TypeAlias = tuple[ir.Value, AxisExpr, Hashable, int | None]
 _Element: TypeAlias = tuple[ir.Value, IndexValues]
 #: A place of the tensor of indices of a gather, which is called by its result.
 _Chosen: TypeAlias = tuple[ir.Value, IndexValues]
@@ -228,13 +232,22 @@ class VectorElements(ThreadElements):
 
     def _read_inside(self, buffer: ir.Value, address: AxisExpr, lane: int, width: int, inside: Inside) -> ir.Value:
         """An element that is loaded where it is inside; at the same bounds it is loaded once."""
+        load = inside.load(buffer, address, lane)
         for known in self._bounded:
-            if (buffer, address, inside.bounds) in known.loads:
-                return known.loads[buffer, address, inside.bounds]
-        first = address - lane % width
+            if load in known.loads:
+                return known.loads[load]
+        if not self._are_neighbours(address - lane, inside):
+            width = 1
+        lanes = range(lane - lane % width, lane - lane % width + width)
         values = self._guarded_loads(buffer, address, lane, width, inside)
-        self._bounded[-1].loads.update({(buffer, first + k, inside.bounds): value for k, value in enumerate(values)})
+        for each, value in zip(lanes, values, strict=True):
+            self._bounded[-1].loads[inside.load(buffer, address + (each - lane), each)] = value
         return values[lane % width]
+
+    def _are_neighbours(self, first: AxisExpr, inside: Inside) -> bool:
+        """Whether the elements of a run are neighbours from `first` on, where each of them may be there or not."""
+        begins = constant(0) if inside.first is None else first - inside.first
+        return all(self.counters.step(begins, counter) == 0 for counter in inside.counters)
 
     def _guarded_loads(
         self, buffer: ir.Value, address: AxisExpr, lane: int, width: int, inside: Inside
@@ -249,8 +262,8 @@ class VectorElements(ThreadElements):
             scf.yield_(self._wide_loads(buffer, first, width))
         assert branch.else_block is not None  # asked for above
         with self.block(branch.else_block):
-            lanes = range(lane - lane % width, lane - lane % width + width)
-            scf.yield_([self._load_or_zero(buffer, address + (each - lane), inside.lanes[each]) for each in lanes])
+            lanes = inside.lanes[lane - lane % width :]
+            scf.yield_([self._load_or_zero(buffer, first + k, lanes[k]) for k in range(width)])
         return list(branch.results)
 
     def _loads_where(
@@ -268,11 +281,15 @@ class VectorElements(ThreadElements):
     def _is_held(self, buffer: ir.Value, first: AxisExpr, width: int) -> ir.Value:
         """Emit whether a buffer has `width` elements from `first` on."""
         size, place = extents.product(region.held_tensor(buffer.type).shape), self.counters.value(first)
+        if width == 1:
+            return self.within(place, size)
         begins = arith.cmpi(arith.CmpIPredicate.sge, place, self.index(0))
         return arith.andi(begins, arith.cmpi(arith.CmpIPredicate.sle, place, self.extent(size - width)))
 
     def _load_or_zero(self, buffer: ir.Value, address: AxisExpr, condition: ir.Value) -> ir.Value:
+        """Load an element that is there where a condition holds, if it is one of a run, else anywhere."""
         kind = scalars.register_type(self.element_of(buffer))
+        condition = arith.andi(condition, self._is_held(buffer, address, 1))
         return self.choose(condition, kind, lambda: self._wide_loads(buffer, address, 1)[0], lambda: self._zero(buffer))
 
     def _zero(self, buffer: ir.Value) -> ir.Value:

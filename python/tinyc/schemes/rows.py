@@ -86,14 +86,14 @@ def runs_of(length: int, width: int) -> int:
 
 
 def go_across(loops: "FusedLoops") -> bool:
-    """Whether rows lie beside each other in most of what is read and written of them."""
+    """Whether rows lie beside each other in most of what is read and written of them, not by what they share."""
     votes: Counter[bool] = Counter()
     anchors = {phase.block.name for phase in loops.phases}
     for phase in loops.phases:
         own, inner = set(phase.loops), {*phase.inner, *phase.reduced}
         rows = [access.index for access in phase.block.accesses if access.tensor not in anchors]
         for index in [*rows, *([phase.block.write] if phase.inner else [])]:
-            if index and any(axes.positions(row) & inner for row in index):
+            if all(any(axes.positions(row) & part for row in index) for part in (own, inner)):
                 last = axes.positions(index[-1])
                 votes[bool(last & own) and not last & inner] += 1
     return votes[True] > votes[False]

@@ -61,6 +61,47 @@ def test_the_kernels_of_random_programs_agree_with_the_reference(run):
     check()
 
 
+#: Ways in which rows of [R, A, B] are read beside others: where a run is no neighbours, or shared by all rows.
+MOVED = {
+    "rows shared": ([], "EXPAND", {"broadcast_dimensions": [2]}, "B"),
+    "in turn": ([], "EXPAND", {"broadcast_dimensions": [1]}, "A"),
+    "flipped": (["x"], "FLIP", {"axes": [2]}, None),
+    "turned": ([], "PERMUTE", {"perm": [0, 2, 1]}, "RBA"),
+    "apart": ([], "PERMUTE", {"perm": [1, 0, 2]}, "ARB"),
+}
+
+
+def moved_sum(way, sizes, dtype, axes, alone):
+    """The sum over axes of a tensor that is moved, by itself or added to one that is not."""
+    source, uop, arg, order = MOVED[way]
+    shape = dict(zip("RAB", sizes, strict=True))
+    tensors = {"x": list(sizes), **({} if order is None else {"w": [shape[axis] for axis in order]})}
+    arg = {**arg, "result_shape": list(sizes)} if uop == "EXPAND" else arg
+    nodes = [
+        {"id": name, "uop": "INPUT", "src": [], "arg": {"tensor_id": name, "dtype": dtype, "shape": extents}}
+        for name, extents in tensors.items()
+    ]
+    nodes += [
+        {"id": "moved", "uop": uop, "src": source or ["w"], "arg": arg},
+        {"id": "y", "uop": "ADD", "src": ["moved", 1 if alone else "x"], "arg": {}},
+        {"id": "s", "uop": "REDUCE", "src": ["y"], "arg": {"op": "SUM", "axes": axes, "dtype": "fp32"}},
+    ]
+    return json.dumps({"uops": nodes, "outputs": ["s"]})
+
+
+@pytest.mark.parametrize("alone", [True, False], ids=["alone", "added"])
+@pytest.mark.parametrize("axes", [[1, 2], [0]], ids=["rows", "columns"])
+@pytest.mark.parametrize("dtype", ["fp16", "i8"])
+@pytest.mark.parametrize("way", MOVED)
+def test_rows_of_any_pitch_are_summed_however_they_are_moved(way, dtype, axes, alone):
+    for sizes in ((5, 3, 2), (5, 2, 8), (7, 3, 12), (40, 9, 4), (2, 100, 37)):
+        document = moved_sum(way, sizes, dtype, axes, alone)
+        module = tiny_json.import_program(document)
+        inputs = random_inputs(module, seed=0)
+        for run in (by_threads, sequentially):
+            assert_close(run_kernels(run, document, inputs, {}), module, inputs)
+
+
 def scatter(op, dtype="fp32", size=9):
     sources = {"x": (dtype, [size, 2]), "i": ("i64", [4]), "u": (dtype, [4, 2])}
     nodes = [
