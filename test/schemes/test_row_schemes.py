@@ -206,8 +206,8 @@ def test_a_plan_may_ask_for_fewer_neighbours():
         assert completed_plan(given, candidate(program), SM80).vectorize == given.vectorize
 
 
-def test_the_narrowest_access_is_that_of_the_narrowest_elements():
-    assert resources("elementwise", programs.cast("6 64", "f16", "f32")).vector_bytes == 8
+def test_an_access_is_as_wide_as_that_of_the_widest_elements():
+    assert resources("elementwise", programs.cast("6 64", "f16", "f32")).vector_bytes == 16
     assert resources("elementwise", programs.transpose("99 101", "f16")).vector_bytes == 2
     assert resources("row_reduce", programs.softmax("6 1001", "f16")).vector_bytes == 16
     assert resources("scan", programs.cumulative("6 7")).vector_bytes == 4

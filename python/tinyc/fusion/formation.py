@@ -80,12 +80,29 @@ class _Former:
             self._note(node, chosen, verdict)
             if verdict.fused:
                 assert isinstance(proposal, Group)
+                if len(chosen) < len(readers) and self._takes_less_by_each(node, readers, alone, proposal):
+                    return
                 if len(chosen) == 1:
                     self._before[id(proposal)] = (node, chosen[0])
                 self.partition.replace(chosen, proposal)
                 return
         if not self._rolled_back(node, readers, alone):
             self.partition.replace([], alone)
+
+    def _takes_less_by_each(self, node: FusionNode, readers: Sequence[Group], alone: Group, proposal: Group) -> bool:
+        """Let every reader compute a node, if that takes less time than one that writes it for the others."""
+        by_each = self._by_each(alone, readers) if alone.is_inline and not node.is_output else "it is a result"
+        if isinstance(by_each, str):
+            return False
+        others = [each for each in readers if not each.members <= proposal.members]
+        times = [
+            sum(self.judge.pricing.of(each).cost.seconds for each in side) for side in (by_each, [proposal, *others])
+        ]
+        verdict = self.judge.fused([alone, *readers], by_each, "recompute")
+        if times[0] >= times[1] or not verdict.fused:
+            return False
+        self._compute_by_each(node, readers, by_each, verdict)
+        return True
 
     def _with_siblings(self, node: FusionNode) -> Group:
         """The group of a node by itself, which nothing has yet; the results of one op are in one group."""
@@ -167,19 +184,33 @@ class _Former:
         readers = self.partition.readers(node)
         if others or not readers or self.partition.is_read_elsewhere(node, readers):
             return
-        proposals: list[Group] = []
+        by_each = self._by_each(group, readers)
+        if isinstance(by_each, str):
+            self._note(node, readers, no_group(by_each))
+            return
+        verdict = self.judge.fused([group, *readers], by_each, "recompute" if len(readers) > 1 else "inline")
+        if verdict.fused:
+            self.partition.drop(group)
+            self._compute_by_each(node, readers, by_each, verdict)
+        else:
+            self._note(node, readers, verdict)
+
+    def _by_each(self, group: Group, readers: Sequence[Group]) -> list[Group] | str:
+        """The readers of an element-wise group, each of which computes it; or why one cannot."""
+        found: list[Group] = []
         for reader in readers:
             grown = with_group(reader, group, lambda _: False)
             if isinstance(grown, str):
-                self._note(node, readers, no_group(grown))
-                return
-            proposals.append(grown)
-        verdict = self.judge.fused([group, *readers], proposals, "recompute" if len(readers) > 1 else "inline")
-        self._note(node, readers, verdict)
-        if verdict.fused:
-            self.partition.drop(group)
-            for reader, grown in zip(readers, proposals, strict=True):
-                self.partition.replace([reader], grown)
+                return grown
+            found.append(grown)
+        return found
+
+    def _compute_by_each(
+        self, node: FusionNode, readers: Sequence[Group], grown: Sequence[Group], why: Verdict
+    ) -> None:
+        self._note(node, readers, why)
+        for reader, each in zip(readers, grown, strict=True):
+            self.partition.replace([reader], each)
 
     # --- the third sweep ----------------------------------------------------------------------------------------------
 

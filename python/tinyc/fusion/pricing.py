@@ -143,10 +143,12 @@ class Pricing:
 
     def _fill(self, resources: Resources) -> tuple[float, int]:
         """The part of the machine that a kernel keeps busy, and its CTAs on a multiprocessor."""
-        threads = math.prod(map(nominal, resources.grid)) * resources.threads_per_cta
-        work = min(1.0, max(threads, 1) / self.machine.rates.parallel_threads)
+        ctas = max(math.prod(map(nominal, resources.grid)), 1)
+        accesses = ctas * resources.threads_per_cta * resources.accesses_in_flight
+        work = min(1.0, accesses / self.machine.rates.parallel_threads)
         if not isinstance(self.machine, Target):
             return work, 0
+        work = min(work, ctas / self.machine.sms)
         resident = ctas_per_sm(resources, self.machine)
         occupancy = min(1.0, resident * resources.threads_per_cta / (self.machine.threads_per_sm / 2))
         return max(min(work, occupancy), 1e-6), resident
@@ -286,14 +288,16 @@ def candidate_of(group: Group) -> Candidate:
     """The candidate that a group is."""
     last = group.graph.nodes[group.sequence[-1]]
     types = group.graph.types
-    outputs = tuple(types[name].shape for name in sorted(group.results, key=group.graph.position.__getitem__))
+    results = sorted(group.results, key=group.graph.position.__getitem__)
+    outputs = tuple(types[name].shape for name in results)
+    tensors = tuple(types[name] for name in (*group.reads, *results))
     if group.ordered:
         reason = f"'{group.ordered[0].label}' is a kernel of its own"
-        return Candidate(last.label, last.where, outputs, None, reason, loops=reason)
+        return Candidate(last.label, last.where, outputs, None, reason, loops=reason, tensors=tensors)
     loops = group.loops
     reason = loops.why_no_product
     product = None if reason else _product(group)
-    return Candidate(last.label, last.where, outputs, product, reason, loops=loops)
+    return Candidate(last.label, last.where, outputs, product, reason, loops=loops, tensors=tensors)
 
 
 def _product(group: Group) -> MatrixProduct:

@@ -29,24 +29,19 @@ def loops_of(candidate: Candidate) -> "FusedLoops":
     return candidate.loops
 
 
-def element_sizes(candidate: Candidate, count: Dim) -> list[int]:
-    """The sizes in bytes of the elements of the buffers that have `count` of them or more; of all where none has."""
-    has = (extents.is_nonnegative(extents.product(each.shape) - count) for each in candidate.tensors)
-    full = list(itertools.compress(candidate.tensors, has)) or candidate.tensors
-    return [each.element.size_bytes for each in full] or [1]
-
-
 def widest_bytes(candidate: Candidate, count: Dim) -> int:
-    """The largest of `element_sizes`.
+    """The size of the widest elements of the buffers that have `count` of them or more; of all where none has.
 
     Runs of neighbours are made for these: longer ones would leave gaps between the accesses of neighbouring threads.
     """
-    return max(element_sizes(candidate, count))
+    has = (extents.is_nonnegative(extents.product(each.shape) - count) for each in candidate.tensors)
+    full = list(itertools.compress(candidate.tensors, has)) or candidate.tensors
+    return max((each.element.size_bytes for each in full), default=1)
 
 
-def narrowest_access(candidate: Candidate, count: Dim, width: int) -> int:
-    """The bytes of the narrowest access by which `width` neighbours are taken of a buffer that has `count` elements."""
-    return min(ACCESS_BYTES, width * min(element_sizes(candidate, count)))
+def access_bytes(candidate: Candidate, count: Dim, width: int) -> int:
+    """The bytes of an access to `width` neighbours in the buffer of the widest elements that has `count` of them."""
+    return min(ACCESS_BYTES, width * widest_bytes(candidate, count))
 
 
 def with_width(plan: Plan, scheme: str, default: int, most: int, refusals: PlanRefusals) -> Plan:

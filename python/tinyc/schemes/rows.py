@@ -48,10 +48,10 @@ def row_width(candidate: Candidate) -> int:
     """As many neighbours as make one access of the widest elements.
 
     Rows that are no multiples of that are taken in runs that are aligned, if they are long enough; short ones, and rows
-    that go across, in runs that divide them.
+    that go across, in runs that divide them. What a row has one element of has no say.
     """
     loops, width = loops_of(candidate), ACCESS_BYTES // row_element_bytes(candidate)
-    lengths = [row_length(phase) for phase in loops.phases]
+    lengths = [row_length(phase) for phase in loops.phases if phase.inner or phase.reduced]
     if go_across(loops):
         along: list[Dim] = [rows_beside(loops)]
     else:

@@ -23,10 +23,10 @@ FIELDS_OF_ALL = ("scheme", "arch", "precision", "algo_choice", "local_edges")
 class Resources:
     """The resources that a kernel takes, by estimate: `grid` is the CTAs along x, y and z, or a CPU's parallel turns.
 
-    `vector_bytes` is the narrowest access to a tensor that is read or written in full; `product_tile` the accumulators
-    along m and n for which an operand's element is computed once. `inlines_reductions` says that a thread computes a
-    reduction again for each element that it reads of it, `leaves_tiles` which tile it has that no tensor core takes,
-    where the kernel is one for them.
+    `vector_bytes` is an access to the widest elements of what is read or written in full, `accesses_in_flight` how many
+    of a thread are on their way at a time; `product_tile` the accumulators along m and n for which an operand's element
+    is computed once. `inlines_reductions` says that a thread computes a reduction again for each element that it reads
+    of it, `leaves_tiles` which tile it has that no tensor core takes, where the kernel is one for them.
     """
 
     grid: tuple[Dim, Dim, Dim]
@@ -34,6 +34,7 @@ class Resources:
     shared_bytes: int = 0
     accumulator_registers_per_thread: int = 0
     vector_bytes: int = 16
+    accesses_in_flight: int = 1
     product_tile: tuple[int, int] | None = None
     inlines_reductions: bool = False
     leaves_tiles: str = ""

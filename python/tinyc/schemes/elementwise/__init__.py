@@ -19,7 +19,7 @@ from tinyc.schemes.elementwise.plan import (
     neighbours_of,
     squares_of,
 )
-from tinyc.schemes.neighbours import ACCESS_BYTES, loops_of, narrowest_access, with_width
+from tinyc.schemes.neighbours import ACCESS_BYTES, access_bytes, loops_of, with_width
 from tinyc.schemes.scheme import Acceptance, PlanRefusals, Refusal, Resources, Scheme
 from tinyc.target.target import Target
 
@@ -42,9 +42,9 @@ class ElementByElement(Scheme):
         width = neighbours_of(candidate, squares)
         grid = elementwise_grid(candidate, width, squares, target)
         shared_bytes = 0 if squares is None else squares.shared_bytes
-        narrowest = narrowest_access(candidate, loops_of(candidate).steps, width)
+        wide = access_bytes(candidate, loops_of(candidate).steps, width)
         turned = "" if squares is None else ", some across another axis"
-        resources = Resources(grid, CTA_THREADS, shared_bytes, vector_bytes=narrowest)
+        resources = Resources(grid, CTA_THREADS, shared_bytes, vector_bytes=wide)
         return Acceptance(f"it computes element by element{turned}", resources)
 
     def complete(self, plan: Plan, candidate: Candidate, target: Target, refusals: PlanRefusals) -> Plan:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from tinyc.analysis.candidate import Candidate
 from tinyc.expr.axes import Shape
 from tinyc.plan.fields import Plan
-from tinyc.schemes.neighbours import loops_of, narrowest_access, shared_by_ctas
+from tinyc.schemes.neighbours import access_bytes, loops_of, shared_by_ctas
 from tinyc.schemes.row_reduce.parts import ROW_AXIS, default_part, part_count, part_lengths, with_parts
 from tinyc.schemes.row_reduce.plan import reduction_refusal, reduction_shape
 from tinyc.schemes.rows import RowScheme, row_elements, row_width
@@ -42,9 +42,10 @@ class RowReduce(RowScheme):
             reduced = loops.reductions[0].reduced_extents
             parts = part_count(reduced, part_lengths(reduced, most))
         grid = shared_by_ctas(loops.steps * parts, shape.rows_per_cta, target)
-        narrowest = narrowest_access(candidate, row_elements(candidate), width)
+        wide = access_bytes(candidate, row_elements(candidate), width)
         threads, shared_bytes = shape.cta[0] * shape.cta[1], shape.shared_bytes(loops)
-        resources = Resources(grid, threads, shared_bytes, vector_bytes=narrowest)
+        in_flight = 1 if most is not None else shape.in_flight(loops)
+        resources = Resources(grid, threads, shared_bytes, vector_bytes=wide, accesses_in_flight=in_flight)
         return Acceptance("its reductions share their rows", resources)
 
     def complete(self, plan: Plan, candidate: Candidate, target: Target, refusals: PlanRefusals) -> Plan:

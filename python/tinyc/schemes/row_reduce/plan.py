@@ -49,6 +49,15 @@ class RowShape:
         """How many rows a CTA computes at a time."""
         return self.cta[1] if self.lanes == "x" else self.cta[0] * self.width - self.sector
 
+    def in_flight(self, loops: "FusedLoops") -> int:
+        """How many accesses of a thread are on their way at a time: all of its part of a row, if it keeps that."""
+        lengths = [length for phase in loops.phases if isinstance(length := row_length(phase), int)]
+        if not self.unrolled:
+            return 1
+        if self.lanes == "x":
+            return -(-runs_of(max(lengths), self.width) // self.cta[0])
+        return -(-max(lengths) // self.cta[1])
+
     def shared_bytes(self, loops: "FusedLoops") -> int:
         """The shared memory in which warps exchange what they have: a value for each row that a warp has a part in."""
         if self.lanes == "x" and self.cta[0] <= _WARP:

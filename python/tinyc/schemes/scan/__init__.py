@@ -9,7 +9,7 @@ or rows lie beside each other, and a thread walks down some of them. Each elemen
 from typing import TYPE_CHECKING
 
 from tinyc.analysis.candidate import Candidate
-from tinyc.schemes.neighbours import loops_of, narrowest_access, shared_by_ctas
+from tinyc.schemes.neighbours import access_bytes, loops_of, shared_by_ctas
 from tinyc.schemes.rows import RowScheme, row_elements, row_width
 from tinyc.schemes.scan.plan import scan_refusal, scan_shape
 from tinyc.schemes.scheme import Acceptance, Refusal, Resources
@@ -32,8 +32,8 @@ class CumulativeScan(RowScheme):
         width = row_width(candidate)
         shape = scan_shape(candidate, width)
         grid = shared_by_ctas(loops_of(candidate).steps, shape.rows_per_cta, target)
-        narrowest = narrowest_access(candidate, row_elements(candidate), width)
-        resources = Resources(grid, shape.cta[0] * shape.cta[1], vector_bytes=narrowest)
+        wide = access_bytes(candidate, row_elements(candidate), width)
+        resources = Resources(grid, shape.cta[0] * shape.cta[1], vector_bytes=wide)
         return Acceptance("it is a cumulative reduction", resources)
 
     def build(self, origin: "Origin") -> None:
