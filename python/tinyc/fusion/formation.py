@@ -91,7 +91,8 @@ class _Former:
 
     def _takes_less_by_each(self, node: FusionNode, readers: Sequence[Group], alone: Group, proposal: Group) -> bool:
         """Let every reader compute a node, if that takes less time than one that writes it for the others."""
-        by_each = self._by_each(alone, readers) if alone.is_inline and not node.is_output else "it is a result"
+        is_result = not alone.is_inline or self.partition.is_read_elsewhere(node, readers)
+        by_each = "it is a result" if is_result else self._by_each(alone, readers)
         if isinstance(by_each, str):
             return False
         others = [each for each in readers if not each.members <= proposal.members]
