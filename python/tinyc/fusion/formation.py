@@ -9,6 +9,7 @@ exactly. Source: specification 000 §4.
 """
 
 from collections.abc import Sequence
+from weakref import WeakKeyDictionary
 
 from tinyc.fusion.graph import FusionNode, NodeKind, fusion_graph
 from tinyc.fusion.group import Group, group_of_node, members_of, united, with_group, with_producer
@@ -51,7 +52,7 @@ class _Former:
         self.partition, self.judge, self.graph = partition, judge, partition.graph
         self.verdicts: dict[tuple[str, str], Verdict] = {}
         #: Group → what its last node to join was, and the group before.
-        self._before: dict[int, tuple[FusionNode, Group]] = {}
+        self._before = WeakKeyDictionary[Group, tuple[FusionNode, Group]]()
 
     # --- the first sweep ----------------------------------------------------------------------------------------------
 
@@ -60,7 +61,7 @@ class _Former:
         for node in reversed(list(self.graph.nodes.values())):
             is_viewed = any(self.graph.nodes[reader].kind is NodeKind.VIEW for reader in node.readers)
             if node.kind is NodeKind.LEAF and (node.is_output or is_viewed):
-                self.partition.replace([], group_of_node(self.graph, node))
+                self.partition.add(group_of_node(self.graph, node))
             elif node.kind not in (NodeKind.LEAF, NodeKind.VIEW) and node.bound is None:
                 self._place(node)
 
@@ -71,7 +72,7 @@ class _Former:
         wanted = any((node.name, reader) in self.judge.asked.fuse for reader in node.readers)
         is_operand = any(_is_operand(node, group) for group in readers)
         if node.is_inline and is_operand and not wanted:
-            self.partition.replace([], alone)  # an epilogue first; what is left when all are placed may be a prologue
+            self.partition.add(alone)  # an epilogue first; what is left when all are placed may be a prologue
             return
         choices = [readers] if len(readers) <= 1 else [readers, *([each] for each in readers)]
         for chosen in choices if readers else []:
@@ -83,11 +84,12 @@ class _Former:
                 if len(chosen) < len(readers) and self._takes_less_by_each(node, readers, alone, proposal):
                     return
                 if len(chosen) == 1:
-                    self._before[id(proposal)] = (node, chosen[0])
+                    self._before.pop(chosen[0], None)  # only one step is taken back
+                    self._before[proposal] = (node, chosen[0])
                 self.partition.replace(chosen, proposal)
                 return
         if not self._rolled_back(node, readers, alone):
-            self.partition.replace([], alone)
+            self.partition.add(alone)
 
     def _takes_less_by_each(self, node: FusionNode, readers: Sequence[Group], alone: Group, proposal: Group) -> bool:
         """Let every reader compute a node, if that takes less time than one that writes it for the others."""
@@ -115,6 +117,7 @@ class _Former:
             self.graph,
             alone.members | sibling.members,
             alone.results | sibling.results,
+            min(alone.first, sibling.first),
             (),
             (*alone.ordered, *sibling.ordered),
         )
@@ -143,10 +146,10 @@ class _Former:
 
     def _rolled_back(self, node: FusionNode, readers: Sequence[Group], alone: Group) -> bool:
         """Take the last step of the reader's group back, if its node does better with this one (one-step rollback)."""
-        if len(readers) != 1 or id(readers[0]) not in self._before or node.is_inline:
+        if len(readers) != 1 or readers[0] not in self._before or node.is_inline:
             return False
         group = readers[0]
-        last, before = self._before[id(group)]
+        last, before = self._before[group]
         if node.readers != (last.name,):
             return False
         pair = with_producer(group_of_node(self.graph, last), node, False)
@@ -163,7 +166,7 @@ class _Former:
         evidence = {"here_us": four_digits(times[1] * 1e6), "with_reader_us": four_digits(times[0] * 1e6)}
         numbers = f"{evidence['here_us']} us with '{last.label}' here, {evidence['with_reader_us']} us with its reader"
         self.partition.replace([group], before)
-        self.partition.replace([], pair)
+        self.partition.add(pair)
         for reader in last.readers:
             self.verdicts[last.name, reader] = Verdict(False, "cost", numbers, "a cheaper prologue", evidence)
         self.verdicts[node.name, last.name] = Verdict(True, "loops", numbers, "a cheaper prologue", evidence)

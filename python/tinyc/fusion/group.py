@@ -40,7 +40,7 @@ class Anchor:
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Nodes of one kernel in program order; `results` are those that it writes to memory.
+    """Nodes of one kernel; `results` are those that it writes to memory, `first` is the position of its first member.
 
     `ordered` are the nodes of an op that is a kernel of its own; its anchors are what it reads element by element.
     """
@@ -48,6 +48,7 @@ class Group:
     graph: FusionGraph
     members: frozenset[str]
     results: frozenset[str]
+    first: int
     anchors: tuple[Anchor, ...]
     ordered: tuple[FusionNode, ...] = ()
 
@@ -66,10 +67,10 @@ class Group:
         gathered = [each for name in sorted(gathers) for each in self.graph.nodes[name].wholes]
         return tuple(dict.fromkeys([*tensors, *wholes, *gathered]))
 
-    @functools.cached_property
-    def first(self) -> int:
-        """The position of its first member."""
-        return min(self.graph.position[name] for name in self.members)
+    @property
+    def last(self) -> int:
+        """The position of its last member, which is a result: nobody else would read it."""
+        return max(self.graph.position[name] for name in self.results)
 
     @property
     def is_inline(self) -> bool:
@@ -83,8 +84,9 @@ class Group:
 
 
 def members_of(groups: Iterable[Group]) -> frozenset[str]:
-    """The members of some groups."""
-    return frozenset[str]().union(*(group.members for group in groups))
+    """The members of some groups: for one, its own."""
+    found = [group.members for group in groups]
+    return found[0] if len(found) == 1 else frozenset[str]().union(*found)
 
 
 def results_of(groups: Iterable[Group]) -> frozenset[str]:
@@ -96,9 +98,14 @@ def group_of_node(graph: FusionGraph, node: FusionNode) -> Group:
     """The group of one node, which it writes to memory, and of the products that a sum forms."""
     if node.block is None:
         taken = tuple(Anchor(node, copy) for copy in node.copies)
-        return Group(graph, frozenset([node.name]), frozenset([node.name]), taken, (node,))
+        return Group(graph, frozenset([node.name]), frozenset([node.name]), graph.position[node.name], taken, (node,))
     anchor, bound = _with_bound(graph, node, node.block)
-    return Group(graph, frozenset([node.name, *bound]), frozenset([node.name]), (anchor,))
+    members = frozenset([node.name, *bound])
+    return Group(graph, members, frozenset([node.name]), _first(graph, members), (anchor,))
+
+
+def _first(graph: FusionGraph, names: Iterable[str]) -> int:
+    return min(graph.position[name] for name in names)
 
 
 def _with_bound(graph: FusionGraph, node: FusionNode, block: PolyBlock) -> tuple[Anchor, tuple[str, ...]]:
@@ -129,6 +136,7 @@ def united(groups: Iterable[Group]) -> Group | str:
             first.graph,
             members_of(found),
             results_of(found),
+            min(each.first for each in found),
             _in_order(first.graph, anchors.values()),
             first.ordered,
         )
@@ -156,10 +164,10 @@ def with_producer(group: Group, node: FusionNode, is_result: bool) -> Group | st
     if is_result or not node.is_inline:
         anchor, bound = _with_bound(group.graph, node, node.block)
         anchors = list(_in_order(group.graph, [*anchors, anchor]))
+    graph, new = group.graph, {node.name, *bound}
     results = group.results | {node.name} if is_result else group.results
-    return _checked(
-        replace(group, members=group.members | {node.name, *bound}, results=results, anchors=tuple(anchors))
-    )
+    first = min(group.first, _first(graph, new))
+    return _checked(Group(graph, group.members | new, results, first, tuple(anchors), group.ordered))
 
 
 def with_group(group: Group, producer: Group, kept: Callable[[FusionNode], bool]) -> Group | str:

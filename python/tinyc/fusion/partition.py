@@ -10,21 +10,29 @@ from tinyc.fusion.group import Group, members_of
 _MAX_VISITED = 64
 
 
+class _Kernel:
+    """A kernel of the partition: its group is another one whenever it grows."""
+
+    def __init__(self, group: Group) -> None:
+        self.group = group
+
+
 class Partition:
     """The groups so far. A node may be in several, which compute it each; one of them at most writes it."""
 
     def __init__(self, graph: FusionGraph) -> None:
         self.graph = graph
-        self._groups: dict[str, list[Group]] = {}
+        self._kernels: dict[Group, _Kernel] = {}
+        self._computed: dict[str, dict[_Kernel, None]] = {}  # each node by the kernels that compute it
 
     @property
     def groups(self) -> list[Group]:
         """All groups, each once."""
-        return list({id(each): each for found in self._groups.values() for each in found}.values())
+        return list(self._kernels)
 
     def of(self, name: str) -> Sequence[Group]:
         """The groups that compute a node."""
-        return self._groups.get(name, ())
+        return [each.group for each in self._computed.get(name, ())]
 
     def writer(self, name: str) -> Group | None:
         """The group that writes a node to memory."""
@@ -32,30 +40,46 @@ class Partition:
 
     def readers(self, node: FusionNode) -> list[Group]:
         """The groups that read a node as a statement does, each once, in program order."""
-        found: dict[int, Group] = {}
+        found: dict[Group, None] = {}
         for reader in node.readers:
             if node.name not in self.graph.nodes[reader].wholes:
-                found |= {id(each): each for each in self.of(reader)}
-        return sorted(found.values(), key=lambda group: group.first)
+                found |= dict.fromkeys(self.of(reader))
+        return sorted(found, key=lambda group: group.first)
 
     def is_read_elsewhere(self, node: FusionNode, groups: Sequence[Group]) -> bool:
         """Whether a node is returned, or read by something else than some groups."""
-        inside = members_of(groups)
         if node.is_output:
             return True
+        inside = members_of(groups)
         return any(reader not in inside or node.name in self.graph.nodes[reader].wholes for reader in node.readers)
 
+    def add(self, group: Group) -> None:
+        """Put a group beside the others."""
+        self._become(_Kernel(group), group, group.members)
+
     def replace(self, old: Sequence[Group], new: Group) -> None:
-        """Put one group in the place of others."""
+        """Put one group in the place of others: the largest becomes it, so that only what it lacks is looked at."""
+        largest = max(old, key=lambda group: len(group.members))
         for each in old:
-            self.drop(each)
-        for name in new.sequence:
-            self._groups.setdefault(name, []).append(new)
+            if each is not largest:
+                self.drop(each)
+        kernel = self._kernels.pop(largest)
+        self._leave(kernel, largest.members - new.members)
+        self._become(kernel, new, new.members - largest.members)
 
     def drop(self, group: Group) -> None:
         """Take a group out."""
-        for name in group.members:
-            self._groups[name] = [each for each in self._groups[name] if each is not group]
+        self._leave(self._kernels.pop(group), group.members)
+
+    def _become(self, kernel: _Kernel, group: Group, joined: Iterable[str]) -> None:
+        kernel.group = group
+        self._kernels[group] = kernel
+        for name in joined:
+            self._computed.setdefault(name, {})[kernel] = None
+
+    def _leave(self, kernel: _Kernel, names: Iterable[str]) -> None:
+        for name in names:
+            del self._computed[name][kernel]
 
     def is_entered_again(self, parts: Sequence[Group], proposal: Group) -> bool:
         """Whether something outside of a proposed group needs a part of it and is needed by one (True: not known)."""
@@ -105,14 +129,14 @@ class Partition:
         node = self.graph.nodes.get(tensor)
         if node is None:
             return False
-        last = max(self.graph.position[name] for name in self._made_with(tensor))
-        return last >= start
+        writer = self.writer(tensor)
+        return (self.graph.position[tensor] if writer is None else writer.last) >= start
 
     def in_order(self) -> list[Group]:
         """All groups, each behind those that it needs."""
         groups = self.groups
         by_result = {name: number for number, group in enumerate(groups) for name in group.results}
-        ranked = sorted(range(len(groups)), key=lambda k: max(self.graph.position[name] for name in groups[k].results))
+        ranked = sorted(range(len(groups)), key=lambda k: groups[k].last)
         needed = {k: [by_result[t] for t in self._memory(groups[k].reads) if by_result.get(t, k) != k] for k in ranked}
         return [groups[k] for k in TopologicalSorter(needed).static_order()]
 

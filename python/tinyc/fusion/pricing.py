@@ -7,17 +7,19 @@ the kernel has work for, and that fits on it at a time. Every term is kept, for 
 
 import functools
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from tinyc.analysis.candidate import Candidate, Epilogue, MatrixProduct, ProductOperand
 from tinyc.analysis.poly.block import PolyAccess, PolyBlock
 from tinyc.analysis.poly_core.tile import kept_axes, reduction_axes
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim, ExtentError
+from tinyc.fusion.form import Form, form_of
 from tinyc.fusion.graph import NodeKind
-from tinyc.fusion.group import Anchor, Group, group_of_node, members_of, moved_axes, results_of
+from tinyc.fusion.group import Anchor, Group, Inlined, group_of_node, members_of, moved_axes, results_of
 from tinyc.schemes.registry import CPU_KINDS, SCHEMES
 from tinyc.schemes.scheme import Acceptance, KernelKind, Resources
 from tinyc.target import Machine
@@ -71,7 +73,10 @@ class Cost:
 
 @dataclass(frozen=True)
 class Priced:
-    """A candidate with the scheme that takes it, its resources, and what it costs: what choices are made among."""
+    """A candidate with the scheme that takes it, its resources, and what it costs: what choices are made among.
+
+    The candidate is the first of its form: a group of other nodes that has the same form has it, too.
+    """
 
     candidate: Candidate
     scheme: str
@@ -85,14 +90,15 @@ class Pricing:
     def __init__(self, machine: Machine, kinds: Sequence[KernelKind[Any]] | None = None) -> None:
         self.machine = machine
         self.kinds = _kinds_of(machine) if kinds is None else kinds
-        self._known: dict[int, tuple[Group, Priced]] = {}
+        self._known = WeakKeyDictionary[Group, Priced]()
+        self._forms: dict[Form, tuple[Priced, Work]] = {}
 
     def of(self, group: Group) -> Priced:
         """The price of a group; the last of the schemes takes any."""
-        found = self._known.get(id(group))
+        found = self._known.get(group)
         if found is None:
-            found = self._known[id(group)] = (group, self._priced(group))
-        return found[1]
+            found = self._known[group] = self._priced(group)
+        return found
 
     def kind_of(self, priced: Priced) -> KernelKind[Any]:
         """The scheme of a priced candidate."""
@@ -115,31 +121,46 @@ class Pricing:
         return kernels * rates.launch_seconds + max(moved / rates.bytes_per_second, flops / rates.flops_per_second)
 
     def _priced(self, group: Group) -> Priced:
+        form = form_of(group)
+        if form not in self._forms:
+            self._forms[form] = self._first_of_form(group)
+        first, work = self._forms[form]
+        flops = work.flops_of(group)
+        if flops == first.cost.flops:
+            return first
+        compute_seconds = flops / (self.machine.rates.flops_per_second * first.cost.fill)
+        return replace(first, cost=replace(first.cost, flops=flops, compute_seconds=compute_seconds))
+
+    def _first_of_form(self, group: Group) -> "tuple[Priced, Work]":
+        """The price of a group whose form is new, and what holds for all groups of its form."""
         candidate = candidate_of(group)
+        scheme, resources = self._taken(candidate)
+        rates, work = self.machine.rates, Work(group, resources, self.machine.rates.special_function_flops)
+        (fill, resident), flops = self._fill(resources), work.flops_of(group)
+        cost = Cost(
+            read_bytes=work.read_bytes,
+            written_bytes=work.written_bytes,
+            flops=flops,
+            fill=fill,
+            ctas_per_sm=resident,
+            memory_seconds=(work.read_bytes + work.written_bytes) / (rates.bytes_per_second * fill),
+            compute_seconds=flops / (rates.flops_per_second * fill),
+            launch_seconds=rates.launch_seconds,
+            repeats=max(work.times, default=1.0),
+        )
+        return Priced(candidate, scheme, resources, cost), work
+
+    def _taken(self, candidate: Candidate) -> tuple[str, Resources]:
+        """The first scheme that takes a candidate, and its resources."""
         for kind in self.kinds:
             try:
                 answer = kind.accepts(candidate, self.machine)
             except ExtentError:
                 continue
             if isinstance(answer, Acceptance):
-                return Priced(candidate, kind.name, answer.resources, self._cost(group, answer.resources))
+                return kind.name, answer.resources
         one = Resources((1, 1, 1), 1, inlines_reductions=True)  # it is refused where it is built, with the reason
-        return Priced(candidate, self.kinds[-1].name, one, self._cost(group, one))
-
-    def _cost(self, group: Group, resources: Resources) -> Cost:
-        rates, work = self.machine.rates, Work(group, resources, self.machine.rates.special_function_flops)
-        fill, resident = self._fill(resources)
-        return Cost(
-            read_bytes=work.read_bytes,
-            written_bytes=work.written_bytes,
-            flops=work.flops,
-            fill=fill,
-            ctas_per_sm=resident,
-            memory_seconds=(work.read_bytes + work.written_bytes) / (rates.bytes_per_second * fill),
-            compute_seconds=work.flops / (rates.flops_per_second * fill),
-            launch_seconds=rates.launch_seconds,
-            repeats=max(work.times.values(), default=1.0),
-        )
+        return self.kinds[-1].name, one
 
     def _fill(self, resources: Resources) -> tuple[float, int]:
         """The part of the machine that a kernel keeps busy, and its CTAs on a multiprocessor."""
@@ -172,13 +193,14 @@ def ctas_per_sm(resources: Resources, target: Target) -> int:
 
 
 class Work:
-    """What a kernel of a group computes and moves."""
+    """What the kernels of the groups of one form compute and move; `group` is one of them."""
 
     def __init__(self, group: Group, resources: Resources, special_flops: int) -> None:
         self._group, self._resources, self._special = group, resources, special_flops
+        self._inlined_flops: dict[tuple[int, Inlined], float] = {}
 
     @functools.cached_property
-    def times(self) -> Mapping[str, float]:
+    def times(self) -> Sequence[float]:
         """How often each anchor is computed: once, but for a reduction that is inlined, which is as often as read."""
         anchors = {anchor.node.name: anchor for anchor in self._group.anchors}
         times: dict[str, float] = dict.fromkeys(anchors, 1.0)
@@ -189,28 +211,37 @@ class Work:
                     if producer is not None and not producer.node.is_inline:
                         again = times[anchor.node.name] * _instances(anchor.block) / _elements(producer.block)
                         times[read.tensor] = max(times[read.tensor], again)
-        return times
+        return [times[anchor.node.name] for anchor in self._group.anchors]
+
+    def flops_of(self, group: Group) -> float:
+        """The operations of a group: those of its anchors, and of what they compute where they read it."""
+        return sum(
+            times * (own + sum(self._again(number, each) * count for each, count in anchor.inlined.items()))
+            for number, (times, own, anchor) in enumerate(zip(self.times, self._own_flops, group.anchors, strict=True))
+        )
 
     @functools.cached_property
-    def flops(self) -> float:
-        """The operations."""
-        return sum(self.times[anchor.node.name] * self._flops_of(anchor) for anchor in self._group.anchors)
+    def _own_flops(self) -> Sequence[float]:
+        return [self._flops_of(anchor) for anchor in self._group.anchors]
 
     def _flops_of(self, anchor: Anchor) -> float:
-        """The operations of an anchor and of what it computes where it reads it."""
+        """The operations of an anchor itself."""
         block, node = anchor.block, anchor.node
         if node.kind is NodeKind.CONTRACTION:
-            own = 2.0 * _instances(block)
-        elif node.kind is NodeKind.SCAN:
-            own = float(_elements(block))
-        elif block.kind == "movement_affine":
-            own = 0.0
-        else:
-            own = _instances(block) * (self._special if node.is_special else 1.0)
-        return own + sum(
-            self._times(anchor, each.moved) * (self._special if each.is_special else 1.0) * count
-            for each, count in anchor.inlined.items()
-        )
+            return 2.0 * _instances(block)
+        if node.kind is NodeKind.SCAN:
+            return float(_elements(block))
+        if block.kind == "movement_affine":
+            return 0.0
+        return _instances(block) * (self._special if node.is_special else 1.0)
+
+    def _again(self, number: int, inlined: Inlined) -> float:
+        """The operations of one node that an anchor, by its number, computes where it reads it."""
+        key = number, inlined
+        if key not in self._inlined_flops:
+            times = self._times(self._group.anchors[number], inlined.moved)
+            self._inlined_flops[key] = times * (self._special if inlined.is_special else 1.0)
+        return self._inlined_flops[key]
 
     def _times(self, anchor: Anchor, moved: frozenset[int]) -> float:
         """How often an anchor computes what it reads along the axes `moved`: a staged tile's element once a tile."""
@@ -286,9 +317,9 @@ def _elements(block: PolyBlock) -> int:
 
 def candidate_of(group: Group) -> Candidate:
     """The candidate that a group is."""
-    last = group.graph.nodes[group.sequence[-1]]
     types = group.graph.types
     results = sorted(group.results, key=group.graph.position.__getitem__)
+    last = group.graph.nodes[results[-1]]
     outputs = tuple(types[name].shape for name in results)
     tensors = tuple(types[name] for name in (*group.reads, *results))
     if group.ordered:

@@ -118,4 +118,4 @@ class Windows:
         for each in old:
             self._partition.drop(each)
         for each in new:
-            self._partition.replace([], each)
+            self._partition.add(each)
