@@ -77,7 +77,7 @@ class FusionNode:
         """Whether a kernel computes it where it is read."""
         return self.kind in (NodeKind.ELEMENTWISE, NodeKind.LEAF)
 
-    @property
+    @functools.cached_property
     def reads(self) -> tuple[str, ...]:
         """The tensors that it reads, each once."""
         accesses = [read for block in (self.block, *self.copies) if block for read in block.accesses]

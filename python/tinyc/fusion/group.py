@@ -67,7 +67,7 @@ class Group:
         gathered = [each for name in sorted(gathers) for each in self.graph.nodes[name].wholes]
         return tuple(dict.fromkeys([*tensors, *wholes, *gathered]))
 
-    @property
+    @functools.cached_property
     def last(self) -> int:
         """The position of its last member, which is a result: nobody else would read it."""
         return max(self.graph.position[name] for name in self.results)

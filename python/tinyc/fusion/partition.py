@@ -85,24 +85,21 @@ class Partition:
         """Whether something outside of a proposed group needs a part of it and is needed by one (True: not known)."""
         inside = proposal.members
         start = min(part.first for part in parts)
-        pending = [tensor for tensor in proposal.reads if tensor not in inside]
+        pending = [each for each in proposal.reads if each not in inside and self._may_reach(each, start)]
         seen: set[str] = set()
         while pending:
             tensor = pending.pop()
-            node = self.graph.nodes.get(tensor)
-            if node is None or tensor in seen:
+            if tensor in seen:
                 continue
             seen.add(tensor)
             for name in self._made_with(tensor):
                 if name in inside:
                     return True
                 seen.add(name)
-                pending += [each for each in self.graph.nodes[name].reads if each not in seen]
-            if len(seen) > _MAX_VISITED and any(
-                self.graph.position[each] > start for each in pending if each in self.graph.nodes
-            ):
+                reads = self.graph.nodes[name].reads
+                pending += [each for each in reads if each not in seen and self._may_reach(each, start)]
+            if len(seen) > _MAX_VISITED and any(self.graph.position[each] > start for each in pending):
                 return True
-            pending = [each for each in pending if self._may_reach(each, start)]
         return False
 
     def needs_itself(self, group: Group) -> bool:

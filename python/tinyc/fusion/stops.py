@@ -36,7 +36,8 @@ class Stops:
             stop = self._halo(producer, consumer, evidence) if producer.node.is_inline else None
             if stop is not None:
                 return stop
-        return next((found for each in after if (found := self.limit(before, each)) is not None), None)
+        parts = _Parts(before)
+        return next((found for each in after if (found := self._limit(parts, each)) is not None), None)
 
     def why(self, kept: Verdict, groups: Sequence[Group]) -> Verdict:
         """The verdict that keeps groups apart; by legality where one CTA alone could compute them as one kernel."""
@@ -94,41 +95,59 @@ class Stops:
 
     def limit(self, parts: Sequence[Priced], together: Priced) -> Verdict | None:
         """The limit of 000 §4.2 that one kernel breaks and its parts keep, if there is one."""
+        return self._limit(_Parts(parts), together)
+
+    def _limit(self, parts: "_Parts", together: Priced) -> Verdict | None:
         machine = self._pricing.machine
         repeats = together.cost.repeats
         fallback = self._pricing.kinds[-1].name
-        if together.scheme == fallback and any(part.scheme != fallback and _reduces(part) for part in parts):
-            names = ", ".join(dict.fromkeys(part.scheme for part in parts))
+        if together.scheme == fallback and parts.reduction_schemes - {fallback}:
+            names = ", ".join(dict.fromkeys(part.scheme for part in parts.priced))
             sentence = f"no scheme builds it but {fallback}, element by element; apart they are {names}"
             return Verdict(False, "scheme", sentence, "a scheme for it", {"apart": names, "fused": fallback})
-        if repeats > max(part.cost.repeats for part in parts):
+        if repeats > parts.most_repeats:
             often = four_digits(repeats)
             sentence = f"no scheme builds it but element by element, where a reduction is computed {often} times"
             return Verdict(False, "scheme", sentence, "a scheme for it", {"repeats": often})
-        if not isinstance(machine, Target):
-            return None
-        room = int(machine.shared_bytes_per_cta_optin * SHARED_MEMORY_PART)
+        return self._limit_of_gpu(parts, together, machine) if isinstance(machine, Target) else None
+
+    def _limit_of_gpu(self, parts: "_Parts", together: Priced, target: Target) -> Verdict | None:
+        room = int(target.shared_bytes_per_cta_optin * SHARED_MEMORY_PART)
         shared = together.resources.shared_bytes
-        if shared > max(room, max(part.resources.shared_bytes for part in parts)):
+        if shared > max(room, parts.most_shared_bytes):
             sentence = f"a CTA would take {shared} bytes of shared memory, and {room} are 80% of what it may have"
             return Verdict(False, "shared-memory", sentence, f"{shared - room} bytes less", {"shared_bytes": shared})
-        resident, best = together.cost.ctas_per_sm, min(part.cost.ctas_per_sm for part in parts)
+        resident, best = together.cost.ctas_per_sm, parts.least_ctas_per_sm
         if resident <= 1 < best:
             sentence = f"{resident} CTA would be resident on a multiprocessor, where {best} are"
             return Verdict(
                 False, "occupancy", sentence, "fewer registers or less shared memory", {"ctas_per_sm": resident}
             )
         tile = together.resources.leaves_tiles
-        if tile and not any(part.resources.leaves_tiles for part in parts):
-            sentence = f"it would have {tile}, which the tensor cores of {machine.name} do not take"
+        if tile and not parts.leave_tiles:
+            sentence = f"it would have {tile}, which the tensor cores of {target.name} do not take"
             return Verdict(False, "tile", sentence, "a tile that they take", {"tile": tile})
-        wide, narrow = min(part.resources.vector_bytes for part in parts), together.resources.vector_bytes
+        wide, narrow = parts.least_vector_bytes, together.resources.vector_bytes
         if narrow < wide:
             sentence = f"accesses would be {narrow} bytes wide, and are {wide}"
             return Verdict(
                 False, "vector-width", sentence, "the same order of axes on both sides", {"vector_bytes": narrow}
             )
         return None
+
+
+class _Parts:
+    """The kernels in whose place others are proposed, by what of a machine they take: each is looked at once."""
+
+    def __init__(self, priced: Sequence[Priced]) -> None:
+        self.priced = priced
+        resources = [part.resources for part in priced]
+        self.reduction_schemes = {part.scheme for part in priced if _reduces(part)}
+        self.most_repeats = max(part.cost.repeats for part in priced)
+        self.most_shared_bytes = max(each.shared_bytes for each in resources)
+        self.least_ctas_per_sm = min(part.cost.ctas_per_sm for part in priced)
+        self.leave_tiles = any(each.leaves_tiles for each in resources)
+        self.least_vector_bytes = min(each.vector_bytes for each in resources)
 
 
 def _edges(groups: Sequence[Group]) -> Iterator[tuple[Anchor, Anchor]]:

@@ -7,8 +7,9 @@ extent 1 goes with nothing: it is a loop of one step, in which all is computed; 
 has such an axis.
 """
 
+import functools
 import itertools
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tinyc.analysis.poly.block import PolyAccess, PolyBlock
@@ -28,7 +29,11 @@ class Loop:
 
     def axis_of(self, block: str) -> int | None:
         """The axis of a block that the loop runs over, or None."""
-        return dict(self.axes).get(block)
+        return self._by_block.get(block)
+
+    @functools.cached_property
+    def _by_block(self) -> Mapping[str, int]:
+        return dict(self.axes)
 
 
 def common_loops(blocks: Sequence[PolyBlock], anchors: Iterable[str]) -> tuple[Loop, ...]:
@@ -62,14 +67,17 @@ def _is_common(loop: Loop, required: set[str]) -> bool:
 
 
 class _Joined:
-    """Union-find over (block, axis); what no loop may run over is `spoilt`."""
+    """Union-find over (block, axis); what no loop may run over is `spoilt`. A root has the names of its blocks."""
 
     def __init__(self, blocks: Sequence[PolyBlock]) -> None:
         self._up: dict[_Place, _Place] = {}
+        self._names: dict[_Place, set[str]] = {}
         self._spoilt: set[_Place] = set()
         by_name = {block.name: block for block in blocks}
         for block in blocks:
-            self._up |= {(block.name, position): (block.name, position) for position in sorted(kept_axes(block))}
+            for position in sorted(kept_axes(block)):
+                place = block.name, position
+                self._up[place], self._names[place] = place, {block.name}
             along = scan_axis(block)
             if along is not None:
                 self._spoilt.add((block.name, along))
@@ -78,7 +86,7 @@ class _Joined:
                 if access.tensor in by_name:
                     self._join(by_name[access.tensor], block, access)
         self._join_readers(blocks, by_name)
-        self._join_strangers(blocks)
+        self._join_strangers(blocks, by_name)
 
     def classes(self) -> list[list[_Place]]:
         """The axes that go together, without those that are spoilt."""
@@ -111,26 +119,26 @@ class _Joined:
                     for axis in kept:
                         self._join_apart((other_name, axis), (block.name, axis))
 
-    def _join_strangers(self, blocks: Sequence[PolyBlock]) -> None:
+    def _join_strangers(self, blocks: Sequence[PolyBlock], by_name: Mapping[str, PolyBlock]) -> None:
         """Let blocks that no tensor connects go together, axis by axis, where the extents are the same."""
         for first, second in itertools.pairwise(sinks(blocks)):
             mine, others = _moving(first), _moving(second)
             same = [first.statement.shape[axis] for axis in mine] == [second.statement.shape[axis] for axis in others]
-            if same and not _reached(first, blocks) & _reached(second, blocks):
+            if same and _reached(first, by_name).isdisjoint(_reached(second, by_name)):
                 for one, other in zip(mine, others, strict=True):
                     self._join_apart((first.name, one), (second.name, other))
 
     def _join_apart(self, one: _Place, other: _Place) -> None:
-        if self._are_apart(one, other):
-            self._up[self._root(other)] = self._root(one)
+        """Let two axes go together, if no block has axes in both classes."""
+        names, others = self._names[self._root(one)], self._names[self._root(other)]
+        if names.isdisjoint(others):
+            self._unite(one, other)
 
-    def _are_apart(self, one: _Place, other: _Place) -> bool:
-        """Whether two axes are in different classes, and no block has axes in both."""
-        roots = self._root(one), self._root(other)
-        if roots[0] == roots[1]:
-            return False
-        sides = [{name for name, position in self._up if self._root((name, position)) == root} for root in roots]
-        return not sides[0] & sides[1]
+    def _unite(self, one: _Place, other: _Place) -> None:
+        larger, smaller = sorted((self._root(one), self._root(other)), key=lambda root: -len(self._names[root]))
+        if larger != smaller:
+            self._up[smaller] = larger
+            self._names[larger] |= self._names.pop(smaller)
 
     def _root(self, place: _Place) -> _Place:
         while self._up[place] != place:
@@ -147,7 +155,7 @@ class _Joined:
                 # The tile of no single axis says which elements are read: every tile may read them all.
                 self._spoilt |= {mine, *((consumer.name, position) for position in moving)}
                 continue
-            self._up[self._root(mine)] = self._root((consumer.name, moving[0]))
+            self._unite((consumer.name, moving[0]), mine)
 
 
 def _moving(block: PolyBlock) -> list[int]:
@@ -155,9 +163,8 @@ def _moving(block: PolyBlock) -> list[int]:
     return [axis for axis in sorted(kept_axes(block)) if block.statement.shape[axis] != 1]
 
 
-def _reached(block: PolyBlock, blocks: Sequence[PolyBlock]) -> set[str]:
+def _reached(block: PolyBlock, by_name: Mapping[str, PolyBlock]) -> set[str]:
     """The tensors that a block is made of, however many others are between."""
-    by_name = {each.name: each for each in blocks}
     found: set[str] = set()
     pending = [block.name]
     while pending:

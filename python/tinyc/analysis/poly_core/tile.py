@@ -4,6 +4,7 @@ In: a block, and sizes by the names of axes. Out: a `Tile`. An axis that no size
 inside of the tile, as does one whose size covers it. Specification 000 §1.6.
 """
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -52,7 +53,12 @@ def tile_of(block: PolyBlock, sizes: Mapping[str, int]) -> Tile:
 
 def kept_axes(block: PolyBlock) -> frozenset[int]:
     """The axes that tell which element an instance writes; an axis of extent 1 tells nothing."""
-    return frozenset[int]().union(*map(axes.positions, block.write))
+    return _positions(block.write)
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def _positions(rows: Index) -> frozenset[int]:
+    return frozenset[int]().union(*map(axes.positions, rows))
 
 
 def reduction_axes(block: PolyBlock) -> frozenset[int]:
