@@ -6,7 +6,7 @@ from graphlib import TopologicalSorter
 from tinyc.fusion.graph import FusionGraph, FusionNode, NodeKind
 from tinyc.fusion.group import Group, members_of
 
-#: Groups that are looked at for a way around a group; where there are more, nodes stay apart.
+#: Nodes that are looked at for a way around a group; where there are more, nodes stay apart.
 _MAX_VISITED = 64
 
 
@@ -36,7 +36,8 @@ class Partition:
 
     def writer(self, name: str) -> Group | None:
         """The group that writes a node to memory."""
-        return next((each for each in self.of(name) if name in each.results), None)
+        found = (each.group for each in self._computed.get(name, ()))
+        return next((each for each in found if name in each.results), None)
 
     def readers(self, node: FusionNode) -> list[Group]:
         """The groups that read a node as a statement does, each once, in program order."""
@@ -91,13 +92,13 @@ class Partition:
             tensor = pending.pop()
             if tensor in seen:
                 continue
-            seen.add(tensor)
-            for name in self._made_with(tensor):
-                if name in inside:
-                    return True
-                seen.add(name)
-                reads = self.graph.nodes[name].reads
-                pending += [each for each in reads if each not in seen and self._may_reach(each, start)]
+            writer = self.writer(tensor)
+            made = {tensor} if writer is None else writer.members
+            if not made.isdisjoint(inside):
+                return True
+            seen |= made
+            reads = self.graph.nodes[tensor].reads if writer is None else writer.reads
+            pending += [each for each in reads if each not in seen and self._may_reach(each, start)]
             if len(seen) > _MAX_VISITED and any(self.graph.position[each] > start for each in pending):
                 return True
         return False
@@ -115,11 +116,6 @@ class Partition:
                 writer = self.writer(tensor)
                 pending += self.graph.nodes[tensor].reads if writer is None else writer.reads
         return False
-
-    def _made_with(self, tensor: str) -> Iterable[str]:
-        """The nodes that are computed with a tensor: those of the group that writes it."""
-        writer = self.writer(tensor)
-        return [tensor] if writer is None else writer.sequence
 
     def _may_reach(self, tensor: str, start: int) -> bool:
         """Whether what makes a tensor may need a node from position `start` on."""
