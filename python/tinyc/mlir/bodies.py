@@ -25,6 +25,8 @@ def body_of(op: Any) -> list[Any]:
 
 def nested(op: Any) -> list[Any]:
     """All ops inside of an op, and last the op itself: an op after those in its regions."""
+    if not len(op.operation.regions):
+        return [op.operation]
     found: list[Any] = []
 
     def visit(each: Any) -> Any:

@@ -4,6 +4,7 @@ A rule raises `Malformed` where hand-written IR is wrong in a way that no import
 whose code a user may know from elsewhere; the report shows that code.
 """
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
@@ -75,12 +76,11 @@ def declared_fields_error(op: ir.OpView) -> str | None:
     A Python verifier may run before IRDL's own checks; an access to a missing field must not escape as an exception.
     """
     assert isinstance(op, ext.Operation)  # a dialect of tinyc's defines it
-    operands, attributes, results, _ = ext.partition_fields(op._fields)
+    operands, names, results = _fields_of(type(op))
     wrong = _count_error(op, "operands", len(op.operands), operands)
     wrong = wrong or _count_error(op, "results", len(op.results), results)
     if wrong is not None:
         return wrong
-    names = sorted(field.name for field in attributes)
     for name in names:
         if name not in op.attributes:
             return f"'{op.operation.name}' lacks the attribute '{name}'"
@@ -90,6 +90,15 @@ def declared_fields_error(op: ir.OpView) -> str | None:
         ):  # an attribute of another dialect carries its prefix
             return f"'{op.operation.name}' has no attribute '{name}'; it has {', '.join(names) or 'none'}"
     return _unreadable_error(op)
+
+
+@functools.cache
+def _fields_of(
+    kind: type[ext.Operation],
+) -> tuple[Sequence[ext.OperandDef], Sequence[str], Sequence[ext.ResultDef]]:
+    """What the class of an op declares: its operands, the names of its attributes in order, and its results."""
+    operands, attributes, results, _ = ext.partition_fields(kind._fields)
+    return operands, sorted(field.name for field in attributes), results
 
 
 def _count_error(

@@ -81,16 +81,8 @@ class Statement:
 
         `dims` are further extents that its accesses speak of.
         """
-        parameters: dict[str, str] = {}
-        for dim in (*shape, *dims):
-            for extent in parameters_of(dim):
-                if extent not in parameters:
-                    parameters[extent] = isl_identifier(extent.replace("*", "_"), parameters.values())
-        taken = list(parameters.values())
-        for position, label in enumerate(labels):
-            plain = label and isl_identifier(label) == label and label not in taken
-            taken.append(label if plain else isl_identifier(f"i{position}", taken))
-        return cls(name, tuple(taken[len(parameters) :]), shape, tuple(parameters.items()))
+        symbolic = tuple(dim for dim in dims if not isinstance(dim, int))
+        return cls(name, *_called(shape, tuple(labels), symbolic))
 
     @property
     def tuple_text(self) -> str:
@@ -139,6 +131,23 @@ class Statement:
         return Notation(
             symbol=names.__getitem__, axis=self.axes.__getitem__, divide=_floor_text, parameter=parameter_of
         )
+
+
+@functools.lru_cache(maxsize=1 << 10)
+def _called(
+    shape: Shape, labels: tuple[str, ...], dims: tuple[Dim, ...]
+) -> tuple[tuple[str, ...], Shape, tuple[tuple[str, str], ...]]:
+    """The names of axes, their extents, and the parameters: many statements have the same."""
+    parameters: dict[str, str] = {}
+    for dim in (*shape, *dims):
+        for extent in parameters_of(dim):
+            if extent not in parameters:
+                parameters[extent] = isl_identifier(extent.replace("*", "_"), parameters.values())
+    taken = list(parameters.values())
+    for position, label in enumerate(labels):
+        plain = label and isl_identifier(label) == label and label not in taken
+        taken.append(label if plain else isl_identifier(f"i{position}", taken))
+    return tuple(taken[len(parameters) :]), shape, tuple(parameters.items())
 
 
 def _floor_text(numerator: str, divisor: str) -> str:

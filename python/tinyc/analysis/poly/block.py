@@ -109,7 +109,7 @@ def with_producers(items: Iterable[PolyItem]) -> tuple[PolyItem, ...]:
     blocks: dict[str, PolyBlock] = {}
     for item in items:
         if isinstance(item, PolyBlock):
-            accesses = (replace(each, producer=blocks.get(each.tensor)) for each in item.accesses)
+            accesses = (PolyAccess(a.tensor, a.index, a.guards, blocks.get(a.tensor)) for a in item.accesses)
             item = blocks[item.name] = replace(item, accesses=tuple(accesses))
         found.append(item)
     return tuple(found)

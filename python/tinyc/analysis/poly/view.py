@@ -7,6 +7,7 @@ quasi-affine, or too complicated even so, is not a block: its value is a tensor 
 Specification 000 §1.4, §3; 002 §3.
 """
 
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -173,8 +174,14 @@ def _block(
     """A block over `domain` that writes the element of `value` at all axes but the `reduced` ones."""
     rows = [row for access in accesses for row in access.expressions]
     sizes = [guard.size for access in accesses for guard in access.guards]
-    labels = [AxisVar(size, "iter").label for size in domain]
-    statement = Statement.over(tensors[value], domain, labels, [*constants(rows), *sizes])
-    write = tuple(axes.axis(position, domain) for position in range(len(domain)) if position not in reduced)
+    statement = Statement.over(tensors[value], domain, _labels(domain), [*constants(rows), *sizes])
+    write = axes.identity(domain)
+    if reduced:
+        write = tuple(row for position, row in enumerate(write) if position not in reduced)
     reads = tuple(PolyAccess(tensors[access.source], access.map, access.guards) for access in accesses)
     return PolyBlock(kind, statement, write, reads, tensor_type(value.type).element, attributes)
+
+
+@functools.lru_cache(maxsize=1 << 10)
+def _labels(domain: Shape) -> tuple[str, ...]:
+    return tuple(AxisVar(size, "iter").label for size in domain)
