@@ -39,11 +39,14 @@ class Partition:
         return sorted(found.values(), key=lambda group: group.first)
 
     def is_read_elsewhere(self, node: FusionNode, groups: Sequence[Group]) -> bool:
-        """Whether a node is returned, or read by something else than some groups."""
+        """Whether a node is returned, or read by others than some groups, which may compute the same readers."""
         inside = members_of(groups)
         if node.is_output:
             return True
-        return any(reader not in inside or node.name in self.graph.nodes[reader].wholes for reader in node.readers)
+        if any(reader not in inside or node.name in self.graph.nodes[reader].wholes for reader in node.readers):
+            return True
+        known = {id(each) for each in groups}
+        return any(id(each) not in known for reader in node.readers for each in self.of(reader))
 
     def replace(self, old: Sequence[Group], new: Group) -> None:
         """Put one group in the place of others."""

@@ -96,7 +96,9 @@ class Windows:
                 return None
             return priced.cost.seconds
 
-        chosen = exact_choice(graph, sorted(window, key=graph.position.__getitem__), price)
+        nodes = sorted(window, key=graph.position.__getitem__)
+        wanted = [name for name in nodes if self._partition.is_read_elsewhere(graph.nodes[name], groups)]
+        chosen = exact_choice(graph, nodes, wanted, price)
         before = sum(pricing.of(each).cost.seconds for each in groups)
         if chosen is None or not is_better(after := sum(pricing.of(each).cost.seconds for each in chosen), before):
             return looked
