@@ -12,7 +12,7 @@ from tinyc.dialects.registry import context
 from tinyc.dialects.tiny.to_region import TinyToRegion
 from tinyc.fusion.formation import form_regions
 from tinyc.fusion.request import FusionRequest, fusion_request, request_of
-from tinyc.target import GENERIC_CPU
+from tinyc.target import GENERIC_CPU, SM80
 from workloads import WORKLOADS
 
 CHAIN = {
@@ -52,6 +52,33 @@ def test_a_request_reports_the_predicted_difference():
     (told,) = [each for each in model.remarks if each.code == "fusion-request"]
     assert told.message == "as asked for, 10.0 us are predicted; 5.002 us without the request"
     assert told.evidence == {"asked_us": 10.0, "free_us": 5.002}
+
+
+def test_what_is_fused_anyhow_is_fused_as_it_pays():
+    """Each of the two readers computes `n`; to ask for one of the edges changes nothing."""
+    p = Program(x="f32 8192 8192")
+    y = p.neg(p["x"], name="n")
+    rows, columns = (p.op("reduce", y, op="max", axes=(k,), element="f32", name=f"r{k}") for k in (1, 0))
+    p.result(rows, columns)
+    free, asked = (ledger_of(p, SM80, request) for request in (None, FusionRequest(fuse=(("n", "r1"),))))
+    assert [each.rule for each in free.decisions] == ["recompute", "recompute"]
+    assert asked == free
+
+
+def test_an_edge_that_comes_along_with_one_that_is_asked_for_is_not_said_to_be():
+    p = Program(x="f32 8192 64")
+    total = p.sum(p["x"], 1, name="s")
+    p.result(p.neg(total, name="m"), p.sum(total, 0, name="t"))
+    asked = ledger_of(p, SM80, FusionRequest(fuse=(("s", "t"),)))
+    rules = {(each.source, each.target): (each.verdict, each.rule) for each in asked.decisions}
+    assert rules["s", "t"] == ("fused", "user")
+    assert rules["s", "m"][1] != "user"
+
+
+def ledger_of(program, machine, request):
+    """The decisions about a program."""
+    with context():
+        return form_regions(program.function.opview, machine, request).ledger
 
 
 @pytest.mark.parametrize("target", ["cpu", "sim"])

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from tinyc.fusion.graph import FusionNode, NodeKind, fusion_graph
 from tinyc.fusion.group import Group, group_of_node, members_of, united, with_group, with_producer
-from tinyc.fusion.judge import CYCLE, Judge, no_group
+from tinyc.fusion.judge import CYCLE, Judge, along_with_asked, no_group
 from tinyc.fusion.ledger import Verdict
 from tinyc.fusion.partition import Partition
 from tinyc.fusion.pricing import Pricing, four_digits
@@ -73,23 +73,40 @@ class _Former:
         if node.is_inline and is_operand and not wanted:
             self.partition.replace([], alone)  # an epilogue first; what is left when all are placed may be a prologue
             return
-        choices = [readers] if len(readers) <= 1 else [readers, *([each] for each in readers)]
-        for chosen in choices if readers else []:
-            proposal = self._joined(node, chosen)
-            verdict = self._judge(node, chosen, proposal, alone)
-            self._note(node, chosen, verdict)
-            if verdict.fused:
-                assert isinstance(proposal, Group)
-                if len(chosen) < len(readers) and self._takes_less_by_each(node, readers, alone, proposal):
+        single = [[each] for each in readers] if len(readers) > 1 else []
+        # What is asked for is done as it pays, if it does at all; else with as few readers as possible.
+        rounds = [(False, [readers, *single]), (True, [*single, readers])] if wanted else [(False, [readers, *single])]
+        for forced, choices in rounds if readers else []:
+            for chosen in choices:
+                if (not wanted or self._has_asked(node, chosen)) and self._joins(node, chosen, readers, alone, forced):
                     return
-                if len(chosen) == 1:
-                    self._before[id(proposal)] = (node, chosen[0])
-                self.partition.replace(chosen, proposal)
-                return
         if not self._rolled_back(node, readers, alone):
             self.partition.replace([], alone)
 
-    def _takes_less_by_each(self, node: FusionNode, readers: Sequence[Group], alone: Group, proposal: Group) -> bool:
+    def _has_asked(self, node: FusionNode, chosen: Sequence[Group]) -> bool:
+        """Whether groups have all readers that a node is asked to be fused into."""
+        inside = members_of(chosen)
+        return all(target in inside for source, target in self.judge.asked.fuse if source == node.name)
+
+    def _joins(
+        self, node: FusionNode, chosen: Sequence[Group], readers: Sequence[Group], alone: Group, forced: bool
+    ) -> bool:
+        """Let a node join some of its readers' groups as one, if that pays or, where it is `forced`, is legal."""
+        proposal = self._joined(node, chosen)
+        verdict = self._judge(node, chosen, proposal, alone, forced)
+        self._note(node, chosen, verdict)
+        if not verdict.fused or isinstance(proposal, str):
+            return False
+        if len(chosen) < len(readers) and self._recomputed_where_cheaper(node, readers, alone, proposal):
+            return True
+        if len(chosen) == 1:
+            self._before[id(proposal)] = (node, chosen[0])
+        self.partition.replace(chosen, proposal)
+        return True
+
+    def _recomputed_where_cheaper(
+        self, node: FusionNode, readers: Sequence[Group], alone: Group, proposal: Group
+    ) -> bool:
         """Let every reader compute a node, if that takes less time than one that writes it for the others."""
         is_result = not alone.is_inline or self.partition.is_read_elsewhere(node, readers)
         by_each = "it is a result" if is_result else self._by_each(alone, readers)
@@ -133,13 +150,15 @@ class _Former:
             return union
         return with_producer(union, node, self.partition.is_read_elsewhere(node, chosen))
 
-    def _judge(self, node: FusionNode, chosen: Sequence[Group], proposal: Group | str, alone: Group) -> Verdict:
+    def _judge(
+        self, node: FusionNode, chosen: Sequence[Group], proposal: Group | str, alone: Group, forced: bool
+    ) -> Verdict:
         """Whether groups become one with a node."""
         if isinstance(proposal, str):
             return no_group(proposal)
         if self.partition.is_entered_again([*chosen, alone], proposal):
             return CYCLE
-        return self.judge.fused([*chosen, alone], [proposal], "inline" if node.is_inline else "loops")
+        return self.judge.fused([*chosen, alone], [proposal], "inline" if node.is_inline else "loops", forced)
 
     def _rolled_back(self, node: FusionNode, readers: Sequence[Group], alone: Group) -> bool:
         """Take the last step of the reader's group back, if its node does better with this one (one-step rollback)."""
@@ -270,7 +289,8 @@ class _Former:
         inside = members_of(chosen)
         for reader in node.readers:
             if reader in inside and node.name not in self.graph.nodes[reader].wholes:
-                self.verdicts[node.name, reader] = verdict
+                is_along = verdict.fused and verdict.rule == "user" and (node.name, reader) not in self.judge.asked.fuse
+                self.verdicts[node.name, reader] = along_with_asked(verdict) if is_along else verdict
 
 
 def _is_operand(node: FusionNode, group: Group) -> bool:
