@@ -52,12 +52,9 @@ def ratio_to_exact(function, machine):
     """Greedy's predicted time over the least of all choices among all kernels that keep to the limits."""
     graph, pricing = fusion_graph(function), Pricing(machine)
     judge = Judge(graph, pricing, requested_edges(FusionRequest(), graph))
-    alone = {name: pricing.of(group_of_node(graph, node)) for name, node in graph.nodes.items()}
-    times = {}
-    for group in all_kernels(graph):
-        priced = pricing.of(group)
-        if len(group.members) == 1 or judge.stops.limit([alone[name] for name in group.members], priced) is None:
-            times[group] = priced.cost.seconds
+    alone = {name: group_of_node(graph, node) for name, node in graph.nodes.items()}
+    allowed = (each for each in all_kernels(graph) if judge.allows([alone[name] for name in each.sequence], each))
+    times = {group: pricing.of(group).cost.seconds for group in allowed}
     chosen = best_choice(list(graph.nodes), wanted(graph), times)
     assert chosen is not None
     greedy = sum(region.priced.cost.seconds for region in form_regions(function, machine).regions)

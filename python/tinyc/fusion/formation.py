@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from tinyc.fusion.graph import FusionNode, NodeKind, fusion_graph
 from tinyc.fusion.group import Group, group_of_node, members_of, united, with_group, with_producer
-from tinyc.fusion.judge import CYCLE, Judge, along_with_asked, no_group
+from tinyc.fusion.judge import CYCLE, Judge, along_with_asked
 from tinyc.fusion.ledger import Verdict
 from tinyc.fusion.partition import Partition
 from tinyc.fusion.pricing import Pricing, four_digits
@@ -43,6 +43,7 @@ def form_regions(
     former.sweep_siblings()
     Windows(former.partition, judge, former.verdicts).choose()
     former.sweep_siblings()
+    former.sweep_outdated()
     return outcome_of(former.partition, judge, former.verdicts)
 
 
@@ -95,7 +96,7 @@ class _Former:
         proposal = self._joined(node, chosen)
         verdict = self._judge(node, chosen, proposal, alone, forced)
         self._note(node, chosen, verdict)
-        if not verdict.fused or isinstance(proposal, str):
+        if not verdict.fused or isinstance(proposal, Verdict):
             return False
         if len(chosen) < len(readers) and self._recomputed_where_cheaper(node, readers, alone, proposal):
             return True
@@ -108,9 +109,10 @@ class _Former:
         self, node: FusionNode, readers: Sequence[Group], alone: Group, proposal: Group
     ) -> bool:
         """Let every reader compute a node, if that takes less time than one that writes it for the others."""
-        is_result = not alone.is_inline or self.partition.is_read_elsewhere(node, readers)
-        by_each = "it is a result" if is_result else self._by_each(alone, readers)
-        if isinstance(by_each, str):
+        if not alone.is_inline or self.partition.is_read_elsewhere(node, readers):
+            return False
+        by_each = self._by_each(alone, readers)
+        if isinstance(by_each, Verdict):
             return False
         others = [each for each in readers if not each.members <= proposal.members]
         times = [
@@ -143,19 +145,19 @@ class _Former:
             return []
         return [name for name, other in self.graph.nodes.items() if other.op == node.op and name != node.name]
 
-    def _joined(self, node: FusionNode, chosen: Sequence[Group]) -> Group | str:
+    def _joined(self, node: FusionNode, chosen: Sequence[Group]) -> Group | Verdict:
         """The groups as one, with the node."""
         union = chosen[0] if len(chosen) == 1 else united(chosen)
-        if isinstance(union, str):
+        if isinstance(union, Verdict):
             return union
         return with_producer(union, node, self.partition.is_read_elsewhere(node, chosen))
 
     def _judge(
-        self, node: FusionNode, chosen: Sequence[Group], proposal: Group | str, alone: Group, forced: bool
+        self, node: FusionNode, chosen: Sequence[Group], proposal: Group | Verdict, alone: Group, forced: bool
     ) -> Verdict:
         """Whether groups become one with a node."""
-        if isinstance(proposal, str):
-            return no_group(proposal)
+        if isinstance(proposal, Verdict):
+            return proposal
         if self.partition.is_entered_again([*chosen, alone], proposal):
             return CYCLE
         return self.judge.fused([*chosen, alone], [proposal], "inline" if node.is_inline else "loops", forced)
@@ -170,14 +172,14 @@ class _Former:
             return False
         pair = with_producer(group_of_node(self.graph, last), node, False)
         edges = {(last.name, reader) for reader in last.readers}
-        if isinstance(pair, str) or edges & self.judge.asked.fuse or self.judge.is_kept(pair):
+        if isinstance(pair, Verdict) or edges & self.judge.asked.fuse or self.judge.is_kept(pair):
             return False
         if self.partition.is_entered_again([group, alone], pair):
             return False
         now = [self.judge.pricing.of(group), self.judge.pricing.of(alone)]
         then = [self.judge.pricing.of(before), self.judge.pricing.of(pair)]
         times = [sum(each.cost.seconds for each in side) for side in (now, then)]
-        if times[1] >= times[0] or self.judge.stops.limit(now, then[1]) is not None:
+        if times[1] >= times[0] or not self.judge.allows([group_of_node(self.graph, last), alone], pair):
             return False
         evidence = {"here_us": four_digits(times[1] * 1e6), "with_reader_us": four_digits(times[0] * 1e6)}
         numbers = f"{evidence['here_us']} us with '{last.label}' here, {evidence['with_reader_us']} us with its reader"
@@ -205,8 +207,8 @@ class _Former:
         if others or not readers or self.partition.is_read_elsewhere(node, readers):
             return
         by_each = self._by_each(group, readers)
-        if isinstance(by_each, str):
-            self._note(node, readers, no_group(by_each))
+        if isinstance(by_each, Verdict):
+            self._note(node, readers, by_each)
             return
         verdict = self.judge.fused([group, *readers], by_each, "recompute" if len(readers) > 1 else "inline")
         if verdict.fused:
@@ -215,12 +217,12 @@ class _Former:
         else:
             self._note(node, readers, verdict)
 
-    def _by_each(self, group: Group, readers: Sequence[Group]) -> list[Group] | str:
+    def _by_each(self, group: Group, readers: Sequence[Group]) -> list[Group] | Verdict:
         """The readers of an element-wise group, each of which computes it; or why one cannot."""
         found: list[Group] = []
         for reader in readers:
             grown = with_group(reader, group, lambda _: False)
-            if isinstance(grown, str):
+            if isinstance(grown, Verdict):
                 return grown
             found.append(grown)
         return found
@@ -256,10 +258,18 @@ class _Former:
         elif isinstance(merged, Group):
             verdict = self.judge.fused([writer, target], [merged], "loops")
         else:
-            verdict = no_group(merged)
+            verdict = merged
         self._note(node, [target], verdict)
         if verdict.fused and isinstance(merged, Group):
             self.partition.replace([writer, target], merged)
+
+    def sweep_outdated(self) -> None:
+        """Judge the edges anew whose verdict is that they are fused, in kernels that others have taken the place of."""
+        for (name, reader), verdict in list(self.verdicts.items()):
+            targets = self.partition.of(reader)
+            if verdict.fused and not (targets and all(name in each.members for each in targets)):
+                del self.verdicts[name, reader]
+        self.sweep_pairs()
 
     def sweep_siblings(self) -> None:
         """Make one kernel of near ones that read the same tensor, if that is legal and pays."""
@@ -279,7 +289,7 @@ class _Former:
         if one is other or {*one.reads} & other.results or {*other.reads} & one.results:
             return
         union = united([one, other])
-        if isinstance(union, str) or self.partition.is_entered_again([one, other], union):
+        if isinstance(union, Verdict) or self.partition.is_entered_again([one, other], union):
             return
         if self.judge.fused([one, other], [union], "loops").fused:
             self.partition.replace([one, other], union)

@@ -24,12 +24,6 @@ def along_with_asked(verdict: Verdict) -> Verdict:
     return dataclasses.replace(verdict, rule="loops", reason=reason)
 
 
-def no_group(reason: str) -> Verdict:
-    """The verdict on what is no group, for a reason."""
-    rule = "limit" if "limit" in reason else "data" if "indices" in reason else "scheme"
-    return Verdict(False, rule, reason, "a smaller kernel", {})
-
-
 class Judge:
     """Judges proposals for a graph by the prices of a machine and what is asked for."""
 
@@ -64,6 +58,11 @@ class Judge:
         if stop is not None:
             return self.stops.why(stop, groups)
         return self.stops.why(Verdict(False, "cost", numbers, f"{distance} less {as_one}", evidence), groups)
+
+    def allows(self, groups: Sequence[Group], proposal: Group) -> bool:
+        """Whether no rule but that of the time speaks against one kernel in the place of several."""
+        before, after = [self.pricing.of(each) for each in groups], [self.pricing.of(proposal)]
+        return len(groups) < 2 or self.stops.of(groups, before, after, {}) is None
 
     def is_kept(self, proposal: Group) -> bool:
         """Whether a group has an edge that is asked to be kept."""
