@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from tinyc.fusion.graph import FusionNode, NodeKind, fusion_graph
 from tinyc.fusion.group import Group, group_of_node, members_of, united, with_group, with_producer
-from tinyc.fusion.judge import CYCLE, Judge, along_with_asked
+from tinyc.fusion.judge import Judge, along_with_asked
 from tinyc.fusion.ledger import Verdict
 from tinyc.fusion.partition import Partition
 from tinyc.fusion.pricing import Pricing, four_digits
@@ -158,8 +158,9 @@ class _Former:
         """Whether groups become one with a node."""
         if isinstance(proposal, Verdict):
             return proposal
-        if self.partition.is_entered_again([*chosen, alone], proposal):
-            return CYCLE
+        cycle = self.partition.entered_again([*chosen, alone], proposal)
+        if cycle is not None:
+            return cycle
         return self.judge.fused([*chosen, alone], [proposal], "inline" if node.is_inline else "loops", forced)
 
     def _rolled_back(self, node: FusionNode, readers: Sequence[Group], alone: Group) -> bool:
@@ -174,7 +175,7 @@ class _Former:
         edges = {(last.name, reader) for reader in last.readers}
         if isinstance(pair, Verdict) or edges & self.judge.asked.fuse or self.judge.is_kept(pair):
             return False
-        if self.partition.is_entered_again([group, alone], pair):
+        if self.partition.entered_again([group, alone], pair) is not None:
             return False
         now = [self.judge.pricing.of(group), self.judge.pricing.of(alone)]
         then = [self.judge.pricing.of(before), self.judge.pricing.of(pair)]
@@ -253,12 +254,11 @@ class _Former:
         merged = with_group(
             target, writer, lambda each: each.name in writer.results and self.partition.is_read_elsewhere(each, both)
         )
-        if isinstance(merged, Group) and self.partition.is_entered_again([writer, target], merged):
-            verdict = CYCLE
-        elif isinstance(merged, Group):
-            verdict = self.judge.fused([writer, target], [merged], "loops")
-        else:
+        if isinstance(merged, Verdict):
             verdict = merged
+        else:
+            cycle = self.partition.entered_again([writer, target], merged)
+            verdict = cycle or self.judge.fused([writer, target], [merged], "loops")
         self._note(node, [target], verdict)
         if verdict.fused and isinstance(merged, Group):
             self.partition.replace([writer, target], merged)
@@ -289,7 +289,7 @@ class _Former:
         if one is other or {*one.reads} & other.results or {*other.reads} & one.results:
             return
         union = united([one, other])
-        if isinstance(union, Verdict) or self.partition.is_entered_again([one, other], union):
+        if isinstance(union, Verdict) or self.partition.entered_again([one, other], union):
             return
         if self.judge.fused([one, other], [union], "loops").fused:
             self.partition.replace([one, other], union)

@@ -15,7 +15,6 @@ from tinyc.fusion.request import RequestedEdges
 from tinyc.fusion.stops import Stops
 
 KEPT_AS_ASKED = Verdict(False, "user", "asked to be kept", "not asking", {})
-CYCLE = Verdict(False, "cycle", "something outside of the kernel needs it and is needed by it", "fusing that, too", {})
 
 
 def along_with_asked(verdict: Verdict) -> Verdict:

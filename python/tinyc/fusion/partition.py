@@ -1,10 +1,11 @@
 """Which groups compute which nodes, while regions are formed: what reads a node, and what would have to run when."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from graphlib import TopologicalSorter
 
 from tinyc.fusion.graph import FusionGraph, FusionNode, NodeKind
 from tinyc.fusion.group import Group, members_of
+from tinyc.fusion.ledger import Verdict, refusal
 
 #: Groups that are looked at for a way around a group; where there are more, nodes stay apart.
 _MAX_VISITED = 64
@@ -60,10 +61,11 @@ class Partition:
         for name in group.members:
             self._groups[name] = [each for each in self._groups[name] if each is not group]
 
-    def is_entered_again(self, parts: Sequence[Group], proposal: Group) -> bool:
-        """Whether something outside of a proposed group needs a part of it and is needed by one (True: not known)."""
+    def entered_again(self, parts: Sequence[Group], proposal: Group) -> Verdict | None:
+        """Why a proposed group cannot run as one: something outside of it needs a part of it, and is needed by one."""
         inside = proposal.members
         start = min(part.first for part in parts)
+        needed_by: dict[str, str] = {}
         pending = [tensor for tensor in proposal.reads if tensor not in inside]
         seen: set[str] = set()
         while pending:
@@ -74,15 +76,32 @@ class Partition:
             seen.add(tensor)
             for name in self._made_with(tensor):
                 if name in inside:
-                    return True
+                    return self._cycle(needed_by[tensor] if tensor in inside else tensor, needed_by)
                 seen.add(name)
-                pending += [each for each in self.graph.nodes[name].reads if each not in seen]
+                for each in self.graph.nodes[name].reads:
+                    if each not in seen:
+                        needed_by.setdefault(each, tensor)
+                        pending.append(each)
             if len(seen) > _MAX_VISITED and any(
                 self.graph.position[each] > start for each in pending if each in self.graph.nodes
             ):
-                return True
+                sentence = (
+                    f"more than {_MAX_VISITED} nodes lie between its parts, which might need one and be needed by one"
+                )
+                return refusal("limit", sentence, "fewer nodes between them", visited=len(seen))
             pending = [each for each in pending if self._may_reach(each, start)]
-        return False
+        return None
+
+    def _cycle(self, tensor: str, needed_by: Mapping[str, str]) -> Verdict:
+        """The verdict where what makes a tensor is a part of a group that needs the tensor, by way of others."""
+        way = [tensor]
+        while way[-1] in needed_by:
+            way.append(needed_by[way[-1]])
+        through = [self.graph.labels[name] for name in way]
+        sentence = f"'{through[-1]}' would have to run before the kernel, which it is made of, and behind it"
+        if len(through) > 1:
+            sentence = f"{sentence}: by way of {', '.join(map(repr, reversed(through[:-1])))}"
+        return refusal("cycle", sentence, f"fusing '{through[-1]}', too", through=through[::-1])
 
     def needs_itself(self, group: Group) -> bool:
         """Whether a group needs what it writes, by way of other groups (True: not known)."""
