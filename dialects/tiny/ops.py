@@ -94,6 +94,10 @@ class AddOp(BinaryOp, name="add"):
     """`lhs + rhs`."""
 
 
+class Exp2Op(UnaryOp, name="exp2"):
+    """`2 ** operand`."""
+
+
 class FdivOp(BinaryOp, name="fdiv"):
     """`lhs / rhs` of floats."""
 
@@ -104,6 +108,10 @@ class MulOp(BinaryOp, name="mul"):
 
 class NegOp(UnaryOp, name="neg"):
     """`-operand`."""
+
+
+class SubOp(BinaryOp, name="sub"):
+    """`lhs - rhs`."""
 
 
 def _class_of(row: Elementwise) -> type[ElementwiseOp]:

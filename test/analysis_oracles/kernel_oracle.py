@@ -7,6 +7,7 @@ import itertools
 
 from tinyc.fusion.graph import NodeKind
 from tinyc.fusion.group import Group, group_of_node, united, with_producer
+from tinyc.fusion.ledger import Verdict
 
 #: Nodes of a graph, at the most: there are about two to the power of that many kernels.
 MOST_NODES = 9
@@ -63,6 +64,6 @@ def _group(graph, nodes, results):
             group = alone if group is None else united([group, alone])
         else:
             group = with_producer(group, node, node.name in results)
-        if isinstance(group, str):
+        if isinstance(group, Verdict):
             return group
     return group

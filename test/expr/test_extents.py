@@ -116,6 +116,9 @@ def test_what_is_known_to_be_nonnegative_is(a, sizes):
 def test_multiples_of_a_divisor_are_no_more_than_what_is_divided():
     assert extents.is_nonnegative(M - 128 * extents.floordiv(M, 128))
     assert extents.is_nonnegative(M * N - 6 * extents.floordiv(M * N, 3) + M * N)
+    assert extents.is_nonnegative(extents.floordiv(M - 127, 128) + 1)
+    assert extents.is_nonnegative(8 * extents.floordiv(M * N - 1, 4) + N + 8)
+    assert not extents.is_nonnegative(extents.floordiv(M - 129, 128) + 1)
     assert not extents.is_nonnegative(M - 3 * extents.floordiv(M, 2))
     assert not extents.is_nonnegative(N - 2 * extents.floordiv(M, 2))
 

@@ -112,6 +112,16 @@ def test_a_kernel_stops_where_no_scheme_builds_it_but_element_by_element():
     assert decisions_of(formation) == {("rows", "all"): ("kept", "scheme")}
 
 
+def test_a_kernel_stops_where_another_would_run_both_before_and_after_it():
+    p = Program(x="f32 64 256")
+    total = p.sum(p["x"], 1, name="s")
+    searched = p.topk(total, k=64, axis=0, largest=True, name="t")
+    decisions = formed(p.result(p.add(total, p.neg(searched, name="n"), name="y"))).ledger.decisions
+    (kept,) = (each for each in decisions if (each.source, each.target) == ("s", "y"))
+    assert (kept.verdict, kept.rule, kept.evidence) == ("kept", "cycle", {"through": ["t"]})
+    assert kept.reason == "'t' would have to run before the kernel, which it is made of, and behind it"
+
+
 def test_a_view_of_a_buffer_is_in_no_kernel():
     p = Program(x="f32 M N")
     moved = p.reshape(p.neg(p["x"], name="n"), shape="N M", name="v")
@@ -126,6 +136,19 @@ def test_a_value_that_is_cheaper_to_compute_than_to_read_is_computed_by_each_ker
     formation = formed(p.result(rows, columns))
     assert [each for each in regions_of(formation) if "n" in each] == regions_of(formation)
     assert {rule for verdict, rule in decisions_of(formation).values() if verdict == "fused"} == {"recompute"}
+
+
+def test_what_greedy_misses_in_a_window_is_chosen_exactly():
+    """To write a sum for two readers pays while what it adds is a kernel of its own, and not when that is inside."""
+    p = Program(x="f32 1024 1024")
+    y = p.add(p["x"], p.neg(p["x"], name="m"), name="n")
+    rows = p.op("reduce", y, op="max", axes=(1,), element="f32", name="rows")
+    columns = p.op("reduce", y, op="max", axes=(0,), element="f32", name="columns")
+    formation = formed(p.result(rows, columns))
+    assert regions_of(formation) == [("m", "n", "rows"), ("m", "n", "columns")]
+    assert {*decisions_of(formation).values()} == {("fused", "exact")}
+    evidence = formation.ledger.decisions[0].evidence
+    assert evidence["exact_us"] < evidence["greedy_us"]
 
 
 def test_a_residual_is_the_epilogue_of_the_product_before_a_normalisation():

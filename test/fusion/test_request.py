@@ -12,7 +12,7 @@ from tinyc.dialects.registry import context
 from tinyc.dialects.tiny.to_region import TinyToRegion
 from tinyc.fusion.formation import form_regions
 from tinyc.fusion.request import FusionRequest, fusion_request, request_of
-from tinyc.target import GENERIC_CPU
+from tinyc.target import GENERIC_CPU, SM80
 from workloads import WORKLOADS
 
 CHAIN = {
@@ -25,24 +25,26 @@ CHAIN = {
 }
 
 
-def launches(**options):
-    """The kernels that the program launches."""
+def kept_edges(**options):
+    """The edges that are kept, by reader, each by the rule that is right."""
     model = tinyc.compile(CHAIN, **options)
     x = np.linspace(-1, 1, 20, dtype=np.float32).reshape(4, 5)
     np.testing.assert_allclose(model(x), np.exp2(np.maximum(-x, 0)), rtol=1e-6)
-    return [each.evidence["target"] for each in model.remarks if each.code == "fusion-kept"]
+    kept = [each.evidence for each in model.remarks if each.code == "fusion-kept"]
+    assert {each["rule"] for each in kept} <= {"user"}
+    return [each["target"] for each in kept]
 
 
 def test_a_chain_is_one_kernel():
-    assert launches() == []
+    assert kept_edges() == []
 
 
 def test_an_edge_that_is_to_be_kept_is_kept():
-    assert launches(fusion={"no_fuse": [("a", "b")]}) == ["b"]
+    assert kept_edges(fusion={"no_fuse": [("a", "b")]}) == ["b"]
 
 
 def test_nothing_is_fused_where_that_is_asked_for():
-    assert launches(fusion="none") == ["b", "y"]
+    assert kept_edges(fusion="none") == ["b", "y"]
 
 
 def test_a_request_reports_the_predicted_difference():
@@ -52,12 +54,39 @@ def test_a_request_reports_the_predicted_difference():
     assert told.evidence == {"asked_us": 10.0, "free_us": 5.002}
 
 
+def test_what_is_fused_anyhow_is_fused_as_it_pays():
+    """Each of the two readers computes `n`; to ask for one of the edges changes nothing."""
+    p = Program(x="f32 8192 8192")
+    y = p.neg(p["x"], name="n")
+    rows, columns = (p.op("reduce", y, op="max", axes=(k,), element="f32", name=f"r{k}") for k in (1, 0))
+    p.result(rows, columns)
+    free, asked = (ledger_of(p, SM80, request) for request in (None, FusionRequest(fuse=(("n", "r1"),))))
+    assert [each.rule for each in free.decisions] == ["recompute", "recompute"]
+    assert asked == free
+
+
+def test_an_edge_that_comes_along_with_one_that_is_asked_for_is_not_said_to_be():
+    p = Program(x="f32 8192 64")
+    total = p.sum(p["x"], 1, name="s")
+    p.result(p.neg(total, name="m"), p.sum(total, 0, name="t"))
+    asked = ledger_of(p, SM80, FusionRequest(fuse=(("s", "t"),)))
+    rules = {(each.source, each.target): (each.verdict, each.rule) for each in asked.decisions}
+    assert rules["s", "t"] == ("fused", "user")
+    assert rules["s", "m"][1] != "user"
+
+
+def ledger_of(program, machine, request):
+    """The decisions about a program."""
+    with context():
+        return form_regions(program.function.opview, machine, request).ledger
+
+
 @pytest.mark.parametrize("target", ["cpu", "sim"])
 def test_the_options_of_the_pass_say_the_same(target):
     options = FusionRequest(keep=(("a", "b"), ("b", "y"))).options()
     assert options == {"no_fuse": "a,b;b,y"}
     assert fusion_request(**options) == request_of({"no_fuse": [("a", "b"), ["b", "y"]]})
-    assert launches(target=target, fusion=fusion_request(**options)) == ["b", "y"]
+    assert kept_edges(target=target, fusion=fusion_request(**options)) == ["b", "y"]
 
 
 def refusal(name, fusion, program=None):

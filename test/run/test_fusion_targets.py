@@ -4,6 +4,8 @@ import pytest
 
 import tinyc
 from programs.example_bindings import BIND, EXAMPLES
+from tinyc import pipeline
+from tinyc.driver.sources import read_program
 from tinyc.driver.verification import output_tolerances
 from tinyc.executors import reference
 from tinyc.executors.compare import compare_all
@@ -17,12 +19,16 @@ TARGETS = pytest.mark.parametrize("target", ["cpu", "sim"])
 def check(source, target, fusion, bind=None):
     """Compare a program with the reference; return the number of its kernels."""
     model = tinyc.compile(source, target, bind=bind, fusion=fusion)
-    module = model.lowering.module("tiny")
+    check_numbers(model, model.lowering.module("tiny"))
+    return len(model.lowering.program().kernels)
+
+
+def check_numbers(model, module):
+    """Compare what a model computes with the reference of a program."""
     inputs = random_inputs(module, seed=0)
     expected, tolerances = reference.evaluate_module(module, inputs), output_tolerances(module, inputs)
     for comparison in compare_all(model.run(**inputs), expected, tolerances):
         assert comparison.ok, str(comparison)
-    return len(model.lowering.program().kernels)
 
 
 @TARGETS
@@ -36,3 +42,14 @@ def test_an_example_agrees_with_the_reference_without_fusion(name, target):
 def test_a_workload_agrees_with_the_reference_with_fusion_and_without(name, target):
     fused, apart = (check(WORKLOADS[name].build(), target, fusion) for fusion in (None, NO_FUSION))
     assert fused <= apart
+
+
+@pytest.mark.parametrize(
+    ("machine", "target", "arch"), [("cpu", "sim", "sm_90a"), ("sm_80", "cpu", None), ("sm_90a", "sim", "sm_80")]
+)
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_regions_formed_for_one_machine_are_built_for_another(name, machine, target, arch):
+    source = WORKLOADS[name].build()
+    regions = read_program(source, {})
+    pipeline.parse(f"tiny-to-region{{target={machine}}}").run(regions)
+    check_numbers(tinyc.compile(str(regions), target, arch=arch), read_program(source, {}))

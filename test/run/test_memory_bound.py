@@ -121,8 +121,24 @@ def test_an_operand_that_is_broadcast_along_rows_is_all_that_is_read_again():
 
 
 def test_a_row_that_fits_no_registers_is_read_by_each_phase():
-    run = Run.of(programs.softmax("1 65536")).check()
-    assert run.bytes == (3 + 1) * 65536 * 4
+    run = Run.of(programs.layer_norm("1 65536")).check()
+    assert run.bytes == (3 + 1 + 2) * 65536 * 4  # for the mean, the variance and the result; weight and bias
+
+
+@pytest.mark.parametrize(("shape", "axis"), [("1 65536", 1), ("2 70001", 1), ("3000 96", 0)])
+def test_a_maximum_and_the_exponentials_below_it_are_one_pass_over_such_a_row(shape, axis):
+    run = Run.of(programs.softmax(shape, "f16", axis)).check()
+    assert run.bytes <= 1.001 * (2 + 1) / 2 * run.needed  # two passes, and the result
+
+
+def test_rows_of_infinities_are_those_of_two_passes():
+    model = tinyc.compile(str(one_kernel_program(programs.softmax("M N"))), target="sim")
+    rows = np.zeros((8, 3000), np.float32)
+    rows[0, ::7], rows[1], rows[2, 5], rows[3, 9] = -np.inf, -np.inf, np.inf, np.nan
+    rows[4, :2999], rows[5, 1:], rows[6], rows[7] = -np.inf, -np.inf, np.linspace(-3e38, 3e38, 3000), -3e38
+    with np.errstate(invalid="ignore", over="ignore"):
+        e = np.exp(rows - rows.max(axis=1, keepdims=True))
+        np.testing.assert_allclose(model(rows), e / e.sum(axis=1, keepdims=True), rtol=2e-5, atol=1e-7)
 
 
 @pytest.mark.parametrize("run", [by_threads, sequentially])

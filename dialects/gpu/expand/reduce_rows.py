@@ -12,6 +12,8 @@ from tinyc.diagnostics import TinycError
 from tinyc.dialects.gpu.expand.cta_total import CtaTotal
 from tinyc.dialects.gpu.expand.expansion import Expansion
 from tinyc.dialects.gpu.expand.loop_steps import LoopSteps
+from tinyc.dialects.gpu.expand.online import OnlineSum
+from tinyc.dialects.gpu.expand.partial import keep, taken, terms_of
 from tinyc.dialects.gpu.expand.step_threads import StepThreads, Turn
 from tinyc.dialects.gpu.expand.vector_elements import Inside
 from tinyc.dialects.gpu.statements import ReduceRowsOp
@@ -34,34 +36,43 @@ def expand(expansion: Expansion, op: ReduceRowsOp) -> None:
     threads = StepThreads(expansion, op, steps, bool(op.unrolled.value))
     totals = CtaTotal(expansion, threads)
     with threads.all_steps():
-        for phase in steps.found.loops.phases:
-            (_reduce if phase.is_reduction else _write)(threads, totals, phase)
+        phases = list(steps.found.loops.phases)
+        while phases:
+            phase = phases.pop(0)
+            online = OnlineSum.of(threads, phase, phases[0]) if phases else None
+            if online is not None:
+                _reduce_online(threads, totals, phase, online)
+                phases.pop(0)
+            else:
+                (_reduce if phase.is_reduction else _write)(threads, totals, phase)
         if totals.in_shared_memory:
             gpu.barrier()  # the next step writes where others may still read
 
 
 def _reduce(threads: StepThreads, totals: CtaTotal, phase: Phase) -> None:
-    """Emit the reduction of a phase; its results are kept for those behind it, and written where they are yielded."""
-    elements, steps = threads.elements, threads.steps
-    op = steps.found.value(phase).owner
+    """Emit the reduction of a phase."""
+    op = threads.steps.found.value(phase).owner
     assert isinstance(op, tiny.ReduceOp)  # what else reduces has no fused loops
 
     def take(turn: Turn, so_far: list[ir.Value]) -> list[ir.Value]:
-        with elements.run(turn.counter, threads.width, turn.inside):
-            terms = [elements.term(op, turn.indices[lane]) for lane in elements.lanes()]
-        if turn.inside is not None:
-            pairs = zip(turn.inside.lanes, terms, strict=True)
-            terms = [arith.select(condition, term, initial(op)) for condition, term in pairs]
-        while len(terms) > len(so_far):  # neighbours of one step: by halves, which keeps the chains of additions short
-            half = len(terms) // 2
-            terms = [elements.combined(op, *pair) for pair in zip(terms[:half], terms[half:], strict=True)]
-        return [elements.combined(op, *pair) for pair in zip(so_far, terms, strict=True)]
+        return taken(threads, op, so_far, terms_of(threads, op, turn))
 
     partial = threads.folded(phase, [initial(op)] * threads.totals, take)
-    found = [elements.finished(op, total) for total in totals.of(op, partial)]
-    elements.reduced[op.output] = lambda _: found[elements.lane if len(found) > 1 else 0]
-    if op.output in steps.yields:
+    _finish(threads, phase, op, totals.of(op, partial))
+
+
+def _finish(threads: StepThreads, phase: Phase, op: tiny.ReduceOp, totals: list[ir.Value]) -> None:
+    """Keep the results of a reduction for what is behind it, and write them where they are yielded."""
+    found = keep(threads, op, totals)
+    if op.output in threads.steps.yields:
         _write_totals(threads, phase, op, found)
+
+
+def _reduce_online(threads: StepThreads, totals: CtaTotal, greatest: Phase, total: OnlineSum) -> None:
+    """Emit a maximum and a sum in one pass over the row."""
+    maxima, sums = total.totals(totals)
+    _finish(threads, greatest, total.greatest, maxima)
+    _finish(threads, total.phase, total.total, sums)
 
 
 def _write_totals(threads: StepThreads, phase: Phase, op: tiny.ReduceOp, found: list[ir.Value]) -> None:

@@ -9,7 +9,6 @@ In reading order:
     reduction_steps        where a reduction starts, and what it runs over
     counters               index values as expressions over counters
     elements               an element of any value, by the access maps and the ops above it
-    element_reads          where the inputs are read for it
     scatter_update, top_k  one update of a scatter, one row of a top-k
     software_math          mathematical functions as arithmetic
 """

@@ -291,16 +291,23 @@ def is_nonnegative(dim: Dim) -> bool:
         return dim >= 0
     if all(c >= 0 and all(isinstance(a, str) or is_nonnegative(a.numerator) for a in m) for m, c in dim.terms):
         return True
-    undivided = sum((_undivided(monomial, c) for monomial, c in dim.terms), 0)
-    return undivided != dim and is_nonnegative(undivided)
+    least = sum((_no_more_than(monomial, c) for monomial, c in dim.terms), 0)
+    return least != dim and is_nonnegative(least)
 
 
-def _undivided(monomial: Monomial, coefficient: int) -> Dim:
-    """What is no more than a term: of ``-d*(x floordiv d)``, which takes the multiples of d from x, ``-x``."""
-    if coefficient < 0 and len(monomial) == 1:
-        (atom,) = monomial
-        if not isinstance(atom, str) and isinstance(atom.divisor, int) and coefficient % atom.divisor == 0:
+def _no_more_than(monomial: Monomial, coefficient: int) -> Dim:
+    """What is no more than a term, without its division.
+
+    Of ``-d*(x floordiv d)``, which takes the multiples of d from x, ``-x``; of ``(x - c) floordiv d``, where x is not
+    negative, ``-c floordiv d``.
+    """
+    atom = monomial[0] if len(monomial) == 1 else ""
+    if not isinstance(atom, str) and isinstance(atom.divisor, int) and atom.divisor > 0:
+        if coefficient < 0 and coefficient % atom.divisor == 0:
             return atom.numerator * (coefficient // atom.divisor)
+        offset = dict(_terms(atom.numerator)).get((), 0)
+        if coefficient > 0 and offset < 0 and is_nonnegative(atom.numerator - offset):
+            return coefficient * (offset // atom.divisor)
     return _from_terms([(monomial, coefficient)])
 
 

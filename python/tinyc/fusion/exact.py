@@ -23,20 +23,23 @@ _TOLERANCE_SECONDS = 1e-12
 Price = Callable[[Group], float | None]
 
 
-def exact_choice(graph: FusionGraph, window: Collection[str], price: Price) -> list[Group] | None:
+def exact_choice(
+    graph: FusionGraph, window: Collection[str], wanted: Collection[str], price: Price
+) -> list[Group] | None:
     """The groups of least predicted time that compute a window; None where there are too many candidates.
 
-    `price` is the time of a group, or None for one that shall not be. What is in the window and is read outside, or
-    returned, is written.
+    `price` is the time of a group, or None for one that shall not be; `wanted` are the nodes of the window that are
+    returned or read outside of it, and so are written.
     """
-    candidates = _candidates(graph, window, price)
-    return None if candidates is None else best_choice(graph, window, candidates)
+    candidates = _candidates(graph, window, wanted, price)
+    return None if candidates is None else best_choice(window, wanted, candidates)
 
 
-def best_choice(graph: FusionGraph, window: Collection[str], candidates: Mapping[Group, float]) -> list[Group] | None:
+def best_choice(
+    window: Collection[str], wanted: Collection[str], candidates: Mapping[Group, float]
+) -> list[Group] | None:
     """The groups of least time, among candidates with their times, that compute a window; None where none do."""
     groups, prices = list(candidates), list(candidates.values())
-    wanted = [name for name in window if _is_needed_outside(graph, name, window)]
     circles: list[list[int]] = []
     while len(circles) < _MAX_CIRCLES:
         chosen = _solved(groups, prices, wanted, window, circles)
@@ -49,16 +52,11 @@ def best_choice(graph: FusionGraph, window: Collection[str], candidates: Mapping
     return None
 
 
-def _is_needed_outside(graph: FusionGraph, name: str, window: Collection[str]) -> bool:
-    """Whether a node is returned, or read by something outside of the window, or as a whole."""
-    node = graph.nodes[name]
-    outside = (reader not in window or name in graph.nodes[reader].wholes for reader in node.readers)
-    return node.is_output or any(outside)
-
-
-def _candidates(graph: FusionGraph, window: Collection[str], price: Price) -> Mapping[Group, float] | None:
+def _candidates(
+    graph: FusionGraph, window: Collection[str], wanted: Collection[str], price: Price
+) -> Mapping[Group, float] | None:
     """The groups of nodes of a window with their prices, each once; None where there are too many."""
-    found: dict[tuple[frozenset[str], ...], tuple[Group, float]] = {}
+    found: dict[tuple[frozenset[str], ...], tuple[Group, float | None]] = {}
     singles = [group_of_node(graph, graph.nodes[name]) for name in window if _is_computed(graph, name)]
     pending = list(singles)
     while pending:
@@ -66,13 +64,12 @@ def _candidates(graph: FusionGraph, window: Collection[str], price: Price) -> Ma
         key = (group.members, group.results, frozenset(group.reads))
         if key in found:
             continue
-        seconds = price(group)
-        found[key] = (group, float("inf") if seconds is None else seconds)
+        found[key] = (group, price(group))
         if len(found) > MAX_CANDIDATES:
             return None
-        pending += _grown(graph, group, window)
+        pending += _grown(graph, group, window, wanted)
         pending += _with_sibling(group, singles)
-    return {group: seconds for group, seconds in found.values() if seconds != float("inf")}
+    return {group: seconds for group, seconds in found.values() if seconds is not None}
 
 
 def _is_computed(graph: FusionGraph, name: str) -> bool:
@@ -90,8 +87,8 @@ def _with_sibling(group: Group, singles: Iterable[Group]) -> Iterable[Group]:
                 yield found
 
 
-def _grown(graph: FusionGraph, group: Group, window: Collection[str]) -> Iterable[Group]:
-    """The groups that have one more of the nodes that a group reads."""
+def _grown(graph: FusionGraph, group: Group, window: Collection[str], wanted: Collection[str]) -> Iterable[Group]:
+    """The groups that have one more of the nodes that a group reads, with it as a result and without."""
     for tensor in group.reads:
         if tensor not in window or not _is_computed(graph, tensor) or group.ordered:
             continue
@@ -99,10 +96,11 @@ def _grown(graph: FusionGraph, group: Group, window: Collection[str]) -> Iterabl
         readers = {reader for reader in node.readers if tensor not in graph.nodes[reader].wholes}
         if not readers & group.members:
             continue  # indices are applied to it: it has to be in memory
-        inside = readers <= group.members
-        for is_result in (True, False):
-            if is_result if inside and not node.is_output else not is_result and not (inside or node.is_inline):
-                continue
+        if readers <= group.members and tensor not in wanted:
+            variants = (False,)
+        else:  # others need it: they read it, or compute what is cheap again
+            variants = (True, False) if node.is_inline else (True,)
+        for is_result in variants:
             grown = with_producer(group, node, is_result)
             if isinstance(grown, Group):
                 yield grown
@@ -111,7 +109,7 @@ def _grown(graph: FusionGraph, group: Group, window: Collection[str]) -> Iterabl
 def _solved(
     groups: Sequence[Group],
     prices: Sequence[float],
-    wanted: Sequence[str],
+    wanted: Collection[str],
     window: Collection[str],
     circles: Sequence[Sequence[int]],
 ) -> list[int] | None:

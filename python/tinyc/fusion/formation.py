@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 from tinyc.fusion.graph import FusionNode, NodeKind, fusion_graph
 from tinyc.fusion.group import Group, group_of_node, members_of, united, with_group, with_producer
-from tinyc.fusion.judge import CYCLE, Judge, no_group
+from tinyc.fusion.judge import Judge, along_with_asked
 from tinyc.fusion.ledger import Verdict
 from tinyc.fusion.partition import Partition
 from tinyc.fusion.pricing import Pricing, four_digits
@@ -44,6 +44,7 @@ def form_regions(
     former.sweep_siblings()
     Windows(former.partition, judge, former.verdicts).choose()
     former.sweep_siblings()
+    former.sweep_outdated()
     return outcome_of(former.partition, judge, former.verdicts)
 
 
@@ -74,28 +75,46 @@ class _Former:
         if node.is_inline and is_operand and not wanted:
             self.partition.add(alone)  # an epilogue first; what is left when all are placed may be a prologue
             return
-        choices = [readers] if len(readers) <= 1 else [readers, *([each] for each in readers)]
-        for chosen in choices if readers else []:
-            proposal = self._joined(node, chosen)
-            verdict = self._judge(node, chosen, proposal, alone)
-            self._note(node, chosen, verdict)
-            if verdict.fused:
-                assert isinstance(proposal, Group)
-                if len(chosen) < len(readers) and self._takes_less_by_each(node, readers, alone, proposal):
+        single = [[each] for each in readers] if len(readers) > 1 else []
+        # What is asked for is done as it pays, if it does at all; else with as few readers as possible.
+        rounds = [(False, [readers, *single]), (True, [*single, readers])] if wanted else [(False, [readers, *single])]
+        for forced, choices in rounds if readers else []:
+            for chosen in choices:
+                if (not wanted or self._has_asked(node, chosen)) and self._joins(node, chosen, readers, alone, forced):
                     return
-                if len(chosen) == 1:
-                    self._before.pop(chosen[0], None)  # only one step is taken back
-                    self._before[proposal] = (node, chosen[0])
-                self.partition.replace(chosen, proposal)
-                return
         if not self._rolled_back(node, readers, alone):
             self.partition.add(alone)
 
-    def _takes_less_by_each(self, node: FusionNode, readers: Sequence[Group], alone: Group, proposal: Group) -> bool:
+    def _has_asked(self, node: FusionNode, chosen: Sequence[Group]) -> bool:
+        """Whether groups have all readers that a node is asked to be fused into."""
+        inside = members_of(chosen)
+        return all(target in inside for source, target in self.judge.asked.fuse if source == node.name)
+
+    def _joins(
+        self, node: FusionNode, chosen: Sequence[Group], readers: Sequence[Group], alone: Group, forced: bool
+    ) -> bool:
+        """Let a node join some of its readers' groups as one, if that pays or, where it is `forced`, is legal."""
+        proposal = self._joined(node, chosen)
+        verdict = self._judge(node, chosen, proposal, alone, forced)
+        self._note(node, chosen, verdict)
+        if not verdict.fused or isinstance(proposal, Verdict):
+            return False
+        if len(chosen) < len(readers) and self._recomputed_where_cheaper(node, readers, alone, proposal):
+            return True
+        if len(chosen) == 1:
+            self._before.pop(chosen[0], None)  # only one step is taken back
+            self._before[proposal] = (node, chosen[0])
+        self.partition.replace(chosen, proposal)
+        return True
+
+    def _recomputed_where_cheaper(
+        self, node: FusionNode, readers: Sequence[Group], alone: Group, proposal: Group
+    ) -> bool:
         """Let every reader compute a node, if that takes less time than one that writes it for the others."""
-        is_result = not alone.is_inline or self.partition.is_read_elsewhere(node, readers)
-        by_each = "it is a result" if is_result else self._by_each(alone, readers)
-        if isinstance(by_each, str):
+        if not alone.is_inline or self.partition.is_read_elsewhere(node, readers):
+            return False
+        by_each = self._by_each(alone, readers)
+        if isinstance(by_each, Verdict):
             return False
         others = [each for each in readers if not each.members <= proposal.members]
         times = [
@@ -129,20 +148,23 @@ class _Former:
             return []
         return [name for name, other in self.graph.nodes.items() if other.op == node.op and name != node.name]
 
-    def _joined(self, node: FusionNode, chosen: Sequence[Group]) -> Group | str:
+    def _joined(self, node: FusionNode, chosen: Sequence[Group]) -> Group | Verdict:
         """The groups as one, with the node."""
         union = chosen[0] if len(chosen) == 1 else united(chosen)
-        if isinstance(union, str):
+        if isinstance(union, Verdict):
             return union
         return with_producer(union, node, self.partition.is_read_elsewhere(node, chosen))
 
-    def _judge(self, node: FusionNode, chosen: Sequence[Group], proposal: Group | str, alone: Group) -> Verdict:
+    def _judge(
+        self, node: FusionNode, chosen: Sequence[Group], proposal: Group | Verdict, alone: Group, forced: bool
+    ) -> Verdict:
         """Whether groups become one with a node."""
-        if isinstance(proposal, str):
-            return no_group(proposal)
-        if self.partition.is_entered_again([*chosen, alone], proposal):
-            return CYCLE
-        return self.judge.fused([*chosen, alone], [proposal], "inline" if node.is_inline else "loops")
+        if isinstance(proposal, Verdict):
+            return proposal
+        cycle = self.partition.entered_again([*chosen, alone], proposal)
+        if cycle is not None:
+            return cycle
+        return self.judge.fused([*chosen, alone], [proposal], "inline" if node.is_inline else "loops", forced)
 
     def _rolled_back(self, node: FusionNode, readers: Sequence[Group], alone: Group) -> bool:
         """Take the last step of the reader's group back, if its node does better with this one (one-step rollback)."""
@@ -154,14 +176,14 @@ class _Former:
             return False
         pair = with_producer(group_of_node(self.graph, last), node, False)
         edges = {(last.name, reader) for reader in last.readers}
-        if isinstance(pair, str) or edges & self.judge.asked.fuse or self.judge.is_kept(pair):
+        if isinstance(pair, Verdict) or edges & self.judge.asked.fuse or self.judge.is_kept(pair):
             return False
-        if self.partition.is_entered_again([group, alone], pair):
+        if self.partition.entered_again([group, alone], pair) is not None:
             return False
         now = [self.judge.pricing.of(group), self.judge.pricing.of(alone)]
         then = [self.judge.pricing.of(before), self.judge.pricing.of(pair)]
         times = [sum(each.cost.seconds for each in side) for side in (now, then)]
-        if times[1] >= times[0] or self.judge.stops.limit(now, then[1]) is not None:
+        if times[1] >= times[0] or not self.judge.allows([group_of_node(self.graph, last), alone], pair):
             return False
         evidence = {"here_us": four_digits(times[1] * 1e6), "with_reader_us": four_digits(times[0] * 1e6)}
         numbers = f"{evidence['here_us']} us with '{last.label}' here, {evidence['with_reader_us']} us with its reader"
@@ -189,8 +211,8 @@ class _Former:
         if others or not readers or self.partition.is_read_elsewhere(node, readers):
             return
         by_each = self._by_each(group, readers)
-        if isinstance(by_each, str):
-            self._note(node, readers, no_group(by_each))
+        if isinstance(by_each, Verdict):
+            self._note(node, readers, by_each)
             return
         verdict = self.judge.fused([group, *readers], by_each, "recompute" if len(readers) > 1 else "inline")
         if verdict.fused:
@@ -199,12 +221,12 @@ class _Former:
         else:
             self._note(node, readers, verdict)
 
-    def _by_each(self, group: Group, readers: Sequence[Group]) -> list[Group] | str:
+    def _by_each(self, group: Group, readers: Sequence[Group]) -> list[Group] | Verdict:
         """The readers of an element-wise group, each of which computes it; or why one cannot."""
         found: list[Group] = []
         for reader in readers:
             grown = with_group(reader, group, lambda _: False)
-            if isinstance(grown, str):
+            if isinstance(grown, Verdict):
                 return grown
             found.append(grown)
         return found
@@ -235,15 +257,22 @@ class _Former:
         merged = with_group(
             target, writer, lambda each: each.name in writer.results and self.partition.is_read_elsewhere(each, both)
         )
-        if isinstance(merged, Group) and self.partition.is_entered_again([writer, target], merged):
-            verdict = CYCLE
-        elif isinstance(merged, Group):
-            verdict = self.judge.fused([writer, target], [merged], "loops")
+        if isinstance(merged, Verdict):
+            verdict = merged
         else:
-            verdict = no_group(merged)
+            cycle = self.partition.entered_again([writer, target], merged)
+            verdict = cycle or self.judge.fused([writer, target], [merged], "loops")
         self._note(node, [target], verdict)
         if verdict.fused and isinstance(merged, Group):
             self.partition.replace([writer, target], merged)
+
+    def sweep_outdated(self) -> None:
+        """Judge the edges anew whose verdict is that they are fused, in kernels that others have taken the place of."""
+        for (name, reader), verdict in list(self.verdicts.items()):
+            targets = self.partition.of(reader)
+            if verdict.fused and not (targets and all(name in each.members for each in targets)):
+                del self.verdicts[name, reader]
+        self.sweep_pairs()
 
     def sweep_siblings(self) -> None:
         """Make one kernel of near ones that read the same tensor, if that is legal and pays."""
@@ -263,7 +292,7 @@ class _Former:
         if one is other or {*one.reads} & other.results or {*other.reads} & one.results:
             return
         union = united([one, other])
-        if isinstance(union, str) or self.partition.is_entered_again([one, other], union):
+        if isinstance(union, Verdict) or self.partition.entered_again([one, other], union):
             return
         if self.judge.fused([one, other], [union], "loops").fused:
             self.partition.replace([one, other], union)
@@ -273,7 +302,8 @@ class _Former:
         inside = members_of(chosen)
         for reader in node.readers:
             if reader in inside and node.name not in self.graph.nodes[reader].wholes:
-                self.verdicts[node.name, reader] = verdict
+                is_along = verdict.fused and verdict.rule == "user" and (node.name, reader) not in self.judge.asked.fuse
+                self.verdicts[node.name, reader] = along_with_asked(verdict) if is_along else verdict
 
 
 def _is_operand(node: FusionNode, group: Group) -> bool:

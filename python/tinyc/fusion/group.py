@@ -14,6 +14,7 @@ from tinyc.analysis.poly_core.fused_loops import FusedLoops, composed_read, loop
 from tinyc.analysis.poly_core.inlining import MAX_ACCESSES
 from tinyc.expr import axes
 from tinyc.fusion.graph import FusionGraph, FusionNode, NodeKind
+from tinyc.fusion.ledger import Verdict, refusal
 
 #: Parameters of a kernel that fit into the parameters of a launch on every target, sizes among them.
 MAX_TENSORS = 128
@@ -124,12 +125,13 @@ def _is_bound(graph: FusionGraph, name: str, node: FusionNode) -> bool:
     return name in graph.nodes and graph.nodes[name].bound == node.name
 
 
-def united(groups: Iterable[Group]) -> Group | str:
+def united(groups: Iterable[Group]) -> Group | Verdict:
     """One group of all nodes of groups none of which reads another, or why there is none."""
     found = list(groups)
     first = found[0]
     if any(each.ordered for each in found) and len(found) > 1:
-        return "an op that walks an axis in order, or writes where its data says, is a kernel of its own"
+        sentence = "an op that walks an axis in order, or writes where its data says, is a kernel of its own"
+        return refusal("scheme", sentence, "a scheme for it")
     anchors = {anchor.node.name: anchor for each in found for anchor in each.anchors}
     return _checked(
         Group(
@@ -143,20 +145,24 @@ def united(groups: Iterable[Group]) -> Group | str:
     )
 
 
-def with_producer(group: Group, node: FusionNode, is_result: bool) -> Group | str:
+def with_producer(group: Group, node: FusionNode, is_result: bool) -> Group | Verdict:
     """A group with a node that it reads, written to memory as well if `is_result`; or why that is no group."""
     if group.ordered and (is_result or not node.is_inline or not group.anchors):
-        return f"'{group.ordered[0].label}' takes what is computed element by element into its kernel, and nothing else"
+        sentence = (
+            f"'{group.ordered[0].label}' takes what is computed element by element into its kernel, and nothing else"
+        )
+        return refusal("scheme", sentence, "a scheme for it")
     if node.block is None:
-        return f"'{node.label}' is no loop nest"
+        return refusal("scheme", f"'{node.label}' is no loop nest", "a scheme for it")
     anchors = list(group.anchors)
     if node.wholes and not is_result and not _is_read_whole(node, node.block, anchors):
-        return f"indices of '{node.label}' whose elements nothing reads would not be checked"
+        sentence = f"indices of '{node.label}' whose elements nothing reads would not be checked"
+        return refusal("data", sentence, "reading all of its elements")
     if node.is_inline:
         found: list[Anchor] = []
         for anchor in anchors:
             composed = _composed(anchor, node, node.block)
-            if isinstance(composed, str):
+            if isinstance(composed, Verdict):
                 return composed
             found.append(composed)
         anchors = found
@@ -170,13 +176,13 @@ def with_producer(group: Group, node: FusionNode, is_result: bool) -> Group | st
     return _checked(Group(graph, group.members | new, results, first, tuple(anchors), group.ordered))
 
 
-def with_group(group: Group, producer: Group, kept: Callable[[FusionNode], bool]) -> Group | str:
+def with_group(group: Group, producer: Group, kept: Callable[[FusionNode], bool]) -> Group | Verdict:
     """A group with all of a group that it reads, of whose nodes those that are `kept` are written to memory as well."""
-    grown: Group | str = group
+    grown: Group | Verdict = group
     for name in reversed(producer.sequence):
         node = group.graph.nodes[name]
         grown = with_producer(grown, node, kept(node))
-        if isinstance(grown, str):
+        if isinstance(grown, Verdict):
             return grown
     return grown
 
@@ -195,7 +201,7 @@ def _in_order(graph: FusionGraph, anchors: Iterable[Anchor]) -> tuple[Anchor, ..
     return tuple(sorted(anchors, key=lambda anchor: graph.position[anchor.node.name]))
 
 
-def _composed(anchor: Anchor, node: FusionNode, block: PolyBlock) -> Anchor | str:
+def _composed(anchor: Anchor, node: FusionNode, block: PolyBlock) -> Anchor | Verdict:
     """An anchor that computes an element-wise node where it reads it, or why that is too complicated."""
     shape = anchor.block.statement.shape
     found: dict[PolyAccess, None] = {}
@@ -209,12 +215,13 @@ def _composed(anchor: Anchor, node: FusionNode, block: PolyBlock) -> Anchor | st
             through = composed_read(read, block, inner, shape)
             excess = access_excess(through, shape)
             if excess is not None:
-                return excess
+                return refusal("limit", excess, "fewer movements between the two")
             found[through] = None
     if not times:
         return anchor
     if len(found) > MAX_ACCESSES:
-        return f"'{anchor.node.label}' would read {len(found)} elements (limit {MAX_ACCESSES})"
+        sentence = f"'{anchor.node.label}' would read {len(found)} elements (limit {MAX_ACCESSES})"
+        return refusal("limit", sentence, f"{len(found) - MAX_ACCESSES} elements fewer", elements=len(found))
     computed = dict(anchor.inlined)
     if node.kind is not NodeKind.LEAF and block.kind != "movement_affine":
         computed.update((each, computed.get(each, 0) + 1) for each in times)
@@ -226,14 +233,20 @@ def moved_axes(read: PolyAccess) -> frozenset[int]:
     return frozenset[int]().union(*(axes.positions(row) for row in (*read.index, *(g.expression for g in read.guards))))
 
 
-def _checked(group: Group) -> Group | str:
-    if len(group.members) > MAX_NODES:
-        return f"{len(group.members)} ops (limit {MAX_NODES})"
+def _checked(group: Group) -> Group | Verdict:
+    """A group that is small enough, and of whose indices an error says whose they are; or why it is none."""
+    ops, tensors = len(group.members), len(group.reads) + len(group.results)
+    if ops > MAX_NODES:
+        return refusal("limit", f"{ops} ops (limit {MAX_NODES})", f"{ops - MAX_NODES} ops fewer", ops=ops)
     scatters = {node.name for node in group.ordered if node.copies}
     if len(group.members & (group.graph.gathers | scatters)) > 1:
-        return "indices of several ops, of which an error would not say whose are out of range"
+        sentence = "indices of several ops, of which an error would not say whose are out of range"
+        return refusal("data", sentence, "one op with indices")
     own = next((name for name in group.reads if name in group.results), None)
     if own is not None:
-        return f"indices are applied to '{group.graph.labels[own]}', which has to be in memory before"
-    tensors = len(group.reads) + len(group.results)
-    return f"{tensors} tensors (limit {MAX_TENSORS})" if tensors > MAX_TENSORS else group
+        sentence = f"indices are applied to '{group.graph.labels[own]}', which has to be in memory before"
+        return refusal("data", sentence, "nothing")
+    if tensors > MAX_TENSORS:
+        sentence, fewer = f"{tensors} tensors (limit {MAX_TENSORS})", f"{tensors - MAX_TENSORS} tensors fewer"
+        return refusal("limit", sentence, fewer, tensors=tensors)
+    return group

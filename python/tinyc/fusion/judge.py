@@ -4,6 +4,7 @@ A kernel is taken where it is asked for; else no rule of `stops` may speak again
 its parts.
 """
 
+import dataclasses
 from collections.abc import Sequence
 
 from tinyc.fusion.graph import FusionGraph
@@ -14,13 +15,12 @@ from tinyc.fusion.request import RequestedEdges
 from tinyc.fusion.stops import Stops
 
 KEPT_AS_ASKED = Verdict(False, "user", "asked to be kept", "not asking", {})
-CYCLE = Verdict(False, "cycle", "something outside of the kernel needs it and is needed by it", "fusing that, too", {})
 
 
-def no_group(reason: str) -> Verdict:
-    """The verdict on what is no group, for a reason."""
-    rule = "limit" if "limit" in reason else "data" if "indices" in reason else "scheme"
-    return Verdict(False, rule, reason, "a smaller kernel", {})
+def along_with_asked(verdict: Verdict) -> Verdict:
+    """The verdict on an edge that is in a kernel which was asked for, by another edge."""
+    reason = f"its kernel has an edge that was asked for: {verdict.reason.removeprefix('asked for: ')}"
+    return dataclasses.replace(verdict, rule="loops", reason=reason)
 
 
 class Judge:
@@ -30,8 +30,11 @@ class Judge:
         self.graph, self.pricing, self.asked = graph, pricing, asked
         self.stops = Stops(pricing)
 
-    def fused(self, groups: Sequence[Group], proposals: Sequence[Group], rule: str) -> Verdict:
-        """Whether `proposals` take the place of `groups`; `rule` is that of the edges between, if they do."""
+    def fused(self, groups: Sequence[Group], proposals: Sequence[Group], rule: str, forced: bool = True) -> Verdict:
+        """Whether `proposals` take the place of `groups`; `rule` is that of the edges between, if they do.
+
+        Where that is asked for and `forced`, they do even if it does not pay.
+        """
         before, after = ([self.pricing.of(each) for each in side] for side in (groups, proposals))
         if any(map(self.is_kept, proposals)):
             return KEPT_AS_ASKED
@@ -45,15 +48,20 @@ class Judge:
         }
         as_one = "as one kernel" if len(after) == 1 else "computed by each reader"
         numbers = f"{evidence['apart_us']} us apart, {evidence['fused_us']} us {as_one} ({evidence['scheme']})"
-        if any(self._is_asked(groups, each) for each in proposals):
-            return Verdict(True, "user", f"asked for: {numbers}", "not asking", evidence)
         stop = self.stops.of(groups, before, after, evidence)
+        distance = f"{four_digits(abs(times[0] - times[1]) * 1e6)} us"
+        if stop is None and times[1] < times[0]:
+            return Verdict(True, rule, numbers, f"{distance} more {as_one}", evidence)
+        if forced and any(self._is_asked(groups, each) for each in proposals):
+            return Verdict(True, "user", f"asked for: {numbers}", "not asking", evidence)
         if stop is not None:
             return self.stops.why(stop, groups)
-        distance = f"{four_digits(abs(times[0] - times[1]) * 1e6)} us"
-        if times[1] < times[0]:
-            return Verdict(True, rule, numbers, f"{distance} more {as_one}", evidence)
         return self.stops.why(Verdict(False, "cost", numbers, f"{distance} less {as_one}", evidence), groups)
+
+    def allows(self, groups: Sequence[Group], proposal: Group) -> bool:
+        """Whether no rule but that of the time speaks against one kernel in the place of several."""
+        before, after = [self.pricing.of(each) for each in groups], [self.pricing.of(proposal)]
+        return len(groups) < 2 or self.stops.of(groups, before, after, {}) is None
 
     def is_kept(self, proposal: Group) -> bool:
         """Whether a group has an edge that is asked to be kept."""

@@ -48,6 +48,11 @@ class Verdict:
     evidence: Mapping[str, object]
 
 
+def refusal(rule: str, reason: str, flip: str, **evidence: object) -> Verdict:
+    """The verdict on what is not fused."""
+    return Verdict(False, rule, reason, flip, evidence)
+
+
 @dataclass(frozen=True)
 class Decision:
     """The decision on one edge: `source` is read by `target`, both as people call their values.

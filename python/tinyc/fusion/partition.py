@@ -1,10 +1,11 @@
 """Which groups compute which nodes, while regions are formed: what reads a node, and what would have to run when."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from graphlib import TopologicalSorter
 
 from tinyc.fusion.graph import FusionGraph, FusionNode, NodeKind
 from tinyc.fusion.group import Group, members_of
+from tinyc.fusion.ledger import Verdict, refusal
 
 #: Nodes that are looked at for a way around a group; where there are more, nodes stay apart.
 _MAX_VISITED = 64
@@ -48,11 +49,13 @@ class Partition:
         return sorted(found, key=lambda group: group.first)
 
     def is_read_elsewhere(self, node: FusionNode, groups: Sequence[Group]) -> bool:
-        """Whether a node is returned, or read by something else than some groups."""
+        """Whether a node is returned, or read by others than some groups, which may compute the same readers."""
         if node.is_output:
             return True
-        inside = members_of(groups)
-        return any(reader not in inside or node.name in self.graph.nodes[reader].wholes for reader in node.readers)
+        inside, known = members_of(groups), set(groups)
+        if any(reader not in inside or node.name in self.graph.nodes[reader].wholes for reader in node.readers):
+            return True
+        return any(not known.issuperset(self.of(reader)) for reader in node.readers)
 
     def add(self, group: Group) -> None:
         """Put a group beside the others."""
@@ -82,11 +85,12 @@ class Partition:
         for name in names:
             del self._computed[name][kernel]
 
-    def is_entered_again(self, parts: Sequence[Group], proposal: Group) -> bool:
-        """Whether something outside of a proposed group needs a part of it and is needed by one (True: not known)."""
+    def entered_again(self, parts: Sequence[Group], proposal: Group) -> Verdict | None:
+        """Why a proposed group cannot run as one: something outside of it needs a part of it, and is needed by one."""
         inside = proposal.members
         start = min(part.first for part in parts)
         pending = [each for each in proposal.reads if each not in inside and self._may_reach(each, start)]
+        needed_by: dict[str, str] = {}
         seen: set[str] = set()
         while pending:
             tensor = pending.pop()
@@ -95,13 +99,30 @@ class Partition:
             writer = self.writer(tensor)
             made = {tensor} if writer is None else writer.members
             if not made.isdisjoint(inside):
-                return True
+                return self._cycle(needed_by[tensor] if tensor in inside else tensor, needed_by)
             seen |= made
             reads = self.graph.nodes[tensor].reads if writer is None else writer.reads
-            pending += [each for each in reads if each not in seen and self._may_reach(each, start)]
+            further = [each for each in reads if each not in seen and self._may_reach(each, start)]
+            pending += further
+            for each in further:
+                needed_by.setdefault(each, tensor)
             if len(seen) > _MAX_VISITED and any(self.graph.position[each] > start for each in pending):
-                return True
-        return False
+                sentence = (
+                    f"more than {_MAX_VISITED} nodes lie between its parts, which might need one and be needed by one"
+                )
+                return refusal("limit", sentence, "fewer nodes between them", visited=len(seen))
+        return None
+
+    def _cycle(self, tensor: str, needed_by: Mapping[str, str]) -> Verdict:
+        """The verdict where what makes a tensor is a part of a group that needs the tensor, by way of others."""
+        way = [tensor]
+        while way[-1] in needed_by:
+            way.append(needed_by[way[-1]])
+        through = [self.graph.labels[name] for name in way]
+        sentence = f"'{through[-1]}' would have to run before the kernel, which it is made of, and behind it"
+        if len(through) > 1:
+            sentence = f"{sentence}: by way of {', '.join(map(repr, reversed(through[:-1])))}"
+        return refusal("cycle", sentence, f"fusing '{through[-1]}', too", through=through[::-1])
 
     def needs_itself(self, group: Group) -> bool:
         """Whether a group needs what it writes, by way of other groups (True: not known)."""

@@ -112,7 +112,7 @@ class Pricing:
         """
         graph, rates = groups[0].graph, self.machine.rates
         members, inside = members_of(groups), results_of(groups)
-        nodes = [graph.nodes[name] for name in members]
+        nodes = [graph.nodes[name] for name in members if graph.nodes[name].bound is None]
         wanted = {n.name for n in nodes if n.name in inside and (n.is_output or not members.issuperset(n.readers))}
         read = {tensor for group in groups for tensor in group.reads} - inside
         moved = sum(tensor_bytes(graph.types[tensor]) for tensor in read | wanted)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from tinyc.analysis.local_edges import contraction_pattern_of, local_edges
-from tinyc.diagnostics import TinycError, Where
+from tinyc.diagnostics import InternalError, TinycError, Where
 from tinyc.fusion.graph import FusionGraph, FusionNode, NodeKind
-from tinyc.fusion.group import Group
+from tinyc.fusion.group import Group, results_of
 from tinyc.fusion.judge import Judge
 from tinyc.fusion.ledger import FUSION_RULES, Decision, Ledger, RegionEntry, Verdict
 from tinyc.fusion.partition import Partition
@@ -56,6 +56,7 @@ def outcome_of(partition: Partition, judge: Judge, verdicts: Mapping[tuple[str, 
     """
     graph = partition.graph
     groups = partition.in_order()
+    _require_written(graph, groups)
     regions = tuple(_region(group, judge.pricing) for group in groups)
     inside: dict[str, list[Group]] = {}
     for group in groups:
@@ -70,6 +71,19 @@ def outcome_of(partition: Partition, judge: Judge, verdicts: Mapping[tuple[str, 
     ledger = Ledger(graph.function, judge.pricing.machine.name, entries, decisions)
     _require_asked(ledger, graph, judge.asked.fuse)
     return Formation(graph, regions, ledger)
+
+
+def _require_written(graph: FusionGraph, groups: Sequence[Group]) -> None:
+    """Check that what each kernel reads is an input or is written by one: all that follows builds upon it.
+
+    Raises:
+        InternalError: it is not.
+    """
+    written = results_of(groups)
+    for group in groups:
+        for name in group.reads:
+            if name in graph.nodes and name not in written and graph.nodes[name].kind is not NodeKind.VIEW:
+                raise InternalError(f"no region writes '{graph.labels[name]}', which a region reads")
 
 
 def _region(group: Group, pricing: Pricing) -> Region:

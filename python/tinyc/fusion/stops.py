@@ -8,6 +8,7 @@ place, with their prices. Out: the verdict that stops them, or None.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from tinyc.analysis.poly.block import PolyBlock
 from tinyc.analysis.poly_core.compute_at import ComputeAt, can_compute_at
 from tinyc.analysis.poly_core.legality import legality_at
 from tinyc.analysis.poly_core.tile import kept_axes
@@ -26,7 +27,7 @@ class Stops:
 
     def __init__(self, pricing: Pricing) -> None:
         self._pricing = pricing
-        self._asked: dict[tuple[str, str], ComputeAt] = {}
+        self._asked: dict[tuple[int, int, tuple[tuple[str, int], ...]], tuple[PolyBlock, PolyBlock, ComputeAt]] = {}
 
     def of(
         self, groups: Sequence[Group], before: Sequence[Priced], after: Sequence[Priced], evidence: dict[str, Any]
@@ -81,15 +82,21 @@ class Stops:
         if not cuts or any(verdict != "illegal" for verdict in verdicts):
             return None
         at = self._at(producer, consumer, cuts[0])
+        if at.ok:
+            return None
         evidence = {**kept.evidence, "tile": cuts[0], "witness": None if at.witness is None else at.witness.text}
         sentence = f"{at.reason}; otherwise, {kept.reason}"
         return Verdict(False, "legality", sentence, kept.flip, evidence)
 
     def _at(self, producer: Anchor, consumer: Anchor, tile: Mapping[str, int] | None) -> ComputeAt:
-        key = producer.node.name, consumer.node.name
+        blocks = producer.block, consumer.block
+        key = id(blocks[0]), id(blocks[1]), tuple((tile or {}).items())
         if key not in self._asked:
-            self._asked[key] = can_compute_at(producer.block, consumer.block, tile)
-        return self._asked[key]
+            self._asked[key] = (
+                *blocks,
+                can_compute_at(*blocks, tile),
+            )  # with the blocks, so that their ids stay theirs
+        return self._asked[key][-1]
 
     # --- what the schemes estimate ------------------------------------------------------------------------------------
 

@@ -84,19 +84,20 @@ class Windows:
     def _chosen(self, groups: Sequence[Group], window: frozenset[str]) -> int:
         """Put the exact choice in the place of groups, if it is better; return how many candidates were looked at."""
         graph, pricing = self._partition.graph, self._judge.pricing
-        alone = {name: pricing.of(group_of_node(graph, graph.nodes[name])) for name in window}
+        alone = {name: group_of_node(graph, graph.nodes[name]) for name in window}
         looked = 0
 
         def price(group: Group) -> float | None:
             nonlocal looked
             looked += 1
-            priced = pricing.of(group)
-            single = [alone[member] for member in group.members]
-            if self._judge.is_kept(group) or (len(single) > 1 and self._judge.stops.limit(single, priced) is not None):
-                return None
-            return priced.cost.seconds
+            allowed = not self._judge.is_kept(group) and self._judge.allows(
+                [alone[name] for name in group.sequence], group
+            )
+            return pricing.of(group).cost.seconds if allowed else None
 
-        chosen = exact_choice(graph, sorted(window, key=graph.position.__getitem__), price)
+        nodes = sorted(window, key=graph.position.__getitem__)
+        wanted = [name for name in nodes if self._partition.is_read_elsewhere(graph.nodes[name], groups)]
+        chosen = exact_choice(graph, nodes, wanted, price)
         before = sum(pricing.of(each).cost.seconds for each in groups)
         if chosen is None or not is_better(after := sum(pricing.of(each).cost.seconds for each in chosen), before):
             return looked

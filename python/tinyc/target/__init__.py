@@ -31,9 +31,9 @@ def target_of(name: str) -> Target:
     Raises:
         TinycError: `UnsupportedTarget`.
     """
-    for target in TARGETS:
-        if name in target.names:
-            return target
+    found = next((target for target in TARGETS if name in target.names), None)
+    if found is not None:
+        return found
     known = either(target.name for target in TARGETS)
     raise TinycError("UnsupportedTarget", f"'arch' is {name!r}, no GPU architecture; choose {known}")
 
@@ -44,10 +44,9 @@ def machine_of(name: str) -> Machine:
     Raises:
         TinycError: `UnsupportedTarget`.
     """
-    if name in GENERIC_CPU.names:
-        return GENERIC_CPU
-    for target in TARGETS:
-        if name in target.names:
-            return target
-    known = either([GENERIC_CPU.name, *(target.name for target in TARGETS)])
+    machines: tuple[Machine, ...] = (GENERIC_CPU, *TARGETS)
+    found = next((machine for machine in machines if name in machine.names), None)
+    if found is not None:
+        return found
+    known = either(machine.name for machine in machines)
     raise TinycError("UnsupportedTarget", f"'target' is {name!r}, nothing to form regions for; choose {known}")

@@ -2,8 +2,9 @@
 
 The rows are the steps of the kernel's fused loops. Their elements lie beside each other, and a part of a warp, a warp
 or a CTA computes a row, by its length; or rows lie beside each other, and a CTA takes a stripe of them, which its
-threads go down together. What fits registers is read once; of longer rows each phase reads them again. Where rows are
-too few to keep the target's multiprocessors busy, CTAs take parts of them, and a second kernel what the parts give.
+threads go down together. What fits registers is read once. Longer rows are read again by each phase, but a maximum and
+a sum of exponentials below it are one pass (online softmax). Where rows are too few to keep the target's
+multiprocessors busy, CTAs take parts of them, and a second kernel what the parts give.
 
 `plan` has what it accepts and the shape of its CTAs, `parts` how rows are split, `build` writes its kernels.
 """

@@ -1,0 +1,71 @@
+"""Sums of exponentials below a maximum, as softmax has them: both in one pass over a row.
+
+In: a sum, and a maximum of the same row. Out: the c of ``sum(exp2((x - max) * c))``. While a row is read, the sum is
+that against the greatest element so far; against another one it is ``exp2((so far - other) * c)`` times as large.
+Source: Milakov and Gimelshein, Online normalizer calculation for softmax, 2018.
+"""
+
+import math
+from typing import TypeGuard
+
+from tinyc.analysis.activation import constant_of
+from tinyc.dialects.tiny import ops as tiny
+from tinyc.mlir import ir
+from tinyc.vocabulary.attributes import tensor_type
+
+
+def online_scale(total: tiny.ReduceOp, greatest: tiny.ReduceOp) -> float | None:
+    """The factor of the exponents that `total` sums up below `greatest`; None where it sums up something else."""
+    exponential = total.operand.owner
+    if total.op.value != "sum" or greatest.op.value != "max" or not isinstance(exponential, tiny.Exp2Op):
+        return None
+    exponent, scale = _unscaled(exponential.operand)
+    below = exponent.owner
+    if not isinstance(below, tiny.SubOp) or _source(below.rhs) != greatest.output or _needs(below.lhs, greatest.output):
+        return None
+    element, accumulator = (tensor_type(value.type).element for value in (exponential.output, greatest.output))
+    is_precise = element == element.accumulator == accumulator.accumulator
+    return scale if is_precise and 0 < scale < math.inf else None
+
+
+def _unscaled(value: ir.Value) -> tuple[ir.Value, float]:
+    """What a value is the product of with constants, and the product of those."""
+    op, scale = value.owner, 1.0
+    while isinstance(op, tiny.MulOp):
+        left, right = constant_of(op.lhs), constant_of(op.rhs)
+        if left is None and right is None:
+            break
+        value, scale = (op.lhs, scale * right) if right is not None else (op.rhs, scale * (left or 0.0))
+        op = value.owner
+    return value, scale
+
+
+def _source(value: ir.Value) -> ir.Value:
+    """What a value has the elements of, as they are."""
+    op = value.owner
+    while (isinstance(op, tiny.MovementOp) and not isinstance(op, tiny.PadOp)) or _widens(op):
+        value = op.operand
+        op = value.owner
+    return value
+
+
+def _widens(op: ir.OpView | ir.Block) -> TypeGuard[tiny.CastOp]:
+    """Whether an op is a conversion of floats that rounds none."""
+    if not isinstance(op, tiny.CastOp):
+        return False
+    source, result = (tensor_type(each.type).element for each in (op.operand, op.output))
+    return result in (source, source.accumulator) and source.is_float
+
+
+def _needs(value: ir.Value, source: ir.Value) -> bool:
+    """Whether a value is computed from `source`."""
+    pending, seen = [value], set[ir.Value]()
+    while pending:
+        value = pending.pop()
+        if value == source:
+            return True
+        op = value.owner
+        if value not in seen and isinstance(op, tiny.TinyOp):
+            seen.add(value)
+            pending.extend(op.operands)
+    return False
