@@ -9,6 +9,7 @@ time a node is the same on small and large graphs.
 """
 
 import argparse
+import functools
 import json
 import sys
 import time
@@ -28,7 +29,7 @@ from tinyc.fusion.formation import form_regions
 from tinyc.importers import tiny_json
 from tinyc.target import machine_of
 from tinyc.text.table import Table
-from workloads import WORKLOADS, Program, Workload, chain, deep
+from workloads import WORKLOADS, Program, Workload, chain, deep, fan_out, fan_out_sums, fan_out_tree, movements, tangled
 
 PACKAGES = ("islpy", "llvmlite", "numba-cuda-mlir", "numpy")
 WORKER = "regions_worker.py"
@@ -50,6 +51,16 @@ NOW, ONE_OP, BEFORE = "now", "one op a region", "before"
 #: How much slower it may seem where it is as fast: the noise of a median of ratios.
 NOISE = 1.05
 SMALL, LARGE = 1_000, 10_000
+#: Graphs that regions are formed of, deep ones and wide ones.
+GRAPHS = {
+    "transformer": deep,
+    "element-wise chain": chain,
+    "chains of movements": movements,
+    "one value, many outputs": fan_out,
+    "one value, many sums": fan_out_sums,
+    "fan-out tree": fan_out_tree,
+    "tangled": tangled,
+}
 FORMATION_MS, CHAIN_OPS, CHAIN_SECONDS = 1.0, 3_000, 3.0
 EXPANDED = {"rows": 1024, "columns": 1024}
 
@@ -137,15 +148,15 @@ def regions_of(workload: Workload, machine: str, dtype: str) -> int:
 def formation() -> Figures:
     """How long it takes to form regions, and to compile what they save."""
     figures = Figures("region formation")
-    for name, graph in (("transformer", deep), ("element-wise chain", chain)):
+    for name, graph in GRAPHS.items():
         small, large = (formation_milliseconds(graph, nodes) for nodes in (SMALL, LARGE))
         figures.row(f"{name}, {SMALL} nodes", small, "ms a node", FORMATION_MS)
         figures.row(f"{name}, {LARGE} nodes", large, "ms a node", FORMATION_MS)
         figures.row("the same, large over small", large / small, "×", 2)
     program = chain(CHAIN_OPS)
-    figures.row(
-        f"{CHAIN_OPS} element-wise ops, JSON to callable", seconds(lambda: tinyc.compile(program)), "s", CHAIN_SECONDS
-    )
+    for target in ("cpu", "sim"):
+        taken = min(seconds(functools.partial(tinyc.compile, program, target=target)) for _ in range(2))
+        figures.row(f"{CHAIN_OPS} element-wise ops for {target}, JSON to callable", taken, "s", CHAIN_SECONDS)
     model = tinyc.compile(WORKLOADS["sum_of_expanded"].build(**EXPANDED))
     arena = sum(extents.evaluate(buffer.size, {}) for buffer in model.lowering.program().of_kind("arena"))
     figures.row(

@@ -6,6 +6,7 @@ In reading order:
     layers      what networks are made of, from tensors to tensors
     operators   programs of one layer
     networks    programs of several layers, and ones as long as is asked
+    wide        programs of many readers and many outputs, as long as is asked
     catalogue   all of them by name, with the most regions that each may have
 """
 
@@ -13,5 +14,18 @@ from .catalogue import WORKLOADS, Workload
 from .graph import Program
 from .networks import deep, movements
 from .operators import chain, gemm
+from .wide import fan_out, fan_out_sums, fan_out_tree, tangled
 
-__all__ = ["WORKLOADS", "Program", "Workload", "chain", "deep", "gemm", "movements"]
+__all__ = [
+    "WORKLOADS",
+    "Program",
+    "Workload",
+    "chain",
+    "deep",
+    "fan_out",
+    "fan_out_sums",
+    "fan_out_tree",
+    "gemm",
+    "movements",
+    "tangled",
+]
