@@ -35,7 +35,7 @@ def explain(arguments: argparse.Namespace) -> int:
     module = program_argument(arguments.program, arguments.bind)
     with module.context:
         subject = Subject.of(module)
-        if arguments.fusion or arguments.fusion_json or arguments.fusion_svg is not None:
+        if arguments.fusion is not None or arguments.fusion_json or arguments.fusion_svg is not None:
             return _explain_fusion(subject, arguments)
         if arguments.access is not None:
             lines = access_lines(subject, arguments.access)
