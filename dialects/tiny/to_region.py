@@ -95,7 +95,8 @@ class TinyToRegion(Pass):
         for node in formation.graph.nodes.values():
             _remark_boundary(node)
         for each in formation.ledger.decisions:
-            message = f"{each.source} -> {each.target}: {each.verdict}, {FUSION_RULES[each.rule]}: {each.reason}"
+            decided = f"{each.verdict} ({each.rule}), {FUSION_RULES[each.rule]}"
+            message = f"{each.source} -> {each.target}: {decided}: {each.reason}"
             if each.verdict == "fused":
                 remark("fusion-fused", formation.place(each), message, **asdict(each))
             else:

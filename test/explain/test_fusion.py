@@ -17,7 +17,7 @@ from tinyc.driver.sources import read_program
 from tinyc.explain.fusion import evidence_text, fusion_differences, fusion_tables
 from tinyc.explain.fusion_drawing import fusion_drawing
 from tinyc.fusion.formation import form_regions
-from tinyc.fusion.ledger import FUSION_RULES, Decision, Ledger, RegionEntry, ledger_from_json
+from tinyc.fusion.ledger import FUSION_RULES, Decision, Ledger, RegionEntry, Siblings, ledger_from_json
 from tinyc.fusion.regions import Region
 from tinyc.target import machine_of
 from workloads import WORKLOADS
@@ -28,7 +28,8 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def region(name, *ops, us=1.0):
-    cost = {"us": us, "memory_us": 0.5, "compute_us": 0.25, "read_bytes": 80, "written_bytes": 40, "flops": 10}
+    times = {"us": us, "memory_us": 0.5, "compute_us": 0.25, "launch_us": us - 0.5}
+    cost = {**times, "read_bytes": 80, "written_bytes": 40, "flops": 10}
     return RegionEntry(name, ops, ("x",), ops[-1:], "rows", ("M", "4"), cost)
 
 
@@ -67,9 +68,9 @@ def test_the_tables_have_regions_edges_and_the_meaning_of_the_rules_that_occur()
     costs, contents, edges, rules = map(str, fusion_tables(ONE))
     assert costs.splitlines() == [
         "2 regions of @main for cpu, predicted to take 3.5 us",
-        "region   us  us memory  us compute  read bytes  written bytes  flops  scheme  loops",
-        "r0        1        0.5        0.25          80             40     10  rows    M × 4",
-        "r1      2.5        0.5        0.25          80             40     10  rows    M × 4",
+        "region   us  us memory  us compute  us launch  read bytes  written bytes  flops  scheme  loops",
+        "r0        1        0.5        0.25        0.5          80             40     10  rows    M × 4",
+        "r1      2.5        0.5        0.25          2          80             40     10  rows    M × 4",
     ]
     assert contents.splitlines() == [
         "what they hold",
@@ -84,6 +85,29 @@ def test_the_tables_have_regions_edges_and_the_meaning_of_the_rules_that_occur()
         "b -> c  kept     cost   2 us apart, 1.5 us as one kernel; saved_bytes 8   0.5 us more",
     ]
     assert rules.splitlines()[2:] == [f"loops  {FUSION_RULES['loops']}", f"cost   {FUSION_RULES['cost']}"]
+
+
+def test_kernels_that_became_one_without_an_edge_have_their_evidence():
+    came = Siblings(("a",), ("b", "c"), ("x",), "2 us apart, 1.5 us as one kernel", {"apart_us": 2, "saved_bytes": 64})
+    one, other = ONE.regions
+    tables = fusion_tables(replace(ONE, regions=(one, replace(other, siblings=(came,)))))
+    assert str(tables[2]).splitlines() == [
+        "kernels that became one without an edge between them (siblings)",
+        "region  one wrote  the other  both read  evidence",
+        "r1      a          b, c       x          2 us apart, 1.5 us as one kernel; saved_bytes 64",
+    ]
+    assert f"siblings  {FUSION_RULES['siblings']}" in str(tables[-1])
+
+
+@pytest.mark.parametrize("target", ["cpu", "sim"])
+def test_the_times_of_a_region_add_up(target, tmp_path, capsys):
+    path = tmp_path / "program.json"
+    path.write_text(json.dumps(WORKLOADS["transformer_gelu"].build()))
+    ledger = ledger_from_json(run(capsys, path, "--fusion-json", "--target", target)[1])
+    rows = {row[0]: row for row in fusion_tables(ledger)[0].rows}
+    for each in ledger.regions:
+        _, us, memory, compute, launch, *_ = rows[each.name]
+        assert us == pytest.approx(launch + max(memory, compute), rel=1e-3)
 
 
 def test_numbers_that_the_reason_has_are_not_said_twice():
