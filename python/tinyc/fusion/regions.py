@@ -52,7 +52,7 @@ def outcome_of(
     partition: Partition,
     judge: Judge,
     verdicts: Mapping[tuple[str, str], Verdict],
-    siblings: Iterable[tuple[Group, Group, Verdict]] = (),
+    siblings: Iterable[tuple[Group, Group, Verdict]],
 ) -> Formation:
     """The regions that the groups of a partition are, and the ledger; edges without a verdict have a plain reason.
 
