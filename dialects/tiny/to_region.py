@@ -37,9 +37,9 @@ class TinyToRegion(Pass):
     Backwards from the outputs an op, with the movements that it reads through, joins the kernels that read it where
     they have loops in common, the limits of the schemes are kept, and the time that is predicted for `target` (sm_80
     by default) is less; else it is a kernel of its own. What is cheap may be computed again by each kernel that reads
-    it, and kernels that read the same tensor may become one. `fuse`, `no-fuse`, `fusion=none` and the `fusion` of a `plan` table ask for
-    other decisions; a remark tells the decision on every edge. A movement that is not affine ends the region: its
-    operand becomes a buffer, and a reshape of a buffer costs nothing.
+    it, and kernels that read the same tensor may become one. `fuse`, `no-fuse`, `fusion=none` and the `fusion` of a
+    `plan` table ask for other decisions; a remark tells the decision on every edge. A movement that is not affine ends
+    the region: its operand becomes a buffer, and a reshape of a buffer costs nothing.
 
     Requires:
         1. Functions of Tiny ops in a single block.
