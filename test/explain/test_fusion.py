@@ -186,6 +186,12 @@ def test_what_an_edge_that_is_asked_for_changes_is_predicted(capsys):
     assert any(line.startswith("e -> z  fused") and "kept (user)" in line for line in asked.splitlines())
 
 
+def test_an_edge_that_is_not_there_is_an_error_in_the_program(capsys):
+    status, out, error = run(capsys, SOFTMAX, "--fusion", "--fuse", "m,e")
+    assert (status, out) == (1, "")
+    assert error == f"{SOFTMAX}: error: 'e' does not read 'm'; name what reads it: d [TC206 IllegalFusion]\n"
+
+
 def test_each_op_is_a_kernel_where_that_is_asked_for(capsys):
     out = run(capsys, SOFTMAX, "--fusion", "none")[1]
     assert out.startswith("6 regions of @main")
