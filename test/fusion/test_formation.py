@@ -262,6 +262,25 @@ def test_each_kernel_computes_again_what_is_cheap_so_that_none_runs_before_and_a
     assert regions_of(formation) == [("near", "whole"), ("near", "total", "a", "y")]
 
 
+def test_an_edge_into_a_value_that_two_kernels_compute_says_how_many_have_both():
+    p = Program(x="f16 3 4")
+
+    def and_its_sum(value, axis, shape, where, name):
+        total = p.op("reduce", value, op="sum", axes=(axis,), element="f16", name=f"{name}s")
+        return total, p.add(value, spread(p, total, shape, where), name=name)
+
+    one, y = and_its_sum(p["x"], 1, "3 4", (0,), "y")
+    other, z = and_its_sum(y, 1, "3 4", (0,), "z")
+    last = [and_its_sum(each, 0, "3", (), name)[1] for each, name in ((one, "u"), (other, "v"))]
+    formation = formed(p.result(last[0], z, last[1]))
+    with_y = [region for region in regions_of(formation) if "y" in region]
+    with_both = [region for region in with_y if "ys" in region]
+    assert (len(with_y), len(with_both)) == (2, 1)
+    (decision,) = (each for each in formation.ledger.decisions if (each.source, each.target) == ("ys", "y"))
+    assert (decision.verdict, decision.evidence) == ("kept", {"kernels": 2, "with_both": 1})
+    assert decision.reason == "1 of 2 kernels with 'y' have 'ys', too; else it is in memory"
+
+
 def test_symbolic_extents_are_decided_as_if_they_were_numbers():
     p = Program(x="f32 M N")
     y = p.relu(p.neg(p["x"], name="n"), name="y")

@@ -71,7 +71,7 @@ def outcome_of(
             inside.setdefault(name, []).append(group)
     edges = [(node, graph.nodes[reader]) for node in graph.nodes.values() for reader in node.readers]
     decisions = tuple(
-        _decision(node, reader, _is_fused(node, inside.get(reader.name, ())), verdicts.get((node.name, reader.name)))
+        _decision(node, reader, inside.get(reader.name, ()), verdicts.get((node.name, reader.name)))
         for node, reader in edges
     )
     # Where exact windows parted two and they became one again, the last word counts.
@@ -146,15 +146,16 @@ def _is_fused(node: FusionNode, readers: Sequence[Group]) -> bool:
     return node.kind is NodeKind.LEAF or (bool(readers) and all(node.name in each.members for each in readers))
 
 
-def _decision(node: FusionNode, reader: FusionNode, fused: bool, verdict: Verdict | None) -> Decision:
+def _decision(node: FusionNode, reader: FusionNode, readers: Sequence[Group], verdict: Verdict | None) -> Decision:
+    fused = _is_fused(node, readers)
     if verdict is None or verdict.fused != fused:
-        verdict = _plain_verdict(node, reader, fused)
+        verdict = _plain_verdict(node, reader, readers)
     state = "fused" if fused else "kept"
     return Decision(node.label, reader.label, state, verdict.rule, verdict.reason, verdict.flip, dict(verdict.evidence))
 
 
-def _plain_verdict(node: FusionNode, reader: FusionNode, fused: bool) -> Verdict:
-    """The verdict on an edge that no step was proposed for."""
+def _plain_verdict(node: FusionNode, reader: FusionNode, readers: Sequence[Group]) -> Verdict:
+    """The verdict on an edge that no step was proposed for; `readers` are the kernels that compute its reader."""
     if node.kind is NodeKind.LEAF:
         return Verdict(True, "leaf", "it reads nothing, and is made where it is read", "nothing", {})
     if node.bound is not None:
@@ -167,9 +168,11 @@ def _plain_verdict(node: FusionNode, reader: FusionNode, fused: bool) -> Verdict
     if node.name in reader.wholes:
         sentence = f"'{reader.label}' reads it where its data says, or walks it in order"
         return Verdict(False, "data", sentence, "nothing", {})
-    if fused:
+    if _is_fused(node, readers):
         return Verdict(True, "loops", "both are in the kernel already", "nothing", {})
-    return Verdict(False, "cost", "another kernel has it", "nothing", {})
+    both = sum(node.name in each.members for each in readers)
+    sentence = f"{both} of {len(readers)} kernels with '{reader.label}' have '{node.label}', too; else it is in memory"
+    return Verdict(False, "cost", sentence, "a kernel that has both", {"kernels": len(readers), "with_both": both})
 
 
 def _require_asked(ledger: Ledger, graph: FusionGraph, fuse: frozenset[tuple[str, str]]) -> None:
