@@ -20,6 +20,7 @@ DOCUMENTS = (
     "README.md",
     "dialects/README.md",
     "docs/explain.md",
+    "docs/plan.md",
     "docs/ptxsim.md",
     "docs/tiny-json.md",
     "CONTRIBUTING.md",

@@ -1,8 +1,9 @@
-"""The reference pages say what the code's tables say: `docs/tiny-json.md` of Tiny JSON, `docs/plan.md` of plans.
+"""The reference pages in `docs` say what the code's tables say: `tiny-json.md`, `plan.md`, and `explain.md` of fusion.
 
 A table of a page is found by its header. The cells that name things are compared; prose is left to the writer.
 """
 
+import dataclasses
 import json
 import re
 from typing import get_type_hints
@@ -14,6 +15,8 @@ from markdown_it import MarkdownIt
 import tinyc
 from plan.documented import admitted
 from test_structure import ROOT
+from tinyc.dialects.tiny.to_region import TinyToRegion
+from tinyc.fusion.ledger import FUSION_RULES
 from tinyc.importers import arguments, spellings
 from tinyc.importers.arguments import DECLARED, FIELDS, Field, WrongValue
 from tinyc.plan.dsl_tokens import STATEMENTS
@@ -25,7 +28,7 @@ from tinyc.schemes.scheme import FIELDS_OF_ALL
 from tinyc.vocabulary.element_type import BY_JSON_NAME
 from tinyc.vocabulary.elementwise import ROWS
 
-TINY_JSON, PLAN = "docs/tiny-json.md", "docs/plan.md"
+TINY_JSON, PLAN, EXPLAIN = "docs/tiny-json.md", "docs/plan.md", "docs/explain.md"
 REQUIRED = Field("", str).default
 
 
@@ -211,7 +214,21 @@ def test_a_plan_of_the_page_is_one(text):
     assert load_plan(text)
 
 
-def test_the_readme_leads_to_both_pages():
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert f"]({TINY_JSON})" in readme
-    assert f"]({PLAN})" in readme
+# --- fusion -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_page_has_every_rule_of_fusion_with_what_flips_it():
+    rows = table(EXPLAIN, "rule", "what it says", "what flips it")
+    assert [(words(rule)[0], said) for rule, said, _ in rows] == list(FUSION_RULES.items())
+    assert all(flip for *_, flip in rows)
+
+
+def test_the_page_has_every_option_of_the_pass_with_its_default():
+    rows = table(EXPLAIN, "option", "default", "meaning")
+    defaults = [(each.name.replace("_", "-"), each.default) for each in dataclasses.fields(TinyToRegion)]
+    assert [(words(name)[0], words(default)[0] if words(default) else None) for name, default, _ in rows] == defaults
+
+
+@pytest.mark.parametrize("page", [TINY_JSON, PLAN, EXPLAIN])
+def test_the_readme_leads_to_every_page(page):
+    assert f"]({page}" in (ROOT / "README.md").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Tiny → Region: each group of compute ops becomes a kernel, the function becomes the host that launches them."""
+"""Tiny → Region: each region that `fusion` forms becomes a kernel, the function becomes the host that launches them."""
 
 import dataclasses
 from collections.abc import Iterable, Sequence
@@ -34,16 +34,24 @@ from tinyc.vocabulary.attributes import tensor_type, vocabulary_name
 class TinyToRegion(Pass):
     """Form kernels and a host function.
 
-    A contraction takes the element-wise ops behind it, every other compute op is a kernel of its own; movements go
-    into the kernels that read through them. A movement that is not affine ends the region: its operand becomes a
-    buffer, and a reshape of a buffer costs nothing.
+    Backwards from the outputs an op, with the movements that it reads through, joins the kernels that read it where
+    they have loops in common, the limits of the schemes are kept, and the time that is predicted for `target` (sm_80
+    by default) is less; else it is a kernel of its own. What is cheap may be computed again by each kernel that reads
+    it, and kernels that read the same tensor may become one. `fuse`, `no-fuse`, `fusion=none` and the `fusion` of a
+    `plan` table ask for other decisions; a remark tells the decision on every edge. A movement that is not affine ends
+    the region: its operand becomes a buffer, and a reshape of a buffer costs nothing.
 
     Requires:
         1. Functions of Tiny ops in a single block.
+        2. Every function has the edges that `fuse`, `no-fuse` and `plan` ask for; one kernel can have those to fuse.
     Ensures:
         1. Each compute op that an output needs is in a `region.kernel`; all others are gone. Equal kernels are one.
         2. Each result of a function is a distinct result of a kernel; a result that is only a movement of an input, or
            an input, is copied by a kernel.
+        3. What is asked for is met: every kernel with `b` has `a` for `fuse=a,b`, none has for `no-fuse=a,b`. With
+           `fusion=none` a kernel has one op, and the product that it sums up.
+        4. A kernel's `plan` has what formation decides of it: `algo_choice` of its contraction, and in `local_edges`
+           where a reduction is held for what reads it. A `region.yield` has `materialize`: a result goes to `gmem`.
     Before:
         func.func @main() -> tensor<f32> {
           %0 = "tiny.const"() {value = 1.0 : f32} : () -> tensor<f32>
@@ -61,11 +69,15 @@ class TinyToRegion(Pass):
     Source: specification 000 §4, 002 §4.
     """
 
-    target: str = field(default=DEFAULT_ARCH, metadata={"doc": "what to form regions for: cpu, sm_80 or sm_90a"})
-    fuse: str | None = field(default=None, metadata={"doc": "edges to fuse, if that is legal: 'a,b;c,d', b reading a"})
+    target: str = field(default=DEFAULT_ARCH, metadata={"doc": "the machine to form regions for: cpu, sm_80 or sm_90a"})
+    fuse: str | None = field(
+        default=None, metadata={"doc": "edges to fuse, if legal, by their values: 'a,b;c,d', b reading a"}
+    )
     no_fuse: str | None = field(default=None, metadata={"doc": "edges to keep, in the same form"})
     fusion: str | None = field(default=None, metadata={"doc": "'none': a kernel for each op"})
-    plan: str | None = field(default=None, metadata={"doc": "a table of plans, whose 'fusion' has more such edges"})
+    plan: str | None = field(
+        default=None, metadata={"doc": "a plan table, whose 'fusion' has more such edges: a file or text"}
+    )
 
     name: ClassVar[str] = "tiny-to-region"
     consumes: ClassVar[tuple[str, ...]] = ("tiny",)
@@ -95,7 +107,8 @@ class TinyToRegion(Pass):
         for node in formation.graph.nodes.values():
             _remark_boundary(node)
         for each in formation.ledger.decisions:
-            message = f"{each.source} -> {each.target}: {each.verdict}, {FUSION_RULES[each.rule]}: {each.reason}"
+            decided = f"{each.verdict} ({each.rule}), {FUSION_RULES[each.rule]}"
+            message = f"{each.source} -> {each.target}: {decided}: {each.reason}"
             if each.verdict == "fused":
                 remark("fusion-fused", formation.place(each), message, **asdict(each))
             else:

@@ -258,6 +258,22 @@ def test_options_that_are_repeated_add_up(run, gemm, tmp_path):
         run("run", gemm, "--bind", "M=2", "--bind", "M=3")
 
 
+@pytest.mark.parametrize("command", ["run", "compile", "verify"])
+def test_edges_are_kept_and_nothing_is_fused_as_asked(run, command):
+    sizes = () if command == "compile" else ("--bind", "M=3,N=4")
+    for asked, fused, is_kept in ((), 7, False), (("--no-fuse", "e,z"), 5, True), (("--fusion", "none"), 1, True):
+        status, _, err = run(command, EXAMPLES / "softmax.json", *sizes, *asked, "--remarks")
+        assert (status, err.count("[fusion-fused]")) == (0, fused)
+        assert ("e -> z: kept (user), it was asked for" in err) is is_kept
+
+
+def test_the_value_of_fusion_is_none(run, gemm, capfd):
+    with pytest.raises(SystemExit) as ended:
+        run("run", gemm, "--fusion", "all")
+    assert ended.value.code == 2
+    assert "argument --fusion: invalid choice: 'all' (choose from " in capfd.readouterr().err
+
+
 def test_integers_are_shown_as_they_are(run, tmp_path):
     program = tmp_path / "program.json"
     node = {"id": "y", "uop": "ADD", "src": ["x", 123456789012]}

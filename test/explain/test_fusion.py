@@ -12,11 +12,12 @@ import pytest
 
 from tinyc.analysis.graphs import main_function
 from tinyc.driver import cli
+from tinyc.driver.compile import compile
 from tinyc.driver.sources import read_program
 from tinyc.explain.fusion import evidence_text, fusion_differences, fusion_tables
 from tinyc.explain.fusion_drawing import fusion_drawing
 from tinyc.fusion.formation import form_regions
-from tinyc.fusion.ledger import FUSION_RULES, Decision, Ledger, RegionEntry, ledger_from_json
+from tinyc.fusion.ledger import FUSION_RULES, Decision, Ledger, RegionEntry, Siblings, ledger_from_json
 from tinyc.fusion.regions import Region
 from tinyc.target import machine_of
 from workloads import WORKLOADS
@@ -27,7 +28,8 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def region(name, *ops, us=1.0):
-    cost = {"us": us, "memory_us": 0.5, "compute_us": 0.25, "read_bytes": 80, "written_bytes": 40, "flops": 10}
+    times = {"us": us, "memory_us": 0.5, "compute_us": 0.25, "launch_us": us - 0.5}
+    cost = {**times, "read_bytes": 80, "written_bytes": 40, "flops": 10}
     return RegionEntry(name, ops, ("x",), ops[-1:], "rows", ("M", "4"), cost)
 
 
@@ -51,6 +53,14 @@ def run(capsys, *arguments):
     return status, captured.out, captured.err
 
 
+def usage_error(capsys, *arguments):
+    """Return what `tinyc explain` says of a command line that it does not read."""
+    with pytest.raises(SystemExit) as caught:
+        cli.main(["explain", SOFTMAX, *arguments])
+    assert caught.value.code == 2
+    return capsys.readouterr().err
+
+
 # --- tables -----------------------------------------------------------------------------------------------------------
 
 
@@ -58,9 +68,9 @@ def test_the_tables_have_regions_edges_and_the_meaning_of_the_rules_that_occur()
     costs, contents, edges, rules = map(str, fusion_tables(ONE))
     assert costs.splitlines() == [
         "2 regions of @main for cpu, predicted to take 3.5 us",
-        "region   us  us memory  us compute  read bytes  written bytes  flops  scheme  loops",
-        "r0        1        0.5        0.25          80             40     10  rows    M × 4",
-        "r1      2.5        0.5        0.25          80             40     10  rows    M × 4",
+        "region   us  us memory  us compute  us launch  read bytes  written bytes  flops  scheme  loops",
+        "r0        1        0.5        0.25        0.5          80             40     10  rows    M × 4",
+        "r1      2.5        0.5        0.25          2          80             40     10  rows    M × 4",
     ]
     assert contents.splitlines() == [
         "what they hold",
@@ -75,6 +85,29 @@ def test_the_tables_have_regions_edges_and_the_meaning_of_the_rules_that_occur()
         "b -> c  kept     cost   2 us apart, 1.5 us as one kernel; saved_bytes 8   0.5 us more",
     ]
     assert rules.splitlines()[2:] == [f"loops  {FUSION_RULES['loops']}", f"cost   {FUSION_RULES['cost']}"]
+
+
+def test_kernels_that_became_one_without_an_edge_have_their_evidence():
+    came = Siblings(("a",), ("b", "c"), ("x",), "2 us apart, 1.5 us as one kernel", {"apart_us": 2, "saved_bytes": 64})
+    one, other = ONE.regions
+    tables = fusion_tables(replace(ONE, regions=(one, replace(other, siblings=(came,)))))
+    assert str(tables[2]).splitlines() == [
+        "kernels that became one without an edge between them (siblings)",
+        "region  one wrote  the other  both read  evidence",
+        "r1      a          b, c       x          2 us apart, 1.5 us as one kernel; saved_bytes 64",
+    ]
+    assert f"siblings  {FUSION_RULES['siblings']}" in str(tables[-1])
+
+
+@pytest.mark.parametrize("target", ["cpu", "sim"])
+def test_the_times_of_a_region_add_up(target, tmp_path, capsys):
+    path = tmp_path / "program.json"
+    path.write_text(json.dumps(WORKLOADS["transformer_gelu"].build()))
+    ledger = ledger_from_json(run(capsys, path, "--fusion-json", "--target", target)[1])
+    rows = {row[0]: row for row in fusion_tables(ledger)[0].rows}
+    for each in ledger.regions:
+        _, us, memory, compute, launch, *_ = rows[each.name]
+        assert us == pytest.approx(launch + max(memory, compute), rel=1e-3)
 
 
 def test_numbers_that_the_reason_has_are_not_said_twice():
@@ -151,6 +184,63 @@ def test_what_an_edge_that_is_asked_for_changes_is_predicted(capsys):
     assert (chosen[2:4], changed[2:4]) == (["cpu", "1"], ["cpu", "2"])
     assert float(chosen[-1]) < float(changed[-1])
     assert any(line.startswith("e -> z  fused") and "kept (user)" in line for line in asked.splitlines())
+
+
+def test_an_edge_that_is_not_there_is_an_error_in_the_program(capsys):
+    status, out, error = run(capsys, SOFTMAX, "--fusion", "--fuse", "m,e")
+    assert (status, out) == (1, "")
+    assert error == f"{SOFTMAX}: error: 'e' does not read 'm'; name what reads it: d [TC206 IllegalFusion]\n"
+
+
+def test_each_op_is_a_kernel_where_that_is_asked_for(capsys):
+    out = run(capsys, SOFTMAX, "--fusion", "none")[1]
+    assert out.startswith("6 regions of @main")
+    assert "kept     user" in out
+    assert any(line.split()[:4] == ["as", "asked", "cpu", "6"] for line in out.splitlines())
+    assert run(capsys, "--fusion", "none", SOFTMAX)[1] == out
+    ledger = ledger_from_json(run(capsys, SOFTMAX, "--fusion-json", "--fusion=none")[1])
+    assert len(ledger.regions) == 6
+
+
+def test_a_program_may_follow_the_option(capsys):
+    assert run(capsys, "--fusion", SOFTMAX) == run(capsys, SOFTMAX, "--fusion")
+
+
+@pytest.mark.parametrize("target", ["cpu", "sim"])
+def test_a_plan_table_asks_for_edges_as_it_does_of_a_run(target, tmp_path, capsys):
+    table = tmp_path / "table.json"
+    table.write_text('{"fusion": {"no_fuse": [["e", "z"]]}}')
+    plan = ("--plan", table, "--target", target)
+    as_options = ("--no-fuse", "e,z", "--target", target)
+    assert run(capsys, SOFTMAX, "--fusion", *plan) == run(capsys, SOFTMAX, "--fusion", *as_options)
+    ledger = ledger_from_json(run(capsys, SOFTMAX, "--fusion-json", *plan)[1])
+    model = compile(SOFTMAX, target=target, plan=table)
+    assert model.text("region").count('"region.kernel"') == len(ledger.regions) == 2
+
+
+def test_a_plan_that_the_target_does_not_take_is_an_error(capsys):
+    status, _, error = run(capsys, SOFTMAX, "--fusion", "--plan", '{"tile": [64, 64, 32]}')
+    assert (status, "target 'cpu' takes no 'plan'; leave it out" in error) == (1, True)
+
+
+@pytest.mark.parametrize("option", [("--fuse", "e,z"), ("--no-fuse", "e,z"), ("--plan", "{}")])
+@pytest.mark.parametrize("view", [(), ("--block", "e")])
+def test_what_is_asked_of_regions_needs_a_view_of_them(option, view, capsys):
+    also = "give --fusion, --fusion-json, --fusion-svg FILE or --fusion-diff, too"
+    assert f"argument {option[0]}: it is about which ops share a kernel; {also}" in usage_error(capsys, *option, *view)
+
+
+@pytest.mark.parametrize("view", ["--fusion-json", "--fusion-diff", "--access=e"])
+def test_one_view_is_shown_at_a_time(view, capsys):
+    other = (SOFTMAX,) if view == "--fusion-diff" else ()
+    message = f"argument --fusion: not allowed with argument {view.partition('=')[0]}"
+    assert message in usage_error(capsys, *other, "--fusion", view)
+    if view == "--access=e":
+        assert message in usage_error(capsys, view, "--fusion", "none")
+
+
+def test_nothing_else_is_asked_by_the_option(capsys):
+    assert "--fusion: 'all' is not 'none', which fuses nothing" in usage_error(capsys, "--fusion=all")
 
 
 def test_an_output_and_its_bytes_are_the_same_for_every_hash_seed(tmp_path):
@@ -266,10 +356,7 @@ def test_a_file_that_is_neither_is_refused(tmp_path, capsys):
 
 @pytest.mark.parametrize("arguments", [["--fusion-diff"], ["other.json"], ["other.json", "--fusion"]])
 def test_two_programs_are_for_the_comparison(arguments, capsys):
-    with pytest.raises(SystemExit) as caught:
-        cli.main(["explain", SOFTMAX, *arguments])
-    assert caught.value.code == 2
-    assert "--fusion-diff: it compares two programs or ledgers" in capsys.readouterr().err
+    assert "--fusion-diff: it compares two programs or ledgers" in usage_error(capsys, *arguments)
 
 
 def test_a_program_without_any_edge_has_its_regions(tmp_path, capsys):

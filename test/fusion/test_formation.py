@@ -245,21 +245,71 @@ def test_an_index_out_of_range_is_that_of_a_scatter_or_of_the_gather_of_its_upda
     assert regions_of(formation) == [("g",), ("y",)]
 
 
-def test_a_kernel_that_would_run_before_and_after_another_is_two():
+@pytest.mark.parametrize("machine", MACHINES)
+def test_a_kernel_that_would_run_before_and_after_another_is_two(machine):
+    p = Program(x="f32 256 256 512")
+    rows = p.op("reduce", p["x"], op="max", axes=(2,), element="f32", name="rows")
+    whole = p.op("reduce", rows, op="max", axes=(0, 1), element="f32", name="whole")
+    formation = formed(p.result(p.add(rows, spread(p, whole, "256 256", ()), name="y")), machine)
+    assert regions_of(formation) == [("rows",), ("whole",), ("y",)]
+    assert decisions_of(formation)["rows", "y"] == ("kept", "cycle")
+
+
+def test_each_kernel_computes_again_what_is_cheap_so_that_none_runs_before_and_after_another():
     p = Program(x="f32 64 64")
     near = p.relu(p["x"], name="near")
     whole = p.op("reduce", near, op="max", axes=(0, 1), element="f32", name="whole")
     total = p.op("reduce", near, op="max", axes=(1,), element="f32", name="total")
     wide = spread(p, p.reshape(p.add(total, spread(p, whole, "64", ()), name="a"), shape="64 1"), "64 64", (0, 1))
     formation = formed(p.result(p.add(near, wide, name="y")))
-    for region in formation.regions:
-        assert "whole" not in region.members or "a" not in region.members
+    assert regions_of(formation) == [("near", "whole"), ("near", "total", "a", "y")]
+
+
+def test_an_edge_into_a_value_that_two_kernels_compute_says_how_many_have_both():
+    p = Program(x="f16 3 4")
+
+    def and_its_sum(value, axis, shape, where, name):
+        total = p.op("reduce", value, op="sum", axes=(axis,), element="f16", name=f"{name}s")
+        return total, p.add(value, spread(p, total, shape, where), name=name)
+
+    one, y = and_its_sum(p["x"], 1, "3 4", (0,), "y")
+    other, z = and_its_sum(y, 1, "3 4", (0,), "z")
+    last = [and_its_sum(each, 0, "3", (), name)[1] for each, name in ((one, "u"), (other, "v"))]
+    formation = formed(p.result(last[0], z, last[1]))
+    with_y = [region for region in regions_of(formation) if "y" in region]
+    with_both = [region for region in with_y if "ys" in region]
+    assert (len(with_y), len(with_both)) == (2, 1)
+    (decision,) = (each for each in formation.ledger.decisions if (each.source, each.target) == ("ys", "y"))
+    assert (decision.verdict, decision.evidence) == ("kept", {"kernels": 2, "with_both": 1})
+    assert decision.reason == "1 of 2 kernels with 'y' have 'ys', too; else it is in memory"
 
 
 def test_symbolic_extents_are_decided_as_if_they_were_numbers():
     p = Program(x="f32 M N")
     y = p.relu(p.neg(p["x"], name="n"), name="y")
     assert regions_of(formed(p.result(y))) == [("n", "y")]
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_a_ledger_says_which_reductions_of_one_input_came_together_and_what_that_saves(machine):
+    p = Program(x="f32 8192 1024")
+    results = [p.op("reduce", p["x"], op=op, axes=(1,), element="f32", name=f"{op}s") for op in ("max", "min", "sum")]
+    formation = formed(p.result(*results), machine)
+    assert regions_of(formation) == [("maxs", "mins", "sums")]
+    (region,) = formation.ledger.regions
+    assert [(each.one, each.other, each.read) for each in region.siblings] == [
+        (("maxs",), ("mins",), ("x",)),
+        (("maxs", "mins"), ("sums",), ("x",)),
+    ]
+    for each in region.siblings:
+        assert each.evidence["apart_us"] > each.evidence["fused_us"]
+        assert each.evidence["saved_bytes"] == 4 * 8192 * 1024
+
+
+def test_a_region_whose_ops_read_each_other_has_no_siblings():
+    p = Program(x="f32 64 64")
+    formation = formed(p.result(p.neg(p.sum(p["x"], 1, name="s"), name="y")))
+    assert [region.siblings for region in formation.ledger.regions] == [()]
 
 
 # --- the limits of 000 §4.2 -------------------------------------------------------------------------------------------

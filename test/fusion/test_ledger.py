@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
+from programs.ledgers import assert_consistent
 from tinyc.analysis.graphs import main_function
 from tinyc.driver.sources import read_program
 from tinyc.fusion.formation import form_regions
-from tinyc.fusion.ledger import FUSION_RULES
 from tinyc.target import SM90
 from workloads import WORKLOADS
 
@@ -45,12 +45,4 @@ def test_every_edge_is_in_the_ledger_once_and_says_why(name):
     module = read_program(WORKLOADS[name].build(), {})
     with module.context:
         formation = form_regions(main_function(module), SM90)
-    graph, ledger = formation.graph, formation.ledger
-    edges = [(node.label, graph.labels[reader]) for node in graph.nodes.values() for reader in node.readers]
-    assert [(each.source, each.target) for each in ledger.decisions] == edges
-    for each in ledger.decisions:
-        assert each.rule in FUSION_RULES
-        assert each.reason
-        assert each.flip
-        inside = [each.source in region.ops and each.target in region.ops for region in ledger.regions]
-        assert (each.verdict == "fused") == (any(inside) or each.rule == "leaf")
+    assert_consistent(formation)

@@ -11,12 +11,13 @@ import sys
 from hypothesis import strategies as st
 
 from programs.fusion_requests import assert_honoured, assert_refused, drawn_request
+from programs.ledgers import assert_consistent
 from programs.strategies import fusion_programs, programs
 from tinyc.analysis.graphs import main_function
 from tinyc.diagnostics import TinycError
 from tinyc.driver.sources import read_program
 from tinyc.fusion.formation import form_regions
-from tinyc.fusion.ledger import FUSION_RULES, ledger_to_json
+from tinyc.fusion.ledger import ledger_to_json
 from tinyc.fusion.request import FusionRequest
 from tinyc.target import machine_of
 
@@ -70,22 +71,6 @@ def test_what_is_asked_for_is_met_or_refused_by_name(random_examples):
         assert_honoured(request, formation.ledger.decisions)
 
     check()
-
-
-def assert_consistent(formation):
-    """Check that a ledger has each edge of the graph once, and says what its regions are."""
-    graph, ledger = formation.graph, formation.ledger
-    edges = [(node.label, graph.labels[reader]) for node in graph.nodes.values() for reader in node.readers]
-    assert [(each.source, each.target) for each in ledger.decisions] == edges
-    for each in ledger.decisions:
-        assert each.rule in FUSION_RULES
-        assert each.reason
-        assert each.flip
-        inside = [each.source in region.ops for region in ledger.regions if each.target in region.ops]
-        assert each.verdict == ("fused" if each.rule == "leaf" or (inside and all(inside)) else "kept"), each
-    assert not any({*region.reads} & {*region.writes} for region in ledger.regions)
-    written = [name for region in ledger.regions for name in region.writes]
-    assert len(written) == len(set(written))
 
 
 # --- processes --------------------------------------------------------------------------------------------------------

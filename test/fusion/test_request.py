@@ -11,6 +11,7 @@ from tinyc.dialects.region import ops as region
 from tinyc.dialects.registry import context
 from tinyc.dialects.tiny.to_region import TinyToRegion
 from tinyc.fusion.formation import form_regions
+from tinyc.fusion.ledger import FUSION_RULES
 from tinyc.fusion.request import FusionRequest, fusion_request, request_of
 from tinyc.target import GENERIC_CPU, SM80
 from workloads import WORKLOADS
@@ -75,6 +76,14 @@ def test_an_edge_that_comes_along_with_one_that_is_asked_for_is_not_said_to_be()
     assert rules["s", "m"][1] != "user"
 
 
+def test_a_request_for_nothing_changes_nothing():
+    p = Program(x="f32 64 64")
+    p.result(p.neg(p.sum(p["x"], 1, name="n"), name="y"))
+    assert not FusionRequest()
+    assert ledger_of(p, SM80, FusionRequest()) == ledger_of(p, SM80, None)
+    assert ledger_of(p, SM80, FusionRequest(none=True)) != ledger_of(p, SM80, None)
+
+
 def ledger_of(program, machine, request):
     """The decisions about a program."""
     with context():
@@ -104,31 +113,52 @@ def test_values_that_are_not_there_are_named():
 
 def test_an_edge_that_is_not_there_is_no_edge():
     message = refusal("IllegalFusion", {"fuse": [("a", "y")]})
-    assert message == "'y' does not read 'a'; it is read by b"
+    assert message == "'y' does not read 'a'; name what reads it: b"
 
 
 def test_an_input_is_fused_into_nothing():
     message = refusal("IllegalFusion", {"fuse": [("x", "a")]})
-    assert message == "'x', which 'a' reads, is an input: there is nothing to fuse"
+    assert message == "'x', which 'a' reads, is an input: there is nothing to fuse; leave this edge out"
 
 
 def test_an_edge_is_fused_or_kept():
     message = refusal("IllegalFusion", {"fuse": [("a", "b")], "no_fuse": [("a", "b")]})
-    assert message == "'a' and 'b' are to be fused and to be kept apart; choose"
+    assert message == "'a' and 'b' are to be fused and to be kept apart; ask for one"
 
 
 def test_the_products_of_a_sum_stay_in_it():
     p = Program(x="f16 8 8")
     program = p.result(p.op("reduce", p.mul(p["x"], p["x"], name="m"), op="sum", axes=(1,), element="f32", name="s"))
     message = refusal("IllegalFusion", {"no_fuse": [("m", "s")]}, program.module)
-    assert message == "'m' cannot be kept from 's': it is a product that the sum forms"
+    assert (
+        message == "'m' cannot be kept from 's': it is a product that the sum forms; leave this edge out of 'no-fuse'"
+    )
 
 
 def test_what_no_kernel_can_compute_is_not_fused():
     p = Program(x="f32 8 8", i="i64 8")
     program = p.result(p.gather(p.neg(p["x"], name="n"), p["i"], axis=0, name="g"))
     message = refusal("IllegalFusion", {"fuse": [("n", "g")]}, program.module)
-    assert message.startswith("'n' cannot be fused into 'g': 'g' reads it where its data says")
+    assert message == (
+        "'n' cannot be fused into 'g': 'g' reads it where its data says, or walks it in order "
+        f"(data: {FUSION_RULES['data']}); leave this edge out of 'fuse'"
+    )
+
+
+def test_an_edge_that_cannot_be_fused_says_what_would_flip_it():
+    p = Program(x="f32 5", i="i64 4")
+    part = p.shrink(p.gather(p["x"], p["i"], axis=0, name="g"), lo=(0,), hi=(2,), step=(1,))
+    message = refusal("IllegalFusion", {"fuse": [("g", "y")]}, p.result(p.neg(part, name="y")).module)
+    assert message == (
+        "'g' cannot be fused into 'y': indices of 'g' whose elements nothing reads would not be checked "
+        f"(data: {FUSION_RULES['data']}); leave this edge out of 'fuse'; "
+        "what would flip it: reading all of its elements"
+    )
+
+
+def test_what_nothing_reads_is_no_edge():
+    message = refusal("IllegalFusion", {"fuse": [("y", "a")]})
+    assert message == "'a' does not read 'y', which nothing reads; leave this edge out"
 
 
 @pytest.mark.parametrize("fusion", ["all", {"fuse": "a"}, {"fuse": [("a",)]}, {"fuse": 3}, {"melt": []}, 3])
@@ -162,11 +192,6 @@ def test_every_edge_can_be_turned_or_says_why_not(name):
             assert now.verdict != decision.verdict
             turned += 1
     assert turned > 5
-
-
-def test_a_request_is_one_of_the_context_of_a_program():
-    with context():
-        assert not FusionRequest()
 
 
 # --- a plan table -----------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ growth                              a program that grows: its values, symbols an
 compute, contractions, movements    the ops that are added to it
 value_bounds                        what is known of a value, so that an op is applied where it makes sense
 strategies                          the hypothesis strategy of all this
+fusion_requests, ledgers            what is asked of fusion at random, and whether a ledger says what the regions are
 agreement                           whether two executors gave the same
 example_bindings                    the programs of `examples/`, and odd sizes for the symbols of each
 """

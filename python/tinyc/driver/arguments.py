@@ -19,19 +19,45 @@ _DESCRIPTION = (
 )
 #: Every layer of every target.
 _LAYERS = tuple(dict.fromkeys(name for names in LISTINGS.values() for name in names))
+#: The value of `--fusion` that fuses nothing.
+_NONE = "none"
 
 
 def read_command_line(argv: Sequence[str]) -> argparse.Namespace:
     """The command that `argv` asks for, with its options."""
     parser = _parser()
-    arguments = parser.parse_args(argv)
-    if arguments.command == "explain" and arguments.tile is not None and arguments.edge is None:
-        parser.error("argument --tile: it cuts the block that an edge leads to; give --edge FROM TO, too")
-    if arguments.command == "explain" and (arguments.other is not None) != arguments.fusion_diff:
-        parser.error("argument --fusion-diff: it compares two programs or ledgers; give both, and no second one else")
+    arguments = parser.parse_args(_with_plain_fusion(argv) if list(argv[:1]) == ["explain"] else argv)
+    if arguments.command == "explain":
+        _check_explained(parser, arguments)
     if "line_info" in arguments and arguments.line_info and arguments.stock_printing:
         parser.error("argument --line-info: .loc points into the text with names; leave --stock-printing out")
     return arguments
+
+
+def _with_plain_fusion(argv: Sequence[str]) -> list[str]:
+    """The command line of `explain` in which `--fusion` takes the word behind it only where that is its value."""
+    behind = (*argv[1:], "")
+    return [
+        f"{word}=" if word == "--fusion" and after != _NONE else word for word, after in zip(argv, behind, strict=True)
+    ]
+
+
+def _check_explained(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
+    """End the process where options of `explain` do not belong together."""
+    if arguments.tile is not None and arguments.edge is None:
+        parser.error("argument --tile: it cuts the block that an edge leads to; give --edge FROM TO, too")
+    if (arguments.other is not None) != arguments.fusion_diff:
+        parser.error("argument --fusion-diff: it compares two programs or ledgers; give both, and no second one else")
+    views = ("access", "block", "edge", "fusion_svg", "fusion_json", "fusion_diff")
+    view = next((f"--{name.replace('_', '-')}" for name in views if getattr(arguments, name) not in (None, False)), "")
+    is_of_fusion = view.startswith("--fusion")
+    if view and (arguments.fusion == "" or (arguments.fusion is not None and not is_of_fusion)):
+        parser.error(f"argument --fusion: not allowed with argument {view}; ask for one after the other")
+    asked = {"--fuse": arguments.fuse, "--no-fuse": arguments.no_fuse, "--plan": arguments.plan}
+    given = next((option for option, value in asked.items() if value), None)
+    if given is not None and arguments.fusion is None and not is_of_fusion:
+        known = "--fusion, --fusion-json, --fusion-svg FILE or --fusion-diff"
+        parser.error(f"argument {given}: it is about which ops share a kernel; give {known}, too")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -87,14 +113,16 @@ def _add_machine(parser: argparse.ArgumentParser) -> None:
 
 def _add_target(parser: argparse.ArgumentParser) -> None:
     _add_machine(parser)
-    parser.add_argument("--plan", metavar="PLAN", help="plans for GPU kernels: a file, or JSON or DSL text")
-    _add_fusion(parser)
+    shown = "plans for GPU kernels, and edges to fuse or keep: a file, or JSON or DSL text"
+    parser.add_argument("--plan", metavar="PLAN", help=shown)
+    _add_edges(parser)
+    parser.add_argument("--fusion", choices=(_NONE,), metavar=_NONE, help="a kernel for each op")
     parser.add_argument(
         "--line-info", action="store_true", help="write .loc into the PTX: lines of the dumped gpu layer"
     )
 
 
-def _add_fusion(parser: argparse.ArgumentParser) -> None:
+def _add_edges(parser: argparse.ArgumentParser) -> None:
     for option, shown in (("--fuse", "fuse this edge, B reading A, if that is legal"), ("--no-fuse", "keep this edge")):
         parser.add_argument(option, action="append", default=[], metavar="A,B", help=f"{shown} (may be repeated)")
 
@@ -103,19 +131,21 @@ def _add_explained(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("program", help="the program's file, of the Tiny layer, or -")
     parser.add_argument("other", nargs="?", metavar="OTHER", help="with --fusion-diff: another program, or a ledger")
     _add_bind(parser)
+    shown = f"which ops share a kernel, and why; '{_NONE}', also beside another --fusion-…: with a kernel for each op"
+    parser.add_argument("--fusion", nargs="?", type=_fusion_value, metavar=_NONE, help=shown)
     one = parser.add_mutually_exclusive_group()
     one.add_argument("--access", metavar="VALUE", help="how a value reads, movement by movement")
     one.add_argument("--block", metavar="NAME", help="what a statement computes, and why it is of its kind")
     one.add_argument("--edge", nargs=2, metavar=("FROM", "TO"), help="the dependences between two blocks")
-    one.add_argument("--fusion", action="store_true", help="which ops share a kernel, and why")
-    one.add_argument("--fusion-svg", type=Path, metavar="FILE", help="write that there, as a drawing of the graph")
+    one.add_argument("--fusion-svg", type=Path, metavar="FILE", help="write --fusion there, as a drawing of the graph")
     one.add_argument("--fusion-json", action="store_true", help="the same as JSON, a ledger")
     one.add_argument(
         "--fusion-diff", action="store_true", help="which decisions differ between two programs or ledgers"
     )
     parser.add_argument("--tile", type=_tile, metavar="m=16,n=32", help="with --edge: sizes of axes of TO's tile")
     _add_machine(parser)
-    _add_fusion(parser)
+    parser.add_argument("--plan", metavar="PLAN", help="a plan table, whose 'fusion' has edges to fuse or keep")
+    _add_edges(parser)
 
 
 def _add_inputs(parser: argparse.ArgumentParser) -> None:
@@ -174,6 +204,12 @@ def _layers(text: str) -> tuple[str, ...]:
         known = ", ".join(_LAYERS)
         raise argparse.ArgumentTypeError(f"there is no layer {', '.join(unknown) or repr(text)}; there are {known}")
     return names
+
+
+def _fusion_value(text: str) -> str:
+    if text not in ("", _NONE):
+        raise argparse.ArgumentTypeError(f"{text!r} is not {_NONE!r}, which fuses nothing; write that, or leave it out")
+    return text
 
 
 def _seed(text: str) -> int:

@@ -146,7 +146,7 @@ def _compiled(arguments: argparse.Namespace) -> Model:
         if "random" in arguments and arguments.inputs is None:
             entry_layer(module, arguments.target)  # before the compiler takes its time
             static_shapes(module)
-        fusion = fusion_request(";".join(arguments.fuse), ";".join(arguments.no_fuse))
+        fusion = fusion_request(";".join(arguments.fuse), ";".join(arguments.no_fuse), arguments.fusion)
         target, arch, plan = arguments.target, arguments.arch, arguments.plan
         model = compile(module, target=target, arch=arch, plan=plan, line_info=line_info, fusion=fusion)
     seconds = time.perf_counter() - started

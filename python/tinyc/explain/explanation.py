@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable, Iterator
 
 from tinyc.diagnostics import printable
-from tinyc.driver.sources import program_argument, shown_argument
+from tinyc.driver.sources import in_file, program_argument, shown_argument
 from tinyc.explain.access import access_lines
 from tinyc.explain.block import block_lines
 from tinyc.explain.drawing import picture_of
@@ -35,7 +35,7 @@ def explain(arguments: argparse.Namespace) -> int:
     module = program_argument(arguments.program, arguments.bind)
     with module.context:
         subject = Subject.of(module)
-        if arguments.fusion or arguments.fusion_json or arguments.fusion_svg is not None:
+        if arguments.fusion is not None or arguments.fusion_json or arguments.fusion_svg is not None:
             return _explain_fusion(subject, arguments)
         if arguments.access is not None:
             lines = access_lines(subject, arguments.access)
@@ -52,7 +52,8 @@ def explain(arguments: argparse.Namespace) -> int:
 
 def _explain_fusion(subject: Subject, arguments: argparse.Namespace) -> int:
     """Print the regions of a program, and the decisions on its edges, or write them as a drawing."""
-    formation = formation_of(subject, arguments)
+    with in_file(shown_argument(arguments.program)):
+        formation = formation_of(subject, arguments)
     if arguments.fusion_svg is not None:
         write_file(arguments.fusion_svg, svg_text(picture_of(fusion_drawing(formation))))
         return 0

@@ -6,7 +6,7 @@ In: ledgers. Out: tables; nothing is decided here.
 import re
 from collections.abc import Iterator, Sequence
 
-from tinyc.fusion.ledger import FUSION_RULES, Decision, Ledger, RegionEntry
+from tinyc.fusion.ledger import FUSION_RULES, Decision, Ledger, RegionEntry, Siblings
 from tinyc.text.table import Table
 
 #: The terms of a region's cost that a table has, by what its head calls them.
@@ -14,6 +14,7 @@ _TERMS = {
     "us": "us",
     "us memory": "memory_us",
     "us compute": "compute_us",
+    "us launch": "launch_us",
     "read bytes": "read_bytes",
     "written bytes": "written_bytes",
     "flops": "flops",
@@ -22,7 +23,8 @@ _TERMS = {
 
 def fusion_tables(ledger: Ledger) -> tuple[Table, ...]:
     """What a ledger says: what its regions cost and hold, its edges, and what the rules mean that decided them."""
-    return _costs(ledger), _contents(ledger.regions), _edges(ledger), _rules(ledger.decisions)
+    came = [_siblings(ledger.regions)] if any(each.siblings for each in ledger.regions) else []
+    return _costs(ledger), _contents(ledger.regions), *came, _edges(ledger), _rules(ledger)
 
 
 def _costs(ledger: Ledger) -> Table:
@@ -41,6 +43,16 @@ def _contents(regions: Sequence[RegionEntry]) -> Table:
     return Table("what they hold", ("region", "reads", "writes", "ops"), tuple(rows))
 
 
+def _siblings(regions: Sequence[RegionEntry]) -> Table:
+    rows = (
+        (region.name, ", ".join(each.one), ", ".join(each.other), ", ".join(each.read), evidence_text(each))
+        for region in regions
+        for each in region.siblings
+    )
+    title = "kernels that became one without an edge between them (siblings)"
+    return Table(title, ("region", "one wrote", "the other", "both read", "evidence"), tuple(rows))
+
+
 def _edges(ledger: Ledger) -> Table:
     fused = sum(each.verdict == "fused" for each in ledger.decisions)
     title = f"{_counted(len(ledger.decisions), 'edge')}: {fused} fused, {len(ledger.decisions) - fused} kept"
@@ -48,15 +60,17 @@ def _edges(ledger: Ledger) -> Table:
     return Table(title, ("edge", "verdict", "rule", "evidence", "what would flip it"), tuple(rows))
 
 
-def _rules(decisions: Sequence[Decision]) -> Table:
-    used = {each.rule for each in decisions}
+def _rules(ledger: Ledger) -> Table:
+    used = {each.rule for each in ledger.decisions}
+    if any(each.siblings for each in ledger.regions):
+        used.add("siblings")
     return Table(
         "rules", ("rule", "meaning"), tuple((rule, text) for rule, text in FUSION_RULES.items() if rule in used)
     )
 
 
-def evidence_text(decision: Decision) -> str:
-    """Why a decision was made: its reason, and those of its numbers that the reason leaves out."""
+def evidence_text(decision: Decision | Siblings) -> str:
+    """Why a decision was made, or two kernels became one: the reason, and those numbers that the reason leaves out."""
     told = set(re.split(r"[^\w.-]+", decision.reason))
     left_out = [f"{key} {value}" for key, value in decision.evidence.items() if str(value) not in told]
     return "; ".join([decision.reason, *([", ".join(left_out)] if left_out else [])])

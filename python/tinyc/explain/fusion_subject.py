@@ -1,6 +1,6 @@
 """What `tinyc explain --fusion` speaks of: the formation of a program's regions, or the ledgers of two arguments.
 
-A program is compiled as `tinyc run` would with the same `--target` and `--arch`.
+A program is compiled as `tinyc run` would with the same `--target`, `--arch`, `--plan` and requests for edges.
 """
 
 import argparse
@@ -14,8 +14,9 @@ from tinyc.explain.subject import Subject
 from tinyc.fusion.formation import form_regions
 from tinyc.fusion.ledger import Ledger, ledger_from_json
 from tinyc.fusion.regions import Formation
-from tinyc.fusion.request import fusion_request
+from tinyc.fusion.request import FusionRequest, fusion_request
 from tinyc.importers.files import read_file
+from tinyc.plan.source import split_plan
 from tinyc.target import DEFAULT_ARCH, Machine, machine_of
 from tinyc.target.cpu import GENERIC_CPU
 from tinyc.text.table import Table
@@ -25,22 +26,27 @@ def formation_of(subject: Subject, arguments: argparse.Namespace) -> Formation:
     """The formation of a program's regions, for the target, and with the edges, that are asked for.
 
     Raises:
-        TinycError: `UnsupportedTarget`; what is wrong with the edges.
+        TinycError: `UnsupportedTarget`; what is wrong with the edges, or with the plan.
     """
-    request = fusion_request(";".join(arguments.fuse), ";".join(arguments.no_fuse))
-    return form_regions(subject.function, _machine(arguments), request)
+    return form_regions(subject.function, _machine(arguments), _request(arguments))
 
 
 def request_difference(subject: Subject, arguments: argparse.Namespace, asked: Ledger) -> tuple[Table, ...]:
     """What the edges that are asked for change; nothing where there are none."""
-    if not arguments.fuse and not arguments.no_fuse:
+    if not _request(arguments):
         return ()
     chosen = form_regions(subject.function, _machine(arguments)).ledger
     return fusion_differences(chosen, asked, ("not asked", "as asked"))
 
 
+def _request(arguments: argparse.Namespace) -> FusionRequest:
+    """What the options and a plan table ask for."""
+    asked = fusion_request(";".join(arguments.fuse), ";".join(arguments.no_fuse), arguments.fusion)
+    return asked.with_edges(split_plan(arguments.plan)[1])
+
+
 def _machine(arguments: argparse.Namespace) -> Machine:
-    options = pass_options(arguments.target, arguments.arch)
+    options = pass_options(arguments.target, arguments.arch, split_plan(arguments.plan)[0])
     on_gpu = arguments.target in ("sim", "cuda")
     return machine_of(options.get("arch", DEFAULT_ARCH) if on_gpu else GENERIC_CPU.name)
 

@@ -45,13 +45,15 @@ def form_regions(
     Windows(former.partition, judge, former.verdicts).choose()
     former.sweep_siblings()
     former.sweep_outdated()
-    return outcome_of(former.partition, judge, former.verdicts)
+    return outcome_of(former.partition, judge, former.verdicts, former.siblings)
 
 
 class _Former:
     def __init__(self, partition: Partition, judge: Judge) -> None:
         self.partition, self.judge, self.graph = partition, judge, partition.graph
         self.verdicts: dict[tuple[str, str], Verdict] = {}
+        #: Two groups that became one since they read the same tensor, and why.
+        self.siblings: list[tuple[Group, Group, Verdict]] = []
         #: Group → what its last node to join was, and the group before.
         self._before = WeakKeyDictionary[Group, tuple[FusionNode, Group]]()
 
@@ -294,7 +296,9 @@ class _Former:
         union = united([one, other])
         if isinstance(union, Verdict) or self.partition.entered_again([one, other], union):
             return
-        if self.judge.fused([one, other], [union], "loops").fused:
+        verdict = self.judge.fused([one, other], [union], "siblings")
+        if verdict.fused:
+            self.siblings.append((one, other, verdict))
             self.partition.replace([one, other], union)
 
     def _note(self, node: FusionNode, chosen: Sequence[Group], verdict: Verdict) -> None:

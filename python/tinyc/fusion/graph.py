@@ -38,7 +38,7 @@ class NodeKind(enum.Enum):
     REDUCTION = "reduction"
     CONTRACTION = "contraction"
     SCAN = "scan"
-    ORDERED = "ordered"  # a scatter or a top-k: a kernel of its own
+    ORDERED = "ordered"  # a top-k, or a scatter with what it takes element by element: no reader joins its kernel
     VIEW = "view"  # a buffer under another shape: no kernel
 
 

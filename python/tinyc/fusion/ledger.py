@@ -7,7 +7,7 @@ process. As JSON it can be kept and compared.
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from tinyc.diagnostics import TinycError
 
@@ -17,6 +17,7 @@ FusedOrKept = Literal["fused", "kept"]
 FUSION_RULES = {
     "inline": "an element-wise op is computed where its one kernel reads it",
     "loops": "both run over the same loops, phase by phase",
+    "siblings": "kernels that read the same tensor read it once, as one",
     "recompute": "computed again in each kernel that reads it, which costs less than memory",
     "leaf": "a constant, positions or random numbers are made where they are read",
     "product": "a sum forms its products in its accumulator's type",
@@ -70,8 +71,25 @@ class Decision:
 
 
 @dataclass(frozen=True)
+class Siblings:
+    """Two kernels that became one though neither read the other: what each wrote, and the tensors that both read.
+
+    `reason` and `evidence` are as in a decision.
+    """
+
+    one: tuple[str, ...]
+    other: tuple[str, ...]
+    read: tuple[str, ...]
+    reason: str
+    evidence: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class RegionEntry:
-    """One region: its ops by their values in program order, what it reads and writes, and its predicted cost."""
+    """One region: its ops by their values in program order, what it reads and writes, and its predicted cost.
+
+    `siblings` tells what of it no edge led together.
+    """
 
     name: str
     ops: tuple[str, ...]
@@ -80,6 +98,7 @@ class RegionEntry:
     scheme: str
     loops: tuple[str, ...]
     cost: Mapping[str, float]
+    siblings: tuple[Siblings, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -118,23 +137,37 @@ def ledger_from_json(text: str) -> Ledger:
         raise TinycError("InvalidJson", message) from None
 
 
-def _region(values: Mapping[str, Any]) -> RegionEntry:
-    names = ("ops", "reads", "writes", "loops")
-    cost = {_text(term): _number(value) for term, value in values["cost"].items()}
+def _region(given: object) -> RegionEntry:
+    values, names = _object(given), ("ops", "reads", "writes", "loops")
+    cost = {_text(term): _number(value) for term, value in _object(values["cost"]).items()}
     scheme, lists = _text(values["scheme"]), {name: tuple(map(_text, values[name])) for name in names}
-    return RegionEntry(name=_text(values["name"]), scheme=scheme, cost=cost, **lists)
+    siblings = tuple(map(_siblings, values.get("siblings", ())))  # ledgers that were kept before it came lack it
+    return RegionEntry(name=_text(values["name"]), scheme=scheme, cost=cost, siblings=siblings, **lists)
 
 
-def _decision(values: Mapping[str, Any]) -> Decision:
+def _siblings(given: object) -> Siblings:
+    values = _object(given)
+    lists = {name: tuple(map(_text, values[name])) for name in ("one", "other", "read")}
+    return Siblings(reason=_text(values["reason"]), evidence=_object(values["evidence"]), **lists)
+
+
+def _decision(given: object) -> Decision:
+    values = _object(given)
     texts = {name: _text(values[name]) for name in ("source", "target", "rule", "reason", "flip")}
     verdict = values["verdict"]
     if verdict not in ("fused", "kept"):
         raise ValueError(f"the verdict {verdict!r} is neither 'fused' nor 'kept'")
-    return Decision(verdict=verdict, evidence=dict(values["evidence"].items()), **texts)
+    return Decision(verdict=verdict, evidence=_object(values["evidence"]), **texts)
 
 
 #: Key → what an entry of its list is.
-_ENTRIES: dict[str, Callable[[Mapping[str, Any]], Any]] = {"regions": _region, "decisions": _decision}
+_ENTRIES: dict[str, Callable[[object], Any]] = {"regions": _region, "decisions": _decision}
+
+
+def _object(value: object) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise TypeError(f"{value!r} is no JSON object")
+    return cast("dict[str, Any]", value)
 
 
 def _text(value: object) -> str:

@@ -1,7 +1,7 @@
 """The outcome of a formation: the regions in the order in which they run, and the ledger of all decisions."""
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ from tinyc.diagnostics import InternalError, TinycError, Where
 from tinyc.fusion.graph import FusionGraph, FusionNode, NodeKind
 from tinyc.fusion.group import Group, results_of
 from tinyc.fusion.judge import Judge
-from tinyc.fusion.ledger import FUSION_RULES, Decision, Ledger, RegionEntry, Verdict
+from tinyc.fusion.ledger import FUSION_RULES, Decision, Ledger, RegionEntry, Siblings, Verdict
 from tinyc.fusion.partition import Partition
 from tinyc.fusion.pricing import Priced, Pricing
 from tinyc.plan.fields import Plan
@@ -48,8 +48,15 @@ class Formation:
         return {node.label: node.where for node in self.graph.nodes.values()}
 
 
-def outcome_of(partition: Partition, judge: Judge, verdicts: Mapping[tuple[str, str], Verdict]) -> Formation:
+def outcome_of(
+    partition: Partition,
+    judge: Judge,
+    verdicts: Mapping[tuple[str, str], Verdict],
+    siblings: Iterable[tuple[Group, Group, Verdict]],
+) -> Formation:
     """The regions that the groups of a partition are, and the ledger; edges without a verdict have a plain reason.
+
+    `siblings` are groups that became one without an edge between them.
 
     Raises:
         TinycError: `IllegalFusion`: an edge that is asked to be fused could not be.
@@ -64,10 +71,12 @@ def outcome_of(partition: Partition, judge: Judge, verdicts: Mapping[tuple[str, 
             inside.setdefault(name, []).append(group)
     edges = [(node, graph.nodes[reader]) for node in graph.nodes.values() for reader in node.readers]
     decisions = tuple(
-        _decision(node, reader, _is_fused(node, inside.get(reader.name, ())), verdicts.get((node.name, reader.name)))
+        _decision(node, reader, inside.get(reader.name, ()), verdicts.get((node.name, reader.name)))
         for node, reader in edges
     )
-    entries = tuple(_entry(number, region, graph.labels) for number, region in enumerate(regions))
+    # Where exact windows parted two and they became one again, the last word counts.
+    merged = {(one.results, other.results): _siblings(one, other, why) for one, other, why in siblings}
+    entries = tuple(_entry(number, region, graph.labels, merged) for number, region in enumerate(regions))
     ledger = Ledger(graph.function, judge.pricing.machine.name, entries, decisions)
     _require_asked(ledger, graph, judge.asked.fuse)
     return Formation(graph, regions, ledger)
@@ -104,7 +113,21 @@ def _plan(group: Group, kind: KernelKind[Any]) -> Plan:
     )
 
 
-def _entry(number: int, region: Region, labels: Mapping[str, str]) -> RegionEntry:
+def _siblings(one: Group, other: Group, why: Verdict) -> Siblings:
+    """Why two groups became one without an edge between them."""
+    graph = one.graph
+    results = (sorted(each.results, key=graph.position.__getitem__) for each in (one, other))
+    first, second = (tuple(graph.labels[name] for name in names) for names in results)
+    read = tuple(graph.labels[name] for name in one.reads if name in other.reads)
+    return Siblings(first, second, read, why.reason, dict(why.evidence))
+
+
+def _entry(
+    number: int,
+    region: Region,
+    labels: Mapping[str, str],
+    siblings: Mapping[tuple[frozenset[str], frozenset[str]], Siblings],
+) -> RegionEntry:
     loops = region.priced.candidate.loops
     return RegionEntry(
         name=f"r{number}",
@@ -114,6 +137,7 @@ def _entry(number: int, region: Region, labels: Mapping[str, str]) -> RegionEntr
         scheme=region.priced.scheme,
         loops=() if isinstance(loops, str) else tuple(map(str, loops.extents)),
         cost=region.priced.cost.terms,
+        siblings=tuple(each for (one, other), each in siblings.items() if (one | other) <= set(region.members)),
     )
 
 
@@ -122,15 +146,16 @@ def _is_fused(node: FusionNode, readers: Sequence[Group]) -> bool:
     return node.kind is NodeKind.LEAF or (bool(readers) and all(node.name in each.members for each in readers))
 
 
-def _decision(node: FusionNode, reader: FusionNode, fused: bool, verdict: Verdict | None) -> Decision:
+def _decision(node: FusionNode, reader: FusionNode, readers: Sequence[Group], verdict: Verdict | None) -> Decision:
+    fused = _is_fused(node, readers)
     if verdict is None or verdict.fused != fused:
-        verdict = _plain_verdict(node, reader, fused)
+        verdict = _plain_verdict(node, reader, readers)
     state = "fused" if fused else "kept"
     return Decision(node.label, reader.label, state, verdict.rule, verdict.reason, verdict.flip, dict(verdict.evidence))
 
 
-def _plain_verdict(node: FusionNode, reader: FusionNode, fused: bool) -> Verdict:
-    """The verdict on an edge that no step was proposed for."""
+def _plain_verdict(node: FusionNode, reader: FusionNode, readers: Sequence[Group]) -> Verdict:
+    """The verdict on an edge that no step was proposed for; `readers` are the kernels that compute its reader."""
     if node.kind is NodeKind.LEAF:
         return Verdict(True, "leaf", "it reads nothing, and is made where it is read", "nothing", {})
     if node.bound is not None:
@@ -143,15 +168,23 @@ def _plain_verdict(node: FusionNode, reader: FusionNode, fused: bool) -> Verdict
     if node.name in reader.wholes:
         sentence = f"'{reader.label}' reads it where its data says, or walks it in order"
         return Verdict(False, "data", sentence, "nothing", {})
-    if fused:
+    if _is_fused(node, readers):
         return Verdict(True, "loops", "both are in the kernel already", "nothing", {})
-    return Verdict(False, "cost", "another kernel has it", "nothing", {})
+    both = sum(node.name in each.members for each in readers)
+    sentence = f"{both} of {len(readers)} kernels with '{reader.label}' have '{node.label}', too; else it is in memory"
+    return Verdict(False, "cost", sentence, "a kernel that has both", {"kernels": len(readers), "with_both": both})
 
 
 def _require_asked(ledger: Ledger, graph: FusionGraph, fuse: frozenset[tuple[str, str]]) -> None:
     asked = {(graph.labels[source], graph.labels[target]) for source, target in fuse}
     kept = [each for each in ledger.decisions if each.verdict == "kept" and (each.source, each.target) in asked]
     if kept:
-        message = "'{}' cannot be fused into '{}': {} ({})"
-        texts = [message.format(each.source, each.target, each.reason, FUSION_RULES[each.rule]) for each in kept]
-        raise TinycError.several([TinycError("IllegalFusion", text) for text in texts])
+        raise TinycError.several([TinycError("IllegalFusion", _not_fused(each)) for each in kept])
+
+
+def _not_fused(decision: Decision) -> str:
+    """Why an edge that is asked to be fused is not, and what to do."""
+    why = f"{decision.reason} ({decision.rule}: {FUSION_RULES[decision.rule]})"
+    flip = "" if decision.flip == "nothing" else f"; what would flip it: {decision.flip}"
+    edge = f"'{decision.source}' cannot be fused into '{decision.target}'"
+    return f"{edge}: {why}; leave this edge out of 'fuse'{flip}"

@@ -95,12 +95,15 @@ def requested_edges(request: FusionRequest, graph: FusionGraph) -> RequestedEdge
     both = sorted(found["fuse"] & found["keep"])
     if both:
         source, target = (graph.labels[name] for name in both[0])
-        raise TinycError("IllegalFusion", f"'{source}' and '{target}' are to be fused and to be kept apart; choose")
+        raise TinycError(
+            "IllegalFusion", f"'{source}' and '{target}' are to be fused and to be kept apart; ask for one"
+        )
     for source, target in sorted(found["keep"]):
         node = graph.nodes.get(source)
         if node is not None and (node.bound == target or node.kind is NodeKind.LEAF):
             why = "is made where it is read" if node.kind is NodeKind.LEAF else "is a product that the sum forms"
-            message = f"'{node.label}' cannot be kept from '{graph.labels[target]}': it {why}"
+            edge = f"'{node.label}' cannot be kept from '{graph.labels[target]}'"
+            message = f"{edge}: it {why}; leave this edge out of 'no-fuse'"
             raise TinycError("IllegalFusion", message, node.where)
     return RequestedEdges(found["fuse"], found["keep"], request.none)
 
@@ -114,12 +117,15 @@ def _edge(pair: Pair, names: Mapping[str, str], graph: FusionGraph) -> Pair:
     node = graph.nodes.get(target)
     if node is None or (source not in node.reads and source not in _leaves(node.name, graph)):
         readers = [each.label for each in graph.nodes.values() if source in each.reads]
-        known = f"; it is read by {', '.join(readers[:8])}" if readers else "; nothing reads it"
-        raise TinycError("IllegalFusion", f"'{pair[1]}' does not read '{pair[0]}'{known}")
-    if source not in graph.nodes:
-        raise TinycError(
-            "IllegalFusion", f"'{pair[0]}', which '{pair[1]}' reads, is an input: there is nothing to fuse"
+        hint = (
+            f"; name what reads it: {', '.join(readers[:8])}"
+            if readers
+            else ", which nothing reads; leave this edge out"
         )
+        raise TinycError("IllegalFusion", f"'{pair[1]}' does not read '{pair[0]}'{hint}")
+    if source not in graph.nodes:
+        message = f"'{pair[0]}', which '{pair[1]}' reads, is an input: there is nothing to fuse; leave this edge out"
+        raise TinycError("IllegalFusion", message)
     return source, target
 
 
