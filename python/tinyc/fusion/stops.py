@@ -112,6 +112,10 @@ class Stops:
             often = four_digits(repeats)
             sentence = f"no scheme builds it but element by element, where a reduction is computed {often} times"
             return Verdict(False, "scheme", sentence, "a scheme for it", {"repeats": often})
+        tile = together.resources.leaves_tiles
+        if tile and not any(part.resources.leaves_tiles for part in parts):
+            sentence = f"it would have {tile}, and not the tiles that products are fast in on {machine.name}"
+            return Verdict(False, "tile", sentence, "a kernel that has these tiles", {"tile": tile})
         if not isinstance(machine, Target):
             return None
         room = int(machine.shared_bytes_per_cta_optin * SHARED_MEMORY_PART)
@@ -125,10 +129,6 @@ class Stops:
             return Verdict(
                 False, "occupancy", sentence, "fewer registers or less shared memory", {"ctas_per_sm": resident}
             )
-        tile = together.resources.leaves_tiles
-        if tile and not any(part.resources.leaves_tiles for part in parts):
-            sentence = f"it would have {tile}, which the tensor cores of {machine.name} do not take"
-            return Verdict(False, "tile", sentence, "a tile that they take", {"tile": tile})
         wide, narrow = min(part.resources.vector_bytes for part in parts), together.resources.vector_bytes
         if narrow < wide:
             sentence = f"accesses would be {narrow} bytes wide, and are {wide}"
