@@ -1,18 +1,16 @@
-"""How steps run on a CPU: in tiles or one by one, what they hold, and which axes are one loop."""
+"""The loops of kernels on a CPU: their forms; steps in tiles or one by one, what they hold, which axes are one loop."""
 
 import pytest
 
 from analysis_programs.region_kernels import matmul, one_kernel
 from analysis_programs.tiny_programs import Program
-from tinyc.analysis.cpu_steps import CpuSteps, cpu_steps, merged_axes
-from tinyc.analysis.loop_nest import LoopNest
+from tinyc.analysis.cpu_form import CpuFormChoice, cpu_form
+from tinyc.analysis.cpu_product import CpuProduct
+from tinyc.analysis.cpu_steps import CpuSteps, merged_axes
+from tinyc.analysis.kernel_loops import kernel_loops
+from tinyc.analysis.loop_nest import ElementNest, LoopNest, StepNest
 from tinyc.dialects.registry import context
 from tinyc.target import GENERIC_CPU
-
-
-def steps_of(p: Program) -> CpuSteps | str:
-    with context():
-        return cpu_steps(one_kernel(p).op)
 
 
 def nest_of(p: Program) -> LoopNest:
@@ -20,10 +18,21 @@ def nest_of(p: Program) -> LoopNest:
         return one_kernel(p).nest
 
 
+def steps_of(p: Program) -> CpuSteps:
+    nest = nest_of(p)
+    assert isinstance(nest, StepNest)
+    return nest.steps
+
+
+def form_of(p: Program) -> CpuFormChoice:
+    with context():
+        kernel = kernel_loops(one_kernel(p).op)
+    return cpu_form(kernel if isinstance(kernel, str) else kernel.loops, GENERIC_CPU)
+
+
 def groups(p: Program) -> list[tuple[int, ...]]:
     """The extents of the loops inside of the last phase: merged axes as their product."""
     steps = steps_of(p)
-    assert isinstance(steps, CpuSteps)
     phase = steps.loops.phases[-1]
     shape = phase.block.statement.shape
     found = merged_axes(steps.kernel, phase, phase.inner or phase.reduced)
@@ -38,7 +47,6 @@ def test_columns_are_reduced_in_tiles_and_rows_one_by_one(axis, in_tiles, turns)
     p = Program(x="f32 200 300")
     p.result(p.sum(p["x"], axis))
     steps = steps_of(p)
-    assert isinstance(steps, CpuSteps)
     assert steps.in_tiles == in_tiles
     assert nest_of(p).turns == turns
 
@@ -47,19 +55,19 @@ def test_a_product_runs_in_tiles_of_rows_and_columns():
     p = Program(a="f32 200 300", b="f32 300 400")
     p.result(matmul(p, p["a"], p["b"], "200 400 300"))
     nest = nest_of(p)
-    assert (nest.parallel, nest.tile) == ((2, 4), 1)
-    assert nest.product is not None
-    assert (nest.product.rows, nest.product.columns, nest.product.depth) == (200, 400, 300)
+    assert isinstance(nest, CpuProduct)
+    assert nest.tiles == (2, 4)
+    assert (nest.rows, nest.columns, nest.depth) == (200, 400, 300)
 
 
 @pytest.mark.parametrize(("rows", "has_tiles"), [(31, False), (32, True)])
 def test_few_rows_are_computed_one_by_one_where_columns_would_be_transposed(rows, has_tiles):
     p = Program(a=f"f32 {rows} 300", b="f32 300 400")
     p.result(matmul(p, p["a"], p["b"], f"{rows} 400 300"))
-    assert nest_of(p).product is not None
+    assert isinstance(nest_of(p), CpuProduct)
     p = Program(a=f"f32 {rows} 300", b="f32 400 300")
     p.result(matmul(p, p["a"], p.permute(p["b"], perm=(1, 0)), f"{rows} 400 300"))
-    assert (nest_of(p).product is not None) == has_tiles
+    assert isinstance(nest_of(p), CpuProduct) == has_tiles
 
 
 def test_what_is_reduced_is_one_loop_where_it_lies_in_memory_as_one():
@@ -95,8 +103,7 @@ def test_tiles_whose_rows_do_not_fit_give_way_to_single_steps():
         extent: steps_of(shifted_sums(extent))
         for extent in (GENERIC_CPU.step_bytes // 512, GENERIC_CPU.step_bytes // 512 + 1)
     }
-    assert [isinstance(steps, CpuSteps) and steps.in_tiles for steps in found.values()] == [True, False]
-    assert all(isinstance(steps, CpuSteps) for steps in found.values())
+    assert [steps.in_tiles for steps in found.values()] == [True, False]
 
 
 def test_rows_that_do_not_fit_are_not_held():
@@ -104,16 +111,19 @@ def test_rows_that_do_not_fit_are_not_held():
     p = Program(x=f"f32 2 {extent} 3")
     total = p.sum(p["x"], 2)
     p.result(p.add(total, p.flip(total, axes=(1,))))
-    assert steps_of(p) == f"a step holds {4 * extent} bytes; the limit is {GENERIC_CPU.step_bytes}"
+    assert form_of(p).reason == f"a step holds {4 * extent} bytes; the limit is {GENERIC_CPU.step_bytes}"
     p = Program(x="f32 2 N 3")
     total = p.sum(p["x"], 2, name="total")
     p.result(p.add(total, p.flip(total, axes=(1,))))
-    found = steps_of(p)
-    assert isinstance(found, str)
-    assert found.startswith("a step reads N elements of '")
-    assert nest_of(p).steps is None
+    assert form_of(p).reason.startswith("a step reads N elements of '")
+    assert isinstance(nest_of(p), ElementNest)
 
 
-def test_element_wise_kernels_are_loops_over_their_elements():
+def test_results_that_share_all_loops_are_computed_together_and_others_each_by_itself():
     p = Program(x="f32 20 30")
-    assert nest_of(p.result(p.neg(p["x"]), p.relu(p["x"]))) == LoopNest((20,))
+    p.result(p.neg(p["x"]), p.permute(p["x"], perm=(1, 0)))
+    assert steps_of(p).loops.extents == (30, 20)
+    p = Program(x="f32 20 30")
+    p.result(p.neg(p["x"]), p.flip(p["x"], axes=(0,)))
+    assert form_of(p).reason == "no phase reduces, and 'v1' has other loops than the others"
+    assert nest_of(p) == ElementNest((20,))

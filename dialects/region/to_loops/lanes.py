@@ -6,7 +6,6 @@ what the code says, so that numbers are the same on every machine.
 
 from collections.abc import Callable
 
-from tinyc.analysis.cpu_steps import FEWEST_LANES
 from tinyc.codegen import scalars
 from tinyc.codegen.elements import Elements, IndexValues
 from tinyc.codegen.reduction_steps import accumulator_element, initial
@@ -16,6 +15,7 @@ from tinyc.expr.axes import Shape
 from tinyc.expr.extents import Dim
 from tinyc.mlir import func, ir, memref
 from tinyc.mlir.locations import here
+from tinyc.target import GENERIC_CPU
 
 #: Four vectors of 16 f32: an addition does not wait for the one before.
 _MOST_LANES = 64
@@ -69,7 +69,7 @@ def _has_lanes(op: tiny.ReduceOp, reduced: Shape) -> bool:
     """Whether a reduction is in lanes: where the order of its terms matters, and there are enough of them."""
     if not reduced or not accumulator_element(op).is_float:
         return False
-    return not isinstance(reduced[-1], int) or reduced[-1] >= FEWEST_LANES
+    return not isinstance(reduced[-1], int) or reduced[-1] >= GENERIC_CPU.fewest_lanes
 
 
 def _lanes(extent: Dim) -> int:

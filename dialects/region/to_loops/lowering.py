@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from tinyc.analysis.cpu_product import CpuProduct
+from tinyc.analysis.loop_nest import OrderedNest, ScanNest, StepNest
 from tinyc.codegen.elements import Elements
 from tinyc.codegen.scalars import storage_type
 from tinyc.dialects.region import ops as region
@@ -99,15 +101,13 @@ def _row_major(tensor: TensorType) -> ir.MemRefType:
 
 def _write_nest(kernel: Kernel, elements: Elements, low: ir.Value, high: ir.Value) -> None:
     nest = kernel.nest
-    for op in kernel.body:
-        if isinstance(op, tiny.ScatterOp):
-            return nests.scatter_nest(elements, kernel, nest, op, low, high)
-        if isinstance(op, tiny.TopkOp):
-            return nests.topk_nest(elements, kernel, nest, op, low, high)
-    if nest.scan is not None:
-        return nests.scan_nest(elements, kernel, nest, nest.scan, low, high)
-    if nest.product is not None:
-        return product_nest(elements, kernel, nest.product, low, high)
-    if nest.steps is not None:
-        return step_nest(elements, kernel, nest.parallel, nest.steps, low, high)
-    return nests.inlined_nest(elements, kernel, nest, low, high)
+    if isinstance(nest, OrderedNest):
+        nests.ordered_nest(elements, kernel, nest, low, high)
+    elif isinstance(nest, ScanNest):
+        nests.scan_nest(elements, kernel, nest, low, high)
+    elif isinstance(nest, CpuProduct):
+        product_nest(elements, kernel, nest, low, high)
+    elif isinstance(nest, StepNest):
+        step_nest(elements, kernel, nest.parallel, nest.steps, low, high)
+    else:
+        nests.inlined_nest(elements, kernel, nest, low, high)

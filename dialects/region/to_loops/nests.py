@@ -1,17 +1,18 @@
 """Loop nests of kernels that are not computed in steps: inlined, scan, scatter and top-k.
 
 Each nest covers the outputs' elements once. `low` and `high` bound the parallel outer loop, which runs over the
-elements of `LoopNest.parallel`, row-major.
+elements of the nest's `parallel`, row-major.
 """
 
 from contextlib import ExitStack
 
-from tinyc.analysis.loop_nest import LoopNest, SoleScan
+from tinyc.analysis.loop_nest import ElementNest, OrderedNest, ScanNest
 from tinyc.codegen import scalars, scatter_update, top_k
 from tinyc.codegen.elements import Elements
 from tinyc.codegen.reduction_steps import accumulator_element, initial
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.kernel import Kernel
+from tinyc.dialects.region.to_loops.axis_values import index_at, values_at
 from tinyc.dialects.region.to_loops.lanes import row_memory
 from tinyc.dialects.region.to_loops.turns import TILE, loops_over, tile_along
 from tinyc.dialects.tiny import ops as tiny
@@ -21,7 +22,7 @@ from tinyc.mlir.locations import here
 from tinyc.vocabulary.attributes import tensor_type
 
 
-def inlined_nest(elements: Elements, kernel: Kernel, nest: LoopNest, low: ir.Value, high: ir.Value) -> None:
+def inlined_nest(elements: Elements, kernel: Kernel, nest: ElementNest, low: ir.Value, high: ir.Value) -> None:
     """Compute each element by itself, of outputs of one shape together, with the reductions that they read."""
     outputs: dict[Shape, list[region.YieldOp]] = {}
     for each in kernel.yields:
@@ -33,14 +34,12 @@ def inlined_nest(elements: Elements, kernel: Kernel, nest: LoopNest, low: ir.Val
                 elements.store(yielding.buffer, index, elements.at(yielding.value, index))
 
 
-def scan_nest(
-    elements: Elements, kernel: Kernel, nest: LoopNest, sole: SoleScan, low: ir.Value, high: ir.Value
-) -> None:
+def scan_nest(elements: Elements, kernel: Kernel, nest: ScanNest, low: ir.Value, high: ir.Value) -> None:
     """Walk the axis of the scan; for a tile of neighbouring rows, keep what each has so far, and store it at each step.
 
     The rows are neighbours along the innermost axis. Where that is the one that is walked, they are one row.
     """
-    op, scan = sole.op, sole.scan
+    op, scan = nest.op, nest.scan
     shape = tensor_type(op.output.type).shape
     extent, after = shape[scan.axis], shape[scan.axis + 1 :]
     innermost = after[-1] if after else 1
@@ -61,12 +60,22 @@ def scan_nest(
             memref.store(with_this, accumulators, [offset])
             result = elements.finished(op, so_far if scan.exclusive else with_this)
             elements.reduced[op.output] = lambda _: result
+            places = values_at(elements, op.output, nest.dims, index)
             for yielding in kernel.yields:
-                elements.store(yielding.buffer, index, elements.at(yielding.value, index))
+                at = index_at(elements, yielding.value, nest.dims, places)
+                elements.store(yielding.buffer, at, elements.at(yielding.value, at))
 
 
-def scatter_nest(
-    elements: Elements, kernel: Kernel, nest: LoopNest, op: tiny.ScatterOp, low: ir.Value, high: ir.Value
+def ordered_nest(elements: Elements, kernel: Kernel, nest: OrderedNest, low: ir.Value, high: ir.Value) -> None:
+    """Do what an op does in order, for each element of the other axes."""
+    if isinstance(nest.op, tiny.ScatterOp):
+        _scatter_nest(elements, kernel, nest, nest.op, low, high)
+    else:
+        _topk_nest(elements, kernel, nest, nest.op, low, high)
+
+
+def _scatter_nest(
+    elements: Elements, kernel: Kernel, nest: OrderedNest, op: tiny.ScatterOp, low: ir.Value, high: ir.Value
 ) -> None:
     """Copy the data, then put or add the updates in row-major order.
 
@@ -94,8 +103,8 @@ def scatter_nest(
             scatter_update.write_scatter(elements, op, index, yielding.buffer, memref.load(row, [near]))
 
 
-def topk_nest(
-    elements: Elements, kernel: Kernel, nest: LoopNest, op: tiny.TopkOp, low: ir.Value, high: ir.Value
+def _topk_nest(
+    elements: Elements, kernel: Kernel, nest: OrderedNest, op: tiny.TopkOp, low: ir.Value, high: ir.Value
 ) -> None:
     """Find the best elements of each row along the axis."""
     outputs: dict[ir.Value, ir.Value] = {yielding.value: yielding.buffer for yielding in kernel.yields}

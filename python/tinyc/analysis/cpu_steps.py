@@ -1,15 +1,15 @@
 """How the steps of a kernel's fused loops are computed on a CPU, so that its vectors are used and its caches suffice.
 
-In: a `region.kernel`. Out: `CpuSteps`, or why the kernel is not computed in steps. One step at a time, a reduction runs
-along its innermost reduced axis in lanes, or along an inner axis that is contiguous in memory. Where the last loop is
+In: a `region.kernel` whose form are steps (`cpu_form`). Out: `CpuSteps`. One step at a time, a reduction runs along its
+innermost reduced axis in lanes, or along an inner axis that is contiguous in memory. Where the last loop is
 the one along which memory is contiguous, a tile of neighbouring steps is computed together, phase by phase; so are rows
-that are too short for lanes. What later phases read of a row lies in a buffer of its size, which must be a number that
-the caches have room for.
+that are too short for lanes. What later phases read of a row lies in a buffer of its size.
 """
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from tinyc.analysis.cpu_form import held_rows
 from tinyc.analysis.kernel_loops import KernelLoops, kernel_loops
 from tinyc.analysis.patterns.scan import Scan, detect_scan
 from tinyc.analysis.poly.block import PolyAccess
@@ -23,10 +23,6 @@ from tinyc.expr.extents import Dim
 from tinyc.mlir import ir
 from tinyc.target import GENERIC_CPU
 from tinyc.vocabulary.elementwise.row import Effort
-
-#: A row of as many elements is reduced in lanes. Shorter ones are taken a tile at a time, though that jumps in memory;
-#: up to the second number LLVM does that better itself, by shuffles.
-FEWEST_LANES, SHUFFLED = 32, 8
 
 
 @dataclass(frozen=True)
@@ -56,22 +52,19 @@ class CpuSteps:
         return bool(self.loops.extents) and (self.in_tiles or not has_inside)
 
 
-def cpu_steps(op: region.KernelOp) -> CpuSteps | str:
-    """The steps of a kernel's fused loops, or why there are none."""
-    plain = kernel_loops(op)
-    if isinstance(plain, str):
-        return plain
-    found = _steps(plain)
-    if isinstance(found, str) or not (dear := _shared_dear_values(plain)):
-        return found
-    kept = kernel_loops(op, dear)
+def cpu_steps(op: region.KernelOp, plain: KernelLoops) -> CpuSteps:
+    """The steps of a kernel, whose form they are; `plain` are its fused loops."""
+    found = _steps(plain, ())
+    assert isinstance(found, CpuSteps), found  # what a step holds has room
+    dear = _shared_dear_values(plain)
+    kept = kernel_loops(op, dear) if dear else ""
     if isinstance(kept, str) or kept.loops.extents != plain.loops.extents:
         return found
     with_dear = _steps(kept, dear)
     return found if isinstance(with_dear, str) or with_dear.in_tiles != found.in_tiles else with_dear
 
 
-def _steps(kernel: KernelLoops, kept: Collection[ir.Value] = ()) -> CpuSteps | str:
+def _steps(kernel: KernelLoops, kept: Collection[ir.Value]) -> CpuSteps | str:
     """The steps in tiles, where that is better and what tiles hold fits, or one by one."""
     in_tiles = _steps_in(kernel, kept, in_tiles=True) if _in_tiles(kernel) else ""
     return _steps_in(kernel, kept, in_tiles=False) if isinstance(in_tiles, str) else in_tiles
@@ -79,24 +72,22 @@ def _steps(kernel: KernelLoops, kept: Collection[ir.Value] = ()) -> CpuSteps | s
 
 def _steps_in(kernel: KernelLoops, kept: Collection[ir.Value], in_tiles: bool) -> CpuSteps | str:
     loops = kernel.loops
-    held, held_bytes = set[str](), 0
-    steps = GENERIC_CPU.tile_elements if in_tiles else 1
-    for phase in loops.phases:
-        is_kept = kernel.value(phase) in kept
-        elements = extents.product(phase.inner_extents) if is_kept else loops.held_elements(phase)
-        if elements == 0 or not (phase.inner or in_tiles):
-            continue
-        if not isinstance(elements, int):
-            return f"a step reads {elements} elements of '{phase.block.name}'; only a number of them can be held"
-        held.add(phase.block.name)
-        held_bytes += elements * steps * phase.block.element.accumulator.size_bytes
-    if held_bytes > GENERIC_CPU.step_bytes:
-        return f"a step holds {held_bytes} bytes; the limit is {GENERIC_CPU.step_bytes}"
+    names = {phase.block.name for phase in loops.phases if kernel.value(phase) in kept}
+    held = held_rows(loops, GENERIC_CPU.tile_elements if in_tiles else 1, names, GENERIC_CPU)
+    if isinstance(held, str):
+        return held
     along = frozenset(phase.block.name for phase in loops.reductions if not in_tiles and _is_along_inner(kernel, phase))
-    reductions = {phase.block.name: kernel.value(phase).owner for phase in loops.phases if phase.scan_axis is not None}
-    found = {name: detect_scan(op) for name, op in reductions.items() if isinstance(op, tiny.ReduceOp)}
-    scans = {name: scan for name, scan in found.items() if isinstance(scan, Scan)}
+    scans = {phase.block.name: scan_of(kernel, phase) for phase in loops.phases if phase.scan_axis is not None}
     return CpuSteps(kernel, in_tiles, frozenset(held), frozenset(kept), along, scans)
+
+
+def scan_of(kernel: KernelLoops, phase: Phase) -> Scan:
+    """The scan that a phase with a `scan_axis` is, in the dimensions of its value."""
+    op = kernel.value(phase).owner
+    assert isinstance(op, tiny.ReduceOp)  # what scans
+    found = detect_scan(op)
+    assert isinstance(found, Scan), found  # it is one along parts of its dimensions
+    return found
 
 
 def merged_axes(kernel: KernelLoops, phase: Phase, axes: Sequence[int]) -> tuple[tuple[int, ...], ...]:
@@ -151,7 +142,7 @@ def _in_tiles(kernel: KernelLoops) -> bool:
 def _is_short(reduced: Shape) -> bool:
     """Whether rows of an extent are too short for lanes, and too long for shuffles."""
     extent = extents.product(reduced)
-    return isinstance(extent, int) and SHUFFLED < extent < FEWEST_LANES
+    return isinstance(extent, int) and GENERIC_CPU.shuffled_elements < extent < GENERIC_CPU.fewest_lanes
 
 
 def strided_reads(kernel: KernelLoops, phase: Phase, axis: int) -> int:

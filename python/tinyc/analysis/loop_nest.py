@@ -1,58 +1,75 @@
 """The loops that a kernel becomes on a CPU: which of them is the parallel one, and what a turn of it computes.
 
-In: a `region.kernel`. Out: a `LoopNest`, which the loops and their launch are both made by. Of several forms the first
-that fits is taken: an axis that is walked in order (a search, updates, a scan alone), the steps of the fused loops, or
-each element of the results by itself, with the reductions that it reads computed for it.
+In: a `region.kernel`. Out: a `LoopNest`, which the loops and their launch are both made by: that of an op that walks an
+axis in order (a search, updates), or of the form that `cpu_form` says.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
+from tinyc.analysis.access import DimAxes
+from tinyc.analysis.cpu_form import CpuForm, cpu_form, product_loops
 from tinyc.analysis.cpu_product import CpuProduct, cpu_product
-from tinyc.analysis.cpu_steps import CpuSteps, cpu_steps
-from tinyc.analysis.graphs import needed_ops
-from tinyc.analysis.patterns.scan import Scan, detect_scan
-from tinyc.analysis.tiled_reduction import read_element_wise
+from tinyc.analysis.cpu_steps import CpuSteps, cpu_steps, scan_of
+from tinyc.analysis.kernel_loops import KernelLoops, kernel_loops
+from tinyc.analysis.patterns.scan import Scan
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import extents
 from tinyc.expr.axes import Shape
 from tinyc.expr.extents import Dim
-from tinyc.mlir import ir
 from tinyc.mlir.bodies import body_of
 from tinyc.target import GENERIC_CPU
 from tinyc.vocabulary.attributes import tensor_type
 
-#: The turns of the parallel outer loop that are enough: where leading loops have as many, the rest are loops inside.
-ENOUGH_TURNS = 256
+
+@dataclass(frozen=True)
+class ElementNest:
+    """Each element of a result by itself, the results' leading axes `parallel` in the parallel loop, row-major."""
+
+    parallel: Shape
+
+    @property
+    def turns(self) -> Dim:
+        """The trip count of the parallel outer loop."""
+        return extents.product(self.parallel)
 
 
 @dataclass(frozen=True)
-class SoleScan:
-    """The one reduction of a kernel, a scan, and that all outputs read it element by element."""
+class OrderedNest(ElementNest):
+    """What `op` does along its axis, in order, for each element along the axes `parallel`."""
+
+    op: region.OrderedOp
+
+
+@dataclass(frozen=True)
+class ScanNest(ElementNest):
+    """A walk along the axis of a scan, for each element of the axes `parallel` before it; `dims` as in `KernelLoops`.
+
+    All results are at its elements.
+    """
 
     op: tiny.ReduceOp
     scan: Scan
+    dims: DimAxes
 
 
 @dataclass(frozen=True)
-class LoopNest:
-    """How a kernel's loops nest: the parallel one runs over `parallel` extents together, row-major.
-
-    `tile` is how many of these elements a turn computes. `steps`, `scan` or `product` say what is inside; without, it
-    is as said above.
-    """
+class StepNest:
+    """Steps, the leading loops `parallel` in the parallel one, row-major; a turn of which computes `tile` of these."""
 
     parallel: Shape
-    tile: int = 1
-    steps: CpuSteps | None = None
-    scan: SoleScan | None = None
-    product: CpuProduct | None = None
+    tile: int
+    steps: CpuSteps
 
     @property
     def turns(self) -> Dim:
         """The trip count of the parallel outer loop."""
         return extents.ceildiv(extents.product(self.parallel), self.tile)
+
+
+LoopNest: TypeAlias = ElementNest | OrderedNest | ScanNest | StepNest | CpuProduct
 
 
 def loop_nest(op: region.KernelOp) -> LoopNest:
@@ -61,28 +78,33 @@ def loop_nest(op: region.KernelOp) -> LoopNest:
     shapes = [region.held_tensor(each.buffer.type).shape for each in body if isinstance(each, region.YieldOp)]
     ordered = next((each for each in body if isinstance(each, region.OrderedOp)), None)
     if ordered is not None:
-        return LoopNest(_leading(shapes, lambda shape: shape[: ordered.axis.value]))
-    needed = set(needed_ops(op.body.blocks[0]))
-    if len(set(shapes)) == 1 and not any(isinstance(each, tiny.ReduceOp | tiny.ReshapeOp) for each in needed):
-        return LoopNest(_leading(shapes, _outer))  # the steps would be the elements
-    sole = _sole_scan(needed, shapes)
-    if sole is not None:
-        return LoopNest(_leading(shapes, lambda shape: shape[: sole.scan.axis]), scan=sole)
-    steps = cpu_steps(op)
-    if isinstance(steps, str):
-        return LoopNest(_leading(shapes, _outer))
-    product = cpu_product(steps.kernel)
-    return _over_steps(steps) if product is None else LoopNest(product.tiles, product=product)
+        return OrderedNest(_leading(shapes, lambda shape: shape[: ordered.axis.value]), ordered)
+    kernel = kernel_loops(op)
+    form = CpuForm.ELEMENTS if isinstance(kernel, str) else cpu_form(kernel.loops, GENERIC_CPU).form
+    if isinstance(kernel, str) or form is CpuForm.ELEMENTS:
+        return ElementNest(_leading(shapes, _outer))
+    if form is CpuForm.PRODUCT:
+        found = product_loops(kernel.loops, GENERIC_CPU)
+        assert not isinstance(found, str), found  # it has the form of one
+        return cpu_product(kernel, found)
+    return _scan_nest(kernel) if form is CpuForm.SCAN else _over_steps(cpu_steps(op, kernel))
 
 
-def _over_steps(steps: CpuSteps) -> LoopNest:
+def _scan_nest(kernel: KernelLoops) -> ScanNest:
+    (phase,) = kernel.loops.reductions
+    op, scan = kernel.value(phase).owner, scan_of(kernel, phase)
+    assert isinstance(op, tiny.ReduceOp)  # what scans
+    return ScanNest(_enough(tensor_type(op.output.type).shape[: scan.axis]), op, scan, kernel.dims)
+
+
+def _over_steps(steps: CpuSteps) -> StepNest:
     """The nest of steps: where the last loop is for neighbours, it is inside, unless it is the only one."""
     loops = steps.loops.extents
     if not steps.runs_along_last_loop:
-        return LoopNest(_enough(loops), steps=steps)
+        return StepNest(_enough(loops), 1, steps)
     if len(loops) > 1:
-        return LoopNest(_enough(loops[:-1]), steps=steps)
-    return LoopNest(loops, GENERIC_CPU.tile_elements if steps.in_tiles else 1, steps)
+        return StepNest(_enough(loops[:-1]), 1, steps)
+    return StepNest(loops, GENERIC_CPU.tile_elements if steps.in_tiles else 1, steps)
 
 
 def _leading(shapes: Sequence[Shape], part: Callable[[Shape], Shape]) -> Shape:
@@ -99,7 +121,7 @@ def _enough(loops: Shape) -> Shape:
     """The leading loops that have enough turns together."""
     found: list[Dim] = []
     for extent in loops:
-        if extents.is_nonnegative(extents.product(found) - ENOUGH_TURNS):
+        if extents.is_nonnegative(extents.product(found) - GENERIC_CPU.enough_turns):
             break
         found.append(extent)
     return tuple(found)
@@ -108,16 +130,3 @@ def _enough(loops: Shape) -> Shape:
 def _outer(shape: Shape) -> Shape:
     """The axes before the innermost one; all of them where it is the only one that has elements beside each other."""
     return shape if all(extent == 1 for extent in shape[:-1]) else shape[:-1]
-
-
-def _sole_scan(needed: Collection[ir.OpView], shapes: Sequence[Shape]) -> SoleScan | None:
-    """The scan whose axis all outputs are written along, step by step, if the kernel has no other reduction."""
-    reductions = [each for each in needed if isinstance(each, tiny.ReduceOp)]
-    if len(reductions) != 1:
-        return None
-    (reduction,) = reductions
-    is_read = any(shape != tensor_type(reduction.output.type).shape for shape in shapes)
-    if is_read or not read_element_wise(reduction, needed):
-        return None
-    found = detect_scan(reduction)
-    return SoleScan(reduction, found) if isinstance(found, Scan) else None

@@ -31,7 +31,7 @@ FUSION_RULES = {
     "shared-memory": "a CTA would need more than its share of shared memory",
     "occupancy": "one CTA would be left on a multiprocessor",
     "vector-width": "accesses to memory would become narrower",
-    "tile": "the kernel would leave the tiles that the tensor cores need",
+    "tile": "the kernel would leave the tiles that products are fast in",
     "cost": "the predicted time decides",
     "exact": "an exact choice among all kernels of a window is faster than greedy",
     "user": "it was asked for",

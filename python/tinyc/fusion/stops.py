@@ -116,6 +116,10 @@ class Stops:
             often = four_digits(repeats)
             sentence = f"no scheme builds it but element by element, where a reduction is computed {often} times"
             return Verdict(False, "scheme", sentence, "a scheme for it", {"repeats": often})
+        tile = together.resources.leaves_tiles
+        if tile and not parts.leave_tiles:
+            sentence = f"it would have {tile}, and not the tiles that products are fast in on {machine.name}"
+            return Verdict(False, "tile", sentence, "a kernel that has these tiles", {"tile": tile})
         return self._limit_of_gpu(parts, together, machine) if isinstance(machine, Target) else None
 
     def _limit_of_gpu(self, parts: "_Parts", together: Priced, target: Target) -> Verdict | None:
@@ -130,10 +134,6 @@ class Stops:
             return Verdict(
                 False, "occupancy", sentence, "fewer registers or less shared memory", {"ctas_per_sm": resident}
             )
-        tile = together.resources.leaves_tiles
-        if tile and not parts.leave_tiles:
-            sentence = f"it would have {tile}, which the tensor cores of {target.name} do not take"
-            return Verdict(False, "tile", sentence, "a tile that they take", {"tile": tile})
         wide, narrow = parts.least_vector_bytes, together.resources.vector_bytes
         if narrow < wide:
             sentence = f"accesses would be {narrow} bytes wide, and are {wide}"

@@ -26,7 +26,7 @@ class Resources:
     `vector_bytes` is an access to the widest elements of what is read or written in full, `accesses_in_flight` how many
     of a thread are on their way at a time; `product_tile` the accumulators along m and n for which an operand's element
     is computed once. `inlines_reductions` says that a thread computes a reduction again for each element that it reads
-    of it, `leaves_tiles` which tile it has that no tensor core takes, where the kernel is one for them.
+    of it, `leaves_tiles` what it has in place of the tiles that the machine's products are fast in.
     """
 
     grid: tuple[Dim, Dim, Dim]

@@ -17,7 +17,7 @@ from tinyc.analysis.graphs import value_names
 from tinyc.analysis.index_book.book import AxisVar
 from tinyc.analysis.isl.statement import Statement, constants, isl_identifier
 from tinyc.analysis.patterns.classification import Reduction
-from tinyc.analysis.patterns.contraction import Contraction
+from tinyc.analysis.patterns.contraction import Contraction, is_summed_product
 from tinyc.analysis.patterns.contraction.facts import contraction_facts
 from tinyc.analysis.patterns.fold import Fold
 from tinyc.analysis.patterns.scan import Scan
@@ -148,6 +148,8 @@ def _reduction(op: ir.OpView, reduction: Reduction, needed: Needed, tensors: Map
     if isinstance(pattern, Contraction):
         block = _block("contraction_pattern", value, domain, accesses, tensors, reduced)
         facts = contraction_facts(pattern, block.statement.axes)
+        if isinstance(op, tiny.ReduceOp) and not is_summed_product(op):
+            facts["moved_products"] = True
         return replace(block, attributes={**facts, **block.attributes})
     is_scan = isinstance(pattern, Scan)
     block = _block("scan" if is_scan else "reduce", value, domain, accesses, tensors, reduced, op=reduction.op)

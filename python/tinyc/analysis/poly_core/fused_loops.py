@@ -90,6 +90,8 @@ class FusedLoops:
         reductions = self.reductions
         if len(reductions) != 1 or not self.products:
             return f"it is {len(reductions)} reductions, and {len(self.products)} of them matrix products"
+        if reductions[0].block.attributes.get("moved_products"):
+            return "its products are moved before they are summed"
         late = next((phase for phase in self.phases if phase.inner), None)
         return f"'{late.block.name}' is read at other indices than the result's" if late else ""
 

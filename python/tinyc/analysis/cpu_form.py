@@ -1,0 +1,133 @@
+"""Which form the loops of a kernel have on a CPU, decided from its fused loops alone.
+
+Formation asks for a kernel that it proposes (`schemes.cpu`), and code for one that there is (`loop_nest`): what is
+priced is what is built. Axes that only another kernel splits make no difference.
+
+In: fused loops, or why there are none. Out: a form, with the reason. What a form needs besides is in `cpu_product` and
+`cpu_steps`.
+"""
+
+import enum
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from tinyc.analysis.poly.block import PolyAccess
+from tinyc.analysis.poly_core.fused_loops import FusedLoops, Phase
+from tinyc.expr import axes, extents
+from tinyc.expr.axes import Axis
+from tinyc.target import CpuTarget
+
+
+class CpuForm(enum.Enum):
+    """The loops of a kernel."""
+
+    PRODUCT = "a matrix product, in tiles"
+    SCAN = "one scan, with what is element-wise around it"
+    STEPS = "the steps of the fused loops, phase by phase"
+    ELEMENTS = "each element of a result by itself, with the reductions that it reads"
+
+
+@dataclass(frozen=True)
+class CpuFormChoice:
+    """A form, and why it is that one."""
+
+    form: CpuForm
+    reason: str
+
+
+def cpu_form(loops: FusedLoops | str, target: CpuTarget) -> CpuFormChoice:
+    """The form of a kernel of these loops: the first that it can have."""
+    if isinstance(loops, str):
+        return CpuFormChoice(CpuForm.ELEMENTS, loops)
+    if not isinstance(product_loops(loops, target), str):
+        return CpuFormChoice(CpuForm.PRODUCT, "it is a contraction")
+    if not _why_no_sole_scan(loops):
+        return CpuFormChoice(CpuForm.SCAN, "it is a scan")
+    late = next((phase for phase in loops.phases if phase.inner), None)
+    if late is not None and not loops.reductions:
+        reason = f"no phase reduces, and '{late.block.name}' has other loops than the others"
+        return CpuFormChoice(CpuForm.ELEMENTS, reason)
+    held = held_rows(loops, 1, (), target)
+    if isinstance(held, str):
+        return CpuFormChoice(CpuForm.ELEMENTS, held)
+    return CpuFormChoice(CpuForm.STEPS, "its phases share the loops")
+
+
+# --- products ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ProductLoops:
+    """A product over the columns of the last loop, and the rows of the loop at position `rows`.
+
+    `has_columns_left` says that the left factor has the columns, and the right one the rows.
+    """
+
+    rows: int
+    has_columns_left: bool
+
+
+def product_loops(loops: FusedLoops, target: CpuTarget) -> ProductLoops | str:
+    """The loops of rows and columns that tiles of a product run over, or why there are no tiles."""
+    if loops.why_no_product:
+        return loops.why_no_product
+    (phase,) = loops.reductions
+    left, right = (_axes_called(phase, phase.block.attributes[side]) for side in ("lhs_idx", "rhs_idx"))
+    columns = phase.loops[-1] if phase.loops else None
+    if (columns in left) == (columns in right):
+        return "its last loop is not along the columns of one operand"
+    rows = right - left if columns in left else left - right
+    positions = [position for position, axis in enumerate(phase.loops) if axis in rows]
+    if not positions:
+        return "it is a vector times a matrix"
+    extent, fewest = loops.extents[positions[-1]], target.rows_worth_packing
+    if isinstance(extent, int) and extent < fewest and any(_jumps(read, columns) for read in phase.block.accesses):
+        return f"{extent} rows are not worth the transposition of the columns, {fewest} are"
+    return ProductLoops(positions[-1], columns in left)
+
+
+def _axes_called(phase: Phase, names: Collection[str]) -> frozenset[int]:
+    """The axes of a phase that have these names, or parts with these."""
+    called = {name.partition(".")[0] for name in names}
+    return frozenset(position for position, name in enumerate(phase.block.statement.axes) if name in called)
+
+
+def _jumps(read: PolyAccess, axis: int | None) -> bool:
+    """Whether an access reads along an axis, and not neighbours in memory."""
+    moving = [row for row in read.index if row.terms]
+    along = [row for row in moving if axis in axes.positions(row)]
+    return bool(along) and (along != moving[-1:] or dict(along[0].terms).get(Axis(axis or 0)) != 1)
+
+
+# --- scans ------------------------------------------------------------------------------------------------------------
+
+
+def _why_no_sole_scan(loops: FusedLoops) -> str:
+    """Why the phases are not one scan and results at its elements, which its loops can write; empty where they are."""
+    if loops.why_no_scan:
+        return loops.why_no_scan
+    shape = loops.reductions[0].block.written_shape
+    other = next((phase for phase in loops.phases if phase.block.written_shape != shape), None)
+    return f"'{other.block.name}' has another shape than the scan" if other else ""
+
+
+# --- steps ------------------------------------------------------------------------------------------------------------
+
+
+def held_rows(loops: FusedLoops, steps: int, kept: Collection[str], target: CpuTarget) -> Mapping[str, int] | str:
+    """The bytes of each phase that `steps` which are computed together hold for later ones, or why they cannot.
+
+    Of a step alone, one number is in a register. Of the phases `kept`, which do not reduce, all is held.
+    """
+    held: dict[str, int] = {}
+    for phase in loops.phases:
+        name = phase.block.name
+        elements = extents.product(phase.inner_extents) if name in kept else loops.held_elements(phase)
+        if elements == 0 or not (phase.inner or steps > 1):
+            continue
+        if not isinstance(elements, int):
+            return f"a step reads {elements} elements of '{name}'; only a number of them can be held"
+        held[name] = elements * steps * phase.block.element.accumulator.size_bytes
+    if sum(held.values()) > target.step_bytes:
+        return f"a step holds {sum(held.values())} bytes; the limit is {target.step_bytes}"
+    return held
