@@ -103,6 +103,11 @@ def test_rows_that_begin_anywhere_are_read_where_they_are(length, first):
     assert run.bytes <= 1.2 * 37 * (length + 1) * 4  # LLVM may load the first element of an access by itself, too
 
 
+@pytest.mark.parametrize("element", ["f16", "bf16", "f32"])
+def test_what_columns_of_any_number_have_in_common_is_read_for_each_of_them(element):
+    Run.of(programs.weighted_columns("40 77", element)).check()
+
+
 def test_rows_of_a_table_are_read_in_wide_accesses():
     run = Run.of(programs.embedding(50, 64, 40)).check()
     moved = 2 * 40 * 64 * 2  # what is read of the table, and the result

@@ -115,22 +115,33 @@ class VectorElements(ThreadElements):
         `covered` are a run's first position, and a number of positions that no run reaches beyond.
         """
         outer, self._run = self._run, _Run(counter, width, inside, covered, len(self._known))
-        if inside is None:
+        if inside is None or inside.some is not None:
             yield
         else:
-            known, bounded = self._known[-1], self._bounded[-1].elements
-            everywhere = known.elements
-            known.elements = {**everywhere, **bounded.get(inside.bounds, {})}
-            yield
-            bounded[inside.bounds], known.elements = known.elements, everywhere
+            with self._known_inside(inside.bounds):
+                yield
         self._run = outer
 
     def lanes(self) -> Generator[int]:
         """Yield the number of each element of the run, which is computed then."""
         assert self._run is not None, "only a run has lanes"
+        inside = self._run.inside
         for lane in range(self._run.width):
             self._run.lane = lane
-            yield lane
+            if inside is None or inside.some is None:
+                yield lane
+            else:  # what is not there for one of them may be for another
+                with self._known_inside((inside.bounds, lane)):
+                    yield lane
+
+    @contextlib.contextmanager
+    def _known_inside(self, bounds: Hashable) -> Generator[None]:
+        """Emit what is inside of bounds: what is known there is added to what is known everywhere."""
+        known, bounded = self._known[-1], self._bounded[-1].elements
+        everywhere = known.elements
+        known.elements = {**everywhere, **bounded.get(bounds, {})}
+        yield
+        bounded[bounds], known.elements = known.elements, everywhere
 
     def unkept(self, read: ir.Value, index: IndexValues) -> ir.Value:
         """An element of what a `region.read` reads, from its buffer."""
