@@ -11,7 +11,7 @@ from tinyc.codegen.identifiers import legal_identifier
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.gpu.dialect import THREAD_TILE, AccType, SmemType, TgpuOp, accumulator_tile, staged_tile
 from tinyc.dialects.gpu.kernel import WARP_LANES, GpuKernel, functions_in, target_for
-from tinyc.dialects.gpu.statements import AllocSmemOp, ReduceRowsOp, ScanRowsOp
+from tinyc.dialects.gpu.statements import AllocSmemOp, ReduceRowsOp, ScanRowsOp, ShareOp
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import extents
@@ -219,7 +219,7 @@ def _check_statements(block: ir.Block, in_loop: bool = False) -> None:
     """Check that a block holds statements, loops around them, and what says where in the grid they are."""
     for op in block.operations:
         name = op.operation.name
-        if in_loop and isinstance(op, AllocSmemOp):
+        if in_loop and isinstance(op, AllocSmemOp | ShareOp):
             raise Malformed(f"has a '{name}' in a loop; shared memory is reserved once, in front of it")
         if not (isinstance(op, (*_AROUND, TgpuOp)) or name.startswith("arith.")):
             raise Malformed(f"has '{name}' beside its statements; it may have scf.for, arith and positions in the grid")

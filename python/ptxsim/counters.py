@@ -26,12 +26,29 @@ class LineCount:
 
 
 @dataclass(frozen=True)
+class ArrayCount:
+    """Bytes of one array in global memory that were read and written, and the sectors of these accesses.
+
+    `arguments` are the numbers of those that gave it: several where their arrays have bytes in common, none for the
+    variables of the module. What an atomic updates is read and written.
+    """
+
+    name: str
+    arguments: tuple[int, ...]
+    read: int
+    written: int
+    sectors_read: int
+    sectors_written: int
+
+
+@dataclass(frozen=True)
 class Counters:
     """What a launch did.
 
     `instructions` counts warp-instructions by opcode, `read` and `written` bytes by (space, bytes of one lane's
-    access), `sectors` and `passes` are by PTX line; `bank_conflicts` counts, by line, the passes that a layout without
-    conflicts would have saved. `barriers` counts completed barriers of CTAs, and `fences` executed fences by name.
+    access), `sectors` and `passes` are by PTX line, `arrays` are those that were accessed, in the order of memory;
+    `bank_conflicts` counts, by line, the passes that a layout without conflicts would have saved. `barriers` counts
+    completed barriers of CTAs, and `fences` executed fences by name.
     """
 
     instructions: Counter[str] = field(default_factory=Counter)
@@ -39,6 +56,7 @@ class Counters:
     written: Counter[tuple[str, int]] = field(default_factory=Counter)
     sectors: dict[int, LineCount] = field(default_factory=dict)
     passes: dict[int, LineCount] = field(default_factory=dict)
+    arrays: list[ArrayCount] = field(default_factory=list)
     bank_conflicts: Counter[int] = field(default_factory=Counter)
     barriers: int = 0
     fences: Counter[str] = field(default_factory=Counter)
@@ -87,11 +105,17 @@ def counter_tables(counters: Counters, lines: Sequence[str] = ()) -> list[Counte
     instructions = sorted(counters.instructions.items(), key=lambda item: (-item[1], item[0]))
     widths = sorted({*counters.read, *counters.written})
     traffic = ((space, width, counters.read[space, width], counters.written[space, width]) for space, width in widths)
+    arrays = ((a.name, a.read, a.written, a.sectors_read, a.sectors_written) for a in counters.arrays)
     synchronization = [("barriers of CTAs completed", counters.barriers), *sorted(counters.fences.items())]
     tables = [
         CounterTable("instructions (of warps) by opcode", ("opcode", "count"), tuple(instructions)),
         CounterTable("bytes by space and width of an access", ("space", "width", "read", "written"), tuple(traffic)),
         _by_line("global memory: sectors of 32 bytes by instruction", "sectors", counters.sectors, lines),
+        CounterTable(
+            "global memory: bytes and sectors by array",
+            ("array", "read", "written", "sectors read", "sectors written"),
+            tuple(arrays),
+        ),
         _by_line("shared memory: passes through the banks by instruction", "passes", counters.passes, lines),
         CounterTable(
             "barriers and fences", ("what", "count"), tuple((what, count) for what, count in synchronization if count)

@@ -119,14 +119,13 @@ def launch(
     memory = places.memory()
     constants = variables.fill(memory, module_base)
     called = [*names, *(each.variable.name for each in parameters[len(names) :])]
+    named = _named(args, called, places)
     findings = Findings(
         executable.code,
         shape.grid,
         shape.block,
         shape.cluster,
-        AddressNames.of(
-            executable.code, shape.dynamic_shared_bytes, variables.named(module_base), _named(args, called, places)
-        ),
+        AddressNames.of(executable.code, shape.dynamic_shared_bytes, variables.named(module_base), [*named.values()]),
         frozenset(checks),
     )
     state = Launch(
@@ -150,34 +149,29 @@ def launch(
     state.observer = Observer()
     places.copy_back(memory)
     variables.keep(memory, constants, module_base)
-    return _report(state, ignored, _addresses(args, places))
+    return _report(state, ignored, named)
 
 
-def _report(state: Launch, ignored: Ignored, addresses: dict[int, int]) -> Report:
+def _report(state: Launch, ignored: Ignored, named: dict[int, Named]) -> Report:
     everything = state.findings.found
     found = [each for each in everything if not ignored.covers(each)]
     warnings = [each for each in found if any(each.kind in kinds for kinds in WARNINGS.values())]
     return Report(
         [each for each in found if each not in warnings],
-        counters(state),
-        addresses,
+        counters(state, named),
+        {number: array.start for number, array in named.items()},
         len(everything) - len(found),
         warnings,
         "".join(state.printed),
     )
 
 
-def _named(args: Sequence[object], called: Sequence[str], places: GlobalMemory) -> list[Named]:
-    """The arrays among the arguments, as findings call them."""
-    return [
-        Named(called[number], "global", places.add(array), array.nbytes, is_array=True)
+def _named(args: Sequence[object], called: Sequence[str], places: GlobalMemory) -> dict[int, Named]:
+    """The array of each argument that has one, as findings call it."""
+    return {
+        number: Named(called[number], "global", places.add(array), array.nbytes, is_array=True)
         for number, array in _arrays(args).items()
-    ]
-
-
-def _addresses(args: Sequence[object], places: GlobalMemory) -> dict[int, int]:
-    """The address of the array of each argument that has one."""
-    return {number: places.add(array) for number, array in _arrays(args).items()}
+    }
 
 
 def _arrays(args: Sequence[object]) -> dict[int, np.ndarray]:

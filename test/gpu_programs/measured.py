@@ -1,6 +1,7 @@
 """Programs run as one kernel on the simulator, with what its launches have moved."""
 
 import dataclasses
+import math
 from collections import Counter
 
 import tinyc
@@ -9,6 +10,25 @@ from tinyc.driver.verification import output_tolerances
 from tinyc.executors import reference
 from tinyc.executors.compare import compare
 from tinyc.executors.random_inputs import random_inputs
+
+
+@dataclasses.dataclass
+class BroadcastOperand:
+    """An operand that is broadcast along rows or columns: its bytes, those that are read of it, and by how many CTAs.
+
+    `wanted` is what is read of it if each element of the results reads it by itself.
+    """
+
+    name: str
+    bytes: int
+    read: int
+    ctas: int
+    wanted: int
+
+    @property
+    def most(self):
+        """The bytes that are read if each CTA reads once what it needs of it."""
+        return min(self.ctas * self.bytes, self.wanted)
 
 
 @dataclasses.dataclass
@@ -41,8 +61,40 @@ class Run:
     @property
     def needed(self):
         """The bytes of all operands and results."""
-        arrays = [*self.inputs.values(), *self.outputs.values()]
-        return sum(array.nbytes for array in arrays)
+        return self.full_size_needed + sum(each.bytes for each in self.broadcast)
+
+    @property
+    def full_size_needed(self):
+        """The bytes of results, and of operands that are not broadcast."""
+        broadcast = {each.name for each in self.broadcast}
+        arrays = [array for name, array in self.inputs.items() if name not in broadcast]
+        return sum(array.nbytes for array in (*arrays, *self.outputs.values()))
+
+    @property
+    def full_size_bytes(self):
+        """The bytes that are read and written, but for operands that are broadcast."""
+        return self.bytes - sum(each.read for each in self.broadcast)
+
+    @property
+    def broadcast(self):
+        """The operands of a lower rank than others: rows or columns of these share them."""
+        rank = max((array.ndim for array in self.inputs.values()), default=0)
+        elements = max(array.size for array in self.outputs.values())
+        return [
+            BroadcastOperand(name, array.nbytes, *self._read_of(f"input_{number}"), elements * array.itemsize)
+            for number, (name, array) in enumerate(self.inputs.items())
+            if 0 < array.ndim < rank
+        ]
+
+    def _read_of(self, buffer):
+        """The bytes that are read of a buffer, and the number of CTAs that may read it."""
+        read = ctas = 0
+        for kernel, counters in zip(self.model.lowering.program().kernels, self.counters, strict=True):
+            at = [pointer.buffer for pointer in kernel.pointers]
+            found = [each.read for each in counters.arrays if buffer in (at[number] for number in each.arguments)]
+            read += sum(found)
+            ctas += math.prod(kernel.grid) if found else 0
+        return read, ctas
 
     @property
     def counters(self):

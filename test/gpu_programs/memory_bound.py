@@ -55,12 +55,20 @@ def layer_norm(shape, element="f32"):
     return p.done(p.add(p.mul(scaled, p.spread(p.wide("g"), 1)), p.spread(p.wide("b"), 1)))
 
 
-def rms_norm(shape, element="f32"):
+def rms_norm(shape, element="f32", weights=None):
+    """RMS norm with weights of another element type, if that is given."""
     n = shape.split()[-1]
-    p = _Rows(shape, element, g=f"{element} {n}")
-    x = p.wide()
+    p = _Rows(shape, element, g=f"{weights or element} {n}")
+    x, g = p.wide(), p.cast(p["g"], element="f32") if (weights or element) != "f32" else p["g"]
     mean = p.mul(p.reduce_rows("sum", p.mul(x, x)), p.number(1.0 / int(n)))
-    return p.done(p.mul(p.mul(x, p.rsqrt(p.add(mean, p.number(1e-5)))), p.spread(p.wide("g"), 1)))
+    return p.done(p.mul(p.mul(x, p.rsqrt(p.add(mean, p.number(1e-5)))), p.spread(g, 1)))
+
+
+def weighted_columns(shape, element="f32"):
+    """The softmax of columns whose elements have weights."""
+    p = _Rows(shape, element, g=f"{element} {shape.split()[0]}")
+    e = p.exp2(p.mul(p.wide(), p.spread(p.wide("g"), 0)))
+    return p.done(p.mul(e, p.recip(p.reduce_rows("sum", e, 0))))
 
 
 def total(shape, element="f32", axes=(1,), op="sum"):

@@ -9,6 +9,7 @@ In: a kernel of statements. Out: the same kernel as loops, loads and stores of o
     thread_elements          the same for one thread of many
     circular_buffer, place   a tile in shared memory, and where a tile stands in a tensor
     accumulator              the part of an accumulator tile that a thread owns
+    planes                   where elements stand in shared memory without bank conflicts
     vector_elements          elements of which a thread takes several neighbours in one access
     loop_steps               the fused loops of a body: which elements a step computes
     stripes                  steps that lie beside each other, as a CTA takes them
@@ -16,6 +17,6 @@ In: a kernel of statements. Out: the same kernel as loops, loads and stores of o
     warp, cta_total, cta_prefix
                              what the threads of a step exchange
     square                   elements in shared memory that are written along one side and read along the other
-    alloc_smem, zero, load_tile, fma, epilogue, map, map_runs, transpose, reduce_rows, scan_rows, topk, scatter_add
-                             each statement, `expand(expansion, op)`; what they mean stands in `statements/`
+    alloc_smem, zero, load_tile, fma, epilogue, share, map, map_runs, transpose, reduce_rows, scan_rows, topk,
+    scatter_add              each statement, `expand(expansion, op)`; what they mean stands in `statements/`
 """

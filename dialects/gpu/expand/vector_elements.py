@@ -15,6 +15,7 @@ from tinyc.analysis.access import Access
 from tinyc.analysis.movement import Guard
 from tinyc.codegen import scalars
 from tinyc.codegen.elements import IndexValues, call_after, indexed_extent
+from tinyc.dialects.gpu.expand.planes import Planes
 from tinyc.dialects.gpu.expand.thread_elements import ThreadElements
 from tinyc.dialects.gpu.statements import LoadVectorOp, StoreVectorOp
 from tinyc.dialects.gpu.statements.rules import VECTOR_BYTES
@@ -93,6 +94,20 @@ class VectorElements(ThreadElements):
         self._run: _Run | None = None
         # What was loaded and computed inside of some bounds, by enclosing block: inside of others, others are there.
         self._bounded: list[_Bounded] = [_Bounded()]
+        self._planes: dict[ir.Value, Planes] = {}
+
+    def keep_in(self, buffer: ir.Value, memory: ir.Value, planes: Planes) -> None:
+        """Note that the elements of a kernel argument are also in `memory`, where they are read from then on."""
+        self.buffers = {**self.buffers, buffer: memory}
+        self._planes[buffer] = planes
+
+    def linear(self, buffer: ir.Value, index: IndexValues) -> ir.Value:
+        """Where an element of a kernel argument stands in its row, or in shared memory."""
+        return self._stands(buffer, self.address(buffer, index))
+
+    def _stands(self, buffer: ir.Value, address: AxisExpr) -> ir.Value:
+        planes = self._planes.get(buffer)
+        return self.counters.value(address if planes is None else planes.place(self.counters, address))
 
     @contextlib.contextmanager
     def block(self, block: ir.Block) -> Generator[None]:
@@ -115,22 +130,33 @@ class VectorElements(ThreadElements):
         `covered` are a run's first position, and a number of positions that no run reaches beyond.
         """
         outer, self._run = self._run, _Run(counter, width, inside, covered, len(self._known))
-        if inside is None:
+        if inside is None or inside.some is not None:
             yield
         else:
-            known, bounded = self._known[-1], self._bounded[-1].elements
-            everywhere = known.elements
-            known.elements = {**everywhere, **bounded.get(inside.bounds, {})}
-            yield
-            bounded[inside.bounds], known.elements = known.elements, everywhere
+            with self._known_inside(inside.bounds):
+                yield
         self._run = outer
 
     def lanes(self) -> Generator[int]:
         """Yield the number of each element of the run, which is computed then."""
         assert self._run is not None, "only a run has lanes"
+        inside = self._run.inside
         for lane in range(self._run.width):
             self._run.lane = lane
-            yield lane
+            if inside is None or inside.some is None:
+                yield lane
+            else:  # what is not there for one of them may be for another
+                with self._known_inside((inside.bounds, lane)):
+                    yield lane
+
+    @contextlib.contextmanager
+    def _known_inside(self, bounds: Hashable) -> Generator[None]:
+        """Emit what is inside of bounds: what is known there is added to what is known everywhere."""
+        known, bounded = self._known[-1], self._bounded[-1].elements
+        everywhere = known.elements
+        known.elements = {**everywhere, **bounded.get(bounds, {})}
+        yield
+        bounded[bounds], known.elements = known.elements, everywhere
 
     def unkept(self, read: ir.Value, index: IndexValues) -> ir.Value:
         """An element of what a `region.read` reads, from its buffer."""
@@ -297,7 +323,7 @@ class VectorElements(ThreadElements):
 
     def _wide_loads(self, buffer: ir.Value, first: AxisExpr, width: int) -> list[ir.Value]:
         """Load `width` elements from an address on."""
-        memory, place = self.buffers[buffer], self.counters.value(first)
+        memory, place = self.buffers[buffer], self._stands(buffer, first)
         if width == 1:
             return [scalars.from_storage(self.element_of(buffer), memref.load(memory, [place]))]
         loaded = LoadVectorOp([ir.MemRefType(memory.type).element_type] * width, memory, place).results
@@ -345,6 +371,8 @@ class VectorElements(ThreadElements):
     def _wide(self, buffer: ir.Value, first: AxisExpr, most: int) -> int:
         """How many elements from `first` on one access takes, of `most` that are wanted."""
         width = min(most, VECTOR_BYTES // self.element_of(buffer).size_bytes)
+        if buffer in self._planes:
+            width = min(width, self._planes[buffer].taken)
         while width > 1 and not self.counters.is_multiple(first, width):
             width //= 2
         return width

@@ -8,6 +8,7 @@ The two lists below are all that names them. In reading order, which is that of 
     alloc_smem, zero     what a matrix product works on: tiles in shared memory, an accumulator tile in registers
     load_tile, fma       a step along k: a tile of each operand, and their product added to the accumulator
     epilogue             what the region makes of the accumulator, written to the outputs
+    share                operands that a CTA reads once, for the statements behind it
     map_runs             regions without reductions: neighbours for each thread
     transpose            the same where operands lie along another axis
     reduce_rows          regions with reductions: threads share a row
@@ -40,6 +41,7 @@ from tinyc.dialects.gpu.statements.reduce_rows import ReduceRowsOp
 from tinyc.dialects.gpu.statements.report_index import ReportIndexOp
 from tinyc.dialects.gpu.statements.scan_rows import ScanRowsOp
 from tinyc.dialects.gpu.statements.scatter_add import ScatterAddOp
+from tinyc.dialects.gpu.statements.share import ShareOp
 from tinyc.dialects.gpu.statements.store_vector import StoreVectorOp
 from tinyc.dialects.gpu.statements.topk import TopkOp
 from tinyc.dialects.gpu.statements.transpose import TransposeOp
@@ -53,6 +55,7 @@ STATEMENT_OPS: tuple[type[TgpuOp], ...] = (
     LoadTileOp,
     FmaOp,
     EpilogueOp,
+    ShareOp,
     MapRunsOp,
     TransposeOp,
     ReduceRowsOp,

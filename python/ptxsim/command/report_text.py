@@ -4,6 +4,7 @@ In: the report, and the lines of the PTX. Out: text, and objects that JSON can h
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 
 from ptxsim.counters import Counters, LineCount
 from ptxsim.errors import printable
@@ -78,6 +79,7 @@ def _counters_object(counters: Counters, lines: Sequence[str]) -> dict[str, obje
             {"space": each[0], "width": each[1], "read": counters.read[each], "written": counters.written[each]}
             for each in accesses
         ],
+        "arrays": [asdict(array) for array in counters.arrays],
         "sectors": _counts(counters.sectors, lines),
         "passes": _counts(counters.passes, lines),
         "barriers": counters.barriers,

@@ -121,6 +121,8 @@ def _tell(one: Batch, facts: AccessFacts, place: Range) -> None:
     space = place.memory.space
     units = MAP_BYTES // (SECTOR_BYTES if space == "global" else PASS_BYTES)
     one.launch.tally(facts.number, facts.kind, space, MAP_BYTES).add(1, 1, units, units)
+    if space == "global":
+        one.launch.arrays.add(facts.kind, place.index, place.index + MAP_BYTES, MAP_BYTES, units)
     one.launch.observer.accessed(facts, one, place.memory, np.array([place.index]))
 
 

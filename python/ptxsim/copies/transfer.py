@@ -144,6 +144,9 @@ def _count(issuer: Issuer, endpoint: CopyDestination, kind: str) -> None:
         size = region.size * len(region.index)
         units = _sectors(region) if space == "global" else -(-size // PASS_BYTES)
         tally.add(size // width, 1, units, units)
+        if space == "global":
+            first, end = int(region.index.min()), int(region.index.max()) + region.size
+            issuer.cta.launch.arrays.add(kind, first, end, size, units)
 
 
 def _sectors(region: Region) -> int:

@@ -130,7 +130,10 @@ class Access(AccessFacts):
             return
         warps = len(mask) if part.batch.dense else int(mask.any(axis=1).sum())
         index = part.index if part.batch.dense else part.batch.spread(part.index)
-        tally.add(part.index.size, warps, *traffic.units(part.space, index, mask, part.batch.dense, self.size))
+        needed, fewest = traffic.units(part.space, index, mask, part.batch.dense, self.size)
+        tally.add(part.index.size, warps, needed, fewest)
+        if part.space == "global":
+            launch.arrays.add_lanes(self.kind, self.size, index, mask, needed)
 
     def _load(self, part: Part) -> np.ndarray:
         view = part.memory.view(self.width, self.count)

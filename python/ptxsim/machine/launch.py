@@ -11,6 +11,7 @@ from ptxsim.linking.code import Code
 from ptxsim.machine.findings import Findings
 from ptxsim.machine.observer import Observer
 from ptxsim.machine.warp import WARP
+from ptxsim.memory.array_traffic import ArrayTraffic
 from ptxsim.memory.byte_array import ByteArray, View
 from ptxsim.memory.traffic import Tally
 from ptxsim.memory.windows import LOCAL_START
@@ -27,10 +28,11 @@ class Launch:
     """One launch: `memory` is global memory, `constants` the `.const` variables, `arguments` the parameters' bytes.
 
     `module_base` is the address of the module's global variables; `tallies` counts accesses by (instruction, kind,
-    space, bytes of a lane). `ticks` counts what was run, `skipped_time` is what the clocks show beside it, `cta_count`
-    counts the CTAs that have begun. `progress` counts what may end a wait; while the launch is `watched`, what an
-    endless loop may do in every round is none: a store of what is there already, the end of a phase or of a barrier.
-    `monitor` is told now and then how far the launch is. `printed` is what `printf` has printed.
+    space, bytes of a lane), `arrays` those to each array. `ticks` counts what was run, `skipped_time` is what the
+    clocks show beside it, `cta_count` counts the CTAs that have begun. `progress` counts what may end a wait; while the
+    launch is `watched`, what an endless loop may do in every round is none: a store of what is there already, the end
+    of a phase or of a barrier. `monitor` is told now and then how far the launch is. `printed` is what `printf` has
+    printed.
     """
 
     code: Code
@@ -58,6 +60,7 @@ class Launch:
 
     def __post_init__(self) -> None:
         code = self.code
+        self.arrays = ArrayTraffic(self.memory.allocated)
         self.counts = np.zeros(len(code.instructions) + 2, np.int64)
         self.shared_bytes = code.dynamic_offset + self.dynamic_shared_bytes
         self.stride_of = {"local": _stride(code.local_bytes), "param::func": _stride(code.param_bytes)}

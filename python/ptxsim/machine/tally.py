@@ -1,12 +1,16 @@
 """Turns the tallies of a finished launch into `report.Counters`."""
 
-from ptxsim.counters import Counters, LineCount
+from collections.abc import Mapping
+
+from ptxsim.counters import ArrayCount, Counters, LineCount
+from ptxsim.machine.address_names import Named
 from ptxsim.machine.launch import Launch
+from ptxsim.memory.traffic import Tally
 
 
-def counters(launch: Launch) -> Counters:
-    """The counters of the launch, by opcode, space and line."""
-    found = Counters(barriers=launch.barriers, fences=launch.fences)
+def counters(launch: Launch, arguments: Mapping[int, Named]) -> Counters:
+    """The counters of the launch, by opcode, space, line and array; `arguments` are the arrays by their numbers."""
+    found = Counters(barriers=launch.barriers, fences=launch.fences, arrays=_arrays(launch, arguments))
     instructions = launch.code.instructions
     for instruction, count in zip(instructions, launch.counts.tolist(), strict=False):
         if count:
@@ -23,6 +27,29 @@ def counters(launch: Launch) -> Counters:
         elif space == "shared":
             _add(found.passes, instruction.line, more)
             found.bank_conflicts[instruction.line] += tally.units - tally.fewest
+    return found
+
+
+def _arrays(launch: Launch, arguments: Mapping[int, Named]) -> list[ArrayCount]:
+    """What was accessed, in the order of memory."""
+    traffic, given = launch.arrays, dict[int, list[int]]()
+    for number, array in arguments.items():
+        given.setdefault(traffic.range_at(array.start - launch.memory.base), []).append(number)
+    found: list[ArrayCount] = []
+    for place in sorted({place for place, _ in traffic.tallies}):
+        load, store, atomic = (traffic.tallies.get((place, kind), Tally()) for kind in ("load", "store", "atomic"))
+        numbers = given.get(place, [])
+        name = ", ".join(dict.fromkeys(arguments[number].name for number in numbers)) or "variables of the module"
+        found.append(
+            ArrayCount(
+                name,
+                tuple(numbers),
+                load.lanes + atomic.lanes,
+                store.lanes + atomic.lanes,
+                load.units + atomic.units,
+                store.units + atomic.units,
+            )
+        )
     return found
 
 

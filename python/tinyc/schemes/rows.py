@@ -5,7 +5,7 @@ A row is a step of fused loops. Its elements lie beside each other, or rows do: 
 
 import math
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from tinyc.analysis.candidate import Candidate
 from tinyc.expr import axes, extents
@@ -13,13 +13,35 @@ from tinyc.expr.extents import Dim
 from tinyc.plan.fields import Plan
 from tinyc.schemes.neighbours import ACCESS_BYTES, loops_of, widest_bytes, with_width
 from tinyc.schemes.scheme import PlanRefusals, Scheme
+from tinyc.schemes.shared_operands import SharedOperand, build_shared, shared_operands
 from tinyc.target.target import Target
 
 if TYPE_CHECKING:  # plans are judged where MLIR is not installed
+    from tinyc.analysis.poly.block import PolyAccess
     from tinyc.analysis.poly_core.fused_loops import FusedLoops, Phase
+    from tinyc.dialects.region.to_gpu.function import Frame, Origin
 
 #: The runs of a row that is long: the few elements at its ends, which may be in no whole run, do not matter there.
 _LONG_RUNS = 32
+
+
+class CtaRows(Protocol):
+    """How threads of a CTA share its rows."""
+
+    @property
+    def lanes(self) -> str:
+        """Along which of x and y threads share a row."""
+        ...
+
+    @property
+    def width(self) -> int:
+        """How many neighbours a thread takes at a time."""
+        ...
+
+    @property
+    def rows_per_cta(self) -> int:
+        """How many rows a CTA computes at a time."""
+        ...
 
 
 class RowScheme(Scheme):
@@ -97,3 +119,36 @@ def go_across(loops: "FusedLoops") -> bool:
                 last = axes.positions(index[-1])
                 votes[bool(last & own) and not last & inner] += 1
     return votes[True] > votes[False]
+
+
+def shared_by_rows(candidate: Candidate, shape: CtaRows) -> tuple[SharedOperand, ...]:
+    """What all rows read in common, where a CTA has several of them, or one that is not aligned.
+
+    Of such a row a thread would take single elements, and its neighbours others of the same sectors.
+    """
+    is_one = shape.rows_per_cta == 1 or loops_of(candidate).steps == 1
+    is_aligned = shape.lanes == "y" or _aligned_to(candidate, shape.width) == shape.width
+    return () if is_one and is_aligned else shared_operands(candidate, _of_all_rows)
+
+
+def build_shared_by_rows(origin: "Origin", frame: "Frame", shape: CtaRows) -> None:
+    """Emit the statement that copies what all rows of a CTA read."""
+    # Where rows go across, each element of theirs is one to all threads beside each other.
+    width = shape.width if shape.lanes == "x" else 1
+    operands = shared_by_rows(origin.candidate, shape)
+    build_shared(origin, frame, operands, width, _aligned_to(origin.candidate, width))
+
+
+def _aligned_to(candidate: Candidate, width: int) -> int:
+    """The most elements, `width` at most, of which runs begin at multiples in each row."""
+    lengths = [row_length(phase) for phase in loops_of(candidate).phases if phase.inner or phase.reduced]
+    while any(extents.divide(length, width) is None for length in lengths):
+        width //= 2
+    return width
+
+
+def _of_all_rows(phase: "Phase", access: "PolyAccess") -> Dim | None:
+    """How many elements a row reads by an access, if each row reads the same; None where they do not."""
+    if access.positions & set(phase.loops):
+        return None
+    return extents.product(phase.block.statement.shape[position] for position in access.positions)

@@ -401,3 +401,37 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// What rows share is copied once, in accesses of 16 bytes, to an array in shared memory; behind a barrier rows read it
+// there.
+// CHECK: memref.global "private" @scale_shared : memref<64xf32, #gpu.address_space<workgroup>> = uninitialized
+// CHECK: gpu.func @scale(
+// CHECK-SAME: %{{[^ ]*}}: memref<?xf32, {{.*}}>{{.*}}, %[[G:.*]]: memref<?xf32, {{.*}}>{{.*}}, %{{.*}}: memref
+// CHECK: %[[SHARED:.*]] = memref.get_global @scale_shared
+// CHECK: scf.for %[[I:.*]] = %{{.*}} to %c16 step %c256
+// CHECK-NEXT: %[[AT:.*]] = arith.muli %[[I]], %c4
+// CHECK-NEXT: %[[G4:.*]]:4 = "tgpu.load_vector"(%[[G]], %[[AT]])
+// CHECK-NEXT: "tgpu.store_vector"(%[[SHARED]], %[[AT]], %[[G4]]#0
+// CHECK: gpu.barrier
+// CHECK-NOT: "tgpu.load_vector"(%[[G]],
+// CHECK: "tgpu.load_vector"(%[[SHARED]],
+// CHECK-NOT: gpu.barrier
+// CHECK: gpu.return
+!rows = !region.memref<tensor<48x64xf32>, [64, 1], 128 : i64, true>
+!row = !region.memref<tensor<64xf32>, [1], 128 : i64, true>
+gpu.module @kernels {
+  gpu.func @scale(%x: !rows, %g: !row, %y: !rows) kernel attributes {known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [3, 1, 1]} {
+    "tgpu.share"(%g) {aligned_to = 4 : i64, operandSegmentSizes = array<i32: 1>, width = 4 : i64} : (!row) -> ()
+    "tgpu.map_runs"() ({
+      %0 = "region.read"(%x) : (!rows) -> tensor<48x64xf32>
+      %1 = "region.read"(%g) : (!row) -> tensor<64xf32>
+      %2 = "tiny.expand"(%1) {broadcast_dimensions = array<i64: 1>} : (tensor<64xf32>) -> tensor<48x64xf32>
+      %3 = "tiny.mul"(%0, %2) : (tensor<48x64xf32>, tensor<48x64xf32>) -> tensor<48x64xf32>
+      "region.yield"(%3, %y) {materialize = "gmem"} : (tensor<48x64xf32>, !rows) -> ()
+      omp.terminator
+    }) {width = 4 : i64} : () -> ()
+    gpu.return
+  }
+}

@@ -107,6 +107,7 @@ gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_80", features = "+ptx80">] {
 
   // Statements that differ in how threads share the elements of a region.
   // CHECK-LABEL: gpu.func @runs
+  // CHECK: "tgpu.share"(%{{.*}}, %{{.*}}) {aligned_to = 4 : i64, operandSegmentSizes = array<i32: 2>, width = 4 : i64}
   // CHECK: "tgpu.map_runs"() ({
   // CHECK: {width = 4 : i64}
   // CHECK: "tgpu.transpose"() ({
@@ -116,6 +117,7 @@ gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_80", features = "+ptx80">] {
   // CHECK: "tgpu.scan_rows"() ({
   // CHECK: {lanes = "x", width = 4 : i64}
   gpu.func @runs(%x: !data, %a: !data, %b: !data, %c: !data, %d: !data) kernel attributes {known_block_size = array<i32: 32, 8, 1>} {
+    "tgpu.share"(%x, %x) {aligned_to = 4 : i64, operandSegmentSizes = array<i32: 2>, width = 4 : i64} : (!data, !data) -> ()
     "tgpu.map_runs"() ({
       %0 = "region.read"(%x) : (!data) -> tensor<9xf32>
       "region.yield"(%0, %a) {materialize = "gmem"} : (tensor<9xf32>, !data) -> ()

@@ -33,6 +33,11 @@ class PolyAccess:
     producer: "PolyBlock | None" = field(default=None, compare=False, repr=False)
 
     @property
+    def positions(self) -> frozenset[int]:
+        """The axes of the block along which it moves."""
+        return frozenset[int]().union(*map(axes.positions, self.index))
+
+    @property
     def expressions(self) -> tuple[AxisExpr, ...]:
         """The rows, and what the guards bound with its bounds."""
         bounds = [each for guard in self.guards for each in (guard.expression, axes.constant(guard.size))]

@@ -17,7 +17,7 @@ from tinyc.plan.fields import Plan
 from tinyc.schemes.neighbours import access_bytes, loops_of, shared_by_ctas
 from tinyc.schemes.row_reduce.parts import ROW_AXIS, default_part, part_count, part_lengths, with_parts
 from tinyc.schemes.row_reduce.plan import reduction_refusal, reduction_shape
-from tinyc.schemes.rows import RowScheme, row_elements, row_width
+from tinyc.schemes.rows import RowScheme, row_elements, row_width, shared_by_rows
 from tinyc.schemes.scheme import Acceptance, PlanRefusals, Refusal, Resources
 from tinyc.target.target import Target
 
@@ -45,6 +45,7 @@ class RowReduce(RowScheme):
         grid = shared_by_ctas(loops.steps * parts, shape.rows_per_cta, target)
         wide = access_bytes(candidate, row_elements(candidate), width)
         threads, shared_bytes = shape.cta[0] * shape.cta[1], shape.shared_bytes(loops)
+        shared_bytes += sum(each.bytes for each in shared_by_rows(candidate, shape))
         in_flight = 1 if most is not None else shape.in_flight(loops)
         resources = Resources(grid, threads, shared_bytes, vector_bytes=wide, accesses_in_flight=in_flight)
         return Acceptance("its reductions share their rows", resources)

@@ -6,7 +6,7 @@ from tinyc.mlir import gpu, ir
 from tinyc.mlir.locations import here
 from tinyc.schemes.neighbours import loops_of, shared_by_ctas
 from tinyc.schemes.row_reduce.plan import reduction_shape
-from tinyc.schemes.rows import row_width
+from tinyc.schemes.rows import build_shared_by_rows, row_width
 
 
 def build_row_reduce(origin: Origin) -> None:
@@ -17,6 +17,7 @@ def build_row_reduce(origin: Origin) -> None:
     grid = shared_by_ctas(loops_of(origin.candidate).steps, shape.rows_per_cta, origin.target)
     frame = open_function(origin, origin.name, grid, (*shape.cta, 1))
     with ir.InsertionPoint(frame.body), here():
+        build_shared_by_rows(origin, frame, shape)
         width = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), shape.width)
         op = tgpu.ReduceRowsOp(ir.StringAttr.get(shape.lanes), width, ir.BoolAttr.get(shape.unrolled))
         op.body.blocks.append()

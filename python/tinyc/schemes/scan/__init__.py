@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tinyc.analysis.candidate import Candidate
 from tinyc.schemes.neighbours import access_bytes, loops_of, shared_by_ctas
-from tinyc.schemes.rows import RowScheme, row_elements, row_width
+from tinyc.schemes.rows import RowScheme, row_elements, row_width, shared_by_rows
 from tinyc.schemes.scan.plan import scan_refusal, scan_shape
 from tinyc.schemes.scheme import Acceptance, Refusal, Resources
 from tinyc.target.target import Target
@@ -33,7 +33,8 @@ class CumulativeScan(RowScheme):
         shape = scan_shape(candidate, width)
         grid = shared_by_ctas(loops_of(candidate).steps, shape.rows_per_cta, target)
         wide = access_bytes(candidate, row_elements(candidate), width)
-        resources = Resources(grid, shape.cta[0] * shape.cta[1], vector_bytes=wide)
+        shared_bytes = sum(each.bytes for each in shared_by_rows(candidate, shape))
+        resources = Resources(grid, shape.cta[0] * shape.cta[1], shared_bytes, vector_bytes=wide)
         return Acceptance("it is a cumulative reduction", resources)
 
     def build(self, origin: "Origin") -> None:

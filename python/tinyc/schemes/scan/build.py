@@ -5,6 +5,7 @@ from tinyc.dialects.region.to_gpu.function import Origin, close_body, copy_body,
 from tinyc.mlir import gpu, ir
 from tinyc.mlir.locations import here
 from tinyc.schemes.neighbours import loops_of, shared_by_ctas
+from tinyc.schemes.rows import build_shared_by_rows
 from tinyc.schemes.scan.plan import scan_shape
 
 
@@ -15,6 +16,7 @@ def build_scan(origin: Origin) -> None:
     grid = shared_by_ctas(loops_of(origin.candidate).steps, shape.rows_per_cta, origin.target)
     frame = open_function(origin, origin.name, grid, (*shape.cta, 1))
     with ir.InsertionPoint(frame.body), here():
+        build_shared_by_rows(origin, frame, shape)
         width = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), shape.width)
         op = tgpu.ScanRowsOp(ir.StringAttr.get(shape.lanes), width)
         op.body.blocks.append()
