@@ -6,15 +6,16 @@ from analysis_programs.region_kernels import matmul, one_kernel
 from analysis_programs.tiny_programs import Program
 from tinyc.analysis.epilogue import Epilogue, epilogue_of
 from tinyc.analysis.patterns.contraction import detect_contraction
-from tinyc.analysis.tiled_reduction import tiled_reduction
 from tinyc.dialects.registry import context
+from tinyc.dialects.tiny import ops as tiny
 
 
 def epilogue(p: Program, result) -> Epilogue:
     with context():
         kernel = one_kernel(p.result(result))
         (yielding,) = kernel.yields
-        return epilogue_of(detect_contraction(tiled_reduction(kernel.block)), [yielding.value])
+        (reduction,) = (op for op in kernel.body if isinstance(op, tiny.ReduceOp))
+        return epilogue_of(detect_contraction(reduction), [yielding.value])
 
 
 def with_operand(extents: str, dimensions: tuple[int, ...], op: str = "add") -> Epilogue:

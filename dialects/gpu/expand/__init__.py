@@ -16,7 +16,9 @@ In: a kernel of statements. Out: the same kernel as loops, loads and stores of o
     step_threads             which steps the threads of a CTA compute, and which part of one each
     warp, cta_total, cta_prefix
                              what the threads of a step exchange
+    partial, online          what a thread has of a reduction, and of a maximum and what is summed up below it
     square                   elements in shared memory that are written along one side and read along the other
-    alloc_smem, zero, load_tile, fma, epilogue, share, map, map_runs, transpose, reduce_rows, scan_rows, topk,
-    scatter_add              each statement, `expand(expansion, op)`; what they mean stands in `statements/`
+    alloc_smem, zero, load_tile, fma, epilogue, share, map, map_runs, transpose
+    reduce_rows, scan_rows, topk, scatter_add
+                             each statement, `expand(expansion, op)`; what they mean stands in `statements/`
 """

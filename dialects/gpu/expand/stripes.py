@@ -5,7 +5,6 @@ each other are neighbours, and each row of threads begins where a sector of memo
 besides those that it needs. What of a thread's steps is outside of the stripe, others take.
 """
 
-import functools
 from collections.abc import Sequence
 
 from tinyc.analysis.contiguous_loops import across_accesses, contiguous_loops
@@ -88,10 +87,6 @@ class Stripes:
                 there = arith.andi(there, elements.within(value(base + local), self._size))
             self.there.append(there)
         return [base + local for local in self.local]
-
-    def all_there(self) -> ir.Value | None:
-        """Emit whether all steps of the thread are there; None where that is known."""
-        return None if self.there is None else functools.reduce(arith.andi, dict.fromkeys(self.there))
 
 
 def _sector_elements(found: KernelLoops) -> int:

@@ -13,8 +13,9 @@ them. In reading order:
     poly                                 the Poly-View: statements with domains, accesses and dependences
     poly_core                            legality, footprints and halos of fusion, by closed forms first
     kernel_loops, transposition          the loops and phases of a kernel, and what lies across them in memory
+    cpu_form                             which form these loops have on a CPU
     contiguous_loops                     which of them go along memory together, where rows lie beside each other
-    tiled_reduction, activation          the reduction of a kernel, and the function behind it
+    activation                           the function that ops behind a reduction spell
     cpu_steps, cpu_product, loop_nest    how the steps of a kernel, or a product, run on a CPU, and how its loops nest
     result_places                        where in its results an accumulated element stands
     epilogue, local_edges                what a kernel does after a sum, and where it keeps a sum until then

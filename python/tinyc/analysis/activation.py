@@ -94,7 +94,7 @@ def _tree(value: ir.Value, operand: ir.Value, ops: dict[ir.OpView, None]) -> Tre
     value = _peeled(value, found)
     if value == operand:
         return "x"
-    constant = constant_of(value)
+    constant = constant_number(value)
     if constant is not None:
         return constant
     op = value.owner
@@ -112,7 +112,7 @@ def _tree(value: ir.Value, operand: ir.Value, ops: dict[ir.OpView, None]) -> Tre
     return (vocabulary_name(op), *operands)
 
 
-def constant_of(value: ir.Value) -> float | None:
+def constant_number(value: ir.Value) -> float | None:
     """The number that all elements of a value are; None where they are not one constant."""
     while isinstance(op := value.owner, tiny.MovementOp) and not isinstance(op, tiny.PadOp):
         value = _peeled(op.operands[0])

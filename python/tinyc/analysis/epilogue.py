@@ -1,7 +1,7 @@
 """What a contraction's kernel does after the reduction: the ops by name, and the inputs that they read.
 
 In: the reduction of a kernel and what it writes. Out: an `Epilogue`. What stands there is element-wise
-(`tiled_reduction`), so every index is the output's.
+(`result_places`), so every index is the output's.
 """
 
 from collections.abc import Iterator, Sequence

@@ -8,6 +8,7 @@ In reading order:
 
     graph        the nodes: compute ops, and who reads whose result
     group        the nodes of one kernel, which grows backwards from what is written
+    form         all of a group that its price depends on
     pricing      what a kernel costs: its scheme, its resources, its time by terms
     request      what a user asks to be fused or kept
     stops        the rules that stop a kernel: legality, halo, what a machine has room for

@@ -9,6 +9,7 @@ In reading order:
     names                 what a plan may call a scheme: the plan format's list
     scheme                what a scheme is: the interface
     neighbours, rows      what several of them share: runs of neighbours, rows of fused loops
+    shared_operands       what all rows of a CTA read, in shared memory
     naive, row_reduce, scan, elementwise, generic
                           the schemes: what each accepts, its rules for plans, its builder
     cpu                   what is built on a CPU: loops, of four kinds

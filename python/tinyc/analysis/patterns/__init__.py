@@ -7,5 +7,6 @@ In reading order:
     contraction       matmul and convolution
     scan              cumulative reductions
     unwrapping, fold  windows that are laid over each other and summed
+    online_sum        sums of exponentials below a maximum, in one pass
     classification    the first pattern that a reduce is of
 """

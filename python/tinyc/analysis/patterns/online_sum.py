@@ -8,7 +8,7 @@ Source: Milakov and Gimelshein, Online normalizer calculation for softmax, 2018.
 import math
 from typing import TypeGuard
 
-from tinyc.analysis.activation import constant_of
+from tinyc.analysis.activation import constant_number
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.mlir import ir
 from tinyc.vocabulary.attributes import tensor_type
@@ -32,7 +32,7 @@ def _unscaled(value: ir.Value) -> tuple[ir.Value, float]:
     """What a value is the product of with constants, and the product of those."""
     op, scale = value.owner, 1.0
     while isinstance(op, tiny.MulOp):
-        left, right = constant_of(op.lhs), constant_of(op.rhs)
+        left, right = constant_number(op.lhs), constant_number(op.rhs)
         if left is None and right is None:
             break
         value, scale = (op.lhs, scale * right) if right is not None else (op.rhs, scale * (left or 0.0))
