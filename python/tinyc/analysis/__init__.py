@@ -15,6 +15,7 @@ them. In reading order:
     kernel_loops, transposition          the loops and phases of a kernel, and what lies across them in memory
     contiguous_loops                     which of them go along memory together, where rows lie beside each other
     tiled_reduction, activation          the reduction of a kernel, and the function behind it
+    cpu_form                             which form a kernel's loops have on a CPU: formation and code both ask it
     cpu_steps, cpu_product, loop_nest    how the steps of a kernel, or a product, run on a CPU, and how its loops nest
     result_places                        where in its results an accumulated element stands
     epilogue, local_edges                what a kernel does after a sum, and where it keeps a sum until then
