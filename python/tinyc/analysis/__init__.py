@@ -13,7 +13,7 @@ them. In reading order:
     poly                                 the Poly-View: statements with domains, accesses and dependences
     poly_core                            legality, footprints and halos of fusion, by closed forms first
     kernel_loops, transposition          the loops and phases of a kernel, and what lies across them in memory
-    cpu_form                             which form these loops have on a CPU
+    cpu_form                             which form these loops have on a CPU: formation and code both ask it
     contiguous_loops                     which of them go along memory together, where rows lie beside each other
     activation                           the function that ops behind a reduction spell
     cpu_steps, cpu_product, loop_nest    how the steps of a kernel, or a product, run on a CPU, and how its loops nest

@@ -90,10 +90,16 @@ class FusedLoops:
         reductions = self.reductions
         if len(reductions) != 1 or not self.products:
             return f"it is {len(reductions)} reductions, and {len(self.products)} of them matrix products"
-        if reductions[0].block.attributes.get("moved_products"):
+        product = reductions[0].block
+        if product.attributes.get("moved_products"):
             return "its products are moved before they are summed"
-        late = next((phase for phase in self.phases if phase.inner), None)
-        return f"'{late.block.name}' is read at other indices than the result's" if late else ""
+        for phase in self.phases:
+            if phase.inner:
+                return f"'{phase.block.name}' is read at other indices than the result's"
+            is_made_of_it = phase.block is product or any(read.tensor == product.name for read in phase.block.accesses)
+            if not is_made_of_it and phase.block.written_shape != product.written_shape:
+                return f"'{phase.block.name}' has another shape, and does not read what is summed"
+        return ""
 
     @property
     def why_no_scan(self) -> str:
