@@ -175,3 +175,71 @@ def padded_rows(shape, element="f16"):
     """A border of rows around a matrix, and what is computed of it."""
     p = Program(x=f"{element} {shape}")
     return p.result(p.neg(p.pad(p["x"], lo=(1, 0), hi=(1, 0), value=1.0)))
+
+
+#: Programs of rows that begin where an access of 16 bytes may, and of others, by what they are called.
+ALIGNED = {
+    "softmax of 16 bits": lambda: softmax("24 1024", "f16"),
+    "softmax": lambda: softmax("12 1000"),
+    "softmax of columns": lambda: softmax("40 96", "bf16", axis=0),
+    "long softmax": lambda: softmax("2 6144", "f16"),
+    "layer norm of 16 bits": lambda: layer_norm("64 768", "bf16"),
+    "layer norm": lambda: layer_norm("64 512"),
+    "RMS norm of 16 bits": lambda: rms_norm("64 1024", "f16"),
+    "RMS norm": lambda: rms_norm("64 256"),
+    "RMS norm of 16 bits with weights of 32": lambda: rms_norm("64 1024", "f16", "f32"),
+    "RMS norm of 32 bits with weights of 16": lambda: rms_norm("64 512", "f32", "f16"),
+    "weighted softmax of columns": lambda: weighted_columns("40 96", "bf16"),
+    "GELU of 16 bits": lambda: gelu("16 512", "f16"),
+    "GELU": lambda: gelu("16 500"),
+    "SwiGLU gate of 16 bits": lambda: swiglu("16 1000", "bf16"),
+    "SwiGLU gate": lambda: swiglu("16 512"),
+    "bias and residual of 16 bits": lambda: bias_residual("40 1000", "bf16"),
+    "bias and residual": lambda: bias_residual("40 512"),
+    "cast to 16 bits": lambda: cast("16 512", "f32", "f16"),
+    "cast from 16 bits": lambda: cast("16 512", "bf16", "f32"),
+    "transpose of 16 bits": lambda: transpose("128 192", "f16"),
+    "transpose": lambda: transpose("96 64"),
+    "batched transpose": lambda: transpose("3 64 32", perm=(0, 2, 1)),
+    "row sum of 16 bits": lambda: total("24 1024", "f16"),
+    "row sum": lambda: total("24 1000"),
+    "column sum of 16 bits": lambda: total("500 128", "f16", axes=(0,)),
+    "column sum": lambda: total("500 64", axes=(0,)),
+    "full sum of 16 bits": lambda: total("64 512", "bf16", axes=(0, 1)),
+    "full sum": lambda: total("64 500", axes=(0, 1)),
+    "cumulative sum of 16 bits": lambda: cumulative("6 1024", "f16"),
+    "cumulative sum": lambda: cumulative("6 600"),
+    "border of rows": lambda: padded_rows("30 64"),
+    "cumulative sum of columns": lambda: cumulative("40 64", axis=0),
+}
+
+UNALIGNED = {
+    "softmax of odd rows": lambda: softmax("9 1001", "f16"),
+    "softmax of a vocabulary": lambda: softmax("2 50257", "f16"),
+    "softmax of rows of 7": lambda: softmax("64 7"),
+    "RMS norm of odd rows": lambda: rms_norm("16 1001", "bf16"),
+    "RMS norm of odd rows with wider weights": lambda: rms_norm("16 1001", "f16", "f32"),
+    "RMS norm of rows of which a part is aligned": lambda: rms_norm("16 514", "f16"),
+    "RMS norm of short odd rows": lambda: rms_norm("40 77", "bf16"),
+    "layer norm of odd rows that have a CTA each": lambda: layer_norm("6 1029"),
+    "weighted softmax of odd columns": lambda: weighted_columns("40 77", "f16"),
+    "bias and residual of odd rows": lambda: bias_residual("9 999", "bf16"),
+    "bias and residual of short odd rows": lambda: bias_residual("40 77", "bf16"),
+    "GELU of odd rows": lambda: gelu("7 999", "f16"),
+    "transpose of odd sides": lambda: transpose("99 101"),
+    "row sum of odd rows": lambda: total("20 1027"),
+    "row sum of short rows": lambda: total("256 7", "f16"),
+    "column sum of odd rows": lambda: total("300 257", axes=(0,)),
+    "border of odd rows": lambda: padded_rows("30 77", "f32"),
+    "cumulative sum of odd rows": lambda: cumulative("5 1001", "f16"),
+    "cumulative sum of short odd rows": lambda: cumulative("40 77", "f16"),
+    "softmax of short odd rows": lambda: softmax("40 77", "f16"),
+    "softmax of odd columns": lambda: softmax("40 77", "f16", axis=0),
+    "column sum of odd rows of 16 bits": lambda: total("300 257", "f16", axes=(0,)),
+    "column sum of bytes": lambda: total("77 301", "i8", axes=(0,)),
+    "sum of odd columns of a batch": lambda: total("3 40 77", "f16", axes=(1,)),
+    "transpose of odd sides of 16 bits": lambda: transpose("99 101", "f16"),
+    "results both ways of odd sides": lambda: both_ways("75 93", "f16"),
+}
+#: The accesses of a warp to a shared row at whose end lanes go on at its beginning: there it may be in two passes.
+ROW_ENDS = {"bias and residual of 16 bits": 40, "bias and residual of short odd rows": 40 * 8}

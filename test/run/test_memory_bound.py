@@ -18,91 +18,28 @@ from gpu_programs.measured import Run
 from gpu_programs.running import by_threads, sequentially
 from tinyc import pipeline, text
 
-ALIGNED = {
-    "softmax of 16 bits": lambda: programs.softmax("24 1024", "f16"),
-    "softmax": lambda: programs.softmax("12 1000"),
-    "softmax of columns": lambda: programs.softmax("40 96", "bf16", axis=0),
-    "long softmax": lambda: programs.softmax("2 6144", "f16"),
-    "layer norm of 16 bits": lambda: programs.layer_norm("64 768", "bf16"),
-    "layer norm": lambda: programs.layer_norm("64 512"),
-    "RMS norm of 16 bits": lambda: programs.rms_norm("64 1024", "f16"),
-    "RMS norm": lambda: programs.rms_norm("64 256"),
-    "RMS norm of 16 bits with weights of 32": lambda: programs.rms_norm("64 1024", "f16", "f32"),
-    "RMS norm of 32 bits with weights of 16": lambda: programs.rms_norm("64 512", "f32", "f16"),
-    "weighted softmax of columns": lambda: programs.weighted_columns("40 96", "bf16"),
-    "GELU of 16 bits": lambda: programs.gelu("16 512", "f16"),
-    "GELU": lambda: programs.gelu("16 500"),
-    "SwiGLU gate of 16 bits": lambda: programs.swiglu("16 1000", "bf16"),
-    "SwiGLU gate": lambda: programs.swiglu("16 512"),
-    "bias and residual of 16 bits": lambda: programs.bias_residual("40 1000", "bf16"),
-    "bias and residual": lambda: programs.bias_residual("40 512"),
-    "cast to 16 bits": lambda: programs.cast("16 512", "f32", "f16"),
-    "cast from 16 bits": lambda: programs.cast("16 512", "bf16", "f32"),
-    "transpose of 16 bits": lambda: programs.transpose("128 192", "f16"),
-    "transpose": lambda: programs.transpose("96 64"),
-    "batched transpose": lambda: programs.transpose("3 64 32", perm=(0, 2, 1)),
-    "row sum of 16 bits": lambda: programs.total("24 1024", "f16"),
-    "row sum": lambda: programs.total("24 1000"),
-    "column sum of 16 bits": lambda: programs.total("500 128", "f16", axes=(0,)),
-    "column sum": lambda: programs.total("500 64", axes=(0,)),
-    "full sum of 16 bits": lambda: programs.total("64 512", "bf16", axes=(0, 1)),
-    "full sum": lambda: programs.total("64 500", axes=(0, 1)),
-    "cumulative sum of 16 bits": lambda: programs.cumulative("6 1024", "f16"),
-    "cumulative sum": lambda: programs.cumulative("6 600"),
-    "border of rows": lambda: programs.padded_rows("30 64"),
-    "cumulative sum of columns": lambda: programs.cumulative("40 64", axis=0),
-}
 
-
-@pytest.mark.parametrize("name", ALIGNED)
+@pytest.mark.parametrize("name", programs.ALIGNED)
 def test_what_is_aligned_is_moved_once_in_accesses_of_16_bytes(name):
-    run = Run.of(ALIGNED[name]()).check()
+    run = Run.of(programs.ALIGNED[name]()).check()
     sectors, fewest = run.sectors
     assert sectors <= 1.1 * fewest
-    assert run.bank_conflicts == 0
+    assert run.bank_conflicts <= programs.ROW_ENDS.get(name, 0)
     assert run.full_size_bytes <= 1.05 * run.full_size_needed
-    assert run.scheme == "elementwise" or all(each.read <= each.most for each in run.broadcast)
+    assert all(each.read <= each.most for each in run.broadcast)
     widths = run.bytes_by_width()
     least = 0.3 if name.startswith("cast") else 0.95  # the narrower side of a cast has half as many bytes at once
     assert widths[16] >= least * sum(widths.values())
 
 
-UNALIGNED = {
-    "softmax of odd rows": lambda: programs.softmax("9 1001", "f16"),
-    "softmax of a vocabulary": lambda: programs.softmax("2 50257", "f16"),
-    "softmax of rows of 7": lambda: programs.softmax("64 7"),
-    "RMS norm of odd rows": lambda: programs.rms_norm("16 1001", "bf16"),
-    "RMS norm of odd rows with wider weights": lambda: programs.rms_norm("16 1001", "f16", "f32"),
-    "RMS norm of rows of which a part is aligned": lambda: programs.rms_norm("16 514", "f16"),
-    "RMS norm of short odd rows": lambda: programs.rms_norm("40 77", "bf16"),
-    "layer norm of odd rows that have a CTA each": lambda: programs.layer_norm("6 1029"),
-    "weighted softmax of odd columns": lambda: programs.weighted_columns("40 77", "f16"),
-    "GELU of odd rows": lambda: programs.gelu("7 999", "f16"),
-    "transpose of odd sides": lambda: programs.transpose("99 101"),
-    "row sum of odd rows": lambda: programs.total("20 1027"),
-    "row sum of short rows": lambda: programs.total("256 7", "f16"),
-    "column sum of odd rows": lambda: programs.total("300 257", axes=(0,)),
-    "border of odd rows": lambda: programs.padded_rows("30 77", "f32"),
-    "cumulative sum of odd rows": lambda: programs.cumulative("5 1001", "f16"),
-    "cumulative sum of short odd rows": lambda: programs.cumulative("40 77", "f16"),
-    "softmax of short odd rows": lambda: programs.softmax("40 77", "f16"),
-    "softmax of odd columns": lambda: programs.softmax("40 77", "f16", axis=0),
-    "column sum of odd rows of 16 bits": lambda: programs.total("300 257", "f16", axes=(0,)),
-    "column sum of bytes": lambda: programs.total("77 301", "i8", axes=(0,)),
-    "sum of odd columns of a batch": lambda: programs.total("3 40 77", "f16", axes=(1,)),
-    "transpose of odd sides of 16 bits": lambda: programs.transpose("99 101", "f16"),
-    "results both ways of odd sides": lambda: programs.both_ways("75 93", "f16"),
-}
-
-
-@pytest.mark.parametrize("name", UNALIGNED)
+@pytest.mark.parametrize("name", programs.UNALIGNED)
 def test_what_is_not_aligned_is_moved_once_in_few_sectors(name):
-    run = Run.of(UNALIGNED[name]()).check()
+    run = Run.of(programs.UNALIGNED[name]()).check()
     sectors, fewest = run.sectors
     assert sectors <= 1.3 * fewest
     assert run.full_size_bytes <= 1.05 * run.full_size_needed
-    assert run.scheme == "elementwise" or all(each.read <= each.most for each in run.broadcast)
-    assert run.bank_conflicts == 0
+    assert all(each.read <= each.most for each in run.broadcast)
+    assert run.bank_conflicts <= programs.ROW_ENDS.get(name, 0)
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 4, 5, 8])
@@ -114,6 +51,13 @@ def test_rows_that_begin_anywhere_are_read_where_they_are(length, first):
     assert run.bytes <= 1.2 * 37 * (length + 1) * 4  # LLVM may load the first element of an access by itself, too
 
 
+def test_rows_without_elements_share_none():
+    p = Program(x="f16 6 0", w="f16 0")
+    weighted = p.mul(p["x"], p.expand(p["w"], shape="6 0", broadcast_dimensions=(1,)))
+    Run.of(p.result(p.op("reduce", weighted, op="sum", axes=(1,), element="f32"))).check()
+    Run.of(programs.bias_residual("4 0", "bf16")).check()
+
+
 @pytest.mark.parametrize("element", ["f16", "bf16", "f32"])
 def test_what_columns_of_any_number_have_in_common_is_read_for_each_of_them(element):
     Run.of(programs.weighted_columns("40 77", element)).check()
@@ -122,7 +66,7 @@ def test_what_columns_of_any_number_have_in_common_is_read_for_each_of_them(elem
 def test_rows_of_a_table_are_read_in_wide_accesses():
     run = Run.of(programs.embedding(50, 64, 40)).check()
     moved = 2 * 40 * 64 * 2  # what is read of the table, and the result
-    assert run.bytes_by_width()[16] == moved + 40 * 64 * 2  # and what is added to each row
+    assert run.bytes_by_width()[16] == moved + 2 * 64 * 2  # and what is added to each row, for each of two CTAs
     sectors, fewest = run.sectors
     assert sectors <= 1.1 * fewest
 

@@ -50,7 +50,7 @@ def shared_operands(
     operands: list[SharedOperand] = []
     for name, counts in found.items():
         (elements, *others) = counts
-        if others or not isinstance(elements, int):
+        if others or not isinstance(elements, int) or elements == 0:
             continue
         sizes = [each.element.size_bytes for each in candidate.tensors if extents.product(each.shape) == elements]
         if sizes and elements * max(sizes) + sum(each.bytes for each in operands) <= _MOST_BYTES:

@@ -17,6 +17,7 @@ from tinyc.schemes.elementwise.plan import (
     elementwise_grid,
     elementwise_refusal,
     neighbours_of,
+    shared_by_elements,
     squares_of,
 )
 from tinyc.schemes.neighbours import ACCESS_BYTES, access_bytes, loops_of, with_width
@@ -41,7 +42,8 @@ class ElementByElement(Scheme):
         squares = squares_of(candidate, target)
         width = neighbours_of(candidate, squares)
         grid = elementwise_grid(candidate, width, squares, target)
-        shared_bytes = 0 if squares is None else squares.shared_bytes
+        shared_bytes = sum(each.bytes for each in shared_by_elements(candidate, width, squares))
+        shared_bytes += 0 if squares is None else squares.shared_bytes
         wide = access_bytes(candidate, loops_of(candidate).steps, width)
         turned = "" if squares is None else ", some across another axis"
         resources = Resources(grid, CTA_THREADS, shared_bytes, vector_bytes=wide)

@@ -1,10 +1,13 @@
 """Scheme `elementwise`, region → statements: one `gpu.func` around one statement with the region's body."""
 
+import math
+
 from tinyc.dialects.gpu import statements as tgpu
 from tinyc.dialects.region.to_gpu.function import Origin, close_body, copy_body, open_function
 from tinyc.mlir import gpu, ir
 from tinyc.mlir.locations import here
-from tinyc.schemes.elementwise.plan import CTA_THREADS, elementwise_grid, squares_of
+from tinyc.schemes.elementwise.plan import CTA_THREADS, elementwise_grid, shared_by_elements, squares_of
+from tinyc.schemes.shared_operands import build_shared
 
 
 def build_elementwise(origin: Origin) -> None:
@@ -16,6 +19,8 @@ def build_elementwise(origin: Origin) -> None:
     with ir.InsertionPoint(frame.body), here():
         i64 = ir.IntegerType.get_signless(64)
         width = ir.IntegerAttr.get(i64, taken)
+        for each in shared_by_elements(origin.candidate, taken, squares):
+            build_shared(origin, frame, (each,), taken, math.gcd(each.elements, taken))
         if squares is None:
             op = tgpu.MapRunsOp(width)
         else:

@@ -7,6 +7,7 @@ from tinyc.analysis.candidate import Candidate
 from tinyc.expr import axes, extents
 from tinyc.expr.extents import Dim
 from tinyc.schemes.neighbours import ACCESS_BYTES, loops_of, shared_by_ctas, widest_bytes
+from tinyc.schemes.shared_operands import SharedOperand, shared_operands
 from tinyc.target.target import Target
 
 if TYPE_CHECKING:  # plans are judged where MLIR is not installed
@@ -76,6 +77,20 @@ def neighbours_of(candidate: Candidate, squares: Squares | None) -> int:
     while width > 1 and any(extents.divide(part, width) is None for part in parts):
         width //= 2
     return width
+
+
+def shared_by_elements(candidate: Candidate, width: int, squares: Squares | None) -> tuple[SharedOperand, ...]:
+    """What lies along the last axes of the results, where the elements of a CTA go along these several times."""
+
+    def in_common(phase: "Phase", access: "PolyAccess") -> Dim | None:
+        shape = phase.block.statement.shape
+        moving = [position for position in phase.loops if shape[position] != 1]
+        last = [position for position in moving if position >= min(access.positions)]
+        row = extents.product(shape[position] for position in last)
+        is_row = [axes.plain_axis(each) for each in access.index if each.terms] == last != moving
+        return row if is_row and isinstance(row, int) and row < width * CTA_THREADS else None
+
+    return () if squares is not None else shared_operands(candidate, in_common)
 
 
 def _parts(phase: "Phase", access: "PolyAccess") -> list[Dim]:
