@@ -331,7 +331,7 @@ class Stub(KernelKind):
 
 def decided_with(**grown):
     """The decision on an edge whose fusion gives a kernel these resources."""
-    p = Program(x="f32 512 512", z="f32 512 512", w="f32 512 512")
+    p = Program(**dict.fromkeys("xzw", "f32 2048 2048"))
     program = p.result(p.add(p.add(p["x"], p["z"], name="a"), p["w"], name="y"))
     (decision,) = formed(program, pricing=Pricing(SM80, [Stub(**grown)])).ledger.decisions
     return decision
@@ -353,7 +353,34 @@ def test_a_kernel_stops_at_80_percent_of_the_shared_memory_of_a_cta():
 def test_a_kernel_stops_where_one_cta_is_left_on_a_multiprocessor():
     kept = decided_with(accumulator_registers_per_thread=128)
     assert (kept.verdict, kept.rule) == ("kept", "occupancy")
-    assert kept.reason == "1 CTA would be resident on a multiprocessor, where 5 are"
+    assert kept.reason.startswith("1 CTA of 256 threads would be resident on a multiprocessor, where 5 are")
+    assert kept.evidence == {"ctas_per_sm": 1, "threads_per_sm": 256}
+
+
+def test_one_cta_of_many_threads_is_no_stop():
+    assert decided_with(threads_per_cta=1024).rule != "occupancy"
+
+
+def test_narrow_accesses_are_no_stop_where_memory_takes_no_time():
+    p = Program(x="f16 3 129")
+    x = p.cast(p["x"], element="f32", name="w")
+    total = spread(p, p.sum(x, 1, name="s"), "3 129", (0,))
+    assert len(formed(p.result(p.sub(x, total, name="y"))).regions) == 1
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_a_kernel_writes_nothing_that_only_it_reads(machine):
+    """A cross entropy of few rows: the maximum was written for a kernel that is one with its own in the end."""
+    p = Program(x="f16 4 32000", t="i32 4")
+    x = p.cast(p["x"], element="f32", name="w")
+    greatest = p.op("reduce", x, op="max", axes=(1,), element="f32", name="m")
+    below = p.sub(x, spread(p, greatest, "4 32000", (0,)), name="d")
+    total = p.log2(p.sum(p.exp2(p.mul(below, p.const(shape="4 32000", element="f32", value=1.5))), 1), name="l")
+    at = p.cmp_eq(p.iota(shape="4 32000", axis=1, element="i32"), spread(p, p["t"], "4 32000", (0,)))
+    chosen = p.sum(p.where(at, x, p.const(shape="4 32000", element="f32", value=0.0)), 1, name="k")
+    formation = formed(p.result(p.sub(p.add(total, greatest), chosen, name="y")), machine)
+    read = {name for region in formation.ledger.regions for name in region.reads}
+    assert {name for region in formation.ledger.regions for name in region.writes} <= {"y", *read}
 
 
 @pytest.mark.parametrize("width", [4, 8])

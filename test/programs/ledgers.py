@@ -37,3 +37,8 @@ def _assert_complete(formation):
     computed = {name for name, node in graph.nodes.items() if node.kind is not NodeKind.VIEW}
     for region in regions:
         assert {*region.reads} & computed <= {*written}, region
+    for region in formation.regions:
+        read = {name for each in formation.regions if each is not region for name in each.reads}
+        for node in map(graph.nodes.__getitem__, region.results):
+            is_viewed = any(graph.nodes[reader].kind is NodeKind.VIEW for reader in node.readers)
+            assert node.is_output or is_viewed or node.name in read, f"nothing reads '{node.label}', which is written"

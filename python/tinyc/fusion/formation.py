@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from weakref import WeakKeyDictionary
 
 from tinyc.fusion.graph import FusionNode, NodeKind, fusion_graph
-from tinyc.fusion.group import Group, group_of_node, members_of, united, with_group, with_producer
+from tinyc.fusion.group import Group, group_of_node, members_of, united, with_group, with_producer, with_results
 from tinyc.fusion.judge import Judge, along_with_asked
 from tinyc.fusion.ledger import Verdict
 from tinyc.fusion.partition import Partition
@@ -45,6 +45,7 @@ def form_regions(
     Windows(former.partition, judge, former.verdicts).choose()
     former.sweep_siblings()
     former.sweep_outdated()
+    former.sweep_unread()
     return outcome_of(former.partition, judge, former.verdicts, former.siblings)
 
 
@@ -275,6 +276,22 @@ class _Former:
             if verdict.fused and not (targets and all(name in each.members for each in targets)):
                 del self.verdicts[name, reader]
         self.sweep_pairs()
+
+    def sweep_unread(self) -> None:
+        """Let kernels write what is returned and what others read: readers of a result may be in its kernel by now."""
+        for group in self.partition.groups:
+            read = [name for name in group.results if self._is_read_of_memory(self.graph.nodes[name])]
+            if not group.ordered and 0 < len(read) < len(group.results):
+                fewer, seconds = with_results(group, read), self.judge.pricing.of(group).cost.seconds
+                if isinstance(fewer, Group) and self.judge.pricing.of(fewer).cost.seconds <= seconds:
+                    self.partition.replace([group], fewer)
+
+    def _is_read_of_memory(self, node: FusionNode) -> bool:
+        """Whether a node is returned, or read by a kernel that does not compute it."""
+        readers = [self.graph.nodes[name] for name in node.readers]
+        if node.is_output or any(each.kind is NodeKind.VIEW or node.name in each.wholes for each in readers):
+            return True
+        return any(node.name not in group.members for each in readers for group in self.partition.of(each.name))
 
     def sweep_siblings(self) -> None:
         """Make one kernel of near ones that read the same tensor, if that is legal and pays."""

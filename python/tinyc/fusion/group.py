@@ -5,7 +5,7 @@ kernel of the group would cost is for `pricing`.
 """
 
 import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from tinyc.analysis.poly.block import PolyAccess, PolyBlock, access_excess
@@ -184,6 +184,24 @@ def with_group(group: Group, producer: Group, kept: Callable[[FusionNode], bool]
         grown = with_producer(grown, node, kept(node))
         if isinstance(grown, Verdict):
             return grown
+    return grown
+
+
+def with_results(group: Group, results: Collection[str]) -> Group | Verdict:
+    """A group that writes some of its results only, with what they are made of; or why that is no group."""
+    grown: Group | Verdict | None = None
+    for name in reversed(group.sequence):
+        node, is_result = group.graph.nodes[name], name in results
+        if node.bound is not None:
+            continue  # it comes with its sum
+        if grown is not None and name in grown.reads:
+            grown = with_producer(grown, node, is_result)
+        elif is_result:
+            alone = group_of_node(group.graph, node)
+            grown = alone if grown is None else united([grown, alone])
+        if isinstance(grown, Verdict):
+            return grown
+    assert grown is not None  # it has results
     return grown
 
 

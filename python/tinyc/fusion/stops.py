@@ -129,17 +129,17 @@ class Stops:
             sentence = f"a CTA would take {shared} bytes of shared memory, and {room} are 80% of what it may have"
             return Verdict(False, "shared-memory", sentence, f"{shared - room} bytes less", {"shared_bytes": shared})
         resident, best = together.cost.ctas_per_sm, parts.least_ctas_per_sm
-        if resident <= 1 < best:
-            sentence = f"{resident} CTA would be resident on a multiprocessor, where {best} are"
-            return Verdict(
-                False, "occupancy", sentence, "fewer registers or less shared memory", {"ctas_per_sm": resident}
-            )
+        threads = resident * together.resources.threads_per_cta
+        if resident <= 1 < best and 2 * threads < target.threads_per_sm:
+            sentence = f"{resident} CTA of {together.resources.threads_per_cta} threads would be resident"
+            sentence = f"{sentence} on a multiprocessor, where {best} are, which has room for {target.threads_per_sm}"
+            evidence = {"ctas_per_sm": resident, "threads_per_sm": threads}
+            return Verdict(False, "occupancy", sentence, "fewer registers or less shared memory", evidence)
         wide, narrow = parts.least_vector_bytes, together.resources.vector_bytes
-        if narrow < wide:
+        if narrow < wide and together.cost.memory_seconds > together.cost.launch_seconds:
             sentence = f"accesses would be {narrow} bytes wide, and are {wide}"
-            return Verdict(
-                False, "vector-width", sentence, "the same order of axes on both sides", {"vector_bytes": narrow}
-            )
+            flip = f"rows that {wide} bytes divide, in the same order of axes on both sides"
+            return Verdict(False, "vector-width", sentence, flip, {"vector_bytes": narrow})
         return None
 
 
