@@ -64,9 +64,9 @@ class OnlineSum:
         element = accumulator_element(self.total)
         one, scale = (scalars.element_constant(element, number) for number in (1, self.scale))
         found: list[ir.Value] = []
-        for now, then, value in zip(maxima, before, sums, strict=True):
-            exponent = scalars.elementwise("mul", element, [scalars.elementwise("sub", element, [then, now]), scale])
-            same = arith.cmpf(arith.CmpFPredicate.OEQ, then, now)
+        for new, old, value in zip(maxima, before, sums, strict=True):
+            exponent = scalars.elementwise("mul", element, [scalars.elementwise("sub", element, [old, new]), scale])
+            same = arith.cmpf(arith.CmpFPredicate.OEQ, old, new)
             factor = arith.select(same, one, scalars.elementwise("exp2", element, [exponent]))
             found.append(scalars.elementwise("mul", element, [value, factor]))
         return found

@@ -280,18 +280,12 @@ class _Former:
     def sweep_unread(self) -> None:
         """Let kernels write what is returned and what others read: readers of a result may be in its kernel by now."""
         for group in self.partition.groups:
-            read = [name for name in group.results if self._is_read_of_memory(self.graph.nodes[name])]
+            nodes = [self.graph.nodes[name] for name in group.results]
+            read = [node.name for node in nodes if self.partition.is_read_elsewhere(node, self.partition.of(node.name))]
             if not group.ordered and 0 < len(read) < len(group.results):
                 fewer, seconds = with_results(group, read), self.judge.pricing.of(group).cost.seconds
                 if isinstance(fewer, Group) and self.judge.pricing.of(fewer).cost.seconds <= seconds:
                     self.partition.replace([group], fewer)
-
-    def _is_read_of_memory(self, node: FusionNode) -> bool:
-        """Whether a node is returned, or read by a kernel that does not compute it."""
-        readers = [self.graph.nodes[name] for name in node.readers]
-        if node.is_output or any(each.kind is NodeKind.VIEW or node.name in each.wholes for each in readers):
-            return True
-        return any(node.name not in group.members for each in readers for group in self.partition.of(each.name))
 
     def sweep_siblings(self) -> None:
         """Make one kernel of near ones that read the same tensor, if that is legal and pays."""

@@ -100,11 +100,8 @@ class Stops:
 
     # --- what the schemes estimate ------------------------------------------------------------------------------------
 
-    def limit(self, parts: Sequence[Priced], together: Priced) -> Verdict | None:
-        """The limit of 000 §4.2 that one kernel breaks and its parts keep, if there is one."""
-        return self._limit(_Parts(parts), together)
-
     def _limit(self, parts: "_Parts", together: Priced) -> Verdict | None:
+        """The limit of 000 §4.2 that one kernel breaks and its parts keep, if there is one."""
         machine = self._pricing.machine
         repeats = together.cost.repeats
         fallback = self._pricing.kinds[-1].name

@@ -66,6 +66,11 @@ def row_length(phase: "Phase") -> Dim:
     return extents.product((*phase.inner_extents, *reduced))
 
 
+def _row_lengths(loops: "FusedLoops") -> list[Dim]:
+    """How many elements each phase takes of a row, but for those of which a row has one."""
+    return [row_length(phase) for phase in loops.phases if phase.inner or phase.reduced]
+
+
 def row_width(candidate: Candidate) -> int:
     """As many neighbours as make one access of the widest elements.
 
@@ -73,11 +78,10 @@ def row_width(candidate: Candidate) -> int:
     that go across, in runs that divide them. What a row has one element of has no say.
     """
     loops, width = loops_of(candidate), ACCESS_BYTES // row_element_bytes(candidate)
-    lengths = [row_length(phase) for phase in loops.phases if phase.inner or phase.reduced]
     if go_across(loops):
         along: list[Dim] = [rows_beside(loops)]
     else:
-        along = [each for each in lengths if isinstance(each, int) and each < _LONG_RUNS * width]
+        along = [each for each in _row_lengths(loops) if isinstance(each, int) and each < _LONG_RUNS * width]
     while width > 1 and any(extents.divide(each, width) is None for each in along):
         width //= 2
     return width
@@ -141,7 +145,7 @@ def build_shared_by_rows(origin: "Origin", frame: "Frame", shape: CtaRows) -> No
 
 def _aligned_to(candidate: Candidate, width: int) -> int:
     """The most elements, `width` at most, of which runs begin at multiples in each row."""
-    lengths = [row_length(phase) for phase in loops_of(candidate).phases if phase.inner or phase.reduced]
+    lengths = _row_lengths(loops_of(candidate))
     while any(extents.divide(length, width) is None for length in lengths):
         width //= 2
     return width
