@@ -66,6 +66,26 @@ def test_what_is_fused_anyhow_is_fused_as_it_pays():
     assert asked == free
 
 
+def gathered_and_read():
+    """`y` reads `n`, and what indices choose of it: `n` is in memory, and may be computed by `y` as well."""
+    p = Program(x="f32 4096", i="i64 4096")
+    n = p.neg(p["x"], name="n")
+    return p.result(p.op("add", n, p.gather(n, p["i"], axis=0, name="g"), name="y"))
+
+
+@pytest.mark.parametrize("machine", [GENERIC_CPU, SM80], ids=["cpu", "sm_80"])
+def test_a_value_in_memory_may_be_computed_by_a_reader_as_well(machine):
+    """The kernel of `y` reads `n` where indices say, and computes it where `y` reads it: one edge is kept."""
+    asked = ledger_of(gathered_and_read(), machine, FusionRequest(fuse=(("n", "y"), ("g", "y"))))
+    verdicts = {(each.source, each.target): (each.verdict, each.rule) for each in asked.decisions}
+    assert verdicts["n", "g"] == ("kept", "data")
+    assert verdicts["n", "y"][0] == "fused"
+    assert verdicts["g", "y"][0] == "fused"
+    assert [each.writes for each in asked.regions] == [("n",), ("y",)]
+    message = refusal("IllegalFusion", {"fuse": [("n", "y"), ("n", "g")]}, gathered_and_read().module)
+    assert message.startswith("'n' cannot be fused into 'g': 'g' reads it where its data says")
+
+
 def test_an_edge_that_comes_along_with_one_that_is_asked_for_is_not_said_to_be():
     p = Program(x="f32 8192 64")
     total = p.sum(p["x"], 1, name="s")

@@ -14,13 +14,15 @@ def assert_consistent(formation):
     graph, ledger = formation.graph, formation.ledger
     edges = [(node.label, graph.labels[reader]) for node in graph.nodes.values() for reader in node.readers]
     assert [(each.source, each.target) for each in ledger.decisions] == edges
+    in_memory = {(name, node.label) for node in graph.nodes.values() for name in map(graph.labels.get, node.wholes)}
     for each in ledger.decisions:
         assert each.rule in FUSION_RULES
         assert each.reason
         assert each.flip
         assert each.evidence or each.rule not in WITH_EVIDENCE or each.reason == ALREADY, each
         inside = [each.source in region.ops for region in ledger.regions if each.target in region.ops]
-        assert each.verdict == ("fused" if each.rule == "leaf" or (inside and all(inside)) else "kept"), each
+        is_inside = bool(inside) and all(inside) and (each.source, each.target) not in in_memory
+        assert each.verdict == ("fused" if each.rule == "leaf" or is_inside else "kept"), each
     _assert_complete(formation)
     for entry in ledger.regions:
         for each in entry.siblings:

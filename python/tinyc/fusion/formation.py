@@ -9,16 +9,17 @@ exactly. Source: specification 000 §4.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from weakref import WeakKeyDictionary
 
-from tinyc.fusion.graph import FusionNode, NodeKind, fusion_graph
+from tinyc.fusion.graph import FusionGraph, FusionNode, NodeKind, fusion_graph
 from tinyc.fusion.group import Group, group_of_node, members_of, united, with_group, with_producer, with_results
 from tinyc.fusion.judge import Judge, along_with_asked
 from tinyc.fusion.ledger import Verdict
 from tinyc.fusion.partition import Partition
 from tinyc.fusion.pricing import Pricing, four_digits
-from tinyc.fusion.regions import Formation, outcome_of
-from tinyc.fusion.request import FusionRequest, requested_edges
+from tinyc.fusion.regions import Formation, kept_of, outcome_of, require_fused
+from tinyc.fusion.request import FusionRequest, RequestedEdges, requested_edges
 from tinyc.fusion.windows import Windows
 from tinyc.mlir import func
 from tinyc.target import Machine
@@ -30,13 +31,25 @@ _NEAR = 4
 def form_regions(
     function: func.FuncOp, machine: Machine, request: FusionRequest | None = None, pricing: Pricing | None = None
 ) -> Formation:
-    """Form the regions of a function that is a Tiny graph, for a machine, as far as possible as `request` asks.
+    """Form the regions of a function that is a Tiny graph, for a machine, as `request` asks.
+
+    What is asked for and comes about anyway changes nothing.
 
     Raises:
         TinycError: `UnknownName`, `IllegalFusion`: what is asked for is not in the graph, or cannot be.
     """
-    graph = fusion_graph(function)
-    judge = Judge(graph, pricing or Pricing(machine), requested_edges(request or FusionRequest(), graph))
+    graph, prices = fusion_graph(function), pricing or Pricing(machine)
+    asked = requested_edges(request or FusionRequest(), graph)
+    formation = _formed(graph, prices, replace(asked, fuse=frozenset()))
+    if not kept_of(formation, asked.fuse):
+        return formation
+    formation = _formed(graph, prices, asked)
+    require_fused(formation, asked.fuse)
+    return formation
+
+
+def _formed(graph: FusionGraph, pricing: Pricing, asked: RequestedEdges) -> Formation:
+    judge = Judge(graph, pricing, asked)
     former = _Former(Partition(graph), judge)
     former.sweep_backwards()
     former.sweep_element_wise()
@@ -46,7 +59,7 @@ def form_regions(
     former.sweep_siblings()
     former.sweep_outdated()
     former.sweep_unread()
-    return outcome_of(former.partition, judge, former.verdicts, former.siblings)
+    return outcome_of(former.partition, pricing, former.verdicts, former.siblings)
 
 
 class _Former:
@@ -85,6 +98,8 @@ class _Former:
             for chosen in choices:
                 if (not wanted or self._has_asked(node, chosen)) and self._joins(node, chosen, readers, alone, forced):
                     return
+        if wanted and self._computed_as_asked(node, readers, alone):
+            return
         if not self._rolled_back(node, readers, alone):
             self.partition.add(alone)
 
@@ -92,6 +107,19 @@ class _Former:
         """Whether groups have all readers that a node is asked to be fused into."""
         inside = members_of(chosen)
         return all(target in inside for source, target in self.judge.asked.fuse if source == node.name)
+
+    def _computed_as_asked(self, node: FusionNode, readers: Sequence[Group], alone: Group) -> bool:
+        """Let the readers that a node is asked to be fused into compute it, beside the kernel that writes it."""
+        asked = {target for source, target in self.judge.asked.fuse if source == node.name}
+        chosen = [each for each in readers if each.members & asked]
+        by_each = self._by_each(alone, chosen) if alone.is_inline else None
+        if by_each is None or isinstance(by_each, Verdict):
+            return False
+        verdict = self.judge.fused([alone, *chosen], [alone, *by_each], "recompute")
+        if verdict.fused:
+            self.partition.add(alone)
+            self._compute_by_each(node, chosen, by_each, verdict)
+        return verdict.fused
 
     def _joins(
         self, node: FusionNode, chosen: Sequence[Group], readers: Sequence[Group], alone: Group, forced: bool

@@ -9,7 +9,6 @@ from tinyc.analysis.local_edges import contraction_pattern_of, local_edges
 from tinyc.diagnostics import InternalError, TinycError, Where
 from tinyc.fusion.graph import FusionGraph, FusionNode, NodeKind
 from tinyc.fusion.group import Group, results_of
-from tinyc.fusion.judge import Judge
 from tinyc.fusion.ledger import FUSION_RULES, Decision, Ledger, RegionEntry, Siblings, Verdict
 from tinyc.fusion.partition import Partition
 from tinyc.fusion.pricing import Priced, Pricing
@@ -50,21 +49,18 @@ class Formation:
 
 def outcome_of(
     partition: Partition,
-    judge: Judge,
+    pricing: Pricing,
     verdicts: Mapping[tuple[str, str], Verdict],
     siblings: Iterable[tuple[Group, Group, Verdict]],
 ) -> Formation:
     """The regions that the groups of a partition are, and the ledger; edges without a verdict have a plain reason.
 
     `siblings` are groups that became one without an edge between them.
-
-    Raises:
-        TinycError: `IllegalFusion`: an edge that is asked to be fused could not be.
     """
     graph = partition.graph
     groups = partition.in_order()
     _require_written(graph, groups)
-    regions = tuple(_region(group, judge.pricing) for group in groups)
+    regions = tuple(_region(group, pricing) for group in groups)
     inside: dict[str, list[Group]] = {}
     for group in groups:
         for name in group.sequence:
@@ -77,9 +73,7 @@ def outcome_of(
     # Where exact windows parted two and they became one again, the last word counts.
     merged = {(one.results, other.results): _siblings(one, other, why) for one, other, why in siblings}
     entries = tuple(_entry(number, region, graph.labels, merged) for number, region in enumerate(regions))
-    ledger = Ledger(graph.function, judge.pricing.machine.name, entries, decisions)
-    _require_asked(ledger, graph, judge.asked.fuse)
-    return Formation(graph, regions, ledger)
+    return Formation(graph, regions, Ledger(graph.function, pricing.machine.name, entries, decisions))
 
 
 def _require_written(graph: FusionGraph, groups: Sequence[Group]) -> None:
@@ -141,21 +135,26 @@ def _entry(
     )
 
 
-def _is_fused(node: FusionNode, readers: Sequence[Group]) -> bool:
-    """Whether every kernel that computes a reader computes the node, too: a leaf always is."""
-    return node.kind is NodeKind.LEAF or (bool(readers) and all(node.name in each.members for each in readers))
+def _is_fused(node: FusionNode, reader: FusionNode, groups: Sequence[Group]) -> bool:
+    """Whether a reader takes a node from a register: every kernel of the reader computes it, too; a leaf always is.
+
+    A kernel may compute a node for one reader and have another apply indices to what a kernel before it has written.
+    """
+    if node.kind is NodeKind.LEAF:
+        return True
+    return node.name not in reader.wholes and bool(groups) and all(node.name in each.members for each in groups)
 
 
-def _decision(node: FusionNode, reader: FusionNode, readers: Sequence[Group], verdict: Verdict | None) -> Decision:
-    fused = _is_fused(node, readers)
+def _decision(node: FusionNode, reader: FusionNode, groups: Sequence[Group], verdict: Verdict | None) -> Decision:
+    fused = _is_fused(node, reader, groups)
     if verdict is None or verdict.fused != fused:
-        verdict = _plain_verdict(node, reader, readers)
+        verdict = _plain_verdict(node, reader, groups)
     state = "fused" if fused else "kept"
     return Decision(node.label, reader.label, state, verdict.rule, verdict.reason, verdict.flip, dict(verdict.evidence))
 
 
-def _plain_verdict(node: FusionNode, reader: FusionNode, readers: Sequence[Group]) -> Verdict:
-    """The verdict on an edge that no step was proposed for; `readers` are the kernels that compute its reader."""
+def _plain_verdict(node: FusionNode, reader: FusionNode, groups: Sequence[Group]) -> Verdict:
+    """The verdict on an edge that no step was proposed for; `groups` are the kernels that compute its reader."""
     if node.kind is NodeKind.LEAF:
         return Verdict(True, "leaf", "it reads nothing, and is made where it is read", "nothing", {})
     if node.bound is not None:
@@ -168,16 +167,28 @@ def _plain_verdict(node: FusionNode, reader: FusionNode, readers: Sequence[Group
     if node.name in reader.wholes:
         sentence = f"'{reader.label}' reads it where its data says, or walks it in order"
         return Verdict(False, "data", sentence, "nothing", {})
-    if _is_fused(node, readers):
+    if _is_fused(node, reader, groups):
         return Verdict(True, "loops", "both are in the kernel already", "nothing", {})
-    both = sum(node.name in each.members for each in readers)
-    sentence = f"{both} of {len(readers)} kernels with '{reader.label}' have '{node.label}', too; else it is in memory"
-    return Verdict(False, "cost", sentence, "a kernel that has both", {"kernels": len(readers), "with_both": both})
+    both = sum(node.name in each.members for each in groups)
+    sentence = f"{both} of {len(groups)} kernels with '{reader.label}' have '{node.label}', too; else it is in memory"
+    return Verdict(False, "cost", sentence, "a kernel that has both", {"kernels": len(groups), "with_both": both})
 
 
-def _require_asked(ledger: Ledger, graph: FusionGraph, fuse: frozenset[tuple[str, str]]) -> None:
-    asked = {(graph.labels[source], graph.labels[target]) for source, target in fuse}
-    kept = [each for each in ledger.decisions if each.verdict == "kept" and (each.source, each.target) in asked]
+def kept_of(formation: Formation, edges: Iterable[tuple[str, str]]) -> list[Decision]:
+    """Those of some edges, by the names of their nodes, that are kept."""
+    labels = formation.graph.labels
+    found = {(labels[source], labels[target]) for source, target in edges}
+    decisions = formation.ledger.decisions if found else ()
+    return [each for each in decisions if each.verdict == "kept" and (each.source, each.target) in found]
+
+
+def require_fused(formation: Formation, edges: Iterable[tuple[str, str]]) -> None:
+    """Check that edges which are asked to be fused are.
+
+    Raises:
+        TinycError: `IllegalFusion`: one is not.
+    """
+    kept = kept_of(formation, edges)
     if kept:
         raise TinycError.several([TinycError("IllegalFusion", _not_fused(each)) for each in kept])
 
