@@ -101,5 +101,5 @@ def _link(compiler: list[str], place: Path, library: str) -> None:
         last = done.stderr.strip().splitlines()[-1:] or ["it says nothing"]
         if "error" in done.stderr and "model.c" in done.stderr:
             raise InternalError(f"the C compiler refuses what tinyc wrote: {done.stderr.strip()}")
-        message = f"'{shlex.join(command)}' fails with status {done.returncode}: {last[0]}; name another by {COMPILER_VARIABLE}"
-        raise TinycError("NoCompiler", message)
+        failed = f"'{shlex.join(command)}' fails with status {done.returncode}: {last[0]}"
+        raise TinycError("NoCompiler", f"{failed}; name another compiler by {COMPILER_VARIABLE}")
