@@ -31,7 +31,7 @@ class CpuExecutable(Executable):
 
     def __init__(self, program: Program, llvm_ir: str, cpu: str | None = None) -> None:
         super().__init__(program)
-        symbols = dict.fromkeys(kernel.symbol for kernel in program.kernels)
+        symbols = [launch.symbol for launch in program.launches]
         self._code = Code(llvm_ir, [KERNEL_PREFIX + symbol for symbol in symbols], cpu)
         self._kernels = {symbol: _KERNEL_TYPE(self._code.addresses[KERNEL_PREFIX + symbol]) for symbol in symbols}
 
@@ -41,7 +41,7 @@ class CpuExecutable(Executable):
         places |= {f"output_{position}": array.ctypes.data for position, array in enumerate(run.outputs)}
         for buffer in self.program.of_kind("arena"):
             places[buffer.name] = arena.ctypes.data + sizes.extent_value(buffer.offset, run.values)
-        for number, kernel in enumerate(self.program.kernels, 1):
+        for number, kernel in enumerate(self.program.launches_at(run.values), 1):
             self._launch(kernel, places, run, f"{number} of {len(self.program.kernels)}")
             self._tell_writes(run, kernel, lambda name, size: _bytes_at(places[name], size))
 

@@ -88,7 +88,7 @@ class CudaExecutable(Executable):
                 code = _machine_code(self.ptx, self.target, device)
                 with device.current():
                     module = device.load(code)
-                    symbols = dict.fromkeys(kernel.symbol for kernel in self.program.kernels)
+                    symbols = [launch.symbol for launch in self.program.launches]
                     self._kernels = {symbol: device.kernel(module, symbol) for symbol in symbols}
                 self._device = device
                 undo.pop_all()
@@ -131,7 +131,7 @@ def _launches(program: Program, values: Mapping[str, int], device: Device) -> li
     Raises:
         TinycError: `LaunchTooLarge`.
     """
-    launches = [_Launch(kernel, values) for kernel in program.kernels]
+    launches = [_Launch(kernel, values) for kernel in program.launches_at(values)]
     for launch in launches:
         for axis, ctas, limit in zip("xyz", launch.grid, device.grid_limits, strict=True):
             if ctas > limit:

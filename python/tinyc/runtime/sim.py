@@ -49,7 +49,7 @@ class SimExecutable(Executable):
     def _execute(self, run: Run) -> None:
         buffers = device_memory(self.program, run)
         self.reports = []
-        for kernel in self.program.kernels:
+        for kernel in self.program.launches_at(run.values):
             self._launch(kernel, buffers, run)
             self._tell_writes(run, kernel, lambda name, _: buffers[name].own)
         copy_outputs(run, buffers)

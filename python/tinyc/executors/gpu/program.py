@@ -31,7 +31,7 @@ class ThreadsExecutable(Executable):
 
     def _execute(self, run: Run) -> None:
         buffers = device_memory(self.program, run)
-        for number, kernel in enumerate(self.program.kernels, 1):
+        for number, kernel in enumerate(self.program.launches_at(run.values), 1):
             progress(f"threads of kernel '{kernel.symbol}', kernel", number, len(self.program.kernels))
             self._launch(kernel, buffers, run)
             self._tell_writes(run, kernel, lambda name, _: buffers[name].own)
