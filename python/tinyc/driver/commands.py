@@ -15,8 +15,8 @@ import numpy as np
 from tinyc.diagnostics import LINES, Remark, TinycError, Where, collect_remarks, either, printable
 from tinyc.driver.array_files import read_arrays, write_arrays
 from tinyc.driver.compile import compile, pass_options
+from tinyc.driver.compiled_model import CompiledModel
 from tinyc.driver.layer import SHARED_LAYERS, entry_layer, layer_of
-from tinyc.driver.model import Model
 from tinyc.driver.progress import shown_progress
 from tinyc.driver.sources import in_file, program_argument, shown_argument
 from tinyc.driver.verification import output_tolerances, verify_model
@@ -24,11 +24,12 @@ from tinyc.executors import reference
 from tinyc.executors.compare import Comparison, compare_all
 from tinyc.executors.elements import element_of
 from tinyc.executors.random_inputs import random_inputs, static_shapes
-from tinyc.executors.signature import NamedTensor, boundary_of
+from tinyc.executors.signature import boundary_of
 from tinyc.fusion.request import fusion_request
 from tinyc.importers.files import write_file
 from tinyc.mlir import ir
 from tinyc.plan.source import split_plan
+from tinyc.runtime.boundary import NamedTensor
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType
 
@@ -90,7 +91,7 @@ def _read_by_reference(program: str, bind: dict[str, int]) -> ir.Module:
     return module
 
 
-def _check_same_boundary(model: Model, program: str | None, against: ir.Module | None) -> None:
+def _check_same_boundary(model: CompiledModel, program: str | None, against: ir.Module | None) -> None:
     """Check that two programs take and give the same.
 
     Raises:
@@ -132,7 +133,7 @@ def _report(remarks: list[Remark], arguments: argparse.Namespace) -> None:
         write_file(arguments.remarks_json, "".join(f"{remark.to_json()}\n" for remark in remarks))
 
 
-def _compiled(arguments: argparse.Namespace) -> Model:
+def _compiled(arguments: argparse.Namespace) -> CompiledModel:
     started = time.perf_counter()
     dump_folder = arguments.dump_dir or _DUMP_FOLDER
     line_info = dump_folder if arguments.line_info else None
@@ -175,7 +176,9 @@ def _require_reference(module: ir.Module, option: str) -> None:
         raise TinycError("UnsupportedTarget", message + remedy)
 
 
-def _inputs(arguments: argparse.Namespace, model: Model, program: ir.Module | None = None) -> dict[str, np.ndarray]:
+def _inputs(
+    arguments: argparse.Namespace, model: CompiledModel, program: ir.Module | None = None
+) -> dict[str, np.ndarray]:
     if arguments.inputs is None:
         _line("inputs", f"random, seed {arguments.random}")
         with shown_progress("inputs"):
@@ -194,7 +197,7 @@ def _as_bf16(parameter: NamedTensor, array: np.ndarray) -> np.ndarray:
     return array
 
 
-def _check(model: Model, inputs: dict[str, np.ndarray], outputs: dict[str, np.ndarray]) -> int:
+def _check(model: CompiledModel, inputs: dict[str, np.ndarray], outputs: dict[str, np.ndarray]) -> int:
     module = model.lowering.module(model.lowering.entry)
     with shown_progress("check"):
         expected = reference.evaluate_module(module, inputs)

@@ -11,10 +11,11 @@ import numpy as np
 from tinyc.diagnostics import TinycError
 from tinyc.executors.elements import convert
 from tinyc.executors.memory import require_memory
-from tinyc.executors.signature import Boundary, boundary_of
+from tinyc.executors.signature import boundary_of
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.mlir import ir
+from tinyc.runtime.boundary import Boundary
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import symbols_of
 
