@@ -27,7 +27,7 @@ SECONDS = 0.05
 class Compiled:
     """A program that is ready to run on random inputs; `count` runs take about `SECONDS`."""
 
-    def __init__(self, source: Any, options: dict[str, str]) -> None:
+    def __init__(self, source: Any, options: dict[str, Any]) -> None:
         self._model = tinyc.compile(source, **options)
         self.program = self._model.lowering.program()
         self.inputs = random_inputs(self._model.lowering.module("tiny"), 0)
@@ -56,7 +56,7 @@ def moved_bytes(program: Program) -> int:
 
 def main() -> None:
     """Answer."""
-    options: dict[str, str] = json.loads(sys.argv[1])
+    options: dict[str, Any] = json.loads(sys.argv[1])
     taken = {field.name for field in dataclasses.fields(TinyToRegion)}
     compiled: dict[str, Compiled] = {}
 

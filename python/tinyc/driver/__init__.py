@@ -15,6 +15,7 @@ In reading order:
     verification      the layers of a program, compared on the same inputs
     array_files       inputs and outputs in `.npz` files
     arguments         the command line of `tinyc`
+    running           what `tinyc run` does with a model, and with one from a file
     commands          what `tinyc run`, `compile` and `verify` do
     progress          what a command is doing, on a terminal, while it takes long
     exit_status       how a command ends, whatever happens

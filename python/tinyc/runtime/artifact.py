@@ -14,7 +14,7 @@ import numpy as np
 from tinyc import __version__
 from tinyc.diagnostics import TinycError, Where
 from tinyc.importers.files import unreadable_file
-from tinyc.runtime.container import FORMAT_VERSION, Malformed, read_container, write_container
+from tinyc.runtime.container import FORMAT_VERSION, Malformed, container_chunks, read_container, write_container
 from tinyc.runtime.program import Program
 from tinyc.runtime.program_json import program_from_json, program_to_json
 from tinyc.vocabulary.element_type import BY_NAME, ElementType
@@ -53,12 +53,8 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
-def write_artifact(path: Path, artifact: Artifact) -> int:
-    """Write an artifact to a file, all of it or nothing; the size of the file in bytes.
-
-    Raises:
-        TinycError: `UnreadableFile`: it cannot be written.
-    """
+def artifact_chunks(artifact: Artifact) -> list[bytes | memoryview]:
+    """The file of an artifact, in the parts that it is written in."""
     dense = {name: np.ascontiguousarray(array) for name, array in artifact.arrays.items()}
     manifest = {
         "tinyc": __version__,
@@ -74,10 +70,21 @@ def write_artifact(path: Path, artifact: Artifact) -> int:
     program = json.dumps(program_to_json(artifact.program), separators=(",", ":"), ensure_ascii=False)
     sections = {_PROGRAM: memoryview(program.encode()), _CODE: memoryview(artifact.code)}
     sections |= {_ARRAY + name: array.reshape(-1).view(np.uint8).data for name, array in dense.items()}
+    return container_chunks(manifest, sections)
+
+
+def write_artifact(path: Path, artifact: Artifact) -> int:
+    """Write an artifact to a file, all of it or nothing; the size of the file in bytes.
+
+    Raises:
+        TinycError: `UnreadableFile`: it cannot be written.
+    """
+    chunks = artifact_chunks(artifact)
     try:
-        return write_container(path, manifest, sections)
+        write_container(path, chunks)
     except (OSError, ValueError) as error:
         raise unreadable_file("write", path, error) from None
+    return sum(map(len, chunks))
 
 
 def _element_of(array: np.ndarray) -> ElementType:

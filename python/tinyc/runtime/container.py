@@ -17,7 +17,7 @@ import mmap
 import os
 import secrets
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -27,6 +27,8 @@ MAGIC = b"\x89TNC\r\n\x1a\n"
 #: calling convention.
 FORMAT_VERSION = 1
 ALIGNMENT_BYTES = 64
+#: What the name of such a file ends with, by convention.
+SUFFIX = ".tinyc"
 
 #: Magic, version, bytes of the manifest, bytes of the file, 0; the hash of all but itself follows.
 _FIELDS = struct.Struct("<8sIIQQ")
@@ -41,38 +43,34 @@ class Malformed(ValueError):
     """A file that is no model, or not whole; the message says what it is and what to do."""
 
 
-def write_container(path: Path, manifest: Mapping[str, Any], sections: Mapping[str, memoryview]) -> int:
-    """Write a file, all of it or nothing, and return its size in bytes; the same content gives the same bytes.
-
-    The sections are views of bytes.
-
-    Raises:
-        OSError: it cannot be written.
-    """
+def container_chunks(manifest: Mapping[str, Any], sections: Mapping[str, memoryview]) -> list[bytes | memoryview]:
+    """What a file consists of, in order; the sections are views of bytes. The same content gives the same bytes."""
     listed = [
         {"name": name, "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
         for name, data in sections.items()
     ]
-    described = json.dumps({**manifest, "sections": listed}, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    text = described.encode()
-    chunks: list[bytes | memoryview] = [text, _padding(len(text))]
+    text = json.dumps({**manifest, "sections": listed}, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    described = text.encode()
+    chunks: list[bytes | memoryview] = [described, _padding(len(described))]
     for data in sections.values():
         chunks += [data, _padding(len(data))]
-    size_bytes = _HEADER_BYTES + sum(map(len, chunks))
-    fields = _FIELDS.pack(MAGIC, FORMAT_VERSION, len(text), size_bytes, 0)
+    fields = _FIELDS.pack(MAGIC, FORMAT_VERSION, len(described), _HEADER_BYTES + sum(map(len, chunks)), 0)
     digest = hashlib.sha256(fields)
     for chunk in chunks:
         digest.update(chunk)
-    _write_whole(path, [fields, digest.digest(), *chunks])
-    return size_bytes
+    return [fields, digest.digest(), *chunks]
 
 
 def _padding(size_bytes: int) -> bytes:
     return bytes(-size_bytes % ALIGNMENT_BYTES)
 
 
-def _write_whole(path: Path, chunks: list[bytes | memoryview]) -> None:
-    """Write a file beside `path` that takes its place when it is complete."""
+def write_container(path: Path, chunks: Sequence[bytes | memoryview]) -> None:
+    """Write a file, all of it or nothing: one beside `path` takes its place when it is complete.
+
+    Raises:
+        OSError: it cannot be written.
+    """
     beside = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
     try:
         with beside.open("xb") as file:
@@ -149,6 +147,14 @@ def _checked_header(file: BinaryIO) -> tuple[int, bytes]:
     return manifest_bytes, header[_FIELDS.size :]
 
 
-def is_container(data: bytes) -> bool:
-    """Whether what a file begins with is what models begin with."""
-    return data.startswith(MAGIC)
+def is_container(source: bytes | Path) -> bool:
+    """Whether bytes, or a file, begin as models do, or the file is called as models are."""
+    if isinstance(source, bytes):
+        return source.startswith(MAGIC)
+    if source.suffix == SUFFIX:
+        return True
+    try:
+        with source.open("rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except (OSError, ValueError):
+        return False  # whoever reads it says why it cannot
