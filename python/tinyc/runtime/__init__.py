@@ -13,6 +13,6 @@ In reading order:
     object_code, cpu              an object to code in memory, and a run of it
     sim                           the simulated GPU
     assembler, cuda_driver, cuda  the GPU: PTX to machine code, the driver, and a run on it
-    container, program_json       a file of named sections that tells damage, and the host program as JSON
+    container, frozen_json        a file of named sections that tells damage, and frozen data as JSON
     artifact                      what a compilation makes, and the file that has it
 """

@@ -15,8 +15,8 @@ from tinyc import __version__
 from tinyc.diagnostics import TinycError, Where
 from tinyc.importers.files import unreadable_file
 from tinyc.runtime.container import FORMAT_VERSION, Malformed, container_chunks, read_container, write_container
+from tinyc.runtime.frozen_json import frozen_from_json, frozen_to_json
 from tinyc.runtime.program import Program
-from tinyc.runtime.program_json import program_from_json, program_to_json
 from tinyc.vocabulary.element_type import BY_NAME, ElementType
 
 _PROGRAM, _CODE, _ARRAY = "program", "code", "array."
@@ -67,7 +67,7 @@ def artifact_chunks(artifact: Artifact) -> list[bytes | memoryview]:
             {"name": name, "element": _element_of(array), "shape": list(array.shape)} for name, array in dense.items()
         ],
     }
-    program = json.dumps(program_to_json(artifact.program), separators=(",", ":"), ensure_ascii=False)
+    program = json.dumps(frozen_to_json(artifact.program), separators=(",", ":"), ensure_ascii=False)
     sections = {_PROGRAM: memoryview(program.encode()), _CODE: memoryview(artifact.code)}
     sections |= {_ARRAY + name: array.reshape(-1).view(np.uint8).data for name, array in dense.items()}
     return container_chunks(manifest, sections)
@@ -116,7 +116,7 @@ def _artifact(manifest: Mapping[str, Any], sections: Mapping[str, memoryview]) -
             raise Malformed(f"its target is '{manifest['target']}'")
         return Artifact(
             target=manifest["target"],
-            program=program_from_json(json.loads(bytes(sections[_PROGRAM]))),
+            program=frozen_from_json(Program, json.loads(bytes(sections[_PROGRAM])), _PROGRAM),
             code=bytes(sections[_CODE]),
             arch=manifest["arch"],
             cpu=manifest["cpu"],

@@ -1,4 +1,4 @@
-"""A `Program` as JSON and back, field by field of its dataclasses, so that a new field needs nothing here.
+"""Frozen data, such as a `Program`, as JSON and back, by the fields of its classes: a new field needs nothing here.
 
 In: frozen data. Out: objects, lists, texts and numbers. An extent is a number or its canonical text; where a field may
 be of one of several classes, the object says by "class" which. What a text lacks, has beside, or has wrongly is
@@ -13,30 +13,17 @@ import typing
 from collections.abc import Mapping
 from typing import Any
 
-from tinyc.expr.extents import Dim, Extent, ExtentError, parse_extent
+from tinyc.diagnostics import either
+from tinyc.expr.extents import Extent, ExtentError, parse_extent
 from tinyc.runtime.container import Malformed
-from tinyc.runtime.program import Program
 
 _CLASS = "class"
 #: The types that are in JSON what they are.
 _PLAIN = (str, int, bool, types.NoneType)
 
 
-def program_to_json(program: Program) -> Any:
-    """The JSON of a program."""
-    return _encoded(program)
-
-
-def program_from_json(data: Any) -> Program:
-    """The program of a JSON.
-
-    Raises:
-        Malformed: it is not what `program_to_json` gives.
-    """
-    return _decoded(Program, data, "program")
-
-
-def _encoded(value: Any) -> Any:
+def frozen_to_json(value: Any) -> Any:
+    """The JSON of frozen data."""
     if isinstance(value, enum.Enum):
         return value.value
     if isinstance(value, _PLAIN):
@@ -44,9 +31,9 @@ def _encoded(value: Any) -> Any:
     if isinstance(value, Extent):
         return str(value)
     if isinstance(value, tuple):
-        return [_encoded(each) for each in value]
+        return [frozen_to_json(each) for each in value]
     if dataclasses.is_dataclass(value):
-        fields = {name: _encoded(getattr(value, name)) for name in _field_types(type(value))}
+        fields = {name: frozen_to_json(getattr(value, name)) for name in _field_types(type(value))}
         return {_CLASS: type(value).__name__, **fields}
     raise TypeError(f"a {type(value).__name__} has no form in JSON")
 
@@ -57,13 +44,17 @@ def _field_types(cls: type) -> Mapping[str, Any]:
     return {field.name: hints[field.name] for field in dataclasses.fields(cls)}
 
 
-def _decoded(kind: Any, data: Any, place: str) -> Any:
-    """The value of type `kind` that `data` means; `place` is where it stands."""
-    if kind == Dim:
+def frozen_from_json(kind: Any, data: Any, place: str) -> Any:
+    """The value of type `kind` that `data` means; `place` is where it stands.
+
+    Raises:
+        Malformed: it is not what `frozen_to_json` gives for such a value.
+    """
+    if kind is Extent:
         return _extent(data, place)
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin in (types.UnionType, typing.Union):
-        return _decoded(_chosen(arguments, data, place), data, place)
+        return frozen_from_json(_chosen(arguments, data, place), data, place)
     if origin is tuple:
         return _tuple(arguments, data, place)
     if dataclasses.is_dataclass(kind):
@@ -74,28 +65,27 @@ def _decoded(kind: Any, data: Any, place: str) -> Any:
         return kind(data)
     if kind in _PLAIN and type(data) is kind:
         return data
-    raise Malformed(f"{place} is {data!r}; it should be of type {getattr(kind, '__name__', kind)}")
+    raise Malformed(f"{place} is {data!r}; it should be a {getattr(kind, '__name__', kind)}")
 
 
-def _extent(data: Any, place: str) -> Dim:
-    """An extent, in the text that it is written in."""
-    if type(data) is int:
-        return data
+def _extent(text: str, place: str) -> Extent:
+    """An extent, in the one text that it has."""
     try:
-        extent = parse_extent(data) if isinstance(data, str) else None
+        extent = parse_extent(text)
     except ExtentError as error:
         raise Malformed(f"{place}: {error}") from None
-    if extent is None or str(extent) != data:
-        raise Malformed(f"{place} is {data!r}; it should be a number or an extent's own text")
+    if not isinstance(extent, Extent) or str(extent) != text:
+        raise Malformed(f"{place} is {text!r}, and that is written {extent}")
     return extent
 
 
 def _chosen(kinds: tuple[Any, ...], data: Any, place: str) -> Any:
-    """Which of several types `data` is of: None, a plain one, or the class that it names."""
+    """Which of several types `data` is of: None, a plain one, an extent, or the class that it names."""
+    named = data.get(_CLASS) if isinstance(data, dict) else None
     for kind in kinds:
-        if type(data) is kind or (isinstance(data, dict) and data.get(_CLASS) == getattr(kind, "__name__", None)):
+        if type(data) is kind or (kind is Extent and isinstance(data, str)) or named == kind.__name__:
             return kind
-    raise Malformed(f"{place} is none of {', '.join(getattr(kind, '__name__', str(kind)) for kind in kinds)}")
+    raise Malformed(f"{place} is {data!r}; it should be of {either(kind.__name__ for kind in kinds)}")
 
 
 def _tuple(kinds: tuple[Any, ...], data: Any, place: str) -> tuple[Any, ...]:
@@ -105,7 +95,8 @@ def _tuple(kinds: tuple[Any, ...], data: Any, place: str) -> tuple[Any, ...]:
         kinds = (kinds[0],) * len(data)
     if len(kinds) != len(data):
         raise Malformed(f"{place} has {len(data)} entries; it should have {len(kinds)}")
-    return tuple(_decoded(kind, each, f"{place}[{k}]") for k, (kind, each) in enumerate(zip(kinds, data, strict=True)))
+    typed = enumerate(zip(kinds, data, strict=True))
+    return tuple(frozen_from_json(kind, each, f"{place}[{k}]") for k, (kind, each) in typed)
 
 
 def _object(kind: Any, data: Any, place: str) -> Any:
@@ -117,4 +108,4 @@ def _object(kind: Any, data: Any, place: str) -> Any:
     if unknown or missing:
         what = f"has the field '{unknown[0]}', which is not known" if unknown else f"lacks the field '{missing[0]}'"
         raise Malformed(f"{place}, a {kind.__name__}, {what}")
-    return kind(**{name: _decoded(each, data[name], f"{place}.{name}") for name, each in fields.items()})
+    return kind(**{name: frozen_from_json(each, data[name], f"{place}.{name}") for name, each in fields.items()})
