@@ -55,7 +55,7 @@ def _count(number: int, what: str) -> str:
 
 def artifact_chunks(artifact: Artifact) -> list[bytes | memoryview]:
     """The file of an artifact, in the parts that it is written in."""
-    dense = {name: np.ascontiguousarray(array) for name, array in artifact.arrays.items()}
+    dense = {name: np.asarray(array, order="C") for name, array in artifact.arrays.items()}
     manifest = {
         "tinyc": __version__,
         "format": FORMAT_VERSION,

@@ -65,7 +65,7 @@ def frozen_from_json(kind: Any, data: Any, place: str) -> Any:
         return kind(data)
     if kind in _PLAIN and type(data) is kind:
         return data
-    raise Malformed(f"{place} is {data!r}; it should be a {getattr(kind, '__name__', kind)}")
+    raise Malformed(f"{place} is {data!r}; it should be of type {getattr(kind, '__name__', kind)}")
 
 
 def _extent(text: str, place: str) -> Extent:
@@ -85,7 +85,7 @@ def _chosen(kinds: tuple[Any, ...], data: Any, place: str) -> Any:
     for kind in kinds:
         if type(data) is kind or (kind is Extent and isinstance(data, str)) or named == kind.__name__:
             return kind
-    raise Malformed(f"{place} is {data!r}; it should be of {either(kind.__name__ for kind in kinds)}")
+    raise Malformed(f"{place} is {data!r}; it should be of type {either(kind.__name__ for kind in kinds)}")
 
 
 def _tuple(kinds: tuple[Any, ...], data: Any, place: str) -> tuple[Any, ...]:
