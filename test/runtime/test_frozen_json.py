@@ -9,7 +9,7 @@ import tinyc
 from programs.example_bindings import BIND, EXAMPLES
 from tinyc.diagnostics import Where
 from tinyc.expr.extents import Dim, parse_extent
-from tinyc.runtime.container import Malformed
+from tinyc.runtime.container import MalformedModel
 from tinyc.runtime.frozen_json import frozen_from_json, frozen_to_json
 from tinyc.runtime.program import Program
 from tinyc.vocabulary.element_type import ElementType
@@ -30,8 +30,14 @@ def data():
 @pytest.mark.parametrize("example", BIND)
 def test_the_programs_of_the_examples_come_back(example, target):
     bind = {} if example in UNBOUND else BIND[example]
-    program = tinyc.compile(EXAMPLES / f"{example}.json", target, bind=bind).lowering.program()
+    source = (EXAMPLES / f"{example}.json").read_text()
+    program = tinyc.compile(source, target, bind=bind).lowering.program()
     assert through_text(Program, program) == program
+
+
+def test_of_a_file_the_name_is_kept():
+    places = [Where("n", f"{folder}m.json", 3, 4) for folder in ("/home/me/", "", "there/")]
+    assert {through_text(Where, place) for place in places} == {Where("n", "m.json", 3, 4)}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -92,5 +98,5 @@ def test_a_field_needs_nothing_but_its_type():
 def test_what_is_no_program_is_refused_with_its_place(data, change, message):
     wrong = json.loads(json.dumps(data))
     change(wrong)
-    with pytest.raises(Malformed, match=message):
+    with pytest.raises(MalformedModel, match=message):
         frozen_from_json(Program, wrong, "program")

@@ -14,7 +14,7 @@ import numpy as np
 from tinyc import __version__
 from tinyc.diagnostics import TinycError, Where
 from tinyc.importers.files import unreadable_file
-from tinyc.runtime.container import FORMAT_VERSION, Malformed, container_chunks, read_container, write_container
+from tinyc.runtime.container import FORMAT_VERSION, MalformedModel, container_chunks, read_container, write_container
 from tinyc.runtime.frozen_json import frozen_from_json, frozen_to_json
 from tinyc.runtime.program import Program
 from tinyc.vocabulary.element_type import BY_NAME, ElementType
@@ -67,7 +67,7 @@ def artifact_chunks(artifact: Artifact) -> list[bytes | memoryview]:
             {"name": name, "element": _element_of(array), "shape": list(array.shape)} for name, array in dense.items()
         ],
     }
-    program = json.dumps(frozen_to_json(artifact.program), separators=(",", ":"), ensure_ascii=False)
+    program = json.dumps(frozen_to_json(artifact.program), separators=(",", ":"))
     sections = {_PROGRAM: memoryview(program.encode()), _CODE: memoryview(artifact.code)}
     sections |= {_ARRAY + name: array.reshape(-1).view(np.uint8).data for name, array in dense.items()}
     return container_chunks(manifest, sections)
@@ -100,7 +100,7 @@ def read_artifact(path: Path) -> Artifact:
     try:
         manifest, sections = read_container(path)
         return _artifact(manifest, sections)
-    except Malformed as error:
+    except MalformedModel as error:
         raise TinycError("InvalidModel", str(error), Where(file=str(path))) from None
     except (OSError, ValueError) as error:
         raise unreadable_file("read", path, error) from None
@@ -111,9 +111,9 @@ def _artifact(manifest: Mapping[str, Any], sections: Mapping[str, memoryview]) -
     try:
         for name, kind in _FIELDS.items():
             if type(manifest[name]) is not kind:
-                raise Malformed(f"'{name}' of the manifest is {manifest[name]!r}")
+                raise MalformedModel(f"'{name}' of the manifest is {manifest[name]!r}")
         if manifest["target"] not in CODE_KINDS:
-            raise Malformed(f"its target is '{manifest['target']}'")
+            raise MalformedModel(f"its target is '{manifest['target']}'")
         return Artifact(
             target=manifest["target"],
             program=frozen_from_json(Program, json.loads(bytes(sections[_PROGRAM])), _PROGRAM),
@@ -124,7 +124,7 @@ def _artifact(manifest: Mapping[str, Any], sections: Mapping[str, memoryview]) -
             arrays={each["name"]: _array(each, sections[_ARRAY + each["name"]]) for each in manifest["arrays"]},
         )
     except (KeyError, TypeError, ValueError) as error:
-        raise Malformed(f"the model is not what this tinyc writes: {error}; {_other_tinyc(manifest)}") from None
+        raise MalformedModel(f"the model is not what this tinyc writes: {error}; {_other_tinyc(manifest)}") from None
 
 
 def _other_tinyc(manifest: Mapping[str, Any]) -> str:

@@ -26,9 +26,9 @@ MAGIC = b"\x89TNC\r\n\x1a\n"
 #: Raised whenever a file is not what an older tinyc takes it for: its layout, the fields of a `Program`, the kernels'
 #: calling convention.
 FORMAT_VERSION = 1
-ALIGNMENT_BYTES = 64
+SECTION_ALIGNMENT_BYTES = 64
 #: What the name of such a file ends with, by convention.
-SUFFIX = ".tinyc"
+MODEL_SUFFIX = ".tinyc"
 
 #: Magic, version, bytes of the manifest, bytes of the file, 0; the hash of all but itself follows.
 _FIELDS = struct.Struct("<8sIIQQ")
@@ -39,7 +39,7 @@ _AGAIN = "get the file again"
 _CHANGED = {MAGIC.replace(b"\r\n", b"\n"), MAGIC.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"), MAGIC[:4] + b"\r\r\n"}
 
 
-class Malformed(ValueError):
+class MalformedModel(ValueError):
     """A file that is no model, or not whole; the message says what it is and what to do."""
 
 
@@ -49,7 +49,7 @@ def container_chunks(manifest: Mapping[str, Any], sections: Mapping[str, memoryv
         {"name": name, "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
         for name, data in sections.items()
     ]
-    text = json.dumps({**manifest, "sections": listed}, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    text = json.dumps({**manifest, "sections": listed}, sort_keys=True, separators=(",", ":"))
     described = text.encode()
     chunks: list[bytes | memoryview] = [described, _padding(len(described))]
     for data in sections.values():
@@ -62,7 +62,7 @@ def container_chunks(manifest: Mapping[str, Any], sections: Mapping[str, memoryv
 
 
 def _padding(size_bytes: int) -> bytes:
-    return bytes(-size_bytes % ALIGNMENT_BYTES)
+    return bytes(-size_bytes % SECTION_ALIGNMENT_BYTES)
 
 
 def write_container(path: Path, chunks: Sequence[bytes | memoryview]) -> None:
@@ -89,7 +89,7 @@ def read_container(path: Path) -> tuple[dict[str, Any], dict[str, memoryview]]:
 
     Raises:
         OSError: it cannot be read.
-        Malformed: it is no model, of another format, or not whole.
+        MalformedModel: it is no model, of another format, or not whole.
     """
     with path.open("rb") as file:
         manifest_bytes, stored = _checked_header(file)
@@ -97,14 +97,16 @@ def read_container(path: Path) -> tuple[dict[str, Any], dict[str, memoryview]]:
     digest = hashlib.sha256(whole[: _FIELDS.size])
     digest.update(whole[_HEADER_BYTES:])
     if digest.digest() != stored:
-        raise Malformed(
+        raise MalformedModel(
             f"the model is damaged: the SHA-256 of its {len(whole)} bytes is {digest.hexdigest()}, and byte "
             f"{_FIELDS.size} says {stored.hex()}; get the file again, or save the model again"
         )
     try:
         return _taken_apart(whole, manifest_bytes)
     except (KeyError, TypeError, ValueError) as error:  # a hash is right for whatever was written
-        raise Malformed(f"the manifest of the model is not what this tinyc writes: {error}; save it again") from None
+        raise MalformedModel(
+            f"the manifest of the model is not what this tinyc writes: {error}; save it again"
+        ) from None
 
 
 def _taken_apart(whole: memoryview, manifest_bytes: int) -> tuple[dict[str, Any], dict[str, memoryview]]:
@@ -112,7 +114,7 @@ def _taken_apart(whole: memoryview, manifest_bytes: int) -> tuple[dict[str, Any]
     manifest = json.loads(bytes(whole[_HEADER_BYTES:start]))
     sections: dict[str, memoryview] = {}
     for section in manifest["sections"]:
-        start += -start % ALIGNMENT_BYTES
+        start += -start % SECTION_ALIGNMENT_BYTES
         end = start + section["bytes"]
         if not start <= end <= len(whole):
             raise ValueError(f"section '{section['name']}' ends at byte {end} of {len(whole)}")
@@ -125,25 +127,26 @@ def _checked_header(file: BinaryIO) -> tuple[int, bytes]:
     """The size of the manifest and the stored hash of a file that is as long as it says.
 
     Raises:
-        Malformed: by its header it is no model, of another format, or not whole.
+        MalformedModel: by its header it is no model, of another format, or not whole.
     """
     header, size_bytes = file.read(_HEADER_BYTES), os.fstat(file.fileno()).st_size
     if any(header.startswith(each) for each in _CHANGED) and not header.startswith(MAGIC):
-        raise Malformed("the ends of lines in the model were changed on its way; transfer the file as binary")
+        raise MalformedModel("the ends of lines in the model were changed on its way; transfer the file as binary")
     if not header or not header.startswith(MAGIC[: len(header)]):
-        raise Malformed(f"this is no tinyc model: it begins with {header[: len(MAGIC)]!r}; give a file of model.save")
+        found = header[: len(MAGIC)]
+        raise MalformedModel(f"this is no tinyc model: it begins with {found!r}; give a file of model.save")
     if len(header) < _HEADER_BYTES:
-        raise Malformed(f"the model is cut off: it has {size_bytes} bytes, and its header {_HEADER_BYTES}; {_AGAIN}")
+        raise MalformedModel(f"the model is cut off: it has {size_bytes} bytes of at least {_HEADER_BYTES}; {_AGAIN}")
     _, version, manifest_bytes, expected_bytes, _ = _FIELDS.unpack_from(header)
     if version != FORMAT_VERSION:
-        is_newer = version > FORMAT_VERSION
-        why = "made by a newer tinyc, or damaged; use that one" if is_newer else "made by an older tinyc; save it again"
-        raise Malformed(f"the model is of format {version}, and this tinyc reads format {FORMAT_VERSION}: it is {why}")
+        newer = "made by a newer tinyc, or damaged; load it with that one"
+        why = newer if version > FORMAT_VERSION else "made by an older tinyc; compile and save it again"
+        raise MalformedModel(f"the model is of format {version} and not {FORMAT_VERSION}: it is {why}")
     if size_bytes < expected_bytes:
-        raise Malformed(f"the model is cut off: it has {size_bytes} bytes of {expected_bytes}; {_AGAIN}")
+        raise MalformedModel(f"the model is cut off: it has {size_bytes} bytes of {expected_bytes}; {_AGAIN}")
     if size_bytes > expected_bytes:
         behind = size_bytes - expected_bytes
-        raise Malformed(f"{behind} bytes follow the end of the model at byte {expected_bytes}; {_AGAIN}")
+        raise MalformedModel(f"{behind} bytes follow the end of the model at byte {expected_bytes}; {_AGAIN}")
     return manifest_bytes, header[_FIELDS.size :]
 
 
@@ -151,7 +154,7 @@ def is_container(source: bytes | Path) -> bool:
     """Whether bytes, or a file, begin as models do, or the file is called as models are."""
     if isinstance(source, bytes):
         return source.startswith(MAGIC)
-    if source.suffix == SUFFIX:
+    if source.suffix == MODEL_SUFFIX:
         return True
     try:
         with source.open("rb") as file:

@@ -1,8 +1,8 @@
 """Frozen data, such as a `Program`, as JSON and back, by the fields of its classes: a new field needs nothing here.
 
 In: frozen data. Out: objects, lists, texts and numbers. An extent is a number or its canonical text; where a field may
-be of one of several classes, the object says by "class" which. What a text lacks, has beside, or has wrongly is
-refused with its place.
+be of one of several classes, the object says by "class" which. Of a user's file there is the name, and not the folder.
+What a text lacks, has beside, or has wrongly is refused with its place.
 """
 
 import dataclasses
@@ -11,11 +11,12 @@ import functools
 import types
 import typing
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from tinyc.diagnostics import either
+from tinyc.diagnostics import Where, either
 from tinyc.expr.extents import Extent, ExtentError, parse_extent
-from tinyc.runtime.container import Malformed
+from tinyc.runtime.container import MalformedModel
 
 _CLASS = "class"
 #: The types that are in JSON what they are.
@@ -32,6 +33,8 @@ def frozen_to_json(value: Any) -> Any:
         return str(value)
     if isinstance(value, tuple):
         return [frozen_to_json(each) for each in value]
+    if isinstance(value, Where) and value.file is not None:  # without its folders, which may be others elsewhere
+        value = dataclasses.replace(value, file=Path(value.file).name)
     if dataclasses.is_dataclass(value):
         fields = {name: frozen_to_json(getattr(value, name)) for name in _field_types(type(value))}
         return {_CLASS: type(value).__name__, **fields}
@@ -48,7 +51,7 @@ def frozen_from_json(kind: Any, data: Any, place: str) -> Any:
     """The value of type `kind` that `data` means; `place` is where it stands.
 
     Raises:
-        Malformed: it is not what `frozen_to_json` gives for such a value.
+        MalformedModel: it is not what `frozen_to_json` gives for such a value.
     """
     if kind is Extent:
         return _extent(data, place)
@@ -61,11 +64,11 @@ def frozen_from_json(kind: Any, data: Any, place: str) -> Any:
         return _object(kind, data, place)
     if isinstance(kind, type) and issubclass(kind, enum.Enum):
         if data not in [each.value for each in kind]:
-            raise Malformed(f"{place} is {data!r}, no {kind.__name__}")
+            raise MalformedModel(f"{place} is {data!r}, no {kind.__name__}")
         return kind(data)
     if kind in _PLAIN and type(data) is kind:
         return data
-    raise Malformed(f"{place} is {data!r}; it should be of type {getattr(kind, '__name__', kind)}")
+    raise MalformedModel(f"{place} is {data!r}; it should be of type {getattr(kind, '__name__', kind)}")
 
 
 def _extent(text: str, place: str) -> Extent:
@@ -73,9 +76,9 @@ def _extent(text: str, place: str) -> Extent:
     try:
         extent = parse_extent(text)
     except ExtentError as error:
-        raise Malformed(f"{place}: {error}") from None
+        raise MalformedModel(f"{place}: {error}") from None
     if not isinstance(extent, Extent) or str(extent) != text:
-        raise Malformed(f"{place} is {text!r}, and that is written {extent}")
+        raise MalformedModel(f"{place} is {text!r}, and that is written {extent}")
     return extent
 
 
@@ -85,27 +88,27 @@ def _chosen(kinds: tuple[Any, ...], data: Any, place: str) -> Any:
     for kind in kinds:
         if type(data) is kind or (kind is Extent and isinstance(data, str)) or named == kind.__name__:
             return kind
-    raise Malformed(f"{place} is {data!r}; it should be of type {either(kind.__name__ for kind in kinds)}")
+    raise MalformedModel(f"{place} is {data!r}; it should be of type {either(kind.__name__ for kind in kinds)}")
 
 
 def _tuple(kinds: tuple[Any, ...], data: Any, place: str) -> tuple[Any, ...]:
     if not isinstance(data, list):
-        raise Malformed(f"{place} is {data!r}; it should be a list")
+        raise MalformedModel(f"{place} is {data!r}; it should be a list")
     if kinds[-1] is Ellipsis:
         kinds = (kinds[0],) * len(data)
     if len(kinds) != len(data):
-        raise Malformed(f"{place} has {len(data)} entries; it should have {len(kinds)}")
+        raise MalformedModel(f"{place} has {len(data)} entries; it should have {len(kinds)}")
     typed = enumerate(zip(kinds, data, strict=True))
     return tuple(frozen_from_json(kind, each, f"{place}[{k}]") for k, (kind, each) in typed)
 
 
 def _object(kind: Any, data: Any, place: str) -> Any:
     if not isinstance(data, dict) or data.get(_CLASS) != kind.__name__:
-        raise Malformed(f"{place} is no {kind.__name__}")
+        raise MalformedModel(f"{place} is no {kind.__name__}")
     fields = _field_types(kind)
     unknown = [name for name in data if name not in fields and name != _CLASS]
     missing = [name for name in fields if name not in data]
     if unknown or missing:
         what = f"has the field '{unknown[0]}', which is not known" if unknown else f"lacks the field '{missing[0]}'"
-        raise Malformed(f"{place}, a {kind.__name__}, {what}")
+        raise MalformedModel(f"{place}, a {kind.__name__}, {what}")
     return kind(**{name: frozen_from_json(each, data[name], f"{place}.{name}") for name, each in fields.items()})

@@ -11,16 +11,17 @@ for a slot of the GOT reads the address.
 Source: System V ABI, AMD64 supplement, "Relocation".
 """
 
+import contextlib
 import ctypes
 import io
 import mmap
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import Section, Symbol, SymbolTableSection
+from elftools.elf.sections import Section, SymbolTableSection
 
 #: Functions of the C library that LLVM puts in place of loops; and those that stand for an op of `math`, or for an
 #: instruction that a CPU lacks, in f64, and with an f behind the name in f32.
@@ -54,14 +55,24 @@ class Code:
     def __init__(self, image: bytes, exported: Sequence[str]) -> None:
         try:
             found = _read_object(image)
-        except ELFError as error:
-            raise ObjectError(f"the machine code is no ELF object: {error}") from None
-        self._memory = memory = _Memory(found)
-        defined = {symbol.name: symbol for symbol in found.symbols if symbol["st_shndx"] != "SHN_UNDEF"}
+            self._memory = memory = _Memory(found)
+        except ObjectError:
+            raise
+        except (ELFError, IndexError, OSError, OverflowError, ValueError) as error:
+            raise ObjectError(f"the machine code does not load: {error}") from None
+        defined = {symbol.name: symbol for symbol in found.symbols if symbol.section is not None}
         missing = [name for name in exported if name not in defined]
         if missing:
             raise ObjectError(f"the machine code has no function {', '.join(missing)}")
         self.addresses: dict[str, int] = {name: memory.address_of(defined[name]) for name in exported}
+
+
+class _Symbol(NamedTuple):
+    """A name for a place in a section, or, where that is None, for one outside."""
+
+    name: str
+    section: int | None
+    value: int
 
 
 class _Relocation(NamedTuple):
@@ -78,7 +89,7 @@ class _Object(NamedTuple):
     """The sections that go into memory, by their numbers, the symbols in order, and what is to be relocated."""
 
     sections: dict[int, Section]
-    symbols: list[Symbol]
+    symbols: list[_Symbol]
     relocations: list[_Relocation]
 
     @property
@@ -87,7 +98,7 @@ class _Object(NamedTuple):
         found = {
             each.symbol
             for each in self.relocations
-            if each.type in _OF_SLOTS or (each.type == _CALL and self.symbols[each.symbol]["st_shndx"] == "SHN_UNDEF")
+            if each.type in _OF_SLOTS or (each.type == _CALL and self.symbols[each.symbol].section is None)
         }
         return sorted(found)
 
@@ -103,8 +114,13 @@ def _read_object(image: bytes) -> _Object:
         if each["sh_flags"] & _THREAD_LOCAL or (each["sh_flags"] & _WRITABLE and ".rel.ro" not in each.name):
             raise ObjectError(f"the machine code has variables, in section {each.name}; kernels have none")
     tables = [each for each in sections.values() if isinstance(each, SymbolTableSection)]
-    symbols = [symbol for table in tables for symbol in table.iter_symbols()]
+    symbols = [_symbol(symbol.name, symbol.entry) for table in tables for symbol in table.iter_symbols()]
     return _Object(loaded, symbols, list(_relocations(sections, loaded)))
+
+
+def _symbol(name: str, entry: Any) -> _Symbol:
+    section = entry["st_shndx"]
+    return _Symbol(name, None if section == "SHN_UNDEF" else section, entry["st_value"])
 
 
 def _relocations(sections: dict[int, Section], loaded: dict[int, Section]) -> Iterator[_Relocation]:
@@ -137,14 +153,13 @@ class _Memory:
             self._relocate(each)
         _make_executable(self._base, len(self._mapping))
 
-    def address_of(self, symbol: Symbol) -> int:
+    def address_of(self, symbol: _Symbol) -> int:
         """The address of a symbol."""
-        section = symbol["st_shndx"]
-        if section == "SHN_UNDEF":
+        if symbol.section is None:
             return _external_address(symbol.name)
-        if section not in self._starts:
-            raise ObjectError(f"the machine code has a symbol '{symbol.name}' in {section}, which is not loaded")
-        return self._starts[section] + symbol["st_value"]
+        if symbol.section not in self._starts:
+            raise ObjectError(f"the machine code has '{symbol.name}' in section {symbol.section}, which is not loaded")
+        return self._starts[symbol.section] + symbol.value
 
     def _relocate(self, each: _Relocation) -> None:
         symbol, place = self._symbols[each.symbol], self._starts[each.section] + each.offset
@@ -152,7 +167,7 @@ class _Memory:
             value, size = self._entries[each.symbol] + _SLOT + each.addend - place, 4
         elif each.type == _CALL and each.symbol in self._entries:
             value, size = self._entries[each.symbol] + each.addend - place, 4
-        elif each.type in (_CALL, _DISTANCE) and symbol["st_shndx"] != "SHN_UNDEF":
+        elif each.type in (_CALL, _DISTANCE) and symbol.section is not None:
             value, size = self.address_of(symbol) + each.addend - place, 4
         elif each.type == _LONG_DISTANCE:
             value, size = self.address_of(symbol) + each.addend - place, 8
@@ -183,19 +198,13 @@ def _layout(sections: dict[int, Section]) -> tuple[dict[int, int], int]:
 
 
 def _external_address(name: str) -> int:
-    if name in _OF_MEMORY:
-        return _address_in(None, name)
-    if name.removesuffix("f") in _OF_MATHEMATICS or name in _OF_MATHEMATICS:
-        return _address_in("libm.so.6", name)
-    known = f"{', '.join(_OF_MEMORY)} and, in f64 and with an f behind in f32, {', '.join(_OF_MATHEMATICS)}"
-    raise ObjectError(f"the machine code calls '{name}', and there are no symbols outside of it but {known}")
-
-
-def _address_in(library: str | None, name: str) -> int:
-    try:
-        return ctypes.cast(getattr(ctypes.CDLL(library), name), ctypes.c_void_p).value or 0
-    except (OSError, AttributeError):
-        raise ObjectError(f"the machine code calls '{name}', which this system's C library does not have") from None
+    if not {name, name.removesuffix("f")} & {*_OF_MEMORY, *_OF_MATHEMATICS}:
+        known = f"{', '.join(_OF_MEMORY)} and, in f64 and with an f behind in f32, {', '.join(_OF_MATHEMATICS)}"
+        raise ObjectError(f"the machine code calls '{name}', and there are no symbols outside of it but {known}")
+    for library in (None, "libm.so.6"):  # this process, where the C library is; its mathematics may not be loaded yet
+        with contextlib.suppress(OSError, AttributeError):
+            return ctypes.cast(getattr(ctypes.CDLL(library), name), ctypes.c_void_p).value or 0
+    raise ObjectError(f"the machine code calls '{name}', which this system's C library does not have")
 
 
 def _make_executable(address: int, size_bytes: int) -> None:
