@@ -1,4 +1,4 @@
-"""The CPU device: a program and its LLVM IR become a function on numpy arrays.
+"""The CPU device: a program and its machine code become a function on numpy arrays.
 
 Generations run one after the other, kernels of a generation too, all in the caller's thread. Outputs are fresh arrays;
 inputs are read where they are. A kernel runs in chunks of its parallel loop, so that Python can stop it between two.
@@ -15,7 +15,8 @@ from tinyc.diagnostics import progress
 from tinyc.runtime import sizes
 from tinyc.runtime.arena import allocate_arena
 from tinyc.runtime.executable import Executable, Run
-from tinyc.runtime.jit import KERNEL_PREFIX, Code
+from tinyc.runtime.jit import KERNEL_PREFIX
+from tinyc.runtime.object_code import Code
 from tinyc.runtime.program import KernelLaunch, Program
 
 #: `kernel.<name>(void** bufs, size_t* extents, size_t lo, size_t hi)`
@@ -27,12 +28,16 @@ _GROWTH = 8
 
 
 class CpuExecutable(Executable):
-    """A program that is ready to run; `cpu` names an LLVM CPU such as "x86-64", None is this machine's."""
+    """A program that is ready to run; `image` is the object that has its kernels.
 
-    def __init__(self, program: Program, llvm_ir: str, cpu: str | None = None) -> None:
+    Raises:
+        ObjectError: the object cannot be loaded.
+    """
+
+    def __init__(self, program: Program, image: bytes) -> None:
         super().__init__(program)
         symbols = [launch.symbol for launch in program.launches]
-        self._code = Code(llvm_ir, [KERNEL_PREFIX + symbol for symbol in symbols], cpu)
+        self._code = Code(image, [KERNEL_PREFIX + symbol for symbol in symbols])
         self._kernels = {symbol: _KERNEL_TYPE(self._code.addresses[KERNEL_PREFIX + symbol]) for symbol in symbols}
 
     def _execute(self, run: Run) -> None:
