@@ -15,10 +15,11 @@ from tinyc.dialects.exec.to_program import program_of
 from tinyc.runtime import sizes
 from tinyc.runtime.arena import allocate_arena
 from tinyc.runtime.cpu import in_chunks
+from tinyc.runtime.cpu_frame import Pace
 from tinyc.runtime.jit import Code
 
 
-def chunks(turns, seconds_of_one=0.0):
+def chunks(turns, seconds_of_one=0.0, pace=None):
     """Return the ranges that a kernel is called on whose turns take so long."""
     found = []
 
@@ -26,7 +27,7 @@ def chunks(turns, seconds_of_one=0.0):
         found.append((low, high))
         time.sleep(seconds_of_one * (high - low))
 
-    in_chunks(work, turns)
+    in_chunks(work, turns, pace or Pace())
     return found
 
 

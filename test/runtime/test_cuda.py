@@ -139,16 +139,18 @@ def test_nothing_of_the_driver_is_touched_before_the_first_run():
     assert executable.last_run_seconds is None
 
 
-def test_kernels_are_loaded_once_and_memory_is_given_back_after_each_run():
+def test_kernels_are_loaded_once_and_memory_is_kept_until_it_is_released():
     driver = fake()
     executable = CudaExecutable(program(), PTX, "sm_80", driver)
-    for count in (300, 1, 7):
+    for count in (300, 1, 7, 300, 1):
         np.testing.assert_array_equal(
             executable.run({"x": X[:count], "y": Y[:count]})["z"], (X + 1)[:count] * Y[:count]
         )
     assert len(driver.named("cuModuleLoadDataEx")) == 1
-    assert driver.memory == {}
+    assert len(driver.named("cuMemAlloc")) == 3
     assert len(driver.named("cuCtxPushCurrent")) == len(driver.named("cuCtxPopCurrent"))
+    executable.release()
+    assert driver.memory == {}
 
 
 def test_the_time_is_that_of_the_kernels():
@@ -191,7 +193,7 @@ def test_what_is_loaded_is_given_back_when_the_executable_goes():
     executable.run({"x": X, "y": Y})
     executable.release()
     released = [name for name, *_ in driver.calls if name.startswith(("cuModuleUn", "cuStreamD", "cuEventD"))]
-    assert released == ["cuModuleUnload", "cuEventDestroy", "cuEventDestroy", "cuStreamDestroy"]
+    assert released == ["cuModuleUnload", *["cuEventDestroy"] * 3, "cuStreamDestroy"]
     executable.run({"x": X, "y": Y})
     del executable
     gc.collect()

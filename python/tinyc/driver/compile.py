@@ -28,8 +28,7 @@ from tinyc.plan.source import load_plan, split_plan
 from tinyc.runtime.cpu import CpuExecutable
 from tinyc.runtime.cuda import CudaExecutable
 from tinyc.runtime.executable import Executable, Observer
-from tinyc.runtime.outputs import checked_outputs, handed_out
-from tinyc.runtime.program import Program
+from tinyc.runtime.outputs import check_outputs, handed_out, outputs_at
 from tinyc.target import TARGETS, target_of
 
 
@@ -116,7 +115,7 @@ def _reference(lowering: Lowering) -> Executor:
     def run(inputs: Mapping[str, Any], out: Mapping[str, Any], run_key: int, observe: Observer | None) -> Arrays:
         arrays = check_inputs(signature.inputs, inputs)
         if out:  # what is wrong with it is told before the run
-            checked_outputs(declared, symbol_values(signature.inputs, arrays), out)
+            check_outputs(outputs_at(declared, symbol_values(signature.inputs, arrays)), out)
         return handed_out(reference.evaluate_module(module, arrays, observe=observe, run_key=run_key), out)
 
     return Executor(run)
@@ -125,7 +124,7 @@ def _reference(lowering: Lowering) -> Executor:
 def _cpu(lowering: Lowering) -> Executor:
     program = lowering.program()
     try:
-        return _executor(CpuExecutable(program, lowering.llvm_ir()), program)
+        return _executor(CpuExecutable(program, lowering.llvm_ir()))
     except InternalError as error:
         if lowering.entry != "llvm":
             raise
@@ -141,7 +140,7 @@ def _sim(lowering: Lowering) -> Executor:
 
     (ptx, arch), program = _ptx(lowering), lowering.program()
     executable = SimExecutable(program, ptx)
-    return replace(_executor(executable, program, arch), reports=lambda: executable.reports)
+    return replace(_executor(executable, arch), reports=lambda: executable.reports)
 
 
 def _cuda(lowering: Lowering) -> Executor:
@@ -149,14 +148,12 @@ def _cuda(lowering: Lowering) -> Executor:
     if arch not in (known := [each.chip for each in TARGETS]):
         message = f"the PTX is for {arch}, and what runs on a GPU is for {either(known)}; write one behind .target"
         raise TinycError("UnsupportedTarget", message)
-    executable = CudaExecutable(program, ptx, arch)
-    return _executor(executable, program, arch, executable.release)
+    return _executor(CudaExecutable(program, ptx, arch), arch)
 
 
-def _executor(
-    executable: Executable, program: Program, arch: str | None = None, release: Callable[[], None] = lambda: None
-) -> Executor:
-    return Executor(executable.run, release, tuple(kernel.symbol for kernel in program.kernels), arch)
+def _executor(executable: Executable[Any], arch: str | None = None) -> Executor:
+    kernels = tuple(kernel.symbol for kernel in executable.program.kernels)
+    return Executor(executable.run, executable.release, kernels, arch)
 
 
 def _ptx(lowering: Lowering) -> tuple[str, str]:

@@ -1,7 +1,9 @@
 """A compiled program: what `tinyc.compile` gives, with the texts of its layers and the remarks of its compilation."""
 
+import contextlib
 import functools
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +54,7 @@ class Model:
         self._executor: Executor | None = executor
         self._made_of = _made_of(executor)
         self._next_offset: dict[int, int] = {}  # how many runs there have been, by their seed
+        self._noting = threading.Lock()  # of what runs leave behind: remarks, and how many there have been
 
     @property
     def layers(self) -> tuple[str, ...]:
@@ -69,12 +72,12 @@ class Model:
         """Names and types of the inputs and outputs."""
         return boundary_of(self.lowering.module(self.lowering.entry)).signature
 
-    @property
+    @functools.cached_property
     def inputs(self) -> tuple[str, ...]:
         """The names of the inputs in order."""
         return tuple(each.name for each in self.signature.inputs)
 
-    @property
+    @functools.cached_property
     def outputs(self) -> tuple[str, ...]:
         """The names of the outputs in order."""
         return tuple(each.name for each in self.signature.outputs)
@@ -103,14 +106,20 @@ class Model:
                 `IndexOutOfRange`, `ModelFreed`; on a GPU also `NoDriver`, `UnsupportedTarget`, `LaunchTooLarge`,
                 `DeviceFailure`.
         """
-        named, options = self._told_apart(inputs, out=out, seed=seed, offset=offset)
-        return self.run_named(named, **options)
+        if self._ambiguous:
+            inputs, out, seed, offset = self._told_apart(inputs, out, seed, offset)
+        return self.run_named(inputs, out, seed, offset)
 
-    def _told_apart(self, inputs: Mapping[str, Any], **options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    @functools.cached_property
+    def _ambiguous(self) -> frozenset[str]:
+        """The options that are called as an input is."""
+        return frozenset(self.inputs) & {"out", "seed", "offset"}
+
+    def _told_apart(self, inputs: dict[str, Any], *options: Any) -> tuple[dict[str, Any], Any, Any, Any]:
         """Inputs and options: what has the name of an input is one."""
-        given = {name: value for name, value in options.items() if value is not None}
-        taken = {name: given.pop(name) for name in self.inputs if name in given}
-        return {**inputs, **taken}, given
+        given: dict[str, Any] = dict(zip(("out", "seed", "offset"), options, strict=True))
+        taken = {name: given.pop(name) for name in self._ambiguous if given[name] is not None}
+        return {**inputs, **taken}, given.get("out"), given.get("seed"), given.get("offset")
 
     def run_named(
         self,
@@ -128,19 +137,39 @@ class Model:
         Raises:
             TinycError: as `run`.
         """
-        if self._executor is None:
+        if seed is None and offset is None:
+            return self._run(inputs, out, 0, observe)
+        with self._counted(seed, offset) as key:
+            return self._run(inputs, out, key, observe)
+
+    def _run(self, inputs: Mapping[str, Any], out: Any, key: int, observe: Observer | None) -> Arrays:
+        executor = self._executor
+        if executor is None:
             raise TinycError("ModelFreed", "the model has been freed; compile the program again")
-        number = None if seed is None else _word("seed", seed)
-        if number is None and offset is not None:
-            raise TinycError("InputMismatch", f"offset is {offset!r}, and there is no seed that it is for; give one")
-        place = self._next_offset.get(number or 0, 0) if offset is None else _word("offset", offset)
-        key = 0 if number is None else run_key(number, place)
         with collect_remarks() as remarks:
-            outputs = self._executor.run(inputs, named_outputs(self.outputs, out), key, observe)
-        if number is not None:
-            self._next_offset[number] = (place + 1) % _WORDS
-        self.remarks += [each for each in remarks if each not in self.remarks]  # the next run says the same again
+            outputs = executor.run(inputs, named_outputs(self.outputs, out), key, observe)
+        if remarks:
+            with self._noting:
+                self.remarks += [each for each in remarks if each not in self.remarks]  # the next run says it again
         return outputs
+
+    @contextlib.contextmanager
+    def _counted(self, seed: Any, offset: Any) -> Iterator[int]:
+        """The key of a run, which is one more with its seed unless it fails."""
+        if seed is None:
+            raise TinycError("InputMismatch", f"offset is {offset!r}, and there is no seed that it is for; give one")
+        number = _word("seed", seed)
+        with self._noting:
+            before = self._next_offset.get(number, 0)
+            place = before if offset is None else _word("offset", offset)
+            self._next_offset[number] = after = (place + 1) % _WORDS
+        try:
+            yield run_key(number, place)
+        except BaseException:
+            with self._noting:
+                if self._next_offset[number] == after:  # no other thread has run since
+                    self._next_offset[number] = before
+            raise
 
     def __call__(
         self, /, *arrays: Any, out: Any = None, seed: Any = None, offset: Any = None, **named: Any
@@ -154,16 +183,12 @@ class Model:
         if len(arrays) > len(names):
             message = f"the model takes {len(names)} inputs ({', '.join(names)}), not {len(arrays)}; leave the rest out"
             raise TinycError("InputMismatch", message)
-        placed = dict(zip(names, arrays, strict=False))
-        given, options = self._told_apart(named, out=out, seed=seed, offset=offset)
-        twice = [
-            TinycError("InputMismatch", f"input '{name}' is given twice, by place ({place}) and by name; give it once")
-            for place, name in enumerate(placed, 1)
-            if name in given
-        ]
-        if twice:
-            raise TinycError.several(twice)
-        results = tuple(self.run_named({**placed, **given}, **options).values())
+        if self._ambiguous:
+            named, out, seed, offset = self._told_apart(named, out, seed, offset)
+        given = dict(zip(names, arrays, strict=False))
+        if named:
+            given = _joined(given, named)
+        results = tuple(self.run_named(given, out, seed, offset).values())
         return results[0] if len(results) == 1 else results
 
     def free(self) -> None:
@@ -193,6 +218,22 @@ def _word(name: str, value: Any) -> int:
     if number is None:
         raise TinycError("InputMismatch", f"{name} is {value!r}; give an integer in 0 … 2^64 - 1")
     return number
+
+
+def _joined(placed: dict[str, Any], named: dict[str, Any]) -> dict[str, Any]:
+    """Inputs by place and by name.
+
+    Raises:
+        TinycError: `InputMismatch`: one is given twice.
+    """
+    twice = [
+        TinycError("InputMismatch", f"input '{name}' is given twice, by place ({place}) and by name; give it once")
+        for place, name in enumerate(placed, 1)
+        if name in named
+    ]
+    if twice:
+        raise TinycError.several(twice)
+    return {**placed, **named}
 
 
 def _listed(tensors: tuple[NamedTensor, ...]) -> str:

@@ -15,8 +15,8 @@ from tinyc.runtime.program import Buffer, Grid, Program
 from tinyc.vocabulary.run_key import RUN_KEY
 
 
-def solve_symbols(program: Program, shapes: Sequence[tuple[int, ...]], run_key: int = 0) -> dict[str, int]:
-    """The value of every symbol; of the key of random numbers it is `run_key`.
+def solve_symbols(program: Program, shapes: Sequence[tuple[int, ...]]) -> dict[str, int]:
+    """The value of every symbol; of the key of random numbers, which is no size, it is 0.
 
     Raises:
         TinycError: `InputMismatch`: the shapes are not the declared ones, or contradict each other; `UnboundSymbol`:
@@ -24,7 +24,7 @@ def solve_symbols(program: Program, shapes: Sequence[tuple[int, ...]], run_key: 
     """
     declared = [buffer.shape for buffer in program.of_kind("input")]
     values = shape_symbols(zip(program.inputs, declared, shapes, strict=True))
-    values |= {RUN_KEY: run_key} if RUN_KEY in program.symbols else {}
+    values |= {RUN_KEY: 0} if RUN_KEY in program.symbols else {}
     _require_values(program.symbols, values)
     return values
 
