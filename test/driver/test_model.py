@@ -102,6 +102,19 @@ def test_the_memory_of_a_dense_array_is_what_the_cpu_fills():
     assert "output-copied" not in {remark.code for remark in model.remarks}
 
 
+def test_an_output_that_overlaps_an_input_partly_gets_the_right_numbers(target):
+    model = tinyc.compile(program(tensor("x", "N"), node("r", "FLIP", "x", axes=[0])), target=target)
+    both = np.arange(8, dtype=np.float32)
+    assert model(both[:6], out=both[2:]).tolist() == [5, 4, 3, 2, 1, 0]
+    assert both.tolist() == [0, 1, 5, 4, 3, 2, 1, 0]
+
+
+def test_a_program_of_rank_0_takes_and_gives_arrays_of_rank_0(target):
+    model = tinyc.compile(program(tensor("x"), node("y", "NEG", "x")), target=target)
+    assert model(np.float32(3)).tolist() == model(np.array(3, np.float32)).tolist() == -3
+    assert model(np.float32(3)).shape == ()
+
+
 READ_ONLY = np.empty((2, 3), np.float32)
 READ_ONLY.flags.writeable = False
 REPEATED = np.lib.stride_tricks.as_strided(np.empty(3, np.float32), (2, 3), (0, 4))

@@ -44,6 +44,18 @@ def test_a_turn_that_takes_long_is_a_chunk():
     assert chunks(4, seconds_of_one=0.06) == [(0, 1), (1, 2), (2, 3), (3, 4)]
 
 
+def test_a_loop_that_is_known_to_be_short_is_one_call():
+    pace = Pace()
+    assert len(chunks(1000, pace=pace)) > 1
+    assert chunks(1000, pace=pace) == [(0, 1000)]
+
+
+def test_a_loop_that_has_become_slow_is_cut_again():
+    pace = Pace(turns=4)
+    assert chunks(8, seconds_of_one=0.03, pace=pace)[0] == (0, 4)
+    assert pace.turns == 1
+
+
 #: Ctrl-C comes while this is computed, which takes minutes: Y[0, m, n] is the sum over r of X[0, m] · W[n].
 SUMS = {
     "uops": [

@@ -1,4 +1,4 @@
-"""Runs again and again, and in threads: nothing is allocated twice, nothing leaks, and no run meets another's memory."""
+"""Runs again and again, and in threads: nothing is allocated twice, nothing leaks, no run meets another's memory."""
 
 import gc
 import os
@@ -142,10 +142,10 @@ def test_an_error_in_the_midst_of_a_run_leaves_the_pools_whole(device):
     expected = device.run({"X": array(20, 30)})["y"]
 
     def observe(name, value):
-        raise ValueError(name)
+        raise ValueError("no more")
 
     for _ in range(20):
-        with pytest.raises(ValueError, match="."):
+        with pytest.raises(ValueError, match="no more"):
             device.run({"X": array(20, 30)}, observe=observe)
     assert len(free_arenas(device)) == 1
     np.testing.assert_array_equal(device.run({"X": array(20, 30)})["y"], expected)

@@ -82,7 +82,7 @@ class CudaExecutable(Executable[None]):
         with self._lock:
             try:
                 device = self._opened()
-                with device.current():
+                with device.current(), device.settled():
                     status = self._run_on(device, run)
             except TinycError as error:
                 if error.name == "DeviceFailure":  # all later calls fail in the context of one that has failed

@@ -213,6 +213,15 @@ class Device:
         self.driver.call("cuStreamSynchronize", self.stream)
         return self.driver.call("cuEventElapsedTime", *self._events[:2]) / 1000
 
+    @contextlib.contextmanager
+    def settled(self) -> Iterator[None]:
+        """Where something ends the `with` block early, wait for the work that is on its way: it uses arrays."""
+        try:
+            yield
+        except BaseException:
+            _release(self.driver, "cuStreamSynchronize", self.stream)
+            raise
+
     def close(self) -> None:
         """Give back all that is loaded, and the device's context; the device cannot be used any more."""
         self._finalizer()
