@@ -41,6 +41,7 @@ FOLDER_OF = {"tgpu": "gpu"}
 
 FOLDERS = {
     "analysis",
+    "c_library",
     "codegen",
     "dialects",
     "driver",

@@ -69,6 +69,7 @@ CODES = {
     "SimulationFinding": "TC412",
     "UnknownName": "TC413",
     "OutputMismatch": "TC414",
+    "NoCompiler": "TC415",
     # 9xx: tinyc itself
     "InternalError": "TC901",
 }

@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from tinyc.analysis import arena
-from tinyc.analysis.arena import Request
+from tinyc.analysis.arena import Request, pack
 from tinyc.analysis.graphs import input_names, output_names
 from tinyc.analysis.indexed_axes import indexed_extents
 from tinyc.analysis.preconditions import preconditions
@@ -188,7 +187,7 @@ class Host:
     def _place_temps(self) -> Dim:
         """Give what lies between kernels its place in the arena; the arena's size in bytes."""
         requests = [Request(buffer.size_bytes, buffer.first, buffer.last) for buffer in self.temps]
-        offsets, total = arena.arena_offsets(requests)
-        for buffer, offset in zip(self.temps, offsets, strict=True):
+        layout = pack(requests)
+        for buffer, offset in zip(self.temps, layout.offsets, strict=True):
             buffer.offset = offset
-        return total
+        return layout.total

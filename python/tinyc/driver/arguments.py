@@ -29,6 +29,10 @@ def read_command_line(argv: Sequence[str]) -> argparse.Namespace:
     arguments = parser.parse_args(_with_plain_fusion(argv) if list(argv[:1]) == ["explain"] else argv)
     if arguments.command == "explain":
         _check_explained(parser, arguments)
+    if "emit_lib" in arguments and arguments.emit_lib is None and (arguments.prefix or arguments.cpu):
+        parser.error(
+            f"argument --{'prefix' if arguments.prefix else 'cpu'}: it is about a C library; give --emit-lib, too"
+        )
     if "line_info" in arguments and arguments.line_info and arguments.stock_printing:
         parser.error("argument --line-info: .loc points into the text with names; leave --stock-printing out")
     return arguments
@@ -74,6 +78,10 @@ def _parser() -> argparse.ArgumentParser:
     compiled = commands.add_parser("compile", help="compile a program and write its layers", allow_abbrev=False)
     _add_program(compiled)
     _add_target(compiled)
+    shown = "write a C library for the CPU there, and FILE.h beside it; needs a C compiler (cc, or $CC)"
+    compiled.add_argument("--emit-lib", type=Path, metavar="FILE.so", help=shown)
+    compiled.add_argument("--prefix", metavar="NAME", help="what its functions begin with (default: model)")
+    compiled.add_argument("--cpu", metavar="CPU", help="the CPU that it is for, as LLVM names it (default: this one)")
     verify = commands.add_parser("verify", help="compare all layers on the same inputs", allow_abbrev=False)
     _add_program(verify)
     _add_target(verify)

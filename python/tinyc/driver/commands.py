@@ -53,9 +53,12 @@ def run_command(arguments: argparse.Namespace) -> int:
 
 
 def compile_command(arguments: argparse.Namespace) -> int:
-    """Compile and write the layers that are asked for."""
+    """Compile and write what is asked for: layers, a C library."""
     with _remarks(arguments):
-        _compiled(arguments)
+        model = _compiled(arguments)
+        if arguments.emit_lib is not None:
+            for path in model.emit_library(arguments.emit_lib, arguments.prefix or "model", arguments.cpu):
+                _line("library", str(path))
     return 0
 
 

@@ -2,13 +2,16 @@
 
 import contextlib
 import functools
+import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tinyc.c_library.build import write_library
 from tinyc.diagnostics import Remark, TinycError, collect_remarks
 from tinyc.driver.listings import LAST_LISTING
 from tinyc.driver.lowering import Lowering
@@ -196,6 +199,22 @@ class Model:
         executor, self._executor = self._executor, None
         if executor is not None:
             executor.release()
+
+    def emit_library(self, path: str | os.PathLike[str], prefix: str = "model", cpu: str | None = None) -> list[Path]:
+        """Write a C library without Python to `path`, a name in .so, and its header beside it; return both paths.
+
+        Its functions begin with `prefix`; `cpu` is the CPU that it is for by LLVM's name, such as "x86-64-v3", and by
+        default this machine's.
+
+        Raises:
+            TinycError: `UnsupportedTarget`: the target is not "cpu"; `NoCompiler`, `UnreadableFile`, `InvalidOption`.
+        """
+        if self.target != "cpu":
+            message = (
+                f"a C library has kernels for the CPU, and this model is for '{self.target}'; compile it for 'cpu'"
+            )
+            raise TinycError("UnsupportedTarget", message)
+        return write_library(self.lowering.program(), self.lowering.llvm_ir(), Path(path), prefix, cpu)
 
     def text(self, layer: str) -> str:
         """The text of a layer: "tiny", "indexbook", "poly_view", "region", and those of the target.

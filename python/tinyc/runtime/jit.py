@@ -62,7 +62,9 @@ def _target_machine(cpu: str | None) -> Any:
     binding = _binding()
     name = cpu or binding.get_host_cpu_name()
     features = "" if cpu else binding.get_host_cpu_features().flatten()
-    return binding.Target.from_default_triple().create_target_machine(cpu=name, features=features, opt=2)
+    return binding.Target.from_default_triple().create_target_machine(
+        cpu=name, features=features, opt=2, reloc="pic", codemodel="small"
+    )
 
 
 def _optimise(module: Any, machine: Any) -> None:
@@ -80,3 +82,17 @@ def _optimise(module: Any, machine: Any) -> None:
     options.loop_vectorization = options.slp_vectorization = True
     builder = binding.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
+
+
+def object_code(llvm_ir: str, cpu: str | None = None) -> bytes:
+    """The machine code of an LLVM module, position independent, as a relocatable object; `cpu` as for `Code`."""
+    binding, machine = _binding(), _target_machine(cpu)
+    module = binding.parse_assembly(_FLAGS.sub("", llvm_ir))
+    module.verify()
+    _optimise(module, machine)
+    return machine.emit_object(module)
+
+
+def host_features() -> frozenset[str]:
+    """The features of this machine's CPU, by LLVM's names."""
+    return frozenset(name for name, enabled in _binding().get_host_cpu_features().items() if enabled)

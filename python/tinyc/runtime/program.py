@@ -4,9 +4,12 @@ Comes from the `exec` layer (`dialects/exec/to_program.py`); imports no MLIR. Ex
 sizes and offsets are bytes, element types are those of Tiny.
 """
 
+import functools
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tinyc.diagnostics import Where
+from tinyc.expr import extents
 from tinyc.expr.assumption import Assumption
 from tinyc.expr.extents import Dim
 from tinyc.vocabulary.element_type import ElementType
@@ -125,6 +128,24 @@ class Program:
     def is_on_device(self) -> bool:
         """Whether its kernels work on the memory of a GPU."""
         return any(buffer.memory_space == "device" for buffer in self.buffers)
+
+    @functools.cached_property
+    def lifetimes(self) -> Mapping[str, tuple[int, int]]:
+        """For each buffer that a kernel names the first and the last generation in which one does."""
+        alive: dict[str, tuple[int, int]] = {}
+        for kernel in self.kernels:
+            for name in (*kernel.reads, *kernel.writes):
+                first, last = alive.get(name, (kernel.generation, kernel.generation))
+                alive[name] = min(first, kernel.generation), max(last, kernel.generation)
+        return alive
+
+    def required_memory(self, values: Mapping[str, int]) -> int:
+        """The bytes of the arena at the sizes of one run: all memory that it needs beside the caller's arrays.
+
+        Raises:
+            ExtentError: a symbol has no value, or a division is by zero.
+        """
+        return extents.evaluate(self.arena_bytes, values)
 
     @property
     def status_slots(self) -> int:
