@@ -1,5 +1,7 @@
 """`Model`: how it is called, where it writes its outputs, and what its `repr` says."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -169,3 +171,30 @@ def test_the_repr_names_the_first_of_many_kernels():
     shown = repr(tinyc.compile(program(*shapes, *sums, outputs=names)))
     assert ", 6 kernels [reduce_sum, " in shown
     assert ", …]: (x0: fp32 [2], x1" in shown
+
+
+def test_the_memory_that_a_run_needs_is_told_for_sizes():
+    softmax = Path(__file__).parents[2] / "examples" / "softmax.json"
+    for target in ("cpu", "sim", "cuda"):
+        needed = tinyc.compile(softmax, target=target, fusion="none").required_memory(M=30, N=70)
+        assert (needed.inputs, needed.outputs, needed.pool) == (4 * 30 * 70,) * 2 + (0,)
+        assert needed.arena >= 4 * 30 * 70
+        assert needed.arena % 256 == 0
+    assert tinyc.compile(softmax, bind={"M": 3, "N": 7}).required_memory() == (0, 0, 84, 84)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "name", "message"),
+    [
+        ({"M": 2}, "UnboundSymbol", "the memory depends on 'K'; give a size: K=…"),
+        ({"M": 2, "K": 3, "L": 4}, "InvalidExtent", "the program has no symbol 'L'; there are M, K"),
+        ({"M": 2, "K": -3}, "InvalidExtent", "'K' is -3, no size; give an integer"),
+        ({"M": 2, "K": "x"}, "InvalidExtent", "'K' is 'x', no size"),
+    ],
+)
+def test_sizes_for_which_there_is_no_memory_are_refused(sizes, name, message):
+    error = refused(tinyc.compile(SUM).required_memory, **sizes)
+    assert error.name == name
+    assert message in error.message
+    error = refused(tinyc.compile(SUM, target="reference").required_memory, **sizes)
+    assert "'reference' makes arrays as it goes and has no arena; compile for 'cpu', 'sim' or 'cuda'" in error.message

@@ -27,7 +27,7 @@ def chunks(turns, seconds_of_one=0.0, pace=None):
         found.append((low, high))
         time.sleep(seconds_of_one * (high - low))
 
-    in_chunks(work, turns, pace or Pace())
+    in_chunks(work, turns, pace or Pace(), "kernel")
     return found
 
 

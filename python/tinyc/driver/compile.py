@@ -152,8 +152,7 @@ def _cuda(lowering: Lowering) -> Executor:
 
 
 def _executor(executable: Executable[Any], arch: str | None = None) -> Executor:
-    kernels = tuple(kernel.symbol for kernel in executable.program.kernels)
-    return Executor(executable.run, executable.release, kernels, arch)
+    return Executor(executable.run, executable.release, executable.program, arch)
 
 
 def _ptx(lowering: Lowering) -> tuple[str, str]:

@@ -20,6 +20,8 @@ from tinyc.executors.signature import NamedTensor, Signature, boundary_of
 from tinyc.expr.extents import natural
 from tinyc.runtime.executable import Observer
 from tinyc.runtime.outputs import named_outputs
+from tinyc.runtime.program import Program
+from tinyc.runtime.sizes import RequiredMemory, required_memory
 
 if TYPE_CHECKING:  # the simulator takes longer to import than all the rest
     from tinyc.simulator import Report
@@ -38,13 +40,13 @@ class Executor:
     """A way to run a program on arrays by name, and to give back what it holds on a device.
 
     `run` takes the inputs, the arrays to write outputs into, the key of the run's random numbers, and who is told the
-    values of nodes. `kernels` are what it launches, `arch` the GPU's architecture that they are for; `reports` gives
-    those of the last run's launches where they are simulated.
+    values of nodes. `program` is what it runs, where that has been lowered, `arch` the GPU's architecture that it is
+    for; `reports` gives those of the last run's launches where they are simulated.
     """
 
     run: Callable[[Mapping[str, Any], Mapping[str, Any], int, Observer | None], Arrays]
     release: Callable[[], None] = lambda: None
-    kernels: tuple[str, ...] = ()
+    program: Program | None = None
     arch: str | None = None
     reports: Callable[[], "Sequence[Report]"] = tuple
 
@@ -55,7 +57,7 @@ class Model:
     def __init__(self, lowering: Lowering, target: str, executor: Executor, remarks: list[Remark]) -> None:
         self.lowering, self.target, self.remarks = lowering, target, remarks
         self._executor: Executor | None = executor
-        self._made_of = _made_of(executor)
+        self._made_of, self._program = _made_of(executor), executor.program
         self._next_offset: dict[int, int] = {}  # how many runs there have been, by their seed
         self._noting = threading.Lock()  # of what runs leave behind: remarks, and how many there have been
 
@@ -216,6 +218,18 @@ class Model:
             raise TinycError("UnsupportedTarget", message)
         return write_library(self.lowering.program(), self.lowering.llvm_ir(), Path(path), prefix, cpu)
 
+    def required_memory(self, /, **symbols: int) -> RequiredMemory:
+        """The bytes that a run needs where the symbols of its inputs have these values.
+
+        Raises:
+            TinycError: `InvalidExtent`, `UnboundSymbol`, `AssumptionViolated`: no run has these sizes;
+                `UnsupportedTarget`: the reference makes its arrays as it goes.
+        """
+        if self._program is None:
+            message = f"'{self.target}' makes arrays as it goes and has no arena; compile for 'cpu', 'sim' or 'cuda'"
+            raise TinycError("UnsupportedTarget", message)
+        return required_memory(self._program, symbols)
+
     def text(self, layer: str) -> str:
         """The text of a layer: "tiny", "indexbook", "poly_view", "region", and those of the target.
 
@@ -261,7 +275,8 @@ def _listed(tensors: tuple[NamedTensor, ...]) -> str:
 
 def _made_of(executor: Executor) -> str:
     """Architecture and kernels as a `repr` has them."""
-    kernels = tuple(dict.fromkeys(executor.kernels))
+    launches = () if executor.program is None else executor.program.kernels
+    kernels = tuple(dict.fromkeys(kernel.symbol for kernel in launches))
     shown = ", ".join(kernels[:_SHOWN_KERNELS]) + (", …" if len(kernels) > _SHOWN_KERNELS else "")
     count = f"{len(kernels)} kernel{'' if len(kernels) == 1 else 's'} [{shown}]" if kernels else ""
     return "".join(f", {each}" for each in (executor.arch, count) if each)

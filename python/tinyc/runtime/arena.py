@@ -48,17 +48,18 @@ def memory_bytes() -> int:
 
 
 class Arena(NamedTuple):
-    """Memory for one run, and where it starts."""
+    """Memory for one run: how many bytes, where they start, and what keeps them."""
 
-    memory: np.ndarray
+    size_bytes: int
     address: int
+    memory: np.ndarray
 
 
 class ArenaPool:
     """The arenas that no run has at present: as many at most as runs have had at the same time."""
 
     def __init__(self) -> None:
-        self._free: list[Arena] = []
+        self._free: list[Arena] = []  # the small ones first
         self._lock = threading.Lock()
 
     def take(self, size_bytes: int) -> Arena:
@@ -69,18 +70,14 @@ class ArenaPool:
         """
         with self._lock:
             for position, arena in enumerate(self._free):
-                if len(arena.memory) >= size_bytes:
+                if arena.size_bytes >= size_bytes:
                     return self._free.pop(position)
             if self._free:
                 self._free.pop()
         memory = allocate_arena(size_bytes)
-        return Arena(memory, memory.ctypes.data)
+        return Arena(size_bytes, memory.ctypes.data, memory)
 
     def give_back(self, arena: Arena) -> None:
         """Keep an arena for a later run."""
         with self._lock:
-            bisect.insort(self._free, arena, key=_size)
-
-
-def _size(arena: Arena) -> int:
-    return len(arena.memory)
+            bisect.insort(self._free, arena)

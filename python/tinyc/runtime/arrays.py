@@ -59,7 +59,10 @@ class InputCheck:
         arrays: list[np.ndarray] = []
         for name, dtype, rank in self._wanted:
             array = inputs.get(name)
-            if type(array) is not np.ndarray or array.dtype != dtype or array.ndim != rank or not is_dense(array):
+            if type(array) is not np.ndarray or array.dtype != dtype or array.ndim != rank:
+                return dense_inputs(self._program, inputs, self._read)
+            flags = array.flags
+            if not (flags.c_contiguous and flags.aligned):
                 return dense_inputs(self._program, inputs, self._read)
             arrays.append(array)
         return arrays

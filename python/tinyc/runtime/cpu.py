@@ -13,7 +13,7 @@ from collections.abc import Callable
 from tinyc.diagnostics import progress
 from tinyc.runtime.arena import ArenaPool
 from tinyc.runtime.bound import BoundProgram
-from tinyc.runtime.cpu_frame import Call, CpuFrames, Pace
+from tinyc.runtime.cpu_frame import CpuFrames, Pace
 from tinyc.runtime.executable import Executable, Run
 from tinyc.runtime.jit import KERNEL_PREFIX, Code
 from tinyc.runtime.program import Program
@@ -49,26 +49,17 @@ class CpuExecutable(Executable[CpuFrames]):
         arena, frame = arenas.take(run.bound.arena_bytes), prepared.take()
         try:
             frame.fill(run.inputs, run.outputs, arena.address, run.key)
-            for call in frame.calls:
-                _call(call)
-                self._tell_writes(run, call.launch.kernel, frame.contents)
+            for launch, work, turns, pace, title in frame.calls:
+                in_chunks(work, turns, pace, title)
+                if run.observe is not None:
+                    self._tell_writes(run, run.observe, launch.kernel, frame.contents)
             check_status(self.program, frame.status)
         finally:
             prepared.give_back(frame)
             arenas.give_back(arena)
 
 
-def _call(call: Call) -> None:
-    _, function, addresses, extents, turns, pace, title = call
-
-    def work(low: int, high: int) -> None:
-        progress(title, low, turns)
-        function(addresses, extents, low, high)
-
-    in_chunks(work, turns, pace)
-
-
-def in_chunks(work: Callable[[int, int], object], turns: int, pace: Pace) -> None:
+def in_chunks(work: Callable[[int, int], object], turns: int, pace: Pace, title: str) -> None:
     """Call `work(low, high)` on consecutive ranges that make up ``0 … turns``, each of about `_CHUNK_SECONDS`.
 
     What Python has been told to do meanwhile, such as to raise KeyboardInterrupt, it does between two calls. `pace` is
@@ -76,9 +67,11 @@ def in_chunks(work: Callable[[int, int], object], turns: int, pace: Pace) -> Non
     """
     low = 0
     while low < turns:
-        high = min(low + pace.turns, turns)
+        progress(title, low, turns)
+        size = pace.turns
+        high = min(low + size, turns)
         started = time.perf_counter()
         work(low, high)
         seconds = time.perf_counter() - started
-        pace.turns = max(1, min(pace.turns * _GROWTH, int((high - low) * _CHUNK_SECONDS / max(seconds, 1e-9))))
+        pace.turns = min(size * _GROWTH, int((high - low) * _CHUNK_SECONDS / (seconds + 1e-9)) or 1)
         low = high

@@ -4,6 +4,7 @@ In: a program at the sizes of a run. Out: calls of machine code, whose arguments
 """
 
 import ctypes
+import functools
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -28,12 +29,10 @@ class Pace:
 
 
 class Call(NamedTuple):
-    """A kernel's launch: the function, where its arguments are, how often its loop turns, and what it is called."""
+    """A kernel's launch: its function on a range of turns, how many there are, their pace, and what it is called."""
 
     launch: BoundLaunch
-    function: KernelFunction
-    addresses: int
-    extents: int
+    work: Callable[[int, int], object]
     turns: int
     pace: Pace
     title: str
@@ -77,6 +76,8 @@ class CpuFrame:
                 self._places[pointer.buffer].append(place)
             if kernel.status is not None:
                 self._addresses[start + len(kernel.pointers)] = self.status[kernel.status.slot].ctypes.data
+        kinds = (("input", bound.program.inputs), ("output", bound.program.outputs))
+        self._boundary = [self._places[f"{kind}_{at}"] for kind, names in kinds for at in range(len(names))]
         self.calls = self._calls(functions, paces)
         self._keyed = any(launch.keyed for launch in bound.launches)
 
@@ -86,30 +87,27 @@ class CpuFrame:
         for number, (launch, start, pace) in enumerate(zip(launches, self._starts, paces, strict=False)):
             symbol = launch.kernel.symbol
             title = f"kernel '{symbol}' ({number + 1} of {len(launches)}), turn"
-            arguments = addresses + start * ctypes.sizeof(ctypes.c_void_p), extents
-            calls.append(Call(launch, functions[symbol], *arguments, _turns(launch, self._bound), pace, title))
+            work = functools.partial(functions[symbol], addresses + start * ctypes.sizeof(ctypes.c_void_p), extents)
+            calls.append(Call(launch, work, _turns(launch, self._bound), pace, title))
             extents += len(launch.extents) * ctypes.sizeof(ctypes.c_size_t)
         return calls
 
     def fill(self, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], arena: int, key: int) -> None:
         """Write what is the run's own: where its arrays and its arena are, and the key of its random numbers."""
-        for position, array in enumerate(inputs):
-            self._place(f"input_{position}", array.ctypes.data)
-        for position, array in enumerate(outputs):
-            self._place(f"output_{position}", array.ctypes.data)
+        for places, array in zip(self._boundary, (*inputs, *outputs), strict=True):
+            address = array.ctypes.data
+            for place in places:
+                self._addresses[place] = address
         if arena != self._arena:
             for name, offset in self._bound.offsets.items():
-                self._place(name, arena + offset)
+                for place in self._places[name]:
+                    self._addresses[place] = arena + offset
             self._arena = arena
         if self._keyed:
             values = [each for launch in self._bound.launches for each in launch.extents_with(key, self._bound.values)]
             self._extents[:] = values
         if len(self.status):
             self.status[...] = 0
-
-    def _place(self, buffer: str, address: int) -> None:
-        for place in self._places[buffer]:
-            self._addresses[place] = address
 
     def contents(self, buffer: str, size_bytes: int) -> np.ndarray:
         """The bytes of a buffer that a kernel has a pointer to."""

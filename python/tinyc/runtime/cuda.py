@@ -9,7 +9,7 @@ Everything happens on one stream, and is done when a run returns.
 import contextlib
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from tinyc.runtime.cuda_memory import ResultMemory
 from tinyc.runtime.device_array import DeviceView, device_view, is_on_device
 from tinyc.runtime.executable import KEPT_SIZES, Executable, Run
 from tinyc.runtime.outputs import Output, fresh_array, output_memory, output_mismatch
-from tinyc.runtime.program import Program
+from tinyc.runtime.program import KernelLaunch, Program
 from tinyc.runtime.status import check_status
 from tinyc.target import target_of
 from tinyc.target.target import Target
@@ -105,15 +105,7 @@ class CudaExecutable(Executable[None]):
                 device.upload(places[name], array)
         device.upload(places[STATUS], frame.clean_status)
         with device.timed():
-            frame.launch(
-                places,
-                run.key,
-                None
-                if run.observe is None
-                else lambda kernel: self._tell_writes(
-                    run, kernel, lambda name, size: device.contents(places[name], size)
-                ),
-            )
+            frame.launch(places, run.key, self._teller(device, run, places))
         for name, array in outputs.items():
             if isinstance(array, np.ndarray):
                 device.download(array, places[name])
@@ -122,6 +114,15 @@ class CudaExecutable(Executable[None]):
         device.download(frame.status, places[STATUS])
         self.last_run_seconds = device.finish()
         return frame.status
+
+    def _teller(self, device: Device, run: Run, places: Mapping[str, int]) -> Callable[[KernelLaunch], None] | None:
+        """What tells a run's observer of a kernel's writes, if there is one."""
+        observe = run.observe
+        if observe is None:
+            return None
+        return lambda kernel: self._tell_writes(
+            run, observe, kernel, lambda name, size: device.contents(places[name], size)
+        )
 
     def _frame(self, device: Device, bound: BoundProgram) -> DeviceFrame:
         """What runs at these sizes have in common; that of the sizes that have not been run for longest goes."""

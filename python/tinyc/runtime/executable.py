@@ -93,16 +93,15 @@ class Executable(abc.ABC, Generic[Prepared]):
         """Memory for each output, dense: the array in `out` where it may be written at once."""
         return output_memory(bound.outputs, out, given)
 
-    def _tell_writes(self, run: Run, kernel: KernelLaunch, contents: Callable[[str, int], np.ndarray]) -> None:
-        """Tell a run's observer what a kernel has written; `contents` are the bytes of a buffer, its name and size."""
-        if run.observe is None:
-            return
+    def _tell_writes(
+        self, run: Run, observe: Observer, kernel: KernelLaunch, contents: Callable[[str, int], np.ndarray]
+    ) -> None:
+        """Tell who watches a run what a kernel has written; `contents` are the bytes of a buffer, its name and size."""
         for buffer in self.program.buffers:
             if buffer.name in kernel.writes and buffer.where.node is not None:
                 held = contents(buffer.name, run.bound.sizes[buffer.name])
-                run.observe(
-                    buffer.where.node, held.view(buffer.element.dtype).reshape(run.bound.shapes[buffer.name]).copy()
-                )
+                shape = run.bound.shapes[buffer.name]
+                observe(buffer.where.node, held.view(buffer.element.dtype).reshape(shape).copy())
 
     @abc.abstractmethod
     def _prepare(self, bound: BoundProgram) -> Prepared:

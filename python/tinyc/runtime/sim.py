@@ -56,7 +56,8 @@ class SimExecutable(Executable[None]):
         try:
             for launch in run.bound.launches:
                 self._launch(launch, buffers, run, status, reports)
-                self._tell_writes(run, launch.kernel, lambda name, _: buffers[name].own)
+                if run.observe is not None:
+                    self._tell_writes(run, run.observe, launch.kernel, lambda name, _: buffers[name].own)
         finally:
             self.reports = reports
         copy_outputs(run, buffers)

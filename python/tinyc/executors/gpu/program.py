@@ -38,7 +38,8 @@ class ThreadsExecutable(Executable[None]):
         for number, launch in enumerate(run.bound.launches, 1):
             progress(f"threads of kernel '{launch.kernel.symbol}', kernel", number, len(self.program.kernels))
             self._launch(launch, buffers, run, status)
-            self._tell_writes(run, launch.kernel, lambda name, _: buffers[name].own)
+            if run.observe is not None:
+                self._tell_writes(run, run.observe, launch.kernel, lambda name, _: buffers[name].own)
         copy_outputs(run, buffers)
         check_status(self.program, status)
 
