@@ -284,7 +284,7 @@ def test_a_pass_has_one_name_in_four_places(each):
 
 @pytest.mark.parametrize("each", pipeline.PASSES, ids=lambda each: each.name)
 def test_a_pass_says_what_it_requires_ensures_and_does(each):
-    headings = re.findall(r"^\s*(\w+):$", each.__doc__ or "", re.MULTILINE)
+    headings = re.findall(r"^\s*(\w+)(?: \{.*\})?:$", each.__doc__ or "", re.MULTILINE)
     assert [heading for heading in headings if heading in ("Requires", "Ensures", "Before", "After")] == [
         "Requires",
         "Ensures",

@@ -77,6 +77,7 @@ CODES = {
 #: What kind of decision each remark reports, in the words of MLIR's remarks: something that was done ("passed"), that
 #: was not done and why ("missed"), or a fact that decisions rest on ("analysis").
 REMARKS = {
+    "alternative-left-out": "missed",
     "broadcast-inserted": "passed",
     "fusion-fused": "passed",
     "fusion-kept": "missed",

@@ -151,7 +151,8 @@ def _compiled(arguments: argparse.Namespace) -> Model:
             static_shapes(module)
         fusion = fusion_request(";".join(arguments.fuse), ";".join(arguments.no_fuse), arguments.fusion)
         target, arch, plan = arguments.target, arguments.arch, arguments.plan
-        model = compile(module, target=target, arch=arch, plan=plan, line_info=line_info, fusion=fusion)
+        asked = {"plan": plan, "line_info": line_info, "fusion": fusion, "sizes": arguments.sizes}
+        model = compile(module, target=target, arch=arch, **asked)
     seconds = time.perf_counter() - started
     _line("program", f"{shown_argument(arguments.program)} on {arguments.target}")
     _line("layers", " -> ".join(model.layers))

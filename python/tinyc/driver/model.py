@@ -275,7 +275,7 @@ def _listed(tensors: tuple[NamedTensor, ...]) -> str:
 
 def _made_of(executor: Executor) -> str:
     """Architecture and kernels as a `repr` has them."""
-    launches = () if executor.program is None else executor.program.kernels
+    launches = () if executor.program is None else executor.program.launches
     kernels = tuple(dict.fromkeys(kernel.symbol for kernel in launches))
     shown = ", ".join(kernels[:_SHOWN_KERNELS]) + (", …" if len(kernels) > _SHOWN_KERNELS else "")
     count = f"{len(kernels)} kernel{'' if len(kernels) == 1 else 's'} [{shown}]" if kernels else ""

@@ -73,7 +73,7 @@ def bind_program(program: Program, shapes: Sequence[tuple[int, ...]]) -> BoundPr
         {each.name: sizes.extent_value(each.size, values) for each in buffers},
         {each.name: sizes.extent_value(each.offset, values) for each in program.of_kind("arena")},
         sizes.extent_value(program.arena_bytes, values),
-        tuple(_launch(kernel, values) for kernel in program.kernels),
+        tuple(_launch(kernel, values) for kernel in program.launches_at(values)),
     )
 
 

@@ -31,7 +31,7 @@ class CpuExecutable(Executable[CpuFrames]):
 
     def __init__(self, program: Program, llvm_ir: str, cpu: str | None = None) -> None:
         super().__init__(program)
-        symbols = dict.fromkeys(kernel.symbol for kernel in program.kernels)
+        symbols = [launch.symbol for launch in program.launches]
         self._code = Code(llvm_ir, [KERNEL_PREFIX + symbol for symbol in symbols], cpu)
         self._kernels = {symbol: _KERNEL_TYPE(self._code.addresses[KERNEL_PREFIX + symbol]) for symbol in symbols}
         self._arenas = ArenaPool()

@@ -62,7 +62,7 @@ class CpuFrame:
     """The arguments of all launches of one run: addresses, extents and status slots, each in one array."""
 
     def __init__(self, bound: BoundProgram, functions: Mapping[str, KernelFunction], paces: Sequence[Pace]) -> None:
-        self._bound, kernels = bound, bound.program.kernels
+        self._bound, kernels = bound, [launch.kernel for launch in bound.launches]
         self._starts = [0, *itertools.accumulate(len(each.pointers) + (each.status is not None) for each in kernels)]
         self._addresses = (ctypes.c_void_p * self._starts[-1])()
         extents = [value for launch in bound.launches for value in launch.extents]

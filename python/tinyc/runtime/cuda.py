@@ -154,7 +154,7 @@ class CudaExecutable(Executable[None]):
                 code = _machine_code(self.ptx, self.target, device)
                 with device.current():
                     module = device.load(code)
-                    symbols = dict.fromkeys(kernel.symbol for kernel in self.program.kernels)
+                    symbols = [launch.symbol for launch in self.program.launches]
                     self._kernels = {symbol: device.kernel(module, symbol) for symbol in symbols}
                 self._device = device
                 undo.pop_all()
