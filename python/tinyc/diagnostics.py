@@ -270,18 +270,21 @@ def remark(code: str, where: Where, message: str, **evidence: object) -> None:
         sink.append(Remark(code, where, message, evidence))
 
 
-@contextlib.contextmanager
-def collect_remarks() -> Iterator[list[Remark]]:
-    """Collect the remarks that are made inside the `with` block; an outer collector gets them too."""
-    outer = _sink.get()
-    remarks: list[Remark] = []
-    token = _sink.set(remarks)
-    try:
-        yield remarks
-    finally:
-        _sink.reset(token)
-        if outer is not None:
-            outer.extend(remarks)
+class collect_remarks:  # noqa: N801 - used as a function is
+    """Collect the remarks that are made inside the `with` block; an outer collector gets them too.
+
+    It is a class since each run of a model collects, and a generator would take longer than a small kernel.
+    """
+
+    def __enter__(self) -> list[Remark]:
+        self._outer, self._remarks = _sink.get(), list[Remark]()
+        self._token = _sink.set(self._remarks)
+        return self._remarks
+
+    def __exit__(self, *error: object) -> None:
+        _sink.reset(self._token)
+        if self._outer is not None:
+            self._outer.extend(self._remarks)
 
 
 _watcher: contextvars.ContextVar[Callable[[str, int, int], None] | None]

@@ -32,7 +32,7 @@ from tinyc.runtime.artifact import Artifact
 from tinyc.runtime.executable import Observer
 from tinyc.runtime.jit import compile_object
 from tinyc.runtime.object_code import ObjectError
-from tinyc.runtime.outputs import checked_outputs, handed_out
+from tinyc.runtime.outputs import check_outputs, handed_out, outputs_at
 from tinyc.target import target_of
 
 
@@ -126,7 +126,7 @@ def _reference(lowering: Lowering) -> Executor:
     def run(inputs: Mapping[str, Any], out: Mapping[str, Any], run_key: int, observe: Observer | None) -> Arrays:
         arrays = check_inputs(signature.inputs, inputs)
         if out:  # what is wrong with it is told before the run
-            checked_outputs(declared, symbol_values(signature.inputs, arrays), out)
+            check_outputs(outputs_at(declared, symbol_values(signature.inputs, arrays)), out)
         return handed_out(reference.evaluate_module(module, arrays, observe=observe, run_key=run_key), out)
 
     return Executor(run)
