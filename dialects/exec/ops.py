@@ -16,6 +16,7 @@ from tinyc.dialects.exec.attributes import (
     indexes_of,
     launch_parameters_of,
     nonempty_text_of,
+    pairs_of,
     place_of,
     tensor_of,
     word_of,
@@ -104,6 +105,8 @@ class KernelOp(Exec.Operation, name="kernel"):
     exec.node               the user's node that it computes; may be left out
     reads, writes           the names of its buffers; one that it reads and writes it updates in place, after an earlier
                             generation has written it
+    in_place                pairs of a buffer of the arena that it reads, the last to do so, and one that it writes in
+                            the same place, as the kernel offers; may be left out
     """
 
     symbol: Any
@@ -115,6 +118,7 @@ class KernelOp(Exec.Operation, name="kernel"):
     parameters: ir.ArrayAttr
     reads: ir.ArrayAttr
     writes: ir.ArrayAttr
+    optional_attributes = ("in_place",)
 
     def meaning(self) -> KernelLaunch:
         """The launch.
@@ -139,6 +143,7 @@ class KernelOp(Exec.Operation, name="kernel"):
             reads=distinct_texts_of(self.attributes, "reads"),
             writes=distinct_texts_of(self.attributes, "writes"),
             where=place_of(self.attributes, self.location),
+            in_place=pairs_of(self.attributes, "in_place"),
         )
 
     def verify_invariants(self) -> bool:
