@@ -128,6 +128,7 @@ class Program:
     buffers: tuple[Buffer, ...]
     kernels: tuple[KernelLaunch, ...]
     arena_bytes: Dim
+    pool_bytes: int = 0
 
     def of_kind(self, kind: str) -> tuple[Buffer, ...]:
         """The buffers of one kind, in order."""
@@ -162,12 +163,12 @@ class Program:
         return found
 
     def required_memory(self, values: Mapping[str, int]) -> int:
-        """The bytes of the arena at the sizes of one run: all memory that it needs beside the caller's arrays.
+        """The bytes of the arena and of the ConstPool at the sizes of one run: all beside the caller's arrays.
 
         Raises:
             ExtentError: a symbol has no value, or a division is by zero.
         """
-        return extents.evaluate(self.arena_bytes, values)
+        return extents.evaluate(self.arena_bytes, values) + self.pool_bytes
 
     @property
     def status_slots(self) -> int:
