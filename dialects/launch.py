@@ -64,6 +64,14 @@ class Launchable(abc.ABC):
         return None
 
     @property
+    def in_place(self) -> tuple[tuple[int, int], ...] | None:
+        """The pairs of its buffers, by position, that may be one memory: one that is read, and one that is written.
+
+        A launch may use one of them for each buffer that is written. None where it has been lowered further.
+        """
+        return None
+
+    @property
     def init(self) -> str | None:
         """The symbol of the kernel that is launched before it, with the same parameters."""
         return None

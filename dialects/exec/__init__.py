@@ -3,7 +3,8 @@
 Here: `exec.function` lists the symbols, the inputs and outputs by name, the size of the one arena, and in its body what
 has to hold at run time (`exec.assume`), every buffer (`exec.buffer`), and every launch (`exec.kernel`). Inputs and
 outputs are the caller's memory, or a GPU's copy of it; what lives between kernels is an offset into the arena, an
-extent in bytes. Kernels of one generation are independent of each other; a second one may update what an earlier
+extent in bytes; where a kernel offers it, its result may lie where an operand does that nothing reads later
+(`in_place`). Kernels of one generation are independent of each other; a second one may update what an earlier
 generation has written. Gone: tensors as values. Not yet: how a device calls a kernel.
 
     "exec.function"() ({
@@ -25,8 +26,8 @@ In reading order:
     attributes         the dialect, and what attributes mean as plain data
     ops                the ops, each with what it means; `exec.kernel` is the launch contract
     verify             what holds of a host function as a whole
-    verify_launches, verify_arena
-                       its parts: launches and generations, buffers in the arena
+    verify_launches, verify_in_place, verify_arena
+                       its parts: launches and generations, buffers that overwrite others, buffers in the arena
     to_program         out: the `runtime.Program` that every device runs
     expand_f16         conversions of f16 as integer arithmetic, for a CPU without instructions for them
     expand_math        mathematical functions as arithmetic, for the vectors of a CPU

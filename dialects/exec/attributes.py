@@ -82,6 +82,21 @@ def distinct_texts_of(attributes: AttributeMap, name: str) -> tuple[str, ...]:
     return tuple(names)
 
 
+def pairs_of(attributes: AttributeMap, name: str) -> tuple[tuple[str, str], ...]:
+    """The array of pairs of strings `name`, each string once; none where it is left out."""
+    found: list[tuple[str, str]] = []
+    for entry in _array(attributes, name) if name in attributes else []:
+        parts = list(entry) if isinstance(entry, ir.ArrayAttr) else []
+        names = [each.value for each in parts if isinstance(each, ir.StringAttr)]
+        if len(names) != 2 or len(parts) != 2:
+            expected = 'it must be an array of pairs of strings, [["read", "written"]]'
+            raise TinycError("InvalidAttribute", f"'{name}' is {attributes[name]}; {expected}")
+        found.append((names[0], names[1]))
+    if len({name for pair in found for name in pair}) != 2 * len(found):
+        raise TinycError("InvalidAttribute", f"'{name}' is {attributes[name]}; name each buffer once")
+    return tuple(found)
+
+
 def place_of(attributes: AttributeMap, location: ir.Location) -> Where:
     """The place of an op: its location, and the user's node that it is for, which `exec.node` says in a text."""
     at = where(location)

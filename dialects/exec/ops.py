@@ -17,6 +17,7 @@ from tinyc.dialects.exec.attributes import (
     indexes_of,
     launch_parameters_of,
     nonempty_text_of,
+    pairs_of,
     place_of,
     symbol_of,
     tensor_of,
@@ -109,6 +110,8 @@ class KernelOp(Exec.Operation, name="kernel"):
     exec.alternatives       kernels that take its place, the first of them whose `guards` hold at the sizes of a run:
                             a dictionary each, of guards such as ["M", "eq", 128], symbol, grid, block, cluster,
                             dynamic_shared_bytes and parameters; may be left out
+    in_place                pairs of a buffer of the arena that it reads, the last to do so, and one that it writes in
+                            the same place, as the kernel offers; may be left out
     """
 
     symbol: Any
@@ -120,6 +123,7 @@ class KernelOp(Exec.Operation, name="kernel"):
     parameters: ir.ArrayAttr
     reads: ir.ArrayAttr
     writes: ir.ArrayAttr
+    optional_attributes = ("in_place",)
 
     def meaning(self) -> KernelLaunch:
         """The launch.
@@ -142,6 +146,7 @@ class KernelOp(Exec.Operation, name="kernel"):
             writes=distinct_texts_of(self.attributes, "writes"),
             where=place_of(self.attributes, self.location),
             alternatives=alternatives_of(self.attributes),
+            in_place=pairs_of(self.attributes, "in_place"),
         )
 
     def verify_invariants(self) -> bool:

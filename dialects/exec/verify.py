@@ -1,13 +1,15 @@
 """What holds of a host function as a whole: its buffers, its launches, their order, and the places in the arena.
 
-`verify_launches` has what holds of each launch and of their order, `verify_arena` what holds of the arena; what an op
-has to be by itself stands with the op. A violation is reported at its op.
+`verify_launches` has what holds of each launch and of their order, `verify_in_place` what holds of one that overwrites
+what it reads, `verify_arena` what holds of the arena; what an op has to be by itself stands with the op. A violation is
+reported at its op.
 """
 
 from collections.abc import Iterator, Mapping
 
 from tinyc.dialects.exec.ops import FunctionOp, KernelOp, exec_functions
 from tinyc.dialects.exec.verify_arena import arena_violations
+from tinyc.dialects.exec.verify_in_place import in_place_violations
 from tinyc.dialects.exec.verify_launches import launch_violations, order_violations, trip_count_violations
 from tinyc.dialects.launch import launchables_of
 from tinyc.expr import extents
@@ -28,13 +30,15 @@ def _violations(module: ir.Module) -> Iterator[Violation]:
         **{symbol: kernel.memory_space for symbol, kernel in launchables_of(module).items()},
         **{op.sym_name.value: "host" for op in module.body.operations if isinstance(op, func.FuncOp)},
     }
+    launchables = launchables_of(module)
     for op in exec_functions(module):
         program = op.meaning()
         found = [
             *_name_violations(program, op),
             *_parameter_violations(program, op),
             *launch_violations(program, op, memory_spaces),
-            *trip_count_violations(program, op, launchables_of(module)),
+            *trip_count_violations(program, op, launchables),
+            *in_place_violations(program, op, launchables),
         ]
         yield from found or [
             *_symbol_violations(program, op),

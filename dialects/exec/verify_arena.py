@@ -1,7 +1,8 @@
 """What holds of the arena: buffers are aligned, inside it, and apart from all that are alive at the same time.
 
 Liveness is by generations: a buffer lives from the generation that writes it to the last one that reads it, and two
-buffers that are alive together have no byte of the arena in common. Where sizes are numbers that is decided. Symbolic
+buffers that are alive together have no byte of the arena in common; of two that one launch has `in_place`, the second
+lives from the next generation on. Where sizes are numbers that is decided. Symbolic
 layouts are proved to be right for all sizes; what is not proved is checked at those sample sizes that the function's
 assumptions admit. A violation is reported with the sizes at which it happens.
 """
@@ -21,7 +22,7 @@ SAMPLES = ((1, 1, 1, 1), (2, 3, 5, 7), (150, 130, 70, 33), (64, 64, 64, 64), (25
 
 def arena_violations(program: Program, op: FunctionOp) -> Iterator[Violation]:
     """Check that arena buffers are aligned, inside the arena, and apart from all that live at the same time."""
-    alive = program.lifetimes
+    alive = program.arena_lifetimes
     if program.symbols and _is_proved(program, alive):
         return
     rows = SAMPLES if program.symbols else SAMPLES[:1]
@@ -35,7 +36,7 @@ def arena_violations(program: Program, op: FunctionOp) -> Iterator[Violation]:
 
 def _is_proved(program: Program, alive: Mapping[str, tuple[int, int]]) -> bool:
     """Whether the arena is right for all sizes; False: not known."""
-    buffers = program.of_kind("arena")
+    buffers = [buffer for buffer in program.of_kind("arena") if buffer.name in alive]
     requests = [arena.Request(buffer.size, *alive[buffer.name]) for buffer in buffers]
     try:
         return arena.is_proved_apart([buffer.offset for buffer in buffers], requests, program.arena_bytes)
@@ -62,8 +63,8 @@ def _arena_at(
     places = {each.buffer.value: each.location for each in op.buffers}
     try:
         total = extents.evaluate(program.arena_bytes, values)
-        for buffer in program.buffers:
-            if buffer.kind == "arena":
+        for buffer in program.of_kind("arena"):
+            if buffer.name in alive:
                 start, size = (extents.evaluate(dim, values) for dim in (buffer.offset, buffer.size))
                 placed.append(arena.Placed(buffer.name, start, size, *alive[buffer.name]))
                 if start % arena.ALIGNMENT_BYTES:

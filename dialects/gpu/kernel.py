@@ -112,6 +112,13 @@ class GpuKernel:
         return symbol.value if isinstance(symbol, ir.FlatSymbolRefAttr) else None
 
     @property
+    def in_place(self) -> tuple[tuple[int, int], ...]:
+        """The pairs of buffers, by position, that may be one memory: one that is read, and one that is written."""
+        pairs = self.op.attributes.get("tgpu.in_place", None)
+        found = [decode(pair) for pair in pairs] if isinstance(pairs, ir.ArrayAttr) else []
+        return tuple((read, written) for read, written in found)
+
+    @property
     def plan(self) -> ir.DictAttr | None:
         """The plan that it realises."""
         plan = self.op.attributes.get("tgpu.plan", None)

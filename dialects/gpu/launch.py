@@ -49,6 +49,11 @@ class GpuCode(Launchable):
         return held or None
 
     @property
+    def in_place(self) -> tuple[tuple[int, int], ...] | None:
+        """The pairs of buffers that may be one memory; None once it is no function for a GPU."""
+        return None if self.op is None else GpuKernel(self.op).in_place
+
+    @property
     def init(self) -> str | None:
         """The kernel that is launched before it."""
         return None if self.op is None else GpuKernel(self.op).init

@@ -130,14 +130,15 @@ class _File:
         return _HEADER.format(build=build, sizes=sizes)
 
     def _kernel(self, kernel: GpuKernel) -> str:
-        printer = FunctionPrinter(kernel.op, argument_names(kernel), self.helpers)
+        printer = FunctionPrinter(kernel.op, argument_names(kernel), self.helpers, kernel.in_place)
         return f"{_launch_comment(kernel)}\n{printer.text(self.names[kernel.name])}"
 
     def _references(self) -> list[str]:
         return [self._reference(kernel) for name, kernel in self.kernels.items() if name in self.references]
 
     def _reference(self, kernel: GpuKernel) -> str:
-        printer = FunctionPrinter(self.references[kernel.name], argument_names(kernel), self.helpers)
+        reference, names = self.references[kernel.name], argument_names(kernel)
+        printer = FunctionPrinter(reference, names, self.helpers, kernel.in_place)
         name = self.names[kernel.name]
         text = printer.text(f"{name}{SUFFIX}")
         return f"// What {name} computes, one element after the other.\n{text}"

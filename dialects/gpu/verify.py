@@ -76,6 +76,8 @@ def _check_kernel(kernel: GpuKernel, by_name: Mapping[str, GpuKernel], launched:
         _check_plan(attributes["tgpu.plan"])
     if "tgpu.init" in attributes:
         _check_init(kernel, by_name)
+    if "tgpu.in_place" in attributes:
+        _check_in_place(kernel, attributes["tgpu.in_place"])
 
 
 def _check_plan(given: ir.Attribute) -> None:
@@ -270,3 +272,25 @@ def _check_init(kernel: GpuKernel, by_name: Mapping[str, GpuKernel]) -> None:
         raise Malformed(f"has tgpu.init = {symbol}; it must name a kernel that needs no other before it")
     if kernel.op.function_type != init.op.function_type:
         raise Malformed(f"is launched after {symbol}, and their arguments differ; they are launched with the same ones")
+
+
+def _check_in_place(kernel: GpuKernel, given: ir.Attribute) -> None:
+    """Check that buffers which may be one memory are a read one and a written one, of elements as many and as wide."""
+    pairs = list(given) if isinstance(given, ir.ArrayAttr) else [given]
+    buffers = kernel.buffers
+    for pair in pairs:
+        places = list(pair) if isinstance(pair, ir.DenseI64ArrayAttr) else []
+        if len(places) != 2 or not 0 <= places[0] < places[1] < len(buffers):
+            expected = "it must be pairs of the numbers of buffers, such as [array<i64: 0, 1>]"
+            raise Malformed(f"has tgpu.in_place = {given}; {expected}")
+        if kernel.has_statements:
+            _check_one_memory(*(buffers[place] for place in places))
+
+
+def _check_one_memory(read: ir.BlockArgument, written: ir.BlockArgument) -> None:
+    is_read, is_written = (any(isinstance(use.owner, region.ReadOp) for use in each.uses) for each in (read, written))
+    held = [region.held_tensor(buffer.type) for buffer in (read, written)]
+    sizes = [(extents.product(each.shape), each.element.size_bytes) for each in held]
+    if not is_read or is_written or sizes[0] != sizes[1]:
+        expected = "one must be read and the other written, of as many elements of the same width"
+        raise Malformed(f"has tgpu.in_place of {held[0]} and {held[1]}; {expected}")

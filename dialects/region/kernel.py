@@ -9,6 +9,7 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tinyc.analysis.in_place import in_place_pairs
 from tinyc.analysis.loop_nest import LoopNest, loop_nest
 from tinyc.dialects.launch import Launchable, LaunchContract, MemorySpace
 from tinyc.dialects.region import ops as region
@@ -109,6 +110,11 @@ class Kernel(Launchable):
         bounds = [TensorType(ElementType.I64, (*cut["lo"], *cut["hi"])) for cut in cuts]
         is_random = any(isinstance(op, tiny.RandOp) for op in self.body)
         return (*symbols_of([*self.tensors, *inner, *bounds]), *([RUN_KEY] if is_random else []))
+
+    @property
+    def in_place(self) -> tuple[tuple[int, int], ...]:
+        """The pairs of buffers that may be one memory: an operand, and the result that takes its place."""
+        return in_place_pairs(self.op)
 
     @functools.cached_property
     def nest(self) -> LoopNest:

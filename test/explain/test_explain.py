@@ -18,7 +18,8 @@ def test_the_overview_has_inputs_blocks_tensors_and_edges(explain):
         "            picked  Non-SCoP: 'tiny.gather' reads where its data says",
         "            z       neg  i0 < 4  reads picked[i0]",
         "edge        y -> most",
-        "more        tinyc explain --access VALUE | --block NAME | --edge FROM TO [--tile AXIS=SIZE,…] | --fusion",
+        "more        tinyc explain --access VALUE | --block NAME | --edge FROM TO [--tile AXIS=SIZE,…] | "
+        "--fusion | --memory",
     ]
 
 

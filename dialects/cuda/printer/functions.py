@@ -54,13 +54,23 @@ def comment_text(text: str) -> str:
 
 
 class FunctionPrinter:
-    """Writes one function; the helpers of the prelude that it needs are added to `helpers`."""
+    """Writes one function; the helpers of the prelude that it needs are added to `helpers`.
 
-    def __init__(self, function: gpu.GPUFuncOp | func.FuncOp, names: Sequence[str], helpers: set[str]) -> None:
+    Arguments of a pair in `in_place` may be one memory.
+    """
+
+    def __init__(
+        self,
+        function: gpu.GPUFuncOp | func.FuncOp,
+        names: Sequence[str],
+        helpers: set[str],
+        in_place: Sequence[tuple[int, int]] = (),
+    ) -> None:
         self.function, self.helpers = function, helpers
         self.on_host = isinstance(function, func.FuncOp)
         self.block = function.body.blocks[0]
         self.arguments = list(self.block.arguments)
+        self.paired = {self.arguments[position] for pair in in_place for position in pair}
         self.folding = Folding(self.block)
         named = list(zip(self.arguments, names, strict=True))
         self.extents: dict[ir.Value, str] = {a: name for a, name in named if isinstance(a.type, ir.IndexType)}
@@ -144,7 +154,8 @@ class FunctionPrinter:
             return f"int64_t {self.extents[argument]}"
         element = type_name(ir.MemRefType(argument.type).element_type)
         writes = not all(isinstance(use.owner, READING_OPS) for use in argument.uses)
-        return f"{'' if writes else 'const '}{element}* __restrict__ {self.buffers[argument]}"
+        restrict = "" if argument in self.paired else "__restrict__ "
+        return f"{'' if writes else 'const '}{element}* {restrict}{self.buffers[argument]}"
 
     # --- what expressions ask -----------------------------------------------------------------------------------------
 

@@ -1,8 +1,9 @@
 """Memrefs out of bare addresses: a kernel function takes plain pointers, and makes its loops' memrefs itself.
 
 In: a function over memrefs, as --region-to-loops makes it, and its launch contract. Out: the same function over
-`!llvm.ptr`s that alias nothing. As bare pointers they can say so (the `noalias` that LLVM vectorises by), which memref
-arguments cannot; and whoever calls the function needs to know no shapes.
+`!llvm.ptr`s that alias nothing: of two that are the same, where a launch writes in place, only that of what is written
+is used. As bare pointers they can say so (the `noalias` that LLVM vectorises by), which memref arguments cannot; and
+whoever calls the function needs to know no shapes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,13 +30,14 @@ def take_bare_pointers(function: func.FuncOp, kernel: KernelLaunch) -> None:
     _check_arguments(function, kernel, shapes)
     block, pointer = function.body.blocks[0], ir.Type.parse("!llvm.ptr")
     old = list(block.arguments)
+    overwritten = kernel.overwritten
     types = [pointer if position < len(shapes) else argument.type for position, argument in enumerate(old)]
     new = [block.add_argument(kind, argument.location) for kind, argument in zip(types, old, strict=True)]
     with ir.InsertionPoint.at_block_begin(block), unnamed(function.location):
         code = CachedIndexCode(ir.IntegerType.get_signless(64), _symbols(kernel, new[len(shapes) :]))
         memrefs = [
-            _memref_at(address, _in_memory(ir.MemRefType(argument.type)), shape, code)
-            for argument, address, shape in zip(old, new, shapes, strict=False)
+            _memref_at(new[overwritten.get(number, number)], _in_memory(ir.MemRefType(argument.type)), shape, code)
+            for number, (argument, shape) in enumerate(zip(old, shapes, strict=False))
         ]
     for argument, value in zip(old, [*memrefs, *new[len(shapes) :]], strict=True):
         if argument.type == value.type or isinstance(argument.type, ir.IndexType):

@@ -3,8 +3,9 @@
 In: the host program. Out: `func.func`s of LLVM's pointers at the insertion point.
 """
 
+import contextlib
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 # `mlir.llvm` is imported when it is first used: it takes as long as the rest of tinyc-opt's start together.
@@ -13,7 +14,7 @@ from tinyc.codegen.index_code import CachedIndexCode
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, func, ir, scf
-from tinyc.runtime.jit import KERNEL_PREFIX, LOOPS_PREFIX
+from tinyc.runtime.jit import KERNEL_PREFIX
 from tinyc.runtime.program import STATUS_BYTES, Alternative, KernelLaunch, Program
 
 KERNEL_IMPL, KERNEL_MAIN = "kernel_impl", "kernel_main"
@@ -50,16 +51,40 @@ def _store_all(values: Sequence[ir.Value], base: ir.Value, kind: ir.Type) -> Non
         mlir.llvm.store(value, _element(base, position, kind))
 
 
-def write_kernel(kernel: KernelLaunch) -> None:
-    """Write `kernel.<name>(bufs, extents, lo, hi)`."""
+def write_kernel(launches: Mapping[str, KernelLaunch]) -> None:
+    """Write `kernel.<name>(bufs, extents, lo, hi)`.
+
+    `launches` are those of the kernel that differ in what they write in place, by the functions that their loops are:
+    it calls the first one whose pairs of pointers are each the same.
+    """
+    kernel = next(iter(launches.values()))
     types = [_pointer(), _pointer(), _i64(), _i64()]
     block, (bufs, sizes, low, high) = _function(KERNEL_PREFIX + kernel.symbol, types)
     with ir.InsertionPoint(block):
         pointers = _load_all(bufs, len(kernel.pointers) + (kernel.status is not None), _pointer())
         values = [*_load_all(sizes, len(kernel.extents), _i64()), low, high]
         indices = [arith.index_cast(ir.IndexType.get(), value) for value in values]
-        func.CallOp([], LOOPS_PREFIX + kernel.symbol, [*pointers, *indices])
+        *others, function = launches
+        with contextlib.ExitStack() as branches:
+            for other in others:
+                branch = scf.IfOp(_are_same(bufs, launches[other].overwritten), has_else=True)
+                with ir.InsertionPoint(branch.then_block):
+                    func.CallOp([], other, [*pointers, *indices])
+                    scf.yield_([])
+                assert branch.else_block is not None  # asked for above
+                branches.enter_context(ir.InsertionPoint(branch.else_block))
+                branches.callback(scf.yield_, [])
+            func.CallOp([], function, [*pointers, *indices])
         func.ReturnOp([])
+
+
+def _are_same(bufs: ir.Value, overwritten: Mapping[int, int]) -> ir.Value:
+    """Whether each pointer to what is overwritten is that to what is written."""
+    same = [
+        arith.cmpi(arith.CmpIPredicate.eq, *(mlir.llvm.load(_i64(), _element(bufs, each, _i64())) for each in pair))
+        for pair in overwritten.items()
+    ]
+    return functools.reduce(arith.andi, same)
 
 
 def write_impl(program: Program) -> None:

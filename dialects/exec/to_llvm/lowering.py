@@ -1,5 +1,6 @@
 """The pass: the host function becomes `kernel_main`, around functions of the kernels that take bare pointers."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,6 +12,7 @@ from tinyc.dialects.exec.to_program import program_of
 from tinyc.mlir import func, ir
 from tinyc.passes import Pass
 from tinyc.runtime.jit import LOOPS_PREFIX
+from tinyc.runtime.program import KernelLaunch
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,7 @@ class ExecToLlvm(Pass):
     Ensures:
         1. No exec op is left. The functions `kernel.<name>`, `kernel_impl` and `kernel_main` are as this package says.
         2. The loops are internal functions `loops.<name>` over bare pointers, so that no name of the program meets one
-           of the C library.
+           of the C library. Where launches of a kernel differ in what they write in place, they have one each.
         3. MLIR's own passes (`LOOPS_TO_LLVM` in `pipeline.py`) take the module to the LLVM dialect.
     Before:
         func.func @one(%low: index, %high: index) {
@@ -54,17 +56,30 @@ class ExecToLlvm(Pass):
         program, host = program_of(module), exec_functions(module)[0]
         functions = {op.sym_name.value: op for op in module.body.operations if isinstance(op, func.FuncOp)}
         with ir.InsertionPoint(host), host.location:
-            for kernel in program.launches:
-                symbol = kernel.symbol
+            every = [launch for kernel in program.kernels for launch in kernel.launches]
+            for symbol in dict.fromkeys(launch.symbol for launch in every):
                 if symbol not in functions:
                     raise TinycError(
                         "InvalidIr", "the kernel is not a function yet; run --region-to-loops first", Where(node=symbol)
                     )
-                loops = functions[symbol]
-                take_bare_pointers(loops, kernel)
-                loops.attributes["sym_name"] = ir.StringAttr.get(LOOPS_PREFIX + symbol)
-                loops.attributes["llvm.linkage"] = ir.Attribute.parse("#llvm.linkage<internal>")
-                write_kernel(kernel)
+                launches = _differing([launch for launch in every if launch.symbol == symbol])
+                for name, kernel in launches.items():
+                    loops = functions[symbol].operation.clone().opview
+                    assert isinstance(loops, func.FuncOp)  # as what it is a copy of
+                    take_bare_pointers(loops, kernel)
+                    loops.attributes["sym_name"] = ir.StringAttr.get(name)
+                    loops.attributes["llvm.linkage"] = ir.Attribute.parse("#llvm.linkage<internal>")
+                functions[symbol].erase()
+                write_kernel(launches)
             write_impl(program)
             write_main(program)
         host.erase()
+
+
+def _differing(launches: Sequence[KernelLaunch]) -> dict[str, KernelLaunch]:
+    """The launches of one kernel that differ in what they write in place, by the names of their loops."""
+    by_pairs = {tuple(launch.overwritten.items()): launch for launch in launches}
+    *others, last = sorted(by_pairs, reverse=True)
+    name = LOOPS_PREFIX + by_pairs[last].symbol
+    marks = {pairs: "".join(f".{read}_{written}" for read, written in pairs) for pairs in others}
+    return {**{f"{name}{mark}": by_pairs[pairs] for pairs, mark in marks.items()}, name: by_pairs[last]}

@@ -40,8 +40,8 @@ class GpuToNvvm(Pass):
         1. The kernels of each `gpu.module` are at the scalar level, or are statements, which --gpu-expand takes there.
     Ensures:
         1. Each kernel is an `llvm.func` of its name that says how many threads a CTA has. Its arguments are those of
-           the `gpu.func`: buffers are pointers to global memory, which alias nothing and are marked as read-only where
-           nothing is written through them; extents are i64.
+           the `gpu.func`: buffers are pointers to global memory, which alias nothing, but for those of a pair of
+           `tgpu.in_place`, and are marked as read-only where nothing is written through them; extents are i64.
         2. Memory is accessed by `llvm.load` and `llvm.store` at an address of base and row-major index; shared memory
            is an `llvm.mlir.global` in address space 3. Index arithmetic is 64 bits wide.
         3. An addition to memory is one `llvm.atomicrmw`; the first thread to note an index out of range wins a
@@ -177,18 +177,21 @@ def _program_order(block: ir.Block) -> list[ir.OpView]:
 
 
 def _argument_attributes(kernel: GpuKernel) -> ir.ArrayAttr:
-    """The attributes that tell LLVM of the arguments: the runtime's buffers are apart from each other, and aligned.
+    """The attributes that tell LLVM of the arguments: buffers are apart but for those that may be one, and aligned.
 
     They are aligned to more than their elements. But LLVM, told so, reads a few elements at once where it needs fewer,
     and then beyond the end of a buffer.
     """
     i64 = ir.IntegerType.get_signless(64)
     described: list[ir.Attribute] = []
-    for argument in kernel.arguments:
+    paired = {position for pair in kernel.in_place for position in pair}
+    for position, argument in enumerate(kernel.arguments):
         known: dict[str, ir.Attribute] = {}
         if is_buffer(argument.type, GLOBAL):
             alignment = _element_bytes(ir.MemRefType(argument.type))
-            known = {"llvm.noalias": ir.UnitAttr.get(), "llvm.align": ir.IntegerAttr.get(i64, alignment)}
+            known = {"llvm.align": ir.IntegerAttr.get(i64, alignment)}
+            if position not in paired:
+                known["llvm.noalias"] = ir.UnitAttr.get()
             if all(isinstance(use.owner, READING_OPS) for use in argument.uses):
                 known["llvm.readonly"] = ir.UnitAttr.get()
         described.append(ir.DictAttr.get(known))

@@ -5,6 +5,7 @@ arena. No IR is changed.
 """
 
 import functools
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -32,7 +33,7 @@ class HostBuffer:
     """One buffer: its tensor, its kind, the generations in which it is written and read.
 
     It is written from generation `first` on, complete after `ready`, and read for the last time in `last`. Its elements
-    are positions along axes of the extents in `indexes`.
+    are positions along axes of the extents in `indexes`. What it `overwrites` lies in the same place.
     """
 
     tensor: TensorType
@@ -44,6 +45,7 @@ class HostBuffer:
     ready: int = -1
     last: int = -1
     indexes: tuple[Dim, ...] = ()
+    overwrites: "HostBuffer | None" = None
 
     @property
     def size_bytes(self) -> Dim:
@@ -64,6 +66,11 @@ class HostLaunch:
     generation: int
     inputs: list[HostBuffer]
     outputs: list[HostBuffer]
+
+    @property
+    def in_place(self) -> list[tuple[HostBuffer, HostBuffer]]:
+        """The pairs of what is read for the last time, and what is written there."""
+        return [(each.overwrites, each) for each in self.outputs if each.overwrites is not None]
 
 
 class Host:
@@ -91,6 +98,7 @@ class Host:
         written = [buffer for launch in self.launches if not launch.contract.updates for buffer in launch.outputs]
         self.temps = [buffer for buffer in written if buffer.kind == "arena"]
         self._name_buffers()
+        self._overwrite()
         self.arena_bytes = self._place_temps()
 
     @property
@@ -193,10 +201,44 @@ class Host:
             for position, buffer in enumerate(group):
                 buffer.name = f"{prefix}_{position}"
 
+    def _overwrite(self) -> None:
+        """Let each result that may take the place of an operand which nothing else needs any more do so."""
+        readers = Counter((launch.generation, buffer) for launch in self.launches for buffer in launch.inputs)
+        for launch in self.launches:
+            if launch.contract.updates or launch.contract.symbol not in self._launchables:
+                continue
+            buffers = (*launch.inputs, *launch.outputs)
+            for output in (each for each in launch.outputs if each.kind == "arena" and each.ready == launch.generation):
+                spent = {
+                    number: buffer
+                    for number, buffer in enumerate(launch.inputs)
+                    if (buffer.kind, buffer.last, buffer.size_bytes) == ("arena", launch.generation, output.size_bytes)
+                    and readers[launch.generation, buffer] == 1
+                }
+                offered = self._offered(launch) if spent else []
+                fitting = (spent[read] for read, written in offered if read in spent and buffers[written] is output)
+                output.overwrites = next(fitting, None)
+
+    def _offered(self, launch: HostLaunch) -> list[tuple[int, int]]:
+        """The pairs of buffers, by number, that every kernel of a launch may have in one place."""
+        own, *others = [
+            self._launchables[each.symbol].in_place or () for each in (launch.contract, *launch.alternatives)
+        ]
+        return [pair for pair in own if all(pair in each for each in others)]
+
     def _place_temps(self) -> Dim:
-        """Give what lies between kernels its place in the arena; the arena's size in bytes."""
-        requests = [Request(buffer.size_bytes, buffer.first, buffer.last) for buffer in self.temps]
-        layout = pack(requests)
-        for buffer, offset in zip(self.temps, layout.offsets, strict=True):
-            buffer.offset = offset
+        """Give what lies between kernels its place in the arena; the arena's size in bytes.
+
+        A row of buffers that each overwrite the one before is one to be placed.
+        """
+        placed: dict[HostBuffer, HostBuffer] = {}
+        for buffer in sorted(self.temps, key=lambda each: each.first):
+            placed[buffer] = buffer if buffer.overwrites is None else placed[buffer.overwrites]
+        last: dict[HostBuffer, int] = {}
+        for buffer, place in placed.items():
+            last[place] = max(buffer.last, last.get(place, -1))
+        layout = pack([Request(buffer.size_bytes, buffer.first, last[buffer]) for buffer in last])
+        offsets = dict(zip(last, layout.offsets, strict=True))
+        for buffer in self.temps:
+            buffer.offset = offsets[placed[buffer]]
         return layout.total

@@ -36,7 +36,8 @@ class RegionToExec(Pass):
            its status slot where indices come from data, and its symbols, in the order of the kernel function. A kernel
            that another one goes before is two launches, the second of which updates what the first has written.
         3. A value that is neither input nor output lies in the arena, where a later one may take its place when its
-           last reader's generation is over. A `tiny.reshape` is the same buffer.
+           last reader's generation is over, or at once where its kernel offers it (`in_place`). A `tiny.reshape` is
+           the same buffer.
         4. The `exec.assume`s are what the host function states, and what makes every extent a size: no divisor below 1,
            no extent below 0.
         5. The buffers are in the memory that the kernels work on, and grid and CTA are those that each kernel states.
@@ -159,6 +160,9 @@ def _write_kernel(launch: HostLaunch, slots: Iterator[int]) -> None:
         loc=launch.location,
     )
     _name_node(written, launch.location)
+    if launch.in_place:
+        pairs = [_texts(buffer.name for buffer in pair) for pair in launch.in_place]
+        written.attributes["in_place"] = ir.ArrayAttr.get(pairs)
     if launch.alternatives:
         others = [_alternative(launch, each, slot) for each in launch.alternatives]
         written.attributes[KERNEL_ALTERNATIVES] = ir.ArrayAttr.get(others)

@@ -19,6 +19,7 @@ them. In reading order:
     cpu_steps, cpu_product, loop_nest    how the steps of a kernel, or a product, run on a CPU, and how its loops nest
     result_places                        where in its results an accumulated element stands
     epilogue, local_edges                what a kernel does after a sum, and where it keeps a sum until then
+    in_place                             which operand of a kernel its result may take the place of
     candidate, kernel_candidate          what a scheme is asked about
     arena                                where buffers lie
 """

@@ -1,4 +1,4 @@
-"""`tinyc explain`: one access, block or edge of a program, or its fusion, with the reasons, for a person to read.
+"""`tinyc explain`: one access, block or edge of a program, its fusion, or its memory, for a person to read.
 
 In reading order:
 
@@ -11,6 +11,8 @@ In reading order:
     svg                  that as a file
     fusion_drawing       `--fusion-svg`: a program with its regions as such a graph
     fusion_subject       the formation, or the ledgers, that a command line means
+    arena                `--memory`: where buffers lie in the arena over time, and what a run needs
+    arena_drawing        `--memory-svg`: that as a picture
     explanation          the explanation that is asked for, or an overview
 """
 

@@ -1,4 +1,4 @@
-"""`tinyc explain`: one access, block or edge of a program with its reasons, its fusion, or an overview, for a person.
+"""`tinyc explain`: one access, block or edge of a program with its reasons, its fusion, its memory, or an overview.
 
 In: the arguments as `driver/arguments` reads them. Out: text on stdout. What is printed is what the IndexBook says
 (`access`), the Poly-View (`block`, `edge`), Poly Core and the formation of regions; nothing is decided here.
@@ -11,16 +11,19 @@ from collections.abc import Iterable, Iterator
 from tinyc.diagnostics import printable
 from tinyc.driver.sources import in_file, program_argument, shown_argument
 from tinyc.explain.access import access_lines
+from tinyc.explain.arena import memory_tables
+from tinyc.explain.arena_drawing import arena_picture
 from tinyc.explain.block import block_lines
 from tinyc.explain.drawing import picture_of
 from tinyc.explain.edge import edge_lines
 from tinyc.explain.fusion import fusion_tables
 from tinyc.explain.fusion_drawing import fusion_drawing
-from tinyc.explain.fusion_subject import compared_fusion, formation_of, request_difference
+from tinyc.explain.fusion_subject import compared_fusion, formation_of, lowering_of, request_difference
 from tinyc.explain.subject import Line, Subject
 from tinyc.explain.svg import svg_text
 from tinyc.fusion.ledger import ledger_to_json
 from tinyc.importers.files import write_file
+from tinyc.mlir import ir
 from tinyc.text.table import Table, print_table
 
 
@@ -33,6 +36,8 @@ def explain(arguments: argparse.Namespace) -> int:
     if arguments.fusion_diff:
         return _print_tables(compared_fusion(arguments))
     module = program_argument(arguments.program, arguments.bind)
+    if arguments.memory or arguments.memory_svg is not None:
+        return _explain_memory(module, arguments)
     with module.context:
         subject = Subject.of(module)
         if arguments.fusion is not None or arguments.fusion_json or arguments.fusion_svg is not None:
@@ -64,6 +69,16 @@ def _explain_fusion(subject: Subject, arguments: argparse.Namespace) -> int:
     return _print_tables((*fusion_tables(formation.ledger), *asked))
 
 
+def _explain_memory(module: ir.Module, arguments: argparse.Namespace) -> int:
+    """Print where the buffers of a program lie, as the target runs it, or write them as a drawing."""
+    with in_file(shown_argument(arguments.program)):
+        program = lowering_of(module, arguments).program()
+        if arguments.memory_svg is not None:
+            write_file(arguments.memory_svg, svg_text(arena_picture(program)))
+            return 0
+        return _print_tables(memory_tables(program))
+
+
 def _print_tables(tables: Iterable[Table]) -> int:
     for number, table in enumerate(tables):
         sys.stdout.write("\n" if number else "")
@@ -80,7 +95,10 @@ def _overview(subject: Subject, program: str) -> Iterator[Line]:
     yield from _under("block", rows)
     edges = (f"{edge.source.name} -> {edge.target.name}" for edge in subject.view.edges)
     yield from _under("edge", edges)
-    yield Line("more", "tinyc explain --access VALUE | --block NAME | --edge FROM TO [--tile AXIS=SIZE,…] | --fusion")
+    yield Line(
+        "more",
+        "tinyc explain --access VALUE | --block NAME | --edge FROM TO [--tile AXIS=SIZE,…] | --fusion | --memory",
+    )
 
 
 def _under(title: str, texts: Iterable[str]) -> Iterator[Line]:

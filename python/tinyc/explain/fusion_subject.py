@@ -1,4 +1,4 @@
-"""What `tinyc explain --fusion` speaks of: the formation of a program's regions, or the ledgers of two arguments.
+"""What `tinyc explain --fusion` and `--memory` speak of: the regions of a program, its walk, or two ledgers.
 
 A program is compiled as `tinyc run` would with the same `--target`, `--arch`, `--plan` and requests for edges.
 """
@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 
 from tinyc.driver.compile import pass_options
+from tinyc.driver.lowering import Lowering
 from tinyc.driver.sources import in_file, program_argument, shown_argument
 from tinyc.explain.fusion import fusion_differences
 from tinyc.explain.subject import Subject
@@ -16,6 +17,7 @@ from tinyc.fusion.ledger import Ledger, ledger_from_json
 from tinyc.fusion.regions import Formation
 from tinyc.fusion.request import FusionRequest, fusion_request
 from tinyc.importers.files import read_file
+from tinyc.mlir import ir
 from tinyc.plan.source import split_plan
 from tinyc.target import DEFAULT_ARCH, Machine, machine_of
 from tinyc.target.cpu import GENERIC_CPU
@@ -37,6 +39,16 @@ def request_difference(subject: Subject, arguments: argparse.Namespace, asked: L
         return ()
     chosen = form_regions(subject.function, _machine(arguments)).ledger
     return fusion_differences(chosen, asked, ("not asked", "as asked"))
+
+
+def lowering_of(module: ir.Module, arguments: argparse.Namespace) -> Lowering:
+    """A program on its way to the target that is asked for, with its edges and plans.
+
+    Raises:
+        TinycError: `UnsupportedTarget`; what is wrong with the edges, or with the plan.
+    """
+    options = pass_options(arguments.target, arguments.arch, split_plan(arguments.plan)[0])
+    return Lowering(module, arguments.target, {**options, **_request(arguments).options()})
 
 
 def _request(arguments: argparse.Namespace) -> FusionRequest:

@@ -96,8 +96,9 @@ class KernelLaunch:
     """The launch contract of one kernel.
 
     On the CPU `grid[0]` is the trip count of the parallel outer loop. On a GPU every parameter is 64 bits wide, and a
-    buffer that is both read and written is updated in place. `where` is the user's node that the kernel computes.
-    Where a run has the sizes of one of the `alternatives`, the first of these is launched in its place.
+    buffer that is both read and written is updated in place. Each pair `in_place` is a buffer of the arena that is read
+    for the last time, and one that is written where it lies. `where` is the user's node that the kernel computes. Where
+    a run has the sizes of one of the `alternatives`, the first of these is launched in its place.
     """
 
     symbol: str
@@ -110,6 +111,7 @@ class KernelLaunch:
     reads: tuple[str, ...]
     writes: tuple[str, ...]
     where: Where = field(default_factory=Where)
+    in_place: tuple[tuple[str, str], ...] = ()
     alternatives: tuple[Alternative, ...] = ()
 
     def at(self, values: Mapping[str, int]) -> "KernelLaunch":
@@ -127,6 +129,13 @@ class KernelLaunch:
     def pointers(self) -> tuple[Pointer, ...]:
         """The parameters that are buffers, in order."""
         return tuple(parameter for parameter in self.parameters if isinstance(parameter, Pointer))
+
+    @property
+    def overwritten(self) -> Mapping[int, int]:
+        """The numbers of the pointers to what is overwritten in place, each with that of the pointer that writes it."""
+        numbers = {pointer.buffer: number for number, pointer in enumerate(self.pointers)}
+        written = {read: numbers[written] for read, written in self.in_place}
+        return {number: written[each.buffer] for number, each in enumerate(self.pointers) if each.buffer in written}
 
     @property
     def status(self) -> Status | None:
@@ -154,6 +163,7 @@ class Program:
     buffers: tuple[Buffer, ...]
     kernels: tuple[KernelLaunch, ...]
     arena_bytes: Dim
+    pool_bytes: int = 0
 
     def of_kind(self, kind: str) -> tuple[Buffer, ...]:
         """The buffers of one kind, in order."""
@@ -183,13 +193,26 @@ class Program:
                 alive[name] = min(first, kernel.generation), max(last, kernel.generation)
         return alive
 
+    @functools.cached_property
+    def arena_lifetimes(self) -> Mapping[str, tuple[int, int]]:
+        """The lifetimes of the buffers that take a place in the arena from the first generation on.
+
+        One that is written in place takes its place when the one that it overwrites is done.
+        """
+        found = {buffer.name: self.lifetimes[buffer.name] for buffer in self.of_kind("arena")}
+        for _, written in (pair for kernel in self.kernels for pair in kernel.in_place):
+            first, last = found.pop(written)
+            if first < last:
+                found[written] = first + 1, last
+        return found
+
     def required_memory(self, values: Mapping[str, int]) -> int:
-        """The bytes of the arena at the sizes of one run: all memory that it needs beside the caller's arrays.
+        """The bytes of the arena and of the ConstPool at the sizes of one run: all beside the caller's arrays.
 
         Raises:
             ExtentError: a symbol has no value, or a division is by zero.
         """
-        return extents.evaluate(self.arena_bytes, values)
+        return extents.evaluate(self.arena_bytes, values) + self.pool_bytes
 
     @property
     def status_slots(self) -> int:

@@ -73,3 +73,20 @@
 
 // expected-error @+1 {{'exec.kernel' parameter "x" is not one of #exec.ptr<"buffer", tensor<…>>, #exec.status<slot>, #exec.extent<…>}}
 "exec.kernel"() {symbol = @k, generation = 0, grid = [1, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = ["x"], reads = [], writes = []} : () -> ()
+
+// -----
+
+// What is written in place is named in pairs, each buffer once.
+"exec.function"() ({
+  // expected-error @+1 {{'exec.kernel' 'in_place' is ["temp_0", "temp_1"]; it must be an array of pairs of strings, [["read", "written"]]}}
+  "exec.kernel"() {symbol = @k, generation = 0, grid = [1, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, in_place = ["temp_0", "temp_1"], parameters = [], reads = [], writes = []} : () -> ()
+  omp.terminator
+}) {sym_name = "main", symbols = [], inputs = [], outputs = [], arena_bytes = 0} : () -> ()
+
+// -----
+
+"exec.function"() ({
+  // expected-error @+1 {{'exec.kernel' 'in_place' is [["a", "b"], ["a", "c"]]; name each buffer once}}
+  "exec.kernel"() {symbol = @k, generation = 0, grid = [1, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, in_place = [["a", "b"], ["a", "c"]], parameters = [], reads = [], writes = []} : () -> ()
+  omp.terminator
+}) {sym_name = "main", symbols = [], inputs = [], outputs = [], arena_bytes = 0} : () -> ()

@@ -29,3 +29,17 @@ func.func @k(%x: memref<?xf32>, %y: memref<?xf32>, %status: memref<36xi64>, %m: 
   "exec.kernel"() {symbol = @k, generation = 3, grid = ["M", 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"temp_2", tensor<?xf32, #tiny.dims<["M"]>>>, #exec.ptr<"output_0", tensor<?xf32, #tiny.dims<["M"]>>>, #exec.status<3>, #exec.extent<"M">], reads = ["temp_2"], writes = ["output_0"]} : () -> ()
   omp.terminator
 }) {sym_name = "main", symbols = ["M", "N"], inputs = ["x", "unused"], outputs = ["y"], arena_bytes = "512*((M - 1) floordiv 64) + 512"} : () -> ()
+
+// A launch may say what it writes in place: the two buffers are at one offset, and apart from what is alive besides.
+// CHECK: buffer = "temp_0", kind = "arena", memory_space = "host", offset = 256
+// CHECK: buffer = "temp_1", kind = "arena", memory_space = "host", offset = 256
+// CHECK: generation = 1 : i64, {{.*}}in_place = {{\[\[}}"temp_0", "temp_1"]]
+"exec.function"() ({
+  "exec.buffer"() {buffer = "output_0", kind = "output", memory_space = "host", offset = 0, size = 16, tensor = tensor<4xf32>} : () -> ()
+  "exec.buffer"() {buffer = "temp_0", kind = "arena", memory_space = "host", offset = 256, size = 16, tensor = tensor<4xf32>} : () -> ()
+  "exec.buffer"() {buffer = "temp_1", kind = "arena", memory_space = "host", offset = 256, size = 16, tensor = tensor<4xf32>} : () -> ()
+  "exec.kernel"() {symbol = @k, generation = 0, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"temp_0", tensor<4xf32>>], reads = [], writes = ["temp_0"]} : () -> ()
+  "exec.kernel"() {symbol = @k, generation = 1, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, in_place = [["temp_0", "temp_1"]], parameters = [#exec.ptr<"temp_0", tensor<4xf32>>, #exec.ptr<"temp_1", tensor<4xf32>>], reads = ["temp_0"], writes = ["temp_1"]} : () -> ()
+  "exec.kernel"() {symbol = @k, generation = 2, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"temp_1", tensor<4xf32>>, #exec.ptr<"output_0", tensor<4xf32>>], reads = ["temp_1"], writes = ["output_0"]} : () -> ()
+  omp.terminator
+}) {sym_name = "second", symbols = [], inputs = [], outputs = ["y"], arena_bytes = 512} : () -> ()

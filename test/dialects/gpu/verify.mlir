@@ -599,3 +599,63 @@ gpu.func @k(%x: !buffer, %y: !buffer) kernel attributes {known_block_size = arra
   gpu.return
 }
 }
+
+// -----
+
+// What may be one memory are pairs of buffers by their numbers.
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
+!narrow = !region.memref<tensor<4xf16>, [1], 128 : i64, true>
+gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
+// expected-error @+1 {{'gpu.func' @k has tgpu.in_place = [1, 2]; it must be pairs of the numbers of buffers, such as [array<i64: 0, 1>]}}
+gpu.func @k(%x: !narrow, %z: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 1, 1, 1>, tgpu.in_place = [1, 2]} {
+  "tgpu.map"() ({
+    %0 = "region.read"(%x) : (!narrow) -> tensor<4xf16>
+    %1 = "tiny.cast"(%0) : (tensor<4xf16>) -> tensor<4xf32>
+    %2 = "region.read"(%z) : (!buffer) -> tensor<4xf32>
+    %3 = "tiny.add"(%1, %2) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    "region.yield"(%3, %y) {materialize = "gmem"} : (tensor<4xf32>, !buffer) -> ()
+    omp.terminator
+  }) : () -> ()
+  gpu.return
+}
+}
+
+// -----
+
+// They are buffers that there are.
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
+!narrow = !region.memref<tensor<4xf16>, [1], 128 : i64, true>
+gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
+// expected-error @+1 {{'gpu.func' @k has tgpu.in_place = [array<i64: 1, 3>]; it must be pairs of the numbers of buffers, such as [array<i64: 0, 1>]}}
+gpu.func @k(%x: !narrow, %z: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 1, 1, 1>, tgpu.in_place = [array<i64: 1, 3>]} {
+  "tgpu.map"() ({
+    %0 = "region.read"(%x) : (!narrow) -> tensor<4xf16>
+    %1 = "tiny.cast"(%0) : (tensor<4xf16>) -> tensor<4xf32>
+    %2 = "region.read"(%z) : (!buffer) -> tensor<4xf32>
+    %3 = "tiny.add"(%1, %2) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    "region.yield"(%3, %y) {materialize = "gmem"} : (tensor<4xf32>, !buffer) -> ()
+    omp.terminator
+  }) : () -> ()
+  gpu.return
+}
+}
+
+// -----
+
+// Their elements are of the same width.
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
+!narrow = !region.memref<tensor<4xf16>, [1], 128 : i64, true>
+gpu.module @kernels [#nvvm.target<chip = "sm_80">] {
+// expected-error @+1 {{'gpu.func' @k has tgpu.in_place of fp16 [4] and fp32 [4]; one must be read and the other written, of as many elements of the same width}}
+gpu.func @k(%x: !narrow, %z: !buffer, %y: !buffer) kernel attributes {known_block_size = array<i32: 1, 1, 1>, tgpu.in_place = [array<i64: 0, 2>]} {
+  "tgpu.map"() ({
+    %0 = "region.read"(%x) : (!narrow) -> tensor<4xf16>
+    %1 = "tiny.cast"(%0) : (tensor<4xf16>) -> tensor<4xf32>
+    %2 = "region.read"(%z) : (!buffer) -> tensor<4xf32>
+    %3 = "tiny.add"(%1, %2) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    "region.yield"(%3, %y) {materialize = "gmem"} : (tensor<4xf32>, !buffer) -> ()
+    omp.terminator
+  }) : () -> ()
+  gpu.return
+}
+}

@@ -23,7 +23,8 @@
 "region.kernel"() ({
 ^bb0(%x: !region.memref<tensor<?x4xf16, #tiny.dims<["M", 4]>>, [4, 1], 128 : i64, true>, %y: !region.memref<tensor<?x4xf16, #tiny.dims<["M", 4]>>, [4, 1], 128 : i64, true>):
   %0 = "region.read"(%x) : (!region.memref<tensor<?x4xf16, #tiny.dims<["M", 4]>>, [4, 1], 128 : i64, true>) -> tensor<?x4xf16, #tiny.dims<["M", 4]>>
-  "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<?x4xf16, #tiny.dims<["M", 4]>>, !region.memref<tensor<?x4xf16, #tiny.dims<["M", 4]>>, [4, 1], 128 : i64, true>) -> ()
+  %1 = "tiny.flip"(%0) {axes = array<i64: 1>} : (tensor<?x4xf16, #tiny.dims<["M", 4]>>) -> tensor<?x4xf16, #tiny.dims<["M", 4]>>
+  "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<?x4xf16, #tiny.dims<["M", 4]>>, !region.memref<tensor<?x4xf16, #tiny.dims<["M", 4]>>, [4, 1], 128 : i64, true>) -> ()
   omp.terminator
 }) {sym_name = "chain"} : () -> ()
 "region.kernel"() ({
@@ -116,4 +117,60 @@ func.func @main(%a: tensor<?x?xf32, #tiny.dims<["M", "N"]>>) -> tensor<i64> {
   %k = "region.launch"() {kernel = @busy} : () -> (() -> tensor<i64>)
   %0 = func.call_indirect %k() : () -> tensor<i64>
   return %0 : tensor<i64>
+}
+
+// -----
+
+// A result takes the place of an operand at once where its kernel reads each element of it where it writes its own, and
+// nothing else reads the operand any more: the second value lies where the first does, and the third, whose kernel turns
+// rows around, elsewhere. The fourth does not overwrite the second, which the last launch needs.
+// CHECK: "exec.function"
+// CHECK: buffer = "temp_0"
+// CHECK-SAME: offset = 0 : i64
+// CHECK: buffer = "temp_1"
+// CHECK-SAME: offset = 0 : i64
+// CHECK: buffer = "temp_2"
+// CHECK-SAME: offset = 256 : i64
+// CHECK: buffer = "temp_3"
+// CHECK-SAME: offset = 256 : i64
+// CHECK: generation = 0 : i64, grid = [4, 1, 1], parameters
+// CHECK: generation = 1 : i64, grid = [4, 1, 1], in_place = {{\[\[}}"temp_0", "temp_1"]], {{.*}} symbol = @double
+// CHECK: generation = 2 : i64, grid = [4, 1, 1], parameters
+// CHECK: generation = 3 : i64, grid = [4, 1, 1], in_place = {{\[\[}}"temp_2", "temp_3"]], {{.*}} symbol = @add
+// CHECK: generation = 4 : i64, grid = [4, 1, 1], parameters
+// CHECK: arena_bytes = 512 : i64
+!tensor = tensor<4x4xf32>
+!buffer = !region.memref<tensor<4x4xf32>, [4, 1], 128 : i64, true>
+"region.kernel"() ({
+^bb0(%x: !buffer, %y: !buffer):
+  %0 = "region.read"(%x) : (!buffer) -> !tensor
+  %1 = "tiny.add"(%0, %0) : (!tensor, !tensor) -> !tensor
+  "region.yield"(%1, %y) {materialize = "gmem"} : (!tensor, !buffer) -> ()
+  omp.terminator
+}) {sym_name = "double"} : () -> ()
+"region.kernel"() ({
+^bb0(%x: !buffer, %y: !buffer):
+  %0 = "region.read"(%x) : (!buffer) -> !tensor
+  %1 = "tiny.permute"(%0) {perm = array<i64: 1, 0>} : (!tensor) -> !tensor
+  "region.yield"(%1, %y) {materialize = "gmem"} : (!tensor, !buffer) -> ()
+  omp.terminator
+}) {sym_name = "turn"} : () -> ()
+"region.kernel"() ({
+^bb0(%x: !buffer, %z: !buffer, %y: !buffer):
+  %0 = "region.read"(%x) : (!buffer) -> !tensor
+  %1 = "region.read"(%z) : (!buffer) -> !tensor
+  %2 = "tiny.add"(%0, %1) : (!tensor, !tensor) -> !tensor
+  "region.yield"(%2, %y) {materialize = "gmem"} : (!tensor, !buffer) -> ()
+  omp.terminator
+}) {sym_name = "add"} : () -> ()
+func.func @main(%a: !tensor) -> !tensor {
+  %double = "region.launch"() {kernel = @double} : () -> ((!tensor) -> !tensor)
+  %turn = "region.launch"() {kernel = @turn} : () -> ((!tensor) -> !tensor)
+  %add = "region.launch"() {kernel = @add} : () -> ((!tensor, !tensor) -> !tensor)
+  %0 = func.call_indirect %double(%a) : (!tensor) -> !tensor
+  %1 = func.call_indirect %double(%0) : (!tensor) -> !tensor
+  %2 = func.call_indirect %turn(%1) : (!tensor) -> !tensor
+  %3 = func.call_indirect %add(%1, %2) : (!tensor, !tensor) -> !tensor
+  %4 = func.call_indirect %add(%1, %3) : (!tensor, !tensor) -> !tensor
+  return %4 : !tensor
 }
