@@ -4,6 +4,8 @@ Random programs run from poisoned memory: each byte of the arena is all ones bef
 what lies there is needed no more. `--random-examples N` runs more of them.
 """
 
+import random
+
 import pytest
 
 import tinyc
@@ -92,6 +94,39 @@ def test_the_arenas_of_random_programs_are_near_their_bounds(random_examples):
 
     check()
     assert max(seen) >= 5
+
+
+def random_graph(seed, rows):
+    """Return a program of about 20 products and sums over rows of several widths, many of which are read much later."""
+    draw, graph = random.Random(seed), Graph()
+    weights = {}
+    values = [graph.input(f"x{width}", "fp32", rows, width) for width in (10, 48, 130)]
+    for _ in range(20):
+        one = draw.choice(values)
+        alike = [each for each in values if each.shape == one.shape and each is not one]
+        if alike and draw.random() < 0.5:
+            values.append(one + draw.choice(alike))
+        else:
+            shape = one.shape[1], draw.choice((10, 48, 130, 300))
+            weights[shape] = weights.get(shape) or graph.weights("fp32", *shape)
+            factors = one, weights[shape]
+            values.append(graph.add("fp32", (rows, shape[1]), "MATMUL", *factors, dtype="fp32"))
+    read = {name for node in graph.nodes for name in node["src"]}
+    return graph.program(*(each for each in values[3:] if each.name not in read))
+
+
+def test_the_arenas_of_random_graphs_are_near_their_bounds():
+    programs_ = [host_program(random_graph(seed, 50 + seed), fusion="none") for seed in range(100)]
+    assert max(excess(program, {}) for program in programs_) <= 1.1
+    assert sum(len(program.arena_lifetimes) >= 8 for program in programs_) > 50
+    assert any(kernel.in_place for program in programs_ for kernel in program.kernels)
+
+
+def test_the_arenas_of_random_graphs_with_a_symbolic_batch_are_near_their_bounds():
+    for seed in range(20):
+        program = host_program(random_graph(seed, "B"), fusion="none")
+        for batch in (64, 150, 1024):
+            assert excess(program, {"B": batch}) <= 1.1
 
 
 def run_poisoned(program, target):
