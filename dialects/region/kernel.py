@@ -114,6 +114,10 @@ class Kernel(Launchable):
     @property
     def in_place(self) -> tuple[tuple[int, int], ...]:
         """The pairs of buffers that may be one memory: an operand, and the result that takes its place."""
+        return self._in_place
+
+    @functools.cached_property
+    def _in_place(self) -> tuple[tuple[int, int], ...]:
         return in_place_pairs(self.op)
 
     @functools.cached_property

@@ -42,6 +42,7 @@ class RegionToGpu(Pass):
            kernel whose `tgpu.init` names another one is to be launched after that, with the same arguments.
         3. A kernel whose plan takes rows in parts is two: the first reduces the parts, the second what these give.
         4. `tgpu.grid` and `known_block_size` are what it is to be launched with; a grid without CTAs is not launched.
+           `tgpu.in_place` has the pairs of buffers that may be one memory: what is read, and the result in its place.
     Before:
         !buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
         "region.kernel"() ({
@@ -53,8 +54,8 @@ class RegionToGpu(Pass):
     After:
         !b = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
         gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_80", features = "+ptx80">] { gpu.func @copy(
-            %x: !b {tgpu.name = "in0"}, %y: !b {tgpu.name = "out0"}) kernel attributes {
-            known_block_size = array<i32: 256, 1, 1>, tgpu.grid = [1, 1, 1], tgpu.plan = {
+            %x: !b {tgpu.name = "in0"}, %y: !b {tgpu.name = "out0"}) kernel attributes {tgpu.grid = [1, 1, 1],
+            known_block_size = array<i32: 256, 1, 1>, tgpu.in_place = [array<i64: 0, 1>], tgpu.plan = {
             arch = "sm_80", precision = "ieee", scheme = "elementwise", vectorize = {axis = "n", width = 4 : i64}}} {
           "tgpu.map_runs"() ({ %0 = "region.read"(%x) : (!b) -> tensor<4xf32>
             "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<4xf32>, !b) -> ()

@@ -11,6 +11,8 @@ from tinyc.analysis.poly.block import PolyAccess
 from tinyc.analysis.poly_core.fused_loops import Phase
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.tiny.ops import ReduceOp
+from tinyc.expr.axes import AxisExpr, Index, Shape
+from tinyc.expr.extents import Dim
 from tinyc.mlir import ir
 from tinyc.mlir.bodies import body_of
 
@@ -49,7 +51,11 @@ def is_in_place(kernel: KernelLoops, phase: Phase, access: PolyAccess) -> bool:
     return (
         isinstance(read, region.ReadOp)
         and not access.guards
-        and access.index == block.write
-        and kernel.shape(access.tensor) == block.written_shape
+        and _moving(access.index, kernel.shape(access.tensor)) == _moving(block.write, block.written_shape)
         and region.held_tensor(read.buffer.type).element.size_bytes == block.element.size_bytes
     )
+
+
+def _moving(index: Index, shape: Shape) -> list[tuple[AxisExpr, Dim]]:
+    """The rows of an index with their extents, where there is more than one element."""
+    return [(row, extent) for row, extent in zip(index, shape, strict=True) if extent != 1]

@@ -199,12 +199,11 @@ class Program:
 
         One that is written in place takes its place when the one that it overwrites is done.
         """
-        found = {buffer.name: self.lifetimes[buffer.name] for buffer in self.of_kind("arena")}
-        for _, written in (pair for kernel in self.kernels for pair in kernel.in_place):
-            first, last = found.pop(written)
-            if first < last:
-                found[written] = first + 1, last
-        return found
+        overwriting = {written for kernel in self.kernels for _, written in kernel.in_place}
+        named = (buffer.name for buffer in self.of_kind("arena") if buffer.name in self.lifetimes)
+        lives = {name: self.lifetimes[name] for name in named}
+        found = {name: (first + (name in overwriting), last) for name, (first, last) in lives.items()}
+        return {name: (first, last) for name, (first, last) in found.items() if first <= last}
 
     def required_memory(self, values: Mapping[str, int]) -> int:
         """The bytes of the arena and of the ConstPool at the sizes of one run: all beside the caller's arrays.

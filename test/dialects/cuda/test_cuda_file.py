@@ -122,6 +122,17 @@ def test_an_example_agrees_with_the_cpu_at_its_own_sizes(name, text_of, tmp_path
         assert ran.line == "max_abs_err=0.000000"
 
 
+def test_results_over_operands_are_right_in_the_kernels_and_in_what_checks_them(tmp_path):
+    module = tiny_json.import_program((EXAMPLES / "layer_norm.json").read_text(encoding="utf-8"))
+    run_passes(module, [TinyToRegion(fusion="none"), RegionToGpu(), RegionToExec()])
+    assert str(module).count("in_place = [[") >= 5
+    text = cuda_text(module)
+    restricted = re.findall(r"^(?:__global__|static) void .*?{", text, re.MULTILINE | re.DOTALL)
+    assert any("__restrict__" not in each for each in restricted)
+    ran = run(build(text, tmp_path))
+    assert (ran.errors, ran.status) == ("", 0)
+
+
 @pytest.mark.parametrize("sizes", [(1, 1, 1), (7, 5, 3), (64, 64, 32), (150, 130, 70), (0, 5, 3), (7, 5, 0)], ids=str)
 def test_the_running_example_is_right_at_odd_sizes(sizes, running_example):
     ran = run(running_example, *(f"{name}={size}" for name, size in zip("MNK", sizes, strict=True)))

@@ -209,3 +209,12 @@ func.func private @copy(memref<4xf32>, memref<4xf32>, index, index)
   "exec.kernel"() {symbol = @copy, generation = 0, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"input_0", tensor<4xf32>>, #exec.ptr<"temp_0", tensor<4xf32>>], reads = ["input_0"], writes = ["temp_0"]} : () -> ()
   omp.terminator
 }) {sym_name = "main", symbols = [], inputs = ["x"], outputs = [], arena_bytes = 64} : () -> ()
+
+// -----
+
+// A buffer of the arena that no kernel names has no lifetime, and is found all the same.
+"exec.function"() ({
+  // expected-error @+1 {{no kernel writes buffer 'temp_0'; write it, or drop it}}
+  "exec.buffer"() {buffer = "temp_0", kind = "arena", memory_space = "host", offset = 0, size = 16, tensor = tensor<4xf32>} : () -> ()
+  omp.terminator
+}) {sym_name = "main", symbols = [], inputs = [], outputs = [], arena_bytes = 256} : () -> ()

@@ -54,3 +54,42 @@ func.func @copy(%x: memref<?x3xf32>, %y: memref<?x3xf32>, %status: memref<36xi64
   "exec.kernel"() {symbol = @copy, generation = 1, grid = ["M", 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"temp_0", tensor<?x3xf32, #tiny.dims<["M", 3]>>>, #exec.ptr<"output_0", tensor<?x3xf32, #tiny.dims<["M", 3]>>>, #exec.status<1>, #exec.extent<"M">], reads = ["temp_0"], writes = ["output_0"]} : () -> ()
   omp.terminator
 }) {sym_name = "main", symbols = ["M"], inputs = ["x"], outputs = ["y"], arena_bytes = "64*((3*M - 1) floordiv 16) + 64"} : () -> ()
+
+// -----
+
+// Loops that are launched in place and not have two functions: of the one in place the pointer to what is overwritten is
+// not used, so that it, too, aliases nothing. Which one runs, the pointers tell.
+// CHECK-LABEL: func.func @loops.relu.0_1(
+// CHECK-SAME: %{{.*}}: !llvm.ptr {llvm.noalias}, %[[Y:.*]]: !llvm.ptr {llvm.noalias},
+// CHECK: llvm.insertvalue %[[Y]], %{{.*}}[0]
+// CHECK: llvm.insertvalue %[[Y]], %{{.*}}[0]
+// CHECK-LABEL: func.func @loops.relu(
+// CHECK-SAME: %[[X:.*]]: !llvm.ptr {llvm.noalias}, %[[Y:.*]]: !llvm.ptr {llvm.noalias},
+// CHECK: llvm.insertvalue %[[X]], %{{.*}}[0]
+// CHECK: llvm.insertvalue %[[Y]], %{{.*}}[0]
+// CHECK-LABEL: func.func @kernel.relu(
+// CHECK: %[[SAME:.*]] = arith.cmpi eq, %{{.*}}, %{{.*}} : i64
+// CHECK: scf.if %[[SAME]] {
+// CHECK: call @loops.relu.0_1(
+// CHECK: } else {
+// CHECK: call @loops.relu(
+func.func @relu(%x: memref<4xf32>, %y: memref<4xf32>, %low: index, %high: index) {
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  scf.for %i = %low to %high step %c1 {
+    %0 = memref.load %x[%i] : memref<4xf32>
+    %1 = arith.maximumf %0, %zero : f32
+    memref.store %1, %y[%i] : memref<4xf32>
+  }
+  return
+}
+"exec.function"() ({
+  "exec.buffer"() {buffer = "input_0", kind = "input", memory_space = "host", offset = 0, size = 16, tensor = tensor<4xf32>} : () -> ()
+  "exec.buffer"() {buffer = "output_0", kind = "output", memory_space = "host", offset = 0, size = 16, tensor = tensor<4xf32>} : () -> ()
+  "exec.buffer"() {buffer = "temp_0", kind = "arena", memory_space = "host", offset = 0, size = 16, tensor = tensor<4xf32>} : () -> ()
+  "exec.buffer"() {buffer = "temp_1", kind = "arena", memory_space = "host", offset = 0, size = 16, tensor = tensor<4xf32>} : () -> ()
+  "exec.kernel"() {symbol = @relu, generation = 0, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"input_0", tensor<4xf32>>, #exec.ptr<"temp_0", tensor<4xf32>>], reads = ["input_0"], writes = ["temp_0"]} : () -> ()
+  "exec.kernel"() {symbol = @relu, generation = 1, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, in_place = [["temp_0", "temp_1"]], parameters = [#exec.ptr<"temp_0", tensor<4xf32>>, #exec.ptr<"temp_1", tensor<4xf32>>], reads = ["temp_0"], writes = ["temp_1"]} : () -> ()
+  "exec.kernel"() {symbol = @relu, generation = 2, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"temp_1", tensor<4xf32>>, #exec.ptr<"output_0", tensor<4xf32>>], reads = ["temp_1"], writes = ["output_0"]} : () -> ()
+  omp.terminator
+}) {sym_name = "main", symbols = [], inputs = ["x"], outputs = ["y"], arena_bytes = 256} : () -> ()

@@ -106,3 +106,22 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// Buffers that may be one memory are not restricted.
+// CHECK: add(const float* x, const float* __restrict__ z, float* y) {
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
+gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_80", features = "+ptx80">] {
+  gpu.func @add(%x: !buffer {tgpu.name = "x"}, %z: !buffer {tgpu.name = "z"}, %y: !buffer {tgpu.name = "y"}) kernel
+      attributes {known_block_size = array<i32: 4, 1, 1>, tgpu.grid = [1, 1, 1], tgpu.in_place = [array<i64: 0, 2>]} {
+    "tgpu.map_runs"() ({
+      %0 = "region.read"(%x) : (!buffer) -> tensor<4xf32>
+      %1 = "region.read"(%z) : (!buffer) -> tensor<4xf32>
+      %2 = "tiny.add"(%0, %1) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+      "region.yield"(%2, %y) {materialize = "gmem"} : (tensor<4xf32>, !buffer) -> ()
+      omp.terminator
+    }) {width = 1 : i64} : () -> ()
+    gpu.return
+  }
+}

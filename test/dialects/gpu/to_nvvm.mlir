@@ -232,3 +232,24 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// Buffers that may be one memory may alias each other; another one does not.
+// CHECK: llvm.func @add(%{{.*}}: !llvm.ptr<1> {llvm.align = 4 : i64, llvm.readonly},
+// CHECK-SAME: %{{.*}}: !llvm.ptr<1> {llvm.align = 4 : i64, llvm.noalias, llvm.readonly},
+// CHECK-SAME: %{{.*}}: !llvm.ptr<1> {llvm.align = 4 : i64})
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
+gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_80", features = "+ptx80">] {
+  gpu.func @add(%x: !buffer, %z: !buffer, %y: !buffer) kernel
+      attributes {known_block_size = array<i32: 4, 1, 1>, tgpu.grid = [1, 1, 1], tgpu.in_place = [array<i64: 0, 2>]} {
+    "tgpu.map_runs"() ({
+      %0 = "region.read"(%x) : (!buffer) -> tensor<4xf32>
+      %1 = "region.read"(%z) : (!buffer) -> tensor<4xf32>
+      %2 = "tiny.add"(%0, %1) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+      "region.yield"(%2, %y) {materialize = "gmem"} : (tensor<4xf32>, !buffer) -> ()
+      omp.terminator
+    }) {width = 1 : i64} : () -> ()
+    gpu.return
+  }
+}

@@ -69,3 +69,25 @@ def test_a_name_becomes_an_identifier(name: str, expected: str):
 
 def test_a_name_that_is_taken_gets_a_number():
     assert legal_identifier("a b", ["a_b", "a_b_1"]) == "a_b_2"
+
+
+TENSOR = "tensor<512x512xf32>"
+BUFFER = f"!region.memref<{TENSOR}, [512, 1], 128 : i64, true>"
+
+
+@pytest.mark.parametrize(
+    ("movement", "offered"),
+    [("", "tgpu.in_place = [array<i64: 0, 2>, array<i64: 1, 2>]"), ("{perm = array<i64: 1, 0>}", "")],
+)
+def test_a_kernel_that_turns_squares_offers_no_place_since_others_read_after_it_writes(movement, offered):
+    turned = f'"tiny.permute"(%r1) {movement} : ({TENSOR}) -> {TENSOR}'
+    body = f"""
+%r0 = "region.read"(%a0) : ({BUFFER}) -> {TENSOR}
+%r1 = "region.read"(%a1) : ({BUFFER}) -> {TENSOR}
+%moved = {turned if movement else f'"tiny.neg"(%r1) : ({TENSOR}) -> {TENSOR}'}
+%sum = "tiny.add"(%r0, %moved) : ({TENSOR}, {TENSOR}) -> {TENSOR}
+"region.yield"(%sum, %a2) {{materialize = "gmem"}} : ({TENSOR}, {BUFFER}) -> ()"""
+    written = lowered(kernel([BUFFER] * 3, body))
+    assert ("tgpu.transpose" in written) == bool(movement)
+    assert offered in written
+    assert ("tgpu.in_place" in written) == bool(offered)

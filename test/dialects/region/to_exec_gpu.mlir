@@ -115,3 +115,33 @@ func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
   %0 = func.call_indirect %k(%a) : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+// A function says which of its buffers may be one memory: its result takes the place of an operand that is spent.
+// CHECK: buffer = "temp_0", kind = "arena", memory_space = "device", offset = 0
+// CHECK: buffer = "temp_1", kind = "arena", memory_space = "device", offset = 0
+// CHECK: generation = 0 : i64, grid = [1, 1, 1], parameters
+// CHECK: generation = 1 : i64, grid = [1, 1, 1], in_place = {{\[\[}}"temp_0", "temp_1"]]
+// CHECK: generation = 2 : i64, grid = [1, 1, 1], parameters
+// CHECK: arena_bytes = 256 : i64
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
+gpu.module @kernels [#nvvm.target<O = 3, chip = "sm_80", features = "+ptx80">] {
+  gpu.func @relu(%x: !buffer, %y: !buffer) kernel
+      attributes {known_block_size = array<i32: 4, 1, 1>, tgpu.grid = [1, 1, 1], tgpu.in_place = [array<i64: 0, 1>]} {
+    "tgpu.map_runs"() ({
+      %0 = "region.read"(%x) : (!buffer) -> tensor<4xf32>
+      %1 = "tiny.relu"(%0) : (tensor<4xf32>) -> tensor<4xf32>
+      "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<4xf32>, !buffer) -> ()
+      omp.terminator
+    }) {width = 1 : i64} : () -> ()
+    gpu.return
+  }
+}
+func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %k = "region.launch"() {kernel = @relu} : () -> ((tensor<4xf32>) -> tensor<4xf32>)
+  %0 = func.call_indirect %k(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = func.call_indirect %k(%0) : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = func.call_indirect %k(%1) : (tensor<4xf32>) -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}

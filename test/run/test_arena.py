@@ -1,0 +1,168 @@
+"""The arena of whole programs: small, and never read where nothing, or something else, has been written.
+
+Random programs run from poisoned memory: each byte of the arena is all ones before the first kernel, and again when
+what lies there is needed no more. `--random-examples N` runs more of them.
+"""
+
+import random
+
+import pytest
+
+import tinyc
+from programs.agreement import assert_agree
+from programs.example_bindings import BIND, EXAMPLES
+from programs.poisoned import poisoned
+from programs.strategies import fusion_programs, programs
+from tinyc.analysis.arena import Request, least_bytes
+from tinyc.driver.lowering import Lowering
+from tinyc.driver.sources import read_program
+from tinyc.executors import reference
+from tinyc.executors.compare import compare
+from tinyc.executors.random_inputs import random_inputs
+from tinyc.executors.tolerance import Tolerance
+from tinyc.expr import extents
+from tinyc.text import print_ir
+from workloads import WORKLOADS
+from workloads.graph import Graph
+
+#: Sizes of symbols at which a symbolic arena is compared with its bound.
+SIZES = ((64, 64, 64, 64, 64), (150, 130, 70, 33, 129), (1024, 1024, 1024, 1024, 1024))
+BLOCKS = ("mlp", "gelu_mlp", "resnet", "attention", "transformer_gelu", "transformer_swiglu")
+
+
+def host_program(document, target="cpu", bind=None, **options):
+    return Lowering(read_program(document, bind), target, options).program()
+
+
+def excess(program, values):
+    """Return how often the least arena goes into that of a program, at some sizes."""
+    lives = program.arena_lifetimes
+    held = [each for each in program.of_kind("arena") if each.name in lives]
+    requests = [Request(extents.evaluate(each.size, values), *lives[each.name]) for each in held]
+    least = least_bytes(requests)
+    return program.required_memory(values) / least if least else float(program.arena_bytes != 0) + 1
+
+
+@pytest.mark.parametrize("fusion", [{}, {"fusion": "none"}], ids=["regions", "a kernel for each op"])
+@pytest.mark.parametrize("name", BIND)
+def test_the_arena_of_an_example_is_near_its_bound(name, fusion):
+    for target in ("cpu", "sim"):
+        program = host_program(EXAMPLES / f"{name}.json", target, BIND[name], **fusion)
+        assert excess(program, {}) <= 1.1
+
+
+@pytest.mark.parametrize("fusion", [{}, {"fusion": "none"}], ids=["regions", "a kernel for each op"])
+@pytest.mark.parametrize("name", BLOCKS)
+@pytest.mark.parametrize("sizes", ["small", "large"])
+def test_the_arena_of_a_network_is_near_its_bound(name, sizes, fusion):
+    workload = WORKLOADS[name]
+    document = workload.build(**(workload.large if sizes == "large" else {}))
+    assert excess(host_program(document, **fusion), {}) <= 1.1
+
+
+def layer(graph, x, hidden):
+    """Return a layer of a network with a symbolic batch: a product, a norm of its rows, and x added."""
+    width = x.shape[1]
+    wide = graph.add("fp32", (x.shape[0], hidden), "MATMUL", x, graph.weights("fp32", width, hidden), dtype="fp32")
+    relu = wide.apply("RELU")
+    normed = relu - relu.spread("MAX", 1)
+    narrow = graph.add("fp32", x.shape, "MATMUL", normed, graph.weights("fp32", hidden, width), dtype="fp32")
+    return narrow + x
+
+
+@pytest.mark.parametrize("width", [64, 50])
+def test_the_arena_of_a_network_with_a_symbolic_batch_is_near_its_bound_at_all_sizes(width):
+    graph = Graph()
+    x = graph.input("x", "fp32", "B", width)
+    for hidden in (200, 90, 400):
+        x = layer(graph, x, hidden)
+    for fusion in ({}, {"fusion": "none"}):
+        program = host_program(graph.program(x), **fusion)
+        assert program.symbols
+        for row in SIZES:
+            assert excess(program, dict(zip(program.symbols, row, strict=False))) <= 1.1
+
+
+def test_the_arenas_of_random_programs_are_near_their_bounds(random_examples):
+    seen = []
+
+    @random_examples(programs(), 100)
+    def check(program):
+        found = host_program(program.document, bind=program.sizes, fusion="none")
+        seen.append(len(found.arena_lifetimes))
+        assert excess(found, {}) <= 1.1
+
+    check()
+    assert max(seen) >= 5
+
+
+def random_graph(seed, rows):
+    """Return a program of about 20 products and sums over rows of several widths, many of which are read much later."""
+    draw, graph = random.Random(seed), Graph()
+    weights = {}
+    values = [graph.input(f"x{width}", "fp32", rows, width) for width in (10, 48, 130)]
+    for _ in range(20):
+        one = draw.choice(values)
+        alike = [each for each in values if each.shape == one.shape and each is not one]
+        if alike and draw.random() < 0.5:
+            values.append(one + draw.choice(alike))
+        else:
+            shape = one.shape[1], draw.choice((10, 48, 130, 300))
+            weights[shape] = weights.get(shape) or graph.weights("fp32", *shape)
+            factors = one, weights[shape]
+            values.append(graph.add("fp32", (rows, shape[1]), "MATMUL", *factors, dtype="fp32"))
+    read = {name for node in graph.nodes for name in node["src"]}
+    return graph.program(*(each for each in values[3:] if each.name not in read))
+
+
+def test_the_arenas_of_random_graphs_are_near_their_bounds():
+    programs_ = [host_program(random_graph(seed, 50 + seed), fusion="none") for seed in range(100)]
+    assert max(excess(program, {}) for program in programs_) <= 1.1
+    assert sum(len(program.arena_lifetimes) >= 8 for program in programs_) > 50
+    assert any(kernel.in_place for program in programs_ for kernel in program.kernels)
+
+
+def test_the_arenas_of_random_graphs_with_a_symbolic_batch_are_near_their_bounds():
+    for seed in range(20):
+        program = host_program(random_graph(seed, "B"), fusion="none")
+        for batch in (64, 150, 1024):
+            assert excess(program, {"B": batch}) <= 1.1
+
+
+def run_poisoned(program, target):
+    """Run a program from poisoned memory; return how many launches poison, and how many buffers are overwritten."""
+    lowering = Lowering(read_program(program.document, program.sizes), target, {"fusion": "none"})
+    module, count = poisoned(lowering.module("exec"))
+    model = tinyc.compile(print_ir(module), target=target)
+    tiny = lowering.module("tiny")
+    assert_agree(program, model.run(**program.inputs), reference.evaluate_module(tiny, program.inputs), tiny)
+    return count, sum(len(kernel.in_place) for kernel in lowering.program().kernels)
+
+
+@pytest.mark.parametrize("strategy", [programs, fusion_programs])
+@pytest.mark.parametrize(("target", "examples"), [("cpu", 40), ("sim", 15)])
+def test_no_kernel_reads_what_is_stale(random_examples, strategy, target, examples):
+    counts = []
+
+    @random_examples(strategy(), examples)
+    def check(program):
+        counts.append(run_poisoned(program, target))
+
+    check()
+    assert sum(count for count, _ in counts) > len(counts)
+
+
+@pytest.mark.parametrize("target", ["cpu", "sim"])
+@pytest.mark.parametrize("name", ["gelu_mlp", "resnet", "transformer_gelu"])
+def test_a_network_runs_from_poisoned_memory_with_results_over_operands(name, target):
+    document = WORKLOADS[name].build()
+    lowering = Lowering(read_program(document), target, {"fusion": "none"})
+    assert sum(len(kernel.in_place) for kernel in lowering.program().kernels) >= 9
+    module, _ = poisoned(lowering.module("exec"))
+    tiny = lowering.module("tiny")
+    inputs = random_inputs(tiny, 0)
+    model = tinyc.compile(print_ir(module), target=target)
+    found, expected = model.run(**inputs), reference.evaluate_module(tiny, inputs)
+    for name, value in expected.items():
+        assert compare(name, found[name], value, Tolerance(1e-4, 1e-4)).ok
+    assert target == "cpu" or all(report.ok for report in model.reports)
