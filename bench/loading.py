@@ -3,8 +3,8 @@
     .venv/bin/python bench/loading.py         # bench/results/loading.txt is what it prints
 
 Warm is in a process that has done it before, the least of several runs by turns; cold is a process from nothing to a
-model that is ready to run. The simulator keeps the PTX that a process has parsed, so that loading it warm is reading the
-file. Ratios are measured side by side. Every loaded model gives the bits of the compiled one.
+model that is ready to run. The simulator keeps the PTX that a process has parsed, so that loading it warm is reading
+the file. Ratios are measured side by side. Every loaded model gives the bits of the compiled one.
 """
 
 import subprocess
