@@ -8,7 +8,7 @@ models of an op's interface.
 
 import abc
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from tinyc.expr.extents import Dim
@@ -25,7 +25,7 @@ class LaunchContract:
     Its parameters are the addresses of buffers that hold `tensors` (inputs, then outputs), of a status slot where it
     `is_checked`, and the values of `symbols`. On a GPU it is launched as `grid` CTAs of `cta_shape` threads, along x, y
     and z; on the host `grid[0]` is the trip count of its parallel outer loop. Where it `updates`, it adds to what the
-    launch before it has written to its outputs.
+    launch before it has written to its outputs. At `sizes` it is an alternative of the kernel that a launch names.
     """
 
     symbol: str
@@ -36,6 +36,7 @@ class LaunchContract:
     is_checked: bool
     symbols: tuple[str, ...]
     updates: bool = False
+    sizes: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import Any
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.exec.attributes import (
     Exec,
+    alternatives_of,
     distinct_texts_of,
     extent_of,
     grid_of,
@@ -17,6 +18,7 @@ from tinyc.dialects.exec.attributes import (
     launch_parameters_of,
     nonempty_text_of,
     place_of,
+    symbol_of,
     tensor_of,
     word_of,
 )
@@ -104,6 +106,9 @@ class KernelOp(Exec.Operation, name="kernel"):
     exec.node               the user's node that it computes; may be left out
     reads, writes           the names of its buffers; one that it reads and writes it updates in place, after an earlier
                             generation has written it
+    exec.alternatives       kernels that take its place, the first of them whose `guards` hold at the sizes of a run:
+                            a dictionary each, of guards such as ["M", "eq", 128], symbol, grid, block, cluster,
+                            dynamic_shared_bytes and parameters; may be left out
     """
 
     symbol: Any
@@ -122,14 +127,11 @@ class KernelOp(Exec.Operation, name="kernel"):
         Raises:
             TinycError: `InvalidAttribute`, `InvalidExtent`.
         """
-        symbol = self.attributes["symbol"]
-        if not isinstance(symbol, ir.FlatSymbolRefAttr):
-            raise TinycError("InvalidAttribute", f"'symbol' is {symbol}; it must name a kernel, @name")
         generation = extent_of(self.attributes, "generation")
         if not isinstance(generation, int) or generation < 0:
             raise TinycError("InvalidAttribute", f"'generation' is {generation}; it must be 0, 1, …")
         return KernelLaunch(
-            symbol=symbol.value,
+            symbol=symbol_of(self.attributes),
             generation=generation,
             grid=grid_of(self.attributes, "grid"),
             block=grid_of(self.attributes, "block"),
@@ -139,6 +141,7 @@ class KernelOp(Exec.Operation, name="kernel"):
             reads=distinct_texts_of(self.attributes, "reads"),
             writes=distinct_texts_of(self.attributes, "writes"),
             where=place_of(self.attributes, self.location),
+            alternatives=alternatives_of(self.attributes),
         )
 
     def verify_invariants(self) -> bool:

@@ -6,7 +6,7 @@ has to be by itself stands with the op. A violation is reported at its op.
 
 from collections.abc import Iterator, Mapping
 
-from tinyc.dialects.exec.ops import FunctionOp, exec_functions
+from tinyc.dialects.exec.ops import FunctionOp, KernelOp, exec_functions
 from tinyc.dialects.exec.verify_arena import arena_violations
 from tinyc.dialects.exec.verify_launches import launch_violations, order_violations, trip_count_violations
 from tinyc.dialects.launch import launchables_of
@@ -14,7 +14,7 @@ from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.mlir import func, ir
 from tinyc.mlir.verifying import Violation, report_violations
-from tinyc.runtime.program import Buffer, Pointer, Program
+from tinyc.runtime.program import Buffer, KernelLaunch, Pointer, Program
 
 
 def verify(module: ir.Module) -> bool:
@@ -73,10 +73,11 @@ def _parameter_violations(program: Program, op: FunctionOp) -> Iterator[Violatio
     buffers = {buffer.name: buffer for buffer in program.buffers}
     slots = [kernel.status.slot for kernel in program.kernels if kernel.status]
     for kernel, at in zip(program.kernels, op.kernels, strict=True):
-        for pointer in kernel.pointers:
+        for pointer in (pointer for each in kernel.launches for pointer in each.pointers):
             message = _pointer_error(pointer, buffers)
             if message:
                 yield at.location, message
+        yield from _alternative_violations(kernel, at)
         named = {pointer.buffer for pointer in kernel.pointers}
         if named != {*kernel.reads, *kernel.writes}:
             yield at.location, f"reads and writes must name the buffers of the parameters, {', '.join(sorted(named))}"
@@ -85,6 +86,15 @@ def _parameter_violations(program: Program, op: FunctionOp) -> Iterator[Violatio
                 yield at.location, f"@{kernel.symbol} writes the input '{name}'; write an output or the arena"
         if kernel.status and slots.count(kernel.status.slot) > 1:
             yield at.location, f"status slot {kernel.status.slot} belongs to two kernels; give each its own slot"
+
+
+def _alternative_violations(kernel: KernelLaunch, at: KernelOp) -> Iterator[Violation]:
+    """Check that the alternatives of a launch work on its buffers and its status slot."""
+    own = [pointer.buffer for pointer in kernel.pointers], kernel.status
+    for each in kernel.launches[1:]:
+        if ([pointer.buffer for pointer in each.pointers], each.status) != own:
+            message = f"alternative @{each.symbol} has other buffers or another status slot than @{kernel.symbol}"
+            yield at.location, f"{message}; pass it the same, in the same order"
 
 
 def _pointer_error(pointer: Pointer, buffers: Mapping[str, Buffer]) -> str | None:
@@ -105,9 +115,12 @@ def _symbol_violations(program: Program, op: FunctionOp) -> Iterator[Violation]:
     for buffer, at in zip(program.buffers, op.buffers, strict=True):
         yield from _unlisted(program, at.location, (buffer.offset, buffer.size, *buffer.shape, *buffer.indexes))
     for kernel, at in zip(program.kernels, op.kernels, strict=True):
-        shapes = [extent for pointer in kernel.pointers for extent in pointer.shape]
-        sizes = (*kernel.grid, *kernel.block, *kernel.cluster, kernel.dynamic_shared_bytes)
-        yield from _unlisted(program, at.location, (*sizes, *kernel.extents, *shapes))
+        for each in kernel.launches:
+            shapes = [extent for pointer in each.pointers for extent in pointer.shape]
+            sizes = (*each.grid, *each.block, *each.cluster, each.dynamic_shared_bytes)
+            yield from _unlisted(program, at.location, (*sizes, *each.extents, *shapes))
+        guards = [side for each in kernel.alternatives for guard in each.guards for side in (guard.lhs, guard.rhs)]
+        yield from _unlisted(program, at.location, tuple(guards))
     sides = [side for assumption in program.assumptions for side in (assumption.lhs, assumption.rhs)]
     yield from _unlisted(program, op.location, (program.arena_bytes, *sides))
 

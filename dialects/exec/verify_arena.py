@@ -1,9 +1,9 @@
 """What holds of the arena: buffers are aligned, inside it, and apart from all that are alive at the same time.
 
 Liveness is by generations: a buffer lives from the generation that writes it to the last one that reads it, and two
-buffers that are alive together have no byte of the arena in common. Buffers in slots, as --region-to-exec makes them,
-are proved to be apart; other static layouts are decided, and other symbolic ones are checked at those sample sizes that
-the function's assumptions admit. A violation is reported with the sizes at which it happens.
+buffers that are alive together have no byte of the arena in common. Where sizes are numbers that is decided. Symbolic
+layouts are proved to be right for all sizes; what is not proved is checked at those sample sizes that the function's
+assumptions admit. A violation is reported with the sizes at which it happens.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,7 +13,7 @@ from tinyc.dialects.exec.ops import FunctionOp
 from tinyc.expr import extents
 from tinyc.expr.extents import ExtentError
 from tinyc.mlir.verifying import Violation
-from tinyc.runtime.program import KernelLaunch, Program
+from tinyc.runtime.program import Program
 
 #: Sizes of the symbols at which symbolic offsets are checked: the first symbol has the first size of each row.
 SAMPLES = ((1, 1, 1, 1), (2, 3, 5, 7), (150, 130, 70, 33), (64, 64, 64, 64), (257, 1, 129, 4))
@@ -21,8 +21,8 @@ SAMPLES = ((1, 1, 1, 1), (2, 3, 5, 7), (150, 130, 70, 33), (64, 64, 64, 64), (25
 
 def arena_violations(program: Program, op: FunctionOp) -> Iterator[Violation]:
     """Check that arena buffers are aligned, inside the arena, and apart from all that live at the same time."""
-    alive = _lifetimes(program.kernels)
-    if _is_proved(program, alive):
+    alive = program.lifetimes
+    if program.symbols and _is_proved(program, alive):
         return
     rows = SAMPLES if program.symbols else SAMPLES[:1]
     for row in rows:
@@ -38,8 +38,8 @@ def _is_proved(program: Program, alive: Mapping[str, tuple[int, int]]) -> bool:
     buffers = program.of_kind("arena")
     requests = [arena.Request(buffer.size, *alive[buffer.name]) for buffer in buffers]
     try:
-        return arena.in_slots([buffer.offset for buffer in buffers], requests, program.arena_bytes)
-    except ExtentError:  # the sum of the sizes is too long a formula
+        return arena.is_proved_apart([buffer.offset for buffer in buffers], requests, program.arena_bytes)
+    except ExtentError:  # a difference is too long a formula
         return False
 
 
@@ -52,16 +52,6 @@ def _admits(program: Program, values: Mapping[str, int]) -> bool:
         ) and all(extents.evaluate(dim, values) >= 0 for buffer in program.buffers for dim in buffer.shape)
     except ExtentError:  # a division by zero
         return False
-
-
-def _lifetimes(kernels: tuple[KernelLaunch, ...]) -> dict[str, tuple[int, int]]:
-    """For each buffer the first and the last generation that names it."""
-    alive: dict[str, tuple[int, int]] = {}
-    for kernel in kernels:
-        for name in (*kernel.reads, *kernel.writes):
-            first, last = alive.get(name, (kernel.generation, kernel.generation))
-            alive[name] = min(first, kernel.generation), max(last, kernel.generation)
-    return alive
 
 
 def _arena_at(

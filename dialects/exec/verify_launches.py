@@ -28,7 +28,8 @@ def launch_violations(program: Program, op: FunctionOp, memory_spaces: Mapping[s
     if len(spaces) > 1:
         yield op.location, f"its buffers are in different memories, {' and '.join(spaces)}; write one memory_space"
         return
-    for kernel, at in zip(program.kernels, op.kernels, strict=True):
+    launches = [(each, at) for kernel, at in zip(program.kernels, op.kernels, strict=True) for each in kernel.launches]
+    for kernel, at in launches:
         if kernel.symbol not in memory_spaces:
             known = ", ".join(f"@{symbol}" for symbol in memory_spaces) or "none"
             yield at.location, f"there is no kernel @{kernel.symbol} in the module; it has {known}"
@@ -44,7 +45,8 @@ def trip_count_violations(
     program: Program, op: FunctionOp, launchables: Mapping[str, Launchable]
 ) -> Iterator[Violation]:
     """Check that a kernel which still says how it is launched on the host has the trip count that it says."""
-    for kernel, at in zip(program.kernels, op.kernels, strict=True):
+    launches = [(each, at) for kernel, at in zip(program.kernels, op.kernels, strict=True) for each in kernel.launches]
+    for kernel, at in launches:
         launchable = launchables.get(kernel.symbol)
         if launchable is None or launchable.memory_space != "host":
             continue

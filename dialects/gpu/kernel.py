@@ -100,6 +100,12 @@ class GpuKernel:
         return tuple(self.op.known_block_size or ())
 
     @property
+    def sizes(self) -> dict[str, int]:
+        """The sizes at which it is an alternative of another kernel; none where it is not."""
+        attributes = self.op.attributes
+        return region.sizes_of_attribute(attributes["tgpu.sizes"]) if "tgpu.sizes" in attributes else {}
+
+    @property
     def init(self) -> str | None:
         """The kernel that is launched before it, with the same arguments."""
         symbol = self.op.attributes.get("tgpu.init", None)

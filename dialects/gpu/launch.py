@@ -74,6 +74,7 @@ class GpuCode(Launchable):
             is_checked=kernel.status is not None,
             symbols=tuple(kernel.symbols),
             updates=self.init is not None,
+            sizes=kernel.sizes,
         )
 
 

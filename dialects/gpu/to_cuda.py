@@ -143,7 +143,7 @@ class _File:
         return f"// What {name} computes, one element after the other.\n{text}"
 
     def _main(self, program: Program) -> str:
-        for kernel in program.kernels:
+        for kernel in program.launches:
             if kernel.symbol not in self.kernels:
                 message = f"@{kernel.symbol} is not a gpu.func; --region-to-gpu makes one from each region"
                 raise TinycError("InvalidIr", message, Where(node=kernel.symbol))

@@ -54,8 +54,10 @@ def _launched(module: ir.Module) -> set[str]:
     """The names of what the host function launches."""
     hosts = (op for op in module.body.operations if isinstance(op, func.FuncOp))
     ops = (op for host in hosts for block in host.body.blocks for op in block.operations)
-    symbols = (op.attributes["kernel"] for op in ops if isinstance(op, region.LaunchOp))
-    return {symbol.value for symbol in symbols if isinstance(symbol, ir.FlatSymbolRefAttr)}
+    launches = [op for op in ops if isinstance(op, region.LaunchOp)]
+    symbols = (op.attributes["kernel"] for op in launches)
+    found = {symbol.value for symbol in symbols if isinstance(symbol, ir.FlatSymbolRefAttr)}
+    return found.union(*(op.alternatives for op in launches))
 
 
 def _check_kernel(kernel: GpuKernel, by_name: Mapping[str, GpuKernel], launched: bool, target: Target) -> None:

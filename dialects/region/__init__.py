@@ -24,6 +24,8 @@ In reading order:
     ops            the dialect, its type and its ops, each with its rule
     kernel         the view of one kernel: buffers, body, yields, symbols, how it is launched
     verify         what holds of the host function that launches kernels
+    bind           sizes in the place of symbols
+    specialize     in-layer pass: alternatives of kernels, for sizes that are known
     plan           in-layer pass: the decisions that a GPU kernel is built by
     to_gpu         out: a function on a GPU for each kernel
     to_loops       out: a function of loops for each kernel

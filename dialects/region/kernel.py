@@ -43,6 +43,12 @@ class Kernel(Launchable):
         return self.op.attributes.get("plan", None)
 
     @property
+    def sizes(self) -> dict[str, int]:
+        """The sizes at which it is an alternative of another kernel; none where it is not."""
+        attributes = self.op.attributes
+        return region.sizes_of_attribute(attributes[region.SIZES]) if region.SIZES in attributes else {}
+
+    @property
     def block(self) -> ir.Block:
         """Its one block."""
         return self.op.regions[0].blocks[0]
@@ -117,7 +123,9 @@ class Kernel(Launchable):
     def contract(self) -> LaunchContract:
         """The launch contract of its loops, which take the range of the parallel one besides."""
         grid = (self.nest.turns, 1, 1)
-        return LaunchContract(self.name, "host", grid, (1, 1, 1), self.tensors, self.is_checked, self.symbols)
+        return LaunchContract(
+            self.name, "host", grid, (1, 1, 1), self.tensors, self.is_checked, self.symbols, sizes=self.sizes
+        )
 
 
 def kernels_of(module: ir.Module) -> dict[str, Kernel]:

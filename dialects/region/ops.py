@@ -26,6 +26,11 @@ from tinyc.vocabulary.types import TensorType
 BOUNDARY_ALIGNMENT_BYTES = 128
 
 
+#: Attributes: of a kernel, the sizes at which it is the same as the one that it is an alternative of; of a launch, the
+#: alternatives of its kernel.
+SIZES, ALTERNATIVES = "sizes", "alternatives"
+
+
 class RegionDialect(ext.Dialect, name="region"):
     """Kernels over value-semantic Tiny ops, with buffers at their boundary only."""
 
@@ -80,7 +85,10 @@ def held_tensor(mlir_type: ir.Type) -> TensorType:
 
 
 class KernelOp(RegionDialect.Operation, name="kernel"):
-    """One kernel: block arguments are the inputs' and then the outputs' buffers; ends in one yield for each output."""
+    """One kernel: block arguments are the inputs' and then the outputs' buffers; ends in one yield for each output.
+
+    One that is an alternative of another has `sizes`, a dictionary of symbols: there it computes the same.
+    """
 
     sym_name: ir.StringAttr
     body: ext.Region
@@ -122,11 +130,23 @@ class LaunchOp(RegionDialect.Operation, name="launch", traits=[tiny.Pure]):
 
     The function type has the kernel's inputs and outputs; the results of the call are fresh tensors. `node`, which may
     be left out, is the user's name of the op in the kernel that an index may be out of range for, where that is no
-    result; the launch is then at its place.
+    result; the launch is then at its place. `alternatives`, which may be left out, too, are kernels that take the
+    kernel's place, the first whose `sizes` are those of the run.
     """
 
     kernel: Any
     function: ext.Result[Any]
+
+    @property
+    def alternatives(self) -> list[str]:
+        """The alternatives of its kernel, by their names."""
+        names = self.attributes.get(ALTERNATIVES, None)
+        found = list(names) if isinstance(names, ir.ArrayAttr) else []
+        return [each.value for each in found if isinstance(each, ir.FlatSymbolRefAttr)]
+
+    def verify_invariants(self) -> bool:
+        """Check what its alternatives are written as; report at the op."""
+        return report_op(self, _check_launch, declares=False)
 
 
 # --- the rules of the ops ---------------------------------------------------------------------------------------------
@@ -157,6 +177,27 @@ def _check_kernel(op: KernelOp) -> None:
     check_ordered(op)
     if "plan" in op.attributes:
         plan_of_attribute(op.attributes["plan"])
+    if SIZES in op.attributes:
+        sizes_of_attribute(op.attributes[SIZES])
+
+
+def sizes_of_attribute(attribute: ir.Attribute) -> dict[str, int]:
+    """The sizes at which a kernel is an alternative.
+
+    Raises:
+        Malformed: they are none.
+    """
+    entries = {each.name: each.attr for each in attribute} if isinstance(attribute, ir.DictAttr) else {}
+    sizes = {name: each.value for name, each in entries.items() if isinstance(each, ir.IntegerAttr) and each.value >= 0}
+    if not sizes or len(sizes) < len(entries):
+        raise Malformed(f"has 'sizes' {attribute}; write a size for each symbol, {{M = 8 : i64}}")
+    return sizes
+
+
+def _check_launch(op: LaunchOp) -> None:
+    written = op.attributes.get(ALTERNATIVES, None)
+    if written is not None and (not isinstance(written, ir.ArrayAttr) or len(op.alternatives) != len(written)):
+        raise Malformed(f"has 'alternatives' {written}; write names of kernels, [@copy_M8]")
 
 
 def _check_outputs(op: KernelOp, yields: list[YieldOp]) -> None:

@@ -1,7 +1,8 @@
 """What holds in the Region layer as a whole: the host function launches kernels that there are, as what they are.
 
-A launch has the type of its kernel as a function of tensors, and the host states each relation between extents that
-the kernel relies on. Kernels that have left the layer offer what is asked of them here (`Launchable`).
+A launch has the type of its kernel as a function of tensors, an alternative the same at its sizes, and the host states
+each relation between extents that the kernel relies on. Kernels that have left the layer offer what is asked of them
+here (`Launchable`).
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -10,6 +11,7 @@ from tinyc.analysis.graphs import assumptions_of
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.launch import Launchable, launchables_of
 from tinyc.dialects.region import ops as region
+from tinyc.dialects.region.bind import SymbolBinder, shown_sizes
 from tinyc.dialects.region.kernel import Kernel
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.dialects.tiny.op_verifier import infer_op
@@ -60,6 +62,7 @@ def _violations(module: ir.Module) -> Iterator[Violation]:
             for op in block.operations:
                 if isinstance(op, region.LaunchOp):
                     yield from _launch(op, launchables, symbols)
+                    yield from _alternatives(op, launchables)
                     yield from _unstated(op, relations, stated)
 
 
@@ -82,6 +85,24 @@ def _launch(
     held = [to_type(tensor) for tensor in kernel.tensors or ()]
     if held and held != [*launched.inputs, *launched.results]:
         yield op.location, f"'region.launch' gives {launched}, and @{symbol.value} takes {', '.join(map(str, held))}"
+
+
+def _alternatives(op: region.LaunchOp, launchables: Mapping[str, Launchable]) -> Iterator[Violation]:
+    """Check that the alternatives of a launch's kernel are it at sizes of theirs."""
+    for name in op.alternatives:
+        alternative = launchables.get(name)
+        if alternative is None:
+            yield op.location, f"'region.launch' has the alternative @{name}: there is no such kernel in the module"
+            continue
+        if not isinstance(alternative, Kernel):
+            continue  # its layer has built it from one that was checked
+        expected = SymbolBinder(alternative.sizes).type(op.results[0].type)
+        if not alternative.sizes:
+            yield op.location, f"'region.launch' has the alternative @{name}, which says no 'sizes'; write them on it"
+        elif alternative.function_type != expected:
+            at = shown_sizes(alternative.sizes)
+            message = f"at {at} it has to be {expected}, and is a function {alternative.function_type}"
+            yield op.location, f"'region.launch' has the alternative @{name}: {message}"
 
 
 def _unstated(op: region.LaunchOp, relations: _Relations, stated: set[Assumption]) -> Iterator[Violation]:

@@ -15,10 +15,12 @@ if TYPE_CHECKING:
     from tinyc.driver.compile import compile, model_free, model_init, model_run
     from tinyc.driver.load import load
     from tinyc.driver.model import Model
+    from tinyc.runtime.device_array import DeviceArray
     from tinyc.runtime.sim import SimulationError
 
 __version__ = "0.1.0"
 __all__ = [
+    "DeviceArray",
     "InternalError",
     "Model",
     "SimulationError",
@@ -34,6 +36,7 @@ __all__ = [
 
 #: Name → the module that has it.
 _HOMES = {
+    "DeviceArray": "tinyc.runtime.device_array",
     "Model": "tinyc.driver.model",
     "SimulationError": "tinyc.runtime.sim",
     "load": "tinyc.driver.load",

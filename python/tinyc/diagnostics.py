@@ -70,6 +70,7 @@ CODES = {
     "SimulationFinding": "TC412",
     "UnknownName": "TC413",
     "OutputMismatch": "TC414",
+    "NoCompiler": "TC415",
     # 9xx: tinyc itself
     "InternalError": "TC901",
 }
@@ -77,6 +78,7 @@ CODES = {
 #: What kind of decision each remark reports, in the words of MLIR's remarks: something that was done ("passed"), that
 #: was not done and why ("missed"), or a fact that decisions rest on ("analysis").
 REMARKS = {
+    "alternative-left-out": "missed",
     "broadcast-inserted": "passed",
     "fusion-fused": "passed",
     "fusion-kept": "missed",
@@ -268,18 +270,21 @@ def remark(code: str, where: Where, message: str, **evidence: object) -> None:
         sink.append(Remark(code, where, message, evidence))
 
 
-@contextlib.contextmanager
-def collect_remarks() -> Iterator[list[Remark]]:
-    """Collect the remarks that are made inside the `with` block; an outer collector gets them too."""
-    outer = _sink.get()
-    remarks: list[Remark] = []
-    token = _sink.set(remarks)
-    try:
-        yield remarks
-    finally:
-        _sink.reset(token)
-        if outer is not None:
-            outer.extend(remarks)
+class collect_remarks:  # noqa: N801 - used as a function is
+    """Collect the remarks that are made inside the `with` block; an outer collector gets them too.
+
+    It is a class since each run of a model collects, and a generator would take longer than a small kernel.
+    """
+
+    def __enter__(self) -> list[Remark]:
+        self._outer, self._remarks = _sink.get(), list[Remark]()
+        self._token = _sink.set(self._remarks)
+        return self._remarks
+
+    def __exit__(self, *error: object) -> None:
+        _sink.reset(self._token)
+        if self._outer is not None:
+            self._outer.extend(self._remarks)
 
 
 _watcher: contextvars.ContextVar[Callable[[str, int, int], None] | None]

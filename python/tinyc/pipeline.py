@@ -15,6 +15,7 @@ from tinyc.dialects.gpu.to_cuda import GpuToCuda
 from tinyc.dialects.gpu.to_nvvm.lowering import GpuToNvvm
 from tinyc.dialects.nvvm.to_ptx import NvvmToPtx
 from tinyc.dialects.region.plan import RegionPlan
+from tinyc.dialects.region.specialize import RegionSpecialize
 from tinyc.dialects.region.to_exec.lowering import RegionToExec
 from tinyc.dialects.region.to_gpu.lowering import RegionToGpu
 from tinyc.dialects.region.to_loops.lowering import RegionToLoops
@@ -31,6 +32,7 @@ PASSES: tuple[type[Pass], ...] = (
     TinyToIndexBook,
     TinyToPoly,
     TinyToRegion,
+    RegionSpecialize,  # before what is decided of a kernel depends on its sizes
     RegionPlan,
     RegionToGpu,  # before the host is lowered: the launch contracts of a GPU come from its kernels
     GpuToCuda,  # the other way out of gpu: it expands the kernels itself
@@ -65,6 +67,7 @@ LOOPS_TO_LLVM: tuple[Step, ...] = (
 )
 CPU: tuple[Step, ...] = (
     TinyToRegion(target="cpu"),
+    RegionSpecialize(),
     RegionToExec(),  # before the kernels are loops: the launch contracts come from their region form
     RegionToLoops(),
     ExecExpandF16(),  # while the conversions are still arith ops
@@ -76,6 +79,7 @@ CPU: tuple[Step, ...] = (
 
 _TO_GPU: tuple[Step, ...] = (
     TinyToRegion(),
+    RegionSpecialize(),
     RegionPlan(),  # the statements of a kernel are made by its plan
     RegionToGpu(),
 )

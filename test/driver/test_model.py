@@ -1,5 +1,7 @@
 """`Model`: how it is called, where it writes its outputs, and what its `repr` says."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -102,6 +104,19 @@ def test_the_memory_of_a_dense_array_is_what_the_cpu_fills():
     assert "output-copied" not in {remark.code for remark in model.remarks}
 
 
+def test_an_output_that_overlaps_an_input_partly_gets_the_right_numbers(target):
+    model = tinyc.compile(program(tensor("x", "N"), node("r", "FLIP", "x", axes=[0])), target=target)
+    both = np.arange(8, dtype=np.float32)
+    assert model(both[:6], out=both[2:]).tolist() == [5, 4, 3, 2, 1, 0]
+    assert both.tolist() == [0, 1, 5, 4, 3, 2, 1, 0]
+
+
+def test_a_program_of_rank_0_takes_and_gives_arrays_of_rank_0(target):
+    model = tinyc.compile(program(tensor("x"), node("y", "NEG", "x")), target=target)
+    assert model(np.float32(3)).tolist() == model(np.array(3, np.float32)).tolist() == -3
+    assert model(np.float32(3)).shape == ()
+
+
 READ_ONLY = np.empty((2, 3), np.float32)
 READ_ONLY.flags.writeable = False
 REPEATED = np.lib.stride_tricks.as_strided(np.empty(3, np.float32), (2, 3), (0, 4))
@@ -156,3 +171,30 @@ def test_the_repr_names_the_first_of_many_kernels():
     shown = repr(tinyc.compile(program(*shapes, *sums, outputs=names)))
     assert ", 6 kernels [reduce_sum, " in shown
     assert ", …]: (x0: fp32 [2], x1" in shown
+
+
+def test_the_memory_that_a_run_needs_is_told_for_sizes():
+    softmax = Path(__file__).parents[2] / "examples" / "softmax.json"
+    for target in ("cpu", "sim", "cuda"):
+        needed = tinyc.compile(softmax, target=target, fusion="none").required_memory(M=30, N=70)
+        assert (needed.inputs, needed.outputs, needed.pool) == (4 * 30 * 70,) * 2 + (0,)
+        assert needed.arena >= 4 * 30 * 70
+        assert needed.arena % 256 == 0
+    assert tinyc.compile(softmax, bind={"M": 3, "N": 7}).required_memory() == (0, 0, 84, 84)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "name", "message"),
+    [
+        ({"M": 2}, "UnboundSymbol", "the memory depends on 'K'; give a size: K=…"),
+        ({"M": 2, "K": 3, "L": 4}, "InvalidExtent", "the program has no symbol 'L'; there are M, K"),
+        ({"M": 2, "K": -3}, "InvalidExtent", "'K' is -3, no size; give an integer"),
+        ({"M": 2, "K": "x"}, "InvalidExtent", "'K' is 'x', no size"),
+    ],
+)
+def test_sizes_for_which_there_is_no_memory_are_refused(sizes, name, message):
+    error = refused(tinyc.compile(SUM).required_memory, **sizes)
+    assert error.name == name
+    assert message in error.message
+    error = refused(tinyc.compile(SUM, target="reference").required_memory, **sizes)
+    assert "'reference' makes arrays as it goes and has no arena; compile for 'cpu', 'sim' or 'cuda'" in error.message

@@ -1,6 +1,7 @@
 """The Before / After examples in the docstrings of the passes are what the passes do.
 
-A line `…` in After leaves out ops of the module that it does not define: they may be anything.
+A line `…` in After leaves out ops of the module that it does not define: they may be anything. Options stand behind
+Before: `Before {sizes="M=8"}:`.
 """
 
 import re
@@ -11,12 +12,13 @@ import pytest
 from tinyc import pipeline, text
 from tinyc.dialects.registry import context
 
-_SECTION = re.compile(r"^( *)(Before|After):\n((?:\1 .*\n|\n)+)", re.MULTILINE)
+_SECTION = re.compile(r"^( *)(Before|After)(?: (\{.*\}))?:\n((?:\1 .*\n|\n)+)", re.MULTILINE)
 
 
-def _examples(pass_class: type) -> dict[str, str]:
+def _examples(pass_class: type) -> tuple[dict[str, str], str]:
+    """Return both sides of a pass's example, and its options."""
     found = _SECTION.findall(pass_class.__doc__ or "")
-    return {name: textwrap.dedent(body) for _, name, body in found}
+    return {name: textwrap.dedent(body) for _, name, _, body in found}, "".join(options for _, _, options, _ in found)
 
 
 def _omitted(after: str, made: list[str]) -> str:
@@ -28,10 +30,10 @@ def _omitted(after: str, made: list[str]) -> str:
 @pytest.mark.parametrize("pass_class", pipeline.PASSES, ids=lambda each: each.name)
 def test_before_becomes_after(pass_class: type) -> None:
     """Running the pass on Before gives After, up to the names of values."""
-    example = _examples(pass_class)
+    example, options = _examples(pass_class)
     with context():
         module = text.parse(example["Before"], "before")
-        pipeline.parse(pass_class.name).run(module)
+        pipeline.parse(pass_class.name + options).run(module)
         after = example["After"]
         if "…" not in after:
             assert str(module) == str(text.parse(after, "after"))

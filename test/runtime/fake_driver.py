@@ -52,6 +52,7 @@ class FakeDriver:
         self.failing = failing or {}
         self.calls: list[tuple] = []
         self.memory: dict[int, np.ndarray] = {}
+        self.graphs: list[dict] = []  # of each its nodes, with kernel, grid and parameters
         numbers = (*capability, *grid_limits)
         self._attributes = dict(zip(Attribute, numbers, strict=True))
         self._names: list[str] = []
@@ -125,6 +126,13 @@ class FakeDriver:
     def _cuMemFree(self, address):
         del self.memory[address]
 
+    def _cuMemcpyDtoDAsync(self, target, source, size_bytes, stream):
+        assert stream == _STREAM
+        self.array(target, size_bytes, np.uint8)[:] = self.array(source, size_bytes, np.uint8)
+
+    def _cuMemcpyDtoH(self, host, device, size_bytes):
+        ctypes.memmove(host, self.array(device, size_bytes, np.uint8).ctypes.data, size_bytes)
+
     def _cuMemcpyHtoDAsync(self, device, host, size_bytes, stream):
         assert stream == _STREAM
         self.array(device, size_bytes, np.uint8)[:] = np.frombuffer(ctypes.string_at(host, size_bytes), np.uint8)
@@ -137,6 +145,44 @@ class FakeDriver:
         grid, block, (_, stream, parameters, _) = arguments[:3], arguments[3:6], arguments[6:]
         assert stream == _STREAM
         assert all(size > 0 for size in (*grid, *block)), "the driver refuses an empty grid"
-        count, function = self.kernels[self._names[kernel]]
-        addresses = (ctypes.c_uint64 * count).from_address(parameters)
-        function(self, grid, [ctypes.c_int64.from_address(address).value for address in addresses])
+        self._run(kernel, grid, self._parameters(kernel, parameters))
+
+    def _parameters(self, kernel, parameters):
+        """Return the parameters of a kernel, which the driver reads before the call returns."""
+        addresses = (ctypes.c_uint64 * self.kernels[self._names[kernel]][0]).from_address(parameters)
+        return [ctypes.c_int64.from_address(address).value for address in addresses]
+
+    def _run(self, kernel, grid, parameters):
+        self.kernels[self._names[kernel]][1](self, grid, parameters)
+
+    class CUDA_KERNEL_NODE_PARAMS:  # noqa: N801 - the driver's name
+        def grid(self):
+            """Return the grid, which is not empty."""
+            shape = (self.gridDimX, self.gridDimY, self.gridDimZ, self.blockDimX, self.blockDimY, self.blockDimZ)
+            assert all(size > 0 for size in shape)
+            return shape[:3]
+
+    def _cuGraphCreate(self, flags):
+        self.graphs.append({})
+        return f"graph {len(self.graphs) - 1}"
+
+    def _cuGraphAddKernelNode(self, graph, dependencies, count, node):
+        nodes = self.graphs[int(graph.split()[1])]
+        assert [*dependencies] == [*nodes][-1:], "each waits for the one before"
+        assert count == len(dependencies)
+        nodes[f"{graph} node {len(nodes)}"] = self._read(node)
+        return [*nodes][-1]
+
+    def _read(self, node):
+        return node.func, node.grid(), self._parameters(node.func, node.kernelParams)
+
+    def _cuGraphInstantiate(self, graph, flags):
+        return graph.replace("graph", "executable")
+
+    def _cuGraphExecKernelNodeSetParams(self, executable, node, parameters):
+        self.graphs[int(executable.split()[1])][node] = self._read(parameters)
+
+    def _cuGraphLaunch(self, executable, stream):
+        assert stream == _STREAM
+        for node in self.graphs[int(executable.split()[1])].values():
+            self._run(*node)

@@ -15,11 +15,12 @@ from tinyc.dialects.exec.to_program import program_of
 from tinyc.runtime import sizes
 from tinyc.runtime.arena import allocate_arena
 from tinyc.runtime.cpu import in_chunks
+from tinyc.runtime.cpu_frame import Pace
 from tinyc.runtime.jit import compile_object
 from tinyc.runtime.object_code import Code
 
 
-def chunks(turns, seconds_of_one=0.0):
+def chunks(turns, seconds_of_one=0.0, pace=None):
     """Return the ranges that a kernel is called on whose turns take so long."""
     found = []
 
@@ -27,7 +28,7 @@ def chunks(turns, seconds_of_one=0.0):
         found.append((low, high))
         time.sleep(seconds_of_one * (high - low))
 
-    in_chunks(work, turns)
+    in_chunks(work, turns, pace or Pace(), "kernel")
     return found
 
 
@@ -42,6 +43,18 @@ def test_chunks_of_no_work_are_few():
 
 def test_a_turn_that_takes_long_is_a_chunk():
     assert chunks(4, seconds_of_one=0.06) == [(0, 1), (1, 2), (2, 3), (3, 4)]
+
+
+def test_a_loop_that_is_known_to_be_short_is_one_call():
+    pace = Pace()
+    assert len(chunks(1000, pace=pace)) > 1
+    assert chunks(1000, pace=pace) == [(0, 1000)]
+
+
+def test_a_loop_that_has_become_slow_is_cut_again():
+    pace = Pace(turns=4)
+    assert chunks(8, seconds_of_one=0.03, pace=pace)[0] == (0, 4)
+    assert pace.turns == 1
 
 
 #: Ctrl-C comes while this is computed, which takes minutes: Y[0, m, n] is the sum over r of X[0, m] · W[n].

@@ -14,67 +14,19 @@ import numpy as np
 import pytest
 
 import tinyc
+from runtime.cuda_program import KERNELS, PTX, X, Y, fake, program, times
 from runtime.fake_driver import FakeDriver, Result
 from tinyc.diagnostics import TinycError, Where
 from tinyc.expr.extents import parse_extent
 from tinyc.runtime import cuda, cuda_driver
 from tinyc.runtime.cuda import CudaExecutable
-from tinyc.runtime.program import Buffer, ExtentValue, KernelLaunch, Pointer, Program, Status
-from tinyc.vocabulary.element_type import ElementType
+from tinyc.runtime.program import Buffer, ExtentValue, KernelLaunch, Pointer, Program
 from tinyc.vocabulary.run_key import RUN_KEY
-
-PTX = ".version 8.0\n.target sm_80\n"
-SHAPE, SIZE, BLOCKS = (parse_extent("M"),), parse_extent("4*M"), parse_extent("(M - 1) floordiv 256 + 1")
 
 
 @pytest.fixture(autouse=True)
 def without_ptxas(monkeypatch):
     monkeypatch.setattr(cuda, "find_ptxas", lambda: None)
-
-
-def kernel(symbol, generation, reads, writes, *, status=None, grid=(BLOCKS, 1, 1)):
-    pointers = [Pointer(name, "f32", SHAPE) for name in dict.fromkeys((*reads, *writes))]
-    slot = [] if status is None else [Status(status)]
-    block, one = (256, 1, 1), (1, 1, 1)
-    parameters = (*pointers, *slot, ExtentValue(parse_extent("M")))
-    return KernelLaunch(symbol, generation, grid, block, one, 0, parameters, tuple(reads), tuple(writes))
-
-
-def program(**options) -> Program:
-    """Return `z = (x + 1) * y`: the sum lies in the arena, and `z` is first a copy of `y` and then updated."""
-    names = ("input_0", "input_1", "output_0")
-    buffers = [Buffer(name, name.partition("_")[0], "device", 0, SIZE, "f32", SHAPE) for name in names]
-    arena = [Buffer("temp_0", "arena", "device", parse_extent("64*M"), SIZE, "f32", SHAPE)]
-    kernels = (
-        kernel("add_one", 0, ["input_0"], ["temp_0"], **options),
-        kernel("copy", 0, ["input_1"], ["output_0"], status=0),
-        kernel("times", 1, ["temp_0", "output_0"], ["output_0"], status=1),
-    )
-    return Program("main", ("M",), ("x", "y"), ("z",), (), (*buffers, *arena), kernels, parse_extent("68*M"))
-
-
-def add_one(driver, grid, parameters):
-    source, target, count = parameters
-    driver.array(target, count)[:] = driver.array(source, count) + 1
-
-
-def copy(driver, grid, parameters):
-    source, target, status, count = parameters
-    assert driver.array(status, 2, np.int64).tolist() == [0, 0]
-    driver.array(target, count)[:] = driver.array(source, count)
-
-
-def times(driver, grid, parameters):
-    factor, target, _, count = parameters
-    driver.array(target, count)[:] *= driver.array(factor, count)
-
-
-KERNELS = {"add_one": (3, add_one), "copy": (4, copy), "times": (4, times)}
-X, Y = np.arange(300, dtype=np.float32), np.linspace(0, 1, 300, dtype=np.float32)
-
-
-def fake(**options) -> FakeDriver:
-    return FakeDriver(**{"kernels": KERNELS, **options})
 
 
 def refused(driver, arch="sm_80", inputs=None, **options) -> TinycError:
@@ -98,9 +50,7 @@ def test_the_kernels_run_on_copies_in_the_order_of_their_generations():
 def test_who_watches_a_run_is_told_what_each_kernel_has_written():
     one, told = program(), []
     nodes = {"temp_0": "sum", "output_0": "z"}
-    buffers = tuple(
-        dataclasses.replace(each, element=ElementType.F32, where=Where(nodes.get(each.name))) for each in one.buffers
-    )
+    buffers = tuple(dataclasses.replace(each, where=Where(nodes.get(each.name))) for each in one.buffers)
     executable = CudaExecutable(dataclasses.replace(one, buffers=buffers), PTX, "sm_80", fake())
     executable.run({"x": X, "y": Y}, observe=lambda name, array: told.append((name, array)))
     assert [name for name, _ in told] == ["sum", "z", "z"]
@@ -139,16 +89,18 @@ def test_nothing_of_the_driver_is_touched_before_the_first_run():
     assert executable.last_run_seconds is None
 
 
-def test_kernels_are_loaded_once_and_memory_is_given_back_after_each_run():
+def test_kernels_are_loaded_once_and_memory_is_kept_until_it_is_released():
     driver = fake()
     executable = CudaExecutable(program(), PTX, "sm_80", driver)
-    for count in (300, 1, 7):
+    for count in (300, 1, 7, 300, 1):
         np.testing.assert_array_equal(
             executable.run({"x": X[:count], "y": Y[:count]})["z"], (X + 1)[:count] * Y[:count]
         )
     assert len(driver.named("cuModuleLoadDataEx")) == 1
-    assert driver.memory == {}
+    assert len(driver.named("cuMemAlloc")) == 3
     assert len(driver.named("cuCtxPushCurrent")) == len(driver.named("cuCtxPopCurrent"))
+    executable.release()
+    assert driver.memory == {}
 
 
 def test_the_time_is_that_of_the_kernels():
@@ -191,7 +143,7 @@ def test_what_is_loaded_is_given_back_when_the_executable_goes():
     executable.run({"x": X, "y": Y})
     executable.release()
     released = [name for name, *_ in driver.calls if name.startswith(("cuModuleUn", "cuStreamD", "cuEventD"))]
-    assert released == ["cuModuleUnload", "cuEventDestroy", "cuEventDestroy", "cuStreamDestroy"]
+    assert released == ["cuModuleUnload", *["cuEventDestroy"] * 3, "cuStreamDestroy"]
     executable.run({"x": X, "y": Y})
     del executable
     gc.collect()

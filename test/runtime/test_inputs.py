@@ -6,7 +6,7 @@ import pytest
 from tinyc.diagnostics import TinycError, collect_remarks
 from tinyc.expr.extents import parse_extent
 from tinyc.runtime import sizes
-from tinyc.runtime.arrays import DTYPE_NAMES, DTYPES, dense_inputs
+from tinyc.runtime.arrays import DTYPE_NAMES, DTYPES, InputCheck, dense_inputs
 from tinyc.runtime.program import Assumption, Buffer, Program
 
 
@@ -184,3 +184,36 @@ def test_a_division_by_zero_is_refused():
 def test_more_memory_than_there_is_is_refused_before_anything_is_allocated(rows):
     error = refusal(sizes.check_sizes, program({"x": ("M", "K")}, output=("M", "K")), {"M": rows, "K": rows})
     assert error.name == "OutOfMemory"
+
+
+def test_a_tensor_of_rank_0_takes_an_array_or_a_number_of_numpys():
+    one = program({"x": ()})
+    array = np.array(3, np.float32)
+    assert dense_inputs(one, {"x": array})[0] is array
+    (number,) = dense_inputs(one, {"x": np.float32(3)})
+    assert (number.shape, number.item()) == ((), 3)
+    assert "input 'x' is a float; give a numpy array" in str(refusal(dense_inputs, one, {"x": 3.0}))
+    assert "is of type float64" in str(refusal(dense_inputs, one, {"x": np.float64(3)}))
+    assert "has shape [1]; the program declares an array of fp32 []" in str(refusal(dense_inputs, one, {"x": f32(1)}))
+
+
+def test_strides_of_another_library_are_copied_as_numpys_are():
+    wide = np.arange(12, dtype=np.float32).reshape(3, 4)
+    for view in (wide.T, wide[:, ::2], wide[::-1]):
+        with collect_remarks() as remarks:
+            (copied,) = dense_inputs(program({"x": ("M", "K")}), {"x": Exported(view)})
+        assert [remark.code for remark in remarks] == ["strided-copy"]
+        np.testing.assert_array_equal(copied, view)
+
+
+def test_the_check_that_is_made_ready_finds_what_the_whole_one_finds():
+    one = program({"x": ("M",), "w": ("M", "K")})
+    check = InputCheck(one)
+    good = {"x": f32(2), "w": f32(2, 3)}
+    assert all(found is given for found, given in zip(check.dense(good), good.values(), strict=True))
+    strided = {"x": f32(4)[::2], "w": np.asfortranarray(f32(2, 3))}
+    assert [each.strides for each in check.dense(strided)] == [(4,), (12, 4)]
+    masked, bad = np.ma.masked_array(f32(2)), ({}, {"x": f32(2)}, {**good, "v": f32(1)}, {"x": f32(2), "v": f32(2, 3)})
+    wrong = ([1.0], f32(2, 2), np.zeros(2), f32(2).astype(">f4"), masked, None, 5)
+    for inputs in (*bad, *({**good, "x": each} for each in wrong)):
+        assert str(refusal(check.dense, inputs)) == str(refusal(dense_inputs, one, inputs))

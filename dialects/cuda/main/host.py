@@ -198,6 +198,18 @@ class HostPrinter:
         return {name: f"{text}.data()" if name in vectors else text for name, text in self.expected.items()}
 
     def _launch(self, kernel: KernelLaunch) -> None:
+        """Write a launch: of the first alternative whose guards hold, else of the kernel itself."""
+        for alternative, launch in zip(kernel.alternatives, kernel.launches[1:], strict=True):
+            guards = [(self._extent(each.lhs), each.predicate, self._extent(each.rhs)) for each in alternative.guards]
+            held = " && ".join(f"{lhs} {'==' if predicate == 'eq' else '<='} {rhs}" for lhs, predicate, rhs in guards)
+            self._line(f"if ({held}) {{")
+            self._launch_one(launch)
+            self._line("} else {")
+        self._launch_one(kernel)
+        for _ in kernel.alternatives:
+            self._line("}")
+
+    def _launch_one(self, kernel: KernelLaunch) -> None:
         grid = ", ".join(self._extent(each) for each in kernel.grid)
         block = ", ".join(self._extent(each) for each in kernel.block)
         arguments = self._arguments(kernel, self.device, "d_status")

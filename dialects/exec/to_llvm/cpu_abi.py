@@ -3,16 +3,18 @@
 In: the host program. Out: `func.func`s of LLVM's pointers at the insertion point.
 """
 
+import functools
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 # `mlir.llvm` is imported when it is first used: it takes as long as the rest of tinyc-opt's start together.
 from tinyc import mlir
 from tinyc.codegen.index_code import CachedIndexCode
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
-from tinyc.mlir import arith, func, ir
+from tinyc.mlir import arith, func, ir, scf
 from tinyc.runtime.jit import KERNEL_PREFIX, LOOPS_PREFIX
-from tinyc.runtime.program import STATUS_BYTES, KernelLaunch, Program
+from tinyc.runtime.program import STATUS_BYTES, Alternative, KernelLaunch, Program
 
 KERNEL_IMPL, KERNEL_MAIN = "kernel_impl", "kernel_main"
 
@@ -78,10 +80,45 @@ def write_impl(program: Program) -> None:
             if kernel.status:
                 launched.append(_at(status, code.of(kernel.status.slot * STATUS_BYTES)))
             _store_all(launched, bufs, _pointer())
-            _store_all([code.of(extent) for extent in kernel.extents], sizes, _i64())
-            turns = code.of(0), _trip_count(program, kernel, code)
-            func.CallOp([], KERNEL_PREFIX + kernel.symbol, [bufs, sizes, *turns])
+            # What is emitted once is emitted before the branches.
+            turns = [[code.of(0), _trip_count(program, each, code)] for each in kernel.launches]
+            extents_of = [[code.of(extent) for extent in each.extents] for each in kernel.launches]
+            chosen = [_holds(each, code) for each in kernel.alternatives]
+            calls = [
+                _Call(each.symbol, *given) for each, *given in zip(kernel.launches, extents_of, turns, strict=True)
+            ]
+            _write_call(calls[0], list(zip(chosen, calls[1:], strict=True)), bufs, sizes)
         func.ReturnOp([])
+
+
+@dataclass(frozen=True)
+class _Call:
+    """A call of one kernel: what it passes beside the buffers."""
+
+    symbol: str
+    extents: Sequence[ir.Value]
+    turns: Sequence[ir.Value]
+
+
+def _write_call(own: _Call, others: Sequence[tuple[ir.Value, _Call]], bufs: ir.Value, sizes: ir.Value) -> None:
+    """Write the call of the first alternative that is chosen, else of the kernel itself."""
+    if not others:
+        _store_all(own.extents, sizes, _i64())
+        func.CallOp([], KERNEL_PREFIX + own.symbol, [bufs, sizes, *own.turns])
+        return
+    (is_chosen, first), *rest = others
+    branch = scf.IfOp(is_chosen, has_else=True)
+    for region, call, left in zip(branch.regions, (first, own), ([], rest), strict=True):
+        with ir.InsertionPoint(region.blocks[0]):
+            _write_call(call, left, bufs, sizes)
+            scf.YieldOp([])
+
+
+def _holds(alternative: Alternative, code: CachedIndexCode) -> ir.Value:
+    """Whether all guards of an alternative hold."""
+    predicates = {"eq": arith.CmpIPredicate.eq, "le": arith.CmpIPredicate.sle}
+    pairs = [(predicates[each.predicate], code.of(each.lhs), code.of(each.rhs)) for each in alternative.guards]
+    return functools.reduce(arith.andi, [arith.cmpi(*each) for each in pairs])
 
 
 def _trip_count(program: Program, kernel: KernelLaunch, code: CachedIndexCode) -> ir.Value:

@@ -54,7 +54,8 @@ class ExecToLlvm(Pass):
         program, host = program_of(module), exec_functions(module)[0]
         functions = {op.sym_name.value: op for op in module.body.operations if isinstance(op, func.FuncOp)}
         with ir.InsertionPoint(host), host.location:
-            for symbol, kernel in {kernel.symbol: kernel for kernel in program.kernels}.items():
+            for kernel in program.launches:
+                symbol = kernel.symbol
                 if symbol not in functions:
                     raise TinycError(
                         "InvalidIr", "the kernel is not a function yet; run --region-to-loops first", Where(node=symbol)

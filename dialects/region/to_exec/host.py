@@ -5,12 +5,11 @@ arena. No IR is changed.
 """
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from tinyc.analysis import arena
-from tinyc.analysis.arena import Request
+from tinyc.analysis.arena import Request, pack
 from tinyc.analysis.graphs import input_names, output_names
 from tinyc.analysis.indexed_axes import indexed_extents
 from tinyc.analysis.preconditions import preconditions
@@ -54,9 +53,13 @@ class HostBuffer:
 
 @dataclass(frozen=True)
 class HostLaunch:
-    """One launch: its level in the dependence graph, and its buffers, which the kernel sees as the contract says."""
+    """One launch: its level in the dependence graph, and its buffers, which the kernel sees as the contract says.
+
+    `alternatives` are the contracts of the kernels that may take its place.
+    """
 
     contract: LaunchContract
+    alternatives: Sequence[LaunchContract]
     location: ir.Location
     generation: int
     inputs: list[HostBuffer]
@@ -76,7 +79,7 @@ class Host:
         self.location = function.location
         self._function, self._launchables = function, launchables
         self._held: dict[ir.Value, HostBuffer] = {}
-        self._launched: dict[ir.Value, str] = {}
+        self._launched: dict[ir.Value, region.LaunchOp] = {}
         self.launches: list[HostLaunch] = []
         self.outputs: list[HostBuffer] = []
         block = function.body.blocks[0]
@@ -131,7 +134,7 @@ class Host:
 
     def _visit(self, op: ir.OpView) -> None:
         if isinstance(op, region.LaunchOp):
-            self._launched[op.function] = op.kernel.value
+            self._launched[op.function] = op
         elif isinstance(op, func.CallIndirectOp):
             self._launch(op)
         elif isinstance(op, tiny.ReshapeOp):
@@ -143,24 +146,29 @@ class Host:
 
     def _launch(self, op: func.CallIndirectOp) -> None:
         """Add the launches that one call of a kernel is: two where a kernel needs another one to go before it."""
-        symbol = self._launched[op.callee]
-        if symbol not in self._launchables:
-            message = f"@{symbol} is not a region.kernel; run --region-to-exec before --region-to-loops"
-            raise self._error(message)
-        init = self._launchables[symbol].init
-        contracts = [self._launchables[each].contract() for each in (init, symbol) if each is not None]
+        launch = self._launched[op.callee]
+        contracts = self._contracts(launch.kernel.value)
+        alternatives = [self._contracts(name) for name in launch.alternatives]
         inputs = [self._held[operand] for operand in op.callee_operands]
         first = 1 + max((buffer.ready for buffer in inputs), default=-1)
         last = first + len(contracts) - 1
         for buffer in inputs:
             buffer.last = max(buffer.last, last)
         outputs = [self._output(result, first, last) for result in op.results]
-        launch = op.callee.owner
         location = op.location
-        if isinstance(launch, region.LaunchOp) and "node" in launch.attributes:
+        if "node" in launch.attributes:
             location = named(ir.StringAttr(launch.attributes["node"]).value, launch.location)
-        for generation, contract in enumerate(contracts, first):
-            self.launches.append(HostLaunch(contract, location, generation, inputs, outputs))
+        for place, contract in enumerate(contracts):
+            others = [each[place] for each in alternatives]
+            self.launches.append(HostLaunch(contract, others, location, first + place, inputs, outputs))
+
+    def _contracts(self, symbol: str) -> list[LaunchContract]:
+        """The contracts of a kernel, and of the one that goes before it, if any, in the order of their launches."""
+        if symbol not in self._launchables:
+            message = f"@{symbol} is not a region.kernel; run --region-to-exec before --region-to-loops"
+            raise self._error(message)
+        init = self._launchables[symbol].init
+        return [self._launchables[each].contract() for each in (init, symbol) if each is not None]
 
     def _output(self, result: ir.OpResult, first: int, last: int) -> HostBuffer:
         tensor, location, name = tensor_type(result.type), result.owner.location, value_name(result)
@@ -188,7 +196,7 @@ class Host:
     def _place_temps(self) -> Dim:
         """Give what lies between kernels its place in the arena; the arena's size in bytes."""
         requests = [Request(buffer.size_bytes, buffer.first, buffer.last) for buffer in self.temps]
-        offsets, total = arena.arena_offsets(requests)
-        for buffer, offset in zip(self.temps, offsets, strict=True):
+        layout = pack(requests)
+        for buffer, offset in zip(self.temps, layout.offsets, strict=True):
             buffer.offset = offset
-        return total
+        return layout.total

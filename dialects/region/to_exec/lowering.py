@@ -8,8 +8,8 @@ from typing import ClassVar
 from tinyc.analysis.graphs import main_of
 from tinyc.diagnostics import TinycError, Where
 from tinyc.dialects.exec import ops as exec_
-from tinyc.dialects.exec.attributes import INDEXES, NODE, ExtentAttr, PtrAttr, StatusAttr
-from tinyc.dialects.launch import launchables_of
+from tinyc.dialects.exec.attributes import INDEXES, KERNEL_ALTERNATIVES, NODE, ExtentAttr, PtrAttr, StatusAttr
+from tinyc.dialects.launch import LaunchContract, launchables_of
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.to_exec.host import Host, HostBuffer, HostLaunch
 from tinyc.expr.extents import Dim, ExtentError
@@ -103,7 +103,7 @@ def _drop_others(module: ir.Module, function: func.FuncOp) -> None:
 
 def _launched(function: func.FuncOp) -> set[str]:
     ops = (op for block in function.body.blocks for op in block.operations)
-    return {op.kernel.value for op in ops if isinstance(op, region.LaunchOp)}
+    return {name for op in ops if isinstance(op, region.LaunchOp) for name in (op.kernel.value, *op.alternatives)}
 
 
 def _write_function(host: Host) -> None:
@@ -150,19 +150,38 @@ def _write_buffer(buffer: HostBuffer, memory_space: str) -> None:
 def _write_kernel(launch: HostLaunch, slots: Iterator[int]) -> None:
     contract = launch.contract
     read = [*launch.inputs, *(launch.outputs if contract.updates else [])]
+    slot = next(slots) if contract.is_checked else None
     written = exec_.KernelOp(
-        symbol=ir.FlatSymbolRefAttr.get(contract.symbol),
+        **_contract(launch, contract, slot),
         generation=_extent(launch.generation),
-        grid=extents_attribute(contract.grid),
-        block=extents_attribute(contract.cta_shape),
-        cluster=extents_attribute((1, 1, 1)),
-        dynamic_shared_bytes=_extent(0),
-        parameters=ir.ArrayAttr.get(_parameters(launch, slots)),
         reads=_texts(dict.fromkeys(buffer.name for buffer in read)),
         writes=_texts(buffer.name for buffer in launch.outputs),
         loc=launch.location,
     )
     _name_node(written, launch.location)
+    if launch.alternatives:
+        others = [_alternative(launch, each, slot) for each in launch.alternatives]
+        written.attributes[KERNEL_ALTERNATIVES] = ir.ArrayAttr.get(others)
+
+
+def _alternative(launch: HostLaunch, contract: LaunchContract, slot: int | None) -> ir.DictAttr:
+    guards = [
+        [ir.StringAttr.get(name), ir.StringAttr.get("eq"), _extent(size)] for name, size in contract.sizes.items()
+    ]
+    held = ir.ArrayAttr.get([ir.ArrayAttr.get(each) for each in guards])
+    return ir.DictAttr.get({**_contract(launch, contract, slot), "guards": held})
+
+
+def _contract(launch: HostLaunch, contract: LaunchContract, slot: int | None) -> dict[str, ir.Attribute]:
+    """How one of the kernels of a launch is called."""
+    return {
+        "symbol": ir.FlatSymbolRefAttr.get(contract.symbol),
+        "grid": extents_attribute(contract.grid),
+        "block": extents_attribute(contract.cta_shape),
+        "cluster": extents_attribute((1, 1, 1)),
+        "dynamic_shared_bytes": _extent(0),
+        "parameters": ir.ArrayAttr.get(_parameters(launch, contract, slot)),
+    }
 
 
 def _name_node(op: ir.OpView, location: ir.Location) -> None:
@@ -172,14 +191,14 @@ def _name_node(op: ir.OpView, location: ir.Location) -> None:
         op.attributes[NODE] = ir.StringAttr.get(name)
 
 
-def _parameters(launch: HostLaunch, slots: Iterator[int]) -> list[ir.Attribute]:
+def _parameters(launch: HostLaunch, contract: LaunchContract, slot: int | None) -> list[ir.Attribute]:
     """The parameters in the order of the kernel function that there is, or that --region-to-loops makes."""
-    contract, buffers = launch.contract, (*launch.inputs, *launch.outputs)
+    buffers = (*launch.inputs, *launch.outputs)
     pointers = [
         PtrAttr.get(ir.StringAttr.get(buffer.name), ir.TypeAttr.get(to_type(tensor)))
         for buffer, tensor in zip(buffers, contract.tensors, strict=True)
     ]
-    status = [StatusAttr.get(_extent(next(slots)))] if contract.is_checked else []
+    status = [] if slot is None else [StatusAttr.get(_extent(slot))]
     symbols = [ExtentAttr.get(ir.StringAttr.get(name)) for name in contract.symbols]
     return [*pointers, *status, *symbols]
 

@@ -10,6 +10,7 @@ from tinyc.analysis.candidate import Candidate
 from tinyc.codegen.elements import Elements
 from tinyc.dialects.gpu.dialect import GLOBAL
 from tinyc.dialects.region.kernel import Kernel
+from tinyc.dialects.region.ops import SIZES
 from tinyc.expr.extents import Dim
 from tinyc.mlir import gpu, ir
 from tinyc.mlir.bodies import end_body
@@ -77,7 +78,9 @@ def open_function(
     )
     # The builder's own `kernel` writes `gpu.kernel`, which is another attribute than the one that text has.
     function.attributes["kernel"] = ir.UnitAttr.get()
-    own = {"grid": extents_attribute(grid), "plan": plan_attribute(origin.plan)}
+    own: dict[str, ir.Attribute] = {"grid": extents_attribute(grid), "plan": plan_attribute(origin.plan)}
+    if SIZES in kernel.op.attributes:
+        own[SIZES] = kernel.op.attributes[SIZES]
     for key, value in {**own, **attributes}.items():
         function.attributes[f"tgpu.{key}"] = value
     body = function.add_entry_block()

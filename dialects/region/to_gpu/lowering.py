@@ -7,15 +7,18 @@ from typing import ClassVar
 from tinyc.analysis.graphs import functions_of
 from tinyc.analysis.host_names import host_names
 from tinyc.codegen.identifiers import legal_identifier
+from tinyc.diagnostics import remark
 from tinyc.dialects.region import ops as region
+from tinyc.dialects.region.bind import shown_sizes
 from tinyc.dialects.region.kernel import kernels_of
 from tinyc.dialects.region.to_gpu.function import Origin
 from tinyc.dialects.region.to_gpu.names import buffer_names
-from tinyc.dialects.region.to_gpu.parts import in_parts
-from tinyc.dialects.region.to_gpu.plans import plans_for
+from tinyc.dialects.region.to_gpu.parts import in_parts, is_in_parts
+from tinyc.dialects.region.to_gpu.plans import PlannedKernel, plans_for
 from tinyc.dialects.region.to_gpu.requirements import require_few_parameters, require_host, require_kernel
 from tinyc.dialects.tiny.ops import erase_unused
 from tinyc.mlir import gpu, ir
+from tinyc.mlir.locations import where
 from tinyc.mlir.names import declared_symbols
 from tinyc.passes import Pass
 from tinyc.schemes.registry import SCHEME_OF
@@ -76,7 +79,7 @@ class RegionToGpu(Pass):
             erase_unused(kernel.block)
             require_kernel(kernel)
         target, whole = plans_for(kernels, self.arch, host_names(module))
-        planned = [part for each in whole for part in in_parts(module, each)]
+        planned = [part for each in _with_alternatives(module, whole) for part in in_parts(module, each)]
         known, names = host_names(module), _names([each.kernel.name for each in planned])
         body = _module(module, target)
         for each in planned:
@@ -89,6 +92,36 @@ class RegionToGpu(Pass):
                 SCHEME_OF[str(each.plan.scheme)].build(origin)
             kernel.op.erase()
         _rename_launches(module, {name: function for name, (function, _) in names.items()})
+
+
+def _with_alternatives(module: ir.Module, planned: Sequence[PlannedKernel]) -> list[PlannedKernel]:
+    """The kernels, without the alternatives that cannot take a kernel's place: either of the two is launched in parts.
+
+    A remark tells of each that is left out.
+    """
+    in_two = {each.kernel.name for each in planned if is_in_parts(each)}
+    left_out = {
+        name
+        for launch in _launches(module)
+        for name in launch.alternatives
+        if launch.kernel.value in in_two or name in in_two
+    }
+    kept = [each for each in planned if each.kernel.name not in left_out]
+    for launch in _launches(module):
+        names = [ir.FlatSymbolRefAttr.get(name) for name in launch.alternatives if name not in left_out]
+        if launch.alternatives:
+            launch.attributes[region.ALTERNATIVES] = ir.ArrayAttr.get(names)
+    for each in (each for each in planned if each.kernel.name in left_out):
+        sizes = shown_sizes(each.kernel.sizes)
+        message = f"@{each.kernel.name} is left out: it or its kernel takes rows in parts, which is two launches"
+        remark("alternative-left-out", where(each.kernel.location), message, kernel=each.kernel.name, sizes=sizes)
+        each.kernel.op.erase()
+    return kept
+
+
+def _launches(module: ir.Module) -> list[region.LaunchOp]:
+    ops = [op for each in functions_of(module) for block in each.regions[0].blocks for op in block.operations]
+    return [op for op in ops if isinstance(op, region.LaunchOp)]
 
 
 def _names(kernels: Sequence[str]) -> dict[str, tuple[str, str]]:
@@ -115,7 +148,9 @@ def _module(module: ir.Module, target: Target) -> ir.Block:
 
 def _rename_launches(module: ir.Module, names: dict[str, str]) -> None:
     """Make the host functions launch the kernels by the names that they have now."""
-    for function in functions_of(module):
-        for op in (op for block in function.regions[0].blocks for op in block.operations):
-            if isinstance(op, region.LaunchOp) and op.kernel.value in names:
-                op.attributes["kernel"] = ir.FlatSymbolRefAttr.get(names[op.kernel.value])
+    for op in _launches(module):
+        if op.kernel.value in names:
+            op.attributes["kernel"] = ir.FlatSymbolRefAttr.get(names[op.kernel.value])
+        if op.alternatives:
+            renamed = [ir.FlatSymbolRefAttr.get(names[name]) for name in op.alternatives]
+            op.attributes[region.ALTERNATIVES] = ir.ArrayAttr.get(renamed)

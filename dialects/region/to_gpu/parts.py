@@ -31,15 +31,27 @@ from tinyc.vocabulary.types import MAX_RANK
 
 def in_parts(module: ir.Module, planned: PlannedKernel) -> list[PlannedKernel]:
     """The two kernels that take the place of one whose plan takes rows in parts, with its plan; any other as it is."""
-    kernel, scheme = planned.kernel, SCHEME_OF[str(planned.plan.scheme)]
-    reductions = [op for op in kernel.body if isinstance(op, tiny.ReduceOp)]
+    parts = _parts_of(planned)
+    if not parts:
+        return [planned]
+    both, names = _in_two(module, planned.kernel, parts), host_names(module)
+    return [PlannedKernel(each, kernel_candidate(each, names), planned.plan) for each in both]
+
+
+def is_in_parts(planned: PlannedKernel) -> bool:
+    """Whether `in_parts` makes two of a kernel."""
+    return bool(_parts_of(planned))
+
+
+def _parts_of(planned: PlannedKernel) -> list["_Parts"]:
+    """The reductions of a kernel whose plan takes rows in parts; none of any other."""
+    scheme = SCHEME_OF[str(planned.plan.scheme)]
+    reductions = [op for op in planned.kernel.body if isinstance(op, tiny.ReduceOp)]
     reduced = [reduced_shape(op) for op in reductions]
     lengths = [scheme.part_lengths(planned.plan, each) for each in reduced]
     if lengths == reduced or any(tensor_type(op.operand.type).rank == MAX_RANK for op in reductions):
-        return [planned]
-    both = _in_two(module, kernel, [_Parts(*each) for each in zip(reductions, lengths, strict=True)])
-    names = host_names(module)
-    return [PlannedKernel(each, kernel_candidate(each, names), planned.plan) for each in both]
+        return []
+    return [_Parts(*each) for each in zip(reductions, lengths, strict=True)]
 
 
 def _in_two(module: ir.Module, kernel: Kernel, reductions: Sequence["_Parts"]) -> tuple[Kernel, Kernel]:

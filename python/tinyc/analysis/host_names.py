@@ -35,10 +35,11 @@ def _note(call: func.CallIndirectOp, names: Mapping[ir.Value, str], found: dict[
     if not isinstance(launch, LaunchOp):
         return
     values = [*call.callee_operands, *call.results]
-    buffers = found.setdefault(launch.kernel.value, [{} for _ in values])
-    for known, value in zip(buffers, values, strict=True):
-        if value in names:
-            known[names[value]] = None
+    for kernel in (launch.kernel.value, *launch.alternatives):
+        buffers = found.setdefault(kernel, [{} for _ in values])
+        for known, value in zip(buffers, values, strict=True):
+            if value in names:
+                known[names[value]] = None
 
 
 def _tensor_names(function: func.FuncOp) -> Mapping[ir.Value, str]:

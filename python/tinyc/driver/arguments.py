@@ -31,6 +31,8 @@ def read_command_line(argv: Sequence[str]) -> argparse.Namespace:
     arguments = parser.parse_args(_with_plain_fusion(argv) if list(argv[:1]) == ["explain"] else argv)
     if arguments.command == "explain":
         _check_explained(parser, arguments)
+    if "prefix" in arguments and arguments.prefix and arguments.emit_lib is None:
+        parser.error("argument --prefix: it is about a C library; give --emit-lib, too")
     if "line_info" in arguments and arguments.line_info and arguments.stock_printing:
         parser.error("argument --line-info: .loc points into the text with names; leave --stock-printing out")
     return arguments
@@ -78,7 +80,10 @@ def _parser() -> argparse.ArgumentParser:
     _add_target(compiled)
     shown = "write the compiled model there, for tinyc run and tinyc.load; without it and --dump: how large it is"
     compiled.add_argument("-o", "--output", type=Path, metavar="FILE.tinyc", help=shown)
-    shown = "the CPU that the model of target cpu is for: x86-64, x86-64-v2, -v3 or -v4 (default: this machine's)"
+    shown = "write a C library for the CPU there, and FILE.h beside it; needs a C compiler (cc, or $CC)"
+    compiled.add_argument("--emit-lib", type=Path, metavar="FILE.so", help=shown)
+    compiled.add_argument("--prefix", metavar="NAME", help="what its functions begin with (default: model)")
+    shown = "the CPU that the code of target cpu is for: x86-64, x86-64-v2, -v3 or -v4 (default: this machine's)"
     compiled.add_argument("--cpu", metavar="CPU", help=shown)
     verify = commands.add_parser("verify", help="compare all layers on the same inputs", allow_abbrev=False)
     _add_program(verify)
@@ -122,6 +127,8 @@ def _add_target(parser: argparse.ArgumentParser) -> None:
     shown = "plans for GPU kernels, and edges to fuse or keep: a file, or JSON or DSL text"
     parser.add_argument("--plan", metavar="PLAN", help=shown)
     _add_edges(parser)
+    shown = "sizes that runs are expected to have: kernels get alternatives for them (may be repeated)"
+    parser.add_argument("--sizes", type=_bind, action="append", default=[], metavar="M=128,N=64", help=shown)
     parser.add_argument("--fusion", choices=(_NONE,), metavar=_NONE, help="a kernel for each op")
     parser.add_argument(
         "--line-info", action="store_true", help="write .loc into the PTX: lines of the dumped gpu layer"

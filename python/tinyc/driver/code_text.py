@@ -97,7 +97,7 @@ def check_parameters(module: ir.Module) -> None:
     """
     code = llvm_ir_in(module) or ""
     taken = {unescape(quoted) or bare: types for quoted, bare, types in _LOOPS.findall(code)}
-    for kernel in exec_functions(module)[0].meaning().kernels:
+    for kernel in exec_functions(module)[0].meaning().launches:
         if kernel.symbol not in taken:  # an optimiser has put it where it is called
             continue
         found = [each.split()[0] for each in taken[kernel.symbol].split(",") if each.strip()]

@@ -40,7 +40,7 @@ def run_command(arguments: argparse.Namespace) -> int:
 
 
 def compile_command(arguments: argparse.Namespace) -> int:
-    """Compile, and write the model and the layers that are asked for; where none is, say what there is to write."""
+    """Compile, and write what is asked for: the model, layers, a C library; where nothing is, say what there is."""
     with shown_remarks(arguments):
         model = _compiled(arguments)
         if arguments.target != "reference" or arguments.output is not None or arguments.cpu is not None:
@@ -48,9 +48,12 @@ def compile_command(arguments: argparse.Namespace) -> int:
             if arguments.output is not None:
                 size_bytes = write_artifact(arguments.output, artifact)
                 print_line("model", f"{arguments.output}: {artifact}; {size_bytes} bytes")
-            elif arguments.dump is None and arguments.dump_dir is None:
+            elif arguments.dump is None and arguments.dump_dir is None and arguments.emit_lib is None:
                 size_bytes = sum(map(len, artifact_chunks(artifact)))
                 print_line("model", f"{artifact}; -o FILE.tinyc writes it, {size_bytes} bytes")
+        if arguments.emit_lib is not None:
+            for path in model.emit_library(arguments.emit_lib, arguments.prefix or "model", arguments.cpu):
+                print_line("library", str(path))
     return 0
 
 
@@ -125,7 +128,8 @@ def _compiled(arguments: argparse.Namespace) -> CompiledModel:
             static_shapes(module)
         fusion = fusion_request(";".join(arguments.fuse), ";".join(arguments.no_fuse), arguments.fusion)
         target, arch, plan = arguments.target, arguments.arch, arguments.plan
-        model = compile(module, target=target, arch=arch, plan=plan, line_info=line_info, fusion=fusion)
+        asked = {"plan": plan, "line_info": line_info, "fusion": fusion, "sizes": arguments.sizes}
+        model = compile(module, target=target, arch=arch, **asked)
     seconds = time.perf_counter() - started
     print_line("program", f"{shown_argument(arguments.program)} on {arguments.target}")
     print_line("layers", " -> ".join(model.layers))

@@ -7,7 +7,7 @@ one on the simulator, the other on a GPU. What can be refused without inputs is 
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,13 +15,14 @@ from typing import Any
 from tinyc.analysis.graphs import main_function
 from tinyc.diagnostics import InternalError, TinycError, Where, collect_remarks, either
 from tinyc.dialects.nvvm.to_ptx import chip_in, ptx_text
+from tinyc.dialects.region.specialize import sizes_text
 from tinyc.driver.compiled_model import CompiledModel
 from tinyc.driver.layer import SHARED_LAYERS
 from tinyc.driver.listings import LISTINGS
 from tinyc.driver.load import executor_of
 from tinyc.driver.lowering import Lowering
 from tinyc.driver.model import Arrays, Executor, Model
-from tinyc.driver.sources import in_file, is_path, read_program
+from tinyc.driver.sources import checked_sizes, in_file, is_path, read_program
 from tinyc.executors import reference
 from tinyc.executors.signature import check_inputs, signature_of, symbol_values
 from tinyc.fusion.request import request_of
@@ -31,7 +32,7 @@ from tinyc.runtime.artifact import Artifact
 from tinyc.runtime.executable import Observer
 from tinyc.runtime.jit import compile_object
 from tinyc.runtime.object_code import ObjectError
-from tinyc.runtime.outputs import checked_outputs, handed_out
+from tinyc.runtime.outputs import check_outputs, handed_out, outputs_at
 from tinyc.target import target_of
 
 
@@ -44,6 +45,7 @@ def compile(
     dump: str | os.PathLike[str] | None = None,
     line_info: str | os.PathLike[str] | None = None,
     fusion: object = None,
+    sizes: Sequence[Mapping[str, int]] = (),
 ) -> CompiledModel:
     """Compile a program.
 
@@ -54,13 +56,16 @@ def compile(
     values; an extent that stays symbolic is taken from the inputs of each run. `dump` is a folder that the text of
     every layer is written to; `line_info` one for the text of the GPU layer: the PTX says by `.loc` which line of that
     text each instruction comes from. `fusion` asks for edges to be fused or kept, by the names of the two values,
-    {"fuse": [("a", "b")], "no_fuse": [("c", "d")]}, or "none" for a kernel for each op.
+    {"fuse": [("a", "b")], "no_fuse": [("c", "d")]}, or "none" for a kernel for each op. `sizes` are sets of sizes that
+    runs are expected to have, [{"M": 1}, {"M": 128}]: kernels have alternatives for them, which know these sizes.
 
     Raises:
         TinycError: what is wrong with the program (`errors` has all of it), or `UnsupportedTarget`.
     """
     own, edges = split_plan(plan)
     options = {**pass_options(target, arch, own, line_info), **request_of(fusion).with_edges(edges).options()}
+    sets = checked_sizes(sizes)
+    options |= {"sizes": sizes_text(sets)} if sets else {}
     for name, folder in (("dump", dump), ("line_info", line_info)):
         if not isinstance(folder, str | os.PathLike | None):
             raise TinycError("UnreadableFile", f"'{name}' is {folder!r}, not a folder; give a path")
@@ -99,6 +104,9 @@ def _gpu_options(arch: str | None, plan: object) -> dict[str, str]:
 
 def _check_options(lowering: Lowering) -> None:
     """Check that nothing is asked for that is behind the program already."""
+    if "sizes" in lowering.options and lowering.entry != "tiny":
+        message = f"the program was read at layer '{lowering.entry}', where its kernels are formed; leave 'sizes' out"
+        raise TinycError("UnsupportedTarget", message)
     if lowering.entry not in SHARED_LAYERS and "plan" in lowering.options:
         message = f"the program was read at layer '{lowering.entry}', where its plans are realised; leave 'plan' out"
         raise TinycError("UnsupportedTarget", message)
@@ -118,7 +126,7 @@ def _reference(lowering: Lowering) -> Executor:
     def run(inputs: Mapping[str, Any], out: Mapping[str, Any], run_key: int, observe: Observer | None) -> Arrays:
         arrays = check_inputs(signature.inputs, inputs)
         if out:  # what is wrong with it is told before the run
-            checked_outputs(declared, symbol_values(signature.inputs, arrays), out)
+            check_outputs(outputs_at(declared, symbol_values(signature.inputs, arrays)), out)
         return handed_out(reference.evaluate_module(module, arrays, observe=observe, run_key=run_key), out)
 
     return Executor(run)

@@ -6,6 +6,7 @@ In: an artifact, from a compilation or from a file. Out: an `Executor`, or a `Mo
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from tinyc.diagnostics import TinycError, Where, either
 from tinyc.driver.model import Executor, Model
@@ -61,12 +62,9 @@ def executor_of(artifact: Artifact) -> Executor:
     if artifact.arch not in (known := [each.chip for each in TARGETS]):
         message = f"the PTX is for {artifact.arch}, and what runs on a GPU is for {either(known)}"
         raise TinycError("UnsupportedTarget", f"{message}; write one behind .target")
-    device = CudaExecutable(program, ptx, artifact.arch)
-    return replace(_executor(device, artifact), release=device.release)
+    return _executor(CudaExecutable(program, ptx, artifact.arch), artifact)
 
 
-def _executor(executable: Executable, artifact: Artifact) -> Executor:
-    kernels = tuple(kernel.symbol for kernel in artifact.program.kernels)
-    return Executor(
-        executable.run, kernels=kernels, arch=None if artifact.target == "cpu" else artifact.arch, artifact=artifact
-    )
+def _executor(executable: Executable[Any], artifact: Artifact) -> Executor:
+    arch = None if artifact.target == "cpu" else artifact.arch
+    return Executor(executable.run, executable.release, executable.program, arch, artifact=artifact)

@@ -3,14 +3,18 @@
 No MLIR here: a model that was saved runs without it.
 """
 
+import contextlib
+import functools
 import os
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tinyc.c_library.build import write_library
 from tinyc.diagnostics import Remark, TinycError, collect_remarks
 from tinyc.executors.philox import run_key
 from tinyc.expr.extents import natural
@@ -18,6 +22,8 @@ from tinyc.runtime.artifact import Artifact, write_artifact
 from tinyc.runtime.boundary import NamedTensor, Signature
 from tinyc.runtime.executable import Observer
 from tinyc.runtime.outputs import named_outputs
+from tinyc.runtime.program import Program
+from tinyc.runtime.sizes import RequiredMemory, required_memory
 
 if TYPE_CHECKING:  # the simulator takes longer to import than all the rest
     from tinyc.simulator import Report
@@ -36,14 +42,14 @@ class Executor:
     """A way to run a program on arrays by name, and to give back what it holds on a device.
 
     `run` takes the inputs, the arrays to write outputs into, the key of the run's random numbers, and who is told the
-    values of nodes. `kernels` are what it launches, `arch` the GPU's architecture that they are for; `reports` gives
-    those of the last run's launches where they are simulated. `artifact` is what a file needs to have to run the same,
-    `compiled_for` makes it for another CPU.
+    values of nodes. `program` is what it runs, where that has been lowered, `arch` the GPU's architecture that it is
+    for; `reports` gives those of the last run's launches where they are simulated. `artifact` is what a file needs to
+    have to run the same, `compiled_for` makes it for another CPU.
     """
 
     run: Callable[[Mapping[str, Any], Mapping[str, Any], int, Observer | None], Arrays]
     release: Callable[[], None] = lambda: None
-    kernels: tuple[str, ...] = ()
+    program: Program | None = None
     arch: str | None = None
     reports: Callable[[], "Sequence[Report]"] = tuple
     artifact: Artifact | None = None
@@ -59,20 +65,21 @@ class Model:
     def __init__(self, signature: Signature, target: str, executor: Executor, remarks: list[Remark]) -> None:
         self.signature, self.target, self.remarks = signature, target, remarks
         self._executor: Executor | None = executor
-        self._made_of = _made_of(executor)
+        self._made_of, self._program = _made_of(executor), executor.program
         self._next_offset: dict[int, int] = {}  # how many runs there have been, by their seed
+        self._noting = threading.Lock()  # of what runs leave behind: remarks, and how many there have been
 
     @property
     def reports(self) -> "tuple[Report, ...]":
         """What each launch of the last run on the simulator has found and counted, in order; on other targets none."""
         return () if self._executor is None else tuple(self._executor.reports())
 
-    @property
+    @functools.cached_property
     def inputs(self) -> tuple[str, ...]:
         """The names of the inputs in order."""
         return tuple(each.name for each in self.signature.inputs)
 
-    @property
+    @functools.cached_property
     def outputs(self) -> tuple[str, ...]:
         """The names of the outputs in order."""
         return tuple(each.name for each in self.signature.outputs)
@@ -101,14 +108,20 @@ class Model:
                 `IndexOutOfRange`, `ModelFreed`; on a GPU also `NoDriver`, `UnsupportedTarget`, `LaunchTooLarge`,
                 `DeviceFailure`.
         """
-        named, options = self._told_apart(inputs, out=out, seed=seed, offset=offset)
-        return self.run_named(named, **options)
+        if self._ambiguous:
+            inputs, out, seed, offset = self._told_apart(inputs, out, seed, offset)
+        return self.run_named(inputs, out, seed, offset)
 
-    def _told_apart(self, inputs: Mapping[str, Any], **options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    @functools.cached_property
+    def _ambiguous(self) -> frozenset[str]:
+        """The options that are called as an input is."""
+        return frozenset(self.inputs) & {"out", "seed", "offset"}
+
+    def _told_apart(self, inputs: dict[str, Any], *options: Any) -> tuple[dict[str, Any], Any, Any, Any]:
         """Inputs and options: what has the name of an input is one."""
-        given = {name: value for name, value in options.items() if value is not None}
-        taken = {name: given.pop(name) for name in self.inputs if name in given}
-        return {**inputs, **taken}, given
+        given: dict[str, Any] = dict(zip(("out", "seed", "offset"), options, strict=True))
+        taken = {name: given.pop(name) for name in self._ambiguous if given[name] is not None}
+        return {**inputs, **taken}, given.get("out"), given.get("seed"), given.get("offset")
 
     def run_named(
         self,
@@ -126,19 +139,39 @@ class Model:
         Raises:
             TinycError: as `run`.
         """
-        if self._executor is None:
+        if seed is None and offset is None:
+            return self._run(inputs, out, 0, observe)
+        with self._counted(seed, offset) as key:
+            return self._run(inputs, out, key, observe)
+
+    def _run(self, inputs: Mapping[str, Any], out: Any, key: int, observe: Observer | None) -> Arrays:
+        executor = self._executor
+        if executor is None:
             raise TinycError("ModelFreed", "the model has been freed; compile the program again")
-        number = None if seed is None else _word("seed", seed)
-        if number is None and offset is not None:
-            raise TinycError("InputMismatch", f"offset is {offset!r}, and there is no seed that it is for; give one")
-        place = self._next_offset.get(number or 0, 0) if offset is None else _word("offset", offset)
-        key = 0 if number is None else run_key(number, place)
         with collect_remarks() as remarks:
-            outputs = self._executor.run(inputs, named_outputs(self.outputs, out), key, observe)
-        if number is not None:
-            self._next_offset[number] = (place + 1) % _WORDS
-        self.remarks += [each for each in remarks if each not in self.remarks]  # the next run says the same again
+            outputs = executor.run(inputs, named_outputs(self.outputs, out), key, observe)
+        if remarks:
+            with self._noting:
+                self.remarks += [each for each in remarks if each not in self.remarks]  # the next run says it again
         return outputs
+
+    @contextlib.contextmanager
+    def _counted(self, seed: Any, offset: Any) -> Iterator[int]:
+        """The key of a run, which is one more with its seed unless it fails."""
+        if seed is None:
+            raise TinycError("InputMismatch", f"offset is {offset!r}, and there is no seed that it is for; give one")
+        number = _word("seed", seed)
+        with self._noting:
+            before = self._next_offset.get(number, 0)
+            place = before if offset is None else _word("offset", offset)
+            self._next_offset[number] = after = (place + 1) % _WORDS
+        try:
+            yield run_key(number, place)
+        except BaseException:
+            with self._noting:
+                if self._next_offset[number] == after:  # no other thread has run since
+                    self._next_offset[number] = before
+            raise
 
     def __call__(
         self, /, *arrays: Any, out: Any = None, seed: Any = None, offset: Any = None, **named: Any
@@ -152,16 +185,12 @@ class Model:
         if len(arrays) > len(names):
             message = f"the model takes {len(names)} inputs ({', '.join(names)}), not {len(arrays)}; leave the rest out"
             raise TinycError("InputMismatch", message)
-        placed = dict(zip(names, arrays, strict=False))
-        given, options = self._told_apart(named, out=out, seed=seed, offset=offset)
-        twice = [
-            TinycError("InputMismatch", f"input '{name}' is given twice, by place ({place}) and by name; give it once")
-            for place, name in enumerate(placed, 1)
-            if name in given
-        ]
-        if twice:
-            raise TinycError.several(twice)
-        results = tuple(self.run_named({**placed, **given}, **options).values())
+        if self._ambiguous:
+            named, out, seed, offset = self._told_apart(named, out, seed, offset)
+        given = dict(zip(names, arrays, strict=False))
+        if named:
+            given = _joined(given, named)
+        results = tuple(self.run_named(given, out, seed, offset).values())
         return results[0] if len(results) == 1 else results
 
     def free(self) -> None:
@@ -169,6 +198,32 @@ class Model:
         executor, self._executor = self._executor, None
         if executor is not None:
             executor.release()
+
+    def emit_library(self, path: str | os.PathLike[str], prefix: str = "model", cpu: str | None = None) -> list[Path]:
+        """Write a C library without Python to `path`, a name in .so, and its header beside it; return both paths.
+
+        Its functions begin with `prefix`; `cpu` is the CPU that it is for by LLVM's name, such as "x86-64-v3", and by
+        default this machine's.
+
+        Raises:
+            TinycError: `UnsupportedTarget`: the target is not "cpu"; `NoCompiler`, `UnreadableFile`, `InvalidOption`.
+        """
+        if self.target != "cpu":
+            message = f"a C library has code for the CPU, and this model is for '{self.target}'; compile it for 'cpu'"
+            raise TinycError("UnsupportedTarget", message)
+        return write_library(self.artifact(cpu), Path(path), prefix)
+
+    def required_memory(self, /, **symbols: int) -> RequiredMemory:
+        """The bytes that a run needs where the symbols of its inputs have these values.
+
+        Raises:
+            TinycError: `InvalidExtent`, `UnboundSymbol`, `AssumptionViolated`: no run has these sizes;
+                `UnsupportedTarget`: the reference makes its arrays as it goes.
+        """
+        if self._program is None:
+            message = f"'{self.target}' makes arrays as it goes and has no arena; compile for 'cpu', 'sim' or 'cuda'"
+            raise TinycError("UnsupportedTarget", message)
+        return required_memory(self._program, symbols)
 
     def text(self, layer: str) -> str:
         """The text of a layer; see `CompiledModel.text`.
@@ -225,13 +280,30 @@ def _word(name: str, value: Any) -> int:
     return number
 
 
+def _joined(placed: dict[str, Any], named: dict[str, Any]) -> dict[str, Any]:
+    """Inputs by place and by name.
+
+    Raises:
+        TinycError: `InputMismatch`: one is given twice.
+    """
+    twice = [
+        TinycError("InputMismatch", f"input '{name}' is given twice, by place ({place}) and by name; give it once")
+        for place, name in enumerate(placed, 1)
+        if name in named
+    ]
+    if twice:
+        raise TinycError.several(twice)
+    return {**placed, **named}
+
+
 def _listed(tensors: tuple[NamedTensor, ...]) -> str:
     return ", ".join(f"{each.name}: {each.type}" for each in tensors)
 
 
 def _made_of(executor: Executor) -> str:
     """Architecture and kernels as a `repr` has them."""
-    kernels = tuple(dict.fromkeys(executor.kernels))
+    launches = () if executor.program is None else executor.program.launches
+    kernels = tuple(dict.fromkeys(kernel.symbol for kernel in launches))
     shown = ", ".join(kernels[:_SHOWN_KERNELS]) + (", …" if len(kernels) > _SHOWN_KERNELS else "")
     count = f"{len(kernels)} kernel{'' if len(kernels) == 1 else 's'} [{shown}]" if kernels else ""
     return "".join(f", {each}" for each in (executor.arch, count) if each)

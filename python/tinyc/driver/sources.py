@@ -135,6 +135,18 @@ def checked_bind(bind: Bind | None) -> dict[str, int]:
     return {name: _bound_extent(name, value) for name, value in bind.items()}
 
 
+def checked_sizes(sizes: object) -> list[dict[str, int]]:
+    """Sets of sizes as dictionaries of non-negative ints, without those that are empty.
+
+    Raises:
+        TinycError: `InvalidOption`, `InvalidExtent`.
+    """
+    if not isinstance(sizes, list | tuple) or not all(isinstance(each, Mapping) for each in sizes):
+        message = f"'sizes' is {sizes!r}; give a list of sets of sizes, [{{'M': 1}}, {{'M': 128, 'N': 64}}]"
+        raise TinycError("InvalidOption", message)
+    return [found for found in map(checked_bind, sizes) if found]
+
+
 def _bound_extent(name: str, value: Any) -> int:
     extent = natural(value)
     if extent is None:

@@ -4,15 +4,19 @@ In reading order:
 
     program                       the host program as frozen data
     boundary                      what it says of its inputs and outputs
-    arena, sizes                  the memory of a run, and what its symbols are
+    arena, sizes                  the memory of runs, and what the symbols of one are
+    dlpack, device_array          arrays in the memory of a GPU
     arrays, outputs               inputs as a program takes them, and where its outputs go
+    bound                         a program at the sizes of a run, all in numbers
     index_error, status           an index that is out of range, noted by a kernel and reported
     executable                    what a run is on every device
     device_memory                 the memory of a GPU that is not there
     cpu_features, jit             the CPU: what it has, and LLVM IR to an object for it
-    object_code, cpu              an object to code in memory, and a run of it
+    object_code, cpu_frame, cpu   an object to code in memory, the arguments of a run, and a run
     sim                           the simulated GPU
-    assembler, cuda_driver, cuda  the GPU: PTX to machine code, the driver, and a run on it
+    assembler, cuda_driver        the GPU: PTX to machine code, and the driver,
+    cuda_graph, cuda_memory       launches as one graph, memory that is kept,
+    cuda_frame, cuda              what runs at some sizes have in common, and a run
     container, frozen_json        a file of named sections that tells damage, and frozen data as JSON
     artifact                      what a compilation makes, and the file that has it
 """

@@ -1,7 +1,11 @@
-"""Host memory for one run: the arena, and fresh arrays for the outputs."""
+"""Host memory for runs: arenas, of which each run takes one and gives it back, and fresh arrays for the outputs."""
 
+import bisect
+import functools
 import math
 import os
+import threading
+from typing import NamedTuple
 
 import numpy as np
 
@@ -37,6 +41,43 @@ def allocate_array(shape: tuple[int, ...], dtype: np.dtype, purpose: str) -> np.
         ) from None
 
 
+@functools.cache
 def memory_bytes() -> int:
     """The machine's memory: an allocation beyond it may succeed, and end the process when it is used."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+class Arena(NamedTuple):
+    """Memory for one run: how many bytes, where they start, and what keeps them."""
+
+    size_bytes: int
+    address: int
+    memory: np.ndarray
+
+
+class ArenaPool:
+    """The arenas that no run has at present: as many at most as runs have had at the same time."""
+
+    def __init__(self) -> None:
+        self._free: list[Arena] = []  # the small ones first
+        self._lock = threading.Lock()
+
+    def take(self, size_bytes: int) -> Arena:
+        """The smallest arena of at least `size_bytes`; where all are smaller, a new one in the place of the largest.
+
+        Raises:
+            TinycError: `OutOfMemory`.
+        """
+        with self._lock:
+            for position, arena in enumerate(self._free):
+                if arena.size_bytes >= size_bytes:
+                    return self._free.pop(position)
+            if self._free:
+                self._free.pop()
+        memory = allocate_arena(size_bytes)
+        return Arena(size_bytes, memory.ctypes.data, memory)
+
+    def give_back(self, arena: Arena) -> None:
+        """Keep an arena for a later run."""
+        with self._lock:
+            bisect.insort(self._free, arena)

@@ -4,7 +4,7 @@ In: what the user gave, by name. Out: numpy arrays whose bytes a kernel may read
 are copied on entry, with a remark.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from tinyc.diagnostics import TinycError, Where, remark, suggest
 from tinyc.expr.extents import Dim
 from tinyc.runtime.arena import allocate_array
+from tinyc.runtime.device_array import is_on_device
 from tinyc.runtime.program import Program
 from tinyc.vocabulary.element_type import ElementType
 
@@ -35,28 +36,69 @@ class Declared(Protocol):
         ...
 
 
-def dense_inputs(program: Program, inputs: Mapping[str, Any]) -> list[np.ndarray]:
-    """The inputs in the program's order, dense and row-major.
+#: An array that the user gives for an input, by its name and its declared numpy type, as the device takes it.
+ReadInput = Callable[[str, Any, np.dtype], Any]
+
+
+class InputCheck:
+    """What a program takes, made ready to be compared with arrays again and again; `read` is the device's."""
+
+    def __init__(self, program: Program, read: ReadInput | None = None) -> None:
+        self._program, self._read = program, read or as_array
+        declared = zip(program.inputs, program.of_kind("input"), strict=True)
+        self._wanted = [(name, DTYPES[each.element], len(each.shape)) for name, each in declared]
+
+    def dense(self, inputs: Mapping[str, Any]) -> list[Any]:
+        """The inputs as `dense_inputs` gives them: at once where all are dense already, as they nearly always are.
+
+        Raises:
+            TinycError: as `dense_inputs`.
+        """
+        if len(inputs) != len(self._wanted):
+            return dense_inputs(self._program, inputs, self._read)
+        arrays: list[np.ndarray] = []
+        for name, dtype, rank in self._wanted:
+            array = inputs.get(name)
+            if type(array) is not np.ndarray or array.dtype != dtype or array.ndim != rank:
+                return dense_inputs(self._program, inputs, self._read)
+            flags = array.flags
+            if not (flags.c_contiguous and flags.aligned):
+                return dense_inputs(self._program, inputs, self._read)
+            arrays.append(array)
+        return arrays
+
+
+def is_dense(array: np.ndarray) -> bool:
+    """Whether the bytes of an array are those of a row-major tensor."""
+    flags = array.flags
+    return flags.c_contiguous and flags.aligned
+
+
+def dense_inputs(program: Program, inputs: Mapping[str, Any], read: ReadInput | None = None) -> list[Any]:
+    """The inputs in the program's order, dense and row-major, as the device takes them: numpy arrays but for a GPU's.
 
     Raises:
         TinycError: `InputMismatch`: every input that is missing, not declared, or not of its declared type or rank.
     """
     declared = dict(zip(program.inputs, program.of_kind("input"), strict=True))
-    return [_dense(name, array) for name, array in checked_inputs(declared, inputs).items()]
+    arrays = checked_inputs(declared, inputs, read).items()
+    return [_dense(name, array) if isinstance(array, np.ndarray) else array for name, array in arrays]
 
 
-def checked_inputs(declared: Mapping[str, Declared], inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """The inputs as numpy arrays in the declared order, each of its declared element type and rank.
+def checked_inputs(
+    declared: Mapping[str, Declared], inputs: Mapping[str, Any], read: ReadInput | None = None
+) -> dict[str, Any]:
+    """The inputs as arrays in the declared order, each of its declared element type and rank.
 
     Raises:
         TinycError: `InputMismatch`: every input that is missing, not declared, or not of its declared type or rank.
     """
     unknown = [name for name in inputs if name not in declared]
     errors = [mismatch(name, f"the program has no input '{name}'{suggest(name, declared)}") for name in unknown]
-    arrays: dict[str, np.ndarray] = {}
+    arrays: dict[str, Any] = {}
     for name, each in declared.items():
         try:
-            arrays[name] = _checked(name, inputs, each)
+            arrays[name] = _checked(name, inputs, each, read or as_array)
         except TinycError as error:
             errors.append(error)
     if errors:
@@ -69,12 +111,12 @@ def mismatch(name: str, message: str) -> TinycError:
     return TinycError("InputMismatch", message, Where(node=name))
 
 
-def _checked(name: str, inputs: Mapping[str, Any], each: Declared) -> np.ndarray:
+def _checked(name: str, inputs: Mapping[str, Any], each: Declared, read: ReadInput) -> Any:
     expected, called = DTYPES[each.element], DTYPE_NAMES[each.element]
     declared = f"array of {called} [{', '.join(map(str, each.shape))}]"
     if name not in inputs:
         raise mismatch(name, f"input '{name}' is missing; give an {declared}")
-    array = as_array(name, inputs[name])
+    array = read(name, inputs[name], expected)
     if array.dtype != expected:
         raise mismatch(
             name,
@@ -86,8 +128,8 @@ def _checked(name: str, inputs: Mapping[str, Any], each: Declared) -> np.ndarray
     return array
 
 
-def as_array(name: str, value: Any) -> np.ndarray:
-    """`value` as a numpy array over the same memory.
+def as_array(name: str, value: Any, expected: np.dtype | None = None) -> np.ndarray:
+    """`value` as a numpy array over the same memory, whatever type is expected.
 
     Raises:
         TinycError: `InputMismatch`: it is not an array, or one that numpy cannot read.
@@ -96,6 +138,9 @@ def as_array(name: str, value: Any) -> np.ndarray:
         raise mismatch(name, f"input '{name}' is a masked array; a tensor has no mask: give its .filled(…)")
     if isinstance(value, np.ndarray | np.generic):
         return np.asarray(value)
+    if is_on_device(value):
+        message = f"input '{name}', a {type(value).__name__}, is in the memory of a GPU; copy it to a numpy array"
+        raise mismatch(name, f"{message}, or compile with target='cuda'")
     if not hasattr(value, "__dlpack__"):
         raise mismatch(
             name, f"input '{name}' is a {type(value).__name__}; give a numpy array, or an array with __dlpack__"
@@ -111,7 +156,7 @@ def as_array(name: str, value: Any) -> np.ndarray:
 
 def _dense(name: str, array: np.ndarray) -> np.ndarray:
     """`array` itself if its bytes are those of a row-major tensor, otherwise a copy."""
-    if array.flags.c_contiguous and array.flags.aligned:
+    if is_dense(array):
         return array
     remark(
         "strided-copy",

@@ -42,7 +42,7 @@ class Artifact:
     arrays: Mapping[str, np.ndarray] = field(default_factory=dict[str, np.ndarray])
 
     def __str__(self) -> str:
-        kernels, buffers = len({kernel.symbol for kernel in self.program.kernels}), len(self.program.buffers)
+        kernels, buffers = len(self.program.launches), len(self.program.buffers)
         counted = f"{_count(kernels, 'kernel')}, {_count(buffers, 'buffer')}, {len(self.code)} bytes of"
         arrays = sum(array.nbytes for array in self.arrays.values())
         held = f", {_count(len(self.arrays), 'array')} of {arrays} bytes" if self.arrays else ""

@@ -1,25 +1,25 @@
 """The CPU device: a program and its machine code become a function on numpy arrays.
 
-Generations run one after the other, kernels of a generation too, all in the caller's thread. Outputs are fresh arrays;
-inputs are read where they are. A kernel runs in chunks of its parallel loop, so that Python can stop it between two.
+Generations run one after the other, kernels of a generation too, all in the caller's thread. Kernels run without
+Python's lock, so threads run at once, each in an arena of its own, which a later run takes over. Outputs are fresh
+arrays; inputs are read where they are. A kernel that takes long runs in chunks of its parallel loop, so that Python can
+stop it between two.
 """
 
 import ctypes
-import math
 import time
-from collections.abc import Callable, Mapping
-
-import numpy as np
+from collections.abc import Callable
 
 from tinyc.diagnostics import progress
-from tinyc.runtime import sizes
-from tinyc.runtime.arena import allocate_arena
+from tinyc.runtime.arena import ArenaPool
+from tinyc.runtime.bound import BoundProgram
+from tinyc.runtime.cpu_frame import CpuFrames, Pace
 from tinyc.runtime.executable import Executable, Run
 from tinyc.runtime.jit import KERNEL_PREFIX
 from tinyc.runtime.object_code import Code
-from tinyc.runtime.program import KernelLaunch, Program
+from tinyc.runtime.program import Program
+from tinyc.runtime.status import check_status
 
-#: `kernel.<name>(void** bufs, size_t* extents, size_t lo, size_t hi)`
 _KERNEL_TYPE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t)
 #: How long a chunk takes: an interrupt waits no longer, and the calls take no time beside it.
 _CHUNK_SECONDS = 0.05
@@ -27,7 +27,7 @@ _CHUNK_SECONDS = 0.05
 _GROWTH = 8
 
 
-class CpuExecutable(Executable):
+class CpuExecutable(Executable[CpuFrames]):
     """A program that is ready to run; `image` is the object that has its kernels.
 
     Raises:
@@ -36,60 +36,47 @@ class CpuExecutable(Executable):
 
     def __init__(self, program: Program, image: bytes) -> None:
         super().__init__(program)
-        symbols = dict.fromkeys(kernel.symbol for kernel in program.kernels)
+        symbols = [launch.symbol for launch in program.launches]
         self._code = Code(image, [KERNEL_PREFIX + symbol for symbol in symbols])
         self._kernels = {symbol: _KERNEL_TYPE(self._code.addresses[KERNEL_PREFIX + symbol]) for symbol in symbols}
+        self._arenas = ArenaPool()
 
-    def _execute(self, run: Run) -> None:
-        arena = allocate_arena(sizes.extent_value(self.program.arena_bytes, run.values))
-        places = {f"input_{position}": array.ctypes.data for position, array in enumerate(run.inputs)}
-        places |= {f"output_{position}": array.ctypes.data for position, array in enumerate(run.outputs)}
-        for buffer in self.program.of_kind("arena"):
-            places[buffer.name] = arena.ctypes.data + sizes.extent_value(buffer.offset, run.values)
-        for number, kernel in enumerate(self.program.kernels, 1):
-            self._launch(kernel, places, run, f"{number} of {len(self.program.kernels)}")
-            self._tell_writes(run, kernel, lambda name, size: _bytes_at(places[name], size))
+    def release(self) -> None:
+        """Give back the memory that is kept for later runs, which begin anew; runs on their way are not disturbed."""
+        super().release()
+        self._arenas = ArenaPool()
 
-    def _launch(self, kernel: KernelLaunch, places: Mapping[str, int], run: Run, number: str) -> None:
-        addresses = [places[pointer.buffer] for pointer in kernel.pointers]
-        if kernel.status:
-            addresses.append(run.status[kernel.status.slot].ctypes.data)
-        buffers = (ctypes.c_void_p * len(addresses))(*addresses)
-        values = [sizes.extent_value(extent, run.values) for extent in kernel.extents]
-        extent_values = (ctypes.c_size_t * len(values))(*values)
-        function = self._kernels[kernel.symbol]
-        turns = self._turns(kernel, run)
+    def _prepare(self, bound: BoundProgram) -> CpuFrames:
+        return CpuFrames(bound, self._kernels)
 
-        def work(low: int, high: int) -> None:
-            progress(f"kernel '{kernel.symbol}' ({number}), turn", low, turns)
-            function(buffers, extent_values, low, high)
-
-        in_chunks(work, turns)
-
-    def _turns(self, kernel: KernelLaunch, run: Run) -> int:
-        """How often the parallel loop runs: never where all that is written is empty, however long the loop is.
-
-        A kernel that checks indices runs all the same: it may have something to report.
-        """
-        written = (buffer.size for buffer in self.program.buffers if buffer.name in kernel.writes)
-        if kernel.status is None and not any(sizes.extent_value(size, run.values) for size in written):
-            return 0
-        return math.prod(sizes.extent_value(extent, run.values) for extent in kernel.grid)
+    def _execute(self, run: Run, prepared: CpuFrames) -> None:
+        arenas = self._arenas  # another one after `release`
+        arena, frame = arenas.take(run.bound.arena_bytes), prepared.take()
+        try:
+            frame.fill(run.inputs, run.outputs, arena.address, run.key)
+            for launch, work, turns, pace, title in frame.calls:
+                in_chunks(work, turns, pace, title)
+                if run.observe is not None:
+                    self._tell_writes(run, run.observe, launch.kernel, frame.contents)
+            check_status(self.program, frame.status)
+        finally:
+            prepared.give_back(frame)
+            arenas.give_back(arena)
 
 
-def _bytes_at(address: int, size: int) -> np.ndarray:
-    return np.frombuffer(ctypes.string_at(address, size), np.uint8)
-
-
-def in_chunks(work: Callable[[int, int], object], turns: int) -> None:
+def in_chunks(work: Callable[[int, int], object], turns: int, pace: Pace, title: str) -> None:
     """Call `work(low, high)` on consecutive ranges that make up ``0 … turns``, each of about `_CHUNK_SECONDS`.
 
-    What Python has been told to do meanwhile, such as to raise KeyboardInterrupt, it does between two calls.
+    What Python has been told to do meanwhile, such as to raise KeyboardInterrupt, it does between two calls. `pace` is
+    what earlier runs have told, and later ones are told by it: a kernel that is over soon is one call from then on.
     """
-    low, size = 0, 1
+    low = 0
     while low < turns:
+        progress(title, low, turns)
+        size = pace.turns
         high = min(low + size, turns)
         started = time.perf_counter()
         work(low, high)
         seconds = time.perf_counter() - started
-        low, size = high, max(1, min(size * _GROWTH, int(size * _CHUNK_SECONDS / max(seconds, 1e-9))))
+        pace.turns = min(size * _GROWTH, int((high - low) * _CHUNK_SECONDS / (seconds + 1e-9)) or 1)
+        low = high

@@ -1,83 +1,149 @@
-"""The CUDA device: a program and its PTX become a function on numpy arrays; the sibling of `cpu.py`.
+"""The CUDA device: a program and its PTX become a function on numpy arrays and on arrays of a GPU.
 
-The driver is not touched before the first run, so that a program is compiled where there is none. One run is one piece
-of device memory, copies to it, the launches in the order of their generations, and copies back, all on one stream.
+The sibling of `cpu.py`. The driver is not touched before the first run, so that a program is compiled where there is
+none. The memory that runs at some sizes need is reserved once and kept; so is the graph of their launches, from the
+second run on. Inputs and outputs in the memory of the GPU are read and written where they are; others are copied.
+Everything happens on one stream, and is done when a run returns.
 """
 
 import contextlib
 import threading
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tinyc.diagnostics import TinycError
-from tinyc.expr.extents import Dim
-from tinyc.runtime import sizes
+import numpy as np
+
+from tinyc.diagnostics import TinycError, Where, remark
+from tinyc.runtime.arrays import as_array, mismatch
 from tinyc.runtime.assembler import assemble, find_ptxas
+from tinyc.runtime.bound import BoundProgram
 from tinyc.runtime.cuda_driver import Device
-from tinyc.runtime.executable import Executable, Run
-from tinyc.runtime.program import STATUS_BYTES, KernelLaunch, Pointer, Program, Status
+from tinyc.runtime.cuda_frame import DeviceFrame
+from tinyc.runtime.cuda_graph import STATUS
+from tinyc.runtime.cuda_memory import ResultMemory
+from tinyc.runtime.device_array import DeviceView, device_view, is_on_device
+from tinyc.runtime.executable import KEPT_SIZES, Executable, Run
+from tinyc.runtime.outputs import Output, fresh_array, output_memory, output_mismatch
+from tinyc.runtime.program import KernelLaunch, Program
+from tinyc.runtime.status import check_status
 from tinyc.target import target_of
 from tinyc.target.target import Target
 
-#: Where a buffer starts in the device's memory: as the driver aligns what it gives. What follows a buffer up to there
-#: is nobody's: a compare-and-swap on the last 16 bits of one takes the whole 32-bit word.
-DEVICE_ALIGNMENT_BYTES = 256
-#: Where the status slots are among the places of the buffers.
-_STATUS = "status"
 
-
-class CudaExecutable(Executable):
+class CudaExecutable(Executable[None]):
     """A program that is ready to run on a GPU of the architecture `arch` ("sm_80": 8.0 or newer; "sm_90a": 9.0 only).
 
-    A run raises also `NoDriver`, `UnsupportedTarget`, `LaunchTooLarge` and `DeviceFailure`; those of several threads
-    take turns. `last_run_seconds` is the time that the kernels of the last one took. `binding` stands in for the
-    driver's bindings.
+    Results stay on the GPU, as `DeviceArray`, where all inputs are there. A run raises also `NoDriver`,
+    `UnsupportedTarget`, `LaunchTooLarge` and `DeviceFailure`; those of several threads take turns.
+    `last_run_seconds` is the time that the kernels of the last one took. `binding` stands in for the driver's bindings.
     """
 
     def __init__(self, program: Program, ptx: str, arch: str, binding: Any = None) -> None:
-        super().__init__(program)
+        super().__init__(program, _read_input)
         self.ptx, self.target = ptx, target_of(arch)
         self.last_run_seconds: float | None = None
         self._binding = binding
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._device: Device | None = None
         self._kernels: dict[str, Any] = {}
+        self._frames: OrderedDict[BoundProgram, DeviceFrame] = OrderedDict()
+        self._results: ResultMemory | None = None
 
     def release(self) -> None:
-        """Give back what is loaded on the device; the next run loads it again."""
+        """Give back what is on the device, results that are still in use excepted; the next run begins anew."""
+        super().release()
         with self._lock:
             self._close()
 
     def _close(self) -> None:
         if self._device is not None:
             self._device.close()
-        self._device, self._kernels = None, {}
+        self._device, self._kernels, self._results = None, {}, None
+        self._frames.clear()
 
-    def _execute(self, run: Run) -> None:
+    def _prepare(self, bound: BoundProgram) -> None:
+        """Nothing: what is on the device is made when the device is open."""
+
+    def _output_memory(self, bound: BoundProgram, out: Mapping[str, Any], given: Sequence[Any]) -> dict[str, Any]:
+        taken = {each.name: _read_output(each, out[each.name]) for each in bound.outputs if each.name in out}
+        stays = bool(given) and all(isinstance(each, DeviceView) for each in given)
+        return output_memory(bound.outputs, taken, given, self._fresh_result if stays else fresh_array)
+
+    def _fresh_result(self, output: Output) -> Any:
+        with self._lock:
+            device = self._opened()
+            with device.current():
+                if self._results is None:
+                    self._results = ResultMemory(device.driver, device.name)
+                return self._results.array(output)
+
+    def _execute(self, run: Run, prepared: None) -> None:
         with self._lock:
             try:
-                self._run_on(self._opened(), run)
+                device = self._opened()
+                with device.current(), device.settled():
+                    status = self._run_on(device, run)
             except TinycError as error:
                 if error.name == "DeviceFailure":  # all later calls fail in the context of one that has failed
                     self._close()
                 raise
+            check_status(self.program, status)
 
-    def _run_on(self, device: Device, run: Run) -> None:
-        launches = _launches(self.program, run.values, device)
-        places, size_bytes = _places(self.program, run.values)
-        with device.current(), device.memory(size_bytes) as base:
-            for position, array in enumerate(run.inputs):
-                device.upload(base + places[f"input_{position}"], array)
-            device.upload(base + places[_STATUS], run.status)
-            with device.timed():
-                for launch in launches:
-                    self._launch(device, launch, base, places)
-                    self._tell_writes(run, launch.kernel, lambda name, size: device.contents(base + places[name], size))
-            for position, array in enumerate(run.outputs):
-                device.download(array, base + places[f"output_{position}"])
-            device.download(run.status, base + places[_STATUS])
-            self.last_run_seconds = device.finish()
+    def _run_on(self, device: Device, run: Run) -> np.ndarray:
+        """Run on the open device; what the status slots hold then."""
+        frame, direct = self._frame(device, run.bound), _direct(run)
+        inputs = {f"input_{position}": array for position, array in enumerate(run.inputs)}
+        outputs = {f"output_{position}": array for position, array in enumerate(run.outputs)}
+        held = self._places(frame, [name for name in (*inputs, *outputs) if name not in direct])
+        places = {**held, **direct}
+        views = [each for each in (*inputs.values(), *outputs.values()) if isinstance(each, DeviceView)]
+        for stream in {each.stream for each in views if each.stream is not None}:
+            device.wait_for(stream)
+        for name, array in inputs.items():
+            if name not in direct:
+                device.upload(places[name], array)
+        device.upload(places[STATUS], frame.clean_status)
+        with device.timed():
+            frame.launch(places, run.key, self._teller(device, run, places))
+        for name, array in outputs.items():
+            if isinstance(array, np.ndarray):
+                device.download(array, places[name])
+            elif name not in direct:
+                device.copy(array.address, places[name], array.nbytes)
+        device.download(frame.status, places[STATUS])
+        self.last_run_seconds = device.finish()
+        return frame.status
+
+    def _teller(self, device: Device, run: Run, places: Mapping[str, int]) -> Callable[[KernelLaunch], None] | None:
+        """What tells a run's observer of a kernel's writes, if there is one."""
+        observe = run.observe
+        if observe is None:
+            return None
+        return lambda kernel: self._tell_writes(
+            run, observe, kernel, lambda name, size: device.contents(places[name], size)
+        )
+
+    def _frame(self, device: Device, bound: BoundProgram) -> DeviceFrame:
+        """What runs at these sizes have in common; that of the sizes that have not been run for longest goes."""
+        if bound not in self._frames:
+            self._frames[bound] = DeviceFrame(device, bound, self._kernels)
+            if len(self._frames) > KEPT_SIZES:
+                self._frames.popitem(last=False)[1].close()
+        self._frames.move_to_end(bound)
+        return self._frames[bound]
+
+    def _places(self, frame: DeviceFrame, held: Sequence[str]) -> Mapping[str, int]:
+        """Where the buffers of a run are; where memory is short, that of other sizes is given back."""
+        try:
+            return frame.memory.places(held)
+        except TinycError as error:
+            others = [bound for bound, each in self._frames.items() if each is not frame]
+            if error.name != "OutOfMemory" or not others:
+                raise
+        for bound in others:
+            self._frames.pop(bound).close()
+        return frame.memory.places(held)
 
     def _opened(self) -> Device:
         """The device with the program's kernels, loaded at the first run; what fails leaves nothing open."""
@@ -88,86 +154,56 @@ class CudaExecutable(Executable):
                 code = _machine_code(self.ptx, self.target, device)
                 with device.current():
                     module = device.load(code)
-                    symbols = dict.fromkeys(kernel.symbol for kernel in self.program.kernels)
+                    symbols = [launch.symbol for launch in self.program.launches]
                     self._kernels = {symbol: device.kernel(module, symbol) for symbol in symbols}
                 self._device = device
                 undo.pop_all()
         return self._device
 
-    def _launch(self, device: Device, launch: "_Launch", base: int, places: Mapping[str, int]) -> None:
-        parameters: list[int] = []
-        for parameter in launch.kernel.parameters:
-            if isinstance(parameter, Pointer):
-                parameters.append(base + places[parameter.buffer])
-            elif isinstance(parameter, Status):
-                parameters.append(base + places[_STATUS] + parameter.slot * STATUS_BYTES)
-            else:
-                parameters.append(launch.value(parameter.value))
-        block = [launch.value(size) for size in launch.kernel.block]
-        shared = launch.value(launch.kernel.dynamic_shared_bytes)
-        device.launch(self._kernels[launch.kernel.symbol], launch.grid, block, shared, parameters)
 
-
-@dataclass(frozen=True)
-class _Launch:
-    """A kernel at the sizes of one run."""
-
-    kernel: KernelLaunch
-    values: Mapping[str, int]
-
-    def value(self, dim: Dim) -> int:
-        """The value of an extent."""
-        return sizes.extent_value(dim, self.values)
-
-    @property
-    def grid(self) -> tuple[int, ...]:
-        """The numbers of CTAs along x, y and z."""
-        return tuple(self.value(extent) for extent in self.kernel.grid)
-
-
-def _launches(program: Program, values: Mapping[str, int], device: Device) -> list[_Launch]:
-    """The launches of one run in order; an empty grid, which the driver refuses, has nothing to do.
+def _read_input(name: str, value: Any, expected: np.dtype) -> Any:
+    """An input as the GPU takes it: where it is, if that is the GPU's memory, otherwise a numpy array.
 
     Raises:
-        TinycError: `LaunchTooLarge`.
+        TinycError: `InputMismatch`.
     """
-    launches = [_Launch(kernel, values) for kernel in program.kernels]
-    for launch in launches:
-        for axis, ctas, limit in zip("xyz", launch.grid, device.grid_limits, strict=True):
-            if ctas > limit:
-                raise TinycError(
-                    "LaunchTooLarge",
-                    f"kernel '{launch.kernel.symbol}' needs a grid of {ctas} CTAs along {axis}, and {device.name} "
-                    f"takes {limit}; {_REMEDIES[axis]}",
-                    launch.kernel.where,
-                )
-    return [launch for launch in launches if all(launch.grid)]
+    if not isinstance(value, DeviceView) and not is_on_device(value):
+        return as_array(name, value)
+    try:
+        return device_view(value, expected)
+    except ValueError as error:
+        raise mismatch(name, f"input '{name}', a {type(value).__name__}, {error}") from None
 
 
-_REMEDIES = {
-    "x": "use smaller inputs, or larger tiles in the plan",
-    "y": 'bind the longer axis to block.x in the plan, which takes more ("bind": {"m.o": "block.x", "n.o": '
-    '"block.y"}), use larger tiles, or smaller inputs',
-    "z": "use smaller batches",
-}
+def _read_output(output: Output, value: Any) -> Any:
+    """What the user gives for an output, as the GPU fills it.
+
+    Raises:
+        TinycError: `OutputMismatch`.
+    """
+    if not isinstance(value, DeviceView) and not is_on_device(value):
+        return value
+    try:
+        return device_view(value, output.dtype)
+    except ValueError as error:
+        message = f"out: the array for output '{output.name}', a {type(value).__name__}, {error}"
+        raise output_mismatch(output.name, message) from None
 
 
-def _places(program: Program, values: Mapping[str, int]) -> tuple[dict[str, int], int]:
-    """Where each buffer and the status slots are in the device's memory of one run, and how large that is."""
-    end = 0
-    places: dict[str, int] = {}
-    for buffer in (*program.of_kind("input"), *program.of_kind("output")):
-        places[buffer.name] = end
-        end += _aligned(sizes.extent_value(buffer.size, values))
-    for buffer in program.of_kind("arena"):
-        places[buffer.name] = end + sizes.extent_value(buffer.offset, values)
-    end += _aligned(sizes.extent_value(program.arena_bytes, values))
-    places[_STATUS] = end
-    return places, end + _aligned(program.status_slots * STATUS_BYTES + 1)  # + 1: the driver gives no 0 bytes
-
-
-def _aligned(size_bytes: int) -> int:
-    return -(-size_bytes // DEVICE_ALIGNMENT_BYTES) * DEVICE_ALIGNMENT_BYTES
+def _direct(run: Run) -> dict[str, int]:
+    """Where the inputs and outputs are that kernels read and write in the user's memory."""
+    read = [each for each in run.inputs if isinstance(each, DeviceView)]
+    found = {f"input_{at}": each.address for at, each in enumerate(run.inputs) if isinstance(each, DeviceView)}
+    for at, each in enumerate(run.outputs):
+        if not isinstance(each, DeviceView):
+            continue
+        if any(each.overlaps(other) for other in read):
+            name = run.bound.outputs[at].name
+            message = f"output '{name}' is copied to its array, which an input is in"
+            remark("output-copied", Where(node=name), message, copied_bytes=each.nbytes)
+        else:
+            found[f"output_{at}"] = each.address
+    return found
 
 
 def _machine_code(ptx: str, target: Target, device: Device) -> bytes:

@@ -79,7 +79,7 @@ def failure(error: DriverError, what: str = "", log: str = "") -> TinycError:
 
 
 class Device:
-    """The first visible device, with a stream and two events of its own; everything happens in stream order.
+    """The first visible device, with a stream and events of its own; everything happens in stream order.
 
     Raises:
         TinycError: `NoDriver`: there is no driver or no device, or none that can be used.
@@ -98,29 +98,32 @@ class Device:
             self._context = driver.call("cuDevicePrimaryCtxRetain", self._handle)
         except DriverError as error:
             raise failure(error, "opening the device") from None
-        self._owned: list[tuple[str, Any]] = []
+        self._owned: dict[tuple[str, Any], None] = {}  # a function that gives back, and what, in order
+        self._shared_bytes: dict[Any, int] = {}
         self._finalizer = weakref.finalize(self, _close, driver, self._handle, self._context, self._owned)
         with contextlib.ExitStack() as undo:
             undo.callback(self.close)
             with self.current():
-                self._stream = self._own("cuStreamDestroy", driver.call("cuStreamCreate", 1))  # 1: non-blocking
-                self._events = [self._own("cuEventDestroy", driver.call("cuEventCreate", 0)) for _ in range(2)]
+                self.stream = self.own("cuStreamDestroy", driver.call("cuStreamCreate", 1))  # 1: non-blocking
+                self._events = [self.own("cuEventDestroy", driver.call("cuEventCreate", 0)) for _ in range(3)]
             undo.pop_all()
 
-    def _own(self, destroy: str, handle: Any) -> Any:
+    def own(self, destroy: str, handle: Any) -> Any:
         """Note the function that gives `handle` back when the device is closed."""
-        self._owned.append((destroy, handle))
+        self._owned[destroy, handle] = None
         return handle
+
+    def disown(self, destroy: str, handle: Any) -> None:
+        """Give `handle` back now."""
+        del self._owned[destroy, handle]
+        _release(self.driver, destroy, handle)
 
     @contextlib.contextmanager
     def current(self) -> Iterator[None]:
         """Make the device's context the thread's, as it has to be for all that follows."""
         try:
-            self.driver.call("cuCtxPushCurrent", self._context)
-            try:
+            with in_context(self.driver, self._context):
                 yield
-            finally:
-                _release(self.driver, "cuCtxPopCurrent")
         except DriverError as error:
             raise failure(error, f"on {self.name}") from None
 
@@ -137,80 +140,120 @@ class Device:
         except DriverError as error:
             said = bytes(log).partition(b"\0")[0].decode(errors="replace").strip()
             raise failure(error, f"loading the kernels on {self.name}", said) from None
-        return self._own("cuModuleUnload", loaded)
+        return self.own("cuModuleUnload", loaded)
 
     def kernel(self, module: Any, name: str) -> Any:
         """A kernel of a module."""
         return self.driver.call("cuModuleGetFunction", module, name.encode())
 
-    @contextlib.contextmanager
-    def memory(self, size_bytes: int) -> Iterator[int]:
-        """Reserve device memory for the `with` block; gives its address.
+    def allow_shared(self, kernel: Any, size_bytes: int) -> None:
+        """Let a kernel have so much dynamic shared memory, and what it has been allowed before."""
+        if size_bytes > self._shared_bytes.get(kernel, _DEFAULT_SHARED_BYTES):
+            attribute = self.driver.binding.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+            self.driver.call("cuFuncSetAttribute", kernel, attribute, size_bytes)
+            self._shared_bytes[kernel] = size_bytes
+
+    def allocate(self, size_bytes: int) -> int:
+        """Reserve device memory until it is disowned, or the device closed; gives its address.
 
         Raises:
             TinycError: `OutOfMemory`.
         """
-        try:
-            address = int(self.driver.call("cuMemAlloc", size_bytes))
-        except (DriverError, OverflowError) as error:  # the bindings take no size that 64 bits do not hold
-            if isinstance(error, DriverError) and error.code != _OUT_OF_MEMORY:
-                raise
-            free, total = self.driver.call("cuMemGetInfo")
-            raise TinycError(
-                "OutOfMemory",
-                f"the program needs {size_bytes} bytes of {self.name}'s memory, of which {int(free)} of {int(total)} "
-                "bytes are free; use smaller inputs",
-            ) from None
-        try:
-            yield address
-        finally:
-            _release(self.driver, "cuMemFree", address)
+        return self.own("cuMemFree", reserve(self.driver, self.name, size_bytes))
+
+    def free(self, address: int) -> None:
+        """Give back what was allocated."""
+        self.disown("cuMemFree", address)
+
+    def wait_for(self, stream: int) -> None:
+        """Let all that follows wait for what has been given to another stream so far."""
+        event = self._events[2]
+        self.driver.call("cuEventRecord", event, stream)
+        self.driver.call("cuStreamWaitEvent", self.stream, event, 0)
+
+    def copy(self, target: int, source: int, size_bytes: int) -> None:
+        """Copy inside of the device's memory."""
+        if size_bytes:
+            self.driver.call("cuMemcpyDtoDAsync", target, source, size_bytes, self.stream)
 
     def upload(self, address: int, array: np.ndarray) -> None:
         """Copy a dense array to the device."""
         if array.nbytes:
-            self.driver.call("cuMemcpyHtoDAsync", address, array.ctypes.data, array.nbytes, self._stream)
+            self.driver.call("cuMemcpyHtoDAsync", address, array.ctypes.data, array.nbytes, self.stream)
 
     def download(self, array: np.ndarray, address: int) -> None:
         """Copy to a dense array from the device."""
         if array.nbytes:
-            self.driver.call("cuMemcpyDtoHAsync", array.ctypes.data, address, array.nbytes, self._stream)
+            self.driver.call("cuMemcpyDtoHAsync", array.ctypes.data, address, array.nbytes, self.stream)
 
     def contents(self, address: int, size_bytes: int) -> np.ndarray:
         """What the device's memory holds when all work so far is done."""
         found = np.empty(size_bytes, np.uint8)
         self.download(found, address)
-        self.driver.call("cuStreamSynchronize", self._stream)
+        self.driver.call("cuStreamSynchronize", self.stream)
         return found
 
     def launch(
-        self, kernel: Any, grid: Sequence[int], block: Sequence[int], dynamic_shared_bytes: int, parameters: list[int]
+        self, kernel: Any, grid: Sequence[int], block: Sequence[int], dynamic_shared_bytes: int, parameters: int
     ) -> None:
-        """Launch a kernel, each of whose parameters is 64 bits wide."""
-        if dynamic_shared_bytes > _DEFAULT_SHARED_BYTES:
-            attribute = self.driver.binding.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-            self.driver.call("cuFuncSetAttribute", kernel, attribute, dynamic_shared_bytes)
-        values = np.array([each % 2**64 for each in parameters], np.uint64)
-        addresses = values.ctypes.data + 8 * np.arange(len(parameters), dtype=np.uint64)
-        at = addresses.ctypes.data  # the driver reads all of it before the call returns
-        self.driver.call("cuLaunchKernel", kernel, *grid, *block, dynamic_shared_bytes, self._stream, at, 0)
+        """Launch a kernel; `parameters` is where the addresses of its parameters stand, which the driver reads."""
+        shape = (*grid, *block, dynamic_shared_bytes)
+        self.driver.call("cuLaunchKernel", kernel, *shape, self.stream, parameters, 0)
 
     @contextlib.contextmanager
     def timed(self) -> Iterator[None]:
         """Note when the work of the `with` block starts and ends on the device."""
-        start, end = self._events
-        self.driver.call("cuEventRecord", start, self._stream)
+        start, end, _ = self._events
+        self.driver.call("cuEventRecord", start, self.stream)
         yield
-        self.driver.call("cuEventRecord", end, self._stream)
+        self.driver.call("cuEventRecord", end, self.stream)
 
     def finish(self) -> float:
         """Wait for all work; return the seconds of the work that was timed."""
-        self.driver.call("cuStreamSynchronize", self._stream)
-        return self.driver.call("cuEventElapsedTime", *self._events) / 1000
+        self.driver.call("cuStreamSynchronize", self.stream)
+        return self.driver.call("cuEventElapsedTime", *self._events[:2]) / 1000
+
+    @contextlib.contextmanager
+    def settled(self) -> Iterator[None]:
+        """Where something ends the `with` block early, wait for the work that is on its way: it uses arrays."""
+        try:
+            yield
+        except BaseException:
+            _release(self.driver, "cuStreamSynchronize", self.stream)
+            raise
 
     def close(self) -> None:
         """Give back all that is loaded, and the device's context; the device cannot be used any more."""
         self._finalizer()
+
+
+@contextlib.contextmanager
+def in_context(driver: Driver, context: Any) -> Iterator[None]:
+    """Make a context the thread's for the `with` block."""
+    driver.call("cuCtxPushCurrent", context)
+    try:
+        yield
+    finally:
+        _release(driver, "cuCtxPopCurrent")
+
+
+def reserve(driver: Driver, name: str, size_bytes: int) -> int:
+    """The address of new memory on the device called `name`.
+
+    Raises:
+        TinycError: `OutOfMemory`.
+    """
+    try:
+        return int(driver.call("cuMemAlloc", size_bytes))
+    except (DriverError, OverflowError) as error:  # the bindings take no size that 64 bits do not hold
+        if isinstance(error, DriverError) and error.code != _OUT_OF_MEMORY:
+            raise
+        free, total = driver.call("cuMemGetInfo")
+        raise TinycError(
+            "OutOfMemory",
+            f"the program needs {size_bytes} bytes of {name}'s memory, of which {int(free)} of {int(total)} "
+            "bytes are free; use smaller inputs",
+        ) from None
 
 
 def _initialise(driver: Driver) -> None:
@@ -233,7 +276,7 @@ def _initialise(driver: Driver) -> None:
         raise TinycError("NoDriver", message)
 
 
-def _close(driver: Driver, device: Any, context: Any, owned: list[tuple[str, Any]]) -> None:
+def _close(driver: Driver, device: Any, context: Any, owned: dict[tuple[str, Any], None]) -> None:
     _release(driver, "cuCtxPushCurrent", context)
     for function, handle in reversed(owned):
         _release(driver, function, handle)

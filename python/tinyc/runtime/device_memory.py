@@ -1,6 +1,6 @@
 """Device memory of a GPU that is simulated: what a program's buffers are where its kernels run on this machine.
 
-In: a program and one run of it. Out: the memory of each buffer. An input is exactly its bytes. A buffer that kernels
+In: a run of a program. Out: the memory of each buffer. An input is exactly its bytes. A buffer that kernels
 write is whole words, as it is on a GPU, where the atomics of narrow types compare and swap the word around an element.
 What no kernel has written yet is poisoned.
 """
@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tinyc.runtime import sizes
 from tinyc.runtime.arena import allocate_arena
+from tinyc.runtime.bound import BoundLaunch
 from tinyc.runtime.executable import Run
-from tinyc.runtime.program import KernelLaunch, Pointer, Program, Status
+from tinyc.runtime.program import Pointer, Status
 
 #: What memory holds that nothing has written: NaN in every float type, and -1 in every integer.
 _POISON = 0xFF
@@ -38,17 +38,17 @@ class BufferMemory(NamedTuple):
         return self.words[self.size_bytes :]
 
 
-def device_memory(program: Program, run: Run) -> dict[str, BufferMemory]:
+def device_memory(run: Run) -> dict[str, BufferMemory]:
     """The memory of each buffer, by its name; inputs are copied: a faulty kernel may write to them."""
     found = {
         f"input_{k}": BufferMemory(array.reshape(-1).view(np.uint8).copy(), array.nbytes)
         for k, array in enumerate(run.inputs)
     }
     found |= {f"output_{k}": BufferMemory(_poisoned(array.nbytes), array.nbytes) for k, array in enumerate(run.outputs)}
-    arena = _poisoned(sizes.extent_value(program.arena_bytes, run.values))
-    for buffer in program.of_kind("arena"):
-        start, size = sizes.extent_value(buffer.offset, run.values), sizes.extent_value(buffer.size, run.values)
-        found[buffer.name] = BufferMemory(arena[start : start + _whole_words(size)], size)
+    bound, arena = run.bound, _poisoned(run.bound.arena_bytes)
+    for name, start in bound.offsets.items():
+        size = bound.sizes[name]
+        found[name] = BufferMemory(arena[start : start + _whole_words(size)], size)
     return found
 
 
@@ -63,17 +63,18 @@ def _whole_words(size_bytes: int) -> int:
 
 
 def launch_arguments(
-    kernel: KernelLaunch, run: Run, address: Callable[[Pointer], np.ndarray]
+    launch: BoundLaunch, run: Run, status: np.ndarray, address: Callable[[Pointer], np.ndarray]
 ) -> list[np.ndarray | int]:
     """What a kernel is called with in one run: memory for its pointers and its status slot, numbers for its extents."""
     arguments: list[np.ndarray | int] = []
-    for parameter in kernel.parameters:
+    values = iter(launch.extents_with(run.key, run.bound.values))
+    for parameter in launch.kernel.parameters:
         if isinstance(parameter, Pointer):
             arguments.append(address(parameter))
         elif isinstance(parameter, Status):
-            arguments.append(run.status[parameter.slot])
+            arguments.append(status[parameter.slot])
         else:
-            arguments.append(sizes.extent_value(parameter.value, run.values))
+            arguments.append(next(values))
     return arguments
 
 

@@ -1,41 +1,53 @@
 """What a run is on every device: how it begins, how it ends, and what a device has to fill in between.
 
-In: a program, and arrays by name. Out: arrays by name. The devices are `cpu.py`, `sim.py` and `cuda.py`.
+In: a program, and arrays by name. Out: arrays by name. The devices are `cpu.py`, `sim.py` and `cuda.py`. What depends
+on the sizes of a run only is computed at the first run at these sizes. Any number of threads may run at once.
 """
 
 import abc
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from tinyc.runtime import sizes
-from tinyc.runtime.arrays import dense_inputs
+from tinyc.runtime.arrays import InputCheck, ReadInput
+from tinyc.runtime.bound import BoundProgram, bind_program
 from tinyc.runtime.outputs import handed_out, output_memory
 from tinyc.runtime.program import KernelLaunch, Program
-from tinyc.runtime.status import check_status, fresh_status
 
 #: Told the values of nodes while a program runs: the name of each, and an array.
 Observer = Callable[[str, np.ndarray], None]
+#: For how many sizes of the inputs it is kept what follows from them.
+KEPT_SIZES = 16
+
+#: What a device makes of a program at the sizes of a run.
+Prepared = TypeVar("Prepared")
+InputShapes = tuple[tuple[int, ...], ...]
 
 
-@dataclass(frozen=True)
-class Run:
-    """One run: the inputs, dense and never written to, the value of every symbol, and the memory to be filled."""
+class Run(NamedTuple):
+    """One run: the program at its sizes, the inputs, dense and never written to, and the memory to be filled.
 
-    inputs: list[np.ndarray]
-    values: Mapping[str, int]
-    outputs: list[np.ndarray]
-    status: np.ndarray
-    observe: Observer | None = None
+    They are numpy arrays; on a GPU also those of `device_array`.
+    """
+
+    bound: BoundProgram
+    inputs: Sequence[Any]
+    outputs: Sequence[Any]
+    key: int
+    observe: Observer | None
 
 
-class Executable(abc.ABC):
+class Executable(abc.ABC, Generic[Prepared]):
     """A program that is ready to run on a device."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, read: ReadInput | None = None) -> None:
         self.program = program
+        self._check = InputCheck(program, read)
+        self._known: OrderedDict[InputShapes, tuple[BoundProgram, Prepared]] = OrderedDict()
+        self._knowing = threading.Lock()
 
     def run(
         self,
@@ -43,7 +55,7 @@ class Executable(abc.ABC):
         out: Mapping[str, Any] | None = None,
         run_key: int = 0,
         observe: Observer | None = None,
-    ) -> dict[str, np.ndarray]:
+    ) -> dict[str, Any]:
         """Run on arrays by name and return arrays by name: those in `out`, filled, and fresh ones.
 
         `run_key` is xored to the seeds of random numbers. `observe` is told of the values of named nodes.
@@ -52,27 +64,53 @@ class Executable(abc.ABC):
             TinycError: `InputMismatch`, `OutputMismatch`, `UnboundSymbol`, `AssumptionViolated`, `OutOfMemory`,
                 `IndexOutOfRange`, and what the device refuses.
         """
-        program = self.program
-        given = dense_inputs(program, inputs)
-        values = sizes.solve_symbols(program, [array.shape for array in given], run_key)
-        sizes.check_sizes(program, values)
-        declared = dict(zip(program.outputs, program.of_kind("output"), strict=True))
-        outputs = output_memory(declared, values, out or {}, given)
-        run = Run(given, values, list(outputs.values()), fresh_status(program), observe)
-        self._execute(run)
-        check_status(program, run.status)
-        return handed_out(outputs, out or {})
+        out = out or {}
+        given = self._check.dense(inputs)
+        bound, prepared = self._bound_to(tuple([array.shape for array in given]))
+        outputs = self._output_memory(bound, out, given)
+        self._execute(Run(bound, given, list(outputs.values()), run_key, observe), prepared)
+        return handed_out(outputs, out)
 
-    def _tell_writes(self, run: Run, kernel: KernelLaunch, contents: Callable[[str, int], np.ndarray]) -> None:
-        """Tell a run's observer what a kernel has written; `contents` are the bytes of a buffer, its name and size."""
-        if run.observe is None:
-            return
+    def release(self) -> None:
+        """Give back the memory that is kept for later runs, which begin anew; runs on their way are not disturbed."""
+        with self._knowing:
+            self._known.clear()
+
+    def _bound_to(self, shapes: InputShapes) -> tuple[BoundProgram, Prepared]:
+        """The program at the sizes of a run, and what the device makes of it: computed at the first such run."""
+        with self._knowing:
+            known = self._known.get(shapes)
+            if known is None:
+                bound = bind_program(self.program, shapes)
+                known = self._known[shapes] = bound, self._prepare(bound)
+                if len(self._known) > KEPT_SIZES:
+                    self._known.popitem(last=False)
+            else:
+                self._known.move_to_end(shapes)
+            return known
+
+    def _output_memory(self, bound: BoundProgram, out: Mapping[str, Any], given: Sequence[Any]) -> dict[str, Any]:
+        """Memory for each output, dense: the array in `out` where it may be written at once."""
+        return output_memory(bound.outputs, out, given)
+
+    def _tell_writes(
+        self, run: Run, observe: Observer, kernel: KernelLaunch, contents: Callable[[str, int], np.ndarray]
+    ) -> None:
+        """Tell who watches a run what a kernel has written; `contents` are the bytes of a buffer, its name and size."""
         for buffer in self.program.buffers:
             if buffer.name in kernel.writes and buffer.where.node is not None:
-                held = contents(buffer.name, sizes.extent_value(buffer.size, run.values))
-                shape = [sizes.extent_value(extent, run.values) for extent in buffer.shape]
-                run.observe(buffer.where.node, held.view(buffer.element.dtype).reshape(shape).copy())
+                held = contents(buffer.name, run.bound.sizes[buffer.name])
+                shape = run.bound.shapes[buffer.name]
+                observe(buffer.where.node, held.view(buffer.element.dtype).reshape(shape).copy())
 
     @abc.abstractmethod
-    def _execute(self, run: Run) -> None:
-        """Fill the outputs and the status slots of `run`."""
+    def _prepare(self, bound: BoundProgram) -> Prepared:
+        """What runs at these sizes have in common on the device."""
+
+    @abc.abstractmethod
+    def _execute(self, run: Run, prepared: Prepared) -> None:
+        """Fill the outputs of `run`.
+
+        Raises:
+            TinycError: `IndexOutOfRange`, and what the device refuses.
+        """

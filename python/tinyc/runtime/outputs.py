@@ -4,16 +4,17 @@ In: what is declared, the sizes of the run, and what the user gave as `out`. Out
 which is the user's own where a kernel may write there, and after the run the arrays by name.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tinyc.diagnostics import TinycError, Where, remark, suggest
 from tinyc.runtime import sizes
 from tinyc.runtime.arena import allocate_array
-from tinyc.runtime.arrays import DTYPE_NAMES, DTYPES, Declared
+from tinyc.runtime.arrays import DTYPE_NAMES, DTYPES, Declared, is_dense
+from tinyc.runtime.device_array import DeviceView, is_on_device
 
 
 def named_outputs(names: Sequence[str], out: Any) -> dict[str, Any]:
@@ -46,74 +47,107 @@ def output_mismatch(name: str, message: str) -> TinycError:
     return TinycError("OutputMismatch", message, Where(node=name))
 
 
-def checked_outputs(
-    declared: Mapping[str, Declared], values: Mapping[str, int], out: Mapping[str, Any]
-) -> dict[str, tuple[int, ...]]:
-    """The shapes of the outputs at the sizes of one run, which the arrays in `out` have.
+class Output(NamedTuple):
+    """An output at the sizes of one run."""
+
+    name: str
+    element: str
+    dtype: np.dtype
+    shape: tuple[int, ...]
+
+
+def outputs_at(declared: Mapping[str, Declared], values: Mapping[str, int]) -> tuple[Output, ...]:
+    """The outputs at the sizes of one run, in order."""
+    return tuple(
+        Output(
+            name, each.element, DTYPES[each.element], tuple(sizes.extent_value(extent, values) for extent in each.shape)
+        )
+        for name, each in declared.items()
+    )
+
+
+def check_outputs(outputs: Iterable[Output], out: Mapping[str, Any]) -> None:
+    """Check that the arrays in `out` can take their outputs.
 
     Raises:
-        TinycError: `OutputMismatch`, for each array that cannot take its output.
+        TinycError: `OutputMismatch`, for each that cannot.
     """
-    shapes = {
-        name: tuple(sizes.extent_value(extent, values) for extent in each.shape) for name, each in declared.items()
-    }
     errors = [
-        output_mismatch(name, f"out: the array for output '{name}' {wrong}")
-        for name, array in out.items()
-        if (wrong := _objection(array, declared[name].element, shapes[name])) is not None
+        output_mismatch(each.name, f"out: the array for output '{each.name}' {wrong}")
+        for each in outputs
+        if each.name in out and (wrong := _objection(out[each.name], each)) is not None
     ]
     if not errors:
         errors = [
             output_mismatch(one, f"out: the arrays for outputs '{one}' and '{other}' share memory; give separate ones")
             for one, other in combinations(out, 2)
-            if np.shares_memory(out[one], out[other])
+            if _share_memory(out[one], out[other])
         ]
     if errors:
         raise TinycError.several(errors)
-    return shapes
+
+
+def fresh_array(output: Output) -> np.ndarray:
+    """An uninitialised array for an output.
+
+    Raises:
+        TinycError: `OutOfMemory`.
+    """
+    return allocate_array(output.shape, output.dtype, f"output '{output.name}'")
 
 
 def output_memory(
-    declared: Mapping[str, Declared], values: Mapping[str, int], out: Mapping[str, Any], inputs: Sequence[np.ndarray]
-) -> dict[str, np.ndarray]:
+    outputs: Iterable[Output],
+    out: Mapping[str, Any],
+    inputs: Sequence[Any],
+    fresh: Callable[[Output], Any] = fresh_array,
+) -> dict[str, Any]:
     """Dense memory for each output of a run that reads `inputs`: the array in `out` where it may be written at once.
 
     Raises:
         TinycError: `OutputMismatch`, `OutOfMemory`.
     """
-    memory: dict[str, np.ndarray] = {}
-    for name, shape in checked_outputs(declared, values, out).items():
-        if name in out and _may_be_filled(out[name], inputs):
-            memory[name] = out[name]
-            continue
+    if out:
+        check_outputs(outputs, out)
+    memory: dict[str, Any] = {}
+    for each in outputs:
+        name = each.name
         if name in out:
+            if _may_be_filled(out[name], inputs):
+                memory[name] = out[name]
+                continue
             message = f"output '{name}' is copied to its array, which is not dense row-major, or which an input is in"
             remark("output-copied", Where(node=name), message, copied_bytes=out[name].nbytes)
-        memory[name] = allocate_array(shape, DTYPES[declared[name].element], f"output '{name}'")
+        memory[name] = fresh(each)
     return memory
 
 
-def handed_out(results: Mapping[str, np.ndarray], out: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+def handed_out(results: dict[str, Any], out: Mapping[str, Any]) -> dict[str, Any]:
     """The arrays of `out`, with the results in them, and the results that none is for."""
+    if not out:
+        return results
     for name, array in out.items():
-        if array is not results[name]:
+        if array is not results[name] and isinstance(array, np.ndarray):  # a GPU's are filled already
             np.copyto(array, results[name])
     return {name: out.get(name, result) for name, result in results.items()}
 
 
-def _objection(array: Any, element: str, shape: tuple[int, ...]) -> str | None:
+def _objection(array: Any, output: Output) -> str | None:
     """Why the user's array cannot take an output; None where it can."""
-    called, dtype = DTYPE_NAMES[element], DTYPES[element]
+    _, element, dtype, shape = output
+    called = DTYPE_NAMES[element]
     wanted = f"{called} [{', '.join(map(str, shape))}]"
-    if isinstance(array, np.ma.MaskedArray) or not isinstance(array, np.ndarray):
+    if isinstance(array, np.ma.MaskedArray) or not isinstance(array, np.ndarray | DeviceView):
+        if is_on_device(array):
+            return f"is a {type(array).__name__} in the memory of a GPU; give a numpy array of {wanted}"
         return f"is a {type(array).__name__}; give a numpy array of {wanted}"
     if array.dtype != dtype:
         return f"is of type {array.dtype}; the program gives {called}, numpy's {dtype}: give an array of {wanted}"
     if array.shape != shape:
         return f"has shape {list(array.shape)}; this run gives {wanted}: give an array of that shape"
-    if not array.flags.writeable:
+    if array.is_read_only if isinstance(array, DeviceView) else not array.flags.writeable:
         return "is read-only; give one that can be written to"
-    if _repeats_elements(array):
+    if isinstance(array, np.ndarray) and not array.flags.c_contiguous and _repeats_elements(array):
         return f"has the same memory for several of its elements; give a plain array of {wanted}"
     return None
 
@@ -128,7 +162,19 @@ def _repeats_elements(array: np.ndarray) -> bool:
     return False
 
 
-def _may_be_filled(array: np.ndarray, read: Sequence[np.ndarray]) -> bool:
-    """Whether kernels may write to the user's array while they run: it is dense, and none of the inputs is in it."""
-    dense = array.flags.c_contiguous and array.flags.aligned
-    return dense and not any(np.may_share_memory(array, each) for each in read)
+def _may_be_filled(array: Any, read: Sequence[Any]) -> bool:
+    """Whether kernels may write to the user's array while they run: it is dense, and none of the inputs is in it.
+
+    One in a GPU's memory is handled there.
+    """
+    if isinstance(array, DeviceView):
+        return True
+    return is_dense(array) and not any(
+        isinstance(each, np.ndarray) and np.may_share_memory(array, each) for each in read
+    )
+
+
+def _share_memory(one: Any, other: Any) -> bool:
+    if isinstance(one, DeviceView) or isinstance(other, DeviceView):
+        return isinstance(one, DeviceView) and isinstance(other, DeviceView) and one.overlaps(other)
+    return np.shares_memory(one, other)

@@ -4,9 +4,12 @@ Comes from the `exec` layer (`dialects/exec/to_program.py`); imports no MLIR. Ex
 sizes and offsets are bytes, element types are those of Tiny.
 """
 
-from dataclasses import dataclass, field
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
 
 from tinyc.diagnostics import Where
+from tinyc.expr import extents
 from tinyc.expr.assumption import Assumption
 from tinyc.expr.extents import Dim
 from tinyc.vocabulary.element_type import ElementType
@@ -67,11 +70,34 @@ Parameter = Pointer | Status | ExtentValue
 
 
 @dataclass(frozen=True)
+class Alternative:
+    """Another kernel for one launch, with the same buffers, at the sizes at which all `guards` hold."""
+
+    guards: tuple[Assumption, ...]
+    symbol: str
+    grid: Grid
+    block: Grid
+    cluster: Grid
+    dynamic_shared_bytes: Dim
+    parameters: tuple[Parameter, ...]
+
+    def holds(self, values: Mapping[str, int]) -> bool:
+        """Whether it takes the kernel's place where the symbols have these values."""
+        sides = ((each, extents.evaluate(each.lhs, values), extents.evaluate(each.rhs, values)) for each in self.guards)
+        return all(each.relates(lhs, rhs) for each, lhs, rhs in sides)
+
+
+#: What an alternative says in the place of the launch.
+_SHARED = tuple(each for each in fields(Alternative) if each.name != "guards")
+
+
+@dataclass(frozen=True)
 class KernelLaunch:
     """The launch contract of one kernel.
 
     On the CPU `grid[0]` is the trip count of the parallel outer loop. On a GPU every parameter is 64 bits wide, and a
     buffer that is both read and written is updated in place. `where` is the user's node that the kernel computes.
+    Where a run has the sizes of one of the `alternatives`, the first of these is launched in its place.
     """
 
     symbol: str
@@ -84,6 +110,18 @@ class KernelLaunch:
     reads: tuple[str, ...]
     writes: tuple[str, ...]
     where: Where = field(default_factory=Where)
+    alternatives: tuple[Alternative, ...] = ()
+
+    def at(self, values: Mapping[str, int]) -> "KernelLaunch":
+        """The launch where the symbols have these values: of the kernel itself, or of an alternative."""
+        pairs = zip(self.alternatives, self.launches[1:], strict=True)
+        return next((launch for each, launch in pairs if each.holds(values)), self)
+
+    @functools.cached_property
+    def launches(self) -> "tuple[KernelLaunch, ...]":
+        """The launch with its own kernel, and with each of the alternatives."""
+        facts = [{each.name: getattr(other, each.name) for each in _SHARED} for other in self.alternatives]
+        return (self, *(replace(self, alternatives=(), **each) for each in facts))
 
     @property
     def pointers(self) -> tuple[Pointer, ...]:
@@ -122,9 +160,36 @@ class Program:
         return tuple(buffer for buffer in self.buffers if buffer.kind == kind)
 
     @property
+    def launches(self) -> "tuple[KernelLaunch, ...]":
+        """Every launch that there may be, alternatives behind their kernels; of two of one kernel the last."""
+        return tuple({each.symbol: each for kernel in self.kernels for each in kernel.launches}.values())
+
+    def launches_at(self, values: Mapping[str, int]) -> "tuple[KernelLaunch, ...]":
+        """The launches of a run in order, where the symbols have these values."""
+        return tuple(kernel.at(values) for kernel in self.kernels)
+
+    @property
     def is_on_device(self) -> bool:
         """Whether its kernels work on the memory of a GPU."""
         return any(buffer.memory_space == "device" for buffer in self.buffers)
+
+    @functools.cached_property
+    def lifetimes(self) -> Mapping[str, tuple[int, int]]:
+        """For each buffer that a kernel names the first and the last generation in which one does."""
+        alive: dict[str, tuple[int, int]] = {}
+        for kernel in self.kernels:
+            for name in (*kernel.reads, *kernel.writes):
+                first, last = alive.get(name, (kernel.generation, kernel.generation))
+                alive[name] = min(first, kernel.generation), max(last, kernel.generation)
+        return alive
+
+    def required_memory(self, values: Mapping[str, int]) -> int:
+        """The bytes of the arena at the sizes of one run: all memory that it needs beside the caller's arrays.
+
+        Raises:
+            ExtentError: a symbol has no value, or a division is by zero.
+        """
+        return extents.evaluate(self.arena_bytes, values)
 
     @property
     def status_slots(self) -> int:

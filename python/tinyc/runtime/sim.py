@@ -10,10 +10,11 @@ import numpy as np
 
 from tinyc import simulator
 from tinyc.diagnostics import TinycError
-from tinyc.runtime import sizes
+from tinyc.runtime.bound import BoundLaunch, BoundProgram
 from tinyc.runtime.device_memory import BufferMemory, copy_outputs, device_memory, launch_arguments
 from tinyc.runtime.executable import Executable, Run
 from tinyc.runtime.program import KernelLaunch, Program
+from tinyc.runtime.status import check_status, fresh_status
 
 #: A message names this many findings.
 _SHOWN = 8
@@ -35,7 +36,7 @@ class SimulationError(TinycError):
         return error
 
 
-class SimExecutable(Executable):
+class SimExecutable(Executable[None]):
     """A program that is ready to run on the simulator; `reports` are those of the last run's launches, in order.
 
     A run raises `SimulationError` where a launch has findings.
@@ -46,28 +47,47 @@ class SimExecutable(Executable):
         self.reports: list[simulator.Report] = []
         self._module = simulator.load(ptx)
 
-    def _execute(self, run: Run) -> None:
-        buffers = device_memory(self.program, run)
-        self.reports = []
-        for kernel in self.program.kernels:
-            self._launch(kernel, buffers, run)
-            self._tell_writes(run, kernel, lambda name, _: buffers[name].own)
-        copy_outputs(run, buffers)
+    def _prepare(self, bound: BoundProgram) -> None:
+        """Nothing: all memory is fresh and poisoned in each run."""
 
-    def _launch(self, kernel: KernelLaunch, buffers: Mapping[str, BufferMemory], run: Run) -> None:
-        shapes = (kernel.grid, kernel.block, kernel.cluster)
-        grid, block, cluster = (sizes.grid_sizes(shape, run.values) for shape in shapes)
-        if not all(grid):
+    def _execute(self, run: Run, prepared: None) -> None:
+        buffers, status = device_memory(run), fresh_status(self.program)
+        reports: list[simulator.Report] = []  # this run's alone, whatever other threads do
+        try:
+            for launch in run.bound.launches:
+                self._launch(launch, buffers, run, status, reports)
+                if run.observe is not None:
+                    self._tell_writes(run, run.observe, launch.kernel, lambda name, _: buffers[name].own)
+        finally:
+            self.reports = reports
+        copy_outputs(run, buffers)
+        check_status(self.program, status)
+
+    def _launch(
+        self,
+        launch: BoundLaunch,
+        buffers: Mapping[str, BufferMemory],
+        run: Run,
+        status: np.ndarray,
+        reports: list[simulator.Report],
+    ) -> None:
+        kernel = launch.kernel
+        if not all(launch.grid):
             return  # nothing to do
-        given = launch_arguments(kernel, run, lambda pointer: buffers[pointer.buffer].words)
+        given = launch_arguments(launch, run, status, lambda pointer: buffers[pointer.buffer].words)
         arguments = [np.int64(each) if isinstance(each, int) else each for each in given]
-        shared = sizes.extent_value(kernel.dynamic_shared_bytes, run.values)
         behind = {name: buffers[name].behind.copy() for name in kernel.writes}
         monitor = simulator.launch_progress(f"kernel '{kernel.symbol}', ")
         report = self._module.launch(
-            kernel.symbol, grid, block, arguments, dynamic_shared_bytes=shared, cluster=cluster, monitor=monitor
+            kernel.symbol,
+            launch.grid,
+            launch.block,
+            arguments,
+            dynamic_shared_bytes=launch.dynamic_shared_bytes,
+            cluster=launch.cluster,
+            monitor=monitor,
         )
-        self.reports.append(report)
+        reports.append(report)
         stray = [
             f"out-of-bounds: writes behind the {buffers[name].own.size} bytes of {name}"
             for name, before in behind.items()

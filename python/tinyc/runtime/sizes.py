@@ -5,8 +5,9 @@ of the program is one that memory can have.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from tinyc.diagnostics import TinycError, Where
+from tinyc.diagnostics import TinycError, Where, suggest
 from tinyc.expr import equations, extents
 from tinyc.expr.assumption import Assumption
 from tinyc.expr.extents import Dim, ExtentError
@@ -15,8 +16,8 @@ from tinyc.runtime.program import Buffer, Grid, Program
 from tinyc.vocabulary.run_key import RUN_KEY
 
 
-def solve_symbols(program: Program, shapes: Sequence[tuple[int, ...]], run_key: int = 0) -> dict[str, int]:
-    """The value of every symbol; of the key of random numbers it is `run_key`.
+def solve_symbols(program: Program, shapes: Sequence[tuple[int, ...]]) -> dict[str, int]:
+    """The value of every symbol; of the key of random numbers, which is no size, it is 0.
 
     Raises:
         TinycError: `InputMismatch`: the shapes are not the declared ones, or contradict each other; `UnboundSymbol`:
@@ -24,7 +25,7 @@ def solve_symbols(program: Program, shapes: Sequence[tuple[int, ...]], run_key: 
     """
     declared = [buffer.shape for buffer in program.of_kind("input")]
     values = shape_symbols(zip(program.inputs, declared, shapes, strict=True))
-    values |= {RUN_KEY: run_key} if RUN_KEY in program.symbols else {}
+    values |= {RUN_KEY: 0} if RUN_KEY in program.symbols else {}
     _require_values(program.symbols, values)
     return values
 
@@ -71,6 +72,41 @@ def check_sizes(program: Program, values: Mapping[str, int]) -> None:
             f"the outputs and the arena need {needed} bytes{_at(values)}, and this machine has {memory_bytes()} bytes "
             "of memory; use smaller inputs",
         )
+
+
+class RequiredMemory(NamedTuple):
+    """The bytes that runs at some sizes need: the arena, the constants that are kept, and the caller's arrays."""
+
+    arena: int
+    pool: int
+    inputs: int
+    outputs: int
+
+
+def required_memory(program: Program, given: Mapping[str, Any]) -> RequiredMemory:
+    """The memory that a program needs where its symbols have the values that are given.
+
+    Raises:
+        TinycError: `InvalidExtent`: one is no size, or of no symbol; `UnboundSymbol`: one has none;
+            `AssumptionViolated`.
+    """
+    known = [name for name in program.symbols if name != RUN_KEY]
+    for name, value in given.items():
+        if name not in known:
+            raise TinycError("InvalidExtent", f"the program has no symbol '{name}'{suggest(name, known)}")
+        if extents.natural(value) is None:
+            raise TinycError("InvalidExtent", f"'{name}' is {value!r}, no size; give an integer in 0 … 2^63 - 1")
+    values = {**dict.fromkeys(program.symbols, 0), **{name: int(value) for name, value in given.items()}}
+    missing = [name for name in known if name not in given]
+    if missing:
+        message = f"the memory depends on {', '.join(map(repr, missing))}; give a size: {missing[0]}=…"
+        raise TinycError("UnboundSymbol", message)
+    check_assumptions(program.assumptions, values)
+    inputs, outputs = (
+        sum(extent_value(buffer.size, values) for buffer in program.of_kind(kind)) for kind in ("input", "output")
+    )
+    arena = extent_value(program.arena_bytes, values)
+    return RequiredMemory(arena, program.required_memory(values) - arena, inputs, outputs)
 
 
 def extent_value(dim: Dim, values: Mapping[str, int]) -> int:

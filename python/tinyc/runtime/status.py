@@ -17,6 +17,8 @@ def check_status(program: Program, status: np.ndarray) -> None:
     Raises:
         TinycError: `IndexOutOfRange`.
     """
+    if not len(status) or not status.any():
+        return
     for kernel in program.kernels:
         if kernel.status and status[kernel.status.slot, 0]:
             noted, index, axis, extent, *at = map(int, status[kernel.status.slot])

@@ -12,14 +12,15 @@ from tinyc.dialects.gpu.kernel import gpu_kernels_of
 from tinyc.executors.gpu.cta import run_gpu_kernel
 from tinyc.executors.gpu.memory import KernelFault
 from tinyc.mlir import ir
-from tinyc.runtime import sizes
+from tinyc.runtime.bound import BoundLaunch, BoundProgram
 from tinyc.runtime.device_memory import BufferMemory, copy_outputs, device_memory, launch_arguments
 from tinyc.runtime.executable import Executable, Run
-from tinyc.runtime.program import KernelLaunch, Pointer, Program
+from tinyc.runtime.program import Pointer, Program
+from tinyc.runtime.status import check_status, fresh_status
 from tinyc.vocabulary.element_type import ElementType
 
 
-class ThreadsExecutable(Executable):
+class ThreadsExecutable(Executable[None]):
     """A program that is ready to run; `module` has its kernels.
 
     A run raises `SimulationFinding` where a kernel does what none may.
@@ -29,21 +30,28 @@ class ThreadsExecutable(Executable):
         super().__init__(program)
         self._module, self._kernels = module, gpu_kernels_of(module)
 
-    def _execute(self, run: Run) -> None:
-        buffers = device_memory(self.program, run)
-        for number, kernel in enumerate(self.program.kernels, 1):
-            progress(f"threads of kernel '{kernel.symbol}', kernel", number, len(self.program.kernels))
-            self._launch(kernel, buffers, run)
-            self._tell_writes(run, kernel, lambda name, _: buffers[name].own)
-        copy_outputs(run, buffers)
+    def _prepare(self, bound: BoundProgram) -> None:
+        """Nothing: all memory is fresh and poisoned in each run."""
 
-    def _launch(self, kernel: KernelLaunch, buffers: Mapping[str, BufferMemory], run: Run) -> None:
+    def _execute(self, run: Run, prepared: None) -> None:
+        buffers, status = device_memory(run), fresh_status(self.program)
+        for number, launch in enumerate(run.bound.launches, 1):
+            progress(f"threads of kernel '{launch.kernel.symbol}', kernel", number, len(self.program.kernels))
+            self._launch(launch, buffers, run, status)
+            if run.observe is not None:
+                self._tell_writes(run, run.observe, launch.kernel, lambda name, _: buffers[name].own)
+        copy_outputs(run, buffers)
+        check_status(self.program, status)
+
+    def _launch(self, launch: BoundLaunch, buffers: Mapping[str, BufferMemory], run: Run, status: np.ndarray) -> None:
+        kernel = launch.kernel
+
         def elements(pointer: Pointer) -> np.ndarray:
             return buffers[pointer.buffer].own.view(_stored(pointer.element))
 
-        grid, arguments = sizes.grid_sizes(kernel.grid, run.values), launch_arguments(kernel, run, elements)
+        arguments = launch_arguments(launch, run, status, elements)
         try:
-            run_gpu_kernel(self._kernels[kernel.symbol], grid, arguments)
+            run_gpu_kernel(self._kernels[kernel.symbol], launch.grid, arguments)
         except KernelFault as error:
             message = f"kernel '{kernel.symbol}' is faulty at the GPU layer: {error}"
             raise TinycError("SimulationFinding", message, kernel.where) from None

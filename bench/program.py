@@ -1,0 +1,97 @@
+"""What the program around the kernels costs: a call from Python, again and again and in threads. Prints tables.
+
+    .venv/bin/python bench/program.py --than ../before     # bench/results/program.txt is what it prints
+
+Calls are measured by turns in a process of this tinyc and in one of another checkout, in windows of 100 calls, of which
+the fastest counts: other work on the machine only ever adds to it.
+"""
+
+import argparse
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+import tinyc
+from checkout import TREE, Checkout
+from figures import Figures, machine, show
+from timing import least_seconds
+
+PACKAGES = ("llvmlite", "numba-cuda-mlir", "numpy")
+WORKER = "program_worker.py"
+ROUNDS = 3
+#: The most that a call of one small kernel may take, validation of its inputs included.
+CALL_US = 15
+SOFTMAX = TREE / "examples" / "softmax.json"
+#: Two threads take the processors' time of one, or nearly; how much sooner they are done depends on what else runs.
+THREADS, RUNS, PROCESSOR = 2, 6, 1.3
+
+
+def added(*shape: int | str) -> dict[str, Any]:
+    """Return Tiny JSON of the sum of two tensors: one kernel."""
+    inputs = [
+        {"id": name, "uop": "INPUT", "arg": {"tensor_id": name, "dtype": "fp32", "shape": list(shape)}} for name in "xw"
+    ]
+    return {"uops": [*inputs, {"id": "s", "uop": "ADD", "src": ["x", "w"]}]}
+
+
+PROGRAMS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "x + w, [8]": (added(8), {}),
+    "x + w, [M, K]": (added("M", "K"), {}),
+    "softmax, [M, N], 6 kernels and an arena": (str(SOFTMAX), {"fusion": "none"}),
+}
+
+
+def calls(than: Path | None) -> Figures:
+    """How long a call takes, and over what it takes in the other checkout."""
+    figures = Figures("a call from Python on the CPU")
+    trees = {"now": TREE, **({} if than is None else {"before": than})}
+    workers = {name: Checkout(tree, WORKER) for name, tree in trees.items()}
+    for title, (program, options) in PROGRAMS.items():
+        question = {"program": program, "options": options}
+        rounds = [{name: worker.ask(question) for name, worker in workers.items()} for _ in range(ROUNDS)]
+        for way in rounds[0]["now"]:
+            bound = CALL_US if way != "model(x, out=y)" and "kernels" not in title else None
+            figures.row(f"{title}: {way}", min(each["now"][way] for each in rounds), "us", bound)
+            if than is not None:
+                ratio = median(each["now"][way] / each["before"][way] for each in rounds)
+                figures.row("the same, over before", ratio, "×", 1)
+    return figures
+
+
+def threads() -> Figures:
+    """What two threads that run one model at once take: kernels run without the interpreter's lock."""
+    figures = Figures("one model in threads")
+    model = tinyc.compile(SOFTMAX)
+    x = np.random.default_rng(0).standard_normal((2048, 1024), np.float32)
+    outs = [np.empty_like(x) for _ in range(THREADS)]
+
+    def runs(number: int) -> None:
+        for _ in range(RUNS):
+            model(x, out=outs[number])
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        for clock, name, most in ((time.perf_counter, "time", None), (time.process_time, "processor time", PROCESSOR)):
+            alone = least_seconds(lambda: [runs(0) for _ in range(THREADS)], clock=clock)
+            together = least_seconds(lambda: [*pool.map(runs, range(THREADS))], clock=clock)
+            figures.row(f"{THREADS * RUNS} runs of softmax [2048, 1024] by one thread, {name}", alone * 1e3, "ms")
+            figures.row(f"the same by {THREADS} threads, over that", together / alone, "×", most)
+    return figures
+
+
+def main() -> int:
+    """Measure everything, print the tables, and return 1 if a bound is missed."""
+    parser = argparse.ArgumentParser(description="Measure what the program around the kernels costs.")
+    parser.add_argument("--than", type=Path, help="another checkout, as `git worktree add` makes one")
+    than = parser.parse_args().than
+    tables = [calls(None if than is None else than.resolve()), threads()]
+    show(machine(PACKAGES), *(each.table for each in tables))
+    return int(any(each.missed for each in tables))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

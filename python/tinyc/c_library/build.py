@@ -1,0 +1,86 @@
+"""A C library on disk: the header, and the shared library that the system's C compiler links.
+
+In: a program with the object code of its kernels, and where to write. Out: `lib.so` and `lib.h`.
+"""
+
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from tinyc.c_library.header import header_text
+from tinyc.c_library.interface import CInterface
+from tinyc.c_library.source import source_text
+from tinyc.diagnostics import InternalError, TinycError, Where
+from tinyc.runtime.artifact import Artifact
+
+#: Names the C compiler, with options if need be, as for make.
+COMPILER_VARIABLE = "CC"
+_OPTIONS = ("-shared", "-fPIC", "-O2", "-std=c11", "-pthread", "-Wall", "-Wextra")
+#: What a compiler's `__builtin_cpu_supports` calls a flag of /proc/cpuinfo, of those that all compilers know.
+_FEATURES = {
+    **{"pni": "sse3", "sse4_1": "sse4.1", "sse4_2": "sse4.2", "bmi1": "bmi"},
+    **{flag: flag for flag in ("popcnt", "ssse3", "avx", "avx2", "bmi2", "fma")},
+    **{flag: flag for flag in ("avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl")},
+}
+
+
+def write_library(artifact: Artifact, path: Path, prefix: str) -> list[Path]:
+    """Write the library of an artifact of target "cpu" to `path`, and its header beside it; the paths.
+
+    Raises:
+        TinycError: `NoCompiler`: there is no C compiler; `UnreadableFile`: `path` cannot be written, or is no library's
+            name; `InvalidOption`: `prefix` is no identifier.
+    """
+    if path.suffix != ".so":
+        raise TinycError("UnreadableFile", "a shared library's name ends in .so; name it so", Where(file=str(path)))
+    interface, header, compiler = CInterface(artifact.program, prefix), path.with_suffix(".h"), _compiler()
+    features = [name for flag, name in _FEATURES.items() if flag in artifact.flags]
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+            place = Path(folder)
+            (place / header.name).write_text(header_text(interface))
+            (place / "model.c").write_text(source_text(interface, header.name, features))
+            (place / "kernels.o").write_bytes(artifact.code)
+            (place / "exports").write_text(f"{{ global: {prefix}_*; local: *; }};\n")
+            _link(compiler, place, path.name)
+            for name in (path.name, header.name):  # a library that is loaded keeps its own file
+                os.replace(place / name, path.parent / name)
+    except OSError as error:
+        raise TinycError(
+            "UnreadableFile", f"the library cannot be written: {error.strerror}", Where(file=str(path))
+        ) from None
+    return [path, header]
+
+
+def _compiler() -> list[str]:
+    """The C compiler and its options: that of the environment, else the system's.
+
+    Raises:
+        TinycError: `NoCompiler`.
+    """
+    named = shlex.split(os.environ.get(COMPILER_VARIABLE, ""))
+    found = shutil.which(named[0]) if named else next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
+    if found is None:
+        known = (
+            f"{COMPILER_VARIABLE} names {named[0]!r}, which is no program"
+            if named
+            else "there is no cc, gcc or clang on PATH"
+        )
+        remedy = f"install a C compiler (Debian: apt install gcc libc6-dev), or name one by {COMPILER_VARIABLE}"
+        raise TinycError("NoCompiler", f"a library needs the system's C compiler to be linked, and {known}; {remedy}")
+    return [found, *named[1:]]
+
+
+def _link(compiler: list[str], place: Path, library: str) -> None:
+    command = [*compiler, *_OPTIONS, "model.c", "kernels.o", "-Wl,--version-script=exports", "-o", library, "-lm"]
+    done = subprocess.run(command, cwd=place, capture_output=True, text=True)
+    if done.returncode:
+        last = done.stderr.strip().splitlines()[-1:] or ["it says nothing"]
+        if "error" in done.stderr and "model.c" in done.stderr:
+            raise InternalError(f"the C compiler refuses what tinyc wrote: {done.stderr.strip()}")
+        failed = f"'{shlex.join(command)}' fails with status {done.returncode}: {last[0]}"
+        raise TinycError("NoCompiler", f"{failed}; name another compiler by {COMPILER_VARIABLE}")
