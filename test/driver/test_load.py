@@ -97,6 +97,18 @@ def test_a_model_whose_sizes_come_from_the_inputs_is_loaded_with_them(tmp_path):
         np.testing.assert_array_equal(model(x, w, bias), np.full((m, n), k - 1))
 
 
+@pytest.mark.parametrize("target", ["cpu", "sim"])
+def test_alternatives_for_sizes_are_saved(tmp_path, target):
+    compiled = tinyc.compile(EXAMPLES / "softmax.json", target, sizes=[{"M": 3}])
+    compiled.save(tmp_path / "m.tinyc")
+    model, generator = tinyc.load(tmp_path / "m.tinyc"), np.random.default_rng(0)
+    assert model.artifact().program.kernels[0].alternatives
+    assert str(model.artifact()).startswith("2 kernels, 2 buffers, ")
+    for rows in (3, 4):
+        x = generator.standard_normal((rows, 9)).astype(np.float32)
+        assert model(x).tobytes() == compiled(x).tobytes()
+
+
 # --- the model --------------------------------------------------------------------------------------------------------
 
 

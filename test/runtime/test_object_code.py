@@ -19,6 +19,8 @@ LLVM_IR = """
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 declare double @llvm.floor.f64(double)
+declare double @llvm.sin.f64(double)
+declare double @llvm.cos.f64(double)
 declare float @tanhf(float)
 
 define void @copied(ptr %target, ptr %source, i64 %bytes) {
@@ -45,6 +47,12 @@ define float @function_of(float %x) {
   ret float %y
 }
 @pointer = private constant ptr @tanhf, align 8
+define double @sine_times_cosine(double %x) {
+  %sine = call double @llvm.sin.f64(double %x)
+  %cosine = call double @llvm.cos.f64(double %x)
+  %product = fmul double %sine, %cosine
+  ret double %product
+}
 define ptr @address() {
   ret ptr @tanhf
 }
@@ -74,7 +82,7 @@ other:
   ret float -1.0
 }
 """
-NAMES = ("copied", "filled", "of_table", "floor_of_table", "function_of", "address", "chosen")
+NAMES = ("copied", "filled", "of_table", "floor_of_table", "function_of", "sine_times_cosine", "address", "chosen")
 
 
 @pytest.fixture(scope="module", params=[None, "x86-64"])
@@ -100,6 +108,8 @@ def test_functions_of_the_c_library_are_called(code):
     assert set(target[:500]) == {7}
     tanh = function(code, "function_of", ctypes.c_float, ctypes.c_float)
     assert tanh(0.5) == pytest.approx(np.tanh(0.5))
+    both = function(code, "sine_times_cosine", ctypes.c_double, ctypes.c_double)  # one call, of sincos
+    assert both(0.5) == pytest.approx(np.sin(0.5) * np.cos(0.5))
 
 
 def test_an_address_is_that_of_the_c_library(code):

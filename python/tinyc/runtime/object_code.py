@@ -23,12 +23,12 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import Section, SymbolTableSection
 
-#: Functions of the C library that LLVM puts in place of loops; and those that stand for an op of `math`, or for an
-#: instruction that a CPU lacks, in f64, and with an f behind the name in f32.
+#: Functions of the C library that LLVM puts in place of loops; and those that stand for an op of `math`, or for several
+#: (`sincos`), or for an instruction that a CPU lacks, in f64, and with an f behind the name in f32.
 _OF_MEMORY = ("memcpy", "memmove", "memset")
 _OF_MATHEMATICS = (
-    *("ceil", "cos", "erf", "exp", "exp2", "floor", "fma", "fmod", "log", "log2", "nearbyint", "pow", "rint"),
-    *("round", "roundeven", "sin", "sqrt", "tan", "tanh", "trunc"),
+    *("ceil", "cos", "erf", "exp", "exp10", "exp2", "floor", "fma", "fmod", "ldexp", "log", "log2", "nearbyint", "pow"),
+    *("rint", "round", "roundeven", "sin", "sincos", "sqrt", "tan", "tanh", "trunc"),
 )
 
 _ALLOCATED, _WRITABLE, _THREAD_LOCAL = 0x2, 0x1, 0x400  # SHF_ALLOC, SHF_WRITE, SHF_TLS
