@@ -29,6 +29,7 @@ from tinyc.fusion.request import fusion_request
 from tinyc.importers.files import write_file
 from tinyc.mlir import ir
 from tinyc.plan.source import split_plan
+from tinyc.text.table import print_table
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType
 
@@ -43,10 +44,15 @@ def run_command(arguments: argparse.Namespace) -> int:
         inputs = _inputs(arguments, model)
         started = time.perf_counter()
         with shown_progress("run"):
-            outputs = model.run_named(inputs)
+            profile = model.profile_named(inputs) if arguments.profile or arguments.log is not None else None
+            outputs = model.run_named(inputs) if profile is None else profile.outputs
         _line("run", f"{time.perf_counter() - started:.3f} s")
         for name, value in outputs.items():
             _line("output", f"{name}: {_described(value)}")
+        if profile is not None and arguments.profile:
+            print_table(profile.table)
+        if profile is not None and arguments.log is not None:
+            profile.append_to(arguments.log)
         if arguments.outputs is not None:
             write_arrays(arguments.outputs, outputs)
         return _check(model, inputs, outputs) if arguments.check else 0

@@ -28,7 +28,7 @@ from tinyc.plan.json_text import plan_to_json
 from tinyc.plan.source import load_plan, split_plan
 from tinyc.runtime.cpu import CpuExecutable
 from tinyc.runtime.cuda import CudaExecutable
-from tinyc.runtime.executable import Executable, Observer
+from tinyc.runtime.executable import Executable, Observer, Timer
 from tinyc.runtime.outputs import check_outputs, handed_out, outputs_at
 from tinyc.target import TARGETS, target_of
 
@@ -160,7 +160,10 @@ def _cuda(lowering: Lowering) -> Executor:
 
 
 def _executor(executable: Executable[Any], arch: str | None = None) -> Executor:
-    return Executor(executable.run, executable.release, executable.program, arch)
+    def timed(inputs: Mapping[str, Any], timer: Timer) -> Arrays:
+        return executable.run(inputs, timer=timer)
+
+    return Executor(executable.run, executable.release, timed, executable.program, arch)
 
 
 def _ptx(lowering: Lowering) -> tuple[str, str]:

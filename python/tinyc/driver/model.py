@@ -15,10 +15,11 @@ from tinyc.c_library.build import write_library
 from tinyc.diagnostics import Remark, TinycError, collect_remarks
 from tinyc.driver.listings import LAST_LISTING
 from tinyc.driver.lowering import Lowering
+from tinyc.driver.profile import LaunchTimes, Profile, profile_rows
 from tinyc.executors.philox import run_key
 from tinyc.executors.signature import NamedTensor, Signature, boundary_of
 from tinyc.expr.extents import natural
-from tinyc.runtime.executable import Observer
+from tinyc.runtime.executable import Observer, Timer
 from tinyc.runtime.outputs import named_outputs
 from tinyc.runtime.program import Program
 from tinyc.runtime.sizes import RequiredMemory, required_memory
@@ -40,12 +41,14 @@ class Executor:
     """A way to run a program on arrays by name, and to give back what it holds on a device.
 
     `run` takes the inputs, the arrays to write outputs into, the key of the run's random numbers, and who is told the
-    values of nodes. `program` is what it runs, where that has been lowered, `arch` the GPU's architecture that it is
-    for; `reports` gives those of the last run's launches where they are simulated.
+    values of nodes; `timed` takes inputs, and who is told the time of each launch. `program` is what it runs, where
+    that has been lowered, `arch` the GPU's architecture that it is for; `reports` gives those of the last run's
+    launches where they are simulated.
     """
 
     run: Callable[[Mapping[str, Any], Mapping[str, Any], int, Observer | None], Arrays]
     release: Callable[[], None] = lambda: None
+    timed: Callable[[Mapping[str, Any], Timer], Arrays] | None = None
     program: Program | None = None
     arch: str | None = None
     reports: Callable[[], "Sequence[Report]"] = tuple
@@ -147,10 +150,13 @@ class Model:
         with self._counted(seed, offset) as key:
             return self._run(inputs, out, key, observe)
 
-    def _run(self, inputs: Mapping[str, Any], out: Any, key: int, observe: Observer | None) -> Arrays:
-        executor = self._executor
-        if executor is None:
+    def _ready(self) -> Executor:
+        if self._executor is None:
             raise TinycError("ModelFreed", "the model has been freed; compile the program again")
+        return self._executor
+
+    def _run(self, inputs: Mapping[str, Any], out: Any, key: int, observe: Observer | None) -> Arrays:
+        executor = self._ready()
         with collect_remarks() as remarks:
             outputs = executor.run(inputs, named_outputs(self.outputs, out), key, observe)
         if remarks:
@@ -217,6 +223,30 @@ class Model:
             )
             raise TinycError("UnsupportedTarget", message)
         return write_library(self.lowering.program(), self.lowering.llvm_ir(), Path(path), prefix, cpu)
+
+    def profile(self, /, **inputs: Any) -> Profile:
+        """Run once more than to warm up, and measure each launch: a row for each region, and the outputs.
+
+        Raises:
+            TinycError: as `run`; `UnsupportedTarget`: the reference has no regions.
+        """
+        return self.profile_named(inputs)
+
+    def profile_named(self, inputs: Mapping[str, Any]) -> Profile:
+        """`profile` for inputs in a mapping, whatever they are called.
+
+        Raises:
+            TinycError: as `profile`.
+        """
+        executor = self._ready()
+        if executor.timed is None:
+            message = f"'{self.target}' has no regions to measure; compile for 'cpu', 'sim' or 'cuda'"
+            raise TinycError("UnsupportedTarget", message)
+        if self.target != "sim":  # whose time is not measured
+            executor.run(inputs, {}, 0, None)
+        times = LaunchTimes()
+        outputs = executor.timed(inputs, times.note)
+        return Profile(tuple(profile_rows(self.lowering, times, executor.arch)), outputs)
 
     def required_memory(self, /, **symbols: int) -> RequiredMemory:
         """The bytes that a run needs where the symbols of its inputs have these values.
