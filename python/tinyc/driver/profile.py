@@ -124,7 +124,7 @@ def _predicted(lowering: Lowering, bound: BoundProgram, arch: str | None) -> Map
         machine = machine_of(GENERIC_CPU.name if lowering.target == "cpu" else arch or DEFAULT_ARCH)
         try:
             formation = form_regions(main_function(module), machine, request)
-        except TinycError:  # an edge that is asked for is legal for all sizes, and at these it is another one's
+        except TinycError:  # what was asked for, for all sizes, may be refused at these
             return {}
     labels = formation.graph.labels
     return {frozenset(labels[name] for name in each.results): each for each in formation.regions}
