@@ -13,13 +13,11 @@ from typing import Any
 
 import numpy as np
 
+import tinyc
 from checkout import answer_with
 from tinyc.dialects.tiny.to_region import TinyToRegion
-from tinyc.driver.lowering import Lowering
-from tinyc.driver.sources import read_program
 from tinyc.executors.random_inputs import random_inputs
 from tinyc.expr import extents
-from tinyc.runtime.cpu import CpuExecutable
 from tinyc.runtime.program import Program
 
 #: A program runs so often that one answer takes about that long.
@@ -29,18 +27,17 @@ SECONDS = 0.05
 class Compiled:
     """A program that is ready to run on random inputs; `count` runs take about `SECONDS`."""
 
-    def __init__(self, source: Any, options: dict[str, str]) -> None:
-        lowering = Lowering(read_program(source, None), "cpu", options)
-        self.program = lowering.program()
-        self.inputs = random_inputs(lowering.module("tiny"), 0)
-        self._executable = CpuExecutable(self.program, lowering.llvm_ir())
+    def __init__(self, source: Any, options: dict[str, Any]) -> None:
+        self._model = tinyc.compile(source, **options)
+        self.program = self._model.lowering.program()
+        self.inputs = random_inputs(self._model.lowering.module("tiny"), 0)
         self.outputs = self.run()
         self.count = 1
         self.count = max(1, round(SECONDS / self.seconds()))
 
     def run(self) -> dict[str, np.ndarray]:
         """Its outputs."""
-        return self._executable.run(self.inputs, {}, 0, None)
+        return self._model.run_named(self.inputs)
 
     def seconds(self) -> float:
         """The seconds of the processor that a run takes."""
@@ -59,7 +56,7 @@ def moved_bytes(program: Program) -> int:
 
 def main() -> None:
     """Answer."""
-    options: dict[str, str] = json.loads(sys.argv[1])
+    options: dict[str, Any] = json.loads(sys.argv[1])
     taken = {field.name for field in dataclasses.fields(TinyToRegion)}
     compiled: dict[str, Compiled] = {}
 

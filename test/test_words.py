@@ -38,6 +38,10 @@ INTERFACES = {
         ("python/tinyc/text/reading.py", "python/tinyc/pipeline.py"),
         "promised to users: `text.parse` reads IR, `pipeline.parse` a pipeline",
     ),
+    "load": (
+        ("python/tinyc/driver/load.py", "python/tinyc/simulator.py"),
+        "promised to users: `tinyc.load` reads a model, `simulator.load` PTX",
+    ),
     "BUILDERS": (("python/ptxsim/semantics/*.py",), "the opcodes of a file; the engine puts them together"),
     "HANDLERS": (OF_INSTRUCTIONS, "the opcodes of a file; `engine/handlers.py` puts them together"),
 }

@@ -20,11 +20,11 @@ from tinyc.runtime.program import Alternative, ExtentValue, Grid, Parameter, Poi
 from tinyc.vocabulary.attributes import tensor_type
 from tinyc.vocabulary.types import TensorType
 
-#: Attributes that may be left out: the node that an op is for, the extents of the axes that an input indexes, and the
+#: AttributeMap that may be left out: the node that an op is for, the extents of the axes that an input indexes, and the
 #: kernels that may take the place of a launch's own.
-NODE, INDEXES, ALTERNATIVES = "exec.node", "exec.indexes", "exec.alternatives"
-#: Attributes by name: those of an op, or the entries of a dictionary.
-Attributes: TypeAlias = ir.OpAttributeMap | Mapping[str, ir.Attribute]
+NODE, INDEXES, KERNEL_ALTERNATIVES = "exec.node", "exec.indexes", "exec.alternatives"
+#: AttributeMap by name: those of an op, or the entries of a dictionary.
+AttributeMap: TypeAlias = ir.OpAttributeMap | Mapping[str, ir.Attribute]
 _ALTERNATIVE_KEYS = {"guards", "symbol", "grid", "block", "cluster", "dynamic_shared_bytes", "parameters"}
 
 
@@ -54,7 +54,7 @@ class ExtentAttr(Exec.Attribute, name="extent"):
 # What each reader raises is a TinycError: `InvalidAttribute`, or `InvalidExtent` of an extent.
 
 
-def nonempty_text_of(attributes: Attributes, name: str) -> str:
+def nonempty_text_of(attributes: AttributeMap, name: str) -> str:
     """The string `name`, which is not empty."""
     attribute = attributes[name]
     if not isinstance(attribute, ir.StringAttr) or not attribute.value:
@@ -62,7 +62,7 @@ def nonempty_text_of(attributes: Attributes, name: str) -> str:
     return attribute.value
 
 
-def word_of(attributes: Attributes, name: str, allowed: tuple[str, ...]) -> str:
+def word_of(attributes: AttributeMap, name: str, allowed: tuple[str, ...]) -> str:
     """The string `name`, one of a few words."""
     value = nonempty_text_of(attributes, name)
     if value not in allowed:
@@ -70,7 +70,7 @@ def word_of(attributes: Attributes, name: str, allowed: tuple[str, ...]) -> str:
     return value
 
 
-def distinct_texts_of(attributes: Attributes, name: str) -> tuple[str, ...]:
+def distinct_texts_of(attributes: AttributeMap, name: str) -> tuple[str, ...]:
     """The array of strings `name`, no two alike."""
     names: list[str] = []
     for entry in _array(attributes, name):
@@ -82,24 +82,24 @@ def distinct_texts_of(attributes: Attributes, name: str) -> tuple[str, ...]:
     return tuple(names)
 
 
-def place_of(attributes: Attributes, location: ir.Location) -> Where:
+def place_of(attributes: AttributeMap, location: ir.Location) -> Where:
     """The place of an op: its location, and the user's node that it is for, which `exec.node` says in a text."""
     at = where(location)
     return replace(at, node=nonempty_text_of(attributes, NODE)) if NODE in attributes else at
 
 
-def indexes_of(attributes: Attributes) -> tuple[Dim, ...]:
+def indexes_of(attributes: AttributeMap) -> tuple[Dim, ...]:
     """The extents `exec.indexes` of the axes that a buffer's elements index; none where it is left out."""
     entries = _array(attributes, INDEXES) if INDEXES in attributes else []
     return tuple(_extent(INDEXES, entry) for entry in entries)
 
 
-def extent_of(attributes: Attributes, name: str) -> Dim:
+def extent_of(attributes: AttributeMap, name: str) -> Dim:
     """The extent `name`: an integer, or canonical text."""
     return _extent(name, attributes[name])
 
 
-def grid_of(attributes: Attributes, name: str) -> Grid:
+def grid_of(attributes: AttributeMap, name: str) -> Grid:
     """The three extents `name`, along x, y and z."""
     sizes = tuple(_extent(name, each) for each in _array(attributes, name))
     if len(sizes) != 3:
@@ -114,7 +114,7 @@ def tensor_of(attribute: ir.Attribute) -> TensorType:
     return tensor_type(attribute.value)
 
 
-def symbol_of(attributes: Attributes) -> str:
+def symbol_of(attributes: AttributeMap) -> str:
     """The kernel `symbol`."""
     symbol = attributes["symbol"]
     if not isinstance(symbol, ir.FlatSymbolRefAttr):
@@ -122,9 +122,9 @@ def symbol_of(attributes: Attributes) -> str:
     return symbol.value
 
 
-def alternatives_of(attributes: Attributes) -> tuple[Alternative, ...]:
+def alternatives_of(attributes: AttributeMap) -> tuple[Alternative, ...]:
     """The `alternatives` of a launch, in order; none where they are left out."""
-    entries = _array(attributes, ALTERNATIVES) if ALTERNATIVES in attributes else []
+    entries = _array(attributes, KERNEL_ALTERNATIVES) if KERNEL_ALTERNATIVES in attributes else []
     return tuple(_alternative(each) for each in entries)
 
 
@@ -153,7 +153,7 @@ def _guard(attribute: ir.Attribute) -> Assumption:
     return Assumption(_extent("guards", parts[0]), predicate, _extent("guards", parts[2]))
 
 
-def launch_parameters_of(attributes: Attributes) -> tuple[Parameter, ...]:
+def launch_parameters_of(attributes: AttributeMap) -> tuple[Parameter, ...]:
     """The `parameters` of a launch, in order."""
     return tuple(_parameter(each) for each in _array(attributes, "parameters"))
 
@@ -176,7 +176,7 @@ def _parameter(attribute: ir.Attribute) -> Parameter:
     )
 
 
-def _array(attributes: Attributes, name: str) -> list[ir.Attribute]:
+def _array(attributes: AttributeMap, name: str) -> list[ir.Attribute]:
     attribute = attributes[name]
     if not isinstance(attribute, ir.ArrayAttr):
         raise TinycError("InvalidAttribute", f"'{name}' is {attribute}; it must be an array, […]")

@@ -37,28 +37,21 @@ class RegionSpecialize(Pass):
     Before {sizes="M=8"}:
         !b = !region.memref<tensor<?xf32, #tiny.dims<["M"]>>, [1], 128 : i64, true>
         !t = tensor<?xf32, #tiny.dims<["M"]>>
-        "region.kernel"() ({ ^bb0(%x: !b, %y: !b):
-          %0 = "region.read"(%x) : (!b) -> !t
+        "region.kernel"() ({ ^bb0(%x: !b, %y: !b): %0 = "region.read"(%x) : (!b) -> !t
           "region.yield"(%0, %y) {materialize = "gmem"} : (!t, !b) -> ()
           omp.terminator }) {sym_name = "copy"} : () -> ()
         func.func @main(%x: !t {tiny.name = "x"}) -> (!t {tiny.name = "y"}) {
           %k = "region.launch"() {kernel = @copy} : () -> ((!t) -> !t)
-          %0 = call_indirect %k(%x) : (!t) -> !t
-          return %0 : !t
-        }
+          %0 = call_indirect %k(%x) : (!t) -> !t return %0 : !t }
     After:
         …
-        !b = !region.memref<tensor<8xf32>, [1], 128 : i64, true>
-        "region.kernel"() ({ ^bb0(%x: !b, %y: !b):
-          %0 = "region.read"(%x) : (!b) -> tensor<8xf32>
+        !b = !region.memref<tensor<8xf32>, [1], 128 : i64, true>   !t = tensor<?xf32, #tiny.dims<["M"]>>
+        "region.kernel"() ({ ^bb0(%x: !b, %y: !b): %0 = "region.read"(%x) : (!b) -> tensor<8xf32>
           "region.yield"(%0, %y) {materialize = "gmem"} : (tensor<8xf32>, !b) -> ()
           omp.terminator }) {sizes = {M = 8 : i64}, sym_name = "copy_M8"} : () -> ()
-        !t = tensor<?xf32, #tiny.dims<["M"]>>
         func.func @main(%x: !t {tiny.name = "x"}) -> (!t {tiny.name = "y"}) {
           %k = "region.launch"() {alternatives = [@copy_M8], kernel = @copy} : () -> ((!t) -> !t)
-          %0 = call_indirect %k(%x) : (!t) -> !t
-          return %0 : !t
-        }
+          %0 = call_indirect %k(%x) : (!t) -> !t return %0 : !t }
     Source: specification 000 §8 (ShapeSets); design §4 (guarded alternatives).
     """
 

@@ -1,7 +1,8 @@
 """tinyc: a deep-learning compiler in Python on the MLIR Python bindings.
 
-`tinyc.compile(source, target="cpu")` gives a `Model` to run; `tinyc.pipeline.parse(text).run(module)` runs passes. Both
-are imported when they are first asked for, so that ``import tinyc`` costs nothing.
+`tinyc.compile(source, target="cpu")` gives a `Model` to run, `tinyc.load(path)` one that was saved;
+`tinyc.pipeline.parse(text).run(module)` runs passes. All are imported when they are first asked for, so that
+``import tinyc`` costs nothing, and `load` works where MLIR is not installed.
 """
 
 import importlib
@@ -12,6 +13,7 @@ from tinyc.diagnostics import InternalError, TinycError
 if TYPE_CHECKING:
     from tinyc import pipeline, simulator
     from tinyc.driver.compile import compile, model_free, model_init, model_run
+    from tinyc.driver.load import load
     from tinyc.driver.model import Model
     from tinyc.runtime.device_array import DeviceArray
     from tinyc.runtime.sim import SimulationError
@@ -24,6 +26,7 @@ __all__ = [
     "SimulationError",
     "TinycError",
     "compile",
+    "load",
     "model_free",
     "model_init",
     "model_run",
@@ -36,6 +39,7 @@ _HOMES = {
     "DeviceArray": "tinyc.runtime.device_array",
     "Model": "tinyc.driver.model",
     "SimulationError": "tinyc.runtime.sim",
+    "load": "tinyc.driver.load",
     **dict.fromkeys(("compile", "model_free", "model_init", "model_run"), "tinyc.driver.compile"),
 }
 

@@ -54,6 +54,7 @@ CODES = {
     "FailedPass": "TC314",
     "InvalidOption": "TC315",
     "InvalidPipeline": "TC316",
+    "InvalidModel": "TC317",
     # 4xx: running
     "InputMismatch": "TC401",
     "AssumptionViolated": "TC402",

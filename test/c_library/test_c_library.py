@@ -244,7 +244,7 @@ def test_what_cannot_be_written_is_refused(monkeypatch, tmp_path):
     assert "cannot be written" in refused("UnreadableFile", path=tmp_path / "file" / "lib.so")
     assert "no identifier of C" in refused("InvalidOption", prefix="a b")
     assert "no identifier of C" in refused("InvalidOption", prefix="int")
-    assert "which is not known; choose" in refused("UnsupportedTarget", path=tmp_path / "lib.so", cpu="foo")
+    assert "'cpu' is 'foo'; choose" in refused("UnsupportedTarget", path=tmp_path / "lib.so", cpu="foo")
     with pytest.raises(TinycError, match="for 'sim'; compile it for 'cpu'"):
         tinyc.compile(MLP, target="sim").emit_library(tmp_path / "lib.so")
     monkeypatch.setenv("CC", "no-compiler")

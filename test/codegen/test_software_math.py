@@ -14,7 +14,8 @@ from tinyc.codegen import software_math
 from tinyc.dialects.exec.to_llvm.llvm_ir import llvm_ir_of
 from tinyc.dialects.registry import context
 from tinyc.mlir import ir
-from tinyc.runtime.jit import Code
+from tinyc.runtime.jit import compile_object
+from tinyc.runtime.object_code import Code
 
 NAMES = sorted(kind.OPERATION_NAME.removeprefix("math.") for kind in software_math.FUNCTIONS)
 TYPES = [np.float32, np.float64]
@@ -55,7 +56,7 @@ gpu.module @kernels {{
 
 @functools.cache
 def code(name: str, element: str) -> Code:
-    return Code(llvm_ir(name, element), ["each"])
+    return Code(compile_object(llvm_ir(name, element)).image, ["each"])
 
 
 def run(name: str, values: np.ndarray) -> np.ndarray:

@@ -1,6 +1,8 @@
 """The log of a run: a row for each region, as a table and in a CSV file."""
 
 import csv
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -55,6 +57,22 @@ def test_a_program_below_tiny_has_times_and_no_predictions():
     found = rows(tinyc.compile(text).profile(X=X))
     assert [each["kernel"] for each in found][:2] == ["reduce_max", "elementwise_sub"]
     assert all(each["actual_us"] > 0 and each["estimate_us"] == each["FLOPs"] == each["plan"] == "" for each in found)
+
+
+def test_a_model_that_was_saved_has_times_without_the_compiler(tmp_path):
+    file, log = tmp_path / "m.tinyc", tmp_path / "log.csv"
+    tinyc.compile(SOFTMAX, fusion="none").save(file)
+    found = rows(tinyc.load(file).profile(X=X))
+    assert [(each["kernel"], each["estimate_us"]) for each in found][:1] == [("reduce_max", "")]
+    code = (
+        "import sys; from tinyc.driver import cli; status = cli.main(sys.argv[1:]); "
+        "print(status, [m for m in ('numba_cuda_mlir', 'llvmlite', 'islpy', 'tinyc.mlir') if m in sys.modules])"
+    )
+    command = ["run", str(file), "--bind", "M=3,N=7", "--profile", "--log", str(log)]
+    done = subprocess.run([sys.executable, "-c", code, *command], capture_output=True, text=True, check=True)
+    assert "X=3x7" in done.stdout
+    assert done.stdout.splitlines()[-1] == "0 []"
+    assert len(log.read_text().splitlines()) == 7
 
 
 def test_what_cannot_be_measured_is_refused():

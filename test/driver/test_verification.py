@@ -1,6 +1,7 @@
 """`verify` goes down to what the target runs, and names the first layer, value and element that goes wrong."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,12 +10,12 @@ import tinyc
 from programs.example_bindings import BIND, EXAMPLES
 from tinyc import TinycError
 from tinyc.dialects.nvvm.to_ptx import ptx_text
-from tinyc.driver.model import Executor, Model
+from tinyc.driver.compiled_model import CompiledModel
+from tinyc.driver.load import executor_of
 from tinyc.driver.sources import read_program
 from tinyc.driver.verification import verify_model
 from tinyc.executors.random_inputs import random_inputs
-from tinyc.runtime.cpu import CpuExecutable
-from tinyc.runtime.sim import SimExecutable
+from tinyc.runtime.jit import compile_object
 
 X = np.array([[1.25, -2.5], [3.75, 4.0]], np.float32)
 REGION = "reference (region) against the reference (tiny)"
@@ -91,8 +92,8 @@ def with_code(model, old, new):
     code = lowering.llvm_ir() if model.target == "cpu" else ptx_text(lowering.module("ptx"))
     edited = re.sub(old, new, code)
     assert edited != code
-    executable = {"cpu": CpuExecutable, "sim": SimExecutable}[model.target]
-    return Model(lowering, model.target, Executor(executable(lowering.program(), edited).run), [])
+    made = compile_object(edited).image if model.target == "cpu" else edited.encode()
+    return CompiledModel(lowering, model.target, executor_of(replace(model.artifact(), code=made)), [])
 
 
 @pytest.mark.parametrize(("target", "old"), [("cpu", r"\bfadd (?=float %\d+, %)"), ("sim", r"\badd(?=\.rn\.f32)")])

@@ -23,7 +23,8 @@ from tinyc.mlir import arith, ir, memref
 from tinyc.passes.runner import run_passes
 from tinyc.pipeline import LOOPS_TO_LLVM
 from tinyc.runtime import sizes
-from tinyc.runtime.jit import Code
+from tinyc.runtime.jit import compile_object
+from tinyc.runtime.object_code import Code
 from tinyc.runtime.program import STATUS_WORDS
 from tinyc.vocabulary.attributes import tensor_type
 from tinyc.vocabulary.run_key import RUN_KEY
@@ -81,7 +82,7 @@ def compiled(kernel):
             name = created.operation.attributes["sym_name"].value
             _move_bits(created)
     run_passes(module, (ExecExpandF16(), *LOOPS_TO_LLVM))
-    return Code(llvm_ir_of(module), [name])
+    return Code(compile_object(llvm_ir_of(module)).image, [name])
 
 
 def _move_bits(function):

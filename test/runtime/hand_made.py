@@ -8,6 +8,7 @@ from tinyc.dialects.exec.to_program import program_of
 from tinyc.passes.runner import run_passes
 from tinyc.pipeline import LOOPS_TO_LLVM
 from tinyc.runtime.cpu import CpuExecutable
+from tinyc.runtime.jit import compile_object
 
 #: None is this machine's CPU, the other has no F16C, no FMA, nothing beyond SSE2.
 CPUS = (None, "x86-64")
@@ -19,7 +20,7 @@ def executable(source: str, cpu: str | None = None) -> CpuExecutable:
     with module.context:
         program = program_of(module)
     run_passes(module, (ExecExpandF16(), ExecToLlvm(), *LOOPS_TO_LLVM))
-    return CpuExecutable(program, llvm_ir_of(module), cpu)
+    return CpuExecutable(program, compile_object(llvm_ir_of(module), cpu).image)
 
 
 def tensor(dims: list[int | str], element: str) -> str:

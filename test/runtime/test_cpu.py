@@ -16,7 +16,8 @@ from tinyc.runtime import sizes
 from tinyc.runtime.arena import allocate_arena
 from tinyc.runtime.cpu import in_chunks
 from tinyc.runtime.cpu_frame import Pace
-from tinyc.runtime.jit import Code
+from tinyc.runtime.jit import compile_object
+from tinyc.runtime.object_code import Code
 
 
 def chunks(turns, seconds_of_one=0.0, pace=None):
@@ -100,7 +101,7 @@ def test_the_c_entry_runs_the_kernels_of_all_generations():
     output = np.full((5, 70), np.nan, np.float32)
     arena = allocate_arena(sizes.extent_value(program.arena_bytes, {}))
     addresses = [array.ctypes.data for array in (x, output, arena, np.zeros(2, np.int64))]
-    code = Code(model.text("llvm"), ["kernel_main"])
+    code = Code(compile_object(model.text("llvm")).image, ["kernel_main"])
     entry = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(code.addresses["kernel_main"])
     entry((ctypes.c_void_p * len(addresses))(*addresses), None)
     assert len(program.kernels) > 1

@@ -19,6 +19,7 @@ from tinyc.driver.lowering import Lowering
 from tinyc.driver.sources import read_program
 from tinyc.runtime import arena, executable
 from tinyc.runtime.cpu import CpuExecutable
+from tinyc.runtime.jit import compile_object
 
 SOFTMAX = Path(__file__).parents[2] / "examples" / "softmax.json"
 THREADS = 8
@@ -32,7 +33,7 @@ def softmax() -> Lowering:
 
 @pytest.fixture
 def device(softmax):
-    return CpuExecutable(softmax.program(), softmax.llvm_ir())
+    return CpuExecutable(softmax.program(), compile_object(softmax.llvm_ir()).image)
 
 
 def array(rows: int, columns: int) -> np.ndarray:

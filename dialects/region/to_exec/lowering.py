@@ -8,7 +8,7 @@ from typing import ClassVar
 from tinyc.analysis.graphs import main_of
 from tinyc.diagnostics import TinycError, Where
 from tinyc.dialects.exec import ops as exec_
-from tinyc.dialects.exec.attributes import ALTERNATIVES, INDEXES, NODE, ExtentAttr, PtrAttr, StatusAttr
+from tinyc.dialects.exec.attributes import INDEXES, KERNEL_ALTERNATIVES, NODE, ExtentAttr, PtrAttr, StatusAttr
 from tinyc.dialects.launch import LaunchContract, launchables_of
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.to_exec.host import Host, HostBuffer, HostLaunch
@@ -161,7 +161,7 @@ def _write_kernel(launch: HostLaunch, slots: Iterator[int]) -> None:
     _name_node(written, launch.location)
     if launch.alternatives:
         others = [_alternative(launch, each, slot) for each in launch.alternatives]
-        written.attributes[ALTERNATIVES] = ir.ArrayAttr.get(others)
+        written.attributes[KERNEL_ALTERNATIVES] = ir.ArrayAttr.get(others)
 
 
 def _alternative(launch: HostLaunch, contract: LaunchContract, slot: int | None) -> ir.DictAttr:

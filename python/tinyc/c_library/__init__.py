@@ -1,6 +1,6 @@
 """A program for the CPU as a C library: a shared library without Python, and the header to call it by.
 
-In: a `runtime.Program` and the LLVM IR of its kernels. Out: `lib.so` and `lib.h`, with `<prefix>_init`, `<prefix>_run`
+In: a `runtime.Artifact`, program and object code. Out: `lib.so` and `lib.h`, with `<prefix>_init`, `<prefix>_run`
 and `<prefix>_free`; a run takes the Param-Block, a struct of the addresses of inputs and outputs, and of the symbols.
 
 In reading order:

@@ -1,10 +1,9 @@
 """A C library on disk: the header, and the shared library that the system's C compiler links.
 
-In: a program, the LLVM IR of its kernels, and where to write. Out: `lib.so` and `lib.h`.
+In: a program with the object code of its kernels, and where to write. Out: `lib.so` and `lib.h`.
 """
 
 import os
-import platform
 import shlex
 import shutil
 import subprocess
@@ -14,41 +13,38 @@ from pathlib import Path
 from tinyc.c_library.header import header_text
 from tinyc.c_library.interface import CInterface
 from tinyc.c_library.source import source_text
-from tinyc.diagnostics import InternalError, TinycError, Where, either
-from tinyc.runtime.jit import host_features, object_code
-from tinyc.runtime.program import Program
+from tinyc.diagnostics import InternalError, TinycError, Where
+from tinyc.runtime.artifact import Artifact
 
 #: Names the C compiler, with options if need be, as for make.
 COMPILER_VARIABLE = "CC"
 _OPTIONS = ("-shared", "-fPIC", "-O2", "-std=c11", "-pthread", "-Wall", "-Wextra")
-#: Levels of x86-64 that a library may be for, in place of this machine's CPU, and what each adds to the one before.
-#: Source: x86-64 psABI, "Micro-Architecture Levels", of which these are what kernels use and compilers know by name.
-_LEVELS = {
-    "x86-64": (),
-    "x86-64-v2": ("popcnt", "sse3", "ssse3", "sse4.1", "sse4.2"),
-    "x86-64-v3": ("avx", "avx2", "bmi", "bmi2", "fma"),
-    "x86-64-v4": ("avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"),
+#: What a compiler's `__builtin_cpu_supports` calls a flag of /proc/cpuinfo, of those that all compilers know.
+_FEATURES = {
+    **{"pni": "sse3", "sse4_1": "sse4.1", "sse4_2": "sse4.2", "bmi1": "bmi"},
+    **{flag: flag for flag in ("popcnt", "ssse3", "avx", "avx2", "bmi2", "fma")},
+    **{flag: flag for flag in ("avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl")},
 }
 
 
-def write_library(program: Program, llvm_ir: str, path: Path, prefix: str, cpu: str | None = None) -> list[Path]:
-    """Write the library to `path`, and its header beside it; `cpu` is an LLVM name, None this machine's. The paths.
+def write_library(artifact: Artifact, path: Path, prefix: str) -> list[Path]:
+    """Write the library of an artifact of target "cpu" to `path`, and its header beside it; the paths.
 
     Raises:
         TinycError: `NoCompiler`: there is no C compiler; `UnreadableFile`: `path` cannot be written, or is no library's
-            name; `InvalidOption`: `prefix` is no identifier; `UnsupportedTarget`: `cpu` is none that is known.
+            name; `InvalidOption`: `prefix` is no identifier.
     """
     if path.suffix != ".so":
         raise TinycError("UnreadableFile", "a shared library's name ends in .so; name it so", Where(file=str(path)))
-    interface, header = CInterface(program, prefix), path.with_suffix(".h")
-    features, compiler = _checked_features(cpu), _compiler()
+    interface, header, compiler = CInterface(artifact.program, prefix), path.with_suffix(".h"), _compiler()
+    features = [name for flag, name in _FEATURES.items() if flag in artifact.flags]
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=path.parent) as folder:
             place = Path(folder)
             (place / header.name).write_text(header_text(interface))
             (place / "model.c").write_text(source_text(interface, header.name, features))
-            (place / "kernels.o").write_bytes(object_code(llvm_ir, cpu))
+            (place / "kernels.o").write_bytes(artifact.code)
             (place / "exports").write_text(f"{{ global: {prefix}_*; local: *; }};\n")
             _link(compiler, place, path.name)
             for name in (path.name, header.name):  # a library that is loaded keeps its own file
@@ -58,21 +54,6 @@ def write_library(program: Program, llvm_ir: str, path: Path, prefix: str, cpu: 
             "UnreadableFile", f"the library cannot be written: {error.strerror}", Where(file=str(path))
         ) from None
     return [path, header]
-
-
-def _checked_features(cpu: str | None) -> list[str]:
-    """The features that a library for `cpu` looks for when it is loaded.
-
-    Raises:
-        TinycError: `UnsupportedTarget`.
-    """
-    levels = _LEVELS if platform.machine() in ("x86_64", "AMD64") else {}
-    if cpu is not None and cpu not in levels:
-        known = f"choose {either(map(repr, levels))}, or leave it out for this one" if levels else "leave it out"
-        raise TinycError("UnsupportedTarget", f"'cpu' is {cpu!r}, which is not known; {known}")
-    upto = len(levels) if cpu is None else list(levels).index(cpu) + 1
-    named = [feature for level in list(levels.values())[:upto] for feature in level]
-    return [each for each in named if cpu is not None or each in host_features()]
 
 
 def _compiler() -> list[str]:

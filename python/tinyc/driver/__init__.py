@@ -9,11 +9,15 @@ In reading order:
     layer             which layer a module is at, and whether it is a program
     lowering          one program at every layer, by slices of the pipelines in `tinyc.pipeline`
     profile           what the kernels of a run took, beside what was predicted
-    model             what `tinyc.compile` gives
+    model             what is ready to run
+    load              `tinyc.load`: from what a compilation makes, or a file that has it, to a model
+    predictions       what was predicted of the regions of a program
+    compiled_model    what `tinyc.compile` gives: a model with the texts of its layers
     compile           `tinyc.compile`: a program, a target and options to a model
     verification      the layers of a program, compared on the same inputs
     array_files       inputs and outputs in `.npz` files
     arguments         the command line of `tinyc`
+    running           what `tinyc run` does with a model, and with one from a file
     commands          what `tinyc run`, `compile` and `verify` do
     progress          what a command is doing, on a terminal, while it takes long
     exit_status       how a command ends, whatever happens

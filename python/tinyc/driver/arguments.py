@@ -14,11 +14,13 @@ from tinyc.target import DEFAULT_ARCH
 from tinyc.target import TARGETS as ARCHITECTURES
 
 _DESCRIPTION = (
-    "Compile and run programs: Tiny JSON (.json), or the dump of any layer (.mlir, .ll, .ptx). Simulate kernels of any "
-    "compiler: PTX (.ptx)."
+    "Compile and run programs: Tiny JSON (.json), or the dump of any layer (.mlir, .ll, .ptx). Run models that were "
+    "compiled before (.tinyc). Simulate kernels of any compiler: PTX (.ptx)."
 )
 #: Every layer of every target.
 _LAYERS = tuple(dict.fromkeys(name for names in LISTINGS.values() for name in names))
+#: What programs are compiled for where the command line does not say it; `None` there, since a model says it itself.
+DEFAULT_TARGET = "cpu"
 #: The value of `--fusion` that fuses nothing.
 _NONE = "none"
 
@@ -29,10 +31,8 @@ def read_command_line(argv: Sequence[str]) -> argparse.Namespace:
     arguments = parser.parse_args(_with_plain_fusion(argv) if list(argv[:1]) == ["explain"] else argv)
     if arguments.command == "explain":
         _check_explained(parser, arguments)
-    if "emit_lib" in arguments and arguments.emit_lib is None and (arguments.prefix or arguments.cpu):
-        parser.error(
-            f"argument --{'prefix' if arguments.prefix else 'cpu'}: it is about a C library; give --emit-lib, too"
-        )
+    if "prefix" in arguments and arguments.prefix and arguments.emit_lib is None:
+        parser.error("argument --prefix: it is about a C library; give --emit-lib, too")
     if "line_info" in arguments and arguments.line_info and arguments.stock_printing:
         parser.error("argument --line-info: .loc points into the text with names; leave --stock-printing out")
     return arguments
@@ -69,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=_version())
     known = "run | compile | verify | explain | simulate"
     commands = parser.add_subparsers(dest="command", required=True, metavar=known)
-    run = commands.add_parser("run", help="compile a program and run it", allow_abbrev=False)
+    run = commands.add_parser("run", help="compile a program and run it, or run a model", allow_abbrev=False)
     _add_program(run)
     _add_target(run)
     _add_inputs(run)
@@ -77,13 +77,16 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--profile", action="store_true", help="print what each region took, beside what was predicted")
     run.add_argument("--log", type=Path, metavar="FILE.csv", help="append the same there, as CSV")
     run.add_argument("--check", action="store_true", help="compare with the reference; status 1 where they differ")
-    compiled = commands.add_parser("compile", help="compile a program and write its layers", allow_abbrev=False)
+    compiled = commands.add_parser("compile", help="compile a program, write it or its layers", allow_abbrev=False)
     _add_program(compiled)
     _add_target(compiled)
+    shown = "write the compiled model there, for tinyc run and tinyc.load; without it and --dump: how large it is"
+    compiled.add_argument("-o", "--output", type=Path, metavar="FILE.tinyc", help=shown)
     shown = "write a C library for the CPU there, and FILE.h beside it; needs a C compiler (cc, or $CC)"
     compiled.add_argument("--emit-lib", type=Path, metavar="FILE.so", help=shown)
     compiled.add_argument("--prefix", metavar="NAME", help="what its functions begin with (default: model)")
-    compiled.add_argument("--cpu", metavar="CPU", help="the CPU that it is for, as LLVM names it (default: this one)")
+    shown = "the CPU that the code of target cpu is for: x86-64, x86-64-v2, -v3 or -v4 (default: this machine's)"
+    compiled.add_argument("--cpu", metavar="CPU", help=shown)
     verify = commands.add_parser("verify", help="compare all layers on the same inputs", allow_abbrev=False)
     _add_program(verify)
     _add_target(verify)
@@ -116,7 +119,7 @@ def _add_program(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_machine(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--target", default="cpu", help=f"{', '.join(LISTINGS)} (default: cpu)")
+    parser.add_argument("--target", help=f"{', '.join(LISTINGS)} (default: {DEFAULT_TARGET})")
     architectures = f"{', '.join(target.name for target in ARCHITECTURES)} (default: {DEFAULT_ARCH})"
     parser.add_argument("--arch", metavar="ARCH", help=f"the GPU's architecture for sim and cuda: {architectures}")
 

@@ -9,10 +9,12 @@ No input ends in a traceback.
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
-from tinyc.driver.arguments import read_command_line
+from tinyc.driver.arguments import DEFAULT_TARGET, read_command_line
 from tinyc.driver.exit_status import exit_status, standard_output
 from tinyc.driver.progress import shown_progress
+from tinyc.runtime.container import is_container
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -39,6 +41,11 @@ def _simulate(argv: Sequence[str]) -> int:
 
 def _run(arguments: argparse.Namespace) -> int:
     """Run a command, which is imported only then, and MLIR only by those that need it."""
+    if arguments.command == "run" and is_container(Path(arguments.program)):
+        from tinyc.driver.running import run_saved
+
+        return run_saved(arguments)
+    arguments.target = arguments.target or DEFAULT_TARGET
     if arguments.command == "explain":
         from tinyc.explain import explain
 

@@ -4,74 +4,63 @@ In: the arguments as `arguments` reads them. Out: text on stdout, files, and the
 """
 
 import argparse
-import contextlib
-import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
-from tinyc.diagnostics import LINES, Remark, TinycError, Where, collect_remarks, either, printable
-from tinyc.driver.array_files import read_arrays, write_arrays
+from tinyc.diagnostics import LINES, TinycError, Where, either
 from tinyc.driver.compile import compile, pass_options
+from tinyc.driver.compiled_model import CompiledModel
 from tinyc.driver.layer import SHARED_LAYERS, entry_layer, layer_of
-from tinyc.driver.model import Model
 from tinyc.driver.progress import shown_progress
+from tinyc.driver.running import given_inputs, print_line, run_and_print, shown_remarks
 from tinyc.driver.sources import in_file, program_argument, shown_argument
 from tinyc.driver.verification import output_tolerances, verify_model
 from tinyc.executors import reference
 from tinyc.executors.compare import Comparison, compare_all
-from tinyc.executors.elements import element_of
 from tinyc.executors.random_inputs import random_inputs, static_shapes
-from tinyc.executors.signature import NamedTensor, boundary_of
+from tinyc.executors.signature import boundary_of
 from tinyc.fusion.request import fusion_request
-from tinyc.importers.files import write_file
 from tinyc.mlir import ir
 from tinyc.plan.source import split_plan
-from tinyc.text.table import print_table
-from tinyc.vocabulary.element_type import ElementType
-from tinyc.vocabulary.types import TensorType
+from tinyc.runtime.artifact import artifact_chunks, write_artifact
 
-_SHOWN_ELEMENTS = 6
 _DUMP_FOLDER = Path("tinyc-dump")
 
 
 def run_command(arguments: argparse.Namespace) -> int:
     """Compile, run, print the outputs, and compare them with the reference where asked to."""
-    with _remarks(arguments):
+    with shown_remarks(arguments):
         model = _compiled(arguments)
         inputs = _inputs(arguments, model)
-        started = time.perf_counter()
-        with shown_progress("run"):
-            profile = model.profile_named(inputs) if arguments.profile or arguments.log is not None else None
-            outputs = model.run_named(inputs) if profile is None else profile.outputs
-        _line("run", f"{time.perf_counter() - started:.3f} s")
-        for name, value in outputs.items():
-            _line("output", f"{name}: {_described(value)}")
-        if profile is not None and arguments.profile:
-            print_table(profile.table)
-        if profile is not None and arguments.log is not None:
-            profile.append_to(arguments.log)
-        if arguments.outputs is not None:
-            write_arrays(arguments.outputs, outputs)
+        outputs = run_and_print(model, inputs, arguments)
         return _check(model, inputs, outputs) if arguments.check else 0
 
 
 def compile_command(arguments: argparse.Namespace) -> int:
-    """Compile and write what is asked for: layers, a C library."""
-    with _remarks(arguments):
+    """Compile, and write what is asked for: the model, layers, a C library; where nothing is, say what there is."""
+    with shown_remarks(arguments):
         model = _compiled(arguments)
+        if arguments.target != "reference" or arguments.output is not None or arguments.cpu is not None:
+            artifact = model.artifact(arguments.cpu)
+            if arguments.output is not None:
+                size_bytes = write_artifact(arguments.output, artifact)
+                print_line("model", f"{arguments.output}: {artifact}; {size_bytes} bytes")
+            elif arguments.dump is None and arguments.dump_dir is None and arguments.emit_lib is None:
+                size_bytes = sum(map(len, artifact_chunks(artifact)))
+                print_line("model", f"{artifact}; -o FILE.tinyc writes it, {size_bytes} bytes")
         if arguments.emit_lib is not None:
             for path in model.emit_library(arguments.emit_lib, arguments.prefix or "model", arguments.cpu):
-                _line("library", str(path))
+                print_line("library", str(path))
     return 0
 
 
 def verify_command(arguments: argparse.Namespace) -> int:
     """Compare the layers down to the target's; name the first layer, value and element that differs."""
     first: str | None = None
-    with _remarks(arguments):
+    with shown_remarks(arguments):
         against = None if arguments.against is None else _read_by_reference(arguments.against, arguments.bind)
         model = _compiled(arguments)
         _check_same_boundary(model, arguments.against, against)
@@ -79,11 +68,11 @@ def verify_command(arguments: argparse.Namespace) -> int:
         with shown_progress("verify"):
             for step in verify_model(model, inputs, against):
                 first = first or step.failure
-                _line("verify", step.title)
+                print_line("verify", step.title)
                 for comparison in step.comparisons:
                     if comparison.kind == "output" or not comparison.ok:
-                        _line("", _judged(comparison))
-    _line("result", "all layers agree" if first is None else f"FAILED, first at: {first}", LINES)
+                        print_line("", _judged(comparison))
+    print_line("result", "all layers agree" if first is None else f"FAILED, first at: {first}", LINES)
     return 0 if first is None else 1
 
 
@@ -99,7 +88,7 @@ def _read_by_reference(program: str, bind: dict[str, int]) -> ir.Module:
     return module
 
 
-def _check_same_boundary(model: Model, program: str | None, against: ir.Module | None) -> None:
+def _check_same_boundary(model: CompiledModel, program: str | None, against: ir.Module | None) -> None:
     """Check that two programs take and give the same.
 
     Raises:
@@ -123,25 +112,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
 }
 
 
-@contextlib.contextmanager
-def _remarks(arguments: argparse.Namespace) -> Iterator[None]:
-    """Print and write the remarks that are made inside, also where an error ends it."""
-    with collect_remarks() as remarks:
-        try:
-            yield
-        finally:
-            _report(remarks, arguments)
-
-
-def _report(remarks: list[Remark], arguments: argparse.Namespace) -> None:
-    if arguments.remarks:
-        for remark in remarks:
-            sys.stderr.write(f"{remark}\n")
-    if arguments.remarks_json is not None:
-        write_file(arguments.remarks_json, "".join(f"{remark.to_json()}\n" for remark in remarks))
-
-
-def _compiled(arguments: argparse.Namespace) -> Model:
+def _compiled(arguments: argparse.Namespace) -> CompiledModel:
     started = time.perf_counter()
     dump_folder = arguments.dump_dir or _DUMP_FOLDER
     line_info = dump_folder if arguments.line_info else None
@@ -160,14 +131,14 @@ def _compiled(arguments: argparse.Namespace) -> Model:
         asked = {"plan": plan, "line_info": line_info, "fusion": fusion, "sizes": arguments.sizes}
         model = compile(module, target=target, arch=arch, **asked)
     seconds = time.perf_counter() - started
-    _line("program", f"{shown_argument(arguments.program)} on {arguments.target}")
-    _line("layers", " -> ".join(model.layers))
-    _line("compile", f"{seconds:.3f} s")
+    print_line("program", f"{shown_argument(arguments.program)} on {arguments.target}")
+    print_line("layers", " -> ".join(model.layers))
+    print_line("compile", f"{seconds:.3f} s")
     if arguments.dump is not None or arguments.dump_dir is not None:
         with shown_progress("dump"):
             paths = model.lowering.dump(dump_folder, arguments.dump, arguments.stock_printing)
         for path in paths:
-            _line("dump", str(path))
+            print_line("dump", str(path))
     return model
 
 
@@ -185,48 +156,25 @@ def _require_reference(module: ir.Module, option: str) -> None:
         raise TinycError("UnsupportedTarget", message + remedy)
 
 
-def _inputs(arguments: argparse.Namespace, model: Model, program: ir.Module | None = None) -> dict[str, np.ndarray]:
+def _inputs(
+    arguments: argparse.Namespace, model: CompiledModel, program: ir.Module | None = None
+) -> dict[str, np.ndarray]:
     if arguments.inputs is None:
-        _line("inputs", f"random, seed {arguments.random}")
+        print_line("inputs", f"random, seed {arguments.random}")
         with shown_progress("inputs"):
             return random_inputs(program or model.lowering.module(model.lowering.entry), arguments.random)
-    with shown_progress("inputs"):
-        arrays = read_arrays(arguments.inputs)
-    _line("inputs", str(arguments.inputs))
-    given = [each for each in model.signature.inputs if each.name in arrays]
-    return arrays | {each.name: _as_bf16(each, arrays[each.name]) for each in given}
+    return given_inputs(arguments.inputs, model.signature)
 
 
-def _as_bf16(parameter: NamedTensor, array: np.ndarray) -> np.ndarray:
-    """An array from a file as bf16 where that is the input's type: a file holds only its bits."""
-    if parameter.type.element == "bf16" and array.dtype in (np.dtype(np.uint16), np.dtype("V2")):
-        return array.view(ElementType.BF16.dtype)
-    return array
-
-
-def _check(model: Model, inputs: dict[str, np.ndarray], outputs: dict[str, np.ndarray]) -> int:
+def _check(model: CompiledModel, inputs: dict[str, np.ndarray], outputs: dict[str, np.ndarray]) -> int:
     module = model.lowering.module(model.lowering.entry)
     with shown_progress("check"):
         expected = reference.evaluate_module(module, inputs)
         comparisons = compare_all(outputs, expected, output_tolerances(module, inputs))
     for comparison in comparisons:
-        _line("check", _judged(comparison))
+        print_line("check", _judged(comparison))
     return 0 if all(comparison.ok for comparison in comparisons) else 1
 
 
 def _judged(comparison: Comparison) -> str:
     return f"{comparison}: {'ok' if comparison.ok else 'FAILED'}"
-
-
-def _described(value: np.ndarray) -> str:
-    """Type, shape and the first few elements of an array."""
-    element = element_of(value.dtype)
-    shown = value.ravel()[:_SHOWN_ELEMENTS].tolist()
-    first = " ".join(f"{number:.6g}" if isinstance(number, float) else f"{number:d}" for number in shown)
-    more = " …" if value.size > _SHOWN_ELEMENTS else ""
-    assert element is not None, "an executor gives arrays of element types"
-    return f"{TensorType(element, value.shape)}  {first}{more}"
-
-
-def _line(title: str, text: str, kept: str = "") -> None:
-    sys.stdout.write(f"{title:<9}{printable(text, kept)}\n")

@@ -16,8 +16,10 @@ from tinyc.analysis.graphs import main_function
 from tinyc.diagnostics import InternalError, TinycError, Where, collect_remarks, either
 from tinyc.dialects.nvvm.to_ptx import chip_in, ptx_text
 from tinyc.dialects.region.specialize import sizes_text
+from tinyc.driver.compiled_model import CompiledModel
 from tinyc.driver.layer import SHARED_LAYERS
 from tinyc.driver.listings import LISTINGS
+from tinyc.driver.load import executor_of
 from tinyc.driver.lowering import Lowering
 from tinyc.driver.model import Arrays, Executor, Model
 from tinyc.driver.sources import checked_sizes, in_file, is_path, read_program
@@ -26,11 +28,12 @@ from tinyc.executors.signature import check_inputs, signature_of, symbol_values
 from tinyc.fusion.request import request_of
 from tinyc.plan.json_text import plan_to_json
 from tinyc.plan.source import load_plan, split_plan
-from tinyc.runtime.cpu import CpuExecutable
-from tinyc.runtime.cuda import CudaExecutable
-from tinyc.runtime.executable import Executable, Observer, Timer
+from tinyc.runtime.artifact import Artifact
+from tinyc.runtime.executable import Observer
+from tinyc.runtime.jit import compile_object
+from tinyc.runtime.object_code import ObjectError
 from tinyc.runtime.outputs import check_outputs, handed_out, outputs_at
-from tinyc.target import TARGETS, target_of
+from tinyc.target import target_of
 
 
 def compile(
@@ -43,7 +46,7 @@ def compile(
     line_info: str | os.PathLike[str] | None = None,
     fusion: object = None,
     sizes: Sequence[Mapping[str, int]] = (),
-) -> Model:
+) -> CompiledModel:
     """Compile a program.
 
     `source` is a path, Tiny JSON (text or dict), the text of any layer, or an `ir.Module`.
@@ -69,7 +72,7 @@ def compile(
     with collect_remarks() as remarks, in_file(str(source) if is_path(source) else None):
         lowering = Lowering(read_program(source, bind), target, options, None if line_info is None else Path(line_info))
         _check_options(lowering)
-        model = Model(lowering, target, _EXECUTORS[target](lowering), remarks)
+        model = CompiledModel(lowering, target, _EXECUTORS[target](lowering), remarks)
         if dump is not None:
             lowering.dump(Path(dump))
     return model
@@ -130,40 +133,27 @@ def _reference(lowering: Lowering) -> Executor:
 
 
 def _cpu(lowering: Lowering) -> Executor:
-    program = lowering.program()
+    llvm_ir, program = lowering.llvm_ir(), lowering.program()
+
+    def compiled(cpu: str | None = None) -> Artifact:
+        made = compile_object(llvm_ir, cpu)
+        return Artifact("cpu", program, made.image, "x86-64", made.cpu, made.flags)
+
     try:
-        return _executor(CpuExecutable(program, lowering.llvm_ir()))
-    except InternalError as error:
+        return replace(executor_of(compiled()), compiled_for=compiled)
+    except (InternalError, ObjectError) as error:
         if lowering.entry != "llvm":
-            raise
-        said = str(error.__cause__)
+            raise error if isinstance(error, InternalError) else InternalError(f"{error}") from error
+        said = str(error.__cause__ or error)
         place = re.search(r"<string>:(\d+):(\d+): ", said)
         at = Where() if place is None else Where(line=int(place[1]), column=int(place[2]))
         shown = said.replace(place[0] if place else "", "")
         raise TinycError("InvalidIr", f"LLVM does not take the kernels: {shown}", at) from None
 
 
-def _sim(lowering: Lowering) -> Executor:
-    from tinyc.runtime.sim import SimExecutable  # with the simulator, which takes longer to import than all the rest
-
+def _on_gpu(lowering: Lowering) -> Executor:
     (ptx, arch), program = _ptx(lowering), lowering.program()
-    executable = SimExecutable(program, ptx)
-    return replace(_executor(executable, arch), reports=lambda: executable.reports)
-
-
-def _cuda(lowering: Lowering) -> Executor:
-    (ptx, arch), program = _ptx(lowering), lowering.program()
-    if arch not in (known := [each.chip for each in TARGETS]):
-        message = f"the PTX is for {arch}, and what runs on a GPU is for {either(known)}; write one behind .target"
-        raise TinycError("UnsupportedTarget", message)
-    return _executor(CudaExecutable(program, ptx, arch), arch)
-
-
-def _executor(executable: Executable[Any], arch: str | None = None) -> Executor:
-    def timed(inputs: Mapping[str, Any], timer: Timer) -> Arrays:
-        return executable.run(inputs, timer=timer)
-
-    return Executor(executable.run, executable.release, timed, executable.program, arch)
+    return executor_of(Artifact(lowering.target, program, ptx.encode(), arch))
 
 
 def _ptx(lowering: Lowering) -> tuple[str, str]:
@@ -179,12 +169,12 @@ def _ptx(lowering: Lowering) -> tuple[str, str]:
 _EXECUTORS: dict[str, Callable[[Lowering], Executor]] = {
     "reference": _reference,
     "cpu": _cpu,
-    "sim": _sim,
-    "cuda": _cuda,
+    "sim": _on_gpu,
+    "cuda": _on_gpu,
 }
 
 
-def model_init(source: object, **options: Any) -> Model:
+def model_init(source: object, **options: Any) -> CompiledModel:
     """Compile a program: `compile` under the name of specification 000 §8."""
     return compile(source, **options)
 

@@ -1,4 +1,7 @@
-"""A compiled program: what `tinyc.compile` gives, with the texts of its layers and the remarks of its compilation."""
+"""A program that is ready to run: what `tinyc.load` gives, and, with the texts of its layers, `tinyc.compile`.
+
+No MLIR here: a model that was saved runs without it.
+"""
 
 import contextlib
 import functools
@@ -13,12 +16,12 @@ import numpy as np
 
 from tinyc.c_library.build import write_library
 from tinyc.diagnostics import Remark, TinycError, collect_remarks
-from tinyc.driver.listings import LAST_LISTING
-from tinyc.driver.lowering import Lowering
-from tinyc.driver.profile import LaunchTimes, Profile, profile_rows
+from tinyc.driver.profile import LaunchTimes, Prediction, Profile, WrittenNodes, profile_rows
 from tinyc.executors.philox import run_key
-from tinyc.executors.signature import NamedTensor, Signature, boundary_of
 from tinyc.expr.extents import natural
+from tinyc.runtime.artifact import Artifact, write_artifact
+from tinyc.runtime.bound import BoundProgram
+from tinyc.runtime.boundary import NamedTensor, Signature
 from tinyc.runtime.executable import Observer, Timer
 from tinyc.runtime.outputs import named_outputs
 from tinyc.runtime.program import Program
@@ -41,44 +44,39 @@ class Executor:
     """A way to run a program on arrays by name, and to give back what it holds on a device.
 
     `run` takes the inputs, the arrays to write outputs into, the key of the run's random numbers, and who is told the
-    values of nodes; `timed` takes inputs, and who is told the time of each launch. `program` is what it runs, where
-    that has been lowered, `arch` the GPU's architecture that it is for; `reports` gives those of the last run's
-    launches where they are simulated.
+    values of nodes. `program` is what it runs, where that has been lowered, `arch` the GPU's architecture that it is
+    for; `reports` gives those of the last run's launches where they are simulated. `artifact` is what a file needs to
+    have to run the same, `compiled_for` makes it for another CPU. `timed` takes inputs, and who is told the time of
+    each launch.
     """
 
     run: Callable[[Mapping[str, Any], Mapping[str, Any], int, Observer | None], Arrays]
     release: Callable[[], None] = lambda: None
-    timed: Callable[[Mapping[str, Any], Timer], Arrays] | None = None
     program: Program | None = None
     arch: str | None = None
     reports: Callable[[], "Sequence[Report]"] = tuple
+    artifact: Artifact | None = None
+    compiled_for: Callable[[str], Artifact] | None = None
+    timed: Callable[[Mapping[str, Any], Timer], Arrays] | None = None
 
 
 class Model:
     """A program that is ready to run; `inputs` and `outputs` are its names in order, `remarks` what was decided."""
 
-    def __init__(self, lowering: Lowering, target: str, executor: Executor, remarks: list[Remark]) -> None:
-        self.lowering, self.target, self.remarks = lowering, target, remarks
+    #: The layers that the program went through on its way to the target; what was loaded has none.
+    layers: tuple[str, ...] = ()
+
+    def __init__(self, signature: Signature, target: str, executor: Executor, remarks: list[Remark]) -> None:
+        self.signature, self.target, self.remarks = signature, target, remarks
         self._executor: Executor | None = executor
         self._made_of, self._program = _made_of(executor), executor.program
         self._next_offset: dict[int, int] = {}  # how many runs there have been, by their seed
         self._noting = threading.Lock()  # of what runs leave behind: remarks, and how many there have been
 
     @property
-    def layers(self) -> tuple[str, ...]:
-        """The layers that the program went through on its way to the target."""
-        last = LAST_LISTING.get(self.target, self.lowering.entry)  # the reference runs what was read
-        return self.lowering.way_to(last)
-
-    @property
     def reports(self) -> "tuple[Report, ...]":
         """What each launch of the last run on the simulator has found and counted, in order; on other targets none."""
         return () if self._executor is None else tuple(self._executor.reports())
-
-    @functools.cached_property
-    def signature(self) -> Signature:
-        """Names and types of the inputs and outputs."""
-        return boundary_of(self.lowering.module(self.lowering.entry)).signature
 
     @functools.cached_property
     def inputs(self) -> tuple[str, ...]:
@@ -218,11 +216,9 @@ class Model:
             TinycError: `UnsupportedTarget`: the target is not "cpu"; `NoCompiler`, `UnreadableFile`, `InvalidOption`.
         """
         if self.target != "cpu":
-            message = (
-                f"a C library has kernels for the CPU, and this model is for '{self.target}'; compile it for 'cpu'"
-            )
+            message = f"a C library has code for the CPU, and this model is for '{self.target}'; compile it for 'cpu'"
             raise TinycError("UnsupportedTarget", message)
-        return write_library(self.lowering.program(), self.lowering.llvm_ir(), Path(path), prefix, cpu)
+        return write_library(self.artifact(cpu), Path(path), prefix)
 
     def profile(self, /, **inputs: Any) -> Profile:
         """Run once more than to warm up, and measure each launch: a row for each region, and the outputs.
@@ -246,7 +242,13 @@ class Model:
             executor.run(inputs, {}, 0, None)
         times = LaunchTimes()
         outputs = executor.timed(inputs, times.note)
-        return Profile(tuple(profile_rows(self.lowering, times, executor.arch)), outputs)
+        return Profile(tuple(profile_rows(times, (self.target, executor.arch or ""), self._predicted)), outputs)
+
+    def _predicted(
+        self, bound: BoundProgram, kernels: Mapping[WrittenNodes, Sequence[str]]
+    ) -> Mapping[WrittenNodes, Prediction]:
+        """What was predicted of regions at the sizes of a run: nothing, where there is machine code only."""
+        return {}
 
     def required_memory(self, /, **symbols: int) -> RequiredMemory:
         """The bytes that a run needs where the symbols of its inputs have these values.
@@ -261,14 +263,46 @@ class Model:
         return required_memory(self._program, symbols)
 
     def text(self, layer: str) -> str:
-        """The text of a layer: "tiny", "indexbook", "poly_view", "region", and those of the target.
-
-        They are "exec", "loops" and "llvm", and for a GPU "plan", "gpu", "exec", "nvvm", "ptx" and "cu".
+        """The text of a layer; see `CompiledModel.text`.
 
         Raises:
-            TinycError: `UnknownLayer`: there is no such layer, or the program was read at a later one.
+            TinycError: `UnknownLayer`: the model was loaded.
         """
-        return self.lowering.text(layer)
+        message = f"a model that was loaded has code, and no layer {layer!r}; compile its program for that"
+        raise TinycError("UnknownLayer", message)
+
+    def save(self, path: str | os.PathLike[str], cpu: str | None = None) -> int:
+        """Save the model to a file, by convention `*.tinyc`, which `tinyc.load` reads; the size of the file in bytes.
+
+        The code of target "cpu" is for CPUs that have what this machine's has; `cpu` names others, by a level such as
+        "x86-64-v3". A file that is there is replaced when the new one is complete.
+
+        Raises:
+            TinycError: `UnreadableFile`: it cannot be written; `UnsupportedTarget`: the model has no code, or not for
+                that CPU; `ModelFreed`.
+        """
+        if not isinstance(path, str | os.PathLike):
+            raise TinycError("UnreadableFile", f"'path' is {path!r}, not a file; give a path")
+        return write_artifact(Path(path), self.artifact(cpu))
+
+    def artifact(self, cpu: str | None = None) -> Artifact:
+        """What a file of the model has: program, code and arrays; `cpu` is that of `save`.
+
+        Raises:
+            TinycError: `UnsupportedTarget`, `ModelFreed`.
+        """
+        if self._executor is None:
+            raise TinycError("ModelFreed", "the model has been freed; compile the program again")
+        held, compiled_for = self._executor.artifact, self._executor.compiled_for
+        if held is None:
+            message = f"target '{self.target}' runs the program itself, and has no code; compile it for another target"
+            raise TinycError("UnsupportedTarget", message)
+        if cpu is None:
+            return held
+        if compiled_for is None:
+            why = "the model was loaded, and its code is as it is" if self.target == "cpu" else "its code runs on a GPU"
+            raise TinycError("UnsupportedTarget", f"'cpu' is {cpu!r}, and {why}; leave it out, or compile the program")
+        return compiled_for(cpu)
 
 
 def _word(name: str, value: Any) -> int:

@@ -1,40 +1,47 @@
 """What the kernels of a run took, beside what was predicted: the log of specification 000 §9, region by region.
 
-In: a lowered program, and the time of each launch of one run. Out: rows, as a table for people or appended to a CSV
-file. Predictions are those of region formation, at the sizes of the run; a cell is empty where there is none: in a
-program that was read below the Tiny layer, or where formation at these sizes makes other regions.
+In: the time of each launch of one run, and what was predicted. Out: rows, as a table for people or appended to a CSV
+file. No MLIR here: a model that was saved has times, too, and no predictions.
 """
 
 import csv
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
-from tinyc.analysis.graphs import main_function
 from tinyc.diagnostics import TinycError, Where
-from tinyc.dialects.region.kernel import kernels_of
-from tinyc.dialects.region.plan import plan_of_kernel
-from tinyc.driver.binding import bind_symbols
-from tinyc.driver.lowering import Lowering
-from tinyc.fusion.formation import form_regions
-from tinyc.fusion.regions import Region
-from tinyc.fusion.request import fusion_request
 from tinyc.importers.files import read_file, unreadable_file
-from tinyc.passes.runner import copy_module
 from tinyc.runtime.bound import BoundLaunch, BoundProgram
-from tinyc.schemes.completion import summary_of
-from tinyc.target import DEFAULT_ARCH, machine_of
-from tinyc.target.cpu import GENERIC_CPU
-from tinyc.target.target import Target
 from tinyc.text.table import Table
-from tinyc.vocabulary.run_key import RUN_KEY
 
 LOG_COLUMNS = (
     "region", "kernel", "target", "arch", "sizes", "FLOPs", "bytes", "occupancy", "estimate_us", "actual_us", "plan"
 )  # fmt: skip
+
+
+#: The user's nodes that the kernels of a region write.
+WrittenNodes = tuple[str, ...]
+
+
+class Prediction(NamedTuple):
+    """What was predicted of a region: operations, bytes, the part of the threads that fit, time, and how it is made.
+
+    A cell is empty where there is no such thing.
+    """
+
+    flops: float | str = ""
+    moved_bytes: float | str = ""
+    occupancy: float | str = ""
+    microseconds: float | str = ""
+    plan: str = ""
+
+
+#: What was predicted at the sizes of a run, of regions with the names of their kernels.
+Predict = Callable[[BoundProgram, Mapping[WrittenNodes, Sequence[str]]], Mapping[WrittenNodes, Prediction]]
 
 
 class LaunchTimes:
@@ -84,71 +91,31 @@ class Profile:
             raise unreadable_file("write", path, error) from None
 
 
-def profile_rows(lowering: Lowering, times: LaunchTimes, arch: str | None) -> Iterable[tuple[object, ...]]:
-    """The rows of a run, in the order of its launches; those that write the same values are one region."""
+def profile_rows(times: LaunchTimes, machine: tuple[str, str], predict: Predict) -> Iterator[tuple[object, ...]]:
+    """The rows of a run, in the order of its launches; those that write the same nodes are one region.
+
+    `machine` is the target and the architecture.
+    """
     bound = times.bound
     if bound is None:
         return
-    predicted = _predicted(lowering, bound, arch)
     shapes = ((name, bound.shapes[f"input_{position}"]) for position, name in enumerate(bound.program.inputs))
     sizes = " ".join(f"{name}={'x'.join(map(str, shape))}" for name, shape in shapes)
-    for number, (writes, launched) in enumerate(_by_nodes(bound, times).items()):
+    regions = _by_nodes(bound, times)
+    kernels = {nodes: [launch.kernel.symbol for launch, _ in launched] for nodes, launched in regions.items()}
+    predicted = predict(bound, kernels)
+    for number, (nodes, launched) in enumerate(regions.items()):
         taken = [seconds for _, seconds in launched if seconds is not None]
-        kernels = [launch.kernel.symbol for launch, _ in launched]
-        region = predicted.get(frozenset(writes))
-        flops, moved, occupancy, estimate, scheme = _prediction(region, arch)
         actual = round(sum(taken) * 1e6, 1) if len(taken) == len(launched) else ""
-        plan = _plan(lowering, kernels) or scheme
-        own = (f"r{number}", " ".join(kernels), lowering.target, arch or "", sizes)
-        yield (*own, flops, moved, occupancy, estimate, actual, plan)
+        *told, plan = predicted.get(nodes, Prediction())
+        yield (f"r{number}", " ".join(kernels[nodes]), *machine, sizes, *told, actual, plan)
 
 
-def _by_nodes(bound: BoundProgram, times: LaunchTimes) -> dict[tuple[str, ...], list[tuple[BoundLaunch, float | None]]]:
-    """The launches by the user's nodes that they write: the parts of a long reduction write what it writes."""
+def _by_nodes(bound: BoundProgram, times: LaunchTimes) -> dict[WrittenNodes, list[tuple[BoundLaunch, float | None]]]:
+    """The launches by the nodes that they write: the parts of a long reduction write what it writes."""
     nodes = {buffer.name: buffer.where.node or buffer.name for buffer in bound.program.buffers}
-    found: dict[tuple[str, ...], list[tuple[BoundLaunch, float | None]]] = {}
+    found: dict[WrittenNodes, list[tuple[BoundLaunch, float | None]]] = {}
     for launch, seconds in times.launches:
         writes = tuple(dict.fromkeys(nodes[name] for name in launch.kernel.writes))
         found.setdefault(writes, []).append((launch, seconds))
     return found
-
-
-def _predicted(lowering: Lowering, bound: BoundProgram, arch: str | None) -> Mapping[frozenset[str], Region]:
-    """The regions of the program at the sizes of a run, by the nodes that they write."""
-    if not lowering.has("tiny"):
-        return {}
-    module, asked = copy_module(lowering.module("tiny")), lowering.options
-    with module.context:
-        bind_symbols(module, {name: size for name, size in bound.values.items() if name != RUN_KEY})
-        request = fusion_request(asked.get("fuse"), asked.get("no_fuse"), asked.get("fusion"))
-        machine = machine_of(GENERIC_CPU.name if lowering.target == "cpu" else arch or DEFAULT_ARCH)
-        try:
-            formation = form_regions(main_function(module), machine, request)
-        except TinycError:  # what was asked for, for all sizes, may be refused at these
-            return {}
-    labels = formation.graph.labels
-    return {frozenset(labels[name] for name in each.results): each for each in formation.regions}
-
-
-def _prediction(region: Region | None, arch: str | None) -> tuple[object, object, object, object, str]:
-    """What is predicted of a region: operations, bytes, the part of the threads that fit, microseconds; its scheme."""
-    if region is None:
-        return "", "", "", "", ""
-    cost, machine = region.priced.cost, None if arch is None else machine_of(arch)
-    occupancy: object = ""
-    if isinstance(machine, Target):
-        resident = cost.ctas_per_sm * region.priced.resources.threads_per_cta
-        occupancy = round(min(1.0, resident / machine.threads_per_sm), 3)
-    moved = round(cost.read_bytes + cost.written_bytes)
-    return round(cost.flops), moved, occupancy, cost.terms["us"], region.priced.scheme
-
-
-def _plan(lowering: Lowering, kernels: Iterable[str]) -> str:
-    """The plans of kernels in one line; nothing on a CPU, and where plans are realised already."""
-    if lowering.target == "cpu" or not lowering.has("plan"):
-        return ""
-    module = lowering.module("plan")
-    with module.context:
-        known = kernels_of(module)
-        plans = [plan for name in kernels if name in known and (plan := plan_of_kernel(known[name])) is not None]
-        return "; ".join(summary_of(plan) for plan in plans)

@@ -26,6 +26,7 @@ from tinyc.importers.files import read_file, unreadable_file
 from tinyc.importers.json_text import EXAMPLE, first_character
 from tinyc.mlir import ir
 from tinyc.passes.runner import copy_module, run_passes, verify_layers
+from tinyc.runtime.container import is_container
 
 Bind = Mapping[str, int]
 _STANDARD_INPUT = "<stdin>"
@@ -154,6 +155,9 @@ def _bound_extent(name: str, value: Any) -> int:
 
 
 def _from_text(source: str | bytes, bind: dict[str, int], filename: str | None) -> ir.Module:
+    if isinstance(source, bytes) and is_container(source):
+        message = "this is a compiled model; run it by tinyc run, load it by tinyc.load, or give its program"
+        raise TinycError("UnreadableFile", message, Where(file=filename))
     shown = source if isinstance(source, str) else source.decode("utf-8", errors="replace")
     is_json = filename.endswith(".json") if filename and filename.endswith((".json", ".mlir")) else None
     code = None if is_json else read_code(shown, filename)

@@ -13,10 +13,10 @@ import numpy as np
 from tinyc.analysis.graphs import main_function
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.gpu.expand.lowering import GpuExpand
+from tinyc.driver.compiled_model import CompiledModel
 from tinyc.driver.layer import layer_of
 from tinyc.driver.listings import LAST_LISTING
 from tinyc.driver.lowering import Lowering
-from tinyc.driver.model import Model
 from tinyc.executors import reference
 from tinyc.executors.compare import Comparison, compare, compare_all
 from tinyc.executors.gpu.program import ThreadsExecutable
@@ -63,7 +63,7 @@ def output_tolerances(module: ir.Module, inputs: _Arrays) -> dict[str, Tolerance
 _Execute = Callable[[_Arrays, Observer], _Arrays]
 
 
-def verify_model(model: Model, inputs: _Arrays, against: ir.Module | None = None) -> Iterator[LayerComparison]:
+def verify_model(model: CompiledModel, inputs: _Arrays, against: ir.Module | None = None) -> Iterator[LayerComparison]:
     """Compare the layers of a program on `inputs`, each when it is asked for.
 
     `against` is the program at a layer that the reference reads; without it the model's own is.
@@ -78,7 +78,7 @@ def verify_model(model: Model, inputs: _Arrays, against: ir.Module | None = None
         yield truth.compared(f"{layer} against the reference ({entry})", execute, inputs)
 
 
-def _executors(model: Model) -> Iterator[tuple[str, _Execute]]:
+def _executors(model: CompiledModel) -> Iterator[tuple[str, _Execute]]:
     """What runs the layers below the one that was read, in walk order."""
     lowering, target = model.lowering, model.target
     if lowering.entry == "tiny":

@@ -10,7 +10,7 @@ tolerance that is derived from the program. In reading order:
     data_dependent                    `gather`, `scatter` and `topk`
     signature, values                 inputs and outputs by name and type; values by name
     reference                         a module, op by op
-    random_inputs                     inputs for a program, by a seed
+    random_arrays, random_inputs      inputs for a program, by a seed: from its boundary, from a module
     tolerance, compare                how far two executors may be apart, and whether they are
     gpu                               GPU kernels at the scalar level, the threads of a CTA in step
 """

@@ -22,12 +22,13 @@ from tinyc.executors.elementwise import apply_elementwise, on_distinct_elements
 from tinyc.executors.memory import require_memory
 from tinyc.executors.movement import MOVEMENT_FUNCTIONS
 from tinyc.executors.reduction import FactoredProduct, reduce
-from tinyc.executors.signature import NamedTensor, check_inputs, signature_of, symbol_values
+from tinyc.executors.signature import check_inputs, signature_of, symbol_values
 from tinyc.executors.values import summed_products
 from tinyc.expr.extents import Extent
 from tinyc.mlir import func, ir
 from tinyc.mlir.locations import value_name, where
 from tinyc.runtime import sizes
+from tinyc.runtime.boundary import NamedTensor
 from tinyc.runtime.executable import Observer
 from tinyc.vocabulary.attributes import arguments, tensor_type
 

@@ -4,7 +4,6 @@ In: a module at any layer, or inputs as the user gives them. Out: frozen data an
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,33 +13,10 @@ from tinyc.analysis.indexed_axes import indexed_extents
 from tinyc.dialects.exec.ops import exec_functions
 from tinyc.dialects.exec.to_program import program_of
 from tinyc.dialects.launch import launchables_of
-from tinyc.expr import extents
-from tinyc.expr.assumption import Assumption
-from tinyc.expr.extents import Dim
 from tinyc.mlir import func, ir
 from tinyc.runtime import arrays, sizes
-from tinyc.runtime.program import Program
+from tinyc.runtime.boundary import Boundary, NamedTensor, Signature, boundary_of_program
 from tinyc.vocabulary.attributes import tensor_type
-from tinyc.vocabulary.types import TensorType
-
-
-@dataclass(frozen=True)
-class NamedTensor:
-    """One input or output: its name and its tensor type."""
-
-    name: str
-    type: TensorType
-
-    def __str__(self) -> str:
-        return f"'{self.name}' ({self.type})"
-
-
-@dataclass(frozen=True)
-class Signature:
-    """The inputs and outputs of a program, in order."""
-
-    inputs: tuple[NamedTensor, ...]
-    outputs: tuple[NamedTensor, ...]
 
 
 def signature_of(function: func.FuncOp) -> Signature:
@@ -52,28 +28,6 @@ def signature_of(function: func.FuncOp) -> Signature:
         )
 
 
-@dataclass(frozen=True)
-class Boundary:
-    """What a program says of its inputs and outputs, whatever layer it is at.
-
-    `indexes` has for each input the extents of the axes that its elements index, none for what is no index.
-    """
-
-    signature: Signature
-    assumptions: tuple[Assumption, ...]
-    indexes: tuple[tuple[Dim, ...], ...]
-
-    @property
-    def assumed_sizes(self) -> dict[str, int]:
-        """The symbols whose value the program assumes."""
-        return {
-            name: each.rhs
-            for each in self.assumptions
-            for name in extents.symbols(each.lhs)
-            if each.predicate == "eq" and each.lhs == extents.symbol(name) and isinstance(each.rhs, int)
-        }
-
-
 def boundary_of(module: ir.Module) -> Boundary:
     """The boundary of the program of a module: of its function of tensors, or of its `exec.function`.
 
@@ -81,24 +35,12 @@ def boundary_of(module: ir.Module) -> Boundary:
         TinycError: `InvalidIr`: the module is no program.
     """
     if exec_functions(module):
-        return _boundary_of_program(program_of(module))
+        return boundary_of_program(program_of(module))
     function, kernels = main_function(module), {symbol: each.op for symbol, each in launchables_of(module).items()}
     with module.context:
         block = body_block(function)
         indexes = tuple(indexed_extents(argument, kernels) for argument in block.arguments)
         return Boundary(signature_of(function), tuple(assumptions_of(block)), indexes)
-
-
-def _boundary_of_program(program: Program) -> Boundary:
-    inputs, outputs = (
-        tuple(
-            NamedTensor(name, TensorType(buffer.element, buffer.shape))
-            for name, buffer in zip(names, program.of_kind(kind), strict=True)
-        )
-        for kind, names in (("input", program.inputs), ("output", program.outputs))
-    )
-    indexes = tuple(buffer.indexes for buffer in program.of_kind("input"))
-    return Boundary(Signature(inputs, outputs), program.assumptions, indexes)
 
 
 def _parameters(names: Sequence[str], types: Sequence[ir.Type]) -> tuple[NamedTensor, ...]:

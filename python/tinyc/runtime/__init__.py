@@ -3,6 +3,7 @@
 In reading order:
 
     program                       the host program as frozen data
+    boundary                      what it says of its inputs and outputs
     arena, sizes                  the memory of runs, and what the symbols of one are
     dlpack, device_array          arrays in the memory of a GPU
     arrays, outputs               inputs as a program takes them, and where its outputs go
@@ -10,9 +11,12 @@ In reading order:
     index_error, status           an index that is out of range, noted by a kernel and reported
     executable                    what a run is on every device
     device_memory                 the memory of a GPU that is not there
-    jit, cpu_frame, cpu           the CPU: LLVM IR to machine code, the arguments of a run, and a run
+    cpu_features, jit             the CPU: what it has, and LLVM IR to an object for it
+    object_code, cpu_frame, cpu   an object to code in memory, the arguments of a run, and a run
     sim                           the simulated GPU
     assembler, cuda_driver        the GPU: PTX to machine code, and the driver,
     cuda_graph, cuda_memory       launches as one graph, memory that is kept,
     cuda_frame, cuda              what runs at some sizes have in common, and a run
+    container, frozen_json        a file of named sections that tells damage, and frozen data as JSON
+    artifact                      what a compilation makes, and the file that has it
 """

@@ -1,4 +1,4 @@
-"""The CPU device: a program and its LLVM IR become a function on numpy arrays.
+"""The CPU device: a program and its machine code become a function on numpy arrays.
 
 Generations run one after the other, kernels of a generation too, all in the caller's thread. Kernels run without
 Python's lock, so threads run at once, each in an arena of its own, which a later run takes over. Outputs are fresh
@@ -15,7 +15,8 @@ from tinyc.runtime.arena import ArenaPool
 from tinyc.runtime.bound import BoundProgram
 from tinyc.runtime.cpu_frame import CpuFrames, Pace
 from tinyc.runtime.executable import Executable, Run
-from tinyc.runtime.jit import KERNEL_PREFIX, Code
+from tinyc.runtime.jit import KERNEL_PREFIX
+from tinyc.runtime.object_code import Code
 from tinyc.runtime.program import Program
 from tinyc.runtime.status import check_status
 
@@ -27,12 +28,16 @@ _GROWTH = 8
 
 
 class CpuExecutable(Executable[CpuFrames]):
-    """A program that is ready to run; `cpu` names an LLVM CPU such as "x86-64", None is this machine's."""
+    """A program that is ready to run; `image` is the object that has its kernels.
 
-    def __init__(self, program: Program, llvm_ir: str, cpu: str | None = None) -> None:
+    Raises:
+        ObjectError: the object cannot be loaded.
+    """
+
+    def __init__(self, program: Program, image: bytes) -> None:
         super().__init__(program)
         symbols = [launch.symbol for launch in program.launches]
-        self._code = Code(llvm_ir, [KERNEL_PREFIX + symbol for symbol in symbols], cpu)
+        self._code = Code(image, [KERNEL_PREFIX + symbol for symbol in symbols])
         self._kernels = {symbol: _KERNEL_TYPE(self._code.addresses[KERNEL_PREFIX + symbol]) for symbol in symbols}
         self._arenas = ArenaPool()
 

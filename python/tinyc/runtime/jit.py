@@ -1,19 +1,20 @@
-"""LLVM IR to machine code in this process, by llvmlite.
+"""LLVM IR to machine code, by llvmlite: a relocatable object, which `object_code` runs.
 
-In: LLVM IR as text, and for which CPU. Out: the addresses of functions, which live as long as the `Code` that has them.
+In: LLVM IR as text, and for which CPU. Out: the object, and what a CPU must have to run it.
 """
 
 import functools
-import itertools
 import re
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from tinyc.diagnostics import InternalError, progress
+from tinyc.diagnostics import InternalError, TinycError, progress
+from tinyc.runtime import cpu_features
 
-_NUMBER = itertools.count()
 #: Of the flags of a module LLVM reads one before all else, by which it ends the process where the module is broken.
 _FLAGS = re.compile(r"^[ \t]*!llvm\.module\.flags\s*=\s*!\{[^}]*\}", re.MULTILINE)
+#: What objects are made for, and `object_code` loads: its format and its calls are those of Linux.
+_TRIPLE = "x86_64-unknown-linux-gnu"
 #: What --exec-to-llvm puts in front of a kernel's name.
 KERNEL_PREFIX = "kernel."
 #: And in front of the name of its loops, which that function calls.
@@ -22,29 +23,35 @@ LOOPS_PREFIX = "loops."
 SPECULATABLE_PREFIX = "index."
 
 
-class Code:
-    """The machine code of one LLVM module, with the addresses of the functions that are `exported`.
+@dataclass(frozen=True)
+class ObjectFile:
+    """The relocatable object of a module: `image` is ELF, made for the CPU that LLVM calls `cpu`.
 
-    `cpu` is an LLVM name such as "x86-64", or None for this machine's.
+    `flags` is what a CPU must have to run it, in the words of /proc/cpuinfo.
     """
 
-    def __init__(self, llvm_ir: str, exported: Sequence[str], cpu: str | None = None) -> None:
-        binding, machine = _binding(), _target_machine(cpu)
-        progress("LLVM, step", 1, 2)
-        try:
-            module = binding.parse_assembly(_FLAGS.sub("", llvm_ir))
-            module.verify()
-            _optimise(module, machine)
-            progress("LLVM, step", 2, 2)
-            library = binding.JITLibraryBuilder().add_object_img(machine.emit_object(module)).add_current_process()
-            # The engine must not outlive the machine's target data, nor the code its engine.
-            self._engine = binding.create_lljit_compiler(machine, use_jit_link=False)
-            for name in exported:
-                library.export_symbol(name)
-            self._library = library.link(self._engine, f"tinyc.{next(_NUMBER)}")
-        except RuntimeError as error:
-            raise InternalError(f"LLVM refuses the code that tinyc made: {error}") from error
-        self.addresses: dict[str, int] = {name: self._library[name] for name in exported}
+    image: bytes
+    cpu: str
+    flags: tuple[str, ...]
+
+
+def compile_object(llvm_ir: str, cpu: str | None = None) -> ObjectFile:
+    """The object of an LLVM module, for this machine's CPU or for a level of x86-64, such as "x86-64-v3".
+
+    Raises:
+        TinycError: `UnsupportedTarget`: there is no such CPU, or this machine compiles for none.
+        InternalError: LLVM refuses the module.
+    """
+    machine, flags = _target_machine(cpu)
+    progress("LLVM, step", 1, 2)
+    try:
+        module = _binding().parse_assembly(_FLAGS.sub("", llvm_ir))
+        module.verify()
+        _optimise(module, machine)
+        progress("LLVM, step", 2, 2)
+        return ObjectFile(machine.emit_object(module), cpu or _binding().get_host_cpu_name(), flags)
+    except RuntimeError as error:
+        raise InternalError(f"LLVM refuses the code that tinyc made: {error}") from error
 
 
 @functools.cache
@@ -57,20 +64,31 @@ def _binding() -> Any:
     return binding
 
 
-def _target_machine(cpu: str | None) -> Any:
-    """A target machine; a CPU that is named has the features of its name only."""
+def _target_machine(cpu: str | None) -> tuple[Any, tuple[str, ...]]:
+    """A target machine, and the flags that its code needs."""
     binding = _binding()
-    name = cpu or binding.get_host_cpu_name()
-    features = "" if cpu else binding.get_host_cpu_features().flatten()
-    return binding.Target.from_default_triple().create_target_machine(
-        cpu=name, features=features, opt=2, reloc="pic", codemodel="small"
+    try:
+        target = binding.Target.from_triple(_TRIPLE)
+    except RuntimeError:
+        message = f"target 'cpu' makes code for x86-64, and this machine, {binding.get_default_triple()}, is another"
+        raise TinycError("UnsupportedTarget", f"{message}; use target 'sim' or 'reference'") from None
+    here = binding.get_host_cpu_features()
+    found = [feature for feature, is_here in here.items() if is_here]
+    used = cpu_features.level_features(cpu) if cpu else cpu_features.usable_features(found)
+    machine = target.create_target_machine(
+        cpu=cpu or binding.get_host_cpu_name(),
+        features=cpu_features.feature_switches(used, here),
+        opt=2,
+        reloc="pic",  # relative to each other, wherever they are loaded
+        codemodel="small",
     )
+    return machine, cpu_features.flags_of(used)
 
 
 def _optimise(module: Any, machine: Any) -> None:
     """Run LLVM's O2 on `module`, with vectorisation for `machine`."""
     binding = _binding()
-    module.triple, module.data_layout = binding.get_default_triple(), str(machine.target_data)
+    module.triple, module.data_layout = _TRIPLE, str(machine.target_data)
     for function in module.functions:
         if function.name.startswith(KERNEL_PREFIX) and not function.is_declaration:
             # Inlined into the function that calls all kernels, a kernel would be compiled again at each launch.
@@ -82,17 +100,3 @@ def _optimise(module: Any, machine: Any) -> None:
     options.loop_vectorization = options.slp_vectorization = True
     builder = binding.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
-
-
-def object_code(llvm_ir: str, cpu: str | None = None) -> bytes:
-    """The machine code of an LLVM module, position independent, as a relocatable object; `cpu` as for `Code`."""
-    binding, machine = _binding(), _target_machine(cpu)
-    module = binding.parse_assembly(_FLAGS.sub("", llvm_ir))
-    module.verify()
-    _optimise(module, machine)
-    return machine.emit_object(module)
-
-
-def host_features() -> frozenset[str]:
-    """The features of this machine's CPU, by LLVM's names."""
-    return frozenset(name for name, enabled in _binding().get_host_cpu_features().items() if enabled)

@@ -7,7 +7,7 @@ from typing import Literal
 
 from tinyc.analysis.arena.lifetimes import Request
 
-Choice = Literal["first", "best"]
+FreePlace = Literal["first", "best"]
 
 
 class _FreeList:
@@ -17,7 +17,7 @@ class _FreeList:
         self.gaps: list[tuple[int, int]] = []
         self.end = 0
 
-    def take(self, size: int, choice: Choice) -> int:
+    def take(self, size: int, choice: FreePlace) -> int:
         """The start of the lowest gap that is large enough, or of the smallest such gap."""
         fitting = ((stop - start, start, number) for number, (start, stop) in enumerate(self.gaps))
         large = (each for each in fitting if each[0] >= size)
@@ -41,7 +41,7 @@ class _FreeList:
         self.gaps[low:high] = [(start, stop)]
 
 
-def placed_in_time(requests: Sequence[Request], sizes: Sequence[int], choice: Choice) -> list[int]:
+def placed_in_time(requests: Sequence[Request], sizes: Sequence[int], choice: FreePlace) -> list[int]:
     """The start of each buffer; of those that begin together, the largest takes its place first."""
     free, starts = _FreeList(), [0] * len(requests)
     leaving: list[tuple[int, int]] = []

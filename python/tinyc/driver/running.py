@@ -1,0 +1,151 @@
+"""What `tinyc run` does with a model, wherever it comes from; all of it where it comes from a file. No MLIR here.
+
+In: a model, and the arguments as `arguments` reads them. Out: text on stdout, files, and the exit status.
+"""
+
+import argparse
+import contextlib
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from tinyc.diagnostics import Remark, TinycError, Where, collect_remarks, printable, suggest
+from tinyc.driver.array_files import read_arrays, write_arrays
+from tinyc.driver.load import load
+from tinyc.driver.model import Model
+from tinyc.driver.progress import shown_progress
+from tinyc.executors.elements import element_of
+from tinyc.executors.random_arrays import random_arrays
+from tinyc.expr import extents
+from tinyc.expr.assumption import Assumption
+from tinyc.importers.files import write_file
+from tinyc.runtime.boundary import NamedTensor, Signature, boundary_of_program
+from tinyc.text.table import print_table
+from tinyc.vocabulary.element_type import ElementType
+from tinyc.vocabulary.types import TensorType
+
+_SHOWN_ELEMENTS = 6
+
+
+def run_saved(arguments: argparse.Namespace) -> int:
+    """Load a model, run it, and print the outputs.
+
+    Raises:
+        TinycError: what `load` raises; `InvalidOption`: an option is about compiling.
+    """
+    _require_no_compiling(arguments)
+    with shown_remarks(arguments):
+        started = time.perf_counter()
+        model = load(arguments.program)
+        print_line("model", f"{arguments.program} on {model.target}")
+        print_line("load", f"{time.perf_counter() - started:.3f} s")
+        if arguments.inputs is None:
+            print_line("inputs", f"random, seed {arguments.random}")
+            inputs = _random(model, arguments)
+        else:
+            inputs = given_inputs(arguments.inputs, model.signature)
+        run_and_print(model, inputs, arguments)
+    return 0
+
+
+def _require_no_compiling(arguments: argparse.Namespace) -> None:
+    """Check that no option is given that a model has no use for.
+
+    Raises:
+        TinycError: `InvalidOption`.
+    """
+    of_programs = ("target", "arch", "plan", "fuse", "no_fuse", "fusion", "line_info", "dump", "dump_dir", "check")
+    given = [name for name in (*of_programs, "stock_printing") if getattr(arguments, name)]
+    if arguments.inputs is not None and arguments.bind:
+        given.append("bind")  # which says here how large random inputs are
+    if given:
+        option = f"--{given[0].replace('_', '-')}"
+        message = f"{option}: the model is compiled, and has neither program nor layers; leave it out"
+        raise TinycError("InvalidOption", message, Where(file=arguments.program))
+
+
+def _random(model: Model, arguments: argparse.Namespace) -> dict[str, np.ndarray]:
+    """Random inputs of the sizes that `--bind` says."""
+    boundary = boundary_of_program(program := model.artifact().program)
+    for name in arguments.bind:
+        if name not in program.symbols:
+            message = f"bind: the model has no symbol '{name}'{suggest(name, program.symbols)}"
+            raise TinycError("UnboundSymbol", message, Where(file=arguments.program))
+    told = tuple(Assumption(extents.symbol(name), "eq", size) for name, size in arguments.bind.items())
+    with shown_progress("inputs"):
+        return random_arrays(replace(boundary, assumptions=(*boundary.assumptions, *told)), arguments.random)
+
+
+def given_inputs(path: Path, signature: Signature) -> dict[str, np.ndarray]:
+    """The inputs that a file has.
+
+    Raises:
+        TinycError: `UnreadableFile`.
+    """
+    with shown_progress("inputs"):
+        arrays = read_arrays(path)
+    print_line("inputs", str(path))
+    given = [each for each in signature.inputs if each.name in arrays]
+    return arrays | {each.name: _as_bf16(each, arrays[each.name]) for each in given}
+
+
+def _as_bf16(parameter: NamedTensor, array: np.ndarray) -> np.ndarray:
+    """An array from a file as bf16 where that is the input's type: a file holds only its bits."""
+    if parameter.type.element == "bf16" and array.dtype in (np.dtype(np.uint16), np.dtype("V2")):
+        return array.view(ElementType.BF16.dtype)
+    return array
+
+
+def run_and_print(model: Model, inputs: dict[str, np.ndarray], arguments: argparse.Namespace) -> dict[str, np.ndarray]:
+    """Run a model, print its outputs and what its regions took, write what is to be written, and return the outputs."""
+    started = time.perf_counter()
+    with shown_progress("run"):
+        profile = model.profile_named(inputs) if arguments.profile or arguments.log is not None else None
+        outputs = model.run_named(inputs) if profile is None else profile.outputs
+    print_line("run", f"{time.perf_counter() - started:.3f} s")
+    for name, value in outputs.items():
+        print_line("output", f"{name}: {_described(value)}")
+    if profile is not None and arguments.profile:
+        print_table(profile.table)
+    if profile is not None and arguments.log is not None:
+        profile.append_to(arguments.log)
+    if arguments.outputs is not None:
+        write_arrays(arguments.outputs, outputs)
+    return outputs
+
+
+def _described(value: np.ndarray) -> str:
+    """Type, shape and the first few elements of an array."""
+    element = element_of(value.dtype)
+    shown = value.ravel()[:_SHOWN_ELEMENTS].tolist()
+    first = " ".join(f"{number:.6g}" if isinstance(number, float) else f"{number:d}" for number in shown)
+    more = " …" if value.size > _SHOWN_ELEMENTS else ""
+    assert element is not None, "an executor gives arrays of element types"
+    return f"{TensorType(element, value.shape)}  {first}{more}"
+
+
+@contextlib.contextmanager
+def shown_remarks(arguments: argparse.Namespace) -> Iterator[None]:
+    """Print and write the remarks that are made inside, also where an error ends it."""
+    with collect_remarks() as remarks:
+        try:
+            yield
+        finally:
+            _report(remarks, arguments)
+
+
+def _report(remarks: list[Remark], arguments: argparse.Namespace) -> None:
+    if arguments.remarks:
+        for remark in remarks:
+            sys.stderr.write(f"{remark}\n")
+    if arguments.remarks_json is not None:
+        write_file(arguments.remarks_json, "".join(f"{remark.to_json()}\n" for remark in remarks))
+
+
+def print_line(title: str, text: str, kept: str = "") -> None:
+    """Print a line of what a command tells; characters that are not printable are escaped, but those in `kept`."""
+    sys.stdout.write(f"{title:<9}{printable(text, kept)}\n")

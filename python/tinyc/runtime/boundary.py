@@ -1,0 +1,66 @@
+"""What a program says of its inputs and outputs: names, types, and what has to hold of their sizes. No MLIR here.
+
+In: a `Program`. Out: frozen data; of a module at any layer, `executors/signature.py` gives the same.
+"""
+
+from dataclasses import dataclass
+
+from tinyc.expr import extents
+from tinyc.expr.assumption import Assumption
+from tinyc.expr.extents import Dim
+from tinyc.runtime.program import Program
+from tinyc.vocabulary.types import TensorType
+
+
+@dataclass(frozen=True)
+class NamedTensor:
+    """One input or output: its name and its tensor type."""
+
+    name: str
+    type: TensorType
+
+    def __str__(self) -> str:
+        return f"'{self.name}' ({self.type})"
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The inputs and outputs of a program, in order."""
+
+    inputs: tuple[NamedTensor, ...]
+    outputs: tuple[NamedTensor, ...]
+
+
+@dataclass(frozen=True)
+class Boundary:
+    """What a program says of its inputs and outputs, whatever layer it is at.
+
+    `indexes` has for each input the extents of the axes that its elements index, none for what is no index.
+    """
+
+    signature: Signature
+    assumptions: tuple[Assumption, ...]
+    indexes: tuple[tuple[Dim, ...], ...]
+
+    @property
+    def assumed_sizes(self) -> dict[str, int]:
+        """The symbols whose value the program assumes."""
+        return {
+            name: each.rhs
+            for each in self.assumptions
+            for name in extents.symbols(each.lhs)
+            if each.predicate == "eq" and each.lhs == extents.symbol(name) and isinstance(each.rhs, int)
+        }
+
+
+def boundary_of_program(program: Program) -> Boundary:
+    """The boundary of a host program."""
+    inputs, outputs = (
+        tuple(
+            NamedTensor(name, TensorType(buffer.element, buffer.shape))
+            for name, buffer in zip(names, program.of_kind(kind), strict=True)
+        )
+        for kind, names in (("input", program.inputs), ("output", program.outputs))
+    )
+    indexes = tuple(buffer.indexes for buffer in program.of_kind("input"))
+    return Boundary(Signature(inputs, outputs), program.assumptions, indexes)

@@ -1,0 +1,111 @@
+"""What a CPU has: the instruction sets that LLVM may use for a kernel, and those that this machine has.
+
+In: the name of a CPU. Out: features as LLVM calls them, to compile for, and flags as Linux calls them, to compare with
+those of the machine that runs the code. LLVM is told to use what stands in the table and nothing else, so that code
+needs what it says that it needs.
+"""
+
+import platform
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from tinyc.diagnostics import TinycError, either
+
+#: LLVM's feature → Linux' flag: every instruction set beyond x86-64 that LLVM uses of its own accord in arithmetic.
+_FLAGS = {
+    "cx16": "cx16",
+    "sahf": "lahf_lm",
+    "popcnt": "popcnt",
+    "sse3": "pni",
+    "ssse3": "ssse3",
+    "sse4.1": "sse4_1",
+    "sse4.2": "sse4_2",
+    "xsave": "xsave",
+    "avx": "avx",
+    "avx2": "avx2",
+    "bmi": "bmi1",
+    "bmi2": "bmi2",
+    "f16c": "f16c",
+    "fma": "fma",
+    "lzcnt": "abm",
+    "movbe": "movbe",
+    "avx512f": "avx512f",
+    "avx512bw": "avx512bw",
+    "avx512cd": "avx512cd",
+    "avx512dq": "avx512dq",
+    "avx512vl": "avx512vl",
+    "avx512bf16": "avx512_bf16",
+    "avx512bitalg": "avx512_bitalg",
+    "avx512fp16": "avx512_fp16",
+    "avx512ifma": "avx512ifma",
+    "avx512vbmi": "avx512vbmi",
+    "avx512vbmi2": "avx512_vbmi2",
+    "avx512vnni": "avx512_vnni",
+    "avx512vpopcntdq": "avx512_vpopcntdq",
+    "avxvnni": "avx_vnni",
+    "gfni": "gfni",
+}
+#: What every x86-64 has, which LLVM lists too.
+_BASELINE = ("64bit", "cmov", "cx8", "fxsr", "mmx", "sse", "sse2")
+#: The levels of the x86-64 psABI, by how many rows of the table each has.
+_LEVELS = {"x86-64": 0, "x86-64-v2": 7, "x86-64-v3": 16, "x86-64-v4": 21}
+_CPUINFO = Path("/proc/cpuinfo")
+
+
+def level_features(cpu: str) -> tuple[str, ...]:
+    """The features of an x86-64 level, such as "x86-64-v3".
+
+    Raises:
+        TinycError: `UnsupportedTarget`: there is no such level.
+    """
+    if cpu not in _LEVELS:
+        known = either(map(repr, _LEVELS))
+        raise TinycError("UnsupportedTarget", f"'cpu' is {cpu!r}; choose {known}, or leave it out for this machine's")
+    return tuple(_FLAGS)[: _LEVELS[cpu]]
+
+
+def usable_features(found: Iterable[str]) -> tuple[str, ...]:
+    """Those of the features that a CPU has which code may use."""
+    present = set(found)
+    return tuple(feature for feature in _FLAGS if feature in present)
+
+
+def feature_switches(used: Iterable[str], known: Iterable[str]) -> str:
+    """What LLVM is told: of all features that it knows, those on that are used, and all others off."""
+    on = {*used, *_BASELINE}
+    return ",".join(f"{'+' if feature in on else '-'}{feature}" for feature in sorted(known))
+
+
+def flags_of(features: Iterable[str]) -> tuple[str, ...]:
+    """What Linux calls these features, sorted."""
+    return tuple(sorted(_FLAGS[feature] for feature in features))
+
+
+def require_machine(flags: Iterable[str]) -> None:
+    """Check that this machine runs object code that needs `flags` of its CPU.
+
+    Raises:
+        TinycError: `UnsupportedTarget`: it is of another architecture, or lacks some of them.
+    """
+    if platform.machine().lower() not in ("x86_64", "amd64"):
+        message = f"the model's code is for x86-64, and this machine is {platform.machine()}; compile for target 'sim'"
+        raise TinycError("UnsupportedTarget", message)
+    present = _machine_flags()
+    missing = [flag for flag in flags if flag not in present]
+    if missing:
+        fitting = [level for level in _LEVELS if {*flags_of(level_features(level))} <= present]
+        raise TinycError(
+            "UnsupportedTarget",
+            f"the model's code needs a CPU with {', '.join(missing)}, which {_CPUINFO} does not list for this machine; "
+            f"compile the program here, or save the model with cpu='{fitting[-1]}'",
+        )
+
+
+def _machine_flags() -> frozenset[str]:
+    """The flags of this machine's CPU; none where the system does not tell."""
+    try:
+        said = re.search(r"^flags\s*:(.*)$", _CPUINFO.read_text(encoding="utf-8"), re.MULTILINE)
+    except OSError:
+        said = None
+    return frozenset(said[1].split() if said else ())

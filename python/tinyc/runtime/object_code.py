@@ -1,0 +1,219 @@
+"""Machine code in this process, from the relocatable object that LLVM has made of it: the loader, without LLVM.
+
+In: an ELF object of x86-64, compiled position-independent in the small code model. Out: the addresses of its functions,
+which live as long as the `Code` that has them. All models run by it, those that are compiled in this process and those
+that are read from a file.
+
+The memory is one mapping: the sections, and behind them an entry for each symbol that is reached by its full address.
+An entry is a jump and, 8 bytes on, the address: what calls a function of the C library calls the jump, and what asks
+for a slot of the GOT reads the address.
+
+Source: System V ABI, AMD64 supplement, "Relocation".
+"""
+
+import contextlib
+import ctypes
+import io
+import mmap
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import Section, SymbolTableSection
+
+#: Functions of the C library that LLVM puts in place of loops; and those that stand for an op of `math`, or for an
+#: instruction that a CPU lacks, in f64, and with an f behind the name in f32.
+_OF_MEMORY = ("memcpy", "memmove", "memset")
+_OF_MATHEMATICS = (
+    *("ceil", "cos", "erf", "exp", "exp2", "floor", "fma", "fmod", "log", "log2", "nearbyint", "pow", "rint"),
+    *("round", "roundeven", "sin", "sqrt", "tan", "tanh", "trunc"),
+)
+
+_ALLOCATED, _WRITABLE, _THREAD_LOCAL = 0x2, 0x1, 0x400  # SHF_ALLOC, SHF_WRITE, SHF_TLS
+#: The relocations by their numbers: a full address, a 32-bit distance, that of a call, a 64-bit distance, and the
+#: distance of a slot of the GOT (GOTPCREL, GOTPCRELX, REX_GOTPCRELX).
+_ADDRESS, _DISTANCE, _CALL, _LONG_DISTANCE = 1, 2, 4, 24
+_OF_SLOTS = (9, 41, 42)
+_RELOCATION = np.dtype([("offset", "<u8"), ("type", "<u4"), ("symbol", "<u4"), ("addend", "<i8")])
+#: jmp *[rip + 2], and two bytes up to the address.
+_JUMP, _SLOT, _ENTRY_BYTES = b"\xff\x25\x02\x00\x00\x00\xcc\xcc", 8, 16
+
+
+class ObjectError(ValueError):
+    """An object that cannot be loaded; the message says what of it."""
+
+
+class Code:
+    """The machine code of an object, with the addresses of the functions that are `exported`.
+
+    Raises:
+        ObjectError: it is no such object, has what this loader does not know, or calls what it does not give.
+    """
+
+    def __init__(self, image: bytes, exported: Sequence[str]) -> None:
+        try:
+            found = _read_object(image)
+            self._memory = memory = _Memory(found)
+        except ObjectError:
+            raise
+        except (ELFError, IndexError, OSError, OverflowError, ValueError) as error:
+            raise ObjectError(f"the machine code does not load: {error}") from None
+        defined = {symbol.name: symbol for symbol in found.symbols if symbol.section is not None}
+        missing = [name for name in exported if name not in defined]
+        if missing:
+            raise ObjectError(f"the machine code has no function {', '.join(missing)}")
+        self.addresses: dict[str, int] = {name: memory.address_of(defined[name]) for name in exported}
+
+
+class _Symbol(NamedTuple):
+    """A name for a place in a section, or, where that is None, for one outside."""
+
+    name: str
+    section: int | None
+    value: int
+
+
+class _Relocation(NamedTuple):
+    """At `offset` of section `section` something is stored that depends on the place of `symbol`, a number."""
+
+    section: int
+    offset: int
+    type: int
+    symbol: int
+    addend: int
+
+
+class _Object(NamedTuple):
+    """The sections that go into memory, by their numbers, the symbols in order, and what is to be relocated."""
+
+    sections: dict[int, Section]
+    symbols: list[_Symbol]
+    relocations: list[_Relocation]
+
+    @property
+    def reached(self) -> list[int]:
+        """The symbols that are reached by their full address: those outside, and those that have a slot."""
+        found = {
+            each.symbol
+            for each in self.relocations
+            if each.type in _OF_SLOTS or (each.type == _CALL and self.symbols[each.symbol].section is None)
+        }
+        return sorted(found)
+
+
+def _read_object(image: bytes) -> _Object:
+    elf = ELFFile(io.BytesIO(image))
+    if (elf["e_machine"], elf["e_type"]) != ("EM_X86_64", "ET_REL"):
+        raise ObjectError(f"the machine code is {elf['e_type']} for {elf['e_machine']}; it should be ET_REL, EM_X86_64")
+    sections = dict(enumerate(elf.iter_sections()))
+    loaded = {number: each for number, each in sections.items() if each["sh_flags"] & _ALLOCATED and each["sh_size"]}
+    for each in loaded.values():
+        # What relocations write to before the code runs is marked writable, too.
+        if each["sh_flags"] & _THREAD_LOCAL or (each["sh_flags"] & _WRITABLE and ".rel.ro" not in each.name):
+            raise ObjectError(f"the machine code has variables, in section {each.name}; kernels have none")
+    tables = [each for each in sections.values() if isinstance(each, SymbolTableSection)]
+    symbols = [_symbol(symbol.name, symbol.entry) for table in tables for symbol in table.iter_symbols()]
+    return _Object(loaded, symbols, list(_relocations(sections, loaded)))
+
+
+def _symbol(name: str, entry: Any) -> _Symbol:
+    section = entry["st_shndx"]
+    return _Symbol(name, None if section == "SHN_UNDEF" else section, entry["st_value"])
+
+
+def _relocations(sections: dict[int, Section], loaded: dict[int, Section]) -> Iterator[_Relocation]:
+    for table in sections.values():
+        if table["sh_type"] == "SHT_REL":
+            raise ObjectError(f"the machine code has relocations without addends, in section {table.name}")
+        if table["sh_type"] == "SHT_RELA" and table["sh_info"] in loaded:
+            for row in np.frombuffer(table.data(), _RELOCATION).tolist():
+                offset, kind, symbol, addend = row
+                yield _Relocation(table["sh_info"], offset, kind, symbol, addend)
+
+
+class _Memory:
+    """The memory that an object is loaded into, ready to run."""
+
+    def __init__(self, found: _Object) -> None:
+        self._symbols = found.symbols
+        places, end = _layout(found.sections)
+        size_bytes = end + len(found.reached) * _ENTRY_BYTES + 1  # + 1: no mapping is empty
+        self._mapping = mmap.mmap(-1, size_bytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        self._base = ctypes.addressof(ctypes.c_char.from_buffer(self._mapping))
+        self._starts = {number: self._base + place for number, place in places.items()}
+        self._entries = {symbol: self._base + end + k * _ENTRY_BYTES for k, symbol in enumerate(found.reached)}
+        for number, section in found.sections.items():
+            if section["sh_type"] != "SHT_NOBITS":
+                self._write(self._starts[number], section.data())
+        for symbol, entry in self._entries.items():
+            self._write(entry, _JUMP + self.address_of(self._symbols[symbol]).to_bytes(8, "little"))
+        for each in found.relocations:
+            self._relocate(each)
+        _make_executable(self._base, len(self._mapping))
+
+    def address_of(self, symbol: _Symbol) -> int:
+        """The address of a symbol."""
+        if symbol.section is None:
+            return _external_address(symbol.name)
+        if symbol.section not in self._starts:
+            raise ObjectError(f"the machine code has '{symbol.name}' in section {symbol.section}, which is not loaded")
+        return self._starts[symbol.section] + symbol.value
+
+    def _relocate(self, each: _Relocation) -> None:
+        symbol, place = self._symbols[each.symbol], self._starts[each.section] + each.offset
+        if each.type in _OF_SLOTS:
+            value, size = self._entries[each.symbol] + _SLOT + each.addend - place, 4
+        elif each.type == _CALL and each.symbol in self._entries:
+            value, size = self._entries[each.symbol] + each.addend - place, 4
+        elif each.type in (_CALL, _DISTANCE) and symbol.section is not None:
+            value, size = self.address_of(symbol) + each.addend - place, 4
+        elif each.type == _LONG_DISTANCE:
+            value, size = self.address_of(symbol) + each.addend - place, 8
+        elif each.type == _ADDRESS:
+            value, size = self.address_of(symbol) + each.addend, 8
+        else:
+            raise ObjectError(f"the machine code has a relocation of type {each.type} for '{symbol.name}', not known")
+        self._write(place, (value % 2 ** (8 * size)).to_bytes(size, "little"))
+
+    def _write(self, address: int, data: bytes) -> None:
+        start = address - self._base
+        if not 0 <= start <= len(self._mapping) - len(data):
+            raise ObjectError("the machine code has a relocation outside of its section")
+        self._mapping[start : start + len(data)] = data
+
+
+def _layout(sections: dict[int, Section]) -> tuple[dict[int, int], int]:
+    """Where each section starts in memory, and where the last one ends, aligned for what follows."""
+    places: dict[int, int] = {}
+    end = 0
+    for number, section in sections.items():
+        alignment = max(section["sh_addralign"], 1)
+        if alignment > mmap.PAGESIZE:
+            raise ObjectError(f"the machine code has a section {section.name} aligned to {alignment} bytes")
+        places[number] = -(-end // alignment) * alignment
+        end = places[number] + section["sh_size"]
+    return places, -(-end // _ENTRY_BYTES) * _ENTRY_BYTES
+
+
+def _external_address(name: str) -> int:
+    if not {name, name.removesuffix("f")} & {*_OF_MEMORY, *_OF_MATHEMATICS}:
+        known = f"{', '.join(_OF_MEMORY)} and, in f64 and with an f behind in f32, {', '.join(_OF_MATHEMATICS)}"
+        raise ObjectError(f"the machine code calls '{name}', and there are no symbols outside of it but {known}")
+    for library in (None, "libm.so.6"):  # this process, where the C library is; its mathematics may not be loaded yet
+        with contextlib.suppress(OSError, AttributeError):
+            return ctypes.cast(getattr(ctypes.CDLL(library), name), ctypes.c_void_p).value or 0
+    raise ObjectError(f"the machine code calls '{name}', which this system's C library does not have")
+
+
+def _make_executable(address: int, size_bytes: int) -> None:
+    """Let memory be read and executed, and no longer written."""
+    system = ctypes.CDLL(None, use_errno=True)
+    protect = system.mprotect
+    protect.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+    if protect(address, size_bytes, mmap.PROT_READ | mmap.PROT_EXEC):
+        raise ObjectError(
+            f"the system does not let memory be executed that was written (errno {ctypes.get_errno()}); "
+            "allow it for this process, or run the program on target 'sim'"
+        )

@@ -1,0 +1,99 @@
+"""What code needs of a CPU is what LLVM was allowed to use, and a CPU that lacks some of it is refused by name."""
+
+import re
+
+import pytest
+
+from tinyc.diagnostics import TinycError
+from tinyc.runtime import cpu_features
+from tinyc.runtime.cpu_features import require_machine
+from tinyc.runtime.jit import _binding, compile_object
+
+#: Sums of products, which LLVM makes vectors of.
+LLVM_IR = """
+define void @kernel.f(ptr noalias %x, ptr noalias %y, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [0, %entry], [%next, %loop]
+  %from = getelementptr float, ptr %x, i64 %i
+  %to = getelementptr float, ptr %y, i64 %i
+  %a = load float, ptr %from
+  %b = load float, ptr %to
+  %c = call float @llvm.fma.f32(float %a, float %a, float %b)
+  store float %c, ptr %to
+  %next = add i64 %i, 1
+  %more = icmp slt i64 %next, %n
+  br i1 %more, label %loop, label %end
+end:
+  ret void
+}
+declare float @llvm.fma.f32(float, float, float)
+"""
+#: Level of x86-64 → flags that it is the first to have, and registers that code for it has.
+LEVELS = {
+    "x86-64": ((), "xmm"),
+    "x86-64-v2": (("cx16", "lahf_lm", "pni", "popcnt", "sse4_1", "sse4_2", "ssse3"), "xmm"),
+    "x86-64-v3": (("abm", "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe", "xsave"), "ymm"),
+    "x86-64-v4": (("avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl"), "zmm"),
+}
+
+
+def registers(cpu):
+    """Return the kinds of vector registers in the assembly for a CPU."""
+    from tinyc.runtime import jit
+
+    machine, _ = jit._target_machine(cpu)
+    module = _binding().parse_assembly(LLVM_IR)
+    jit._optimise(module, machine)
+    return set(re.findall(r"%([xyz]mm)\d", machine.emit_assembly(module)))
+
+
+@pytest.mark.parametrize("cpu", LEVELS)
+def test_a_level_needs_its_flags_and_uses_no_more(cpu):
+    made = compile_object(LLVM_IR, cpu)
+    known = list(LEVELS)[: list(LEVELS).index(cpu) + 1]
+    assert made.flags == tuple(sorted(flag for level in known for flag in LEVELS[level][0]))
+    assert made.cpu == cpu
+    widest = max(registers(cpu))
+    assert widest <= LEVELS[cpu][1], "wider registers than the level has"
+
+
+def test_code_for_this_machine_needs_what_it_has():
+    made = compile_object(LLVM_IR)
+    require_machine(made.flags)
+    assert made.cpu == _binding().get_host_cpu_name()
+
+
+def test_a_cpu_that_is_no_level_is_refused():
+    known = "choose 'x86-64', 'x86-64-v2', 'x86-64-v3' or 'x86-64-v4', or leave it out for this machine's"
+    with pytest.raises(TinycError, match=f"'cpu' is 'i486'; {known}") as caught:
+        compile_object(LLVM_IR, "i486")
+    assert caught.value.name == "UnsupportedTarget"
+
+
+def on(monkeypatch, tmp_path, flags):
+    (tmp_path / "cpuinfo").write_text(f"processor\t: 0\nflags\t\t: {flags}\nbugs\t\t: avx512f\n")
+    monkeypatch.setattr(cpu_features, "_CPUINFO", tmp_path / "cpuinfo")
+
+
+def test_a_machine_that_lacks_features_is_told_which_and_a_level_that_it_has(monkeypatch, tmp_path):
+    on(monkeypatch, tmp_path, " ".join(("fpu", "sse2", *LEVELS["x86-64-v2"][0], "avx")))
+    require_machine(LEVELS["x86-64-v2"][0])
+    with pytest.raises(TinycError, match=r"needs a CPU with avx2, avx512f, which .*cpuinfo does not list") as caught:
+        require_machine(("avx", "avx2", "avx512f"))
+    assert caught.value.name == "UnsupportedTarget"
+    assert caught.value.message.endswith("compile the program here, or save the model with cpu='x86-64-v2'")
+
+
+def test_a_machine_that_does_not_tell_is_one_without_features(monkeypatch, tmp_path):
+    monkeypatch.setattr(cpu_features, "_CPUINFO", tmp_path / "nothing")
+    require_machine(())
+    with pytest.raises(TinycError, match=r"needs a CPU with avx, .* save the model with cpu='x86-64'"):
+        require_machine(("avx",))
+
+
+def test_a_machine_of_another_architecture_is_refused(monkeypatch):
+    monkeypatch.setattr(cpu_features.platform, "machine", lambda: "aarch64")
+    with pytest.raises(TinycError, match="code is for x86-64, and this machine is aarch64; compile for target 'sim'"):
+        require_machine(())
