@@ -143,7 +143,7 @@ def test_what_is_loaded_is_given_back_when_the_executable_goes():
     executable.run({"x": X, "y": Y})
     executable.release()
     released = [name for name, *_ in driver.calls if name.startswith(("cuModuleUn", "cuStreamD", "cuEventD"))]
-    assert released == ["cuModuleUnload", *["cuEventDestroy"] * 3, "cuStreamDestroy"]
+    assert released == ["cuModuleUnload", *["cuEventDestroy"] * 5, "cuStreamDestroy"]
     executable.run({"x": X, "y": Y})
     del executable
     gc.collect()

@@ -325,3 +325,14 @@ def test_threads_take_turns_with_one_graph(driver):
     assert all((found == (X + run + 1) * Y).all() for run, found in results)
     assert len(driver.named("cuGraphCreate")) == 1
     assert len(driver.named("cuMemAlloc")) == 1
+
+
+def test_each_launch_is_timed_by_events_where_somebody_asks(driver):
+    executable, noted = on(driver), []
+    for _ in range(3):
+        executable.run({"x": X, "y": Y}, timer=lambda bound, launch, seconds: noted.append((launch, seconds)))
+    assert [(launch.kernel.symbol, seconds) for launch, seconds in noted[:3]] == [
+        ("add_one", 1.5), ("copy", 1.5), ("times", 1.5)
+    ]  # fmt: skip
+    assert len(driver.named("cuLaunchKernel")) == len(noted) == 9
+    assert driver.named("cuGraphCreate") == []

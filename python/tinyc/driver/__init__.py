@@ -8,8 +8,10 @@ In reading order:
     listings          which texts a program has on its way to each target, by name: plain data
     layer             which layer a module is at, and whether it is a program
     lowering          one program at every layer, by slices of the pipelines in `tinyc.pipeline`
+    profile           what the kernels of a run took, beside what was predicted
     model             what is ready to run
     load              `tinyc.load`: from what a compilation makes, or a file that has it, to a model
+    predictions       what was predicted of the regions of a program
     compiled_model    what `tinyc.compile` gives: a model with the texts of its layers
     compile           `tinyc.compile`: a program, a target and options to a model
     verification      the layers of a program, compared on the same inputs

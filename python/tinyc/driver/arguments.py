@@ -74,6 +74,8 @@ def _parser() -> argparse.ArgumentParser:
     _add_target(run)
     _add_inputs(run)
     run.add_argument("--outputs", type=Path, metavar="FILE.npz", help="write the outputs there (bf16 as uint16 bits)")
+    run.add_argument("--profile", action="store_true", help="print what each region took, beside what was predicted")
+    run.add_argument("--log", type=Path, metavar="FILE.csv", help="append the same there, as CSV")
     run.add_argument("--check", action="store_true", help="compare with the reference; status 1 where they differ")
     compiled = commands.add_parser("compile", help="compile a program, write it or its layers", allow_abbrev=False)
     _add_program(compiled)

@@ -35,7 +35,7 @@ def run_command(arguments: argparse.Namespace) -> int:
     with shown_remarks(arguments):
         model = _compiled(arguments)
         inputs = _inputs(arguments, model)
-        outputs = run_and_print(model, inputs, arguments.outputs)
+        outputs = run_and_print(model, inputs, arguments)
         return _check(model, inputs, outputs) if arguments.check else 0
 
 

@@ -1,10 +1,15 @@
 """A compiled program: what `tinyc.compile` gives, a model with the texts of its layers."""
 
+from collections.abc import Mapping, Sequence
+
 from tinyc.diagnostics import Remark
 from tinyc.driver.listings import LAST_LISTING
 from tinyc.driver.lowering import Lowering
 from tinyc.driver.model import Executor, Model
+from tinyc.driver.predictions import predictions
+from tinyc.driver.profile import Prediction, WrittenNodes
 from tinyc.executors.signature import boundary_of
+from tinyc.runtime.bound import BoundProgram
 
 
 class CompiledModel(Model):
@@ -15,6 +20,11 @@ class CompiledModel(Model):
         self.lowering = lowering
         # The reference runs what was read.
         self.layers = lowering.way_to(LAST_LISTING.get(target, lowering.entry))
+
+    def _predicted(
+        self, bound: BoundProgram, kernels: Mapping[WrittenNodes, Sequence[str]]
+    ) -> Mapping[WrittenNodes, Prediction]:
+        return predictions(self.lowering, bound, kernels)
 
     def text(self, layer: str) -> str:
         """The text of a layer: "tiny", "indexbook", "poly_view", "region", and those of the target.

@@ -4,18 +4,19 @@ In: an artifact, from a compilation or from a file. Out: an `Executor`, or a `Mo
 """
 
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from tinyc.diagnostics import TinycError, Where, either
-from tinyc.driver.model import Executor, Model
+from tinyc.driver.model import Arrays, Executor, Model
 from tinyc.runtime.artifact import Artifact, read_artifact
 from tinyc.runtime.boundary import boundary_of_program
 from tinyc.runtime.cpu import CpuExecutable
 from tinyc.runtime.cpu_features import require_machine
 from tinyc.runtime.cuda import CudaExecutable
-from tinyc.runtime.executable import Executable
+from tinyc.runtime.executable import Executable, Timer
 from tinyc.runtime.object_code import ObjectError
 from tinyc.target import TARGETS
 
@@ -67,4 +68,8 @@ def executor_of(artifact: Artifact) -> Executor:
 
 def _executor(executable: Executable[Any], artifact: Artifact) -> Executor:
     arch = None if artifact.target == "cpu" else artifact.arch
-    return Executor(executable.run, executable.release, executable.program, arch, artifact=artifact)
+
+    def timed(inputs: Mapping[str, Any], timer: Timer) -> Arrays:
+        return executable.run(inputs, timer=timer)
+
+    return Executor(executable.run, executable.release, executable.program, arch, artifact=artifact, timed=timed)

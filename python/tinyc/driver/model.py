@@ -16,11 +16,13 @@ import numpy as np
 
 from tinyc.c_library.build import write_library
 from tinyc.diagnostics import Remark, TinycError, collect_remarks
+from tinyc.driver.profile import LaunchTimes, Prediction, Profile, WrittenNodes, profile_rows
 from tinyc.executors.philox import run_key
 from tinyc.expr.extents import natural
 from tinyc.runtime.artifact import Artifact, write_artifact
+from tinyc.runtime.bound import BoundProgram
 from tinyc.runtime.boundary import NamedTensor, Signature
-from tinyc.runtime.executable import Observer
+from tinyc.runtime.executable import Observer, Timer
 from tinyc.runtime.outputs import named_outputs
 from tinyc.runtime.program import Program
 from tinyc.runtime.sizes import RequiredMemory, required_memory
@@ -44,7 +46,8 @@ class Executor:
     `run` takes the inputs, the arrays to write outputs into, the key of the run's random numbers, and who is told the
     values of nodes. `program` is what it runs, where that has been lowered, `arch` the GPU's architecture that it is
     for; `reports` gives those of the last run's launches where they are simulated. `artifact` is what a file needs to
-    have to run the same, `compiled_for` makes it for another CPU.
+    have to run the same, `compiled_for` makes it for another CPU. `timed` takes inputs, and who is told the time of
+    each launch.
     """
 
     run: Callable[[Mapping[str, Any], Mapping[str, Any], int, Observer | None], Arrays]
@@ -54,6 +57,7 @@ class Executor:
     reports: Callable[[], "Sequence[Report]"] = tuple
     artifact: Artifact | None = None
     compiled_for: Callable[[str], Artifact] | None = None
+    timed: Callable[[Mapping[str, Any], Timer], Arrays] | None = None
 
 
 class Model:
@@ -144,10 +148,13 @@ class Model:
         with self._counted(seed, offset) as key:
             return self._run(inputs, out, key, observe)
 
-    def _run(self, inputs: Mapping[str, Any], out: Any, key: int, observe: Observer | None) -> Arrays:
-        executor = self._executor
-        if executor is None:
+    def _ready(self) -> Executor:
+        if self._executor is None:
             raise TinycError("ModelFreed", "the model has been freed; compile the program again")
+        return self._executor
+
+    def _run(self, inputs: Mapping[str, Any], out: Any, key: int, observe: Observer | None) -> Arrays:
+        executor = self._ready()
         with collect_remarks() as remarks:
             outputs = executor.run(inputs, named_outputs(self.outputs, out), key, observe)
         if remarks:
@@ -212,6 +219,36 @@ class Model:
             message = f"a C library has code for the CPU, and this model is for '{self.target}'; compile it for 'cpu'"
             raise TinycError("UnsupportedTarget", message)
         return write_library(self.artifact(cpu), Path(path), prefix)
+
+    def profile(self, /, **inputs: Any) -> Profile:
+        """Run once more than to warm up, and measure each launch: a row for each region, and the outputs.
+
+        Raises:
+            TinycError: as `run`; `UnsupportedTarget`: the reference has no regions.
+        """
+        return self.profile_named(inputs)
+
+    def profile_named(self, inputs: Mapping[str, Any]) -> Profile:
+        """`profile` for inputs in a mapping, whatever they are called.
+
+        Raises:
+            TinycError: as `profile`.
+        """
+        executor = self._ready()
+        if executor.timed is None:
+            message = f"'{self.target}' has no regions to measure; compile for 'cpu', 'sim' or 'cuda'"
+            raise TinycError("UnsupportedTarget", message)
+        if self.target != "sim":  # whose time is not measured
+            executor.run(inputs, {}, 0, None)
+        times = LaunchTimes()
+        outputs = executor.timed(inputs, times.note)
+        return Profile(tuple(profile_rows(times, (self.target, executor.arch or ""), self._predicted)), outputs)
+
+    def _predicted(
+        self, bound: BoundProgram, kernels: Mapping[WrittenNodes, Sequence[str]]
+    ) -> Mapping[WrittenNodes, Prediction]:
+        """What was predicted of regions at the sizes of a run: nothing, where there is machine code only."""
+        return {}
 
     def required_memory(self, /, **symbols: int) -> RequiredMemory:
         """The bytes that a run needs where the symbols of its inputs have these values.

@@ -24,6 +24,7 @@ from tinyc.expr import extents
 from tinyc.expr.assumption import Assumption
 from tinyc.importers.files import write_file
 from tinyc.runtime.boundary import NamedTensor, Signature, boundary_of_program
+from tinyc.text.table import print_table
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType
 
@@ -47,7 +48,7 @@ def run_saved(arguments: argparse.Namespace) -> int:
             inputs = _random(model, arguments)
         else:
             inputs = given_inputs(arguments.inputs, model.signature)
-        run_and_print(model, inputs, arguments.outputs)
+        run_and_print(model, inputs, arguments)
     return 0
 
 
@@ -99,16 +100,21 @@ def _as_bf16(parameter: NamedTensor, array: np.ndarray) -> np.ndarray:
     return array
 
 
-def run_and_print(model: Model, inputs: dict[str, np.ndarray], file: Path | None) -> dict[str, np.ndarray]:
-    """Run a model, print its outputs, write them to a file if there is one, and return them."""
+def run_and_print(model: Model, inputs: dict[str, np.ndarray], arguments: argparse.Namespace) -> dict[str, np.ndarray]:
+    """Run a model, print its outputs and what its regions took, write what is to be written, and return the outputs."""
     started = time.perf_counter()
     with shown_progress("run"):
-        outputs = model.run_named(inputs)
+        profile = model.profile_named(inputs) if arguments.profile or arguments.log is not None else None
+        outputs = model.run_named(inputs) if profile is None else profile.outputs
     print_line("run", f"{time.perf_counter() - started:.3f} s")
     for name, value in outputs.items():
         print_line("output", f"{name}: {_described(value)}")
-    if file is not None:
-        write_arrays(file, outputs)
+    if profile is not None and arguments.profile:
+        print_table(profile.table)
+    if profile is not None and arguments.log is not None:
+        profile.append_to(arguments.log)
+    if arguments.outputs is not None:
+        write_arrays(arguments.outputs, outputs)
     return outputs
 
 

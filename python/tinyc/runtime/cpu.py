@@ -55,7 +55,10 @@ class CpuExecutable(Executable[CpuFrames]):
         try:
             frame.fill(run.inputs, run.outputs, arena.address, run.key)
             for launch, work, turns, pace, title in frame.calls:
+                started = time.perf_counter()
                 in_chunks(work, turns, pace, title)
+                if run.timer is not None:
+                    run.timer(run.bound, launch, time.perf_counter() - started)
                 if run.observe is not None:
                     self._tell_writes(run, run.observe, launch.kernel, frame.contents)
             check_status(self.program, frame.status)

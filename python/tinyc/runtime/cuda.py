@@ -7,9 +7,10 @@ Everything happens on one stream, and is done when a run returns.
 """
 
 import contextlib
+import functools
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,15 +18,15 @@ import numpy as np
 from tinyc.diagnostics import TinycError, Where, remark
 from tinyc.runtime.arrays import as_array, mismatch
 from tinyc.runtime.assembler import assemble, find_ptxas
-from tinyc.runtime.bound import BoundProgram
+from tinyc.runtime.bound import BoundLaunch, BoundProgram
 from tinyc.runtime.cuda_driver import Device
-from tinyc.runtime.cuda_frame import DeviceFrame
+from tinyc.runtime.cuda_frame import DeviceFrame, Watch
 from tinyc.runtime.cuda_graph import STATUS
 from tinyc.runtime.cuda_memory import ResultMemory
 from tinyc.runtime.device_array import DeviceView, device_view, is_on_device
 from tinyc.runtime.executable import KEPT_SIZES, Executable, Run
 from tinyc.runtime.outputs import Output, fresh_array, output_memory, output_mismatch
-from tinyc.runtime.program import KernelLaunch, Program
+from tinyc.runtime.program import Program
 from tinyc.runtime.status import check_status
 from tinyc.target import target_of
 from tinyc.target.target import Target
@@ -105,7 +106,7 @@ class CudaExecutable(Executable[None]):
                 device.upload(places[name], array)
         device.upload(places[STATUS], frame.clean_status)
         with device.timed():
-            frame.launch(places, run.key, self._teller(device, run, places))
+            frame.launch(places, run.key, self._watch(device, run, places))
         for name, array in outputs.items():
             if isinstance(array, np.ndarray):
                 device.download(array, places[name])
@@ -115,14 +116,19 @@ class CudaExecutable(Executable[None]):
         self.last_run_seconds = device.finish()
         return frame.status
 
-    def _teller(self, device: Device, run: Run, places: Mapping[str, int]) -> Callable[[KernelLaunch], None] | None:
-        """What tells a run's observer of a kernel's writes, if there is one."""
-        observe = run.observe
-        if observe is None:
+    def _watch(self, device: Device, run: Run, places: Mapping[str, int]) -> Watch | None:
+        """What tells a run's observer and timer of a launch, if there is one of them."""
+        if run.observe is None and run.timer is None:
             return None
-        return lambda kernel: self._tell_writes(
-            run, observe, kernel, lambda name, size: device.contents(places[name], size)
-        )
+
+        def watch(launch: BoundLaunch, seconds: float) -> None:
+            if run.timer is not None:
+                run.timer(run.bound, launch, seconds)
+            if run.observe is not None:
+                contents = functools.partial(_contents, device, places)
+                self._tell_writes(run, run.observe, launch.kernel, contents)
+
+        return watch
 
     def _frame(self, device: Device, bound: BoundProgram) -> DeviceFrame:
         """What runs at these sizes have in common; that of the sizes that have not been run for longest goes."""
@@ -188,6 +194,10 @@ def _read_output(output: Output, value: Any) -> Any:
     except ValueError as error:
         message = f"out: the array for output '{output.name}', a {type(value).__name__}, {error}"
         raise output_mismatch(output.name, message) from None
+
+
+def _contents(device: Device, places: Mapping[str, int], name: str, size_bytes: int) -> np.ndarray:
+    return device.contents(places[name], size_bytes)
 
 
 def _direct(run: Run) -> dict[str, int]:

@@ -105,7 +105,7 @@ class Device:
             undo.callback(self.close)
             with self.current():
                 self.stream = self.own("cuStreamDestroy", driver.call("cuStreamCreate", 1))  # 1: non-blocking
-                self._events = [self.own("cuEventDestroy", driver.call("cuEventCreate", 0)) for _ in range(3)]
+                self._events = [self.own("cuEventDestroy", driver.call("cuEventCreate", 0)) for _ in range(5)]
             undo.pop_all()
 
     def own(self, destroy: str, handle: Any) -> Any:
@@ -167,7 +167,7 @@ class Device:
 
     def wait_for(self, stream: int) -> None:
         """Let all that follows wait for what has been given to another stream so far."""
-        event = self._events[2]
+        event = self._events[4]
         self.driver.call("cuEventRecord", event, stream)
         self.driver.call("cuStreamWaitEvent", self.stream, event, 0)
 
@@ -201,17 +201,17 @@ class Device:
         self.driver.call("cuLaunchKernel", kernel, *shape, self.stream, parameters, 0)
 
     @contextlib.contextmanager
-    def timed(self) -> Iterator[None]:
-        """Note when the work of the `with` block starts and ends on the device."""
-        start, end, _ = self._events
+    def timed(self, pair: int = 0) -> Iterator[None]:
+        """Note when the work of the `with` block starts and ends on the device; there are two pairs of such notes."""
+        start, end = self._events[2 * pair : 2 * pair + 2]
         self.driver.call("cuEventRecord", start, self.stream)
         yield
         self.driver.call("cuEventRecord", end, self.stream)
 
-    def finish(self) -> float:
-        """Wait for all work; return the seconds of the work that was timed."""
+    def finish(self, pair: int = 0) -> float:
+        """Wait for all work; return the seconds of the work that was timed last with that pair of notes."""
         self.driver.call("cuStreamSynchronize", self.stream)
-        return self.driver.call("cuEventElapsedTime", *self._events[:2]) / 1000
+        return self.driver.call("cuEventElapsedTime", *self._events[2 * pair : 2 * pair + 2]) / 1000
 
     @contextlib.contextmanager
     def settled(self) -> Iterator[None]:

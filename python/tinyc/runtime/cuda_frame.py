@@ -8,12 +8,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tinyc.diagnostics import TinycError
-from tinyc.runtime.bound import BoundProgram
+from tinyc.runtime.bound import BoundLaunch, BoundProgram
 from tinyc.runtime.cuda_driver import Device, DriverError
 from tinyc.runtime.cuda_graph import DeviceLaunch, LaunchGraph
 from tinyc.runtime.cuda_memory import SizedMemory
-from tinyc.runtime.program import KernelLaunch
 from tinyc.runtime.status import fresh_status
+
+#: Told that a launch is done, and how many seconds it took.
+Watch = Callable[[BoundLaunch, float], None]
 
 _REMEDIES = {
     "x": "use smaller inputs, or larger tiles in the plan",
@@ -46,21 +48,24 @@ class DeviceFrame:
         self._has_run = self._has_tried = False
         self._outdated: dict[DeviceLaunch, None] = {}  # those whose parameters in the graph are not a run's any more
 
-    def launch(self, places: Mapping[str, int], run_key: int, tell: Callable[[KernelLaunch], None] | None) -> None:
-        """Launch all kernels of a run, whose buffers are at `places`; `tell` is told of each when it is launched."""
+    def launch(self, places: Mapping[str, int], run_key: int, watch: Watch | None) -> None:
+        """Launch all kernels of a run, whose buffers are at `places`; who watches is told of each when it is done."""
         for launch in self._launches:
             if launch.set(places, launch.bound.extents_with(run_key, self._bound.values)):
                 self._outdated[launch] = None
-        if self._has_run and not self._has_tried and tell is None:
+        if self._has_run and not self._has_tried and watch is None:
             self._make_graph()
-        if self._graph is not None and tell is None:
+        if self._graph is not None and watch is None:
             self._graph.replay(tuple(self._outdated))
             self._outdated.clear()
         else:
             for launch in self._launches:
-                self._launch(launch)
-                if tell is not None:
-                    tell(launch.bound.kernel)
+                if watch is None:
+                    self._launch(launch)
+                else:
+                    with self._device.timed(1):
+                        self._launch(launch)
+                    watch(launch.bound, self._device.finish(1))
         self._has_run = True
 
     def _make_graph(self) -> None:

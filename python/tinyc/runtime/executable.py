@@ -13,12 +13,14 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from tinyc.runtime.arrays import InputCheck, ReadInput
-from tinyc.runtime.bound import BoundProgram, bind_program
+from tinyc.runtime.bound import BoundLaunch, BoundProgram, bind_program
 from tinyc.runtime.outputs import handed_out, output_memory
 from tinyc.runtime.program import KernelLaunch, Program
 
 #: Told the values of nodes while a program runs: the name of each, and an array.
 Observer = Callable[[str, np.ndarray], None]
+#: Told how long a launch has taken, in seconds; None where the device has no clock.
+Timer = Callable[[BoundProgram, BoundLaunch, float | None], None]
 #: For how many sizes of the inputs it is kept what follows from them.
 KEPT_SIZES = 16
 
@@ -38,6 +40,7 @@ class Run(NamedTuple):
     outputs: Sequence[Any]
     key: int
     observe: Observer | None
+    timer: Timer | None
 
 
 class Executable(abc.ABC, Generic[Prepared]):
@@ -55,10 +58,12 @@ class Executable(abc.ABC, Generic[Prepared]):
         out: Mapping[str, Any] | None = None,
         run_key: int = 0,
         observe: Observer | None = None,
+        timer: Timer | None = None,
     ) -> dict[str, Any]:
         """Run on arrays by name and return arrays by name: those in `out`, filled, and fresh ones.
 
-        `run_key` is xored to the seeds of random numbers. `observe` is told of the values of named nodes.
+        `run_key` is xored to the seeds of random numbers. `observe` is told of the values of named nodes,
+        `timer` of the time of each launch.
 
         Raises:
             TinycError: `InputMismatch`, `OutputMismatch`, `UnboundSymbol`, `AssumptionViolated`, `OutOfMemory`,
@@ -68,7 +73,7 @@ class Executable(abc.ABC, Generic[Prepared]):
         given = self._check.dense(inputs)
         bound, prepared = self._bound_to(tuple([array.shape for array in given]))
         outputs = self._output_memory(bound, out, given)
-        self._execute(Run(bound, given, list(outputs.values()), run_key, observe), prepared)
+        self._execute(Run(bound, given, list(outputs.values()), run_key, observe, timer), prepared)
         return handed_out(outputs, out)
 
     def release(self) -> None:

@@ -56,6 +56,8 @@ class SimExecutable(Executable[None]):
         try:
             for launch in run.bound.launches:
                 self._launch(launch, buffers, run, status, reports)
+                if run.timer is not None:
+                    run.timer(run.bound, launch, None)
                 if run.observe is not None:
                     self._tell_writes(run, run.observe, launch.kernel, lambda name, _: buffers[name].own)
         finally:

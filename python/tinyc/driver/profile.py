@@ -1,0 +1,121 @@
+"""What the kernels of a run took, beside what was predicted: the log of specification 000 §9, region by region.
+
+In: the time of each launch of one run, and what was predicted. Out: rows, as a table for people or appended to a CSV
+file. No MLIR here: a model that was saved has times, too, and no predictions.
+"""
+
+import csv
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from tinyc.diagnostics import TinycError, Where
+from tinyc.importers.files import read_file, unreadable_file
+from tinyc.runtime.bound import BoundLaunch, BoundProgram
+from tinyc.text.table import Table
+
+LOG_COLUMNS = (
+    "region", "kernel", "target", "arch", "sizes", "FLOPs", "bytes", "occupancy", "estimate_us", "actual_us", "plan"
+)  # fmt: skip
+
+
+#: The user's nodes that the kernels of a region write.
+WrittenNodes = tuple[str, ...]
+
+
+class Prediction(NamedTuple):
+    """What was predicted of a region: operations, bytes, the part of the threads that fit, time, and how it is made.
+
+    A cell is empty where there is no such thing.
+    """
+
+    flops: float | str = ""
+    moved_bytes: float | str = ""
+    occupancy: float | str = ""
+    microseconds: float | str = ""
+    plan: str = ""
+
+
+#: What was predicted at the sizes of a run, of regions with the names of their kernels.
+Predict = Callable[[BoundProgram, Mapping[WrittenNodes, Sequence[str]]], Mapping[WrittenNodes, Prediction]]
+
+
+class LaunchTimes:
+    """The time of each launch of a run, None where the device has no clock: what an executable is given to fill."""
+
+    def __init__(self) -> None:
+        self.bound: BoundProgram | None = None
+        self.launches: list[tuple[BoundLaunch, float | None]] = []
+
+    def note(self, bound: BoundProgram, launch: BoundLaunch, seconds: float | None) -> None:
+        """Note how long a launch has taken."""
+        self.bound = bound
+        self.launches.append((launch, seconds))
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The regions of one run, a row each under `LOG_COLUMNS`, and what the run gave."""
+
+    rows: tuple[tuple[object, ...], ...]
+    outputs: dict[str, np.ndarray]
+
+    def __str__(self) -> str:
+        return str(self.table)
+
+    @property
+    def table(self) -> Table:
+        """The rows as a table."""
+        return Table("regions", LOG_COLUMNS, self.rows)
+
+    def append_to(self, path: Path) -> None:
+        """Append the rows to a CSV file, which gets a head where it is new.
+
+        Raises:
+            TinycError: `UnreadableFile`: it cannot be written, or has other columns.
+        """
+        head = StringIO()
+        csv.writer(head).writerow(LOG_COLUMNS)
+        before = read_file(path).decode(errors="replace") if path.exists() else ""
+        if before and before.splitlines()[0] != head.getvalue().strip():
+            message = f"the file is no log: it does not begin with {head.getvalue().strip()}; give another one"
+            raise TinycError("UnreadableFile", message, Where(file=str(path)))
+        try:
+            with path.open("a", newline="", encoding="utf-8") as file:
+                csv.writer(file).writerows(self.rows if before else [LOG_COLUMNS, *self.rows])
+        except OSError as error:
+            raise unreadable_file("write", path, error) from None
+
+
+def profile_rows(times: LaunchTimes, machine: tuple[str, str], predict: Predict) -> Iterator[tuple[object, ...]]:
+    """The rows of a run, in the order of its launches; those that write the same nodes are one region.
+
+    `machine` is the target and the architecture.
+    """
+    bound = times.bound
+    if bound is None:
+        return
+    shapes = ((name, bound.shapes[f"input_{position}"]) for position, name in enumerate(bound.program.inputs))
+    sizes = " ".join(f"{name}={'x'.join(map(str, shape))}" for name, shape in shapes)
+    regions = _by_nodes(bound, times)
+    kernels = {nodes: [launch.kernel.symbol for launch, _ in launched] for nodes, launched in regions.items()}
+    predicted = predict(bound, kernels)
+    for number, (nodes, launched) in enumerate(regions.items()):
+        taken = [seconds for _, seconds in launched if seconds is not None]
+        actual = round(sum(taken) * 1e6, 1) if len(taken) == len(launched) else ""
+        *told, plan = predicted.get(nodes, Prediction())
+        yield (f"r{number}", " ".join(kernels[nodes]), *machine, sizes, *told, actual, plan)
+
+
+def _by_nodes(bound: BoundProgram, times: LaunchTimes) -> dict[WrittenNodes, list[tuple[BoundLaunch, float | None]]]:
+    """The launches by the nodes that they write: the parts of a long reduction write what it writes."""
+    nodes = {buffer.name: buffer.where.node or buffer.name for buffer in bound.program.buffers}
+    found: dict[WrittenNodes, list[tuple[BoundLaunch, float | None]]] = {}
+    for launch, seconds in times.launches:
+        writes = tuple(dict.fromkeys(nodes[name] for name in launch.kernel.writes))
+        found.setdefault(writes, []).append((launch, seconds))
+    return found
