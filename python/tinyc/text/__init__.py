@@ -13,10 +13,11 @@ In reading order:
 from tinyc.mlir.locations import unescape, where
 from tinyc.mlir.messages import Diagnostic, IrError, capture_errors, verify_op
 from tinyc.text.bytecode import bytecode_of, is_bytecode
-from tinyc.text.printing import PrintStyle, located, print_ir
+from tinyc.text.printing import READABLE_RESOURCE, PrintStyle, located, print_ir
 from tinyc.text.reading import parse
 
 __all__ = [
+    "READABLE_RESOURCE",
     "Diagnostic",
     "IrError",
     "PrintStyle",
