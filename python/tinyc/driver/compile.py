@@ -20,11 +20,13 @@ from tinyc.driver.listings import LISTINGS
 from tinyc.driver.lowering import Lowering
 from tinyc.driver.model import Arrays, Executor, Model
 from tinyc.driver.sources import in_file, is_path, read_program
+from tinyc.driver.weights import declare_weights
 from tinyc.executors import reference
 from tinyc.executors.signature import check_inputs, signature_of, symbol_values
 from tinyc.fusion.request import request_of
 from tinyc.plan.json_text import plan_to_json
 from tinyc.plan.source import load_plan, split_plan
+from tinyc.runtime.const_pool import Weights
 from tinyc.runtime.cpu import CpuExecutable
 from tinyc.runtime.cuda import CudaExecutable
 from tinyc.runtime.executable import Executable, Observer
@@ -42,6 +44,7 @@ def compile(
     dump: str | os.PathLike[str] | None = None,
     line_info: str | os.PathLike[str] | None = None,
     fusion: object = None,
+    weights: object = None,
 ) -> Model:
     """Compile a program.
 
@@ -52,7 +55,9 @@ def compile(
     values; an extent that stays symbolic is taken from the inputs of each run. `dump` is a folder that the text of
     every layer is written to; `line_info` one for the text of the GPU layer: the PTX says by `.loc` which line of that
     text each instruction comes from. `fusion` asks for edges to be fused or kept, by the names of the two values,
-    {"fuse": [("a", "b")], "no_fuse": [("c", "d")]}, or "none" for a kernel for each op.
+    {"fuse": [("a", "b")], "no_fuse": [("c", "d")]}, or "none" for a kernel for each op. `weights` declares inputs as
+    weights, which are given once and kept, beside those that the program declares itself: names, or arrays by name,
+    which are set at once; the others with `Model.set_weights`.
 
     Raises:
         TinycError: what is wrong with the program (`errors` has all of it), or `UnsupportedTarget`.
@@ -63,9 +68,12 @@ def compile(
         if not isinstance(folder, str | os.PathLike | None):
             raise TinycError("UnreadableFile", f"'{name}' is {folder!r}, not a folder; give a path")
     with collect_remarks() as remarks, in_file(str(source) if is_path(source) else None):
-        lowering = Lowering(read_program(source, bind), target, options, None if line_info is None else Path(line_info))
+        module = declare_weights(read_program(source, bind), weights)
+        lowering = Lowering(module, target, options, None if line_info is None else Path(line_info))
         _check_options(lowering)
         model = Model(lowering, target, _EXECUTORS[target](lowering), remarks)
+        if isinstance(weights, Mapping):
+            model.set_weights(weights)
         if dump is not None:
             lowering.dump(Path(dump))
     return model
@@ -112,20 +120,22 @@ def _reference(lowering: Lowering) -> Executor:
     module = lowering.module(lowering.entry)
     signature = signature_of(main_function(module))
     declared = {each.name: each.type for each in signature.outputs}
+    weights = Weights({each.name: each.type for each in signature.weights})
 
     def run(inputs: Mapping[str, Any], out: Mapping[str, Any], run_key: int, observe: Observer | None) -> Arrays:
-        arrays = check_inputs(signature.inputs, inputs)
+        weights.require(inputs)
+        arrays = check_inputs(signature.inputs, {**weights.arrays, **inputs})
         if out:  # what is wrong with it is told before the run
             checked_outputs(declared, symbol_values(signature.inputs, arrays), out)
         return handed_out(reference.evaluate_module(module, arrays, observe=observe, run_key=run_key), out)
 
-    return Executor(run)
+    return Executor(run, set_weights=weights.set)
 
 
 def _cpu(lowering: Lowering) -> Executor:
     program = lowering.program()
     try:
-        return _executor(CpuExecutable(program, lowering.llvm_ir()), program)
+        return _executor(CpuExecutable(program, lowering.llvm_ir(), constants=lowering.constants()), program)
     except InternalError as error:
         if lowering.entry != "llvm":
             raise
@@ -140,7 +150,7 @@ def _sim(lowering: Lowering) -> Executor:
     from tinyc.runtime.sim import SimExecutable  # with the simulator, which takes longer to import than all the rest
 
     (ptx, arch), program = _ptx(lowering), lowering.program()
-    executable = SimExecutable(program, ptx)
+    executable = SimExecutable(program, ptx, lowering.constants())
     return replace(_executor(executable, program, arch), reports=lambda: executable.reports)
 
 
@@ -149,14 +159,15 @@ def _cuda(lowering: Lowering) -> Executor:
     if arch not in (known := [each.chip for each in TARGETS]):
         message = f"the PTX is for {arch}, and what runs on a GPU is for {either(known)}; write one behind .target"
         raise TinycError("UnsupportedTarget", message)
-    executable = CudaExecutable(program, ptx, arch)
+    executable = CudaExecutable(program, ptx, arch, constants=lowering.constants())
     return _executor(executable, program, arch, executable.release)
 
 
 def _executor(
     executable: Executable, program: Program, arch: str | None = None, release: Callable[[], None] = lambda: None
 ) -> Executor:
-    return Executor(executable.run, release, tuple(kernel.symbol for kernel in program.kernels), arch)
+    symbols = tuple(kernel.symbol for kernel in program.kernels)
+    return Executor(executable.run, release, symbols, arch, set_weights=executable.pool.set)
 
 
 def _ptx(lowering: Lowering) -> tuple[str, str]:

@@ -8,9 +8,11 @@ import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
+
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.exec.to_llvm.llvm_ir import llvm_ir_of
-from tinyc.dialects.exec.to_program import program_of
+from tinyc.dialects.exec.to_program import constants_of, program_of
 from tinyc.dialects.nvvm.to_ptx import ptx_text
 from tinyc.driver.code_text import llvm_ir_in, with_host
 from tinyc.driver.layer import entry_layer
@@ -147,6 +149,10 @@ class Lowering:
     def program(self) -> Program:
         """The host program, as the devices run it."""
         return program_of(self._host())
+
+    def constants(self) -> Mapping[str, np.ndarray]:
+        """The elements of the host program's constants, by buffer."""
+        return constants_of(self._host())
 
     def _host(self) -> ir.Module:
         """The module at the first layer that has the host program as an `exec.function`."""

@@ -34,7 +34,7 @@ class Executor:
 
     `run` takes the inputs, the arrays to write outputs into, the key of the run's random numbers, and who is told the
     values of nodes. `kernels` are what it launches, `arch` the GPU's architecture that they are for; `reports` gives
-    those of the last run's launches where they are simulated.
+    those of the last run's launches where they are simulated. `set_weights` takes those over that are given.
     """
 
     run: Callable[[Mapping[str, Any], Mapping[str, Any], int, Observer | None], Arrays]
@@ -42,10 +42,14 @@ class Executor:
     kernels: tuple[str, ...] = ()
     arch: str | None = None
     reports: Callable[[], "Sequence[Report]"] = tuple
+    set_weights: Callable[[Any], None] = lambda _: None
 
 
 class Model:
-    """A program that is ready to run; `inputs` and `outputs` are its names in order, `remarks` what was decided."""
+    """A program that is ready to run; `remarks` are what was decided.
+
+    `inputs` and `outputs` are the names of what each run takes and gives, `weights` of what is given once, in order.
+    """
 
     def __init__(self, lowering: Lowering, target: str, executor: Executor, remarks: list[Remark]) -> None:
         self.lowering, self.target, self.remarks = lowering, target, remarks
@@ -71,8 +75,13 @@ class Model:
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """The names of the inputs in order."""
-        return tuple(each.name for each in self.signature.inputs)
+        """The names of the inputs of a run, in order."""
+        return tuple(each.name for each in self.signature.run_inputs)
+
+    @property
+    def weights(self) -> tuple[str, ...]:
+        """The names of the weights in order."""
+        return tuple(each.name for each in self.signature.weights)
 
     @property
     def outputs(self) -> tuple[str, ...]:
@@ -81,9 +90,22 @@ class Model:
 
     def __repr__(self) -> str:
         """Target, inputs, outputs and kernels, on one line."""
-        inputs, outputs = (_listed(each) for each in (self.signature.inputs, self.signature.outputs))
+        inputs, outputs = (_listed(each) for each in (self.signature.run_inputs, self.signature.outputs))
         freed = ", freed" if self._executor is None else ""
-        return f"<tinyc.Model on {self.target}{self._made_of}{freed}: ({inputs}) -> ({outputs})>"
+        weights = f", weights ({_listed(self.signature.weights)})" if self.weights else ""
+        return f"<tinyc.Model on {self.target}{self._made_of}{freed}{weights}: ({inputs}) -> ({outputs})>"
+
+    def set_weights(self, weights: Mapping[str, Any]) -> None:
+        """Give weights, some or all, as arrays of exactly the declared types and shapes, by name; they are copied.
+
+        All must have been set when the model is run. What kernels prepare of them is made anew by the next run.
+
+        Raises:
+            TinycError: `InputMismatch`, and then all are as before; `OutOfMemory`, `ModelFreed`.
+        """
+        if self._executor is None:
+            raise TinycError("ModelFreed", "the model has been freed; compile the program again")
+        self._executor.set_weights(weights)
 
     def run(self, /, *, out: Any = None, seed: Any = None, offset: Any = None, **inputs: Any) -> Arrays:
         """Run on arrays of exactly the declared types, by name; return arrays by output name.

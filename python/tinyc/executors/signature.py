@@ -4,12 +4,12 @@ In: a module at any layer, or inputs as the user gives them. Out: frozen data an
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from tinyc.analysis.graphs import assumptions_of, body_block, input_names, main_function, output_names
+from tinyc.analysis.graphs import assumptions_of, body_block, input_names, main_function, output_names, weight_flags
 from tinyc.analysis.indexed_axes import indexed_extents
 from tinyc.dialects.exec.ops import exec_functions
 from tinyc.dialects.exec.to_program import program_of
@@ -26,10 +26,11 @@ from tinyc.vocabulary.types import TensorType
 
 @dataclass(frozen=True)
 class NamedTensor:
-    """One input or output: its name and its tensor type."""
+    """One input or output: its name and its tensor type, and whether it is an input that is given once."""
 
     name: str
     type: TensorType
+    is_weight: bool = False
 
     def __str__(self) -> str:
         return f"'{self.name}' ({self.type})"
@@ -37,17 +38,29 @@ class NamedTensor:
 
 @dataclass(frozen=True)
 class Signature:
-    """The inputs and outputs of a program, in order."""
+    """The inputs and outputs of a program, in order; of a lowered one the weights stand behind the other inputs."""
 
     inputs: tuple[NamedTensor, ...]
     outputs: tuple[NamedTensor, ...]
+
+    @property
+    def weights(self) -> tuple[NamedTensor, ...]:
+        """The inputs that are weights."""
+        return tuple(each for each in self.inputs if each.is_weight)
+
+    @property
+    def run_inputs(self) -> tuple[NamedTensor, ...]:
+        """The inputs that each run takes."""
+        return tuple(each for each in self.inputs if not each.is_weight)
 
 
 def signature_of(function: func.FuncOp) -> Signature:
     """The signature of a function of tensors, with the names that the user calls its boundary by."""
     with function.context:
+        inputs = _parameters(input_names(function), [argument.type for argument in function.arguments])
+        pairs = zip(inputs, weight_flags(function), strict=True)
         return Signature(
-            _parameters(input_names(function), [argument.type for argument in function.arguments]),
+            tuple(replace(each, is_weight=is_weight) for each, is_weight in pairs),
             _parameters(output_names(function), function.type.results),
         )
 
@@ -90,15 +103,15 @@ def boundary_of(module: ir.Module) -> Boundary:
 
 
 def _boundary_of_program(program: Program) -> Boundary:
-    inputs, outputs = (
+    inputs, weights, outputs = (
         tuple(
-            NamedTensor(name, TensorType(buffer.element, buffer.shape))
+            NamedTensor(name, TensorType(buffer.element, buffer.shape), kind == "weight")
             for name, buffer in zip(names, program.of_kind(kind), strict=True)
         )
-        for kind, names in (("input", program.inputs), ("output", program.outputs))
+        for kind, names in (("input", program.inputs), ("weight", program.weights), ("output", program.outputs))
     )
-    indexes = tuple(buffer.indexes for buffer in program.of_kind("input"))
-    return Boundary(Signature(inputs, outputs), program.assumptions, indexes)
+    indexes = tuple(buffer.indexes for buffer in (*program.of_kind("input"), *program.of_kind("weight")))
+    return Boundary(Signature((*inputs, *weights), outputs), program.assumptions, indexes)
 
 
 def _parameters(names: Sequence[str], types: Sequence[ir.Type]) -> tuple[NamedTensor, ...]:

@@ -73,6 +73,7 @@ def broken_rule(rule: Callable[..., object], *checked: object) -> str | None:
 def declared_fields_error(op: ir.OpView) -> str | None:
     """The violation of the op's operand, result or attribute counts, or None, before anything else looks at them.
 
+    Attributes that may be left out, which IRDL has no word for, are the `optional_attributes` of the class.
     A Python verifier may run before IRDL's own checks; an access to a missing field must not escape as an exception.
     """
     assert isinstance(op, ext.Operation)  # a dialect of tinyc's defines it
@@ -84,11 +85,12 @@ def declared_fields_error(op: ir.OpView) -> str | None:
     for name in names:
         if name not in op.attributes:
             return f"'{op.operation.name}' lacks the attribute '{name}'"
+    known = (*names, *getattr(op, "optional_attributes", ()))
     for name in op.attributes:
         if (
-            name not in (*names, *_SEGMENTS.values()) and "." not in name
+            name not in (*known, *_SEGMENTS.values()) and "." not in name
         ):  # an attribute of another dialect carries its prefix
-            return f"'{op.operation.name}' has no attribute '{name}'; it has {', '.join(names) or 'none'}"
+            return f"'{op.operation.name}' has no attribute '{name}'; it has {', '.join(known) or 'none'}"
     return _unreadable_error(op)
 
 

@@ -70,42 +70,51 @@ def mismatch(name: str, message: str) -> TinycError:
 
 
 def _checked(name: str, inputs: Mapping[str, Any], each: Declared) -> np.ndarray:
-    expected, called = DTYPES[each.element], DTYPE_NAMES[each.element]
-    declared = f"array of {called} [{', '.join(map(str, each.shape))}]"
+    declared = f"array of {DTYPE_NAMES[each.element]} [{', '.join(map(str, each.shape))}]"
     if name not in inputs:
         raise mismatch(name, f"input '{name}' is missing; give an {declared}")
-    array = as_array(name, inputs[name])
-    if array.dtype != expected:
-        raise mismatch(
-            name,
-            f"input '{name}' is of type {array.dtype}; the program declares {called}, numpy's {expected}: "
-            "convert it with .astype",
-        )
+    array = typed_array(name, inputs[name], each)
     if array.ndim != len(each.shape):
         raise mismatch(name, f"input '{name}' has shape {list(array.shape)}; the program declares an {declared}")
     return array
 
 
-def as_array(name: str, value: Any) -> np.ndarray:
+def typed_array(name: str, value: Any, declared: Declared, what: str = "input") -> np.ndarray:
+    """`value`, an input or a weight, as a numpy array of its declared element type, over the same memory.
+
+    Raises:
+        TinycError: `InputMismatch`: it is none.
+    """
+    array, expected = as_array(name, value, what), DTYPES[declared.element]
+    if array.dtype != expected:
+        raise mismatch(
+            name,
+            f"{what} '{name}' is of type {array.dtype}; the program declares {DTYPE_NAMES[declared.element]}, numpy's "
+            f"{expected}: convert it with .astype",
+        )
+    return array
+
+
+def as_array(name: str, value: Any, what: str = "input") -> np.ndarray:
     """`value` as a numpy array over the same memory.
 
     Raises:
         TinycError: `InputMismatch`: it is not an array, or one that numpy cannot read.
     """
     if isinstance(value, np.ma.MaskedArray):
-        raise mismatch(name, f"input '{name}' is a masked array; a tensor has no mask: give its .filled(…)")
+        raise mismatch(name, f"{what} '{name}' is a masked array; a tensor has no mask: give its .filled(…)")
     if isinstance(value, np.ndarray | np.generic):
         return np.asarray(value)
     if not hasattr(value, "__dlpack__"):
         raise mismatch(
-            name, f"input '{name}' is a {type(value).__name__}; give a numpy array, or an array with __dlpack__"
+            name, f"{what} '{name}' is a {type(value).__name__}; give a numpy array, or an array with __dlpack__"
         )
     try:
         return np.from_dlpack(value)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
         raise mismatch(
             name,
-            f"numpy cannot read input '{name}', a {type(value).__name__}: {error}; copy it to a numpy array",
+            f"numpy cannot read {what} '{name}', a {type(value).__name__}: {error}; copy it to a numpy array",
         ) from None
 
 

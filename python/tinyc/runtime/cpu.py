@@ -29,8 +29,14 @@ _GROWTH = 8
 class CpuExecutable(Executable):
     """A program that is ready to run; `cpu` names an LLVM CPU such as "x86-64", None is this machine's."""
 
-    def __init__(self, program: Program, llvm_ir: str, cpu: str | None = None) -> None:
-        super().__init__(program)
+    def __init__(
+        self,
+        program: Program,
+        llvm_ir: str,
+        cpu: str | None = None,
+        constants: Mapping[str, np.ndarray] | None = None,
+    ) -> None:
+        super().__init__(program, constants)
         symbols = dict.fromkeys(kernel.symbol for kernel in program.kernels)
         self._code = Code(llvm_ir, [KERNEL_PREFIX + symbol for symbol in symbols], cpu)
         self._kernels = {symbol: _KERNEL_TYPE(self._code.addresses[KERNEL_PREFIX + symbol]) for symbol in symbols}
@@ -41,7 +47,9 @@ class CpuExecutable(Executable):
         places |= {f"output_{position}": array.ctypes.data for position, array in enumerate(run.outputs)}
         for buffer in self.program.of_kind("arena"):
             places[buffer.name] = arena.ctypes.data + sizes.extent_value(buffer.offset, run.values)
-        for number, kernel in enumerate(self.program.kernels, 1):
+        for buffer in self.program.pool:
+            places[buffer.name] = run.pool.ctypes.data + sizes.extent_value(buffer.offset, run.values)
+        for number, kernel in enumerate(self._launches(), 1):
             self._launch(kernel, places, run, f"{number} of {len(self.program.kernels)}")
             self._tell_writes(run, kernel, lambda name, size: _bytes_at(places[name], size))
 

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from tinyc.diagnostics import TinycError
 from tinyc.expr.extents import Dim
 from tinyc.runtime import sizes
@@ -23,8 +25,8 @@ from tinyc.target.target import Target
 #: Where a buffer starts in the device's memory: as the driver aligns what it gives. What follows a buffer up to there
 #: is nobody's: a compare-and-swap on the last 16 bits of one takes the whole 32-bit word.
 DEVICE_ALIGNMENT_BYTES = 256
-#: Where the status slots are among the places of the buffers.
-_STATUS = "status"
+#: Where the status slots and the ConstPool are among the places of the buffers.
+_STATUS, _POOL = "status", "pool"
 
 
 class CudaExecutable(Executable):
@@ -35,8 +37,15 @@ class CudaExecutable(Executable):
     driver's bindings.
     """
 
-    def __init__(self, program: Program, ptx: str, arch: str, binding: Any = None) -> None:
-        super().__init__(program)
+    def __init__(
+        self,
+        program: Program,
+        ptx: str,
+        arch: str,
+        binding: Any = None,
+        constants: Mapping[str, np.ndarray] | None = None,
+    ) -> None:
+        super().__init__(program, constants)
         self.ptx, self.target = ptx, target_of(arch)
         self.last_run_seconds: float | None = None
         self._binding = binding
@@ -69,6 +78,8 @@ class CudaExecutable(Executable):
         with device.current(), device.memory(size_bytes) as base:
             for position, array in enumerate(run.inputs):
                 device.upload(base + places[f"input_{position}"], array)
+            if self.program.pool_bytes:
+                device.upload(base + places[_POOL], run.pool)
             device.upload(base + places[_STATUS], run.status)
             with device.timed():
                 for launch in launches:
@@ -162,6 +173,10 @@ def _places(program: Program, values: Mapping[str, int]) -> tuple[dict[str, int]
     for buffer in program.of_kind("arena"):
         places[buffer.name] = end + sizes.extent_value(buffer.offset, values)
     end += _aligned(sizes.extent_value(program.arena_bytes, values))
+    places[_POOL] = end
+    for buffer in program.pool:
+        places[buffer.name] = end + sizes.extent_value(buffer.offset, values)
+    end += _aligned(program.pool_bytes)
     places[_STATUS] = end
     return places, end + _aligned(program.status_slots * STATUS_BYTES + 1)  # + 1: the driver gives no 0 bytes
 

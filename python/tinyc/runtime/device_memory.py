@@ -49,6 +49,9 @@ def device_memory(program: Program, run: Run) -> dict[str, BufferMemory]:
     for buffer in program.of_kind("arena"):
         start, size = sizes.extent_value(buffer.offset, run.values), sizes.extent_value(buffer.size, run.values)
         found[buffer.name] = BufferMemory(arena[start : start + _whole_words(size)], size)
+    for buffer in program.pool:
+        start, size = sizes.extent_value(buffer.offset, run.values), sizes.extent_value(buffer.size, run.values)
+        found[buffer.name] = BufferMemory(run.pool[start : start + _whole_words(size)], size)
     return found
 
 

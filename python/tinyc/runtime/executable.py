@@ -4,14 +4,15 @@ In: a program, and arrays by name. Out: arrays by name. The devices are `cpu.py`
 """
 
 import abc
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from tinyc.runtime import sizes
 from tinyc.runtime.arrays import dense_inputs
+from tinyc.runtime.const_pool import ConstPool
 from tinyc.runtime.outputs import handed_out, output_memory
 from tinyc.runtime.program import KernelLaunch, Program
 from tinyc.runtime.status import check_status, fresh_status
@@ -22,20 +23,24 @@ Observer = Callable[[str, np.ndarray], None]
 
 @dataclass(frozen=True)
 class Run:
-    """One run: the inputs, dense and never written to, the value of every symbol, and the memory to be filled."""
+    """One run: the inputs, dense and never written to, the value of every symbol, and the memory to be filled.
+
+    `pool` are the bytes of the ConstPool, which only the launches of the stage `prepare` write to.
+    """
 
     inputs: list[np.ndarray]
     values: Mapping[str, int]
     outputs: list[np.ndarray]
     status: np.ndarray
     observe: Observer | None = None
+    pool: np.ndarray = field(default_factory=lambda: np.empty(0, np.uint8))
 
 
 class Executable(abc.ABC):
-    """A program that is ready to run on a device."""
+    """A program that is ready to run on a device; `constants` are the elements of its constants, by buffer."""
 
-    def __init__(self, program: Program) -> None:
-        self.program = program
+    def __init__(self, program: Program, constants: Mapping[str, np.ndarray] | None = None) -> None:
+        self.program, self.pool = program, ConstPool(program, constants)
 
     def run(
         self,
@@ -53,15 +58,23 @@ class Executable(abc.ABC):
                 `IndexOutOfRange`, and what the device refuses.
         """
         program = self.program
+        self.pool.require(inputs)
         given = dense_inputs(program, inputs)
         values = sizes.solve_symbols(program, [array.shape for array in given], run_key)
         sizes.check_sizes(program, values)
         declared = dict(zip(program.outputs, program.of_kind("output"), strict=True))
         outputs = output_memory(declared, values, out or {}, given)
-        run = Run(given, values, list(outputs.values()), fresh_status(program), observe)
+        pool = {"pool": self.pool.memory} if program.pool else {}
+        run = Run(given, values, list(outputs.values()), fresh_status(program), observe, **pool)
         self._execute(run)
         check_status(program, run.status)
         return handed_out(outputs, out or {})
+
+    def _launches(self) -> Iterator[KernelLaunch]:
+        """Yield the launches of one run in order; in the first one since weights were set those that prepare, too."""
+        with self.pool.first_run() as is_first:
+            yield from self.program.of_stage(prepare=True) if is_first else ()
+        yield from self.program.of_stage(prepare=False)
 
     def _tell_writes(self, run: Run, kernel: KernelLaunch, contents: Callable[[str, int], np.ndarray]) -> None:
         """Tell a run's observer what a kernel has written; `contents` are the bytes of a buffer, its name and size."""

@@ -41,15 +41,15 @@ class SimExecutable(Executable):
     A run raises `SimulationError` where a launch has findings.
     """
 
-    def __init__(self, program: Program, ptx: str) -> None:
-        super().__init__(program)
+    def __init__(self, program: Program, ptx: str, constants: Mapping[str, np.ndarray] | None = None) -> None:
+        super().__init__(program, constants)
         self.reports: list[simulator.Report] = []
         self._module = simulator.load(ptx)
 
     def _execute(self, run: Run) -> None:
         buffers = device_memory(self.program, run)
         self.reports = []
-        for kernel in self.program.kernels:
+        for kernel in self._launches():
             self._launch(kernel, buffers, run)
             self._tell_writes(run, kernel, lambda name, _: buffers[name].own)
         copy_outputs(run, buffers)

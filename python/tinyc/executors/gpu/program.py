@@ -25,13 +25,15 @@ class ThreadsExecutable(Executable):
     A run raises `SimulationFinding` where a kernel does what none may.
     """
 
-    def __init__(self, program: Program, module: ir.Module) -> None:
-        super().__init__(program)
+    def __init__(
+        self, program: Program, module: ir.Module, constants: Mapping[str, np.ndarray] | None = None
+    ) -> None:
+        super().__init__(program, constants)
         self._module, self._kernels = module, gpu_kernels_of(module)
 
     def _execute(self, run: Run) -> None:
         buffers = device_memory(self.program, run)
-        for number, kernel in enumerate(self.program.kernels, 1):
+        for number, kernel in enumerate(self._launches(), 1):
             progress(f"threads of kernel '{kernel.symbol}', kernel", number, len(self.program.kernels))
             self._launch(kernel, buffers, run)
             self._tell_writes(run, kernel, lambda name, _: buffers[name].own)
