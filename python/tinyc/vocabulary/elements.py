@@ -151,7 +151,7 @@ def _dense_elements(attribute: ir.DenseElementsAttr, element: ElementType, shape
         return np.broadcast_to(np.asarray(number).astype(element.dtype), shape)
     if element is not ElementType.BF16:
         return np.array(attribute)
-    # The bindings have no buffer of this type: its numbers are read from the text, in which they are exact.
+    # The bindings have no buffer of this type: its numbers are read from the text, which has enough digits of them.
     body = str(attribute).partition("<")[2].rpartition("> : ")[0]
     if body.startswith('"0x'):
         return np.frombuffer(bytes.fromhex(body[3:-1]), element.dtype).reshape(shape)
@@ -161,7 +161,7 @@ def _dense_elements(attribute: ir.DenseElementsAttr, element: ElementType, shape
 def _bf16(token: str) -> int:
     if token.startswith("0x"):
         return int(token, 16)
-    return int(np.float32(token).view(np.uint32)) >> 16
+    return int(np.float32(token).astype(ElementType.BF16.dtype).view(np.uint16))
 
 
 def _identity(array: np.ndarray, held: str) -> tuple[str, str]:
