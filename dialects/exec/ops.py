@@ -53,10 +53,10 @@ class AssumeOp(Exec.Operation, name="assume"):
 
 
 class BufferOp(Exec.Operation, name="buffer"):
-    """Memory for one tensor: an `input` or `output` of the function, an `arena` buffer at `offset`, or in the ConstPool.
+    """Memory for one tensor: an `input` or `output` of the function, an `arena` buffer at `offset`, or in the pool.
 
-    At an `offset` into the pool lie a `weight`, a `constant`, whose elements are the attribute `value`, and what is
-    `prepared` of these by kernels that run once.
+    At an `offset` into the ConstPool lie a `weight`, a `constant`, whose elements are the attribute `value`, and what
+    is `prepared` of these by kernels that run once.
     `memory_space` is "host", or "device" for what kernels on a GPU work on: there an input or output is the copy that
     the device has of the caller's array. Two more attributes may be left out: `exec.node` is the user's node whose
     value it holds, and `exec.indexes`, of an input whose elements are positions, has the extents of the axes that they

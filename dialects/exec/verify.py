@@ -1,15 +1,15 @@
 """What holds of a host function as a whole: its buffers, its launches, their order, and the places in the arena.
 
-`verify_launches` has what holds of each launch and of their order, `verify_arena` what holds of the arena, `verify_pool`
-of the ConstPool; what an op has to be by itself stands with the op. A violation is reported at its op.
+`verify_launches` has what holds of each launch and of their order, `verify_arena` what holds of the arena,
+`verify_pool` of the ConstPool; what an op has to be by itself stands with the op. A violation is reported at its op.
 """
 
 from collections.abc import Iterator, Mapping
 
 from tinyc.dialects.exec.ops import FunctionOp, exec_functions
 from tinyc.dialects.exec.verify_arena import arena_violations
-from tinyc.dialects.exec.verify_pool import pool_violations
 from tinyc.dialects.exec.verify_launches import launch_violations, order_violations, trip_count_violations
+from tinyc.dialects.exec.verify_pool import pool_violations
 from tinyc.dialects.launch import launchables_of
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim

@@ -1,4 +1,4 @@
-"""What holds of the ConstPool: buffers apart from each other and inside it, and kernels that fill it before all runs."""
+"""What holds of the ConstPool: buffers lie apart from each other and inside it, and kernels fill it before all runs."""
 
 from collections.abc import Iterator
 
@@ -21,7 +21,8 @@ def _place_violations(program: Program, op: FunctionOp) -> Iterator[Violation]:
         if buffer.kind not in POOL_KINDS:
             continue
         if not isinstance(buffer.size, int) or not isinstance(buffer.offset, int):
-            yield at.location, f"'{buffer.name}' is a {buffer.kind}, whose size and offset are numbers; bind its extents"
+            unknown = f"'{buffer.name}' is of kind '{buffer.kind}', whose size and offset are numbers"
+            yield at.location, f"{unknown}; bind its extents"
             return
         if buffer.offset < 0 or buffer.offset % ALIGNMENT_BYTES:
             wrong = f"'{buffer.name}' is at {buffer.offset}, not a multiple of {ALIGNMENT_BYTES}"

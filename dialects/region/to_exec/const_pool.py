@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 
 from tinyc.analysis import arena
 from tinyc.analysis.graphs import body_block, input_names, weight_flags
-from tinyc.analysis.tiny_ops import is_stored
 from tinyc.diagnostics import TinycError, Where
 from tinyc.dialects.launch import Launchable
 from tinyc.dialects.region import ops as region
@@ -49,10 +48,10 @@ def prepared_calls(function: func.FuncOp, launchables: Mapping[str, Launchable])
     returned = set(map(_below_reshapes, terminator.operands))
     found: list[func.CallIndirectOp] = []
     for op in block.operations:
-        if isinstance(op, tiny.ConstOp) and is_stored(op.output):
+        if isinstance(op, tiny.ConstOp):  # a host function has no others
             kept.add(op.output)
-        elif isinstance(op, tiny.ReshapeOp) and op.operand in kept:
-            kept.add(op.output)
+        elif isinstance(op, tiny.ReshapeOp):
+            kept.update([op.output] if op.operand in kept else [])
         elif isinstance(op, func.CallIndirectOp):
             operands = list(op.callee_operands)
             is_whole = bool(operands) and all(each in kept for each in operands)

@@ -1,7 +1,7 @@
 """Inputs that are declared weights when a program is compiled: the attribute `tiny.weight` of the arguments.
 
-In: a program and the names that the user gives. Out: the program with the attribute, before any pass. The arrays are set
-on the model, which has memory for them.
+In: a program and the names that the user gives. Out: the program with the attribute, before any pass. The arrays are
+set on the model, which has memory for them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,7 +20,7 @@ def declare_weights(module: ir.Module, weights: object = None) -> ir.Module:
     """The module, with the inputs that `weights` names, a list or the keys of a mapping, declared as weights.
 
     Raises:
-        TinycError: `InputMismatch`: there is no such input, or the program is lowered already and it is no weight there;
+        TinycError: `InputMismatch`: there is no such input, or it is no weight in a program that is lowered already;
             `InvalidExtent`: the extents of a weight are no numbers.
     """
     names = _names(weights)
@@ -29,7 +29,7 @@ def declare_weights(module: ir.Module, weights: object = None) -> ir.Module:
         return module
     function = main_function(module)
     known = input_names(function)
-    _require_known(known, names, "input")
+    _require_inputs(known, names)
     flags = [flag or name in names for name, flag in zip(known, weight_flags(function), strict=True)]
     if any(flags):
         with module.context:
@@ -48,11 +48,11 @@ def _names(weights: object) -> list[str]:
     return names
 
 
-def _require_known(known: Iterable[str], names: Iterable[str], what: str) -> None:
+def _require_inputs(known: Iterable[str], names: Iterable[str]) -> None:
+    unknown = [name for name in names if name not in known]
     errors = [
-        TinycError("InputMismatch", f"weights: the program has no {what} '{name}'{suggest(name, known)}", Where(node=name))
-        for name in names
-        if name not in known
+        TinycError("InputMismatch", f"weights: the program has no input '{name}'{suggest(name, known)}", Where(name))
+        for name in unknown
     ]
     if errors:
         raise TinycError.several(errors)

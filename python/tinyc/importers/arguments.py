@@ -48,8 +48,8 @@ def read_arguments(node: Node) -> dict[str, Any]:
     """The arguments of a node as plain data.
 
     Raises:
-        TinycError: `MissingArgument`, `AccDtypeMissing`, `InvalidAttribute` or `InvalidExtent`, without a place; what is
-            wrong with a tensor constant or its file.
+        TinycError: `MissingArgument`, `AccDtypeMissing`, `InvalidAttribute` or `InvalidExtent`, without a place; what
+            is wrong with a tensor constant or its file.
         MisspeltKey: the error about the unknown key says so.
     """
     what = entry_of_values(node.id) if node.declared else f"the arg of {node.uop}"

@@ -31,8 +31,9 @@ def constant_arguments(node: Node, arguments: Mapping[str, Any]) -> dict[str, An
     """
     given = [kind for kind in KINDS if kind in arguments]
     if len(given) != 1:
-        has = f"has {' and '.join(map(repr, given))}; give one" if given else "needs 'value', 'values', or 'file' and 'name'"
-        raise TinycError("InvalidAttribute" if given else "MissingArgument", f"the arg of CONST {has}")
+        if not given:
+            raise TinycError("MissingArgument", "the arg of CONST needs 'value', 'values', or 'file' and 'name'")
+        raise TinycError("InvalidAttribute", f"the arg of CONST has {' and '.join(map(repr, given))}; give one")
     if "name" in arguments and given != ["file"]:
         raise TinycError("InvalidAttribute", "the arg of CONST has 'name' without 'file', which it is in; give both")
     if given == ["file"]:
@@ -73,8 +74,8 @@ def _from_lists(values: list[Any], element: ElementType, shape: tuple[int, ...] 
         shown = " x ".join(map(str, nested))
         raise TinycError(
             "ShapeContradiction",
-            f"'values' in the arg of CONST has {shown} numbers, and 'shape' is {list(wanted)}; give as many, in lists of "
-            "that shape or in one",
+            f"'values' in the arg of CONST has {shown} numbers, and 'shape' is {list(wanted)}; give as many, in lists "
+            "of that shape or in one",
         )
     for position, number in _suspects(flat, element):
         index = [int(each) for each in np.unravel_index(position, nested)]
@@ -92,8 +93,9 @@ def _flattened(values: list[Any]) -> tuple[tuple[int, ...], list[Any]]:
     while any(isinstance(each, list) for each in flat):
         lengths = {len(each) if isinstance(each, list) else None for each in flat}
         if len(lengths) != 1:
-            found = " and ".join("a number" if each is None else f"a list of {each}" for each in sorted(lengths, key=str))
-            message = f"'values' in the arg of CONST has {found} at depth {len(shape)}; give lists of one length"
+            found = ["a number" if each is None else f"a list of {each}" for each in sorted(lengths, key=str)]
+            message = f"has {' and '.join(found)} at depth {len(shape)}; give lists of one length"
+            message = f"'values' in the arg of CONST {message}"
             raise TinycError("InvalidAttribute", message)
         shape.append(lengths.pop() or 0)
         flat = [number for each in flat for number in each]
@@ -116,7 +118,8 @@ def _suspects(flat: list[Any], element: ElementType) -> Iterator[tuple[int, Any]
 def _check_number(number: Any, element: ElementType) -> None:
     """Raise `InvalidAttribute` or `DtypeMismatch` unless what stands in a list is a number of an element type."""
     if not isinstance(number, int | float) or (isinstance(number, bool) and not element.is_bool):
-        raise TinycError("InvalidAttribute", f"{shown_json(number)} is not a value of {element.json_name}; write a number")
+        message = f"{shown_json(number)} is not a value of {element.json_name}; write a number"
+        raise TinycError("InvalidAttribute", message)
     check_constant(number, element)
 
 
@@ -135,8 +138,8 @@ def _from_file(node: Node, arguments: Mapping[str, Any]) -> np.ndarray:
     if element is ElementType.BF16 and array.dtype in (np.dtype(np.uint16), np.dtype("V2")):
         array = array.view(element.dtype)  # numpy's files have no bf16, only its bits
     if element is not None and array.dtype != element.dtype:
-        message = f"'{name}' in '{arguments['file']}' is {array.dtype}, and 'dtype' says {element.json_name}; correct it"
-        raise TinycError("DtypeMismatch", message)
+        found = f"{array.dtype}, and 'dtype' says {element.json_name}"
+        raise TinycError("DtypeMismatch", f"'{name}' in '{arguments['file']}' is {found}; correct it")
     if shape is not None and array.shape != shape:
         listed = f"{list(array.shape)}, and 'shape' says {list(shape)}"
         raise TinycError("ShapeContradiction", f"'{name}' in '{arguments['file']}' is {listed}; correct it")

@@ -78,7 +78,7 @@ HOW_TO_SAY: dict[str, str] = {
     **dict.fromkeys(("EMBEDDING", "INDEXSELECT", "TAKE"), "GATHER of the table and the indices, with axis"),
     **dict.fromkeys(("FLATTEN", "SQUEEZE", "UNSQUEEZE"), "RESHAPE with result_shape"),
     "IDENTITY": "VIEW without arg",
-    **dict.fromkeys(("PARAMETER", "WEIGHT"), "INPUT with tensor_id, dtype, shape and weight = true, or CONST of a file"),
+    **dict.fromkeys(("PARAMETER", "WEIGHT"), "INPUT with weight = true, or CONST with file and name"),
     "PLACEHOLDER": "INPUT with tensor_id, dtype and shape",
     "TENSOR": "CONST with values and dtype, or INPUT with tensor_id, dtype and shape",
     **dict.fromkeys(("RANDN", "RANDOM"), "RAND with distribution and seed"),

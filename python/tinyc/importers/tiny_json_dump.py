@@ -2,8 +2,8 @@
 
 In: a module with one Tiny function. Out: text that `tiny_json.import_program` reads back to the same program (an
 assumption that no op relies on has no place in it). Node ids are the results' names, then the name locations, then
-`n0, n1, …`; symbolic extents are text, infinities and NaN stand as the standard library writes them. A tensor constant is
-a list of its values, or where it is large the name that it has in the file that it comes from.
+`n0, n1, …`; symbolic extents are text, infinities and NaN stand as the standard library writes them. A tensor constant
+is a list of its values, or where it is large the name that it has in the file that it comes from.
 """
 
 import json
@@ -205,7 +205,7 @@ def _elements(array: np.ndarray) -> Arg:
     path = None if not isinstance(array, np.memmap) or array.filename is None else Path(array.filename)
     name = None if path is None else tensor_at(path, array.offset)
     if path is None or name is None:
-        message = f"a constant of {array.size} elements is too large for a list; put it into a weights file, and name that"
+        message = f"a constant of {array.size} elements is too large for a list; name it in a weights file"
         raise TinycError("InvalidIr", message)
     return {"file": str(path), "name": name}
 

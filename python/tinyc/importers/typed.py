@@ -144,8 +144,8 @@ class Typing:
                 f"tensor '{name}' is {tensor} here and {first.type} at node '{first.where.node}'; it has one type",
             )
         if first.is_weight != is_weight:
-            message = f"tensor '{name}' is a weight at one of its nodes only, '{node.id}' and '{first.where.node}' differ"
-            raise TinycError("ShapeContradiction", f"{message}; say \"weight\": true at both")
+            message = f"tensor '{name}' is a weight at one of '{node.id}' and '{first.where.node}' only"
+            raise TinycError("ShapeContradiction", f'{message}; say "weight": true at both')
         return first.value
 
     def _define(self, node: Node, result: int) -> None:

@@ -38,7 +38,7 @@ _LOCAL_HEADER = struct.Struct("<4s22xHH")
 
 
 def read_tensor(path: Path, name: str) -> np.ndarray:
-    """The tensor called `name` in a file; bf16 in a `.npz`, which has no type for it, comes as its bits, two bytes each.
+    """The tensor called `name` in a file; bf16 in a `.npz`, which has no type for it, comes as the bits.
 
     Raises:
         TinycError: `UnreadableFile`: there is no such file or tensor, it is damaged, or of a type that Tiny lacks.
@@ -110,8 +110,8 @@ def _from_safetensors(file: IO[bytes], path: Path, name: str) -> np.ndarray:
     if end - begin != math.prod(shape) * element.size_bytes or end > size:
         _refuse(
             path,
-            f"the tensor '{name}', {called} {list(shape)}, has the bytes {begin} … {end} of {size}; the file is damaged "
-            "or cut off: write it again",
+            f"the tensor '{name}', {called} {list(shape)}, has the bytes {begin} … {end} of {size}; the file is "
+            "damaged or cut off: write it again",
         )
     return _mapped(path, element.dtype, start + begin, shape)
 

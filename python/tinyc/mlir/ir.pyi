@@ -470,7 +470,7 @@ class DenseElementsAttr(Attribute):
     def type(self) -> Type: ...
     @staticmethod
     def get(
-        array: Any,
+        array: object,
         signless: bool = True,
         type: Type | None = None,
         shape: Sequence[int] | None = None,
@@ -483,7 +483,7 @@ class DenseElementsAttr(Attribute):
 class DenseResourceElementsAttr(Attribute):
     @staticmethod
     def get_from_buffer(
-        array: Any,
+        array: object,
         name: str,
         type: Type,
         alignment: int | None = None,

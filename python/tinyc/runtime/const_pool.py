@@ -1,8 +1,8 @@
 """The ConstPool: what a program keeps from run to run, the weights that the user gives and the program's own constants.
 
 In: a program, the elements of its constants by buffer, arrays of weights by name. Out: memory for the buffers of the
-pool, filled when it is first needed, so that a mapped file is read when the program first runs, not when it is made. What
-kernels prepare of weights and constants is written by whoever runs them, once after each change (`first_run`).
+pool, filled when it is first needed, so that a mapped file is read when the program first runs, not when it is made.
+What kernels prepare of weights and constants is written by whoever runs them, once after each change (`first_run`).
 """
 
 import contextlib
@@ -39,7 +39,8 @@ class Weights:
                 nothing has changed.
         """
         if not isinstance(given, Mapping):
-            raise TinycError("InputMismatch", "the weights are not a mapping from names to arrays; give {name: array, …}")
+            message = "the weights are not a mapping from names to arrays; give {name: array, …}"
+            raise TinycError("InputMismatch", message)
         errors: list[TinycError] = []
         checked: dict[str, np.ndarray] = {}
         for name, array in given.items():
@@ -125,7 +126,7 @@ class ConstPool(Weights):
 
     @contextlib.contextmanager
     def first_run(self) -> Iterator[bool]:
-        """Whether what kernels prepare is not there yet: then the caller writes it in the block, and no one else does."""
+        """Whether what kernels prepare is not there yet: then the caller writes it in the block, and nobody else."""
         if self._is_prepared:
             yield False
             return
@@ -143,7 +144,8 @@ class ConstPool(Weights):
 
 def pool_bytes_of(memory: np.ndarray, buffer: Buffer) -> np.ndarray:
     """The bytes of one buffer in those of the pool."""
-    assert isinstance(buffer.offset, int) and isinstance(buffer.size, int)  # exec.verify: the pool's are numbers
+    assert isinstance(buffer.offset, int)  # exec.verify: these are numbers
+    assert isinstance(buffer.size, int)
     return memory[buffer.offset : buffer.offset + buffer.size]
 
 

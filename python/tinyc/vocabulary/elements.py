@@ -123,7 +123,8 @@ def elements_of(attribute: ir.Attribute) -> np.ndarray:
             raise TinycError("InvalidAttribute", left_out(name))
         return _read_only(_arrays[name])
     held = attribute.type
-    assert isinstance(held, ir.RankedTensorType) and isinstance(attribute, ir.DenseElementsAttr)
+    assert isinstance(held, ir.RankedTensorType)
+    assert isinstance(attribute, ir.DenseElementsAttr)
     element = BY_NAME[str(held.element_type)]
     return _read_only(_dense_elements(attribute, element, tuple(held.shape)))
 
@@ -132,7 +133,7 @@ def left_out(name: str) -> str:
     """The message about a resource without elements."""
     own = _OWN_NAME.match(name)
     return (
-        f"the elements of the constant 'dense_resource<{name if own is None else own[1]}>' are not in this text, which was written for reading; "
+        f"the elements of 'dense_resource<{own[1] if own else name}>' are not in this text, which was written for reading; "
         "compile the program again, or write the text with tinyc-opt, which keeps them"
     )
 

@@ -25,9 +25,7 @@ class ThreadsExecutable(Executable):
     A run raises `SimulationFinding` where a kernel does what none may.
     """
 
-    def __init__(
-        self, program: Program, module: ir.Module, constants: Mapping[str, np.ndarray] | None = None
-    ) -> None:
+    def __init__(self, program: Program, module: ir.Module, constants: Mapping[str, np.ndarray] | None = None) -> None:
         super().__init__(program, constants)
         self._module, self._kernels = module, gpu_kernels_of(module)
 
