@@ -105,9 +105,7 @@ def flag_of(attributes: ir.OpAttributeMap, name: str) -> bool:
     """Whether the unit attribute `name` is there."""
     attribute = attributes.get(name, None)
     if attribute is not None and not isinstance(attribute, ir.UnitAttr):
-        raise TinycError(
-            "InvalidAttribute", f"'{name}' is {attribute}; it has no value: write it alone, or leave it out"
-        )
+        raise TinycError("InvalidAttribute", f"'{name}' is {attribute}; write it without a value, or leave it out")
     return attribute is not None
 
 

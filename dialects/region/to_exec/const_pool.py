@@ -43,7 +43,7 @@ def prepared_calls(function: func.FuncOp, launchables: Mapping[str, Launchable])
     """
     block = body_block(function)
     flags = weight_flags(function)
-    kept = {argument for argument, is_weight in zip(block.arguments, flags, strict=True) if is_weight}
+    kept: set[ir.Value] = {argument for argument, is_weight in zip(block.arguments, flags, strict=True) if is_weight}
     *_, terminator = block.operations
     returned = set(map(_below_reshapes, terminator.operands))
     found: list[func.CallIndirectOp] = []

@@ -202,8 +202,8 @@ def _elements(array: np.ndarray) -> Arg:
     if array.size <= _LARGEST_LIST:
         numbers = array.astype(np.float64) if array.dtype == ElementType.BF16.dtype else array
         return {"values": numbers.reshape(-1).tolist()}
-    path = None if not isinstance(array, np.memmap) or array.filename is None else Path(array.filename)
-    name = None if path is None else tensor_at(path, array.offset)
+    path = Path(array.filename) if isinstance(array, np.memmap) and array.filename is not None else None
+    name = tensor_at(path, array.offset) if isinstance(array, np.memmap) and path is not None else None
     if path is None or name is None:
         message = f"a constant of {array.size} elements is too large for a list; name it in a weights file"
         raise TinycError("InvalidIr", message)

@@ -133,8 +133,8 @@ def left_out(name: str) -> str:
     """The message about a resource without elements."""
     own = _OWN_NAME.match(name)
     return (
-        f"the elements of 'dense_resource<{own[1] if own else name}>' are not in this text, which was written for reading; "
-        "compile the program again, or write the text with tinyc-opt, which keeps them"
+        f"the elements of 'dense_resource<{own[1] if own else name}>' are not in this text, which was written for "
+        "reading; compile the program again, or write the text with tinyc-opt, which keeps them"
     )
 
 
