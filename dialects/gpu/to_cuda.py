@@ -10,6 +10,7 @@ from typing import ClassVar
 
 # `mlir.emitc` is imported when it is first used: tinyc-opt starts without it.
 from tinyc import mlir
+from tinyc.analysis import arena
 from tinyc.diagnostics import TinycError, Where
 from tinyc.dialects.cuda.main.host import HostPrinter
 from tinyc.dialects.cuda.main.knowledge import knowledge_of
@@ -29,7 +30,7 @@ from tinyc.expr import extents
 from tinyc.mlir import func, gpu, ir
 from tinyc.passes import Pass
 from tinyc.passes.runner import copy_module
-from tinyc.runtime.program import ExtentValue, Program
+from tinyc.runtime.program import Buffer, ExtentValue, Program
 from tinyc.target import DEFAULT_ARCH, target_of
 from tinyc.vocabulary.run_key import RUN_KEY
 
@@ -172,7 +173,8 @@ def _program(module: ir.Module) -> Program | None:
     _require_statements(module)
     if launches:
         RegionToExec().run(module)
-    return _with_its_own_seeds(program_of(module))
+    program = _with_its_own_seeds(program_of(module))
+    return _without_pool(program) if program.pool else program
 
 
 def _with_its_own_seeds(program: Program) -> Program:
@@ -183,6 +185,28 @@ def _with_its_own_seeds(program: Program) -> Program:
         for kernel in program.kernels
     )
     return replace(program, symbols=tuple(each for each in program.symbols if each != RUN_KEY), kernels=kernels)
+
+
+def _without_pool(program: Program) -> Program:
+    """The program with inputs for its weights and constants, random as the others: `main` checks the kernels.
+
+    What is prepared of them lies behind the arena.
+    """
+
+    def placed(buffer: Buffer) -> Buffer:
+        if buffer.kind == "prepared":
+            return replace(buffer, kind="arena", offset=arena.aligned_size(program.arena_bytes) + buffer.offset)
+        return replace(buffer, kind="input", offset=0) if buffer.kind in ("weight", "constant") else buffer
+
+    constants = [buffer.where.node or buffer.name for buffer in program.of_kind("constant")]
+    return replace(
+        program,
+        buffers=tuple(map(placed, program.buffers)),
+        inputs=(*program.inputs, *program.weights, *constants),
+        arena_bytes=arena.aligned_size(program.arena_bytes) + program.pool_bytes,
+        weights=(),
+        pool_bytes=0,
+    )
 
 
 def _require_statements(module: ir.Module) -> None:

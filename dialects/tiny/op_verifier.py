@@ -45,6 +45,7 @@ def _require_kinds(op: ext.Operation) -> None:
         kind, shown = _KINDS.get(field.name, bounds)
         is_tensor = op._op_name == "const" and is_elements(attribute)
         if not isinstance(attribute, kind) and not is_tensor:
+            shown += ", or the elements of a tensor" if op._op_name == "const" else ""
             raise TinycError("InvalidAttribute", f"attribute '{field.name}' is {attribute}; it must be {shown}")
 
 
@@ -69,11 +70,8 @@ def _require_value_type(op: ext.Operation) -> None:
         return
     attribute, result = op.attributes["value"], op.results[0].type
     assert isinstance(result, ir.RankedTensorType)  # it has been read as one
-    if is_elements(attribute):
-        if attribute.type != result:
-            message = f"the elements are those of a {attribute.type}, and the result is {result}; give them one type"
-            raise TinycError("DtypeMismatch", message)
-    elif attribute.type != result.element_type:
+    expected = result if is_elements(attribute) else result.element_type
+    if attribute.type != expected:
         raise TinycError(
-            "DtypeMismatch", f"value {attribute} is of type {attribute.type}; the elements are {result.element_type}"
+            "DtypeMismatch", f"value {attribute} is of type {attribute.type}; the elements are {expected}"
         )

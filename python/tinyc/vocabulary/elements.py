@@ -29,6 +29,9 @@ INLINE_ELEMENTS = 64
 #: A mapped tensor of more bytes is not read for its name.
 _HASHED_BYTES = 2**20
 
+#: The ops whose `value` may be a tensor.
+_HOLDERS = ("tiny.const", "exec.buffer")
+
 _HANDLE = re.compile(r'dense_resource<(?:"((?:[^"\\]|\\.)*)"|([\w.$-]+))>')
 #: An entry of the section of resources: its name, and its bytes behind the 4 of its alignment.
 _ENTRY = re.compile(r'^\s*(?:"((?:[^"\\]|\\.)*)"|([\w.$-]+)): "0x[0-9A-F]{8}([0-9A-F]*)"', re.MULTILINE)
@@ -211,15 +214,19 @@ def take_resources(module: ir.Module) -> None:
     Raises:
         TinycError: `InvalidAttribute`: they are not as many as the type says, or not there.
     """
-    for op in nested(module.operation):
-        for name in op.attributes:
-            attribute = op.attributes[name]
-            known = resource_name(attribute)
-            if known is not None and known not in _arrays:
-                try:
-                    op.attributes[name] = _taken(attribute, known)
-                except TinycError as error:
-                    raise error.at(where(op.location)) from None
+    for op, attribute, name in _resources(module.operation):
+        if name not in _arrays:
+            try:
+                op.attributes["value"] = _taken(attribute, name)
+            except TinycError as error:
+                raise error.at(where(op.location)) from None
+
+
+def _resources(inside: ir.OpView | ir.Operation) -> list[tuple[ir.Operation, ir.Attribute, str]]:
+    """The ops with a resource for a `value`, a constant of Tiny or a buffer of exec; all others are MLIR's to keep."""
+    found = ((op, op.attributes["value"]) for op in nested(inside) if "value" in op.attributes and op.name in _HOLDERS)
+    named = ((op, attribute, resource_name(attribute)) for op, attribute in found)
+    return [(op, attribute, name) for op, attribute, name in named if name is not None]
 
 
 def _taken(attribute: ir.Attribute, name: str) -> ir.Attribute:
@@ -249,13 +256,8 @@ def _named(match: re.Match[str]) -> str:
 def with_resources(inside: ir.OpView | ir.Operation) -> None:
     """Give MLIR the elements of the resources of a module's op, for what it writes itself: bytecode."""
     given: dict[str, ir.Attribute] = {}
-    for op in nested(inside):
-        for name in op.attributes:
-            attribute = op.attributes[name]
-            known = resource_name(attribute)
-            if known is not None and known in _arrays:
-                if known not in given:
-                    data = _arrays[known].reshape(-1).view(np.uint8)
-                    blob = ir.DenseResourceElementsAttr.get_from_buffer(data.data, known, attribute.type)
-                    given[known] = blob
-                op.attributes[name] = given[known]
+    for op, attribute, name in _resources(inside):
+        if name not in given:
+            data = _arrays[name].reshape(-1).view(np.uint8).data
+            given[name] = ir.DenseResourceElementsAttr.get_from_buffer(data, name, attribute.type)
+        op.attributes["value"] = given[name]
