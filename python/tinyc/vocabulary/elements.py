@@ -26,8 +26,8 @@ from tinyc.vocabulary.element_type import BY_NAME, ElementType
 
 #: A tensor of more elements is a resource.
 INLINE_ELEMENTS = 64
-#: A mapped tensor of more bytes is not read for its name.
-_HASHED_BYTES = 2**20
+#: A mapped tensor of more bytes is not read for its name; a smaller one is read, and then needs its file no more.
+_HASHED_BYTES = 2**16
 
 #: The ops whose `value` may be a tensor.
 _HOLDERS = ("tiny.const", "exec.buffer")
@@ -109,7 +109,8 @@ def elements_attribute(array: np.ndarray) -> ir.Attribute:
         own = f"const_{key[0]}"
         if own in _shown.values():  # of another file that is called so
             own = f"{own}_{hashlib.sha256(key[1].encode()).hexdigest()[:8]}"
-        _arrays[name], _shown[name] = dense, own
+        is_read = isinstance(dense, np.memmap) and not key[1]
+        _arrays[name], _shown[name] = np.array(dense) if is_read else dense, own
         _attributes[key] = attribute
     return _attributes[key]
 
