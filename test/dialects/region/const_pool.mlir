@@ -39,8 +39,8 @@ func.func @main(%w: tensor<4xf32> {tiny.name = "w", tiny.weight}, %x: tensor<4xf
 // -----
 
 // A constant that is a result, or under a movement one, is copied by a kernel.
-// CHECK: "exec.kernel"() {{.*}}reads = ["constant_0"], {{.*}}writes = ["output_0"]
 // CHECK: "exec.kernel"() {{.*}}reads = ["constant_0"], {{.*}}writes = ["output_1"]
+// CHECK: "exec.kernel"() {{.*}}reads = ["constant_0"], {{.*}}writes = ["output_0"]
 func.func @main() -> (tensor<2x2xi1>, tensor<4xi1>) {
   %c = "tiny.const"() {value = dense<[[true, false], [false, false]]> : tensor<2x2xi1>} : () -> tensor<2x2xi1>
   %r = "tiny.reshape"(%c) : (tensor<2x2xi1>) -> tensor<4xi1>
