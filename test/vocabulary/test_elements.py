@@ -62,7 +62,8 @@ def test_the_elements_survive_as_an_attribute_as_text_and_as_bytecode(element, s
 
 def test_a_splat_is_a_broadcast_of_one_element():
     for element, value, expected in (("bf16", "1.5", 1.5), ("ui8", "200", 200), ("i1", "true", True)):
-        source = f'%0 = "tiny.const"() {{value = dense<{value}> : tensor<30x50x{element}>}} : () -> tensor<30x50x{element}>'
+        held = f"tensor<30x50x{element}>"
+        source = f'%0 = "tiny.const"() {{value = dense<{value}> : {held}}} : () -> {held}'
         (attribute,) = attributes_of(text.parse(source))
         found = elements_of(attribute)
         assert found.shape == (30, 50)

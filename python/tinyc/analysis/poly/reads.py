@@ -12,7 +12,7 @@ from tinyc.analysis.graphs import body_block
 from tinyc.analysis.index_book.splits import fine_splits_of, splits_of
 from tinyc.analysis.patterns.classification import Reduction, pattern_of
 from tinyc.analysis.patterns.contraction import Contraction
-from tinyc.analysis.tiny_ops import data_dependence
+from tinyc.analysis.tiny_ops import data_dependence, is_stored
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.dialects.tiny.ops import ReduceOp
@@ -40,7 +40,7 @@ def tensors_read(block: ir.Block) -> Iterator[ir.Value]:
         if not isinstance(argument.type, region.MemRefType):
             yield argument
     for op in block.operations:
-        if isinstance(op, region.ReadOp) or (isinstance(op, tiny.ConstOp) and op.is_stored):
+        if isinstance(op, region.ReadOp) or (isinstance(op, tiny.ConstOp) and is_stored(op.output)):
             yield op.output
 
 
@@ -69,6 +69,8 @@ class Needed:
         #: The tensors that are there to be read: arguments and tensor constants, in a kernel what its buffers hold.
         self.arguments = tuple(tensors_read(block))
         given = set(self.arguments)
+        #: Those that are tensor constants.
+        self.constants = tuple(filter(is_stored, self.arguments))
         #: What the function returns, or the kernel yields.
         self.outputs = tuple(_handed_out(block))
         position = {op: number for number, op in enumerate(block.operations)}
