@@ -72,6 +72,4 @@ def _require_value_type(op: ext.Operation) -> None:
     assert isinstance(result, ir.RankedTensorType)  # it has been read as one
     expected = result if is_elements(attribute) else result.element_type
     if attribute.type != expected:
-        raise TinycError(
-            "DtypeMismatch", f"value {attribute} is of type {attribute.type}; the elements are {expected}"
-        )
+        raise TinycError("DtypeMismatch", f"value {attribute} is of type {attribute.type}; the elements are {expected}")
