@@ -221,3 +221,11 @@ def test_the_command_line_draws_weights_as_it_does_inputs(tmp_path, capsys):
     assert main(["run", str(path), "--random", "0", "--check"]) == 0
     assert main(["verify", str(path), "--target", "sim"]) == 0
     assert "all layers agree" in capsys.readouterr().out
+
+
+def test_a_constant_is_read_from_memory_and_nothing_is_fused_with_it():
+    error = refused(tinyc.compile, summed(), fusion={"fuse": [("c", "t")]})
+    assert (error.name, error.message.partition(":")[0]) == (
+        "IllegalFusion",
+        "'c', which 't' reads, is a constant in memory",
+    )

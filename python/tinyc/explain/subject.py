@@ -70,7 +70,7 @@ class Subject:
     def computed(self) -> Mapping[str, ir.OpResult]:
         """The values that the items of the view stand for, by the items' names."""
         found = values_of(self.function).items()
-        return {name: value for name, value in found if isinstance(value, ir.OpResult)}
+        return {name: value for name, value in found if isinstance(value, ir.OpResult) and not is_stored(value)}
 
     @functools.cached_property
     def blocks(self) -> Mapping[ir.Value, PolyBlock]:
