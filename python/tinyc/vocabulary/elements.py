@@ -29,9 +29,6 @@ INLINE_ELEMENTS = 64
 #: A mapped tensor of more bytes is not read for its name; a smaller one is read, and then needs its file no more.
 _HASHED_BYTES = 2**16
 
-#: The ops whose `value` may be a tensor.
-_HOLDERS = ("tiny.const", "exec.buffer")
-
 _HANDLE = re.compile(r'dense_resource<(?:"((?:[^"\\]|\\.)*)"|([\w.$-]+))>')
 #: An entry of the section of resources: its name, and its bytes behind the 4 of its alignment.
 _ENTRY = re.compile(r'^\s*(?:"((?:[^"\\]|\\.)*)"|([\w.$-]+)): "0x[0-9A-F]{8}([0-9A-F]*)"', re.MULTILINE)
@@ -224,17 +221,20 @@ def take_resources(module: ir.Module) -> None:
 
 
 def _resources(inside: ir.OpView | ir.Operation) -> list[tuple[ir.Operation, ir.Attribute, str]]:
-    """The ops with a resource for a `value`, a constant of Tiny or a buffer of exec; all others are MLIR's to keep."""
-    found = ((op, op.attributes["value"]) for op in nested(inside) if "value" in op.attributes and op.name in _HOLDERS)
+    """The ops whose `value` is a resource, and a tensor of Tiny's; all others are MLIR's to keep."""
+    found = ((op, op.attributes["value"]) for op in nested(inside) if "value" in op.attributes)
     named = ((op, attribute, resource_name(attribute)) for op, attribute in found)
-    return [(op, attribute, name) for op, attribute, name in named if name is not None]
+    return [(op, attribute, name) for op, attribute, name in named if name is not None and _is_tensor(attribute.type)]
+
+
+def _is_tensor(held: ir.Type) -> bool:
+    return isinstance(held, ir.RankedTensorType) and held.has_static_shape and str(held.element_type) in BY_NAME
 
 
 def _taken(attribute: ir.Attribute, name: str) -> ir.Attribute:
     """The attribute of the elements that MLIR has read: it hands them out where it prints a whole module."""
     held = attribute.type
-    if not isinstance(held, ir.RankedTensorType) or not held.has_static_shape or str(held.element_type) not in BY_NAME:
-        raise TinycError("InvalidAttribute", f"{attribute} is not a tensor of a Tiny element type of known extents")
+    assert isinstance(held, ir.RankedTensorType)  # _resources has asked
     holder = ir.Module.create().operation
     holder.attributes["tiny.value"] = attribute
     found = {_named(match): match[3] for match in _ENTRY.finditer(holder.get_asm())}
