@@ -20,7 +20,7 @@ from tinyc.dialects.cuda.printer.names import function_names
 from tinyc.dialects.cuda.printer.prelude import HOST_PRELUDE, includes, prelude
 from tinyc.dialects.cuda.printer.simplify import simplify_indices
 from tinyc.dialects.exec.ops import exec_functions
-from tinyc.dialects.exec.to_program import program_of
+from tinyc.dialects.exec.to_program import constants_of, program_of
 from tinyc.dialects.gpu.expand.lowering import GpuExpand
 from tinyc.dialects.gpu.kernel import GpuKernel, chip_of, gpu_kernels_of, kernels_of_statements
 from tinyc.dialects.gpu.launch import launchables
@@ -99,6 +99,7 @@ class _File:
     def __init__(self, module: ir.Module) -> None:
         self.module = module  # its ops live as long as it does
         self.program = _program(module)
+        self.constants = _constants(module) if self.program is not None else {}
         statements = kernels_of_statements(module) if self.program is not None else []
         with ir.InsertionPoint(module.body):
             self.references = {kernel.name: reference_of(kernel) for kernel in statements}
@@ -150,7 +151,7 @@ class _File:
                 raise TinycError("InvalidIr", message, Where(node=kernel.symbol))
         knowledge = knowledge_of(program, self.names, self.kernels, self.references)
         self.helpers.add("floor_div")
-        return HostPrinter(program, knowledge).text()
+        return HostPrinter(program, knowledge, self.constants).text()
 
 
 _HEADER = """\
@@ -161,6 +162,10 @@ _HEADER = """\
 // Kernels and CPU loops round alike, and sum in the same order, but where threads share a sum. Without -fmad=false nvcc
 // may contract a product and a sum into one fma, which rounds once: the numbers then differ, too, by less than the
 // tolerances that main states."""
+
+
+#: How many bytes of a constant a file of CUDA C++ has.
+_LARGEST_CONSTANT = 2**16
 
 
 def _program(module: ir.Module) -> Program | None:
@@ -187,11 +192,14 @@ def _with_its_own_seeds(program: Program) -> Program:
     return replace(program, symbols=tuple(each for each in program.symbols if each != RUN_KEY), kernels=kernels)
 
 
-def _without_pool(program: Program) -> Program:
-    """The program with inputs for its weights and constants, random as the others: `main` checks the kernels.
+def _constants(module: ir.Module) -> dict[str, bytes]:
+    """The bytes of the constants by buffer; large ones, for which no source is the place, are drawn as inputs are."""
+    held = constants_of(module).items()
+    return {name: array.tobytes() for name, array in held if array.nbytes <= _LARGEST_CONSTANT}
 
-    What is prepared of them lies behind the arena.
-    """
+
+def _without_pool(program: Program) -> Program:
+    """The program with inputs for its weights and constants; what is prepared of them lies behind the arena."""
 
     def placed(buffer: Buffer) -> Buffer:
         if buffer.kind == "prepared":
