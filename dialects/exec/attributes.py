@@ -114,6 +114,22 @@ def extent_of(attributes: AttributeMap, name: str) -> Dim:
     return _extent(name, attributes[name])
 
 
+def size_of(attributes: AttributeMap, name: str) -> int:
+    """The number of bytes `name`."""
+    value = _extent(name, attributes[name])
+    if not isinstance(value, int) or value < 0:
+        raise TinycError("InvalidAttribute", f"'{name}' is {value}; it must be a number of bytes")
+    return value
+
+
+def flag_of(attributes: AttributeMap, name: str) -> bool:
+    """Whether the unit attribute `name` is there."""
+    attribute = attributes.get(name, None)
+    if attribute is not None and not isinstance(attribute, ir.UnitAttr):
+        raise TinycError("InvalidAttribute", f"'{name}' is {attribute}; write it without a value, or leave it out")
+    return attribute is not None
+
+
 def grid_of(attributes: AttributeMap, name: str) -> Grid:
     """The three extents `name`, along x, y and z."""
     sizes = tuple(_extent(name, each) for each in _array(attributes, name))

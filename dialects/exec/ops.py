@@ -13,12 +13,14 @@ from tinyc.dialects.exec.attributes import (
     alternatives_of,
     distinct_texts_of,
     extent_of,
+    flag_of,
     grid_of,
     indexes_of,
     launch_parameters_of,
     nonempty_text_of,
     pairs_of,
     place_of,
+    size_of,
     symbol_of,
     tensor_of,
     word_of,
@@ -27,7 +29,8 @@ from tinyc.mlir import ext, ir
 from tinyc.mlir.bodies import body_of
 from tinyc.mlir.locations import where
 from tinyc.mlir.verifying import Malformed, report_op
-from tinyc.runtime.program import Assumption, Buffer, KernelLaunch, Program
+from tinyc.runtime.program import POOL_KINDS, Assumption, Buffer, KernelLaunch, Program
+from tinyc.vocabulary.elements import is_elements
 
 
 class AssumeOp(Exec.Operation, name="assume"):
@@ -53,8 +56,10 @@ class AssumeOp(Exec.Operation, name="assume"):
 
 
 class BufferOp(Exec.Operation, name="buffer"):
-    """Memory for one tensor: an `input` or `output` of the function, or an `arena` buffer at `offset`.
+    """Memory for one tensor: an `input` or `output` of the function, an `arena` buffer at `offset`, or in the pool.
 
+    At an `offset` into the ConstPool lie a `weight`, a `constant`, whose elements are the attribute `value`, and what
+    is `prepared` of these by kernels that run once.
     `memory_space` is "host", or "device" for what kernels on a GPU work on: there an input or output is the copy that
     the device has of the caller's array. Two more attributes may be left out: `exec.node` is the user's node whose
     value it holds, and `exec.indexes`, of an input whose elements are positions, has the extents of the axes that they
@@ -67,6 +72,12 @@ class BufferOp(Exec.Operation, name="buffer"):
     offset: Any
     size: Any
     tensor: Any
+    optional_attributes = ("value",)
+
+    @property
+    def value(self) -> ir.Attribute | None:
+        """The elements of a constant."""
+        return self.attributes.get("value", None)
 
     def meaning(self) -> Buffer:
         """The buffer.
@@ -77,7 +88,7 @@ class BufferOp(Exec.Operation, name="buffer"):
         held = tensor_of(self.attributes["tensor"])
         return Buffer(
             name=nonempty_text_of(self.attributes, "buffer"),
-            kind=word_of(self.attributes, "kind", ("input", "output", "arena")),
+            kind=word_of(self.attributes, "kind", ("input", "output", "arena", *POOL_KINDS)),
             memory_space=word_of(self.attributes, "memory_space", ("host", "device")),
             offset=extent_of(self.attributes, "offset"),
             size=extent_of(self.attributes, "size"),
@@ -89,7 +100,15 @@ class BufferOp(Exec.Operation, name="buffer"):
 
     def verify_invariants(self) -> bool:
         """Check the op by itself; report what is wrong at its location."""
-        return report_op(self, BufferOp.meaning)
+        return report_op(self, BufferOp._check)
+
+    def _check(self) -> None:
+        held, tensor = self.meaning(), self.attributes["tensor"]
+        if (held.kind == "constant") != (self.value is not None):
+            has = "needs its elements in 'value'" if held.kind == "constant" else "has a 'value', and is no constant"
+            raise Malformed(f"'{held.name}' is of kind '{held.kind}' and {has}")
+        if self.value is not None and not (is_elements(self.value) and tensor == ir.TypeAttr.get(self.value.type)):
+            raise Malformed(f"'{held.name}': 'value' must be the elements of a {tensor}")
 
 
 class KernelOp(Exec.Operation, name="kernel"):
@@ -105,6 +124,7 @@ class KernelOp(Exec.Operation, name="kernel"):
     parameters              in the order of the kernel's function: the addresses of its buffers, inputs first; a status
                             slot where indices come from data; the extents that it needs
     exec.node               the user's node that it computes; may be left out
+    prepare                 that it runs once, when the weights are set, and writes `prepared` buffers; may be left out
     reads, writes           the names of its buffers; one that it reads and writes it updates in place, after an earlier
                             generation has written it
     exec.alternatives       kernels that take its place, the first of them whose `guards` hold at the sizes of a run:
@@ -123,7 +143,7 @@ class KernelOp(Exec.Operation, name="kernel"):
     parameters: ir.ArrayAttr
     reads: ir.ArrayAttr
     writes: ir.ArrayAttr
-    optional_attributes = ("in_place",)
+    optional_attributes = ("in_place", "prepare")
 
     def meaning(self) -> KernelLaunch:
         """The launch.
@@ -147,6 +167,7 @@ class KernelOp(Exec.Operation, name="kernel"):
             where=place_of(self.attributes, self.location),
             alternatives=alternatives_of(self.attributes),
             in_place=pairs_of(self.attributes, "in_place"),
+            prepare=flag_of(self.attributes, "prepare"),
         )
 
     def verify_invariants(self) -> bool:
@@ -155,7 +176,10 @@ class KernelOp(Exec.Operation, name="kernel"):
 
 
 class FunctionOp(Exec.Operation, name="function"):
-    """The host program: `symbols` in the order of the ABI, the names of the inputs and outputs, the arena's size."""
+    """The host program: `symbols` in the order of the ABI, the names of the inputs and outputs, the arena's size.
+
+    Where it has a ConstPool, `weights` are the names of the inputs that are given once, and `pool_bytes` is its size.
+    """
 
     sym_name: ir.StringAttr
     symbols: ir.ArrayAttr
@@ -163,6 +187,7 @@ class FunctionOp(Exec.Operation, name="function"):
     outputs: ir.ArrayAttr
     arena_bytes: Any
     body: ext.Region
+    optional_attributes = ("weights", "pool_bytes")
 
     @property
     def buffers(self) -> list[BufferOp]:
@@ -189,6 +214,8 @@ class FunctionOp(Exec.Operation, name="function"):
             buffers=tuple(op.meaning() for op in self.buffers),
             kernels=tuple(op.meaning() for op in self.kernels),
             arena_bytes=extent_of(self.attributes, "arena_bytes"),
+            weights=distinct_texts_of(self.attributes, "weights") if "weights" in self.attributes else (),
+            pool_bytes=size_of(self.attributes, "pool_bytes") if "pool_bytes" in self.attributes else 0,
         )
 
     def verify_invariants(self) -> bool:
@@ -205,6 +232,10 @@ class FunctionOp(Exec.Operation, name="function"):
         for name in ("symbols", "inputs", "outputs"):
             distinct_texts_of(self.attributes, name)
         extent_of(self.attributes, "arena_bytes")
+        if "weights" in self.attributes:
+            distinct_texts_of(self.attributes, "weights")
+        if "pool_bytes" in self.attributes:
+            size_of(self.attributes, "pool_bytes")
 
 
 def exec_functions(module: ir.Module) -> list[FunctionOp]:

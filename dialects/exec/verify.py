@@ -1,8 +1,8 @@
 """What holds of a host function as a whole: its buffers, its launches, their order, and the places in the arena.
 
 `verify_launches` has what holds of each launch and of their order, `verify_in_place` what holds of one that overwrites
-what it reads, `verify_arena` what holds of the arena; what an op has to be by itself stands with the op. A violation is
-reported at its op.
+what it reads, `verify_arena` what holds of the arena, `verify_pool` of the ConstPool; what an op has to be by itself
+stands with the op. A violation is reported at its op.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,6 +11,7 @@ from tinyc.dialects.exec.ops import FunctionOp, KernelOp, exec_functions
 from tinyc.dialects.exec.verify_arena import arena_violations
 from tinyc.dialects.exec.verify_in_place import in_place_violations
 from tinyc.dialects.exec.verify_launches import launch_violations, order_violations, trip_count_violations
+from tinyc.dialects.exec.verify_pool import pool_violations
 from tinyc.dialects.launch import launchables_of
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
@@ -44,6 +45,7 @@ def _violations(module: ir.Module) -> Iterator[Violation]:
             *_symbol_violations(program, op),
             *order_violations(program, op),
             *arena_violations(program, op),
+            *pool_violations(program, op),
         ]
 
 
@@ -58,12 +60,12 @@ def _name_violations(program: Program, op: FunctionOp) -> Iterator[Violation]:
         if buffer.size != expected:
             held = f"buffer '{buffer.name}' has size {buffer.size}, and its tensor takes {expected} bytes"
             yield at.location, f"{held}; write size {expected}"
-        if buffer.kind != "arena" and buffer.offset != 0:
+        if buffer.kind in ("input", "output") and buffer.offset != 0:
             yield (
                 at.location,
                 f"buffer '{buffer.name}' is an {buffer.kind}, not part of the arena; its offset must be 0",
             )
-    for kind, named in (("input", program.inputs), ("output", program.outputs)):
+    for kind, named in (("input", program.inputs), ("output", program.outputs), ("weight", program.weights)):
         found = [buffer.name for buffer in program.of_kind(kind)]
         if found != [f"{kind}_{position}" for position in range(len(named))]:
             yield (
@@ -86,8 +88,8 @@ def _parameter_violations(program: Program, op: FunctionOp) -> Iterator[Violatio
         if named != {*kernel.reads, *kernel.writes}:
             yield at.location, f"reads and writes must name the buffers of the parameters, {', '.join(sorted(named))}"
         for name in kernel.writes:
-            if name in buffers and buffers[name].kind == "input":
-                yield at.location, f"@{kernel.symbol} writes the input '{name}'; write an output or the arena"
+            if name in buffers and (kind := buffers[name].kind) in ("input", "weight", "constant"):
+                yield at.location, f"@{kernel.symbol} writes the {kind} '{name}'; write an output or the arena"
         if kernel.status and slots.count(kernel.status.slot) > 1:
             yield at.location, f"status slot {kernel.status.slot} belongs to two kernels; give each its own slot"
 

@@ -83,7 +83,8 @@ def order_violations(program: Program, op: FunctionOp) -> Iterator[Violation]:
 
     A buffer is written once; then kernels that read it too may update it, each in a generation of its own.
     """
-    uses = {buffer.name: _Use(-1) for buffer in program.of_kind("input")}
+    given = (buffer for buffer in program.buffers if buffer.kind in ("input", "weight", "constant"))
+    uses = {buffer.name: _Use(-1) for buffer in given}
     generation = 0
     for kernel, at in zip(program.kernels, op.kernels, strict=True):
         if kernel.generation < generation:

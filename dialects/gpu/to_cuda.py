@@ -10,6 +10,7 @@ from typing import ClassVar
 
 # `mlir.emitc` is imported when it is first used: tinyc-opt starts without it.
 from tinyc import mlir
+from tinyc.analysis import arena
 from tinyc.diagnostics import TinycError, Where
 from tinyc.dialects.cuda.main.host import HostPrinter
 from tinyc.dialects.cuda.main.knowledge import knowledge_of
@@ -19,7 +20,7 @@ from tinyc.dialects.cuda.printer.names import function_names
 from tinyc.dialects.cuda.printer.prelude import HOST_PRELUDE, includes, prelude
 from tinyc.dialects.cuda.printer.simplify import simplify_indices
 from tinyc.dialects.exec.ops import exec_functions
-from tinyc.dialects.exec.to_program import program_of
+from tinyc.dialects.exec.to_program import constants_of, program_of
 from tinyc.dialects.gpu.expand.lowering import GpuExpand
 from tinyc.dialects.gpu.kernel import GpuKernel, chip_of, gpu_kernels_of, kernels_of_statements
 from tinyc.dialects.gpu.launch import launchables
@@ -29,7 +30,7 @@ from tinyc.expr import extents
 from tinyc.mlir import func, gpu, ir
 from tinyc.passes import Pass
 from tinyc.passes.runner import copy_module
-from tinyc.runtime.program import ExtentValue, Program
+from tinyc.runtime.program import Buffer, ExtentValue, Program
 from tinyc.target import DEFAULT_ARCH, target_of
 from tinyc.vocabulary.run_key import RUN_KEY
 
@@ -98,6 +99,7 @@ class _File:
     def __init__(self, module: ir.Module) -> None:
         self.module = module  # its ops live as long as it does
         self.program = _program(module)
+        self.constants = _constants(module) if self.program is not None else {}
         statements = kernels_of_statements(module) if self.program is not None else []
         with ir.InsertionPoint(module.body):
             self.references = {kernel.name: reference_of(kernel) for kernel in statements}
@@ -150,7 +152,7 @@ class _File:
                 raise TinycError("InvalidIr", message, Where(node=kernel.symbol))
         knowledge = knowledge_of(program, self.names, self.kernels, self.references)
         self.helpers.add("floor_div")
-        return HostPrinter(program, knowledge).text()
+        return HostPrinter(program, knowledge, self.constants).text()
 
 
 _HEADER = """\
@@ -163,6 +165,10 @@ _HEADER = """\
 // tolerances that main states."""
 
 
+#: How many bytes of a constant a file of CUDA C++ has.
+_LARGEST_CONSTANT = 2**16
+
+
 def _program(module: ir.Module) -> Program | None:
     """The program of a module, whose host function becomes an `exec.function`; None where it has none."""
     hosts = (op for op in module.body.operations if isinstance(op, func.FuncOp))
@@ -173,7 +179,8 @@ def _program(module: ir.Module) -> Program | None:
     _require_statements(module)
     if launches:
         RegionToExec().run(module)
-    return _with_its_own_seeds(program_of(module))
+    program = _with_its_own_seeds(program_of(module))
+    return _without_pool(program) if program.pool else program
 
 
 def _with_its_own_seeds(program: Program) -> Program:
@@ -184,6 +191,31 @@ def _with_its_own_seeds(program: Program) -> Program:
         for kernel in program.kernels
     )
     return replace(program, symbols=tuple(each for each in program.symbols if each != RUN_KEY), kernels=kernels)
+
+
+def _constants(module: ir.Module) -> dict[str, bytes]:
+    """The bytes of the constants by buffer; large ones, for which no source is the place, are drawn as inputs are."""
+    held = constants_of(module).items()
+    return {name: array.tobytes() for name, array in held if array.nbytes <= _LARGEST_CONSTANT}
+
+
+def _without_pool(program: Program) -> Program:
+    """The program with inputs for its weights and constants; what is prepared of them lies behind the arena."""
+
+    def placed(buffer: Buffer) -> Buffer:
+        if buffer.kind == "prepared":
+            return replace(buffer, kind="arena", offset=arena.aligned_size(program.arena_bytes) + buffer.offset)
+        return replace(buffer, kind="input", offset=0) if buffer.kind in ("weight", "constant") else buffer
+
+    constants = [buffer.where.node or buffer.name for buffer in program.of_kind("constant")]
+    return replace(
+        program,
+        buffers=tuple(map(placed, program.buffers)),
+        inputs=(*program.inputs, *program.weights, *constants),
+        arena_bytes=arena.aligned_size(program.arena_bytes) + program.pool_bytes,
+        weights=(),
+        pool_bytes=0,
+    )
 
 
 def _require_statements(module: ir.Module) -> None:

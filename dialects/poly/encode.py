@@ -13,7 +13,8 @@ from tinyc.mlir.side_table import TableRow, number_attribute
 
 def encode_view(view: PolyView) -> TableRow:
     """The class and the attributes of the op that stands for a view, besides the name of the function."""
-    return ViewOp, {"elements": _attribute(view.elements), "outputs": _attribute(view.outputs)}
+    constants = {"constants": _attribute(view.constants)} if view.constants else {}
+    return ViewOp, {"elements": _attribute(view.elements), "outputs": _attribute(view.outputs), **constants}
 
 
 def encode_item(item: PolyItem) -> TableRow:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tinyc.dialects.poly.decode import texts_of
 from tinyc.dialects.poly.op_verifier import check_block, check_elements, check_kinds
 from tinyc.mlir import ext, ir
 from tinyc.mlir.side_table import check_table
@@ -16,13 +17,23 @@ class ViewOp(Poly.Operation, name="view"):
     """The blocks and Non-SCoP tensors of the function named `function`, in program order, then the edges.
 
     `elements` has the element types of the tensors that no block makes; `outputs` are the tensors that the function
-    returns, in that order.
+    returns, in that order. `constants` are the tensors of the program itself, in program order; it may be left out.
     """
 
     elements: Any
     function: Any
     outputs: ir.ArrayAttr
     body: ext.Region
+    optional_attributes = ("constants",)
+
+    @property
+    def constants(self) -> tuple[str, ...]:
+        """The names of the tensor constants.
+
+        Raises:
+            TinycError: `InvalidAttribute`.
+        """
+        return texts_of(self.attributes, "constants") if "constants" in self.attributes else ()
 
     def verify_invariants(self) -> bool:
         """Check that the view lists blocks, tensors and edges, and the kinds of its attributes."""
@@ -93,4 +104,6 @@ def check_view(view: ir.OpView) -> None:
     """
     check_table(view, (BlockOp, NonScopOp, EdgeOp))
     check_elements(view.attributes)
+    if "constants" in view.attributes:
+        texts_of(view.attributes, "constants")
     check_kinds(view.attributes)

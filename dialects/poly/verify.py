@@ -44,7 +44,7 @@ def read_view(view: ViewOp) -> PolyView:
         message = f"the view of @{function} lists the edges {listed}; its blocks give {expected}"
         raise TinycError("InvalidAttribute", message)
     elements = {name: ElementType(element) for name, element in plain_data(view.elements).items()}
-    return PolyView(function, items, edges, texts_of(view.attributes, "outputs"), elements)
+    return PolyView(function, items, edges, texts_of(view.attributes, "outputs"), elements, view.constants)
 
 
 def _listed(edge: EdgeOp) -> tuple[str | int, ...]:
@@ -87,9 +87,13 @@ def _differences(view: ViewOp, known: Mapping[str, func.FuncOp]) -> Iterator[Vio
     if not is_graph(known[name]):
         yield view.location, f"'poly.view' is about @{name}, which is not a Tiny graph any more"
         return
-    count = len(Needed(known[name]).reads)
-    expected = poly_view(known[name], names, _buffers(items)) if len(names) == count else None
-    if expected is None:
+    needed = Needed(known[name])
+    count, constants = len(needed.reads), len(needed.constants)
+    is_whole = len(names) == count and len(view.constants) == constants
+    expected = poly_view(known[name], names, _buffers(items), constants=view.constants) if is_whole else None
+    if len(view.constants) != constants:
+        yield view.location, f"'poly.view' has {len(view.constants)} constants, and @{name} gives {constants}"
+    elif expected is None:
         yield view.location, f"'poly.view' has {len(items)} blocks and Non-SCoP tensors, and @{name} gives {count}"
     elif len(set(names)) < len(names):
         yield view.location, "'poly.view' has two blocks of one name"

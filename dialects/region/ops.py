@@ -19,6 +19,7 @@ from tinyc.mlir.bodies import body_of
 from tinyc.mlir.verifying import Malformed, report_op
 from tinyc.plan.attribute import plan_of_attribute
 from tinyc.vocabulary.attributes import decode, extents_attribute, tensor_type, to_type
+from tinyc.vocabulary.elements import is_elements
 from tinyc.vocabulary.types import TensorType
 
 #: What a region says of its buffers where nothing else is said: a 128-byte swizzled tile needs as much. Code for a CPU
@@ -173,6 +174,8 @@ def _check_kernel(op: KernelOp) -> None:
     for inner in body[: -len(yields)]:
         if not isinstance(inner, ReadOp | tiny.TinyOp):
             raise Malformed(f"may hold 'region.read' and Tiny ops only, not '{inner.operation.name}'")
+        if isinstance(inner, tiny.ConstOp) and is_elements(inner.attributes.get("value", None)):
+            raise Malformed("has a tensor constant, which lies in memory; leave it in the host function and pass it")
     _check_outputs(op, yields)
     check_ordered(op)
     if "plan" in op.attributes:

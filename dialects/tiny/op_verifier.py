@@ -8,6 +8,7 @@ from tinyc.diagnostics import TinycError
 from tinyc.mlir import ext, ir
 from tinyc.mlir.verifying import Malformed
 from tinyc.vocabulary.attributes import arguments, tensor_type, to_type
+from tinyc.vocabulary.elements import is_elements
 from tinyc.vocabulary.infer import Inferred, infer
 
 #: What each declared attribute must be, and how messages show that; `lo` and `hi` depend on the op.
@@ -42,7 +43,9 @@ def _require_kinds(op: ext.Operation) -> None:
     for field in attributes:
         attribute = op.attributes[field.name]
         kind, shown = _KINDS.get(field.name, bounds)
-        if not isinstance(attribute, kind):
+        is_tensor = op._op_name == "const" and is_elements(attribute)
+        if not isinstance(attribute, kind) and not is_tensor:
+            shown += ", or the elements of a tensor" if op._op_name == "const" else ""
             raise TinycError("InvalidAttribute", f"attribute '{field.name}' is {attribute}; it must be {shown}")
 
 
@@ -62,12 +65,11 @@ def check_typing(op: ext.Operation) -> None:
 
 
 def _require_value_type(op: ext.Operation) -> None:
-    """Check that the scalar of a `const` or a `pad` is of the result's element type."""
+    """Check that the value of a `const` or a `pad` is of the result's element type, a tensor of its type."""
     if "value" not in op.attributes:
         return
     attribute, result = op.attributes["value"], op.results[0].type
     assert isinstance(result, ir.RankedTensorType)  # it has been read as one
-    if attribute.type != result.element_type:
-        raise TinycError(
-            "DtypeMismatch", f"value {attribute} is of type {attribute.type}; the elements are {result.element_type}"
-        )
+    expected = result if is_elements(attribute) else result.element_type
+    if attribute.type != expected:
+        raise TinycError("DtypeMismatch", f"value {attribute} is of type {attribute.type}; the elements are {expected}")

@@ -15,6 +15,7 @@ from tinyc.expr.extents import Dim
 from tinyc.mlir import ext, fields, ir
 from tinyc.mlir.verifying import report_op
 from tinyc.vocabulary.attributes import assumption_of, encode, tensor_type, to_type
+from tinyc.vocabulary.elements import is_elements
 from tinyc.vocabulary.elementwise import ROWS
 from tinyc.vocabulary.elementwise.row import Elementwise
 from tinyc.vocabulary.infer import infer
@@ -210,14 +211,19 @@ class ReduceOp(TinyOp, name="reduce"):
 
 
 class LeafOp(TinyOp):
-    """Its elements are made of nothing but their position."""
+    """It reads no tensor: its elements are made of their position, or stored (`ConstOp`)."""
 
 
 class ConstOp(LeafOp, name="const"):
-    """`value` everywhere."""
+    """`value` everywhere; or the tensor `value`, which lies in memory as an input does (`is_stored`)."""
 
-    value: fields.Number
+    value: fields.Constant
     output: ext.Result[Any]
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether it is a tensor in memory: no kernel makes it, and it is passed to those that read it."""
+        return is_elements(self.attributes["value"])
 
 
 class IotaOp(LeafOp, name="iota"):

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from tinyc.analysis.graphs import functions_of
 from tinyc.analysis.patterns.contraction import Contraction, detect_contraction
+from tinyc.analysis.tiny_ops import is_stored
 from tinyc.diagnostics import TinycError, remark
 from tinyc.dialects.index_book import ops as index_book
 from tinyc.dialects.poly import ops as poly
@@ -230,8 +231,10 @@ class _Host:
         return [self.formation.graph.values[name] for name in names]
 
     def _held(self, value: ir.Value) -> ir.Value:
-        """The value of a tensor in the host; of a view the buffer under its shape."""
-        if value not in self.values:
+        """The value of a tensor in the host: of a view the buffer under its shape; a constant is one of the host's."""
+        if is_stored(value) and value not in self.values:
+            self.values[value] = _owner(value).clone(ir.InsertionPoint(self.host)).results[0]
+        elif value not in self.values:
             viewed = self._held(_owner(value).operands[0])
             view = _owner(value).clone(ir.InsertionPoint(self.host))
             view.operands[0] = viewed

@@ -6,7 +6,7 @@ relation between extents that an op relies on stands as a `tiny.assume` in the s
 
 from collections.abc import Iterator
 
-from tinyc.analysis.graphs import assumptions_of, functions_of
+from tinyc.analysis.graphs import WEIGHT, assumptions_of, functions_of
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.tiny.op_verifier import infer_op
 from tinyc.dialects.tiny.ops import AssumeOp, TinyOp
@@ -50,6 +50,8 @@ def _names(function: func.FuncOp) -> Iterator[Violation]:
     for which, what in (("arg_attrs", "argument"), ("res_attrs", "result")):
         seen: set[str] = set()
         for position, attributes in enumerate(_attributes(function, which)):
+            if WEIGHT in attributes and not isinstance(attributes[WEIGHT], ir.UnitAttr):
+                yield function.location, f"{what} {position}: {WEIGHT} {attributes[WEIGHT]} must stand without a value"
             if "tiny.name" not in attributes:
                 continue
             name = attributes["tiny.name"]

@@ -68,7 +68,7 @@ def check(listing: Listing, module) -> Any:
     with module.context:
         found = listing.analysis(main_function(module))
         pipeline.parse(listing.printer).run(module)
-        again = text.parse(module.operation.get_asm(assume_verified=True))
+        again = text.parse(text.print_ir(module, stock=True))
         verify_layers(again)
         (op,) = listing.ops_of(again)
         again = listing.read(op)

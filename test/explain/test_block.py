@@ -15,6 +15,7 @@ from analysis_programs.explain_programs import (
 )
 from tinyc.analysis.graphs import main_function
 from tinyc.dialects.tiny.ops import MovementOp
+from tinyc.driver.cli import main
 from tinyc.driver.sources import read_program
 from tinyc.fusion.graph import NodeKind, fusion_graph
 
@@ -187,3 +188,23 @@ def test_a_dimension_that_has_several_axes_is_said(explain):
     _, lines, _ = explain("--block", "y", program=HEADS)
     at = lines.index("writes      y[s, h, d]")
     assert lines[at + 1] == "              dimension 1 (D*H) is split in axes [H, D]"
+
+
+def test_a_block_may_read_constants_which_no_block_computes(capsys, tmp_path):
+    path = tmp_path / "p.mlir"
+    path.write_text(
+        'func.func @main(%x: tensor<2xf32> {tiny.name = "x"}) -> (tensor<2xf32> {tiny.name = "y"}) {\n'
+        '  %c = "tiny.const"() {value = dense<[1.0, 2.0]> : tensor<2xf32>} : () -> tensor<2xf32>\n'
+        '  %y = "tiny.add"(%x, %c) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>\n'
+        '  %z = "tiny.neg"(%c) : (tensor<2xf32>) -> tensor<2xf32>\n'
+        '  %w = "tiny.add"(%y, %z) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>\n'
+        "  return %w : tensor<2xf32>\n}\n"
+    )
+    assert main(["explain", str(path)]) == 0
+    assert "constant    c: fp32 [2]" in capsys.readouterr().out
+    assert main(["explain", str(path), "--block", "y"]) == 0
+    assert "no block: it reads only the inputs and constants x, c" in capsys.readouterr().out
+    assert main(["explain", str(path), "--block", "z"]) == 0
+    assert "no block: it reads only the constant c" in capsys.readouterr().out
+    assert main(["explain", str(path), "--block", "c"]) == 1
+    assert "'c' is a constant of the program, which no block computes" in capsys.readouterr().err

@@ -147,6 +147,16 @@ class Growth:
         bounds = Bounds(number, number, whole=float(number).is_integer())
         return self.node("CONST", [], arg, [TensorType(element, dims)], bounds)
 
+    def stored(self):
+        """Add a constant that is a tensor."""
+        element = self.draw(st.sampled_from(list(ElementType)))
+        shape = tuple(self.draw(st.lists(st.sampled_from([0, 1, 2, 3, 5]), max_size=3)))
+        bounds = self.input_bounds(element)
+        array = self.array(element, shape, bounds)
+        numbers = array.astype(np.float64) if element is ElementType.BF16 else array
+        arg = {"values": numbers.reshape(-1).tolist(), "dtype": element.json_name, "shape": list(shape)}
+        return self.node("CONST", [], arg, [TensorType(element, shape)], bounds)
+
     def number(self, element):
         if element.is_bool:
             return self.pick(False, True)

@@ -21,7 +21,7 @@ OPS = (
     *("binary",) * 5,
     *("where", "cast", "cast", "reduce", "reduce", "reduce"),
     *("contraction",) * 8,
-    *("const", "iota", "rand", "gather", "scatter", "topk", "input"),
+    *("const", "stored", "stored", "iota", "rand", "gather", "scatter", "topk", "input"),
 )
 
 #: The same for programs of which kernels can be formed in many ways.
@@ -29,7 +29,7 @@ FUSION_OPS = (
     *("normalise",) * 5,
     *("shift",) * 3,
     *("cumulate", "cumulate", "contraction", "contraction", "look_up", "look_up", "reduce"),
-    *("unary", "binary", "binary", "cast", "where", "gather"),
+    *("unary", "binary", "binary", "cast", "where", "gather", "stored"),
     *("reshape", "permute", "permute", "expand", "pad", "shrink", "flip", "pool", "iota", "topk", "scatter"),
 )
 

@@ -16,7 +16,7 @@ from tinyc.importers import tiny_json
 
 
 def asm(module):
-    return module.operation.get_asm(assume_verified=True)
+    return text.print_ir(module, stock=True)
 
 
 def test_programs_survive_being_written_and_read(random_examples):
@@ -28,6 +28,22 @@ def test_programs_survive_being_written_and_read(random_examples):
         expected = reference.evaluate_module(module, program.inputs)
         for name, value in reference.evaluate_module(again, program.inputs).items():
             assert compare(name, value, expected[name], Tolerance()).ok
+
+    check()
+
+
+def test_weights_change_nothing(random_examples):
+    @random_examples(programs())
+    def check(program):
+        source = json.dumps(program.document)
+        inputs = tinyc.compile(source, target="reference", bind=program.bind).signature.inputs
+        weights = {each.name: program.inputs[each.name] for each in inputs if each.type.is_static}
+        rest = {name: array for name, array in program.inputs.items() if name not in weights}
+        model = tinyc.compile(source, target="cpu", bind=program.bind, weights=weights)
+        module = model.lowering.module("tiny")
+        expected = reference.evaluate_module(module, program.inputs)
+        for _ in range(2):
+            assert_agree(program, model.run_named(rest), expected, module)
 
     check()
 

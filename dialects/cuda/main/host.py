@@ -42,10 +42,10 @@ def string_text(text: str) -> str:
 
 
 class HostPrinter:
-    """Writes `main`."""
+    """Writes `main`; `constants` are the bytes of those inputs that are not drawn."""
 
-    def __init__(self, program: Program, knowledge: Knowledge) -> None:
-        self.program, self.knowledge = program, knowledge
+    def __init__(self, program: Program, knowledge: Knowledge, constants: Mapping[str, bytes]) -> None:
+        self.program, self.knowledge, self.constants = program, knowledge, constants
         self.symbols = dict(zip(program.symbols, distinct_identifiers(program.symbols), strict=True))
         self.lines: list[str] = []
         user = dict(zip([b.name for b in program.of_kind("input")], program.inputs, strict=True))
@@ -127,10 +127,25 @@ class HostPrinter:
         for buffer in self.program.of_kind("input"):
             name, kind = self.host[buffer.name], storage_name(buffer.element)
             self._line(f"std::vector<{kind}> {name}({self._elements(buffer)});")
-            self._line(f"{self._filling(buffer)};")
+            if buffer.name in self.constants:
+                self._constant(name, self.constants[buffer.name])
+            else:
+                self._line(f"{self._filling(buffer)};")
         if not self.program.of_kind("input"):
             self.lines.pop()
             self.lines[-1] = "  // There are no inputs."
+
+    def _constant(self, name: str, data: bytes) -> None:
+        """Write the elements of a constant."""
+        if not data:
+            return
+        self._line("{")
+        self._line("  const unsigned char bytes[] = {")
+        for start in range(0, len(data), 24):
+            self._line(f"    {', '.join(map(str, data[start : start + 24]))},")
+        self._line("  };")
+        self._line(f"  std::memcpy({name}.data(), bytes, sizeof bytes);")
+        self._line("}")
 
     def _filling(self, buffer: Buffer) -> str:
         name, limits = self.host[buffer.name], self.knowledge.limits.get(buffer.name, ())

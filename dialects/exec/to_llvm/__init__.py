@@ -5,10 +5,13 @@ Every symbol of the result that is visible from outside:
 * `kernel.<name>(void** bufs, size_t* extents, size_t lo, size_t hi)`: one kernel over part of its parallel outer loop.
   `bufs` are the launch's pointers in the order of its parameters, then its status slot if it has one; `extents` are its
   extents.
-* `kernel_impl(input_0, …, output_0, …, arena, status, symbols…)`: the kernels of one generation after the other.
+* `kernel_impl(input_0, …, output_0, …, arena, status, [pool,] symbols…)`: the kernels of a run, one generation after
+  the other.
 * `kernel_main(void** bufs, size_t* shape_vars)`: the entry. `bufs` are the inputs, the outputs, the arena (64-byte
   aligned, `arena_bytes` long) and the status buffer (`STATUS_WORDS` i64 for each slot, zeroed by the caller);
-  `shape_vars` are the symbols, in the order in which the `exec.function` lists them.
+  `shape_vars` are the symbols, in the order in which the `exec.function` lists them. Where the program has a ConstPool,
+  its address is the last of `bufs`: `pool_bytes` long, with the weights and the constants at their offsets.
+* `prepare_impl` and `prepare_main`, which take the same: the kernels that fill the rest of the pool, if there are some.
 
 In reading order:
 

@@ -18,6 +18,8 @@ from tinyc.runtime.jit import KERNEL_PREFIX
 from tinyc.runtime.program import STATUS_BYTES, Alternative, KernelLaunch, Program
 
 KERNEL_IMPL, KERNEL_MAIN = "kernel_impl", "kernel_main"
+#: The same for the launches that run once, before all others.
+PREPARE_IMPL, PREPARE_MAIN = "prepare_impl", "prepare_main"
 
 
 def _function(name: str, types: Sequence[ir.Type]) -> tuple[ir.Block, list[ir.BlockArgument]]:
@@ -87,20 +89,22 @@ def _are_same(bufs: ir.Value, overwritten: Mapping[int, int]) -> ir.Value:
     return functools.reduce(arith.andi, same)
 
 
-def write_impl(program: Program) -> None:
-    """Write `kernel_impl`: the launches in the order of their generations."""
+def write_impl(program: Program, name: str, kernels: Sequence[KernelLaunch]) -> None:
+    """Write the function `name` that makes launches, in the order of their generations."""
     boundary = [*program.of_kind("input"), *program.of_kind("output")]
-    pointers = [_pointer()] * (len(boundary) + 2)
-    block, arguments = _function(KERNEL_IMPL, [*pointers, *[_i64()] * len(program.symbols)])
-    *given, arena, status = arguments[: len(pointers)]
+    pointers = [_pointer()] * _pointer_count(program)
+    block, arguments = _function(name, [*pointers, *[_i64()] * len(program.symbols)])
+    given, (arena, status, *pool) = arguments[: len(boundary)], arguments[len(boundary) : len(pointers)]
     with ir.InsertionPoint(block):
         code = CachedIndexCode(_i64(), dict(zip(program.symbols, arguments[len(pointers) :], strict=True)))
         places: dict[str, ir.Value] = dict(zip((buffer.name for buffer in boundary), given, strict=True))
         for buffer in program.of_kind("arena"):
             places[buffer.name] = _at(arena, code.of(buffer.offset))
-        bufs = _array(max((len(k.pointers) + 1 for k in program.kernels), default=1), _pointer(), code)
-        sizes = _array(max((len(k.extents) for k in program.kernels), default=1), _i64(), code)
-        for kernel in program.kernels:
+        for buffer in program.pool:
+            places[buffer.name] = _at(pool[0], code.of(buffer.offset))
+        bufs = _array(max((len(k.pointers) + 1 for k in kernels), default=1), _pointer(), code)
+        sizes = _array(max((len(k.extents) for k in kernels), default=1), _i64(), code)
+        for kernel in kernels:
             launched = [places[pointer.buffer] for pointer in kernel.pointers]
             if kernel.status:
                 launched.append(_at(status, code.of(kernel.status.slot * STATUS_BYTES)))
@@ -172,10 +176,15 @@ def _array(length: int, kind: ir.Type, code: CachedIndexCode) -> ir.Value:
     return mlir.llvm.alloca(_pointer(), code.of(length), kind)
 
 
-def write_main(program: Program) -> None:
-    """Write `kernel_main(bufs, shape_vars)`."""
-    block, (bufs, shape_vars) = _function(KERNEL_MAIN, [_pointer(), _pointer()])
+def write_main(program: Program, name: str, impl: str) -> None:
+    """Write the entry `name(bufs, shape_vars)`, which calls the function `impl`."""
+    block, (bufs, shape_vars) = _function(name, [_pointer(), _pointer()])
     with ir.InsertionPoint(block):
-        pointers = _load_all(bufs, len(program.inputs) + len(program.outputs) + 2, _pointer())
-        func.CallOp([], KERNEL_IMPL, [*pointers, *_load_all(shape_vars, len(program.symbols), _i64())])
+        pointers = _load_all(bufs, _pointer_count(program), _pointer())
+        func.CallOp([], impl, [*pointers, *_load_all(shape_vars, len(program.symbols), _i64())])
         func.ReturnOp([])
+
+
+def _pointer_count(program: Program) -> int:
+    """How many addresses an entry takes: inputs, outputs, arena, status, and the ConstPool where there is one."""
+    return len(program.inputs) + len(program.outputs) + (3 if program.pool else 2)

@@ -7,7 +7,15 @@ from typing import ClassVar
 from tinyc.diagnostics import TinycError, Where
 from tinyc.dialects.exec.ops import FunctionOp, exec_functions
 from tinyc.dialects.exec.to_llvm.bare_pointers import take_bare_pointers
-from tinyc.dialects.exec.to_llvm.cpu_abi import write_impl, write_kernel, write_main
+from tinyc.dialects.exec.to_llvm.cpu_abi import (
+    KERNEL_IMPL,
+    KERNEL_MAIN,
+    PREPARE_IMPL,
+    PREPARE_MAIN,
+    write_impl,
+    write_kernel,
+    write_main,
+)
 from tinyc.dialects.exec.to_program import program_of
 from tinyc.mlir import func, ir
 from tinyc.passes import Pass
@@ -71,8 +79,11 @@ class ExecToLlvm(Pass):
                     loops.attributes["llvm.linkage"] = ir.Attribute.parse("#llvm.linkage<internal>")
                 functions[symbol].erase()
                 write_kernel(launches)
-            write_impl(program)
-            write_main(program)
+            write_impl(program, KERNEL_IMPL, program.of_stage(prepare=False))
+            write_main(program, KERNEL_MAIN, KERNEL_IMPL)
+            if prepare := program.of_stage(prepare=True):
+                write_impl(program, PREPARE_IMPL, prepare)
+                write_main(program, PREPARE_MAIN, PREPARE_IMPL)
         host.erase()
 
 

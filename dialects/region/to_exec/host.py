@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tinyc.analysis.arena import Request, pack
-from tinyc.analysis.graphs import input_names, output_names
+from tinyc.analysis.graphs import input_names, output_names, weight_flags
 from tinyc.analysis.indexed_axes import indexed_extents
 from tinyc.analysis.preconditions import preconditions
+from tinyc.analysis.tiny_ops import is_stored
 from tinyc.diagnostics import TinycError, Where
 from tinyc.dialects.launch import Launchable, LaunchContract
 from tinyc.dialects.region import ops as region
+from tinyc.dialects.region.to_exec.const_pool import pool_offsets, prepared_calls, require_static_weights
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import extents
 from tinyc.expr.assumption import Assumption
@@ -33,12 +35,13 @@ class HostBuffer:
     """One buffer: its tensor, its kind, the generations in which it is written and read.
 
     It is written from generation `first` on, complete after `ready`, and read for the last time in `last`. Its elements
-    are positions along axes of the extents in `indexes`. What it `overwrites` lies in the same place.
+    are positions along axes of the extents in `indexes`; `value` are those of a constant. What it `overwrites` lies in
+    the same place.
     """
 
     tensor: TensorType
     location: ir.Location
-    kind: Literal["input", "output", "arena"] = "arena"
+    kind: Literal["input", "output", "arena", "weight", "constant", "prepared"] = "arena"
     name: str = ""
     offset: Dim = 0
     first: int = -1
@@ -46,6 +49,7 @@ class HostBuffer:
     last: int = -1
     indexes: tuple[Dim, ...] = ()
     overwrites: "HostBuffer | None" = None
+    value: ir.Attribute | None = None
 
     @property
     def size_bytes(self) -> Dim:
@@ -57,7 +61,8 @@ class HostBuffer:
 class HostLaunch:
     """One launch: its level in the dependence graph, and its buffers, which the kernel sees as the contract says.
 
-    `alternatives` are the contracts of the kernels that may take its place.
+    `alternatives` are the contracts of the kernels that may take its place. What is of the stage `prepare` runs once,
+    before all others.
     """
 
     contract: LaunchContract
@@ -66,6 +71,7 @@ class HostLaunch:
     generation: int
     inputs: list[HostBuffer]
     outputs: list[HostBuffer]
+    prepare: bool = False
 
     @property
     def in_place(self) -> list[tuple[HostBuffer, HostBuffer]]:
@@ -78,6 +84,7 @@ class Host:
 
     Raises:
         TinycError: `InvalidIr`: it does something else than launch kernels and rename buffers, or its kernels are gone.
+        TinycError: `InvalidExtent`: the extents of a weight are no numbers.
         ExtentError: the arena's size is beyond what an extent can say.
     """
 
@@ -91,20 +98,28 @@ class Host:
         self.outputs: list[HostBuffer] = []
         block = function.body.blocks[0]
         kernels = {symbol: each.op for symbol, each in launchables.items()}
-        self.inputs = [self._input(argument, indexed_extents(argument, kernels)) for argument in block.arguments]
-        for op in block.operations:
-            self._visit(op)
+        require_static_weights(function)
+        given = [self._input(argument, indexed_extents(argument, kernels)) for argument in block.arguments]
+        self.inputs, self.weights = ([each for each in given if each.kind == kind] for kind in ("input", "weight"))
+        self.constants: list[HostBuffer] = []
+        self._visit_all(list(block.operations))
         self.launches.sort(key=lambda launch: launch.generation)
         written = [buffer for launch in self.launches if not launch.contract.updates for buffer in launch.outputs]
-        self.temps = [buffer for buffer in written if buffer.kind == "arena"]
+        self.temps, self.prepared = ([each for each in written if each.kind == kind] for kind in ("arena", "prepared"))
         self._name_buffers()
         self._overwrite()
         self.arena_bytes = self._place_temps()
+        self.pool_bytes = self._place_pool()
 
     @property
     def buffers(self) -> list[HostBuffer]:
-        """All buffers: the inputs, the outputs, and what lies between kernels."""
-        return [*self.inputs, *self.outputs, *self.temps]
+        """All buffers: the inputs, the outputs, what is kept between runs, and what lies between kernels."""
+        return [*self.inputs, *self.outputs, *self.pool, *self.temps]
+
+    @property
+    def pool(self) -> list[HostBuffer]:
+        """The buffers of the ConstPool."""
+        return [*self.weights, *self.constants, *self.prepared]
 
     @functools.cached_property
     def assumptions(self) -> list[Assumption]:
@@ -127,8 +142,17 @@ class Host:
 
     @property
     def input_names(self) -> list[str]:
-        """The user's names for the inputs."""
-        return input_names(self._function)
+        """The user's names for the inputs that are no weights."""
+        return self._names_of(is_weight=False)
+
+    @property
+    def weight_names(self) -> list[str]:
+        """The user's names for the weights."""
+        return self._names_of(is_weight=True)
+
+    def _names_of(self, is_weight: bool) -> list[str]:
+        pairs = zip(input_names(self._function), weight_flags(self._function), strict=True)
+        return [name for name, flag in pairs if flag is is_weight]
 
     @property
     def output_names(self) -> list[str]:
@@ -136,15 +160,32 @@ class Host:
         return output_names(self._function)
 
     def _input(self, argument: ir.BlockArgument, indexes: tuple[Dim, ...]) -> HostBuffer:
-        buffer = HostBuffer(tensor_type(argument.type), self.location, "input", indexes=indexes)
+        kind = "weight" if weight_flags(self._function)[argument.arg_number] else "input"
+        buffer = HostBuffer(tensor_type(argument.type), self.location, kind, indexes=indexes)
         self._held[argument] = buffer
         return buffer
+
+    def _visit_all(self, ops: list[ir.OpView]) -> None:
+        """Visit the launches that run once, with what they need, and then all others, in generations behind them."""
+        prepared = prepared_calls(self._function, self._launchables)
+        self._first_generation, self._prepares = 0, True
+        for op in ops:
+            is_needed = isinstance(op, region.LaunchOp | tiny.ConstOp) or op in prepared
+            if is_needed or (isinstance(op, tiny.ReshapeOp) and op.operand in self._held):
+                self._visit(op)
+        self._first_generation = 1 + max((launch.generation for launch in self.launches), default=-1)
+        self._prepares = False
+        for op in ops:
+            if op not in prepared and not isinstance(op, tiny.ConstOp):
+                self._visit(op)
 
     def _visit(self, op: ir.OpView) -> None:
         if isinstance(op, region.LaunchOp):
             self._launched[op.function] = op
         elif isinstance(op, func.CallIndirectOp):
             self._launch(op)
+        elif isinstance(op, tiny.ConstOp) and is_stored(op.output):
+            self._held[op.output] = self._constant(op)
         elif isinstance(op, tiny.ReshapeOp):
             self._held[op.output] = self._held[op.operand]
         elif isinstance(op, func.ReturnOp):
@@ -158,7 +199,7 @@ class Host:
         contracts = self._contracts(launch.kernel.value)
         alternatives = [self._contracts(name) for name in launch.alternatives]
         inputs = [self._held[operand] for operand in op.callee_operands]
-        first = 1 + max((buffer.ready for buffer in inputs), default=-1)
+        first = max(self._first_generation, 1 + max((buffer.ready for buffer in inputs), default=-1))
         last = first + len(contracts) - 1
         for buffer in inputs:
             buffer.last = max(buffer.last, last)
@@ -168,7 +209,8 @@ class Host:
             location = named(ir.StringAttr(launch.attributes["node"]).value, launch.location)
         for place, contract in enumerate(contracts):
             others = [each[place] for each in alternatives]
-            self.launches.append(HostLaunch(contract, others, location, first + place, inputs, outputs))
+            launch_at = HostLaunch(contract, others, location, first + place, inputs, outputs, self._prepares)
+            self.launches.append(launch_at)
 
     def _contracts(self, symbol: str) -> list[LaunchContract]:
         """The contracts of a kernel, and of the one that goes before it, if any, in the order of their launches."""
@@ -181,14 +223,23 @@ class Host:
     def _output(self, result: ir.OpResult, first: int, last: int) -> HostBuffer:
         tensor, location, name = tensor_type(result.type), result.owner.location, value_name(result)
         at = location if name is None else named(name, location)
-        buffer = self._held[result] = HostBuffer(tensor, at, first=first, ready=last, last=last)
+        kind = "prepared" if self._prepares else "arena"
+        buffer = self._held[result] = HostBuffer(tensor, at, kind, first=first, ready=last, last=last)
         return buffer
+
+    def _constant(self, op: tiny.ConstOp) -> HostBuffer:
+        """The buffer of a constant; equal ones are one."""
+        for buffer in self.constants:
+            if buffer.value == op.value:
+                return buffer
+        self.constants.append(HostBuffer(tensor_type(op.output.type), op.location, "constant", value=op.value))
+        return self.constants[-1]
 
     def _return(self, op: func.ReturnOp) -> None:
         for position, value in enumerate(op.operands):
             buffer = self._held[value]
             if buffer.kind != "arena":
-                what = "an argument" if buffer.kind == "input" else "returned twice"
+                what = {"output": "returned twice", "constant": "a constant"}.get(buffer.kind, "an argument")
                 raise self._error(f"result {position} is {what}; --tiny-to-region makes each the result of a launch")
             buffer.kind, buffer.tensor = "output", tensor_type(value.type)
             self.outputs.append(buffer)
@@ -197,7 +248,9 @@ class Host:
         return TinycError("InvalidIr", f"host function @{self.name}: {message}", Where(node=self.name))
 
     def _name_buffers(self) -> None:
-        for prefix, group in (("input", self.inputs), ("output", self.outputs), ("temp", self.temps)):
+        groups = {"input": self.inputs, "output": self.outputs, "temp": self.temps}
+        groups |= {"weight": self.weights, "constant": self.constants, "prepared": self.prepared}
+        for prefix, group in groups.items():
             for position, buffer in enumerate(group):
                 buffer.name = f"{prefix}_{position}"
 
@@ -242,3 +295,11 @@ class Host:
         for buffer in self.temps:
             buffer.offset = offsets[placed[buffer]]
         return layout.total
+
+    def _place_pool(self) -> int:
+        """Give what is kept between runs its place in the ConstPool; the pool's size in bytes."""
+        sizes = [size for buffer in self.pool if isinstance(size := buffer.size_bytes, int)]
+        offsets, total = pool_offsets(sizes)
+        for buffer, offset in zip(self.pool, offsets, strict=True):
+            buffer.offset = offset
+        return total

@@ -116,6 +116,9 @@ def _write_function(host: Host) -> None:
         outputs=_texts(host.output_names),
         arena_bytes=_extent(host.arena_bytes),
     )
+    if host.pool:
+        function.attributes["weights"] = _texts(host.weight_names)
+        function.attributes["pool_bytes"] = _extent(host.pool_bytes)
     with ir.InsertionPoint(function.body.blocks.append()):
         for assumption in host.assumptions:
             exec_.AssumeOp(
@@ -144,6 +147,8 @@ def _write_buffer(buffer: HostBuffer, memory_space: str) -> None:
         loc=buffer.location,
     )
     _name_node(written, buffer.location)
+    if buffer.value is not None:
+        written.attributes["value"] = buffer.value
     if buffer.indexes:
         written.attributes[INDEXES] = extents_attribute(buffer.indexes)
 
@@ -159,6 +164,8 @@ def _write_kernel(launch: HostLaunch, slots: Iterator[int]) -> None:
         writes=_texts(buffer.name for buffer in launch.outputs),
         loc=launch.location,
     )
+    if launch.prepare:
+        written.attributes["prepare"] = ir.UnitAttr.get()
     _name_node(written, launch.location)
     if launch.in_place:
         pairs = [_texts(buffer.name for buffer in pair) for pair in launch.in_place]

@@ -116,7 +116,7 @@ def constant_number(value: ir.Value) -> float | None:
     """The number that all elements of a value are; None where they are not one constant."""
     while isinstance(op := value.owner, tiny.MovementOp) and not isinstance(op, tiny.PadOp):
         value = _peeled(op.operands[0])
-    return float(arguments(op)["value"]) if isinstance(op, tiny.ConstOp) else None
+    return float(arguments(op)["value"]) if isinstance(op, tiny.ConstOp) and not op.is_stored else None
 
 
 def _name(tree: Tree) -> str | None:

@@ -10,6 +10,9 @@ from tinyc.mlir import func, ir
 from tinyc.mlir.names import DistinctNames
 from tinyc.vocabulary.attributes import assumption_of, tensor_type
 
+#: The attribute of an argument that is a weight: given once, not with each run.
+WEIGHT = "tiny.weight"
+
 
 def functions_of(module: ir.Module) -> list[func.FuncOp]:
     """The functions of a module that have a body."""
@@ -111,6 +114,14 @@ def _given_names(function: func.FuncOp, which: str) -> list[str | None]:
         return []
     names = (each["tiny.name"] if isinstance(each, ir.DictAttr) and "tiny.name" in each else None for each in entries)
     return [each.value if isinstance(each, ir.StringAttr) else None for each in names]
+
+
+def weight_flags(function: func.FuncOp) -> list[bool]:
+    """For each argument of a function whether it is declared a weight, by the attribute `tiny.weight`."""
+    entries = function.attributes.get("arg_attrs", None)
+    if not isinstance(entries, ir.ArrayAttr):
+        return [False] * len(body_block(function).arguments)
+    return [isinstance(each, ir.DictAttr) and WEIGHT in each for each in entries]
 
 
 def value_names(graph: ir.OpView) -> dict[ir.Value, str]:

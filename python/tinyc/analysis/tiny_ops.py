@@ -11,6 +11,11 @@ def producer_of(value: ir.Value) -> ir.OpView | None:
     return None if isinstance(owner, ir.Block) else owner
 
 
+def is_stored(value: ir.Value) -> bool:
+    """Whether a value is a tensor constant: in memory, as an argument is, before anything is computed."""
+    return isinstance(value.owner, tiny.ConstOp) and value.owner.is_stored
+
+
 def data_dependence(op: ir.OpView) -> str:
     """The reason why an op whose indices come from data is Non-SCoP."""
     return f"'{op.name}' reads where its data says"

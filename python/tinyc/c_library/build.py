@@ -36,6 +36,11 @@ def write_library(artifact: Artifact, path: Path, prefix: str) -> list[Path]:
     """
     if path.suffix != ".so":
         raise TinycError("UnreadableFile", "a shared library's name ends in .so; name it so", Where(file=str(path)))
+    if artifact.program.pool:
+        message = (
+            "a C library holds no weights and no tensors of constants yet; give them as inputs, or save the model"
+        )
+        raise TinycError("UnsupportedTarget", message)
     interface, header, compiler = CInterface(artifact.program, prefix), path.with_suffix(".h"), _compiler()
     features = [name for flag, name in _FEATURES.items() if flag in artifact.flags]
     try:

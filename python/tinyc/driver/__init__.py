@@ -4,6 +4,7 @@ In reading order:
 
     sources           whatever `tinyc.compile` takes as a program, as a module
     binding           values for the symbols of a module
+    weights           which inputs are given once
     code_text         programs whose kernels are PTX or LLVM IR, in one file with what launches them
     listings          which texts a program has on its way to each target, by name: plain data
     layer             which layer a module is at, and whether it is a program

@@ -18,6 +18,7 @@ from tinyc.driver.progress import shown_progress
 from tinyc.driver.running import given_inputs, print_line, run_and_print, shown_remarks
 from tinyc.driver.sources import in_file, program_argument, shown_argument
 from tinyc.driver.verification import output_tolerances, verify_model
+from tinyc.driver.weights import weights_apart
 from tinyc.executors import reference
 from tinyc.executors.compare import Comparison, compare_all
 from tinyc.executors.random_inputs import random_inputs, static_shapes
@@ -34,9 +35,11 @@ def run_command(arguments: argparse.Namespace) -> int:
     """Compile, run, print the outputs, and compare them with the reference where asked to."""
     with shown_remarks(arguments):
         model = _compiled(arguments)
-        inputs = _inputs(arguments, model)
+        given = _inputs(arguments, model)
+        weights, inputs = weights_apart(model.weights, given)
+        model.set_weights(weights)
         outputs = run_and_print(model, inputs, arguments)
-        return _check(model, inputs, outputs) if arguments.check else 0
+        return _check(model, given, outputs) if arguments.check else 0
 
 
 def compile_command(arguments: argparse.Namespace) -> int:
@@ -97,7 +100,11 @@ def _check_same_boundary(model: CompiledModel, program: str | None, against: ir.
     if against is None or program is None:
         return
     own, other = model.signature, boundary_of(against).signature
-    for kind, mine, theirs in (("input", own.inputs, other.inputs), ("output", own.outputs, other.outputs)):
+    for kind, mine, theirs in (
+        ("input", own.run_inputs, other.run_inputs),
+        ("weight", own.weights, other.weights),
+        ("output", own.outputs, other.outputs),
+    ):
         named, wanted = ([(each.name, each.type.element) for each in parameters] for parameters in (mine, theirs))
         if named != wanted:
             shown = " and ".join(", ".join(f"{name}: {element}" for name, element in each) for each in (named, wanted))

@@ -23,12 +23,14 @@ from tinyc.driver.load import executor_of
 from tinyc.driver.lowering import Lowering
 from tinyc.driver.model import Arrays, Executor, Model
 from tinyc.driver.sources import checked_sizes, in_file, is_path, read_program
+from tinyc.driver.weights import declare_weights
 from tinyc.executors import reference
 from tinyc.executors.signature import check_inputs, signature_of, symbol_values
 from tinyc.fusion.request import request_of
 from tinyc.plan.json_text import plan_to_json
 from tinyc.plan.source import load_plan, split_plan
 from tinyc.runtime.artifact import Artifact
+from tinyc.runtime.const_pool import Weights
 from tinyc.runtime.executable import Observer
 from tinyc.runtime.jit import compile_object
 from tinyc.runtime.object_code import ObjectError
@@ -46,6 +48,7 @@ def compile(
     line_info: str | os.PathLike[str] | None = None,
     fusion: object = None,
     sizes: Sequence[Mapping[str, int]] = (),
+    weights: object = None,
 ) -> CompiledModel:
     """Compile a program.
 
@@ -58,6 +61,8 @@ def compile(
     text each instruction comes from. `fusion` asks for edges to be fused or kept, by the names of the two values,
     {"fuse": [("a", "b")], "no_fuse": [("c", "d")]}, or "none" for a kernel for each op. `sizes` are sets of sizes that
     runs are expected to have, [{"M": 1}, {"M": 128}]: kernels have alternatives for them, which know these sizes.
+    `weights` declares inputs as weights, which are given once and kept, beside those that the program declares itself:
+    names, or arrays by name, which are set at once; the others with `Model.set_weights`.
 
     Raises:
         TinycError: what is wrong with the program (`errors` has all of it), or `UnsupportedTarget`.
@@ -70,9 +75,12 @@ def compile(
         if not isinstance(folder, str | os.PathLike | None):
             raise TinycError("UnreadableFile", f"'{name}' is {folder!r}, not a folder; give a path")
     with collect_remarks() as remarks, in_file(str(source) if is_path(source) else None):
-        lowering = Lowering(read_program(source, bind), target, options, None if line_info is None else Path(line_info))
+        module = declare_weights(read_program(source, bind), weights)
+        lowering = Lowering(module, target, options, None if line_info is None else Path(line_info))
         _check_options(lowering)
         model = CompiledModel(lowering, target, _EXECUTORS[target](lowering), remarks)
+        if isinstance(weights, Mapping):
+            model.set_weights(weights)
         if dump is not None:
             lowering.dump(Path(dump))
     return model
@@ -122,22 +130,24 @@ def _reference(lowering: Lowering) -> Executor:
     module = lowering.module(lowering.entry)
     signature = signature_of(main_function(module))
     declared = {each.name: each.type for each in signature.outputs}
+    weights = Weights({each.name: each.type for each in signature.weights})
 
     def run(inputs: Mapping[str, Any], out: Mapping[str, Any], run_key: int, observe: Observer | None) -> Arrays:
-        arrays = check_inputs(signature.inputs, inputs)
+        weights.require(inputs)
+        arrays = check_inputs(signature.inputs, {**weights.arrays, **inputs})
         if out:  # what is wrong with it is told before the run
             check_outputs(outputs_at(declared, symbol_values(signature.inputs, arrays)), out)
         return handed_out(reference.evaluate_module(module, arrays, observe=observe, run_key=run_key), out)
 
-    return Executor(run)
+    return Executor(run, set_weights=weights.set)
 
 
 def _cpu(lowering: Lowering) -> Executor:
-    llvm_ir, program = lowering.llvm_ir(), lowering.program()
+    llvm_ir, program, constants = lowering.llvm_ir(), lowering.program(), lowering.constants()
 
     def compiled(cpu: str | None = None) -> Artifact:
         made = compile_object(llvm_ir, cpu)
-        return Artifact("cpu", program, made.image, "x86-64", made.cpu, made.flags)
+        return Artifact("cpu", program, made.image, "x86-64", made.cpu, made.flags, constants)
 
     try:
         return replace(executor_of(compiled()), compiled_for=compiled)
@@ -153,7 +163,7 @@ def _cpu(lowering: Lowering) -> Executor:
 
 def _on_gpu(lowering: Lowering) -> Executor:
     (ptx, arch), program = _ptx(lowering), lowering.program()
-    return executor_of(Artifact(lowering.target, program, ptx.encode(), arch))
+    return executor_of(Artifact(lowering.target, program, ptx.encode(), arch, arrays=lowering.constants()))
 
 
 def _ptx(lowering: Lowering) -> tuple[str, str]:

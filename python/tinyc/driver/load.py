@@ -41,7 +41,10 @@ def load(path: str | os.PathLike[str]) -> Model:
         raise error.at(file) from None
     except ObjectError as error:
         raise TinycError("InvalidModel", f"{error}; compile the program again", file) from None
-    return Model(boundary_of_program(artifact.program).signature, artifact.target, executor, [])
+    program = artifact.program
+    named = zip(program.weights, program.of_kind("weight"), strict=True)
+    executor.set_weights({name: artifact.arrays[each.name] for name, each in named if each.name in artifact.arrays})
+    return Model(boundary_of_program(program).signature, artifact.target, executor, [])
 
 
 def executor_of(artifact: Artifact) -> Executor:
@@ -52,18 +55,19 @@ def executor_of(artifact: Artifact) -> Executor:
         TinycError: `InvalidPtx`, from the simulator; `UnsupportedTarget`: there is no such architecture.
     """
     program = artifact.program
+    constants = {each.name: artifact.arrays[each.name] for each in program.of_kind("constant")}
     if artifact.target == "cpu":
-        return _executor(CpuExecutable(program, artifact.code), artifact)
+        return _executor(CpuExecutable(program, artifact.code, constants), artifact)
     ptx = artifact.code.decode()
     if artifact.target == "sim":
         from tinyc.runtime.sim import SimExecutable  # with the simulator, which takes longer to import than the rest
 
-        simulated = SimExecutable(program, ptx)
+        simulated = SimExecutable(program, ptx, constants)
         return replace(_executor(simulated, artifact), reports=lambda: simulated.reports)
     if artifact.arch not in (known := [each.chip for each in TARGETS]):
         message = f"the PTX is for {artifact.arch}, and what runs on a GPU is for {either(known)}"
         raise TinycError("UnsupportedTarget", f"{message}; write one behind .target")
-    return _executor(CudaExecutable(program, ptx, artifact.arch), artifact)
+    return _executor(CudaExecutable(program, ptx, artifact.arch, constants=constants), artifact)
 
 
 def _executor(executable: Executable[Any], artifact: Artifact) -> Executor:
@@ -72,4 +76,14 @@ def _executor(executable: Executable[Any], artifact: Artifact) -> Executor:
     def timed(inputs: Mapping[str, Any], timer: Timer) -> Arrays:
         return executable.run(inputs, timer=timer)
 
-    return Executor(executable.run, executable.release, executable.program, arch, artifact=artifact, timed=timed)
+    pool = executable.pool
+    return Executor(
+        executable.run,
+        executable.release,
+        executable.program,
+        arch,
+        artifact=artifact,
+        timed=timed,
+        set_weights=pool.set,
+        weights=pool.by_buffer,
+    )

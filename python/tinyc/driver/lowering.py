@@ -8,9 +8,11 @@ import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
+
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.exec.to_llvm.llvm_ir import llvm_ir_of
-from tinyc.dialects.exec.to_program import program_of
+from tinyc.dialects.exec.to_program import constants_of, program_of
 from tinyc.dialects.nvvm.to_ptx import ptx_text
 from tinyc.driver.code_text import llvm_ir_in, with_host
 from tinyc.driver.layer import entry_layer
@@ -22,7 +24,7 @@ from tinyc.passes.runner import copy_module, run_passes
 from tinyc.pipeline import CPU, CUDA_TEXT, GPU, INDEX_BOOK, POLY_VIEW
 from tinyc.runtime.program import Program
 from tinyc.target import DEFAULT_ARCH
-from tinyc.text import parse, print_ir
+from tinyc.text import READABLE_RESOURCE, parse, print_ir
 
 
 def _through(pipeline: tuple[Step, ...], last: str) -> tuple[Step, ...]:
@@ -113,8 +115,8 @@ class Lowering:
         """A copy of the module at a layer: with line info its locations are the lines of the GPU layer's listing."""
         if name != "gpu" or self.line_info is None:
             return copy_module(self.module(name))
-        listing, file = self.text("gpu"), self.line_info / listing_file(self.target, "gpu")
-        return parse(listing, str(write_file(file, listing, make_folders=True)))
+        file = write_file(self.line_info / listing_file(self.target, "gpu"), self.text("gpu"), make_folders=True)
+        return parse(print_ir(self.module("gpu")), str(file))  # the same lines, and behind them all constants
 
     def text(self, name: str, stock: bool = False) -> str:
         """The text of a layer, IR as `mlir-opt` prints it if `stock`.
@@ -136,7 +138,7 @@ class Lowering:
             return with_host(ptx_text(module), name, module)
         last = self._steps[name][-1] if self._steps[name] else None
         shown = last.output(module) if isinstance(last, Pass) else None
-        return shown if shown is not None else print_ir(module, stock=stock)
+        return shown if shown is not None else print_ir(module, stock=stock, elide_resources=READABLE_RESOURCE)
 
     def llvm_ir(self) -> str:
         """The LLVM IR of the kernels, alone."""
@@ -147,6 +149,10 @@ class Lowering:
     def program(self) -> Program:
         """The host program, as the devices run it."""
         return program_of(self._host())
+
+    def constants(self) -> Mapping[str, np.ndarray]:
+        """The elements of the host program's constants, by buffer."""
+        return constants_of(self._host())
 
     def _host(self) -> ir.Module:
         """The module at the first layer that has the host program as an `exec.function`."""

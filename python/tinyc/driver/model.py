@@ -8,7 +8,7 @@ import functools
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +47,7 @@ class Executor:
     values of nodes. `program` is what it runs, where that has been lowered, `arch` the GPU's architecture that it is
     for; `reports` gives those of the last run's launches where they are simulated. `artifact` is what a file needs to
     have to run the same, `compiled_for` makes it for another CPU. `timed` takes inputs, and who is told the time of
-    each launch.
+    each launch. `set_weights` takes those over that are given, `weights` gives those that have been set, by buffer.
     """
 
     run: Callable[[Mapping[str, Any], Mapping[str, Any], int, Observer | None], Arrays]
@@ -58,10 +58,15 @@ class Executor:
     artifact: Artifact | None = None
     compiled_for: Callable[[str], Artifact] | None = None
     timed: Callable[[Mapping[str, Any], Timer], Arrays] | None = None
+    set_weights: Callable[[Any], None] = lambda _: None
+    weights: Callable[[], Arrays] = dict
 
 
 class Model:
-    """A program that is ready to run; `inputs` and `outputs` are its names in order, `remarks` what was decided."""
+    """A program that is ready to run; `remarks` are what was decided.
+
+    `inputs` and `outputs` are the names of what each run takes and gives, `weights` of what is given once, in order.
+    """
 
     #: The layers that the program went through on its way to the target; what was loaded has none.
     layers: tuple[str, ...] = ()
@@ -80,8 +85,13 @@ class Model:
 
     @functools.cached_property
     def inputs(self) -> tuple[str, ...]:
-        """The names of the inputs in order."""
-        return tuple(each.name for each in self.signature.inputs)
+        """The names of the inputs of a run, in order."""
+        return tuple(each.name for each in self.signature.run_inputs)
+
+    @property
+    def weights(self) -> tuple[str, ...]:
+        """The names of the weights in order."""
+        return tuple(each.name for each in self.signature.weights)
 
     @functools.cached_property
     def outputs(self) -> tuple[str, ...]:
@@ -90,9 +100,22 @@ class Model:
 
     def __repr__(self) -> str:
         """Target, inputs, outputs and kernels, on one line."""
-        inputs, outputs = (_listed(each) for each in (self.signature.inputs, self.signature.outputs))
+        inputs, outputs = (_listed(each) for each in (self.signature.run_inputs, self.signature.outputs))
         freed = ", freed" if self._executor is None else ""
-        return f"<tinyc.Model on {self.target}{self._made_of}{freed}: ({inputs}) -> ({outputs})>"
+        weights = f", weights ({_listed(self.signature.weights)})" if self.weights else ""
+        return f"<tinyc.Model on {self.target}{self._made_of}{freed}{weights}: ({inputs}) -> ({outputs})>"
+
+    def set_weights(self, weights: Mapping[str, Any]) -> None:
+        """Give weights, some or all, as arrays of exactly the declared types and shapes, by name; they are copied.
+
+        All must have been set when the model is run. What kernels prepare of them is made anew by the next run.
+
+        Raises:
+            TinycError: `InputMismatch`, and then all are as before; `OutOfMemory`, `ModelFreed`.
+        """
+        if self._executor is None:
+            raise TinycError("ModelFreed", "the model has been freed; compile the program again")
+        self._executor.set_weights(weights)
 
     def run(self, /, *, out: Any = None, seed: Any = None, offset: Any = None, **inputs: Any) -> Arrays:
         """Run on arrays of exactly the declared types, by name; return arrays by output name.
@@ -298,11 +321,12 @@ class Model:
             message = f"target '{self.target}' runs the program itself, and has no code; compile it for another target"
             raise TinycError("UnsupportedTarget", message)
         if cpu is None:
-            return held
+            return replace(held, arrays={**held.arrays, **self._executor.weights()})
         if compiled_for is None:
             why = "the model was loaded, and its code is as it is" if self.target == "cpu" else "its code runs on a GPU"
             raise TinycError("UnsupportedTarget", f"'cpu' is {cpu!r}, and {why}; leave it out, or compile the program")
-        return compiled_for(cpu)
+        made = compiled_for(cpu)
+        return replace(made, arrays={**made.arrays, **self._executor.weights()})
 
 
 def _word(name: str, value: Any) -> int:

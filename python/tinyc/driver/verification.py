@@ -5,7 +5,7 @@ then each lower layer against the reference, value by value as far as the layer 
 runs: LLVM IR on the CPU, PTX on the simulator or on a GPU.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +17,7 @@ from tinyc.driver.compiled_model import CompiledModel
 from tinyc.driver.layer import layer_of
 from tinyc.driver.listings import LAST_LISTING
 from tinyc.driver.lowering import Lowering
+from tinyc.driver.weights import weights_apart
 from tinyc.executors import reference
 from tinyc.executors.compare import Comparison, compare, compare_all
 from tinyc.executors.gpu.program import ThreadsExecutable
@@ -85,9 +86,22 @@ def _executors(model: CompiledModel) -> Iterator[tuple[str, _Execute]]:
         yield "reference (region)", _reference(lowering.module("region"))
     if target in ("sim", "cuda") and lowering.has("exec"):
         threads = _threads(lowering)
-        yield "threads (gpu)", lambda inputs, observe: threads.run(inputs, observe=observe)
+        yield "threads (gpu)", _with_weights(threads.program.weights, threads.pool.set, threads.run)
     if target in LAST_LISTING:
-        yield f"{target} ({LAST_LISTING[target]})", lambda inputs, observe: model.run_named(inputs, observe=observe)
+        yield f"{target} ({LAST_LISTING[target]})", _with_weights(model.weights, model.set_weights, model.run_named)
+
+
+def _with_weights(
+    names: Iterable[str], set_weights: Callable[[_Arrays], None], run: Callable[..., _Arrays]
+) -> _Execute:
+    """A run that takes the weights among its inputs."""
+
+    def execute(arrays: _Arrays, observe: Observer) -> _Arrays:
+        weights, inputs = weights_apart(names, arrays)
+        set_weights(weights)
+        return run(inputs, observe=observe)
+
+    return execute
 
 
 def _reference(module: ir.Module) -> _Execute:
@@ -98,7 +112,7 @@ def _threads(lowering: Lowering) -> ThreadsExecutable:
     """The GPU layer, its statements expanded to what each thread does."""
     expanded = copy_module(lowering.module("exec"))
     run_passes(expanded, (GpuExpand(),))
-    return ThreadsExecutable(lowering.program(), expanded)
+    return ThreadsExecutable(lowering.program(), expanded, lowering.constants())
 
 
 class _Truth:

@@ -31,6 +31,7 @@ from tinyc.runtime import sizes
 from tinyc.runtime.boundary import NamedTensor
 from tinyc.runtime.executable import Observer
 from tinyc.vocabulary.attributes import arguments, tensor_type
+from tinyc.vocabulary.elements import elements_of
 
 #: What stands for a value of the IR: an array, a product that a sum forms, or what a launch calls.
 Held: TypeAlias = np.ndarray | FactoredProduct | Kernel
@@ -153,6 +154,8 @@ class _Evaluation:
                 return [apply_elementwise(op.row, values, elements[-1], self.precision)]
             case tiny.ReduceOp():
                 return [reduce(values[0], given["op"], given["axes"], given["element"], self.precision)]
+            case tiny.ConstOp() if op.is_stored:
+                return [convert(elements_of(op.value), self.precision.held(given["element"]))]
             case tiny.ConstOp():
                 return [leaves.const(given, self.precision)]
             case tiny.IotaOp():

@@ -4,11 +4,12 @@ In: a module at any layer, or inputs as the user gives them. Out: frozen data an
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from tinyc.analysis.graphs import assumptions_of, body_block, input_names, main_function, output_names
+from tinyc.analysis.graphs import assumptions_of, body_block, input_names, main_function, output_names, weight_flags
 from tinyc.analysis.indexed_axes import indexed_extents
 from tinyc.dialects.exec.ops import exec_functions
 from tinyc.dialects.exec.to_program import program_of
@@ -22,8 +23,10 @@ from tinyc.vocabulary.attributes import tensor_type
 def signature_of(function: func.FuncOp) -> Signature:
     """The signature of a function of tensors, with the names that the user calls its boundary by."""
     with function.context:
+        inputs = _parameters(input_names(function), [argument.type for argument in function.arguments])
+        pairs = zip(inputs, weight_flags(function), strict=True)
         return Signature(
-            _parameters(input_names(function), [argument.type for argument in function.arguments]),
+            tuple(replace(each, is_weight=is_weight) for each, is_weight in pairs),
             _parameters(output_names(function), function.type.results),
         )
 

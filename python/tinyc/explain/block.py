@@ -10,6 +10,7 @@ from tinyc.analysis.patterns.contraction import Contraction
 from tinyc.analysis.patterns.fold import Fold, FoldAxis
 from tinyc.analysis.patterns.scan import Scan
 from tinyc.analysis.poly.block import NonScopTensor, PolyAccess, PolyBlock, PolyItem
+from tinyc.analysis.tiny_ops import is_stored
 from tinyc.dialects.tiny.ops import ReduceOp
 from tinyc.explain.memory import buffer_read, whole_read
 from tinyc.explain.subject import Line, Subject, axes_with_sizes, element_text, kind_of, parameters, short
@@ -142,15 +143,18 @@ def _neighbours(subject: Subject, item: PolyItem) -> Iterator[Line]:
     """The items that are computed before an item, and those that are computed after it."""
     made = {each.name: _called(each) for each in subject.view.items}
     before = [made[name] for name in _tensors(item) if name in made]
-    yield Line("needs", ", ".join(before) or _needs_no_block(item))
+    yield Line("needs", ", ".join(before) or _needs_no_block(subject, item))
     yield Line("needed by", ", ".join(_readers(subject, item)))
 
 
-def _needs_no_block(item: PolyItem) -> str:
+def _needs_no_block(subject: Subject, item: PolyItem) -> str:
     """The needs of an item that reads nothing of the view."""
     tensors = _tensors(item)
     if tensors:
-        return f"no block: it reads only the input{'s' if len(tensors) > 1 else ''} {', '.join(tensors)}"
+        stored = {subject.names[value] for value in subject.names if is_stored(value)}
+        what = "constant" if stored.issuperset(tensors) else "input"
+        what = "inputs and constants" if stored & {*tensors} and what == "input" else what + "s" * (len(tensors) > 1)
+        return f"no block: it reads only the {what} {', '.join(tensors)}"
     is_constant = isinstance(item, PolyBlock) and item.attributes.get("op") == "const"
     return f"nothing: it {'is a constant' if is_constant else 'reads no tensor'}"
 

@@ -90,6 +90,7 @@ def _overview(subject: Subject, program: str) -> Iterator[Line]:
     """The signature, a line for each block and tensor, and the edges."""
     yield Line("program", program)
     yield from _under("input", subject.inputs)
+    yield from _under("constant", subject.constants)
     width = max((len(item.name) for item in subject.view.items), default=0)
     rows = (f"{item.name:<{width}}  {subject.summary(item)}" for item in subject.view.items)
     yield from _under("block", rows)

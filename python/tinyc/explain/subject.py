@@ -12,7 +12,7 @@ from tinyc.analysis.index_book.splits import splits_of
 from tinyc.analysis.isl.statement import Statement
 from tinyc.analysis.poly.block import NonScopTensor, PolyAccess, PolyBlock, PolyItem
 from tinyc.analysis.poly.view import PolyView, poly_view, values_of
-from tinyc.analysis.tiny_ops import producer_of
+from tinyc.analysis.tiny_ops import is_stored, producer_of
 from tinyc.diagnostics import TinycError, Where, suggest
 from tinyc.driver.layer import layer_of
 from tinyc.mlir import func, ir
@@ -70,7 +70,7 @@ class Subject:
     def computed(self) -> Mapping[str, ir.OpResult]:
         """The values that the items of the view stand for, by the items' names."""
         found = values_of(self.function).items()
-        return {name: value for name, value in found if isinstance(value, ir.OpResult)}
+        return {name: value for name, value in found if isinstance(value, ir.OpResult) and not is_stored(value)}
 
     @functools.cached_property
     def blocks(self) -> Mapping[ir.Value, PolyBlock]:
@@ -81,6 +81,11 @@ class Subject:
     def dims(self) -> DimAxes:
         """The axes of the dimensions of a value."""
         return splits_of(self.function).of
+
+    @property
+    def constants(self) -> Iterator[str]:
+        """The tensors of the program itself, with their types."""
+        return (f"{name}: {self.type_of(value)}" for value, name in self.names.items() if is_stored(value))
 
     @property
     def inputs(self) -> Iterator[str]:
@@ -120,6 +125,8 @@ class Subject:
         if value is None:
             _unknown("block", name, known)
         producer = producer_of(value)
+        if is_stored(value):
+            raise TinycError("UnknownName", f"{name!r} is a constant of the program, which no block computes")
         if producer is None:
             what = "an input" if name == self.names[value] else f"the input {self.names[value]!r}"
             raise TinycError("UnknownName", f"{name!r} is {what}, which no block computes")

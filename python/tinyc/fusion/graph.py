@@ -19,7 +19,7 @@ from tinyc.analysis.patterns.contraction import is_summed_product
 from tinyc.analysis.poly.block import NonScopTensor, PolyAccess, PolyBlock, PolyItem
 from tinyc.analysis.poly.view import view_and_values
 from tinyc.analysis.poly_core.inlining import INLINE
-from tinyc.analysis.tiny_ops import effort_of
+from tinyc.analysis.tiny_ops import effort_of, is_stored
 from tinyc.diagnostics import Where
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import axes
@@ -173,7 +173,7 @@ def _without_leaves(block: PolyBlock, values: Mapping[str, ir.Value]) -> PolyBlo
 
 
 def _is_leaf(value: ir.Value) -> bool:
-    return isinstance(value.owner, tiny.LeafOp)
+    return isinstance(value.owner, tiny.LeafOp) and not is_stored(value)
 
 
 def _gather(name: str, op: tiny.GatherOp, names: Mapping[ir.Value, str], dims: DimAxes) -> PolyBlock:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
 
+from tinyc.analysis.tiny_ops import is_stored
 from tinyc.diagnostics import TinycError, suggest
 from tinyc.fusion.graph import FusionGraph, NodeKind
 
@@ -124,7 +125,8 @@ def _edge(pair: Pair, names: Mapping[str, str], graph: FusionGraph) -> Pair:
         )
         raise TinycError("IllegalFusion", f"'{pair[1]}' does not read '{pair[0]}'{hint}")
     if source not in graph.nodes:
-        message = f"'{pair[0]}', which '{pair[1]}' reads, is an input: there is nothing to fuse; leave this edge out"
+        what = "a constant in memory" if is_stored(graph.values[source]) else "an input"
+        message = f"'{pair[0]}', which '{pair[1]}' reads, is {what}: there is nothing to fuse; leave this edge out"
         raise TinycError("IllegalFusion", message)
     return source, target
 

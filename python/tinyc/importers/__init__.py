@@ -5,6 +5,7 @@ In reading order:
     files, json_text           the text: a file of the user's, and lenient JSON with the place of each value
     how_to_say                 the uops that there are not, and what to write for them
     spellings, graph           the nodes: three spellings brought to one list, in an order in which sources come first
+    weights_file, constants    tensors of the program: in files, mapped, and as values
     arguments                  the `arg` of each node as plain data
     written_shapes, symbols    the sizes: shapes as they are written, and what their symbols stand for
     steps                      a Tiny program in the making, which no MLIR context is needed for

@@ -13,6 +13,7 @@ from typing import Any
 from tinyc.diagnostics import TinycError, close_names
 from tinyc.expr import extents
 from tinyc.expr.extents import MAX_EXTENT, Dim, Extent, ExtentError
+from tinyc.importers.constants import KINDS, constant_arguments
 from tinyc.importers.json_text import shown_json
 from tinyc.importers.spellings import Node, entry_of_values, is_unknown, unknown_keys
 from tinyc.vocabulary.element_type import BY_JSON_NAME, ElementType
@@ -47,11 +48,22 @@ def read_arguments(node: Node) -> dict[str, Any]:
     """The arguments of a node as plain data.
 
     Raises:
-        TinycError: `MissingArgument`, `AccDtypeMissing`, `InvalidAttribute` or `InvalidExtent`, without a place.
+        TinycError: `MissingArgument`, `AccDtypeMissing`, `InvalidAttribute` or `InvalidExtent`, without a place; what
+            is wrong with a tensor constant or its file.
         MisspeltKey: the error about the unknown key says so.
     """
     what = entry_of_values(node.id) if node.declared else f"the arg of {node.uop}"
-    return read_fields(node.arg, FIELDS.get(node.uop, ()), what)
+    values = read_fields(node.arg, FIELDS.get(node.uop, ()), what)
+    if node.uop != "CONST":
+        return values
+    if not any(kind in values for kind in KINDS) and any(_is_like(key, KINDS) for key in node.arg):
+        raise MisspeltKey()
+    return constant_arguments(node, values)
+
+
+def _is_like(key: str, names: tuple[str, ...]) -> bool:
+    """Whether nothing reads a key, and it is like a name."""
+    return is_unknown(key, _KEYS["CONST"]) and any(name in names for name in close_names(key, _KEYS["CONST"]))
 
 
 def read_fields(arg: Mapping[str, Any], fields: tuple[Field, ...], what: str) -> dict[str, Any]:
@@ -191,6 +203,13 @@ def _number(raw: Any) -> int | float | bool:
     return raw
 
 
+def _numbers(raw: Any) -> list[Any]:
+    """Read lists of numbers, in lists; whether they are, their shape and dtype say."""
+    if not isinstance(raw, list):
+        raise WrongValue("a list of numbers, or of such lists")
+    return raw
+
+
 def element(raw: Any) -> ElementType:
     """Read a dtype."""
     if not isinstance(raw, str) or raw not in BY_JSON_NAME:
@@ -237,8 +256,15 @@ _AXIS = Field("axis", integer)
 _RESULT_DTYPE = Field("dtype", element, name="element", aliases=("acc_dtype",), default=_LEFT_OUT)
 
 FIELDS: dict[str, tuple[Field, ...]] = {
-    "INPUT": (Field("tensor_id", _text), _DTYPE, _SHAPE),
-    "CONST": (Field("value", _number), _DTYPE, Field("shape", shape, default=())),
+    "INPUT": (Field("tensor_id", _text), _DTYPE, _SHAPE, Field("weight", _bool, default=False)),
+    "CONST": (
+        Field("value", _number, default=_LEFT_OUT),
+        Field("values", _numbers, default=_LEFT_OUT),
+        Field("file", _text, default=_LEFT_OUT),
+        Field("name", _text, default=_LEFT_OUT),
+        Field("dtype", element, name="element", default=_LEFT_OUT),
+        Field("shape", shape, default=_LEFT_OUT),
+    ),
     "IOTA": (_SHAPE, _AXIS, _DTYPE),
     "RAND": (
         _SHAPE,

@@ -4,6 +4,7 @@ Arguments and results carry their names as `tiny.name`; every op is located at i
 in the file where that is known); the assumptions stand first in the body.
 """
 
+from tinyc.analysis.graphs import WEIGHT
 from tinyc.diagnostics import Where, progress
 from tinyc.dialects.registry import context
 from tinyc.dialects.tiny import ops as tiny
@@ -45,7 +46,7 @@ class _Emitter:
         inputs = self.steps.inputs
         results = [self._type(self.steps.types[value]) for _, value in self.steps.outputs]
         function = func.FuncOp("main", ([self._type(argument.type) for argument in inputs], results))
-        function.arg_attrs = [_named(argument.name) for argument in inputs]
+        function.arg_attrs = [_named(argument.name, argument.is_weight) for argument in inputs]
         function.attributes["res_attrs"] = ir.ArrayAttr.get([_named(name) for name, _ in self.steps.outputs])
         block = function.add_entry_block([_argument_location(argument) for argument in inputs])
         self.values = {argument.value: block.arguments[at] for at, argument in enumerate(inputs)}
@@ -78,5 +79,6 @@ class _Emitter:
             self.values[value] = result
 
 
-def _named(name: str) -> ir.DictAttr:
-    return ir.DictAttr.get({"tiny.name": ir.StringAttr.get(name)})
+def _named(name: str, is_weight: bool = False) -> ir.DictAttr:
+    weight = {WEIGHT: ir.UnitAttr.get()} if is_weight else {}
+    return ir.DictAttr.get({"tiny.name": ir.StringAttr.get(name), **weight})

@@ -29,12 +29,13 @@ class TypedStep:
 
 @dataclass(frozen=True)
 class TypedInput:
-    """One argument of the program: the value with its tensor id, type and node."""
+    """One argument of the program: the value with its tensor id, type and node, and whether it is a weight."""
 
     value: int
     name: str
     type: TensorType
     where: Where
+    is_weight: bool = False
 
 
 class Steps:
@@ -47,10 +48,10 @@ class Steps:
         self.assumptions: dict[Assumption, None] = {}
         self.outputs: list[tuple[str, int]] = []
 
-    def input(self, name: str, tensor: TensorType, where: Where) -> int:
+    def input(self, name: str, tensor: TensorType, where: Where, is_weight: bool = False) -> int:
         """Add an argument and return its value."""
         check_extents(tensor)
-        self.inputs.append(TypedInput(len(self.types), name, tensor, where))
+        self.inputs.append(TypedInput(len(self.types), name, tensor, where, is_weight))
         self.types.append(tensor)
         return self.inputs[-1].value
 

@@ -2,24 +2,34 @@
 
 In: a module with one Tiny function. Out: text that `tiny_json.import_program` reads back to the same program (an
 assumption that no op relies on has no place in it). Node ids are the results' names, then the name locations, then
-`n0, n1, …`; symbolic extents are text, infinities and NaN stand as the standard library writes them.
+`n0, n1, …`; symbolic extents are text, infinities and NaN stand as the standard library writes them. A tensor constant
+is a list of its values, or where it is large the name that it has in the file that it comes from.
 """
 
 import json
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
-from tinyc.analysis.graphs import functions_of
+import numpy as np
+
+from tinyc.analysis.graphs import functions_of, weight_flags
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.expr import axes
 from tinyc.expr.axes import Axis
 from tinyc.expr.extents import Dim
+from tinyc.importers.weights_file import tensor_at
 from tinyc.mlir import func, ir
 from tinyc.vocabulary.attributes import arguments, tensor_type
+from tinyc.vocabulary.element_type import ElementType
+from tinyc.vocabulary.elements import TensorValue
 from tinyc.vocabulary.types import TensorType
 
 Arg = dict[str, Any]
+
+#: A constant of more elements is not written as a list.
+_LARGEST_LIST = 2**16
 
 
 def dump(module: ir.Module) -> str:
@@ -91,6 +101,7 @@ class _Writer:
         for argument, tensor_id in zip(self.arguments, tensor_ids, strict=True):
             name, tensor = self.names.choose([argument], argument.location), tensor_type(argument.type)
             arg = {"tensor_id": tensor_id or name, **_dtype(tensor), "shape": _shape(tensor.shape)}
+            arg["weight"] = weight_flags(self.function)[argument.arg_number]
             self._node(name, "INPUT", [], arg)
         for op in self.ops:
             self._op(op)
@@ -179,7 +190,24 @@ def _view(values: Arg, result: TensorType) -> Arg:
 
 def _leaf(values: Arg, result: TensorType) -> Arg:
     stated = {key: values[key] for key in ("value", "axis", "distribution", "seed", "stream") if key in values}
-    return {**stated, **_dtype(result), "shape": _shape(result.shape)}
+    stated = {**stated, **_dtype(result), "shape": _shape(result.shape)}
+    if isinstance(held := values.get("value"), TensorValue):
+        del stated["value"]
+        return {**_elements(held.array), **stated}
+    return stated
+
+
+def _elements(array: np.ndarray) -> Arg:
+    """A tensor constant as its values, or where it is large as the place in the file that it is mapped from."""
+    if array.size <= _LARGEST_LIST:
+        numbers = array.astype(np.float64) if array.dtype == ElementType.BF16.dtype else array
+        return {"values": numbers.reshape(-1).tolist()}
+    path = Path(array.filename) if isinstance(array, np.memmap) and array.filename is not None else None
+    name = tensor_at(path, array.offset) if isinstance(array, np.memmap) and path is not None else None
+    if path is None or name is None:
+        message = f"a constant of {array.size} elements is too large for a list; name it in a weights file"
+        raise TinycError("InvalidIr", message)
+    return {"file": str(path), "name": name}
 
 
 def _reduce(values: Arg, result: TensorType) -> Arg:

@@ -133,8 +133,9 @@ class Typing:
     def _input(self, node: Node, arguments: _Arguments) -> int:
         """The program's argument for a tensor id; the nodes that share one must agree on its type."""
         name, tensor = arguments["tensor_id"], TensorType(arguments["element"], arguments["shape"])
+        is_weight = arguments["weight"]
         if name not in self.inputs:
-            self.steps.input(name, tensor, node.where)
+            self.steps.input(name, tensor, node.where, is_weight)
             self.inputs[name] = self.steps.inputs[-1]
         first = self.inputs[name]
         if first.type != tensor:
@@ -142,6 +143,9 @@ class Typing:
                 "ShapeContradiction",
                 f"tensor '{name}' is {tensor} here and {first.type} at node '{first.where.node}'; it has one type",
             )
+        if first.is_weight != is_weight:
+            message = f"tensor '{name}' is a weight at one of '{node.id}' and '{first.where.node}' only"
+            raise TinycError("ShapeContradiction", f'{message}; say "weight": true at both')
         return first.value
 
     def _define(self, node: Node, result: int) -> None:

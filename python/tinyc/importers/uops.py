@@ -198,7 +198,8 @@ def _require_small(index: AxisExpr) -> None:
 
 
 def _const(arguments: _Arguments) -> _Arguments:
-    require_value_of(arguments["value"], arguments["element"])
+    if isinstance(arguments["value"], bool | int | float):
+        require_value_of(arguments["value"], arguments["element"])
     return arguments
 
 

@@ -13,5 +13,6 @@ if TYPE_CHECKING:
     AffineMap: TypeAlias = ir.AffineMapAttr
     Bool: TypeAlias = ir.BoolAttr
     Number: TypeAlias = ir.FloatAttr | ir.IntegerAttr | ir.BoolAttr
+    Constant: TypeAlias = Number | ir.DenseElementsAttr | ir.Attribute
 else:
-    I64Array = AffineMap = Bool = Number = Any
+    I64Array = AffineMap = Bool = Number = Constant = Any

@@ -465,6 +465,32 @@ class DenseI32ArrayAttr(Attribute):
     def __iter__(self) -> Iterator[int]: ...
     def __add__(self, arg: Sequence, /) -> DenseI32ArrayAttr: ...
 
+class DenseElementsAttr(Attribute):
+    @property
+    def type(self) -> Type: ...
+    @staticmethod
+    def get(
+        array: object,
+        signless: bool = True,
+        type: Type | None = None,
+        shape: Sequence[int] | None = None,
+        context: Context | None = None,
+    ) -> DenseElementsAttr: ...
+    @property
+    def is_splat(self) -> bool: ...
+    def get_splat_value(self) -> Attribute: ...
+
+class DenseResourceElementsAttr(Attribute):
+    @staticmethod
+    def get_from_buffer(
+        array: object,
+        name: str,
+        type: Type,
+        alignment: int | None = None,
+        is_mutable: bool = False,
+        context: Context | None = None,
+    ) -> DenseResourceElementsAttr: ...
+
 class DenseI64ArrayAttr(Attribute):
     @property
     def type(self) -> Type: ...

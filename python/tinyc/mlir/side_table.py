@@ -27,7 +27,10 @@ def write_table(function: func.FuncOp, table: TableRow, rows: Iterable[TableRow]
     kind, attributes = table
     symbol = ir.FlatSymbolRefAttr.get(function.sym_name.value)
     with ir.InsertionPoint.after(function), function.location:
-        written = kind(function=symbol, **attributes)
+        optional = [name for name in getattr(kind, "optional_attributes", ()) if name in attributes]
+        written = kind(function=symbol, **{name: each for name, each in attributes.items() if name not in optional})
+        for name in optional:
+            written.attributes[name] = attributes[name]
         with ir.InsertionPoint(written.regions[0].blocks.append()):
             for row, values in rows:
                 row(**values)

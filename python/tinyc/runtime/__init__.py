@@ -9,6 +9,7 @@ In reading order:
     arrays, outputs               inputs as a program takes them, and where its outputs go
     bound                         a program at the sizes of a run, all in numbers
     index_error, status           an index that is out of range, noted by a kernel and reported
+    const_pool                    what is kept from run to run: weights, constants
     executable                    what a run is on every device
     device_memory                 the memory of a GPU that is not there
     cpu_features, jit             the CPU: what it has, and LLVM IR to an object for it

@@ -112,45 +112,54 @@ def mismatch(name: str, message: str) -> TinycError:
 
 
 def _checked(name: str, inputs: Mapping[str, Any], each: Declared, read: ReadInput) -> Any:
-    expected, called = DTYPES[each.element], DTYPE_NAMES[each.element]
-    declared = f"array of {called} [{', '.join(map(str, each.shape))}]"
+    declared = f"array of {DTYPE_NAMES[each.element]} [{', '.join(map(str, each.shape))}]"
     if name not in inputs:
         raise mismatch(name, f"input '{name}' is missing; give an {declared}")
-    array = read(name, inputs[name], expected)
-    if array.dtype != expected:
-        raise mismatch(
-            name,
-            f"input '{name}' is of type {array.dtype}; the program declares {called}, numpy's {expected}: "
-            "convert it with .astype",
-        )
+    array = read(name, inputs[name], DTYPES[each.element])
+    check_element_type(name, array, each)
     if array.ndim != len(each.shape):
         raise mismatch(name, f"input '{name}' has shape {list(array.shape)}; the program declares an {declared}")
     return array
 
 
-def as_array(name: str, value: Any, expected: np.dtype | None = None) -> np.ndarray:
-    """`value` as a numpy array over the same memory, whatever type is expected.
+def check_element_type(name: str, array: Any, declared: Declared, what: str = "input") -> None:
+    """Check that an array, an input or a weight, is of its declared element type.
+
+    Raises:
+        TinycError: `InputMismatch`.
+    """
+    expected = DTYPES[declared.element]
+    if array.dtype != expected:
+        raise mismatch(
+            name,
+            f"{what} '{name}' is of type {array.dtype}; the program declares {DTYPE_NAMES[declared.element]}, numpy's "
+            f"{expected}: convert it with .astype",
+        )
+
+
+def as_array(name: str, value: Any, expected: np.dtype | None = None, what: str = "input") -> np.ndarray:
+    """`value`, an input or a weight, as a numpy array over the same memory, whatever type is expected.
 
     Raises:
         TinycError: `InputMismatch`: it is not an array, or one that numpy cannot read.
     """
     if isinstance(value, np.ma.MaskedArray):
-        raise mismatch(name, f"input '{name}' is a masked array; a tensor has no mask: give its .filled(…)")
+        raise mismatch(name, f"{what} '{name}' is a masked array; a tensor has no mask: give its .filled(…)")
     if isinstance(value, np.ndarray | np.generic):
         return np.asarray(value)
     if is_on_device(value):
-        message = f"input '{name}', a {type(value).__name__}, is in the memory of a GPU; copy it to a numpy array"
+        message = f"{what} '{name}', a {type(value).__name__}, is in the memory of a GPU; copy it to a numpy array"
         raise mismatch(name, f"{message}, or compile with target='cuda'")
     if not hasattr(value, "__dlpack__"):
         raise mismatch(
-            name, f"input '{name}' is a {type(value).__name__}; give a numpy array, or an array with __dlpack__"
+            name, f"{what} '{name}' is a {type(value).__name__}; give a numpy array, or an array with __dlpack__"
         )
     try:
         return np.from_dlpack(value)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
         raise mismatch(
             name,
-            f"numpy cannot read input '{name}', a {type(value).__name__}: {error}; copy it to a numpy array",
+            f"numpy cannot read {what} '{name}', a {type(value).__name__}: {error}; copy it to a numpy array",
         ) from None
 
 

@@ -43,7 +43,10 @@ class BoundLaunch:
 
 @dataclass(frozen=True, eq=False)
 class BoundProgram:
-    """A program at the sizes of one run, all in numbers: `shapes`, `sizes` (bytes) and `offsets` are by buffer."""
+    """A program at the sizes of one run, all in numbers: `shapes`, `sizes` (bytes) and `offsets` are by buffer.
+
+    `offsets` are those in the arena, `pool_offsets` those in the ConstPool.
+    """
 
     program: Program
     values: Mapping[str, int]
@@ -51,6 +54,7 @@ class BoundProgram:
     shapes: Mapping[str, tuple[int, ...]]
     sizes: Mapping[str, int]
     offsets: Mapping[str, int]
+    pool_offsets: Mapping[str, int]
     arena_bytes: int
     launches: tuple[BoundLaunch, ...]
 
@@ -72,6 +76,7 @@ def bind_program(program: Program, shapes: Sequence[tuple[int, ...]]) -> BoundPr
         {each.name: tuple(sizes.extent_value(extent, values) for extent in each.shape) for each in buffers},
         {each.name: sizes.extent_value(each.size, values) for each in buffers},
         {each.name: sizes.extent_value(each.offset, values) for each in program.of_kind("arena")},
+        {each.name: sizes.extent_value(each.offset, values) for each in program.pool},
         sizes.extent_value(program.arena_bytes, values),
         tuple(_launch(kernel, values) for kernel in program.launches_at(values)),
     )

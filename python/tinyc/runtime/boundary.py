@@ -14,10 +14,11 @@ from tinyc.vocabulary.types import TensorType
 
 @dataclass(frozen=True)
 class NamedTensor:
-    """One input or output: its name and its tensor type."""
+    """One input or output: its name and its tensor type, and whether it is an input that is given once."""
 
     name: str
     type: TensorType
+    is_weight: bool = False
 
     def __str__(self) -> str:
         return f"'{self.name}' ({self.type})"
@@ -25,10 +26,20 @@ class NamedTensor:
 
 @dataclass(frozen=True)
 class Signature:
-    """The inputs and outputs of a program, in order."""
+    """The inputs and outputs of a program, in order; of a lowered one the weights stand behind the other inputs."""
 
     inputs: tuple[NamedTensor, ...]
     outputs: tuple[NamedTensor, ...]
+
+    @property
+    def weights(self) -> tuple[NamedTensor, ...]:
+        """The inputs that are weights."""
+        return tuple(each for each in self.inputs if each.is_weight)
+
+    @property
+    def run_inputs(self) -> tuple[NamedTensor, ...]:
+        """The inputs that each run takes."""
+        return tuple(each for each in self.inputs if not each.is_weight)
 
 
 @dataclass(frozen=True)
@@ -55,12 +66,12 @@ class Boundary:
 
 def boundary_of_program(program: Program) -> Boundary:
     """The boundary of a host program."""
-    inputs, outputs = (
+    inputs, weights, outputs = (
         tuple(
-            NamedTensor(name, TensorType(buffer.element, buffer.shape))
+            NamedTensor(name, TensorType(buffer.element, buffer.shape), kind == "weight")
             for name, buffer in zip(names, program.of_kind(kind), strict=True)
         )
-        for kind, names in (("input", program.inputs), ("output", program.outputs))
+        for kind, names in (("input", program.inputs), ("weight", program.weights), ("output", program.outputs))
     )
-    indexes = tuple(buffer.indexes for buffer in program.of_kind("input"))
-    return Boundary(Signature(inputs, outputs), program.assumptions, indexes)
+    indexes = tuple(buffer.indexes for buffer in (*program.of_kind("input"), *program.of_kind("weight")))
+    return Boundary(Signature((*inputs, *weights), outputs), program.assumptions, indexes)

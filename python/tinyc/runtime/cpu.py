@@ -8,7 +8,9 @@ stop it between two.
 
 import ctypes
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+
+import numpy as np
 
 from tinyc.diagnostics import progress
 from tinyc.runtime.arena import ArenaPool
@@ -34,8 +36,8 @@ class CpuExecutable(Executable[CpuFrames]):
         ObjectError: the object cannot be loaded.
     """
 
-    def __init__(self, program: Program, image: bytes) -> None:
-        super().__init__(program)
+    def __init__(self, program: Program, image: bytes, constants: Mapping[str, np.ndarray] | None = None) -> None:
+        super().__init__(program, constants)
         symbols = [launch.symbol for launch in program.launches]
         self._code = Code(image, [KERNEL_PREFIX + symbol for symbol in symbols])
         self._kernels = {symbol: _KERNEL_TYPE(self._code.addresses[KERNEL_PREFIX + symbol]) for symbol in symbols}
@@ -54,7 +56,9 @@ class CpuExecutable(Executable[CpuFrames]):
         arena, frame = arenas.take(run.bound.arena_bytes), prepared.take()
         try:
             frame.fill(run.inputs, run.outputs, arena.address, run.key)
-            for launch, work, turns, pace, title in frame.calls:
+            if run.pool is not None:
+                frame.fill_pool(run.pool.ctypes.data)
+            for launch, work, turns, pace, title in frame.every_call if run.prepares else frame.calls:
                 started = time.perf_counter()
                 in_chunks(work, turns, pace, title)
                 if run.timer is not None:

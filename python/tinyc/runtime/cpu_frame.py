@@ -68,6 +68,7 @@ class CpuFrame:
         extents = [value for launch in bound.launches for value in launch.extents]
         self._extents = (ctypes.c_size_t * len(extents))(*extents)
         self._arena: int | None = None
+        self._pool: int | None = None
         self.status = fresh_status(bound.program)
         #: Where the address of each buffer stands.
         self._places: dict[str, list[int]] = {buffer.name: [] for buffer in bound.program.buffers}
@@ -78,7 +79,9 @@ class CpuFrame:
                 self._addresses[start + len(kernel.pointers)] = self.status[kernel.status.slot].ctypes.data
         kinds = (("input", bound.program.inputs), ("output", bound.program.outputs))
         self._boundary = [self._places[f"{kind}_{at}"] for kind, names in kinds for at in range(len(names))]
-        self.calls = self._calls(functions, paces)
+        #: The calls of a run that prepares what is kept, and of one that does not.
+        self.every_call = self._calls(functions, paces)
+        self.calls = [each for each in self.every_call if not each.launch.kernel.prepare]
         self._keyed = any(launch.keyed for launch in bound.launches)
 
     def _calls(self, functions: Mapping[str, KernelFunction], paces: Sequence[Pace]) -> list[Call]:
@@ -99,15 +102,24 @@ class CpuFrame:
             for place in places:
                 self._addresses[place] = address
         if arena != self._arena:
-            for name, offset in self._bound.offsets.items():
-                for place in self._places[name]:
-                    self._addresses[place] = arena + offset
+            self._point(self._bound.offsets, arena)
             self._arena = arena
         if self._keyed:
             values = [each for launch in self._bound.launches for each in launch.extents_with(key, self._bound.values)]
             self._extents[:] = values
         if len(self.status):
             self.status[...] = 0
+
+    def fill_pool(self, pool: int) -> None:
+        """Write where the ConstPool is."""
+        if pool != self._pool:
+            self._point(self._bound.pool_offsets, pool)
+            self._pool = pool
+
+    def _point(self, offsets: Mapping[str, int], base: int) -> None:
+        for name, offset in offsets.items():
+            for place in self._places[name]:
+                self._addresses[place] = base + offset
 
     def contents(self, buffer: str, size_bytes: int) -> np.ndarray:
         """The bytes of a buffer that a kernel has a pointer to."""

@@ -40,8 +40,15 @@ class CudaExecutable(Executable[None]):
     `last_run_seconds` is the time that the kernels of the last one took. `binding` stands in for the driver's bindings.
     """
 
-    def __init__(self, program: Program, ptx: str, arch: str, binding: Any = None) -> None:
-        super().__init__(program, _read_input)
+    def __init__(
+        self,
+        program: Program,
+        ptx: str,
+        arch: str,
+        binding: Any = None,
+        constants: Mapping[str, np.ndarray] | None = None,
+    ) -> None:
+        super().__init__(program, constants, _read_input)
         self.ptx, self.target = ptx, target_of(arch)
         self.last_run_seconds: float | None = None
         self._binding = binding
@@ -50,6 +57,9 @@ class CudaExecutable(Executable[None]):
         self._kernels: dict[str, Any] = {}
         self._frames: OrderedDict[BoundProgram, DeviceFrame] = OrderedDict()
         self._results: ResultMemory | None = None
+        #: Where the ConstPool is on the device, and how often weights had been set when it was copied there.
+        self._pool_at: int | None = None
+        self._pool_version: int | None = None
 
     def release(self) -> None:
         """Give back what is on the device, results that are still in use excepted; the next run begins anew."""
@@ -61,6 +71,7 @@ class CudaExecutable(Executable[None]):
         if self._device is not None:
             self._device.close()
         self._device, self._kernels, self._results = None, {}, None
+        self._pool_at = self._pool_version = None
         self._frames.clear()
 
     def _prepare(self, bound: BoundProgram) -> None:
@@ -97,7 +108,7 @@ class CudaExecutable(Executable[None]):
         inputs = {f"input_{position}": array for position, array in enumerate(run.inputs)}
         outputs = {f"output_{position}": array for position, array in enumerate(run.outputs)}
         held = self._places(frame, [name for name in (*inputs, *outputs) if name not in direct])
-        places = {**held, **direct}
+        places = {**held, **direct, **self._pool_places(device, frame, run)}
         views = [each for each in (*inputs.values(), *outputs.values()) if isinstance(each, DeviceView)]
         for stream in {each.stream for each in views if each.stream is not None}:
             device.wait_for(stream)
@@ -115,6 +126,19 @@ class CudaExecutable(Executable[None]):
         device.download(frame.status, places[STATUS])
         self.last_run_seconds = device.finish()
         return frame.status
+
+    def _pool_places(self, device: Device, frame: DeviceFrame, run: Run) -> Mapping[str, int]:
+        """Where the buffers of the ConstPool are, which is copied to the device and prepared when weights were set."""
+        if run.pool is None:
+            return {}
+        if self._pool_at is None:
+            self._pool_at = device.allocate(len(run.pool))
+        places = {name: self._pool_at + offset for name, offset in run.bound.pool_offsets.items()}
+        if self._pool_version != self.pool.version:
+            device.upload(self._pool_at, run.pool)
+            frame.prepare(places)
+            self._pool_version = self.pool.version
+        return places
 
     def _watch(self, device: Device, run: Run, places: Mapping[str, int]) -> Watch | None:
         """What tells a run's observer and timer of a launch, if there is one of them."""

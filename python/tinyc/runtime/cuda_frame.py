@@ -37,16 +37,24 @@ class DeviceFrame:
         self._device, self._bound = device, bound
         self.memory = SizedMemory(device, bound)
         self.status, self.clean_status = fresh_status(bound.program), fresh_status(bound.program)
-        self._launches = [
+        every = [
             DeviceLaunch(launch, kernels[launch.kernel.symbol])
             for launch in bound.launches
             if all(launch.grid)  # the driver refuses an empty grid, which has nothing to do
         ]
-        for launch in self._launches:
+        self._launches = [each for each in every if not each.bound.kernel.prepare]
+        self._prepares = [each for each in every if each.bound.kernel.prepare]
+        for launch in every:
             device.allow_shared(launch.function, launch.bound.dynamic_shared_bytes)
         self._graph: LaunchGraph | None = None
         self._has_run = self._has_tried = False
         self._outdated: dict[DeviceLaunch, None] = {}  # those whose parameters in the graph are not a run's any more
+
+    def prepare(self, places: Mapping[str, int]) -> None:
+        """Launch the kernels that prepare what is kept from run to run, whose buffers are at `places`."""
+        for launch in self._prepares:
+            launch.set(places, launch.bound.extents)
+            self._launch(launch)
 
     def launch(self, places: Mapping[str, int], run_key: int, watch: Watch | None) -> None:
         """Launch all kernels of a run, whose buffers are at `places`; who watches is told of each when it is done."""

@@ -49,6 +49,10 @@ def device_memory(run: Run) -> dict[str, BufferMemory]:
     for name, start in bound.offsets.items():
         size = bound.sizes[name]
         found[name] = BufferMemory(arena[start : start + _whole_words(size)], size)
+    for name, start in bound.pool_offsets.items():
+        assert run.pool is not None  # there are buffers in it
+        size = bound.sizes[name]
+        found[name] = BufferMemory(run.pool[start : start + _whole_words(size)], size)
     return found
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from tinyc.runtime.arrays import InputCheck, ReadInput
 from tinyc.runtime.bound import BoundLaunch, BoundProgram, bind_program
+from tinyc.runtime.const_pool import ConstPool
 from tinyc.runtime.outputs import handed_out, output_memory
 from tinyc.runtime.program import KernelLaunch, Program
 
@@ -32,7 +33,8 @@ InputShapes = tuple[tuple[int, ...], ...]
 class Run(NamedTuple):
     """One run: the program at its sizes, the inputs, dense and never written to, and the memory to be filled.
 
-    They are numpy arrays; on a GPU also those of `device_array`.
+    They are numpy arrays; on a GPU also those of `device_array`. `pool` are the bytes of the ConstPool, if there is
+    one; a run `prepares` what is kept in it, if it is the first one since weights were set.
     """
 
     bound: BoundProgram
@@ -41,13 +43,25 @@ class Run(NamedTuple):
     key: int
     observe: Observer | None
     timer: Timer | None
+    pool: np.ndarray | None = None
+    prepares: bool = False
+
+    @property
+    def launches(self) -> list[BoundLaunch]:
+        """The launches of the run: without those that prepare, where that has been done."""
+        return [each for each in self.bound.launches if self.prepares or not each.kernel.prepare]
 
 
 class Executable(abc.ABC, Generic[Prepared]):
-    """A program that is ready to run on a device."""
+    """A program that is ready to run on a device; `constants` are the elements of its constants, by buffer."""
 
-    def __init__(self, program: Program, read: ReadInput | None = None) -> None:
-        self.program = program
+    def __init__(
+        self,
+        program: Program,
+        constants: Mapping[str, np.ndarray] | None = None,
+        read: ReadInput | None = None,
+    ) -> None:
+        self.program, self.pool, self._has_pool = program, ConstPool(program, constants), bool(program.pool)
         self._check = InputCheck(program, read)
         self._known: OrderedDict[InputShapes, tuple[BoundProgram, Prepared]] = OrderedDict()
         self._knowing = threading.Lock()
@@ -70,10 +84,17 @@ class Executable(abc.ABC, Generic[Prepared]):
                 `IndexOutOfRange`, and what the device refuses.
         """
         out = out or {}
+        if self.program.weights:
+            self.pool.require(inputs)
         given = self._check.dense(inputs)
         bound, prepared = self._bound_to(tuple([array.shape for array in given]))
         outputs = self._output_memory(bound, out, given)
-        self._execute(Run(bound, given, list(outputs.values()), run_key, observe, timer), prepared)
+        run = Run(bound, given, list(outputs.values()), run_key, observe, timer)
+        if not self._has_pool:
+            self._execute(run, prepared)
+        else:
+            with self.pool.first_run() as is_first:
+                self._execute(run._replace(pool=self.pool.memory, prepares=is_first), prepared)
         return handed_out(outputs, out)
 
     def release(self) -> None:

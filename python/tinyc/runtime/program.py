@@ -17,11 +17,16 @@ from tinyc.vocabulary.types import MAX_RANK
 
 Grid = tuple[Dim, Dim, Dim]
 
+#: The kinds of buffers in the ConstPool, which is filled once and kept: an input that is declared a weight, a tensor of
+#: the program itself, and what kernels have made of these.
+POOL_KINDS = ("weight", "constant", "prepared")
+
 
 @dataclass(frozen=True)
 class Buffer:
-    """Memory for one dense row-major tensor; `kind` is "input", "output" or "arena", `offset` is into the arena.
+    """Memory for one dense row-major tensor; `offset` is into the arena, or for the kinds of the pool into the pool.
 
+    `kind` is "input" or "output", the caller's; "arena", between kernels of one run; or one of `POOL_KINDS`.
     `memory_space` is "host" or "device", and the same for all buffers of a program. `where` is the user's node whose
     value it holds. An input may serve as an index into axes: `indexes` are their extents.
     """
@@ -98,7 +103,8 @@ class KernelLaunch:
     On the CPU `grid[0]` is the trip count of the parallel outer loop. On a GPU every parameter is 64 bits wide, and a
     buffer that is both read and written is updated in place. Each pair `in_place` is a buffer of the arena that is read
     for the last time, and one that is written where it lies. `where` is the user's node that the kernel computes. Where
-    a run has the sizes of one of the `alternatives`, the first of these is launched in its place.
+    a run has the sizes of one of the `alternatives`, the first of these is launched in its place. One that is of the
+    stage `prepare` makes prepared buffers: it runs once when the weights are set, before all runs.
     """
 
     symbol: str
@@ -112,6 +118,7 @@ class KernelLaunch:
     writes: tuple[str, ...]
     where: Where = field(default_factory=Where)
     in_place: tuple[tuple[str, str], ...] = ()
+    prepare: bool = False
     alternatives: tuple[Alternative, ...] = ()
 
     def at(self, values: Mapping[str, int]) -> "KernelLaunch":
@@ -152,7 +159,9 @@ class KernelLaunch:
 class Program:
     """The host function: buffers, kernels in the order of their generations, and what has to hold of the symbols.
 
-    `symbols` is the order of `shape_vars`. The buffer `input_N` is the input called `inputs[N]`; likewise the outputs.
+    `symbols` is the order of `shape_vars`. The buffer `input_N` is the input called `inputs[N]`; likewise the outputs
+    and the weights, which are given once and not with each run. Beside a program stand the elements of its constants,
+    by buffer.
     """
 
     name: str
@@ -163,7 +172,17 @@ class Program:
     buffers: tuple[Buffer, ...]
     kernels: tuple[KernelLaunch, ...]
     arena_bytes: Dim
+    weights: tuple[str, ...] = ()
     pool_bytes: int = 0
+
+    @property
+    def pool(self) -> tuple[Buffer, ...]:
+        """The buffers of the ConstPool, in order."""
+        return tuple(buffer for buffer in self.buffers if buffer.kind in POOL_KINDS)
+
+    def of_stage(self, prepare: bool) -> tuple[KernelLaunch, ...]:
+        """The kernels that run once whenever weights are set (`prepare`), or those of each run."""
+        return tuple(kernel for kernel in self.kernels if kernel.prepare is prepare)
 
     def of_kind(self, kind: str) -> tuple[Buffer, ...]:
         """The buffers of one kind, in order."""

@@ -42,8 +42,8 @@ class SimExecutable(Executable[None]):
     A run raises `SimulationError` where a launch has findings.
     """
 
-    def __init__(self, program: Program, ptx: str) -> None:
-        super().__init__(program)
+    def __init__(self, program: Program, ptx: str, constants: Mapping[str, np.ndarray] | None = None) -> None:
+        super().__init__(program, constants)
         self.reports: list[simulator.Report] = []
         self._module = simulator.load(ptx)
 
@@ -54,7 +54,7 @@ class SimExecutable(Executable[None]):
         buffers, status = device_memory(run), fresh_status(self.program)
         reports: list[simulator.Report] = []  # this run's alone, whatever other threads do
         try:
-            for launch in run.bound.launches:
+            for launch in run.launches:
                 self._launch(launch, buffers, run, status, reports)
                 if run.timer is not None:
                     run.timer(run.bound, launch, None)

@@ -65,7 +65,7 @@ def check_sizes(program: Program, values: Mapping[str, int]) -> None:
     for buffer in program.buffers:
         _check_extents(buffer, values)
     fresh = sum(extent_value(buffer.size, values) for buffer in program.of_kind("output"))
-    needed = fresh + (0 if program.is_on_device else extent_value(program.arena_bytes, values))
+    needed = fresh + (0 if program.is_on_device else extent_value(program.arena_bytes, values) + program.pool_bytes)
     if needed > memory_bytes():
         raise TinycError(
             "OutOfMemory",

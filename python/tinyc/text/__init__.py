@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from tinyc.mlir.locations import unescape, where
     from tinyc.mlir.messages import Diagnostic, IrError, capture_errors, verify_op
     from tinyc.text.bytecode import bytecode_of, is_bytecode
-    from tinyc.text.printing import PrintStyle, located, print_ir
+    from tinyc.text.printing import READABLE_RESOURCE, PrintStyle, located, print_ir
     from tinyc.text.reading import parse
 
 __all__ = [
+    "READABLE_RESOURCE",
     "Diagnostic",
     "IrError",
     "PrintStyle",
@@ -42,7 +43,7 @@ _HOMES = {
     **dict.fromkeys(("unescape", "where"), "tinyc.mlir.locations"),
     **dict.fromkeys(("Diagnostic", "IrError", "capture_errors", "verify_op"), "tinyc.mlir.messages"),
     **dict.fromkeys(("bytecode_of", "is_bytecode"), "tinyc.text.bytecode"),
-    **dict.fromkeys(("PrintStyle", "located", "print_ir"), "tinyc.text.printing"),
+    **dict.fromkeys(("READABLE_RESOURCE", "PrintStyle", "located", "print_ir"), "tinyc.text.printing"),
     "parse": "tinyc.text.reading",
 }
 

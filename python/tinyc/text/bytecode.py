@@ -14,6 +14,7 @@ from tinyc.mlir import ir
 from tinyc.mlir.locations import where
 from tinyc.mlir.processes import run_in_process
 from tinyc.text.printing import located
+from tinyc.vocabulary.elements import with_resources
 
 _MAGIC = b"ML\xefR"
 _READER = "from tinyc.text import bytecode; bytecode.print_as_text()"
@@ -29,8 +30,10 @@ def is_bytecode(raw: bytes) -> bool:
 
 def bytecode_of(module: ir.Module) -> bytes:
     """A module as bytecode, with its locations, which have the names of its values."""
-    file = io.BytesIO()
-    module.operation.write_bytecode(file)
+    file, copy = io.BytesIO(), module.operation.clone()
+    with module.context, ir.Location.unknown():
+        with_resources(copy)
+    copy.operation.write_bytecode(file)
     return file.getvalue()
 
 

@@ -15,9 +15,12 @@ from dataclasses import dataclass
 
 from tinyc.mlir import ir
 from tinyc.mlir.names import DistinctNames
+from tinyc.vocabulary.elements import with_resource_section
 
 #: A type that is written in more characters than this, and more than once, gets an alias.
 LONG = 24
+#: A text for people leaves out the elements of a constant that take more characters.
+READABLE_RESOURCE = 2**14
 #: An alias that would be longer than this is called after the kind of its type.
 _LONGEST_NAME = 40
 
@@ -53,14 +56,23 @@ class PrintStyle:
             assume_verified=verified,
         )
         printed = _BARRIER.sub(_GENERIC_BARRIER, printed)
-        return printed if self.stock or self.local_scope else with_aliases(printed)
+        limit = self.elide_elements if self.elide_resources is None else self.elide_resources
+        shown = printed if self.stock or self.local_scope else with_aliases(printed)
+        return with_resource_section(shown, limit)
 
 
 def print_ir(
-    op: ir.Module | ir.Operation | ir.OpView, debug_info: bool = False, stock: bool = False, verified: bool = True
+    op: ir.Module | ir.Operation | ir.OpView,
+    debug_info: bool = False,
+    stock: bool = False,
+    verified: bool = True,
+    elide_resources: int | None = None,
 ) -> str:
-    """The text of an op, with locations if `debug_info`; as `mlir-opt` prints it if `stock`."""
-    return PrintStyle(debug_info, stock).text_of(op, verified)
+    """The text of an op, with locations if `debug_info`; as `mlir-opt` prints it if `stock`.
+
+    A constant whose elements take more than `elide_resources` characters has them left out, and cannot be read back.
+    """
+    return PrintStyle(debug_info, stock, elide_resources=elide_resources).text_of(op, verified)
 
 
 def located(op: ir.Module | ir.Operation | ir.OpView, verified: bool = True) -> str:

@@ -17,6 +17,7 @@ from tinyc.mlir.messages import Diagnostic, IrError, capture_errors
 from tinyc.text import guards
 from tinyc.text.bytecode import is_bytecode, text_of_bytecode
 from tinyc.text.names import name_values
+from tinyc.vocabulary.elements import take_resources
 
 _SEVERAL_OPS = "source must contain a single top-level operation"
 #: What `Module.parse` calls the file.
@@ -53,7 +54,10 @@ def _checked(source: str, filename: str) -> tuple[ir.Module, str]:
     guards.check(source, filename)
     with registry.context() as context, capture_errors(context) as errors:
         try:
-            return _parsed(source, filename, errors)
+            module, parsed_as = _parsed(source, filename, errors)
+            with ir.Location.unknown():
+                take_resources(module)
+            return module, parsed_as
         except ir.MLIRError:
             raise (IrError.of(errors, "") if errors else _unexplained(source, filename)) from None
 

@@ -8,7 +8,8 @@ In reading order:
     reductions        what `reduce` applies
     infer             the typing rules of all ops
     broadcast         how what an epilogue reads follows its tile
-    attributes        between this and MLIR's types and attributes: the one module here that needs MLIR
+    elements          tensors as attributes, small ones in the text, large ones beside it
+    attributes        between this and MLIR's types and attributes: with `elements` what needs MLIR here
     run_key           what makes the random numbers of a run
     deferred          how the rows name numpy and MLIR without importing them
 

@@ -17,6 +17,7 @@ from tinyc.expr.extents import Dim, ExtentError
 from tinyc.mlir import ir
 from tinyc.mlir.locations import where
 from tinyc.vocabulary.element_type import BY_NAME, ElementType
+from tinyc.vocabulary.elements import TensorValue, elements_attribute, is_elements
 from tinyc.vocabulary.types import TensorType
 
 #: Ops whose result shape and element type are part of the program, not inferred from the operands.
@@ -120,7 +121,7 @@ def _require_map_rank(view: ir.Operation, rank: int) -> None:
 
 
 def decode(attribute: ir.Attribute) -> Any:
-    """An attribute as a plain value: int, bool, float, str, a tuple of extents, of ints or of index trees."""
+    """An attribute as a plain value: int, bool, float, str, a tuple of extents, of ints or of index trees, a tensor."""
     if isinstance(attribute, ir.DenseI64ArrayAttr):
         return tuple(attribute)
     if isinstance(attribute, ir.BoolAttr | ir.IntegerAttr | ir.FloatAttr | ir.StringAttr):
@@ -129,6 +130,8 @@ def decode(attribute: ir.Attribute) -> Any:
         return tuple(_decode_extent(entry) for entry in attribute)
     if isinstance(attribute, ir.AffineMapAttr):
         return decode_map(attribute.value)
+    if is_elements(attribute):
+        return TensorValue(attribute)
     raise TinycError("InvalidAttribute", f"the attribute {attribute} has no meaning here")
 
 
@@ -185,7 +188,8 @@ def encode(op: str, values: Mapping[str, Any], element: ElementType, rank: int) 
         if name in ("shape", "element"):
             continue
         if name == "value":
-            attributes[name] = scalar(value, element)
+            is_number = isinstance(value, bool | int | float)
+            attributes[name] = scalar(value, element) if is_number else elements_attribute(value)
         elif name == "map":
             attributes[name] = encode_map(value, rank)
         elif op == "shrink" and name in ("lo", "hi"):

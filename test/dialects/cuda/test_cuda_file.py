@@ -292,3 +292,23 @@ def test_random_numbers_are_those_of_the_programs_own_seeds(tmp_path):
     assert (ran.status, ran.max_abs_err) == (0, 0)
     module = tiny_json.import_program(RANDOM)
     np.testing.assert_array_equal(found["y"], reference.evaluate_module(module, {"x": x})["y"])
+
+
+def test_a_file_has_its_constants_and_takes_weights_as_inputs(tmp_path):
+    document = {
+        "uops": [
+            {"id": "x", "uop": "INPUT", "arg": {"tensor_id": "x", "dtype": "fp32", "shape": [3]}},
+            {"id": "w", "uop": "INPUT", "arg": {"tensor_id": "w", "dtype": "fp32", "shape": [2, 3], "weight": True}},
+            {"id": "c", "uop": "CONST", "arg": {"values": [0.5, 2, -1], "dtype": "fp32"}},
+            {"id": "s", "uop": "REDUCE", "src": ["w"], "arg": {"op": "SUM", "axes": [0], "dtype": "fp32"}},
+            {"id": "t", "uop": "MUL", "src": ["s", "c"]},
+            {"id": "y", "uop": "ADD", "src": ["t", "x"]},
+        ]
+    }
+    module = tiny_json.import_program(document)
+    run_passes(module, [TinyToRegion(fusion="none"), RegionToGpu()])
+    inputs = {"x": np.arange(3, dtype=np.float32), "w": np.arange(6, dtype=np.float32).reshape(2, 3)}
+    expected = inputs["w"].sum(0) * np.array([0.5, 2, -1], np.float32) + inputs["x"]
+    ran, found = run_on(cuda_text(module), inputs, {"y": expected}, tmp_path)
+    assert (ran.status, ran.errors) == (0, "")
+    np.testing.assert_array_equal(found["y"], expected)

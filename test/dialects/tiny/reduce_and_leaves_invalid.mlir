@@ -73,10 +73,10 @@ func.func @f() {
 
 // -----
 
-// A const is a splat.
+// A const is a number or a tensor.
 func.func @f() {
-  // expected-error @below {{'tiny.const' attribute 'value' is dense<1.000000e+00> : tensor<4xf32>; it must be a number [TC111 InvalidAttribute]}}
-  %0 = "tiny.const"() {value = dense<1.0> : tensor<4xf32>} : () -> tensor<4xf32>
+  // expected-error @below {{'tiny.const' attribute 'value' is dense<1.000000e+00> : vector<4xf32>; it must be a number, or the elements of a tensor [TC111 InvalidAttribute]}}
+  %0 = "tiny.const"() {value = dense<1.0> : vector<4xf32>} : () -> tensor<4xf32>
   return
 }
 
@@ -122,5 +122,29 @@ func.func @f() {
 func.func @f() {
   // expected-error @below {{'tiny.rand' RAND distribution 'gauss' is not 'uniform' or 'normal' [TC111 InvalidAttribute]}}
   %0 = "tiny.rand"() {distribution = "gauss", seed = 0 : i64, stream = 0 : i64} : () -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error @below {{'tiny.const' the constant's elements are float32 [2], and its type is f32 [3]; give them one type, of known extents [TC102 DtypeMismatch]}}
+  %0 = "tiny.const"() {value = dense<[1.0, 2.0]> : tensor<2xf32>} : () -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error @below {{'tiny.const' the constant's elements are int32 [2], and its type is f32 [2]; give them one type, of known extents [TC102 DtypeMismatch]}}
+  %0 = "tiny.const"() {value = dense<[1, 2]> : tensor<2xi32>} : () -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error @below {{'tiny.const' the constant's elements are float32 [2], and its type is f32 [M]; give them one type, of known extents [TC102 DtypeMismatch]}}
+  %0 = "tiny.const"() {value = dense<[1.0, 2.0]> : tensor<2xf32>} : () -> tensor<?xf32, #tiny.dims<["M"]>>
   return
 }

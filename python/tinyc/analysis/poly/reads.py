@@ -12,7 +12,7 @@ from tinyc.analysis.graphs import body_block
 from tinyc.analysis.index_book.splits import fine_splits_of, splits_of
 from tinyc.analysis.patterns.classification import Reduction, pattern_of
 from tinyc.analysis.patterns.contraction import Contraction
-from tinyc.analysis.tiny_ops import data_dependence
+from tinyc.analysis.tiny_ops import data_dependence, is_stored
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.dialects.tiny.ops import ReduceOp
@@ -35,12 +35,12 @@ class Reads:
 
 
 def tensors_read(block: ir.Block) -> Iterator[ir.Value]:
-    """The values that a block has as tensors: its arguments, but where they are buffers what is read of them."""
+    """The values that a block has as tensors: its arguments, but where they are buffers what is read; constants."""
     for argument in block.arguments:
         if not isinstance(argument.type, region.MemRefType):
             yield argument
     for op in block.operations:
-        if isinstance(op, region.ReadOp):
+        if isinstance(op, region.ReadOp) or (isinstance(op, tiny.ConstOp) and is_stored(op.output)):
             yield op.output
 
 
@@ -66,8 +66,11 @@ class Needed:
         #: Why a movement's result, which could be read through by itself, is a tensor: what reads it stops there.
         self.cuts: dict[ir.Value, NonScop] = {}
         block = body_block(graph)
-        #: The tensors that are there to be read: arguments, in a kernel what its buffers hold.
+        #: The tensors that are there to be read: arguments and tensor constants, in a kernel what its buffers hold.
         self.arguments = tuple(tensors_read(block))
+        given = set(self.arguments)
+        #: Those that are tensor constants.
+        self.constants = tuple(filter(is_stored, self.arguments))
         #: What the function returns, or the kernel yields.
         self.outputs = tuple(_handed_out(block))
         position = {op: number for number, op in enumerate(block.operations)}
@@ -75,7 +78,7 @@ class Needed:
         found: dict[ir.OpResult, Reads] = {}
         while pending:
             value = pending.pop()
-            if isinstance(value, ir.OpResult) and value not in found and not isinstance(value.owner, region.ReadOp):
+            if isinstance(value, ir.OpResult) and value not in found and value not in given:
                 found[value] = self._reads(value.owner)
                 pending += [*found[value].operands, *(access.source for access in found[value].accesses)]
         order = sorted(found, key=lambda value: (position[value.owner], value.result_number))

@@ -37,7 +37,8 @@ class PolyView:
     """Blocks and Non-SCoP tensors in program order, and the edges between blocks.
 
     `outputs` are the tensors that the function returns, in that order; an argument may be one, and one may come twice.
-    `elements` has the element types of the tensors that no block makes: arguments, and what is not quasi-affine.
+    `elements` has the element types of the tensors that no block makes: arguments, `constants` that are tensors, and
+    what is not quasi-affine.
     """
 
     function: str
@@ -45,6 +46,7 @@ class PolyView:
     edges: tuple[PolyEdge, ...]
     outputs: tuple[str, ...]
     elements: Mapping[str, ElementType]
+    constants: tuple[str, ...] = ()
 
     @property
     def blocks(self) -> tuple[PolyBlock, ...]:
@@ -57,10 +59,12 @@ def poly_view(
     names: Sequence[str] | None = None,
     buffers: Mapping[str, str] | None = None,
     fine: bool = False,
+    constants: Sequence[str] | None = None,
 ) -> PolyView:
     """The Poly-View of a function that is a Tiny graph, of a `region.kernel`, or of a statement with such a body.
 
-    `names` are the names of the items, where they are not to come from the values' names; `buffers` says in which
+    `names` are the names of the items, and `constants` those of the tensor constants, where they are not to come from
+    the values' names; `buffers` says in which
     memory a block's tensor lies, by its name, where it shares that with others. With `fine`, the axes are those of fine
     splits (`index_book.splits`).
 
@@ -68,7 +72,10 @@ def poly_view(
         TinycError: a value is not a Tiny tensor.
     """
     needed = Needed(graph, fine)
-    return _view(graph, needed, _tensor_names(graph, needed, names), buffers)
+    tensors = _tensor_names(graph, needed, names)
+    if constants is not None:
+        tensors |= dict(zip(needed.constants, constants, strict=True))
+    return _view(graph, needed, tensors, buffers)
 
 
 def view_and_values(graph: ir.OpView, fine: bool = False) -> tuple[PolyView, dict[str, ir.Value]]:
@@ -88,7 +95,9 @@ def _view(
     made = {block.name for block in blocks}
     elements = {name: tensor_type(value.type).element for value, name in tensors.items() if name not in made}
     name = graph.attributes.get("sym_name", None)  # a statement of a GPU kernel has none
-    return PolyView(name.value if isinstance(name, ir.StringAttr) else "", items, edges_of(blocks), outputs, elements)
+    called = name.value if isinstance(name, ir.StringAttr) else ""
+    constants = tuple(tensors[value] for value in needed.constants)
+    return PolyView(called, items, edges_of(blocks), outputs, elements, constants)
 
 
 def values_of(graph: ir.OpView, fine: bool = False) -> dict[str, ir.Value]:

@@ -26,8 +26,8 @@ class ThreadsExecutable(Executable[None]):
     A run raises `SimulationFinding` where a kernel does what none may.
     """
 
-    def __init__(self, program: Program, module: ir.Module) -> None:
-        super().__init__(program)
+    def __init__(self, program: Program, module: ir.Module, constants: Mapping[str, np.ndarray] | None = None) -> None:
+        super().__init__(program, constants)
         self._module, self._kernels = module, gpu_kernels_of(module)
 
     def _prepare(self, bound: BoundProgram) -> None:
@@ -35,7 +35,7 @@ class ThreadsExecutable(Executable[None]):
 
     def _execute(self, run: Run, prepared: None) -> None:
         buffers, status = device_memory(run), fresh_status(self.program)
-        for number, launch in enumerate(run.bound.launches, 1):
+        for number, launch in enumerate(run.launches, 1):
             progress(f"threads of kernel '{launch.kernel.symbol}', kernel", number, len(self.program.kernels))
             self._launch(launch, buffers, run, status)
             if run.observe is not None:

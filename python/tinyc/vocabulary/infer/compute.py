@@ -22,8 +22,16 @@ def _reduce(operands: Operands, arguments: Arguments) -> Inferred:
 
 
 def _const(operands: Operands, arguments: Arguments) -> Inferred:
-    check_constant(arguments["value"], arguments["element"])
-    return typed(arguments["element"], arguments["shape"])
+    value, element, shape = arguments["value"], arguments["element"], arguments["shape"]
+    if isinstance(value, bool | int | float):
+        check_constant(value, element)
+    elif (value.dtype, value.shape) != (element.dtype, tuple(shape)):
+        raise TinycError(
+            "DtypeMismatch",
+            f"the constant's elements are {value.dtype} {listed(value.shape)}, and its type is {element} "
+            f"{listed(shape)}; give them one type, of known extents",
+        )
+    return typed(element, shape)
 
 
 def _iota(operands: Operands, arguments: Arguments) -> Inferred:

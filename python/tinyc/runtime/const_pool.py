@@ -1,0 +1,160 @@
+"""The ConstPool: what a program keeps from run to run, the weights that the user gives and the program's own constants.
+
+In: a program, the elements of its constants by buffer, arrays of weights by name. Out: memory for the buffers of the
+pool, filled when it is first needed, so that a mapped file is read when the program first runs, not when it is made.
+What kernels prepare of weights and constants is written by whoever runs them, once after each change (`first_run`).
+"""
+
+import contextlib
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from tinyc.diagnostics import TinycError, Where, suggest
+from tinyc.runtime.arena import allocate_arena
+from tinyc.runtime.arrays import DTYPE_NAMES, Declared, as_array, check_element_type, mismatch
+from tinyc.runtime.program import Buffer, Program
+
+#: What memory holds that no kernel has prepared yet: NaN in every float type, and -1 in every integer.
+_POISON = 0xFF
+
+
+class Weights:
+    """The weights of a program by name: each dense, of the declared type and shape, and none of them the user's array.
+
+    `declared` says which there are.
+    """
+
+    def __init__(self, declared: Mapping[str, Declared]) -> None:
+        self.declared = declared
+        self.arrays: dict[str, np.ndarray] = {}
+
+    def set(self, given: Any) -> None:
+        """Take over arrays by name, some or all; those of before stay where none is given.
+
+        Raises:
+            TinycError: `InputMismatch`, for every one that is not declared, or not of its declared type or shape; then
+                nothing has changed.
+        """
+        if not isinstance(given, Mapping):
+            message = "the weights are not a mapping from names to arrays; give {name: array, …}"
+            raise TinycError("InputMismatch", message)
+        errors: list[TinycError] = []
+        checked: dict[str, np.ndarray] = {}
+        for name, array in given.items():
+            try:
+                checked[name] = self._checked(name, array)
+            except TinycError as error:
+                errors.append(error)
+        if errors:
+            raise TinycError.several(errors)
+        for name, array in checked.items():
+            self._take(name, array)
+
+    def require(self, inputs: Iterable[str]) -> None:
+        """Check that all weights have been set, and that a run gives none.
+
+        Raises:
+            TinycError: `InputMismatch`.
+        """
+        errors = [
+            mismatch(name, f"'{name}' is a weight, which is given once: model.set_weights({{'{name}': …}}), not a run")
+            for name in inputs
+            if name in self.declared
+        ]
+        missing = [name for name in self.declared if name not in self.arrays]
+        if missing:
+            shown = ", ".join(f"'{name}'" for name in missing)
+            message = f"the weights {shown} have not been set; give them with model.set_weights before the first run"
+            errors.append(mismatch(missing[0], message))
+        if errors:
+            raise TinycError.several(errors)
+
+    def _checked(self, name: str, array: Any) -> np.ndarray:
+        if name not in self.declared:
+            raise mismatch(name, f"the program has no weight '{name}'{suggest(name, self.declared)}")
+        return checked_weight(name, array, self.declared[name])
+
+    def _take(self, name: str, array: np.ndarray) -> None:
+        self.arrays[name] = np.array(array, order="C")
+
+
+def checked_weight(name: str, array: Any, declared: Declared) -> np.ndarray:
+    """A weight as a numpy array of its declared type and shape.
+
+    Raises:
+        TinycError: `InputMismatch`.
+    """
+    found = as_array(name, array, what="weight")
+    check_element_type(name, found, declared, "weight")
+    if found.shape != tuple(declared.shape):
+        wanted = f"{DTYPE_NAMES[declared.element]} [{', '.join(map(str, declared.shape))}]"
+        raise mismatch(name, f"weight '{name}' has shape {list(found.shape)}; the program declares {wanted}")
+    return found
+
+
+class ConstPool(Weights):
+    """The memory of a program's pool. Threads may run at once; to set weights while one runs is the user's mistake."""
+
+    def __init__(self, program: Program, constants: Mapping[str, np.ndarray] | None = None) -> None:
+        self._weights = dict(zip(program.weights, program.of_kind("weight"), strict=True))
+        super().__init__(self._weights)
+        self._program, self._constants = program, constants or {}
+        self._lock = threading.RLock()
+        self._memory: np.ndarray | None = None
+        self._is_prepared = False
+        self.version = 0  # how often weights have been set: what a device has of the pool may be older
+        missing = [each.name for each in program.of_kind("constant") if each.name not in self._constants]
+        if missing:
+            raise TinycError("InvalidIr", "the constant has no elements", Where(node=missing[0]))
+
+    @property
+    def memory(self) -> np.ndarray:
+        """The bytes of the pool, aligned, with the constants in them.
+
+        Raises:
+            TinycError: `OutOfMemory`.
+        """
+        with self._lock:
+            if self._memory is None:
+                memory = allocate_arena(self._program.pool_bytes)
+                memory[...] = _POISON
+                for buffer in self._program.of_kind("constant"):
+                    _fill(memory, buffer, self._constants[buffer.name])
+                self._memory = memory
+            return self._memory
+
+    @contextlib.contextmanager
+    def first_run(self) -> Iterator[bool]:
+        """Whether what kernels prepare is not there yet: then the caller writes it in the block, and nobody else."""
+        if self._is_prepared:
+            yield False
+            return
+        with self._lock:
+            yield not self._is_prepared
+            self._is_prepared = True
+
+    def by_buffer(self) -> dict[str, np.ndarray]:
+        """The weights that have been set, by the names of their buffers."""
+        return {self._weights[name].name: array for name, array in self.arrays.items()}
+
+    def _take(self, name: str, array: np.ndarray) -> None:
+        with self._lock:
+            buffer = self._weights[name]
+            self._is_prepared = False
+            self.version += 1
+            _fill(self.memory, buffer, array)
+            self.arrays[name] = pool_bytes_of(self.memory, buffer).view(buffer.element.dtype).reshape(array.shape)
+
+
+def pool_bytes_of(memory: np.ndarray, buffer: Buffer) -> np.ndarray:
+    """The bytes of one buffer in those of the pool."""
+    assert isinstance(buffer.offset, int)  # exec.verify: these are numbers
+    assert isinstance(buffer.size, int)
+    return memory[buffer.offset : buffer.offset + buffer.size]
+
+
+def _fill(memory: np.ndarray, buffer: Buffer, array: np.ndarray) -> None:
+    np.copyto(pool_bytes_of(memory, buffer).view(buffer.element.dtype).reshape(array.shape), array)

@@ -1,0 +1,134 @@
+"""The ConstPool of a program: filled when it is needed, prepared once, on a driver that is none, too."""
+
+import threading
+
+import numpy as np
+import pytest
+
+from runtime.fake_driver import FakeDriver
+from tinyc.diagnostics import TinycError
+from tinyc.runtime import cuda
+from tinyc.runtime.const_pool import ConstPool
+from tinyc.runtime.cuda import CudaExecutable
+from tinyc.runtime.program import Buffer, KernelLaunch, Pointer, Program
+from tinyc.vocabulary.element_type import ElementType
+
+C, W, X = (np.arange(start, start + 5, dtype=np.float32) for start in (10, 20, 30))
+
+
+def buffer(name, kind, offset=0):
+    return Buffer(name, kind, "device", offset, 20, ElementType.F32, (5,))
+
+
+def kernel(symbol, generation, reads, writes, prepare=False):
+    pointers = tuple(Pointer(name, ElementType.F32, (5,)) for name in (*reads, *writes))
+    one = (1, 1, 1)
+    return KernelLaunch(symbol, generation, one, (32, 1, 1), one, 0, pointers, reads, writes, prepare=prepare)
+
+
+def program() -> Program:
+    """Return `y = (w + c) + x`, whose first sum is prepared."""
+    pool = [buffer("weight_0", "weight"), buffer("constant_0", "constant", 256), buffer("prepared_0", "prepared", 512)]
+    return Program(
+        "main",
+        (),
+        ("x",),
+        ("y",),
+        (),
+        (buffer("input_0", "input"), buffer("output_0", "output"), *pool),
+        (
+            kernel("add", 0, ("weight_0", "constant_0"), ("prepared_0",), prepare=True),
+            kernel("add", 1, ("prepared_0", "input_0"), ("output_0",)),
+        ),
+        0,
+        ("w",),
+        768,
+    )
+
+
+class Told(dict):
+    """A mapping that notes what is asked of it."""
+
+    asked = 0
+
+    def __getitem__(self, name):
+        self.asked += 1
+        return super().__getitem__(name)
+
+
+def test_constants_are_read_when_the_memory_is_first_needed():
+    constants = Told({"constant_0": C})
+    pool = ConstPool(program(), constants)
+    assert constants.asked == 0
+    memory = pool.memory
+    assert memory.ctypes.data % 256 == 0
+    assert memory[256:276].tobytes() == C.tobytes()
+    assert (memory[512:] == 0xFF).all()  # nobody has prepared anything
+    assert pool.memory is memory
+    assert constants.asked == 1
+
+
+def test_a_constant_without_elements_is_refused():
+    with pytest.raises(TinycError, match="constant_0"):
+        ConstPool(program(), {})
+
+
+def test_what_is_refused_changes_no_weight():
+    pool = ConstPool(program(), {"constant_0": C})
+    pool.set({"w": W})
+    with pytest.raises(TinycError) as caught:
+        pool.set({"w": X, "v": X})
+    assert caught.value.name == "InputMismatch"
+    np.testing.assert_array_equal(pool.arrays["w"], W)
+
+
+def test_one_thread_prepares_and_the_others_wait():
+    pool = ConstPool(program(), {"constant_0": C})
+    pool.set({"w": W})
+    firsts, begun, go = [], threading.Event(), threading.Event()
+
+    def run():
+        with pool.first_run() as is_first:
+            firsts.append(is_first)
+            if is_first:
+                begun.set()
+                assert go.wait(10)
+
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    threads[0].start()
+    assert begun.wait(10)
+    for thread in threads[1:]:
+        thread.start()
+    assert firsts == [True]
+    go.set()
+    for thread in threads:
+        thread.join(10)
+    assert sorted(firsts) == [False, False, False, True]
+    pool.set({"w": X})
+    with pool.first_run() as is_first:
+        assert is_first
+
+
+def test_what_fails_while_it_prepares_has_not_prepared():
+    pool = ConstPool(program(), {"constant_0": C})
+    with pytest.raises(ZeroDivisionError), pool.first_run():
+        raise ZeroDivisionError
+    with pool.first_run() as is_first:
+        assert is_first
+
+
+def test_a_gpu_gets_the_pool_and_prepares(monkeypatch):
+    def add(driver, grid, parameters):
+        left, right, target = parameters
+        driver.array(target, 5)[:] = driver.array(left, 5) + driver.array(right, 5)
+
+    monkeypatch.setattr(cuda, "find_ptxas", lambda: None)
+    driver = FakeDriver(kernels={"add": (3, add)})
+    ptx = ".version 8.0\n.target sm_80\n"
+    executable = CudaExecutable(program(), ptx, "sm_80", driver, constants={"constant_0": C})
+    with pytest.raises(TinycError, match="the weights 'w' have not been set"):
+        executable.run({"x": X})
+    for weight in (W, 2 * W):
+        executable.pool.set({"w": weight})
+        for _ in range(2):
+            np.testing.assert_array_equal(executable.run({"x": X})["y"], weight + C + X)
