@@ -167,6 +167,32 @@ def test_random_numbers_are_those_of_python(tmp_path):
     library.free()
 
 
+WEIGHTED = {
+    "uops": [
+        {"id": "x", "uop": "INPUT", "arg": {"tensor_id": "x", "dtype": "fp32", "shape": ["M", 4]}},
+        {"id": "w", "uop": "INPUT", "arg": {"tensor_id": "w", "dtype": "fp32", "shape": [4], "weight": True}},
+        {"id": "c", "uop": "CONST", "arg": {"values": [1, 2, 3, 4], "dtype": "fp32"}},
+        {"id": "v", "uop": "MUL", "src": ["w", "c"]},
+        {"id": "e", "uop": "EXPAND", "src": ["v"], "arg": {"result_shape": ["M", 4]}},
+        {"id": "y", "uop": "ADD", "src": ["x", "e"]},
+    ]
+}
+
+
+@pytest.mark.parametrize("fusion", [None, "none"])
+def test_weights_and_constants_are_in_the_library(fusion, tmp_path):
+    """Without fusion the product of the two is prepared when a model is made."""
+    model = tinyc.compile(WEIGHTED, fusion=fusion)
+    assert any(kernel.prepare for kernel in model.lowering.program().kernels) == (fusion == "none")
+    with pytest.raises(TinycError, match="the weights 'w' have not been set"):
+        model.emit_library(tmp_path / "lib.so")
+    model.set_weights({"w": np.full(4, 2, np.float32)})
+    inputs = {"x": np.arange(12, dtype=np.float32).reshape(3, 4)}
+    outputs, own = outputs_by_library(model, inputs, tmp_path / "lib.so")
+    assert outputs["y"].tobytes() == own["y"].tobytes()
+    np.testing.assert_array_equal(outputs["y"], inputs["x"] + [2, 4, 6, 8])
+
+
 def test_an_index_that_is_out_of_range_is_told(tmp_path):
     model = tinyc.compile(EXAMPLES / "gather.json", bind={"V": 9, "D": 5, "B": 2, "T": 3})
     library = Library(model, tmp_path / "lib.so")

@@ -337,3 +337,29 @@ def test_a_model_is_no_program(loaded, tmp_path):
     assert (error.name, error.where.file) == ("UnreadableFile", str(tmp_path / "m.tinyc"))
     said = "this is a compiled model; run it by tinyc run, load it by tinyc.load, or give its program"
     assert error.message == said
+
+
+@pytest.mark.parametrize("target", ["cpu", "sim"])
+def test_weights_and_constants_are_saved_and_may_be_set_anew(target, tmp_path):
+    document = {
+        "uops": [
+            {"id": "x", "uop": "INPUT", "arg": {"tensor_id": "x", "dtype": "fp32", "shape": [3, 4]}},
+            {"id": "w", "uop": "INPUT", "arg": {"tensor_id": "w", "dtype": "fp32", "shape": [4], "weight": True}},
+            {"id": "c", "uop": "CONST", "arg": {"values": [1, 2, 3, 4], "dtype": "fp32"}},
+            {"id": "v", "uop": "MUL", "src": ["w", "c"]},
+            {"id": "e", "uop": "EXPAND", "src": ["v"], "arg": {"result_shape": [3, 4]}},
+            {"id": "y", "uop": "ADD", "src": ["x", "e"]},
+        ]
+    }
+    model, x = tinyc.compile(document, target=target, fusion="none"), np.zeros((3, 4), np.float32)
+    model.save(tmp_path / "unset.tinyc")
+    with pytest.raises(TinycError, match="the weights 'w' have not been set"):
+        tinyc.load(tmp_path / "unset.tinyc")(x)
+    model.set_weights({"w": np.full(4, 2, np.float32)})
+    model.save(tmp_path / "set.tinyc")
+    loaded = tinyc.load(tmp_path / "set.tinyc")
+    assert loaded.weights == ("w",)
+    np.testing.assert_array_equal(loaded(x)[0], [2, 4, 6, 8])
+    loaded.set_weights({"w": np.ones(4, np.float32)})
+    np.testing.assert_array_equal(loaded(x)[0], [1, 2, 3, 4])
+    np.testing.assert_array_equal(model(x)[0], [2, 4, 6, 8])

@@ -12,9 +12,10 @@ from pathlib import Path
 
 from tinyc.c_library.header import header_text
 from tinyc.c_library.interface import CInterface
-from tinyc.c_library.source import source_text
+from tinyc.c_library.source import POOL_FILE, source_text
 from tinyc.diagnostics import InternalError, TinycError, Where
 from tinyc.runtime.artifact import Artifact
+from tinyc.runtime.const_pool import ConstPool
 
 #: Names the C compiler, with options if need be, as for make.
 COMPILER_VARIABLE = "CC"
@@ -32,16 +33,12 @@ def write_library(artifact: Artifact, path: Path, prefix: str) -> list[Path]:
 
     Raises:
         TinycError: `NoCompiler`: there is no C compiler; `UnreadableFile`: `path` cannot be written, or is no library's
-            name; `InvalidOption`: `prefix` is no identifier.
+            name; `InvalidOption`: `prefix` is no identifier; `InputMismatch`: a weight has not been set.
     """
     if path.suffix != ".so":
         raise TinycError("UnreadableFile", "a shared library's name ends in .so; name it so", Where(file=str(path)))
-    if artifact.program.pool:
-        message = (
-            "a C library holds no weights and no tensors of constants yet; give them as inputs, or save the model"
-        )
-        raise TinycError("UnsupportedTarget", message)
     interface, header, compiler = CInterface(artifact.program, prefix), path.with_suffix(".h"), _compiler()
+    pool = _pool_image(artifact)
     features = [name for flag, name in _FEATURES.items() if flag in artifact.flags]
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -50,6 +47,7 @@ def write_library(artifact: Artifact, path: Path, prefix: str) -> list[Path]:
             (place / header.name).write_text(header_text(interface))
             (place / "model.c").write_text(source_text(interface, header.name, features))
             (place / "kernels.o").write_bytes(artifact.code)
+            (place / POOL_FILE).write_bytes(pool)
             (place / "exports").write_text(f"{{ global: {prefix}_*; local: *; }};\n")
             _link(compiler, place, path.name)
             for name in (path.name, header.name):  # a library that is loaded keeps its own file
@@ -59,6 +57,22 @@ def write_library(artifact: Artifact, path: Path, prefix: str) -> list[Path]:
             "UnreadableFile", f"the library cannot be written: {error.strerror}", Where(file=str(path))
         ) from None
     return [path, header]
+
+
+def _pool_image(artifact: Artifact) -> bytes:
+    """The bytes of the ConstPool before kernels prepare what they keep there.
+
+    Raises:
+        TinycError: `InputMismatch`: a weight has not been set.
+    """
+    program, arrays = artifact.program, artifact.arrays
+    if not program.pool:
+        return b""
+    pool = ConstPool(program, {each.name: arrays[each.name] for each in program.of_kind("constant")})
+    named = zip(program.weights, program.of_kind("weight"), strict=True)
+    pool.set({name: arrays[each.name] for name, each in named if each.name in arrays})
+    pool.require(())
+    return pool.memory.tobytes()
 
 
 def _compiler() -> list[str]:

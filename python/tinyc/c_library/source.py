@@ -5,7 +5,7 @@ In: the names of an interface, and the CPU's features that the kernels need. Out
 
 from collections.abc import Iterable, Sequence
 
-from tinyc.analysis.arena import ALIGNMENT_BYTES
+from tinyc.analysis.arena import ALIGNMENT_BYTES, aligned_size
 from tinyc.c_library.interface import CInterface
 from tinyc.expr import extents
 from tinyc.expr.assumption import Assumption
@@ -14,6 +14,8 @@ from tinyc.expr.interpretation import Interpretation
 from tinyc.expr.terms import AnyDivision
 from tinyc.runtime.program import STATUS_WORDS, Buffer
 
+#: The file with the bytes of the ConstPool, beside the source.
+POOL_FILE = "pool"
 _TEXT = """\
 #include "{header}"
 
@@ -24,6 +26,7 @@ _TEXT = """\
 #include <string.h>
 
 void kernel_main(void **bufs, int64_t *shape_vars);
+{pool}
 
 enum {{ ALIGNMENT = {alignment}, STATUS_SLOTS = {slots}, STATUS_WORDS = {words}, BUFFERS = {buffers}, READ = {read} }};
 
@@ -66,6 +69,7 @@ struct arena {{
 struct {prefix} {{
   pthread_mutex_t lock;
   struct arena *idle;
+  void *pool; /* weights and constants */
 }};
 
 static void drop(struct arena *arena) {{
@@ -142,6 +146,7 @@ int {prefix}_init({prefix}_t **model) {{
 {features}
   {prefix}_t *made = calloc(1, sizeof *made);
   if (!made) return fail({out_of_memory}, "there is no memory for the model");
+{prepare}
   pthread_mutex_init(&made->lock, NULL);
   *model = made;
   return {ok};
@@ -153,13 +158,13 @@ int {prefix}_run({prefix}_t *model, const {prefix}_params *params) {{
   int64_t bytes[BUFFERS + 1];
   int status = check_sizes(params, bytes);
   if (status) return status;
-  void *bufs[BUFFERS + 2] = {{{addresses}}};
+  void *bufs[BUFFERS + 3] = {{{addresses}}};
   status = check_tensors(bufs, bytes);
   if (status) return status;
   struct arena *arena = take(model, (size_t)bytes[BUFFERS]);
   if (!arena) return fail({out_of_memory}, "there is no memory for an arena of %lld bytes", (long long)bytes[BUFFERS]);
   memset(arena->status, 0, sizeof arena->status);
-  bufs[BUFFERS] = arena->memory, bufs[BUFFERS + 1] = arena->status;
+  bufs[BUFFERS] = arena->memory, bufs[BUFFERS + 1] = arena->status, bufs[BUFFERS + 2] = model->pool;
   int64_t shape_vars[] = {{{symbols}}};
   kernel_main(bufs, shape_vars);
   status = check_status(arena->status);
@@ -174,7 +179,7 @@ void {prefix}_free({prefix}_t *model) {{
     drop(arena);
   }}
   pthread_mutex_destroy(&model->lock);
-  free(model);
+{release}  free(model);
 }}
 
 int64_t {prefix}_required_memory(const {prefix}_params *params) {{
@@ -185,6 +190,21 @@ int64_t {prefix}_required_memory(const {prefix}_params *params) {{
 
 const char *{prefix}_error(void) {{ return message; }}
 """
+#: The ConstPool as the kernels read it: a file beside the source, in the library's read-only memory.
+_POOL = """
+extern const unsigned char pool_image[] __attribute__((visibility("hidden")));
+__asm__(".pushsection .rodata\\n.balign {alignment}\\npool_image:\\n.incbin \\"{file}\\"\\n.byte 0\\n.popsection");
+"""
+#: Where kernels prepare what they keep of weights and constants, each model has a pool of its own.
+_PREPARE = """\
+  if (!(made->pool = aligned_alloc(ALIGNMENT, {size}))) {{
+    free(made);
+    return fail({out_of_memory}, "there is no memory for the weights");
+  }}
+  memcpy(made->pool, pool_image, {bytes});
+  void *bufs[BUFFERS + 3] = {{[BUFFERS + 2] = made->pool}};
+  int64_t shape_vars[{symbols}] = {{0}};
+  prepare_main(bufs, shape_vars);"""
 #: Philox-4x32-10, as `executors.philox.run_key`.
 _RUN_KEY = """
 int64_t {prefix}_run_key(uint64_t seed, uint64_t offset) {{
@@ -205,6 +225,7 @@ int64_t {prefix}_run_key(uint64_t seed, uint64_t offset) {{
 def source_text(interface: CInterface, header: str, features: Sequence[str]) -> str:
     """The source; `header` is the header's file, `features` what `__builtin_cpu_supports` has to find."""
     program, boundary = interface.program, interface.boundary
+    prepares = bool(program.of_stage(prepare=True))
     statuses = ("OK", "INVALID_ARGUMENT", "INVALID_SIZES", "OUT_OF_MEMORY", "INDEX_OUT_OF_RANGE")
     text = _TEXT.format(
         header=header,
@@ -214,6 +235,9 @@ def source_text(interface: CInterface, header: str, features: Sequence[str]) -> 
         words=STATUS_WORDS,
         buffers=len(boundary),
         read=len(program.inputs),
+        pool=_pool(prepares) if program.pool else "",
+        prepare=_prepare(interface) if prepares else "  made->pool = (void *)pool_image;" if program.pool else "",
+        release="  free(model->pool);\n" if prepares else "",
         sizes="\n".join(f"  {line}" for line in _size_checks(interface)),
         tables=_tables(interface),
         features="\n".join(f"  {line}" for line in _feature_checks(interface, features)),
@@ -222,6 +246,22 @@ def source_text(interface: CInterface, header: str, features: Sequence[str]) -> 
         **{name.lower(): interface.upper(name) for name in statuses},
     )
     return text + (_RUN_KEY.format(prefix=interface.prefix) if interface.is_random else "")
+
+
+def _pool(prepares: bool) -> str:
+    declared = "void prepare_main(void **bufs, int64_t *shape_vars);" if prepares else ""
+    return declared + _POOL.format(alignment=ALIGNMENT_BYTES, file=POOL_FILE)
+
+
+def _prepare(interface: CInterface) -> str:
+    """What `init` does for a program that keeps more than it is given."""
+    bytes_of_pool = interface.program.pool_bytes
+    return _PREPARE.format(
+        size=aligned_size(max(bytes_of_pool, 1)),
+        bytes=bytes_of_pool,
+        symbols=max(len(interface.program.symbols), 1),
+        out_of_memory=interface.upper("OUT_OF_MEMORY"),
+    )
 
 
 def string_literal(text: str) -> str:
