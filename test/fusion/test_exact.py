@@ -87,7 +87,7 @@ def test_greedy_is_as_good_on_random_programs(seed, machine, record_property):
 def test_greedy_is_as_good_on_random_programs_of_all_ops(machine, random_examples, record_property):
     ratios = []
 
-    @random_examples(fusion_programs(), 40)
+    @random_examples(fusion_programs(), 60)
     def check(program):
         module = read_program(program.document, program.bind)
         with module.context:

@@ -15,7 +15,7 @@ from tinyc.analysis.graphs import main_function
 from tinyc.dialects.cuda.main.reference.function import reference_of
 from tinyc.dialects.exec.expand_f16 import ExecExpandF16
 from tinyc.dialects.exec.to_llvm.llvm_ir import llvm_ir_of
-from tinyc.dialects.exec.to_program import program_of
+from tinyc.dialects.exec.to_program import constants_of, program_of
 from tinyc.dialects.gpu.kernel import gpu_kernels_of, kernels_of_statements
 from tinyc.executors.gpu.program import ThreadsExecutable
 from tinyc.executors.signature import signature_of, symbol_values
@@ -27,6 +27,7 @@ from tinyc.runtime.jit import compile_object
 from tinyc.runtime.object_code import Code
 from tinyc.runtime.program import STATUS_WORDS
 from tinyc.vocabulary.attributes import tensor_type
+from tinyc.vocabulary.elements import elements_of
 from tinyc.vocabulary.run_key import RUN_KEY
 
 POISON = 0xA5
@@ -39,7 +40,7 @@ class OutOfRange(Exception):
 def by_threads(module, inputs):
     """Run the scalar level of the kernels, all threads of their grids."""
     pipeline.parse("region-to-exec,gpu-expand").run(module)
-    return _in_range(lambda: ThreadsExecutable(program_of(module), module).run(inputs))
+    return _in_range(lambda: ThreadsExecutable(program_of(module), module, constants_of(module)).run(inputs))
 
 
 def on_the_simulator(module, inputs):
@@ -132,6 +133,8 @@ def _run_host(module, functions, inputs, execute):
             outputs = [_poisoned(result.type, symbols) for result in op.results]
             _launch(functions, name, [*read, *outputs], symbols, execute)
             values.update(zip(op.results, outputs, strict=True))
+        elif op.name == "tiny.const":
+            values[op.results[0]] = elements_of(op.attributes["value"])
         elif op.name == "tiny.reshape":
             values[op.results[0]] = operands[0].reshape(_shape(op.results[0].type, symbols))
         else:

@@ -61,7 +61,7 @@ def by_label(outcome):
 def test_a_bound_program_is_the_program_with_the_numbers_in_it(random_examples):
     compared = {"programs": 0, "errors": 0}
 
-    @random_examples(st.tuples(programs(), st.data()), 300)
+    @random_examples(st.tuples(programs(), st.data()), 400)
     def check(drawn):
         program, data = drawn
         document = program.document
