@@ -40,7 +40,7 @@ def excess(program, values):
     held = [each for each in program.of_kind("arena") if each.name in lives]
     requests = [Request(extents.evaluate(each.size, values), *lives[each.name]) for each in held]
     least = least_bytes(requests)
-    return program.required_memory(values) / least if least else float(program.arena_bytes != 0) + 1
+    return extents.evaluate(program.arena_bytes, values) / least if least else float(program.arena_bytes != 0) + 1
 
 
 @pytest.mark.parametrize("fusion", [{}, {"fusion": "none"}], ids=["regions", "a kernel for each op"])
