@@ -1,4 +1,4 @@
-"""What the program around the kernels costs: a call from Python, again and again and in threads. Prints tables.
+"""What the program around the kernels costs: calls from Python, threads, loading and arenas. Prints tables.
 
     .venv/bin/python bench/program.py --than ../before     # bench/results/program.txt is what it prints
 
@@ -19,9 +19,11 @@ import numpy as np
 import tinyc
 from checkout import TREE, Checkout
 from figures import Figures, machine, show
+from program_arena import arenas
+from program_loading import loading
 from timing import least_seconds
 
-PACKAGES = ("llvmlite", "numba-cuda-mlir", "numpy")
+PACKAGES = ("llvmlite", "numba-cuda-mlir", "numpy", "pyelftools")
 WORKER = "program_worker.py"
 ROUNDS = 3
 #: The most that a call of one small kernel may take, validation of its inputs included.
@@ -88,9 +90,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Measure what the program around the kernels costs.")
     parser.add_argument("--than", type=Path, help="another checkout, as `git worktree add` makes one")
     than = parser.parse_args().than
-    tables = [calls(None if than is None else than.resolve()), threads()]
-    show(machine(PACKAGES), *(each.table for each in tables))
-    return int(any(each.missed for each in tables))
+    called, shared = calls(None if than is None else than.resolve()), threads()
+    (models, loaded), (packed, peaks) = loading(), arenas()
+    show(machine(PACKAGES), called.table, shared.table, models, loaded.table, packed, peaks.table)
+    return int(any(each.missed for each in (called, shared, loaded, peaks)))
 
 
 if __name__ == "__main__":

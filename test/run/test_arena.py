@@ -4,25 +4,24 @@ Random programs run from poisoned memory: each byte of the arena is all ones bef
 what lies there is needed no more. `--random-examples N` runs more of them.
 """
 
-import random
-
 import pytest
+from hypothesis import assume
 
 import tinyc
 from programs.agreement import assert_agree
 from programs.example_bindings import BIND, EXAMPLES
 from programs.poisoned import poisoned
 from programs.strategies import fusion_programs, programs
-from tinyc.analysis.arena import Request, least_bytes
 from tinyc.driver.lowering import Lowering
 from tinyc.driver.sources import read_program
 from tinyc.executors import reference
 from tinyc.executors.compare import compare
 from tinyc.executors.random_inputs import random_inputs
 from tinyc.executors.tolerance import Tolerance
+from tinyc.explain.arena import lower_bound_bytes
 from tinyc.expr import extents
 from tinyc.text import print_ir
-from workloads import WORKLOADS
+from workloads import WORKLOADS, random_graph
 from workloads.graph import Graph
 
 #: Sizes of symbols at which a symbolic arena is compared with its bound.
@@ -36,10 +35,7 @@ def host_program(document, target="cpu", bind=None, **options):
 
 def excess(program, values):
     """Return how often the least arena goes into that of a program, at some sizes."""
-    lives = program.arena_lifetimes
-    held = [each for each in program.of_kind("arena") if each.name in lives]
-    requests = [Request(extents.evaluate(each.size, values), *lives[each.name]) for each in held]
-    least = least_bytes(requests)
+    least = lower_bound_bytes(program, values)
     return extents.evaluate(program.arena_bytes, values) / least if least else float(program.arena_bytes != 0) + 1
 
 
@@ -96,25 +92,6 @@ def test_the_arenas_of_random_programs_are_near_their_bounds(random_examples):
     assert max(seen) >= 5
 
 
-def random_graph(seed, rows):
-    """Return a program of about 20 products and sums over rows of several widths, many of which are read much later."""
-    draw, graph = random.Random(seed), Graph()
-    weights = {}
-    values = [graph.input(f"x{width}", "fp32", rows, width) for width in (10, 48, 130)]
-    for _ in range(20):
-        one = draw.choice(values)
-        alike = [each for each in values if each.shape == one.shape and each is not one]
-        if alike and draw.random() < 0.5:
-            values.append(one + draw.choice(alike))
-        else:
-            shape = one.shape[1], draw.choice((10, 48, 130, 300))
-            weights[shape] = weights.get(shape) or graph.weights("fp32", *shape)
-            factors = one, weights[shape]
-            values.append(graph.add("fp32", (rows, shape[1]), "MATMUL", *factors, dtype="fp32"))
-    read = {name for node in graph.nodes for name in node["src"]}
-    return graph.program(*(each for each in values[3:] if each.name not in read))
-
-
 def test_the_arenas_of_random_graphs_are_near_their_bounds():
     programs_ = [host_program(random_graph(seed, 50 + seed), fusion="none") for seed in range(100)]
     assert max(excess(program, {}) for program in programs_) <= 1.1
@@ -130,13 +107,14 @@ def test_the_arenas_of_random_graphs_with_a_symbolic_batch_are_near_their_bounds
 
 
 def run_poisoned(program, target):
-    """Run a program from poisoned memory; return how many launches poison, and how many buffers are overwritten."""
+    """Run a program that has an arena from poisoned memory; return how many launches poison."""
     lowering = Lowering(read_program(program.document, program.sizes), target, {"fusion": "none"})
     module, count = poisoned(lowering.module("exec"))
+    assume(count)  # others are drawn in place of those that have nothing to poison
     model = tinyc.compile(print_ir(module), target=target)
     tiny = lowering.module("tiny")
     assert_agree(program, model.run(**program.inputs), reference.evaluate_module(tiny, program.inputs), tiny)
-    return count, sum(len(kernel.in_place) for kernel in lowering.program().kernels)
+    return count
 
 
 @pytest.mark.parametrize("strategy", [programs, fusion_programs])
@@ -149,7 +127,7 @@ def test_no_kernel_reads_what_is_stale(random_examples, strategy, target, exampl
         counts.append(run_poisoned(program, target))
 
     check()
-    assert sum(count for count, _ in counts) > len(counts)
+    assert counts
 
 
 @pytest.mark.parametrize("target", ["cpu", "sim"])

@@ -5,10 +5,10 @@ arena would be is computed here.
 """
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tinyc.analysis.arena import Request, aligned_size, packed
+from tinyc.analysis.arena import Request, aligned_size, least_bytes, packed
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.runtime.program import Buffer, Program
@@ -48,6 +48,12 @@ def placements_of(program: Program) -> list[Placement]:
     lives = program.arena_lifetimes
     found = [Placement(buffers[name], *lives[name], over.get(name)) for name in buffers if name in lives]
     return sorted(found, key=lambda each: each.first)
+
+
+def lower_bound_bytes(program: Program, values: Mapping[str, int]) -> int:
+    """The bytes that no layout of a program's arena gets below, at some sizes of its symbols."""
+    placed = placements_of(program)
+    return least_bytes([Request(extents.evaluate(each.buffer.size, values), each.first, each.last) for each in placed])
 
 
 def unbound_symbols(program: Program) -> tuple[str, ...]:

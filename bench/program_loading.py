@@ -1,0 +1,77 @@
+"""Loading a model that was saved, beside compiling it: every example, on cpu and sim. A part of `program.py`.
+
+Warm is in a process that has done it before, the least of several runs by turns; cold is a process from nothing to a
+model that is ready to run. The simulator keeps the PTX that a process has parsed, so that loading it warm is reading
+the file. Ratios are measured side by side. Every loaded model gives the bits of the compiled one.
+"""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import tinyc
+from figures import Figures
+from programs.example_bindings import BIND, EXAMPLES
+from timing import least_seconds, seconds
+from tinyc.executors.random_inputs import random_inputs
+from tinyc.text.table import Table
+
+COLUMNS = ("program", "target", "file, bytes", "compile, ms", "load, ms", "compile / load")
+TARGETS = "cpu", "sim"
+TURNS = 7
+
+
+def loading() -> tuple[Table, Figures]:
+    """What each example takes, and the figures that have bounds."""
+    figures, same = Figures("loading"), True
+    rows: list[tuple[str, ...]] = []
+    ratios: dict[str, list[float]] = {target: [] for target in TARGETS}
+    with tempfile.TemporaryDirectory() as folder:
+        for example in BIND:
+            for target in TARGETS:
+                row, ratio, is_same = _measured(example, target, _file(folder, example, target))
+                rows.append(row)
+                ratios[target].append(ratio)
+                same &= is_same
+        for target, found in ratios.items():
+            figures.row(f"warm, {target}: compile over load, the least of all examples", min(found), "×", least=10)
+        for target in TARGETS:
+            source, path = EXAMPLES / "softmax.json", _file(folder, "softmax", target)
+            compiling = _cold_seconds(f"tinyc.compile({str(source)!r}, {target!r}, bind={BIND['softmax']})")
+            reading = _cold_seconds(f"tinyc.load({str(path)!r})")
+            figures.row(f"cold, {target}: softmax compiled", compiling, "s")
+            figures.row(f"cold, {target}: softmax loaded", reading, "s")
+            figures.row(f"cold, {target}: compile over load", compiling / reading, "×", least=1.5)
+    figures.fact("every loaded model gives the same bits", same, True)
+    return Table("models of the examples", COLUMNS, tuple(rows), ""), figures
+
+
+def _file(folder: str, example: str, target: str) -> Path:
+    return Path(folder) / f"{example}_{target}.tinyc"
+
+
+def _measured(example: str, target: str, path: Path) -> tuple[tuple[str, ...], float, bool]:
+    """The row of an example, how much sooner it is loaded than compiled, and whether it gives the same bits."""
+    source, bind = EXAMPLES / f"{example}.json", BIND[example]
+    model = tinyc.compile(source, target, bind=bind)
+    size = model.save(path)
+    is_same = _same_bits(model, tinyc.load(path), random_inputs(model.lowering.module("tiny"), 0))
+    works = (lambda: tinyc.compile(source, target, bind=bind)), (lambda: tinyc.load(path))
+    compiling, reading = map(min, zip(*([seconds(work) for work in works] for _ in range(TURNS)), strict=True))
+    times = f"{compiling * 1e3:.1f}", f"{reading * 1e3:.2f}", f"{compiling / reading:.0f} ×"
+    return (example, target, str(size), *times), compiling / reading, is_same
+
+
+def _cold_seconds(call: str) -> float:
+    """The seconds of a process that makes a model by `call`."""
+    return least_seconds(lambda: subprocess.run([sys.executable, "-c", f"import tinyc; {call}"], check=True), 3)
+
+
+def _same_bits(one: tinyc.Model, other: tinyc.Model, inputs: dict[str, Any]) -> bool:
+    """Whether two models give the same on the same inputs."""
+    expected, found = one.run_named(inputs), other.run_named(inputs)
+    return {name: array.tobytes() for name, array in expected.items()} == {
+        name: array.tobytes() for name, array in found.items()
+    }
