@@ -37,6 +37,8 @@ def layers() -> tuple[Layer, ...]:
     """The layers in walk order."""
     from tinyc.dialects.exec import ops as exec_
     from tinyc.dialects.exec import verify as exec_verify
+    from tinyc.dialects.frontend import ops as frontend
+    from tinyc.dialects.frontend import verify as frontend_verify
     from tinyc.dialects.gpu import launch as gpu_launch
     from tinyc.dialects.gpu import statements as gpu
     from tinyc.dialects.gpu import verify as gpu_verify
@@ -51,6 +53,7 @@ def layers() -> tuple[Layer, ...]:
     from tinyc.dialects.tiny import verify as tiny_verify
 
     return (
+        Layer("frontend", frontend.Frontend, frontend_verify.verify),
         Layer("tiny", tiny.Tiny, tiny_verify.verify),
         Layer("index_book", index_book.IndexBookDialect, index_book_verify.verify),
         Layer("poly", poly.Poly, poly_verify.verify),

@@ -10,6 +10,7 @@ from tinyc.dialects.exec.expand_divisions import ExecExpandDivisions
 from tinyc.dialects.exec.expand_f16 import ExecExpandF16
 from tinyc.dialects.exec.expand_math import ExecExpandMath
 from tinyc.dialects.exec.to_llvm.lowering import ExecToLlvm
+from tinyc.dialects.frontend.to_tiny import FrontendToTiny
 from tinyc.dialects.gpu.expand.lowering import GpuExpand
 from tinyc.dialects.gpu.to_cuda import GpuToCuda
 from tinyc.dialects.gpu.to_nvvm.lowering import GpuToNvvm
@@ -28,7 +29,8 @@ from tinyc.passes.pipeline_text import Pipeline, parse_pipeline
 
 #: In walk order.
 PASSES: tuple[type[Pass], ...] = (
-    TinyInline,  # before all others, which take functions of Tiny ops only
+    FrontendToTiny,  # first: the layers below know nothing of it
+    TinyInline,  # before all below, which take functions of Tiny ops only
     TinyToIndexBook,
     TinyToPoly,
     TinyToRegion,
@@ -47,11 +49,13 @@ PASSES: tuple[type[Pass], ...] = (
     ExecToLlvm,
 )
 
-# The pipelines: each takes a Tiny module all the way. A pass has its default options; the driver gives it the user's.
+# The pipelines: each takes a Frontend module all the way, or from the second pass on a Tiny module. A pass has its default
+# options; the driver gives it the user's.
 
+TINY: tuple[Step, ...] = (FrontendToTiny(),)
 #: The side tables, which stand beside the functions that they are about.
-INDEX_BOOK: tuple[Step, ...] = (TinyToIndexBook(),)
-POLY_VIEW: tuple[Step, ...] = (TinyToPoly(),)
+INDEX_BOOK: tuple[Step, ...] = (*TINY, TinyToIndexBook())
+POLY_VIEW: tuple[Step, ...] = (*TINY, TinyToPoly())
 
 #: From functions of loops on memory to the LLVM dialect: MLIR's own passes, for kernels and host alike.
 LOOPS_TO_LLVM: tuple[Step, ...] = (
@@ -66,6 +70,7 @@ LOOPS_TO_LLVM: tuple[Step, ...] = (
     Upstream("reconcile-unrealized-casts"),  # what each conversion has left for the next one
 )
 CPU: tuple[Step, ...] = (
+    *TINY,
     TinyToRegion(target="cpu"),
     RegionSpecialize(),
     RegionToExec(),  # before the kernels are loops: the launch contracts come from their region form
@@ -78,6 +83,7 @@ CPU: tuple[Step, ...] = (
 )
 
 _TO_GPU: tuple[Step, ...] = (
+    *TINY,
     TinyToRegion(),
     RegionSpecialize(),
     RegionPlan(),  # the statements of a kernel are made by its plan

@@ -112,13 +112,13 @@ def _gpu_options(arch: str | None, plan: object) -> dict[str, str]:
 
 def _check_options(lowering: Lowering) -> None:
     """Check that nothing is asked for that is behind the program already."""
-    if "sizes" in lowering.options and lowering.entry != "tiny":
+    if "sizes" in lowering.options and not lowering.has("tiny"):
         message = f"the program was read at layer '{lowering.entry}', where its kernels are formed; leave 'sizes' out"
         raise TinycError("UnsupportedTarget", message)
     if lowering.entry not in SHARED_LAYERS and "plan" in lowering.options:
         message = f"the program was read at layer '{lowering.entry}', where its plans are realised; leave 'plan' out"
         raise TinycError("UnsupportedTarget", message)
-    if lowering.entry != "tiny" and {"fuse", "no_fuse", "fusion"} & set(lowering.options):
+    if not lowering.has("tiny") and {"fuse", "no_fuse", "fusion"} & set(lowering.options):
         message = f"the program was read at layer '{lowering.entry}', where its regions are formed; leave 'fusion' out"
         raise TinycError("UnsupportedTarget", message)
     if lowering.line_info is not None and not lowering.has("gpu"):

@@ -14,11 +14,13 @@ from tinyc.driver.listings import LAST_LISTING, LISTINGS
 from tinyc.mlir import gpu, ir
 
 _TINY = {"builtin", "func", "tiny"}
+_FRONTEND = {*_TINY, "frontend"}  # constants, and relations between extents, are of Tiny
 _REGION = {*_TINY, "region", "omp"}  # omp.terminator ends a kernel
 _GPU = {*_REGION, "gpu", "tgpu", "scf", "arith", "math", "memref"}
 _LOOPS = {"builtin", "func", "omp", "exec", "scf", "arith", "math", "memref"}
 #: Layer → the namespaces of its ops.
 _NAMESPACES = {
+    "frontend": _FRONTEND,
     "tiny": _TINY,
     "region": _REGION,
     "plan": _REGION,
@@ -30,7 +32,7 @@ _NAMESPACES = {
     "ptx": {"builtin", "omp", "exec", "gpu"},
 }
 #: The layers that the reference reads, and from which every target can be reached.
-SHARED_LAYERS = ("tiny", "region", "plan")
+SHARED_LAYERS = ("frontend", "tiny", "region", "plan")
 #: The layers whose host program is an `exec.function`, buffers and launches; before, it is a function of tensors.
 _LOWERED = ("exec", "loops", "llvm", "nvvm", "ptx")
 
@@ -49,6 +51,8 @@ def _layer(module: ir.Module, present: set[str]) -> str:
         return "llvm"
     if present & {"exec", "memref"}:
         return "exec" if "region" in present else "loops"
+    if "frontend" in present:
+        return "frontend"
     if "region" not in present:
         return "tiny"
     return "plan" if any(is_planned(kernel) for kernel in kernels_of(module).values()) else "region"

@@ -21,7 +21,7 @@ from tinyc.importers.files import write_file
 from tinyc.mlir import ir
 from tinyc.passes import Pass, Step
 from tinyc.passes.runner import copy_module, run_passes
-from tinyc.pipeline import CPU, CUDA_TEXT, GPU, INDEX_BOOK, POLY_VIEW
+from tinyc.pipeline import CPU, CUDA_TEXT, GPU, INDEX_BOOK, POLY_VIEW, TINY
 from tinyc.runtime.program import Program
 from tinyc.target import DEFAULT_ARCH
 from tinyc.text import READABLE_RESOURCE, parse, print_ir
@@ -33,7 +33,8 @@ def _through(pipeline: tuple[Step, ...], last: str) -> tuple[Step, ...]:
 
 
 _CPU_STEPS: dict[str, tuple[Step, ...]] = {
-    "tiny": (),
+    "frontend": (),
+    "tiny": TINY,
     "indexbook": INDEX_BOOK,
     "poly_view": POLY_VIEW,
     "region": _through(CPU, "region-specialize"),
@@ -42,7 +43,8 @@ _CPU_STEPS: dict[str, tuple[Step, ...]] = {
     "llvm": CPU,
 }
 _GPU_STEPS: dict[str, tuple[Step, ...]] = {
-    "tiny": (),
+    "frontend": (),
+    "tiny": TINY,
     "indexbook": INDEX_BOOK,
     "poly_view": POLY_VIEW,
     "region": _through(GPU, "region-specialize"),
@@ -53,7 +55,7 @@ _GPU_STEPS: dict[str, tuple[Step, ...]] = {
     "ptx": GPU,
     "cu": CUDA_TEXT,
 }
-#: Target → the passes that make each of its listings from a Tiny module.
+#: Target → the passes that make each of its listings from a Frontend module.
 STEPS = {"cpu": _CPU_STEPS, "sim": _GPU_STEPS, "cuda": _GPU_STEPS, "reference": _CPU_STEPS}
 
 

@@ -82,7 +82,9 @@ def verify_model(model: CompiledModel, inputs: _Arrays, against: ir.Module | Non
 def _executors(model: CompiledModel) -> Iterator[tuple[str, _Execute]]:
     """What runs the layers below the one that was read, in walk order."""
     lowering, target = model.lowering, model.target
-    if lowering.entry == "tiny":
+    if lowering.entry == "frontend":
+        yield "reference (tiny)", _reference(lowering.module("tiny"))
+    if lowering.has("tiny"):
         yield "reference (region)", _reference(lowering.module("region"))
     if target in ("sim", "cuda") and lowering.has("exec"):
         threads = _threads(lowering)

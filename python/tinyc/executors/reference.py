@@ -1,4 +1,4 @@
-"""The reference executor: runs a Tiny or Region module in numpy, op by op, without the access maps of the compiler.
+"""The reference executor: runs a Frontend, Tiny or Region module in numpy, op by op, without the access maps of the compiler.
 
 In: a module and its inputs by name. Out: fresh arrays by output name. Movements are numpy's own (`movement`),
 reductions run in the accumulator's type, 16-bit floats compute in f32 and round after each op. With `oracle` floats
@@ -13,12 +13,14 @@ import numpy as np
 from tinyc.analysis.graphs import main_function, needed_ops
 from tinyc.analysis.preconditions import preconditions
 from tinyc.diagnostics import TinycError, progress
+from tinyc.dialects.frontend import ops as frontend
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.kernel import Kernel, kernels_of
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.executors import data_dependent, leaves
 from tinyc.executors.elements import ORACLE, REFERENCE, Precision, cast_array, convert
 from tinyc.executors.elementwise import apply_elementwise, on_distinct_elements
+from tinyc.executors.frontend.evaluation import evaluate_op
 from tinyc.executors.memory import require_memory
 from tinyc.executors.movement import MOVEMENT_FUNCTIONS
 from tinyc.executors.reduction import FactoredProduct, reduce
@@ -44,7 +46,7 @@ def evaluate_module(
     observe: Observer | None = None,
     run_key: int = 0,
 ) -> dict[str, np.ndarray]:
-    """Run the program of a Tiny or Region module; the outputs have their declared types, also with `oracle`.
+    """Run the program of a Frontend, Tiny or Region module; the outputs have their declared types, also with `oracle`.
 
     `run_key` is xored to the seeds of random numbers. `observe` is told every named value, as an array of its element
     type.
@@ -131,6 +133,11 @@ class _Evaluation:
                     return self._tiny(op, values)
                 except TinycError as error:
                     raise error.at(where(op.location)) from None
+            case frontend.FrontendOp():
+                try:
+                    return evaluate_op(op, values, self.precision, self._sizes)
+                except TinycError as error:
+                    raise error.at(where(op.location)) from None
             case region.ReadOp():
                 return values
             case region.LaunchOp():
@@ -139,7 +146,7 @@ class _Evaluation:
                 kernel, *operands = values
                 return self.block(kernel.block, operands, observed=False)
         raise TinycError(
-            "InvalidIr", f"the reference runs Tiny and Region modules, and '{op.name}' is of another layer"
+            "InvalidIr", f"the reference runs Frontend, Tiny and Region modules, and '{op.name}' is of another layer"
         )
 
     def _tiny(self, op: tiny.TinyOp, values: list[np.ndarray]) -> Sequence[np.ndarray]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from tinyc.diagnostics import TinycError, Where, remark
 from tinyc.expr.extents import Dim
-from tinyc.importers.steps import Steps
+from tinyc.formulas.steps import Steps
 from tinyc.vocabulary.element_type import ElementType
 
 _Shape = tuple[Dim, ...]

@@ -1,7 +1,7 @@
 """A Tiny program in the making, as plain data: typed steps that no MLIR context is needed for.
 
-Importers add inputs and steps; each step is typed by `tinyc.vocabulary.infer` as it is added. Values are numbered in
-the order in which they come. `emit` turns the finished program into IR.
+Inputs and steps are added one after another; each step is typed by `tinyc.vocabulary.infer` as it is added. Values are
+numbered in the order in which they come. `tinyc.dialects.tiny.emit_steps` turns steps into IR.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,0 +1,14 @@
+"""The ops of the Frontend layer in numpy, each written by itself: what the formulas of `tinyc.formulas` are checked by.
+
+A function takes the operands as arrays in the type in which the op computes (f32 for 16-bit floats, f64 for the
+oracle), None where one is left out, and the attributes as plain data with every extent a number. It gives the result,
+or a tuple of results, which are then rounded to their types.
+
+In reading order:
+
+    elementwise   functions of each element
+    movement      what moves elements, and casts
+    products      contractions
+    reductions    reductions, and what is made of them along an axis
+    evaluation    the table of all, and how an op is evaluated
+"""

@@ -1,0 +1,7 @@
+"""Contractions."""
+
+import numpy as np
+
+from tinyc.executors.frontend.elementwise import NumpyFunctions
+
+FUNCTIONS: NumpyFunctions = {"matmul": np.matmul}
