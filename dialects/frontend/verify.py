@@ -29,5 +29,7 @@ def violations(module: ir.Module) -> Iterator[Violation]:
             yield function.location, f"function @{name} must be a single block: the Frontend has no control flow"
         for op in ops:
             if not isinstance(op, Frontend.Operation | Tiny.Operation | func.ReturnOp):
-                message = f"'{op.operation.name}' cannot stand beside Frontend ops; lower them by --frontend-to-tiny first"
+                message = (
+                    f"'{op.operation.name}' cannot stand beside Frontend ops; lower them by --frontend-to-tiny first"
+                )
                 yield op.location, message

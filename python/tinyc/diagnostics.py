@@ -55,6 +55,8 @@ CODES = {
     "InvalidOption": "TC315",
     "InvalidPipeline": "TC316",
     "InvalidModel": "TC317",
+    "InvalidOnnx": "TC318",
+    "UnsupportedOnnx": "TC319",
     # 4xx: running
     "InputMismatch": "TC401",
     "AssumptionViolated": "TC402",

@@ -30,6 +30,8 @@ from tinyc.runtime.container import is_container
 
 Bind = Mapping[str, int]
 _STANDARD_INPUT = "<stdin>"
+#: The first byte of an ONNX model, which no text begins with: the key of its `ir_version`.
+_ONNX_BEGINS = b"\x08"
 #: Namespaces of the ops that say of a Tiny program what analyses have found.
 _SIDE_TABLES = {"index_book", "poly"}
 
@@ -97,6 +99,8 @@ def read_module(source: object, bind: Bind | None = None, filename: str | None =
         return _from_ir(_own(source), bind)
     if isinstance(source, str | bytes) and not source.strip():
         raise TinycError("InvalidJson", f"the source is empty; {EXAMPLE}", Where(file=filename))
+    if type(source).__module__.startswith("onnx"):  # a ModelProto
+        return _from_onnx(source, bind, filename)
     if is_path(source):
         return _from_text(read_file(Path(source)), bind, str(source))
     if isinstance(source, str | bytes):
@@ -158,6 +162,8 @@ def _from_text(source: str | bytes, bind: dict[str, int], filename: str | None) 
     if isinstance(source, bytes) and is_container(source):
         message = "this is a compiled model; run it by tinyc run, load it by tinyc.load, or give its program"
         raise TinycError("UnreadableFile", message, Where(file=filename))
+    if isinstance(source, bytes) and (source[:1] == _ONNX_BEGINS or (filename or "").endswith(".onnx")):
+        return _from_onnx(source, bind, filename)
     shown = source if isinstance(source, str) else source.decode("utf-8", errors="replace")
     is_json = filename.endswith(".json") if filename and filename.endswith((".json", ".mlir")) else None
     code = None if is_json else read_code(shown, filename)
@@ -166,6 +172,19 @@ def _from_text(source: str | bytes, bind: dict[str, int], filename: str | None) 
     if is_json or (is_json is None and first_character(shown) in ("{", "[", "", "/")):  # "/": an open comment
         return _from_json(source, bind, filename)
     return _from_ir(text.parse(source, filename or "-"), bind)
+
+
+def _from_onnx(source: Any, bind: dict[str, int], filename: str | None) -> ir.Module:
+    try:
+        from tinyc.importers.onnx.model import import_model  # the package onnx is an extra
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("onnx", "google"):
+            raise
+        message = (
+            f"ONNX models are read by the package onnx, and there is no module {error.name}; pip install tinyc[onnx]"
+        )
+        raise TinycError("UnreadableFile", message, Where(file=filename)) from None
+    return import_model(source, bind, filename)
 
 
 def _from_json(source: str | bytes | Mapping[str, object], bind: dict[str, int], filename: str | None) -> ir.Module:

@@ -2,7 +2,7 @@
 
 from tinyc.expr.extents import Dim
 from tinyc.formulas.schema import Function
-from tinyc.formulas.value import Value
+from tinyc.formulas.value import Builder, Value
 from tinyc.vocabulary.element_type import ElementType
 
 
@@ -26,7 +26,17 @@ def cast(x: Value, *, element: ElementType) -> Value:
     return x.to(element)
 
 
+def extents(*, builder: Builder, dims: tuple[Dim, ...], element: ElementType = ElementType.I64) -> Value:
+    """Extents as a vector of numbers; those that are not known before the run are counted."""
+    place = builder.iota(ElementType.I64, (len(dims),), 0)
+    result = builder.full(0, element, (len(dims),))
+    for position, extent in enumerate(dims):
+        result = builder.extent(extent, element).expand((len(dims),), ()).where(place.equals(position), result)
+    return result
+
+
 FORMULAS: dict[str, Function | dict[str, Function]] = {
     "cast": cast,
+    "extents": extents,
     "movement": {"reshape": reshape, "permute": permute, "expand": expand},
 }

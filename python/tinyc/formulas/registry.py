@@ -9,7 +9,21 @@ from collections.abc import Mapping
 from typing import Any
 
 from tinyc.diagnostics import TinycError, Where, either
-from tinyc.formulas import elementwise, movement, products, reductions
+from tinyc.formulas import (
+    attention,
+    convolution,
+    elementwise,
+    indexing,
+    movement,
+    norms,
+    pooling,
+    products,
+    quantisation,
+    random,
+    recurrent,
+    reductions,
+    resize,
+)
 from tinyc.formulas.schema import Schema, schema_of
 from tinyc.formulas.steps import Steps
 from tinyc.formulas.value import Builder, Value
@@ -20,9 +34,28 @@ SELECTORS: dict[str, tuple[str, str]] = {
     "elementwise": ("fn", "Element i of the result is computed from element i of each operand; operands broadcast."),
     "movement": ("kind", "Each element of the result is one of the operands, or a constant beside them; no copy."),
     "reduce": ("fn", "Reduce `axes`, all of them where none are given; with `keepdims` they stay, of extent 1."),
+    "cumulative": ("fn", "The partial results of a reduction along `axis`."),
+    "pool": ("fn", "Reduce sliding windows over the spatial axes of `[batch, channels, spatial…]`."),
+    "gather": ("kind", "Elements of `data` by index; a negative index counts from the end."),
+    "scatter": ("kind", "`data` with `updates` put, or combined by `reduction`, at `index`."),
+    "random": ("distribution", "Random numbers of Philox-4x32-10, by seed, stream and position."),
 }
 
-_FILES = (elementwise, movement, products, reductions)
+_FILES = (
+    elementwise,
+    movement,
+    indexing,
+    products,
+    convolution,
+    attention,
+    reductions,
+    norms,
+    pooling,
+    resize,
+    recurrent,
+    quantisation,
+    random,
+)
 
 
 def _schemas() -> dict[str, dict[str | None, Schema]]:
@@ -62,6 +95,8 @@ def apply_formula(
     """
     values = schema.bind(attributes)
     schema.check_operands(operands)
+    if schema.needs_builder:
+        values["builder"] = builder
     given = {name: operands[name] for name in schema.operands if name in operands}
     results = schema.function(**given, **values)
     return results if isinstance(results, tuple) else (results,)

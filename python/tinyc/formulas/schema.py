@@ -18,7 +18,7 @@ from typing import Any, TypeAlias, get_args, get_origin
 
 from tinyc.diagnostics import TinycError
 from tinyc.expr.extents import Dim
-from tinyc.formulas.value import Value
+from tinyc.formulas.value import Builder, Value
 from tinyc.vocabulary.element_type import ElementType
 
 Function: TypeAlias = Callable[..., Value | tuple[Value, ...]]
@@ -56,7 +56,8 @@ class AttributeSchema:
 class Schema:
     """An op of the Frontend layer, or one choice of its selector (`fn = "gelu"`), with the formula that it means.
 
-    Of `operands` the first `required` must be there; `results` is how many there are.
+    Of `operands` the first `required` must be there; `results` is how many there are. A formula without operands, which
+    nothing else tells where to add its steps, has a keyword parameter of type `Builder` (`needs_builder`).
     """
 
     op: str
@@ -64,6 +65,7 @@ class Schema:
     operands: tuple[str, ...]
     required: int
     results: int
+    needs_builder: bool
     attributes: Mapping[str, AttributeSchema]
     function: Function
 
@@ -108,12 +110,14 @@ class Schema:
 def schema_of(op: str, choice: str | None, function: Function) -> Schema:
     """The schema that a formula's signature says."""
     operands: list[str] = []
-    required = 0
+    required, needs_builder = 0, False
     attributes: dict[str, AttributeSchema] = {}
     signature = inspect.signature(function)
     for name, parameter in signature.parameters.items():
         is_required = parameter.default is inspect.Parameter.empty
-        if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
+        if parameter.annotation is Builder:
+            needs_builder = True
+        elif parameter.kind is inspect.Parameter.KEYWORD_ONLY:
             default = None if is_required else parameter.default
             attributes[name] = AttributeSchema(name, _kind(parameter.annotation), is_required, default)
         else:
@@ -121,7 +125,7 @@ def schema_of(op: str, choice: str | None, function: Function) -> Schema:
             required += is_required
     returned = signature.return_annotation
     results = len(get_args(returned)) if get_origin(returned) is tuple else 1
-    return Schema(op, choice, tuple(operands), required, results, attributes, function)
+    return Schema(op, choice, tuple(operands), required, results, needs_builder, attributes, function)
 
 
 def _kind(annotation: Any) -> Kind:

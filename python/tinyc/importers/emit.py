@@ -26,8 +26,8 @@ def _location(where: Where) -> ir.Location:
     return location_of(where) or ir.Location.unknown()
 
 
-def _argument_location(argument: TypedInput) -> ir.Location:
-    """At its node; an input that no node declares is called as the tensor is."""
+def argument_location(argument: TypedInput) -> ir.Location:
+    """The location of an argument: at its node; an input that no node declares is called as the tensor is."""
     location = _location(argument.where)
     return named(argument.name, location) if argument.where.node is None else location
 
@@ -43,9 +43,9 @@ class _Emitter:
         inputs, emitter = self.steps.inputs, self.emitter
         results = [emitter.type(self.steps.types[value]) for _, value in self.steps.outputs]
         function = func.FuncOp("main", ([emitter.type(argument.type) for argument in inputs], results))
-        function.arg_attrs = [_named(argument.name, argument.is_weight) for argument in inputs]
-        function.attributes["res_attrs"] = ir.ArrayAttr.get([_named(name) for name, _ in self.steps.outputs])
-        block = function.add_entry_block([_argument_location(argument) for argument in inputs])
+        function.arg_attrs = [boundary_name(argument.name, argument.is_weight) for argument in inputs]
+        function.attributes["res_attrs"] = ir.ArrayAttr.get([boundary_name(name) for name, _ in self.steps.outputs])
+        block = function.add_entry_block([argument_location(argument) for argument in inputs])
         emitter.values.update((argument.value, block.arguments[at]) for at, argument in enumerate(inputs))
         with ir.InsertionPoint(block):
             emitter.assume(self.steps.assumptions)
@@ -55,6 +55,7 @@ class _Emitter:
             func.ReturnOp([emitter.values[value] for _, value in self.steps.outputs])
 
 
-def _named(name: str, is_weight: bool = False) -> ir.DictAttr:
+def boundary_name(name: str, is_weight: bool = False) -> ir.DictAttr:
+    """The attributes of an argument or a result: what the user calls it, and whether it is a weight."""
     weight = {WEIGHT: ir.UnitAttr.get()} if is_weight else {}
     return ir.DictAttr.get({"tiny.name": ir.StringAttr.get(name), **weight})

@@ -8,7 +8,16 @@ In reading order:
 
     elementwise   functions of each element
     movement      what moves elements, and casts
-    products      contractions
+    indexing      what reads or writes where its data says
+    products      contractions of matrices
+    convolution   convolutions, and the fold of windows
+    attention     attention, rotary embedding
     reductions    reductions, and what is made of them along an axis
+    norms         layer, rms, group, instance and batch norms
+    pooling       pooling
+    resize        resizing
+    recurrent     recurrent layers
+    quantisation  quantisation, and products of quantised numbers
+    random        random numbers
     evaluation    the table of all, and how an op is evaluated
 """

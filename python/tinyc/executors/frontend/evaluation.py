@@ -7,11 +7,39 @@ import numpy as np
 
 from tinyc.dialects.frontend.ops import FrontendOp
 from tinyc.executors.elements import Precision, convert
-from tinyc.executors.frontend import elementwise, movement, products, reductions
+from tinyc.executors.frontend import (
+    attention,
+    convolution,
+    elementwise,
+    indexing,
+    movement,
+    norms,
+    pooling,
+    products,
+    quantisation,
+    random,
+    recurrent,
+    reductions,
+    resize,
+)
 from tinyc.executors.frontend.elementwise import NumpyFunction
 from tinyc.vocabulary.attributes import tensor_type
 
-_FILES = (elementwise, movement, products, reductions)
+_FILES = (
+    elementwise,
+    movement,
+    indexing,
+    products,
+    convolution,
+    attention,
+    reductions,
+    norms,
+    pooling,
+    resize,
+    recurrent,
+    quantisation,
+    random,
+)
 
 
 def _functions() -> dict[tuple[str, str | None], NumpyFunction]:

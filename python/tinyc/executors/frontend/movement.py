@@ -13,6 +13,7 @@ def _cast(x: np.ndarray, element: ElementType) -> np.ndarray:
 
 FUNCTIONS: NumpyFunctions = {
     "cast": _cast,
+    "extents": lambda dims, element: np.asarray(dims, element.dtype),
     "movement": {
         "reshape": lambda x, shape: x.reshape(shape),
         "permute": lambda x, perm: x.transpose(perm),

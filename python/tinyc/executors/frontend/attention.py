@@ -1,0 +1,5 @@
+"""Attention, rotary embedding."""
+
+from tinyc.executors.frontend.elementwise import NumpyFunctions
+
+FUNCTIONS: NumpyFunctions = {}

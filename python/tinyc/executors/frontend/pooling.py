@@ -1,0 +1,5 @@
+"""Pooling."""
+
+from tinyc.executors.frontend.elementwise import NumpyFunctions
+
+FUNCTIONS: NumpyFunctions = {}

@@ -1,0 +1,5 @@
+"""Quantisation."""
+
+from tinyc.executors.frontend.elementwise import NumpyFunctions
+
+FUNCTIONS: NumpyFunctions = {}

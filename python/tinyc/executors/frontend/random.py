@@ -1,0 +1,5 @@
+"""Random numbers."""
+
+from tinyc.executors.frontend.elementwise import NumpyFunctions
+
+FUNCTIONS: NumpyFunctions = {}

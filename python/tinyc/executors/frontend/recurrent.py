@@ -1,0 +1,5 @@
+"""Recurrent layers."""
+
+from tinyc.executors.frontend.elementwise import NumpyFunctions
+
+FUNCTIONS: NumpyFunctions = {}

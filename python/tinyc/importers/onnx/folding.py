@@ -1,0 +1,188 @@
+"""Subgraphs of shapes: ops whose inputs are known when the model is imported, on arrays of numbers and extents.
+
+Only these are evaluated at import: what follows from shapes and small constants. A handler here takes a node whose
+inputs are all known, and returns a known value, or None where it does not fold.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tinyc.diagnostics import TinycError
+from tinyc.expr import extents
+from tinyc.expr.extents import Extent
+from tinyc.importers.onnx.attributes import element_of_onnx
+from tinyc.importers.onnx.node import Node
+from tinyc.importers.onnx.values import Known, settled
+from tinyc.vocabulary.element_type import ElementType
+
+#: Larger arrays are no shapes: they are computed when the model runs.
+MAX_ELEMENTS = 1024
+
+Fold = Callable[[Node, list[np.ndarray]], np.ndarray | None]
+
+
+def fold(node: Node) -> Known | None:
+    """The value of a node whose inputs are all known, None where it has to be computed when the model runs.
+
+    Raises:
+        TinycError: a value that there cannot be, such as a division by zero.
+    """
+    values = [each for each in node.inputs if each is not None]
+    if node.op_type not in FOLDS or not all(isinstance(each, Known) for each in values):
+        return None
+    known = [each for each in values if isinstance(each, Known)]
+    if not known or any(each.array.size > MAX_ELEMENTS for each in known):
+        return None
+    element = _result_element(node, known)
+    with np.errstate(all="ignore"):
+        try:
+            array = FOLDS[node.op_type](node, [each.array for each in known])
+        except (ValueError, IndexError, ZeroDivisionError, extents.ExtentError) as error:
+            raise TinycError("ShapeContradiction", f"{node.op_type} of constants: {error}") from None
+        except _NotFoldable:
+            return None
+    return None if array is None else Known(settled(np.asarray(array), element), element)
+
+
+def _result_element(node: Node, known: list[Known]) -> ElementType:
+    if node.op_type == "Cast":
+        return element_of_onnx(node.required("to"))
+    if node.op_type in ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Not", "And", "Or"):
+        return ElementType.BOOL
+    return known[1].element if node.op_type == "Where" else known[0].element
+
+
+class _NotFoldable(Exception):
+    """An extent meets what extents cannot say."""
+
+
+def _each(function: Callable[..., Any]) -> Fold:
+    """Apply a function of numbers and extents to each element of broadcast arrays."""
+
+    def apply(node: Node, arrays: list[np.ndarray]) -> np.ndarray:
+        if all(each.dtype != object for each in arrays) and all(each.dtype.kind != "f" for each in arrays):
+            arrays = [each.astype(object) for each in arrays]
+        broadcast = np.broadcast_arrays(*arrays)
+        result = np.empty(broadcast[0].shape, object)
+        for at in np.ndindex(result.shape):
+            operands = [each[at] for each in broadcast]
+            result[at] = function(*(each.item() if isinstance(each, np.generic) else each for each in operands))
+        return result
+
+    return apply
+
+
+def _no_floats(*operands: Any) -> None:
+    """Extents mix with integers only."""
+    if any(isinstance(each, Extent) for each in operands) and any(isinstance(each, float) for each in operands):
+        raise _NotFoldable
+
+
+def _add(a: Any, b: Any) -> Any:
+    _no_floats(a, b)
+    return a + b
+
+
+def _sub(a: Any, b: Any) -> Any:
+    _no_floats(a, b)
+    return a - b
+
+
+def _mul(a: Any, b: Any) -> Any:
+    _no_floats(a, b)
+    return a * b
+
+
+def _div(a: Any, b: Any) -> Any:
+    _no_floats(a, b)
+    if isinstance(a, float) or isinstance(b, float):
+        return a / b if b else float("nan") if not a else float("inf") * (1 if a > 0 else -1)
+    if isinstance(a, Extent) or isinstance(b, Extent):
+        return extents.floordiv(a, b)  # sizes are not negative
+    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+
+
+def _compare(function: Callable[[int], bool]) -> Callable[[Any, Any], bool]:
+    """A comparison of numbers, and of extents whose difference is a number."""
+
+    def compare(a: Any, b: Any) -> bool:
+        _no_floats(a, b)
+        difference = a - b
+        if isinstance(difference, Extent):
+            raise _NotFoldable
+        return function(difference)
+
+    return compare
+
+
+def _equal(a: Any, b: Any) -> bool:
+    _no_floats(a, b)
+    if isinstance(a, Extent) or isinstance(b, Extent):
+        if extents.differ(a, b):
+            return False
+        if a != b:
+            raise _NotFoldable
+        return True
+    return a == b
+
+
+def _cast(node: Node, arrays: list[np.ndarray]) -> np.ndarray | None:
+    element = element_of_onnx(node.required("to"))
+    (array,) = arrays
+    if array.dtype == object:
+        return array if element.is_integer else None
+    return array.astype(element.dtype)
+
+
+def _gather(node: Node, arrays: list[np.ndarray]) -> np.ndarray:
+    data, index = arrays
+    return np.take(data, index.astype(np.int64), axis=node.attribute("axis", 0))
+
+
+def _range(node: Node, arrays: list[np.ndarray]) -> np.ndarray | None:
+    start, limit, step = (each.item() if each.dtype != object else each[()] for each in arrays)
+    if any(isinstance(each, Extent) for each in (start, limit, step)):
+        return None
+    return np.arange(start, limit, step)
+
+
+def _reduce(function: Callable[[Any, Any], Any]) -> Fold:
+    def apply(node: Node, arrays: list[np.ndarray]) -> np.ndarray | None:
+        if len(arrays) > 1 or arrays[0].ndim != 1 or node.attribute("axes", (0,)) not in ((0,), (-1,)):
+            return None
+        keep = node.attribute("keepdims", 1)
+        held = arrays[0].astype(object).tolist()
+        total: Any = held[0] if held else 1
+        for each in held[1:]:
+            total = function(total, each)
+        result = np.empty((1,) if keep else (), object)
+        result[...] = total
+        return result
+
+    return apply
+
+
+FOLDS: dict[str, Fold] = {
+    "Add": _each(_add),
+    "Sub": _each(_sub),
+    "Mul": _each(_mul),
+    "Div": _each(_div),
+    "Equal": _each(_equal),
+    "Less": _each(_compare(lambda d: d < 0)),
+    "LessOrEqual": _each(_compare(lambda d: d <= 0)),
+    "Greater": _each(_compare(lambda d: d > 0)),
+    "GreaterOrEqual": _each(_compare(lambda d: d >= 0)),
+    "Not": _each(lambda a: not a),
+    "And": _each(lambda a, b: bool(a and b)),
+    "Or": _each(lambda a, b: bool(a or b)),
+    "Where": _each(lambda c, a, b: a if c else b),
+    "Cast": _cast,
+    "Gather": _gather,
+    "Range": _range,
+    "Identity": lambda node, arrays: arrays[0],
+    "Concat": lambda node, arrays: np.concatenate(arrays, axis=node.required("axis")),
+    "ReduceProd": _reduce(_mul),
+    "ReduceSum": _reduce(_add),
+}

@@ -1,0 +1,19 @@
+"""The op types of ONNX, a handler each: what a node means in ops of the Frontend layer.
+
+In reading order:
+
+    elementwise   functions of each element
+    movement      what moves elements, and casts
+    indexing      what reads or writes where its data says
+    products      contractions of matrices
+    convolution   convolutions, and the fold of windows
+    attention     attention, rotary embedding
+    reductions    reductions, and what is made of them along an axis
+    norms         layer, rms, group, instance and batch norms
+    pooling       pooling
+    resize        resizing
+    recurrent     recurrent layers
+    quantisation  quantisation, and products of quantised numbers
+    random        random numbers
+    registry      all of them by op type
+"""

@@ -1,0 +1,5 @@
+"""Layer, rms, group, instance and batch norms."""
+
+from tinyc.importers.onnx.node import Handler
+
+HANDLERS: dict[str, Handler] = {}

@@ -1,0 +1,5 @@
+"""Quantisation."""
+
+from tinyc.importers.onnx.node import Handler
+
+HANDLERS: dict[str, Handler] = {}

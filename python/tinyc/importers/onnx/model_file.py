@@ -1,0 +1,80 @@
+"""Where a model comes from: a file, bytes or a `ModelProto`; and the tensors that lie in files beside it."""
+
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import onnx
+from google.protobuf.message import DecodeError
+
+from tinyc.diagnostics import TinycError, Where
+from tinyc.importers.files import unreadable_file
+from tinyc.importers.onnx.attributes import array_of, element_of_onnx
+
+
+def parse_model(raw: bytes, filename: str | None) -> onnx.ModelProto:
+    """The model that bytes mean.
+
+    Raises:
+        TinycError: `InvalidOnnx`.
+    """
+    where = Where(file=filename)
+    try:
+        model = onnx.ModelProto.FromString(raw)
+    except DecodeError as error:
+        raise TinycError("InvalidOnnx", f"the file is no ONNX model, or damaged: {error}", where) from None
+    if not model.HasField("graph"):
+        raise TinycError("InvalidOnnx", "the file is no ONNX model: it has no graph", where)
+    return model
+
+
+def tensor_array(tensor: onnx.TensorProto, folder: Path | None) -> np.ndarray:
+    """The elements of an initialiser: those in the model, or mapped from a file in the model's folder.
+
+    Raises:
+        TinycError: `InvalidOnnx`, `UnsupportedOnnx`, `UnreadableFile`.
+    """
+    if tensor.data_location != onnx.TensorProto.EXTERNAL:
+        return array_of(tensor)
+    if folder is None:
+        message = f"tensor '{tensor.name}' lies in a file, and the model was given without its folder; give its path"
+        raise TinycError("InvalidOnnx", message)
+    return _mapped(tensor, {each.key: each.value for each in tensor.external_data}, folder)
+
+
+def _mapped(tensor: onnx.TensorProto, entries: Mapping[str, str], folder: Path) -> np.ndarray:
+    element, shape = element_of_onnx(tensor.data_type), tuple(tensor.dims)
+    path = _inside(tensor.name, entries.get("location", ""), folder)
+    try:
+        offset = int(entries.get("offset", "0"))
+        with path.open("rb") as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise TinycError("InvalidOnnx", f"tensor '{tensor.name}': '{path.name}' is no regular file")
+            needed = int(np.prod(shape, dtype=object)) * element.size_bytes
+            if min((*shape, offset)) < 0 or offset + needed > status.st_size:
+                message = f"tensor '{tensor.name}' takes bytes {offset} … {offset + needed} of '{path.name}'"
+                raise TinycError("InvalidOnnx", f"{message}, which has {status.st_size}")
+            if not needed:
+                return np.empty(shape, element.dtype)
+            return np.memmap(file, element.dtype, "r", offset, shape)
+    except (OSError, ValueError) as error:
+        raise unreadable_file("read", path, error) from None
+
+
+def _inside(name: str, location: str, folder: Path) -> Path:
+    """The file of a tensor, which must lie in the model's folder, links followed.
+
+    Raises:
+        TinycError: `InvalidOnnx`.
+    """
+    root = folder.resolve()
+    try:
+        path = (root / location).resolve()
+    except (OSError, ValueError, RuntimeError):
+        path = root.parent
+    if not location or "\0" in location or not path.is_relative_to(root):
+        raise TinycError("InvalidOnnx", f"tensor '{name}': its file {location!r} is not in the model's folder")
+    return path

@@ -1,0 +1,159 @@
+"""One node of an ONNX graph as its handler sees it: inputs, attributes, and ops to add.
+
+A handler is a function of a `Node` that returns the node's outputs, one value or a tuple of them; `HANDLERS` of each
+file has those of its op types. A node's attributes that no handler has asked for are errors.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from tinyc.diagnostics import TinycError, Where
+from tinyc.expr.extents import Dim
+from tinyc.formulas.registry import find_schema
+from tinyc.importers.onnx.program import Program
+from tinyc.importers.onnx.values import Known, Tensor, Value
+from tinyc.vocabulary.element_type import ElementType
+from tinyc.vocabulary.types import TensorType
+
+Handler: TypeAlias = Callable[["Node"], Value | tuple[Value, ...]]
+
+
+class Node:
+    """A node: `version` is the opset of its domain, `outputs` are the names of its outputs, "" where one is not wanted."""
+
+    def __init__(
+        self,
+        program: Program,
+        op_type: str,
+        version: int,
+        inputs: Sequence[Value | None],
+        outputs: Sequence[str],
+        attributes: Mapping[str, Any],
+        where: Where,
+    ) -> None:
+        self.program, self.op_type, self.version, self.where = program, op_type, version, where
+        self.inputs, self.outputs = tuple(inputs), tuple(outputs)
+        self._attributes = attributes
+        self.asked: set[str] = set()
+
+    # --- what is given ------------------------------------------------------------------------------------------------
+
+    def has(self, position: int) -> bool:
+        """Whether an input is there."""
+        return position < len(self.inputs) and self.inputs[position] is not None
+
+    def input(self, position: int) -> Value:
+        """An input.
+
+        Raises:
+            TinycError: `MissingArgument`.
+        """
+        value = self.inputs[position] if position < len(self.inputs) else None
+        if value is None:
+            raise TinycError("MissingArgument", f"{self.op_type} needs input {position}, and the node has none there")
+        return value
+
+    def tensor(self, position: int) -> Tensor:
+        """An input as a value of the program: one that is known becomes a constant."""
+        return self.as_tensor(self.input(position))
+
+    def optional(self, position: int) -> Tensor | None:
+        """An input as a value of the program, None where it is left out."""
+        return self.tensor(position) if self.has(position) else None
+
+    def known(self, position: int) -> Known:
+        """An input that has to be known at import.
+
+        Raises:
+            TinycError: `UnsupportedOnnx`: it is computed when the model runs.
+        """
+        value = self.input(position)
+        if not isinstance(value, Known):
+            message = f"input {position} is computed when the model runs; it must be a constant or follow from shapes"
+            raise self.unsupported(message)
+        return value
+
+    def dims(self, position: int) -> tuple[Dim, ...]:
+        """The elements of an input that has to be known, as extents."""
+        return self.known(position).dims()
+
+    def ints(self, position: int) -> tuple[int, ...]:
+        """The elements of an input that has to be known, as numbers.
+
+        Raises:
+            TinycError: `UnsupportedOnnx`: one depends on a dynamic extent.
+        """
+        dims = self.dims(position)
+        symbolic = [each for each in dims if not isinstance(each, int)]
+        if symbolic:
+            raise self.unsupported(
+                f"input {position} is {symbolic[0]}, which must be a number when the model is imported"
+            )
+        return tuple(each for each in dims if isinstance(each, int))
+
+    def attribute(self, name: str, default: Any = None) -> Any:
+        """An attribute as Python has it (texts as `str`, lists as tuples, tensors as arrays), or the default."""
+        self.asked.add(name)
+        return self._attributes.get(name, default)
+
+    def required(self, name: str) -> Any:
+        """An attribute that must be there.
+
+        Raises:
+            TinycError: `MissingArgument`.
+        """
+        if name not in self._attributes:
+            raise TinycError("MissingArgument", f"{self.op_type} needs the attribute '{name}'")
+        return self.attribute(name)
+
+    @property
+    def unread(self) -> list[str]:
+        """The attributes that nobody has asked for."""
+        return [name for name in self._attributes if name not in self.asked]
+
+    def unsupported(self, message: str) -> TinycError:
+        """The error for what ONNX allows and tinyc does not do."""
+        return TinycError("UnsupportedOnnx", f"{self.op_type}: {message}")
+
+    # --- what is added ------------------------------------------------------------------------------------------------
+
+    def add(self, op: str, *operands: Tensor | None, **attributes: Any) -> Tensor:
+        """Add a Frontend op: `add("softmax", x, axis=1)`, `add("elementwise gelu", x)`; of several results the first."""
+        return self.add_all(op, *operands, **attributes)[0]
+
+    def add_all(self, op: str, *operands: Tensor | None, **attributes: Any) -> tuple[Tensor, ...]:
+        """Add a Frontend op and return all of its results."""
+        name, _, choice = op.partition(" ")
+        schema = find_schema(name, choice or None)
+        given = {key: each.number for key, each in zip(schema.operands, operands, strict=False) if each is not None}
+        attributes = {key: value for key, value in attributes.items() if value is not None}
+        first = self.program.add(schema, given, attributes, self.where)
+        types = self.program.types[first : first + schema.results]
+        return tuple(Tensor(first + position, each) for position, each in enumerate(types))
+
+    def full(self, number: bool | int | float, element: ElementType, shape: Sequence[Dim] = ()) -> Tensor:
+        """A tensor of one number."""
+        tensor = TensorType(element, tuple(shape))
+        return Tensor(self.program.constant(number, tensor, self.where), tensor)
+
+    def as_tensor(self, value: Value) -> Tensor:
+        """A value as one of the program; extents that are not known before the run are computed."""
+        if isinstance(value, Tensor):
+            return value
+        tensor = TensorType(value.element, value.shape)
+        if value.is_symbolic:
+            extents = self.add("extents", dims=value.dims(), element=value.element)
+            return self.add("movement reshape", extents, shape=value.shape)
+        held = self.program.constants.get(id(value))
+        if held is not None:
+            return Tensor(held[1], tensor)
+        array = value.array
+        is_uniform = array.size and (array.size == 1 or (array.size <= 64 and bool((array == array.flat[0]).all())))
+        held = array.flat[0].item() if is_uniform else np.ascontiguousarray(array)
+        where = self.where if value.name is None else replace(self.where, node=value.name)
+        number = self.program.constant(held, tensor, where)
+        self.program.constants[id(value)] = value, number
+        return Tensor(number, tensor)
