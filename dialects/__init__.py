@@ -2,6 +2,7 @@
 
 `README.md` has an op of each layer, its grammar, and the glossary. In reading order:
 
+    frontend          the graph as the user means it: layers of networks
     tiny              a graph of movements, element-wise ops and reductions
     index_book, poly  beside it: what each element reads, and the polyhedral statements
     region            kernels with buffers at their boundary, and the host function that launches them

@@ -25,6 +25,7 @@ TESTS = ROOT / "test"
 
 #: Layer → the layers that its `to_<next>` may lower to. A CUDA file has a host program, made by region-to-exec.
 EDGES = {
+    "frontend": {"tiny"},
     "tiny": {"region", "index_book", "poly"},
     "region": {"gpu", "exec"},
     "gpu": {"cuda", "nvvm", "exec", "region"},
@@ -32,7 +33,7 @@ EDGES = {
 #: Layer → the layers that are written in its words, and which of its modules have them: a region's body is Tiny ops,
 #: the body of a statement is a region's, the CUDA printer prints GPU kernels.
 WORDS = {
-    "tiny": ({"region", "gpu", "cuda", "index_book"}, {"ops", "op_verifier", "verify"}),
+    "tiny": ({"frontend", "region", "gpu", "cuda", "index_book"}, {"ops", "op_verifier", "verify"}),
     "region": ({"gpu", "cuda"}, {"ops"}),
     "gpu": ({"cuda"}, {"dialect", "kernel", "statements", "expand"}),
 }
@@ -48,6 +49,7 @@ FOLDERS = {
     "executors",
     "explain",
     "expr",
+    "formulas",
     "fusion",
     "importers",
     "mlir",
@@ -61,13 +63,17 @@ FOLDERS = {
     "vocabulary",
 }
 #: What a user imports, and little else.
-MODULES = {"__init__", "diagnostics", "pipeline", "simulator"}
-LAYERS = {"tiny", "index_book", "poly", "region", "gpu", "cuda", "exec", "nvvm"}
+MODULES = {"__init__", "diagnostics", "onnx_backend", "pipeline", "simulator"}
+LAYERS = {"frontend", "tiny", "index_book", "poly", "region", "gpu", "cuda", "exec", "nvvm"}
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "manager"}
 #: Folders of tests that mirror no source: whole programs, on every target.
 UNMIRRORED = {"run"}
 #: A word that also names a scheme → where it stands for something else, and for what.
 WORDS_BESIDE_SCHEMES = {
+    "elementwise": (
+        ("python/tinyc/executors/frontend/elementwise.py", "python/tinyc/formulas/*.py"),
+        "an op of the Frontend layer",
+    ),
     "scan": (
         (
             "python/tinyc/analysis/patterns/classification.py",

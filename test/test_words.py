@@ -33,6 +33,12 @@ INTERFACES = {
     "compute": (("dialects/cuda/main/reference/*.py",), "what a statement is on the host: asked for by its class"),
     "ROWS": (("python/tinyc/vocabulary/elementwise/*.py",), "the rows of a file; those of all files in the package"),
     "RULES": (("python/tinyc/vocabulary/infer/*.py",), "the rules of a file; those of all files in the package"),
+    "FORMULAS": (("python/tinyc/formulas/*.py",), "the formulas of a family; `registry.py` puts them together"),
+    "FUNCTIONS": (("python/tinyc/executors/frontend/*.py",), "the numpy of a family; `evaluation.py` puts it together"),
+    "HANDLERS": (
+        (*OF_INSTRUCTIONS, "python/tinyc/importers/onnx/handlers/*.py"),
+        "the opcodes of a file, the op types of a family; `engine/handlers.py`, `handlers/registry.py` put them together",
+    ),
     "main": (("python/tinyc/driver/cli.py", "python/tinyc/opt/main.py"), "a command of `pyproject.toml`"),
     "parse": (
         ("python/tinyc/text/reading.py", "python/tinyc/pipeline.py"),
@@ -43,7 +49,6 @@ INTERFACES = {
         "promised to users: `tinyc.load` reads a model, `simulator.load` PTX",
     ),
     "BUILDERS": (("python/ptxsim/semantics/*.py",), "the opcodes of a file; the engine puts them together"),
-    "HANDLERS": (OF_INSTRUCTIONS, "the opcodes of a file; `engine/handlers.py` puts them together"),
 }
 
 
@@ -101,8 +106,8 @@ def glossary():
 
 GLOSSARY = glossary()
 OTHERS = {word: term for term, instead in GLOSSARY.items() for word in instead}
-#: Words that are not ours to choose: the specification's, of a buffer between two blocks.
-PROMISED = re.compile("smem_ring")
+#: Words that are not ours to choose: the specification's, of a buffer between two blocks, and ONNX's, of an attribute.
+PROMISED = re.compile("smem_ring|data_type|DataType")
 
 
 def found(term, text):

@@ -4,22 +4,22 @@ from collections.abc import Mapping
 from typing import Any
 
 from tinyc.diagnostics import TinycError
-from tinyc.formulas.schema import Kind, Schema
+from tinyc.formulas.schema import AttributeKind, Schema
 from tinyc.mlir import ir
 from tinyc.vocabulary.attributes import decode, extents_attribute
 from tinyc.vocabulary.element_type import BY_NAME, ElementType
 
 #: What each kind of attribute is in MLIR, and how messages show that.
-_FORMS: dict[Kind, tuple[type[ir.Attribute], str]] = {
-    Kind.BOOL: (ir.BoolAttr, "true or false"),
-    Kind.INT: (ir.IntegerAttr, "an integer"),
-    Kind.FLOAT: (ir.FloatAttr, "a float"),
-    Kind.TEXT: (ir.StringAttr, "a string"),
-    Kind.ELEMENT: (ir.TypeAttr, "an element type"),
-    Kind.INTS: (ir.DenseI64ArrayAttr, "array<i64: …>"),
-    Kind.FLOATS: (ir.DenseF64ArrayAttr, "array<f64: …>"),
-    Kind.TEXTS: (ir.ArrayAttr, '["…", …]'),
-    Kind.DIMS: (ir.ArrayAttr, '[0, "M", …]'),
+_FORMS: dict[AttributeKind, tuple[type[ir.Attribute], str]] = {
+    AttributeKind.BOOL: (ir.BoolAttr, "true or false"),
+    AttributeKind.INT: (ir.IntegerAttr, "an integer"),
+    AttributeKind.FLOAT: (ir.FloatAttr, "a float"),
+    AttributeKind.TEXT: (ir.StringAttr, "a string"),
+    AttributeKind.ELEMENT: (ir.TypeAttr, "an element type"),
+    AttributeKind.INTS: (ir.DenseI64ArrayAttr, "array<i64: …>"),
+    AttributeKind.FLOATS: (ir.DenseF64ArrayAttr, "array<f64: …>"),
+    AttributeKind.TEXTS: (ir.ArrayAttr, '["…", …]'),
+    AttributeKind.DIMS: (ir.ArrayAttr, '[0, "M", …]'),
 }
 
 
@@ -36,19 +36,19 @@ def decode_attributes(schema: Schema, found: Mapping[str, ir.Attribute]) -> dict
             raise TinycError("InvalidAttribute", f"{schema.name} has no attribute '{name}'; it has {known}")
         kind = schema.attributes[name].kind
         form, shown = _FORMS[kind]
-        if not isinstance(attribute, form) or (kind is Kind.INT and isinstance(attribute, ir.BoolAttr)):
+        if not isinstance(attribute, form) or (kind is AttributeKind.INT and isinstance(attribute, ir.BoolAttr)):
             raise TinycError("InvalidAttribute", f"attribute '{name}' is {attribute}; it must be {shown}")
         values[name] = _decoded(kind, name, attribute)
     return values
 
 
-def _decoded(kind: Kind, name: str, attribute: ir.Attribute) -> Any:
-    if kind is Kind.ELEMENT:
+def _decoded(kind: AttributeKind, name: str, attribute: ir.Attribute) -> Any:
+    if kind is AttributeKind.ELEMENT:
         return _element(name, str(attribute))
-    if kind is Kind.FLOATS:
+    if kind is AttributeKind.FLOATS:
         assert isinstance(attribute, ir.DenseF64ArrayAttr)
         return tuple(attribute)
-    if kind is Kind.TEXTS:
+    if kind is AttributeKind.TEXTS:
         assert isinstance(attribute, ir.ArrayAttr)
         texts = [each.value for each in attribute if isinstance(each, ir.StringAttr)]
         if len(texts) != len(attribute):
@@ -69,23 +69,23 @@ def encode_attributes(schema: Schema, values: Mapping[str, Any]) -> dict[str, ir
     return {name: _encoded(schema.attributes[name].kind, value) for name, value in given.items()}
 
 
-def _encoded(kind: Kind, value: Any) -> ir.Attribute:
+def _encoded(kind: AttributeKind, value: Any) -> ir.Attribute:
     match kind:
-        case Kind.BOOL:
+        case AttributeKind.BOOL:
             return ir.BoolAttr.get(value)
-        case Kind.INT:
+        case AttributeKind.INT:
             return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
-        case Kind.FLOAT:
+        case AttributeKind.FLOAT:
             return ir.FloatAttr.get(ir.F64Type.get(), value)
-        case Kind.TEXT:
+        case AttributeKind.TEXT:
             return ir.StringAttr.get(value)
-        case Kind.ELEMENT:
+        case AttributeKind.ELEMENT:
             return ir.TypeAttr.get(ir.Type.parse(value))
-        case Kind.INTS:
+        case AttributeKind.INTS:
             return ir.DenseI64ArrayAttr.get(list(value))
-        case Kind.FLOATS:
+        case AttributeKind.FLOATS:
             return ir.DenseF64ArrayAttr.get(list(value))
-        case Kind.TEXTS:
+        case AttributeKind.TEXTS:
             return ir.ArrayAttr.get([ir.StringAttr.get(each) for each in value])
-        case Kind.DIMS:
+        case AttributeKind.DIMS:
             return extents_attribute(value)

@@ -32,7 +32,7 @@ class FrontendOp(Frontend.Operation, traits=[Pure]):
 
     def verify_invariants(self) -> bool:
         """Check the op against its formula; report the broken rule at the op's location."""
-        return report_op(self, check_typing, declares=False)
+        return report_op(self, _check_typing, declares=False)
 
     @property
     def schema(self) -> Schema:
@@ -70,7 +70,7 @@ class FrontendOp(Frontend.Operation, traits=[Pure]):
         return dict(zip(names, given, strict=False))
 
 
-def check_typing(op: FrontendOp) -> None:
+def _check_typing(op: FrontendOp) -> None:
     """Check that an op's results are those that its formula gives.
 
     Raises:
@@ -110,10 +110,10 @@ def _class_of(name: str) -> type[FrontendOp]:
 
 
 #: The classes of the ops by name.
-OPS = {name: _class_of(name) for name in SCHEMAS}
+_OPS = {name: _class_of(name) for name in SCHEMAS}
 
 
-def build(
+def build_op(
     schema: Schema,
     operands: Mapping[str, ir.Value],
     values: Mapping[str, Any],

@@ -15,10 +15,10 @@ from tinyc.mlir.verifying import Violation, report_violations
 
 def verify(module: ir.Module) -> bool:
     """Check every function of the layer; report each violation at its location and return whether there was none."""
-    return report_violations(violations(module))
+    return report_violations(_violations(module))
 
 
-def violations(module: ir.Module) -> Iterator[Violation]:
+def _violations(module: ir.Module) -> Iterator[Violation]:
     """Yield each violation in `module`."""
     for function in functions_of(module):
         ops = [op for block in function.regions[0].blocks for op in block.operations]

@@ -13,6 +13,7 @@ In reading order:
 
     ops, op_verifier        the ops, and the typing rule that each is verified by
     verify                  what holds of a Tiny function as a whole
+    emit_steps              steps of `tinyc.formulas` as ops
     inline                  functions that call each other become one
     to_index_book, to_poly  out: the side tables
     to_region               out: a kernel for each group of ops, and the host function

@@ -49,8 +49,8 @@ PASSES: tuple[type[Pass], ...] = (
     ExecToLlvm,
 )
 
-# The pipelines: each takes a Frontend module all the way, or from the second pass on a Tiny module. A pass has its default
-# options; the driver gives it the user's.
+# The pipelines: each takes a Frontend module all the way, or from the second pass on a Tiny module. A pass has its
+# default options; the driver gives it the user's.
 
 TINY: tuple[Step, ...] = (FrontendToTiny(),)
 #: The side tables, which stand beside the functions that they are about.

@@ -199,8 +199,8 @@ def test_verify_starts_at_the_layer_of_the_program(run, gemm, tmp_path):
 def test_compile_dumps_the_layers_that_are_asked_for(run, gemm, tmp_path):
     folder = tmp_path / "made" / "layers"
     assert run("compile", gemm, "--dump=tiny,region,llvm", "--dump-dir", folder)[0] == 0
-    assert sorted(path.name for path in folder.iterdir()) == ["00_tiny.mlir", "03_region.mlir", "06_llvm.ll"]
-    assert "region.kernel" in (folder / "03_region.mlir").read_text()
+    assert sorted(path.name for path in folder.iterdir()) == ["01_tiny.mlir", "04_region.mlir", "07_llvm.ll"]
+    assert "region.kernel" in (folder / "04_region.mlir").read_text()
 
 
 def test_compile_for_a_gpu_dumps_its_layers(run, gemm, tmp_path):
@@ -211,10 +211,10 @@ def test_compile_for_a_gpu_dumps_its_layers(run, gemm, tmp_path):
     assert status == 0
     assert re.search(r"^layers +tiny -> region -> plan -> gpu -> exec -> nvvm -> ptx$", out, re.MULTILINE)
     texts = {path.name: path.read_text() for path in (tmp_path / "layers").iterdir()}
-    names = ["03_region.mlir", "04_plan.mlir", "05_gpu.mlir", "07_nvvm.mlir", "08_ptx.ptx", "09_cu.cu"]
+    names = ["04_region.mlir", "05_plan.mlir", "06_gpu.mlir", "08_nvvm.mlir", "09_ptx.ptx", "10_cu.cu"]
     assert sorted(texts) == names
-    assert "tile = array<i64: 32, 32, 16>" in texts["04_plan.mlir"]
-    assert ".target sm_90a" in texts["08_ptx.ptx"]
+    assert "tile = array<i64: 32, 32, 16>" in texts["05_plan.mlir"]
+    assert ".target sm_90a" in texts["09_ptx.ptx"]
 
 
 def test_a_plan_that_is_refused_leaves_no_file_behind(run, gemm, tmp_path, monkeypatch):
@@ -251,8 +251,8 @@ def test_options_that_are_repeated_add_up(run, gemm, tmp_path):
     status, out, _ = run("run", gemm, *options)
     assert (status, " [2, 3] " in out) == (0, True)
     assert sorted(path.name for path in tmp_path.iterdir() if path.suffix == ".mlir") == [
-        "00_tiny.mlir",
-        "03_region.mlir",
+        "01_tiny.mlir",
+        "04_region.mlir",
     ]
     with pytest.raises(SystemExit):
         run("run", gemm, "--bind", "M=2", "--bind", "M=3")
@@ -357,7 +357,7 @@ def test_errors_have_status_1_and_a_code(run, gemm, arguments, code):
         (["--target", "cuda", "--plan", "missing.json"], "missing.json: error: cannot read the file: "),
         (["--arch", "sm_80"], "takes no 'arch'; leave it out"),
         (["--line-info"], "takes no 'line_info'; leave it out"),
-        (["--dump-dir", "/dev/null/dump"], "/dev/null/dump/00_tiny.mlir: error: cannot write the file: "),
+        (["--dump-dir", "/dev/null/dump"], "/dev/null/dump/01_tiny.mlir: error: cannot write the file: "),
     ],
 )
 def test_an_error_names_the_option_or_the_file(run, gemm, arguments, named):

@@ -125,13 +125,13 @@ def test_wrong_inputs_are_refused(target):
 def test_every_layer_has_a_text_and_a_file(tmp_path):
     model = tinyc.compile(PROGRAM, dump=tmp_path)
     assert [path.name for path in sorted(tmp_path.iterdir())] == [
-        "00_tiny.mlir",
-        "01_indexbook.mlir",
-        "02_poly_view.mlir",
-        "03_region.mlir",
-        "04_exec.mlir",
-        "05_loops.mlir",
-        "06_llvm.ll",
+        "01_tiny.mlir",
+        "02_indexbook.mlir",
+        "03_poly_view.mlir",
+        "04_region.mlir",
+        "05_exec.mlir",
+        "06_loops.mlir",
+        "07_llvm.ll",
     ]
     for name, path in zip(LISTINGS["cpu"], sorted(tmp_path.iterdir()), strict=True):
         assert path.read_text() == model.text(name)
@@ -230,16 +230,16 @@ def test_every_layer_on_the_way_to_a_gpu_is_a_source():
 def test_the_files_of_a_gpu_program_are_in_walk_order(tmp_path):
     model = tinyc.compile(PROGRAM, target="cuda", dump=tmp_path)
     assert [path.name for path in sorted(tmp_path.iterdir())] == [
-        "00_tiny.mlir",
-        "01_indexbook.mlir",
-        "02_poly_view.mlir",
-        "03_region.mlir",
-        "04_plan.mlir",
-        "05_gpu.mlir",
-        "06_exec.mlir",
-        "07_nvvm.mlir",
-        "08_ptx.ptx",
-        "09_cu.cu",
+        "01_tiny.mlir",
+        "02_indexbook.mlir",
+        "03_poly_view.mlir",
+        "04_region.mlir",
+        "05_plan.mlir",
+        "06_gpu.mlir",
+        "07_exec.mlir",
+        "08_nvvm.mlir",
+        "09_ptx.ptx",
+        "10_cu.cu",
     ]
     assert "__global__" in model.text("cu")
 

@@ -30,7 +30,7 @@ def module_of(op: str, operands: Mapping[str, TensorType], **attributes: Any) ->
             function.attributes["arg_attrs"] = ir.ArrayAttr.get(names)
             block = function.add_entry_block()
             with ir.InsertionPoint(block):
-                made = frontend.build(schema, dict(zip(operands, block.arguments, strict=True)), attributes, results)
+                made = frontend.build_op(schema, dict(zip(operands, block.arguments, strict=True)), attributes, results)
                 func.ReturnOp(list(made.results))
     return module
 

@@ -9,7 +9,7 @@
 // RUN: tinyc-opt --split-input-file --verify-diagnostics %t.mlirbc | filecheck %s
 // The commands of tinyc read it, too.
 // RUN: tinyc compile %t.mlirbc --dump=tiny --dump-dir=%t.dump
-// RUN: filecheck %s < %t.dump/00_tiny.mlir
+// RUN: filecheck %s < %t.dump/01_tiny.mlir
 // RUN: tinyc run %t.mlirbc --bind M=3 --check
 // Unknown dialects are refused as in text.
 // RUN: echo '"x.y"() : () -> ()' | tinyc-opt --allow-unregistered-dialect --emit-bytecode -o %t.unknown.mlirbc

@@ -1,4 +1,4 @@
-"""The reference executor: runs a Frontend, Tiny or Region module in numpy, op by op, without the access maps of the compiler.
+"""The reference executor: runs a Frontend, Tiny or Region module in numpy, op by op, without access maps.
 
 In: a module and its inputs by name. Out: fresh arrays by output name. Movements are numpy's own (`movement`),
 reductions run in the accumulator's type, 16-bit floats compute in f32 and round after each op. With `oracle` floats

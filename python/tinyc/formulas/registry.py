@@ -1,7 +1,7 @@
 """The ops of the Frontend layer by name: which formula each of them is, and what it gives.
 
-Each file of formulas has a table of them, `FORMULAS`; here they are put together. An op with a selector has a formula for
-each choice: `elementwise {fn = "gelu"}`.
+Each file of formulas has a table of them, `FORMULAS`; here they are put together. An op with a selector has a formula
+for each choice: `elementwise {fn = "gelu"}`.
 """
 
 import functools

@@ -1,8 +1,8 @@
 """What an op of the Frontend layer takes: operands and attributes, read off the signature of its formula.
 
 A formula is a function of values that adds the Tiny ops of a Frontend op. Its positional parameters are the operands
-(`Value`, or `Value | None = None` where it may be left out), its keyword parameters the attributes, with their types and
-defaults, and it returns the result, or a tuple of results:
+(`Value`, or `Value | None = None` where it may be left out), its keyword parameters the attributes, with their types
+and defaults, and it returns the result, or a tuple of results:
 
     def conv(x: Value, w: Value, bias: Value | None = None, *, strides: tuple[int, ...] = (), groups: int = 1) -> Value:
 
@@ -24,7 +24,7 @@ from tinyc.vocabulary.element_type import ElementType
 Function: TypeAlias = Callable[..., Value | tuple[Value, ...]]
 
 
-class Kind(Enum):
+class AttributeKind(Enum):
     """What an attribute holds."""
 
     BOOL = auto()
@@ -38,8 +38,14 @@ class Kind(Enum):
     DIMS = auto()
 
 
-_SCALARS = {bool: Kind.BOOL, int: Kind.INT, float: Kind.FLOAT, str: Kind.TEXT, ElementType: Kind.ELEMENT}
-_LISTS = {int: Kind.INTS, float: Kind.FLOATS, str: Kind.TEXTS, Dim: Kind.DIMS}
+_SCALARS = {
+    bool: AttributeKind.BOOL,
+    int: AttributeKind.INT,
+    float: AttributeKind.FLOAT,
+    str: AttributeKind.TEXT,
+    ElementType: AttributeKind.ELEMENT,
+}
+_LISTS = {int: AttributeKind.INTS, float: AttributeKind.FLOATS, str: AttributeKind.TEXTS, Dim: AttributeKind.DIMS}
 
 
 @dataclass(frozen=True)
@@ -47,7 +53,7 @@ class AttributeSchema:
     """An attribute: its name, what it holds, its default; without one (`is_required`) it must be given."""
 
     name: str
-    kind: Kind
+    kind: AttributeKind
     is_required: bool
     default: Any
 
@@ -128,7 +134,7 @@ def schema_of(op: str, choice: str | None, function: Function) -> Schema:
     return Schema(op, choice, tuple(operands), required, results, needs_builder, attributes, function)
 
 
-def _kind(annotation: Any) -> Kind:
+def _kind(annotation: Any) -> AttributeKind:
     """What an annotation says that an attribute holds; `None` beside it is for one that is left out."""
     if annotation in _SCALARS:
         return _SCALARS[annotation]

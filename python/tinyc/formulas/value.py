@@ -162,7 +162,7 @@ class Value:
         return self.apply("cmp_eq", other)
 
     def where(self, condition: "Value", otherwise: "Operand") -> "Value":
-        """This value where a condition holds, `otherwise` elsewhere; all three broadcast."""
+        """The value itself where a condition holds, `otherwise` elsewhere; all three broadcast."""
         held, kept, other = broadcast(condition, self, self._value(otherwise))
         return self.builder.add("where", held, kept, other)
 
@@ -181,12 +181,19 @@ class Value:
         return self if perm == tuple(range(self.rank)) else self.builder.add("permute", self, perm=perm)
 
     def expand(self, shape: Shape, axes: Sequence[int] | None = None) -> "Value":
-        """Repeat along axes of extent 1, and new ones; axis k becomes axis `axes[k]`, by default counted from the end."""
+        """Repeat along axes of extent 1, and new ones; axis k becomes `axes[k]`, by default counted from the end.
+
+        A symbolic extent that is not known to be that of the result is assumed to be.
+        """
         shape = tuple(shape)
         axes = tuple(range(len(shape) - self.rank, len(shape)) if axes is None else axes)
-        if shape == self.shape and axes == tuple(range(self.rank)):
-            return self
-        return self.builder.add("expand", self, shape=shape, broadcast_dimensions=axes)
+        kept = [1 if extent == 1 else shape[axis] for axis, extent in zip(axes, self.shape, strict=True)]
+        for extent, wanted in zip(self.shape, kept, strict=True):
+            self.builder.assume_equal(extent, wanted)
+        operand = self.reshape(*kept)
+        if shape == operand.shape and axes == tuple(range(self.rank)):
+            return operand
+        return self.builder.add("expand", operand, shape=shape, broadcast_dimensions=axes)
 
     def unsqueeze(self, *axes: int) -> "Value":
         """New axes of extent 1 at these places of the result."""
@@ -256,7 +263,7 @@ def broadcast(*values: Value) -> list[Value]:
         TinycError: `BroadcastMismatch`.
     """
     shape = broadcast_shape([each.shape for each in values])
-    return [_expanded(each, shape) for each in values]
+    return [each.expand(shape) for each in values]
 
 
 def broadcast_shape(shapes: Sequence[Shape]) -> tuple[Dim, ...]:
@@ -277,12 +284,3 @@ def broadcast_shape(shapes: Sequence[Shape]) -> tuple[Dim, ...]:
             raise TinycError("BroadcastMismatch", f"the shapes {listed} do not broadcast: only an extent of 1 repeats")
         found.append(extent)
     return tuple(found)
-
-
-def _expanded(value: Value, shape: tuple[Dim, ...]) -> Value:
-    known = shape[len(shape) - value.rank :]
-    for extent, wanted in zip(value.shape, known, strict=True):
-        if extent != 1:
-            value.builder.assume_equal(extent, wanted)
-    value = value.reshape(*(1 if extent == 1 else wanted for extent, wanted in zip(value.shape, known, strict=True)))
-    return value.expand(shape)

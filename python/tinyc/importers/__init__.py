@@ -1,4 +1,4 @@
-"""What becomes a Tiny module: one reader for each format (`tiny_json`), over typed `steps` and one `emit`.
+"""What becomes a module: Tiny JSON a Tiny one (`tiny_json`), an ONNX model a Frontend one (`onnx`).
 
 In reading order:
 
@@ -8,10 +8,10 @@ In reading order:
     weights_file, constants    tensors of the program: in files, mapped, and as values
     arguments                  the `arg` of each node as plain data
     written_shapes, symbols    the sizes: shapes as they are written, and what their symbols stand for
-    steps                      a Tiny program in the making, which no MLIR context is needed for
     repairs, composites, uops  one node as steps: operands made alike, uops that the vocabulary lacks, the Tiny op
     typed                      all nodes as steps
     emit                       steps as IR
     tiny_json_dump             the way back: a Tiny module as text
     tiny_json                  all of it: `import_program`, and `dump`
+    onnx                       ONNX models
 """

@@ -12,8 +12,8 @@ from typing import Any
 
 from tinyc.diagnostics import TinycError, Where
 from tinyc.expr.extents import Dim
-from tinyc.importers.repairs import Immediate, align_operands
 from tinyc.formulas.steps import Steps
+from tinyc.importers.repairs import Immediate, align_operands
 from tinyc.importers.written_shapes import normal_axis
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType

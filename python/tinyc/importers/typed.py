@@ -10,10 +10,10 @@ from typing import Any
 
 from tinyc.diagnostics import TinycError, progress
 from tinyc.expr.extents import MAX_EXTENT, Dim
+from tinyc.formulas.steps import Steps, TypedInput
 from tinyc.importers.graph import Graph
 from tinyc.importers.repairs import Immediate
 from tinyc.importers.spellings import REDUCING_UOPS, Node, result_names
-from tinyc.formulas.steps import Steps, TypedInput
 from tinyc.importers.symbols import EXTENT_KEYS, NUMBER_KEYS, Sizes, dims_of, with_dims
 from tinyc.importers.uops import Recovered, add_node, require_order
 from tinyc.importers.written_shapes import WrittenShapes, resolved_axes

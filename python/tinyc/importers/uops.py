@@ -13,10 +13,10 @@ from tinyc.expr import axes, index_map
 from tinyc.expr.axes import Axis, AxisExpr
 from tinyc.expr.extents import MAX_EXTENT, Dim, Extent
 from tinyc.expr.shape_equation import cancel_ends
+from tinyc.formulas.steps import Steps
 from tinyc.importers.composites import compose_uop
 from tinyc.importers.repairs import Immediate, align_operands, require_value_of, same_shape
 from tinyc.importers.spellings import BINARY_UOPS, COMPOSITES, Node
-from tinyc.formulas.steps import Steps
 from tinyc.importers.written_shapes import expanded_axes, normal_axis
 from tinyc.vocabulary.reductions import REDUCTIONS
 from tinyc.vocabulary.types import TensorType

@@ -52,4 +52,4 @@ def _constant(constant: TypedConstant, emitter: StepEmitter) -> ir.OpView:
 def _op(op: TypedOp, emitter: StepEmitter) -> ir.OpView:
     operands = {name: emitter.values[value] for name, value in op.operands.items()}
     location = location_of(op.where) or ir.Location.unknown()
-    return frontend.build(op.schema, operands, op.attributes, op.types, location)
+    return frontend.build_op(op.schema, operands, op.attributes, op.types, location)
