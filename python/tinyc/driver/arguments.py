@@ -52,15 +52,15 @@ def _check_explained(parser: argparse.ArgumentParser, arguments: argparse.Namesp
         parser.error("argument --tile: it cuts the block that an edge leads to; give --edge FROM TO, too")
     if (arguments.other is not None) != arguments.fusion_diff:
         parser.error("argument --fusion-diff: it compares two programs or ledgers; give both, and no second one else")
-    views = ("access", "block", "edge", "fusion_svg", "fusion_json", "fusion_diff", "memory", "memory_svg")
+    views = ("access", "block", "edge", "fusion_svg", "fusion_json", "fusion_diff", "memory", "memory_svg", "summary")
     view = next((f"--{name.replace('_', '-')}" for name in views if getattr(arguments, name) not in (None, False)), "")
-    is_of_fusion = view.startswith(("--fusion", "--memory"))
+    is_of_fusion = view.startswith(("--fusion", "--memory", "--summary"))
     if view and (arguments.fusion == "" or (arguments.fusion is not None and not is_of_fusion)):
         parser.error(f"argument --fusion: not allowed with argument {view}; ask for one after the other")
     asked = {"--fuse": arguments.fuse, "--no-fuse": arguments.no_fuse, "--plan": arguments.plan}
     given = next((option for option, value in asked.items() if value), None)
     if given is not None and arguments.fusion is None and not is_of_fusion:
-        known = "--fusion, --fusion-json, --fusion-svg FILE, --fusion-diff or --memory"
+        known = "--fusion, --fusion-json, --fusion-svg FILE, --fusion-diff, --memory or --summary"
         parser.error(f"argument {given}: it is about which ops share a kernel; give {known}, too")
 
 
@@ -143,7 +143,9 @@ def _add_edges(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_explained(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("program", help="the program's file, of the Tiny layer, or -")
+    parser.add_argument(
+        "program", help="the program's file: Tiny JSON, a model (.onnx), or a dump of either layer; or -"
+    )
     parser.add_argument("other", nargs="?", metavar="OTHER", help="with --fusion-diff: another program, or a ledger")
     _add_bind(parser)
     shown = f"which ops share a kernel, and why; '{_NONE}', also beside another --fusion-…: with a kernel for each op"
@@ -153,6 +155,8 @@ def _add_explained(parser: argparse.ArgumentParser) -> None:
     one.add_argument("--block", metavar="NAME", help="what a statement computes, and why it is of its kind")
     one.add_argument("--edge", nargs=2, metavar=("FROM", "TO"), help="the dependences between two blocks")
     one.add_argument("--fusion-svg", type=Path, metavar="FILE", help="write --fusion there, as a drawing of the graph")
+    shown = "parameters, bytes, arena, and each region with its predicted time; what a model is explained by"
+    one.add_argument("--summary", action="store_true", help=shown)
     one.add_argument("--memory", action="store_true", help="where buffers lie in the arena over time, and their bytes")
     one.add_argument("--memory-svg", type=Path, metavar="FILE", help="write --memory there, as a drawing")
     one.add_argument("--fusion-json", action="store_true", help="the same as JSON, a ledger")

@@ -13,6 +13,7 @@ In reading order:
     fusion_subject       the formation, or the ledgers, that a command line means
     arena                `--memory`: where buffers lie in the arena over time, and what a run needs
     arena_drawing        `--memory-svg`: that as a picture
+    summary              `--summary`: what a model is made of, and what each region is predicted to take
     explanation          the explanation that is asked for, or an overview
 """
 

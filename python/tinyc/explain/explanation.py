@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable, Iterator
 
 from tinyc.diagnostics import printable
+from tinyc.driver.layer import layer_of
 from tinyc.driver.sources import in_file, program_argument, shown_argument
 from tinyc.explain.access import access_lines
 from tinyc.explain.arena import memory_tables
@@ -20,6 +21,7 @@ from tinyc.explain.fusion import fusion_tables
 from tinyc.explain.fusion_drawing import fusion_drawing
 from tinyc.explain.fusion_subject import compared_fusion, formation_of, lowering_of, request_difference
 from tinyc.explain.subject import Line, Subject
+from tinyc.explain.summary import summary_tables
 from tinyc.explain.svg import svg_text
 from tinyc.fusion.ledger import ledger_to_json
 from tinyc.importers.files import write_file
@@ -38,6 +40,13 @@ def explain(arguments: argparse.Namespace) -> int:
     module = program_argument(arguments.program, arguments.bind)
     if arguments.memory or arguments.memory_svg is not None:
         return _explain_memory(module, arguments)
+    if layer_of(module) == "frontend":
+        views = arguments.fusion, arguments.fusion_svg, arguments.access, arguments.block, arguments.edge
+        arguments.summary |= not arguments.fusion_json and all(each is None for each in views)
+    if arguments.summary:
+        return _explain_summary(module, arguments)
+    if layer_of(module) == "frontend":
+        module = lowering_of(module, arguments).module("tiny")
     with module.context:
         subject = Subject.of(module)
         if arguments.fusion is not None or arguments.fusion_json or arguments.fusion_svg is not None:
@@ -69,6 +78,15 @@ def _explain_fusion(subject: Subject, arguments: argparse.Namespace) -> int:
     return _print_tables((*fusion_tables(formation.ledger), *asked))
 
 
+def _explain_summary(module: ir.Module, arguments: argparse.Namespace) -> int:
+    """Print what a model is made of, and what its regions are predicted to take."""
+    with in_file(shown_argument(arguments.program)):
+        lowering = lowering_of(module, arguments)
+        tiny = lowering.module("tiny")
+        with tiny.context:
+            return _print_tables(summary_tables(lowering, formation_of(Subject.of(tiny), arguments)))
+
+
 def _explain_memory(module: ir.Module, arguments: argparse.Namespace) -> int:
     """Print where the buffers of a program lie, as the target runs it, or write them as a drawing."""
     with in_file(shown_argument(arguments.program)):
@@ -96,10 +114,8 @@ def _overview(subject: Subject, program: str) -> Iterator[Line]:
     yield from _under("block", rows)
     edges = (f"{edge.source.name} -> {edge.target.name}" for edge in subject.view.edges)
     yield from _under("edge", edges)
-    yield Line(
-        "more",
-        "tinyc explain --access VALUE | --block NAME | --edge FROM TO [--tile AXIS=SIZE,…] | --fusion | --memory",
-    )
+    views = "--access VALUE | --block NAME | --edge FROM TO [--tile AXIS=SIZE,…] | --fusion | --memory | --summary"
+    yield Line("more", f"tinyc explain {views}")
 
 
 def _under(title: str, texts: Iterable[str]) -> Iterator[Line]:
