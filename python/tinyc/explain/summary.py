@@ -1,0 +1,88 @@
+"""`tinyc explain --summary`: what a model is made of, and what each region of it is predicted to take.
+
+In: a program on its way to a target, all of its sizes known. Out: tables.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from tinyc.analysis.graphs import main_function
+from tinyc.diagnostics import TinycError
+from tinyc.dialects.tiny.ops import ConstOp
+from tinyc.driver.lowering import Lowering
+from tinyc.executors.signature import signature_of
+from tinyc.explain.arena import lower_bound_bytes
+from tinyc.expr import extents
+from tinyc.fusion.regions import Formation, Region
+from tinyc.runtime.program import Program
+from tinyc.text.table import Table
+from tinyc.vocabulary.attributes import tensor_type
+from tinyc.vocabulary.types import TensorType, symbols_of
+
+_TOTALS = ("what", "count", "bytes")
+_REGIONS = ("region", "kernel", "nodes", "FLOPs", "bytes", "predicted us", "part of all", "limited by")
+
+
+def summary_tables(lowering: Lowering, formation: Formation) -> tuple[Table, Table]:
+    """The totals of a program, and a row for each region in the order in which they run.
+
+    Raises:
+        TinycError: `UnboundSymbol`: a size is not known.
+    """
+    function = main_function(lowering.module("tiny"))
+    signature = signature_of(function)
+    unbound = symbols_of([each.type for each in signature.inputs])
+    if unbound:
+        names = ",".join(f"{name}=…" for name in unbound)
+        raise TinycError("UnboundSymbol", f"the sizes {', '.join(unbound)} are not known; give --bind {names}")
+    stored = [
+        tensor_type(op.output.type)
+        for op in function.entry_block.operations
+        if isinstance(op, ConstOp) and op.is_stored
+    ]
+    parameters = [*stored, *(each.type for each in signature.weights)]
+    totals = _totals(
+        [each.type for each in signature.run_inputs],
+        parameters,
+        [each.type for each in signature.outputs],
+        formation.regions,
+        lowering.program(),
+    )
+    return Table("model", _TOTALS, tuple(totals)), Table("regions", _REGIONS, tuple(_rows(formation.regions)))
+
+
+def _totals(
+    inputs: Sequence[TensorType],
+    parameters: Sequence[TensorType],
+    outputs: Sequence[TensorType],
+    regions: Sequence[Region],
+    program: Program,
+) -> Iterator[tuple[object, ...]]:
+    for what, types in (("inputs", inputs), ("parameters", parameters), ("outputs", outputs)):
+        count = sum(_elements(each) for each in types) if what == "parameters" else len(types)
+        yield what, count, sum(_elements(each) * each.element.size_bytes for each in types)
+    arena = extents.evaluate(program.arena_bytes, {})
+    yield "arena (buffers; at the least)", len(program.arena_lifetimes), f"{arena}; {lower_bound_bytes(program, {})}"
+    yield "regions (moved by them)", len(regions), round(sum(_moved(each) for each in regions))
+    yield "FLOPs", round(sum(each.priced.cost.flops for each in regions)), ""
+    yield "predicted us", round(sum(each.priced.cost.terms["us"] for each in regions), 1), ""
+
+
+def _elements(tensor: TensorType) -> int:
+    return extents.evaluate(extents.product(tensor.shape), {})
+
+
+def _moved(region: Region) -> float:
+    return region.priced.cost.read_bytes + region.priced.cost.written_bytes
+
+
+def _rows(regions: Sequence[Region]) -> Iterator[tuple[object, ...]]:
+    total = sum(each.priced.cost.seconds for each in regions) or 1.0
+    for number, region in enumerate(regions):
+        cost = region.priced.cost
+        limiter = "memory" if cost.memory_seconds >= cost.compute_seconds else "arithmetic"
+        if cost.launch_seconds > max(cost.memory_seconds, cost.compute_seconds):
+            limiter = "launch"
+        shown = f"{100 * cost.seconds / total:.1f} %"
+        nodes = " ".join(region.results)
+        numbers = round(cost.flops), round(_moved(region)), cost.terms["us"]
+        yield f"r{number}", region.priced.scheme, nodes, *numbers, shown, limiter
