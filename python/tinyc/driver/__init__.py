@@ -20,6 +20,7 @@ In reading order:
     arguments         the command line of `tinyc`
     running           what `tinyc run` does with a model, and with one from a file
     commands          what `tinyc run`, `compile` and `verify` do
+    benching          what `tinyc bench` does
     progress          what a command is doing, on a terminal, while it takes long
     exit_status       how a command ends, whatever happens
     cli               the entry point of `tinyc`

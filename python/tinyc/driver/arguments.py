@@ -67,7 +67,7 @@ def _check_explained(parser: argparse.ArgumentParser, arguments: argparse.Namesp
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="tinyc", description=_DESCRIPTION, allow_abbrev=False)
     parser.add_argument("--version", action="version", version=_version())
-    known = "run | compile | verify | explain | simulate"
+    known = "run | compile | verify | explain | bench | simulate"
     commands = parser.add_subparsers(dest="command", required=True, metavar=known)
     run = commands.add_parser("run", help="compile a program and run it, or run a model", allow_abbrev=False)
     _add_program(run)
@@ -95,6 +95,14 @@ def _parser() -> argparse.ArgumentParser:
     verify.add_argument("--against", metavar="PROGRAM", help=made_of)
     explain = commands.add_parser("explain", help="say how a program's values are read, and why", allow_abbrev=False)
     _add_explained(explain)
+    bench = commands.add_parser("bench", help="time a program, also beside onnxruntime", allow_abbrev=False)
+    _add_program(bench)
+    _add_target(bench)
+    _add_inputs(bench)
+    shown = "time it by turns with this, on the same model and inputs, and compare the numbers"
+    bench.add_argument("--against", choices=("onnxruntime",), help=shown)
+    bench.add_argument("--runs", type=_count, default=20, metavar="N", help="how often (default: 20)")
+    bench.add_argument("--svg", type=Path, metavar="FILE", help="write the times there, as bars")
     # What follows `simulate` is the simulator's to read: cli hands it on.
     commands.add_parser("simulate", help="run and check a kernel of a PTX file", add_help=False)
     return parser
@@ -231,6 +239,12 @@ def _fusion_value(text: str) -> str:
     if text not in ("", _NONE):
         raise argparse.ArgumentTypeError(f"{text!r} is not {_NONE!r}, which fuses nothing; write that, or leave it out")
     return text
+
+
+def _count(text: str) -> int:
+    if not _is_number(text, 7) or not int(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of runs; give an integer in 1 … 9,999,999")
+    return int(text)
 
 
 def _seed(text: str) -> int:

@@ -1,4 +1,4 @@
-"""`tinyc run | compile | verify | explain | simulate`: programs and kernels from the command line.
+"""`tinyc run | compile | verify | explain | bench | simulate`: programs and kernels from the command line.
 
 Results go to stdout, errors and remarks to stderr. The exit status is 0 if all went well, 1 for an error in the
 program, its inputs or its numbers, and for findings, 2 for a command line that does not read and for what `simulate`
@@ -50,6 +50,10 @@ def _run(arguments: argparse.Namespace) -> int:
         from tinyc.explain import explain
 
         return explain(arguments)
+    if arguments.command == "bench":
+        from tinyc.driver.benching import bench_command
+
+        return bench_command(arguments)
     from tinyc.driver.commands import COMMANDS
 
     return COMMANDS[arguments.command](arguments)

@@ -34,8 +34,8 @@ _DUMP_FOLDER = Path("tinyc-dump")
 def run_command(arguments: argparse.Namespace) -> int:
     """Compile, run, print the outputs, and compare them with the reference where asked to."""
     with shown_remarks(arguments):
-        model = _compiled(arguments)
-        given = _inputs(arguments, model)
+        model = compiled_model(arguments)
+        given = model_inputs(arguments, model)
         weights, inputs = weights_apart(model.weights, given)
         model.set_weights(weights)
         outputs = run_and_print(model, inputs, arguments)
@@ -45,7 +45,7 @@ def run_command(arguments: argparse.Namespace) -> int:
 def compile_command(arguments: argparse.Namespace) -> int:
     """Compile, and write what is asked for: the model, layers, a C library; where nothing is, say what there is."""
     with shown_remarks(arguments):
-        model = _compiled(arguments)
+        model = compiled_model(arguments)
         if arguments.target != "reference" or arguments.output is not None or arguments.cpu is not None:
             artifact = model.artifact(arguments.cpu)
             if arguments.output is not None:
@@ -65,9 +65,9 @@ def verify_command(arguments: argparse.Namespace) -> int:
     first: str | None = None
     with shown_remarks(arguments):
         against = None if arguments.against is None else _read_by_reference(arguments.against, arguments.bind)
-        model = _compiled(arguments)
+        model = compiled_model(arguments)
         _check_same_boundary(model, arguments.against, against)
-        inputs = _inputs(arguments, model, against)
+        inputs = model_inputs(arguments, model, against)
         with shown_progress("verify"):
             for step in verify_model(model, inputs, against):
                 first = first or step.failure
@@ -119,7 +119,8 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
 }
 
 
-def _compiled(arguments: argparse.Namespace) -> CompiledModel:
+def compiled_model(arguments: argparse.Namespace) -> CompiledModel:
+    """Compile the program of a command line, and say how long it took and what was dumped."""
     started = time.perf_counter()
     dump_folder = arguments.dump_dir or _DUMP_FOLDER
     line_info = dump_folder if arguments.line_info else None
@@ -163,14 +164,15 @@ def _require_reference(module: ir.Module, option: str) -> None:
         raise TinycError("UnsupportedTarget", message + remedy)
 
 
-def _inputs(
+def model_inputs(
     arguments: argparse.Namespace, model: CompiledModel, program: ir.Module | None = None
 ) -> dict[str, np.ndarray]:
+    """The inputs of a command line: from a file, or random; weights are among them."""
     if arguments.inputs is None:
         print_line("inputs", f"random, seed {arguments.random}")
         with shown_progress("inputs"):
             return random_inputs(program or model.lowering.module(model.lowering.entry), arguments.random)
-    return given_inputs(arguments.inputs, model.signature)
+    return givenmodel_inputs(arguments.inputs, model.signature)
 
 
 def _check(model: CompiledModel, inputs: dict[str, np.ndarray], outputs: dict[str, np.ndarray]) -> int:

@@ -1,7 +1,7 @@
 """Numpy evaluation of the layers above the machine: the truth that every other executor is compared with.
 
-`reference.evaluate_module` runs a Frontend, Tiny or Region module; `compare` says whether two sets of outputs agree, with a
-tolerance that is derived from the program. In reading order:
+`reference.evaluate_module` runs a Frontend, Tiny or Region module; `compare` says whether two sets of outputs agree,
+with a tolerance that is derived from the program. In reading order:
 
     memory                            the refusal of what this machine has no memory for
     elements                          element types in numpy

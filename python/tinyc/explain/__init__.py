@@ -9,6 +9,7 @@ In reading order:
     layered              where the boxes of a graph stand
     drawing              a graph with groups, placed on a plane
     svg                  that as a file
+    bars                 numbers as bars, for `tinyc bench`
     fusion_drawing       `--fusion-svg`: a program with its regions as such a graph
     fusion_subject       the formation, or the ledgers, that a command line means
     arena                `--memory`: where buffers lie in the arena over time, and what a run needs
