@@ -38,15 +38,14 @@ def bench_command(arguments: argparse.Namespace) -> int:
     if arguments.target in ("sim", "reference"):
         message = f"target '{arguments.target}' has no speed of its own; bench it on 'cpu' or 'cuda'"
         raise TinycError("UnsupportedTarget", message, Where(file=shown_argument(arguments.program)))
-    other = None if arguments.against is None else _onnxruntime(arguments.program)
+    others = {} if arguments.against is None else {arguments.against: _onnxruntime(arguments.program)}
     model = compiled_model(arguments)
     weights, inputs = weights_apart(model.weights, model_inputs(arguments, model))
     model.set_weights(weights)
     works: dict[str, Callable[[], _Arrays]] = {"tinyc": lambda: model.run_named(inputs)}
     status = 0
-    if other is not None:
-        run = other
-        works[arguments.against] = lambda: run({**weights, **inputs})
+    for name, run in others.items():
+        works[name] = lambda run=run: run({**weights, **inputs})
         status = _compared(works)
     with shown_progress("bench"):
         seconds = _by_turns(works, arguments.runs)

@@ -172,7 +172,7 @@ def model_inputs(
         print_line("inputs", f"random, seed {arguments.random}")
         with shown_progress("inputs"):
             return random_inputs(program or model.lowering.module(model.lowering.entry), arguments.random)
-    return givenmodel_inputs(arguments.inputs, model.signature)
+    return given_inputs(arguments.inputs, model.signature)
 
 
 def _check(model: CompiledModel, inputs: dict[str, np.ndarray], outputs: dict[str, np.ndarray]) -> int:
