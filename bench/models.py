@@ -1,0 +1,118 @@
+"""Models from ONNX to a run on the CPU: regions, bytes, compile time, and the time beside ONNX Runtime. Prints tables.
+
+    .venv/bin/python bench/models.py [NAME …]       # bench/results/models.txt is what it prints
+
+Models are built by `onnx_models`. Times of the two runtimes are taken by turns in one process, with the threads that each
+chooses by itself; the numbers of both are compared. `layers` counts a block of a ResNet or of a transformer.
+"""
+
+import sys
+import time
+from statistics import median
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper
+
+import tinyc
+from figures import Figures, machine, show
+from onnx_models import MODELS, ModelCase
+from tinyc.analysis.graphs import main_function
+from tinyc.driver.lowering import Lowering
+from tinyc.driver.sources import read_program
+from tinyc.executors.random_arrays import random_arrays
+from tinyc.executors.signature import boundary_of
+from tinyc.fusion.formation import form_regions
+from tinyc.target import machine_of
+from tinyc.target.cpu import GENERIC_CPU
+from tinyc.text.table import Table
+
+PACKAGES = ("onnx", "onnxruntime", "llvmlite", "numba-cuda-mlir", "numpy")
+COLUMNS = (
+    "model", "nodes", "parameters", "regions", "a layer", "MB moved", "over boundary", "compile s", "ms", "onnxruntime ms",
+    "over it", "largest error",
+)  # fmt: skip
+#: The most seconds that a model may take to compile, and the nodes and seconds of an import.
+COMPILE_SECONDS, NODES, IMPORT_SECONDS = 15, 10_000, 5
+#: The most regions that a layer of these may have.
+A_LAYER = {"resnet18": 3, "resnet50": 4, "vit_tiny": 9, "bert": 9, "gpt2": 9, "gpt2_decoder": 9}
+RUNS = 5
+
+
+def measured(case: ModelCase, figures: Figures) -> tuple[Any, ...]:
+    """The row of a model; figures that have bounds go to `figures`."""
+    model = case.build(**case.large)
+    start = time.perf_counter()
+    compiled = tinyc.compile(model, bind=case.bind)
+    seconds = time.perf_counter() - start
+    figures.row(f"{case.name}: compile", seconds, "s", COMPILE_SECONDS)
+    tiny = compiled.lowering.module("tiny")
+    with tiny.context:
+        regions = form_regions(main_function(tiny), machine_of(GENERIC_CPU.name)).regions
+    moved = sum(each.priced.cost.read_bytes + each.priced.cost.written_bytes for each in regions)
+    inputs = random_inputs_of(compiled)
+    outputs = compiled.run_named(inputs)
+    weights = sum(np.prod(each.dims) * 4 for each in model.graph.initializer)
+    boundary = weights + sum(each.nbytes for each in (*inputs.values(), *outputs.values()))
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    names = [each.name for each in session.get_outputs()]
+    error = max(
+        float(np.abs(one - other).max())
+        for one, other in zip(outputs.values(), session.run(names, inputs), strict=True)
+    )
+    own, theirs = by_turns(lambda: compiled.run_named(inputs), lambda: session.run(names, inputs))
+    layer = f"{len(regions) / case.layers:.1f}" if case.layers else ""
+    if case.name in A_LAYER:
+        figures.row(
+            f"{case.name}: regions a layer, all others included", len(regions) / case.layers, "", A_LAYER[case.name]
+        )
+    sizes = len(model.graph.node), int(weights // 4), len(regions), layer
+    moves = f"{moved / 1e6:.1f}", f"{moved / boundary:.2f}"
+    times = f"{seconds:.1f}", f"{own * 1e3:.1f}", f"{theirs * 1e3:.1f}", f"{own / theirs:.1f} ×"
+    return (case.name, *sizes, *moves, *times, f"{error:.1e}")
+
+
+def random_inputs_of(model: tinyc.Model) -> dict[str, np.ndarray]:
+    """Random inputs; token ids are small enough for any table."""
+    drawn = random_arrays(boundary_of(model.lowering.module("tiny")), 0)
+    return {name: each % 2 if each.dtype == np.int64 else each for name, each in drawn.items()}
+
+
+def by_turns(*works: Any) -> list[float]:
+    """The median seconds of each, in runs that alternate."""
+    found: list[list[float]] = [[] for _ in works]
+    for turn in range(RUNS + 1):
+        for number, work in enumerate(works):
+            start = time.perf_counter()
+            work()
+            if turn:
+                found[number].append(time.perf_counter() - start)
+    return [median(each) for each in found]
+
+
+def imported(nodes: int) -> float:
+    """The seconds that a chain of that many nodes takes to import."""
+    chain = [helper.make_node("Relu" if at % 2 else "Neg", [f"x{at}"], [f"x{at + 1}"]) for at in range(nodes)]
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [4, 5]) for name in ("x0", f"x{nodes}")]
+    model: onnx.ModelProto = helper.make_model(helper.make_graph(chain, "chain", ends[:1], ends[1:]))
+    start = time.perf_counter()
+    Lowering(read_program(model)).module("frontend")
+    return time.perf_counter() - start
+
+
+def main() -> int:
+    """Measure the models that are named, print the tables, and return 1 if a bound is missed."""
+    figures = Figures("bounds")
+    names = sys.argv[1:] or list(MODELS)
+    rows = tuple(measured(MODELS[name], figures) for name in names)
+    half, whole = imported(NODES // 2), imported(NODES)
+    figures.row(f"import of {NODES} nodes", whole, "s", IMPORT_SECONDS)
+    figures.row(f"the same over that of {NODES // 2}", whole / half, "×", 2.5)
+    show(machine(PACKAGES), Table("models on the CPU", COLUMNS, rows), figures.table)
+    return int(figures.missed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
