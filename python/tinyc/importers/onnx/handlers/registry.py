@@ -6,6 +6,7 @@ from tinyc.importers.onnx.handlers import (
     elementwise,
     indexing,
     movement,
+    slicing,
     norms,
     pooling,
     products,
@@ -20,6 +21,7 @@ from tinyc.importers.onnx.node import Handler
 HANDLERS_BY_TYPE: dict[str, Handler] = {
     **elementwise.HANDLERS,
     **movement.HANDLERS,
+    **slicing.HANDLERS,
     **indexing.HANDLERS,
     **products.HANDLERS,
     **convolution.HANDLERS,
