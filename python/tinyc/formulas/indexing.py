@@ -3,6 +3,7 @@
 from tinyc.diagnostics import TinycError
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
+from tinyc.formulas.padding import modulo
 from tinyc.formulas.scattering import FORMULAS as SCATTERS
 from tinyc.formulas.scattering import flat_places, in_range, nd_places, places_along
 from tinyc.formulas.schema import Function
@@ -58,14 +59,14 @@ def _arg(op: str) -> Function:
 _NOWHERE = 2**63 - 1
 
 
-def one_hot(index: Value, values: Value, *, shape: tuple[Dim, ...], axis: int = -1) -> Value:
-    """Along a new axis of the result, `values[1]` at the index, elsewhere `values[0]`; an index outside is nowhere."""
+def one_hot(index: Value, levels: Value, *, shape: tuple[Dim, ...], axis: int = -1) -> Value:
+    """Along a new axis of the result, `levels[1]` at the index, elsewhere `levels[0]`; an index outside is nowhere."""
     if not -index.rank - 1 <= axis <= index.rank or len(shape) != index.rank + 1:
         message = f"axis {axis} is none of the {index.rank + 1} axes of the result, whose shape has {len(shape)}"
         raise TinycError("InvalidAxis", message)
     at = axis % (index.rank + 1)
     chosen = broadcast_to(in_range(index.to(ElementType.I64), shape[at]).unsqueeze(at), shape)
-    off, on = (values.slice(0, each, each + 1).reshape() for each in (0, 1))
+    off, on = (levels.slice(0, each, each + 1).reshape() for each in (0, 1))
     return on.where(chosen.equals(index.builder.iota(ElementType.I64, shape, at)), off)
 
 
@@ -91,7 +92,7 @@ def tensor_scatter(
     if starts is not None:
         place = place - starts.to(ElementType.I64).expand(cache.shape, (0,))
     if mode == "circular":
-        place = place.apply("mod", cache.builder.extent(cache.shape[axis], ElementType.I64))
+        place = modulo(place, cache.builder.extent(cache.shape[axis], ElementType.I64))
     size = cache.builder.extent(updates.shape[axis], ElementType.I64)
     is_new = ~(place < 0) & (place < size)
     places = flat_places(cache.builder, updates.shape, cache.shape, {axis: place.where(is_new, 0)})

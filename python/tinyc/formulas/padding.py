@@ -60,14 +60,20 @@ def _edge(place: Value, extent: Value) -> Value:
 
 
 def _wrap(place: Value, extent: Value) -> Value:
-    return place.apply("mod", extent)
+    return modulo(place, extent)
 
 
 def _reflect(place: Value, extent: Value) -> Value:
     """There and back again is a period; of one element alone, 1."""
     period = ((extent - 1) * 2).apply("max", 1)
-    forward = place.apply("mod", period)
+    forward = modulo(place, period)
     return forward.apply("min", period - forward).apply("min", extent - 1)
+
+
+def modulo(place: Value, extent: Value) -> Value:
+    """The rest of a division that is not negative; that of Tiny has the sign of the dividend."""
+    rest = place.apply("mod", extent)
+    return (rest + extent).where(rest < 0, rest)
 
 
 _SOURCES = {"edge": _edge, "reflect": _reflect, "wrap": _wrap}

@@ -32,11 +32,11 @@ def _arg(function: Callable[..., np.ndarray]) -> NumpyFunction:
     return arg
 
 
-def _one_hot(index: np.ndarray, values: np.ndarray, shape: tuple[int, ...], axis: int) -> np.ndarray:
+def _one_hot(index: np.ndarray, levels: np.ndarray, shape: tuple[int, ...], axis: int) -> np.ndarray:
     depth = shape[axis]
     wrapped = np.where(index < 0, index + depth, index).astype(np.int64)
     hot = wrapped[..., None] == np.arange(depth)
-    return np.where(np.moveaxis(hot, -1, axis), values[1], values[0])
+    return np.where(np.moveaxis(hot, -1, axis), levels[1], levels[0])
 
 
 def _reverse_sequence(x: np.ndarray, lengths: np.ndarray, batch_axis: int, time_axis: int) -> np.ndarray:
