@@ -86,7 +86,9 @@ def _scatter_nd(data: np.ndarray, index: np.ndarray, updates: np.ndarray, reduct
 
 
 def _gather_elements(data: np.ndarray, index: np.ndarray, axis: int) -> np.ndarray:
-    inner = tuple(slice(0, extent) if each != axis % data.ndim else slice(None) for each, extent in enumerate(index.shape))
+    inner = tuple(
+        slice(0, extent) if each != axis % data.ndim else slice(None) for each, extent in enumerate(index.shape)
+    )
     return np.take_along_axis(data[inner], index, axis)
 
 

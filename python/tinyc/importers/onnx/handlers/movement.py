@@ -106,7 +106,9 @@ def _space_to_depth(node: Node) -> Tensor:
     perm = (0, 1, 3, 5, 2, 4) if node.attribute("mode", "DCR") == "CRD" else (0, 3, 5, 1, 2, 4)
     batch, depth, *space = x.shape
     places = [extents.divide(extent, block) for extent in space]
-    height, width = (extents.floordiv(n, block) if each is None else each for n, each in zip(space, places, strict=True))
+    height, width = (
+        extents.floordiv(n, block) if each is None else each for n, each in zip(space, places, strict=True)
+    )
     blocks = node.add("movement reshape", x, shape=(batch, depth, height, block, width, block))
     moved = node.add("movement permute", blocks, perm=perm)
     return node.add("movement reshape", moved, shape=(batch, depth * (block * block), height, width))
