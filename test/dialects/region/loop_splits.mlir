@@ -5,10 +5,11 @@
 // CHECK-LABEL: func.func @cmp_lt_where
 // CHECK: scf.for
 // CHECK: scf.for %{{.*}} = %c0 to %c3
-// CHECK-NEXT: memref.load %arg0
+// CHECK-NEXT: memref.load %x
 // CHECK-NEXT: memref.store
 // CHECK: scf.for %{{.*}} = %c3 to %c8
-// CHECK: memref.load %arg1
+// CHECK-NEXT: arith.addi
+// CHECK-NEXT: memref.load %y
 // CHECK-NEXT: memref.store
 // CHECK-NOT: scf.if
 func.func @main(%x: tensor<4x3xf32> {tiny.name = "x"}, %y: tensor<4x5xf32> {tiny.name = "y"}) -> (tensor<4x8xf32> {tiny.name = "z"}) {
