@@ -12,7 +12,7 @@ from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.kernel import Kernel, kernels_of
 from tinyc.dialects.region.to_loops import nests
 from tinyc.dialects.region.to_loops.product_tiles import product_nest
-from tinyc.dialects.region.to_loops.splits import split_loops
+from tinyc.dialects.region.to_loops.splits import MAX_CHOICES, choose_loops, split_loops
 from tinyc.dialects.region.to_loops.steps import step_nest
 from tinyc.dialects.region.verify import require_materialized
 from tinyc.dialects.tiny import ops as tiny
@@ -77,11 +77,19 @@ class RegionToLoops(Pass):
             module.operation
         )
         for function in functions_of(module):
-            name = function.name.value
-            if name in turns and split_loops(function, turns[name]):
-                passmanager.PassManager.parse("func.func(canonicalize,cse,loop-invariant-code-motion,cse)").run(
-                    function.operation
-                )
+            if function.name.value in turns:
+                _split(function, turns[function.name.value])
+
+
+def _split(function: func.FuncOp, turns: Dim) -> None:
+    """Split the loops of a function where guards change."""
+    simplify = passmanager.PassManager.parse("func.func(canonicalize,cse,loop-invariant-code-motion,cse)")
+    if split_loops(function, turns):
+        simplify.run(function.operation)
+    for _ in range(MAX_CHOICES):
+        if not choose_loops(function):
+            break
+        simplify.run(function.operation)
 
 
 def _write_function(kernel: Kernel) -> None:

@@ -1,8 +1,8 @@
 """Loops split where guards change, so that each part reads what it writes and asks nothing.
 
 In: the function of a kernel, in which pads and concatenations are conditions on the index of a loop. A loop over
-0 … 8 in which `i < 3` chooses becomes one over 0 … 3 and one over 3 … 8; a loop within which a condition does not
-change is chosen by it once. What a loop carries goes from part to part: no sum has another order. Out: the same
+0 … 8 in which `i < 3` chooses becomes one over 0 … 3 and one over 3 … 8 (`split_loops`); a loop within which a condition
+does not change is chosen by it once (`choose_loops`). What a loop carries goes from part to part: no sum has another order. Out: the same
 function; a loop that would become too many or too long parts stays.
 """
 
@@ -16,6 +16,8 @@ from tinyc.mlir.constants import number
 #: The most parts of one loop, and the most ops that they may have together.
 MAX_PARTS = 8
 MAX_OPS = 1500
+#: How many conditions may choose a loop.
+MAX_CHOICES = 8
 #: The most loops of a function that are looked at.
 MAX_LOOPS = 64
 #: Index arithmetic with numbers up to here stays within 64 bits.
@@ -32,18 +34,32 @@ class _Loop:
 
 
 def split_loops(function: func.FuncOp, turns: Dim) -> bool:
-    """Split the loops of a function, the outer ones first; whether there was one. `turns` is the extent of the parallel
-    outer loop, of which the function is given a part."""
+    """Split the loops of a function where conditions on their indices change, the outer ones first; whether there was
+    one. `turns` is the extent of the parallel outer loop, of which the function is given a part."""
     pending = [_loop(op, turns) for op in _loops_in(function.operation)][::-1]
     is_split = False
     for _ in range(MAX_LOOPS):
         if not pending:
             break
         loop = pending.pop()
-        parts = _split_at_cuts(loop) or _chosen_once(loop)
+        parts = _split_at_cuts(loop)
         is_split = is_split or bool(parts)
-        pending += (parts or [_loop(op) for op in _loops_in(loop.op.operation)])[::-1]
+        pending += [_loop(op) for part in parts or [loop] for op in _loops_in(part.op.operation)][::-1]
     return is_split
+
+
+def choose_loops(function: func.FuncOp) -> bool:
+    """Choose innermost loops once by a condition that does not change in them; whether there was one. What the choice
+    makes of the others shows when the function has been simplified, before the next time."""
+    pending = list(_loops_in(function.operation))
+    is_chosen = False
+    while pending:
+        loop = pending.pop()
+        inner = list(_loops_in(loop.operation))
+        pending += inner
+        if not inner:
+            is_chosen = _chosen_once(loop) or is_chosen
+    return is_chosen
 
 
 def _loop(op: scf.ForOp, turns: Dim | None = None) -> _Loop:
@@ -135,13 +151,13 @@ _SIGNED = {arith.CmpIPredicate.slt: False, arith.CmpIPredicate.sgt: True}
 
 
 def _interval(op: ir.OpView, counter: ir.Value) -> _Interval | None:
-    """Where a comparison of a loop's index, moved by a number, with a number holds."""
+    """Where a comparison of a number with a loop's index, moved and divided by numbers, holds."""
     if not isinstance(op, arith.CmpIOp):
         return None
     predicate = arith.CmpIPredicate(op.predicate.value)
     left, right = _moved(op.lhs, counter), _literal(op.rhs)
     if predicate is arith.CmpIPredicate.ult and left is not None and right is not None:
-        return _Interval(-left, right - left)
+        return _Interval(left.first(0), left.first(right))
     if predicate not in _SIGNED:
         return None
     is_below = predicate is arith.CmpIPredicate.slt
@@ -149,24 +165,38 @@ def _interval(op: ir.OpView, counter: ir.Value) -> _Interval | None:
         left, right, is_below = _moved(op.rhs, counter), _literal(op.lhs), not is_below
     if left is None or right is None:
         return None
-    return _Interval(None, right - left) if is_below else _Interval(right - left + 1, None)
+    return _Interval(None, left.first(right)) if is_below else _Interval(left.first(right + 1), None)
 
 
-def _moved(value: ir.Value, counter: ir.Value) -> int | None:
-    """By how much a value is more than a loop's index, None where that is no number."""
+@dataclass(frozen=True)
+class _Moved:
+    """`(index + by) floordiv divisor` of a loop's index."""
+
+    by: int
+    divisor: int = 1
+
+    def first(self, value: int) -> int:
+        """The first index for which it is at least a value."""
+        return value * self.divisor - self.by
+
+
+def _moved(value: ir.Value, counter: ir.Value) -> _Moved | None:
+    """How a value follows from a loop's index, None where it does not by numbers."""
     if value == counter:
-        return 0
+        return _Moved(0)
     match value.owner:
         case arith.IndexCastOp() as op:
             is_wide = not isinstance(value.type, ir.IntegerType) or value.type.width == 64
             return _moved(op.in_, counter) if is_wide else None
-        case arith.AddIOp() | arith.SubIOp() as op:
-            by, rest = _literal(op.rhs), _moved(op.lhs, counter)
-            if by is None or rest is None or max(abs(by), abs(rest)) > _NO_OVERFLOW:
-                return None
-            return rest + by if isinstance(op, arith.AddIOp) else rest - by
+        case arith.AddIOp() | arith.SubIOp() | arith.DivUIOp() as op:
+            number, rest = _literal(op.rhs), _moved(op.lhs, counter)
         case _:
             return None
+    if number is None or rest is None or max(abs(number * rest.divisor), abs(rest.by)) > _NO_OVERFLOW:
+        return None
+    if isinstance(op, arith.DivUIOp):
+        return _Moved(rest.by, rest.divisor * number) if rest.by >= 0 else None  # of a negative one it is another
+    return _Moved(rest.by + (number if isinstance(op, arith.AddIOp) else -number) * rest.divisor, rest.divisor)
 
 
 def _literal(value: ir.Value) -> int | None:
@@ -178,29 +208,26 @@ def _literal(value: ir.Value) -> int | None:
 # --- conditions that do not change in the loop ------------------------------------------------------------------------
 
 
-def _chosen_once(whole: _Loop) -> list[_Loop]:
-    """Of an innermost loop, one where a condition from outside holds and one where it does not; none if there is none."""
-    loop = whole.op
+def _chosen_once(loop: scf.ForOp) -> bool:
+    """Of an innermost loop, make one where a condition from outside holds and one where it does not; whether there is
+    one. The last condition decides the most: what it does not choose goes, with the conditions of its own."""
     ops = list(_ops_in(loop.operation))
-    if any(isinstance(op, scf.ForOp) for op in ops) or 2 * len(ops) > MAX_OPS:
-        return []
+    if 2 * len(ops) > MAX_OPS:
+        return False
     inner = {op.operation for op in ops}
-    conditions = (op.operands[0] for op in ops if isinstance(op, scf.IfOp | arith.SelectOp))
+    conditions = (op.operands[0] for op in reversed(ops) if isinstance(op, scf.IfOp | arith.SelectOp))
     outside = (each for each in conditions if isinstance(each.owner, ir.OpView) and each.owner.operation not in inner)
     condition = next((each for each in outside if not isinstance(each.owner, arith.ConstantOp)), None)
     if condition is None:
-        return []
-    parts: list[_Loop] = []
+        return False
     with ir.InsertionPoint(loop), loop.location:
         branch = scf.IfOp(condition, [each.type for each in loop.results], has_else=True)
         for block, holds in ((branch.then_block, True), (branch.else_block, False)):
             assert block is not None
             with ir.InsertionPoint(block):
-                part = _clone(loop, {}, {condition: holds})
-                scf.yield_(list(part.results))
-                parts.append(_Loop(part, whole.low, whole.high))
+                scf.yield_(list(_clone(loop, {}, {condition: holds}).results))
     _replace(loop, list(branch.results))
-    return parts
+    return True
 
 
 # --- parts ------------------------------------------------------------------------------------------------------------
