@@ -143,7 +143,9 @@ def test_a_triangle_of_a_vector_is_an_error():
 
 def test_ranges_of_floats_and_integers():
     start, step = np.array(1.5, np.float32), np.array(-0.25, np.float32)
-    assert_op_agrees("arange", {"start": start, "step": step}, start + np.arange(7, dtype=np.float32) * step, shape=(7,))
+    assert_op_agrees(
+        "arange", {"start": start, "step": step}, start + np.arange(7, dtype=np.float32) * step, shape=(7,)
+    )
     start, step = np.array(10), np.array(-3)
     assert_op_agrees("arange", {"start": start, "step": step}, np.arange(10, -4, -3), shape=(5,))
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tinyc.analysis.graphs import functions_of
 from tinyc.analysis.cpu_product import CpuProduct
+from tinyc.analysis.graphs import functions_of
 from tinyc.analysis.loop_nest import OrderedNest, ScanNest, StepNest
 from tinyc.codegen.elements import Elements
 from tinyc.codegen.scalars import storage_type

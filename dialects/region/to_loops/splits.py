@@ -1,9 +1,9 @@
 """Loops split where guards change, so that each part reads what it writes and asks nothing.
 
-In: the function of a kernel, in which pads and concatenations are conditions on the index of a loop. A loop over
-0 … 8 in which `i < 3` chooses becomes one over 0 … 3 and one over 3 … 8 (`split_loops`); a loop within which a condition
-does not change is chosen by it once (`choose_loops`). What a loop carries goes from part to part: no sum has another order. Out: the same
-function; a loop that would become too many or too long parts stays.
+In: the function of a kernel, in which pads and concatenations are conditions on the index of a loop. A loop over 0 … 8
+in which `i < 3` chooses becomes one over 0 … 3 and one over 3 … 8 (`split_loops`); a loop within which a condition does
+not change is chosen by it once (`choose_loops`). What a loop carries goes from part to part: no sum has another order.
+Out: the same function; a loop that would become too many or too long parts stays.
 """
 
 from collections.abc import Iterator
@@ -35,7 +35,8 @@ class _Loop:
 
 def split_loops(function: func.FuncOp, turns: Dim) -> bool:
     """Split the loops of a function where conditions on their indices change, the outer ones first; whether there was
-    one. `turns` is the extent of the parallel outer loop, of which the function is given a part."""
+    one. `turns` is the extent of the parallel outer loop, of which the function is given a part.
+    """
     pending = [_loop(op, turns) for op in _loops_in(function.operation)][::-1]
     is_split = False
     for _ in range(MAX_LOOPS):
@@ -50,7 +51,8 @@ def split_loops(function: func.FuncOp, turns: Dim) -> bool:
 
 def choose_loops(function: func.FuncOp) -> bool:
     """Choose innermost loops once by a condition that does not change in them; whether there was one. What the choice
-    makes of the others shows when the function has been simplified, before the next time."""
+    makes of the others shows when the function has been simplified, before the next time.
+    """
     pending = list(_loops_in(function.operation))
     is_chosen = False
     while pending:
@@ -210,7 +212,8 @@ def _literal(value: ir.Value) -> int | None:
 
 def _chosen_once(loop: scf.ForOp) -> bool:
     """Of an innermost loop, make one where a condition from outside holds and one where it does not; whether there is
-    one. The last condition decides the most: what it does not choose goes, with the conditions of its own."""
+    one. The last condition decides the most: what it does not choose goes, with the conditions of its own.
+    """
     ops = list(_ops_in(loop.operation))
     if 2 * len(ops) > MAX_OPS:
         return False

@@ -2,7 +2,7 @@
 
 from tinyc.diagnostics import TinycError
 from tinyc.expr.extents import Dim
-from tinyc.formulas.padding import pad, placed
+from tinyc.formulas.padding import concat, pad
 from tinyc.formulas.schema import Function
 from tinyc.formulas.value import Builder, Value, broadcast_to
 from tinyc.vocabulary.element_type import ElementType
@@ -70,31 +70,6 @@ def tile(x: Value, *, repeats: tuple[Dim, ...]) -> Value:
         places.append(len(repeated) - 1)
     shape = [extent * count for extent, count in zip(x.shape, repeats, strict=True)]
     return x.expand(repeated, places).reshape(*shape)
-
-
-def concat(x: Value, y: Value, *, axis: int) -> Value:
-    """The elements of `y` behind those of `x` along an axis.
-
-    Where the index along the axis is below the extent of `x`, an element of `x` padded, elsewhere one of `y` padded.
-    """
-    axis = x.axis(axis)
-    if x.rank != y.rank:
-        raise TinycError("BroadcastMismatch", f"{x.type} and {y.type} have no common rank; reshape one of them")
-    for each in range(x.rank):
-        if each != axis:
-            x.builder.assume_equal(x.shape[each], y.shape[each])
-    y = y.reshape(*(y.shape[each] if each == axis else x.shape[each] for each in range(x.rank)))
-    first, second = x.shape[axis], y.shape[axis]
-    if first == 0 or second == 0:
-        return y if first == 0 else x
-    front, back = placed(x, axis, 0, second), placed(y, axis, first, 0)
-    return front.where(front.builder.iota(ElementType.I64, front.shape, axis) < bound(front, first), back)
-
-
-def bound(beside: Value, extent: Dim) -> Value:
-    """An extent as a number of i64 in the shape of another value."""
-    number = beside.builder.extent(extent, ElementType.I64)
-    return number.expand(beside.shape)
 
 
 def trilu(x: Value, k: Value | None = None, *, upper: bool = True) -> Value:

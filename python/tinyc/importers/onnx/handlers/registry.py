@@ -6,7 +6,6 @@ from tinyc.importers.onnx.handlers import (
     elementwise,
     indexing,
     movement,
-    slicing,
     norms,
     pooling,
     products,
@@ -15,6 +14,7 @@ from tinyc.importers.onnx.handlers import (
     recurrent,
     reductions,
     resize,
+    slicing,
 )
 from tinyc.importers.onnx.node import Handler
 
