@@ -75,7 +75,9 @@ def _access_bits(floats: ir.Value, bits: ir.Value) -> None:
                 stored = arith.bitcast(ir.IntegerType.get_signless(16), op.value)
                 memref.store(stored, bits, list(op.indices))
             elif isinstance(op, memref.ReinterpretCastOp):
-                size = op.sizes[0] if len(op.sizes) else number(op.static_sizes[0], ir.IndexType.get())
+                static = op.attributes["static_sizes"]
+                assert isinstance(static, ir.DenseI64ArrayAttr)
+                size = op.sizes[0] if len(op.sizes) else number(static[0], ir.IndexType.get())
                 _access_bits(op.result, flat_view(bits, size))
         op.erase()
 

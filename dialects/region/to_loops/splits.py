@@ -6,7 +6,7 @@ not change is chosen by it once (`choose_loops`). What a loop carries goes from 
 Out: the same function; a loop that would become too many or too long parts stays.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tinyc.expr.extents import Dim
@@ -34,8 +34,9 @@ class _Loop:
 
 
 def split_loops(function: func.FuncOp, turns: Dim) -> bool:
-    """Split the loops of a function where conditions on their indices change, the outer ones first; whether there was
-    one. `turns` is the extent of the parallel outer loop, of which the function is given a part.
+    """Split the loops of a function where conditions on their indices change, the outer ones first.
+
+    `turns` is the extent of the parallel outer loop, of which the function is given a part. Returns whether any was.
     """
     pending = [_loop(op, turns) for op in _loops_in(function.operation)][::-1]
     is_split = False
@@ -50,8 +51,9 @@ def split_loops(function: func.FuncOp, turns: Dim) -> bool:
 
 
 def choose_loops(function: func.FuncOp) -> bool:
-    """Choose innermost loops once by a condition that does not change in them; whether there was one. What the choice
-    makes of the others shows when the function has been simplified, before the next time.
+    """Choose innermost loops once by a condition that does not change in them; returns whether one was.
+
+    What the choice makes of the other conditions shows when the function has been simplified, before the next time.
     """
     pending = list(_loops_in(function.operation))
     is_chosen = False
@@ -124,7 +126,7 @@ def _split_at_cuts(loop: _Loop) -> list[_Loop]:
     if len(cuts) + 1 > MAX_PARTS or len(ops) * (len(cuts) + 1) > MAX_OPS:
         return []
     parts: list[_Loop] = []
-    carried = list(loop.op.initArgs)
+    carried: list[ir.Value] = list(loop.op.initArgs)
     ranges = zip([loop.low, *cuts], [*cuts, loop.high], strict=True)
     with ir.InsertionPoint(loop.op), loop.op.location:
         for (low, high), (start, end) in zip(ranges, _edges(loop.op, cuts), strict=True):
@@ -204,15 +206,17 @@ def _moved(value: ir.Value, counter: ir.Value) -> _Moved | None:
 def _literal(value: ir.Value) -> int | None:
     """The number that a value is."""
     op = value.owner
-    return op.value.value if isinstance(op, arith.ConstantOp) and isinstance(op.value, ir.IntegerAttr) else None
+    held = op.value if isinstance(op, arith.ConstantOp) else None
+    return held.value if isinstance(held, ir.IntegerAttr) else None
 
 
 # --- conditions that do not change in the loop ------------------------------------------------------------------------
 
 
 def _chosen_once(loop: scf.ForOp) -> bool:
-    """Of an innermost loop, make one where a condition from outside holds and one where it does not; whether there is
-    one. The last condition decides the most: what it does not choose goes, with the conditions of its own.
+    """Of an innermost loop, make one where a condition from outside holds and one where it does not, if there is one.
+
+    The last condition decides the most: what it does not choose goes, with the conditions of its own.
     """
     ops = list(_ops_in(loop.operation))
     if 2 * len(ops) > MAX_OPS:
@@ -252,7 +256,7 @@ def _clone(loop: scf.ForOp, decided: dict[int, bool], outside: dict[ir.Value, bo
     return copy
 
 
-def _replace(loop: scf.ForOp, results: list[ir.Value]) -> None:
+def _replace(loop: scf.ForOp, results: Sequence[ir.Value]) -> None:
     for old, new in zip(loop.results, results, strict=True):
         old.replace_all_uses_with(new)
     loop.operation.erase()

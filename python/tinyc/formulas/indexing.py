@@ -83,8 +83,10 @@ def reverse_sequence(x: Value, lengths: Value, *, batch_axis: int, time_axis: in
 def tensor_scatter(
     cache: Value, updates: Value, starts: Value | None = None, *, axis: int = -2, mode: str = "linear"
 ) -> Value:
-    """`cache` with `updates` written along `axis` from `starts[b]` on in each batch entry b; with the mode "circular"
-    over the end to the front. Each element is read from where it comes from: nothing is written twice.
+    """`cache` with `updates` written along `axis` from `starts[b]` on in each batch entry b.
+
+    With the mode "circular", they run over the end to the front. Each element is read from where it comes from: nothing
+    is written twice.
     """
     if mode not in ("linear", "circular"):
         raise TinycError("InvalidAttribute", f"mode is {mode!r}; it is 'linear' or 'circular'")

@@ -1,4 +1,4 @@
-"""Padding and concatenation as formulas: constants, the edge, reflections, repetitions or another value beside a value."""
+"""Padding and concatenation as formulas: constants, its own elements or another value beside a value."""
 
 from tinyc.diagnostics import TinycError
 from tinyc.expr.extents import Dim
@@ -15,8 +15,10 @@ def pad(
     mode: str = "constant",
     constant: float = 0.0,
 ) -> Value:
-    """More elements before and after each axis: `constant`, or `value` if it is there; with a mode other than
-    "constant", the nearest element ("edge"), the elements mirrored at it ("reflect") or repeated ("wrap").
+    """More elements before and after each axis: `constant`, or `value` if it is there.
+
+    With a mode other than "constant" they are the nearest element ("edge"), the elements mirrored at it ("reflect"), or
+    repeated ("wrap").
     """
     if not len(before) == len(after) == x.rank:
         message = f"before and after have {len(before)} and {len(after)} entries; {x.type} has {x.rank} axes"
@@ -36,8 +38,9 @@ def pad(
 
 
 def placed(x: Value, axis: int, before: Dim, after: Dim, constant: float = 0) -> Value:
-    """More elements before and after one axis. Where their numbers are symbolic, which a pad's are not, the value is
-    written to its place among them.
+    """More elements before and after one axis.
+
+    Where their numbers are symbolic, which a pad's are not, the value is written to its place among them.
     """
     if isinstance(before, int) and isinstance(after, int):
         return x.pad_axis(axis, before, after, constant)
@@ -85,7 +88,7 @@ def concat(x: Value, y: Value, *, axis: int) -> Value:
 
 
 def _continued(x: Value, axis: int, before: Dim, after: Dim, mode: str) -> Value:
-    """An axis continued on both sides by its own elements: with pieces of itself where numbers say which, or gathered."""
+    """An axis continued on both sides by its own elements: by pieces of it where numbers say which, or gathered."""
     extent = x.shape[axis]
     if extent == 0:
         raise TinycError("IndexOutOfBounds", f"mode {mode!r} continues axis {axis}, which has no element; it needs one")

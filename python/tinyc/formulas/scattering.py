@@ -23,8 +23,9 @@ def in_range(index: Value, extent: Dim) -> Value:
 
 
 def flat_places(builder: Builder, of: Sequence[Dim], shape: Sequence[Dim], chosen: Mapping[int, Value]) -> Value:
-    """The row-major places in a tensor of shape `of` for each index of `shape`: along an axis at what is `chosen` for
-    it, else at the index itself.
+    """The row-major places in a tensor of shape `of` for each index of `shape`.
+
+    Along an axis they are at what is `chosen` for it, else at the index itself.
     """
     total: Value | None = None
     for axis, stride in enumerate(extents.row_major_strides(of)):

@@ -143,7 +143,7 @@ def _gather(node: Node, arrays: list[np.ndarray]) -> np.ndarray:
 
 
 def _range(node: Node, arrays: list[np.ndarray]) -> np.ndarray | None:
-    start, limit, step = (each.item() if each.dtype != object else each[()] for each in arrays)
+    start, limit, step = (each.ravel().tolist()[0] for each in arrays)
     if any(isinstance(each, Extent) for each in (start, limit, step)):
         return None
     count = max(0, -((start - limit) // step)) if step else 0

@@ -40,7 +40,9 @@ def _slice(node: Node, arrays: list[np.ndarray]) -> np.ndarray:
     steps = node.ints(4) if node.has(4) else (1,) * len(starts)
     for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
         low, high = part_of_axis(data.shape[axis], start, end, step)
-        data = data.take(np.arange(low, high)[::step], axis)
+        assert isinstance(low, int)
+        assert isinstance(high, int)
+        data = data.take(list(range(low, high)[::step]), axis)
     return data
 
 

@@ -1,6 +1,7 @@
 """Reshapes, permutations, repetitions, and what depends on shapes."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -159,21 +160,22 @@ def _eye_like(node: Node) -> Tensor:
 
 
 def _range(node: Node) -> Tensor:
-    """How many numbers there are must be known at import, so that the limits are; extents among integers may be symbolic."""
+    """How many numbers there are must be known at import, so that its limits must be; integers may be symbolic."""
     start, limit, step = (node.known(at) for at in range(3))
     count = _range_count(node, *(each.array.ravel().tolist()[0] for each in (start, limit, step)))
     return node.add("arange", node.as_tensor(start), node.as_tensor(step), shape=(count,))
 
 
-def _range_count(node: Node, start: Dim | float, limit: Dim | float, step: Dim | float) -> Dim:
+def _range_count(node: Node, start: Any, limit: Any, step: Any) -> Dim:
+    """How many numbers there are: numbers are floats, integers or, where they are not known yet, extents."""
     if step == 0:
         raise TinycError("ShapeContradiction", f"{node.op_type}: the step is 0; it must not be")
-    if not any(isinstance(each, Extent) for each in (start, limit, step)):
-        return max(0, math.ceil((limit - start) / step)) if isinstance(step, float) else len(range(start, limit, step))  # pyright: ignore
+    if isinstance(step, float):
+        return max(0, math.ceil((limit - start) / step))
     if isinstance(step, Extent):
         raise node.unsupported(f"its step {step} is not known when the model is imported; bind the symbols")
-    assert not isinstance(start, float) and not isinstance(limit, float) and isinstance(step, int)
-    return extents.ceildiv(limit - start, step) if step > 0 else extents.ceildiv(start - limit, -step)
+    count = extents.ceildiv(limit - start, step) if step > 0 else extents.ceildiv(start - limit, -step)
+    return max(0, count) if isinstance(count, int) else count
 
 
 def _trilu(node: Node) -> Tensor:
