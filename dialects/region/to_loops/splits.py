@@ -156,9 +156,10 @@ _SIGNED = {arith.CmpIPredicate.slt: False, arith.CmpIPredicate.sgt: True}
 
 def _interval(op: ir.OpView, counter: ir.Value) -> _Interval | None:
     """Where a comparison of a number with a loop's index, moved and divided by numbers, holds."""
-    if not isinstance(op, arith.CmpIOp):
+    code = op.predicate if isinstance(op, arith.CmpIOp) else None
+    if not isinstance(op, arith.CmpIOp) or not isinstance(code, ir.IntegerAttr):
         return None
-    predicate = arith.CmpIPredicate(op.predicate.value)
+    predicate = arith.CmpIPredicate(code.value)
     left, right = _moved(op.lhs, counter), _literal(op.rhs)
     if predicate is arith.CmpIPredicate.ult and left is not None and right is not None:
         return _Interval(left.first(0), left.first(right))
