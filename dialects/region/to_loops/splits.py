@@ -15,7 +15,7 @@ from tinyc.mlir.constants import number
 
 #: The most parts of one loop, and the most ops that they may have together.
 MAX_PARTS = 8
-MAX_OPS = 1500
+MAX_PART_OPS = 1500
 #: How many conditions may choose a loop.
 MAX_CHOICES = 8
 #: The most loops of a function that are looked at.
@@ -123,7 +123,7 @@ def _split_at_cuts(loop: _Loop) -> list[_Loop]:
     cuts = sorted(cut for cut in inside if cut > loop.low and (loop.high is None or cut < loop.high))
     if not intervals or _literal(loop.op.step) != 1:
         return []
-    if len(cuts) + 1 > MAX_PARTS or len(ops) * (len(cuts) + 1) > MAX_OPS:
+    if len(cuts) + 1 > MAX_PARTS or len(ops) * (len(cuts) + 1) > MAX_PART_OPS:
         return []
     parts: list[_Loop] = []
     carried: list[ir.Value] = list(loop.op.initArgs)
@@ -220,7 +220,7 @@ def _chosen_once(loop: scf.ForOp) -> bool:
     The last condition decides the most: what it does not choose goes, with the conditions of its own.
     """
     ops = list(_ops_in(loop.operation))
-    if 2 * len(ops) > MAX_OPS:
+    if 2 * len(ops) > MAX_PART_OPS:
         return False
     inner = {op.operation for op in ops}
     conditions = (op.operands[0] for op in reversed(ops) if isinstance(op, scf.IfOp | arith.SelectOp))

@@ -11,7 +11,7 @@ from tinyc.formulas.value import Value, broadcast_to
 from tinyc.vocabulary.element_type import ElementType
 
 
-def gather(data: Value, index: Value, *, axis: int = 0) -> Value:
+def gather_axis(data: Value, index: Value, *, axis: int = 0) -> Value:
     """Elements along `axis`; the axes of `index` take the place of the axis."""
     axis = data.axis(axis)
     return data.gather(in_range(index, data.shape[axis]), axis)
@@ -35,7 +35,7 @@ def gather_nd(data: Value, index: Value, *, batch: int = 0) -> Value:
     return rows.gather(places, 0)
 
 
-def topk(x: Value, *, k: int, axis: int = -1, largest: bool = True) -> tuple[Value, Value]:
+def top_k(x: Value, *, k: int, axis: int = -1, largest: bool = True) -> tuple[Value, Value]:
     """The `k` largest or smallest along an axis, best first, and their indices; ties go to the lower index."""
     best = x.builder.add("topk", x, k=k, axis=x.axis(axis), largest=largest)
     return best, best.result(1)
@@ -104,8 +104,8 @@ def tensor_scatter(
 
 
 FORMULAS: dict[str, Function | dict[str, Function]] = {
-    "gather": {"axis": gather, "embedding": embedding, "elements": gather_elements, "nd": gather_nd},
-    "topk": topk,
+    "gather": {"axis": gather_axis, "embedding": embedding, "elements": gather_elements, "nd": gather_nd},
+    "topk": top_k,
     "arg_max": _arg("max"),
     "arg_min": _arg("min"),
     "one_hot": one_hot,

@@ -18,7 +18,7 @@ def permute(x: Value, *, perm: tuple[int, ...]) -> Value:
     return x.permute(*perm)
 
 
-def expand(x: Value, *, shape: tuple[Dim, ...]) -> Value:
+def expand_to(x: Value, *, shape: tuple[Dim, ...]) -> Value:
     """Repeat along axes of extent 1, and new leading axes."""
     return broadcast_to(x, shape)
 
@@ -83,7 +83,7 @@ def trilu(x: Value, k: Value | None = None, *, upper: bool = True) -> Value:
     return x.where(kept, x.builder.full(0, x.element, x.shape))
 
 
-def cast(x: Value, *, element: ElementType) -> Value:
+def cast_to(x: Value, *, element: ElementType) -> Value:
     """Conversion: to floats nearest even; float to integer truncates and saturates, NaN to 0; to bool `x != 0`."""
     return x.to(element)
 
@@ -111,7 +111,7 @@ def eye(*, builder: Builder, shape: tuple[Dim, ...], element: ElementType, k: in
 
 
 FORMULAS: dict[str, Function | dict[str, Function]] = {
-    "cast": cast,
+    "cast": cast_to,
     "extents": extents,
     "concat": concat,
     "trilu": trilu,
@@ -120,7 +120,7 @@ FORMULAS: dict[str, Function | dict[str, Function]] = {
     "movement": {
         "reshape": reshape,
         "permute": permute,
-        "expand": expand,
+        "expand": expand_to,
         "slice": slice_axes,
         "flip": flip,
         "roll": roll,
