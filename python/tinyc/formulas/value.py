@@ -47,10 +47,11 @@ class Builder:
         return self.add("iota", element=element, shape=tuple(shape), axis=axis)
 
     def extent(self, extent: Dim, element: ElementType) -> "Value":
-        """An extent as a number, a tensor without axes; one that is not known before the run is counted."""
+        """An extent as a number, a tensor without axes; one that is not known before the run is the last place of an iota."""
         if isinstance(extent, int):
             return self.full(extent, element, ())
-        return self.full(1, ElementType.I64, (extent,)).reduce("sum", 0).to(element)
+        places = self.iota(ElementType.I64, (extent + 1,), 0)
+        return places.slice(0, extent, extent + 1).reshape().to(element)
 
     def assume_equal(self, one: Dim, other: Dim) -> None:
         """State that two extents are equal at run time.
