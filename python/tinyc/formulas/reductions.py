@@ -1,17 +1,89 @@
-"""Reductions as formulas, and what is made of them along an axis: softmax."""
+"""Reductions as formulas, and what is made of them along an axis: softmax and its kin, cumulative sums."""
 
-from tinyc.formulas.elementwise import exp, of_floats
+from collections.abc import Callable
+
+from tinyc.diagnostics import TinycError
+from tinyc.expr import extents
+from tinyc.formulas.elementwise import exp, log, of_floats
 from tinyc.formulas.schema import Function
 from tinyc.formulas.value import Value
+from tinyc.vocabulary.element_type import ElementType
+
+# --- reductions -------------------------------------------------------------------------------------------------------
 
 
-def _reduce(op: str) -> Function:
+def _reduce(function: Callable[..., Value], doc: str) -> Function:
+    """The formula of a reduction; over no axes it is applied to each element."""
+
     def reduce(x: Value, *, axes: tuple[int, ...] | None = None, keepdims: bool = False) -> Value:
-        every = tuple(range(x.rank)) if axes is None else axes
-        return x.reduce(op, *every, keep=keepdims).to(x.element) if every else x
+        every = tuple(range(x.rank)) if axes is None else tuple(x.axis(axis) for axis in axes)
+        if len(set(every)) != len(every):
+            raise TinycError("InvalidAxis", f"axes {list(every)} of {x.type} name an axis twice; name it once")
+        kept = tuple(1 if axis in every else extent for axis, extent in enumerate(x.shape))
+        dropped = tuple(extent for axis, extent in enumerate(x.shape) if axis not in every)
+        return function(x, every).reshape(*(kept if keepdims else dropped)).to(x.element)
 
-    reduce.__doc__ = f"The {op} over `axes`, accumulated in f32 for 16-bit floats."
+    reduce.__doc__ = doc
     return reduce
+
+
+def total(x: Value, axes: tuple[int, ...], op: str = "sum") -> Value:
+    """A reduction in the accumulator's type, which may be over no axes."""
+    return x.reduce(op, *axes) if axes else x.to(x.element.accumulator)
+
+
+def mean_of(x: Value, axes: tuple[int, ...], keep: bool = False) -> Value:
+    """The mean in the accumulator's type; of integers it is truncated, of nothing it is NaN."""
+    summed = x.reduce("sum", *axes, keep=keep) if axes else x.to(x.element.accumulator)
+    count = x.builder.extent(extents.product(x.shape[axis] for axis in axes), ElementType.I64).to(summed.element)
+    return summed / count if summed.element.is_float else summed.apply("idiv", count)
+
+
+def absolute(x: Value) -> Value:
+    """The magnitude of each element."""
+    return x if x.element.is_unsigned else x.apply("max", -x)
+
+
+def _in_floats(x: Value) -> Value:
+    """A value as floats to compute a root or a logarithm of: f64 for integers."""
+    return x.to(x.element.accumulator if x.element.is_float else ElementType.F64)
+
+
+def _l2(x: Value, axes: tuple[int, ...]) -> Value:
+    wide = _in_floats(x)
+    return total(wide * wide, axes).apply("sqrt")
+
+
+def _sum_square(x: Value, axes: tuple[int, ...]) -> Value:
+    wide = x.to(x.element.accumulator)
+    return total(wide * wide, axes)
+
+
+def _log_sum_exp(x: Value, axes: tuple[int, ...]) -> Value:
+    """With the maximum taken off, where it is finite, exp does not overflow."""
+    wide = _in_floats(x)
+    if not axes:
+        return wide
+    most = wide.reduce("max", *axes, keep=True)
+    offset = most.where((most > -float("inf")) & (most < float("inf")), 0)
+    summed = exp(wide - offset).reduce("sum", *axes, keep=True)
+    return log(summed) + offset
+
+
+_REDUCTIONS: dict[str, Function] = {
+    "sum": _reduce(total, "The sum over `axes`, accumulated in f32 for 16-bit floats."),
+    "max": _reduce(lambda x, axes: total(x, axes, "max"), "The greatest over `axes`; of nothing, the least of the type."),
+    "min": _reduce(lambda x, axes: total(x, axes, "min"), "The least over `axes`; of nothing, the greatest of the type."),
+    "prod": _reduce(lambda x, axes: total(x, axes, "prod"), "The product over `axes`, accumulated in f32 for 16 bits."),
+    "mean": _reduce(mean_of, "The mean over `axes`, in f32 for 16-bit floats; of integers it is truncated."),
+    "l1": _reduce(lambda x, axes: total(absolute(x), axes), "The sum of magnitudes over `axes`."),
+    "l2": _reduce(_l2, "The root of the sum of squares over `axes`, in f32 for 16-bit floats, in f64 for integers."),
+    "sum_square": _reduce(_sum_square, "The sum of squares over `axes`, in f32 for 16-bit floats."),
+    "log_sum": _reduce(lambda x, axes: log(total(_in_floats(x), axes)), "The logarithm of the sum over `axes`."),
+    "log_sum_exp": _reduce(_log_sum_exp, "The logarithm of the sum of exp over `axes`; exp does not overflow."),
+}
+
+# --- along an axis ----------------------------------------------------------------------------------------------------
 
 
 @of_floats
@@ -22,7 +94,52 @@ def softmax(x: Value, *, axis: int = -1) -> Value:
     return terms / terms.reduce("sum", axis, keep=True)
 
 
+@of_floats
+def log_softmax(x: Value, *, axis: int = -1) -> Value:
+    """`x - max - log(sum of exp(x - max))` along an axis."""
+    axis = x.axis(axis)
+    centred = x - x.reduce("max", axis, keep=True)
+    return centred - log(exp(centred).reduce("sum", axis, keep=True))
+
+
+def hardmax(x: Value, *, axis: int = -1) -> Value:
+    """1 at the first of the greatest elements along an axis, 0 elsewhere."""
+    axis = x.axis(axis)
+    place = x.builder.iota(ElementType.I64, x.shape, axis)
+    beyond = ElementType.I64.integer_range[1]
+    first = place.where(x.equals(x.reduce("max", axis, keep=True).to(x.element)), beyond).reduce("min", axis, keep=True)
+    return place.equals(first).to(x.element)
+
+
+def _cumulative(op: str) -> Function:
+    def cumulative(x: Value, *, axis: int, exclusive: bool = False, reverse: bool = False) -> Value:
+        axis = x.axis(axis)
+        extent = x.shape[axis]
+        if not isinstance(extent, int):
+            message = f"axis {axis} of {x.type} has the extent {extent}, and a scan needs a number there; bind its symbols"
+            raise TinycError("InvalidExtent", message)
+        if extent == 0:
+            return x
+        to_last = [*(each for each in range(x.rank) if each != axis), axis]
+        lines = (x.flip(axis) if reverse else x).permute(*to_last)
+        if exclusive:
+            lines = lines.slice(x.rank - 1, 0, extent - 1)
+        neutral = 1 if op == "prod" else 0
+        windows = lines.pad_axis(x.rank - 1, extent - 1 + exclusive, 0, neutral).windows((extent,), (1,), (1,))
+        scanned = windows.reduce(op, -1).permute(*(to_last.index(each) for each in range(x.rank))).to(x.element)
+        return scanned.flip(axis) if reverse else scanned
+
+    cumulative.__doc__ = (
+        f"Element i is the {op} of the elements up to i along `axis`, without i where `exclusive`; from the end where\n"
+        "`reverse`. Windows of all elements, which the analysis sees to be a scan."
+    )
+    return cumulative
+
+
 FORMULAS: dict[str, Function | dict[str, Function]] = {
     "softmax": softmax,
-    "reduce": {"sum": _reduce("sum"), "max": _reduce("max"), "min": _reduce("min"), "prod": _reduce("prod")},
+    "log_softmax": log_softmax,
+    "hardmax": hardmax,
+    "reduce": _REDUCTIONS,
+    "cumulative": {"sum": _cumulative("sum"), "prod": _cumulative("prod")},
 }
