@@ -16,15 +16,25 @@ def _reduce(function: Callable[..., Value], doc: str) -> Function:
     """The formula of a reduction; over no axes it is applied to each element."""
 
     def reduce(x: Value, *, axes: tuple[int, ...] | None = None, keepdims: bool = False) -> Value:
-        every = tuple(range(x.rank)) if axes is None else tuple(x.axis(axis) for axis in axes)
-        if len(set(every)) != len(every):
-            raise TinycError("InvalidAxis", f"axes {list(every)} of {x.type} name an axis twice; name it once")
-        kept = tuple(1 if axis in every else extent for axis, extent in enumerate(x.shape))
-        dropped = tuple(extent for axis, extent in enumerate(x.shape) if axis not in every)
-        return function(x, every).reshape(*(kept if keepdims else dropped)).to(x.element)
+        return _over(function, x, axes, keepdims)
 
     reduce.__doc__ = doc
     return reduce
+
+
+def _over(function: Callable[..., Value], x: Value, axes: tuple[int, ...] | None, keepdims: bool) -> Value:
+    every = tuple(range(x.rank)) if axes is None else tuple(x.axis(axis) for axis in axes)
+    if len(set(every)) != len(every):
+        raise TinycError("InvalidAxis", f"axes {list(every)} of {x.type} name an axis twice; name it once")
+    kept = tuple(1 if axis in every else extent for axis, extent in enumerate(x.shape))
+    dropped = tuple(extent for axis, extent in enumerate(x.shape) if axis not in every)
+    return function(x, every).reshape(*(kept if keepdims else dropped)).to(x.element)
+
+
+def lp(x: Value, *, p: int = 2, axes: tuple[int, ...] | None = None, keepdims: bool = False) -> Value:
+    """The p-th root of the sum of the p-th powers of magnitudes over `axes`."""
+    wide = _in_floats(x)
+    return _over(lambda x, axes: root(total(power(x, p), axes), p), wide, axes, keepdims).to(x.element)
 
 
 def total(x: Value, axes: tuple[int, ...], op: str = "sum") -> Value:
@@ -42,6 +52,26 @@ def mean_of(x: Value, axes: tuple[int, ...], keep: bool = False) -> Value:
 def absolute(x: Value) -> Value:
     """The magnitude of each element."""
     return x if x.element.is_unsigned else x.apply("max", -x)
+
+
+def power(x: Value, p: int) -> Value:
+    """The p-th power of the magnitude of each element, which is a float.
+
+    Raises:
+        TinycError: `InvalidAttribute`: p is not positive.
+    """
+    if p < 1:
+        raise TinycError("InvalidAttribute", f"p is {p}; it must be positive")
+    if p <= 2:
+        return absolute(x) if p == 1 else x * x
+    return (absolute(x).apply("log2") * float(p)).apply("exp2")
+
+
+def root(x: Value, p: int) -> Value:
+    """The p-th root of each element, none of which is negative."""
+    if p <= 2:
+        return x if p == 1 else x.apply("sqrt")
+    return (x.apply("log2") * (1 / p)).apply("exp2")
 
 
 def _in_floats(x: Value) -> Value:
@@ -78,6 +108,7 @@ _REDUCTIONS: dict[str, Function] = {
     "mean": _reduce(mean_of, "The mean over `axes`, in f32 for 16-bit floats; of integers it is truncated."),
     "l1": _reduce(lambda x, axes: total(absolute(x), axes), "The sum of magnitudes over `axes`."),
     "l2": _reduce(_l2, "The root of the sum of squares over `axes`, in f32 for 16-bit floats, in f64 for integers."),
+    "lp": lp,
     "sum_square": _reduce(_sum_square, "The sum of squares over `axes`, in f32 for 16-bit floats."),
     "log_sum": _reduce(lambda x, axes: log(total(_in_floats(x), axes)), "The logarithm of the sum over `axes`."),
     "log_sum_exp": _reduce(_log_sum_exp, "The logarithm of the sum of exp over `axes`; exp does not overflow."),

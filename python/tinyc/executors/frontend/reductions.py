@@ -52,6 +52,10 @@ def _log_sum_exp(x: np.ndarray, axis: tuple[int, ...] | None, keepdims: bool) ->
         return np.asarray(np.logaddexp.reduce(x.astype(np.longdouble), axis=axis or None, keepdims=keepdims))
 
 
+def _lp(x: np.ndarray, p: int, axes: tuple[int, ...] | None, keepdims: bool) -> np.ndarray:
+    return np.sum(np.abs(x.astype(np.float64)) ** p, axis=axes, keepdims=keepdims) ** (1 / p)
+
+
 def _logs(x: np.ndarray, axes: tuple[int, ...] | None, keepdims: bool) -> np.ndarray:
     if axes == ():
         return x
@@ -102,6 +106,7 @@ FUNCTIONS: NumpyFunctions = {
         "mean": _reduce(_mean),
         "l1": _reduce(lambda x, **options: _sum(np.abs(x), **options)),
         "l2": _reduce(lambda x, **options: np.sqrt(_sum(np.square(x.astype(np.float64)), **options))),
+        "lp": _lp,
         "sum_square": _reduce(lambda x, **options: _sum(np.square(x), **options)),
         "log_sum": _reduce(lambda x, **options: _log(_sum(x, **options))),
         "log_sum_exp": _logs,
