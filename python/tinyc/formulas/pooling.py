@@ -123,7 +123,7 @@ def average_pool(
         return (summed / float(full)).to(x.element)
     counts = None
     for axis, each in enumerate(axes):
-        along = _count(x, each, count_include_pad).unsqueeze(*(at - axis for at in range(len(axes)) if at != axis))
+        along = _count(x, each, count_include_pad).unsqueeze(*(at for at in range(len(axes)) if at != axis))
         counts = along if counts is None else counts * along
     assert counts is not None
     return (summed / counts.to(summed.element)).to(x.element)
