@@ -143,22 +143,23 @@ def hardmax(x: Value, *, axis: int = -1) -> Value:
 
 
 def _cumulative(op: str) -> Function:
+    neutral = 1 if op == "prod" else 0
+
     def cumulative(x: Value, *, axis: int, exclusive: bool = False, reverse: bool = False) -> Value:
         axis = x.axis(axis)
         extent = x.shape[axis]
         if not isinstance(extent, int):
             message = f"axis {axis} of {x.type} has the extent {extent}, and a scan needs a number there; bind its symbols"
             raise TinycError("InvalidExtent", message)
-        if extent == 0:
-            return x
+        if extent <= exclusive:
+            return x.builder.full(neutral, x.element, x.shape)
         to_last = [*(each for each in range(x.rank) if each != axis), axis]
-        lines = (x.flip(axis) if reverse else x).permute(*to_last)
-        if exclusive:
-            lines = lines.slice(x.rank - 1, 0, extent - 1)
-        neutral = 1 if op == "prod" else 0
-        windows = lines.pad_axis(x.rank - 1, extent - 1 + exclusive, 0, neutral).windows((extent,), (1,), (1,))
-        scanned = windows.reduce(op, -1).permute(*(to_last.index(each) for each in range(x.rank))).to(x.element)
-        return scanned.flip(axis) if reverse else scanned
+        lines = (x.flip(axis) if reverse else x).permute(*to_last).slice(x.rank - 1, 0, extent - exclusive)
+        count = extent - exclusive
+        windows = lines.pad_axis(x.rank - 1, count - 1, 0, neutral).windows((count,), (1,), (1,))
+        scanned = windows.reduce(op, -1).pad_axis(x.rank - 1, int(exclusive), 0, neutral)
+        result = scanned.permute(*(to_last.index(each) for each in range(x.rank))).to(x.element)
+        return result.flip(axis) if reverse else result
 
     cumulative.__doc__ = (
         f"Element i is the {op} of the elements up to i along `axis`, without i where `exclusive`; from the end where\n"
