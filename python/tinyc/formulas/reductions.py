@@ -1,4 +1,4 @@
-"""Reductions as formulas, and what is made of them along an axis: softmax and its kin, cumulative sums."""
+"""Reductions as formulas, and what is made of them along an axis: softmax, losses, scans."""
 
 from collections.abc import Callable
 
@@ -142,6 +142,59 @@ def hardmax(x: Value, *, axis: int = -1) -> Value:
     return place.equals(first).to(x.element)
 
 
+# --- losses -----------------------------------------------------------------------------------------------------------
+
+
+def nll_loss(
+    scores: Value,
+    target: Value,
+    weight: Value | None = None,
+    *,
+    ignore_index: int | None = None,
+    reduction: str = "mean",
+) -> Value:
+    """Minus the score of the class that `target` names, by the weight of the class; classes are axis 1 of `scores`.
+
+    The mean is by the weights. A target that is `ignore_index` has the weight 0."""
+    if reduction not in ("none", "sum", "mean"):
+        raise TinycError("InvalidAttribute", f"reduction is {reduction!r}; it is 'none', 'sum' or 'mean'")
+    wide = scores.to(scores.element.accumulator)
+    wanted = target.to(ElementType.I64).unsqueeze(1)
+    is_class = scores.builder.iota(ElementType.I64, scores.shape, 1).equals(wanted)
+    if ignore_index is not None:
+        is_class = is_class & ~wanted.equals(ignore_index)
+    weights = scores.builder.full(1, wide.element, scores.shape)
+    if weight is not None:
+        weights = weight.to(wide.element).reshape(1, scores.shape[1], *(1,) * (scores.rank - 2))
+    losses = (-wide * weights).where(is_class, 0).reduce("sum", 1)
+    every = tuple(range(losses.rank))
+    if reduction == "none":
+        return losses.to(scores.element)
+    if reduction == "mean" and weight is None and ignore_index is None:
+        return mean_of(losses, every).to(scores.element)
+    summed = losses.reduce("sum", *every)
+    if reduction == "mean":
+        summed = summed / weights.where(is_class, 0).reduce("sum", *range(scores.rank))
+    return summed.to(scores.element)
+
+
+def cross_entropy_loss(
+    scores: Value,
+    target: Value,
+    weight: Value | None = None,
+    *,
+    ignore_index: int | None = None,
+    reduction: str = "mean",
+) -> tuple[Value, Value]:
+    """The `nll_loss` of the `log_softmax` along axis 1, which is the other result."""
+    logs = log_softmax(scores.to(scores.element.accumulator), axis=1)
+    loss = nll_loss(logs, target, weight, ignore_index=ignore_index, reduction=reduction)
+    return loss.to(scores.element), logs.to(scores.element)
+
+
+# --- scans ------------------------------------------------------------------------------------------------------------
+
+
 def _cumulative(op: str) -> Function:
     neutral = 1 if op == "prod" else 0
 
@@ -172,6 +225,8 @@ FORMULAS: dict[str, Function | dict[str, Function]] = {
     "softmax": softmax,
     "log_softmax": log_softmax,
     "hardmax": hardmax,
+    "nll_loss": nll_loss,
+    "cross_entropy_loss": cross_entropy_loss,
     "reduce": _REDUCTIONS,
     "cumulative": {"sum": _cumulative("sum"), "prod": _cumulative("prod")},
 }

@@ -112,7 +112,7 @@ def resize(
         if mode == "nearest":
             result = _nearest(result, axis, along, place, coordinates, nearest)
         else:
-            kernel = _linear if mode == "linear" else _cubic(cubic_a)
+            kernel = triangle if mode == "linear" else keys_cubic(cubic_a)
             reach = 1 if mode == "linear" else 2
             result = _interpolated(result, axis, along, place, coordinates, kernel, reach, antialias, exclude_outside)
     result = result.to(x.element)
@@ -223,13 +223,13 @@ def _inside(index: Value, along: _Axis) -> Value:
     return index.to(ElementType.I64).apply("min", last).apply("max", 0)
 
 
-def _linear(distance: Value) -> Value:
-    """The weight of an element by its distance."""
+def triangle(distance: Value) -> Value:
+    """The weights of linear interpolation by distance."""
     return (1.0 - distance).apply("max", 0.0)
 
 
-def _cubic(a: float) -> Callable[[Value], Value]:
-    """The weights of Keys' cubic convolution."""
+def keys_cubic(a: float) -> Callable[[Value], Value]:
+    """The weights of Keys' cubic convolution by distance."""
 
     def kernel(distance: Value) -> Value:
         near = ((a + 2) * distance - (a + 3)) * distance * distance + 1.0

@@ -94,10 +94,32 @@ def _cumulative(function: np.ufunc, neutral: int) -> NumpyFunction:
     return cumulative
 
 
+def _nll_loss(
+    scores: np.ndarray, target: np.ndarray, weight: np.ndarray | None, ignore_index: int | None, reduction: str
+) -> np.ndarray:
+    losses, weights = np.zeros(target.shape), np.zeros(target.shape)
+    for at in np.ndindex(target.shape):
+        if target[at] != ignore_index:
+            weights[at] = 1 if weight is None else weight[target[at]]
+            losses[at] = -scores[at[0], target[at], *at[1:]] * weights[at]
+    if reduction == "none":
+        return losses
+    return np.asarray(losses.sum() / (weights.sum() if reduction == "mean" else 1))
+
+
+def _cross_entropy_loss(
+    scores: np.ndarray, target: np.ndarray, weight: np.ndarray | None, ignore_index: int | None, reduction: str
+) -> tuple[np.ndarray, np.ndarray]:
+    logs = _log_softmax(scores, 1)
+    return _nll_loss(logs, target, weight, ignore_index, reduction), logs
+
+
 FUNCTIONS: NumpyFunctions = {
     "softmax": _softmax,
     "log_softmax": _log_softmax,
     "hardmax": _hardmax,
+    "nll_loss": _nll_loss,
+    "cross_entropy_loss": _cross_entropy_loss,
     "reduce": {
         "sum": _reduce(_sum),
         "max": _extreme(np.max, -np.inf, least=True),

@@ -42,11 +42,20 @@ def _cumulative(fn: str) -> Handler:
     return handler
 
 
+def _loss(op: str) -> Handler:
+    def handler(node: Node) -> Tensor | tuple[Tensor, ...]:
+        attributes = {name: node.attribute(name) for name in ("ignore_index", "reduction")}
+        return node.add_all(op, node.tensor(0), node.tensor(1), node.optional(2), **attributes)
+
+    return handler
+
+
 HANDLERS: dict[str, Handler] = {
     "CumProd": _cumulative("prod"),
     "CumSum": _cumulative("sum"),
     "Hardmax": _along_axis("hardmax"),
     "LogSoftmax": _along_axis("log_softmax"),
+    "NegativeLogLikelihoodLoss": _loss("nll_loss"),
     "ReduceL1": _reduce("l1"),
     "ReduceL2": _reduce("l2"),
     "ReduceLogSum": _reduce("log_sum"),
@@ -57,5 +66,6 @@ HANDLERS: dict[str, Handler] = {
     "ReduceProd": _reduce("prod"),
     "ReduceSum": _reduce("sum"),
     "ReduceSumSquare": _reduce("sum_square"),
+    "SoftmaxCrossEntropyLoss": _loss("cross_entropy_loss"),
     "Softmax": _along_axis("softmax"),
 }

@@ -14,6 +14,7 @@ from tinyc.importers.onnx.handlers import (
     recurrent,
     reductions,
     resize,
+    sampling,
 )
 from tinyc.importers.onnx.node import Handler
 
@@ -28,6 +29,7 @@ HANDLERS_BY_TYPE: dict[str, Handler] = {
     **norms.HANDLERS,
     **pooling.HANDLERS,
     **resize.HANDLERS,
+    **sampling.HANDLERS,
     **recurrent.HANDLERS,
     **quantisation.HANDLERS,
     **random.HANDLERS,
