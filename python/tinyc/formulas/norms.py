@@ -131,9 +131,7 @@ def mean_variance_norm(x: Value, *, axes: tuple[int, ...]) -> Value:
     return (centred / (variance.apply("sqrt") + 1e-9)).to(x.element)
 
 
-def local_response_norm(
-    x: Value, *, size: int, alpha: float = 1e-4, beta: float = 0.75, bias: float = 1.0
-) -> Value:
+def local_response_norm(x: Value, *, size: int, alpha: float = 1e-4, beta: float = 0.75, bias: float = 1.0) -> Value:
     """`x / (bias + alpha / size * s)^beta`, where s is the sum of squares over `size` channels around each."""
     wide = _wide(x)
     if size < 1 or x.rank < 2:

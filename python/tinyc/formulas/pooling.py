@@ -210,9 +210,7 @@ def _places(x: Value, axes: list[_Axis], column_major: bool) -> tuple[Value, Val
     return place + channel * step, is_inside
 
 
-def max_unpool(
-    x: Value, indices: Value, *, shape: tuple[Dim, ...], padded: tuple[Dim, ...] | None = None
-) -> Value:
+def max_unpool(x: Value, indices: Value, *, shape: tuple[Dim, ...], padded: tuple[Dim, ...] | None = None) -> Value:
     """Zeros of a shape, with each element of `x` at its place in row-major order; zeros behind each axis, up to `padded`."""
     if indices.shape != x.shape:
         raise TinycError("AxisSizeMismatch", f"the indices are {indices.type}, and the elements {x.type}")

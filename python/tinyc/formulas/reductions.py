@@ -102,8 +102,12 @@ def _log_sum_exp(x: Value, axes: tuple[int, ...]) -> Value:
 
 _REDUCTIONS: dict[str, Function] = {
     "sum": _reduce(total, "The sum over `axes`, accumulated in f32 for 16-bit floats."),
-    "max": _reduce(lambda x, axes: total(x, axes, "max"), "The greatest over `axes`; of nothing, the least of the type."),
-    "min": _reduce(lambda x, axes: total(x, axes, "min"), "The least over `axes`; of nothing, the greatest of the type."),
+    "max": _reduce(
+        lambda x, axes: total(x, axes, "max"), "The greatest over `axes`; of nothing, the least of the type."
+    ),
+    "min": _reduce(
+        lambda x, axes: total(x, axes, "min"), "The least over `axes`; of nothing, the greatest of the type."
+    ),
     "prod": _reduce(lambda x, axes: total(x, axes, "prod"), "The product over `axes`, accumulated in f32 for 16 bits."),
     "mean": _reduce(mean_of, "The mean over `axes`, in f32 for 16-bit floats; of integers it is truncated."),
     "l1": _reduce(lambda x, axes: total(absolute(x), axes), "The sum of magnitudes over `axes`."),
@@ -202,7 +206,9 @@ def _cumulative(op: str) -> Function:
         axis = x.axis(axis)
         extent = x.shape[axis]
         if not isinstance(extent, int):
-            message = f"axis {axis} of {x.type} has the extent {extent}, and a scan needs a number there; bind its symbols"
+            message = (
+                f"axis {axis} of {x.type} has the extent {extent}, and a scan needs a number there; bind its symbols"
+            )
             raise TinycError("InvalidExtent", message)
         if extent <= exclusive:
             return x.builder.full(neutral, x.element, x.shape)

@@ -61,7 +61,9 @@ class _Axis:
     @property
     def factor(self) -> Value:
         """The scale."""
-        return self.constant(self.ratio) if self.ratio is not None else self.number(self.after) / self.number(self.before)
+        return (
+            self.constant(self.ratio) if self.ratio is not None else self.number(self.after) / self.number(self.before)
+        )
 
     @property
     def width(self) -> Value:
@@ -98,7 +100,9 @@ def resize(
     rank = x.rank
     wrong = {len(shape), len(scales or shape), len(crop or shape * 2) // 2} - {rank}
     if wrong or min(scales or (1,)) <= 0:
-        raise TinycError("InvalidAttribute", f"shape {list(shape)}, scales {scales} and crop {crop} do not fit {x.type}")
+        raise TinycError(
+            "InvalidAttribute", f"shape {list(shape)}, scales {scales} and crop {crop} do not fit {x.type}"
+        )
     result, outside = x, []
     for axis in range(rank):
         scale, start, end = scales[axis] if scales else None, *(crop[axis::rank] if crop else (0.0, 1.0))

@@ -145,7 +145,9 @@ def roi_align(
     `x` is `[batch, channels, height, width]`, `rois` is `[regions, (x0, y0, x1, y1)]`, `batches` has the batch of each."""
     if mode not in ("avg", "max") or len(size) != 2 or samples < 1 or x.rank != 4 or rois.shape[1:] != (4,):
         message = f"mode {mode!r}, size {list(size)} and {samples} samples of {x.type} at {rois.type}"
-        raise TinycError("InvalidAttribute", f"{message}: mode is 'avg' or 'max', size has two numbers, rois are [n, 4]")
+        raise TinycError(
+            "InvalidAttribute", f"{message}: mode is 'avg' or 'max', size has two numbers, rois are [n, 4]"
+        )
     regions, wide = rois.shape[0], rois.to(rois.element.accumulator)
     taps: list[tuple[Value, Value]] = []
     is_inside: Value | None = None

@@ -42,9 +42,7 @@ def _windows(
 
 def _elements(x: np.ndarray, positions: list[list[int]]) -> np.ndarray:
     """What a window reads of `x`, without the pads: `[batch, channels, elements]`."""
-    inside = [
-        [at for at in line if 0 <= at < extent] for line, extent in zip(positions, x.shape[2:], strict=True)
-    ]
+    inside = [[at for at in line if 0 <= at < extent] for line, extent in zip(positions, x.shape[2:], strict=True)]
     return x[np.ix_(range(x.shape[0]), range(x.shape[1]), *inside)].reshape(*x.shape[:2], -1)
 
 

@@ -124,7 +124,9 @@ FUNCTIONS: NumpyFunctions = {
         "sum": _reduce(_sum),
         "max": _extreme(np.max, -np.inf, least=True),
         "min": _extreme(np.min, np.inf, least=False),
-        "prod": _reduce(lambda x, **options: np.prod(x, dtype=np.float64 if x.dtype.kind == "f" else x.dtype, **options)),
+        "prod": _reduce(
+            lambda x, **options: np.prod(x, dtype=np.float64 if x.dtype.kind == "f" else x.dtype, **options)
+        ),
         "mean": _reduce(_mean),
         "l1": _reduce(lambda x, **options: _sum(np.abs(x), **options)),
         "l2": _reduce(lambda x, **options: np.sqrt(_sum(np.square(x.astype(np.float64)), **options))),

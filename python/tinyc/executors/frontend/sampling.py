@@ -55,7 +55,9 @@ def _grid_sample(x: np.ndarray, grid: np.ndarray, mode: str, padding: str, align
             at = _moved(float(np.rint(at)) if mode == "nearest" else at, extent, padding, align_corners)
             lines.append(list(_neighbours(at, mode)))
         for taps in itertools.product(*lines):
-            inside = [_moved(tap, extent, padding, align_corners) for (tap, _), extent in zip(taps, spatial, strict=True)]
+            inside = [
+                _moved(tap, extent, padding, align_corners) for (tap, _), extent in zip(taps, spatial, strict=True)
+            ]
             if all(0 <= at < extent for at, extent in zip(inside, spatial, strict=True)):
                 weight = math.prod(weight for _, weight in taps)
                 result[batch, :, *place] += weight * x[batch, :, *map(int, inside)]

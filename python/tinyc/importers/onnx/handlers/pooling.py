@@ -23,7 +23,9 @@ def _sizes(node: Node) -> dict[str, Any]:
     elif automatic == "VALID":
         pads = ()
     elif automatic != "NOTSET":
-        raise TinycError("InvalidAttribute", f"auto_pad is {automatic!r}; it is NOTSET, VALID, SAME_UPPER or SAME_LOWER")
+        raise TinycError(
+            "InvalidAttribute", f"auto_pad is {automatic!r}; it is NOTSET, VALID, SAME_UPPER or SAME_LOWER"
+        )
     ceil_mode = bool(node.attribute("ceil_mode", 0)) and not automatic.startswith("SAME")
     return {
         "kernel": kernel,
