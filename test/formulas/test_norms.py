@@ -48,8 +48,8 @@ def test_layer_norm_without_a_bias():
 def test_a_large_mean_costs_no_digits():
     x = (random(2, 64) * 1e-2 + 1e3).astype(np.float32)
     expected = standardised(x, (1,), 1e-12).astype(np.float32)
-    assert_op_agrees("instance_norm", {"x": x[:, None], "scale": np.ones(1, np.float32), "bias": np.zeros(1, np.float32)},
-                     expected[:, None], rtol=1e-2, atol=1e-2, epsilon=1e-12)  # fmt: skip
+    operands = {"x": x[:, None], "scale": np.ones(1, np.float32), "bias": np.zeros(1, np.float32)}
+    assert_op_agrees("instance_norm", operands, expected[:, None], rtol=1e-2, atol=1e-2, epsilon=1e-12)
 
 
 @pytest.mark.parametrize("dtype", TOLERANCES)

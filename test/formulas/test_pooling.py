@@ -62,7 +62,9 @@ def test_a_pad_is_no_maximum():
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.float16, np.float64])
 def test_maxima_of_other_types(dtype):
-    assert_op_agrees("pool max", {"x": np.abs(random(1, 2, 7, dtype=np.float64)).astype(dtype)}, kernel=(3,), pads=(1, 1))
+    assert_op_agrees(
+        "pool max", {"x": np.abs(random(1, 2, 7, dtype=np.float64)).astype(dtype)}, kernel=(3,), pads=(1, 1)
+    )
 
 
 @pytest.mark.parametrize("p", [1, 2, 3])

@@ -46,7 +46,8 @@ def layer_norm(
 ) -> tuple[Value, Value, Value]:
     """`(x - mean) / sqrt(variance + epsilon) * scale + bias` over the axes from `axis` on.
 
-    Beside it the mean and the inverse of the deviation, in the type `stash`."""
+    Beside it the mean and the inverse of the deviation, in the type `stash`.
+    """
     centred, mean, variance = _moments(_wide(x), _from_axis(x, axis))
     inverse = (variance + epsilon).apply("rsqrt")
     result = centred * inverse * scale.to(centred.element)
@@ -63,7 +64,7 @@ def rms_norm(x: Value, scale: Value, *, axis: int = -1, epsilon: float = 1e-5) -
 
 
 def group_norm(x: Value, scale: Value, bias: Value, *, groups: int, epsilon: float = 1e-5) -> Value:
-    """Normalise the channels of `[batch, channels, spatial…]` in groups; `scale` and `bias` are one for each channel."""
+    """Normalise the channels of `[batch, channels, spatial…]` in groups, with a scale and a bias for each channel."""
     wide = _wide(x)
     batch, channels, *spatial = x.shape
     inside = extents.divide(extents.product((channels, *spatial)), groups) if groups > 0 else None
@@ -102,7 +103,8 @@ def batch_norm_training(
 ) -> tuple[Value, Value, Value]:
     """Normalise each channel by its own mean and variance over the batch.
 
-    Beside it the running mean and variance: `running * momentum + own * (1 - momentum)`."""
+    Beside it the running mean and variance: `running * momentum + own * (1 - momentum)`.
+    """
     wide = _wide(x)
     centred, own_mean, own_variance = _moments(wide, (0, *range(2, x.rank)))
     normalised = centred * (own_variance + epsilon).apply("rsqrt")

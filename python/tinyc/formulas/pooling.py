@@ -1,7 +1,8 @@
 """Pooling as formulas: reductions of sliding windows, of which no copy is made.
 
-`x` is `[batch, channels, spatial…]`. `kernel`, `stride` and `dilation` have a number for each spatial axis, `pads` those
-before each axis, then those behind. With `ceil_mode` a last window may reach beyond the pads, unless it starts there.
+`x` is `[batch, channels, spatial…]`. `kernel`, `stride` and `dilation` have a number for each spatial axis, `pads` has
+those before each axis, then those behind. With `ceil_mode` a last window may reach beyond the pads, unless it starts
+there.
 """
 
 import math
@@ -46,7 +47,10 @@ def _axes(
     if min((*kernel, *strides, *dilations)) < 1:
         raise TinycError("InvalidAttribute", "kernel, stride and dilation must be positive")
     sizes = zip(x.shape[2:], kernel, strides, dilations, padded[:rank], padded[rank:], strict=True)
-    return [_axis(*each, ceil_mode) for each in sizes]
+    return [
+        _axis(extent, size, step, spread, before, after, ceil_mode)
+        for extent, size, step, spread, before, after in sizes
+    ]
 
 
 def _axis(extent: Dim, kernel: int, stride: int, dilation: int, before: int, after: int, ceil_mode: bool) -> _Axis:
@@ -176,7 +180,8 @@ def max_pool_indices(
 ) -> tuple[Value, Value]:
     """The greatest of each window, and where it is: its place in `x` in row-major order, the first of several.
 
-    With `column_major` the spatial axes count from the first on."""
+    With `column_major` the spatial axes count from the first on.
+    """
     axes = _axes(x, kernel, stride, dilation, pads, ceil_mode)
     windows = _windows(x, axes, _lowest(x.element))
     best = windows.reduce("max", *_taps(x)).to(x.element)
@@ -205,13 +210,14 @@ def _places(x: Value, axes: list[_Axis], column_major: bool) -> tuple[Value, Val
         place = index * step if place is None else place + index * step
         is_inside = inside if is_inside is None else is_inside & inside
         step = step * extent
-    assert place is not None and is_inside is not None
+    assert place is not None
+    assert is_inside is not None
     channel = along(x.shape[0], 0) * builder.extent(x.shape[1], ElementType.I64) + along(x.shape[1], 1)
     return place + channel * step, is_inside
 
 
 def max_unpool(x: Value, indices: Value, *, shape: tuple[Dim, ...], padded: tuple[Dim, ...] | None = None) -> Value:
-    """Zeros of a shape, with each element of `x` at its place in row-major order; zeros behind each axis, up to `padded`."""
+    """Zeros of a shape, with each element of `x` at its place in row-major order, and zeros behind, up to `padded`."""
     if indices.shape != x.shape:
         raise TinycError("AxisSizeMismatch", f"the indices are {indices.type}, and the elements {x.type}")
     count, places = extents.product(x.shape), extents.product(shape)

@@ -159,7 +159,8 @@ def nll_loss(
 ) -> Value:
     """Minus the score of the class that `target` names, by the weight of the class; classes are axis 1 of `scores`.
 
-    The mean is by the weights. A target that is `ignore_index` has the weight 0."""
+    The mean is by the weights. A target that is `ignore_index` has the weight 0.
+    """
     if reduction not in ("none", "sum", "mean"):
         raise TinycError("InvalidAttribute", f"reduction is {reduction!r}; it is 'none', 'sum' or 'mean'")
     wide = scores.to(scores.element.accumulator)

@@ -1,8 +1,8 @@
 """Resizing as a formula: along each axis a weighted sum of the elements around a coordinate.
 
-Where an element's neighbours are is a floor division of its index if the scale is a ratio of small numbers: then they are
-read by a `view`. Otherwise their indices are computed and gathered by. Coordinates and weights are computed in f64 from
-the index; elements are added up in f32.
+Where an element's neighbours are is a floor division of its index if the scale is a ratio of small numbers: then they
+are read by a `view`. Otherwise their indices are computed and gathered by. Coordinates and weights are computed in f64
+from the index; elements are added up in f32.
 """
 
 import math
@@ -87,9 +87,10 @@ def resize(
 ) -> Value:
     """The elements at coordinates between those of `x`: of the nearest, or interpolated linearly or by cubics.
 
-    `scales` are those of all axes, by default the ratios of their extents. `crop` has a start for each axis, then an end,
-    as fractions of it; what lies outside of `x` then is `extrapolation`. With `antialias` the elements that a result
-    stands for are averaged where the scale is below 1."""
+    `scales` are those of all axes, by default the ratios of their extents. `crop` has a start for each axis, then an
+    end, as fractions of it; what lies outside of `x` then is `extrapolation`. With `antialias` the elements that a
+    result stands for are averaged where the scale is below 1.
+    """
     for given, known, name in (
         (mode, MODES, "mode"),
         (coordinates, COORDINATES, "coordinates"),
@@ -179,7 +180,8 @@ def _fraction(axis: _Axis, coordinates: str) -> tuple[int, int, int] | None:
 def _stays_beside(axis: _Axis, line: tuple[int, int, int]) -> bool:
     """Whether each coordinate has an element on one side at least."""
     p, q, r = line
-    assert isinstance(axis.after, int) and isinstance(axis.before, int)
+    assert isinstance(axis.after, int)
+    assert isinstance(axis.before, int)
     return q // r >= -1 and (p * (axis.after - 1) + q) // r < axis.before
 
 
@@ -206,8 +208,9 @@ def _nearest(x: Value, axis: int, along: _Axis, place: Value, coordinates: str, 
         halves["round_prefer_floor"] = 2 * p, 2 * q + r - 1, 2 * r
         halves["round_prefer_ceil"] = 2 * p, 2 * q + r, 2 * r
         p, q, r = halves[rounding]
-        assert isinstance(along.after, int) and isinstance(along.before, int)
-        if 0 <= q // r and (p * (along.after - 1) + q) // r < along.before:
+        assert isinstance(along.after, int)
+        assert isinstance(along.before, int)
+        if q // r >= 0 and (p * (along.after - 1) + q) // r < along.before:
             return _viewed(x, axis, (p, q, r), along.after)
     match rounding:
         case "floor":

@@ -17,7 +17,8 @@ from tinyc.vocabulary.element_type import ElementType
 def affine_grid(theta: Value, *, size: tuple[Dim, ...], align_corners: bool = False) -> Value:
     """The points `theta · (x, y, 1)` of a grid over `size`, from -1 to 1 along each axis: `[batch, size…, (x, y)]`.
 
-    With `align_corners` -1 and 1 are the centres of the outermost elements, else their outer edges."""
+    With `align_corners` -1 and 1 are the centres of the outermost elements, else their outer edges.
+    """
     rank, builder = len(size), theta.builder
     if theta.shape[1:] != (rank, rank + 1):
         raise TinycError("AxisSizeMismatch", f"theta is {theta.type}, and must be [batch, {rank}, {rank + 1}]")
@@ -49,9 +50,10 @@ _PADDINGS = ("zeros", "border", "reflection")
 def grid_sample(
     x: Value, grid: Value, *, mode: str = "linear", padding: str = "zeros", align_corners: bool = False
 ) -> Value:
-    """`x`, `[batch, channels, spatial…]`, at the points of `[batch, places…, (x, y)]`, which are -1 to 1 along each axis.
+    """`x`, `[batch, channels, spatial…]`, at the points of `[batch, places…, (x, y)]`, from -1 to 1 along each axis.
 
-    What lies outside is 0, or is that on the border, or is reflected there."""
+    What lies outside is 0, or is that on the border, or is reflected there.
+    """
     rank = x.rank - 2
     if padding not in _PADDINGS or mode not in ("nearest", "linear", "cubic"):
         message = f"mode is {mode!r} and padding {padding!r}; they are 'nearest', 'linear' or 'cubic', and"
@@ -115,7 +117,7 @@ def _tap(point: Value, mode: str, axis: int, rank: int) -> tuple[Value, Value]:
 
 
 def gather_points(x: Value, batch: Value, points: list[Value]) -> Value:
-    """Elements of `[batch, channels, spatial…]` at batches and coordinates, which broadcast; the channels are axis 1."""
+    """Elements of `[batch, channels, spatial…]` at batches and coordinates, which broadcast; channels are axis 1."""
     builder = x.builder
     extent = [builder.extent(each, ElementType.I64) for each in x.shape]
     rank = points[0].rank
@@ -142,7 +144,8 @@ def roi_align(
 ) -> Value:
     """The mean, or the greatest, of `samples` points along each axis of each of `size` bins of regions of interest.
 
-    `x` is `[batch, channels, height, width]`, `rois` is `[regions, (x0, y0, x1, y1)]`, `batches` has the batch of each."""
+    `x` is `[batch, channels, height, width]`, `rois` is `[regions, (x0, y0, x1, y1)]`, `batches` has the batch of each.
+    """
     if mode not in ("avg", "max") or len(size) != 2 or samples < 1 or x.rank != 4 or rois.shape[1:] != (4,):
         message = f"mode {mode!r}, size {list(size)} and {samples} samples of {x.type} at {rois.type}"
         raise TinycError(

@@ -25,7 +25,10 @@ def _windows(
     rank = len(kernel)
     stride, dilation, pads = stride or (1,) * rank, dilation or (1,) * rank, pads or (0,) * 2 * rank
     sizes = list(zip(x.shape[2:], kernel, stride, dilation, pads[:rank], pads[rank:], strict=True))
-    shape = tuple(_places(*each, ceil_mode) for each in sizes)
+    shape = tuple(
+        _places(extent, size, step, spread, before, after, ceil_mode)
+        for extent, size, step, spread, before, after in sizes
+    )
 
     def each_window() -> Iterator[tuple[tuple[int, ...], list[list[int]]]]:
         for place in np.ndindex(shape):

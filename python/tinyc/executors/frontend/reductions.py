@@ -1,6 +1,7 @@
 """Reductions, and what is made of them along an axis."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -38,8 +39,12 @@ def _mean(x: np.ndarray, axis: tuple[int, ...] | None, keepdims: bool) -> np.nda
         return np.trunc(total / count) if x.dtype.kind in "iu" else total / count
 
 
-def _sum(x: np.ndarray, **options: object) -> np.ndarray:
+def _sum(x: np.ndarray, **options: Any) -> np.ndarray:
     return np.sum(x, dtype=np.float64 if x.dtype.kind == "f" else x.dtype, **options)
+
+
+def _prod(x: np.ndarray, **options: Any) -> np.ndarray:
+    return np.asarray(np.prod(x, dtype=np.float64 if x.dtype.kind == "f" else x.dtype, **options))
 
 
 def _log(x: np.ndarray) -> np.ndarray:
@@ -124,9 +129,7 @@ FUNCTIONS: NumpyFunctions = {
         "sum": _reduce(_sum),
         "max": _extreme(np.max, -np.inf, least=True),
         "min": _extreme(np.min, np.inf, least=False),
-        "prod": _reduce(
-            lambda x, **options: np.prod(x, dtype=np.float64 if x.dtype.kind == "f" else x.dtype, **options)
-        ),
+        "prod": _reduce(_prod),
         "mean": _reduce(_mean),
         "l1": _reduce(lambda x, **options: _sum(np.abs(x), **options)),
         "l2": _reduce(lambda x, **options: np.sqrt(_sum(np.square(x.astype(np.float64)), **options))),

@@ -15,8 +15,10 @@ def _reduce(fn: str) -> Handler:
 
 
 def _axes(node: Node) -> tuple[int, ...]:
-    """The axes, an attribute before they became an input; where there are none or as many as there can be, they need
-    not be known: they are distinct."""
+    """The axes, an attribute before they became an input.
+
+    They are distinct, so they need not be known where there are none, or as many as there can be.
+    """
     if not node.has(1):
         return tuple(node.attribute("axes", ()))
     given, rank = node.input(1), node.input(0).rank
