@@ -4,6 +4,8 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
+import onnx.defs
+
 from tinyc.diagnostics import TinycError
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
@@ -12,19 +14,21 @@ from tinyc.importers.onnx.values import Tensor
 
 #: What is no ratio of numbers up to this one does not scale a dynamic extent.
 _MAX_DENOMINATOR = 64
+#: ONNX's word for the policy that keeps no aspect ratio; the glossary has another use for it.
+_EACH_AXIS = onnx.defs.get_schema("Resize", 19).attributes["keep_aspect_ratio_policy"].default_value.s.decode()
 
 
 def _resize(node: Node) -> Tensor:
     x = node.tensor(0)
     axes = [axis % x.rank for axis in node.attribute("axes", tuple(range(x.rank)))]
-    policy = node.attribute("keep_aspect_ratio_policy", "stretch")
+    policy = node.attribute("keep_aspect_ratio_policy", _EACH_AXIS)
     shape, scales = list(x.shape), [1.0] * x.rank
     has_sizes = node.has(3) and node.input(3).shape != (0,)
     if has_sizes:
         wanted = node.dims(3)
         for axis, size in zip(axes, wanted, strict=True):
             shape[axis] = size
-        if policy != "stretch":
+        if policy != _EACH_AXIS:
             factor = _common_scale(node, policy, [x.shape[axis] for axis in axes], wanted)
             for axis in axes:
                 scales[axis] = factor
@@ -38,7 +42,7 @@ def _resize(node: Node) -> Tensor:
         "resize",
         x,
         shape=tuple(shape),
-        scales=tuple(scales) if not has_sizes or policy != "stretch" else None,
+        scales=tuple(scales) if not has_sizes or policy != _EACH_AXIS else None,
         mode=node.attribute("mode", "nearest"),
         coordinates=coordinates,
         nearest=node.attribute("nearest_mode", "round_prefer_floor"),
@@ -75,14 +79,14 @@ def _scaled(node: Node, extent: Dim, scale: float) -> Dim:
 def _common_scale(node: Node, policy: str, given: Sequence[Dim], wanted: Sequence[Dim]) -> float:
     ratios = [_static(node, size) / _static(node, extent) for extent, size in zip(given, wanted, strict=True)]
     if policy not in ("not_larger", "not_smaller"):
-        message = f"keep_aspect_ratio_policy is {policy!r}; it is stretch, not_larger or not_smaller"
+        message = f"keep_aspect_ratio_policy is {policy!r}; it is {_EACH_AXIS}, not_larger or not_smaller"
         raise TinycError("InvalidAttribute", message)
     return min(ratios) if policy == "not_larger" else max(ratios)
 
 
 def _static(node: Node, extent: Dim) -> int:
     if not isinstance(extent, int):
-        raise node.unsupported(f"keep_aspect_ratio_policy with the dynamic extent {extent}; use 'stretch'")
+        raise node.unsupported(f"keep_aspect_ratio_policy with the dynamic extent {extent}; use {_EACH_AXIS!r}")
     return extent
 
 
