@@ -15,7 +15,7 @@ def test_a_dynamic_extent_is_scaled_by_a_ratio():
     (found,) = run(model_of("Resize", [1, 1, "H", 6], 13, [None, scales], **attributes), X)
     np.testing.assert_array_equal(found, X[:, :, ::2].repeat(2, 3))
     irrational = np.array([1, 1, 1.41421356, 1], np.float32)
-    with pytest.raises(tinyc.TinycError, match="Resize: the dynamic extent H times 1.41.*; scale by a ratio"):
+    with pytest.raises(tinyc.TinycError, match=r"Resize: the dynamic extent H times 1.41.*; scale by a ratio"):
         tinyc.compile(model_of("Resize", [1, 1, "H", 6], 13, [None, irrational]), target="cpu")
 
 
