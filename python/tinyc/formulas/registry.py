@@ -23,6 +23,7 @@ from tinyc.formulas import (
     recurrent,
     reductions,
     resize,
+    sampling,
 )
 from tinyc.formulas.schema import Schema, schema_of
 from tinyc.formulas.steps import Steps
@@ -52,6 +53,7 @@ _FILES = (
     norms,
     pooling,
     resize,
+    sampling,
     recurrent,
     quantisation,
     random,

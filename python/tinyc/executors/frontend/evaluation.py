@@ -21,6 +21,7 @@ from tinyc.executors.frontend import (
     recurrent,
     reductions,
     resize,
+    sampling,
 )
 from tinyc.executors.frontend.elementwise import NumpyFunction
 from tinyc.vocabulary.attributes import tensor_type
@@ -36,6 +37,7 @@ _FILES = (
     norms,
     pooling,
     resize,
+    sampling,
     recurrent,
     quantisation,
     random,

@@ -13,6 +13,7 @@ In reading order:
     norms         layer, rms, group, instance and batch norms
     pooling       pooling
     resize        resizing
+    sampling      elements at coordinates that data says
     recurrent     recurrent layers
     quantisation  quantisation, and products of quantised numbers
     random        random numbers

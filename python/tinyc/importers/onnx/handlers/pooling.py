@@ -1,5 +1,93 @@
 """Pooling."""
 
-from tinyc.importers.onnx.node import Handler
+from typing import Any
 
-HANDLERS: dict[str, Handler] = {}
+from tinyc.diagnostics import TinycError
+from tinyc.expr.extents import Dim
+from tinyc.importers.onnx.node import Handler, Node
+from tinyc.importers.onnx.values import Tensor
+
+
+def _sizes(node: Node) -> dict[str, Any]:
+    """Kernel, strides, dilations and pads; `auto_pad` as the pads that it stands for."""
+    kernel = tuple(node.required("kernel_shape"))
+    ones = (1,) * len(kernel)
+    stride, dilation = tuple(node.attribute("strides", ones)), tuple(node.attribute("dilations", ones))
+    pads, automatic = tuple(node.attribute("pads", ())), node.attribute("auto_pad", "NOTSET")
+    spatial = node.input(0).shape[2:]
+    if automatic in ("SAME_UPPER", "SAME_LOWER"):
+        lines = zip(spatial, kernel, stride, dilation, strict=True)
+        missing = [_missing(node, *each) for each in lines]
+        less, more = tuple(each // 2 for each in missing), tuple(each - each // 2 for each in missing)
+        pads = (*less, *more) if automatic == "SAME_UPPER" else (*more, *less)
+    elif automatic == "VALID":
+        pads = ()
+    elif automatic != "NOTSET":
+        raise TinycError(
+            "InvalidAttribute", f"auto_pad is {automatic!r}; it is NOTSET, VALID, SAME_UPPER or SAME_LOWER"
+        )
+    ceil_mode = bool(node.attribute("ceil_mode", 0)) and not automatic.startswith("SAME")
+    return {
+        "kernel": kernel,
+        "stride": stride,
+        "dilation": dilation,
+        "pads": pads or (0,) * (2 * len(kernel)),
+        "ceil_mode": ceil_mode,
+    }
+
+
+def _missing(node: Node, extent: Dim, kernel: int, stride: int, dilation: int) -> int:
+    """How many pads it takes for a window at every `stride`-th element."""
+    span = dilation * (kernel - 1) + 1
+    if isinstance(extent, int):
+        return max(0, (-(-extent // stride) - 1) * stride + span - extent)
+    if stride == 1:
+        return span - 1
+    raise node.unsupported(f"auto_pad with stride {stride} along the dynamic extent {extent}; give the pads")
+
+
+def _max_pool(node: Node) -> Tensor | tuple[Tensor, ...]:
+    sizes, column_major = _sizes(node), bool(node.attribute("storage_order", 0))
+    if any(node.outputs[1:]):
+        return node.add_all("max_pool_indices", node.tensor(0), column_major=column_major, **sizes)
+    return node.add("pool max", node.tensor(0), **sizes)
+
+
+def _average_pool(node: Node) -> Tensor:
+    counted = bool(node.attribute("count_include_pad", 0))
+    return node.add("pool average", node.tensor(0), count_include_pad=counted, **_sizes(node))
+
+
+def _lp_pool(node: Node) -> Tensor:
+    return node.add("pool lp", node.tensor(0), p=node.attribute("p", 2), **_sizes(node))
+
+
+def _global(reduction: str) -> Handler:
+    def handler(node: Node) -> Tensor:
+        x = node.tensor(0)
+        norm = {"p": node.attribute("p", 2)} if reduction == "lp" else {}
+        return node.add(f"reduce {reduction}", x, axes=tuple(range(2, x.rank)), keepdims=True, **norm)
+
+    return handler
+
+
+def _max_unpool(node: Node) -> Tensor:
+    """The indices count in the shape that follows from kernel, strides and pads; a larger one is filled with zeros."""
+    x, kernel = node.tensor(0), tuple(node.required("kernel_shape"))
+    stride = node.attribute("strides", (1,) * len(kernel))
+    pads = node.attribute("pads", (0,) * (2 * len(kernel)))
+    sizes = zip(x.shape[2:], kernel, stride, pads[: len(kernel)], pads[len(kernel) :], strict=True)
+    spatial = [(extent - 1) * step + size - before - after for extent, size, step, before, after in sizes]
+    padded = node.dims(2) if node.has(2) else None
+    return node.add("max_unpool", x, node.tensor(1), shape=(*x.shape[:2], *spatial), padded=padded)
+
+
+HANDLERS: dict[str, Handler] = {
+    "AveragePool": _average_pool,
+    "GlobalAveragePool": _global("mean"),
+    "GlobalLpPool": _global("lp"),
+    "GlobalMaxPool": _global("max"),
+    "LpPool": _lp_pool,
+    "MaxPool": _max_pool,
+    "MaxUnpool": _max_unpool,
+}

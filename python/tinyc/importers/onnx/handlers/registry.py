@@ -14,6 +14,7 @@ from tinyc.importers.onnx.handlers import (
     recurrent,
     reductions,
     resize,
+    sampling,
     slicing,
 )
 from tinyc.importers.onnx.node import Handler
@@ -30,6 +31,7 @@ HANDLERS_BY_TYPE: dict[str, Handler] = {
     **norms.HANDLERS,
     **pooling.HANDLERS,
     **resize.HANDLERS,
+    **sampling.HANDLERS,
     **recurrent.HANDLERS,
     **quantisation.HANDLERS,
     **random.HANDLERS,
