@@ -20,8 +20,10 @@ In reading order:
     norms         layer, rms, group, instance and batch norms
     pooling       pooling
     resize        resizing
+    activations   activations of recurrent layers
     recurrent     recurrent layers
     quantisation  quantisation, and products of quantised numbers
     random        random numbers
+    signal        windows and spectra
     registry      all of them by name
 """

@@ -23,6 +23,7 @@ from tinyc.formulas import (
     recurrent,
     reductions,
     resize,
+    signal,
 )
 from tinyc.formulas.schema import Schema, schema_of
 from tinyc.formulas.steps import Steps
@@ -55,6 +56,7 @@ _FILES = (
     recurrent,
     quantisation,
     random,
+    signal,
 )
 
 

@@ -21,6 +21,7 @@ from tinyc.executors.frontend import (
     recurrent,
     reductions,
     resize,
+    signal,
 )
 from tinyc.executors.frontend.elementwise import NumpyFunction
 from tinyc.vocabulary.attributes import tensor_type
@@ -39,6 +40,7 @@ _FILES = (
     recurrent,
     quantisation,
     random,
+    signal,
 )
 
 

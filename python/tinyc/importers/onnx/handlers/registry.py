@@ -14,6 +14,7 @@ from tinyc.importers.onnx.handlers import (
     recurrent,
     reductions,
     resize,
+    signal,
 )
 from tinyc.importers.onnx.node import Handler
 
@@ -31,4 +32,5 @@ HANDLERS_BY_TYPE: dict[str, Handler] = {
     **recurrent.HANDLERS,
     **quantisation.HANDLERS,
     **random.HANDLERS,
+    **signal.HANDLERS,
 }
