@@ -70,7 +70,11 @@ def activations_of(
             message = f"{label} has {len(numbers)} numbers for {len(names)} activations; it has one for each, or none"
             raise TinycError("InvalidAttribute", message)
     found = [
-        _activation(name, *(given[at] if given else DEFAULTS.get(name, (0.0, 0.0))[k] for k, given in enumerate((alpha, beta))), clip)
+        _activation(
+            name,
+            *(given[at] if given else DEFAULTS.get(name, (0.0, 0.0))[k] for k, given in enumerate((alpha, beta))),
+            clip,
+        )
         for at, name in enumerate(names)
     ]
     found *= count * directions // len(found)

@@ -80,9 +80,7 @@ def dropout(
     return (wide / (1.0 - part)).where(kept, 0.0).to(x.element), kept
 
 
-def _rand(
-    builder: Builder, distribution: str, shape: Shape, element: ElementType, seed: int, stream: int
-) -> Value:
+def _rand(builder: Builder, distribution: str, shape: Shape, element: ElementType, seed: int, stream: int) -> Value:
     facts = {"distribution": distribution, "seed": seed, "stream": stream}
     return builder.add("rand", element=element, shape=tuple(shape), **facts)
 

@@ -167,7 +167,9 @@ class _Layer:
             raise TinycError("UnboundSymbol", message)
         expected = (self.directions, self.gates * self.hidden)
         if self.w.shape[:2] != expected or self.r.shape[:2] != expected:
-            message = f"w and r begin with {list(expected)}, directions and gates, and are {self.w.type} and {self.r.type}"
+            message = (
+                f"w and r begin with {list(expected)}, directions and gates, and are {self.w.type} and {self.r.type}"
+            )
             raise TinycError("ShapeContradiction", message)
 
     @property

@@ -54,9 +54,7 @@ def triangular_filters(edges: Value, *, bins: int, element: ElementType) -> Valu
     return weights.where(inside | place.equals(center), 0.0).to(element)
 
 
-def dft(
-    x: Value, *, axis: int = -2, length: int | None = None, inverse: bool = False, onesided: bool = False
-) -> Value:
+def dft(x: Value, *, axis: int = -2, length: int | None = None, inverse: bool = False, onesided: bool = False) -> Value:
     """The discrete Fourier transform of `length` elements along an axis, more of them being 0; n² operations.
 
     The last axis is the real part, or that and the imaginary part. Forward and `onesided`, the first half and one more of
@@ -87,9 +85,7 @@ def dft(
     return stack([each.permute(*back) for each in found], x.rank - 1).to(x.element)
 
 
-def stft(
-    x: Value, window: Value | None = None, *, frame_step: int, frame_length: int, onesided: bool = True
-) -> Value:
+def stft(x: Value, window: Value | None = None, *, frame_step: int, frame_length: int, onesided: bool = True) -> Value:
     """The transforms of frames of `[batch, time, 1 or 2]`, each times a window: `[batch, frames, frequencies, 2]`."""
     if x.rank != 3 or x.shape[2] not in (1, 2):
         raise TinycError("ShapeContradiction", f"a signal is [batch, time, 1 or 2], not {x.type}")
