@@ -11,7 +11,7 @@ from tinyc.formulas.activations import ACTIVATIONS
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType
 
-TIME, BATCH, INPUTS, HIDDEN = 3, 2, 5, 4
+TIME, BATCH, INPUTS, HIDDEN = 2, 2, 5, 4
 GATES = {"rnn": 1, "gru": 3, "lstm": 4}
 
 

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from tinyc.diagnostics import TinycError
-from tinyc.expr import extents
-from tinyc.formulas.activations import Activation, activations_of
+from tinyc.formulas.activations import activations_of
 from tinyc.formulas.products import matmul
 from tinyc.formulas.schema import Function
 from tinyc.formulas.value import Value
@@ -35,7 +34,7 @@ def rnn(
     beta: tuple[float, ...] = (),
     clip: float | None = None,
 ) -> tuple[Value, Value]:
-    """`h = f(x wᵀ + h rᵀ + biases)` at each time: all of them, `[time, directions, batch, hidden]`, and the last."""
+    """`h = f(x w' + h r' + biases)` at each time: all of them, `[time, directions, batch, hidden]`, and the last."""
     layer = _Layer(x, w, r, b, lens, direction, gates=1)
     functions = activations_of(activations, alpha, beta, clip, 1, layer.directions)
 
@@ -63,8 +62,8 @@ def gru(
 ) -> tuple[Value, Value]:
     """Gated recurrent units, gates in the order update, reset, hidden: all states, and the last.
 
-    `z, r = f(…)`, `c = g(x wᵀ + (r h) rᵀ + biases)`, `h = (1 - z) c + z h`; with `linear_before_reset` the hidden gate is
-    `g(x wᵀ + bias + r (h rᵀ + bias))`.
+    `z, r = f(…)`, `c = g(x w' + (r h) r' + biases)`, `h = (1 - z) c + z h`; with `linear_before_reset` the hidden gate
+    is `g(x w' + bias + r (h r' + bias))`.
     """
     layer = _Layer(x, w, r, b, lens, direction, gates=3)
     functions = activations_of(activations, alpha, beta, clip, 2, layer.directions)
