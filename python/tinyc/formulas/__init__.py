@@ -23,8 +23,10 @@ In reading order:
     pooling       pooling
     resize        resizing
     sampling      elements at coordinates that data says
+    activations   activations of recurrent layers
     recurrent     recurrent layers
     quantisation  quantisation, and products of quantised numbers
     random        random numbers
+    signal        windows and spectra
     registry      all of them by name
 """

@@ -24,6 +24,7 @@ from tinyc.formulas import (
     reductions,
     resize,
     sampling,
+    signal,
 )
 from tinyc.formulas.schema import Schema, schema_of
 from tinyc.formulas.steps import Steps
@@ -57,6 +58,7 @@ _FILES = (
     recurrent,
     quantisation,
     random,
+    signal,
 )
 
 

@@ -20,5 +20,6 @@ In reading order:
     recurrent     recurrent layers
     quantisation  quantisation, and products of quantised numbers
     random        random numbers
+    signal        windows and spectra
     evaluation    the table of all, and how an op is evaluated
 """

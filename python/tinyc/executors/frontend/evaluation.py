@@ -22,6 +22,7 @@ from tinyc.executors.frontend import (
     reductions,
     resize,
     sampling,
+    signal,
 )
 from tinyc.executors.frontend.elementwise import NumpyFunction
 from tinyc.vocabulary.attributes import tensor_type
@@ -41,6 +42,7 @@ _FILES = (
     recurrent,
     quantisation,
     random,
+    signal,
 )
 
 

@@ -43,7 +43,7 @@ class TypedConstant:
 class Program:
     """The program so far. `outputs` are (name, value) pairs; `assumptions` stand in the order in which they came up.
 
-    `constants` are the values that have become constants, by what they are.
+    `constants` are the values that have become constants, by what they are; `streams` counts those of random numbers.
     """
 
     def __init__(self) -> None:
@@ -53,6 +53,7 @@ class Program:
         self.assumptions: dict[Assumption, None] = {}
         self.outputs: list[tuple[str, int]] = []
         self.constants: dict[int, tuple[object, int]] = {}
+        self.streams = 0
 
     def input(self, name: str, tensor: TensorType, where: Where) -> int:
         """Add an argument and return its value."""
@@ -79,3 +80,8 @@ class Program:
         self.ops.append(TypedOp(schema, first, operands, attributes, types, where))
         self.types += types
         return first
+
+    def next_stream(self) -> int:
+        """The number of a stream of random numbers that no other node draws from."""
+        self.streams += 1
+        return self.streams

@@ -17,5 +17,6 @@ In reading order:
     recurrent     recurrent layers
     quantisation  quantisation, and products of quantised numbers
     random        random numbers
+    signal        windows and spectra
     registry      all of them by op type
 """

@@ -15,6 +15,7 @@ from tinyc.importers.onnx.handlers import (
     reductions,
     resize,
     sampling,
+    signal,
     slicing,
 )
 from tinyc.importers.onnx.node import Handler
@@ -35,4 +36,5 @@ HANDLERS_BY_TYPE: dict[str, Handler] = {
     **recurrent.HANDLERS,
     **quantisation.HANDLERS,
     **random.HANDLERS,
+    **signal.HANDLERS,
 }
