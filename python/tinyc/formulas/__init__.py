@@ -11,6 +11,10 @@ In reading order:
     value         values of it, with arithmetic and movements
     schema        what an op takes, read off the signature of its formula
     elementwise   functions of each element
+    exponential   exponentials, hyperbolic functions and powers
+    trigonometric trigonometric functions
+    activations   activations without exponentials
+    bits          the bits of a number as another one
     movement      what moves elements, and casts
     indexing      what reads or writes where its data says
     products      contractions of matrices

@@ -10,9 +10,12 @@ from typing import Any
 
 from tinyc.diagnostics import TinycError, Where, either
 from tinyc.formulas import (
+    activations,
     attention,
+    bits,
     convolution,
     elementwise,
+    exponential,
     indexing,
     movement,
     norms,
@@ -23,6 +26,7 @@ from tinyc.formulas import (
     recurrent,
     reductions,
     resize,
+    trigonometric,
 )
 from tinyc.formulas.schema import Schema, schema_of
 from tinyc.formulas.steps import Steps
@@ -43,6 +47,10 @@ SELECTORS: dict[str, tuple[str, str]] = {
 
 _FILES = (
     elementwise,
+    exponential,
+    trigonometric,
+    activations,
+    bits,
     movement,
     indexing,
     products,

@@ -20,6 +20,27 @@ def _gelu(x: np.ndarray, approximate: str) -> np.ndarray:
     return 0.5 * wide * (1 + _erf(wide / math.sqrt(2)))
 
 
+def _quotient(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """By way of Python's integers, which do not overflow; a division by 0 gives 0."""
+    pairs = np.broadcast(x, y)
+    found = [0 if b == 0 else abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1) for a, b in _numbers(x, y)]
+    return np.asarray(found, object).reshape(pairs.shape).astype(np.int64 if x.dtype.kind == "i" else np.uint64)
+
+
+def _numbers(x: np.ndarray, y: np.ndarray) -> list[tuple[int, int]]:
+    one, other = np.broadcast_arrays(x, y)
+    return list(zip(one.ravel().tolist(), other.ravel().tolist(), strict=True))
+
+
+def _modulo(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    found = [a if b == 0 else a % b for a, b in _numbers(x, y)]
+    return np.asarray(found, object).reshape(np.broadcast(x, y).shape).astype(x.dtype)
+
+
+def _is_inf(x: np.ndarray, detect_negative: bool, detect_positive: bool) -> np.ndarray:
+    return (np.isneginf(x) & detect_negative) | (np.isposinf(x) & detect_positive)
+
+
 def _sigmoid(x: np.ndarray) -> np.ndarray:
     return 1 / (1 + np.exp(-x.astype(np.float64)))
 
@@ -42,8 +63,8 @@ FUNCTIONS: NumpyFunctions = {
         "sub": np.subtract,
         "mul": np.multiply,
         "fdiv": np.divide,
-        "idiv": lambda x, y: np.trunc(x / y),
-        "mod": np.mod,
+        "idiv": _quotient,
+        "mod": lambda x, y: np.where(y == 0, x, np.fmod(x, np.where(y == 0, 1, y))).astype(x.dtype),
         "max": np.maximum,
         "min": np.minimum,
         "and": np.bitwise_and,
@@ -51,10 +72,22 @@ FUNCTIONS: NumpyFunctions = {
         "xor": np.bitwise_xor,
         "cmp_lt": np.less,
         "cmp_eq": np.equal,
-        "exp": np.exp,
+        "abs": np.abs,
+        "sign": np.sign,
+        "modulo": _modulo,
+        "fmod": np.fmod,
+        "shift_left": lambda x, y: np.where(y < x.itemsize * 8, np.left_shift(x, y), 0).astype(x.dtype),
+        "shift_right": lambda x, y: np.where(y < x.itemsize * 8, np.right_shift(x, y), 0).astype(x.dtype),
+        "cmp_le": np.less_equal,
+        "is_nan": np.isnan,
+        "is_inf": _is_inf,
+        "ceil": np.ceil,
+        "round": np.rint,
         "log": np.log,
         "sigmoid": _sigmoid,
         "silu": lambda x: x * _sigmoid(x),
+        "swish": lambda x, alpha: x * _sigmoid(x * alpha),
+        "swiglu": lambda x, y, alpha: x * _sigmoid(x * alpha) * y,
         "gelu": _gelu,
     },
     "where": np.where,

@@ -8,9 +8,12 @@ import numpy as np
 from tinyc.dialects.frontend.ops import FrontendOp
 from tinyc.executors.elements import Precision, convert
 from tinyc.executors.frontend import (
+    activations,
     attention,
+    bits,
     convolution,
     elementwise,
+    exponential,
     indexing,
     movement,
     norms,
@@ -21,12 +24,17 @@ from tinyc.executors.frontend import (
     recurrent,
     reductions,
     resize,
+    trigonometric,
 )
 from tinyc.executors.frontend.elementwise import NumpyFunction
 from tinyc.vocabulary.attributes import tensor_type
 
 _FILES = (
     elementwise,
+    exponential,
+    trigonometric,
+    activations,
+    bits,
     movement,
     indexing,
     products,
