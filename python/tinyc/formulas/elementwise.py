@@ -66,17 +66,21 @@ def _sign(x: Value) -> Value:
 
 
 def _modulo(x: Value, y: Value) -> Value:
-    """The remainder of integers with the sign of the divisor."""
-    rest = x.apply("mod", y)
+    """The remainder with the sign of the divisor, as Python has it."""
+    rest = fmod(x, y)
     if x.element.is_unsigned:
         return rest
-    return (rest + y).where(((rest < 0).apply("xor", y < 0)) & ~rest.equals(0), rest)
+    result = (rest + y).where((rest < 0).apply("xor", y < 0) & ~rest.equals(0), rest)
+    if x.element.is_integer:
+        return result
+    zero = y.builder.full(0, y.element, y.shape)
+    return (-zero).where(y < 0, zero).where(rest.equals(0), result)
 
 
 def fmod(x: Value, y: Value) -> Value:
-    """The remainder of floats with the sign of the dividend, as C has it.
+    """The remainder with the sign of the dividend, as C has it.
 
-    It is exact for quotients below 2^29, but for f64, where it is off by at most half a unit in the last place of `x`.
+    Of floats it is exact for quotients below 2^29, but for f64, where it is off by at most half a unit in the last place of `x`.
     """
     if not x.element.is_float:
         return x.apply("mod", y)
@@ -89,13 +93,27 @@ def fmod(x: Value, y: Value) -> Value:
 
 
 def _shift_left(x: Value, y: Value) -> Value:
-    """`x` with its bits moved towards the most significant one, 0 from as many places on as it has bits."""
-    return x * integer_power(x.builder.full(2, x.element, x.shape), y)
+    """`x` with its bits moved towards the most significant one; 0 where `y` is negative, or not below its bits."""
+    return (x * integer_power(x.builder.full(2, x.element, ()), y)).where(_is_place(y), 0)
 
 
 def _shift_right(x: Value, y: Value) -> Value:
-    """`x` with its bits moved towards the least significant one, 0 from as many places on as it has bits."""
-    return x.apply("idiv", integer_power(x.builder.full(2, x.element, x.shape), y))
+    """`x` with its bits moved towards the least significant one, filled with the sign; no bit of `x` is left where `y`
+    is negative, or not below its bits."""
+    if x.element.is_signed:
+        return (~_shift_right_of_positive(~x, y)).where(x < 0, _shift_right_of_positive(x, y))
+    return _shift_right_of_positive(x, y)
+
+
+def _shift_right_of_positive(x: Value, y: Value) -> Value:
+    """By a division; the sign bit alone, as a divisor, is as good as its magnitude."""
+    return x.apply("idiv", integer_power(x.builder.full(2, x.element, ()), y)).where(_is_place(y), 0)
+
+
+def _is_place(y: Value) -> Value:
+    """Whether a number of places is one of those of its type."""
+    is_below = y < y.element.bits
+    return is_below if y.element.is_unsigned else is_below & ~(y < 0)
 
 
 def integer_power(x: Value, y: Value) -> Value:
@@ -107,14 +125,20 @@ def integer_power(x: Value, y: Value) -> Value:
     parity = y & 1
     exponent = absolute(y)
     exponent = (parity + 62).where(exponent > 63, exponent)
+    result = product_power(x, exponent)
+    if y.element.is_unsigned:
+        return result
+    zero = result.builder.full(0, x.element, ())
+    return zero.where((y < 0) & ~absolute(x).equals(1), result)
+
+
+def product_power(x: Value, exponent: Value) -> Value:
+    """Numbers to the power of integers from 0 to 63, by squares."""
     result, square = x.builder.full(1, x.element, x.shape), x
     for bit in range(6):
         result = (result * square).where((exponent & (1 << bit)) > 0, result)
         square = square * square if bit < 5 else square
-    if y.element.is_unsigned:
-        return result
-    zero = x.builder.full(0, x.element, x.shape)
-    return zero.where((y < 0) & ~absolute(x).equals(1), result)
+    return result
 
 
 # --- comparisons ------------------------------------------------------------------------------------------------------

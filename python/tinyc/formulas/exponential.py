@@ -8,7 +8,7 @@ import math
 from fractions import Fraction
 
 from tinyc.diagnostics import TinycError
-from tinyc.formulas.elementwise import absolute, integer_power, log, of_floats
+from tinyc.formulas.elementwise import absolute, integer_power, log, of_floats, product_power
 from tinyc.formulas.schema import Function
 from tinyc.formulas.value import Value
 from tinyc.vocabulary.element_type import ElementType
@@ -168,26 +168,17 @@ def _float_power(x: Value, y: Value, is_double: bool) -> Value:
     """`x` to the power of `y` as IEEE 754 has it; `is_double`: small integer exponents by products, not by a logarithm."""
     magnitude = absolute(x)
     value = (y * magnitude.apply("log2")).apply("exp2")
-    whole = y.apply("floor")
-    is_whole = y.equals(whole)
+    is_whole = y.equals(y.apply("floor"))
     is_odd = is_whole & ~(y * 0.5).apply("floor").equals(y * 0.5)
     if is_double:
-        value = _product_power(magnitude, whole).where(is_whole & (absolute(y) < 64), value)
+        product = product_power(magnitude, absolute(y).apply("min", 63).to(ElementType.I32))
+        product = product.apply("recip").where(y < 0, product)
+        value = product.where(is_whole & (absolute(y) < 64), value)
     value = value.where(~(y.equals(0) | x.equals(1) | (magnitude.equals(1) & absolute(y).equals(math.inf))), 1)
     is_negative = (x < 0) | (x.apply("recip") < 0)  # -0 too
     value = (-value).where(is_negative & is_odd, value)
     has_no_root = (x < 0) & (x > -math.inf) & ~is_whole
     return value.where(~has_no_root, math.nan)
-
-
-def _product_power(x: Value, y: Value) -> Value:
-    """Floats to the power of integers below 64, by squares."""
-    exponent = absolute(y).apply("min", 63).to(ElementType.I32)
-    result, square = x.builder.full(1, x.element, x.shape), x
-    for bit in range(6):
-        result = (result * square).where((exponent & (1 << bit)) > 0, result)
-        square = square * square if bit < 5 else square
-    return result.apply("recip").where(y < 0, result)
 
 
 def _power(x: Value, *, exponent: float) -> Value:

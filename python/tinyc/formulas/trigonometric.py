@@ -13,11 +13,12 @@ from tinyc.vocabulary.element_type import ElementType
 _PI = Fraction(314159265358979323846264338327950288419716939937510, 10**50)
 
 
-def _half_pi_in_parts(precision: int) -> tuple[float, ...]:
-    """π/2 as a sum of floats, the first two of half the digits, so that products with small integers are exact."""
-    first = leading_digits(math.pi / 2, precision // 2 - 1)
-    second = leading_digits(float(_PI / 2 - Fraction(first)), precision // 2 - 1)
-    return first, second, float(_PI / 2 - Fraction(first) - Fraction(second))
+def _half_pi_in_parts(precision: int) -> list[float]:
+    """π/2 as a sum of floats, of half the digits each, so that their products with small integers are exact."""
+    parts: list[float] = []
+    for _ in range(4):
+        parts.append(leading_digits(float(_PI / 2 - sum(map(Fraction, parts))), precision // 2 - 1))
+    return parts
 
 
 @of_floats
@@ -30,8 +31,9 @@ def cos(x: Value) -> Value:
     precision = x.element.precision
     turns = (x * (1 / math.pi)).apply("floor")
     multiple = turns * 2 + 1
-    parts = _half_pi_in_parts(precision)
-    rest = ((x - multiple * parts[0]) - multiple * parts[1]) - multiple * parts[2]
+    rest = x
+    for part in _half_pi_in_parts(precision):
+        rest = rest - multiple * part
     is_near = absolute(multiple) < 2.0 ** (precision // 2)
     sine = rest.where(is_near, x * 0.5).apply("sin")
     half = turns * 0.5

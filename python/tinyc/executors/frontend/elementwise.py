@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -32,9 +32,22 @@ def _numbers(x: np.ndarray, y: np.ndarray) -> list[tuple[int, int]]:
     return list(zip(one.ravel().tolist(), other.ravel().tolist(), strict=True))
 
 
+def _shift(x: np.ndarray, y: np.ndarray, function: Callable[..., np.ndarray], outside: Any) -> np.ndarray:
+    is_place = (y >= 0) & (y < x.itemsize * 8)
+    return np.where(is_place, function(x, np.where(is_place, y, 0).astype(y.dtype)), outside).astype(x.dtype)
+
+
 def _modulo(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    if x.dtype.kind == "f":
+        return np.mod(x, y)
     found = [a if b == 0 else a % b for a, b in _numbers(x, y)]
     return np.asarray(found, object).reshape(np.broadcast(x, y).shape).astype(x.dtype)
+
+
+def _fmod(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    if x.dtype.kind == "f":
+        return np.fmod(x, y)
+    return np.where(y == 0, x, np.fmod(x, np.where(y == 0, 1, y))).astype(x.dtype)
 
 
 def _is_inf(x: np.ndarray, detect_negative: bool, detect_positive: bool) -> np.ndarray:
@@ -64,7 +77,7 @@ FUNCTIONS: NumpyFunctions = {
         "mul": np.multiply,
         "fdiv": np.divide,
         "idiv": _quotient,
-        "mod": lambda x, y: np.where(y == 0, x, np.fmod(x, np.where(y == 0, 1, y))).astype(x.dtype),
+        "mod": _fmod,
         "max": np.maximum,
         "min": np.minimum,
         "and": np.bitwise_and,
@@ -75,9 +88,9 @@ FUNCTIONS: NumpyFunctions = {
         "abs": np.abs,
         "sign": np.sign,
         "modulo": _modulo,
-        "fmod": np.fmod,
-        "shift_left": lambda x, y: np.where(y < x.itemsize * 8, np.left_shift(x, y), 0).astype(x.dtype),
-        "shift_right": lambda x, y: np.where(y < x.itemsize * 8, np.right_shift(x, y), 0).astype(x.dtype),
+        "fmod": _fmod,
+        "shift_left": lambda x, y: _shift(x, y, np.left_shift, 0),
+        "shift_right": lambda x, y: _shift(x, y, np.right_shift, np.where(x < 0, -1, 0)),
         "cmp_le": np.less_equal,
         "is_nan": np.isnan,
         "is_inf": _is_inf,

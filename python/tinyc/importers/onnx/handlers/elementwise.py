@@ -70,12 +70,9 @@ def _div(node: Node) -> Tensor:
 
 
 def _mod(node: Node) -> Tensor:
-    x, y = node.tensor(0), node.tensor(1)
-    if node.attribute("fmod", 0):
-        return node.add("elementwise fmod", x, y)
-    if x.element.is_float:
-        raise node.unsupported(f"fmod = 0 is for integers, and the operands are {x.element.json_name}; set fmod = 1")
-    return node.add("elementwise modulo", x, y)
+    """The remainder with the sign of the dividend (`fmod`), or of the divisor."""
+    fn = "fmod" if node.attribute("fmod", 0) else "modulo"
+    return node.add(f"elementwise {fn}", node.tensor(0), node.tensor(1))
 
 
 def _bit_shift(node: Node) -> Tensor:
@@ -139,6 +136,8 @@ def _identity(node: Node) -> Value:
 def _dropout(node: Node) -> Value | tuple[Value, ...]:
     """In inference, and where nothing is dropped, the identity; the mask is true."""
     node.attribute("seed")
+    if node.version < 12:  # inference alone; ratio is an attribute
+        node.attribute("ratio")
     if _is_training(node):
         raise node.unsupported("training_mode = 1: its random mask is not supported; export the model for inference")
     x = node.input(0)
