@@ -14,10 +14,10 @@ _PI = Fraction(314159265358979323846264338327950288419716939937510, 10**50)
 
 
 def _half_pi_in_parts(precision: int) -> list[float]:
-    """π/2 as a sum of floats, of half the digits each, so that their products with small integers are exact."""
+    """π/2 as a sum of floats, three of half the digits, so that their products with small integers are exact."""
     parts: list[float] = []
-    for _ in range(4):
-        parts.append(leading_digits(float(_PI / 2 - sum(map(Fraction, parts))), precision // 2 - 1))
+    for digits in (*[precision // 2 - 1] * 3, precision):
+        parts.append(leading_digits(float(_PI / 2 - sum(map(Fraction, parts))), digits))
     return parts
 
 
