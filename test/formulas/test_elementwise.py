@@ -36,14 +36,18 @@ def integers(dtype, shape=(3, 7)):
 UNARY_OF_FLOATS = sorted(
     choice
     for choice, schema in SCHEMAS["elementwise"].items()
-    if schema.operands == ("x",) and choice != "not" and not any(each.is_required for each in schema.attributes.values())
+    if schema.operands == ("x",)
+    and choice != "not"
+    and not any(each.is_required for each in schema.attributes.values())
 )
 
 
 # Every function of one operand agrees with numpy on infinities, NaN, zeros, and in each type of floats.
 @pytest.mark.parametrize("fn", UNARY_OF_FLOATS)
 def test_functions_of_floats(fn):
-    for dtype, rtol in (each for each in ROUNDING.items() if each[0] is not ml_dtypes.bfloat16 or fn in ("exp", "round")):
+    for dtype, rtol in (
+        each for each in ROUNDING.items() if each[0] is not ml_dtypes.bfloat16 or fn in ("exp", "round")
+    ):
         with np.errstate(all="ignore"):
             x = np.concatenate([np.asarray(SPECIAL).astype(dtype), numbers(dtype).ravel()])
             assert_op_agrees(f"elementwise {fn}", {"x": x}, rtol=rtol, atol=rtol / 10)
@@ -147,7 +151,9 @@ def test_symbolic_extents(fn):
     kind = TensorType(element, (extents.symbol("N"), 3))
     compiled = tinyc.compile(module_of(f"elementwise {fn}", dict.fromkeys(names, kind)), "cpu")
     for size in (1, 5):
-        operands = {name: (np.arange(size * 3).reshape(size, 3) + at + 1).astype(dtype) for at, name in enumerate(names)}
+        operands = {
+            name: (np.arange(size * 3).reshape(size, 3) + at + 1).astype(dtype) for at, name in enumerate(names)
+        }
         (found,) = compiled.run_named(operands).values()
         (expected,) = results_of(f"elementwise {fn}", operands, "frontend")
         np.testing.assert_allclose(found, expected, rtol=1e-6)

@@ -66,7 +66,7 @@ def _float_of_bits(bits: Value, element: ElementType) -> Value:
     fraction = (bits & (2**fraction_bits - 1)).to(ElementType.F64)
     power = bits.builder.full(2.0**-bias, ElementType.F64, bits.shape)
     for bit in range(exponent_bits):
-        factor = 2.0 ** 2**bit if bit < 10 else 2.0**512
+        factor = 2.0**2**bit if bit < 10 else 2.0**512
         scaled = power * factor if bit < 10 else power * factor * factor
         power = scaled.where((exponent & (1 << bit)) > 0, power)
     normal = (fraction * 2.0**-fraction_bits + 1) * power

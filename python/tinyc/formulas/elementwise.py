@@ -51,7 +51,9 @@ def _binary(op: str) -> Function:
 
 
 def absolute(x: Value) -> Value:
-    """`|x|`; of the least signed integer it is that integer."""
+    """`|x|`; of -0 it is 0, of the least signed integer that integer."""
+    if x.element.is_float:
+        return x.where(x > 0, 0 - x)
     return x if x.element.is_unsigned else x.apply("max", -x)
 
 
@@ -80,7 +82,7 @@ def _modulo(x: Value, y: Value) -> Value:
 def fmod(x: Value, y: Value) -> Value:
     """The remainder with the sign of the dividend, as C has it.
 
-    Of floats it is exact for quotients below 2^29, but for f64, where it is off by at most half a unit in the last place of `x`.
+    Of floats it is exact for quotients below 2^29; of f64 it is off by at most half a unit in the last place of `x`.
     """
     if not x.element.is_float:
         return x.apply("mod", y)
@@ -98,8 +100,10 @@ def _shift_left(x: Value, y: Value) -> Value:
 
 
 def _shift_right(x: Value, y: Value) -> Value:
-    """`x` with its bits moved towards the least significant one, filled with the sign; no bit of `x` is left where `y`
-    is negative, or not below its bits."""
+    """`x` with its bits moved towards the least significant one, and filled with the sign.
+
+    No bit of `x` is left where `y` is negative, or not below its bits.
+    """
     if x.element.is_signed:
         return (~_shift_right_of_positive(~x, y)).where(x < 0, _shift_right_of_positive(x, y))
     return _shift_right_of_positive(x, y)

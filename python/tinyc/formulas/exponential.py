@@ -70,7 +70,9 @@ def _elu(x: Value, *, alpha: float = 1.0) -> Value:
 @of_floats
 def _celu(x: Value, *, alpha: float = 1.0) -> Value:
     """`x` above 0, `alpha (exp(x / alpha) - 1)` below."""
-    return x.apply("relu") + (_expm1_of_negative((x / alpha).apply("min", 0)) * alpha).apply("min", 0)
+    if alpha <= 0:
+        raise TinycError("InvalidAttribute", f"alpha is {alpha}; celu takes one above 0")
+    return (_expm1_of_negative((x / alpha).apply("min", 0)) * alpha).where(x < 0, x)
 
 
 @of_floats
@@ -165,7 +167,7 @@ def _pow(x: Value, y: Value) -> Value:
 
 
 def _float_power(x: Value, y: Value, is_double: bool) -> Value:
-    """`x` to the power of `y` as IEEE 754 has it; `is_double`: small integer exponents by products, not by a logarithm."""
+    """`x` to the power of `y` as IEEE 754 has it; `is_double`: small integer exponents by products, no logarithm."""
     magnitude = absolute(x)
     value = (y * magnitude.apply("log2")).apply("exp2")
     is_whole = y.equals(y.apply("floor"))

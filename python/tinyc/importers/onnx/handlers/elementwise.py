@@ -8,11 +8,11 @@ from tinyc.importers.onnx.values import Known, Tensor, Value
 from tinyc.vocabulary.element_type import ElementType
 
 
-def _function(fn: str, **attributes: object) -> Handler:
+def _function(fn: str, **attributes: float | str) -> Handler:
     """The element-wise function of that name, of one operand or two; ONNX's attributes with their defaults."""
 
     def handler(node: Node) -> Tensor:
-        given = {name: type(default)(node.attribute(name, default)) for name, default in attributes.items()}
+        given = {name: node.attribute(name, default) for name, default in attributes.items()}
         return node.add(f"elementwise {fn}", *(node.tensor(each) for each in range(len(node.inputs))), **given)
 
     return handler
@@ -85,9 +85,10 @@ def _bit_shift(node: Node) -> Tensor:
 def _pow(node: Node) -> Tensor:
     """An exponent that is one known number becomes an attribute: no logarithm is needed for a square."""
     x, exponent = node.tensor(0), node.input(1)
-    if isinstance(exponent, Known) and exponent.array.size == 1 and exponent.rank <= x.rank:
-        if not exponent.is_symbolic and abs(exponent.array.item()) < 2**24:
-            return node.add("elementwise power", x, exponent=float(exponent.array.item()))
+    if isinstance(exponent, Known) and not exponent.is_symbolic and exponent.array.size == 1:
+        number = exponent.array.item()
+        if exponent.rank <= x.rank and abs(number) < 2**24:
+            return node.add("elementwise power", x, exponent=float(number))
     return node.add("elementwise pow", x, node.as_tensor(exponent))
 
 
