@@ -42,15 +42,13 @@ UNARY_OF_FLOATS = sorted(
 )
 
 
-# Every function of one operand agrees with numpy on infinities, NaN, zeros, and in each type of floats.
+# Every function of one operand agrees with numpy on infinities, NaN and zeros; some in each type of floats.
 @pytest.mark.parametrize("fn", UNARY_OF_FLOATS)
 def test_functions_of_floats(fn):
-    for dtype, rtol in (
-        each for each in ROUNDING.items() if each[0] is not ml_dtypes.bfloat16 or fn in ("exp", "round")
-    ):
+    for dtype in FLOATS if fn in ("exp", "round", "sinh", "acosh", "atan", "cos", "gelu") else [np.float32]:
         with np.errstate(all="ignore"):
             x = np.concatenate([np.asarray(SPECIAL).astype(dtype), numbers(dtype).ravel()])
-            assert_op_agrees(f"elementwise {fn}", {"x": x}, rtol=rtol, atol=rtol / 10)
+            assert_op_agrees(f"elementwise {fn}", {"x": x}, rtol=ROUNDING[dtype], atol=ROUNDING[dtype] / 10)
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)
@@ -178,13 +176,18 @@ def test_casts():
     assert results_of("cast", {"x": wide}, element=ElementType.UI8)[0].tolist() == [44, 255, 7]
 
 
-@pytest.mark.parametrize("source", [each for each in ElementType if not each.is_bool])
-@pytest.mark.parametrize("target", [each for each in ElementType if not each.is_bool])
+def test_bits_of_another_size():
+    with pytest.raises(TinycError, match="bitcast of fp32 to i16: both must have as many bits"):
+        results_of("bitcast", {"x": np.zeros(2, np.float32)}, element=ElementType.I16)
+
+
+NUMBERS = [each for each in ElementType if not each.is_bool]
+
+
+@pytest.mark.parametrize(
+    ("source", "target"), [(one, other) for one in NUMBERS for other in NUMBERS if one.bits == other.bits]
+)
 def test_bits_of_a_number(source, target):
-    if source.bits != target.bits:
-        with pytest.raises(TinycError, match="both must have as many bits"):
-            results_of("bitcast", {"x": np.zeros(2, source.dtype)}, "frontend", element=target)
-        return
     bits = np.random.default_rng(5).integers(0, 2**source.bits, 40, np.uint64).astype(f"u{source.bits // 8}")
     x = bits.view(source.dtype)
     if source.is_float:
