@@ -48,7 +48,7 @@ def test_slopes_do_not_widen_what_they_scale():
 
 
 def test_celu_needs_a_scale_above_0():
-    with pytest.raises(TinycError, match="alpha is 0.0; celu takes one above 0"):
+    with pytest.raises(TinycError, match=r"alpha is 0\.0; celu takes one above 0"):
         results_of("elementwise celu", {"x": X}, alpha=0.0)
 
 

@@ -12,7 +12,7 @@ In reading order:
     schema        what an op takes, read off the signature of its formula
     elementwise   functions of each element
     exponential   exponentials, hyperbolic functions and powers
-    trigonometric trigonometric functions
+    angles        trigonometric functions
     activations   activations without exponentials
     bits          the bits of a number as another one
     movement      what moves elements, and casts

@@ -11,6 +11,7 @@ from typing import Any
 from tinyc.diagnostics import TinycError, Where, either
 from tinyc.formulas import (
     activations,
+    angles,
     attention,
     bits,
     convolution,
@@ -26,7 +27,6 @@ from tinyc.formulas import (
     recurrent,
     reductions,
     resize,
-    trigonometric,
 )
 from tinyc.formulas.schema import Schema, schema_of
 from tinyc.formulas.steps import Steps
@@ -48,7 +48,7 @@ SELECTORS: dict[str, tuple[str, str]] = {
 _FILES = (
     elementwise,
     exponential,
-    trigonometric,
+    angles,
     activations,
     bits,
     movement,

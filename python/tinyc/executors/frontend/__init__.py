@@ -8,7 +8,7 @@ In reading order:
 
     elementwise   functions of each element
     exponential   exponentials, hyperbolic functions and powers
-    trigonometric trigonometric functions
+    angles        trigonometric functions
     activations   activations without exponentials
     bits          the bits of a number as another one
     movement      what moves elements, and casts

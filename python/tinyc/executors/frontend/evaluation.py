@@ -9,6 +9,7 @@ from tinyc.dialects.frontend.ops import FrontendOp
 from tinyc.executors.elements import Precision, convert
 from tinyc.executors.frontend import (
     activations,
+    angles,
     attention,
     bits,
     convolution,
@@ -24,7 +25,6 @@ from tinyc.executors.frontend import (
     recurrent,
     reductions,
     resize,
-    trigonometric,
 )
 from tinyc.executors.frontend.elementwise import NumpyFunction
 from tinyc.vocabulary.attributes import tensor_type
@@ -32,7 +32,7 @@ from tinyc.vocabulary.attributes import tensor_type
 _FILES = (
     elementwise,
     exponential,
-    trigonometric,
+    angles,
     activations,
     bits,
     movement,

@@ -22,7 +22,7 @@ def _half_pi_in_parts(precision: int) -> list[float]:
 
 
 @of_floats
-def cos(x: Value) -> Value:
+def cosine(x: Value) -> Value:
     """The cosine, by one sine.
 
     Up to some 1000 multiples of π/2 (more for f64), the nearest zero of the cosine, an odd multiple m of π/2, is taken
@@ -44,7 +44,7 @@ def cos(x: Value) -> Value:
 @of_floats
 def _tan(x: Value) -> Value:
     """The tangent."""
-    return x.apply("sin") / cos(x)
+    return x.apply("sin") / cosine(x)
 
 
 #: `(atan(u)/u - 1) / u²` as polynomials of u², for |u| up to tan(π/8): by Chebyshev's nodes, to less than 0.1 units in
@@ -101,5 +101,5 @@ def _acos(x: Value) -> Value:
 
 
 FORMULAS: dict[str, dict[str, Function]] = {
-    "elementwise": {"cos": cos, "tan": _tan, "atan": _atan, "asin": _asin, "acos": _acos}
+    "elementwise": {"cos": cosine, "tan": _tan, "atan": _atan, "asin": _asin, "acos": _acos}
 }
