@@ -25,7 +25,7 @@ def _half_pi_in_parts(precision: int) -> list[float]:
 def cosine(x: Value) -> Value:
     """The cosine, by one sine.
 
-    Up to some 1000 multiples of π/2 (more for f64), the nearest zero of the cosine, an odd multiple m of π/2, is taken
+    Up to 4096 multiples of π/2 (2^26 for f64), the nearest zero of the cosine, an odd multiple m of π/2, is taken
     off in parts, `±sin(x - m π/2)`: precise where the cosine is small. Beyond, it is `1 - 2 sin²(x/2)`.
     """
     precision = x.element.precision
