@@ -12,6 +12,10 @@ In reading order:
     schema        what an op takes, read off the signature of its formula
     elementwise   functions of each element
     padding       more elements around a value
+    exponential   exponentials, hyperbolic functions and powers
+    angles        trigonometric functions
+    activations   activations without exponentials
+    bits          the bits of a number as another one
     movement      what moves elements, and casts
     scattering    scatter, and the places that gather and scatter share
     indexing      what reads or writes where its data says
@@ -23,7 +27,7 @@ In reading order:
     pooling       pooling
     resize        resizing
     sampling      elements at coordinates that data says
-    activations   activations of recurrent layers
+    recurrent_activations  activations of recurrent layers
     recurrent     recurrent layers
     quantisation  quantisation, and products of quantised numbers
     random        random numbers

@@ -1,89 +1,65 @@
-"""Activations of recurrent layers by name, each with two numbers that some of them take."""
+"""Activations that are piecewise linear, or rational, as formulas; those with exponentials are in `exponential`."""
 
-from collections.abc import Callable
-from typing import TypeAlias
-
-from tinyc.diagnostics import TinycError, either
-from tinyc.formulas.elementwise import exp, log, sigmoid
-from tinyc.formulas.value import Value
-
-Activation: TypeAlias = Callable[[Value], Value]
+from tinyc.diagnostics import TinycError
+from tinyc.formulas.elementwise import absolute, of_floats
+from tinyc.formulas.schema import Function
+from tinyc.formulas.value import Value, broadcast_shape
+from tinyc.vocabulary.element_type import ElementType
 
 
-def _elu(x: Value, alpha: float, beta: float) -> Value:
-    return x.where(x > 0, (exp(x.apply("min", 0.0)) - 1) * alpha)
+@of_floats
+def hard_sigmoid(x: Value, *, alpha: float = 0.2, beta: float = 0.5) -> Value:
+    """`alpha x + beta`, cut to 0 … 1."""
+    return (x * alpha + beta).apply("min", 1).apply("max", 0)
 
 
-def _softplus(x: Value, alpha: float, beta: float) -> Value:
-    """`max(x, 0) + log(1 + exp(-|x|))`, which does not overflow."""
-    return x.apply("relu") + log(exp(x.apply("min", -x)) + 1)
+@of_floats
+def _hard_swish(x: Value) -> Value:
+    """`x` times `x / 6 + 1/2`, cut to 0 … 1."""
+    return x * hard_sigmoid(x, alpha=1 / 6, beta=0.5)
 
 
-#: Name → the function of a value and the two numbers.
-ACTIVATIONS: dict[str, Callable[[Value, float, float], Value]] = {
-    "affine": lambda x, alpha, beta: x * alpha + beta,
-    "elu": _elu,
-    "hard_sigmoid": lambda x, alpha, beta: (x * alpha + beta).apply("max", 0.0).apply("min", 1.0),
-    "leaky_relu": lambda x, alpha, beta: (x * alpha).where(x < 0, x),
-    "relu": lambda x, alpha, beta: x.apply("relu"),
-    "scaled_tanh": lambda x, alpha, beta: (x * beta).apply("tanh") * alpha,
-    "sigmoid": lambda x, alpha, beta: sigmoid(x),
-    "softplus": _softplus,
-    "softsign": lambda x, alpha, beta: x / (x.apply("max", -x) + 1),
-    "tanh": lambda x, alpha, beta: x.apply("tanh"),
-    "thresholded_relu": lambda x, alpha, beta: x.builder.full(0, x.element, x.shape).where(x < alpha, x),
+@of_floats
+def leaky_relu(x: Value, *, alpha: float = 0.01) -> Value:
+    """`x` above 0, `alpha x` below."""
+    return (x * alpha).where(x < 0, x)
+
+
+def _prelu(x: Value, y: Value) -> Value:
+    """`x` above 0, `y x` below, where `y`, the slopes, broadcasts to `x`."""
+    if broadcast_shape([x.shape, y.shape]) != x.shape:
+        raise TinycError("BroadcastMismatch", f"the slopes {y.type} do not broadcast to {x.type}")
+    wide = x.element.accumulator
+    return (x.to(wide) * y.to(wide)).to(x.element).where(x < 0, x)
+
+
+def _shrink(x: Value, *, lambd: float = 0.5, bias: float = 0.0) -> Value:
+    """`x + bias` below `-lambd`, `x - bias` above `lambd`, 0 between; integers are computed in f64."""
+    wide = x.to(x.element.accumulator if x.element.is_float else ElementType.F64)
+    zero = wide.builder.full(0, wide.element, wide.shape)
+    return (wide + bias).where(wide < -lambd, (wide - bias).where(wide > lambd, zero)).to(x.element)
+
+
+@of_floats
+def thresholded_relu(x: Value, *, alpha: float = 1.0) -> Value:
+    """`x` above `alpha`, else 0."""
+    return x.where(x > alpha, 0)
+
+
+@of_floats
+def softsign(x: Value) -> Value:
+    """`x / (1 + |x|)`."""
+    return x / (absolute(x) + 1)
+
+
+FORMULAS: dict[str, dict[str, Function]] = {
+    "elementwise": {
+        "hard_sigmoid": hard_sigmoid,
+        "hard_swish": _hard_swish,
+        "leaky_relu": leaky_relu,
+        "prelu": _prelu,
+        "shrink": _shrink,
+        "thresholded_relu": thresholded_relu,
+        "softsign": softsign,
+    }
 }
-#: What `alpha` and `beta` are where they are not given.
-DEFAULTS: dict[str, tuple[float, float]] = {
-    "affine": (1.0, 0.0),
-    "elu": (1.0, 0.0),
-    "hard_sigmoid": (0.2, 0.5),
-    "leaky_relu": (0.01, 0.0),
-    "scaled_tanh": (1.0, 1.0),
-    "thresholded_relu": (1.0, 0.0),
-}
-
-
-def activations_of(
-    names: tuple[str, ...],
-    alpha: tuple[float, ...],
-    beta: tuple[float, ...],
-    clip: float | None,
-    count: int,
-    directions: int,
-) -> list[list[Activation]]:
-    """For each direction its `count` activations, of operands that are clipped to `[-clip, clip]`.
-
-    Names for one direction stand for all; `alpha` and `beta` have a number for each name, or none.
-
-    Raises:
-        TinycError: `InvalidAttribute`.
-    """
-    if len(names) not in (count, count * directions):
-        message = f"activations are {list(names)}; there are {count} for each of the {directions} directions"
-        raise TinycError("InvalidAttribute", message)
-    unknown = [name for name in names if name not in ACTIVATIONS]
-    if unknown:
-        raise TinycError("InvalidAttribute", f"activation {unknown[0]!r} is not known; it is {either(ACTIVATIONS)}")
-    for label, numbers in (("alpha", alpha), ("beta", beta)):
-        if len(numbers) not in (0, len(names)):
-            message = f"{label} has {len(numbers)} numbers for {len(names)} activations; it has one for each, or none"
-            raise TinycError("InvalidAttribute", message)
-    found = [
-        _activation(
-            name,
-            *(given[at] if given else DEFAULTS.get(name, (0.0, 0.0))[k] for k, given in enumerate((alpha, beta))),
-            clip,
-        )
-        for at, name in enumerate(names)
-    ]
-    found *= count * directions // len(found)
-    return [found[at * count : (at + 1) * count] for at in range(directions)]
-
-
-def _activation(name: str, alpha: float, beta: float, clip: float | None) -> Activation:
-    def apply(x: Value) -> Value:
-        held = x if clip is None else x.apply("max", -clip).apply("min", clip)
-        return ACTIVATIONS[name](held, alpha, beta)
-
-    return apply

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from tinyc.diagnostics import TinycError
-from tinyc.formulas.activations import activations_of
 from tinyc.formulas.products import matmul
+from tinyc.formulas.recurrent_activations import activations_of
 from tinyc.formulas.schema import Function
 from tinyc.formulas.value import Value
 from tinyc.vocabulary.element_type import ElementType

@@ -10,9 +10,13 @@ from typing import Any
 
 from tinyc.diagnostics import TinycError, Where, either
 from tinyc.formulas import (
+    activations,
+    angles,
     attention,
+    bits,
     convolution,
     elementwise,
+    exponential,
     indexing,
     movement,
     norms,
@@ -45,6 +49,10 @@ SELECTORS: dict[str, tuple[str, str]] = {
 
 _FILES = (
     elementwise,
+    exponential,
+    angles,
+    activations,
+    bits,
     movement,
     indexing,
     products,

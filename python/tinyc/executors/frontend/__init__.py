@@ -7,6 +7,10 @@ or a tuple of results, which are then rounded to their types.
 In reading order:
 
     elementwise   functions of each element
+    exponential   exponentials, hyperbolic functions and powers
+    angles        trigonometric functions
+    activations   activations without exponentials
+    bits          the bits of a number as another one
     movement      what moves elements, and casts
     indexing      what reads or writes where its data says
     products      contractions of matrices

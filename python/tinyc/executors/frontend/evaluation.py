@@ -8,9 +8,13 @@ import numpy as np
 from tinyc.dialects.frontend.ops import FrontendOp
 from tinyc.executors.elements import Precision, convert
 from tinyc.executors.frontend import (
+    activations,
+    angles,
     attention,
+    bits,
     convolution,
     elementwise,
+    exponential,
     indexing,
     movement,
     norms,
@@ -29,6 +33,10 @@ from tinyc.vocabulary.attributes import tensor_type
 
 _FILES = (
     elementwise,
+    exponential,
+    angles,
+    activations,
+    bits,
     movement,
     indexing,
     products,

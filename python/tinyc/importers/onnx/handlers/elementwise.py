@@ -1,17 +1,67 @@
 """Functions of each element, comparisons, casts."""
 
+from collections.abc import Sequence
+
 from tinyc.importers.onnx.attributes import element_of_onnx
 from tinyc.importers.onnx.node import Handler, Node
-from tinyc.importers.onnx.values import Tensor, Value
+from tinyc.importers.onnx.values import Known, Tensor, Value
+from tinyc.vocabulary.element_type import ElementType
 
 
-def _function(fn: str) -> Handler:
-    """The element-wise function of that name, of one operand or two."""
+def _function(fn: str, **attributes: float | str) -> Handler:
+    """The element-wise function of that name, of one operand or two; ONNX's attributes with their defaults."""
 
     def handler(node: Node) -> Tensor:
-        return node.add(f"elementwise {fn}", *(node.tensor(each) for each in range(len(node.inputs))))
+        given = {name: node.attribute(name, default) for name, default in attributes.items()}
+        return node.add(f"elementwise {fn}", *(node.tensor(each) for each in range(len(node.inputs))), **given)
 
     return handler
+
+
+def _swapped(fn: str) -> Handler:
+    """The function of the operands in the other order: `x > y` is `y < x`."""
+
+    def handler(node: Node) -> Tensor:
+        return node.add(f"elementwise {fn}", node.tensor(1), node.tensor(0))
+
+    return handler
+
+
+def _chain(fn: str) -> Handler:
+    """The function of all operands, one after another."""
+
+    def handler(node: Node) -> Tensor:
+        return _chained(node, fn, [node.tensor(each) for each in range(len(node.inputs))])
+
+    return handler
+
+
+def _chained(node: Node, fn: str, operands: Sequence[Tensor]) -> Tensor:
+    result = operands[0]
+    for each in operands[1:]:
+        result = node.add(f"elementwise {fn}", result, each)
+    return result
+
+
+def _sum(node: Node) -> Tensor:
+    """16-bit floats are added up in f32."""
+    operands = [node.tensor(each) for each in range(len(node.inputs))]
+    element = operands[0].element
+    if len(operands) < 3:
+        return _chained(node, "add", operands)
+    return _to(node, _chained(node, "add", [_to(node, each, element.accumulator) for each in operands]), element)
+
+
+def _mean(node: Node) -> Tensor:
+    operands = [node.tensor(each) for each in range(len(node.inputs))]
+    element = operands[0].element
+    total = _chained(node, "add", [_to(node, each, element.accumulator) for each in operands])
+    mean = node.add("elementwise fdiv", total, node.full(len(operands), total.element))
+    return _to(node, mean, element)
+
+
+def _to(node: Node, x: Tensor, element: ElementType) -> Tensor:
+    return x if x.element is element else node.add("cast", x, element=element)
 
 
 def _div(node: Node) -> Tensor:
@@ -19,8 +69,41 @@ def _div(node: Node) -> Tensor:
     return node.add("elementwise fdiv" if x.element.is_float else "elementwise idiv", x, node.tensor(1))
 
 
-def _gelu(node: Node) -> Tensor:
-    return node.add("elementwise gelu", node.tensor(0), approximate=node.attribute("approximate", "none"))
+def _mod(node: Node) -> Tensor:
+    """The remainder with the sign of the dividend (`fmod`), or of the divisor."""
+    fn = "fmod" if node.attribute("fmod", 0) else "modulo"
+    return node.add(f"elementwise {fn}", node.tensor(0), node.tensor(1))
+
+
+def _bit_shift(node: Node) -> Tensor:
+    direction = node.required("direction")
+    if direction not in ("LEFT", "RIGHT"):
+        raise node.unsupported(f"direction = {direction!r}; it is 'LEFT' or 'RIGHT'")
+    return node.add(f"elementwise shift_{direction.lower()}", node.tensor(0), node.tensor(1))
+
+
+def _pow(node: Node) -> Tensor:
+    """An exponent that is one known number becomes an attribute: no logarithm is needed for a square."""
+    x, exponent = node.tensor(0), node.input(1)
+    if isinstance(exponent, Known) and not exponent.is_symbolic and exponent.array.size == 1:
+        number = exponent.array.item()
+        if exponent.rank <= x.rank and abs(number) < 2**24:
+            return node.add("elementwise power", x, exponent=float(number))
+    return node.add("elementwise pow", x, node.as_tensor(exponent))
+
+
+def _clip(node: Node) -> Tensor:
+    """Where the least is above the greatest, the greatest."""
+    x = node.tensor(0)
+    for position, fn in ((1, "max"), (2, "min")):
+        bound = node.optional(position)
+        x = x if bound is None else node.add(f"elementwise {fn}", x, bound)
+    return x
+
+
+def _is_inf(node: Node) -> Tensor:
+    sides = {name: bool(node.attribute(name, 1)) for name in ("detect_negative", "detect_positive")}
+    return node.add("elementwise is_inf", node.tensor(0), **sides)
 
 
 def _where(node: Node) -> Tensor:
@@ -28,37 +111,123 @@ def _where(node: Node) -> Tensor:
 
 
 def _cast(node: Node) -> Tensor:
+    _narrow_only(node)
     return node.add("cast", node.tensor(0), element=element_of_onnx(node.required("to")))
+
+
+def _cast_like(node: Node) -> Tensor:
+    _narrow_only(node)
+    return node.add("cast", node.tensor(0), element=node.input(1).element)
+
+
+def _narrow_only(node: Node) -> None:
+    """Attributes that are about floats of 8 bits, which are no type of tinyc."""
+    for name in ("saturate", "round_mode"):
+        node.attribute(name)
+
+
+def _bitcast(node: Node) -> Tensor:
+    return node.add("bitcast", node.tensor(0), element=element_of_onnx(node.required("to")))
 
 
 def _identity(node: Node) -> Value:
     return node.input(0)
 
 
+def _dropout(node: Node) -> Value | tuple[Value, ...]:
+    """In inference, and where nothing is dropped, the identity; the mask is true."""
+    node.attribute("seed")
+    if node.version < 12:  # inference alone; ratio is an attribute
+        node.attribute("ratio")
+    if _is_training(node):
+        raise node.unsupported("training_mode = 1: its random mask is not supported; export the model for inference")
+    x = node.input(0)
+    if len(node.outputs) < 2 or not node.outputs[1]:
+        return x
+    return x, node.full(True, ElementType.BOOL, x.shape)
+
+
+def _is_training(node: Node) -> bool:
+    if not node.has(2):
+        return False
+    mode, ratio = node.input(2), node.input(1) if node.has(1) else None
+    if isinstance(ratio, Known) and not ratio.array.any():
+        return False
+    return not isinstance(mode, Known) or bool(mode.array.any())
+
+
 HANDLERS: dict[str, Handler] = {
+    "Abs": _function("abs"),
+    "Acos": _function("acos"),
+    "Acosh": _function("acosh"),
     "Add": _function("add"),
     "And": _function("and"),
+    "Asin": _function("asin"),
+    "Asinh": _function("asinh"),
+    "Atan": _function("atan"),
+    "Atanh": _function("atanh"),
+    "BitCast": _bitcast,
+    "BitShift": _bit_shift,
+    "BitwiseAnd": _function("and"),
+    "BitwiseNot": _function("not"),
+    "BitwiseOr": _function("or"),
+    "BitwiseXor": _function("xor"),
     "Cast": _cast,
+    "CastLike": _cast_like,
+    "Ceil": _function("ceil"),
+    "Celu": _function("celu", alpha=1.0),
+    "Clip": _clip,
+    "Cos": _function("cos"),
+    "Cosh": _function("cosh"),
     "Div": _div,
+    "Dropout": _dropout,
+    "Elu": _function("elu", alpha=1.0),
     "Equal": _function("cmp_eq"),
     "Erf": _function("erf"),
     "Exp": _function("exp"),
     "Floor": _function("floor"),
-    "Gelu": _gelu,
+    "Gelu": _function("gelu", approximate="none"),
+    "Greater": _swapped("cmp_lt"),
+    "GreaterOrEqual": _swapped("cmp_le"),
+    "HardSigmoid": _function("hard_sigmoid", alpha=0.2, beta=0.5),
+    "HardSwish": _function("hard_swish"),
     "Identity": _identity,
+    "IsInf": _is_inf,
+    "IsNaN": _function("is_nan"),
+    "LeakyRelu": _function("leaky_relu", alpha=0.01),
     "Less": _function("cmp_lt"),
+    "LessOrEqual": _function("cmp_le"),
     "Log": _function("log"),
+    "Max": _chain("max"),
+    "Mean": _mean,
+    "Min": _chain("min"),
+    "Mish": _function("mish"),
+    "Mod": _mod,
     "Mul": _function("mul"),
     "Neg": _function("neg"),
     "Not": _function("not"),
     "Or": _function("or"),
+    "PRelu": _function("prelu"),
+    "Pow": _pow,
     "Reciprocal": _function("recip"),
     "Relu": _function("relu"),
+    "Round": _function("round"),
+    "Selu": _function("selu", alpha=1.6732631921768188, gamma=1.0507010221481323),
+    "Shrink": _function("shrink", lambd=0.5, bias=0.0),
     "Sigmoid": _function("sigmoid"),
+    "Sign": _function("sign"),
     "Sin": _function("sin"),
+    "Sinh": _function("sinh"),
+    "Softplus": _function("softplus"),
+    "Softsign": _function("softsign"),
     "Sqrt": _function("sqrt"),
     "Sub": _function("sub"),
+    "Sum": _sum,
+    "SwiGLU": _function("swiglu", alpha=1.0),
+    "Swish": _function("swish", alpha=1.0),
+    "Tan": _function("tan"),
     "Tanh": _function("tanh"),
+    "ThresholdedRelu": _function("thresholded_relu", alpha=1.0),
     "Where": _where,
     "Xor": _function("xor"),
 }
