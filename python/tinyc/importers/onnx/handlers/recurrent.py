@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tinyc.formulas.activations import ACTIVATIONS, DEFAULTS
+from tinyc.formulas.recurrent_activations import ACTIVATIONS, DEFAULTS
 from tinyc.importers.onnx.node import Handler, Node
 from tinyc.importers.onnx.values import Tensor
 
