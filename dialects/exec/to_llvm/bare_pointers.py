@@ -16,6 +16,7 @@ from tinyc.diagnostics import TinycError, Where
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim, Extent
 from tinyc.mlir import arith, builtin, func, ir, memref
+from tinyc.mlir.constants import number
 from tinyc.mlir.locations import unnamed
 from tinyc.runtime.program import STATUS_WORDS, KernelLaunch
 
@@ -74,7 +75,10 @@ def _access_bits(floats: ir.Value, bits: ir.Value) -> None:
                 stored = arith.bitcast(ir.IntegerType.get_signless(16), op.value)
                 memref.store(stored, bits, list(op.indices))
             elif isinstance(op, memref.ReinterpretCastOp):
-                _access_bits(op.result, flat_view(bits, op.sizes[0]))
+                static = op.attributes["static_sizes"]
+                assert isinstance(static, ir.DenseI64ArrayAttr)
+                size = op.sizes[0] if len(op.sizes) else number(static[0], ir.IndexType.get())
+                _access_bits(op.result, flat_view(bits, size))
         op.erase()
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from tinyc.analysis.cpu_product import CpuProduct
+from tinyc.analysis.graphs import functions_of
 from tinyc.analysis.loop_nest import OrderedNest, ScanNest, StepNest
 from tinyc.codegen.elements import Elements
 from tinyc.codegen.scalars import storage_type
@@ -11,10 +12,11 @@ from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.kernel import Kernel, kernels_of
 from tinyc.dialects.region.to_loops import nests
 from tinyc.dialects.region.to_loops.product_tiles import product_nest
+from tinyc.dialects.region.to_loops.splits import MAX_CHOICES, choose_loops, split_loops
 from tinyc.dialects.region.to_loops.steps import step_nest
 from tinyc.dialects.region.verify import require_materialized
 from tinyc.dialects.tiny import ops as tiny
-from tinyc.expr.extents import Extent
+from tinyc.expr.extents import Dim, Extent
 from tinyc.mlir import func, ir, passmanager
 from tinyc.mlir.locations import here
 from tinyc.passes import Pass
@@ -64,14 +66,30 @@ class RegionToLoops(Pass):
 
     def run(self, module: ir.Module) -> None:
         """Replace every kernel of `module`."""
+        turns: dict[str, Dim] = {}
         for kernel in kernels_of(module).values():
             tiny.erase_unused(kernel.block)
             require_materialized(kernel)
+            turns[kernel.name] = kernel.nest.turns
             _write_function(kernel)
             kernel.op.erase()
         passmanager.PassManager.parse("builtin.module(func.func(cse,loop-invariant-code-motion,cse))").run(
             module.operation
         )
+        for function in functions_of(module):
+            if function.name.value in turns:
+                _split(function, turns[function.name.value])
+
+
+def _split(function: func.FuncOp, turns: Dim) -> None:
+    """Split the loops of a function where guards change."""
+    simplify = passmanager.PassManager.parse("func.func(canonicalize,cse,loop-invariant-code-motion,cse)")
+    if split_loops(function, turns):
+        simplify.run(function.operation)
+    for _ in range(MAX_CHOICES):
+        if not choose_loops(function):
+            break
+        simplify.run(function.operation)
 
 
 def _write_function(kernel: Kernel) -> None:

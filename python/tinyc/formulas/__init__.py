@@ -11,7 +11,9 @@ In reading order:
     value         values of it, with arithmetic and movements
     schema        what an op takes, read off the signature of its formula
     elementwise   functions of each element
+    padding       more elements around a value
     movement      what moves elements, and casts
+    scattering    scatter, and the places that gather and scatter share
     indexing      what reads or writes where its data says
     products      contractions of matrices
     convolution   convolutions, and the fold of windows

@@ -47,10 +47,11 @@ class Builder:
         return self.add("iota", element=element, shape=tuple(shape), axis=axis)
 
     def extent(self, extent: Dim, element: ElementType) -> "Value":
-        """An extent as a number, a tensor without axes; one that is not known before the run is counted."""
+        """An extent as a number, a tensor without axes; one that is not known before the run is the last place of an iota."""
         if isinstance(extent, int):
             return self.full(extent, element, ())
-        return self.full(1, ElementType.I64, (extent,)).reduce("sum", 0).to(element)
+        places = self.iota(ElementType.I64, (extent + 1,), 0)
+        return places.slice(0, extent, extent + 1).reshape().to(element)
 
     def assume_equal(self, one: Dim, other: Dim) -> None:
         """State that two extents are equal at run time.
@@ -256,7 +257,7 @@ def broadcast(*values: Value) -> list[Value]:
         TinycError: `BroadcastMismatch`.
     """
     shape = broadcast_shape([each.shape for each in values])
-    return [_expanded(each, shape) for each in values]
+    return [broadcast_to(each, shape) for each in values]
 
 
 def broadcast_shape(shapes: Sequence[Shape]) -> tuple[Dim, ...]:
@@ -279,7 +280,13 @@ def broadcast_shape(shapes: Sequence[Shape]) -> tuple[Dim, ...]:
     return tuple(found)
 
 
-def _expanded(value: Value, shape: tuple[Dim, ...]) -> Value:
+def broadcast_to(value: Value, shape: Shape) -> Value:
+    """A value expanded to a shape; extents that are not known to be equal are assumed to be.
+
+    Raises:
+        TinycError: `BroadcastMismatch`.
+    """
+    shape = tuple(shape)
     known = shape[len(shape) - value.rank :]
     for extent, wanted in zip(value.shape, known, strict=True):
         if extent != 1:

@@ -10,6 +10,7 @@ In reading order:
     values       what a value of a graph is: computed when the model runs, or known before
     program      the program in the making
     node         one node as its handler sees it
+    folding_movements  movements of what is known
     folding      what is known before the model runs
     handlers     a handler for each op type
     graph        all nodes of a model, one after another

@@ -13,12 +13,10 @@ from tinyc.diagnostics import TinycError
 from tinyc.expr import extents
 from tinyc.expr.extents import Extent
 from tinyc.importers.onnx.attributes import element_of_onnx
+from tinyc.importers.onnx.folding_movements import MAX_ELEMENTS, MOVEMENTS
 from tinyc.importers.onnx.node import Node
 from tinyc.importers.onnx.values import Known, settled
-from tinyc.vocabulary.element_type import ElementType
-
-#: Larger arrays are no shapes: they are computed when the model runs.
-MAX_ELEMENTS = 1024
+from tinyc.vocabulary.element_type import BY_NAME, ElementType
 
 Fold = Callable[[Node, list[np.ndarray]], np.ndarray | None]
 
@@ -49,6 +47,9 @@ def fold(node: Node) -> Known | None:
 def _result_element(node: Node, known: list[Known]) -> ElementType:
     if node.op_type == "Cast":
         return element_of_onnx(node.required("to"))
+    if node.op_type == "ConstantOfShape":
+        dtype = np.asarray(node.attribute("value", np.zeros(1, np.float32))).dtype
+        return next(each for each in BY_NAME.values() if each.dtype == dtype)
     if node.op_type in ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Not", "And", "Or"):
         return ElementType.BOOL
     return known[1].element if node.op_type == "Where" else known[0].element
@@ -142,10 +143,11 @@ def _gather(node: Node, arrays: list[np.ndarray]) -> np.ndarray:
 
 
 def _range(node: Node, arrays: list[np.ndarray]) -> np.ndarray | None:
-    start, limit, step = (each.item() if each.dtype != object else each[()] for each in arrays)
+    start, limit, step = (each.ravel().tolist()[0] for each in arrays)
     if any(isinstance(each, Extent) for each in (start, limit, step)):
         return None
-    return np.arange(start, limit, step)
+    count = max(0, -((start - limit) // step)) if step else 0
+    return np.arange(start, limit, step) if step and count <= MAX_ELEMENTS else None
 
 
 def _reduce(function: Callable[[Any, Any], Any]) -> Fold:
@@ -182,7 +184,7 @@ FOLDS: dict[str, Fold] = {
     "Gather": _gather,
     "Range": _range,
     "Identity": lambda node, arrays: arrays[0],
-    "Concat": lambda node, arrays: np.concatenate(arrays, axis=node.required("axis")),
     "ReduceProd": _reduce(_mul),
     "ReduceSum": _reduce(_add),
+    **MOVEMENTS,
 }

@@ -4,6 +4,7 @@ In reading order:
 
     elementwise   functions of each element
     movement      what moves elements, and casts
+    slicing       parts of tensors, and elements around them
     indexing      what reads or writes where its data says
     products      contractions of matrices
     convolution   convolutions, and the fold of windows

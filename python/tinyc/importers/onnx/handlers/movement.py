@@ -1,10 +1,15 @@
-"""Reshapes, permutations, and what depends on shapes."""
+"""Reshapes, permutations, repetitions, and what depends on shapes."""
+
+import math
+from typing import Any
 
 import numpy as np
 
 from tinyc.diagnostics import TinycError
 from tinyc.expr import extents
-from tinyc.expr.extents import Dim
+from tinyc.expr.extents import Dim, Extent
+from tinyc.formulas.value import broadcast_shape
+from tinyc.importers.onnx.attributes import element_of_onnx
 from tinyc.importers.onnx.node import Handler, Node
 from tinyc.importers.onnx.values import Known, Tensor, Value, known_dims
 from tinyc.vocabulary.element_type import BY_NAME
@@ -24,14 +29,21 @@ def _known(array: np.ndarray) -> Known:
     return Known(array, next(each for each in BY_NAME.values() if each.dtype == array.dtype))
 
 
+# --- the same elements under another shape ----------------------------------------------------------------------------
+
+
 def _reshape(node: Node) -> Value:
     """0 keeps an extent unless `allowzero`, -1 is what is left."""
     wanted, value = list(node.dims(1)), node.input(0)
     if not node.attribute("allowzero", 0):
         wanted = [value.shape[at] if each == 0 and at < value.rank else each for at, each in enumerate(wanted)]
-    shape = _completed(node, value.shape, wanted)
-    if isinstance(value, Known) and all(isinstance(each, int) for each in shape):
-        return Known(value.array.reshape([int(str(each)) for each in shape]), value.element)
+    return _reshaped(node, value, _completed(node, value.shape, wanted))
+
+
+def _reshaped(node: Node, value: Value, shape: tuple[Dim, ...]) -> Value:
+    numbers = tuple(each for each in shape if isinstance(each, int))
+    if isinstance(value, Known) and len(numbers) == len(shape):
+        return Known(value.array.reshape(numbers), value.element)
     return node.add("movement reshape", node.as_tensor(value), shape=shape)
 
 
@@ -49,9 +61,25 @@ def _completed(node: Node, shape: tuple[Dim, ...], wanted: list[Dim]) -> tuple[D
     return tuple((extents.floordiv(count, known) if left is None else left) if each == -1 else each for each in wanted)
 
 
-def _shape(node: Node) -> Known:
-    shape = node.input(0).shape
-    return known_dims(tuple(shape[slice(node.attribute("start", 0), node.attribute("end"))]))
+def _flatten(node: Node) -> Value:
+    x, axis = node.input(0), node.attribute("axis", 1)
+    axis += x.rank if axis < 0 else 0
+    return _reshaped(node, x, (extents.product(x.shape[:axis]), extents.product(x.shape[axis:])))
+
+
+def _squeeze(node: Node) -> Value:
+    """Without axes, all of extent 1; one that is symbolic stays."""
+    x = node.input(0)
+    axes = {axis % x.rank for axis in node.ints(1)} if node.has(1) else {at for at in range(x.rank) if x.shape[at] == 1}
+    return _reshaped(node, x, tuple(extent for axis, extent in enumerate(x.shape) if axis not in axes))
+
+
+def _unsqueeze(node: Node) -> Value:
+    x, axes = node.input(0), node.ints(1)
+    rank = x.rank + len(axes)
+    new = {axis % rank for axis in axes}
+    kept = iter(x.shape)
+    return _reshaped(node, x, tuple(1 if axis in new else next(kept) for axis in range(rank)))
 
 
 def _transpose(node: Node) -> Tensor:
@@ -59,9 +87,117 @@ def _transpose(node: Node) -> Tensor:
     return node.add("movement permute", x, perm=node.attribute("perm", tuple(reversed(range(x.rank)))))
 
 
+def _depth_to_space(node: Node) -> Tensor:
+    x, block = node.tensor(0), node.required("blocksize")
+    batch, depth, *space = x.shape
+    rest = extents.divide(depth, block * block)
+    if rest is None:
+        raise TinycError("ShapeContradiction", f"{node.op_type}: {block}*{block} does not divide {depth} channels")
+    first_is_depth = node.attribute("mode", "DCR") == "CRD"
+    split = (rest, block, block) if first_is_depth else (block, block, rest)
+    blocks = node.add("movement reshape", x, shape=(batch, *split, *space))
+    perm = (0, 1, 4, 2, 5, 3) if first_is_depth else (0, 3, 4, 1, 5, 2)
+    moved = node.add("movement permute", blocks, perm=perm)
+    return node.add("movement reshape", moved, shape=(batch, rest, *(extent * block for extent in space)))
+
+
+def _space_to_depth(node: Node) -> Tensor:
+    """Of several channels that a block becomes those of one place are together (DCR), or those of one channel (CRD)."""
+    x, block = node.tensor(0), node.required("blocksize")
+    perm = (0, 1, 3, 5, 2, 4) if node.attribute("mode", "DCR") == "CRD" else (0, 3, 5, 1, 2, 4)
+    batch, depth, *space = x.shape
+    places = [extents.divide(extent, block) for extent in space]
+    height, width = (
+        extents.floordiv(n, block) if each is None else each for n, each in zip(space, places, strict=True)
+    )
+    blocks = node.add("movement reshape", x, shape=(batch, depth, height, block, width, block))
+    moved = node.add("movement permute", blocks, perm=perm)
+    return node.add("movement reshape", moved, shape=(batch, depth * (block * block), height, width))
+
+
+# --- repetition -------------------------------------------------------------------------------------------------------
+
+
+def _expand(node: Node) -> Tensor:
+    x = node.tensor(0)
+    return node.add("movement expand", x, shape=broadcast_shape([x.shape, node.dims(1)]))
+
+
+def _tile(node: Node) -> Tensor:
+    return node.add("movement tile", node.tensor(0), repeats=node.dims(1))
+
+
+def _concat(node: Node) -> Value:
+    values, axis = [node.input(at) for at in range(len(node.inputs))], node.required("axis")
+    kept = [each for each in values if 0 not in each.shape] or values[:1]
+    result = kept[0]
+    for each in kept[1:]:
+        result = node.add("concat", node.as_tensor(result), node.as_tensor(each), axis=axis)
+    return result
+
+
+# --- what depends on shapes -------------------------------------------------------------------------------------------
+
+
+def _shape(node: Node) -> Known:
+    shape = node.input(0).shape
+    return known_dims(tuple(shape[slice(node.attribute("start", 0), node.attribute("end"))]))
+
+
+def _size(node: Node) -> Known:
+    return known_dims(extents.product(node.input(0).shape))
+
+
+def _constant_of_shape(node: Node) -> Tensor:
+    value = _known(np.asarray(node.attribute("value", np.zeros(1, np.float32))))
+    return node.full(value.array.ravel()[0].item(), value.element, node.dims(0))
+
+
+def _eye_like(node: Node) -> Tensor:
+    x, number = node.input(0), node.attribute("dtype")
+    element = x.element if number is None else element_of_onnx(number)
+    return node.add("eye", shape=x.shape, element=element, k=node.attribute("k", 0))
+
+
+def _range(node: Node) -> Tensor:
+    """How many numbers there are must be known at import, so that its limits must be; integers may be symbolic."""
+    start, limit, step = (node.known(at) for at in range(3))
+    count = _range_count(node, *(each.array.ravel().tolist()[0] for each in (start, limit, step)))
+    return node.add("arange", node.as_tensor(start), node.as_tensor(step), shape=(count,))
+
+
+def _range_count(node: Node, start: Any, limit: Any, step: Any) -> Dim:
+    """How many numbers there are: numbers are floats, integers or, where they are not known yet, extents."""
+    if step == 0:
+        raise TinycError("ShapeContradiction", f"{node.op_type}: the step is 0; it must not be")
+    if isinstance(step, float):
+        return max(0, math.ceil((limit - start) / step))
+    if isinstance(step, Extent):
+        raise node.unsupported(f"its step {step} is not known when the model is imported; bind the symbols")
+    count = extents.ceildiv(limit - start, step) if step > 0 else extents.ceildiv(start - limit, -step)
+    return max(0, count) if isinstance(count, int) else count
+
+
+def _trilu(node: Node) -> Tensor:
+    return node.add("trilu", node.tensor(0), node.optional(1), upper=bool(node.attribute("upper", 1)))
+
+
 HANDLERS: dict[str, Handler] = {
+    "Concat": _concat,
     "Constant": _constant,
+    "ConstantOfShape": _constant_of_shape,
+    "DepthToSpace": _depth_to_space,
+    "Expand": _expand,
+    "EyeLike": _eye_like,
+    "Flatten": _flatten,
+    "Range": _range,
     "Reshape": _reshape,
     "Shape": _shape,
+    "Size": _size,
+    "SpaceToDepth": _space_to_depth,
+    "Squeeze": _squeeze,
+    "Tile": _tile,
     "Transpose": _transpose,
+    "Trilu": _trilu,
+    "Unsqueeze": _unsqueeze,
 }

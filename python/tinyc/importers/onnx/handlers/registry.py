@@ -14,12 +14,14 @@ from tinyc.importers.onnx.handlers import (
     recurrent,
     reductions,
     resize,
+    slicing,
 )
 from tinyc.importers.onnx.node import Handler
 
 HANDLERS_BY_TYPE: dict[str, Handler] = {
     **elementwise.HANDLERS,
     **movement.HANDLERS,
+    **slicing.HANDLERS,
     **indexing.HANDLERS,
     **products.HANDLERS,
     **convolution.HANDLERS,

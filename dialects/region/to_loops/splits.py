@@ -1,0 +1,262 @@
+"""Loops split where guards change, so that each part reads what it writes and asks nothing.
+
+In: the function of a kernel, in which pads and concatenations are conditions on the index of a loop. A loop over 0 … 8
+in which `i < 3` chooses becomes one over 0 … 3 and one over 3 … 8 (`split_loops`); a loop within which a condition does
+not change is chosen by it once (`choose_loops`). What a loop carries goes from part to part: no sum has another order.
+Out: the same function; a loop that would become too many or too long parts stays.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tinyc.expr.extents import Dim
+from tinyc.mlir import arith, func, ir, scf
+from tinyc.mlir.constants import number
+
+#: The most parts of one loop, and the most ops that they may have together.
+MAX_PARTS = 8
+MAX_OPS = 1500
+#: How many conditions may choose a loop.
+MAX_CHOICES = 8
+#: The most loops of a function that are looked at.
+MAX_LOOPS = 64
+#: Index arithmetic with numbers up to here stays within 64 bits.
+_NO_OVERFLOW = 2**60
+
+
+@dataclass(frozen=True)
+class _Loop:
+    """A loop, and what is known of its range: all indices are `low` … `high` - 1; `high` is None if nothing is."""
+
+    op: scf.ForOp
+    low: int
+    high: int | None
+
+
+def split_loops(function: func.FuncOp, turns: Dim) -> bool:
+    """Split the loops of a function where conditions on their indices change, the outer ones first.
+
+    `turns` is the extent of the parallel outer loop, of which the function is given a part. Returns whether any was.
+    """
+    pending = [_loop(op, turns) for op in _loops_in(function.operation)][::-1]
+    is_split = False
+    for _ in range(MAX_LOOPS):
+        if not pending:
+            break
+        loop = pending.pop()
+        parts = _split_at_cuts(loop)
+        is_split = is_split or bool(parts)
+        pending += [_loop(op) for part in parts or [loop] for op in _loops_in(part.op.operation)][::-1]
+    return is_split
+
+
+def choose_loops(function: func.FuncOp) -> bool:
+    """Choose innermost loops once by a condition that does not change in them; returns whether one was.
+
+    What the choice makes of the other conditions shows when the function has been simplified, before the next time.
+    """
+    pending = list(_loops_in(function.operation))
+    is_chosen = False
+    while pending:
+        loop = pending.pop()
+        inner = list(_loops_in(loop.operation))
+        pending += inner
+        if not inner:
+            is_chosen = _chosen_once(loop) or is_chosen
+    return is_chosen
+
+
+def _loop(op: scf.ForOp, turns: Dim | None = None) -> _Loop:
+    """A loop whose bounds are looked at; an index is never negative."""
+    high = _literal(op.upperBound)
+    if isinstance(op.upperBound.owner, ir.Block) and isinstance(turns, int):
+        high = turns  # it is the function's own
+    return _Loop(op, max(0, _literal(op.lowerBound) or 0), high)
+
+
+def _loops_in(operation: ir.Operation) -> Iterator[scf.ForOp]:
+    """The outermost loops inside an op."""
+    for region in operation.regions:
+        for block in region.blocks:
+            for op in block.operations:
+                if isinstance(op, scf.ForOp):
+                    yield op
+                else:
+                    yield from _loops_in(op.operation)
+
+
+def _ops_in(operation: ir.Operation) -> Iterator[ir.OpView]:
+    """All ops inside an op, each before those inside it: those of its clones come in the same order."""
+    for region in operation.regions:
+        for block in region.blocks:
+            for op in block.operations:
+                yield op
+                yield from _ops_in(op.operation)
+
+
+# --- conditions on the index of the loop itself -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Interval:
+    """Where a condition holds: `low` … `high` - 1 of the loop's index, None without a bound."""
+
+    low: int | None
+    high: int | None
+
+    def decided(self, low: int, high: int | None) -> bool | None:
+        """Whether it holds for all indices `low` … `high` - 1, or for none; None where that differs."""
+        begins = self.low is None or low >= self.low
+        ends = self.high is None or (high is not None and high <= self.high)
+        if begins and ends:
+            return True
+        is_behind = self.high is not None and low >= self.high
+        is_before = self.low is not None and high is not None and high <= self.low
+        return False if is_behind or is_before else None
+
+
+def _split_at_cuts(loop: _Loop) -> list[_Loop]:
+    """Split a loop where conditions on its index change; its parts, none where it stays."""
+    ops, counter = list(_ops_in(loop.op.operation)), loop.op.induction_variable
+    intervals = {at: held for at, op in enumerate(ops) if (held := _interval(op, counter)) is not None}
+    inside = {cut for held in intervals.values() for cut in (held.low, held.high) if cut is not None}
+    cuts = sorted(cut for cut in inside if cut > loop.low and (loop.high is None or cut < loop.high))
+    if not intervals or _literal(loop.op.step) != 1:
+        return []
+    if len(cuts) + 1 > MAX_PARTS or len(ops) * (len(cuts) + 1) > MAX_OPS:
+        return []
+    parts: list[_Loop] = []
+    carried: list[ir.Value] = list(loop.op.initArgs)
+    ranges = zip([loop.low, *cuts], [*cuts, loop.high], strict=True)
+    with ir.InsertionPoint(loop.op), loop.op.location:
+        for (low, high), (start, end) in zip(ranges, _edges(loop.op, cuts), strict=True):
+            decisions = {at: held.decided(low, high) for at, held in intervals.items()}
+            part = _clone(loop.op, {at: holds for at, holds in decisions.items() if holds is not None})
+            operands = part.operation.operands
+            operands[0], operands[1] = start, end
+            for position, value in enumerate(carried, 3):
+                operands[position] = value
+            carried = list(part.results)
+            parts.append(_Loop(part, low, high))
+    _replace(loop.op, carried)
+    return parts
+
+
+def _edges(loop: scf.ForOp, cuts: list[int]) -> list[tuple[ir.Value, ir.Value]]:
+    """Where each part begins and ends; bounds that are given to the kernel may lie on any side of a cut."""
+    low, high = loop.lowerBound, loop.upperBound
+    places: list[ir.Value] = [number(cut, ir.IndexType.get()) for cut in cuts]
+    starts = [arith.maxsi(low, place) for place in places] if _literal(low) is None else places
+    ends = [arith.minsi(high, place) for place in places] if _literal(high) is None else places
+    return list(zip([low, *starts], [*ends, high], strict=True))
+
+
+_SIGNED = {arith.CmpIPredicate.slt: False, arith.CmpIPredicate.sgt: True}
+
+
+def _interval(op: ir.OpView, counter: ir.Value) -> _Interval | None:
+    """Where a comparison of a number with a loop's index, moved and divided by numbers, holds."""
+    if not isinstance(op, arith.CmpIOp):
+        return None
+    predicate = arith.CmpIPredicate(op.predicate.value)
+    left, right = _moved(op.lhs, counter), _literal(op.rhs)
+    if predicate is arith.CmpIPredicate.ult and left is not None and right is not None:
+        return _Interval(left.first(0), left.first(right))
+    if predicate not in _SIGNED:
+        return None
+    is_below = predicate is arith.CmpIPredicate.slt
+    if left is None or right is None:
+        left, right, is_below = _moved(op.rhs, counter), _literal(op.lhs), not is_below
+    if left is None or right is None:
+        return None
+    return _Interval(None, left.first(right)) if is_below else _Interval(left.first(right + 1), None)
+
+
+@dataclass(frozen=True)
+class _Moved:
+    """`(index + by) floordiv divisor` of a loop's index."""
+
+    by: int
+    divisor: int = 1
+
+    def first(self, value: int) -> int:
+        """The first index for which it is at least a value."""
+        return value * self.divisor - self.by
+
+
+def _moved(value: ir.Value, counter: ir.Value) -> _Moved | None:
+    """How a value follows from a loop's index, None where it does not by numbers."""
+    if value == counter:
+        return _Moved(0)
+    match value.owner:
+        case arith.IndexCastOp() as op:
+            is_wide = not isinstance(value.type, ir.IntegerType) or value.type.width == 64
+            return _moved(op.in_, counter) if is_wide else None
+        case arith.AddIOp() | arith.SubIOp() | arith.DivUIOp() as op:
+            number, rest = _literal(op.rhs), _moved(op.lhs, counter)
+        case _:
+            return None
+    if number is None or rest is None or max(abs(number * rest.divisor), abs(rest.by)) > _NO_OVERFLOW:
+        return None
+    if isinstance(op, arith.DivUIOp):
+        return _Moved(rest.by, rest.divisor * number) if rest.by >= 0 else None  # of a negative one it is another
+    return _Moved(rest.by + (number if isinstance(op, arith.AddIOp) else -number) * rest.divisor, rest.divisor)
+
+
+def _literal(value: ir.Value) -> int | None:
+    """The number that a value is."""
+    op = value.owner
+    held = op.value if isinstance(op, arith.ConstantOp) else None
+    return held.value if isinstance(held, ir.IntegerAttr) else None
+
+
+# --- conditions that do not change in the loop ------------------------------------------------------------------------
+
+
+def _chosen_once(loop: scf.ForOp) -> bool:
+    """Of an innermost loop, make one where a condition from outside holds and one where it does not, if there is one.
+
+    The last condition decides the most: what it does not choose goes, with the conditions of its own.
+    """
+    ops = list(_ops_in(loop.operation))
+    if 2 * len(ops) > MAX_OPS:
+        return False
+    inner = {op.operation for op in ops}
+    conditions = (op.operands[0] for op in reversed(ops) if isinstance(op, scf.IfOp | arith.SelectOp))
+    outside = (each for each in conditions if isinstance(each.owner, ir.OpView) and each.owner.operation not in inner)
+    condition = next((each for each in outside if not isinstance(each.owner, arith.ConstantOp)), None)
+    if condition is None:
+        return False
+    with ir.InsertionPoint(loop), loop.location:
+        branch = scf.IfOp(condition, [each.type for each in loop.results], has_else=True)
+        for block, holds in ((branch.then_block, True), (branch.else_block, False)):
+            assert block is not None
+            with ir.InsertionPoint(block):
+                scf.yield_(list(_clone(loop, {}, {condition: holds}).results))
+    _replace(loop, list(branch.results))
+    return True
+
+
+# --- parts ------------------------------------------------------------------------------------------------------------
+
+
+def _clone(loop: scf.ForOp, decided: dict[int, bool], outside: dict[ir.Value, bool] | None = None) -> scf.ForOp:
+    """A copy of a loop at the insertion point, in which conditions are decided: by place, or of values from outside."""
+    outside = outside or {}
+    i1 = ir.IntegerType.get_signless(1)
+    known = {holds: number(int(holds), i1) for holds in {*decided.values(), *outside.values()}}
+    copy = loop.operation.clone(ir.InsertionPoint.current)
+    assert isinstance(copy, scf.ForOp)
+    for at, op in enumerate(_ops_in(copy.operation)):
+        if at in decided:
+            op.results[0].replace_all_uses_with(known[decided[at]])
+        for position, operand in enumerate(op.operands if outside else ()):
+            if operand in outside:
+                op.operation.operands[position] = known[outside[operand]]
+    return copy
+
+
+def _replace(loop: scf.ForOp, results: Sequence[ir.Value]) -> None:
+    for old, new in zip(loop.results, results, strict=True):
+        old.replace_all_uses_with(new)
+    loop.operation.erase()
