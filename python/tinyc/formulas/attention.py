@@ -1,6 +1,6 @@
 """Attention and rotary embedding as formulas.
 
-Scores, softmax and sums are formed in f32 for 16-bit floats. A score that is masked is the lowest number while the
+Scores, softmax and sums are formed in f32 for 16-bit floats, and the result is rounded once. A score that is masked is the lowest number while the
 maximum and the sum of a row are formed, and its weight is 0: so a row that sees nothing gives zeros, never NaN.
 """
 
@@ -65,7 +65,7 @@ def attention(
         seen = each if seen is None else seen if each is None else seen & each
     masked = capped if added is None else capped + added
     weights = _weights(masked, seen, softmax_element)
-    product = _weighted(weights.to(q.element), value).to(q.element)
+    product = _weighted(weights, value).to(q.element)
     result = product.reshape(*q.shape[:3], value.shape[3])
     if is_flat:
         batch, count, length, depth = result.shape
