@@ -241,4 +241,76 @@ def _angles(cache: Value, positions: Value | None, half: int) -> Value:
     return rows.unsqueeze(1)
 
 
-FORMULAS: dict[str, Function] = {"attention": attention, "rotary_embedding": rotary_embedding}
+# --- linear attention -------------------------------------------------------------------------------------------------
+
+_RULES = ("linear", "gated", "delta", "gated_delta")
+
+
+def linear_attention(
+    q: Value,
+    k: Value,
+    v: Value,
+    past: Value | None = None,
+    decay: Value | None = None,
+    beta: Value | None = None,
+    *,
+    heads: int,
+    kv_heads: int,
+    rule: str = "gated_delta",
+    scale: float = 0.0,
+) -> tuple[Value, Value]:
+    """Attention by a state `S[batch, heads, depth, width]` instead of keys: the results, and the state behind them.
+
+    At each place of `[batch, length, heads · depth]` operands, `S += k ⊗ v`, and the result is `scale · qᵀ S`; 0 is a
+    scale of `1 / sqrt(depth)`. A `gated` rule has `S` times `exp(decay)` first, with a number for each head or each
+    element of a key; a `delta` rule has `beta · (v - Sᵀ k)` in place of `v`. Unrolled over the length."""
+    if rule not in _RULES:
+        raise TinycError("InvalidAttribute", f"rule is {rule!r}; it is {either(_RULES)}")
+    for name, operand, wanted in (("decay", decay, "gated" in rule), ("beta", beta, "delta" in rule)):
+        if (operand is not None) != wanted:
+            raise TinycError("InvalidAttribute", f"the rule {rule!r} takes {'a' if wanted else 'no'} {name}")
+    element, wide = q.element, q.element.accumulator
+    queries = _grouped(_heads(q, heads, "q").to(wide), kv_heads)
+    key, value = _heads(k, kv_heads, "k").to(wide), _heads(v, kv_heads, "v").to(wide)
+    batch, groups, _, length, depth = queries.shape
+    if not isinstance(length, int) or not isinstance(depth, int) or not length:
+        message = f"linear_attention is unrolled: its length and depth, {length} and {depth}, must be positive numbers"
+        raise TinycError("InvalidExtent", message)
+    start = (batch, groups, depth, value.shape[3])
+    state = q.builder.full(0, wide, start) if past is None else past.to(wide)
+    gates = None if decay is None else exp(_heads(decay.to(wide), kv_heads, "decay"))
+    rates = None if beta is None else beta.to(wide).permute(0, 2, 1).unsqueeze(3)
+    results: list[Value] = []
+    for place in range(length):
+        row, added = _at(key, place), _at(value, place)
+        if gates is not None:
+            state = state * _at(gates, place).unsqueeze(3)
+        if rates is not None:
+            added = (added - (state * row.unsqueeze(3)).reduce("sum", 2)) * _at(rates, place)
+        state = state + row.unsqueeze(3) * added.unsqueeze(2)
+        query = queries.slice(3, place, place + 1).reshape(*queries.shape[:3], depth)
+        results.append((query.unsqueeze(4) * state.unsqueeze(2)).reduce("sum", 3).unsqueeze(3))
+    stacked = _stacked(results) * (scale or 1 / math.sqrt(depth))
+    flat = stacked.reshape(batch, heads, length, value.shape[3]).permute(0, 2, 1, 3)
+    result = flat.reshape(batch, length, heads * value.shape[3]).to(element)
+    return result, state.to(element if past is None else past.element)
+
+
+def _at(x: Value, place: int) -> Value:
+    """A place of `[batch, heads, length, depth]`."""
+    return x.slice(2, place, place + 1).reshape(*x.shape[:2], x.shape[3])
+
+
+def _stacked(parts: list[Value]) -> Value:
+    """Parts behind each other along the places, by halves."""
+    if len(parts) == 1:
+        return parts[0]
+    middle = len(parts) // 2
+    return concat(_stacked(parts[:middle]), _stacked(parts[middle:]), axis=3)
+
+
+FORMULAS: dict[str, Function] = {
+    "attention": attention,
+    "rotary_embedding": rotary_embedding,
+    "linear_attention": linear_attention,
+}

@@ -14,3 +14,11 @@ func.func @f(%x: tensor<2x4x3x7xf32>, %a: tensor<2x3x4xf32>) {
   %0 = "frontend.rotary_embedding"(%x, %a, %a) : (tensor<2x4x3x7xf32>, tensor<2x3x4xf32>, tensor<2x3x4xf32>) -> tensor<2x4x3x7xf32>
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<2x4x6xf32>) {
+  // expected-error @below {{the rule 'delta' takes a beta}}
+  %0:2 = "frontend.linear_attention"(%x, %x, %x) {heads = 2 : i64, kv_heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0>, rule = "delta"} : (tensor<2x4x6xf32>, tensor<2x4x6xf32>, tensor<2x4x6xf32>) -> (tensor<2x4x6xf32>, tensor<2x2x3x3xf32>)
+  return
+}

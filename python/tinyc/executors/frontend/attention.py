@@ -81,4 +81,27 @@ def _rotary_embedding(x, cos, sin, positions, heads, depth, interleaved) -> np.n
     return np.concatenate([result[:, each] for each in range(heads)], axis=2) if x.ndim == 3 else result
 
 
-FUNCTIONS: NumpyFunctions = {"attention": _attention, "rotary_embedding": _rotary_embedding}
+def _linear_attention(q, k, v, past, decay, beta, heads, kv_heads, rule, scale) -> tuple[np.ndarray, np.ndarray]:
+    q, k, v = _split(q, heads), _split(k, kv_heads), _split(v, kv_heads)
+    batch, count, length, depth = q.shape
+    state = np.zeros((batch, kv_heads, depth, v.shape[3])) if past is None else past.astype(np.float64)
+    gates = None if decay is None else np.exp(_split(decay, kv_heads).astype(np.float64))
+    result = np.zeros((batch, length, count * v.shape[3]))
+    for b, place, head in np.ndindex(batch, length, kv_heads):
+        own, key, value = state[b, head], k[b, head, place], v[b, head, place].astype(np.float64)
+        if gates is not None:
+            own = own * gates[b, head, place][:, None]
+        if beta is not None:
+            value = beta[b, place, min(head, beta.shape[2] - 1)] * (value - own.T @ key)
+        state[b, head] = own + np.outer(key, value)
+        for each in range(head * count // kv_heads, (head + 1) * count // kv_heads):
+            read = q[b, each, place] @ state[b, head] * (scale or 1 / np.sqrt(depth))
+            result[b, place, each * v.shape[3] : (each + 1) * v.shape[3]] = read
+    return result, state
+
+
+FUNCTIONS: NumpyFunctions = {
+    "attention": _attention,
+    "rotary_embedding": _rotary_embedding,
+    "linear_attention": _linear_attention,
+}

@@ -45,4 +45,23 @@ def _rotary_embedding(node: Node) -> Tensor:
     )
 
 
-HANDLERS: dict[str, Handler] = {"Attention": _attention, "RotaryEmbedding": _rotary_embedding}
+def _linear_attention(node: Node) -> tuple[Tensor, ...]:
+    node.attribute("chunk_size")  # how fast, not what
+    return node.add_all(
+        "linear_attention",
+        node.tensor(0),
+        node.tensor(1),
+        node.tensor(2),
+        *(node.optional(position) for position in range(3, 6)),
+        heads=node.required("q_num_heads"),
+        kv_heads=node.required("kv_num_heads"),
+        rule=node.attribute("update_rule", "gated_delta"),
+        scale=node.attribute("scale", 0.0),
+    )
+
+
+HANDLERS: dict[str, Handler] = {
+    "Attention": _attention,
+    "LinearAttention": _linear_attention,
+    "RotaryEmbedding": _rotary_embedding,
+}
