@@ -8,10 +8,7 @@ import pytest
 
 import tinyc
 from formulas.agreement import assert_op_agrees, module_of, results_of
-from tinyc.dialects.registry import context
-from tinyc.explain import explain_fusion
 from tinyc.expr import extents
-from tinyc.opt.pipeline import run_passes
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType
 
