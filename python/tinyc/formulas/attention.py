@@ -16,7 +16,7 @@ from tinyc.vocabulary.element_type import ElementType
 
 _SCORES = ("scaled", "capped", "masked", "weights")
 #: Masked scores while a row is reduced: a number, so that no difference of two of them is NaN.
-_LOWEST = -1e30
+_LOWEST = -3.4028234663852886e38
 
 
 def attention(
