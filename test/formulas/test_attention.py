@@ -37,15 +37,16 @@ def test_attention_is_a_softmax_of_scores_times_values():
     [
         {"causal": True},
         {"scale": 0.3, "softcap": 2.0, "scores": "capped"},
-        {"before": 1, "scores": "weights"},
         {"before": 1, "after": 0, "scores": "masked"},
-        {"softmax_element": ElementType.F64},
+        {"before": 1, "softmax_element": ElementType.F64, "scores": "weights"},
     ],
 )
-@pytest.mark.parametrize("dtype", [np.float16, np.float32])
-def test_forms_of_attention(attributes, dtype):
-    tolerances = {"rtol": 4e-3, "atol": 2e-3} if dtype == np.float16 else TOLERANCES
-    assert_op_agrees("attention", operands(dtype), **tolerances, **attributes)
+def test_forms_of_attention(attributes):
+    assert_op_agrees("attention", operands(), **TOLERANCES, **attributes)
+
+
+def test_16_bit_floats_are_rounded_once():
+    assert_op_agrees("attention", operands(np.float16), rtol=2e-3, atol=1e-5, scores="weights")
 
 
 def test_heads_may_stand_behind_each_other():
@@ -53,10 +54,9 @@ def test_heads_may_stand_behind_each_other():
     assert_op_agrees("attention", given, **TOLERANCES, heads=4, kv_heads=2)
 
 
-@pytest.mark.parametrize("shape", [(3, 5), (5,), (1, 5), (4, 3, 5), (2, 1, 3, 5), (2, 4, 3, 4)])
-@pytest.mark.parametrize("is_bool", [True, False])
-def test_masks_broadcast_and_may_be_shorter(shape, is_bool):
-    mask = random(*shape) > 0 if is_bool else random(*shape)
+@pytest.mark.parametrize("shape", [(5,), (1, 5), (4, 3, 5), (2, 4, 3, 4)])
+def test_masks_broadcast_and_may_be_shorter(shape):
+    mask = random(*shape) > 0 if len(shape) % 2 else random(*shape)
     assert_op_agrees("attention", {**operands(), "mask": mask}, **TOLERANCES, scores="weights")
 
 
@@ -70,13 +70,13 @@ def test_a_row_that_sees_nothing_gives_zeros(mask):
     np.testing.assert_array_equal(weights[:, :, 1], np.broadcast_to(np.eye(5, dtype=np.float32)[2], (2, 4, 5)))
 
 
-@pytest.mark.parametrize("attributes", [{}, {"causal": True}, {"causal": True, "before": 2}])
+@pytest.mark.parametrize("attributes", [{}, {"causal": True, "before": 2}])
 def test_keys_and_values_of_before_stand_in_front(attributes):
     past = {"past_key": random(2, 2, 4, 6, seed=7), "past_value": random(2, 2, 4, 7, seed=8)}
     assert_op_agrees("attention", {**operands(), **past}, **TOLERANCES, **attributes)
 
 
-@pytest.mark.parametrize("attributes", [{}, {"causal": True}, {"before": 1}])
+@pytest.mark.parametrize("attributes", [{"causal": True}, {"before": 1}])
 def test_each_batch_may_have_its_number_of_keys(attributes):
     lengths = np.array([5, 2], np.int64)  # the second batch has fewer keys than rows
     assert_op_agrees("attention", {**operands(), "lengths": lengths}, **TOLERANCES, **attributes)
@@ -89,13 +89,13 @@ def test_rows_keys_and_batches_may_be_symbols():
     model = tinyc.compile(module_of("attention", types, causal=True), "cpu")
     for rows, keys in ((3, 5), (1, 8)):
         given = operands(rows=rows, keys=keys)
-        for one, other in zip(model.run_named(given).values(), results_of("attention", given, "frontend", causal=True)):
+        for one, other in zip(
+            model.run_named(given).values(), results_of("attention", given, "frontend", causal=True), strict=True
+        ):
             np.testing.assert_allclose(one, other, **TOLERANCES)
 
 
-@pytest.mark.parametrize("interleaved", [False, True])
-@pytest.mark.parametrize("depth", [0, 4])
-@pytest.mark.parametrize("is_flat", [False, True])
+@pytest.mark.parametrize(("interleaved", "depth", "is_flat"), [(True, 0, True), (True, 4, False), (False, 4, True)])
 def test_rotary_embedding_turns_pairs(interleaved, depth, is_flat):
     half = (depth or 6) // 2
     angles = random(9, half)
@@ -107,8 +107,9 @@ def test_rotary_embedding_turns_pairs(interleaved, depth, is_flat):
     np.testing.assert_allclose(np.linalg.norm(turned), np.linalg.norm(given["x"]), rtol=1e-5)
 
 
-@pytest.mark.parametrize("rule", ["linear", "gated", "delta", "gated_delta"])
-@pytest.mark.parametrize("has_past", [False, True])
+@pytest.mark.parametrize(
+    ("rule", "has_past"), [("linear", True), ("gated", False), ("delta", True), ("gated_delta", False)]
+)
 def test_linear_attention_updates_a_state(rule, has_past):
     given = {"q": random(2, 3, 16), "k": random(2, 3, 8, seed=1), "v": random(2, 3, 10, seed=2)}
     given |= {"past": random(2, 2, 4, 5)} if has_past else {}

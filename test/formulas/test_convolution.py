@@ -115,7 +115,9 @@ def test_the_image_of_a_convolution_may_have_any_size():
     types = {"x": TensorType(ElementType.F32, (n, 3, h, 6)), "w": TensorType(ElementType.F32, w.shape)}
     for op, attributes in (("conv", {"pads": (1,) * 4, "strides": (2, 1)}), ("conv_transpose", {"strides": (2, 1)})):
         own = w if op == "conv" else w.transpose(1, 0, 2, 3).copy()
-        model = tinyc.compile(module_of(op, {**types, "w": TensorType(ElementType.F32, own.shape)}, **attributes), "cpu")
+        model = tinyc.compile(
+            module_of(op, {**types, "w": TensorType(ElementType.F32, own.shape)}, **attributes), "cpu"
+        )
         for size in (3, 8):
             x = random(2, 3, size, 6)
             (found,) = model.run_named({"x": x, "w": own}).values()

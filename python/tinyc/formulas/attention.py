@@ -85,7 +85,9 @@ def _heads(x: Value, heads: int, name: str) -> Value:
     if x.rank == 4:
         return x
     if x.rank != 3 or heads < 1:
-        raise TinycError("AxisSizeMismatch", f"attention takes 4 axes, or 3 and the number of heads; {name} is {x.type}")
+        raise TinycError(
+            "AxisSizeMismatch", f"attention takes 4 axes, or 3 and the number of heads; {name} is {x.type}"
+        )
     batch, length, width = x.shape
     if isinstance(width, int) and width % heads:
         raise TinycError("AxisSizeMismatch", f"{name} is {x.type}; its last axis is no multiple of {heads} heads")
@@ -156,9 +158,7 @@ def _mask(scores: Value, mask: Value | None, pad: bool) -> tuple[Value | None, V
     return added > -math.inf, added
 
 
-def _near(
-    scores: Value, offset: Dim, lengths: Value | None, causal: bool, before: int, after: int
-) -> Value | None:
+def _near(scores: Value, offset: Dim, lengths: Value | None, causal: bool, before: int, after: int) -> Value | None:
     """Where a key is near enough to the place of a row."""
     if causal:
         after = 0 if after < 0 else min(after, 0)

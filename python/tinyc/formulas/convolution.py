@@ -100,7 +100,9 @@ def fold(
         taps *= size
     rows = x.reshape(x.shape[0], _divided(x.shape[1], taps, "rows"), *kernel, *counts)
     for axis in range(spatial):
-        left = spatial - axis  # taps, then windows, of the axes that are left; behind them positions and taps of those done
+        left = (
+            spatial - axis
+        )  # taps, then windows, of the axes that are left; behind them positions and taps of those done
         kept = [each for each in range(rows.rank) if each not in (2, 2 + left)]
         rows = rows.permute(*kept, 2, 2 + left)
         rows = _skewed(rows, shape[axis], strides[axis], dilations[axis], pads[axis])

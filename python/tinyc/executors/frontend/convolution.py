@@ -19,8 +19,7 @@ def _conv(x, w, bias, strides, dilations, pads, groups, layout, algo_set) -> np.
     channels, filters = w.shape[1], w.shape[0] // groups
     for tap in itertools.product(*map(range, kernel)):
         cut = tuple(
-            slice(t * d, t * d + (p - 1) * s + 1, s)
-            for t, d, s, p in zip(tap, dilations, strides, places, strict=True)
+            slice(t * d, t * d + (p - 1) * s + 1, s) for t, d, s, p in zip(tap, dilations, strides, places, strict=True)
         )
         for group in range(groups):
             own = slice(group * filters, (group + 1) * filters)
