@@ -35,7 +35,8 @@ def test_gemm_is_rounded_once(dtype, scales):
 def test_small_integers_accumulate_in_32_bits():
     a = np.full((1, 300), 100, np.int8)
     (found,) = results_of("matmul", {"a": a, "b": a.T.copy()})
-    assert found.dtype == np.int8 and found.item() == np.int32(300 * 10000).astype(np.int8)
+    assert found.dtype == np.int8
+    assert found.item() == np.int32(300 * 10000).astype(np.int8)
 
 
 @pytest.mark.parametrize(

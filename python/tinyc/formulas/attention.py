@@ -46,7 +46,8 @@ def attention(
     each head of `k` and `v` serves as many heads of `q` as there are for it. `past_key` and `past_value` stand before
     `k` and `v`; of the keys of each batch the first `lengths` count. A row sees what `mask` is true for (or has added to
     its score), with `causal` no key behind its own place, and with `before` and `after` at most so many from there.
-    The scores are those `scaled`, `capped` (`softcap · tanh(score / softcap)`), `masked`, or the `weights`."""
+    The scores are those `scaled`, `capped` (`softcap · tanh(score / softcap)`), `masked`, or the `weights`.
+    """
     if scores not in _SCORES:
         raise TinycError("InvalidAttribute", f"scores is {scores!r}; it is {either(_SCORES)}")
     is_flat, q = q.rank == 3, _heads(q, heads, "q")
@@ -210,7 +211,8 @@ def rotary_embedding(
 
     `x` is `[batch, heads, length, depth]`, or `[batch, length, heads · depth]` with `heads` given. Pairs are the two
     halves, with `interleaved` neighbours. `cos` and `sin` are `[batch, length, depth / 2]`, or a row for each position,
-    with `positions[batch, length]`."""
+    with `positions[batch, length]`.
+    """
     split = _heads(x, heads, "x") if x.rank == 3 else x
     whole = split.shape[3]
     if not isinstance(whole, int):
@@ -263,7 +265,8 @@ def linear_attention(
 
     At each place of `[batch, length, heads · depth]` operands, `S += k ⊗ v`, and the result is `scale · qᵀ S`; 0 is a
     scale of `1 / sqrt(depth)`. A `gated` rule has `S` times `exp(decay)` first, with a number for each head or each
-    element of a key; a `delta` rule has `beta · (v - Sᵀ k)` in place of `v`. Unrolled over the length."""
+    element of a key; a `delta` rule has `beta · (v - Sᵀ k)` in place of `v`. Unrolled over the length.
+    """
     if rule not in _RULES:
         raise TinycError("InvalidAttribute", f"rule is {rule!r}; it is {either(_RULES)}")
     for name, operand, wanted in (("decay", decay, "gated" in rule), ("beta", beta, "delta" in rule)):

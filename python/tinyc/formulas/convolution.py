@@ -29,7 +29,8 @@ def conv(
     """The convolution of `x[batch, channels, spatial…]` with `w[filters, channels / groups, kernel…]`.
 
     With `layout = "nhwc"` the channels of `x` and of the result are the last axis. `pads` are those before each spatial
-    axis, then those after. `algo_set` names the algorithms that a plan may choose from; the numbers are the same."""
+    axis, then those after. `algo_set` names the algorithms that a plan may choose from; the numbers are the same.
+    """
     spatial = _check(x, w, groups)
     pads, strides = _each(pads, 2 * spatial, 0), _each(strides, spatial, 1)
     windows = _channels_first(x, layout)
@@ -55,7 +56,8 @@ def conv_transpose(
     """The adjoint of a convolution, of `x[batch, channels, spatial…]` and `w[channels, filters / groups, kernel…]`.
 
     A convolution of the elements of `x` at a distance of `strides`, with zeros between them, with the weights reversed.
-    `pads` are cut off the result, and `output_padding` is added behind it."""
+    `pads` are cut off the result, and `output_padding` is added behind it.
+    """
     spatial, kernel = _check(x, w, groups, transposed=True), _kernel(w)
     dilations, pads = _each(dilations, spatial, 1), _each(pads, 2 * spatial, 0)
     behind = _each(output_padding, spatial, 0)
@@ -82,7 +84,8 @@ def fold(
     pads: tuple[int, ...] = (),
 ) -> Value:
     """Windows laid over each other and summed (col2im): `x[batch, channels · kernel, windows]` → `[batch, channels,
-    shape…]`. The adjoint of sliding windows over an image of that shape, padded."""
+    shape…]`. The adjoint of sliding windows over an image of that shape, padded.
+    """
     spatial = len(shape)
     strides, dilations = _each(strides, spatial, 1), _each(dilations, spatial, 1)
     pads = _each(pads, 2 * spatial, 0)

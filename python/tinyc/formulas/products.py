@@ -19,7 +19,8 @@ from tinyc.vocabulary.element_type import ElementType
 
 def matmul(a: Value, b: Value) -> Value:
     """The sum over k of `a[…, m, k] · b[…, k, n]`; leading axes broadcast, a vector is a row on the left, a column on the
-    right. Accumulated in f32 for 16-bit floats, in 32 bits for small integers, and rounded to the type of the operands."""
+    right. Accumulated in f32 for 16-bit floats, in 32 bits for small integers, and rounded to the type of the operands.
+    """
     if not a.rank or not b.rank:
         raise TinycError("BroadcastMismatch", f"matmul takes vectors, matrices or stacks, not {a.type} and {b.type}")
     left = a.unsqueeze(0) if a.rank == 1 else a
@@ -128,7 +129,8 @@ def _labels(term_text: str, text: str) -> tuple[str, ...]:
 def einsum(x: Value, y: Value | None = None, *, equation: str) -> Value:
     """The sum of products of elements over the labels that the result of the equation lacks: `"bij,bjk->bik"`.
 
-    Axes under `...` broadcast, and so do axes of extent 1; a label that an operand has twice is its diagonal."""
+    Axes under `...` broadcast, and so do axes of extent 1; a label that an operand has twice is its diagonal.
+    """
     operands = [x] if y is None else [x, y]
     parsed = parse_equation(equation, len(operands))
     pairs = [_spelt(operand, labels, equation) for operand, labels in zip(operands, parsed.terms, strict=True)]

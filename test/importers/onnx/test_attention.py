@@ -24,7 +24,8 @@ def test_a_mask_is_padded_since_opset_24():
 
 
 def test_a_cache_may_have_any_length():
-    body = """(float[1,1,1,4] q, float[1,1,1,4] k, float[1,1,P,4] a) => (float[1,1,1,4] y, float[1,1,T,4] b, float[1,1,T,4] c) {
+    body = """(float[1,1,1,4] q, float[1,1,1,4] k, float[1,1,P,4] a) =>
+        (float[1,1,1,4] y, float[1,1,T,4] b, float[1,1,T,4] c) {
         y, b, c = Attention <is_causal = 1> (q, k, k, , a, a)
     }"""
     model, rng = tinyc.compile(model_of(body), "cpu"), np.random.default_rng(0)
