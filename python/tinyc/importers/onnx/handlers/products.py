@@ -1,5 +1,6 @@
-"""Matrix products."""
+"""Matrix products, and sums of products by an equation."""
 
+from tinyc.formulas.products import Equation, parse_equation
 from tinyc.importers.onnx.node import Handler, Node
 from tinyc.importers.onnx.values import Tensor
 
@@ -9,20 +10,32 @@ def _matmul(node: Node) -> Tensor:
 
 
 def _gemm(node: Node) -> Tensor:
-    a, b = (_transposed(node, node.tensor(at), name) for at, name in enumerate(("transA", "transB")))
-    product = _scaled(node, node.add("matmul", a, b), node.attribute("alpha", 1.0))
-    beta = node.attribute("beta", 1.0)
-    if not node.has(2):
-        return product
-    return node.add("elementwise add", product, _scaled(node, node.tensor(2), beta))
+    return node.add(
+        "gemm",
+        node.tensor(0),
+        node.tensor(1),
+        node.optional(2),
+        alpha=node.attribute("alpha", 1.0),
+        beta=node.attribute("beta", 1.0),
+        trans_a=bool(node.attribute("transA", 0)),
+        trans_b=bool(node.attribute("transB", 0)),
+    )
 
 
-def _transposed(node: Node, x: Tensor, name: str) -> Tensor:
-    return node.add("movement permute", x, perm=(1, 0)) if node.attribute(name, 0) else x
+def _einsum(node: Node) -> Tensor:
+    """Two operands at a time, from the left: what is between has the labels that something still needs."""
+    operands = [node.tensor(each) for each in range(len(node.inputs))]
+    parsed = parse_equation(node.required("equation"), len(operands))
+    result, labels = operands[0], parsed.terms[0]
+    if len(operands) == 1:
+        return node.add("einsum", result, equation=str(parsed))
+    for at, operand in enumerate(operands[1:], 1):
+        needed = {*parsed.result, *(label for each in parsed.terms[at + 1 :] for label in each)}
+        joint = dict.fromkeys((*labels, *parsed.terms[at]))
+        between = tuple(each for each in joint if each in needed) if at + 1 < len(operands) else parsed.result
+        equation = Equation((labels, parsed.terms[at]), between)
+        result, labels = node.add("einsum", result, operand, equation=str(equation)), between
+    return result
 
 
-def _scaled(node: Node, x: Tensor, scale: float) -> Tensor:
-    return x if scale == 1 else node.add("elementwise mul", x, node.full(scale, x.element))
-
-
-HANDLERS: dict[str, Handler] = {"Gemm": _gemm, "MatMul": _matmul}
+HANDLERS: dict[str, Handler] = {"Einsum": _einsum, "Gemm": _gemm, "MatMul": _matmul}
