@@ -12,6 +12,10 @@ from google.protobuf.message import DecodeError
 from tinyc.diagnostics import TinycError, Where
 from tinyc.importers.files import unreadable_file
 from tinyc.importers.onnx.attributes import array_of, element_of_onnx
+from tinyc.importers.onnx.values import Known
+from tinyc.vocabulary.element_type import BY_NAME
+
+_ELEMENTS = {element.dtype: element for element in BY_NAME.values()}
 
 
 def parse_model(raw: bytes, filename: str | None) -> onnx.ModelProto:
@@ -28,6 +32,16 @@ def parse_model(raw: bytes, filename: str | None) -> onnx.ModelProto:
     if not model.HasField("graph"):
         raise TinycError("InvalidOnnx", "the file is no ONNX model: it has no graph", where)
     return model
+
+
+def initializer(tensor: onnx.TensorProto, folder: Path | None) -> Known:
+    """An initialiser as a value that is known.
+
+    Raises:
+        TinycError: as `tensor_array`.
+    """
+    array = tensor_array(tensor, folder)
+    return Known(array, _ELEMENTS[array.dtype], tensor.name)
 
 
 def tensor_array(tensor: onnx.TensorProto, folder: Path | None) -> np.ndarray:

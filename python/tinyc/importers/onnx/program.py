@@ -43,7 +43,8 @@ class TypedConstant:
 class Program:
     """The program so far. `outputs` are (name, value) pairs; `assumptions` stand in the order in which they came up.
 
-    `constants` are the values that have become constants, by what they are.
+    `constants` are the values that have become constants, by what they are. `asked` are the names of inputs that a
+    handler had to know.
     """
 
     def __init__(self) -> None:
@@ -53,6 +54,7 @@ class Program:
         self.assumptions: dict[Assumption, None] = {}
         self.outputs: list[tuple[str, int]] = []
         self.constants: dict[int, tuple[object, int]] = {}
+        self.asked: dict[str, None] = {}
 
     def input(self, name: str, tensor: TensorType, where: Where) -> int:
         """Add an argument and return its value."""
@@ -79,3 +81,11 @@ class Program:
         self.ops.append(TypedOp(schema, first, operands, attributes, types, where))
         self.types += types
         return first
+
+    def inputs_of(self, value: int) -> list[str]:
+        """The names of the inputs that a value depends on."""
+        wanted = {value}
+        for op in reversed(self.ops):
+            if isinstance(op, TypedOp) and not wanted.isdisjoint(range(op.first, op.first + op.schema.results)):
+                wanted.update(op.operands.values())
+        return [each.name for each in self.inputs if each.value in wanted]
