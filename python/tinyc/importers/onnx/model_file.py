@@ -1,5 +1,6 @@
 """Where a model comes from: a file, bytes or a `ModelProto`; and the tensors that lie in files beside it."""
 
+import math
 import os
 import stat
 from collections.abc import Mapping
@@ -63,11 +64,14 @@ def _mapped(tensor: onnx.TensorProto, entries: Mapping[str, str], folder: Path) 
     path = _inside(tensor.name, entries.get("location", ""), folder)
     try:
         offset = int(entries.get("offset", "0"))
+        if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait
+            raise TinycError("InvalidOnnx", f"tensor '{tensor.name}': '{path.name}' is no regular file")
         with path.open("rb") as file:
             status = os.fstat(file.fileno())
-            if not stat.S_ISREG(status.st_mode):
-                raise TinycError("InvalidOnnx", f"tensor '{tensor.name}': '{path.name}' is no regular file")
-            needed = int(np.prod(shape, dtype=object)) * element.size_bytes
+            needed = math.prod(shape) * element.size_bytes
+            if int(entries.get("length", needed)) != needed:
+                message = f"tensor '{tensor.name}' has {needed} bytes, and takes {entries['length']} of '{path.name}'"
+                raise TinycError("InvalidOnnx", message)
             if min((*shape, offset)) < 0 or offset + needed > status.st_size:
                 message = f"tensor '{tensor.name}' takes bytes {offset} … {offset + needed} of '{path.name}'"
                 raise TinycError("InvalidOnnx", f"{message}, which has {status.st_size}")
