@@ -59,7 +59,9 @@ def damaged_models(draw):
     model = onnx.ModelProto()
     model.CopyFrom(draw(st.sampled_from(MODELS)))
     for _ in range(draw(st.integers(1, 3))):
-        draw(st.sampled_from((_change_node, _change_attribute, _change_tensor, _change_value, _change_model)))(draw, model)
+        draw(st.sampled_from((_change_node, _change_attribute, _change_tensor, _change_value, _change_model)))(
+            draw, model
+        )
     return model
 
 

@@ -14,7 +14,7 @@ import onnx
 from tinyc.diagnostics import TinycError, Where, progress
 from tinyc.importers.onnx.boundary import Sizes, check_constants, fixed_value
 from tinyc.importers.onnx.importer import NodeImporter
-from tinyc.importers.onnx.model_file import initializer
+from tinyc.importers.onnx.model_file import check_texts, initializer
 from tinyc.importers.onnx.node import Node
 from tinyc.importers.onnx.order import name_of, names_read, ordered
 from tinyc.importers.onnx.program import Program
@@ -42,6 +42,7 @@ class GraphImport:
         self.errors: list[TinycError] = []
         self.failed: set[str] = set()
         self._unsupported: Counter[str] = Counter()
+        check_texts(model)
         if model.ir_version > onnx.IR_VERSION:
             message = f"IR version {model.ir_version} is newer than the package onnx {onnx.__version__}, which knows "
             raise TinycError("UnsupportedOnnx", f"{message}{onnx.IR_VERSION}; update it")

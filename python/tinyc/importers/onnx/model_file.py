@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import onnx
-from google.protobuf.message import DecodeError
+from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.message import DecodeError, Message
 
 from tinyc.diagnostics import TinycError, Where
 from tinyc.importers.files import unreadable_file
@@ -33,6 +34,24 @@ def parse_model(raw: bytes, filename: str | None) -> onnx.ModelProto:
     if not model.HasField("graph"):
         raise TinycError("InvalidOnnx", "the file is no ONNX model: it has no graph", where)
     return model
+
+
+def check_texts(message: Message) -> None:
+    """Check that all texts of a model are texts: protobuf hands out others as bytes.
+
+    Raises:
+        TinycError: `InvalidOnnx`.
+    """
+    for field, value in message.ListFields():
+        if field.type == FieldDescriptor.TYPE_MESSAGE:
+            for each in [value] if isinstance(value, Message) else value:
+                check_texts(each)
+        elif field.type == FieldDescriptor.TYPE_STRING:
+            wrong = [each for each in ([value] if isinstance(value, str | bytes) else value) if isinstance(each, bytes)]
+            if wrong:
+                raise TinycError(
+                    "InvalidOnnx", f"the model is damaged: {wrong[0]!r:.60}, its {field.name}, is no UTF-8"
+                )
 
 
 def initializer(tensor: onnx.TensorProto, folder: Path | None) -> Known:
