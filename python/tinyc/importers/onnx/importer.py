@@ -90,15 +90,11 @@ class NodeImporter:
         values = {each: _value(proto.op_type, attribute) for each, attribute in attributes.items()}
         version = max(version, OLDEST_OPSET)  # an older op is what it has stayed
         node = Node(self.program, proto.op_type, version, inputs, proto.output, values, where)
-        known = fold(node)
-        if known is not None:
-            return (known,)
         if proto.op_type == "If":
             return self._branch(node, scope, name)
-        if proto.op_type in HANDLERS_BY_TYPE:
-            result = HANDLERS_BY_TYPE[proto.op_type](node)
-            _check_all_read(node, values)
-            return result if isinstance(result, tuple) else (result,)
+        handled = _handled(node)
+        if handled is not None:
+            return handled
         filled = onnx.NodeProto()
         filled.CopyFrom(proto)
         del filled.attribute[:]
@@ -107,7 +103,7 @@ class NodeImporter:
         if function is None:
             raise refused(proto.op_type)
         node.asked.update(schema.attributes)
-        _check_all_read(node, values)
+        _check_all_read(node)
         given = function_attributes(function, schema, attributes)
         try:
             return self._call(function, proto, inputs, given, scope, name)
@@ -182,9 +178,29 @@ def _value(op_type: str, attribute: onnx.AttributeProto) -> Any:
         raise TinycError(error.name, f"{op_type}: attribute '{attribute.name}': {error.message}") from None
 
 
-def _check_all_read(node: Node, values: Mapping[str, Any]) -> None:
-    """Check that the handler has asked for each attribute."""
+def _handled(node: Node) -> Sequence[Value] | None:
+    """What a node is by itself: folded, or as its handler says; None where its op type has no handler.
+
+    Raises:
+        TinycError: what is wrong with it.
+    """
+    try:
+        known = fold(node)
+        if known is not None:
+            return (known,)
+        if node.op_type not in HANDLERS_BY_TYPE:
+            return None
+        result = HANDLERS_BY_TYPE[node.op_type](node)
+    except (IndexError, TypeError, ValueError, OverflowError, MemoryError) as error:
+        # Lists of other lengths than ONNX says, numbers out of all range: handlers rely on neither.
+        message = f"{node.op_type}: its inputs and attributes do not fit together: {error}"
+        raise TinycError("InvalidOnnx", message) from error
+    _check_all_read(node)
+    return result if isinstance(result, tuple) else (result,)
+
+
+def _check_all_read(node: Node) -> None:
+    """Check that each attribute has been asked for."""
     if node.unread:
         name = node.unread[0]
-        shown = repr(values[name])[:80]
-        raise node.unsupported(f"attribute '{name}' = {shown} is not known to it")
+        raise node.unsupported(f"attribute '{name}' = {node.attribute(name)!r:.80} is not known to it")
