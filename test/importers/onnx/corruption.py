@@ -152,7 +152,7 @@ def _change_value(draw, model):
 def _change_model(draw, model):
     """Another opset, a function that calls itself, an initialiser that is an input, too."""
     match draw(st.integers(0, 3)):
-        case 0:
+        case 0 if model.opset_import:
             model.opset_import[0].version = draw(st.sampled_from((*_NUMBERS, 11, 13, 18, 28, 29)))
         case 1:
             model.ir_version = draw(st.integers(0, 99))
