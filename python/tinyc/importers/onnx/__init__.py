@@ -18,6 +18,7 @@ In reading order:
     importer     one node after another: folded, handled, or what it is made of in its place
     boundary     inputs, symbols, values that are fixed, declared shapes
     graph        all nodes of a model
+    patterns     what exporters write out, as the op that it is
     emit         the program as IR
     model        all of it: `import_model`
 """

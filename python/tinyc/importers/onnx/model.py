@@ -12,6 +12,7 @@ from tinyc.importers.files import read_file
 from tinyc.importers.onnx.emit import emit_program
 from tinyc.importers.onnx.graph import GraphImport
 from tinyc.importers.onnx.model_file import parse_model
+from tinyc.importers.onnx.patterns import fuse_patterns
 from tinyc.mlir import ir
 
 
@@ -36,6 +37,7 @@ def import_model(
         source, filename = read_file(source), filename or str(source)
     model = parse_model(source, filename) if isinstance(source, bytes) else source
     program = GraphImport(model, bind or {}, constants or {}, folder, filename).run()
+    fuse_patterns(program)
     return emit_program(program, Where(file=filename))
 
 
