@@ -25,38 +25,32 @@ class Sizes:
         self._named: dict[str, Dim] = {}
         self._taken: set[str] = set()
         listed = list(inputs)
-        for each in listed:  # names that read as they are come first: others make way for them
-            for dim in each.type.tensor_type.shape.dim:
-                self._read(dim.dim_param)
+        texts = dict.fromkeys(dim.dim_param for each in listed for dim in each.type.tensor_type.shape.dim)
+        extents_of = {text: found for text in texts if (found := _parsed(text)) is not None}
+        self._taken.update(text for text, extent in extents_of.items() if extent == extents.symbol(text))
+        # `batch-size` is a name; `past + 1` is a sum where some axis is `past`.
+        self._named.update((t, e) for t, e in extents_of.items() if self._taken.issuperset(extents.symbols(e)))
         for each in listed:
             for at, dim in enumerate(each.type.tensor_type.shape.dim):
                 if not dim.HasField("dim_value"):
-                    self._named.setdefault(_text(each.name, at, dim), self._new_symbol(_text(each.name, at, dim)))
+                    self._name(_text(each.name, at, dim))
         self.bind = dict(bind)
         unknown = [name for name in bind if name not in self._taken]
         if unknown:
             shown = ", ".join(f"'{name}'" for name in sorted(self._taken)) or "none"
             raise TinycError("UnboundSymbol", f"bind: the program has no symbol '{unknown[0]}'; it has {shown}")
 
-    def _read(self, text: str) -> None:
-        try:
-            extent = extents.parse_extent(text) if text else None
-        except extents.ExtentError:
-            extent = None
-        if extent is not None:
-            self._named[text] = extent
-            self._taken.update(extents.symbols(extent))
-
-    def _new_symbol(self, text: str) -> Dim:
+    def _name(self, text: str) -> None:
+        """Give a name that is no symbol one that is."""
         if text in self._named:
-            return self._named[text]
+            return
         name = wanted = _identifier(text)
         count = 1
         while name in self._taken:
             count += 1
             name = f"{wanted}_{count}"
         self._taken.add(name)
-        return extents.symbol(name)
+        self._named[text] = extents.symbol(name)
 
     def input_type(self, value: onnx.ValueInfoProto) -> TensorType:
         """The type of an input.
@@ -136,6 +130,14 @@ class Sizes:
 def _text(name: str, axis: int, dim: onnx.TensorShapeProto.Dimension) -> str:
     """What a dynamic axis is called; one without a name gets one."""
     return dim.dim_param or f"{name}_{axis}"
+
+
+def _parsed(text: str) -> Dim | None:
+    """The extent that a text reads as."""
+    try:
+        return extents.parse_extent(text) if text else None
+    except extents.ExtentError:
+        return None
 
 
 def _identifier(text: str) -> str:
