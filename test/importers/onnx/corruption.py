@@ -72,7 +72,7 @@ def _names(model):
 
 
 def _change_node(draw, model):
-    """Another op type, an input or an output more, less, or of another name (cycles, too), the nodes in another order."""
+    """Another op type, an input or output more, less, or of another name (cycles, too), nodes in another order."""
     nodes = model.graph.node
     node = draw(st.sampled_from(list(nodes)))
     names = st.sampled_from(_names(model))

@@ -72,7 +72,7 @@ def test_a_fixed_input_tells_the_symbols_of_its_shape():
 
 def test_a_fixed_input_of_another_shape_is_refused():
     assert errors_of(_SUM, constants={"axes": [0, 1]}) == [
-        ("ShapeContradiction", "axes", "the value of 'axes' has the shape [2]; the model declares int64 [1]")
+        ("ShapeContradiction", "axes", "the value of 'axes' has the shape [2]; the model declares i64 [1]")
     ]
 
 
@@ -152,7 +152,7 @@ def test_a_declared_shape_that_contradicts_is_refused():
 
 def test_a_declared_type_that_contradicts_is_refused():
     ((name, _, message),) = errors_of(model_of("y = Neg(x)", outputs="double[2, 3] y"))
-    assert (name, message) == ("DtypeMismatch", "'y' is declared double, and is float")
+    assert (name, message) == ("DtypeMismatch", "'y' is declared fp64, and is fp32")
 
 
 def test_a_sum_of_symbols_is_one_where_they_are_axes():

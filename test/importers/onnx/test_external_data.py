@@ -107,7 +107,7 @@ def test_a_file_that_is_not_there_is_named(folder):
 
 
 def test_a_loaded_model_has_its_tensors_with_it(folder, tmp_path, monkeypatch):
-    path = saved(folder, "w.bin")
+    path = saved(folder, "w.bin", offset=0, length=12)
     monkeypatch.chdir(tmp_path)
     tinyc.compile(onnx.load(path))
     name, message = refusal(onnx.load(path, load_external_data=False))

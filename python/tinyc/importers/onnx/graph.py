@@ -117,8 +117,8 @@ class GraphImport:
                     self.scope.values[each.name] = value
                 value = self.scope.values.get(each.name)
                 if isinstance(value, Known):
-                    self.sizes.check_declared(each, value)
                     self.sizes.solve(each.name, tensor, value.shape)
+                    self.sizes.check_declared(each, value)
             except TinycError as error:
                 self._fail(error, each.name, (each.name,))
         for each in self.graph.input:
