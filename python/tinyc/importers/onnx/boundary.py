@@ -15,7 +15,7 @@ from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType
 
 
-class Sizes:
+class InputSizes:
     """The extents of inputs: a dynamic axis is a symbol, named as the model names it as far as symbols have such names.
 
     `bind` has the values of symbols.

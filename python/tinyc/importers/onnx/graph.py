@@ -12,7 +12,7 @@ from typing import Any
 import onnx
 
 from tinyc.diagnostics import TinycError, Where, progress
-from tinyc.importers.onnx.boundary import Sizes, check_constants, fixed_value
+from tinyc.importers.onnx.boundary import InputSizes, check_constants, fixed_value
 from tinyc.importers.onnx.importer import NodeImporter
 from tinyc.importers.onnx.model_file import check_texts, initializer
 from tinyc.importers.onnx.node import Node
@@ -47,7 +47,7 @@ class GraphImport:
             message = f"IR version {model.ir_version} is newer than the package onnx {onnx.__version__}, which knows "
             raise TinycError("UnsupportedOnnx", f"{message}{onnx.IR_VERSION}; update it")
         self.scope = Scope(opset_versions(model.opset_import))
-        self.sizes = Sizes(self.graph.input, bind)
+        self.sizes = InputSizes(self.graph.input, bind)
         self.importer = NodeImporter(self.program, model.functions, folder, filename)
         self._declared = {each.name: each for each in (*self.graph.value_info, *self.graph.output)}
 

@@ -24,11 +24,13 @@ def fuse_patterns(program: Program) -> None:
     """Put one op in the place of each pattern, from the first op on, and drop what nothing reads."""
     graph = _Graph(program)
     for at, op in enumerate(program.ops):
-        if not isinstance(op, TypedOp) or op.schema.op != "elementwise" or not op.types[0].element.is_float:
+        if not isinstance(op, TypedOp) or not op.schema.name.startswith("elementwise "):
+            continue
+        if not op.types[0].element.is_float:
             continue
         found = next((match for pattern in _PATTERNS if (match := pattern(graph, op.first)) is not None), None)
         if found is not None and program.types[found.x] == op.types[0]:
-            schema = find_schema("elementwise", found.fn)
+            schema = find_schema(op.schema.op, found.fn)
             program.ops[at] = replace(
                 op, schema=schema, operands={schema.operands[0]: found.x}, attributes=found.attributes
             )
@@ -69,7 +71,7 @@ class _Graph:
     def operands(self, value: int, fn: str) -> list[int] | None:
         """The operands of an element-wise function, None where the value is of another op."""
         op = self.makers.get(value)
-        if not isinstance(op, TypedOp) or (op.schema.op, op.schema.choice) != ("elementwise", fn):
+        if not isinstance(op, TypedOp) or op.schema.name != f"elementwise {fn}":
             return None
         return list(op.operands.values())
 
@@ -106,7 +108,7 @@ class _Graph:
     def _power(self, value: int) -> tuple[int, int] | None:
         """The base of a second or third power, and which it is."""
         op = self.makers.get(value)
-        if not isinstance(op, TypedOp) or op.schema.op != "elementwise" or op.schema.choice not in ("pow", "power"):
+        if not isinstance(op, TypedOp) or op.schema.name not in ("elementwise pow", "elementwise power"):
             return None
         base, *written = op.operands.values()
         exponent = self.number(written[0]) if written else op.attributes.get("exponent")
