@@ -154,7 +154,8 @@ def _gather(node: Node, arrays: list[np.ndarray]) -> np.ndarray:
 
 
 def _range(node: Node, arrays: list[np.ndarray]) -> np.ndarray | None:
-    start, limit, step = (each.item() if each.dtype != object else each[()] for each in arrays)
+    given: list[Any] = [each.item() if each.dtype != object else each[()] for each in arrays]
+    start, limit, step = given
     if any(isinstance(each, Extent) for each in (start, limit, step)):
         return None
     if (limit - start) / step > MAX_ELEMENTS:

@@ -22,7 +22,7 @@ Handler: TypeAlias = Callable[["Node"], Value | tuple[Value, ...]]
 
 
 class Node:
-    """A node: `version` is the opset of its domain, `outputs` are the names of its outputs, "" where one is not wanted."""
+    """A node: `version` is the opset of its domain, `outputs` are names, "" where one is not wanted."""
 
     def __init__(
         self,
@@ -131,7 +131,7 @@ class Node:
     # --- what is added ------------------------------------------------------------------------------------------------
 
     def add(self, op: str, *operands: Tensor | None, **attributes: Any) -> Tensor:
-        """Add a Frontend op: `add("softmax", x, axis=1)`, `add("elementwise gelu", x)`; of several results the first."""
+        """Add a Frontend op, `add("softmax", x, axis=1)` or `add("elementwise gelu", x)`; the first result of it."""
         return self.add_all(op, *operands, **attributes)[0]
 
     def add_all(self, op: str, *operands: Tensor | None, **attributes: Any) -> tuple[Tensor, ...]:

@@ -2,15 +2,17 @@
 
 import functools
 from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
 import onnx
 from google.protobuf.message import DecodeError
-from onnx.defs import OpSchema
 
 from tinyc.diagnostics import TinycError
 from tinyc.importers.onnx.attributes import ELEMENTS
 from tinyc.importers.onnx.values import Value
 
+#: An `onnx.defs.OpSchema`, of which the stubs of onnx lack most.
+OpSchema: TypeAlias = Any
 #: The oldest opset that is read; an op of an older one is, where it has not changed since.
 OLDEST_OPSET = 13
 NEWEST_OPSET = onnx.defs.onnx_opset_version()
@@ -105,7 +107,7 @@ def check_node(schema: OpSchema, node: onnx.NodeProto, attributes: Mapping[str, 
             raise TinycError("InvalidOnnx", f"{op_type} has {len(names)} {what}; it takes {most} at most")
     for at, parameter in enumerate(schema.inputs):
         is_there = at < len(node.input) and node.input[at]
-        if parameter.option == OpSchema.FormalParameterOption.Single and not is_there:
+        if parameter.option == onnx.defs.OpSchema.FormalParameterOption.Single and not is_there:
             raise TinycError("MissingArgument", f"{op_type} needs input {at}, and the node has none there")
     if len(node.input) < schema.min_input:
         raise TinycError("MissingArgument", f"{op_type} needs {schema.min_input} inputs")
