@@ -57,6 +57,7 @@ CODES = {
     "InvalidModel": "TC317",
     "InvalidOnnx": "TC318",
     "UnsupportedOnnx": "TC319",
+    "UnboundInput": "TC320",
     # 4xx: running
     "InputMismatch": "TC401",
     "AssumptionViolated": "TC402",

@@ -14,27 +14,54 @@ import onnx
 from onnx.backend.base import Backend, BackendRep, namedtupledict
 
 import tinyc
+from tinyc.importers.onnx.model import unknown_inputs
 
 _TARGETS = {"CPU": "cpu", "CUDA": "cuda"}
 
 
 class CompiledRep(BackendRep):
-    """A compiled model; inputs and outputs are in the order of the graph's."""
+    """A model, compiled; inputs and outputs are in the order of the graph's.
 
-    def __init__(self, model: tinyc.Model) -> None:
-        self.model = model
+    Where the importer asks for the values of inputs (axes, shapes), the model is compiled at the first run with these
+    values, and once for each others.
+    """
+
+    def __init__(self, model: onnx.ModelProto, **options: Any) -> None:
+        self._model, self._options = model, options
+        self._compiled: dict[tuple[Any, ...], tinyc.Model] = {}
+        defaults = {each.name for each in model.graph.initializer}
+        self._inputs = [each.name for each in model.graph.input if each.name not in defaults]
+        self._fixed = unknown_inputs(model)
+        if not self._fixed:
+            self._compiled[()] = self._compile({})
+
+    def _compile(self, constants: dict[str, Any]) -> tinyc.Model:
+        return tinyc.compile(self._model, constants=constants, **self._options)
 
     def run(self, inputs: Any, **kwargs: Any) -> tuple[np.ndarray, ...]:
         """Run on one array, a sequence of them, or a mapping by name; the outputs are a named tuple.
 
         Raises:
-            TinycError: as `Model.run_named`.
+            TinycError: as `tinyc.compile` and `Model.run_named`.
         """
         if isinstance(inputs, np.ndarray):
             inputs = [inputs]
-        named = inputs if isinstance(inputs, dict) else dict(zip(self.model.inputs, inputs, strict=True))
-        outputs = self.model.run_named(named)
+        named = inputs if isinstance(inputs, dict) else dict(zip(self._inputs, inputs, strict=True))
+        outputs = self._model_for(named).run_named({k: v for k, v in named.items() if k not in self._fixed})
         return namedtupledict("Outputs", list(outputs))(*outputs.values())
+
+    def _model_for(self, named: dict[str, Any]) -> tinyc.Model:
+        """The model, compiled for the values of the inputs that have to be known."""
+        while True:
+            constants = {name: np.asarray(named[name]) for name in self._fixed if name in named}
+            key = tuple((name, each.dtype, each.shape, each.tobytes()) for name, each in constants.items())
+            if key in self._compiled:
+                return self._compiled[key]
+            more = unknown_inputs(self._model, constants=constants) if self._fixed else ()
+            if not set(more) <= set(constants) and set(more) <= set(named):
+                self._fixed = tuple(dict.fromkeys((*self._fixed, *more)))
+            else:
+                self._compiled[key] = self._compile(constants)
 
 
 class TinycBackend(Backend):
@@ -47,7 +74,7 @@ class TinycBackend(Backend):
         Raises:
             TinycError: as `tinyc.compile`.
         """
-        return CompiledRep(tinyc.compile(model, target=_TARGETS[device.partition(":")[0]], **kwargs))
+        return CompiledRep(model, target=_TARGETS[device.partition(":")[0]], **kwargs)
 
     @classmethod
     def run_model(cls, model: onnx.ModelProto, inputs: Sequence[Any], device: str = "CPU", **kwargs: Any) -> Any:

@@ -5,6 +5,7 @@ process with status 2, and the usage, for what does not read.
 """
 
 import argparse
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,8 @@ from tinyc.target import DEFAULT_ARCH
 from tinyc.target import TARGETS as ARCHITECTURES
 
 _DESCRIPTION = (
-    "Compile and run programs: Tiny JSON (.json), or the dump of any layer (.mlir, .ll, .ptx). Run models that were "
-    "compiled before (.tinyc). Simulate kernels of any compiler: PTX (.ptx)."
+    "Compile and run programs: ONNX models (.onnx), Tiny JSON (.json), or the dump of any layer (.mlir, .ll, .ptx). "
+    "Run models that were compiled before (.tinyc). Simulate kernels of any compiler: PTX (.ptx)."
 )
 #: Every layer of every target.
 _LAYERS = tuple(dict.fromkeys(name for names in LISTINGS.values() for name in names))
@@ -117,6 +118,8 @@ def _version() -> str:
 def _add_program(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("program", help="the program's file, or - for standard input")
     _add_bind(parser)
+    shown = "fix an input of an ONNX model, by its value in JSON (may be repeated)"
+    parser.add_argument("--constant", type=_constant, action=_Collected, default={}, metavar="axes=[1]", help=shown)
     layers = "; ".join(f"{', '.join(LISTINGS[target])} for {target}" for target in LAST_LISTING)
     shown = f"write the text of layers: {layers}"
     parser.add_argument("--dump", type=_layers, action=_Collected, metavar="LAYER,…", help=shown)
@@ -224,6 +227,17 @@ def _sizes(text: str, what: str) -> dict[str, int]:
             raise argparse.ArgumentTypeError(f"{name!r} is given twice")
         sizes[name] = int(value)
     return sizes
+
+
+def _constant(text: str) -> dict[str, Any]:
+    """The value of an input by its name: `axes=[1]`."""
+    name, equals, value = text.partition("=")
+    try:
+        if not name.strip() or not equals:
+            raise ValueError
+        return {name.strip(): json.loads(value)}
+    except (ValueError, RecursionError):
+        raise argparse.ArgumentTypeError(f"{text!r} does not read as NAME=VALUE, its value in JSON: axes=[1]") from None
 
 
 def _layers(text: str) -> tuple[str, ...]:

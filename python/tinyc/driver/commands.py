@@ -64,7 +64,7 @@ def verify_command(arguments: argparse.Namespace) -> int:
     """Compare the layers down to the target's; name the first layer, value and element that differs."""
     first: str | None = None
     with shown_remarks(arguments):
-        against = None if arguments.against is None else _read_by_reference(arguments.against, arguments.bind)
+        against = None if arguments.against is None else _read_by_reference(arguments.against, arguments)
         model = compiled_model(arguments)
         _check_same_boundary(model, arguments.against, against)
         inputs = model_inputs(arguments, model, against)
@@ -79,14 +79,14 @@ def verify_command(arguments: argparse.Namespace) -> int:
     return 0 if first is None else 1
 
 
-def _read_by_reference(program: str, bind: dict[str, int]) -> ir.Module:
-    """A program that the reference is to run.
+def _read_by_reference(program: str, arguments: argparse.Namespace) -> ir.Module:
+    """The program that the reference is to run, which a lowered one was made of: its inputs are those that are fixed.
 
     Raises:
         TinycError: it cannot be read; `UnsupportedTarget`: it is lowered too far.
     """
     with in_file(shown_argument(program)):
-        module = program_argument(program, bind)
+        module = program_argument(program, arguments.bind, arguments.constant)
         _require_reference(module, "--against")
     return module
 
@@ -126,7 +126,8 @@ def compiled_model(arguments: argparse.Namespace) -> CompiledModel:
     line_info = dump_folder if arguments.line_info else None
     pass_options(arguments.target, arguments.arch, split_plan(arguments.plan)[0], line_info)  # errors there come first
     with shown_progress("compile"), in_file(shown_argument(arguments.program)):
-        module = program_argument(arguments.program, arguments.bind)
+        constants = None if getattr(arguments, "against", None) else arguments.constant
+        module = program_argument(arguments.program, arguments.bind, constants)
         if arguments.command == "verify" and arguments.against is None:
             _require_reference(module, "verify")
         elif "check" in arguments and arguments.check:

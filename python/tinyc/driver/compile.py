@@ -49,10 +49,11 @@ def compile(
     fusion: object = None,
     sizes: Sequence[Mapping[str, int]] = (),
     weights: object = None,
+    constants: Mapping[str, Any] | None = None,
 ) -> CompiledModel:
     """Compile a program.
 
-    `source` is a path, Tiny JSON (text or dict), the text of any layer, or an `ir.Module`.
+    `source` is a path, Tiny JSON (text or dict), the text of any layer, an ONNX model, or an `ir.Module`.
     `arch` is the GPU's architecture, "sm_80" (default) or "sm_90a"; `plan` a plan or a table of plans for its kernels:
     a path, JSON or DSL text, a dict, or None, which leaves the choice to the compiler; a table may ask
     for `fusion`, too. `bind` gives symbols their
@@ -62,7 +63,8 @@ def compile(
     {"fuse": [("a", "b")], "no_fuse": [("c", "d")]}, or "none" for a kernel for each op. `sizes` are sets of sizes that
     runs are expected to have, [{"M": 1}, {"M": 128}]: kernels have alternatives for them, which know these sizes.
     `weights` declares inputs as weights, which are given once and kept, beside those that the program declares itself:
-    names, or arrays by name, which are set at once; the others with `Model.set_weights`.
+    names, or arrays by name, which are set at once; the others with `Model.set_weights`. `constants` fixes inputs of an
+    ONNX model, {"axes": [1]}: they are no inputs of the compiled model then.
 
     Raises:
         TinycError: what is wrong with the program (`errors` has all of it), or `UnsupportedTarget`.
@@ -75,7 +77,7 @@ def compile(
         if not isinstance(folder, str | os.PathLike | None):
             raise TinycError("UnreadableFile", f"'{name}' is {folder!r}, not a folder; give a path")
     with collect_remarks() as remarks, in_file(str(source) if is_path(source) else None):
-        module = declare_weights(read_program(source, bind), weights)
+        module = declare_weights(read_program(source, bind, constants=constants), weights)
         lowering = Lowering(module, target, options, None if line_info is None else Path(line_info))
         _check_options(lowering)
         model = CompiledModel(lowering, target, _EXECUTORS[target](lowering), remarks)

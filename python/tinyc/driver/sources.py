@@ -29,6 +29,8 @@ from tinyc.passes.runner import copy_module, run_passes, verify_layers
 from tinyc.runtime.container import is_container
 
 Bind = Mapping[str, int]
+#: Values of inputs that are fixed, by name.
+Constants = Mapping[str, Any]
 _STANDARD_INPUT = "<stdin>"
 #: The first byte of an ONNX model, which no text begins with: the key of its `ir_version`.
 _ONNX_BEGINS = b"\x08"
@@ -36,14 +38,16 @@ _ONNX_BEGINS = b"\x08"
 _SIDE_TABLES = {"index_book", "poly"}
 
 
-def read_program(source: object, bind: Bind | None = None, filename: str | None = None) -> ir.Module:
+def read_program(
+    source: object, bind: Bind | None = None, filename: str | None = None, constants: Constants | None = None
+) -> ir.Module:
     """The program that `source` means, a module at one layer; of the Tiny layer it has one function.
 
     Raises:
         TinycError: as `read_module`, or the module is no program; it names the file.
     """
     with in_file(str(source) if is_path(source) else filename):
-        module = read_module(source, bind, filename)
+        module = read_module(source, bind, filename, constants)
         if check_program(module) == "tiny" and is_of_several(module):
             run_passes(module, (TinyInline(),))
         if not exec_functions(module):
@@ -67,47 +71,58 @@ def shown_argument(argument: str) -> str:
     return _STANDARD_INPUT if argument == "-" else argument
 
 
-def program_argument(argument: str, bind: Bind | None = None) -> ir.Module:
+def program_argument(argument: str, bind: Bind | None = None, constants: Constants | None = None) -> ir.Module:
     """The module of the program that a command line names: a file, or `-`, which is standard input.
 
     Raises:
         TinycError: as `read_program`, with `<stdin>` for the file.
     """
     if argument != "-":
-        return read_program(Path(argument), bind)
+        return read_program(Path(argument), bind, constants=constants)
     try:
         if sys.stdin is None:  # as Python has it where the process began without one
             raise OSError("it is closed")
         source = sys.stdin.buffer.read()
     except (OSError, ValueError) as error:
         raise unreadable_file("read", Path(_STANDARD_INPUT), error) from None
-    return read_program(source, bind, _STANDARD_INPUT)
+    return read_program(source, bind, _STANDARD_INPUT, constants)
 
 
-def read_module(source: object, bind: Bind | None = None, filename: str | None = None) -> ir.Module:
-    """The module that `source` means: a path, Tiny JSON (text or dict), IR text, or an `ir.Module`.
+def read_module(
+    source: object, bind: Bind | None = None, filename: str | None = None, constants: Constants | None = None
+) -> ir.Module:
+    """The module that `source` means: a path, Tiny JSON (text or dict), IR text, an ONNX model, or an `ir.Module`.
 
-    A JSON object is Tiny JSON, any other text that of a layer. `filename` is what errors and locations call a text.
+    A JSON object is Tiny JSON, bytes that begin as ONNX models do are one, any other text is that of a layer.
+    `filename` is what errors and locations call a text. `constants` fixes inputs of an ONNX model.
 
     Raises:
-        TinycError: the file cannot be read, the program is malformed, or `bind` does not fit it.
+        TinycError: the file cannot be read, the program is malformed, or `bind` or `constants` does not fit it.
     """
-    bind = checked_bind(bind)
+    bind, constants = checked_bind(bind), _checked_constants(constants)
     if isinstance(source, Mapping):
         return _from_json(source, bind, None)
     if isinstance(source, ir.Module):
         return _from_ir(_own(source), bind)
     if isinstance(source, str | bytes) and not source.strip():
         raise TinycError("InvalidJson", f"the source is empty; {EXAMPLE}", Where(file=filename))
-    if type(source).__module__.startswith("onnx"):  # a ModelProto
-        return _from_onnx(source, bind, filename)
+    folder = None
     if is_path(source):
-        return _from_text(read_file(Path(source)), bind, str(source))
+        path = Path(source)
+        source, filename, folder = read_file(path), str(source), Path(os.path.abspath(path)).parent
+    if type(source).__module__.startswith("onnx"):  # a ModelProto
+        return _from_onnx(source, bind, constants, filename, folder)
+    if isinstance(source, bytes) and (source[:1] == _ONNX_BEGINS or (filename or "").endswith(".onnx")):
+        return _from_onnx(source, bind, constants, filename, folder)
+    if constants:
+        message = "'constants' fixes inputs of ONNX models, and the program is none; write constants in it"
+        raise TinycError("InvalidOption", message, Where(file=filename))
     if isinstance(source, str | bytes):
         return _from_text(source, bind, filename)
     raise TinycError(
         "UnreadableFile",
-        f"a {type(source).__name__} is not a program; give a path, Tiny JSON as text or dict, IR text, or an ir.Module",
+        f"a {type(source).__name__} is not a program; give a path, Tiny JSON as text or dict, IR text, an ONNX model, "
+        "or an ir.Module",
     )
 
 
@@ -139,6 +154,20 @@ def checked_bind(bind: Bind | None) -> dict[str, int]:
     return {name: _bound_extent(name, value) for name, value in bind.items()}
 
 
+def _checked_constants(constants: object) -> dict[str, Any]:
+    """Values of inputs by name.
+
+    Raises:
+        TinycError: `InputMismatch`.
+    """
+    if constants is None:
+        return {}
+    if not isinstance(constants, Mapping) or not all(isinstance(name, str) for name in constants):
+        message = "'constants' is no mapping from names of inputs to their values; give {'axes': [1]}"
+        raise TinycError("InputMismatch", message)
+    return dict(constants)
+
+
 def checked_sizes(sizes: object) -> list[dict[str, int]]:
     """Sets of sizes as dictionaries of non-negative ints, without those that are empty.
 
@@ -162,8 +191,6 @@ def _from_text(source: str | bytes, bind: dict[str, int], filename: str | None) 
     if isinstance(source, bytes) and is_container(source):
         message = "this is a compiled model; run it by tinyc run, load it by tinyc.load, or give its program"
         raise TinycError("UnreadableFile", message, Where(file=filename))
-    if isinstance(source, bytes) and (source[:1] == _ONNX_BEGINS or (filename or "").endswith(".onnx")):
-        return _from_onnx(source, bind, filename)
     shown = source if isinstance(source, str) else source.decode("utf-8", errors="replace")
     is_json = filename.endswith(".json") if filename and filename.endswith((".json", ".mlir")) else None
     code = None if is_json else read_code(shown, filename)
@@ -174,7 +201,9 @@ def _from_text(source: str | bytes, bind: dict[str, int], filename: str | None) 
     return _from_ir(text.parse(source, filename or "-"), bind)
 
 
-def _from_onnx(source: Any, bind: dict[str, int], filename: str | None) -> ir.Module:
+def _from_onnx(
+    source: Any, bind: dict[str, int], constants: dict[str, Any], filename: str | None, folder: Path | None
+) -> ir.Module:
     try:
         from tinyc.importers.onnx.model import import_model  # the package onnx is an extra
     except ModuleNotFoundError as error:
@@ -184,7 +213,7 @@ def _from_onnx(source: Any, bind: dict[str, int], filename: str | None) -> ir.Mo
             f"ONNX models are read by the package onnx, and there is no module {error.name}; pip install tinyc[onnx]"
         )
         raise TinycError("UnreadableFile", message, Where(file=filename)) from None
-    return import_model(source, bind, filename)
+    return import_model(source, bind, constants, filename, folder)
 
 
 def _from_json(source: str | bytes | Mapping[str, object], bind: dict[str, int], filename: str | None) -> ir.Module:

@@ -105,6 +105,18 @@ def _div(a: Any, b: Any) -> Any:
     return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
 
+def _mod(a: Any, b: Any) -> Any:
+    if isinstance(a, float) or isinstance(b, float):
+        raise _NotFoldable
+    if isinstance(a, Extent) or isinstance(b, Extent):
+        return a - extents.floordiv(a, b) * b
+    return a % b
+
+
+def _modulo(node: Node, arrays: list[np.ndarray]) -> np.ndarray | None:
+    return None if node.attribute("fmod", 0) else _each(_mod)(node, arrays)
+
+
 def _compare(function: Callable[[int], bool]) -> Callable[[Any, Any], bool]:
     """A comparison of numbers, and of extents whose difference is a number."""
 
@@ -176,6 +188,8 @@ FOLDS: dict[str, Fold] = {
     "LessOrEqual": _each(_compare(lambda d: d <= 0)),
     "Greater": _each(_compare(lambda d: d > 0)),
     "GreaterOrEqual": _each(_compare(lambda d: d >= 0)),
+    "Mod": _modulo,
+    "Neg": _each(lambda a: -a),
     "Not": _each(lambda a: not a),
     "And": _each(lambda a, b: bool(a and b)),
     "Or": _each(lambda a, b: bool(a or b)),

@@ -7,40 +7,52 @@ needs are left out.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import onnx
 
 from tinyc.diagnostics import TinycError, Where, progress
-from tinyc.expr import extents
-from tinyc.expr.extents import Dim
-from tinyc.importers.onnx.attributes import attribute_value, element_of_onnx
-from tinyc.importers.onnx.folding import fold
-from tinyc.importers.onnx.handlers.registry import HANDLERS_BY_TYPE
-from tinyc.importers.onnx.model_file import tensor_array
+from tinyc.importers.onnx.boundary import InputSizes, check_constants, fixed_value
+from tinyc.importers.onnx.importer import NodeImporter
+from tinyc.importers.onnx.model_file import check_texts, initializer
 from tinyc.importers.onnx.node import Node
+from tinyc.importers.onnx.order import name_of, names_read, ordered
 from tinyc.importers.onnx.program import Program
-from tinyc.importers.onnx.values import Known, Tensor, Value
-from tinyc.vocabulary.element_type import BY_NAME
-from tinyc.vocabulary.types import TensorType
-
-_ELEMENTS = {element.dtype: element for element in BY_NAME.values()}
-#: The domains of ONNX's own ops.
-_OWN_DOMAINS = ("", "ai.onnx")
+from tinyc.importers.onnx.schemas import opset_versions
+from tinyc.importers.onnx.scope import Scope
+from tinyc.importers.onnx.values import Known, Tensor
 
 
 class GraphImport:
-    """One model; `values` has what each name of the graph means, None where a node failed."""
+    """One model; `constants` are the values of inputs that are fixed.
+
+    `failed` are the names whose nodes failed, `errors` what is wrong.
+    """
 
     def __init__(
-        self, model: onnx.ModelProto, bind: Mapping[str, int], folder: Path | None, filename: str | None
+        self,
+        model: onnx.ModelProto,
+        bind: Mapping[str, int],
+        constants: Mapping[str, Any],
+        folder: Path | None,
+        filename: str | None,
     ) -> None:
-        self.graph, self.bind, self.folder, self.filename = model.graph, bind, folder, filename
-        self.versions = {each.domain: each.version for each in model.opset_import}
+        self.graph, self.constants, self.folder, self.filename = model.graph, constants, folder, filename
         self.program = Program()
-        self.values: dict[str, Value | None] = {"": None}
         self.errors: list[TinycError] = []
-        self.unsupported: Counter[str] = Counter()
-        self.names: set[str] = set()
+        self.failed: set[str] = set()
+        self._unsupported: Counter[str] = Counter()
+        check_texts(model)
+        if model.ir_version > onnx.IR_VERSION:
+            message = f"IR version {model.ir_version} is newer than the package onnx {onnx.__version__}, which knows "
+            raise TinycError("UnsupportedOnnx", f"{message}{onnx.IR_VERSION}; update it")
+        self.scope = Scope(opset_versions(model.opset_import))
+        self.sizes = InputSizes(self.graph.input, bind)
+        self.importer = NodeImporter(self.program, model.functions, folder, filename)
+        self._declared = {each.name: each for each in (*self.graph.value_info, *self.graph.output)}
+
+    def _where(self, name: str | None) -> Where:
+        return Where(node=name or None, file=self.filename)
 
     def run(self) -> Program:
         """The finished program.
@@ -48,142 +60,114 @@ class GraphImport:
         Raises:
             TinycError: everything that is wrong with the model, or not supported.
         """
+        self._check_names()
         self._initializers()
         self._inputs()
-        nodes = _needed(self.graph.node, [each.name for each in self.graph.output])
+        nodes = ordered(self.graph.node, [each.name for each in self.graph.output], self._given())
         for number, node in enumerate(nodes, 1):
             progress("import, node", number, len(nodes))
             self._node(node)
         self._outputs()
         if self.errors:
-            raise TinycError.several(self.errors)
+            raise TinycError.several([self._counted(each) for each in self.errors])
         return self.program
-
-    def _where(self, name: str | None) -> Where:
-        return Where(node=name or None, file=self.filename)
 
     # --- the boundary -------------------------------------------------------------------------------------------------
 
+    def _check_names(self) -> None:
+        """Check that inputs, initialisers and outputs have names of their own.
+
+        Raises:
+            TinycError: `DuplicateId`, `InvalidOnnx`, `UnknownName`.
+        """
+        for what, values in (
+            ("inputs", self.graph.input),
+            ("initialisers", self.graph.initializer),
+            ("outputs", self.graph.output),
+        ):
+            names = Counter(each.name for each in values)
+            if "" in names:
+                raise TinycError("InvalidOnnx", f"one of the {what} has no name")
+            twice = next((name for name, count in names.items() if count > 1), None)
+            if twice is not None:
+                raise TinycError("DuplicateId", f"two {what} are called '{twice}'; rename one", self._where(twice))
+        if self.graph.sparse_initializer:
+            raise TinycError("UnsupportedOnnx", "sparse initialisers are out of scope; store them dense")
+        check_constants(self.constants, [each.name for each in self.graph.input])
+
+    def _given(self) -> set[str]:
+        return {each.name for each in (*self.graph.input, *self.graph.initializer)}
+
     def _initializers(self) -> None:
         for tensor in self.graph.initializer:
+            if tensor.name in self.constants:  # it is the default of an input that is fixed
+                continue
             try:
-                array = tensor_array(tensor, self.folder)
-                self.values[tensor.name] = Known(array, _ELEMENTS[array.dtype], tensor.name)
+                self.scope.values[tensor.name] = initializer(tensor, self.folder)
             except TinycError as error:
                 self._fail(error, tensor.name, (tensor.name,))
 
     def _inputs(self) -> None:
+        """The inputs: those whose values are known, by the user or as their defaults, tell the sizes of others."""
         for each in self.graph.input:
-            if each.name in self.values:  # an initialiser is its default
-                continue
-            where = self._where(each.name)
             try:
-                tensor = self._input_type(each)
-                self.values[each.name] = Tensor(self.program.input(each.name, tensor, where), tensor)
+                tensor = self.sizes.input_type(each)
+                if each.name in self.constants:
+                    value = fixed_value(each.name, self.constants[each.name], tensor.element)
+                    self.scope.values[each.name] = value
+                value = self.scope.values.get(each.name)
+                if isinstance(value, Known):
+                    self.sizes.solve(each.name, tensor, value.shape)
+                    self.sizes.check_declared(each, value)
+            except TinycError as error:
+                self._fail(error, each.name, (each.name,))
+        for each in self.graph.input:
+            if each.name in self.scope.values or each.name in self.failed:
+                continue
+            try:
+                tensor = self.sizes.input_type(each)
+                number = self.program.input(each.name, tensor, self._where(each.name))
+                self.scope.values[each.name] = Tensor(number, tensor)
             except TinycError as error:
                 self._fail(error, each.name, (each.name,))
 
-    def _input_type(self, value: onnx.ValueInfoProto) -> TensorType:
-        kind = value.type.WhichOneof("value")
-        if kind != "tensor_type":
-            described = (kind or "nothing").removesuffix("_type")
-            raise TinycError("UnsupportedOnnx", f"input '{value.name}' is a {described}; tinyc takes tensors")
-        tensor = value.type.tensor_type
-        if not tensor.HasField("shape"):
-            raise TinycError("UnsupportedOnnx", f"input '{value.name}' has no shape; state its rank")
-        dims = [self._dim(value.name, at, dim) for at, dim in enumerate(tensor.shape.dim)]
-        return TensorType(element_of_onnx(tensor.elem_type), tuple(dims))
-
-    def _dim(self, name: str, axis: int, dim: onnx.TensorShapeProto.Dimension) -> Dim:
-        """An extent of an input; one without a name gets one."""
-        if dim.HasField("dim_value"):
-            return dim.dim_value
-        text = dim.dim_param or f"{name}_{axis}"
-        try:
-            extent = extents.parse_extent(text)
-        except extents.ExtentError:
-            extent = extents.symbol(_identifier(text))
-        return extents.substitute(extent, dict(self.bind))
-
     def _outputs(self) -> None:
         for each in self.graph.output:
-            value = self.values.get(each.name)
-            if value is None:
-                if each.name not in self.values:
-                    error = TinycError("InvalidOnnx", f"output '{each.name}' is computed by no node")
-                    self._fail(error, each.name, ())
+            if each.name in self.failed:
                 continue
             where = self._where(each.name)
-            node = Node(self.program, "output", 0, (value,), (each.name,), {}, where)
-            self.program.outputs.append((each.name, node.tensor(0).number))
+            try:
+                node = Node(self.program, "output", 0, (self.scope.value(each.name),), (each.name,), {}, where)
+                self.program.outputs.append((each.name, node.tensor(0).number))
+            except TinycError as error:
+                if error.name == "UnknownSource":
+                    error = TinycError("UnknownSource", f"output '{each.name}' is computed by no node")
+                self._fail(error, each.name, ())
 
     # --- nodes --------------------------------------------------------------------------------------------------------
 
     def _node(self, proto: onnx.NodeProto) -> None:
-        missing = [name for name in proto.input if name and name not in self.values]
-        if missing:
-            message = (
-                f"{proto.op_type} reads '{missing[0]}', which no node before it computes: a cycle, or a typing error"
-            )
-            self._fail(TinycError("InvalidOnnx", message), _name(proto), proto.output)
-            return
-        if any(name and self.values[name] is None for name in proto.input):
-            self.values.update(dict.fromkeys((name for name in proto.output if name), None))
+        if any(name in self.failed for name in names_read(proto)):
+            self.failed.update(filter(None, proto.output))
             return
         try:
-            outputs = self._computed(proto)
+            self.scope.assign(proto.output, self.importer.compute(proto, self.scope))
+            for name in proto.output:
+                if name in self._declared and (value := self.scope.value(name)) is not None:
+                    self.sizes.check_declared(self._declared[name], value)
         except TinycError as error:
-            self._fail(error, _name(proto), proto.output)
-            return
-        for name, value in zip(proto.output, outputs, strict=False):
-            if name:
-                self.values[name] = value
-
-    def _computed(self, proto: onnx.NodeProto) -> Sequence[Value]:
-        attributes = {each.name: attribute_value(each) for each in proto.attribute}
-        inputs = [self.values[name] for name in proto.input]
-        domain = proto.domain if proto.domain not in _OWN_DOMAINS else ""
-        version = self.versions.get(domain, self.versions.get("ai.onnx", 1))
-        node = Node(self.program, proto.op_type, version, inputs, proto.output, attributes, self._where(_name(proto)))
-        known = fold(node)
-        if known is not None:
-            return (known,)
-        if domain or proto.op_type not in HANDLERS_BY_TYPE:
-            kind = f"{domain}.{proto.op_type}" if domain else proto.op_type
-            raise TinycError("UnsupportedOnnx", f"tinyc has no op {kind}")
-        result = HANDLERS_BY_TYPE[proto.op_type](node)
-        if node.unread:
-            given = attributes[node.unread[0]]
-            raise node.unsupported(f"attribute '{node.unread[0]}' = {given!r} is not known to it")
-        return result if isinstance(result, tuple) else (result,)
+            self._fail(error, name_of(proto), proto.output)
 
     def _fail(self, error: TinycError, name: str, outputs: Sequence[str]) -> None:
         """Note an error, and let what reads the outputs be passed over; what is not supported is one line a kind."""
-        self.values.update(dict.fromkeys((each for each in outputs if each), None))
+        self.failed.update(filter(None, outputs))
         if error.name == "UnsupportedOnnx":
-            self.unsupported[error.message] += 1
-            if self.unsupported[error.message] > 1:
+            self._unsupported[error.message] += 1
+            if self._unsupported[error.message] > 1:
                 return
         self.errors.append(error.at(self._where(name)))
 
-
-def _name(proto: onnx.NodeProto) -> str:
-    """What a node is called: its name, or its first output."""
-    return proto.name or next((name for name in proto.output if name), proto.op_type)
-
-
-def _identifier(text: str) -> str:
-    """A symbol for the name of an axis, which may be any text."""
-    cleaned = "".join(each if each.isascii() and (each.isalnum() or each == "_") else "_" for each in text)
-    return cleaned if cleaned[:1].isalpha() else f"d{cleaned}"
-
-
-def _needed(nodes: Sequence[onnx.NodeProto], outputs: Sequence[str]) -> list[onnx.NodeProto]:
-    """The nodes that outputs need, in their order."""
-    wanted = set(outputs)
-    kept: list[onnx.NodeProto] = []
-    for node in reversed(nodes):
-        if wanted & set(node.output):
-            wanted.update(node.input)
-            kept.append(node)
-    return kept[::-1]
+    def _counted(self, error: TinycError) -> TinycError:
+        """An error with the number of nodes that it is about."""
+        count = self._unsupported[error.message]
+        return error if count < 2 else TinycError(error.name, f"{error.message} ({count} nodes)", error.where)

@@ -1,5 +1,6 @@
 """Where a model comes from: a file, bytes or a `ModelProto`; and the tensors that lie in files beside it."""
 
+import math
 import os
 import stat
 from collections.abc import Mapping
@@ -7,11 +8,16 @@ from pathlib import Path
 
 import numpy as np
 import onnx
-from google.protobuf.message import DecodeError
+from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.message import DecodeError, Message
 
 from tinyc.diagnostics import TinycError, Where
 from tinyc.importers.files import unreadable_file
 from tinyc.importers.onnx.attributes import array_of, element_of_onnx
+from tinyc.importers.onnx.values import Known
+from tinyc.vocabulary.element_type import BY_NAME
+
+_ELEMENTS = {element.dtype: element for element in BY_NAME.values()}
 
 
 def parse_model(raw: bytes, filename: str | None) -> onnx.ModelProto:
@@ -28,6 +34,34 @@ def parse_model(raw: bytes, filename: str | None) -> onnx.ModelProto:
     if not model.HasField("graph"):
         raise TinycError("InvalidOnnx", "the file is no ONNX model: it has no graph", where)
     return model
+
+
+def check_texts(message: Message) -> None:
+    """Check that all texts of a model are texts: protobuf hands out others as bytes.
+
+    Raises:
+        TinycError: `InvalidOnnx`.
+    """
+    for field, value in message.ListFields():
+        if field.type == FieldDescriptor.TYPE_MESSAGE:
+            for each in [value] if isinstance(value, Message) else value:
+                check_texts(each)
+        elif field.type == FieldDescriptor.TYPE_STRING:
+            wrong = [each for each in ([value] if isinstance(value, str | bytes) else value) if isinstance(each, bytes)]
+            if wrong:
+                raise TinycError(
+                    "InvalidOnnx", f"the model is damaged: {wrong[0]!r:.60}, its {field.name}, is no UTF-8"
+                )
+
+
+def initializer(tensor: onnx.TensorProto, folder: Path | None) -> Known:
+    """An initialiser as a value that is known.
+
+    Raises:
+        TinycError: as `tensor_array`.
+    """
+    array = tensor_array(tensor, folder)
+    return Known(array, _ELEMENTS[array.dtype], tensor.name)
 
 
 def tensor_array(tensor: onnx.TensorProto, folder: Path | None) -> np.ndarray:
@@ -49,11 +83,14 @@ def _mapped(tensor: onnx.TensorProto, entries: Mapping[str, str], folder: Path) 
     path = _inside(tensor.name, entries.get("location", ""), folder)
     try:
         offset = int(entries.get("offset", "0"))
+        if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait
+            raise TinycError("InvalidOnnx", f"tensor '{tensor.name}': '{path.name}' is no regular file")
         with path.open("rb") as file:
             status = os.fstat(file.fileno())
-            if not stat.S_ISREG(status.st_mode):
-                raise TinycError("InvalidOnnx", f"tensor '{tensor.name}': '{path.name}' is no regular file")
-            needed = int(np.prod(shape, dtype=object)) * element.size_bytes
+            needed = math.prod(shape) * element.size_bytes
+            if int(entries.get("length", needed)) != needed:
+                message = f"tensor '{tensor.name}' has {needed} bytes, and takes {entries['length']} of '{path.name}'"
+                raise TinycError("InvalidOnnx", message)
             if min((*shape, offset)) < 0 or offset + needed > status.st_size:
                 message = f"tensor '{tensor.name}' takes bytes {offset} … {offset + needed} of '{path.name}'"
                 raise TinycError("InvalidOnnx", f"{message}, which has {status.st_size}")

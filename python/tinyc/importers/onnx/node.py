@@ -22,7 +22,7 @@ Handler: TypeAlias = Callable[["Node"], Value | tuple[Value, ...]]
 
 
 class Node:
-    """A node: `version` is the opset of its domain, `outputs` are the names of its outputs, "" where one is not wanted."""
+    """A node: `version` is the opset of its domain, `outputs` are names, "" where one is not wanted."""
 
     def __init__(
         self,
@@ -68,13 +68,23 @@ class Node:
         """An input that has to be known at import.
 
         Raises:
-            TinycError: `UnsupportedOnnx`: it is computed when the model runs.
+            TinycError: `UnboundInput`: it depends on inputs of the graph; `UnsupportedOnnx`: it is computed when the
+                model runs, and depends on none.
         """
         value = self.input(position)
-        if not isinstance(value, Known):
+        if isinstance(value, Known):
+            return value
+        names = self.program.inputs_of(value.number)
+        if not names:
             message = f"input {position} is computed when the model runs; it must be a constant or follow from shapes"
             raise self.unsupported(message)
-        return value
+        self.program.asked.update(dict.fromkeys(names))
+        shown = ", ".join(repr(each) for each in names[:8])
+        message = (
+            f"{self.op_type}: input {position} must be known when the model is imported, and depends on the input "
+        )
+        message += f"{shown}; give its value: compile(…, constants={{{names[0]!r}: …}}), or --constant {names[0]}=…"
+        raise TinycError("UnboundInput", message)
 
     def dims(self, position: int) -> tuple[Dim, ...]:
         """The elements of an input that has to be known, as extents."""
@@ -121,7 +131,7 @@ class Node:
     # --- what is added ------------------------------------------------------------------------------------------------
 
     def add(self, op: str, *operands: Tensor | None, **attributes: Any) -> Tensor:
-        """Add a Frontend op: `add("softmax", x, axis=1)`, `add("elementwise gelu", x)`; of several results the first."""
+        """Add a Frontend op, `add("softmax", x, axis=1)` or `add("elementwise gelu", x)`; the first result of it."""
         return self.add_all(op, *operands, **attributes)[0]
 
     def add_all(self, op: str, *operands: Tensor | None, **attributes: Any) -> tuple[Tensor, ...]:

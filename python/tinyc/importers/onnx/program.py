@@ -44,6 +44,7 @@ class Program:
     """The program so far. `outputs` are (name, value) pairs; `assumptions` stand in the order in which they came up.
 
     `constants` are the values that have become constants, by what they are; `streams` counts those of random numbers.
+    `asked` are the names of inputs that a handler had to know.
     """
 
     def __init__(self) -> None:
@@ -54,6 +55,7 @@ class Program:
         self.outputs: list[tuple[str, int]] = []
         self.constants: dict[int, tuple[object, int]] = {}
         self.streams = 0
+        self.asked: dict[str, None] = {}
 
     def input(self, name: str, tensor: TensorType, where: Where) -> int:
         """Add an argument and return its value."""
@@ -85,3 +87,11 @@ class Program:
         """The number of a stream of random numbers that no other node draws from."""
         self.streams += 1
         return self.streams
+
+    def inputs_of(self, value: int) -> list[str]:
+        """The names of the inputs that a value depends on."""
+        wanted = {value}
+        for op in reversed(self.ops):
+            if isinstance(op, TypedOp) and not wanted.isdisjoint(range(op.first, op.first + op.schema.results)):
+                wanted.update(op.operands.values())
+        return [each.name for each in self.inputs if each.value in wanted]

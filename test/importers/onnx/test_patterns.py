@@ -1,0 +1,102 @@
+"""What exporters write out is the op that it is; what is a little different is left alone."""
+
+import math
+
+import numpy as np
+import pytest
+
+from importers.onnx.models import model_of, numbers, run_model
+from tinyc.importers.onnx.model import import_model
+
+_CONSTANTS = (
+    "<float half = {0.5}, float one = {1}, float root = {1.4142135381698608}, float c = {0.7978845834732056}, "
+    "float a = {0.044714998453855515}, float quick = {1.702}, float minus = {-1}>"
+)
+GELU = {
+    "erf, half last": "d = Div(x, root) e = Erf(d) f = Add(e, one) g = Mul(x, f) y = Mul(g, half)",
+    "erf, half first": "d = Div(x, root) e = Erf(d) f = Add(one, e) h = Mul(half, x) y = Mul(f, h)",
+    "tanh, cube of products": "q = Mul(x, x) t = Mul(q, x) u = Mul(a, t) s = Add(x, u) v = Mul(c, s) w = Tanh(v) "
+    "p = Add(w, one) h = Mul(half, x) y = Mul(h, p)",
+    "tanh, x outside": "q = Mul(x, x) u = Mul(q, a) k = Add(one, u) s = Mul(x, k) v = Mul(s, c) w = Tanh(v) "
+    "p = Add(one, w) g = Mul(x, p) y = Mul(half, g)",
+}
+SILU = {
+    "sigmoid": "s = Sigmoid(x) y = Mul(x, s)",
+    "exponential": "n = Neg(x) e = Exp(n) f = Add(e, one) y = Div(x, f)",
+    "of a product": "h = Mul(x, x) s = Sigmoid(h) y = Mul(h, s)",
+}
+
+
+def imported(body):
+    return str(import_model(model_of(body, more=_CONSTANTS)))
+
+
+def ops_of(text):
+    return [line.strip().split('"')[1] for line in text.splitlines() if '"frontend.' in line]
+
+
+@pytest.mark.parametrize("body", GELU.values(), ids=GELU)
+def test_a_gelu_that_is_written_out_is_one_op(body):
+    text = imported(body)
+    assert ops_of(text) == ["frontend.elementwise"]
+    assert 'fn = "gelu"' in text
+
+
+@pytest.mark.parametrize("body", SILU.values(), ids=SILU)
+def test_a_silu_that_is_written_out_is_one_op(body):
+    text = imported(body)
+    assert 'fn = "silu"' in text
+    assert 'fn = "sigmoid"' not in text
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "d = Div(x, one) e = Erf(d) f = Add(e, one) g = Mul(x, f) y = Mul(g, half)",  # not sqrt(2)
+        "d = Div(x, root) e = Erf(d) f = Add(e, half) g = Mul(x, f) y = Mul(g, half)",  # 1/2 + erf
+        "d = Div(x, root) e = Erf(d) f = Add(e, one) z = Neg(x) g = Mul(z, f) y = Mul(g, half)",  # of -x
+        "q = Mul(x, x) u = Mul(a, q) s = Add(x, u) v = Mul(c, s) w = Tanh(v) p = Add(w, one) h = Mul(half, x) "
+        "y = Mul(h, p)",  # the square
+        "k = Mul(x, quick) s = Sigmoid(k) y = Mul(x, s)",  # a quick GELU
+        "e = Exp(x) f = Add(e, one) y = Div(x, f)",  # exp(x)
+    ],
+)
+def test_what_is_a_little_different_is_left_alone(body):
+    text = imported(body)
+    assert 'fn = "gelu"' not in text
+    assert 'fn = "silu"' not in text
+
+
+def gelu(x):
+    return x / 2 * (1 + np.vectorize(math.erf)(x / np.sqrt(2)))
+
+
+def gelu_by_tanh(x):
+    return x / 2 * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))
+
+
+def silu(x):
+    return x / (1 + np.exp(-x))
+
+
+@pytest.mark.parametrize(
+    ("body", "function"),
+    [
+        (GELU["erf, half last"], gelu),
+        (GELU["tanh, cube of products"], gelu_by_tanh),
+        (GELU["tanh, x outside"], gelu_by_tanh),
+        (SILU["exponential"], silu),
+        (SILU["of a product"], lambda x: silu(x * x)),
+    ],
+)
+def test_a_pattern_gives_the_numbers_that_its_ops_give(body, function):
+    x = numbers(2, 3)
+    (found,) = run_model(model_of(body, more=_CONSTANTS), {"x": x})
+    np.testing.assert_allclose(found, function(x.astype(np.float64)), rtol=1e-5, atol=1e-6)
+
+
+def test_a_value_of_a_pattern_that_is_read_elsewhere_stays():
+    model = model_of("s = Sigmoid(x) y = Mul(x, s)", outputs="float[2, 3] y, float[2, 3] s")
+    text = str(import_model(model))
+    assert 'fn = "silu"' in text
+    assert 'fn = "sigmoid"' in text
