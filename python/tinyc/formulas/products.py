@@ -18,8 +18,10 @@ from tinyc.vocabulary.element_type import ElementType
 
 
 def matmul(a: Value, b: Value) -> Value:
-    """The sum over k of `a[…, m, k] · b[…, k, n]`; leading axes broadcast, a vector is a row on the left, a column on the
-    right. Accumulated in f32 for 16-bit floats, in 32 bits for small integers, and rounded to the type of the operands.
+    """The sum over k of `a[…, m, k] · b[…, k, n]`; leading axes broadcast.
+
+    A vector is a row on the left, a column on the right. Accumulated in f32 for 16-bit floats, in 32 bits for small
+    integers, and rounded to the type of the operands.
     """
     if not a.rank or not b.rank:
         raise TinycError("BroadcastMismatch", f"matmul takes vectors, matrices or stacks, not {a.type} and {b.type}")
