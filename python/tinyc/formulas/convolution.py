@@ -120,7 +120,7 @@ def fold(
 
 
 def _summed(windows: Value, weights: Value) -> Value:
-    """`windows[batch, groups · channels, places…, kernel…]` by `weights[groups, filters, channels, kernel…]`, summed."""
+    """Windows `[batch, groups · channels, places…, kernel…]` by weights `[groups, filters, channels, kernel…]`."""
     groups, filters, channels, *kernel = weights.shape
     places = windows.shape[2 : windows.rank - len(kernel)]
     batch, count = windows.shape[0], len(places)

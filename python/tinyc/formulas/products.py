@@ -88,7 +88,7 @@ _ELLIPSIS = "..."
 
 
 @dataclass(frozen=True)
-class Equation:
+class EinsumEquation:
     """An equation of einsum with its result written out: a label for each axis, `...` for those without one."""
 
     terms: tuple[tuple[str, ...], ...]
@@ -98,7 +98,7 @@ class Equation:
         return f"{','.join(map(''.join, self.terms))}->{''.join(self.result)}"
 
 
-def parse_equation(text: str, operands: int) -> Equation:
+def parse_einsum(text: str, operands: int) -> EinsumEquation:
     """The equation of a text; without `->` its result is the labels that occur once, in their order.
 
     Raises:
@@ -117,7 +117,7 @@ def parse_equation(text: str, operands: int) -> Equation:
     wrong = [label for label in result if result.count(label) > 1 or (label not in every and label != _ELLIPSIS)]
     if wrong:
         raise TinycError("InvalidAttribute", f"the result of '{text}' names {wrong[0]} twice, or no operand has it")
-    return Equation(terms, result)
+    return EinsumEquation(terms, result)
 
 
 def _labels(term_text: str, text: str) -> tuple[str, ...]:
@@ -134,7 +134,7 @@ def einsum(x: Value, y: Value | None = None, *, equation: str) -> Value:
     Axes under `...` broadcast, and so do axes of extent 1; a label that an operand has twice is its diagonal.
     """
     operands = [x] if y is None else [x, y]
-    parsed = parse_equation(equation, len(operands))
+    parsed = parse_einsum(equation, len(operands))
     pairs = [_spelt(operand, labels, equation) for operand, labels in zip(operands, parsed.terms, strict=True)]
     unnamed = max((sum(label.isdigit() for label in labels) for _, labels in pairs), default=0)
     result: list[str] = []
