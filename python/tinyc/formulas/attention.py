@@ -1,7 +1,8 @@
 """Attention and rotary embedding as formulas.
 
-Scores, softmax and sums are formed in f32 for 16-bit floats, and the result is rounded once. A score that is masked is the lowest number while the
-maximum and the sum of a row are formed, and its weight is 0: so a row that sees nothing gives zeros, never NaN.
+Scores, softmax and sums are formed in f32 for 16-bit floats, and the result is rounded once. A score that is masked is
+the lowest number while the maximum and the sum of a row are formed, and its weight is 0: so a row that sees nothing
+gives zeros, never NaN.
 """
 
 import math
@@ -44,8 +45,8 @@ def attention(
 
     Operands are `[batch, heads, length, depth]`, or `[batch, length, heads · depth]` with `heads` and `kv_heads` given;
     each head of `k` and `v` serves as many heads of `q` as there are for it. `past_key` and `past_value` stand before
-    `k` and `v`; of the keys of each batch the first `lengths` count. A row sees what `mask` is true for (or has added to
-    its score), with `causal` no key behind its own place, and with `before` and `after` at most so many from there.
+    `k` and `v`; of the keys of each batch the first `lengths` count. A row sees what `mask` is true for (or is added
+    to its score), with `causal` no key behind its own place, and with `before` and `after` at most so many from there.
     The scores are those `scaled`, `capped` (`softcap · tanh(score / softcap)`), `masked`, or the `weights`.
     """
     if scores not in _SCORES:
@@ -78,7 +79,7 @@ def attention(
     return result, key, value, shown
 
 
-# --- scores and weights: [batch, groups, heads of a group, rows, keys] -------------------------------------------------
+# --- scores and weights: [batch, groups, heads of a group, rows, keys] ------------------------------------------------
 
 
 def _heads(x: Value, heads: int, name: str) -> Value:

@@ -83,8 +83,9 @@ def fold(
     dilations: tuple[int, ...] = (),
     pads: tuple[int, ...] = (),
 ) -> Value:
-    """Windows laid over each other and summed (col2im): `x[batch, channels · kernel, windows]` → `[batch, channels,
-    shape…]`. The adjoint of sliding windows over an image of that shape, padded.
+    """Windows laid over each other and summed (col2im): the adjoint of sliding windows over an image that is padded.
+
+    `x` is `[batch, channels · kernel, windows]`, the result `[batch, channels, shape…]`.
     """
     spatial = len(shape)
     strides, dilations = _each(strides, spatial, 1), _each(dilations, spatial, 1)
@@ -119,7 +120,7 @@ def fold(
 
 
 def _summed(windows: Value, weights: Value) -> Value:
-    """`windows[batch, groups · channels, places…, kernel…]` times `weights[groups, filters, channels, kernel…]`, summed."""
+    """Windows `[batch, groups · channels, places…, kernel…]` by weights `[groups, filters, channels, kernel…]`."""
     groups, filters, channels, *kernel = weights.shape
     places = windows.shape[2 : windows.rank - len(kernel)]
     batch, count = windows.shape[0], len(places)

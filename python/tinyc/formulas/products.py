@@ -18,8 +18,10 @@ from tinyc.vocabulary.element_type import ElementType
 
 
 def matmul(a: Value, b: Value) -> Value:
-    """The sum over k of `a[…, m, k] · b[…, k, n]`; leading axes broadcast, a vector is a row on the left, a column on the
-    right. Accumulated in f32 for 16-bit floats, in 32 bits for small integers, and rounded to the type of the operands.
+    """The sum over k of `a[…, m, k] · b[…, k, n]`; leading axes broadcast.
+
+    A vector is a row on the left, a column on the right. Accumulated in f32 for 16-bit floats, in 32 bits for small
+    integers, and rounded to the type of the operands.
     """
     if not a.rank or not b.rank:
         raise TinycError("BroadcastMismatch", f"matmul takes vectors, matrices or stacks, not {a.type} and {b.type}")
@@ -86,7 +88,7 @@ _ELLIPSIS = "..."
 
 
 @dataclass(frozen=True)
-class Equation:
+class EinsumEquation:
     """An equation of einsum with its result written out: a label for each axis, `...` for those without one."""
 
     terms: tuple[tuple[str, ...], ...]
@@ -96,7 +98,7 @@ class Equation:
         return f"{','.join(map(''.join, self.terms))}->{''.join(self.result)}"
 
 
-def parse_equation(text: str, operands: int) -> Equation:
+def parse_einsum(text: str, operands: int) -> EinsumEquation:
     """The equation of a text; without `->` its result is the labels that occur once, in their order.
 
     Raises:
@@ -115,7 +117,7 @@ def parse_equation(text: str, operands: int) -> Equation:
     wrong = [label for label in result if result.count(label) > 1 or (label not in every and label != _ELLIPSIS)]
     if wrong:
         raise TinycError("InvalidAttribute", f"the result of '{text}' names {wrong[0]} twice, or no operand has it")
-    return Equation(terms, result)
+    return EinsumEquation(terms, result)
 
 
 def _labels(term_text: str, text: str) -> tuple[str, ...]:
@@ -132,7 +134,7 @@ def einsum(x: Value, y: Value | None = None, *, equation: str) -> Value:
     Axes under `...` broadcast, and so do axes of extent 1; a label that an operand has twice is its diagonal.
     """
     operands = [x] if y is None else [x, y]
-    parsed = parse_equation(equation, len(operands))
+    parsed = parse_einsum(equation, len(operands))
     pairs = [_spelt(operand, labels, equation) for operand, labels in zip(operands, parsed.terms, strict=True)]
     unnamed = max((sum(label.isdigit() for label in labels) for _, labels in pairs), default=0)
     result: list[str] = []

@@ -1,6 +1,6 @@
 """Matrix products, and sums of products by an equation."""
 
-from tinyc.formulas.products import Equation, parse_equation
+from tinyc.formulas.products import EinsumEquation, parse_einsum
 from tinyc.importers.onnx.node import Handler, Node
 from tinyc.importers.onnx.values import Tensor
 
@@ -25,7 +25,7 @@ def _gemm(node: Node) -> Tensor:
 def _einsum(node: Node) -> Tensor:
     """Two operands at a time, from the left: what is between has the labels that something still needs."""
     operands = [node.tensor(each) for each in range(len(node.inputs))]
-    parsed = parse_equation(node.required("equation"), len(operands))
+    parsed = parse_einsum(node.required("equation"), len(operands))
     result, labels = operands[0], parsed.terms[0]
     if len(operands) == 1:
         return node.add("einsum", result, equation=str(parsed))
@@ -33,7 +33,7 @@ def _einsum(node: Node) -> Tensor:
         needed = {*parsed.result, *(label for each in parsed.terms[at + 1 :] for label in each)}
         joint = dict.fromkeys((*labels, *parsed.terms[at]))
         between = tuple(each for each in joint if each in needed) if at + 1 < len(operands) else parsed.result
-        equation = Equation((labels, parsed.terms[at]), between)
+        equation = EinsumEquation((labels, parsed.terms[at]), between)
         result, labels = node.add("einsum", result, operand, equation=str(equation)), between
     return result
 
