@@ -1,8 +1,8 @@
 """Windows and spectra as formulas.
 
-Transforms are products with matrices of sines that are made of indices: n² operations for n elements. The sines are f64,
-of angles whose turns are taken off as integers, so that they are as good at the end of a signal as at its beginning; they
-depend on no input, and are computed once.
+Transforms are products with matrices of sines that are made of indices: n² operations for n elements. The sines are
+f64, of angles whose turns are taken off as integers, so that they are as good at the end of a signal as at its
+beginning; they depend on no input, and are computed once.
 """
 
 import math
@@ -39,7 +39,7 @@ def cosine_window(
 
 
 def triangular_filters(edges: Value, *, bins: int, element: ElementType) -> Value:
-    """Filters `[bins, edges - 2]`: filter i rises from `edges[i]` to 1 at `edges[i + 1]`, and falls to `edges[i + 2]`."""
+    """Filters `[bins, edges - 2]`: filter i rises from `edges[i]` to 1 at `edges[i + 1]`, falls to `edges[i + 2]`."""
     if edges.rank != 1 or not isinstance(edges.shape[0], int) or not edges.element.is_integer or edges.shape[0] < 3:
         raise TinycError("ShapeContradiction", f"edges are a vector of three integers at least, not {edges.type}")
     count = edges.shape[0] - 2
@@ -57,8 +57,8 @@ def triangular_filters(edges: Value, *, bins: int, element: ElementType) -> Valu
 def dft(x: Value, *, axis: int = -2, length: int | None = None, inverse: bool = False, onesided: bool = False) -> Value:
     """The discrete Fourier transform of `length` elements along an axis, more of them being 0; n² operations.
 
-    The last axis is the real part, or that and the imaginary part. Forward and `onesided`, the first half and one more of
-    the frequencies are given; inverse and `onesided`, they are what is there, and the result is real.
+    The last axis is the real part, or that and the imaginary part. Forward and `onesided`, the first half and one more
+    of the frequencies are given; inverse and `onesided`, they are what is there, and the result is real.
     """
     axis = x.axis(axis)
     if axis == x.rank - 1 or x.shape[-1] not in (1, 2):
