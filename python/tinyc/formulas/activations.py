@@ -7,7 +7,7 @@ from tinyc.diagnostics import TinycError, either
 from tinyc.formulas.elementwise import exp, log, sigmoid
 from tinyc.formulas.value import Value
 
-Activation: TypeAlias = Callable[[Value], Value]
+ClippedFunction: TypeAlias = Callable[[Value], Value]
 
 
 def _elu(x: Value, alpha: float, beta: float) -> Value:
@@ -51,7 +51,7 @@ def activations_of(
     clip: float | None,
     count: int,
     directions: int,
-) -> list[list[Activation]]:
+) -> list[list[ClippedFunction]]:
     """For each direction its `count` activations, of operands that are clipped to `[-clip, clip]`.
 
     Names for one direction stand for all; `alpha` and `beta` have a number for each name, or none.
@@ -81,7 +81,7 @@ def activations_of(
     return [found[at * count : (at + 1) * count] for at in range(directions)]
 
 
-def _activation(name: str, alpha: float, beta: float, clip: float | None) -> Activation:
+def _activation(name: str, alpha: float, beta: float, clip: float | None) -> ClippedFunction:
     def apply(x: Value) -> Value:
         held = x if clip is None else x.apply("max", -clip).apply("min", clip)
         return ACTIVATIONS[name](held, alpha, beta)

@@ -114,7 +114,7 @@ def lstm(
     clip: float | None = None,
     input_forget: bool = False,
 ) -> tuple[Value, Value, Value]:
-    """Long short-term memory, gates in the order input, output, forget, cell: all hidden states, the last, and its cell.
+    """Long short-term memory, gates in the order input, output, forget, cell: all states, the last, and its cell.
 
     `i, o, f = f(…)`, `c = f c + i g(…)`, `h = o h(c)`; peepholes `p` add `p c` to the gates, to that of the
     output the new cell. With `input_forget`, `f = 1 - i`.

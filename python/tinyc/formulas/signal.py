@@ -97,7 +97,7 @@ def stft(x: Value, window: Value | None = None, *, frame_step: int, frame_length
 
 def _transformed(parts: Sequence[Value], length: int, count: int, inverse: bool) -> list[Value]:
     """Real and imaginary part of `count` elements of a transform along the last axis."""
-    cosines, sines = _waves(parts[0], length, length, count)
+    cosines, sines = _sinusoids(parts[0], length, length, count)
     sign = 1.0 if inverse else -1.0
     real, imaginary = matmul(parts[0], cosines), matmul(parts[0], sines) * sign
     if len(parts) == 2:
@@ -109,7 +109,7 @@ def _transformed(parts: Sequence[Value], length: int, count: int, inverse: bool)
 def _real_inverse(parts: Sequence[Value], length: int) -> Value:
     """The signal whose frequencies up to the half are given; those beyond are conjugate to them."""
     half = length // 2 + 1
-    cosines, sines = _waves(parts[0], length, half, length)
+    cosines, sines = _sinusoids(parts[0], length, half, length)
     place = cosines.builder.iota(ElementType.I32, cosines.shape, 0)
     is_single = place.equals(0) | (place * 2).equals(length)
     weight = cosines.builder.full(1 / length, cosines.element, cosines.shape).where(is_single, 2 / length)
@@ -117,7 +117,7 @@ def _real_inverse(parts: Sequence[Value], length: int) -> Value:
     return real if len(parts) == 1 else real - matmul(parts[1], sines * weight)
 
 
-def _waves(like: Value, length: int, rows: int, columns: int) -> tuple[Value, Value]:
+def _sinusoids(like: Value, length: int, rows: int, columns: int) -> tuple[Value, Value]:
     """Cosines and sines of `2 pi i j / length`, `[rows, columns]`."""
     i, j = (like.builder.iota(ElementType.I64, (rows, columns), axis) for axis in (0, 1))
     angle = (i * j).apply("mod", length).to(ElementType.F64) * (2 * math.pi / length)

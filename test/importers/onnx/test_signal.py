@@ -11,7 +11,7 @@ FLOAT = TensorProto.FLOAT
 
 
 def model_of(op, inputs, constants, opset=20, **attributes):
-    """The model of one op: inputs by name and shape, constants by name and value, in the order in which they are read."""
+    """The model of one op: inputs by shape, constants by name and value, in the order of the node."""
     values = [helper.make_tensor_value_info(name, FLOAT, shape) for name, shape in inputs.items()]
     node = helper.make_node(op, [*inputs, *constants], ["y"], **attributes)
     held = [numpy_helper.from_array(np.asarray(each), name) for name, each in constants.items() if name]
