@@ -1,7 +1,7 @@
 """Quantisation as formulas: floats to integers by a scale and a zero point, and back.
 
-A scale is one number, a vector along `axis`, or has an element for each block of `block_size` elements along it. Products
-of quantised numbers are the ordinary ones of integers from which the zero points are taken off.
+A scale is one number, a vector along `axis`, or has an element for each block of `block_size` elements along it.
+Products of quantised numbers are the ordinary ones of integers from which the zero points are taken off.
 """
 
 from tinyc.diagnostics import TinycError

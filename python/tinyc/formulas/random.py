@@ -11,7 +11,7 @@ from tinyc.formulas.value import Builder, Shape, Value
 from tinyc.vocabulary.element_type import ElementType
 
 
-def uniform(
+def uniform_numbers(
     *,
     builder: Builder,
     shape: tuple[Dim, ...],
@@ -26,7 +26,7 @@ def uniform(
     return (drawn * (high - low) + low).to(element)
 
 
-def normal(
+def normal_numbers(
     *,
     builder: Builder,
     shape: tuple[Dim, ...],
@@ -94,5 +94,5 @@ def _float(element: ElementType) -> ElementType:
 FORMULAS: dict[str, Function | dict[str, Function]] = {
     "dropout": dropout,
     "multinomial": multinomial,
-    "random": {"bernoulli": bernoulli, "normal": normal, "uniform": uniform},
+    "random": {"bernoulli": bernoulli, "normal": normal_numbers, "uniform": uniform_numbers},
 }

@@ -62,14 +62,14 @@ def gru(
 ) -> tuple[Value, Value]:
     """Gated recurrent units, gates in the order update, reset, hidden: all states, and the last.
 
-    `z, r = f(…)`, `c = g(x w' + (r h) r' + biases)`, `h = (1 - z) c + z h`; with `linear_before_reset` the hidden gate
-    is `g(x w' + bias + r (h r' + bias))`.
+    `z, r = f(…)`, `c = g(x w' + (r h) r' + biases)`, `h = (1 - z) c + z h`; with `linear_before_reset` the hidden
+    gate is `g(x w' + bias + r (h r' + bias))`.
     """
     layer = _Layer(x, w, r, b, lens, direction, gates=3)
     functions = activations_of(activations, alpha, beta, clip, 2, layer.directions)
 
     def biases(at: int) -> Value | None:
-        """What is added to the projected inputs: with `linear_before_reset`, not the recurrent bias of the hidden gate."""
+        """What is added to the inputs: with `linear_before_reset`, not the recurrent bias of the hidden gate."""
         if b is None or not linear_before_reset:
             return layer.biases(at)
         split, both = 2 * layer.hidden, layer.bias(at)
@@ -114,10 +114,10 @@ def lstm(
     clip: float | None = None,
     input_forget: bool = False,
 ) -> tuple[Value, Value, Value]:
-    """Long short-term memory, gates in the order input, output, forget, cell: all hidden states, the last, the last cell.
+    """Long short-term memory, gates in the order input, output, forget, cell: all states, the last, and its cell.
 
-    `i, o, f = f(…)`, `c = f c + i g(…)`, `h = o h(c)`; peepholes `p` add `p c` to the gates, that of the output gate the
-    new cell. With `input_forget`, `f = 1 - i`.
+    `i, o, f = f(…)`, `c = f c + i g(…)`, `h = o h(c)`; peepholes `p` add `p c` to the gates, to that of the
+    output the new cell. With `input_forget`, `f = 1 - i`.
     """
     layer = _Layer(x, w, r, b, lens, direction, gates=4)
     functions = activations_of(activations, alpha, beta, clip, 3, layer.directions)
@@ -237,7 +237,7 @@ class _Layer:
     def _unrolled(
         self, projected: Value, cell: Cell, states: tuple[Value, ...], reverse: bool
     ) -> tuple[list[Value], tuple[Value, ...]]:
-        """The hidden states by time, and the last states; beyond the end of a sequence its states stay, and it gives 0."""
+        """The hidden states by time, and the last states; beyond the end of a sequence states stay, and it gives 0."""
         times = range(int(str(projected.shape[0])))
         found: dict[int, Value] = {}
         for time in reversed(times) if reverse else times:

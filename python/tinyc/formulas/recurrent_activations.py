@@ -9,7 +9,7 @@ from tinyc.formulas.elementwise import sigmoid
 from tinyc.formulas.exponential import elu, softplus
 from tinyc.formulas.value import Value
 
-Activation: TypeAlias = Callable[[Value], Value]
+ClippedFunction: TypeAlias = Callable[[Value], Value]
 
 
 #: Name → the function of a value and the two numbers.
@@ -44,7 +44,7 @@ def activations_of(
     clip: float | None,
     count: int,
     directions: int,
-) -> list[list[Activation]]:
+) -> list[list[ClippedFunction]]:
     """For each direction its `count` activations, of operands that are clipped to `[-clip, clip]`.
 
     Names for one direction stand for all; `alpha` and `beta` have a number for each name, or none.
@@ -74,7 +74,7 @@ def activations_of(
     return [found[at * count : (at + 1) * count] for at in range(directions)]
 
 
-def _activation(name: str, alpha: float, beta: float, clip: float | None) -> Activation:
+def _activation(name: str, alpha: float, beta: float, clip: float | None) -> ClippedFunction:
     def apply(x: Value) -> Value:
         held = x if clip is None else x.apply("max", -clip).apply("min", clip)
         return ACTIVATIONS[name](held, alpha, beta)

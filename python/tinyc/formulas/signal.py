@@ -1,8 +1,8 @@
 """Windows and spectra as formulas.
 
-Transforms are products with matrices of sines that are made of indices: n² operations for n elements. The sines are f64,
-of angles whose turns are taken off as integers, so that they are as good at the end of a signal as at its beginning; they
-depend on no input, and are computed once.
+Transforms are products with matrices of sines that are made of indices: n² operations for n elements. The sines are
+f64, of angles whose turns are taken off as integers, so that they are as good at the end of a signal as at its
+beginning; they depend on no input, and are computed once.
 """
 
 import math
@@ -39,7 +39,7 @@ def cosine_window(
 
 
 def triangular_filters(edges: Value, *, bins: int, element: ElementType) -> Value:
-    """Filters `[bins, edges - 2]`: filter i rises from `edges[i]` to 1 at `edges[i + 1]`, and falls to `edges[i + 2]`."""
+    """Filters `[bins, edges - 2]`: filter i rises from `edges[i]` to 1 at `edges[i + 1]`, falls to `edges[i + 2]`."""
     if edges.rank != 1 or not isinstance(edges.shape[0], int) or not edges.element.is_integer or edges.shape[0] < 3:
         raise TinycError("ShapeContradiction", f"edges are a vector of three integers at least, not {edges.type}")
     count = edges.shape[0] - 2
@@ -57,8 +57,8 @@ def triangular_filters(edges: Value, *, bins: int, element: ElementType) -> Valu
 def dft(x: Value, *, axis: int = -2, length: int | None = None, inverse: bool = False, onesided: bool = False) -> Value:
     """The discrete Fourier transform of `length` elements along an axis, more of them being 0; n² operations.
 
-    The last axis is the real part, or that and the imaginary part. Forward and `onesided`, the first half and one more of
-    the frequencies are given; inverse and `onesided`, they are what is there, and the result is real.
+    The last axis is the real part, or that and the imaginary part. Forward and `onesided`, the first half and one more
+    of the frequencies are given; inverse and `onesided`, they are what is there, and the result is real.
     """
     axis = x.axis(axis)
     if axis == x.rank - 1 or x.shape[-1] not in (1, 2):
@@ -97,7 +97,7 @@ def stft(x: Value, window: Value | None = None, *, frame_step: int, frame_length
 
 def _transformed(parts: Sequence[Value], length: int, count: int, inverse: bool) -> list[Value]:
     """Real and imaginary part of `count` elements of a transform along the last axis."""
-    cosines, sines = _waves(parts[0], length, length, count)
+    cosines, sines = _sinusoids(parts[0], length, length, count)
     sign = 1.0 if inverse else -1.0
     real, imaginary = matmul(parts[0], cosines), matmul(parts[0], sines) * sign
     if len(parts) == 2:
@@ -109,7 +109,7 @@ def _transformed(parts: Sequence[Value], length: int, count: int, inverse: bool)
 def _real_inverse(parts: Sequence[Value], length: int) -> Value:
     """The signal whose frequencies up to the half are given; those beyond are conjugate to them."""
     half = length // 2 + 1
-    cosines, sines = _waves(parts[0], length, half, length)
+    cosines, sines = _sinusoids(parts[0], length, half, length)
     place = cosines.builder.iota(ElementType.I32, cosines.shape, 0)
     is_single = place.equals(0) | (place * 2).equals(length)
     weight = cosines.builder.full(1 / length, cosines.element, cosines.shape).where(is_single, 2 / length)
@@ -117,7 +117,7 @@ def _real_inverse(parts: Sequence[Value], length: int) -> Value:
     return real if len(parts) == 1 else real - matmul(parts[1], sines * weight)
 
 
-def _waves(like: Value, length: int, rows: int, columns: int) -> tuple[Value, Value]:
+def _sinusoids(like: Value, length: int, rows: int, columns: int) -> tuple[Value, Value]:
     """Cosines and sines of `2 pi i j / length`, `[rows, columns]`."""
     i, j = (like.builder.iota(ElementType.I64, (rows, columns), axis) for axis in (0, 1))
     angle = (i * j).apply("mod", length).to(ElementType.F64) * (2 * math.pi / length)

@@ -49,7 +49,8 @@ def _each_direction(
 ) -> Iterator[tuple[list[np.ndarray | None], list, np.ndarray]]:
     """The operands of a direction in f64, its activations, and its times in order."""
     x, w, *_ = operands
-    assert x is not None and w is not None
+    assert x is not None
+    assert w is not None
     functions = _functions(attributes, count, len(w))
     for direction in range(len(w)):
         held = [None if each is None else each[direction].astype(np.float64) for each in operands[1:]]
@@ -87,17 +88,21 @@ def _biases(b: np.ndarray | None, r: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 def _rnn(x, w, r, b, lens, h, **attributes) -> tuple[np.ndarray, ...]:
-    found = []
-    for (w1, r1, b1, h1), (f,), times in _each_direction([x, w, r, b, h], 1, attributes):
+    def direction(held, functions, times):
+        (w1, r1, b1, h1), (f,) = held, functions
         of_inputs, of_state = _biases(b1, r1)
-        step = lambda xt, h: (f(xt @ w1.T + of_inputs + h @ r1.T + of_state),)  # noqa: E731
-        found.append(_run(x, lens, times, [_or_zeros(h1, x, r)], step))
-    return _stacked(found)
+
+        def step(xt, h):
+            return (f(xt @ w1.T + of_inputs + h @ r1.T + of_state),)
+
+        return _run(x, lens, times, [_or_zeros(h1, x, r)], step)
+
+    return _stacked([direction(*each) for each in _each_direction([x, w, r, b, h], 1, attributes)])
 
 
 def _gru(x, w, r, b, lens, h, linear_before_reset, **attributes) -> tuple[np.ndarray, ...]:
-    found = []
-    for (w1, r1, b1, h1), (f, g), times in _each_direction([x, w, r, b, h], 2, attributes):
+    def direction(held, functions, times):
+        (w1, r1, b1, h1), (f, g) = held, functions
         (wz, wr, wh), (rz, rr, rh) = np.split(w1, 3), np.split(r1, 3)
         (wbz, wbr, wbh), (rbz, rbr, rbh) = (np.split(each, 3) for each in _biases(b1, r1))
 
@@ -110,13 +115,14 @@ def _gru(x, w, r, b, lens, h, linear_before_reset, **attributes) -> tuple[np.nda
                 new = g(xt @ wh.T + (reset * h) @ rh.T + rbh + wbh)
             return ((1 - z) * new + z * h,)
 
-        found.append(_run(x, lens, times, [_or_zeros(h1, x, r)], step))
-    return _stacked(found)
+        return _run(x, lens, times, [_or_zeros(h1, x, r)], step)
+
+    return _stacked([direction(*each) for each in _each_direction([x, w, r, b, h], 2, attributes)])
 
 
 def _lstm(x, w, r, b, lens, h, c, p, input_forget, **attributes) -> tuple[np.ndarray, ...]:
-    found = []
-    for (w1, r1, b1, h1, c1, p1), (f, g, last), times in _each_direction([x, w, r, b, h, c, p], 3, attributes):
+    def direction(held, functions, times):
+        (w1, r1, b1, h1, c1, p1), (f, g, last) = held, functions
         (wi, wo, wf, wc), (ri, ro, rf, rc) = np.split(w1, 4), np.split(r1, 4)
         bi, bo, bf, bc = np.split(sum(_biases(b1, r1)), 4)
         pi, po, pf = (0, 0, 0) if p1 is None else np.split(p1, 3)
@@ -128,8 +134,9 @@ def _lstm(x, w, r, b, lens, h, c, p, input_forget, **attributes) -> tuple[np.nda
             o = f(xt @ wo.T + h @ ro.T + po * cell + bo)
             return o * last(cell), cell
 
-        found.append(_run(x, lens, times, [_or_zeros(h1, x, r), _or_zeros(c1, x, r)], step))
-    return _stacked(found)
+        return _run(x, lens, times, [_or_zeros(h1, x, r), _or_zeros(c1, x, r)], step)
+
+    return _stacked([direction(*each) for each in _each_direction([x, w, r, b, h, c, p], 3, attributes)])
 
 
 FUNCTIONS: NumpyFunctions = {"gru": _gru, "lstm": _lstm, "rnn": _rnn}

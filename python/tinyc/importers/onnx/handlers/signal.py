@@ -37,10 +37,8 @@ def _mel_weights(node: Node) -> Tensor:
 
 def _dft(node: Node) -> Tensor:
     """The axis is an attribute before opset 20, an input from there on."""
-    if node.version < 20:
-        axis = node.attribute("axis", 1)
-    else:
-        axis = node.ints(2)[0] if node.has(2) else -2
+    given = node.ints(2)[0] if node.has(2) else -2
+    axis = node.attribute("axis", 1) if node.version < 20 else given
     inverse, onesided = bool(node.attribute("inverse", 0)), bool(node.attribute("onesided", 0))
     length = node.ints(1)[0] if node.has(1) else None
     return node.add("dft", node.tensor(0), axis=axis, length=length, inverse=inverse, onesided=onesided)
