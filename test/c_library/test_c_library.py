@@ -2,6 +2,7 @@
 
 import ctypes
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -280,6 +281,15 @@ def test_what_cannot_be_written_is_refused(monkeypatch, tmp_path):
     monkeypatch.delenv("CC")
     monkeypatch.setenv("PATH", str(tmp_path))
     assert "there is no cc, gcc or clang on PATH" in refused("NoCompiler", path=tmp_path / "lib.so")
+
+
+def test_what_a_link_refers_to_is_replaced(tmp_path):
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "lib.so").symlink_to(tmp_path / "kept" / "lib.so.1")
+    tinyc.compile(MLP).emit_library(tmp_path / "lib.so")
+    assert (tmp_path / "lib.so").is_symlink()
+    assert os.access(tmp_path / "kept" / "lib.so.1", os.X_OK), "as linkers leave it"
+    ctypes.CDLL(str(tmp_path / "lib.so"))
 
 
 def test_the_command_line_writes_one(tmp_path, capsys):

@@ -17,9 +17,10 @@ from runtime.fake_driver import FakeDriver
 from tinyc import TinycError
 from tinyc.driver.array_files import read_arrays, write_arrays
 from tinyc.executors.random_inputs import random_inputs
+from tinyc.importers.files import replace_file
 from tinyc.runtime import cpu_features, cuda, cuda_driver
 from tinyc.runtime.artifact import read_artifact, write_artifact
-from tinyc.runtime.container import container_chunks, read_container, write_container
+from tinyc.runtime.container import container_chunks, read_container
 
 ROOT = Path(__file__).parents[2]
 GEMM = EXAMPLES / "gemm_bias_relu.json"
@@ -275,7 +276,7 @@ def rewritten(path, program=None, **changes):
         kept["program"] = json.dumps(data).encode()
     kept["code"] = changes.pop("code", kept["code"])
     whole = {name: value for name, value in {**manifest, **changes}.items() if value is not None}
-    write_container(path, container_chunks(whole, {name: memoryview(data) for name, data in kept.items()}))
+    replace_file(path, container_chunks(whole, {name: memoryview(data) for name, data in kept.items()}))
 
 
 @pytest.mark.parametrize(

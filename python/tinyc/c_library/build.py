@@ -14,6 +14,7 @@ from tinyc.c_library.header import header_text
 from tinyc.c_library.interface import CInterface
 from tinyc.c_library.source import POOL_FILE, source_text
 from tinyc.diagnostics import InternalError, TinycError, Where
+from tinyc.importers.files import replace_file
 from tinyc.runtime.artifact import Artifact
 from tinyc.runtime.const_pool import ConstPool
 
@@ -50,8 +51,8 @@ def write_library(artifact: Artifact, path: Path, prefix: str) -> list[Path]:
             (place / POOL_FILE).write_bytes(pool)
             (place / "exports").write_text(f"{{ global: {prefix}_*; local: *; }};\n")
             _link(compiler, place, path.name)
-            for name in (path.name, header.name):  # a library that is loaded keeps its own file
-                os.replace(place / name, path.parent / name)
+            for each, permissions in ((path, 0o777), (header, 0o666)):  # a library that is loaded keeps its own file
+                replace_file(each, [(place / each.name).read_bytes()], permissions)
     except OSError as error:
         raise TinycError(
             "UnreadableFile", f"the library cannot be written: {error.strerror}", Where(file=str(path))

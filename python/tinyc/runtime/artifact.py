@@ -13,8 +13,8 @@ import numpy as np
 
 from tinyc import __version__
 from tinyc.diagnostics import TinycError, Where
-from tinyc.importers.files import unreadable_file
-from tinyc.runtime.container import FORMAT_VERSION, MalformedModel, container_chunks, read_container, write_container
+from tinyc.importers.files import replace_file, unreadable_file
+from tinyc.runtime.container import FORMAT_VERSION, MalformedModel, container_chunks, read_container
 from tinyc.runtime.frozen_json import frozen_from_json, frozen_to_json
 from tinyc.runtime.program import Program
 from tinyc.vocabulary.element_type import BY_NAME, ElementType
@@ -81,7 +81,7 @@ def write_artifact(path: Path, artifact: Artifact) -> int:
     """
     chunks = artifact_chunks(artifact)
     try:
-        write_container(path, chunks)
+        replace_file(path, chunks)
     except (OSError, ValueError) as error:
         raise unreadable_file("write", path, error) from None
     return sum(map(len, chunks))

@@ -10,14 +10,12 @@ into memory. `docs/model-file.md` describes it; in short:
 Nothing behind the header is looked at before the hash is right.
 """
 
-import contextlib
 import hashlib
 import json
 import mmap
 import os
-import secrets
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -63,25 +61,6 @@ def container_chunks(manifest: Mapping[str, Any], sections: Mapping[str, memoryv
 
 def _padding(size_bytes: int) -> bytes:
     return bytes(-size_bytes % SECTION_ALIGNMENT_BYTES)
-
-
-def write_container(path: Path, chunks: Sequence[bytes | memoryview]) -> None:
-    """Write a file, all of it or nothing: one beside `path` takes its place when it is complete.
-
-    Raises:
-        OSError: it cannot be written.
-    """
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
-    try:
-        with beside.open("xb") as file:
-            for chunk in chunks:
-                file.write(chunk)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-    finally:
-        with contextlib.suppress(OSError):
-            beside.unlink()
 
 
 def read_container(path: Path) -> tuple[dict[str, Any], dict[str, memoryview]]:
@@ -157,6 +136,8 @@ def is_container(source: bytes | Path) -> bool:
     if source.suffix == MODEL_SUFFIX:
         return True
     try:
+        if not source.is_file():  # a pipe gives its bytes once, to whoever reads the program
+            return False
         with source.open("rb") as file:
             return file.read(len(MAGIC)) == MAGIC
     except (OSError, ValueError):
