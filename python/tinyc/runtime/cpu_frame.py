@@ -102,6 +102,7 @@ class CpuFrame:
             for place in places:
                 self._addresses[place] = address
         if arena != self._arena:
+            self._arena = None  # an interrupt may leave addresses of both
             self._point(self._bound.offsets, arena)
             self._arena = arena
         if self._keyed:
@@ -113,6 +114,7 @@ class CpuFrame:
     def fill_pool(self, pool: int) -> None:
         """Write where the ConstPool is."""
         if pool != self._pool:
+            self._pool = None
             self._point(self._bound.pool_offsets, pool)
             self._pool = pool
 
