@@ -1,6 +1,7 @@
 """The ConstPool of a program: filled when it is needed, prepared once, on a driver that is none, too."""
 
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -132,3 +133,16 @@ def test_a_gpu_gets_the_pool_and_prepares(monkeypatch):
         executable.pool.set({"w": weight})
         for _ in range(2):
             np.testing.assert_array_equal(executable.run({"x": X})["y"], weight + C + X)
+
+
+def test_a_pool_of_empty_tensors_has_a_place_on_a_gpu(monkeypatch):
+    monkeypatch.setattr(cuda, "find_ptxas", lambda: None)
+    one = program()
+    buffers = tuple(replace(each, offset=0, size=0, shape=(0,)) for each in one.buffers)
+    empty = np.empty(0, np.float32)
+    driver = FakeDriver(kernels={"add": (3, lambda *_: None)})
+    executable = CudaExecutable(
+        replace(one, buffers=buffers, pool_bytes=0), ".target sm_80\n", "sm_80", driver, constants={"constant_0": empty}
+    )
+    executable.pool.set({"w": empty})
+    assert executable.run({"x": empty})["y"].shape == (0,)

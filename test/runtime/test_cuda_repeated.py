@@ -15,8 +15,12 @@ from tinyc.diagnostics import TinycError, Where, collect_remarks
 from tinyc.expr.extents import parse_extent
 from tinyc.runtime import cuda, dlpack
 from tinyc.runtime.cuda import CudaExecutable
+from tinyc.runtime.cuda_driver import Driver
+from tinyc.runtime.cuda_memory import KEPT_RESULTS, ResultMemory
 from tinyc.runtime.device_array import DeviceArray
-from tinyc.runtime.program import STATUS_BYTES, ExtentValue
+from tinyc.runtime.outputs import Output
+from tinyc.runtime.program import STATUS_BYTES, Buffer, ExtentValue
+from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.run_key import RUN_KEY
 
 COPIES = ("cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync", "cuMemcpyDtoDAsync")
@@ -51,6 +55,24 @@ class Mine:
     @property
     def values(self):
         return self.driver.array(self.address, self.count)
+
+
+class Scarce(FakeDriver):
+    """A device with so many bytes of memory."""
+
+    limit = 2**40
+
+    def cuMemAlloc(self, size_bytes):  # noqa: N802 - the driver's name
+        if self.used + size_bytes > self.limit:
+            return (Result.CUDA_ERROR_OUT_OF_MEMORY, None)
+        return super().__getattr__("cuMemAlloc")(size_bytes)
+
+    def cuMemGetInfo(self):  # noqa: N802
+        return (Result.CUDA_SUCCESS, self.limit - self.used, self.limit)
+
+    @property
+    def used(self):
+        return sum(piece.nbytes for piece in self.memory.values())
 
 
 def names(driver, *wanted):
@@ -104,18 +126,12 @@ def test_the_sizes_of_long_ago_are_given_back(driver, monkeypatch):
 
 
 def test_memory_of_other_sizes_is_given_back_where_it_is_short():
-    class Small(FakeDriver):
-        def cuMemAlloc(self, size_bytes):  # noqa: N802 - the driver's name
-            if self.memory:
-                return (Result.CUDA_ERROR_OUT_OF_MEMORY, None)
-            return super().__getattr__("cuMemAlloc")(size_bytes)
-
-    driver = Small(KERNELS)
-    driver.cuMemGetInfo = lambda: (Result.CUDA_SUCCESS, 10, 20)
+    driver = Scarce(KERNELS)
     executable = on(driver)
     for count in (300, 200, 300):
         x, y = X[:count], Y[:count]
         np.testing.assert_array_equal(executable.run({"x": x, "y": y})["z"], (x + 1) * y)
+        driver.limit = 30_000  # 300 elements take 26 KB
     assert len(driver.memory) == 1
 
 
@@ -200,6 +216,67 @@ def test_results_that_nobody_has_leave_their_memory_to_later_ones(driver):
     del executable, z
     assert len(driver.memory) == 2, "x and y"
     assert len(driver.named("cuDevicePrimaryCtxRetain")) == len(driver.named("cuDevicePrimaryCtxRelease")) == 2
+
+
+def result_of(memory, count):
+    return memory.array(Output("z", "f32", np.dtype(np.float32), (count,)))
+
+
+def test_of_what_results_leave_some_is_kept(driver):
+    memory = ResultMemory(Driver(driver), "Fake GPU")
+    for count in range(100):
+        result_of(memory, count)
+    assert len(driver.memory) == KEPT_RESULTS + 1
+    before = {*driver.memory}
+    kept = [result_of(memory, 100 - each) for each in range(1, KEPT_RESULTS)]
+    assert {*driver.memory} == before, "the last ones"
+    del kept, memory
+    assert driver.memory == {}
+
+
+def test_what_a_result_leaves_is_used_again_when_the_device_is_done_with_it(driver):
+    executable, x, y = on(driver), Mine(driver, X), Mine(driver, Y)
+    z = executable.run({"x": x, "y": y})["z"]
+    other = executable.run({"x": x, "y": y})["z"]
+    assert driver.named("cuCtxSynchronize") == [], "nobody has left any"
+    address = z.address
+    del z
+    driver.calls.clear()
+    assert executable.run({"x": x, "y": y})["z"].address == address != other.address
+    assert names(driver, "cuCtxSynchronize", "cuGraphLaunch", "cuMemAlloc") == ["cuCtxSynchronize", "cuGraphLaunch"]
+
+
+def test_what_results_leave_is_given_back_where_memory_is_short():
+    driver = Scarce(KERNELS)
+    executable, x, y = on(driver), Mine(driver, X), Mine(driver, Y)
+    executable.run({"x": x, "y": y})
+    one, two = (Mine(driver, each[:299]) for each in (X, Y))
+    driver.limit = driver.used
+    executable.run({"x": one, "y": two})  # in the memory of the result and of the arena for 300 elements
+    assert len(driver.memory) == 6, "four arrays, an arena, and a result"
+
+
+def test_the_pool_takes_the_memory_of_other_sizes_where_it_is_short():
+    weight = Buffer("weight_0", "weight", "device", 0, 20, ElementType.F32, (5,))
+    one, driver = program(), Scarce(KERNELS)
+    one = dataclasses.replace(one, buffers=(*one.buffers, weight), weights=("w",), pool_bytes=256)
+    executable = CudaExecutable(one, PTX, "sm_80", driver)
+    executable.pool.set({"w": np.ones(5, np.float32)})
+    plain = on(Scarce(KERNELS))
+    plain.run({"x": X, "y": Y})
+    driver.limit = plain._binding.used  # enough for 300 elements, and not for the pool beside them
+    with pytest.raises(TinycError, match="the program needs 256 bytes of Fake GPU's memory"):
+        executable.run({"x": X, "y": Y})
+    np.testing.assert_array_equal(executable.run({"x": X[:7], "y": Y[:7]})["z"], (X[:7] + 1) * Y[:7])
+
+
+def test_a_result_that_cannot_be_copied_tells_of_the_device(driver):
+    executable = on(driver)
+    z = executable.run({"x": Mine(driver, X), "y": Mine(driver, Y)})["z"]
+    driver.failing = {"cuMemcpyDtoH": Result.CUDA_ERROR_ILLEGAL_ADDRESS}
+    with pytest.raises(TinycError, match="copying a result from Fake GPU: cuMemcpyDtoH failed") as caught:
+        z.numpy()
+    assert caught.value.name == "DeviceFailure"
 
 
 def test_an_output_that_an_input_is_in_is_copied_on_the_device(driver):

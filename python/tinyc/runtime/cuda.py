@@ -10,8 +10,8 @@ import contextlib
 import functools
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from tinyc.runtime.program import Program
 from tinyc.runtime.status import check_status
 from tinyc.target import target_of
 from tinyc.target.target import Target
+
+#: What a function gives that reserves memory.
+Reserved = TypeVar("Reserved")
 
 
 class CudaExecutable(Executable[None]):
@@ -86,9 +89,8 @@ class CudaExecutable(Executable[None]):
         with self._lock:
             device = self._opened()
             with device.current():
-                if self._results is None:
-                    self._results = ResultMemory(device.driver, device.name)
-                return self._results.array(output)
+                results = self._results = self._results or ResultMemory(device.driver, device.name)
+                return self._with_room(lambda: results.array(output))
 
     def _execute(self, run: Run, prepared: None) -> None:
         with self._lock:
@@ -107,7 +109,8 @@ class CudaExecutable(Executable[None]):
         frame, direct = self._frame(device, run.bound), _direct(run)
         inputs = {f"input_{position}": array for position, array in enumerate(run.inputs)}
         outputs = {f"output_{position}": array for position, array in enumerate(run.outputs)}
-        held = self._places(frame, [name for name in (*inputs, *outputs) if name not in direct])
+        copied = [name for name in (*inputs, *outputs) if name not in direct]
+        held = self._with_room(lambda: frame.memory.places(copied), frame)
         places = {**held, **direct, **self._pool_places(device, frame, run)}
         views = [each for each in (*inputs.values(), *outputs.values()) if isinstance(each, DeviceView)]
         for stream in {each.stream for each in views if each.stream is not None}:
@@ -132,7 +135,8 @@ class CudaExecutable(Executable[None]):
         if run.pool is None:
             return {}
         if self._pool_at is None:
-            self._pool_at = device.allocate(len(run.pool))
+            size_bytes = len(run.pool)
+            self._pool_at = self._with_room(lambda: device.allocate(size_bytes), frame)
         places = {name: self._pool_at + offset for name, offset in run.bound.pool_offsets.items()}
         if self._pool_version != self.pool.version:
             device.upload(self._pool_at, run.pool)
@@ -163,17 +167,21 @@ class CudaExecutable(Executable[None]):
         self._frames.move_to_end(bound)
         return self._frames[bound]
 
-    def _places(self, frame: DeviceFrame, held: Sequence[str]) -> Mapping[str, int]:
-        """Where the buffers of a run are; where memory is short, that of other sizes is given back."""
+    def _with_room(self, reserve: Callable[[], Reserved], frame: DeviceFrame | None = None) -> Reserved:
+        """What `reserve` gives; where memory is short, what is kept for later runs and not of `frame` is given back."""
         try:
-            return frame.memory.places(held)
+            return reserve()
         except TinycError as error:
             others = [bound for bound, each in self._frames.items() if each is not frame]
-            if error.name != "OutOfMemory" or not others:
+            if error.name != "OutOfMemory" or not (self._trimmed() or others):
                 raise
         for bound in others:
             self._frames.pop(bound).close()
-        return frame.memory.places(held)
+        return reserve()
+
+    def _trimmed(self) -> bool:
+        """Whether results had left memory, which is given back."""
+        return self._results is not None and self._results.trim()
 
     def _opened(self) -> Device:
         """The device with the program's kernels, loaded at the first run; what fails leaves nothing open."""

@@ -244,7 +244,7 @@ def reserve(driver: Driver, name: str, size_bytes: int) -> int:
         TinycError: `OutOfMemory`.
     """
     try:
-        return int(driver.call("cuMemAlloc", size_bytes))
+        return int(driver.call("cuMemAlloc", max(1, size_bytes)))  # it gives no 0 bytes
     except (DriverError, OverflowError) as error:  # the bindings take no size that 64 bits do not hold
         if isinstance(error, DriverError) and error.code != _OUT_OF_MEMORY:
             raise

@@ -59,7 +59,8 @@ class Readable(Protocol):
 class DeviceArray(DeviceView):
     """A result that stays on the GPU. It is complete: whoever takes it has no stream to wait for.
 
-    Libraries take it by `__cuda_array_interface__` and `__dlpack__`, `numpy()` copies it to this machine's memory.
+    Libraries take it by `__cuda_array_interface__` and `__dlpack__`, `numpy()` copies it to this machine's memory. Work
+    that reads it may be on its way when the last reference to it goes: its memory is used again when that is done.
     """
 
     owner: Readable
@@ -82,7 +83,11 @@ class DeviceArray(DeviceView):
         return dlpack.capsule_of(dlpack.Content(self.address, self.dtype, self.shape, None, (dlpack.CUDA, 0)), self)
 
     def numpy(self) -> np.ndarray:
-        """A copy of it in this machine's memory."""
+        """A copy of it in this machine's memory.
+
+        Raises:
+            TinycError: `DeviceFailure`.
+        """
         copied = np.empty(self.shape, self.dtype)
         self.owner.download(copied, self.address)
         return copied

@@ -3,6 +3,7 @@
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import overload
 
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
@@ -20,6 +21,10 @@ class Request:
     last: int
 
 
+@overload
+def aligned_size(size: int) -> int: ...
+@overload
+def aligned_size(size: Dim) -> Dim: ...
 def aligned_size(size: Dim) -> Dim:
     """`size` rounded up to the alignment."""
     return extents.ceildiv(size, ALIGNMENT_BYTES) * ALIGNMENT_BYTES
