@@ -114,7 +114,6 @@ class CpuFrame:
     def fill_pool(self, pool: int) -> None:
         """Write where the ConstPool is."""
         if pool != self._pool:
-            self._pool = None
             self._point(self._bound.pool_offsets, pool)
             self._pool = pool
 
@@ -124,9 +123,9 @@ class CpuFrame:
                 self._addresses[place] = base + offset
 
     def contents(self, buffer: str, size_bytes: int) -> np.ndarray:
-        """The bytes of a buffer that a kernel has a pointer to."""
+        """The bytes of a buffer that a kernel has a pointer to, where they are."""
         address = self._addresses[self._places[buffer][0]]
-        return np.frombuffer(ctypes.string_at(address, size_bytes), np.uint8)
+        return np.ctypeslib.as_array((ctypes.c_uint8 * size_bytes).from_address(address))
 
 
 def _turns(launch: BoundLaunch, bound: BoundProgram) -> int:
