@@ -259,13 +259,13 @@ def test_what_results_leave_is_given_back_where_memory_is_short():
 def test_the_pool_takes_the_memory_of_other_sizes_where_it_is_short():
     weight = Buffer("weight_0", "weight", "device", 0, 20, ElementType.F32, (5,))
     one, driver = program(), Scarce(KERNELS)
-    one = dataclasses.replace(one, buffers=(*one.buffers, weight), weights=("w",), pool_bytes=256)
+    one = dataclasses.replace(one, buffers=(*one.buffers, weight), weights=("w",), pool_bytes=4096)
     executable = CudaExecutable(one, PTX, "sm_80", driver)
     executable.pool.set({"w": np.ones(5, np.float32)})
     plain = on(Scarce(KERNELS))
     plain.run({"x": X, "y": Y})
-    driver.limit = plain._binding.used  # enough for 300 elements, and not for the pool beside them
-    with pytest.raises(TinycError, match="the program needs 256 bytes of Fake GPU's memory"):
+    driver.limit = plain._binding.used + 2000  # 300 elements and 7 beside them, but not the pool
+    with pytest.raises(TinycError, match="the program needs 4096 bytes of Fake GPU's memory"):
         executable.run({"x": X, "y": Y})
     np.testing.assert_array_equal(executable.run({"x": X[:7], "y": Y[:7]})["z"], (X[:7] + 1) * Y[:7])
 
