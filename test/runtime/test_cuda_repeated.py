@@ -14,6 +14,7 @@ from runtime.fake_driver import FakeDriver, Result
 from tinyc.diagnostics import TinycError, Where, collect_remarks
 from tinyc.expr.extents import parse_extent
 from tinyc.runtime import cuda, dlpack
+from tinyc.runtime.arrays import InputCheck
 from tinyc.runtime.cuda import CudaExecutable
 from tinyc.runtime.cuda_driver import Driver
 from tinyc.runtime.cuda_memory import KEPT_RESULTS, ResultMemory
@@ -264,7 +265,7 @@ def test_the_pool_takes_the_memory_of_other_sizes_where_it_is_short():
     executable.pool.set({"w": np.ones(5, np.float32)})
     plain = on(Scarce(KERNELS))
     plain.run({"x": X, "y": Y})
-    driver.limit = plain._binding.used + 2000  # 300 elements and 7 beside them, but not the pool
+    driver.limit = plain._binding.used + 3000  # 300 elements and 7 beside them, but not the pool
     with pytest.raises(TinycError, match="the program needs 4096 bytes of Fake GPU's memory"):
         executable.run({"x": X, "y": Y})
     np.testing.assert_array_equal(executable.run({"x": X[:7], "y": Y[:7]})["z"], (X[:7] + 1) * Y[:7])
@@ -365,6 +366,68 @@ def test_an_array_of_another_device_is_refused(driver):
     capsule = dlpack.capsule_of(dlpack.Content(z.address, z.dtype, z.shape, None, (2, 1)), z)
     with pytest.raises(TinycError, match="is on GPU number 1, and programs run on number 0; copy it there"):
         on(driver).run({"x": Other(), "y": Y})
+
+
+@pytest.mark.parametrize("of", ["input", "output"])
+@pytest.mark.parametrize("is_managed", [0, 1])
+def test_the_driver_is_asked_where_an_array_is_that_does_not_tell(driver, of, is_managed):
+    x, y, other = Mine(driver, X), Mine(driver, Y), Mine(driver, X)
+
+    def attribute(which, address):
+        ordinal = which is driver.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+        return int(address == other.address) * (1 if ordinal else is_managed)
+
+    driver._cuPointerGetAttribute = attribute
+    inputs, out = ({"x": other, "y": y}, {}) if of == "input" else ({"x": x, "y": y}, {"z": other})
+    if is_managed:
+        on(driver).run(inputs, out)
+        return
+    with pytest.raises(
+        TinycError, match=f"{of} '[xz]', a Mine, is on GPU number 1, and programs run on number"
+    ) as caught:
+        on(driver).run(inputs, out)
+    assert caught.value.name == ("InputMismatch" if of == "input" else "OutputMismatch")
+    assert driver.named("cuLaunchKernel") == []
+
+
+def test_memory_that_the_driver_does_not_know_is_left_to_it(driver):
+    x = Mine(driver, X)
+    driver.failing = {"cuPointerGetAttribute": Result.CUDA_ERROR_INVALID_VALUE}
+    np.testing.assert_array_equal(on(driver).run({"x": x, "y": Y})["z"], (X + 1) * Y)
+
+
+class Refusing:
+    """An array of another library that is not handed over."""
+
+    def __init__(self, name, error):
+        self.name, self.error = name, error
+
+    def __getattr__(self, name):
+        """Return what a library has that refuses: the interface fails, DLPack's functions do when they are called."""
+        if name == self.name == "__cuda_array_interface__":
+            raise self.error
+        if self.name == "__cuda_array_interface__" or not name.startswith("__dlpack"):
+            raise AttributeError(name)
+        return self.refused if name == self.name else lambda **_: (2, 0)
+
+    def refused(self, **_):
+        raise self.error
+
+
+@pytest.mark.parametrize("target", ["cpu", "cuda"])
+@pytest.mark.parametrize("error", [BufferError, RuntimeError, TypeError, ValueError])
+@pytest.mark.parametrize("name", ["__cuda_array_interface__", "__dlpack__", "__dlpack_device__"])
+def test_what_a_library_refuses_is_a_mismatch(driver, target, error, name):
+    array, executable = Refusing(name, error("it requires grad")), on(driver)
+    if target == "cpu":
+        executable._check = InputCheck(executable.program)
+    for given, out in (({"x": array, "y": Y}, {}), ({"x": X, "y": Y}, {"z": array})):
+        with pytest.raises(TinycError) as caught:
+            executable.run(given, out)
+        assert caught.value.name == ("OutputMismatch" if out else "InputMismatch")
+        assert "a Refusing" in caught.value.message
+        if target == "cuda" and name != "__dlpack_device__":
+            assert "is not handed over by its library: it requires grad; give a copy that is" in caught.value.message
 
 
 @pytest.mark.parametrize("target", ["cpu", "sim", "reference"])

@@ -12,7 +12,7 @@ import numpy as np
 from tinyc.diagnostics import TinycError, Where, remark, suggest
 from tinyc.expr.extents import Dim
 from tinyc.runtime.arena import allocate_array
-from tinyc.runtime.device_array import is_on_device
+from tinyc.runtime.device_array import REFUSALS, is_on_device
 from tinyc.runtime.program import Program
 from tinyc.vocabulary.element_type import ElementType
 
@@ -156,7 +156,7 @@ def as_array(name: str, value: Any, expected: np.dtype | None = None, what: str 
         )
     try:
         return np.from_dlpack(value)
-    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+    except REFUSALS as error:
         raise mismatch(
             name,
             f"numpy cannot read {what} '{name}', a {type(value).__name__}: {error}; copy it to a numpy array",

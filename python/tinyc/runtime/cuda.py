@@ -23,7 +23,7 @@ from tinyc.runtime.cuda_driver import Device
 from tinyc.runtime.cuda_frame import DeviceFrame, Watch
 from tinyc.runtime.cuda_graph import STATUS
 from tinyc.runtime.cuda_memory import ResultMemory
-from tinyc.runtime.device_array import DeviceView, device_view, is_on_device
+from tinyc.runtime.device_array import DeviceView, device_view, is_on_device, require_first_gpu
 from tinyc.runtime.executable import KEPT_SIZES, Executable, Run
 from tinyc.runtime.outputs import Output, fresh_array, output_memory, output_mismatch
 from tinyc.runtime.program import Program
@@ -106,6 +106,7 @@ class CudaExecutable(Executable[None]):
 
     def _run_on(self, device: Device, run: Run) -> np.ndarray:
         """Run on the open device; what the status slots hold then."""
+        _require_device(device, run)
         frame, direct = self._frame(device, run.bound), _direct(run)
         inputs = {f"input_{position}": array for position, array in enumerate(run.inputs)}
         outputs = {f"output_{position}": array for position, array in enumerate(run.outputs)}
@@ -226,6 +227,23 @@ def _read_output(output: Output, value: Any) -> Any:
     except ValueError as error:
         message = f"out: the array for output '{output.name}', a {type(value).__name__}, {error}"
         raise output_mismatch(output.name, message) from None
+
+
+def _require_device(device: Device, run: Run) -> None:
+    """Check that the arrays are in the device's memory whose producers do not tell where they are.
+
+    Raises:
+        TinycError: `InputMismatch`, `OutputMismatch`.
+    """
+    program = run.bound.program
+    for kind, names, arrays in (("input", program.inputs, run.inputs), ("output", program.outputs, run.outputs)):
+        for name, array in zip(names, arrays, strict=True):
+            if isinstance(array, DeviceView) and array.device is None and array.nbytes:
+                try:
+                    require_first_gpu(device.gpu_of(array.address))
+                except ValueError as error:
+                    message = f"{kind} '{name}', a {type(array.owner).__name__}, {error}"
+                    raise (mismatch if kind == "input" else output_mismatch)(name, message) from None
 
 
 def _contents(device: Device, places: Mapping[str, int], name: str, size_bytes: int) -> np.ndarray:

@@ -97,7 +97,7 @@ class ResultMemory:
             if address is None:
                 self._trim(KEPT_RESULTS)
                 address = reserve(self.driver, self.name, size)
-        return DeviceArray(address, output.dtype, output.shape, _Block(self, address, size))
+        return DeviceArray(address, output.dtype, output.shape, _Block(self, address, size), device=0)
 
     def trim(self) -> bool:
         """Give all that is free back to the driver; whether there was something."""
