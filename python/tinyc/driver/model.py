@@ -113,9 +113,7 @@ class Model:
         Raises:
             TinycError: `InputMismatch`, and then all are as before; `OutOfMemory`, `ModelFreed`.
         """
-        if self._executor is None:
-            raise TinycError("ModelFreed", "the model has been freed; compile the program again")
-        self._executor.set_weights(weights)
+        self._ready().set_weights(weights)
 
     def run(self, /, *, out: Any = None, seed: Any = None, offset: Any = None, **inputs: Any) -> Arrays:
         """Run on arrays of exactly the declared types, by name; return arrays by output name.
@@ -173,7 +171,7 @@ class Model:
 
     def _ready(self) -> Executor:
         if self._executor is None:
-            raise TinycError("ModelFreed", "the model has been freed; compile the program again")
+            raise TinycError("ModelFreed", "the model has been freed; compile or load it again")
         return self._executor
 
     def _run(self, inputs: Mapping[str, Any], out: Any, key: int, observe: Observer | None) -> Arrays:
@@ -314,19 +312,18 @@ class Model:
         Raises:
             TinycError: `UnsupportedTarget`, `ModelFreed`.
         """
-        if self._executor is None:
-            raise TinycError("ModelFreed", "the model has been freed; compile the program again")
-        held, compiled_for = self._executor.artifact, self._executor.compiled_for
+        executor = self._ready()
+        held, compiled_for = executor.artifact, executor.compiled_for
         if held is None:
             message = f"target '{self.target}' runs the program itself, and has no code; compile it for another target"
             raise TinycError("UnsupportedTarget", message)
         if cpu is None:
-            return replace(held, arrays={**held.arrays, **self._executor.weights()})
+            return replace(held, arrays={**held.arrays, **executor.weights()})
         if compiled_for is None:
             why = "the model was loaded, and its code is as it is" if self.target == "cpu" else "its code runs on a GPU"
             raise TinycError("UnsupportedTarget", f"'cpu' is {cpu!r}, and {why}; leave it out, or compile the program")
         made = compiled_for(cpu)
-        return replace(made, arrays={**made.arrays, **self._executor.weights()})
+        return replace(made, arrays={**made.arrays, **executor.weights()})
 
 
 def _word(name: str, value: Any) -> int:

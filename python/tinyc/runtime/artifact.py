@@ -17,7 +17,7 @@ from tinyc.importers.files import replace_file, unreadable_file
 from tinyc.runtime.container import FORMAT_VERSION, MalformedModel, container_chunks, read_container
 from tinyc.runtime.frozen_json import frozen_from_json, frozen_to_json
 from tinyc.runtime.program import Program
-from tinyc.vocabulary.element_type import BY_NAME, ElementType
+from tinyc.vocabulary.element_type import BY_NAME, element_of
 
 _PROGRAM, _CODE, _ARRAY = "program", "code", "array."
 _FIELDS = {"target": str, "arch": str, "cpu": str, "flags": list, "arrays": list, "tinyc": str, "format": int}
@@ -64,7 +64,8 @@ def artifact_chunks(artifact: Artifact) -> list[bytes | memoryview]:
         "cpu": artifact.cpu,
         "flags": list(artifact.flags),
         "arrays": [
-            {"name": name, "element": _element_of(array), "shape": list(array.shape)} for name, array in dense.items()
+            {"name": name, "element": element_of(array.dtype), "shape": list(array.shape)}
+            for name, array in dense.items()
         ],
     }
     program = json.dumps(frozen_to_json(artifact.program), separators=(",", ":"))
@@ -85,10 +86,6 @@ def write_artifact(path: Path, artifact: Artifact) -> int:
     except (OSError, ValueError) as error:
         raise unreadable_file("write", path, error) from None
     return sum(map(len, chunks))
-
-
-def _element_of(array: np.ndarray) -> ElementType:
-    return {element.dtype: element for element in ElementType}[array.dtype]
 
 
 def read_artifact(path: Path) -> Artifact:

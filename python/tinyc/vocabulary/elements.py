@@ -22,7 +22,7 @@ from tinyc.diagnostics import TinycError
 from tinyc.mlir import ir
 from tinyc.mlir.bodies import nested
 from tinyc.mlir.locations import unescape, where
-from tinyc.vocabulary.element_type import BY_NAME, ElementType
+from tinyc.vocabulary.element_type import BY_NAME, ElementType, element_of
 
 #: A tensor of more elements is a resource.
 INLINE_ELEMENTS = 64
@@ -93,7 +93,8 @@ def resource_name(attribute: ir.Attribute) -> str | None:
 
 def elements_attribute(array: np.ndarray) -> ir.Attribute:
     """The attribute of a tensor, which refers to the memory of a large one."""
-    element = next(each for each in ElementType if each.dtype == array.dtype)
+    element = element_of(array.dtype)
+    assert element is not None  # whoever makes a tensor has looked at its type
     held = ir.RankedTensorType.get(list(array.shape), ir.Type.parse(element), loc=ir.Location.unknown())
     dense = array if array.flags.c_contiguous else np.ascontiguousarray(array).reshape(array.shape)
     if dense.size <= INLINE_ELEMENTS:
