@@ -83,6 +83,16 @@ def test_what_is_refused_changes_no_weight():
     np.testing.assert_array_equal(pool.arrays["w"], W)
 
 
+def test_weights_are_handed_out_read_only_and_as_they_were_then():
+    pool = ConstPool(program(), {"constant_0": C, "weight_0": W})
+    given = pool.by_buffer()
+    pool.set({"w": X})
+    np.testing.assert_array_equal(given["weight_0"], W)
+    np.testing.assert_array_equal(pool.arrays["w"], X)
+    assert not given["weight_0"].flags.writeable
+    assert not pool.arrays["w"].flags.writeable
+
+
 def test_one_thread_prepares_and_the_others_wait():
     pool = ConstPool(program(), {"constant_0": C})
     pool.set({"w": W})
@@ -126,7 +136,7 @@ def test_a_gpu_gets_the_pool_and_prepares(monkeypatch):
     monkeypatch.setattr(cuda, "find_ptxas", lambda: None)
     driver = FakeDriver(kernels={"add": (3, add)})
     ptx = ".version 8.0\n.target sm_80\n"
-    executable = CudaExecutable(program(), ptx, "sm_80", driver, constants={"constant_0": C})
+    executable = CudaExecutable(program(), ptx, "sm_80", driver, arrays={"constant_0": C})
     with pytest.raises(TinycError, match="the weights 'w' have not been set"):
         executable.run({"x": X})
     for weight in (W, 2 * W):
@@ -142,7 +152,7 @@ def test_a_pool_of_empty_tensors_has_a_place_on_a_gpu(monkeypatch):
     empty = np.empty(0, np.float32)
     driver = FakeDriver(kernels={"add": (3, lambda *_: None)})
     executable = CudaExecutable(
-        replace(one, buffers=buffers, pool_bytes=0), ".target sm_80\n", "sm_80", driver, constants={"constant_0": empty}
+        replace(one, buffers=buffers, pool_bytes=0), ".target sm_80\n", "sm_80", driver, arrays={"constant_0": empty}
     )
     executable.pool.set({"w": empty})
     assert executable.run({"x": empty})["y"].shape == (0,)

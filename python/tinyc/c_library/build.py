@@ -66,12 +66,9 @@ def _pool_image(artifact: Artifact) -> bytes:
     Raises:
         TinycError: `InputMismatch`: a weight has not been set.
     """
-    program, arrays = artifact.program, artifact.arrays
-    if not program.pool:
+    if not artifact.program.pool:
         return b""
-    pool = ConstPool(program, {each.name: arrays[each.name] for each in program.of_kind("constant")})
-    named = zip(program.weights, program.of_kind("weight"), strict=True)
-    pool.set({name: arrays[each.name] for name, each in named if each.name in arrays})
+    pool = ConstPool(artifact.program, artifact.arrays)
     pool.require(())
     return pool.memory.tobytes()
 

@@ -1,6 +1,6 @@
 """The ConstPool: what a program keeps from run to run, the weights that the user gives and the program's own constants.
 
-In: a program, the elements of its constants by buffer, arrays of weights by name. Out: memory for the buffers of the
+In: a program, the elements of its constants, arrays of weights. Out: memory for the buffers of the
 pool, filled when it is first needed, so that a mapped file is read when the program first runs, not when it is made.
 What kernels prepare of weights and constants is written by whoever runs them, once after each change (`first_run`).
 """
@@ -13,12 +13,9 @@ from typing import Any
 import numpy as np
 
 from tinyc.diagnostics import TinycError, Where, suggest
-from tinyc.runtime.arena import allocate_arena
+from tinyc.runtime.arena import poisoned_arena
 from tinyc.runtime.arrays import DTYPE_NAMES, Declared, as_array, check_element_type, mismatch
 from tinyc.runtime.program import Buffer, Program
-
-#: What memory holds that no kernel has prepared yet: NaN in every float type, and -1 in every integer.
-_POISON = 0xFF
 
 
 class Weights:
@@ -96,19 +93,24 @@ def checked_weight(name: str, array: Any, declared: Declared) -> np.ndarray:
 
 
 class ConstPool(Weights):
-    """The memory of a program's pool. Threads may run at once; to set weights while one runs is the user's mistake."""
+    """The memory of a program's pool. Threads may run at once; to set weights while one runs is the user's mistake.
 
-    def __init__(self, program: Program, constants: Mapping[str, np.ndarray] | None = None) -> None:
-        self._weights = dict(zip(program.weights, program.of_kind("weight"), strict=True))
+    `arrays` are the elements of its constants, and of weights that are set already, by the names of their buffers.
+    """
+
+    def __init__(self, program: Program, arrays: Mapping[str, np.ndarray] | None = None) -> None:
+        self._weights = program.named("weight")
         super().__init__(self._weights)
-        self._program, self._constants = program, constants or {}
+        self._program, self._arrays = program, arrays or {}
         self._lock = threading.RLock()
         self._memory: np.ndarray | None = None
         self._is_prepared = False
         self.version = 0  # how often weights have been set: what a device has of the pool may be older
-        missing = [each.name for each in program.of_kind("constant") if each.name not in self._constants]
+        missing = [each.name for each in program.of_kind("constant") if each.name not in self._arrays]
         if missing:
             raise TinycError("InvalidIr", "the constant has no elements", Where(node=missing[0]))
+        held = {name: each.name for name, each in self._weights.items() if each.name in self._arrays}
+        self.set({name: self._arrays[buffer] for name, buffer in held.items()})
 
     @property
     def memory(self) -> np.ndarray:
@@ -119,10 +121,9 @@ class ConstPool(Weights):
         """
         with self._lock:
             if self._memory is None:
-                memory = allocate_arena(self._program.pool_bytes)
-                memory[...] = _POISON
+                memory = poisoned_arena(self._program.pool_bytes)
                 for buffer in self._program.of_kind("constant"):
-                    _fill(memory, buffer, self._constants[buffer.name])
+                    _fill(memory, buffer, self._arrays[buffer.name])
                 self._memory = memory
             return self._memory
 
@@ -137,16 +138,22 @@ class ConstPool(Weights):
             self._is_prepared = True
 
     def by_buffer(self) -> dict[str, np.ndarray]:
-        """The weights that have been set, by the names of their buffers."""
-        return {self._weights[name].name: array for name, array in self.arrays.items()}
+        """Copies of the weights that have been set, read-only, by the names of their buffers."""
+        with self._lock:  # of one moment, whatever another thread sets
+            return {self._weights[name].name: _read_only(array.copy()) for name, array in self.arrays.items()}
+
+    def set(self, given: Any) -> None:
+        """Take over arrays by name, all at once; see `Weights.set`."""
+        with self._lock:
+            super().set(given)
 
     def _take(self, name: str, array: np.ndarray) -> None:
-        with self._lock:
-            buffer = self._weights[name]
-            self._is_prepared = False
-            self.version += 1
-            _fill(self.memory, buffer, array)
-            self.arrays[name] = pool_bytes_of(self.memory, buffer).view(buffer.element.dtype).reshape(array.shape)
+        buffer = self._weights[name]
+        self._is_prepared = False
+        self.version += 1
+        _fill(self.memory, buffer, array)
+        held = pool_bytes_of(self.memory, buffer).view(buffer.element.dtype).reshape(array.shape)
+        self.arrays[name] = _read_only(held)
 
 
 def pool_bytes_of(memory: np.ndarray, buffer: Buffer) -> np.ndarray:
@@ -154,6 +161,11 @@ def pool_bytes_of(memory: np.ndarray, buffer: Buffer) -> np.ndarray:
     assert isinstance(buffer.offset, int)  # exec.verify: these are numbers
     assert isinstance(buffer.size, int)
     return memory[buffer.offset : buffer.offset + buffer.size]
+
+
+def _read_only(array: np.ndarray) -> np.ndarray:
+    array.flags.writeable = False
+    return array
 
 
 def _fill(memory: np.ndarray, buffer: Buffer, array: np.ndarray) -> None:

@@ -36,8 +36,8 @@ class CpuExecutable(Executable[CpuFrames]):
         ObjectError: the object cannot be loaded.
     """
 
-    def __init__(self, program: Program, image: bytes, constants: Mapping[str, np.ndarray] | None = None) -> None:
-        super().__init__(program, constants)
+    def __init__(self, program: Program, image: bytes, arrays: Mapping[str, np.ndarray] | None = None) -> None:
+        super().__init__(program, arrays)
         symbols = [launch.symbol for launch in program.launches]
         self._code = Code(image, [KERNEL_PREFIX + symbol for symbol in symbols])
         self._kernels = {symbol: _KERNEL_TYPE(self._code.addresses[KERNEL_PREFIX + symbol]) for symbol in symbols}

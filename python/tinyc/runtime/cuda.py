@@ -49,9 +49,9 @@ class CudaExecutable(Executable[None]):
         ptx: str,
         arch: str,
         binding: Any = None,
-        constants: Mapping[str, np.ndarray] | None = None,
+        arrays: Mapping[str, np.ndarray] | None = None,
     ) -> None:
-        super().__init__(program, constants, _read_input)
+        super().__init__(program, arrays, _read_input)
         self.ptx, self.target = ptx, target_of(arch)
         self.last_run_seconds: float | None = None
         self._binding = binding

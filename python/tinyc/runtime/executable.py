@@ -53,15 +53,15 @@ class Run(NamedTuple):
 
 
 class Executable(abc.ABC, Generic[Prepared]):
-    """A program that is ready to run on a device; `constants` are the elements of its constants, by buffer."""
+    """A program that is ready to run on a device; `arrays` are constants, and weights that are set, by buffer."""
 
     def __init__(
         self,
         program: Program,
-        constants: Mapping[str, np.ndarray] | None = None,
+        arrays: Mapping[str, np.ndarray] | None = None,
         read: ReadInput | None = None,
     ) -> None:
-        self.program, self.pool, self._has_pool = program, ConstPool(program, constants), bool(program.pool)
+        self.program, self.pool, self._has_pool = program, ConstPool(program, arrays), bool(program.pool)
         self._check = InputCheck(program, read)
         self._known: OrderedDict[InputShapes, tuple[BoundProgram, Prepared]] = OrderedDict()
         self._knowing = threading.Lock()

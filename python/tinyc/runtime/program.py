@@ -184,6 +184,11 @@ class Program:
         """The kernels that run once whenever weights are set (`prepare`), or those of each run."""
         return tuple(kernel for kernel in self.kernels if kernel.prepare is prepare)
 
+    def named(self, kind: str) -> dict[str, Buffer]:
+        """The buffers of the kind "input", "output" or "weight" by the user's names, in order."""
+        names = {"input": self.inputs, "output": self.outputs, "weight": self.weights}[kind]
+        return dict(zip(names, self.of_kind(kind), strict=True))
+
     def of_kind(self, kind: str) -> tuple[Buffer, ...]:
         """The buffers of one kind, in order."""
         return tuple(buffer for buffer in self.buffers if buffer.kind == kind)
