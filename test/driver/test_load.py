@@ -272,11 +272,14 @@ def rewritten(path, program=None, **changes):
     kept = {name: bytes(data) for name, data in sections.items()}
     if program is not None:
         data = json.loads(kept["program"])
-        program(data)
-        kept["program"] = json.dumps(data).encode()
+        kept["program"] = (program(data) or json.dumps(data)).encode()
     kept["code"] = changes.pop("code", kept["code"])
     whole = {name: value for name, value in {**manifest, **changes}.items() if value is not None}
     replace_file(path, container_chunks(whole, {name: memoryview(data) for name, data in kept.items()}))
+
+
+def deepened(_):
+    return "[" * 100_000 + "]" * 100_000
 
 
 @pytest.mark.parametrize(
@@ -289,6 +292,10 @@ def rewritten(path, program=None, **changes):
         ({"flags": "avx"}, "'flags' of the manifest is 'avx'"),
         ({"arrays": [{"name": "w", "element": "f32", "shape": [4]}]}, "'array.w'"),
         ({"code": b"\x7fELF"}, "the machine code does not load: "),
+        ({"target": "sim", "code": b"\xff"}, "can't decode byte 0xff"),
+        ({"program": lambda p: p["inputs"].append("z")}, "it has 4 inputs, and 3 buffers for them"),
+        ({"program": lambda p: p["buffers"][-1].update(name="b")}, "works on 'output_0', which is no buffer"),
+        ({"program": deepened}, "maximum recursion depth exceeded"),
     ],
 )
 def test_a_model_that_was_written_otherwise_is_refused(loaded, tmp_path, changes, message):
@@ -340,19 +347,52 @@ def test_a_model_is_no_program(loaded, tmp_path):
     assert error.message == said
 
 
+#: y = x + w · c, with a weight and a constant.
+SCALED = {
+    "uops": [
+        {"id": "x", "uop": "INPUT", "arg": {"tensor_id": "x", "dtype": "fp32", "shape": [3, 4]}},
+        {"id": "w", "uop": "INPUT", "arg": {"tensor_id": "w", "dtype": "fp32", "shape": [4], "weight": True}},
+        {"id": "c", "uop": "CONST", "arg": {"values": [1, 2, 3, 4], "dtype": "fp32"}},
+        {"id": "v", "uop": "MUL", "src": ["w", "c"]},
+        {"id": "e", "uop": "EXPAND", "src": ["v"], "arg": {"result_shape": [3, 4]}},
+        {"id": "y", "uop": "ADD", "src": ["x", "e"]},
+    ]
+}
+
+
+@pytest.mark.parametrize(
+    ("array", "message"),
+    [
+        (None, "constant_0 has no array"),
+        (np.zeros(4, np.int8), "constant_0 is f32 [4] of 16 bytes, and its array int8 [4]"),
+        (np.zeros(5, np.float32), "constant_0 is f32 [4] of 16 bytes, and its array float32 [5]"),
+        (np.zeros((2, 2), np.float32), "constant_0 is f32 [4] of 16 bytes, and its array float32 [2, 2]"),
+    ],
+)
+def test_arrays_that_are_not_the_programs_are_refused(tmp_path, array, message):
+    artifact = tinyc.compile(SCALED, fusion="none").artifact()
+    write_artifact(tmp_path / "m.tinyc", replace(artifact, arrays={} if array is None else {"constant_0": array}))
+    error = refused(tinyc.load, tmp_path / "m.tinyc")
+    assert (error.name, error.where.file) == ("InvalidModel", str(tmp_path / "m.tinyc"))
+    assert message in error.message
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"arrays": [{"name": "constant_0", "element": "f32", "shape": [2**70]}]}, "and its section has 16 bytes"),
+        ({"program": lambda p: p.update(pool_bytes=300)}, "prepared_0 is at 512, 16 bytes long, in 300 bytes"),
+    ],
+)
+def test_a_pool_that_does_not_hold_its_arrays_is_refused(tmp_path, changes, message):
+    tinyc.compile(SCALED, fusion="none").save(tmp_path / "m.tinyc")
+    rewritten(tmp_path / "m.tinyc", **changes)
+    assert message in refused(tinyc.load, tmp_path / "m.tinyc").message
+
+
 @pytest.mark.parametrize("target", ["cpu", "sim"])
 def test_weights_and_constants_are_saved_and_may_be_set_anew(target, tmp_path):
-    document = {
-        "uops": [
-            {"id": "x", "uop": "INPUT", "arg": {"tensor_id": "x", "dtype": "fp32", "shape": [3, 4]}},
-            {"id": "w", "uop": "INPUT", "arg": {"tensor_id": "w", "dtype": "fp32", "shape": [4], "weight": True}},
-            {"id": "c", "uop": "CONST", "arg": {"values": [1, 2, 3, 4], "dtype": "fp32"}},
-            {"id": "v", "uop": "MUL", "src": ["w", "c"]},
-            {"id": "e", "uop": "EXPAND", "src": ["v"], "arg": {"result_shape": [3, 4]}},
-            {"id": "y", "uop": "ADD", "src": ["x", "e"]},
-        ]
-    }
-    model, x = tinyc.compile(document, target=target, fusion="none"), np.zeros((3, 4), np.float32)
+    model, x = tinyc.compile(SCALED, target=target, fusion="none"), np.zeros((3, 4), np.float32)
     model.save(tmp_path / "unset.tinyc")
     with pytest.raises(TinycError, match="the weights 'w' have not been set"):
         tinyc.load(tmp_path / "unset.tinyc")(x)

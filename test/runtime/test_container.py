@@ -127,6 +127,15 @@ def test_another_format_is_told(file, version, why):
     assert said.startswith(f"the model is of format {version} and not {FORMAT_VERSION}: it is made by {why}")
 
 
+def test_a_manifest_that_is_too_deep_is_refused(file, monkeypatch):
+    monkeypatch.setattr(container.json, "dumps", lambda *_, **__: "[" * 100_000 + "]" * 100_000)
+    written(file)
+    with pytest.raises(
+        MalformedModel, match="the manifest of the model is not what this tinyc writes: maximum recursion"
+    ):
+        read_container(file)
+
+
 @pytest.mark.parametrize("size", [{"bytes": 10**6}, {"bytes": -1}, {}, {"bytes": "1"}])
 def test_sections_that_there_cannot_be_are_refused(file, monkeypatch, size):
     dumps, listed = json.dumps, [{"name": "code", **size}]

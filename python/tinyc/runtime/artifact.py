@@ -4,6 +4,7 @@ In: what a target's lowering gives, or a file. Out: an `Artifact`, which `driver
 """
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -111,7 +112,7 @@ def _artifact(manifest: Mapping[str, Any], sections: Mapping[str, memoryview]) -
                 raise MalformedModel(f"'{name}' of the manifest is {manifest[name]!r}")
         if manifest["target"] not in CODE_KINDS:
             raise MalformedModel(f"its target is '{manifest['target']}'")
-        return Artifact(
+        artifact = Artifact(
             target=manifest["target"],
             program=frozen_from_json(Program, json.loads(bytes(sections[_PROGRAM])), _PROGRAM),
             code=bytes(sections[_CODE]),
@@ -120,7 +121,11 @@ def _artifact(manifest: Mapping[str, Any], sections: Mapping[str, memoryview]) -
             flags=tuple(map(str, manifest["flags"])),
             arrays={each["name"]: _array(each, sections[_ARRAY + each["name"]]) for each in manifest["arrays"]},
         )
-    except (KeyError, TypeError, ValueError) as error:
+        _check_buffers(artifact.program, artifact.arrays)
+        if artifact.target != "cpu":
+            artifact.code.decode()
+        return artifact
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise MalformedModel(f"the model is not what this tinyc writes: {error}; {_other_tinyc(manifest)}") from None
 
 
@@ -129,4 +134,34 @@ def _other_tinyc(manifest: Mapping[str, Any]) -> str:
 
 
 def _array(described: Mapping[str, Any], data: memoryview) -> np.ndarray:
-    return np.ndarray(tuple(described["shape"]), BY_NAME[described["element"]].dtype, buffer=data)
+    element, shape = BY_NAME[described["element"]], tuple(described["shape"])
+    if math.prod(shape) * element.size_bytes != len(data):
+        what = f"array '{described['name']}' is {element} {list(shape)}"
+        raise MalformedModel(f"{what}, and its section has {len(data)} bytes")
+    return np.ndarray(shape, element.dtype, buffer=data)
+
+
+def _check_buffers(program: Program, arrays: Mapping[str, np.ndarray]) -> None:
+    """Check that names have buffers, that those of the ConstPool lie in it, and that its arrays are theirs.
+
+    Raises:
+        MalformedModel: what a run would stumble over.
+    """
+    for kind, names in (("input", program.inputs), ("output", program.outputs), ("weight", program.weights)):
+        if len(names) != len(program.of_kind(kind)):
+            raise MalformedModel(f"it has {len(names)} {kind}s, and {len(program.of_kind(kind))} buffers for them")
+    known = {buffer.name for buffer in program.buffers}
+    for kernel in program.launches:
+        unknown = {*kernel.reads, *kernel.writes, *(each.buffer for each in kernel.pointers)} - known
+        if unknown:
+            raise MalformedModel(f"kernel '{kernel.symbol}' works on '{min(unknown)}', which is no buffer")
+    for buffer in program.pool:
+        offset, size, array = buffer.offset, buffer.size, arrays.get(buffer.name)
+        if not isinstance(offset, int) or not isinstance(size, int) or not 0 <= offset <= program.pool_bytes - size:
+            raise MalformedModel(f"{buffer.name} is at {offset}, {size} bytes long, in {program.pool_bytes} bytes")
+        if array is None:
+            if buffer.kind == "constant":
+                raise MalformedModel(f"{buffer.name} has no array")
+        elif (element_of(array.dtype), array.shape, array.nbytes) != (buffer.element, buffer.shape, size):
+            declared = f"{buffer.element} {list(buffer.shape)} of {size} bytes"
+            raise MalformedModel(f"{buffer.name} is {declared}, and its array {array.dtype} {list(array.shape)}")

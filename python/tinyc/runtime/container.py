@@ -82,7 +82,7 @@ def read_container(path: Path) -> tuple[dict[str, Any], dict[str, memoryview]]:
         )
     try:
         return _taken_apart(whole, manifest_bytes)
-    except (KeyError, TypeError, ValueError) as error:  # a hash is right for whatever was written
+    except (KeyError, TypeError, ValueError, RecursionError) as error:  # a hash is right for whatever was written
         raise MalformedModel(
             f"the manifest of the model is not what this tinyc writes: {error}; save it again"
         ) from None
