@@ -26,7 +26,7 @@ from tinyc.executors.signature import boundary_of
 from tinyc.fusion.request import fusion_request
 from tinyc.mlir import ir
 from tinyc.plan.source import split_plan
-from tinyc.runtime.artifact import artifact_chunks, write_artifact
+from tinyc.runtime.artifact import artifact_bytes, write_artifact
 
 _DUMP_FOLDER = Path("tinyc-dump")
 
@@ -52,8 +52,7 @@ def compile_command(arguments: argparse.Namespace) -> int:
                 size_bytes = write_artifact(arguments.output, artifact)
                 print_line("model", f"{arguments.output}: {artifact}; {size_bytes} bytes")
             elif arguments.dump is None and arguments.dump_dir is None and arguments.emit_lib is None:
-                size_bytes = sum(map(len, artifact_chunks(artifact)))
-                print_line("model", f"{artifact}; -o FILE.tinyc writes it, {size_bytes} bytes")
+                print_line("model", f"{artifact}; -o FILE.tinyc writes it, {artifact_bytes(artifact)} bytes")
         if arguments.emit_lib is not None:
             for path in model.emit_library(arguments.emit_lib, arguments.prefix or "model", arguments.cpu):
                 print_line("library", str(path))

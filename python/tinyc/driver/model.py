@@ -130,8 +130,8 @@ class Model:
 
         Raises:
             TinycError: `InputMismatch`, `OutputMismatch`, `UnboundSymbol`, `AssumptionViolated`, `OutOfMemory`,
-                `IndexOutOfRange`, `ModelFreed`; on a GPU also `NoDriver`, `UnsupportedTarget`, `LaunchTooLarge`,
-                `DeviceFailure`.
+                `IndexOutOfRange`, `ModelFreed`; `UnreadableFile`: a file that constants are in has changed; on a GPU
+                also `NoDriver`, `UnsupportedTarget`, `LaunchTooLarge`, `DeviceFailure`.
         """
         if self._ambiguous:
             inputs, out, seed, offset = self._told_apart(inputs, out, seed, offset)

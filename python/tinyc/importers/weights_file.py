@@ -17,6 +17,7 @@ import numpy as np
 from tinyc.diagnostics import TinycError, Where, suggest
 from tinyc.importers.files import unreadable_file
 from tinyc.vocabulary.element_type import ElementType
+from tinyc.vocabulary.mapped_file import map_file
 
 #: What safetensors calls the element types.
 SAFETENSORS_TYPES = {
@@ -83,8 +84,8 @@ def _mapped(path: Path, dtype: np.dtype, offset: int, shape: tuple[int, ...]) ->
     count = math.prod(shape)
     if count == 0:  # no bytes can be mapped
         return np.empty(shape, dtype)
-    data = np.memmap(path, np.uint8, "r", offset, (count * dtype.itemsize,))
-    return data.view(dtype).reshape(shape)
+    with path.open("rb") as file:
+        return map_file(file, path, offset, count * dtype.itemsize).view(dtype).reshape(shape)
 
 
 # --- safetensors: the length of a header in JSON, the header, and the bytes -------------------------------------------

@@ -15,13 +15,14 @@ import numpy as np
 from tinyc import __version__
 from tinyc.diagnostics import TinycError, Where
 from tinyc.importers.files import replace_file, unreadable_file
-from tinyc.runtime.container import FORMAT_VERSION, MalformedModel, container_chunks, read_container
+from tinyc.runtime.container import MalformedModel, container_bytes, container_chunks, read_container
 from tinyc.runtime.frozen_json import frozen_from_json, frozen_to_json
 from tinyc.runtime.program import Program
 from tinyc.vocabulary.element_type import BY_NAME, element_of
+from tinyc.vocabulary.mapped_file import require_unchanged
 
 _PROGRAM, _CODE, _ARRAY = "program", "code", "array."
-_FIELDS = {"target": str, "arch": str, "cpu": str, "flags": list, "arrays": list, "tinyc": str, "format": int}
+_FIELDS = {"target": str, "arch": str, "cpu": str, "flags": list, "arrays": list, "tinyc": str}
 #: What is compiled for, and what its kernels are.
 CODE_KINDS = {"cpu": "object code", "sim": "PTX", "cuda": "PTX"}
 
@@ -54,12 +55,16 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
-def artifact_chunks(artifact: Artifact) -> list[bytes | memoryview]:
-    """The file of an artifact, in the parts that it is written in."""
+def artifact_bytes(artifact: Artifact) -> int:
+    """The size of the file of an artifact; no array is read for it."""
+    return container_bytes(*_content(artifact))
+
+
+def _content(artifact: Artifact) -> tuple[dict[str, Any], dict[str, memoryview]]:
+    """The manifest and the sections of the file of an artifact."""
     dense = {name: np.asarray(array, order="C") for name, array in artifact.arrays.items()}
     manifest = {
         "tinyc": __version__,
-        "format": FORMAT_VERSION,
         "target": artifact.target,
         "arch": artifact.arch,
         "cpu": artifact.cpu,
@@ -72,16 +77,18 @@ def artifact_chunks(artifact: Artifact) -> list[bytes | memoryview]:
     program = json.dumps(frozen_to_json(artifact.program), separators=(",", ":"))
     sections = {_PROGRAM: memoryview(program.encode()), _CODE: memoryview(artifact.code)}
     sections |= {_ARRAY + name: array.reshape(-1).view(np.uint8).data for name, array in dense.items()}
-    return container_chunks(manifest, sections)
+    return manifest, sections
 
 
 def write_artifact(path: Path, artifact: Artifact) -> int:
     """Write an artifact to a file, all of it or nothing; the size of the file in bytes.
 
     Raises:
-        TinycError: `UnreadableFile`: it cannot be written.
+        TinycError: `UnreadableFile`: it cannot be written, or a file that arrays are mapped from has changed.
     """
-    chunks = artifact_chunks(artifact)
+    for array in artifact.arrays.values():
+        require_unchanged(array)
+    chunks = container_chunks(*_content(artifact))
     try:
         replace_file(path, chunks)
     except (OSError, ValueError) as error:

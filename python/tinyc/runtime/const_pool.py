@@ -16,6 +16,7 @@ from tinyc.diagnostics import TinycError, Where, suggest
 from tinyc.runtime.arena import poisoned_arena
 from tinyc.runtime.arrays import DTYPE_NAMES, Declared, as_array, check_element_type, mismatch
 from tinyc.runtime.program import Buffer, Program
+from tinyc.vocabulary.mapped_file import require_unchanged
 
 
 class Weights:
@@ -117,7 +118,7 @@ class ConstPool(Weights):
         """The bytes of the pool, aligned, with the constants in them.
 
         Raises:
-            TinycError: `OutOfMemory`.
+            TinycError: `OutOfMemory`; `UnreadableFile`: a file that constants are mapped from has changed.
         """
         with self._lock:
             if self._memory is None:
@@ -169,4 +170,5 @@ def _read_only(array: np.ndarray) -> np.ndarray:
 
 
 def _fill(memory: np.ndarray, buffer: Buffer, array: np.ndarray) -> None:
+    require_unchanged(array)
     np.copyto(pool_bytes_of(memory, buffer).view(buffer.element.dtype).reshape(array.shape), array)

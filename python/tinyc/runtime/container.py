@@ -7,17 +7,19 @@ into memory. `docs/model-file.md` describes it; in short:
     JSON       the manifest, in which `sections` says what is where
     sections   each at a multiple of 64 bytes, zeros between them
 
-Nothing behind the header is looked at before the hash is right.
+Nothing behind the header is looked at before the hash is right. A section that is read later is that of the file whose
+hash it was for as long as `require_unchanged` says so.
 """
 
 import hashlib
 import json
-import mmap
 import os
 import struct
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
+
+from tinyc.vocabulary.mapped_file import map_file
 
 #: As PNG's: a byte with the highest bit, a name, and the ends of lines that a transfer as text would change.
 MAGIC = b"\x89TNC\r\n\x1a\n"
@@ -43,20 +45,27 @@ class MalformedModel(ValueError):
 
 def container_chunks(manifest: Mapping[str, Any], sections: Mapping[str, memoryview]) -> list[bytes | memoryview]:
     """What a file consists of, in order; the sections are views of bytes. The same content gives the same bytes."""
-    listed = [
-        {"name": name, "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-        for name, data in sections.items()
-    ]
-    text = json.dumps({**manifest, "sections": listed}, sort_keys=True, separators=(",", ":"))
-    described = text.encode()
-    chunks: list[bytes | memoryview] = [described, _padding(len(described))]
-    for data in sections.values():
-        chunks += [data, _padding(len(data))]
-    fields = _FIELDS.pack(MAGIC, FORMAT_VERSION, len(described), _HEADER_BYTES + sum(map(len, chunks)), 0)
+    chunks = _behind_header(manifest, sections)
+    fields = _FIELDS.pack(MAGIC, FORMAT_VERSION, len(chunks[0]), _HEADER_BYTES + sum(map(len, chunks)), 0)
     digest = hashlib.sha256(fields)
     for chunk in chunks:
         digest.update(chunk)
     return [fields, digest.digest(), *chunks]
+
+
+def container_bytes(manifest: Mapping[str, Any], sections: Mapping[str, memoryview]) -> int:
+    """The size of such a file; no section is read for it."""
+    return _HEADER_BYTES + sum(map(len, _behind_header(manifest, sections)))
+
+
+def _behind_header(manifest: Mapping[str, Any], sections: Mapping[str, memoryview]) -> list[bytes | memoryview]:
+    """The manifest, with what is where, and the sections, each with zeros up to the next one."""
+    listed = [{"name": name, "bytes": len(data)} for name, data in sections.items()]
+    described = json.dumps({**manifest, "sections": listed}, sort_keys=True, separators=(",", ":")).encode()
+    chunks: list[bytes | memoryview] = [described, _padding(len(described))]
+    for data in sections.values():
+        chunks += [data, _padding(len(data))]
+    return chunks
 
 
 def _padding(size_bytes: int) -> bytes:
@@ -72,7 +81,7 @@ def read_container(path: Path) -> tuple[dict[str, Any], dict[str, memoryview]]:
     """
     with path.open("rb") as file:
         manifest_bytes, stored = _checked_header(file)
-        whole = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        whole = map_file(file, path).data
     digest = hashlib.sha256(whole[: _FIELDS.size])
     digest.update(whole[_HEADER_BYTES:])
     if digest.digest() != stored:

@@ -81,7 +81,8 @@ class Executable(abc.ABC, Generic[Prepared]):
 
         Raises:
             TinycError: `InputMismatch`, `OutputMismatch`, `UnboundSymbol`, `AssumptionViolated`, `OutOfMemory`,
-                `IndexOutOfRange`, and what the device refuses.
+                `IndexOutOfRange`; `UnreadableFile`: a file that constants are mapped from has changed; and what the
+                device refuses.
         """
         out = out or {}
         if self.program.weights:

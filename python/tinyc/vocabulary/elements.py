@@ -23,6 +23,7 @@ from tinyc.mlir import ir
 from tinyc.mlir.bodies import nested
 from tinyc.mlir.locations import unescape, where
 from tinyc.vocabulary.element_type import BY_NAME, ElementType, element_of
+from tinyc.vocabulary.mapped_file import require_unchanged
 
 #: A tensor of more elements is a resource.
 INLINE_ELEMENTS = 64
@@ -123,12 +124,18 @@ def elements_of(attribute: ir.Attribute) -> np.ndarray:
     if name is not None:
         if name not in _arrays:
             raise TinycError("InvalidAttribute", left_out(name))
-        return _read_only(_arrays[name])
+        return _read_only(_held(name))
     held = attribute.type
     assert isinstance(held, ir.RankedTensorType)
     assert isinstance(attribute, ir.DenseElementsAttr)
     element = BY_NAME[str(held.element_type)]
     return _read_only(_dense_elements(attribute, element, tuple(held.shape)))
+
+
+def _held(name: str) -> np.ndarray:
+    """The elements of a resource, for whoever reads them."""
+    require_unchanged(_arrays[name])
+    return _arrays[name]
 
 
 def left_out(name: str) -> str:
@@ -191,7 +198,7 @@ def with_resource_section(printed: str, limit: int | None = None) -> str:
         name = _named(match)
         if name not in _arrays:
             return match[0]
-        found[_shown[name]] = _arrays[name]
+        found[_shown[name]] = _held(name)
         return f"dense_resource<{_shown[name]}>"
 
     text = _HANDLE.sub(own_name, printed)
@@ -260,6 +267,6 @@ def with_resources(inside: ir.OpView | ir.Operation) -> None:
     given: dict[str, ir.Attribute] = {}
     for op, attribute, name in _resources(inside):
         if name not in given:
-            data = _arrays[name].reshape(-1).view(np.uint8).data
+            data = _held(name).reshape(-1).view(np.uint8).data
             given[name] = ir.DenseResourceElementsAttr.get_from_buffer(data, name, attribute.type)
         op.attributes["value"] = given[name]
