@@ -93,6 +93,22 @@ def test_weights_are_handed_out_read_only_and_as_they_were_then():
     assert not pool.arrays["w"].flags.writeable
 
 
+def test_weights_are_handed_out_of_one_moment():
+    pool, begun = ConstPool(program(), {"constant_0": C, "weight_0": W}), threading.Event()
+
+    class Slow(dict):
+        def items(self):
+            begun.set()
+            threading.Event().wait(0.2)
+            return super().items()
+
+    thread = threading.Thread(target=lambda: pool.set(Slow(w=X)))
+    thread.start()
+    assert begun.wait(10)
+    np.testing.assert_array_equal(pool.by_buffer()["weight_0"], X)
+    thread.join(10)
+
+
 def test_one_thread_prepares_and_the_others_wait():
     pool = ConstPool(program(), {"constant_0": C})
     pool.set({"w": W})
