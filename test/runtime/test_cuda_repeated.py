@@ -231,8 +231,10 @@ def test_of_what_results_leave_some_is_kept(driver):
     before = {*driver.memory}
     kept = [result_of(memory, 100 - each) for each in range(1, KEPT_RESULTS)]
     assert {*driver.memory} == before, "the last ones"
+    driver.calls.clear()
     del kept, memory
     assert driver.memory == {}
+    assert names(driver, "cuCtxSynchronize", "cuMemFree") == ["cuCtxSynchronize", *["cuMemFree"] * (KEPT_RESULTS + 1)]
 
 
 def test_what_a_result_leaves_is_used_again_when_the_device_is_done_with_it(driver):

@@ -156,6 +156,7 @@ class _Block:
 
 def _give_back(driver: Driver, device: Any, context: Any, *blocks: Iterable[tuple[int, int]]) -> None:
     with contextlib.suppress(DriverError), in_context(driver, context):
+        driver.call("cuCtxSynchronize")
         for _, address in itertools.chain(*blocks):
             driver.call("cuMemFree", address)
     with contextlib.suppress(DriverError):
