@@ -2,6 +2,7 @@
 
 import json
 import os
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -247,3 +248,25 @@ def test_a_constant_is_read_from_memory_and_nothing_is_fused_with_it():
         "IllegalFusion",
         "'c', which 't' reads, is a constant in memory",
     )
+
+
+def test_runs_beside_a_change_of_weights_have_those_of_before_or_after():
+    document = program(
+        tensor("X", 4000), weight("W", 4000), weight("V", 4000), node("a", "ADD", "X", "W"), node("y", "ADD", "a", "V")
+    )
+    model = tinyc.compile(document, fusion="none")
+    x, sets = np.zeros(4000, np.float32), [dict.fromkeys("WV", np.full(4000, each, np.float32)) for each in (1, 2)]
+    model.set_weights(sets[0])
+    done = threading.Event()
+
+    def change():
+        while not done.is_set():
+            for each in sets:
+                model.set_weights(each)
+
+    thread = threading.Thread(target=change)
+    thread.start()
+    found = {float(each) for _ in range(1500) for each in np.unique(model(x))}
+    done.set()
+    thread.join()
+    assert found == {2.0, 4.0}

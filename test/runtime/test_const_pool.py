@@ -61,11 +61,11 @@ def test_constants_are_read_when_the_memory_is_first_needed():
     constants = Told({"constant_0": C})
     pool = ConstPool(program(), constants)
     assert constants.asked == 0
-    memory = pool.memory
+    memory = pool.image().memory
     assert memory.ctypes.data % 256 == 0
     assert memory[256:276].tobytes() == C.tobytes()
     assert (memory[512:] == 0xFF).all()  # nobody has prepared anything
-    assert pool.memory is memory
+    assert pool.image().memory is memory
     assert constants.asked == 1
 
 
@@ -115,7 +115,7 @@ def test_one_thread_prepares_and_the_others_wait():
     firsts, begun, go = [], threading.Event(), threading.Event()
 
     def run():
-        with pool.first_run() as is_first:
+        with pool.reading() as (_, is_first):
             firsts.append(is_first)
             if is_first:
                 begun.set()
@@ -132,15 +132,29 @@ def test_one_thread_prepares_and_the_others_wait():
         thread.join(10)
     assert sorted(firsts) == [False, False, False, True]
     pool.set({"w": X})
-    with pool.first_run() as is_first:
+    with pool.reading() as (_, is_first):
         assert is_first
+
+
+def test_a_run_has_the_weights_that_it_began_with():
+    pool = ConstPool(program(), {"constant_0": C, "weight_0": W})
+    with pool.reading() as (before, _):
+        pool.set({"w": X})
+        np.testing.assert_array_equal(before.memory[:20].view(W.dtype), W)
+        with pool.reading() as (after, is_first):
+            assert is_first
+            np.testing.assert_array_equal(after.memory[:20].view(W.dtype), X)
+            np.testing.assert_array_equal(after.memory[256:276].view(C.dtype), C)
+    assert after.version > before.version
+    pool.set({"w": W})
+    assert pool.image() is after, "nobody reads it: its memory is written, no other is taken"
 
 
 def test_what_fails_while_it_prepares_has_not_prepared():
     pool = ConstPool(program(), {"constant_0": C})
-    with pytest.raises(ZeroDivisionError), pool.first_run():
+    with pytest.raises(ZeroDivisionError), pool.reading():
         raise ZeroDivisionError
-    with pool.first_run() as is_first:
+    with pool.reading() as (_, is_first):
         assert is_first
 
 

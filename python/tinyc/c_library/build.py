@@ -70,7 +70,7 @@ def _pool_image(artifact: Artifact) -> bytes:
         return b""
     pool = ConstPool(artifact.program, artifact.arrays)
     pool.require(())
-    return pool.memory.tobytes()
+    return pool.image().memory.tobytes()
 
 
 def _compiler() -> list[str]:

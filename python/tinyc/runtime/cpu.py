@@ -57,7 +57,7 @@ class CpuExecutable(Executable[CpuFrames]):
         try:
             frame.fill(run.inputs, run.outputs, arena.address, run.key)
             if run.pool is not None:
-                frame.fill_pool(run.pool.ctypes.data)
+                frame.fill_pool(run.pool.memory.ctypes.data)
             for launch, work, turns, pace, title in frame.every_call if run.prepares else frame.calls:
                 started = time.perf_counter()
                 in_chunks(work, turns, pace, title)

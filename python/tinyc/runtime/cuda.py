@@ -136,13 +136,13 @@ class CudaExecutable(Executable[None]):
         if run.pool is None:
             return {}
         if self._pool_at is None:
-            size_bytes = len(run.pool)
+            size_bytes = len(run.pool.memory)
             self._pool_at = self._with_room(lambda: device.allocate(size_bytes), frame)
         places = {name: self._pool_at + offset for name, offset in run.bound.pool_offsets.items()}
-        if self._pool_version != self.pool.version:
-            device.upload(self._pool_at, run.pool)
+        if self._pool_version != run.pool.version:
+            device.upload(self._pool_at, run.pool.memory)
             frame.prepare(places)
-            self._pool_version = self.pool.version
+            self._pool_version = run.pool.version
         return places
 
     def _watch(self, device: Device, run: Run, places: Mapping[str, int]) -> Watch | None:

@@ -50,7 +50,7 @@ def device_memory(run: Run) -> dict[str, BufferMemory]:
     for name, start in bound.pool_offsets.items():
         assert run.pool is not None  # there are buffers in it
         size = bound.sizes[name]
-        found[name] = BufferMemory(run.pool[start : start + _whole_words(size)], size)
+        found[name] = BufferMemory(run.pool.memory[start : start + _whole_words(size)], size)
     return found
 
 
