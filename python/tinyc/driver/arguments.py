@@ -131,6 +131,8 @@ def _add_target(parser: argparse.ArgumentParser) -> None:
     _add_edges(parser)
     shown = "sizes that runs are expected to have: kernels get alternatives for them (may be repeated)"
     parser.add_argument("--sizes", type=_bind, action="append", default=[], metavar="M=128,N=64", help=shown)
+    shown = "weights by name, of a .npz or .safetensors file: given once, and kept in the model"
+    parser.add_argument("--weights", type=Path, metavar="FILE", help=shown)
     parser.add_argument("--fusion", choices=(_NONE,), metavar=_NONE, help="a kernel for each op")
     parser.add_argument(
         "--line-info", action="store_true", help="write .loc into the PTX: lines of the dumped gpu layer"

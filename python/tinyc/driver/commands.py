@@ -15,15 +15,15 @@ from tinyc.driver.compile import compile, pass_options
 from tinyc.driver.compiled_model import CompiledModel
 from tinyc.driver.layer import SHARED_LAYERS, entry_layer, layer_of
 from tinyc.driver.progress import shown_progress
-from tinyc.driver.running import given_inputs, print_line, run_and_print, shown_remarks
+from tinyc.driver.running import given_inputs, given_weights, print_line, run_and_print, shown_remarks
 from tinyc.driver.sources import in_file, program_argument, shown_argument
 from tinyc.driver.verification import output_tolerances, verify_model
-from tinyc.driver.weights import weights_apart
 from tinyc.executors import reference
 from tinyc.executors.compare import Comparison, compare_all
 from tinyc.executors.random_inputs import random_inputs, static_shapes
 from tinyc.executors.signature import boundary_of
 from tinyc.fusion.request import fusion_request
+from tinyc.importers.weights_file import tensor_names
 from tinyc.mlir import ir
 from tinyc.plan.source import split_plan
 from tinyc.runtime.artifact import artifact_bytes, write_artifact
@@ -36,9 +36,7 @@ def run_command(arguments: argparse.Namespace) -> int:
     with shown_remarks(arguments):
         model = _compiled(arguments)
         given = _inputs(arguments, model)
-        weights, inputs = weights_apart(model.weights, given)
-        model.set_weights(weights)
-        outputs = run_and_print(model, inputs, arguments)
+        outputs = run_and_print(model, given, arguments)
         return _check(model, given, outputs) if arguments.check else 0
 
 
@@ -48,6 +46,9 @@ def compile_command(arguments: argparse.Namespace) -> int:
         model = _compiled(arguments)
         if arguments.target != "reference" or arguments.output is not None or arguments.cpu is not None:
             artifact = model.artifact(arguments.cpu)
+            if model.missing_weights:
+                missing = ", ".join(model.missing_weights)
+                print_line("weights", f"not set: {missing}; give them by --weights FILE, or when it runs")
             if arguments.output is not None:
                 size_bytes = write_artifact(arguments.output, artifact)
                 print_line("model", f"{arguments.output}: {artifact}; {size_bytes} bytes")
@@ -135,7 +136,11 @@ def _compiled(arguments: argparse.Namespace) -> CompiledModel:
         fusion = fusion_request(";".join(arguments.fuse), ";".join(arguments.no_fuse), arguments.fusion)
         target, arch, plan = arguments.target, arguments.arch, arguments.plan
         asked = {"plan": plan, "line_info": line_info, "fusion": fusion, "sizes": arguments.sizes}
+        if arguments.weights is not None:
+            asked["weights"] = tensor_names(arguments.weights)
         model = compile(module, target=target, arch=arch, **asked)
+        if arguments.weights is not None:
+            model.set_weights(given_weights(arguments.weights, model.signature))
     seconds = time.perf_counter() - started
     print_line("program", f"{shown_argument(arguments.program)} on {arguments.target}")
     print_line("layers", " -> ".join(model.layers))
@@ -168,8 +173,10 @@ def _inputs(
     if arguments.inputs is None:
         print_line("inputs", f"random, seed {arguments.random}")
         with shown_progress("inputs"):
-            return random_inputs(program or model.lowering.module(model.lowering.entry), arguments.random)
-    return given_inputs(arguments.inputs, model.signature)
+            inputs = random_inputs(program or model.lowering.module(model.lowering.entry), arguments.random)
+    else:
+        inputs = given_inputs(arguments.inputs, model.signature)
+    return inputs if arguments.weights is None else inputs | given_weights(arguments.weights, model.signature)
 
 
 def _check(model: CompiledModel, inputs: dict[str, np.ndarray], outputs: dict[str, np.ndarray]) -> int:

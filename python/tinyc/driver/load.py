@@ -82,4 +82,5 @@ def _executor(executable: Executable[Any], artifact: Artifact) -> Executor:
         timed=timed,
         set_weights=pool.set,
         weights=pool.by_buffer,
+        missing_weights=pool.missing,
     )

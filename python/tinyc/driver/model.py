@@ -47,7 +47,8 @@ class Executor:
     values of nodes. `program` is what it runs, where that has been lowered, `arch` the GPU's architecture that it is
     for; `reports` gives those of the last run's launches where they are simulated. `artifact` is what a file needs to
     have to run the same, `compiled_for` makes it for another CPU. `timed` takes inputs, and who is told the time of
-    each launch. `set_weights` takes those over that are given, `weights` gives those that have been set, by buffer.
+    each launch. `set_weights` takes those over that are given, `weights` gives those that have been set, by buffer,
+    `missing_weights` the names of the others.
     """
 
     run: Callable[[Mapping[str, Any], Mapping[str, Any], int, Observer | None], Arrays]
@@ -60,6 +61,7 @@ class Executor:
     timed: Callable[[Mapping[str, Any], Timer], Arrays] | None = None
     set_weights: Callable[[Any], None] = lambda _: None
     weights: Callable[[], Arrays] = dict
+    missing_weights: Callable[[], tuple[str, ...]] = tuple
 
 
 class Model:
@@ -104,6 +106,11 @@ class Model:
         freed = ", freed" if self._executor is None else ""
         weights = f", weights ({_listed(self.signature.weights)})" if self.weights else ""
         return f"<tinyc.Model on {self.target}{self._made_of}{freed}{weights}: ({inputs}) -> ({outputs})>"
+
+    @property
+    def missing_weights(self) -> tuple[str, ...]:
+        """The names of the weights that have not been set; a run needs all."""
+        return self._ready().missing_weights()
 
     def set_weights(self, weights: Mapping[str, Any]) -> None:
         """Give weights, some or all, as arrays of exactly the declared types and shapes, by name; they are copied.

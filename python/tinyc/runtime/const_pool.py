@@ -52,6 +52,10 @@ class Weights:
         if checked:
             self._take_all(checked)
 
+    def missing(self) -> tuple[str, ...]:
+        """The names of those that have not been set."""
+        return tuple(name for name in self.declared if name not in self.arrays)
+
     def require(self, inputs: Iterable[str]) -> None:
         """Check that all weights have been set, and that a run gives none.
 
@@ -63,8 +67,7 @@ class Weights:
             for name in inputs
             if name in self.declared
         ]
-        missing = [name for name in self.declared if name not in self.arrays]
-        if missing:
+        if missing := self.missing():
             shown = ", ".join(f"'{name}'" for name in missing)
             message = f"the weights {shown} have not been set; give them with model.set_weights before the first run"
             errors.append(mismatch(missing[0], message))
