@@ -113,6 +113,8 @@ def _add_program(parser: argparse.ArgumentParser) -> None:
     shown = f"write the text of layers: {layers}"
     parser.add_argument("--dump", type=_layers, action=_Collected, metavar="LAYER,…", help=shown)
     parser.add_argument("--stock-printing", action="store_true", help="dump IR as mlir-opt prints it")
+    shown = "dump all elements of the program's constants, so that a dump runs; else large ones are left out"
+    parser.add_argument("--dump-constants", action="store_true", help=shown)
     parser.add_argument("--dump-dir", type=Path, metavar="DIR", help="where (default: tinyc-dump); alone: all layers")
     parser.add_argument("--remarks", action="store_true", help="print the compiler's decisions to stderr")
     parser.add_argument("--remarks-json", type=Path, metavar="FILE", help="write them there, one JSON object a line")

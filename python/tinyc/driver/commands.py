@@ -42,6 +42,8 @@ def run_command(arguments: argparse.Namespace) -> int:
 
 def compile_command(arguments: argparse.Namespace) -> int:
     """Compile, and write what is asked for: the model, layers, a C library; where nothing is, say what there is."""
+    for option, path in (("-o", arguments.output), ("--emit-lib", arguments.emit_lib)):
+        _require_another_file(option, path, arguments.program)
     with shown_remarks(arguments):
         model = _compiled(arguments)
         if arguments.target != "reference" or arguments.output is not None or arguments.cpu is not None:
@@ -58,6 +60,17 @@ def compile_command(arguments: argparse.Namespace) -> int:
             for path in model.emit_library(arguments.emit_lib, arguments.prefix or "model", arguments.cpu):
                 print_line("library", str(path))
     return 0
+
+
+def _require_another_file(option: str, path: Path | None, program: str) -> None:
+    """Check that what is written is not the program itself.
+
+    Raises:
+        TinycError: `InvalidOption`.
+    """
+    if path is not None and path.exists() and Path(program).exists() and path.samefile(program):
+        message = f"{option} {path}: that is the program, which would be gone; name another file"
+        raise TinycError("InvalidOption", message)
 
 
 def verify_command(arguments: argparse.Namespace) -> int:
@@ -147,7 +160,7 @@ def _compiled(arguments: argparse.Namespace) -> CompiledModel:
     print_line("compile", f"{seconds:.3f} s")
     if arguments.dump is not None or arguments.dump_dir is not None:
         with shown_progress("dump"):
-            paths = model.lowering.dump(dump_folder, arguments.dump, arguments.stock_printing)
+            paths = model.lowering.dump(dump_folder, arguments.dump, arguments.stock_printing, arguments.dump_constants)
         for path in paths:
             print_line("dump", str(path))
     return model

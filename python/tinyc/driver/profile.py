@@ -4,17 +4,20 @@ In: the time of each launch of one run, and what was predicted. Out: rows, as a 
 file. No MLIR here: a model that was saved has times, too, and no predictions.
 """
 
+import contextlib
 import csv
+import fcntl
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TextIO
 
 import numpy as np
 
 from tinyc.diagnostics import TinycError, Where
-from tinyc.importers.files import read_file, unreadable_file
+from tinyc.importers.files import unreadable_file
 from tinyc.runtime.bound import BoundLaunch, BoundProgram
 from tinyc.text.table import Table
 
@@ -73,22 +76,54 @@ class Profile:
         return Table("regions", LOG_COLUMNS, self.rows)
 
     def append_to(self, path: Path) -> None:
-        """Append the rows to a CSV file, which gets a head where it is new.
+        """Append the rows to a CSV file, which gets a head where it is new; processes that append at once take turns.
 
         Raises:
             TinycError: `UnreadableFile`: it cannot be written, or has other columns.
         """
-        head = StringIO()
-        csv.writer(head).writerow(LOG_COLUMNS)
-        before = read_file(path).decode(errors="replace") if path.exists() else ""
-        if before and before.splitlines()[0] != head.getvalue().strip():
-            message = f"the file is no log: it does not begin with {head.getvalue().strip()}; give another one"
-            raise TinycError("UnreadableFile", message, Where(file=str(path)))
-        try:
-            with path.open("a", newline="", encoding="utf-8") as file:
-                csv.writer(file).writerows(self.rows if before else [LOG_COLUMNS, *self.rows])
-        except OSError as error:
-            raise unreadable_file("write", path, error) from None
+        with _log(path, "a+") as file:
+            rows = self.rows if _has_head(file, path) else [LOG_COLUMNS, *self.rows]
+            csv.writer(file).writerows(rows)
+
+
+def require_log(path: Path) -> None:
+    """Check that rows can be appended to a file, before there are any: that it has the columns, or may be made.
+
+    Raises:
+        TinycError: `UnreadableFile`.
+    """
+    is_new = not os.path.lexists(path)
+    with _log(path, "a+") as file:
+        _has_head(file, path)
+    if is_new:
+        path.unlink()
+
+
+@contextlib.contextmanager
+def _log(path: Path, mode: str) -> Iterator[TextIO]:
+    try:
+        with path.open(mode, newline="", encoding="utf-8", errors="replace") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield file
+    except OSError as error:
+        raise unreadable_file("write", path, error) from None
+
+
+def _has_head(file: TextIO, path: Path) -> bool:
+    """Whether a log has its head; an empty one has none.
+
+    Raises:
+        TinycError: `UnreadableFile`: it begins with something else.
+    """
+    head = StringIO()
+    csv.writer(head).writerow(LOG_COLUMNS)
+    file.seek(0)
+    found = file.readline(len(head.getvalue()) + 1)
+    if found and found.replace("\r\n", "\n") != head.getvalue().replace("\r\n", "\n"):
+        message = f"the file is no log: its first line is not {head.getvalue().strip()}; give another one"
+        raise TinycError("UnreadableFile", message, Where(file=str(path)))
+    file.seek(0, os.SEEK_END)
+    return bool(found)
 
 
 def profile_rows(times: LaunchTimes, machine: tuple[str, str], predict: Predict) -> Iterator[tuple[object, ...]]:

@@ -17,6 +17,7 @@ from tinyc.diagnostics import Remark, TinycError, Where, collect_remarks, printa
 from tinyc.driver.array_files import read_arrays, write_arrays
 from tinyc.driver.load import load
 from tinyc.driver.model import Model
+from tinyc.driver.profile import require_log
 from tinyc.driver.progress import shown_progress
 from tinyc.executors.elements import element_of
 from tinyc.executors.random_arrays import random_arrays
@@ -61,8 +62,9 @@ def _require_no_compiling(arguments: argparse.Namespace) -> None:
     Raises:
         TinycError: `InvalidOption`.
     """
-    of_programs = ("target", "arch", "plan", "fuse", "no_fuse", "fusion", "line_info", "dump", "dump_dir", "check")
-    given = [name for name in (*of_programs, "stock_printing") if getattr(arguments, name)]
+    of_programs = ("target", "arch", "plan", "fuse", "no_fuse", "fusion", "line_info", "check")
+    of_layers = ("dump", "dump_dir", "dump_constants", "stock_printing")
+    given = [name for name in (*of_programs, *of_layers) if getattr(arguments, name)]
     if arguments.inputs is not None and arguments.bind:
         given.append("bind")  # which says here how large random inputs are
     if given:
@@ -133,6 +135,8 @@ def run_and_print(model: Model, inputs: dict[str, np.ndarray], arguments: argpar
 
     Weights among the inputs are set; random ones only where they have not been.
     """
+    if arguments.log is not None:
+        require_log(arguments.log)
     weights, inputs = weights_apart(model.weights, inputs)
     set_already = set(weights) - {*model.missing_weights} if arguments.inputs is None else ()
     model.set_weights({name: each for name, each in weights.items() if name not in set_already})
@@ -145,10 +149,10 @@ def run_and_print(model: Model, inputs: dict[str, np.ndarray], arguments: argpar
         print_line("output", f"{name}: {_described(value)}")
     if profile is not None and arguments.profile:
         print_table(profile.table)
-    if profile is not None and arguments.log is not None:
-        profile.append_to(arguments.log)
     if arguments.outputs is not None:
         write_arrays(arguments.outputs, outputs)
+    if profile is not None and arguments.log is not None:
+        profile.append_to(arguments.log)
     return outputs
 
 

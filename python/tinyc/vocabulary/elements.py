@@ -143,7 +143,7 @@ def left_out(name: str) -> str:
     own = _OWN_NAME.match(name)
     return (
         f"the elements of 'dense_resource<{own[1] if own else name}>' are not in this text, which was written for "
-        "reading; compile the program again, or write the text with tinyc-opt, which keeps them"
+        "reading; dump it with tinyc compile --dump-constants, or write it with tinyc-opt, which keeps them"
     )
 
 
