@@ -44,7 +44,7 @@ class CpuExecutable(Executable[CpuFrames]):
         self._arenas = ArenaPool()
 
     def release(self) -> None:
-        """Give back the memory that is kept for later runs, which begin anew; runs on their way are not disturbed."""
+        """Give back arenas and frames, all but the ConstPool; runs on their way are not disturbed."""
         super().release()
         self._arenas = ArenaPool()
 

@@ -99,7 +99,7 @@ class Executable(abc.ABC, Generic[Prepared]):
         return handed_out(outputs, out)
 
     def release(self) -> None:
-        """Give back the memory that is kept for later runs, which begin anew; runs on their way are not disturbed."""
+        """Give back what is kept of earlier sizes, all but the ConstPool; runs on their way are not disturbed."""
         with self._knowing:
             self._known.clear()
 

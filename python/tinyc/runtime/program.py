@@ -229,14 +229,6 @@ class Program:
         found = {name: (first + (name in overwriting), last) for name, (first, last) in lives.items()}
         return {name: (first, last) for name, (first, last) in found.items() if first <= last}
 
-    def required_memory(self, values: Mapping[str, int]) -> int:
-        """The bytes of the arena and of the ConstPool at the sizes of one run: all beside the caller's arrays.
-
-        Raises:
-            ExtentError: a symbol has no value, or a division is by zero.
-        """
-        return extents.evaluate(self.arena_bytes, values) + self.pool_bytes
-
     @property
     def status_slots(self) -> int:
         """How many kernels report indices that are out of range; each has one slot of the status buffer."""
