@@ -297,10 +297,10 @@ def test_a_prefix_that_names_a_type_of_c_is_refused(tmp_path, prefix):
 
 def test_names_that_c_has_a_meaning_for_are_the_users(tmp_path):
     x, y = (tensor(name, "M", "K") for name in ("NULL", "%s%n"))
-    model = tinyc.compile(program(x, y, node("INT8_MAX", "ADD", "NULL", "%s%n")))
+    model = tinyc.compile(program(x, y, node("EOF", "ADD", "NULL", "%s%n")))
     _, header = model.emit_library(tmp_path / "l.so", prefix="arena")
     assert "const float *NULL_1;" in header.read_text()
-    assert "float *INT8_MAX_1;" in header.read_text()
+    assert "float *EOF_1;" in header.read_text()
     library = ctypes.CDLL(str(tmp_path / "l.so"))
     assert all(hasattr(library, f"arena_{name}") for name in ("init", "run", "free", "required_memory", "error"))
     assert not hasattr(library, "kernel_main")

@@ -22,8 +22,11 @@ _KEYWORDS = frozenset(
     template this thread_local throw true try typedef typeid typename union unix linux unsigned using virtual void
     volatile wchar_t while xor xor_eq""".split()  # noqa: SIM905
 )
-#: Macros of <stddef.h> and <stdint.h>, which the header includes.
-_MACRO = re.compile(r"NULL|offsetof|unreachable|\w+_(MIN|MAX|WIDTH|C)")
+#: Macros of the headers that a library includes.
+_MACRO = re.compile(
+    r"NULL|EOF|BUFSIZ|CLOCKS_PER_SEC|(EXIT|L|SCHED|SEEK|TIME)_\w+|assert|errno|offsetof|sched_priority|std(in|out|err)"
+    r"|unreachable|va_\w+|\w+_(MIN|MAX|WIDTH|C)"
+)
 _PREFIX = re.compile(r"[a-z]\w*", re.ASCII | re.IGNORECASE)
 
 

@@ -4,15 +4,13 @@ In: the time of each launch of one run, and what was predicted. Out: rows, as a 
 file. No MLIR here: a model that was saved has times, too, and no predictions.
 """
 
-import contextlib
 import csv
 import fcntl
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
-from typing import NamedTuple, TextIO
+from typing import NamedTuple
 
 import numpy as np
 
@@ -76,54 +74,38 @@ class Profile:
         return Table("regions", LOG_COLUMNS, self.rows)
 
     def append_to(self, path: Path) -> None:
-        """Append the rows to a CSV file, which gets a head where it is new; processes that append at once take turns.
+        """Append the rows to a CSV file, which gets a head where it is new.
 
         Raises:
             TinycError: `UnreadableFile`: it cannot be written, or has other columns.
         """
-        with _log(path, "a+") as file:
-            rows = self.rows if _has_head(file, path) else [LOG_COLUMNS, *self.rows]
-            csv.writer(file).writerows(rows)
+        _append(path, self.rows)
 
 
-def require_log(path: Path) -> None:
-    """Check that rows can be appended to a file, before there are any: that it has the columns, or may be made.
+def start_log(path: Path) -> None:
+    """Make a log with its head where there is none, and check one that is there.
 
     Raises:
-        TinycError: `UnreadableFile`.
+        TinycError: `UnreadableFile`: it cannot be written, or has other columns.
     """
-    is_new = not os.path.lexists(path)
-    with _log(path, "a+") as file:
-        _has_head(file, path)
-    if is_new:
-        path.unlink()
+    _append(path, ())
 
 
-@contextlib.contextmanager
-def _log(path: Path, mode: str) -> Iterator[TextIO]:
+def _append(path: Path, rows: Iterable[Sequence[object]]) -> None:
+    """Append rows to a log, while no other process does; of what is there only the first line is read."""
+    head = ",".join(LOG_COLUMNS)
     try:
-        with path.open(mode, newline="", encoding="utf-8", errors="replace") as file:
+        with path.open("a+", newline="", encoding="utf-8", errors="replace") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
-            yield file
-    except OSError as error:
+            file.seek(0)
+            first = file.readline(len(head) + 2)
+            if first and first not in (f"{head}\n", f"{head}\r\n"):
+                message = f"the file is no log: its first line is not {head}; give another one"
+                raise TinycError("UnreadableFile", message, Where(file=str(path)))
+            file.seek(0, os.SEEK_END)
+            csv.writer(file).writerows(rows if first else [LOG_COLUMNS, *rows])
+    except (OSError, ValueError) as error:
         raise unreadable_file("write", path, error) from None
-
-
-def _has_head(file: TextIO, path: Path) -> bool:
-    """Whether a log has its head; an empty one has none.
-
-    Raises:
-        TinycError: `UnreadableFile`: it begins with something else.
-    """
-    head = StringIO()
-    csv.writer(head).writerow(LOG_COLUMNS)
-    file.seek(0)
-    found = file.readline(len(head.getvalue()) + 1)
-    if found and found.replace("\r\n", "\n") != head.getvalue().replace("\r\n", "\n"):
-        message = f"the file is no log: its first line is not {head.getvalue().strip()}; give another one"
-        raise TinycError("UnreadableFile", message, Where(file=str(path)))
-    file.seek(0, os.SEEK_END)
-    return bool(found)
 
 
 def profile_rows(times: LaunchTimes, machine: tuple[str, str], predict: Predict) -> Iterator[tuple[object, ...]]:

@@ -17,7 +17,7 @@ from tinyc.diagnostics import Remark, TinycError, Where, collect_remarks, printa
 from tinyc.driver.array_files import read_arrays, write_arrays
 from tinyc.driver.load import load
 from tinyc.driver.model import Model
-from tinyc.driver.profile import require_log
+from tinyc.driver.profile import start_log
 from tinyc.driver.progress import shown_progress
 from tinyc.executors.elements import element_of
 from tinyc.executors.random_arrays import random_arrays
@@ -136,7 +136,7 @@ def run_and_print(model: Model, inputs: dict[str, np.ndarray], arguments: argpar
     Weights among the inputs are set; random ones only where they have not been.
     """
     if arguments.log is not None:
-        require_log(arguments.log)
+        start_log(arguments.log)
     weights, inputs = weights_apart(model.weights, inputs)
     set_already = set(weights) - {*model.missing_weights} if arguments.inputs is None else ()
     model.set_weights({name: each for name, each in weights.items() if name not in set_already})

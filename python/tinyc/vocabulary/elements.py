@@ -23,7 +23,7 @@ from tinyc.mlir import ir
 from tinyc.mlir.bodies import nested
 from tinyc.mlir.locations import unescape, where
 from tinyc.vocabulary.element_type import BY_NAME, ElementType, element_of
-from tinyc.vocabulary.mapped_file import require_unchanged
+from tinyc.vocabulary.mapped_file import mapping_of, require_unchanged
 
 #: A tensor of more elements is a resource.
 INLINE_ELEMENTS = 64
@@ -177,11 +177,12 @@ def _bf16(token: str) -> int:
 def _identity(array: np.ndarray, held: str) -> tuple[str, str]:
     """A hash of what a tensor holds, and of a file that is not read which one it is."""
     digest, origin = hashlib.sha256(held.encode()), ""
-    if isinstance(array, np.memmap) and array.nbytes > _HASHED_BYTES and array.filename is not None:
-        path = Path(array.filename)
-        state = path.stat()
-        digest.update(f"{path.name} {state.st_size} {array.offset}".encode())
-        origin = f"{path.resolve()} {state.st_mtime_ns}"
+    mapped = mapping_of(array)
+    if mapped is not None and array.nbytes > _HASHED_BYTES:
+        path, state = Path(str(mapped.filename)), mapped.state
+        offset = mapped.offset + array.ctypes.data - mapped.ctypes.data
+        digest.update(f"{path.name} {state.st_size} {offset}".encode())
+        origin = f"{path} {state.st_mtime_ns}"
     else:
         digest.update(array.reshape(-1).view(np.uint8).data)
     return digest.hexdigest()[:16], origin

@@ -40,13 +40,20 @@ def require_unchanged(array: np.ndarray) -> None:
     Raises:
         TinycError: `UnreadableFile`.
     """
+    mapped = mapping_of(array)
+    if mapped is not None:
+        mapping: Any = mapped.base  # which numpy's stubs take for an array
+        _require_unchanged(mapped, mapping.size())
+
+
+def mapping_of(array: np.ndarray) -> MappedFile | None:
+    """The mapped file that an array is a view of; None where its memory is no file's."""
     held: Any = array
     while isinstance(held, np.ndarray | memoryview):
         if isinstance(held, MappedFile) and isinstance(held.base, mmap.mmap):
-            mapping: Any = held.base  # which numpy's stubs take for an array
-            _require_unchanged(held, mapping.size())
-            return
+            return held
         held = held.obj if isinstance(held, memoryview) else held.base
+    return None
 
 
 def _require_unchanged(mapped: MappedFile, size_bytes: int) -> None:
