@@ -1,7 +1,7 @@
 """What holds of a launch that writes a buffer where one lies that it reads: `in_place` of `exec.kernel`.
 
-The kernel has to offer the pair, as long as it is a kernel that says what it offers; nothing else may need what is
-overwritten; and the two have to be one place. A violation is reported at the launch.
+The kernel and each of its alternatives have to offer the pair, as long as they are kernels that say what they offer;
+nothing else may need what is overwritten; and the two have to be one place. A violation is reported at the launch.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,7 +19,9 @@ def in_place_violations(program: Program, op: FunctionOp, launchables: Mapping[s
             reason = (
                 _why_no_buffers(program, kernel, read, written)
                 or _why_needed(program, kernel, read, written)
-                or _why_not_offered(kernel, read, written, launchables.get(kernel.symbol))
+                or next(
+                    filter(None, (_why_not_offered(each, read, written, launchables) for each in kernel.launches)), None
+                )
             )
             if reason is not None:
                 pair = f"@{kernel.symbol} has in_place of '{read}' and '{written}'"
@@ -54,13 +56,17 @@ def _why_needed(program: Program, kernel: KernelLaunch, read: str, written: str)
     return None
 
 
-def _why_not_offered(kernel: KernelLaunch, read: str, written: str, launchable: Launchable | None) -> str | None:
-    """Why the kernel cannot do it; None where it has been lowered so far that it does not say."""
+def _why_not_offered(
+    launch: KernelLaunch, read: str, written: str, launchables: Mapping[str, Launchable]
+) -> str | None:
+    """Why a kernel or an alternative cannot do it; None where it has been lowered so far that it does not say."""
+    launchable = launchables.get(launch.symbol)
     offered = None if launchable is None else launchable.in_place
     if offered is None:
         return None
-    numbered = [(number, pointer.buffer) for number, pointer in enumerate(kernel.pointers)]
+    numbered = [(number, pointer.buffer) for number, pointer in enumerate(launch.pointers)]
     results = [number for number, name in numbered if name == written]
     if all((number, result) in offered for number, name in numbered if name == read for result in results):
         return None
-    return f"its contract offers {', '.join(map(str, offered)) or 'none'} by the positions of its buffers"
+    shown = ", ".join(map(str, offered)) or "none"
+    return f"the contract of @{launch.symbol} offers {shown} by the positions of its buffers"

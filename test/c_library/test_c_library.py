@@ -2,6 +2,7 @@
 
 import ctypes
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import tinyc
+from importers.documents import node, program, tensor
 from programs.agreement import assert_agree
 from programs.example_bindings import BIND, EXAMPLES
 from programs.strategies import programs
@@ -275,15 +277,59 @@ def test_what_cannot_be_written_is_refused(monkeypatch, tmp_path):
         tinyc.compile(MLP, target="sim").emit_library(tmp_path / "lib.so")
     monkeypatch.setenv("CC", "no-compiler")
     assert "CC names 'no-compiler', which is no program" in refused("NoCompiler", path=tmp_path / "lib.so")
+    monkeypatch.setenv("CC", 'gcc "')
+    assert "CC is 'gcc \"', no command" in refused("NoCompiler", path=tmp_path / "lib.so")
     monkeypatch.setenv("CC", "false")
+    assert "'/usr/bin/false' compiles no C program: it says nothing; install" in refused(
+        "NoCompiler", path=tmp_path / "lib.so"
+    )
+    monkeypatch.setenv("CC", "gcc -Wl,-l-no-such-library")
     assert "fails with status 1" in refused("NoCompiler", path=tmp_path / "lib.so")
     monkeypatch.delenv("CC")
     monkeypatch.setenv("PATH", str(tmp_path))
     assert "there is no cc, gcc or clang on PATH" in refused("NoCompiler", path=tmp_path / "lib.so")
 
 
+@pytest.mark.parametrize("prefix", ["size", "int8", "pthread_mutex"])
+def test_a_prefix_that_names_a_type_of_c_is_refused(tmp_path, prefix):
+    assert f"{prefix}_t is a name of C's own headers" in refused("InvalidOption", path=tmp_path / "l.so", prefix=prefix)
+
+
+def test_names_that_c_has_a_meaning_for_are_the_users(tmp_path):
+    x, y = (tensor(name, "M", "K") for name in ("NULL", "%s%n"))
+    model = tinyc.compile(program(x, y, node("EOF", "ADD", "NULL", "%s%n")))
+    _, header = model.emit_library(tmp_path / "l.so", prefix="arena")
+    assert "const float *NULL_1;" in header.read_text()
+    assert "float *EOF_1;" in header.read_text()
+    library = ctypes.CDLL(str(tmp_path / "l.so"))
+    assert all(hasattr(library, f"arena_{name}") for name in ("init", "run", "free", "required_memory", "error"))
+    assert not hasattr(library, "kernel_main")
+
+
+def test_a_name_in_a_message_is_no_format(tmp_path):
+    document = program(tensor("%s%lld", "M", 4), node("y", "SHRINK", "%s%lld", lo=[2, 0], hi=["M", 4]))
+    lines = tinyc.compile(document).text("exec").splitlines()
+    unchecked = "\n".join(line for line in lines if "exec.assume" not in line)
+    tinyc.compile(unchecked).emit_library(tmp_path / "l.so")
+    library = ctypes.CDLL(str(tmp_path / "l.so"))
+    library.model_error.restype = ctypes.c_char_p
+    library.model_required_memory.restype = ctypes.c_int64
+    params = (ctypes.c_int64 * 8)(0, 0, 1)  # M is 1, and the result would have -1 rows
+    assert library.model_required_memory(params) == -1
+    assert b"would have -1 elements" in library.model_error()
+
+
+def test_what_a_link_refers_to_is_replaced(tmp_path):
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "lib.so").symlink_to(tmp_path / "kept" / "lib.so.1")
+    tinyc.compile(MLP).emit_library(tmp_path / "lib.so")
+    assert (tmp_path / "lib.so").is_symlink()
+    assert os.access(tmp_path / "kept" / "lib.so.1", os.X_OK), "as linkers leave it"
+    ctypes.CDLL(str(tmp_path / "lib.so"))
+
+
 def test_the_command_line_writes_one(tmp_path, capsys):
-    library = tmp_path / "new" / "softmax.so"
+    library = tmp_path / "softmax.so"
     assert cli.main(["compile", str(EXAMPLES / "softmax.json"), "--emit-lib", str(library), "--prefix", "softmax"]) == 0
     assert f"library  {library}" in capsys.readouterr().out
     assert "int softmax_run(softmax_t *model, const softmax_params *params);" in library.with_suffix(".h").read_text()

@@ -17,9 +17,10 @@ from runtime.fake_driver import FakeDriver
 from tinyc import TinycError
 from tinyc.driver.array_files import read_arrays, write_arrays
 from tinyc.executors.random_inputs import random_inputs
+from tinyc.importers.files import replace_file
 from tinyc.runtime import cpu_features, cuda, cuda_driver
 from tinyc.runtime.artifact import read_artifact, write_artifact
-from tinyc.runtime.container import container_chunks, read_container, write_container
+from tinyc.runtime.container import container_chunks, read_container
 
 ROOT = Path(__file__).parents[2]
 GEMM = EXAMPLES / "gemm_bias_relu.json"
@@ -131,7 +132,7 @@ def test_a_loaded_model_has_the_interface_of_the_compiled_one(loaded):
     assert tinyc.model_run(model, {"X": x, "W": w, "bias": bias})["Y"].tolist() == expected
     assert refused(model, x).name == "InputMismatch"
     model.free()
-    assert refused(model, x, w, bias).name == "ModelFreed"
+    assert refused(model, x, w, bias).message == "the model has been freed; compile or load it again"
     assert refused(model.save, "m.tinyc").name == "ModelFreed"
     assert ", freed: (" in repr(model)
 
@@ -197,7 +198,7 @@ def test_the_manifest_says_what_the_file_is_for(models, tmp_path):
     models["softmax", "cpu"].save(tmp_path / "cpu", cpu="x86-64-v2")
     models["softmax", "sim"].save(tmp_path / "sim")
     cpu, sim = (read_container(tmp_path / name)[0] for name in ("cpu", "sim"))
-    assert (cpu["tinyc"], cpu["format"], cpu["target"], cpu["arch"]) == (tinyc.__version__, 1, "cpu", "x86-64")
+    assert (cpu["tinyc"], cpu["target"], cpu["arch"]) == (tinyc.__version__, "cpu", "x86-64")
     assert (cpu["cpu"], "sse4_2" in cpu["flags"], "avx" in cpu["flags"]) == ("x86-64-v2", True, False)
     assert (sim["target"], sim["arch"], sim["cpu"], sim["flags"]) == ("sim", "sm_80", "", [])
 
@@ -271,11 +272,14 @@ def rewritten(path, program=None, **changes):
     kept = {name: bytes(data) for name, data in sections.items()}
     if program is not None:
         data = json.loads(kept["program"])
-        program(data)
-        kept["program"] = json.dumps(data).encode()
+        kept["program"] = (program(data) or json.dumps(data)).encode()
     kept["code"] = changes.pop("code", kept["code"])
     whole = {name: value for name, value in {**manifest, **changes}.items() if value is not None}
-    write_container(path, container_chunks(whole, {name: memoryview(data) for name, data in kept.items()}))
+    replace_file(path, container_chunks(whole, {name: memoryview(data) for name, data in kept.items()}))
+
+
+def deepened(_):
+    return "[" * 100_000 + "]" * 100_000
 
 
 @pytest.mark.parametrize(
@@ -288,6 +292,10 @@ def rewritten(path, program=None, **changes):
         ({"flags": "avx"}, "'flags' of the manifest is 'avx'"),
         ({"arrays": [{"name": "w", "element": "f32", "shape": [4]}]}, "'array.w'"),
         ({"code": b"\x7fELF"}, "the machine code does not load: "),
+        ({"target": "sim", "code": b"\xff"}, "can't decode byte 0xff"),
+        ({"program": lambda p: p["inputs"].append("z")}, "it has 4 inputs, and 3 buffers for them"),
+        ({"program": lambda p: p["buffers"][-1].update(name="b")}, "works on 'output_0', which is no buffer"),
+        ({"program": deepened}, "maximum recursion depth exceeded"),
     ],
 )
 def test_a_model_that_was_written_otherwise_is_refused(loaded, tmp_path, changes, message):
@@ -339,19 +347,68 @@ def test_a_model_is_no_program(loaded, tmp_path):
     assert error.message == said
 
 
+#: y = x + w · c, with a weight and a constant.
+SCALED = {
+    "uops": [
+        {"id": "x", "uop": "INPUT", "arg": {"tensor_id": "x", "dtype": "fp32", "shape": [3, 4]}},
+        {"id": "w", "uop": "INPUT", "arg": {"tensor_id": "w", "dtype": "fp32", "shape": [4], "weight": True}},
+        {"id": "c", "uop": "CONST", "arg": {"values": [1, 2, 3, 4], "dtype": "fp32"}},
+        {"id": "v", "uop": "MUL", "src": ["w", "c"]},
+        {"id": "e", "uop": "EXPAND", "src": ["v"], "arg": {"result_shape": [3, 4]}},
+        {"id": "y", "uop": "ADD", "src": ["x", "e"]},
+    ]
+}
+
+
+@pytest.mark.parametrize(
+    ("array", "message"),
+    [
+        (None, "constant_0 has no array"),
+        (np.zeros(4, np.int8), "constant_0 is f32 [4] of 16 bytes, and its array int8 [4]"),
+        (np.zeros(5, np.float32), "constant_0 is f32 [4] of 16 bytes, and its array float32 [5]"),
+        (np.zeros((2, 2), np.float32), "constant_0 is f32 [4] of 16 bytes, and its array float32 [2, 2]"),
+    ],
+)
+def test_arrays_that_are_not_the_programs_are_refused(tmp_path, array, message):
+    artifact = tinyc.compile(SCALED, fusion="none").artifact()
+    write_artifact(tmp_path / "m.tinyc", replace(artifact, arrays={} if array is None else {"constant_0": array}))
+    error = refused(tinyc.load, tmp_path / "m.tinyc")
+    assert (error.name, error.where.file) == ("InvalidModel", str(tmp_path / "m.tinyc"))
+    assert message in error.message
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"arrays": [{"name": "constant_0", "element": "f32", "shape": [2**70]}]}, "and its section has 16 bytes"),
+        ({"program": lambda p: p.update(pool_bytes=300)}, "prepared_0 is at 512, 16 bytes long, in 300 bytes"),
+    ],
+)
+def test_a_pool_that_does_not_hold_its_arrays_is_refused(tmp_path, changes, message):
+    tinyc.compile(SCALED, fusion="none").save(tmp_path / "m.tinyc")
+    rewritten(tmp_path / "m.tinyc", **changes)
+    assert message in refused(tinyc.load, tmp_path / "m.tinyc").message
+
+
+@pytest.mark.parametrize("change", ["cut off", "written to"])
+@pytest.mark.parametrize("use", ["run", "save"])
+def test_a_model_whose_file_has_changed_since_is_refused(tmp_path, change, use):
+    path, (x, _, c, _, _, y) = tmp_path / "m.tinyc", SCALED["uops"]
+    expanded = {"id": "e", "uop": "EXPAND", "src": ["c"], "arg": {"result_shape": [3, 4]}}
+    tinyc.compile({"uops": [x, c, expanded, y]}).save(path)
+    model = tinyc.load(path)
+    if change == "cut off":
+        os.truncate(path, 100)
+    else:
+        os.utime(path, ns=(0, 1))
+    calls = {"run": lambda: model.run(x=np.zeros((3, 4), np.float32)), "save": lambda: model.save(tmp_path / "other")}
+    error = refused(calls[use])
+    assert (error.name, error.where.file) == ("UnreadableFile", str(path))
+
+
 @pytest.mark.parametrize("target", ["cpu", "sim"])
 def test_weights_and_constants_are_saved_and_may_be_set_anew(target, tmp_path):
-    document = {
-        "uops": [
-            {"id": "x", "uop": "INPUT", "arg": {"tensor_id": "x", "dtype": "fp32", "shape": [3, 4]}},
-            {"id": "w", "uop": "INPUT", "arg": {"tensor_id": "w", "dtype": "fp32", "shape": [4], "weight": True}},
-            {"id": "c", "uop": "CONST", "arg": {"values": [1, 2, 3, 4], "dtype": "fp32"}},
-            {"id": "v", "uop": "MUL", "src": ["w", "c"]},
-            {"id": "e", "uop": "EXPAND", "src": ["v"], "arg": {"result_shape": [3, 4]}},
-            {"id": "y", "uop": "ADD", "src": ["x", "e"]},
-        ]
-    }
-    model, x = tinyc.compile(document, target=target, fusion="none"), np.zeros((3, 4), np.float32)
+    model, x = tinyc.compile(SCALED, target=target, fusion="none"), np.zeros((3, 4), np.float32)
     model.save(tmp_path / "unset.tinyc")
     with pytest.raises(TinycError, match="the weights 'w' have not been set"):
         tinyc.load(tmp_path / "unset.tinyc")(x)

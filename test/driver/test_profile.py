@@ -105,7 +105,23 @@ def test_a_file_that_is_no_log_is_not_written_to(tmp_path, capsys):
     log = tmp_path / "notes.txt"
     log.write_text("mine")
     assert main(["run", str(SOFTMAX), "--bind", "M=4,N=96", "--log", str(log)]) == 1
-    assert "the file is no log: it does not begin with region,kernel," in capsys.readouterr().err
+    assert "the file is no log: its first line is not region,kernel," in capsys.readouterr().err
     assert log.read_text() == "mine"
     assert main(["run", str(SOFTMAX), "--bind", "M=4,N=96", "--log", str(tmp_path / "none" / "log.csv")]) == 1
     assert "cannot write the file" in capsys.readouterr().err
+    assert (
+        main(["run", str(SOFTMAX), "--bind", "M=4,N=96", "--log", str(log), "--outputs", str(tmp_path / "o.npz")]) == 1
+    )
+    assert not (tmp_path / "o.npz").exists(), "it is told before the run"
+
+
+def test_a_log_that_breaks_off_in_its_head_is_refused(tmp_path):
+    log = tmp_path / "log.csv"
+    log.write_text(",".join(LOG_COLUMNS))
+    profile = tinyc.compile(SOFTMAX).profile(X=X)
+    with pytest.raises(TinycError, match="the file is no log"):
+        profile.append_to(log)
+    log.write_text("")
+    profile.append_to(log)
+    profile.append_to(log)
+    assert [line.split(",")[0] for line in log.read_text().splitlines()] == ["region", "r0", "r0"]

@@ -1,5 +1,6 @@
 """`tinyc compile -o` and `tinyc run` of a model: files that are written, lines that are printed, options refused."""
 
+import json
 import re
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from programs.example_bindings import EXAMPLES
 from tinyc.driver import cli
 from tinyc.driver.sources import read_program
 from tinyc.executors.random_inputs import random_inputs
+from tinyc.vocabulary.element_type import ElementType
 
 SOFTMAX = EXAMPLES / "softmax.json"
 
@@ -124,3 +126,72 @@ def test_a_file_that_is_no_model_is_refused(run, file):
     assert run("run", file)[2].startswith(f"{file}: error: the model is cut off: it has {len(whole) - 1} bytes of ")
     file.write_text("{}")
     assert run("run", file)[2].startswith(f"{file}: error: this is no tinyc model: it begins with b'{{}}'; give a file")
+
+
+@pytest.fixture
+def weighted(tmp_path):
+    """Return a program with a weight, and files of weights of both formats."""
+    document = {
+        "uops": [
+            {"id": "x", "uop": "INPUT", "arg": {"tensor_id": "X", "dtype": "bf16", "shape": [3]}},
+            {"id": "w", "uop": "INPUT", "arg": {"tensor_id": "W", "dtype": "bf16", "shape": [3], "weight": True}},
+            {"id": "y", "uop": "ADD", "src": ["x", "w"]},
+        ]
+    }
+    (tmp_path / "p.json").write_text(json.dumps(document))
+    array = np.array([10, 20, 30], ElementType.BF16.dtype)
+    np.savez(tmp_path / "w.npz", W=array.view(np.uint16))
+    header = json.dumps({"W": {"dtype": "BF16", "shape": [3], "data_offsets": [0, 6]}}).encode()
+    (tmp_path / "w.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + array.tobytes())
+    np.savez(tmp_path / "x.npz", X=np.ones(3, ElementType.BF16.dtype).view(np.uint16))
+    return tmp_path
+
+
+@pytest.mark.parametrize("weights", ["w.npz", "w.safetensors"])
+def test_weights_are_in_a_file(run, weighted, weights):
+    given = "--weights", weighted / weights
+    _, out, _ = run("run", weighted / "p.json", "--inputs", weighted / "x.npz", "--check", *given)
+    assert "11 21 31" in out
+    _, out, _ = run("verify", weighted / "p.json", "--inputs", weighted / "x.npz", *given)
+    assert "all layers agree" in out
+    run("compile", weighted / "p.json", "-o", weighted / "set.tinyc", *given)
+    _, out, _ = run("run", weighted / "set.tinyc", "--inputs", weighted / "x.npz")
+    assert "11 21 31" in out
+
+
+def test_a_model_without_its_weights_says_so_and_takes_them_later(run, weighted):
+    _, out, _ = run("compile", weighted / "p.json", "-o", weighted / "m.tinyc")
+    assert "weights  not set: W; give them by --weights FILE, or when it runs" in out
+    _, out, _ = run("run", weighted / "m.tinyc", "--inputs", weighted / "x.npz", "--weights", weighted / "w.npz")
+    assert "11 21 31" in out
+    assert "output   y: bf16 [3]" in run("run", weighted / "m.tinyc")[1], "random weights, as random inputs"
+    np.savez(weighted / "both.npz", **np.load(weighted / "x.npz"), **np.load(weighted / "w.npz"))
+    assert "11 21 31" in run("run", weighted / "m.tinyc", "--inputs", weighted / "both.npz")[1]
+
+
+def test_what_is_written_is_not_the_program(run, weighted):
+    before = (weighted / "p.json").read_text()
+    (weighted / "link.tinyc").symlink_to("p.json")
+    status, _, err = run("compile", weighted / "p.json", "-o", weighted / "link.tinyc")
+    assert status == 1
+    assert "that is the program, which would be gone; name another file" in err
+    assert (weighted / "p.json").read_text() == before
+
+
+def test_dumps_with_all_constants_run(run, tmp_path):
+    np.savez(tmp_path / "c.npz", c=np.arange(4000, dtype=np.float32))
+    nodes = [
+        {"id": "x", "uop": "INPUT", "arg": {"tensor_id": "X", "dtype": "fp32", "shape": [4000]}},
+        {"id": "c", "uop": "CONST", "arg": {"file": "c.npz", "name": "c"}},
+        {"id": "y", "uop": "ADD", "src": ["x", "c"]},
+    ]
+    (tmp_path / "p.json").write_text(json.dumps({"uops": nodes}))
+    for target in ("cpu", "sim"):
+        folder = tmp_path / target
+        on = "--target", target
+        run("compile", tmp_path / "p.json", *on, "--dump-dir", folder, "--dump-constants")
+        runs = {run("run", dump, *on)[1].splitlines()[-1] for dump in folder.iterdir() if dump.suffix != ".cu"}
+        assert len(runs) == 1
+    run("compile", tmp_path / "p.json", "--dump", "tiny", "--dump-dir", tmp_path / "short")
+    (dump,) = (tmp_path / "short").iterdir()
+    assert "tinyc compile --dump-constants" in run("run", dump)[2]

@@ -14,6 +14,7 @@ Result = enum.IntEnum(
     "Result",
     {
         "CUDA_SUCCESS": 0,
+        "CUDA_ERROR_INVALID_VALUE": 1,
         "CUDA_ERROR_OUT_OF_MEMORY": 2,
         "CUDA_ERROR_NO_DEVICE": 100,
         "CUDA_ERROR_INVALID_PTX": 218,
@@ -44,6 +45,9 @@ class FakeDriver:
     """
 
     CUdevice_attribute = Attribute
+    CUpointer_attribute = enum.Enum(
+        "PointerAttribute", ["CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL", "CU_POINTER_ATTRIBUTE_IS_MANAGED"]
+    )
     CUjit_option = enum.Enum("Option", ["CU_JIT_ERROR_LOG_BUFFER", "CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES"])
     CUfunction_attribute = enum.Enum("FunctionAttribute", ["CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES"])
 
@@ -122,6 +126,9 @@ class FakeDriver:
         piece = np.full(size_bytes, 0xCD, np.uint8)
         self.memory[piece.ctypes.data] = piece
         return piece.ctypes.data
+
+    def _cuPointerGetAttribute(self, attribute, address):
+        return 0
 
     def _cuMemFree(self, address):
         del self.memory[address]

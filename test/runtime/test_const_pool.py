@@ -1,6 +1,7 @@
 """The ConstPool of a program: filled when it is needed, prepared once, on a driver that is none, too."""
 
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -60,11 +61,11 @@ def test_constants_are_read_when_the_memory_is_first_needed():
     constants = Told({"constant_0": C})
     pool = ConstPool(program(), constants)
     assert constants.asked == 0
-    memory = pool.memory
+    memory = pool.image().memory
     assert memory.ctypes.data % 256 == 0
     assert memory[256:276].tobytes() == C.tobytes()
     assert (memory[512:] == 0xFF).all()  # nobody has prepared anything
-    assert pool.memory is memory
+    assert pool.image().memory is memory
     assert constants.asked == 1
 
 
@@ -82,13 +83,39 @@ def test_what_is_refused_changes_no_weight():
     np.testing.assert_array_equal(pool.arrays["w"], W)
 
 
+def test_weights_are_handed_out_read_only_and_as_they_were_then():
+    pool = ConstPool(program(), {"constant_0": C, "weight_0": W})
+    given = pool.by_buffer()
+    pool.set({"w": X})
+    np.testing.assert_array_equal(given["weight_0"], W)
+    np.testing.assert_array_equal(pool.arrays["w"], X)
+    assert not given["weight_0"].flags.writeable
+    assert not pool.arrays["w"].flags.writeable
+
+
+def test_weights_are_handed_out_of_one_moment():
+    pool, begun = ConstPool(program(), {"constant_0": C, "weight_0": W}), threading.Event()
+
+    class Slow(dict):
+        def items(self):
+            begun.set()
+            threading.Event().wait(0.2)
+            return super().items()
+
+    thread = threading.Thread(target=lambda: pool.set(Slow(w=X)))
+    thread.start()
+    assert begun.wait(10)
+    np.testing.assert_array_equal(pool.by_buffer()["weight_0"], X)
+    thread.join(10)
+
+
 def test_one_thread_prepares_and_the_others_wait():
     pool = ConstPool(program(), {"constant_0": C})
     pool.set({"w": W})
     firsts, begun, go = [], threading.Event(), threading.Event()
 
     def run():
-        with pool.first_run() as is_first:
+        with pool.reading() as (_, is_first):
             firsts.append(is_first)
             if is_first:
                 begun.set()
@@ -105,15 +132,29 @@ def test_one_thread_prepares_and_the_others_wait():
         thread.join(10)
     assert sorted(firsts) == [False, False, False, True]
     pool.set({"w": X})
-    with pool.first_run() as is_first:
+    with pool.reading() as (_, is_first):
         assert is_first
+
+
+def test_a_run_has_the_weights_that_it_began_with():
+    pool = ConstPool(program(), {"constant_0": C, "weight_0": W})
+    with pool.reading() as (before, _):
+        pool.set({"w": X})
+        np.testing.assert_array_equal(before.memory[:20].view(W.dtype), W)
+        with pool.reading() as (after, is_first):
+            assert is_first
+            np.testing.assert_array_equal(after.memory[:20].view(W.dtype), X)
+            np.testing.assert_array_equal(after.memory[256:276].view(C.dtype), C)
+    assert after.version > before.version
+    pool.set({"w": W})
+    assert pool.image() is after, "nobody reads it: its memory is written, no other is taken"
 
 
 def test_what_fails_while_it_prepares_has_not_prepared():
     pool = ConstPool(program(), {"constant_0": C})
-    with pytest.raises(ZeroDivisionError), pool.first_run():
+    with pytest.raises(ZeroDivisionError), pool.reading():
         raise ZeroDivisionError
-    with pool.first_run() as is_first:
+    with pool.reading() as (_, is_first):
         assert is_first
 
 
@@ -125,10 +166,23 @@ def test_a_gpu_gets_the_pool_and_prepares(monkeypatch):
     monkeypatch.setattr(cuda, "find_ptxas", lambda: None)
     driver = FakeDriver(kernels={"add": (3, add)})
     ptx = ".version 8.0\n.target sm_80\n"
-    executable = CudaExecutable(program(), ptx, "sm_80", driver, constants={"constant_0": C})
+    executable = CudaExecutable(program(), ptx, "sm_80", driver, arrays={"constant_0": C})
     with pytest.raises(TinycError, match="the weights 'w' have not been set"):
         executable.run({"x": X})
     for weight in (W, 2 * W):
         executable.pool.set({"w": weight})
         for _ in range(2):
             np.testing.assert_array_equal(executable.run({"x": X})["y"], weight + C + X)
+
+
+def test_a_pool_of_empty_tensors_has_a_place_on_a_gpu(monkeypatch):
+    monkeypatch.setattr(cuda, "find_ptxas", lambda: None)
+    one = program()
+    buffers = tuple(replace(each, offset=0, size=0, shape=(0,)) for each in one.buffers)
+    empty = np.empty(0, np.float32)
+    driver = FakeDriver(kernels={"add": (3, lambda *_: None)})
+    executable = CudaExecutable(
+        replace(one, buffers=buffers, pool_bytes=0), ".target sm_80\n", "sm_80", driver, arrays={"constant_0": empty}
+    )
+    executable.pool.set({"w": empty})
+    assert executable.run({"x": empty})["y"].shape == (0,)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import tinyc
+from runtime.hand_made import elementwise, executable
 from tinyc.dialects.exec.to_program import program_of
 from tinyc.runtime import sizes
 from tinyc.runtime.arena import allocate_arena
@@ -106,6 +107,15 @@ def test_the_c_entry_runs_the_kernels_of_all_generations():
     entry((ctypes.c_void_p * len(addresses))(*addresses), None)
     assert len(program.kernels) > 1
     np.testing.assert_array_equal(output, model(x))
+
+
+def test_who_watches_a_run_is_told_of_buffers_beyond_2_gib():
+    size = 2**31 + 1
+    device = executable(elementwise("%r = arith.addi %v, %v : i8", "i8", "i8"))
+    bound, frames = device._bound_to(((size,),))
+    frame, untouched = frames.take(), np.empty(size, np.int8)  # whose pages nobody writes
+    frame.fill([untouched], [untouched], 0, 0)
+    assert bound.sizes["output_0"] == frame.contents("output_0", size).size == size
 
 
 def test_a_row_whose_number_is_a_quotient_is_read_inside_of_a_guard():

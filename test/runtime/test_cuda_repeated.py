@@ -14,9 +14,14 @@ from runtime.fake_driver import FakeDriver, Result
 from tinyc.diagnostics import TinycError, Where, collect_remarks
 from tinyc.expr.extents import parse_extent
 from tinyc.runtime import cuda, dlpack
+from tinyc.runtime.arrays import InputCheck
 from tinyc.runtime.cuda import CudaExecutable
+from tinyc.runtime.cuda_driver import Driver
+from tinyc.runtime.cuda_memory import KEPT_RESULTS, ResultMemory
 from tinyc.runtime.device_array import DeviceArray
-from tinyc.runtime.program import STATUS_BYTES, ExtentValue
+from tinyc.runtime.outputs import Output
+from tinyc.runtime.program import STATUS_BYTES, Buffer, ExtentValue
+from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.run_key import RUN_KEY
 
 COPIES = ("cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync", "cuMemcpyDtoDAsync")
@@ -51,6 +56,24 @@ class Mine:
     @property
     def values(self):
         return self.driver.array(self.address, self.count)
+
+
+class Scarce(FakeDriver):
+    """A device with so many bytes of memory."""
+
+    limit = 2**40
+
+    def cuMemAlloc(self, size_bytes):  # noqa: N802 - the driver's name
+        if self.used + size_bytes > self.limit:
+            return (Result.CUDA_ERROR_OUT_OF_MEMORY, None)
+        return super().__getattr__("cuMemAlloc")(size_bytes)
+
+    def cuMemGetInfo(self):  # noqa: N802
+        return (Result.CUDA_SUCCESS, self.limit - self.used, self.limit)
+
+    @property
+    def used(self):
+        return sum(piece.nbytes for piece in self.memory.values())
 
 
 def names(driver, *wanted):
@@ -104,18 +127,12 @@ def test_the_sizes_of_long_ago_are_given_back(driver, monkeypatch):
 
 
 def test_memory_of_other_sizes_is_given_back_where_it_is_short():
-    class Small(FakeDriver):
-        def cuMemAlloc(self, size_bytes):  # noqa: N802 - the driver's name
-            if self.memory:
-                return (Result.CUDA_ERROR_OUT_OF_MEMORY, None)
-            return super().__getattr__("cuMemAlloc")(size_bytes)
-
-    driver = Small(KERNELS)
-    driver.cuMemGetInfo = lambda: (Result.CUDA_SUCCESS, 10, 20)
+    driver = Scarce(KERNELS)
     executable = on(driver)
     for count in (300, 200, 300):
         x, y = X[:count], Y[:count]
         np.testing.assert_array_equal(executable.run({"x": x, "y": y})["z"], (x + 1) * y)
+        driver.limit = 30_000  # 300 elements take 26 KB
     assert len(driver.memory) == 1
 
 
@@ -200,6 +217,69 @@ def test_results_that_nobody_has_leave_their_memory_to_later_ones(driver):
     del executable, z
     assert len(driver.memory) == 2, "x and y"
     assert len(driver.named("cuDevicePrimaryCtxRetain")) == len(driver.named("cuDevicePrimaryCtxRelease")) == 2
+
+
+def result_of(memory, count):
+    return memory.array(Output("z", "f32", np.dtype(np.float32), (count,)))
+
+
+def test_of_what_results_leave_some_is_kept(driver):
+    memory = ResultMemory(Driver(driver), "Fake GPU")
+    for count in range(100):
+        result_of(memory, count)
+    assert len(driver.memory) == KEPT_RESULTS + 1
+    before = {*driver.memory}
+    kept = [result_of(memory, 100 - each) for each in range(1, KEPT_RESULTS)]
+    assert {*driver.memory} == before, "the last ones"
+    driver.calls.clear()
+    del kept, memory
+    assert driver.memory == {}
+    assert names(driver, "cuCtxSynchronize", "cuMemFree") == ["cuCtxSynchronize", *["cuMemFree"] * (KEPT_RESULTS + 1)]
+
+
+def test_what_a_result_leaves_is_used_again_when_the_device_is_done_with_it(driver):
+    executable, x, y = on(driver), Mine(driver, X), Mine(driver, Y)
+    z = executable.run({"x": x, "y": y})["z"]
+    other = executable.run({"x": x, "y": y})["z"]
+    assert driver.named("cuCtxSynchronize") == [], "nobody has left any"
+    address = z.address
+    del z
+    driver.calls.clear()
+    assert executable.run({"x": x, "y": y})["z"].address == address != other.address
+    assert names(driver, "cuCtxSynchronize", "cuGraphLaunch", "cuMemAlloc") == ["cuCtxSynchronize", "cuGraphLaunch"]
+
+
+def test_what_results_leave_is_given_back_where_memory_is_short():
+    driver = Scarce(KERNELS)
+    executable, x, y = on(driver), Mine(driver, X), Mine(driver, Y)
+    executable.run({"x": x, "y": y})
+    one, two = (Mine(driver, each[:299]) for each in (X, Y))
+    driver.limit = driver.used
+    executable.run({"x": one, "y": two})  # in the memory of the result and of the arena for 300 elements
+    assert len(driver.memory) == 6, "four arrays, an arena, and a result"
+
+
+def test_the_pool_takes_the_memory_of_other_sizes_where_it_is_short():
+    weight = Buffer("weight_0", "weight", "device", 0, 20, ElementType.F32, (5,))
+    one, driver = program(), Scarce(KERNELS)
+    one = dataclasses.replace(one, buffers=(*one.buffers, weight), weights=("w",), pool_bytes=4096)
+    executable = CudaExecutable(one, PTX, "sm_80", driver)
+    executable.pool.set({"w": np.ones(5, np.float32)})
+    plain = on(Scarce(KERNELS))
+    plain.run({"x": X, "y": Y})
+    driver.limit = plain._binding.used + 3000  # 300 elements and 7 beside them, but not the pool
+    with pytest.raises(TinycError, match="the program needs 4096 bytes of Fake GPU's memory"):
+        executable.run({"x": X, "y": Y})
+    np.testing.assert_array_equal(executable.run({"x": X[:7], "y": Y[:7]})["z"], (X[:7] + 1) * Y[:7])
+
+
+def test_a_result_that_cannot_be_copied_tells_of_the_device(driver):
+    executable = on(driver)
+    z = executable.run({"x": Mine(driver, X), "y": Mine(driver, Y)})["z"]
+    driver.failing = {"cuMemcpyDtoH": Result.CUDA_ERROR_ILLEGAL_ADDRESS}
+    with pytest.raises(TinycError, match="copying a result from Fake GPU: cuMemcpyDtoH failed") as caught:
+        z.numpy()
+    assert caught.value.name == "DeviceFailure"
 
 
 def test_an_output_that_an_input_is_in_is_copied_on_the_device(driver):
@@ -288,6 +368,68 @@ def test_an_array_of_another_device_is_refused(driver):
     capsule = dlpack.capsule_of(dlpack.Content(z.address, z.dtype, z.shape, None, (2, 1)), z)
     with pytest.raises(TinycError, match="is on GPU number 1, and programs run on number 0; copy it there"):
         on(driver).run({"x": Other(), "y": Y})
+
+
+@pytest.mark.parametrize("of", ["input", "output"])
+@pytest.mark.parametrize("is_managed", [0, 1])
+def test_the_driver_is_asked_where_an_array_is_that_does_not_tell(driver, of, is_managed):
+    x, y, other = Mine(driver, X), Mine(driver, Y), Mine(driver, X)
+
+    def attribute(which, address):
+        ordinal = which is driver.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+        return int(address == other.address) * (1 if ordinal else is_managed)
+
+    driver._cuPointerGetAttribute = attribute
+    inputs, out = ({"x": other, "y": y}, {}) if of == "input" else ({"x": x, "y": y}, {"z": other})
+    if is_managed:
+        on(driver).run(inputs, out)
+        return
+    with pytest.raises(
+        TinycError, match=f"{of} '[xz]', a Mine, is on GPU number 1, and programs run on number"
+    ) as caught:
+        on(driver).run(inputs, out)
+    assert caught.value.name == ("InputMismatch" if of == "input" else "OutputMismatch")
+    assert driver.named("cuLaunchKernel") == []
+
+
+def test_memory_that_the_driver_does_not_know_is_left_to_it(driver):
+    x = Mine(driver, X)
+    driver.failing = {"cuPointerGetAttribute": Result.CUDA_ERROR_INVALID_VALUE}
+    np.testing.assert_array_equal(on(driver).run({"x": x, "y": Y})["z"], (X + 1) * Y)
+
+
+class Refusing:
+    """An array of another library that is not handed over."""
+
+    def __init__(self, name, error):
+        self.name, self.error = name, error
+
+    def __getattr__(self, name):
+        """Return what a library has that refuses: the interface fails, DLPack's functions do when they are called."""
+        if name == self.name == "__cuda_array_interface__":
+            raise self.error
+        if self.name == "__cuda_array_interface__" or not name.startswith("__dlpack"):
+            raise AttributeError(name)
+        return self.refused if name == self.name else lambda **_: (2, 0)
+
+    def refused(self, **_):
+        raise self.error
+
+
+@pytest.mark.parametrize("target", ["cpu", "cuda"])
+@pytest.mark.parametrize("error", [BufferError, RuntimeError, TypeError, ValueError])
+@pytest.mark.parametrize("name", ["__cuda_array_interface__", "__dlpack__", "__dlpack_device__"])
+def test_what_a_library_refuses_is_a_mismatch(driver, target, error, name):
+    array, executable = Refusing(name, error("it requires grad")), on(driver)
+    if target == "cpu":
+        executable._check = InputCheck(executable.program)
+    for given, out in (({"x": array, "y": Y}, {}), ({"x": X, "y": Y}, {"z": array})):
+        with pytest.raises(TinycError) as caught:
+            executable.run(given, out)
+        assert caught.value.name == ("OutputMismatch" if out else "InputMismatch")
+        assert "a Refusing" in caught.value.message
+        if target == "cuda" and name != "__dlpack_device__":
+            assert "is not handed over by its library: it requires grad; give a copy that is" in caught.value.message
 
 
 @pytest.mark.parametrize("target", ["cpu", "sim", "reference"])

@@ -1,5 +1,7 @@
 """Inputs: exactly the declared type and rank; any strides; sizes that do not contradict each other."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -184,6 +186,18 @@ def test_a_division_by_zero_is_refused():
 def test_more_memory_than_there_is_is_refused_before_anything_is_allocated(rows):
     error = refusal(sizes.check_sizes, program({"x": ("M", "K")}, output=("M", "K")), {"M": rows, "K": rows})
     assert error.name == "OutOfMemory"
+
+
+def test_what_needs_too_much_memory_is_told_by_name_with_what_helps(monkeypatch):
+    monkeypatch.setattr(sizes, "memory_bytes", lambda: 1000)
+    copied = replace(program({"x": ("M",)}, output=("M",)), arena_bytes=256, pool_bytes=512)
+    sizes.check_sizes(copied, {"M": 50})
+    assert str(refusal(sizes.check_sizes, copied, {"M": 60}).message) == (
+        "a run needs 1008 bytes with M = 60 (the outputs 240, the arena 256, the ConstPool 512), and this machine has "
+        "1000 bytes of memory; use smaller inputs"
+    )
+    error = refusal(sizes.check_sizes, replace(copied, pool_bytes=1024), {"M": 0})
+    assert "its weights and constants alone are too large, so use a machine with more memory" in error.message
 
 
 def test_a_tensor_of_rank_0_takes_an_array_or_a_number_of_numpys():

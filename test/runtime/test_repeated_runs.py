@@ -19,6 +19,7 @@ from tinyc.driver.lowering import Lowering
 from tinyc.driver.sources import read_program
 from tinyc.runtime import arena, executable
 from tinyc.runtime.cpu import CpuExecutable
+from tinyc.runtime.cpu_frame import CpuFrame
 from tinyc.runtime.jit import compile_object
 
 SOFTMAX = Path(__file__).parents[2] / "examples" / "softmax.json"
@@ -192,6 +193,25 @@ def test_an_interrupt_leaves_the_pools_whole(device):
     assert raised == 3
     assert len(free_arenas(device)) <= 1
     np.testing.assert_array_equal(device.run({"X": x})["y"], expected)
+
+
+def test_a_frame_is_filled_anew_where_an_interrupt_came_between_its_addresses(device, monkeypatch):
+    x, point = array(3, 70), CpuFrame._point
+    expected, first = device.run({"X": x})["y"], device._arenas.take(1)
+
+    def interrupted(frame, offsets, base):
+        point(frame, dict([*offsets.items()][:1]), base)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(CpuFrame, "_point", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        device.run({"X": x})  # in an arena of its own
+    monkeypatch.undo()
+    second = device._arenas.take(1)
+    second.memory[...] = 0xAB
+    device._arenas.give_back(first)
+    np.testing.assert_array_equal(device.run({"X": x})["y"], expected)
+    assert (second.memory == 0xAB).all(), "it is another run's"
 
 
 RANDOM = program(

@@ -13,6 +13,7 @@ from tinyc.executors.elements import convert
 from tinyc.mlir import ir
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.elements import INLINE_ELEMENTS, elements_of, resource_name
+from tinyc.vocabulary.mapped_file import map_file
 
 SHAPES = [(), (0, 3), (2, 3), (7, 11)]
 LARGE = np.arange(INLINE_ELEMENTS + 1, dtype=np.float32)
@@ -116,7 +117,8 @@ def resident_bytes():
 def test_a_mapped_file_of_4_gb_is_not_read(tmp_path):
     with (tmp_path / "weights").open("wb") as file:
         file.truncate(2**32)  # which takes no space on the disk
-    mapped = np.memmap(tmp_path / "weights", np.uint8, "r").view(np.float32)
+    with (tmp_path / "weights").open("rb") as file:
+        mapped = map_file(file, tmp_path / "weights").view(np.float32)
     before = resident_bytes()
     module = module_of(mapped)
     printed = text.print_ir(module, elide_resources=text.READABLE_RESOURCE)
@@ -130,7 +132,8 @@ def test_files_of_one_name_are_told_apart(tmp_path):
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
         np.full(2**20, folder == "b", np.int32).tofile(tmp_path / folder / "w")
-        arrays.append(np.memmap(tmp_path / folder / "w", np.int32, "r"))
+        with (tmp_path / folder / "w").open("rb") as file:
+            arrays.append(map_file(file, tmp_path / folder / "w").view(np.int32))
     one, other = attributes_of(module_of(*arrays))
     assert [elements_of(each)[0] for each in (one, other)] == [0, 1]
     assert len(set(text.print_ir(module_of(*arrays), elide_resources=0).split("dense_resource<"))) == 3

@@ -84,5 +84,5 @@ def pool_offsets(sizes_bytes: Sequence[int]) -> tuple[list[int], int]:
     end = 0
     for size in sizes_bytes:
         offsets.append(end)
-        end += -(-size // arena.ALIGNMENT_BYTES) * arena.ALIGNMENT_BYTES
+        end += arena.aligned_size(size)
     return offsets, end

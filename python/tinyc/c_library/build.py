@@ -10,10 +10,11 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from tinyc.c_library.header import header_text
+from tinyc.c_library.header import exported_functions, header_text
 from tinyc.c_library.interface import CInterface
 from tinyc.c_library.source import POOL_FILE, source_text
 from tinyc.diagnostics import InternalError, TinycError, Where
+from tinyc.importers.files import replace_file
 from tinyc.runtime.artifact import Artifact
 from tinyc.runtime.const_pool import ConstPool
 
@@ -41,17 +42,16 @@ def write_library(artifact: Artifact, path: Path, prefix: str) -> list[Path]:
     pool = _pool_image(artifact)
     features = [name for flag, name in _FEATURES.items() if flag in artifact.flags]
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=path.parent) as folder:
             place = Path(folder)
             (place / header.name).write_text(header_text(interface))
             (place / "model.c").write_text(source_text(interface, header.name, features))
             (place / "kernels.o").write_bytes(artifact.code)
             (place / POOL_FILE).write_bytes(pool)
-            (place / "exports").write_text(f"{{ global: {prefix}_*; local: *; }};\n")
-            _link(compiler, place, path.name)
-            for name in (path.name, header.name):  # a library that is loaded keeps its own file
-                os.replace(place / name, path.parent / name)
+            (place / "exports").write_text(f"{{ global: {'; '.join(exported_functions(interface))}; local: *; }};\n")
+            _link(compiler, place, path.name, prefix)
+            for each, permissions in ((path, 0o777), (header, 0o666)):  # a library that is loaded keeps its own file
+                replace_file(each, [(place / each.name).read_bytes()], permissions)
     except OSError as error:
         raise TinycError(
             "UnreadableFile", f"the library cannot be written: {error.strerror}", Where(file=str(path))
@@ -65,14 +65,11 @@ def _pool_image(artifact: Artifact) -> bytes:
     Raises:
         TinycError: `InputMismatch`: a weight has not been set.
     """
-    program, arrays = artifact.program, artifact.arrays
-    if not program.pool:
+    if not artifact.program.pool:
         return b""
-    pool = ConstPool(program, {each.name: arrays[each.name] for each in program.of_kind("constant")})
-    named = zip(program.weights, program.of_kind("weight"), strict=True)
-    pool.set({name: arrays[each.name] for name, each in named if each.name in arrays})
+    pool = ConstPool(artifact.program, artifact.arrays)
     pool.require(())
-    return pool.memory.tobytes()
+    return pool.image().memory.tobytes()
 
 
 def _compiler() -> list[str]:
@@ -81,7 +78,12 @@ def _compiler() -> list[str]:
     Raises:
         TinycError: `NoCompiler`.
     """
-    named = shlex.split(os.environ.get(COMPILER_VARIABLE, ""))
+    value = os.environ.get(COMPILER_VARIABLE, "")
+    try:
+        named = shlex.split(value)
+    except ValueError as error:
+        message = f"{COMPILER_VARIABLE} is {value!r}, no command: {error}; name a C compiler by it, or unset it"
+        raise TinycError("NoCompiler", message) from None
     found = shutil.which(named[0]) if named else next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
     if found is None:
         known = (
@@ -94,12 +96,38 @@ def _compiler() -> list[str]:
     return [found, *named[1:]]
 
 
-def _link(compiler: list[str], place: Path, library: str) -> None:
+def _link(compiler: list[str], place: Path, library: str, prefix: str) -> None:
     command = [*compiler, *_OPTIONS, "model.c", "kernels.o", "-Wl,--version-script=exports", "-o", library, "-lm"]
-    done = subprocess.run(command, cwd=place, capture_output=True, text=True)
-    if done.returncode:
-        last = done.stderr.strip().splitlines()[-1:] or ["it says nothing"]
-        if "error" in done.stderr and "model.c" in done.stderr:
-            raise InternalError(f"the C compiler refuses what tinyc wrote: {done.stderr.strip()}")
-        failed = f"'{shlex.join(command)}' fails with status {done.returncode}: {last[0]}"
-        raise TinycError("NoCompiler", f"{failed}; name another compiler by {COMPILER_VARIABLE}")
+    done = _run(command, place)
+    if not done.returncode:
+        return
+    texts = [each.read_text() for each in (*place.glob("*.h"), place / "model.c")]
+    includes = "".join(line for text in texts for line in text.splitlines(True) if line.startswith("#include <"))
+    if said := _refusal(compiler, place, includes):
+        remedy = "install the C library's headers (Debian: apt install libc6-dev), or name another compiler by"
+        message = f"{shlex.join(compiler)!r} compiles no C program: {said}; {remedy} {COMPILER_VARIABLE}"
+        raise TinycError("NoCompiler", message)
+    if said := _refusal(compiler, place, f"{includes}\ntypedef struct {prefix} {prefix}_t;\n"):
+        message = f"the prefix is {prefix!r}, and {prefix}_t is a name of C's own headers; give another prefix"
+        raise TinycError("InvalidOption", message)
+    if "error" in done.stderr and "model.c" in done.stderr:
+        raise InternalError(f"the C compiler refuses what tinyc wrote: {done.stderr.strip()}")
+    failed = f"'{shlex.join(command)}' fails with status {done.returncode}: {_last_line(done.stderr)}"
+    raise TinycError("NoCompiler", f"{failed}; name another compiler by {COMPILER_VARIABLE}")
+
+
+def _refusal(compiler: list[str], place: Path, source: str) -> str | None:
+    """What a compiler says against a program; None where it takes it."""
+    (place / "probe.c").write_text(source)
+    done = _run([*compiler, *_OPTIONS, "-fsyntax-only", "probe.c"], place)
+    return _last_line(done.stderr) if done.returncode else None
+
+
+def _run(command: list[str], place: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, cwd=place, capture_output=True, text=True, errors="replace")
+
+
+def _last_line(text: str) -> str:
+    """The last line of a compiler's messages that tells of an error, or the last one."""
+    lines = text.strip().splitlines() or ["it says nothing"]
+    return next((line for line in reversed(lines) if "error" in line), lines[-1])

@@ -74,6 +74,12 @@ int64_t {prefix}_run_key(uint64_t seed, uint64_t offset);
 """
 
 
+def exported_functions(interface: CInterface) -> list[str]:
+    """The names of the functions that the header declares."""
+    names = ["init", "run", "free", "required_memory", "error", *(["run_key"] if interface.is_random else [])]
+    return [f"{interface.prefix}_{name}" for name in names]
+
+
 def storage_in_c(element: ElementType) -> str:
     """The C type that holds an element: of a 16-bit float its bits, of a bool 0 or 1."""
     return "uint16_t" if element.is_small_float else element.c_name

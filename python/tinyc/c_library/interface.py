@@ -22,6 +22,11 @@ _KEYWORDS = frozenset(
     template this thread_local throw true try typedef typeid typename union unix linux unsigned using virtual void
     volatile wchar_t while xor xor_eq""".split()  # noqa: SIM905
 )
+#: Macros of the headers that a library includes.
+_MACRO = re.compile(
+    r"NULL|EOF|BUFSIZ|CLOCKS_PER_SEC|(EXIT|L|SCHED|SEEK|TIME)_\w+|assert|errno|offsetof|sched_priority|std(in|out|err)"
+    r"|unreachable|va_\w+|\w+_(MIN|MAX|WIDTH|C)"
+)
 _PREFIX = re.compile(r"[a-z]\w*", re.ASCII | re.IGNORECASE)
 
 
@@ -69,7 +74,8 @@ class CInterface:
         found: dict[str, str] = {}
         for key, name in wanted:
             text = "run_key" if name == RUN_KEY else name
-            found[key] = legal_identifier(text, {*_KEYWORDS, *found.values()})
+            macros = {text} if _MACRO.fullmatch(text) else set[str]()
+            found[key] = legal_identifier(text, {*_KEYWORDS, *macros, *found.values()})
         return found
 
     def upper(self, name: str) -> str:

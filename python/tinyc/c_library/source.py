@@ -32,7 +32,7 @@ enum {{ ALIGNMENT = {alignment}, STATUS_SLOTS = {slots}, STATUS_WORDS = {words},
 
 static _Thread_local char message[512];
 
-static int fail(int status, const char *format, ...) {{
+__attribute__((format(printf, 2, 3))) static int fail(int status, const char *format, ...) {{
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(message, sizeof message, format, arguments);
@@ -59,8 +59,8 @@ static int64_t floor_divide(int64_t a, int64_t b, int *ok) {{
 }}
 
 /* What runs need beside the caller's tensors; one of them for each run at a time. */
-struct arena {{
-  struct arena *next;
+struct {prefix}_arena {{
+  struct {prefix}_arena *next;
   size_t size;
   unsigned char *memory;
   int64_t status[STATUS_SLOTS > 0 ? STATUS_SLOTS * STATUS_WORDS : 1];
@@ -68,19 +68,19 @@ struct arena {{
 
 struct {prefix} {{
   pthread_mutex_t lock;
-  struct arena *idle;
+  struct {prefix}_arena *idle;
   void *pool; /* weights and constants */
 }};
 
-static void drop(struct arena *arena) {{
+static void drop(struct {prefix}_arena *arena) {{
   if (arena) free(arena->memory);
   free(arena);
 }}
 
 /* An arena of the model that no run has, at least `size` bytes large; NULL: there is no memory. */
-static struct arena *take({prefix}_t *model, size_t size) {{
+static struct {prefix}_arena *take({prefix}_t *model, size_t size) {{
   pthread_mutex_lock(&model->lock);
-  struct arena *arena = model->idle;
+  struct {prefix}_arena *arena = model->idle;
   if (arena) model->idle = arena->next;
   pthread_mutex_unlock(&model->lock);
   if (arena && arena->size >= size) return arena;
@@ -95,7 +95,7 @@ static struct arena *take({prefix}_t *model, size_t size) {{
   return arena;
 }}
 
-static void give_back({prefix}_t *model, struct arena *arena) {{
+static void give_back({prefix}_t *model, struct {prefix}_arena *arena) {{
   pthread_mutex_lock(&model->lock);
   arena->next = model->idle;
   model->idle = arena;
@@ -161,7 +161,7 @@ int {prefix}_run({prefix}_t *model, const {prefix}_params *params) {{
   void *bufs[BUFFERS + 3] = {{{addresses}}};
   status = check_tensors(bufs, bytes);
   if (status) return status;
-  struct arena *arena = take(model, (size_t)bytes[BUFFERS]);
+  struct {prefix}_arena *arena = take(model, (size_t)bytes[BUFFERS]);
   if (!arena) return fail({out_of_memory}, "there is no memory for an arena of %lld bytes", (long long)bytes[BUFFERS]);
   memset(arena->status, 0, sizeof arena->status);
   bufs[BUFFERS] = arena->memory, bufs[BUFFERS + 1] = arena->status, bufs[BUFFERS + 2] = model->pool;
@@ -174,7 +174,7 @@ int {prefix}_run({prefix}_t *model, const {prefix}_params *params) {{
 
 void {prefix}_free({prefix}_t *model) {{
   if (!model) return;
-  for (struct arena *arena = model->idle, *next; arena; arena = next) {{
+  for (struct {prefix}_arena *arena = model->idle, *next; arena; arena = next) {{
     next = arena->next;
     drop(arena);
   }}
@@ -321,7 +321,7 @@ def _size_checks(interface: CInterface) -> list[str]:
 
 def _assumption(interface: CInterface, code: Interpretation[str], assumption: Assumption) -> list[str]:
     sign = "==" if assumption.predicate == "eq" else "<="
-    message = f"the program needs {assumption}, and that is %lld and %lld; give sizes that fit"
+    message = f"the program needs {_as_it_is(str(assumption))}, and that is %lld and %lld; give sizes that fit"
     return [
         f"left = {code.of(assumption.lhs)}, right = {code.of(assumption.rhs)};",
         "if (!ok) goto too_large;",
@@ -334,7 +334,7 @@ def _extent_checks(interface: CInterface, code: Interpretation[str], name: str, 
     lines: list[str] = []
     for axis, extent in enumerate(buffer.shape):
         if not extents.is_nonnegative(extent):
-            message = f"axis {axis} of {name} would have %lld elements; give larger sizes"
+            message = f"axis {axis} of {_as_it_is(name)} would have %lld elements; give larger sizes"
             lines += [f"left = {code.of(extent)};", "if (!ok) goto too_large;"]
             lines.append(_check(interface, "left < 0", message, "left"))
     return lines
@@ -342,8 +342,12 @@ def _extent_checks(interface: CInterface, code: Interpretation[str], name: str, 
 
 def _check(interface: CInterface, wrong: str, message: str, *values: str) -> str:
     shown = "".join(f", (long long){value}" for value in values)
-    text = string_literal(message.replace("%", "%%").replace("%%lld", "%lld"))
-    return f"if ({wrong}) return fail({interface.upper('INVALID_SIZES')}, {text}{shown});"
+    return f"if ({wrong}) return fail({interface.upper('INVALID_SIZES')}, {string_literal(message)}{shown});"
+
+
+def _as_it_is(text: str) -> str:
+    """A text of the user's in a format of printf."""
+    return text.replace("%", "%%")
 
 
 def _expressions(interface: CInterface) -> Interpretation[str]:

@@ -124,6 +124,8 @@ def _add_program(parser: argparse.ArgumentParser) -> None:
     shown = f"write the text of layers: {layers}"
     parser.add_argument("--dump", type=_layers, action=_Collected, metavar="LAYER,…", help=shown)
     parser.add_argument("--stock-printing", action="store_true", help="dump IR as mlir-opt prints it")
+    shown = "dump all elements of the program's constants, so that a dump runs; else large ones are left out"
+    parser.add_argument("--dump-constants", action="store_true", help=shown)
     parser.add_argument("--dump-dir", type=Path, metavar="DIR", help="where (default: tinyc-dump); alone: all layers")
     parser.add_argument("--remarks", action="store_true", help="print the compiler's decisions to stderr")
     parser.add_argument("--remarks-json", type=Path, metavar="FILE", help="write them there, one JSON object a line")
@@ -142,6 +144,8 @@ def _add_target(parser: argparse.ArgumentParser) -> None:
     _add_edges(parser)
     shown = "sizes that runs are expected to have: kernels get alternatives for them (may be repeated)"
     parser.add_argument("--sizes", type=_bind, action="append", default=[], metavar="M=128,N=64", help=shown)
+    shown = "weights by name, of a .npz or .safetensors file: given once, and kept in the model"
+    parser.add_argument("--weights", type=Path, metavar="FILE", help=shown)
     parser.add_argument("--fusion", choices=(_NONE,), metavar=_NONE, help="a kernel for each op")
     parser.add_argument(
         "--line-info", action="store_true", help="write .loc into the PTX: lines of the dumped gpu layer"

@@ -19,7 +19,7 @@ from tinyc.driver.listings import listing_suffix
 from tinyc.mlir import func, ir
 from tinyc.mlir.locations import unescape
 from tinyc.runtime.jit import KERNEL_PREFIX, LOOPS_PREFIX
-from tinyc.text import READABLE_RESOURCE, parse, print_ir
+from tinyc.text import parse, print_ir
 
 #: The attribute of a module that holds the LLVM IR of its kernels.
 _LLVM_IR = "exec.llvm_ir"
@@ -44,8 +44,8 @@ def _definition(prefix: str) -> re.Pattern[str]:
 _KERNELS, _LOOPS = _definition(KERNEL_PREFIX), _definition(LOOPS_PREFIX)
 
 
-def with_host(code: str, listing: str, module: ir.Module) -> str:
-    """The text of a listing, `code` and the host program of `module`, if it has one."""
+def with_host(code: str, listing: str, module: ir.Module, elide_resources: int | None) -> str:
+    """The text of a listing, `code` and the host program of `module`, if it has one; see `print_ir`."""
     functions = exec_functions(module)
     if not functions:
         return code
@@ -54,7 +54,7 @@ def with_host(code: str, listing: str, module: ir.Module) -> str:
         for function in functions:
             host.body.append(function.operation.clone())
     comment = _COMMENTS[listing]
-    shown = print_ir(host, elide_resources=READABLE_RESOURCE).rstrip()
+    shown = print_ir(host, elide_resources=elide_resources).rstrip()
     lines = [f"{comment} {_TITLE}", *(f"{comment}{_BAR}{line}" for line in shown.split("\n"))]
     return f"{code.rstrip()}\n\n" + "\n".join(lines) + "\n"
 

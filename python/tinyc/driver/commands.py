@@ -15,18 +15,18 @@ from tinyc.driver.compile import compile, pass_options
 from tinyc.driver.compiled_model import CompiledModel
 from tinyc.driver.layer import SHARED_LAYERS, entry_layer, layer_of
 from tinyc.driver.progress import shown_progress
-from tinyc.driver.running import given_inputs, print_line, run_and_print, shown_remarks
+from tinyc.driver.running import given_inputs, given_weights, print_line, run_and_print, shown_remarks
 from tinyc.driver.sources import in_file, program_argument, shown_argument
 from tinyc.driver.verification import output_tolerances, verify_model
-from tinyc.driver.weights import weights_apart
 from tinyc.executors import reference
 from tinyc.executors.compare import Comparison, compare_all
 from tinyc.executors.random_inputs import random_inputs, static_shapes
 from tinyc.executors.signature import boundary_of
 from tinyc.fusion.request import fusion_request
+from tinyc.importers.weights_file import tensor_names
 from tinyc.mlir import ir
 from tinyc.plan.source import split_plan
-from tinyc.runtime.artifact import artifact_chunks, write_artifact
+from tinyc.runtime.artifact import artifact_bytes, write_artifact
 
 _DUMP_FOLDER = Path("tinyc-dump")
 
@@ -36,28 +36,41 @@ def run_command(arguments: argparse.Namespace) -> int:
     with shown_remarks(arguments):
         model = compiled_model(arguments)
         given = model_inputs(arguments, model)
-        weights, inputs = weights_apart(model.weights, given)
-        model.set_weights(weights)
-        outputs = run_and_print(model, inputs, arguments)
+        outputs = run_and_print(model, given, arguments)
         return _check(model, given, outputs) if arguments.check else 0
 
 
 def compile_command(arguments: argparse.Namespace) -> int:
     """Compile, and write what is asked for: the model, layers, a C library; where nothing is, say what there is."""
+    for option, path in (("-o", arguments.output), ("--emit-lib", arguments.emit_lib)):
+        _require_another_file(option, path, arguments.program)
     with shown_remarks(arguments):
         model = compiled_model(arguments)
         if arguments.target != "reference" or arguments.output is not None or arguments.cpu is not None:
             artifact = model.artifact(arguments.cpu)
+            if model.missing_weights:
+                missing = ", ".join(model.missing_weights)
+                print_line("weights", f"not set: {missing}; give them by --weights FILE, or when it runs")
             if arguments.output is not None:
                 size_bytes = write_artifact(arguments.output, artifact)
                 print_line("model", f"{arguments.output}: {artifact}; {size_bytes} bytes")
             elif arguments.dump is None and arguments.dump_dir is None and arguments.emit_lib is None:
-                size_bytes = sum(map(len, artifact_chunks(artifact)))
-                print_line("model", f"{artifact}; -o FILE.tinyc writes it, {size_bytes} bytes")
+                print_line("model", f"{artifact}; -o FILE.tinyc writes it, {artifact_bytes(artifact)} bytes")
         if arguments.emit_lib is not None:
             for path in model.emit_library(arguments.emit_lib, arguments.prefix or "model", arguments.cpu):
                 print_line("library", str(path))
     return 0
+
+
+def _require_another_file(option: str, path: Path | None, program: str) -> None:
+    """Check that what is written is not the program itself.
+
+    Raises:
+        TinycError: `InvalidOption`.
+    """
+    if path is not None and path.exists() and Path(program).exists() and path.samefile(program):
+        message = f"{option} {path}: that is the program, which would be gone; name another file"
+        raise TinycError("InvalidOption", message)
 
 
 def verify_command(arguments: argparse.Namespace) -> int:
@@ -138,14 +151,18 @@ def compiled_model(arguments: argparse.Namespace) -> CompiledModel:
         fusion = fusion_request(";".join(arguments.fuse), ";".join(arguments.no_fuse), arguments.fusion)
         target, arch, plan = arguments.target, arguments.arch, arguments.plan
         asked = {"plan": plan, "line_info": line_info, "fusion": fusion, "sizes": arguments.sizes}
+        if arguments.weights is not None:
+            asked["weights"] = tensor_names(arguments.weights)
         model = compile(module, target=target, arch=arch, **asked)
+        if arguments.weights is not None:
+            model.set_weights(given_weights(arguments.weights, model.signature))
     seconds = time.perf_counter() - started
     print_line("program", f"{shown_argument(arguments.program)} on {arguments.target}")
     print_line("layers", " -> ".join(model.layers))
     print_line("compile", f"{seconds:.3f} s")
     if arguments.dump is not None or arguments.dump_dir is not None:
         with shown_progress("dump"):
-            paths = model.lowering.dump(dump_folder, arguments.dump, arguments.stock_printing)
+            paths = model.lowering.dump(dump_folder, arguments.dump, arguments.stock_printing, arguments.dump_constants)
         for path in paths:
             print_line("dump", str(path))
     return model
@@ -172,8 +189,10 @@ def model_inputs(
     if arguments.inputs is None:
         print_line("inputs", f"random, seed {arguments.random}")
         with shown_progress("inputs"):
-            return random_inputs(program or model.lowering.module(model.lowering.entry), arguments.random)
-    return given_inputs(arguments.inputs, model.signature)
+            inputs = random_inputs(program or model.lowering.module(model.lowering.entry), arguments.random)
+    else:
+        inputs = given_inputs(arguments.inputs, model.signature)
+    return inputs if arguments.weights is None else inputs | given_weights(arguments.weights, model.signature)
 
 
 def _check(model: CompiledModel, inputs: dict[str, np.ndarray], outputs: dict[str, np.ndarray]) -> int:

@@ -141,7 +141,7 @@ def _reference(lowering: Lowering) -> Executor:
             check_outputs(outputs_at(declared, symbol_values(signature.inputs, arrays)), out)
         return handed_out(reference.evaluate_module(module, arrays, observe=observe, run_key=run_key), out)
 
-    return Executor(run, set_weights=weights.set)
+    return Executor(run, set_weights=weights.set, missing_weights=weights.missing)
 
 
 def _cpu(lowering: Lowering) -> Executor:

@@ -41,10 +41,7 @@ def load(path: str | os.PathLike[str]) -> Model:
         raise error.at(file) from None
     except ObjectError as error:
         raise TinycError("InvalidModel", f"{error}; compile the program again", file) from None
-    program = artifact.program
-    named = zip(program.weights, program.of_kind("weight"), strict=True)
-    executor.set_weights({name: artifact.arrays[each.name] for name, each in named if each.name in artifact.arrays})
-    return Model(boundary_of_program(program).signature, artifact.target, executor, [])
+    return Model(boundary_of_program(artifact.program).signature, artifact.target, executor, [])
 
 
 def executor_of(artifact: Artifact) -> Executor:
@@ -54,20 +51,19 @@ def executor_of(artifact: Artifact) -> Executor:
         ObjectError: the object code of target "cpu" cannot be loaded.
         TinycError: `InvalidPtx`, from the simulator; `UnsupportedTarget`: there is no such architecture.
     """
-    program = artifact.program
-    constants = {each.name: artifact.arrays[each.name] for each in program.of_kind("constant")}
+    program, arrays = artifact.program, artifact.arrays
     if artifact.target == "cpu":
-        return _executor(CpuExecutable(program, artifact.code, constants), artifact)
+        return _executor(CpuExecutable(program, artifact.code, arrays), artifact)
     ptx = artifact.code.decode()
     if artifact.target == "sim":
         from tinyc.runtime.sim import SimExecutable  # with the simulator, which takes longer to import than the rest
 
-        simulated = SimExecutable(program, ptx, constants)
+        simulated = SimExecutable(program, ptx, arrays)
         return replace(_executor(simulated, artifact), reports=lambda: simulated.reports)
     if artifact.arch not in (known := [each.chip for each in TARGETS]):
         message = f"the PTX is for {artifact.arch}, and what runs on a GPU is for {either(known)}"
         raise TinycError("UnsupportedTarget", f"{message}; write one behind .target")
-    return _executor(CudaExecutable(program, ptx, artifact.arch, constants=constants), artifact)
+    return _executor(CudaExecutable(program, ptx, artifact.arch, arrays=arrays), artifact)
 
 
 def _executor(executable: Executable[Any], artifact: Artifact) -> Executor:
@@ -86,4 +82,5 @@ def _executor(executable: Executable[Any], artifact: Artifact) -> Executor:
         timed=timed,
         set_weights=pool.set,
         weights=pool.by_buffer,
+        missing_weights=pool.missing,
     )

@@ -84,7 +84,7 @@ class Lowering:
             name: tuple(_with_options(step, values) for step in steps) for name, steps in STEPS[target].items()
         }
         self._modules = {self.entry: module}
-        self._texts: dict[tuple[str, bool], str] = {}
+        self._texts: dict[tuple[str, bool, bool], str] = {}
 
     def has(self, name: str) -> bool:
         """Whether the program goes through a layer: what was read at a later layer has no earlier one."""
@@ -120,27 +120,28 @@ class Lowering:
         file = write_file(self.line_info / listing_file(self.target, "gpu"), self.text("gpu"), make_folders=True)
         return parse(print_ir(self.module("gpu")), str(file))  # the same lines, and behind them all constants
 
-    def text(self, name: str, stock: bool = False) -> str:
-        """The text of a layer, IR as `mlir-opt` prints it if `stock`.
+    def text(self, name: str, stock: bool = False, constants: bool = False) -> str:
+        """The text of a layer, IR as `mlir-opt` prints it if `stock`, with all elements of its `constants`.
 
         Raises:
             TinycError: `UnknownLayer`, or what a pass refuses.
         """
         self._require(name)
-        if (name, stock) not in self._texts:
-            self._texts[name, stock] = self._printed(name, stock).rstrip() + "\n"
-        return self._texts[name, stock]
+        if (name, stock, constants) not in self._texts:
+            elide_resources = None if constants else READABLE_RESOURCE
+            self._texts[name, stock, constants] = self._printed(name, stock, elide_resources).rstrip() + "\n"
+        return self._texts[name, stock, constants]
 
-    def _printed(self, name: str, stock: bool) -> str:
+    def _printed(self, name: str, stock: bool, elide_resources: int | None) -> str:
         """A module as text; the last layers are not MLIR's own."""
         module = self.module(name)
         if name == "llvm":
-            return with_host(self.llvm_ir(), name, self._host())
+            return with_host(self.llvm_ir(), name, self._host(), elide_resources)
         if name == "ptx":
-            return with_host(ptx_text(module), name, module)
+            return with_host(ptx_text(module), name, module, elide_resources)
         last = self._steps[name][-1] if self._steps[name] else None
         shown = last.output(module) if isinstance(last, Pass) else None
-        return shown if shown is not None else print_ir(module, stock=stock, elide_resources=READABLE_RESOURCE)
+        return shown if shown is not None else print_ir(module, stock=stock, elide_resources=elide_resources)
 
     def llvm_ir(self) -> str:
         """The LLVM IR of the kernels, alone."""
@@ -160,10 +161,12 @@ class Lowering:
         """The module at the first layer that has the host program as an `exec.function`."""
         return self.module("exec" if self.has("exec") else self.entry)
 
-    def dump(self, folder: Path, names: tuple[str, ...] | None = None, stock: bool = False) -> list[Path]:
+    def dump(
+        self, folder: Path, names: tuple[str, ...] | None = None, stock: bool = False, constants: bool = False
+    ) -> list[Path]:
         """Write the text of each named layer, or of all that the program has, to `<NN>_<layer>.mlir`.
 
-        NN is the layer's place in the walk; `stock` is that of `text`.
+        NN is the layer's place in the walk; `stock` and `constants` are those of `text`.
 
         Raises:
             TinycError: `UnknownLayer`; `UnreadableFile`: the folder cannot be written.
@@ -171,7 +174,7 @@ class Lowering:
         for name in names or ():
             self._require(name)
         return [
-            write_file(folder / listing_file(self.target, name), self.text(name, stock), make_folders=True)
+            write_file(folder / listing_file(self.target, name), self.text(name, stock, constants), make_folders=True)
             for name in LISTINGS[self.target]
             if (self.has(name) if names is None else name in names)
         ]

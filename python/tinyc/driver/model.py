@@ -47,7 +47,8 @@ class Executor:
     values of nodes. `program` is what it runs, where that has been lowered, `arch` the GPU's architecture that it is
     for; `reports` gives those of the last run's launches where they are simulated. `artifact` is what a file needs to
     have to run the same, `compiled_for` makes it for another CPU. `timed` takes inputs, and who is told the time of
-    each launch. `set_weights` takes those over that are given, `weights` gives those that have been set, by buffer.
+    each launch. `set_weights` takes those over that are given, `weights` gives those that have been set, by buffer,
+    `missing_weights` the names of the others.
     """
 
     run: Callable[[Mapping[str, Any], Mapping[str, Any], int, Observer | None], Arrays]
@@ -60,6 +61,7 @@ class Executor:
     timed: Callable[[Mapping[str, Any], Timer], Arrays] | None = None
     set_weights: Callable[[Any], None] = lambda _: None
     weights: Callable[[], Arrays] = dict
+    missing_weights: Callable[[], tuple[str, ...]] = tuple
 
 
 class Model:
@@ -105,6 +107,11 @@ class Model:
         weights = f", weights ({_listed(self.signature.weights)})" if self.weights else ""
         return f"<tinyc.Model on {self.target}{self._made_of}{freed}{weights}: ({inputs}) -> ({outputs})>"
 
+    @property
+    def missing_weights(self) -> tuple[str, ...]:
+        """The names of the weights that have not been set; a run needs all."""
+        return self._ready().missing_weights()
+
     def set_weights(self, weights: Mapping[str, Any]) -> None:
         """Give weights, some or all, as arrays of exactly the declared types and shapes, by name; they are copied.
 
@@ -113,9 +120,7 @@ class Model:
         Raises:
             TinycError: `InputMismatch`, and then all are as before; `OutOfMemory`, `ModelFreed`.
         """
-        if self._executor is None:
-            raise TinycError("ModelFreed", "the model has been freed; compile the program again")
-        self._executor.set_weights(weights)
+        self._ready().set_weights(weights)
 
     def run(self, /, *, out: Any = None, seed: Any = None, offset: Any = None, **inputs: Any) -> Arrays:
         """Run on arrays of exactly the declared types, by name; return arrays by output name.
@@ -132,8 +137,8 @@ class Model:
 
         Raises:
             TinycError: `InputMismatch`, `OutputMismatch`, `UnboundSymbol`, `AssumptionViolated`, `OutOfMemory`,
-                `IndexOutOfRange`, `ModelFreed`; on a GPU also `NoDriver`, `UnsupportedTarget`, `LaunchTooLarge`,
-                `DeviceFailure`.
+                `IndexOutOfRange`, `ModelFreed`; `UnreadableFile`: a file that constants are in has changed; on a GPU
+                also `NoDriver`, `UnsupportedTarget`, `LaunchTooLarge`, `DeviceFailure`.
         """
         if self._ambiguous:
             inputs, out, seed, offset = self._told_apart(inputs, out, seed, offset)
@@ -173,7 +178,7 @@ class Model:
 
     def _ready(self) -> Executor:
         if self._executor is None:
-            raise TinycError("ModelFreed", "the model has been freed; compile the program again")
+            raise TinycError("ModelFreed", "the model has been freed; compile or load it again")
         return self._executor
 
     def _run(self, inputs: Mapping[str, Any], out: Any, key: int, observe: Observer | None) -> Arrays:
@@ -314,19 +319,18 @@ class Model:
         Raises:
             TinycError: `UnsupportedTarget`, `ModelFreed`.
         """
-        if self._executor is None:
-            raise TinycError("ModelFreed", "the model has been freed; compile the program again")
-        held, compiled_for = self._executor.artifact, self._executor.compiled_for
+        executor = self._ready()
+        held, compiled_for = executor.artifact, executor.compiled_for
         if held is None:
             message = f"target '{self.target}' runs the program itself, and has no code; compile it for another target"
             raise TinycError("UnsupportedTarget", message)
         if cpu is None:
-            return replace(held, arrays={**held.arrays, **self._executor.weights()})
+            return replace(held, arrays={**held.arrays, **executor.weights()})
         if compiled_for is None:
             why = "the model was loaded, and its code is as it is" if self.target == "cpu" else "its code runs on a GPU"
             raise TinycError("UnsupportedTarget", f"'cpu' is {cpu!r}, and {why}; leave it out, or compile the program")
         made = compiled_for(cpu)
-        return replace(made, arrays={**made.arrays, **self._executor.weights()})
+        return replace(made, arrays={**made.arrays, **executor.weights()})
 
 
 def _word(name: str, value: Any) -> int:

@@ -5,16 +5,17 @@ file. No MLIR here: a model that was saved has times, too, and no predictions.
 """
 
 import csv
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import fcntl
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from tinyc.diagnostics import TinycError, Where
-from tinyc.importers.files import read_file, unreadable_file
+from tinyc.importers.files import unreadable_file
 from tinyc.runtime.bound import BoundLaunch, BoundProgram
 from tinyc.text.table import Table
 
@@ -78,17 +79,33 @@ class Profile:
         Raises:
             TinycError: `UnreadableFile`: it cannot be written, or has other columns.
         """
-        head = StringIO()
-        csv.writer(head).writerow(LOG_COLUMNS)
-        before = read_file(path).decode(errors="replace") if path.exists() else ""
-        if before and before.splitlines()[0] != head.getvalue().strip():
-            message = f"the file is no log: it does not begin with {head.getvalue().strip()}; give another one"
-            raise TinycError("UnreadableFile", message, Where(file=str(path)))
-        try:
-            with path.open("a", newline="", encoding="utf-8") as file:
-                csv.writer(file).writerows(self.rows if before else [LOG_COLUMNS, *self.rows])
-        except OSError as error:
-            raise unreadable_file("write", path, error) from None
+        _append(path, self.rows)
+
+
+def start_log(path: Path) -> None:
+    """Make a log with its head where there is none, and check one that is there.
+
+    Raises:
+        TinycError: `UnreadableFile`: it cannot be written, or has other columns.
+    """
+    _append(path, ())
+
+
+def _append(path: Path, rows: Iterable[Sequence[object]]) -> None:
+    """Append rows to a log, while no other process does; of what is there only the first line is read."""
+    head = ",".join(LOG_COLUMNS)
+    try:
+        with path.open("a+", newline="", encoding="utf-8", errors="replace") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            file.seek(0)
+            first = file.readline(len(head) + 2)
+            if first and first not in (f"{head}\n", f"{head}\r\n"):
+                message = f"the file is no log: its first line is not {head}; give another one"
+                raise TinycError("UnreadableFile", message, Where(file=str(path)))
+            file.seek(0, os.SEEK_END)
+            csv.writer(file).writerows(rows if first else [LOG_COLUMNS, *rows])
+    except (OSError, ValueError) as error:
+        raise unreadable_file("write", path, error) from None
 
 
 def profile_rows(times: LaunchTimes, machine: tuple[str, str], predict: Predict) -> Iterator[tuple[object, ...]]:

@@ -7,7 +7,7 @@ import argparse
 import contextlib
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,12 +17,14 @@ from tinyc.diagnostics import Remark, TinycError, Where, collect_remarks, printa
 from tinyc.driver.array_files import read_arrays, write_arrays
 from tinyc.driver.load import load
 from tinyc.driver.model import Model
+from tinyc.driver.profile import start_log
 from tinyc.driver.progress import shown_progress
 from tinyc.executors.elements import element_of
 from tinyc.executors.random_arrays import random_arrays
 from tinyc.expr import extents
 from tinyc.expr.assumption import Assumption
 from tinyc.importers.files import write_file
+from tinyc.importers.weights_file import read_tensors
 from tinyc.runtime.boundary import NamedTensor, Signature, boundary_of_program
 from tinyc.text.table import print_table
 from tinyc.vocabulary.element_type import ElementType
@@ -43,6 +45,8 @@ def run_saved(arguments: argparse.Namespace) -> int:
         model = load(arguments.program)
         print_line("model", f"{arguments.program} on {model.target}")
         print_line("load", f"{time.perf_counter() - started:.3f} s")
+        if arguments.weights is not None:
+            model.set_weights(given_weights(arguments.weights, model.signature))
         if arguments.inputs is None:
             print_line("inputs", f"random, seed {arguments.random}")
             inputs = _random(model, arguments)
@@ -58,8 +62,9 @@ def _require_no_compiling(arguments: argparse.Namespace) -> None:
     Raises:
         TinycError: `InvalidOption`.
     """
-    of_programs = ("target", "arch", "plan", "fuse", "no_fuse", "fusion", "line_info", "dump", "dump_dir", "check")
-    given = [name for name in (*of_programs, "stock_printing") if getattr(arguments, name)]
+    of_programs = ("target", "arch", "plan", "fuse", "no_fuse", "fusion", "line_info", "check")
+    of_layers = ("dump", "dump_dir", "dump_constants", "stock_printing")
+    given = [name for name in (*of_programs, *of_layers) if getattr(arguments, name)]
     if arguments.inputs is not None and arguments.bind:
         given.append("bind")  # which says here how large random inputs are
     if given:
@@ -89,6 +94,31 @@ def given_inputs(path: Path, signature: Signature) -> dict[str, np.ndarray]:
     with shown_progress("inputs"):
         arrays = read_arrays(path)
     print_line("inputs", str(path))
+    return _typed(arrays, signature)
+
+
+def given_weights(path: Path, signature: Signature) -> dict[str, np.ndarray]:
+    """The weights that a file has, `.npz` or safetensors.
+
+    Raises:
+        TinycError: `UnreadableFile`.
+    """
+    return _typed(read_tensors(path), signature)
+
+
+def weights_apart(
+    names: Iterable[str], arrays: Mapping[str, np.ndarray]
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Arrays by name as weights and as the inputs of a run."""
+    weights = set(names)
+    return (
+        {name: array for name, array in arrays.items() if name in weights},
+        {name: array for name, array in arrays.items() if name not in weights},
+    )
+
+
+def _typed(arrays: dict[str, np.ndarray], signature: Signature) -> dict[str, np.ndarray]:
+    """Arrays of a file, those of bf16 parameters as bf16."""
     given = [each for each in signature.inputs if each.name in arrays]
     return arrays | {each.name: _as_bf16(each, arrays[each.name]) for each in given}
 
@@ -101,7 +131,15 @@ def _as_bf16(parameter: NamedTensor, array: np.ndarray) -> np.ndarray:
 
 
 def run_and_print(model: Model, inputs: dict[str, np.ndarray], arguments: argparse.Namespace) -> dict[str, np.ndarray]:
-    """Run a model, print its outputs and what its regions took, write what is to be written, and return the outputs."""
+    """Run a model, print its outputs and what its regions took, write what is to be written, and return the outputs.
+
+    Weights among the inputs are set; random ones only where they have not been.
+    """
+    if arguments.log is not None:
+        start_log(arguments.log)
+    weights, inputs = weights_apart(model.weights, inputs)
+    set_already = set(weights) - {*model.missing_weights} if arguments.inputs is None else ()
+    model.set_weights({name: each for name, each in weights.items() if name not in set_already})
     started = time.perf_counter()
     with shown_progress("run"):
         profile = model.profile_named(inputs) if arguments.profile or arguments.log is not None else None
@@ -111,10 +149,10 @@ def run_and_print(model: Model, inputs: dict[str, np.ndarray], arguments: argpar
         print_line("output", f"{name}: {_described(value)}")
     if profile is not None and arguments.profile:
         print_table(profile.table)
-    if profile is not None and arguments.log is not None:
-        profile.append_to(arguments.log)
     if arguments.outputs is not None:
         write_arrays(arguments.outputs, outputs)
+    if profile is not None and arguments.log is not None:
+        profile.append_to(arguments.log)
     return outputs
 
 

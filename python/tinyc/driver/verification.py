@@ -17,7 +17,7 @@ from tinyc.driver.compiled_model import CompiledModel
 from tinyc.driver.layer import layer_of
 from tinyc.driver.listings import LAST_LISTING
 from tinyc.driver.lowering import Lowering
-from tinyc.driver.weights import weights_apart
+from tinyc.driver.running import weights_apart
 from tinyc.executors import reference
 from tinyc.executors.compare import Comparison, compare, compare_all
 from tinyc.executors.gpu.program import ThreadsExecutable

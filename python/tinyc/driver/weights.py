@@ -4,9 +4,7 @@ In: a program and the names that the user gives. Out: the program with the attri
 set on the model, which has memory for them.
 """
 
-from collections.abc import Iterable, Mapping
-
-import numpy as np
+from collections.abc import Iterable
 
 from tinyc.analysis.graphs import WEIGHT, input_names, main_function, weight_flags
 from tinyc.diagnostics import TinycError, Where, suggest
@@ -75,14 +73,3 @@ def _set_flags(function: func.FuncOp, flags: list[bool]) -> None:
         held = {each.name: each.attr for each in entry} if isinstance(entry, ir.DictAttr) else {}
         written.append(ir.DictAttr.get({**held, WEIGHT: ir.UnitAttr.get()} if is_weight else held))
     function.attributes["arg_attrs"] = ir.ArrayAttr.get(written)
-
-
-def weights_apart(
-    names: Iterable[str], arrays: Mapping[str, np.ndarray]
-) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Arrays by name as weights and as the inputs of a run."""
-    weights = set(names)
-    return (
-        {name: array for name, array in arrays.items() if name in weights},
-        {name: array for name, array in arrays.items() if name not in weights},
-    )

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tinyc.vocabulary.element_type import ElementType
+from tinyc.vocabulary.element_type import element_of as element_of
 
 _F64, _BF16 = ElementType.F64.dtype, ElementType.BF16.dtype
 
@@ -91,8 +92,3 @@ def _round_to_odd(nearest: np.ndarray, error: np.ndarray) -> np.ndarray:
     move = (pattern & pattern.dtype.type(1) == 0) & (np.abs(error) > 0)
     towards = np.copysign(np.inf, error).astype(nearest.dtype)
     return np.where(move, np.nextafter(nearest, towards), nearest)
-
-
-def element_of(dtype: np.dtype) -> ElementType | None:
-    """The element type of a numpy dtype, None where there is none (a foreign byte order included)."""
-    return next((element for element in ElementType if element.dtype == dtype), None)

@@ -3,7 +3,7 @@
 In reading order:
 
     subject              what is explained: a Tiny function, its values by name, its IndexBook and its Poly-View
-    memory               what a reshape that ends a region costs
+    buffer_reads         which buffer a reshape that is no block reads, and where a region ends
     access, block, edge  `--access`, `--block` and `--edge`
     fusion               `--fusion` and `--fusion-diff`: the regions and the decisions of ledgers, as tables
     layered              where the boxes of a graph stand

@@ -8,7 +8,7 @@ from tinyc.analysis.movement import Guard, Index
 from tinyc.analysis.poly.block import PolyBlock
 from tinyc.analysis.tiny_ops import producer_of
 from tinyc.dialects.tiny import ops as tiny
-from tinyc.explain.memory import buffer_read
+from tinyc.explain.buffer_reads import buffer_read
 from tinyc.explain.subject import Line, Subject, short
 from tinyc.expr import axes
 from tinyc.mlir import func, ir

@@ -4,9 +4,11 @@ In: a host program. Out: tables; where sizes are not bound, with formulas. The l
 arena would be is computed here.
 """
 
+import bisect
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from tinyc.analysis.arena import Request, aligned_size, least_bytes, packed
 from tinyc.expr import extents
@@ -16,6 +18,8 @@ from tinyc.text.table import Table
 
 #: Generations that one table has beside each other.
 _ACROSS = 12
+#: Rows that it has at the most.
+_DOWN = 60
 #: What stands where a buffer goes on from the generation before, from the place above it, and where nothing is alive.
 _ON, _BELOW, _FREE = "─", "│", "·"
 
@@ -70,8 +74,9 @@ def memory_tables(program: Program) -> tuple[Table, ...]:
         names = ",".join(f"{name}=…" for name in unbound)
         note = f"sizes are formulas; to see the arena drawn, with its bound, give --bind {names}"
         return _needed(program, note), *buffers
-    drawn = list(_drawn(placed)) if placed else []
-    quality = [_quality(placed, program)] if placed else []
+    spans = _Spans(placed)
+    drawn = list(_drawn(spans)) if placed else []
+    quality = [_quality(placed, program, spans)] if placed else []
     return _needed(program), *quality, *drawn, *buffers
 
 
@@ -91,7 +96,7 @@ def _total(buffers: Sequence[Buffer]) -> Dim:
 
 
 def quality_text(placed: Sequence[Placement], program: Program) -> str:
-    """Peak, bound and waste of an arena whose sizes are numbers, and whether a smaller one is known to be none."""
+    """Peak, bound and waste of an arena whose sizes are numbers, and whether the peak is proved optimal."""
     least = packed([Request(each.buffer.size, each.first, each.last) for each in placed])
     peak = extents.evaluate(program.arena_bytes, {})
     waste = 100 * (1 - least.lower_bound / peak) if peak else 0.0
@@ -100,43 +105,69 @@ def quality_text(placed: Sequence[Placement], program: Program) -> str:
     return f"peak {peak}, lower bound {least.lower_bound}, waste {waste:.1f} %, {proved}"
 
 
-def _quality(placed: Sequence[Placement], program: Program) -> Table:
-    """How many bytes are alive in each generation, rounded to the alignment."""
+def _quality(placed: Sequence[Placement], program: Program, spans: "_Spans") -> Table:
+    """The bytes of the live set of each generation, rounded to the alignment."""
     kernels: dict[int, list[str]] = {}
     for kernel in program.kernels:
         kernels.setdefault(kernel.generation, []).append(kernel.where.node or kernel.symbol)
     rows = (
-        (number, sum(_bytes(each) for each in placed if each.first <= number <= each.last), ", ".join(names))
+        (number, sum(each.end - each.start for each in spans.live(number)), ", ".join(names))
         for number, names in kernels.items()
     )
     return Table(f"arena: {quality_text(placed, program)}", ("generation", "bytes alive", "computes"), tuple(rows))
 
 
-def _bytes(placed: Placement) -> int:
-    return extents.evaluate(aligned_size(placed.buffer.size), {})
+class _Span(NamedTuple):
+    """A buffer from one offset to another, in numbers."""
+
+    start: int
+    end: int
+    placement: Placement
 
 
-def _drawn(placed: Sequence[Placement]) -> Iterator[Table]:
-    """The arena: generations across, offsets down; a row is what lies between two ends of buffers."""
-    edges = sorted({extents.evaluate(dim, {}) for each in placed for dim in (each.buffer.offset, each.end)})
-    last = max(each.last for each in placed)
-    for begin in range(0, last + 1, _ACROSS):
-        shown = range(begin, min(begin + _ACROSS, last + 1))
-        rows = (
-            (low, high - low, *(_cell(placed, low, generation, begin) for generation in shown))
-            for low, high in itertools.pairwise(edges)
-        )
+class _Spans:
+    """The buffers of an arena whose sizes are numbers, by the generations in which they are alive."""
+
+    def __init__(self, placed: Sequence[Placement]) -> None:
+        self._live: dict[int, list[_Span]] = {}
+        for each in placed:
+            span = _Span(extents.evaluate(each.buffer.offset, {}), extents.evaluate(each.end, {}), each)
+            for generation in range(each.first, each.last + 1):
+                self._live.setdefault(generation, []).append(span)
+        self.generations = range(max(self._live, default=-1) + 1)
+        self.top = max((span.end for live in self._live.values() for span in live), default=0)
+
+    def live(self, generation: int) -> Sequence[_Span]:
+        """The live set of a generation."""
+        return self._live.get(generation, ())
+
+
+def _drawn(spans: _Spans) -> Iterator[Table]:
+    """The arena: generations across, offsets down; a row is what lies between two ends of buffers in a table."""
+    for begin in spans.generations[::_ACROSS]:
+        shown = spans.generations[begin : begin + _ACROSS]
+        ends = {end for generation in shown for span in spans.live(generation) for end in (span.start, span.end)}
+        every = sorted({0, spans.top, *ends})
+        edges = every[: _DOWN + 1]
+        columns = (_cells(spans.live(generation), edges, generation, begin) for generation in shown)
+        rows = [(low, high - low) for low, high in itertools.pairwise(edges)]
+        cells = zip(rows, zip(*columns, strict=True), strict=True)
+        left_out = len(every) - len(edges)
+        note = f"{left_out} more rows, from offset {edges[-1]} on, are left out; --memory-svg FILE draws all"
         title = f"generations {shown[0]} to {shown[-1]} across, offsets down"
-        yield Table(title, ("offset", "bytes", *map(str, shown)), tuple(rows))
+        names = ("offset", "bytes", *map(str, shown))
+        yield Table(title, names, tuple((*row, *across) for row, across in cells), note if left_out else "")
 
 
-def _cell(placed: Sequence[Placement], offset: int, generation: int, begin: int) -> str:
-    for each in placed:
-        start = extents.evaluate(each.buffer.offset, {})
-        if each.first <= generation <= each.last and start <= offset < extents.evaluate(each.end, {}):
-            is_begin = generation == max(each.first, begin)
-            return (each.label if start == offset else _BELOW) if is_begin else _ON
-    return _FREE
+def _cells(live: Sequence[_Span], edges: Sequence[int], generation: int, begin: int) -> list[str]:
+    """What stands between each two edges in one generation, in a table of those from `begin` on."""
+    cells = [_FREE] * (len(edges) - 1)
+    for start, end, each in live:
+        above, below = bisect.bisect_left(edges, start), min(bisect.bisect_left(edges, end), len(cells))
+        is_begin = generation == max(each.first, begin)
+        for row in range(above, below):
+            cells[row] = _ON if not is_begin else each.label if row == above else _BELOW
+    return cells
 
 
 def _buffers(placed: Sequence[Placement]) -> Table:

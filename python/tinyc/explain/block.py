@@ -12,7 +12,7 @@ from tinyc.analysis.patterns.scan import Scan
 from tinyc.analysis.poly.block import NonScopTensor, PolyAccess, PolyBlock, PolyItem
 from tinyc.analysis.tiny_ops import is_stored
 from tinyc.dialects.tiny.ops import ReduceOp
-from tinyc.explain.memory import buffer_read, whole_read
+from tinyc.explain.buffer_reads import buffer_read, whole_read
 from tinyc.explain.subject import Line, Subject, axes_with_sizes, element_text, kind_of, parameters, short
 from tinyc.expr.axes import Axis, AxisExpr
 from tinyc.mlir import ir

@@ -15,7 +15,7 @@ from tinyc.executors.elements import convert
 from tinyc.importers.json_text import shown_json
 from tinyc.importers.spellings import Node
 from tinyc.importers.weights_file import read_tensor
-from tinyc.vocabulary.element_type import ElementType
+from tinyc.vocabulary.element_type import ElementType, element_of
 from tinyc.vocabulary.infer import check_constant
 
 #: The keys of an `arg` that say what a constant is; it has one of them.
@@ -46,7 +46,7 @@ def constant_arguments(node: Node, arguments: Mapping[str, Any]) -> dict[str, An
 
 
 def _of_array(array: np.ndarray, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    element = next((each for each in ElementType if each.dtype == array.dtype), None)
+    element = element_of(array.dtype)
     if element is None:
         name, known = arguments["name"], ", ".join(each.json_name for each in ElementType)
         message = f"'{name}' in '{arguments['file']}' is of type {array.dtype}, which Tiny lacks; it has {known}"

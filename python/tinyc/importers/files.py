@@ -1,5 +1,10 @@
 """The user's files: what goes wrong with one is an error that names it."""
 
+import contextlib
+import os
+import secrets
+import stat
+from collections.abc import Iterable
 from pathlib import Path
 
 from tinyc.diagnostics import TinycError, Where
@@ -30,6 +35,47 @@ def write_file(path: Path, text: str, make_folders: bool = False) -> Path:
     except (OSError, ValueError) as error:
         raise unreadable_file("write", path, error) from None
     return path
+
+
+def replace_file(path: Path, chunks: Iterable[bytes | memoryview], permissions: int = 0o666) -> None:
+    """Write a file, all of it or nothing: one beside it takes its place when it is complete.
+
+    A link stays, and what it refers to is replaced. A file that is there keeps its permissions; a new one has
+    `permissions`, as far as the process' umask lets it. What is no file, such as a pipe, is written to.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        mode = None
+    if mode is not None and not stat.S_ISREG(mode):
+        with path.open("wb") as file:
+            file.writelines(chunks)
+        return
+    target = Path(os.path.realpath(path))
+    beside = target.with_name(f".{secrets.token_hex(8)}.part")  # as short as it may be: names have at most 255 bytes
+    try:
+        with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, permissions), "wb") as file:
+            if mode is not None:
+                os.fchmod(file.fileno(), stat.S_IMODE(mode))
+            file.writelines(chunks)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(target)
+        _sync_folder(target.parent)
+    finally:
+        with contextlib.suppress(OSError):
+            beside.unlink()
+
+
+def _sync_folder(folder: Path) -> None:
+    """Let a new name outlive a power failure, where the file system can say so of a folder."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    with contextlib.suppress(OSError):
+        os.fsync(descriptor)
+    os.close(descriptor)
 
 
 def unreadable_file(what: str, path: Path, error: Exception) -> TinycError:

@@ -6,9 +6,11 @@ row-major order, is read. Nothing in a file is evaluated: pickled objects are re
 
 import json
 import math
+import os
 import struct
 import zipfile
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
@@ -17,6 +19,7 @@ import numpy as np
 from tinyc.diagnostics import TinycError, Where, suggest
 from tinyc.importers.files import unreadable_file
 from tinyc.vocabulary.element_type import ElementType
+from tinyc.vocabulary.mapped_file import map_file
 
 #: What safetensors calls the element types.
 SAFETENSORS_TYPES = {
@@ -43,15 +46,51 @@ def read_tensor(path: Path, name: str) -> np.ndarray:
     Raises:
         TinycError: `UnreadableFile`: there is no such file or tensor, it is damaged, or of a type that Tiny lacks.
     """
+    read = _from_npz if _is_npz(path) else _from_safetensors
     try:
         with path.open("rb") as file:
-            if path.suffix == ".npz":
-                return _from_npz(file, path, name)
-            if path.suffix == ".safetensors":
-                return _from_safetensors(file, path, name)
+            return read(file, path, name)
     except _DAMAGED as error:
         raise unreadable_file("read", path, error) from None
-    _refuse(path, f"'{path.suffix}' is no format of weights; give a .safetensors or an .npz file")
+
+
+def read_tensors(path: Path) -> dict[str, np.ndarray]:
+    """All tensors of a file by name; see `read_tensor`.
+
+    Raises:
+        TinycError: `UnreadableFile`.
+    """
+    return {name: read_tensor(path, name) for name in tensor_names(path)}
+
+
+def tensor_names(path: Path) -> list[str]:
+    """The names of the tensors in a file.
+
+    Raises:
+        TinycError: `UnreadableFile`.
+    """
+    try:
+        if not _is_npz(path):
+            with path.open("rb") as file:
+                return list(_header(file, path)[0])
+        with zipfile.ZipFile(path) as archive:
+            return [name.removesuffix(".npy") for name in archive.namelist()]
+    except _DAMAGED as error:
+        raise unreadable_file("read", path, error) from None
+
+
+def _is_npz(path: Path) -> bool:
+    """Whether a file of weights is a `.npz`, not safetensors.
+
+    Raises:
+        TinycError: `UnreadableFile`: it is neither, or no file: to open a pipe would wait for whoever writes it.
+    """
+    suffix = path.suffix.lower()
+    if suffix not in (".npz", ".safetensors"):
+        _refuse(path, f"'{path.suffix}' is no format of weights; give a .safetensors or an .npz file")
+    if path.exists() and not path.is_file():
+        _refuse(path, "weights are mapped from a file, and this is none; save them to one")
+    return suffix == ".npz"
 
 
 def tensor_at(path: Path, offset: int) -> str | None:
@@ -62,7 +101,7 @@ def tensor_at(path: Path, offset: int) -> str | None:
     """
     try:
         with path.open("rb") as file:
-            if path.suffix == ".npz":
+            if _is_npz(path):
                 with zipfile.ZipFile(file) as archive:
                     for info in archive.infolist():
                         if info.compress_type == zipfile.ZIP_STORED and _npy_header(file, info)[2] == offset:
@@ -78,13 +117,12 @@ def _refuse(path: Path, message: str) -> NoReturn:
     raise TinycError("UnreadableFile", message, Where(file=str(path)))
 
 
-def _mapped(path: Path, dtype: np.dtype, offset: int, shape: tuple[int, ...]) -> np.ndarray:
-    """An array over the bytes of a file, of which there are enough."""
+def _mapped(file: IO[bytes], path: Path, dtype: np.dtype, offset: int, shape: tuple[int, ...]) -> np.ndarray:
+    """An array over the bytes of an open file, of which there are enough."""
     count = math.prod(shape)
     if count == 0:  # no bytes can be mapped
         return np.empty(shape, dtype)
-    data = np.memmap(path, np.uint8, "r", offset, (count * dtype.itemsize,))
-    return data.view(dtype).reshape(shape)
+    return map_file(file, path, offset, count * dtype.itemsize).view(dtype).reshape(shape)
 
 
 # --- safetensors: the length of a header in JSON, the header, and the bytes -------------------------------------------
@@ -100,20 +138,22 @@ def _from_safetensors(file: IO[bytes], path: Path, name: str) -> np.ndarray:
         numbers = (*shape, begin, end)
         if any(isinstance(each, bool) or not isinstance(each, int) or each < 0 for each in numbers):
             raise TypeError
+        if not isinstance(called, str):
+            raise TypeError
     except (KeyError, TypeError, ValueError):
         _refuse(path, f"the entry of the tensor '{name}' is damaged; write the file again")
     if called not in SAFETENSORS_TYPES:
         known = ", ".join(SAFETENSORS_TYPES)
         _refuse(path, f"the tensor '{name}' is of type {called}, which Tiny lacks; it has {known}: convert it")
     element = SAFETENSORS_TYPES[called]
-    size = path.stat().st_size - start
+    size = os.fstat(file.fileno()).st_size - start
     if end - begin != math.prod(shape) * element.size_bytes or end > size:
         _refuse(
             path,
             f"the tensor '{name}', {called} {list(shape)}, has the bytes {begin} … {end} of {size}; the file is "
             "damaged or cut off: write it again",
         )
-    return _mapped(path, element.dtype, start + begin, shape)
+    return _mapped(file, path, element.dtype, start + begin, shape)
 
 
 def _header(file: IO[bytes], path: Path) -> tuple[dict[str, Any], int]:
@@ -141,16 +181,36 @@ def _from_npz(file: IO[bytes], path: Path, name: str) -> np.ndarray:
         info = members[name]
         if info.compress_type != zipfile.ZIP_STORED:
             with archive.open(info) as member:
-                return np.lib.format.read_array(member, allow_pickle=False)
+                return _read_array(member, path, name)
         (shape, in_columns, dtype), size, start = _npy_header(file, info)
-    if dtype.hasobject:
-        _refuse(path, f"the array '{name}' holds pickled objects, which are code; save it as numbers")
+    _require_numbers(dtype, path, name)
     end = start + math.prod(shape) * dtype.itemsize
-    if end > min(info.header_offset + size, path.stat().st_size):
+    if end > min(info.header_offset + size, os.fstat(file.fileno()).st_size):
         _refuse(path, f"the array '{name}' is cut off; write the file again")
     if in_columns:
-        return np.ascontiguousarray(_mapped(path, dtype, start, shape[::-1]).T)
-    return _mapped(path, dtype, start, shape)
+        return np.ascontiguousarray(_mapped(file, path, dtype, start, shape[::-1]).T)
+    return _mapped(file, path, dtype, start, shape)
+
+
+def _read_array(member: IO[bytes], path: Path, name: str) -> np.ndarray:
+    """An array that is compressed, read as a whole."""
+    version = np.lib.format.read_magic(member)
+    _require_numbers(_header_reader(version)(member)[2], path, name)
+    member.seek(0)
+    return np.lib.format.read_array(member, allow_pickle=False)
+
+
+def _require_numbers(dtype: np.dtype, path: Path, name: str) -> None:
+    if dtype.hasobject:
+        _refuse(path, f"the array '{name}' holds pickled objects, which are code; save it as numbers")
+
+
+def _header_reader(version: tuple[int, int]) -> Callable[[IO[bytes]], tuple[tuple[int, ...], bool, np.dtype]]:
+    """What reads the header of an array of a version of the format."""
+    read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}.get(version)
+    if read is None:
+        raise ValueError(f"an array is of version {version} of the format; save it again")
+    return read
 
 
 def _npy_header(file: IO[bytes], info: zipfile.ZipInfo) -> tuple[tuple[tuple[int, ...], bool, np.dtype], int, int]:
@@ -161,8 +221,4 @@ def _npy_header(file: IO[bytes], info: zipfile.ZipInfo) -> tuple[tuple[tuple[int
         raise ValueError("an entry of the archive is damaged")
     file.seek(name_length + extra_length, 1)
     before = _LOCAL_HEADER.size + name_length + extra_length
-    version = np.lib.format.read_magic(file)
-    read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}.get(version)
-    if read is None:
-        raise ValueError(f"an array is of version {version} of the format; save it again")
-    return read(file), before + info.file_size, file.tell()
+    return _header_reader(np.lib.format.read_magic(file))(file), before + info.file_size, file.tell()

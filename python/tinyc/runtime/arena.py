@@ -24,6 +24,17 @@ def allocate_arena(size_bytes: int) -> np.ndarray:
     return raw[start : start + size_bytes]
 
 
+def poisoned_arena(size_bytes: int) -> np.ndarray:
+    """An arena that nobody has written to, as can be seen: NaN in every float type, and -1 in every integer.
+
+    Raises:
+        TinycError: `OutOfMemory`.
+    """
+    memory = allocate_arena(size_bytes)
+    memory[...] = 0xFF
+    return memory
+
+
 def allocate_array(shape: tuple[int, ...], dtype: np.dtype, purpose: str) -> np.ndarray:
     """An uninitialised array.
 

@@ -12,7 +12,7 @@ import numpy as np
 from tinyc.diagnostics import TinycError, Where, remark, suggest
 from tinyc.expr.extents import Dim
 from tinyc.runtime.arena import allocate_array
-from tinyc.runtime.device_array import is_on_device
+from tinyc.runtime.device_array import REFUSALS, is_on_device
 from tinyc.runtime.program import Program
 from tinyc.vocabulary.element_type import ElementType
 
@@ -45,7 +45,7 @@ class InputCheck:
 
     def __init__(self, program: Program, read: ReadInput | None = None) -> None:
         self._program, self._read = program, read or as_array
-        declared = zip(program.inputs, program.of_kind("input"), strict=True)
+        declared = program.named("input").items()
         self._wanted = [(name, DTYPES[each.element], len(each.shape)) for name, each in declared]
 
     def dense(self, inputs: Mapping[str, Any]) -> list[Any]:
@@ -80,8 +80,7 @@ def dense_inputs(program: Program, inputs: Mapping[str, Any], read: ReadInput | 
     Raises:
         TinycError: `InputMismatch`: every input that is missing, not declared, or not of its declared type or rank.
     """
-    declared = dict(zip(program.inputs, program.of_kind("input"), strict=True))
-    arrays = checked_inputs(declared, inputs, read).items()
+    arrays = checked_inputs(program.named("input"), inputs, read).items()
     return [_dense(name, array) if isinstance(array, np.ndarray) else array for name, array in arrays]
 
 
@@ -156,7 +155,7 @@ def as_array(name: str, value: Any, expected: np.dtype | None = None, what: str 
         )
     try:
         return np.from_dlpack(value)
-    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+    except REFUSALS as error:
         raise mismatch(
             name,
             f"numpy cannot read {what} '{name}', a {type(value).__name__}: {error}; copy it to a numpy array",

@@ -4,6 +4,7 @@ In: what a target's lowering gives, or a file. Out: an `Artifact`, which `driver
 """
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,14 +14,15 @@ import numpy as np
 
 from tinyc import __version__
 from tinyc.diagnostics import TinycError, Where
-from tinyc.importers.files import unreadable_file
-from tinyc.runtime.container import FORMAT_VERSION, MalformedModel, container_chunks, read_container, write_container
+from tinyc.importers.files import replace_file, unreadable_file
+from tinyc.runtime.container import MalformedModel, container_bytes, container_chunks, read_container
 from tinyc.runtime.frozen_json import frozen_from_json, frozen_to_json
 from tinyc.runtime.program import Program
-from tinyc.vocabulary.element_type import BY_NAME, ElementType
+from tinyc.vocabulary.element_type import BY_NAME, element_of
+from tinyc.vocabulary.mapped_file import require_unchanged
 
 _PROGRAM, _CODE, _ARRAY = "program", "code", "array."
-_FIELDS = {"target": str, "arch": str, "cpu": str, "flags": list, "arrays": list, "tinyc": str, "format": int}
+_FIELDS = {"target": str, "arch": str, "cpu": str, "flags": list, "arrays": list, "tinyc": str}
 #: What is compiled for, and what its kernels are.
 CODE_KINDS = {"cpu": "object code", "sim": "PTX", "cuda": "PTX"}
 
@@ -53,42 +55,45 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
-def artifact_chunks(artifact: Artifact) -> list[bytes | memoryview]:
-    """The file of an artifact, in the parts that it is written in."""
+def artifact_bytes(artifact: Artifact) -> int:
+    """The size of the file of an artifact; no array is read for it."""
+    return container_bytes(*_content(artifact))
+
+
+def _content(artifact: Artifact) -> tuple[dict[str, Any], dict[str, memoryview]]:
+    """The manifest and the sections of the file of an artifact."""
     dense = {name: np.asarray(array, order="C") for name, array in artifact.arrays.items()}
     manifest = {
         "tinyc": __version__,
-        "format": FORMAT_VERSION,
         "target": artifact.target,
         "arch": artifact.arch,
         "cpu": artifact.cpu,
         "flags": list(artifact.flags),
         "arrays": [
-            {"name": name, "element": _element_of(array), "shape": list(array.shape)} for name, array in dense.items()
+            {"name": name, "element": element_of(array.dtype), "shape": list(array.shape)}
+            for name, array in dense.items()
         ],
     }
     program = json.dumps(frozen_to_json(artifact.program), separators=(",", ":"))
     sections = {_PROGRAM: memoryview(program.encode()), _CODE: memoryview(artifact.code)}
     sections |= {_ARRAY + name: array.reshape(-1).view(np.uint8).data for name, array in dense.items()}
-    return container_chunks(manifest, sections)
+    return manifest, sections
 
 
 def write_artifact(path: Path, artifact: Artifact) -> int:
     """Write an artifact to a file, all of it or nothing; the size of the file in bytes.
 
     Raises:
-        TinycError: `UnreadableFile`: it cannot be written.
+        TinycError: `UnreadableFile`: it cannot be written, or a file that arrays are mapped from has changed.
     """
-    chunks = artifact_chunks(artifact)
+    for array in artifact.arrays.values():
+        require_unchanged(array)
+    chunks = container_chunks(*_content(artifact))
     try:
-        write_container(path, chunks)
+        replace_file(path, chunks)
     except (OSError, ValueError) as error:
         raise unreadable_file("write", path, error) from None
     return sum(map(len, chunks))
-
-
-def _element_of(array: np.ndarray) -> ElementType:
-    return {element.dtype: element for element in ElementType}[array.dtype]
 
 
 def read_artifact(path: Path) -> Artifact:
@@ -114,7 +119,7 @@ def _artifact(manifest: Mapping[str, Any], sections: Mapping[str, memoryview]) -
                 raise MalformedModel(f"'{name}' of the manifest is {manifest[name]!r}")
         if manifest["target"] not in CODE_KINDS:
             raise MalformedModel(f"its target is '{manifest['target']}'")
-        return Artifact(
+        artifact = Artifact(
             target=manifest["target"],
             program=frozen_from_json(Program, json.loads(bytes(sections[_PROGRAM])), _PROGRAM),
             code=bytes(sections[_CODE]),
@@ -123,7 +128,11 @@ def _artifact(manifest: Mapping[str, Any], sections: Mapping[str, memoryview]) -
             flags=tuple(map(str, manifest["flags"])),
             arrays={each["name"]: _array(each, sections[_ARRAY + each["name"]]) for each in manifest["arrays"]},
         )
-    except (KeyError, TypeError, ValueError) as error:
+        _check_buffers(artifact.program, artifact.arrays)
+        if artifact.target != "cpu":
+            artifact.code.decode()
+        return artifact
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise MalformedModel(f"the model is not what this tinyc writes: {error}; {_other_tinyc(manifest)}") from None
 
 
@@ -132,4 +141,34 @@ def _other_tinyc(manifest: Mapping[str, Any]) -> str:
 
 
 def _array(described: Mapping[str, Any], data: memoryview) -> np.ndarray:
-    return np.ndarray(tuple(described["shape"]), BY_NAME[described["element"]].dtype, buffer=data)
+    element, shape = BY_NAME[described["element"]], tuple(described["shape"])
+    if math.prod(shape) * element.size_bytes != len(data):
+        what = f"array '{described['name']}' is {element} {list(shape)}"
+        raise MalformedModel(f"{what}, and its section has {len(data)} bytes")
+    return np.ndarray(shape, element.dtype, buffer=data)
+
+
+def _check_buffers(program: Program, arrays: Mapping[str, np.ndarray]) -> None:
+    """Check that names have buffers, that those of the ConstPool lie in it, and that its arrays are theirs.
+
+    Raises:
+        MalformedModel: what a run would stumble over.
+    """
+    for kind, names in (("input", program.inputs), ("output", program.outputs), ("weight", program.weights)):
+        if len(names) != len(program.of_kind(kind)):
+            raise MalformedModel(f"it has {len(names)} {kind}s, and {len(program.of_kind(kind))} buffers for them")
+    known = {buffer.name for buffer in program.buffers}
+    for kernel in program.launches:
+        unknown = {*kernel.reads, *kernel.writes, *(each.buffer for each in kernel.pointers)} - known
+        if unknown:
+            raise MalformedModel(f"kernel '{kernel.symbol}' works on '{min(unknown)}', which is no buffer")
+    for buffer in program.pool:
+        offset, size, array = buffer.offset, buffer.size, arrays.get(buffer.name)
+        if not isinstance(offset, int) or not isinstance(size, int) or not 0 <= offset <= program.pool_bytes - size:
+            raise MalformedModel(f"{buffer.name} is at {offset}, {size} bytes long, in {program.pool_bytes} bytes")
+        if array is None:
+            if buffer.kind == "constant":
+                raise MalformedModel(f"{buffer.name} has no array")
+        elif (element_of(array.dtype), array.shape, array.nbytes) != (buffer.element, buffer.shape, size):
+            declared = f"{buffer.element} {list(buffer.shape)} of {size} bytes"
+            raise MalformedModel(f"{buffer.name} is {declared}, and its array {array.dtype} {list(array.shape)}")

@@ -67,12 +67,11 @@ def bind_program(program: Program, shapes: Sequence[tuple[int, ...]]) -> BoundPr
     """
     values = sizes.solve_symbols(program, shapes)
     sizes.check_sizes(program, values)
-    declared = dict(zip(program.outputs, program.of_kind("output"), strict=True))
     buffers = program.buffers
     return BoundProgram(
         program,
         values,
-        outputs_at(declared, values),
+        outputs_at(program.named("output"), values),
         {each.name: tuple(sizes.extent_value(extent, values) for extent in each.shape) for each in buffers},
         {each.name: sizes.extent_value(each.size, values) for each in buffers},
         {each.name: sizes.extent_value(each.offset, values) for each in program.of_kind("arena")},

@@ -69,9 +69,9 @@ def boundary_of_program(program: Program) -> Boundary:
     inputs, weights, outputs = (
         tuple(
             NamedTensor(name, TensorType(buffer.element, buffer.shape), kind == "weight")
-            for name, buffer in zip(names, program.of_kind(kind), strict=True)
+            for name, buffer in program.named(kind).items()
         )
-        for kind, names in (("input", program.inputs), ("weight", program.weights), ("output", program.outputs))
+        for kind in ("input", "weight", "output")
     )
     indexes = tuple(buffer.indexes for buffer in (*program.of_kind("input"), *program.of_kind("weight")))
     return Boundary(Signature((*inputs, *weights), outputs), program.assumptions, indexes)

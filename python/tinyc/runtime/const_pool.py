@@ -1,24 +1,23 @@
 """The ConstPool: what a program keeps from run to run, the weights that the user gives and the program's own constants.
 
-In: a program, the elements of its constants by buffer, arrays of weights by name. Out: memory for the buffers of the
+In: a program, the elements of its constants, arrays of weights. Out: memory for the buffers of the
 pool, filled when it is first needed, so that a mapped file is read when the program first runs, not when it is made.
-What kernels prepare of weights and constants is written by whoever runs them, once after each change (`first_run`).
+What kernels prepare of weights and constants is written by whoever runs them, once after each change (`reading`).
 """
 
 import contextlib
 import threading
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from tinyc.diagnostics import TinycError, Where, suggest
-from tinyc.runtime.arena import allocate_arena
+from tinyc.runtime.arena import poisoned_arena
 from tinyc.runtime.arrays import DTYPE_NAMES, Declared, as_array, check_element_type, mismatch
 from tinyc.runtime.program import Buffer, Program
-
-#: What memory holds that no kernel has prepared yet: NaN in every float type, and -1 in every integer.
-_POISON = 0xFF
+from tinyc.vocabulary.mapped_file import require_unchanged
 
 
 class Weights:
@@ -50,8 +49,12 @@ class Weights:
                 errors.append(error)
         if errors:
             raise TinycError.several(errors)
-        for name, array in checked.items():
-            self._take(name, array)
+        if checked:
+            self._take_all(checked)
+
+    def missing(self) -> tuple[str, ...]:
+        """The names of those that have not been set."""
+        return tuple(name for name in self.declared if name not in self.arrays)
 
     def require(self, inputs: Iterable[str]) -> None:
         """Check that all weights have been set, and that a run gives none.
@@ -64,8 +67,7 @@ class Weights:
             for name in inputs
             if name in self.declared
         ]
-        missing = [name for name in self.declared if name not in self.arrays]
-        if missing:
+        if missing := self.missing():
             shown = ", ".join(f"'{name}'" for name in missing)
             message = f"the weights {shown} have not been set; give them with model.set_weights before the first run"
             errors.append(mismatch(missing[0], message))
@@ -77,8 +79,8 @@ class Weights:
             raise mismatch(name, f"the program has no weight '{name}'{suggest(name, self.declared)}")
         return checked_weight(name, array, self.declared[name])
 
-    def _take(self, name: str, array: np.ndarray) -> None:
-        self.arrays[name] = np.array(array, order="C")
+    def _take_all(self, checked: Mapping[str, np.ndarray]) -> None:
+        self.arrays.update({name: np.array(array, order="C") for name, array in checked.items()})
 
 
 def checked_weight(name: str, array: Any, declared: Declared) -> np.ndarray:
@@ -95,58 +97,94 @@ def checked_weight(name: str, array: Any, declared: Declared) -> np.ndarray:
     return found
 
 
-class ConstPool(Weights):
-    """The memory of a program's pool. Threads may run at once; to set weights while one runs is the user's mistake."""
+@dataclass(eq=False)
+class PoolImage:
+    """The bytes of a pool with one set of weights; while it has `readers`, its weights are never written again.
 
-    def __init__(self, program: Program, constants: Mapping[str, np.ndarray] | None = None) -> None:
-        self._weights = dict(zip(program.weights, program.of_kind("weight"), strict=True))
+    A run that finds it not `is_prepared` holds `preparing` until it is. `version` is another one after each change.
+    """
+
+    memory: np.ndarray
+    version: int = 0
+    readers: int = 0
+    is_prepared: bool = False
+    preparing: threading.Lock = field(default_factory=threading.Lock)
+
+
+class ConstPool(Weights):
+    """The memory of a program's pool. Any threads may run, and set weights: a run has all of them as it began.
+
+    `arrays` are the elements of its constants, and of weights that are set already, by the names of their buffers.
+    """
+
+    def __init__(self, program: Program, arrays: Mapping[str, np.ndarray] | None = None) -> None:
+        self._weights = program.named("weight")
         super().__init__(self._weights)
-        self._program, self._constants = program, constants or {}
+        self._program, self._arrays = program, arrays or {}
         self._lock = threading.RLock()
-        self._memory: np.ndarray | None = None
-        self._is_prepared = False
-        self.version = 0  # how often weights have been set: what a device has of the pool may be older
-        missing = [each.name for each in program.of_kind("constant") if each.name not in self._constants]
+        self._image: PoolImage | None = None
+        missing = [each.name for each in program.of_kind("constant") if each.name not in self._arrays]
         if missing:
             raise TinycError("InvalidIr", "the constant has no elements", Where(node=missing[0]))
+        held = {name: each.name for name, each in self._weights.items() if each.name in self._arrays}
+        self.set({name: self._arrays[buffer] for name, buffer in held.items()})
 
-    @property
-    def memory(self) -> np.ndarray:
-        """The bytes of the pool, aligned, with the constants in them.
+    def image(self) -> PoolImage:
+        """The bytes of the pool, aligned, with the constants and the weights that have been set in them.
 
         Raises:
-            TinycError: `OutOfMemory`.
+            TinycError: `OutOfMemory`; `UnreadableFile`: a file that constants are mapped from has changed.
         """
         with self._lock:
-            if self._memory is None:
-                memory = allocate_arena(self._program.pool_bytes)
-                memory[...] = _POISON
+            if self._image is None:
+                memory = poisoned_arena(self._program.pool_bytes)
                 for buffer in self._program.of_kind("constant"):
-                    _fill(memory, buffer, self._constants[buffer.name])
-                self._memory = memory
-            return self._memory
+                    _fill(memory, buffer, self._arrays[buffer.name])
+                self._image = PoolImage(memory)
+            return self._image
 
     @contextlib.contextmanager
-    def first_run(self) -> Iterator[bool]:
-        """Whether what kernels prepare is not there yet: then the caller writes it in the block, and nobody else."""
-        if self._is_prepared:
-            yield False
-            return
+    def reading(self) -> Iterator[tuple[PoolImage, bool]]:
+        """The pool for one run, and whether that is the first: then the kernels that prepare run in the block, alone.
+
+        Raises:
+            TinycError: as `image`.
+        """
         with self._lock:
-            yield not self._is_prepared
-            self._is_prepared = True
+            image = self.image()
+            image.readers += 1
+        try:
+            if image.is_prepared:
+                yield image, False
+                return
+            with image.preparing:
+                yield image, not image.is_prepared
+                image.is_prepared = True
+        finally:
+            with self._lock:
+                image.readers -= 1
 
     def by_buffer(self) -> dict[str, np.ndarray]:
-        """The weights that have been set, by the names of their buffers."""
-        return {self._weights[name].name: array for name, array in self.arrays.items()}
+        """Copies of the weights that have been set, read-only, by the names of their buffers."""
+        with self._lock:  # of one moment, whatever another thread sets
+            return {self._weights[name].name: _read_only(array.copy()) for name, array in self.arrays.items()}
 
-    def _take(self, name: str, array: np.ndarray) -> None:
+    def set(self, given: Any) -> None:
+        """Take over arrays by name, all at once; see `Weights.set`."""
         with self._lock:
-            buffer = self._weights[name]
-            self._is_prepared = False
-            self.version += 1
-            _fill(self.memory, buffer, array)
-            self.arrays[name] = pool_bytes_of(self.memory, buffer).view(buffer.element.dtype).reshape(array.shape)
+            super().set(given)
+
+    def _take_all(self, checked: Mapping[str, np.ndarray]) -> None:
+        image = self.image()
+        if image.readers:  # they go on with the weights that they began with
+            self._image = PoolImage(poisoned_arena(self._program.pool_bytes))
+            np.copyto(self._image.memory, image.memory)
+        held = self._image or image
+        held.version, held.is_prepared = image.version + 1, False
+        for name, array in checked.items():
+            _fill(held.memory, self._weights[name], array)
+        for name in (*self.arrays, *checked):
+            self.arrays[name] = _read_only(_array_in(held.memory, self._weights[name]))
 
 
 def pool_bytes_of(memory: np.ndarray, buffer: Buffer) -> np.ndarray:
@@ -156,5 +194,17 @@ def pool_bytes_of(memory: np.ndarray, buffer: Buffer) -> np.ndarray:
     return memory[buffer.offset : buffer.offset + buffer.size]
 
 
+def _read_only(array: np.ndarray) -> np.ndarray:
+    array.flags.writeable = False
+    return array
+
+
+def _array_in(memory: np.ndarray, buffer: Buffer) -> np.ndarray:
+    """A buffer of the pool as an array."""
+    shape = [extent for extent in buffer.shape if isinstance(extent, int)]  # exec.verify: all are numbers
+    return pool_bytes_of(memory, buffer).view(buffer.element.dtype).reshape(shape)
+
+
 def _fill(memory: np.ndarray, buffer: Buffer, array: np.ndarray) -> None:
-    np.copyto(pool_bytes_of(memory, buffer).view(buffer.element.dtype).reshape(array.shape), array)
+    require_unchanged(array)
+    np.copyto(_array_in(memory, buffer), array)

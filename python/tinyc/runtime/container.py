@@ -7,19 +7,19 @@ into memory. `docs/model-file.md` describes it; in short:
     JSON       the manifest, in which `sections` says what is where
     sections   each at a multiple of 64 bytes, zeros between them
 
-Nothing behind the header is looked at before the hash is right.
+Nothing behind the header is looked at before the hash is right. A section that is read later is that of the file whose
+hash it was for as long as `require_unchanged` says so.
 """
 
-import contextlib
 import hashlib
 import json
-import mmap
 import os
-import secrets
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
+
+from tinyc.vocabulary.mapped_file import map_file
 
 #: As PNG's: a byte with the highest bit, a name, and the ends of lines that a transfer as text would change.
 MAGIC = b"\x89TNC\r\n\x1a\n"
@@ -45,43 +45,31 @@ class MalformedModel(ValueError):
 
 def container_chunks(manifest: Mapping[str, Any], sections: Mapping[str, memoryview]) -> list[bytes | memoryview]:
     """What a file consists of, in order; the sections are views of bytes. The same content gives the same bytes."""
-    listed = [
-        {"name": name, "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-        for name, data in sections.items()
-    ]
-    text = json.dumps({**manifest, "sections": listed}, sort_keys=True, separators=(",", ":"))
-    described = text.encode()
-    chunks: list[bytes | memoryview] = [described, _padding(len(described))]
-    for data in sections.values():
-        chunks += [data, _padding(len(data))]
-    fields = _FIELDS.pack(MAGIC, FORMAT_VERSION, len(described), _HEADER_BYTES + sum(map(len, chunks)), 0)
+    chunks = _behind_header(manifest, sections)
+    fields = _FIELDS.pack(MAGIC, FORMAT_VERSION, len(chunks[0]), _HEADER_BYTES + sum(map(len, chunks)), 0)
     digest = hashlib.sha256(fields)
     for chunk in chunks:
         digest.update(chunk)
     return [fields, digest.digest(), *chunks]
 
 
+def container_bytes(manifest: Mapping[str, Any], sections: Mapping[str, memoryview]) -> int:
+    """The size of such a file; no section is read for it."""
+    return _HEADER_BYTES + sum(map(len, _behind_header(manifest, sections)))
+
+
+def _behind_header(manifest: Mapping[str, Any], sections: Mapping[str, memoryview]) -> list[bytes | memoryview]:
+    """The manifest, with what is where, and the sections, each with zeros up to the next one."""
+    listed = [{"name": name, "bytes": len(data)} for name, data in sections.items()]
+    described = json.dumps({**manifest, "sections": listed}, sort_keys=True, separators=(",", ":")).encode()
+    chunks: list[bytes | memoryview] = [described, _padding(len(described))]
+    for data in sections.values():
+        chunks += [data, _padding(len(data))]
+    return chunks
+
+
 def _padding(size_bytes: int) -> bytes:
     return bytes(-size_bytes % SECTION_ALIGNMENT_BYTES)
-
-
-def write_container(path: Path, chunks: Sequence[bytes | memoryview]) -> None:
-    """Write a file, all of it or nothing: one beside `path` takes its place when it is complete.
-
-    Raises:
-        OSError: it cannot be written.
-    """
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
-    try:
-        with beside.open("xb") as file:
-            for chunk in chunks:
-                file.write(chunk)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-    finally:
-        with contextlib.suppress(OSError):
-            beside.unlink()
 
 
 def read_container(path: Path) -> tuple[dict[str, Any], dict[str, memoryview]]:
@@ -93,7 +81,7 @@ def read_container(path: Path) -> tuple[dict[str, Any], dict[str, memoryview]]:
     """
     with path.open("rb") as file:
         manifest_bytes, stored = _checked_header(file)
-        whole = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        whole = map_file(file, path).data
     digest = hashlib.sha256(whole[: _FIELDS.size])
     digest.update(whole[_HEADER_BYTES:])
     if digest.digest() != stored:
@@ -103,7 +91,7 @@ def read_container(path: Path) -> tuple[dict[str, Any], dict[str, memoryview]]:
         )
     try:
         return _taken_apart(whole, manifest_bytes)
-    except (KeyError, TypeError, ValueError) as error:  # a hash is right for whatever was written
+    except (KeyError, TypeError, ValueError, RecursionError) as error:  # a hash is right for whatever was written
         raise MalformedModel(
             f"the manifest of the model is not what this tinyc writes: {error}; save it again"
         ) from None
@@ -157,6 +145,8 @@ def is_container(source: bytes | Path) -> bool:
     if source.suffix == MODEL_SUFFIX:
         return True
     try:
+        if not source.is_file():  # a pipe gives its bytes once, to whoever reads the program
+            return False
         with source.open("rb") as file:
             return file.read(len(MAGIC)) == MAGIC
     except (OSError, ValueError):

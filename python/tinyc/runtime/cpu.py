@@ -36,15 +36,15 @@ class CpuExecutable(Executable[CpuFrames]):
         ObjectError: the object cannot be loaded.
     """
 
-    def __init__(self, program: Program, image: bytes, constants: Mapping[str, np.ndarray] | None = None) -> None:
-        super().__init__(program, constants)
+    def __init__(self, program: Program, image: bytes, arrays: Mapping[str, np.ndarray] | None = None) -> None:
+        super().__init__(program, arrays)
         symbols = [launch.symbol for launch in program.launches]
         self._code = Code(image, [KERNEL_PREFIX + symbol for symbol in symbols])
         self._kernels = {symbol: _KERNEL_TYPE(self._code.addresses[KERNEL_PREFIX + symbol]) for symbol in symbols}
         self._arenas = ArenaPool()
 
     def release(self) -> None:
-        """Give back the memory that is kept for later runs, which begin anew; runs on their way are not disturbed."""
+        """Give back arenas and frames, all but the ConstPool; runs on their way are not disturbed."""
         super().release()
         self._arenas = ArenaPool()
 
@@ -57,7 +57,7 @@ class CpuExecutable(Executable[CpuFrames]):
         try:
             frame.fill(run.inputs, run.outputs, arena.address, run.key)
             if run.pool is not None:
-                frame.fill_pool(run.pool.ctypes.data)
+                frame.fill_pool(run.pool.memory.ctypes.data)
             for launch, work, turns, pace, title in frame.every_call if run.prepares else frame.calls:
                 started = time.perf_counter()
                 in_chunks(work, turns, pace, title)

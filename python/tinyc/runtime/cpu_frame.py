@@ -102,6 +102,7 @@ class CpuFrame:
             for place in places:
                 self._addresses[place] = address
         if arena != self._arena:
+            self._arena = None  # an interrupt may leave addresses of both
             self._point(self._bound.offsets, arena)
             self._arena = arena
         if self._keyed:
@@ -122,9 +123,9 @@ class CpuFrame:
                 self._addresses[place] = base + offset
 
     def contents(self, buffer: str, size_bytes: int) -> np.ndarray:
-        """The bytes of a buffer that a kernel has a pointer to."""
+        """The bytes of a buffer that a kernel has a pointer to, where they are."""
         address = self._addresses[self._places[buffer][0]]
-        return np.frombuffer(ctypes.string_at(address, size_bytes), np.uint8)
+        return np.ctypeslib.as_array((ctypes.c_uint8 * size_bytes).from_address(address))
 
 
 def _turns(launch: BoundLaunch, bound: BoundProgram) -> int:

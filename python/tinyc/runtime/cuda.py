@@ -10,8 +10,8 @@ import contextlib
 import functools
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -23,13 +23,16 @@ from tinyc.runtime.cuda_driver import Device
 from tinyc.runtime.cuda_frame import DeviceFrame, Watch
 from tinyc.runtime.cuda_graph import STATUS
 from tinyc.runtime.cuda_memory import ResultMemory
-from tinyc.runtime.device_array import DeviceView, device_view, is_on_device
+from tinyc.runtime.device_array import DeviceView, device_view, is_on_device, require_first_gpu
 from tinyc.runtime.executable import KEPT_SIZES, Executable, Run
 from tinyc.runtime.outputs import Output, fresh_array, output_memory, output_mismatch
 from tinyc.runtime.program import Program
 from tinyc.runtime.status import check_status
 from tinyc.target import target_of
 from tinyc.target.target import Target
+
+#: What a function gives that reserves memory.
+Reserved = TypeVar("Reserved")
 
 
 class CudaExecutable(Executable[None]):
@@ -46,9 +49,9 @@ class CudaExecutable(Executable[None]):
         ptx: str,
         arch: str,
         binding: Any = None,
-        constants: Mapping[str, np.ndarray] | None = None,
+        arrays: Mapping[str, np.ndarray] | None = None,
     ) -> None:
-        super().__init__(program, constants, _read_input)
+        super().__init__(program, arrays, _read_input)
         self.ptx, self.target = ptx, target_of(arch)
         self.last_run_seconds: float | None = None
         self._binding = binding
@@ -86,9 +89,8 @@ class CudaExecutable(Executable[None]):
         with self._lock:
             device = self._opened()
             with device.current():
-                if self._results is None:
-                    self._results = ResultMemory(device.driver, device.name)
-                return self._results.array(output)
+                results = self._results = self._results or ResultMemory(device.driver, device.name)
+                return self._with_room(lambda: results.array(output))
 
     def _execute(self, run: Run, prepared: None) -> None:
         with self._lock:
@@ -104,10 +106,12 @@ class CudaExecutable(Executable[None]):
 
     def _run_on(self, device: Device, run: Run) -> np.ndarray:
         """Run on the open device; what the status slots hold then."""
+        _require_device(device, run)
         frame, direct = self._frame(device, run.bound), _direct(run)
         inputs = {f"input_{position}": array for position, array in enumerate(run.inputs)}
         outputs = {f"output_{position}": array for position, array in enumerate(run.outputs)}
-        held = self._places(frame, [name for name in (*inputs, *outputs) if name not in direct])
+        copied = [name for name in (*inputs, *outputs) if name not in direct]
+        held = self._with_room(lambda: frame.memory.places(copied), frame)
         places = {**held, **direct, **self._pool_places(device, frame, run)}
         views = [each for each in (*inputs.values(), *outputs.values()) if isinstance(each, DeviceView)]
         for stream in {each.stream for each in views if each.stream is not None}:
@@ -132,12 +136,13 @@ class CudaExecutable(Executable[None]):
         if run.pool is None:
             return {}
         if self._pool_at is None:
-            self._pool_at = device.allocate(len(run.pool))
+            size_bytes = len(run.pool.memory)
+            self._pool_at = self._with_room(lambda: device.allocate(size_bytes), frame)
         places = {name: self._pool_at + offset for name, offset in run.bound.pool_offsets.items()}
-        if self._pool_version != self.pool.version:
-            device.upload(self._pool_at, run.pool)
+        if self._pool_version != run.pool.version:
+            device.upload(self._pool_at, run.pool.memory)
             frame.prepare(places)
-            self._pool_version = self.pool.version
+            self._pool_version = run.pool.version
         return places
 
     def _watch(self, device: Device, run: Run, places: Mapping[str, int]) -> Watch | None:
@@ -163,17 +168,21 @@ class CudaExecutable(Executable[None]):
         self._frames.move_to_end(bound)
         return self._frames[bound]
 
-    def _places(self, frame: DeviceFrame, held: Sequence[str]) -> Mapping[str, int]:
-        """Where the buffers of a run are; where memory is short, that of other sizes is given back."""
+    def _with_room(self, reserve: Callable[[], Reserved], frame: DeviceFrame | None = None) -> Reserved:
+        """What `reserve` gives; where memory is short, what is kept for later runs and not of `frame` is given back."""
         try:
-            return frame.memory.places(held)
+            return reserve()
         except TinycError as error:
             others = [bound for bound, each in self._frames.items() if each is not frame]
-            if error.name != "OutOfMemory" or not others:
+            if error.name != "OutOfMemory" or not (self._trimmed() or others):
                 raise
         for bound in others:
             self._frames.pop(bound).close()
-        return frame.memory.places(held)
+        return reserve()
+
+    def _trimmed(self) -> bool:
+        """Whether results had left memory, which is given back."""
+        return self._results is not None and self._results.trim()
 
     def _opened(self) -> Device:
         """The device with the program's kernels, loaded at the first run; what fails leaves nothing open."""
@@ -218,6 +227,23 @@ def _read_output(output: Output, value: Any) -> Any:
     except ValueError as error:
         message = f"out: the array for output '{output.name}', a {type(value).__name__}, {error}"
         raise output_mismatch(output.name, message) from None
+
+
+def _require_device(device: Device, run: Run) -> None:
+    """Check that the arrays are in the device's memory whose producers do not tell where they are.
+
+    Raises:
+        TinycError: `InputMismatch`, `OutputMismatch`.
+    """
+    program = run.bound.program
+    for kind, names, arrays in (("input", program.inputs, run.inputs), ("output", program.outputs, run.outputs)):
+        for name, array in zip(names, arrays, strict=True):
+            if isinstance(array, DeviceView) and array.device is None and array.nbytes:
+                try:
+                    require_first_gpu(device.gpu_of(array.address))
+                except ValueError as error:
+                    message = f"{kind} '{name}', a {type(array.owner).__name__}, {error}"
+                    raise (mismatch if kind == "input" else output_mismatch)(name, message) from None
 
 
 def _contents(device: Device, places: Mapping[str, int], name: str, size_bytes: int) -> np.ndarray:

@@ -165,6 +165,16 @@ class Device:
         """Give back what was allocated."""
         self.disown("cuMemFree", address)
 
+    def gpu_of(self, address: int) -> int:
+        """The number of the GPU whose memory an address is in; of what all of them reach, or no driver knows, 0."""
+        attributes = self.driver.binding.CUpointer_attribute
+        try:
+            number = self.driver.call("cuPointerGetAttribute", attributes.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address)
+            is_managed = self.driver.call("cuPointerGetAttribute", attributes.CU_POINTER_ATTRIBUTE_IS_MANAGED, address)
+        except DriverError:  # memory of the system, which some GPUs reach, too
+            return 0
+        return 0 if is_managed else int(number)
+
     def wait_for(self, stream: int) -> None:
         """Let all that follows wait for what has been given to another stream so far."""
         event = self._events[4]
@@ -244,7 +254,7 @@ def reserve(driver: Driver, name: str, size_bytes: int) -> int:
         TinycError: `OutOfMemory`.
     """
     try:
-        return int(driver.call("cuMemAlloc", size_bytes))
+        return int(driver.call("cuMemAlloc", max(1, size_bytes)))  # it gives no 0 bytes
     except (DriverError, OverflowError) as error:  # the bindings take no size that 64 bits do not hold
         if isinstance(error, DriverError) and error.code != _OUT_OF_MEMORY:
             raise

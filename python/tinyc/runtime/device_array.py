@@ -4,6 +4,7 @@ The protocols are `__cuda_array_interface__`, version 3, and DLPack. Nothing her
 """
 
 import math
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,6 +12,8 @@ import numpy as np
 from tinyc.expr.extents import row_major_strides
 from tinyc.runtime import dlpack
 
+#: What a library raises where it does not hand an array over, such as one that gradients are taken of.
+REFUSALS = (BufferError, RuntimeError, TypeError, ValueError)
 #: The stream that a DLPack producer is asked to have its work done for: the default one, as CUDA numbers streams.
 _DEFAULT_STREAM = 1
 
@@ -19,6 +22,7 @@ class DeviceView:
     """Dense memory of a GPU, as a kernel takes it; `owner` keeps it alive.
 
     `stream` is the one, as CUDA numbers streams, whose work so far has to be done before it is used; None is no one.
+    `device` is the number of the GPU, None where the producer does not tell.
     """
 
     def __init__(
@@ -29,9 +33,10 @@ class DeviceView:
         owner: object,
         stream: int | None = None,
         is_read_only: bool = False,
+        device: int | None = None,
     ) -> None:
         self.address, self.dtype, self.shape, self.owner = address, dtype, shape, owner
-        self.stream, self.is_read_only = stream, is_read_only
+        self.stream, self.is_read_only, self.device = stream, is_read_only, device
 
     @property
     def ndim(self) -> int:
@@ -59,7 +64,8 @@ class Readable(Protocol):
 class DeviceArray(DeviceView):
     """A result that stays on the GPU. It is complete: whoever takes it has no stream to wait for.
 
-    Libraries take it by `__cuda_array_interface__` and `__dlpack__`, `numpy()` copies it to this machine's memory.
+    Libraries take it by `__cuda_array_interface__` and `__dlpack__`, `numpy()` copies it to this machine's memory. Work
+    that reads it may be on its way when the last reference to it goes: its memory is used again when that is done.
     """
 
     owner: Readable
@@ -82,19 +88,29 @@ class DeviceArray(DeviceView):
         return dlpack.capsule_of(dlpack.Content(self.address, self.dtype, self.shape, None, (dlpack.CUDA, 0)), self)
 
     def numpy(self) -> np.ndarray:
-        """A copy of it in this machine's memory."""
+        """A copy of it in this machine's memory.
+
+        Raises:
+            TinycError: `DeviceFailure`.
+        """
         copied = np.empty(self.shape, self.dtype)
         self.owner.download(copied, self.address)
         return copied
 
 
 def is_on_device(value: Any) -> bool:
-    """Whether an array is in the memory of a GPU."""
+    """Whether an array is in the memory of a GPU; of one that is not handed over, `device_view` says so."""
     if isinstance(value, np.ndarray):
         return False
-    if hasattr(value, "__cuda_array_interface__"):
+    try:
+        if hasattr(value, "__cuda_array_interface__"):
+            return True
+    except REFUSALS:
         return True
-    return hasattr(value, "__dlpack_device__") and value.__dlpack_device__()[0] in dlpack.ON_GPU
+    try:
+        return hasattr(value, "__dlpack_device__") and value.__dlpack_device__()[0] in dlpack.ON_GPU
+    except REFUSALS:
+        return False  # whoever takes arrays of this machine's memory asks again
 
 
 def device_view(value: Any, expected: np.dtype) -> DeviceView:
@@ -105,18 +121,40 @@ def device_view(value: Any, expected: np.dtype) -> DeviceView:
     """
     if isinstance(value, DeviceView):
         return value
-    if hasattr(value, "__cuda_array_interface__"):
-        return _by_interface(value, expected)
-    capsule = value.__dlpack__(stream=_DEFAULT_STREAM)
+    told = _handed_over(lambda: getattr(value, "__cuda_array_interface__", None))
+    if told is not None:
+        return _by_interface(value, told, expected)
+    capsule = _handed_over(lambda: value.__dlpack__(stream=_DEFAULT_STREAM))
     content = dlpack.content_of(capsule)
-    if content.device[0] == dlpack.CUDA and content.device[1] != 0:
-        raise ValueError(f"is on GPU number {content.device[1]}, and programs run on number 0; copy it there")
+    device = content.device[1] if content.device[0] == dlpack.CUDA else 0  # what is managed is on all of them
+    require_first_gpu(device)
     _require_dense(content.shape, content.strides)
-    return DeviceView(content.address, content.dtype, content.shape, capsule, _DEFAULT_STREAM)
+    return DeviceView(content.address, content.dtype, content.shape, capsule, _DEFAULT_STREAM, device=device)
 
 
-def _by_interface(value: Any, expected: np.dtype) -> DeviceView:
-    told = value.__cuda_array_interface__
+def require_first_gpu(number: int) -> None:
+    """Check that an array is on the GPU that programs run on.
+
+    Raises:
+        ValueError: it is on another one.
+    """
+    if number != 0:
+        raise ValueError(f"is on GPU number {number}, and programs run on number 0; copy it there")
+
+
+def _handed_over(ask: Callable[[], Any]) -> Any:
+    """What an array's library answers.
+
+    Raises:
+        ValueError: it refuses.
+    """
+    try:
+        return ask()
+    except REFUSALS as error:
+        raise ValueError(f"is not handed over by its library: {error}; give a copy that is") from None
+
+
+def _by_interface(value: Any, told: Any, expected: np.dtype) -> DeviceView:
     try:
         (address, is_read_only), shape, dtype = told["data"], tuple(told["shape"]), np.dtype(told["typestr"])
     except (KeyError, TypeError, ValueError) as error:

@@ -10,13 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tinyc.runtime.arena import allocate_arena
+from tinyc.runtime.arena import poisoned_arena
 from tinyc.runtime.bound import BoundLaunch
 from tinyc.runtime.executable import Run
 from tinyc.runtime.program import Pointer, Status
 
-#: What memory holds that nothing has written: NaN in every float type, and -1 in every integer.
-_POISON = 0xFF
 #: Bytes that an atomic of a narrower type reads and swaps.
 _WORD_BYTES = 4
 
@@ -52,14 +50,12 @@ def device_memory(run: Run) -> dict[str, BufferMemory]:
     for name, start in bound.pool_offsets.items():
         assert run.pool is not None  # there are buffers in it
         size = bound.sizes[name]
-        found[name] = BufferMemory(run.pool[start : start + _whole_words(size)], size)
+        found[name] = BufferMemory(run.pool.memory[start : start + _whole_words(size)], size)
     return found
 
 
 def _poisoned(size_bytes: int) -> np.ndarray:
-    memory = allocate_arena(_whole_words(size_bytes))
-    memory[...] = _POISON
-    return memory
+    return poisoned_arena(_whole_words(size_bytes))
 
 
 def _whole_words(size_bytes: int) -> int:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tinyc.vocabulary.element_type import ElementType, NumberKind
+from tinyc.vocabulary.element_type import ElementType, NumberKind, element_of
 
 CUDA, CUDA_MANAGED = 2, 13
 #: The kinds of device whose memory a kernel on a GPU reads.
@@ -78,7 +78,8 @@ def content_of(capsule: Any) -> Content:
 
 def capsule_of(content: Content, owner: object) -> Any:
     """A capsule for dense memory; `owner` is kept until whoever takes it has no more use for it."""
-    element = next(each for each in ElementType if each.dtype == content.dtype)
+    element = element_of(content.dtype)
+    assert element is not None  # it is a result's
     shape = (ctypes.c_int64 * max(1, len(content.shape)))(*content.shape)
     pointer = ctypes.cast(shape, ctypes.POINTER(ctypes.c_int64))
     code, bits = _code(element)

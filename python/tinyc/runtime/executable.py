@@ -14,7 +14,7 @@ import numpy as np
 
 from tinyc.runtime.arrays import InputCheck, ReadInput
 from tinyc.runtime.bound import BoundLaunch, BoundProgram, bind_program
-from tinyc.runtime.const_pool import ConstPool
+from tinyc.runtime.const_pool import ConstPool, PoolImage
 from tinyc.runtime.outputs import handed_out, output_memory
 from tinyc.runtime.program import KernelLaunch, Program
 
@@ -33,8 +33,8 @@ InputShapes = tuple[tuple[int, ...], ...]
 class Run(NamedTuple):
     """One run: the program at its sizes, the inputs, dense and never written to, and the memory to be filled.
 
-    They are numpy arrays; on a GPU also those of `device_array`. `pool` are the bytes of the ConstPool, if there is
-    one; a run `prepares` what is kept in it, if it is the first one since weights were set.
+    They are numpy arrays; on a GPU also those of `device_array`. `pool` is the ConstPool as this run has it, if there
+    is one; a run `prepares` what is kept in it, if it is the first one since weights were set.
     """
 
     bound: BoundProgram
@@ -43,7 +43,7 @@ class Run(NamedTuple):
     key: int
     observe: Observer | None
     timer: Timer | None
-    pool: np.ndarray | None = None
+    pool: PoolImage | None = None
     prepares: bool = False
 
     @property
@@ -53,15 +53,15 @@ class Run(NamedTuple):
 
 
 class Executable(abc.ABC, Generic[Prepared]):
-    """A program that is ready to run on a device; `constants` are the elements of its constants, by buffer."""
+    """A program that is ready to run on a device; `arrays` are constants, and weights that are set, by buffer."""
 
     def __init__(
         self,
         program: Program,
-        constants: Mapping[str, np.ndarray] | None = None,
+        arrays: Mapping[str, np.ndarray] | None = None,
         read: ReadInput | None = None,
     ) -> None:
-        self.program, self.pool, self._has_pool = program, ConstPool(program, constants), bool(program.pool)
+        self.program, self.pool, self._has_pool = program, ConstPool(program, arrays), bool(program.pool)
         self._check = InputCheck(program, read)
         self._known: OrderedDict[InputShapes, tuple[BoundProgram, Prepared]] = OrderedDict()
         self._knowing = threading.Lock()
@@ -81,7 +81,8 @@ class Executable(abc.ABC, Generic[Prepared]):
 
         Raises:
             TinycError: `InputMismatch`, `OutputMismatch`, `UnboundSymbol`, `AssumptionViolated`, `OutOfMemory`,
-                `IndexOutOfRange`, and what the device refuses.
+                `IndexOutOfRange`; `UnreadableFile`: a file that constants are mapped from has changed; and what the
+                device refuses.
         """
         out = out or {}
         if self.program.weights:
@@ -93,12 +94,12 @@ class Executable(abc.ABC, Generic[Prepared]):
         if not self._has_pool:
             self._execute(run, prepared)
         else:
-            with self.pool.first_run() as is_first:
-                self._execute(run._replace(pool=self.pool.memory, prepares=is_first), prepared)
+            with self.pool.reading() as (image, is_first):
+                self._execute(run._replace(pool=image, prepares=is_first), prepared)
         return handed_out(outputs, out)
 
     def release(self) -> None:
-        """Give back the memory that is kept for later runs, which begin anew; runs on their way are not disturbed."""
+        """Give back what is kept of earlier sizes, all but the ConstPool; runs on their way are not disturbed."""
         with self._knowing:
             self._known.clear()
 

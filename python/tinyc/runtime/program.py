@@ -184,6 +184,11 @@ class Program:
         """The kernels that run once whenever weights are set (`prepare`), or those of each run."""
         return tuple(kernel for kernel in self.kernels if kernel.prepare is prepare)
 
+    def named(self, kind: str) -> dict[str, Buffer]:
+        """The buffers of the kind "input", "output" or "weight" by the user's names, in order."""
+        names = {"input": self.inputs, "output": self.outputs, "weight": self.weights}[kind]
+        return dict(zip(names, self.of_kind(kind), strict=True))
+
     def of_kind(self, kind: str) -> tuple[Buffer, ...]:
         """The buffers of one kind, in order."""
         return tuple(buffer for buffer in self.buffers if buffer.kind == kind)
@@ -223,14 +228,6 @@ class Program:
         lives = {name: self.lifetimes[name] for name in named}
         found = {name: (first + (name in overwriting), last) for name, (first, last) in lives.items()}
         return {name: (first, last) for name, (first, last) in found.items() if first <= last}
-
-    def required_memory(self, values: Mapping[str, int]) -> int:
-        """The bytes of the arena and of the ConstPool at the sizes of one run: all beside the caller's arrays.
-
-        Raises:
-            ExtentError: a symbol has no value, or a division is by zero.
-        """
-        return extents.evaluate(self.arena_bytes, values) + self.pool_bytes
 
     @property
     def status_slots(self) -> int:

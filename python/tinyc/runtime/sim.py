@@ -42,8 +42,8 @@ class SimExecutable(Executable[None]):
     A run raises `SimulationError` where a launch has findings.
     """
 
-    def __init__(self, program: Program, ptx: str, constants: Mapping[str, np.ndarray] | None = None) -> None:
-        super().__init__(program, constants)
+    def __init__(self, program: Program, ptx: str, arrays: Mapping[str, np.ndarray] | None = None) -> None:
+        super().__init__(program, arrays)
         self.reports: list[simulator.Report] = []
         self._module = simulator.load(ptx)
 

@@ -64,14 +64,16 @@ def check_sizes(program: Program, values: Mapping[str, int]) -> None:
     check_assumptions(program.assumptions, values)
     for buffer in program.buffers:
         _check_extents(buffer, values)
-    fresh = sum(extent_value(buffer.size, values) for buffer in program.of_kind("output"))
-    needed = fresh + (0 if program.is_on_device else extent_value(program.arena_bytes, values) + program.pool_bytes)
-    if needed > memory_bytes():
-        raise TinycError(
-            "OutOfMemory",
-            f"the outputs and the arena need {needed} bytes{_at(values)}, and this machine has {memory_bytes()} bytes "
-            "of memory; use smaller inputs",
-        )
+    needed = {"the outputs": sum(extent_value(buffer.size, values) for buffer in program.of_kind("output"))}
+    if not program.is_on_device:
+        needed |= {"the arena": extent_value(program.arena_bytes, values), "the ConstPool": program.pool_bytes}
+    if sum(needed.values()) > memory_bytes():
+        shown = ", ".join(f"{what} {size_bytes}" for what, size_bytes in needed.items())
+        remedy = "use smaller inputs"
+        if needed.get("the ConstPool", 0) > memory_bytes():
+            remedy = "its weights and constants alone are too large, so use a machine with more memory"
+        message = f"a run needs {sum(needed.values())} bytes{_at(values)} ({shown}), and this machine has "
+        raise TinycError("OutOfMemory", f"{message}{memory_bytes()} bytes of memory; {remedy}")
 
 
 class RequiredMemory(NamedTuple):
@@ -106,7 +108,7 @@ def required_memory(program: Program, given: Mapping[str, Any]) -> RequiredMemor
         sum(extent_value(buffer.size, values) for buffer in program.of_kind(kind)) for kind in ("input", "output")
     )
     arena = extent_value(program.arena_bytes, values)
-    return RequiredMemory(arena, program.required_memory(values) - arena, inputs, outputs)
+    return RequiredMemory(arena, program.pool_bytes, inputs, outputs)
 
 
 def extent_value(dim: Dim, values: Mapping[str, int]) -> int:

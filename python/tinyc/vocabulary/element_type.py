@@ -140,3 +140,8 @@ class ElementType(enum.StrEnum):
 #: The element types by what IR calls them, and by what Tiny JSON calls them.
 BY_NAME = {str(element): element for element in ElementType}
 BY_JSON_NAME = {element.json_name: element for element in ElementType}
+
+
+def element_of(dtype: "np.dtype[Any]") -> ElementType | None:
+    """The element type of a numpy dtype, None where there is none (a foreign byte order included)."""
+    return next((element for element in ElementType if element.dtype == dtype), None)

@@ -22,7 +22,8 @@ from tinyc.diagnostics import TinycError
 from tinyc.mlir import ir
 from tinyc.mlir.bodies import nested
 from tinyc.mlir.locations import unescape, where
-from tinyc.vocabulary.element_type import BY_NAME, ElementType
+from tinyc.vocabulary.element_type import BY_NAME, ElementType, element_of
+from tinyc.vocabulary.mapped_file import mapping_of, require_unchanged
 
 #: A tensor of more elements is a resource.
 INLINE_ELEMENTS = 64
@@ -93,7 +94,8 @@ def resource_name(attribute: ir.Attribute) -> str | None:
 
 def elements_attribute(array: np.ndarray) -> ir.Attribute:
     """The attribute of a tensor, which refers to the memory of a large one."""
-    element = next(each for each in ElementType if each.dtype == array.dtype)
+    element = element_of(array.dtype)
+    assert element is not None  # whoever makes a tensor has looked at its type
     held = ir.RankedTensorType.get(list(array.shape), ir.Type.parse(element), loc=ir.Location.unknown())
     dense = array if array.flags.c_contiguous else np.ascontiguousarray(array).reshape(array.shape)
     if dense.size <= INLINE_ELEMENTS:
@@ -122,7 +124,7 @@ def elements_of(attribute: ir.Attribute) -> np.ndarray:
     if name is not None:
         if name not in _arrays:
             raise TinycError("InvalidAttribute", left_out(name))
-        return _read_only(_arrays[name])
+        return _read_only(_held(name))
     held = attribute.type
     assert isinstance(held, ir.RankedTensorType)
     assert isinstance(attribute, ir.DenseElementsAttr)
@@ -130,12 +132,18 @@ def elements_of(attribute: ir.Attribute) -> np.ndarray:
     return _read_only(_dense_elements(attribute, element, tuple(held.shape)))
 
 
+def _held(name: str) -> np.ndarray:
+    """The elements of a resource, for whoever reads them."""
+    require_unchanged(_arrays[name])
+    return _arrays[name]
+
+
 def left_out(name: str) -> str:
     """The message about a resource without elements."""
     own = _OWN_NAME.match(name)
     return (
         f"the elements of 'dense_resource<{own[1] if own else name}>' are not in this text, which was written for "
-        "reading; compile the program again, or write the text with tinyc-opt, which keeps them"
+        "reading; dump it with tinyc compile --dump-constants, or write it with tinyc-opt, which keeps them"
     )
 
 
@@ -169,11 +177,12 @@ def _bf16(token: str) -> int:
 def _identity(array: np.ndarray, held: str) -> tuple[str, str]:
     """A hash of what a tensor holds, and of a file that is not read which one it is."""
     digest, origin = hashlib.sha256(held.encode()), ""
-    if isinstance(array, np.memmap) and array.nbytes > _HASHED_BYTES and array.filename is not None:
-        path = Path(array.filename)
-        state = path.stat()
-        digest.update(f"{path.name} {state.st_size} {array.offset}".encode())
-        origin = f"{path.resolve()} {state.st_mtime_ns}"
+    mapped = mapping_of(array)
+    if mapped is not None and array.nbytes > _HASHED_BYTES:
+        path, state = Path(str(mapped.filename)), mapped.state
+        offset = mapped.offset + array.ctypes.data - mapped.ctypes.data
+        digest.update(f"{path.name} {state.st_size} {offset}".encode())
+        origin = f"{path} {state.st_mtime_ns}"
     else:
         digest.update(array.reshape(-1).view(np.uint8).data)
     return digest.hexdigest()[:16], origin
@@ -190,7 +199,7 @@ def with_resource_section(printed: str, limit: int | None = None) -> str:
         name = _named(match)
         if name not in _arrays:
             return match[0]
-        found[_shown[name]] = _arrays[name]
+        found[_shown[name]] = _held(name)
         return f"dense_resource<{_shown[name]}>"
 
     text = _HANDLE.sub(own_name, printed)
@@ -259,6 +268,6 @@ def with_resources(inside: ir.OpView | ir.Operation) -> None:
     given: dict[str, ir.Attribute] = {}
     for op, attribute, name in _resources(inside):
         if name not in given:
-            data = _arrays[name].reshape(-1).view(np.uint8).data
+            data = _held(name).reshape(-1).view(np.uint8).data
             given[name] = ir.DenseResourceElementsAttr.get_from_buffer(data, name, attribute.type)
         op.attributes["value"] = given[name]

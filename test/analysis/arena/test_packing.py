@@ -9,7 +9,7 @@ from analysis_programs.arena_requests import faults, random_requests
 from tinyc.analysis.arena import Request, least_bytes, packed
 from tinyc.analysis.arena.exact import least_peak
 from tinyc.analysis.arena.first_fit import first_fit
-from tinyc.analysis.arena.lifetimes import meetings
+from tinyc.analysis.arena.lifetimes import interference
 
 SIZES = [256 * blocks for blocks in range(1, 60)]
 
@@ -52,7 +52,7 @@ def test_random_buffers_lie_apart_and_near_the_bound(count, length):
 
 def least_of_all_orders(requests):
     """The least peak, by trying every order: the lowest places in some order are a best layout."""
-    sizes, near = [each.size for each in requests], meetings(requests)
+    sizes, near = [each.size for each in requests], interference(requests)
     layouts = (first_fit(order, sizes, near) for order in itertools.permutations(range(len(requests))))
     return min(max(map(sum, zip(starts, sizes, strict=True))) for starts in layouts)
 
@@ -68,7 +68,7 @@ def test_the_peak_of_few_buffers_is_the_least_of_all(seed):
 @pytest.mark.parametrize("seed", range(25))
 def test_the_search_alone_finds_the_least_peak(seed):
     requests = random_requests(random.Random(seed), 6, [1, 2, 3, 5], 1.5)
-    sizes, near = [each.size for each in requests], meetings(requests)
+    sizes, near = [each.size for each in requests], interference(requests)
     found = least_peak(requests, sizes, near, 0, sum(sizes) + 1)
     assert found.is_proved
     assert found.starts is not None

@@ -51,11 +51,41 @@
   "exec.buffer"() {buffer = "temp_0", kind = "arena", memory_space = "host", offset = 0, size = 16, tensor = tensor<4xf32>} : () -> ()
   "exec.buffer"() {buffer = "temp_1", kind = "arena", memory_space = "host", offset = 0, size = 16, tensor = tensor<4xf32>} : () -> ()
   "exec.kernel"() {symbol = @relu, generation = 0, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"input_0", tensor<4xf32>>, #exec.ptr<"temp_0", tensor<4xf32>>], reads = ["input_0"], writes = ["temp_0"]} : () -> ()
-  // expected-error @+1 {{@flip has in_place of 'temp_0' and 'temp_1', but its contract offers none by the positions of its buffers; leave the pair out, and give 'temp_1' a place of its own}}
+  // expected-error @+1 {{@flip has in_place of 'temp_0' and 'temp_1', but the contract of @flip offers none by the positions of its buffers; leave the pair out, and give 'temp_1' a place of its own}}
   "exec.kernel"() {symbol = @flip, generation = 1, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, in_place = [["temp_0", "temp_1"]], parameters = [#exec.ptr<"temp_0", tensor<4xf32>>, #exec.ptr<"temp_1", tensor<4xf32>>], reads = ["temp_0"], writes = ["temp_1"]} : () -> ()
   "exec.kernel"() {symbol = @relu, generation = 2, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"temp_1", tensor<4xf32>>, #exec.ptr<"output_0", tensor<4xf32>>], reads = ["temp_1"], writes = ["output_0"]} : () -> ()
   omp.terminator
 }) {sym_name = "main", symbols = [], inputs = ["x"], outputs = ["y0"], arena_bytes = 1024} : () -> ()
+
+// -----
+
+// Every alternative of a kernel offers what the launch does in place: @flip would take the place of @relu.
+!buffer = !region.memref<tensor<4xf32>, [1], 128 : i64, true>
+"region.kernel"() ({
+^bb0(%x: !buffer, %y: !buffer):
+  %0 = "region.read"(%x) : (!buffer) -> tensor<4xf32>
+  %1 = "tiny.relu"(%0) : (tensor<4xf32>) -> tensor<4xf32>
+  "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<4xf32>, !buffer) -> ()
+  omp.terminator
+}) {sym_name = "relu"} : () -> ()
+"region.kernel"() ({
+^bb0(%x: !buffer, %y: !buffer):
+  %0 = "region.read"(%x) : (!buffer) -> tensor<4xf32>
+  %1 = "tiny.flip"(%0) {axes = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  "region.yield"(%1, %y) {materialize = "gmem"} : (tensor<4xf32>, !buffer) -> ()
+  omp.terminator
+}) {sym_name = "flip"} : () -> ()
+"exec.function"() ({
+  "exec.buffer"() {buffer = "input_0", kind = "input", memory_space = "host", offset = 0, size = 16, tensor = tensor<4xf32>} : () -> ()
+  "exec.buffer"() {buffer = "output_0", kind = "output", memory_space = "host", offset = 0, size = 16, tensor = tensor<4xf32>} : () -> ()
+  "exec.buffer"() {buffer = "temp_0", kind = "arena", memory_space = "host", offset = 0, size = 16, tensor = tensor<4xf32>} : () -> ()
+  "exec.buffer"() {buffer = "temp_1", kind = "arena", memory_space = "host", offset = 0, size = 16, tensor = tensor<4xf32>} : () -> ()
+  "exec.kernel"() {symbol = @relu, generation = 0, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"input_0", tensor<4xf32>>, #exec.ptr<"temp_0", tensor<4xf32>>], reads = ["input_0"], writes = ["temp_0"]} : () -> ()
+  // expected-error @+1 {{@relu has in_place of 'temp_0' and 'temp_1', but the contract of @flip offers none by the positions of its buffers; leave the pair out, and give 'temp_1' a place of its own}}
+  "exec.kernel"() {symbol = @relu, generation = 1, exec.alternatives = [{symbol = @flip, guards = [["n", "eq", 4]], grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"temp_0", tensor<4xf32>>, #exec.ptr<"temp_1", tensor<4xf32>>]}], grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, in_place = [["temp_0", "temp_1"]], parameters = [#exec.ptr<"temp_0", tensor<4xf32>>, #exec.ptr<"temp_1", tensor<4xf32>>], reads = ["temp_0"], writes = ["temp_1"]} : () -> ()
+  "exec.kernel"() {symbol = @relu, generation = 2, grid = [4, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], dynamic_shared_bytes = 0, parameters = [#exec.ptr<"temp_1", tensor<4xf32>>, #exec.ptr<"output_0", tensor<4xf32>>], reads = ["temp_1"], writes = ["output_0"]} : () -> ()
+  omp.terminator
+}) {sym_name = "main", symbols = ["n"], inputs = ["x"], outputs = ["y0"], arena_bytes = 1024} : () -> ()
 
 // -----
 

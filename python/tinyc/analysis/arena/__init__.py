@@ -7,8 +7,8 @@ multiple of `ALIGNMENT_BYTES`. Pure Python, without MLIR.
 
 In reading order:
 
-    lifetimes     what a buffer asks for, which buffers meet, and the bound that no layout gets below
-    free_list     places taken and given back as generations go by, as an allocator at run time would
+    lifetimes     what a buffer asks for, which buffers interfere, and the bound that no layout gets below
+    free_list     greedily in the order of time: places taken and given back, as an allocator at run time would
     first_fit     places taken in other orders than that of time
     exact         the least peak of a few buffers, by branch and bound
     packing       all that: offsets for sizes that are numbers

@@ -1,8 +1,9 @@
 """The least peak of a few buffers, by branch and bound over canonical layouts.
 
 A layout can be pushed down until each buffer lies at 0 or on the end of another; placed from below, each buffer then
-lies on the highest end of those before it that it meets. So a layout is an order, and the search goes over orders in
-which starts do not fall. It ends after a number of steps, never by time: decisions are the same on every machine.
+lies on the highest end of those before it that it interferes with. So a layout is an order, and the search goes over
+orders in which starts do not fall. It ends after a number of steps, never by time: decisions are the same on every
+machine.
 """
 
 from collections.abc import Sequence
@@ -48,7 +49,7 @@ class _Search:
         self.steps = 0
         self.starts: dict[int, int] = {}
         begins = sorted({request.first for request in requests})
-        self.crowds = [
+        self.live_sets = [
             [each for each, request in enumerate(requests) if request.first <= begin <= request.last]
             for begin in begins
         ]
@@ -61,9 +62,9 @@ class _Search:
             self.best = [self.starts[each] for each in range(len(floors))]
             self.peak = max(start + self.sizes[each] for each, start in self.starts.items())
             return
-        # What started higher would leave room below it for one that waits, which could as well lie there.
-        room = min(floors[each] + self.sizes[each] for each in waiting)
-        ways = [each for each in waiting if lowest <= floors[each] < room and self.twins[each] not in waiting]
+        # What started higher would leave a gap below it for one that waits, which could as well lie there.
+        lowest_end = min(floors[each] + self.sizes[each] for each in waiting)
+        ways = [each for each in waiting if lowest <= floors[each] < lowest_end and self.twins[each] not in waiting]
         for each in sorted(ways, key=lambda one: (floors[one], -self.sizes[one], one)):
             self.steps += 1
             if self.steps > _MAX_STEPS or self.peak <= self.bound:
@@ -77,13 +78,13 @@ class _Search:
             del self.starts[each]
 
     def _least_end(self, floors: Sequence[int], lowest: int) -> int:
-        """No peak that the placed buffers lead to is less: those that wait and meet stand one on the other."""
+        """No peak that the placed buffers lead to is less: those of a live set that wait stand one on the other."""
         least = max(start + self.sizes[each] for each, start in self.starts.items())
-        for crowd in self.crowds:
-            waiting = [each for each in crowd if each not in self.starts]
+        for live in self.live_sets:
+            waiting = [each for each in live if each not in self.starts]
             if waiting:
-                ground = max(lowest, min(floors[each] for each in waiting))
-                least = max(least, ground + sum(self.sizes[each] for each in waiting))
+                bottom = max(lowest, min(floors[each] for each in waiting))
+                least = max(least, bottom + sum(self.sizes[each] for each in waiting))
         return least
 
 

@@ -1,4 +1,4 @@
-"""Places taken and given back as generations go by, as an allocator at run time would: n buffers in about n log n."""
+"""Greedy allocation in the order in which lifetimes begin, as an allocator at run time would: about n log n."""
 
 import bisect
 import heapq
@@ -41,7 +41,7 @@ class _FreeList:
         self.gaps[low:high] = [(start, stop)]
 
 
-def placed_in_time(requests: Sequence[Request], sizes: Sequence[int], choice: _Choice) -> list[int]:
+def greedy_by_time(requests: Sequence[Request], sizes: Sequence[int], choice: _Choice) -> list[int]:
     """The start of each buffer; of those that begin together, the largest takes its place first."""
     free, starts = _FreeList(), [0] * len(requests)
     leaving: list[tuple[int, int]] = []

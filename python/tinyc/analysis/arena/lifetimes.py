@@ -1,8 +1,9 @@
-"""What a buffer asks of the arena, which buffers meet, and the bound that no layout gets below."""
+"""What a buffer asks of the arena, which buffers interfere, and the bound that no layout gets below."""
 
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import overload
 
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
@@ -20,13 +21,20 @@ class Request:
     last: int
 
 
+@overload
+def aligned_size(size: int) -> int: ...
+@overload
+def aligned_size(size: Dim) -> Dim: ...
 def aligned_size(size: Dim) -> Dim:
     """`size` rounded up to the alignment."""
     return extents.ceildiv(size, ALIGNMENT_BYTES) * ALIGNMENT_BYTES
 
 
-def meetings(requests: Sequence[Request], limit: int | None = None) -> list[list[int]] | None:
-    """For each buffer those that are alive in one of its generations; None where there are more pairs than `limit`."""
+def interference(requests: Sequence[Request], limit: int | None = None) -> list[list[int]] | None:
+    """For each buffer those that it interferes with: both are alive in some generation, so their places are apart.
+
+    None where there are more pairs than `limit`.
+    """
     found: list[list[int]] = [[] for _ in requests]
     alive: set[int] = set()
     leaving: list[tuple[int, int]] = []
@@ -46,7 +54,7 @@ def meetings(requests: Sequence[Request], limit: int | None = None) -> list[list
 
 
 def least_bytes(requests: Sequence[Request]) -> int:
-    """The largest sum of what is alive in one generation, rounded to the alignment: no arena is smaller.
+    """The bytes of the largest live set, sizes rounded to the alignment: no arena is smaller.
 
     All sizes are numbers.
     """

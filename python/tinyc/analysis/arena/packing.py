@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 from tinyc.analysis.arena.exact import least_peak
 from tinyc.analysis.arena.first_fit import placed_in_orders
-from tinyc.analysis.arena.free_list import placed_in_time
-from tinyc.analysis.arena.lifetimes import ALIGNMENT_BYTES, Request, least_bytes, meetings
+from tinyc.analysis.arena.free_list import greedy_by_time
+from tinyc.analysis.arena.lifetimes import ALIGNMENT_BYTES, Request, interference, least_bytes
 
 #: Of fewer buffers than these the least peak is searched for.
 EXACT_BELOW = 40
-#: Pairs of buffers that meet, beyond which places are only taken in the order of time.
-_MAX_MEETINGS = 1_000_000
+#: Pairs of buffers that interfere, beyond which places are only taken in the order of time.
+_MAX_INTERFERENCES = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -65,11 +65,11 @@ def _peak(starts: Sequence[int], sizes: Sequence[int]) -> int:
 def _tried(requests: Sequence[Request], sizes: Sequence[int], bound: int) -> Iterator[list[int]]:
     """The starts of all buffers, one layout after the other."""
     backwards = [Request(each.size, -each.last, -each.first) for each in requests]
-    yield placed_in_time(requests, sizes, "best")
-    yield placed_in_time(requests, sizes, "first")
-    yield placed_in_time(backwards, sizes, "best")
-    yield placed_in_time(backwards, sizes, "first")
-    neighbours = meetings(requests, _MAX_MEETINGS)
+    yield greedy_by_time(requests, sizes, "best")
+    yield greedy_by_time(requests, sizes, "first")
+    yield greedy_by_time(backwards, sizes, "best")
+    yield greedy_by_time(backwards, sizes, "first")
+    neighbours = interference(requests, _MAX_INTERFERENCES)
     if neighbours is not None:
         yield from placed_in_orders(requests, sizes, neighbours, bound)
 
@@ -79,7 +79,7 @@ def _searched(
 ) -> tuple[list[int], bool]:
     """The starts with the least peak that is found, and whether it is proved to be that.
 
-    Buffers that never meet, not even by way of others, are searched apart.
+    Buffers that do not interfere, not even by way of others, are searched apart.
     """
     best, is_proved = list(starts), True
     for part in _parts(requests, sizes):
@@ -88,7 +88,7 @@ def _searched(
         peak = _peak([best[each] for each in part], held)
         if peak <= bound:
             continue
-        found = least_peak(inside, held, meetings(inside) or [], bound, peak)
+        found = least_peak(inside, held, interference(inside) or [], bound, peak)
         for each, start in zip(part, found.starts or (), strict=False):
             best[each] = start
         is_proved = is_proved and found.is_proved

@@ -1,8 +1,8 @@
 """Whether a layout is right: for all sizes, by proof, or at some, by looking.
 
-What is proved is that of two buffers that meet one starts no lower than the other ends, that all start at multiples of
-the alignment and end inside the arena. Of sizes it is known that none is negative, and, of some pairs, which is no
-smaller: an offset is a sum of sizes, and what is left of one less another has to be such a sum.
+What is proved is that of two buffers that interfere one starts no lower than the other ends, that all start at
+multiples of the alignment and end inside the arena. Of sizes it is known that none is negative, and, of some pairs,
+which is no smaller: an offset is a sum of sizes, and what is left of one less another has to be such a sum.
 """
 
 import bisect
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tinyc.analysis.arena.heights import Heights
-from tinyc.analysis.arena.lifetimes import ALIGNMENT_BYTES, Request, aligned_size, meetings
+from tinyc.analysis.arena.lifetimes import ALIGNMENT_BYTES, Request, aligned_size, interference
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim, Extent, Monomial
 
@@ -38,7 +38,7 @@ def is_proved_apart(offsets: Sequence[Dim], requests: Sequence[Request], total: 
     """
     if not all(_is_aligned(offset) for offset in (*offsets, total)):
         return False
-    pairs = meetings(requests, _MAX_PAIRS)
+    pairs = interference(requests, _MAX_PAIRS)
     if pairs is None:
         return False
     sizes = _Sizes([request.size for request in requests])

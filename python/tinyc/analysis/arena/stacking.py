@@ -1,6 +1,6 @@
 """Offsets for buffers whose sizes are not known, as formulas that are right for all sizes.
 
-Buffers are packed at sample sizes. Which of two that meet lies below the other, that layout says; its numbers are
+Buffers are packed at sample sizes. Which of two that interfere lies below the other, that layout says; its numbers are
 forgotten: each buffer lies on a height that no end of those below it is above. So buffers stay apart whatever the sizes
 are; how tight they lie depends on how much is known of the sizes, and on the sample.
 """
@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 
 from tinyc.analysis.arena.heights import Height, Heights, height_bytes, plus, value_at
-from tinyc.analysis.arena.lifetimes import Request, least_bytes, meetings
+from tinyc.analysis.arena.lifetimes import Request, interference, least_bytes
 from tinyc.analysis.arena.packing import packed
 from tinyc.analysis.arena.proof import is_proved_apart
 from tinyc.expr import extents
@@ -32,7 +32,7 @@ def stacked(requests: Sequence[Request]) -> tuple[list[Dim], Dim]:
     """
     names = list(dict.fromkeys(name for request in requests for name in extents.symbols(request.size)))
     samples = [dict(zip(names, itertools.cycle(row), strict=False)) for row in _SAMPLES]
-    neighbours = meetings(requests) or []
+    neighbours = interference(requests) or []
     best: tuple[tuple[bool, float], list[Dim], Dim] | None = None
     for values in samples if len(requests) <= _MANY else samples[:1]:
         offsets, total = _stack(requests, _from_below(requests, values), neighbours, Heights(values))
@@ -63,7 +63,7 @@ def _from_below(requests: Sequence[Request], values: Mapping[str, int]) -> list[
 def _stack(
     requests: Sequence[Request], order: Sequence[int], neighbours: Sequence[Sequence[int]], heights: Heights
 ) -> tuple[list[Dim], Dim]:
-    """The offsets where each buffer lies on those before it in the order that it meets."""
+    """The offsets where each buffer lies on those before it in the order that it interferes with."""
     sizes = [heights.of_size(request.size) for request in requests]
     starts: dict[int, Height] = {}
     for each in order:

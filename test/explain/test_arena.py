@@ -5,9 +5,10 @@ from xml.etree import ElementTree
 import pytest
 
 from tinyc.driver import cli
-from tinyc.explain.arena import placements_of, quality_text
+from tinyc.explain.arena import memory_tables, placements_of, quality_text
 from tinyc.expr import extents
 from tinyc.runtime.program import Buffer, KernelLaunch, Program
+from tinyc.runtime.sizes import required_memory
 from tinyc.vocabulary.element_type import ElementType
 
 #: Three kernels, where none are fused: -x, twice that, which lies where it does, and the product with a flip.
@@ -106,6 +107,49 @@ def launch(generation, reads, writes):
     return KernelLaunch("k", generation, (1, 1, 1), (1, 1, 1), (1, 1, 1), 0, (), tuple(reads), tuple(writes))
 
 
+def arena_of(program):
+    return [str(table) for table in memory_tables(program)]
+
+
+def stack_of(count):
+    """Return a program that writes one buffer in each generation, and reads them all in the last."""
+    names = tuple(f"temp_{number}" for number in range(count))
+    buffers = tuple(
+        Buffer(name, "arena", "host", 256 * number, 256, ElementType.F32, (64,)) for number, name in enumerate(names)
+    )
+    kernels = tuple(launch(number, (), [name]) for number, name in enumerate(names))
+    return Program("main", (), (), (), (), buffers, (*kernels, launch(count, names, ())), 256 * count)
+
+
+def test_of_many_buffers_some_rows_are_drawn_and_the_rest_is_counted():
+    first, last = (table.splitlines() for table in arena_of(stack_of(100))[2:-1:8])
+    assert first[0] == "generations 0 to 11 across, offsets down"
+    assert [line.split()[:2] for line in first[2:]] == [
+        *([str(256 * row), "256"] for row in range(12)),
+        ["3072", "22528"],
+    ]
+    assert first[2].split()[2:] == ["temp_0", *"─" * 11]
+    assert first[13].split()[2:] == [*"·" * 11, "temp_11"]
+    assert first[14].split()[2:] == ["·"] * 12
+    assert last[0] == "generations 96 to 100 across, offsets down"
+    assert len(last) == 2 + 60 + 1
+    assert last[-1] == "40 more rows, from offset 15360 on, are left out; --memory-svg FILE draws all"
+
+
+def test_the_text_grows_as_the_program_does(monkeypatch):
+    """Twice as many buffers are at most twice as much text and twice as many numbers, though more are alive at once."""
+    asked = []
+    evaluate = extents.evaluate
+    monkeypatch.setattr(extents, "evaluate", lambda *arguments: asked.append(arguments) or evaluate(*arguments))
+    sizes = []
+    for count in (100, 200):
+        asked.clear()
+        characters = sum(map(len, arena_of(stack_of(count))))
+        sizes.append((characters, len(asked)))
+    assert sizes[1][0] < 2.5 * sizes[0][0]
+    assert sizes[1][1] < 2.5 * sizes[0][1]
+
+
 def test_waste_is_told_and_a_layout_that_could_be_smaller_is_not_called_the_least():
     names = ("temp_0", "temp_1")
     buffers = tuple(
@@ -119,7 +163,7 @@ def test_waste_is_told_and_a_layout_that_could_be_smaller_is_not_called_the_leas
 
 def test_required_memory_is_that_of_the_arena_at_the_sizes_of_a_run():
     program = Program("main", ("M",), (), (), (), (), (), 256 * extents.symbol("M"), pool_bytes=512)
-    assert program.required_memory({"M": 3}) == 256 * 3 + 512
+    assert required_memory(program, {"M": 3}) == (256 * 3, 512, 0, 0)
 
 
 def test_the_overview_names_the_option(capsys, tmp_path):
