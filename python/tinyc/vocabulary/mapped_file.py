@@ -8,7 +8,7 @@ another one takes the place of stays as it is for those who have it.
 import mmap
 import os
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import IO, Any, cast
 
 import numpy as np
 
@@ -21,7 +21,7 @@ class MappedFile(np.memmap[Any, np.dtype[np.uint8]]):
     state: os.stat_result
 
 
-def map_file(file: BinaryIO, path: Path, offset: int = 0, size_bytes: int | None = None) -> MappedFile:
+def map_file(file: IO[bytes], path: Path, offset: int = 0, size_bytes: int | None = None) -> MappedFile:
     """The bytes of an open file from an offset on, of which there are enough, all by default.
 
     Raises:
