@@ -71,7 +71,7 @@ UNMIRRORED = {"run"}
 #: A word that also names a scheme → where it stands for something else, and for what.
 WORDS_BESIDE_SCHEMES = {
     "elementwise": (
-        ("python/tinyc/executors/frontend/elementwise.py", "python/tinyc/formulas/*.py"),
+        ("python/tinyc/executors/frontend/*.py", "python/tinyc/formulas/*.py"),
         "an op of the Frontend layer",
     ),
     "scan": (

@@ -34,10 +34,14 @@ INTERFACES = {
     "ROWS": (("python/tinyc/vocabulary/elementwise/*.py",), "the rows of a file; those of all files in the package"),
     "RULES": (("python/tinyc/vocabulary/infer/*.py",), "the rules of a file; those of all files in the package"),
     "FORMULAS": (("python/tinyc/formulas/*.py",), "the formulas of a family; `registry.py` puts them together"),
-    "FUNCTIONS": (("python/tinyc/executors/frontend/*.py",), "the numpy of a family; `evaluation.py` puts it together"),
+    "IN_NUMPY": (("python/tinyc/executors/frontend/*.py",), "the numpy of a family; `evaluation.py` puts it together"),
     "HANDLERS": (
         (*OF_INSTRUCTIONS, "python/tinyc/importers/onnx/handlers/*.py"),
         "the opcodes of a file, the op types of a family; `engine/handlers.py`, `handlers/registry.py` put them together",
+    ),
+    "log": (
+        ("python/tinyc/codegen/software_math/log.py", "python/tinyc/formulas/elementwise.py"),
+        "the natural logarithm, of an element in code and of a value as a formula",
     ),
     "main": (("python/tinyc/driver/cli.py", "python/tinyc/opt/main.py"), "a command of `pyproject.toml`"),
     "parse": (
@@ -107,7 +111,7 @@ def glossary():
 GLOSSARY = glossary()
 OTHERS = {word: term for term, instead in GLOSSARY.items() for word in instead}
 #: Words that are not ours to choose: the specification's, of a buffer between two blocks, and ONNX's, of an attribute.
-PROMISED = re.compile("smem_ring|data_type|DataType")
+PROMISED = re.compile("smem_ring|data_?type|DataType")
 
 
 def found(term, text):

@@ -74,7 +74,7 @@ def conv_transpose(
     return _layout(_with_bias(_summed(windows, weights), bias).to(x.element), layout)
 
 
-def fold(
+def fold_windows(
     x: Value,
     *,
     shape: tuple[int, ...],
@@ -222,4 +222,4 @@ def _layout(x: Value, layout: str) -> Value:
     return x.permute(0, *range(2, x.rank), 1) if layout == "nhwc" else x
 
 
-FORMULAS: dict[str, Function] = {"conv": conv, "conv_transpose": conv_transpose, "fold": fold}
+FORMULAS: dict[str, Function] = {"conv": conv, "conv_transpose": conv_transpose, "fold": fold_windows}

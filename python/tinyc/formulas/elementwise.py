@@ -237,7 +237,7 @@ def gelu(x: Value, *, approximate: str = "none") -> Value:
     return x * 0.5 * ((x * math.sqrt(0.5)).apply("erf") + 1)
 
 
-def where(condition: Value, x: Value, y: Value) -> Value:
+def select(condition: Value, x: Value, y: Value) -> Value:
     """`x` where the condition holds, else `y`."""
     return x.where(condition, y)
 
@@ -267,5 +267,5 @@ FORMULAS: dict[str, Function | dict[str, Function]] = {
         "swiglu": _swiglu,
         "gelu": gelu,
     },
-    "where": where,
+    "where": select,
 }

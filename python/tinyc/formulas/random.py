@@ -7,7 +7,7 @@ from tinyc.diagnostics import TinycError
 from tinyc.expr.extents import Dim
 from tinyc.formulas.elementwise import log
 from tinyc.formulas.schema import Function
-from tinyc.formulas.value import Builder, Shape, Value
+from tinyc.formulas.value import Builder, Extents, Value
 from tinyc.vocabulary.element_type import ElementType
 
 
@@ -80,7 +80,7 @@ def dropout(
     return (wide / (1.0 - part)).where(kept, 0.0).to(x.element), kept
 
 
-def _rand(builder: Builder, distribution: str, shape: Shape, element: ElementType, seed: int, stream: int) -> Value:
+def _rand(builder: Builder, distribution: str, shape: Extents, element: ElementType, seed: int, stream: int) -> Value:
     facts = {"distribution": distribution, "seed": seed, "stream": stream}
     return builder.add("rand", element=element, shape=tuple(shape), **facts)
 

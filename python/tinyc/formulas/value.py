@@ -16,7 +16,7 @@ from tinyc.formulas.steps import Steps
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType
 
-Shape: TypeAlias = Sequence[Dim]
+Extents: TypeAlias = Sequence[Dim]
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,11 @@ class Builder:
         """
         return Value(self, self.steps.add(op, [each.number for each in operands], arguments, self.where))
 
-    def full(self, number: bool | int | float, element: ElementType, shape: Shape) -> "Value":
+    def full(self, number: bool | int | float, element: ElementType, shape: Extents) -> "Value":
         """A tensor of one number."""
         return self.add("const", value=_number(number, element), element=element, shape=tuple(shape))
 
-    def iota(self, element: ElementType, shape: Shape, axis: int) -> "Value":
+    def iota(self, element: ElementType, shape: Extents, axis: int) -> "Value":
         """The index along an axis."""
         return self.add("iota", element=element, shape=tuple(shape), axis=axis)
 
@@ -181,7 +181,7 @@ class Value:
         """Result axis k is axis `perm[k]`."""
         return self if perm == tuple(range(self.rank)) else self.builder.add("permute", self, perm=perm)
 
-    def expand(self, shape: Shape, axes: Sequence[int] | None = None) -> "Value":
+    def expand(self, shape: Extents, axes: Sequence[int] | None = None) -> "Value":
         """Repeat along axes of extent 1, and new ones; axis k becomes `axes[k]`, by default counted from the end.
 
         A symbolic extent that is not known to be that of the result is assumed to be.
@@ -267,7 +267,7 @@ def broadcast(*values: Value) -> list[Value]:
     return [each.expand(shape) for each in values]
 
 
-def broadcast_shape(shapes: Sequence[Shape]) -> tuple[Dim, ...]:
+def broadcast_shape(shapes: Sequence[Extents]) -> tuple[Dim, ...]:
     """The shape that shapes broadcast to.
 
     Raises:

@@ -14,7 +14,7 @@ def _shrink(x: np.ndarray, lambd: float, bias: float) -> np.ndarray:
     return np.select([wide < -lambd, wide > lambd, np.isnan(wide)], [wide + bias, wide - bias, 0], 0)
 
 
-FUNCTIONS: NumpyFunctions = {
+IN_NUMPY: NumpyFunctions = {
     "elementwise": {
         "hard_sigmoid": _hard_sigmoid,
         "hard_swish": lambda x: x * _hard_sigmoid(x, 1 / 6, 0.5),

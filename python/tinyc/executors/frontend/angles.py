@@ -5,7 +5,7 @@ import numpy as np
 from tinyc.executors.frontend.elementwise import NumpyFunctions
 from tinyc.executors.frontend.exponential import in_f64
 
-FUNCTIONS: NumpyFunctions = {
+IN_NUMPY: NumpyFunctions = {
     "elementwise": {
         "cos": in_f64(np.cos),
         "tan": in_f64(np.tan),

@@ -100,7 +100,7 @@ def _linear_attention(q, k, v, past, decay, beta, heads, kv_heads, rule, scale) 
     return result, state
 
 
-FUNCTIONS: NumpyFunctions = {
+IN_NUMPY: NumpyFunctions = {
     "attention": _attention,
     "rotary_embedding": _rotary_embedding,
     "linear_attention": _linear_attention,

@@ -10,4 +10,4 @@ def _bitcast(x: np.ndarray, element: ElementType) -> np.ndarray:
     return x.view(element.dtype)
 
 
-FUNCTIONS: NumpyFunctions = {"bitcast": _bitcast}
+IN_NUMPY: NumpyFunctions = {"bitcast": _bitcast}

@@ -83,4 +83,4 @@ def _finished(result: np.ndarray, bias: np.ndarray | None, layout: str) -> np.nd
     return np.moveaxis(result, 1, -1) if layout == "nhwc" else result
 
 
-FUNCTIONS: NumpyFunctions = {"conv": _conv, "conv_transpose": _conv_transpose, "fold": _fold}
+IN_NUMPY: NumpyFunctions = {"conv": _conv, "conv_transpose": _conv_transpose, "fold": _fold}

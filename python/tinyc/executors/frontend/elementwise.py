@@ -58,7 +58,7 @@ def _sigmoid(x: np.ndarray) -> np.ndarray:
     return 1 / (1 + np.exp(-x.astype(np.float64)))
 
 
-FUNCTIONS: NumpyFunctions = {
+IN_NUMPY: NumpyFunctions = {
     "elementwise": {
         "neg": np.negative,
         "exp2": np.exp2,

@@ -57,7 +57,7 @@ _FILES = (
 def _functions() -> dict[tuple[str, str | None], NumpyFunction]:
     found: dict[tuple[str, str | None], NumpyFunction] = {}
     for file in _FILES:
-        for op, function in file.FUNCTIONS.items():
+        for op, function in file.IN_NUMPY.items():
             choices = function if isinstance(function, Mapping) else {None: function}
             found.update({(op, choice): each for choice, each in choices.items()})
     return found

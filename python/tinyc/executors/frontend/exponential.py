@@ -48,7 +48,7 @@ def _pow(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.asarray(wrapped, np.uint64).astype(x.dtype).reshape(one.shape)
 
 
-FUNCTIONS: NumpyFunctions = {
+IN_NUMPY: NumpyFunctions = {
     "elementwise": {
         "exp": in_f64(np.exp),
         "elu": in_f64(_elu),

@@ -92,7 +92,7 @@ def _gather_elements(data: np.ndarray, index: np.ndarray, axis: int) -> np.ndarr
     return np.take_along_axis(data[inner], index, axis)
 
 
-FUNCTIONS: NumpyFunctions = {
+IN_NUMPY: NumpyFunctions = {
     "gather": {
         "axis": lambda data, index, axis: data.take(index, axis),
         "embedding": lambda data, index: data[index],

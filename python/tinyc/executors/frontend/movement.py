@@ -44,7 +44,7 @@ def _arange(start: np.ndarray, step: np.ndarray, shape: Sequence[int]) -> np.nda
     return start.reshape(()) + np.arange(*shape).astype(start.dtype) * step.reshape(())
 
 
-FUNCTIONS: NumpyFunctions = {
+IN_NUMPY: NumpyFunctions = {
     "cast": _cast,
     "extents": lambda dims, element: np.asarray(dims, element.dtype),
     "concat": lambda x, y, axis: np.concatenate([x, y], axis),

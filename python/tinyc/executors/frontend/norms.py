@@ -88,7 +88,7 @@ def _local_response_norm(x: np.ndarray, size: int, alpha: float, beta: float, bi
     return result
 
 
-FUNCTIONS: NumpyFunctions = {
+IN_NUMPY: NumpyFunctions = {
     "layer_norm": _layer_norm,
     "rms_norm": _rms_norm,
     "group_norm": _group_norm,

@@ -114,7 +114,7 @@ def _max_unpool(
     return result
 
 
-FUNCTIONS: NumpyFunctions = {
+IN_NUMPY: NumpyFunctions = {
     "pool": {"max": _max, "average": _average, "lp": _lp},
     "max_pool_indices": _max_indices,
     "max_unpool": _max_unpool,

@@ -18,4 +18,4 @@ def _einsum(x, y, equation) -> np.ndarray:
     return np.einsum(equation, *(each.astype(wide) for each in operands))
 
 
-FUNCTIONS: NumpyFunctions = {"matmul": np.matmul, "gemm": _gemm, "einsum": _einsum}
+IN_NUMPY: NumpyFunctions = {"matmul": np.matmul, "gemm": _gemm, "einsum": _einsum}

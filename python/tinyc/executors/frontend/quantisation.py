@@ -59,7 +59,7 @@ def _aligned(scale: np.ndarray, x: np.ndarray, axis: int, block_size: int) -> np
     return scale.reshape([-1 if each == axis % x.ndim else 1 for each in range(x.ndim)])
 
 
-FUNCTIONS: NumpyFunctions = {
+IN_NUMPY: NumpyFunctions = {
     "dequantize": _dequantize,
     "dynamic_quantize": _dynamic_quantize,
     "quantize": _quantize,

@@ -46,7 +46,7 @@ def _dropout(
     return np.divide(x, 1 - part, out=np.zeros_like(x), where=kept), kept
 
 
-FUNCTIONS: NumpyFunctions = {
+IN_NUMPY: NumpyFunctions = {
     "dropout": _dropout,
     "multinomial": _multinomial,
     "random": {"bernoulli": _bernoulli, "normal": _normal, "uniform": _uniform},

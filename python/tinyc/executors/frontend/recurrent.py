@@ -139,4 +139,4 @@ def _lstm(x, w, r, b, lens, h, c, p, input_forget, **attributes) -> tuple[np.nda
     return _stacked([direction(*each) for each in _each_direction([x, w, r, b, h, c, p], 3, attributes)])
 
 
-FUNCTIONS: NumpyFunctions = {"gru": _gru, "lstm": _lstm, "rnn": _rnn}
+IN_NUMPY: NumpyFunctions = {"gru": _gru, "lstm": _lstm, "rnn": _rnn}

@@ -119,7 +119,7 @@ def _cross_entropy_loss(
     return _nll_loss(logs, target, weight, ignore_index, reduction), logs
 
 
-FUNCTIONS: NumpyFunctions = {
+IN_NUMPY: NumpyFunctions = {
     "softmax": _softmax,
     "log_softmax": _log_softmax,
     "hardmax": _hardmax,

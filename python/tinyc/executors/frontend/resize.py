@@ -81,4 +81,4 @@ def _resize(
     return np.where(outside, np.asarray(extrapolation, x.dtype), result.astype(x.dtype))
 
 
-FUNCTIONS: NumpyFunctions = {"resize": _resize}
+IN_NUMPY: NumpyFunctions = {"resize": _resize}

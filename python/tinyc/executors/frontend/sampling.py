@@ -100,7 +100,7 @@ def _corners(image: np.ndarray, y: float, x: float) -> np.ndarray:
     return np.stack(corners, axis=1)
 
 
-FUNCTIONS: NumpyFunctions = {
+IN_NUMPY: NumpyFunctions = {
     "affine_grid": _affine_grid,
     "grid_sample": _grid_sample,
     "roi_align": _roi_align,

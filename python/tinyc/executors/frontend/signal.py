@@ -46,7 +46,7 @@ def _stft(x: np.ndarray, window: np.ndarray | None, frame_step: int, frame_lengt
     return _dft(frames, 2, None, False, onesided)
 
 
-FUNCTIONS: NumpyFunctions = {
+IN_NUMPY: NumpyFunctions = {
     "cosine_window": _cosine_window,
     "dft": _dft,
     "stft": _stft,

@@ -18,7 +18,7 @@ from tinyc.importers.onnx.node import Node
 from tinyc.importers.onnx.values import Known, settled
 from tinyc.vocabulary.element_type import BY_NAME, ElementType
 
-Fold = Callable[[Node, list[np.ndarray]], np.ndarray | None]
+ShapeFold = Callable[[Node, list[np.ndarray]], np.ndarray | None]
 
 
 def fold(node: Node) -> Known | None:
@@ -59,7 +59,7 @@ class _NotFoldable(Exception):
     """An extent meets what extents cannot say."""
 
 
-def _each(function: Callable[..., Any]) -> Fold:
+def _each(function: Callable[..., Any]) -> ShapeFold:
     """Apply a function of numbers and extents to each element of broadcast arrays."""
 
     def apply(node: Node, arrays: list[np.ndarray]) -> np.ndarray:
@@ -162,7 +162,7 @@ def _range(node: Node, arrays: list[np.ndarray]) -> np.ndarray | None:
     return np.arange(start, limit, step) if step and count <= MAX_ELEMENTS else None
 
 
-def _reduce(function: Callable[[Any, Any], Any]) -> Fold:
+def _reduce(function: Callable[[Any, Any], Any]) -> ShapeFold:
     def apply(node: Node, arrays: list[np.ndarray]) -> np.ndarray | None:
         if len(arrays) > 1 or arrays[0].ndim != 1 or node.attribute("axes", (0,)) not in ((0,), (-1,)):
             return None
@@ -178,7 +178,7 @@ def _reduce(function: Callable[[Any, Any], Any]) -> Fold:
     return apply
 
 
-FOLDS: dict[str, Fold] = {
+FOLDS: dict[str, ShapeFold] = {
     "Add": _each(_add),
     "Sub": _each(_sub),
     "Mul": _each(_mul),

@@ -16,7 +16,7 @@ from tinyc.importers.onnx.boundary import InputSizes, check_constants, fixed_val
 from tinyc.importers.onnx.importer import NodeImporter
 from tinyc.importers.onnx.model_file import check_texts, initializer
 from tinyc.importers.onnx.node import Node
-from tinyc.importers.onnx.order import name_of, names_read, ordered
+from tinyc.importers.onnx.order import node_name, names_read, ordered
 from tinyc.importers.onnx.program import Program
 from tinyc.importers.onnx.schemas import opset_versions
 from tinyc.importers.onnx.scope import Scope
@@ -156,7 +156,7 @@ class GraphImport:
                 if name in self._declared and (value := self.scope.value(name)) is not None:
                     self.sizes.check_declared(self._declared[name], value)
         except TinycError as error:
-            self._fail(error, name_of(proto), proto.output)
+            self._fail(error, node_name(proto), proto.output)
 
     def _fail(self, error: TinycError, name: str, outputs: Sequence[str]) -> None:
         """Note an error, and let what reads the outputs be passed over; what is not supported is one line a kind."""

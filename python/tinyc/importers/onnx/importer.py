@@ -17,7 +17,7 @@ from tinyc.importers.onnx.folding import fold
 from tinyc.importers.onnx.handlers.registry import HANDLERS_BY_TYPE
 from tinyc.importers.onnx.model_file import initializer
 from tinyc.importers.onnx.node import Node
-from tinyc.importers.onnx.order import name_of, ordered
+from tinyc.importers.onnx.order import node_name, ordered
 from tinyc.importers.onnx.program import Program
 from tinyc.importers.onnx.schemas import (
     OLDEST_OPSET,
@@ -57,7 +57,7 @@ class NodeImporter:
         Raises:
             TinycError: what is wrong with the node, or not supported.
         """
-        name = scope.prefix + name_of(proto)
+        name = scope.prefix + node_name(proto)
         where = Where(node=name, file=self.filename)
         try:
             inputs = [scope.value(each) for each in proto.input]

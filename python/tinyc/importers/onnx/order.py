@@ -8,7 +8,7 @@ import onnx
 from tinyc.diagnostics import TinycError, Where
 
 
-def name_of(node: onnx.NodeProto) -> str:
+def node_name(node: onnx.NodeProto) -> str:
     """What a node is called: its name, or its first output."""
     return node.name or next((name for name in node.output if name), node.op_type)
 
@@ -37,9 +37,9 @@ def ordered(
     for at, node in enumerate(nodes):
         for name in filter(None, node.output):
             if name in makers or name in given:
-                other = "an input or initialiser" if name in given else f"the node '{name_of(nodes[makers[name]])}'"
+                other = "an input or initialiser" if name in given else f"the node '{node_name(nodes[makers[name]])}'"
                 message = f"'{name}' is what {other} is called, too; rename one of them"
-                raise TinycError("DuplicateId", message, Where(node=name_of(node)))
+                raise TinycError("DuplicateId", message, Where(node=node_name(node)))
             makers[name] = at
     before = _needed(nodes, [makers[name] for name in outputs if name in makers], makers)
     return [nodes[at] for at in _sorted(nodes, before)]
@@ -83,5 +83,5 @@ def _cycle(nodes: Sequence[onnx.NodeProto], before: dict[int, set[int]], left: s
     while path[-1] not in path[:-1]:
         path.append(min(before[path[-1]] & left))
     cycle = path[path.index(path[-1]) :]
-    shown = " reads ".join(f"'{name_of(nodes[at])}'" for at in cycle[:12])
-    return TinycError("CyclicGraph", f"there is a cycle: {shown}", Where(node=name_of(nodes[cycle[0]])))
+    shown = " reads ".join(f"'{node_name(nodes[at])}'" for at in cycle[:12])
+    return TinycError("CyclicGraph", f"there is a cycle: {shown}", Where(node=node_name(nodes[cycle[0]])))
