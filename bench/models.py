@@ -2,8 +2,8 @@
 
     .venv/bin/python bench/models.py [NAME …]       # bench/results/models.txt is what it prints
 
-Models are built by `onnx_models`. Times of the two runtimes are taken by turns in one process, with the threads that each
-chooses by itself; the numbers of both are compared. `layers` counts a block of a ResNet or of a transformer.
+Models are built by `onnx_models`. Times of the two runtimes are taken by turns in one process, with the threads that
+each chooses by itself; the numbers of both are compared. A layer is a block of a ResNet or of a transformer.
 """
 
 import sys
@@ -31,9 +31,9 @@ from tinyc.text.table import Table
 
 PACKAGES = ("onnx", "onnxruntime", "llvmlite", "numba-cuda-mlir", "numpy")
 COLUMNS = (
-    "model", "nodes", "parameters", "regions", "a layer", "MB moved", "over boundary", "compile s", "ms", "onnxruntime ms",
-    "over it", "largest error",
-)  # fmt: skip
+    *("model", "nodes", "parameters", "regions", "a layer", "MB moved", "over boundary"),
+    *("compile s", "ms", "onnxruntime ms", "over it", "largest error"),
+)
 #: The most seconds that a model may take to compile, and the nodes and seconds of an import.
 COMPILE_SECONDS, NODES, IMPORT_SECONDS = 15, 10_000, 5
 #: The most regions that a layer of these may have.

@@ -37,7 +37,7 @@ INTERFACES = {
     "IN_NUMPY": (("python/tinyc/executors/frontend/*.py",), "the numpy of a family; `evaluation.py` puts it together"),
     "HANDLERS": (
         (*OF_INSTRUCTIONS, "python/tinyc/importers/onnx/handlers/*.py"),
-        "the opcodes of a file, the op types of a family; `engine/handlers.py`, `handlers/registry.py` put them together",
+        "the opcodes of a file, the op types of a family; `engine/handlers.py`, `handlers/registry.py` put them in one",
     ),
     "log": (
         ("python/tinyc/codegen/software_math/log.py", "python/tinyc/formulas/elementwise.py"),

@@ -42,7 +42,8 @@ def rnn(
         (f,), (recurrence,) = functions[at], layer.recurrences(at, 1)
         return lambda inputs, h: (f(inputs + matmul(h, recurrence)),)
 
-    return layer.run([h], lambda at: layer.projected(at, layer.biases(at)), cell)
+    hidden, last = layer.run([h], lambda at: layer.projected(at, layer.biases(at)), cell)
+    return hidden, last
 
 
 def gru(
@@ -94,7 +95,8 @@ def gru(
 
         return step
 
-    return layer.run([h], lambda at: layer.projected(at, biases(at)), cell)
+    hidden, last = layer.run([h], lambda at: layer.projected(at, biases(at)), cell)
+    return hidden, last
 
 
 def lstm(
@@ -139,7 +141,8 @@ def lstm(
 
         return step
 
-    return layer.run([h, c], lambda at: layer.projected(at, layer.biases(at)), cell)
+    hidden, last, last_cell = layer.run([h, c], lambda at: layer.projected(at, layer.biases(at)), cell)
+    return hidden, last, last_cell
 
 
 @dataclass(frozen=True)

@@ -62,14 +62,10 @@ def activations_of(
         if len(numbers) not in (0, len(names)):
             message = f"{label} has {len(numbers)} numbers for {len(names)} activations; it has one for each, or none"
             raise TinycError("InvalidAttribute", message)
-    found = [
-        _activation(
-            name,
-            *(given[at] if given else DEFAULTS.get(name, (0.0, 0.0))[k] for k, given in enumerate((alpha, beta))),
-            clip,
-        )
-        for at, name in enumerate(names)
-    ]
+    found: list[ClippedFunction] = []
+    for at, name in enumerate(names):
+        a, b = DEFAULTS.get(name, (0.0, 0.0))
+        found.append(_activation(name, alpha[at] if alpha else a, beta[at] if beta else b, clip))
     found *= count * directions // len(found)
     return [found[at * count : (at + 1) * count] for at in range(directions)]
 

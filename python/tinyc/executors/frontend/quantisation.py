@@ -48,7 +48,8 @@ def _dynamic_quantize(x: np.ndarray) -> tuple[np.ndarray, ...]:
     low, high = min(x.min(), np.float32(0)), max(x.max(), np.float32(0))
     scale = (high - low if high > low else np.float32(1)) / np.float32(255)
     zero_point = np.rint(np.clip(-low / scale, 0, 255))
-    return np.clip(np.rint(x / scale) + zero_point, 0, 255).astype(np.uint8), scale, zero_point.astype(np.uint8)
+    quantised = np.clip(np.rint(x / scale) + zero_point, 0, 255).astype(np.uint8)
+    return quantised, np.asarray(scale), zero_point.astype(np.uint8)
 
 
 def _aligned(scale: np.ndarray, x: np.ndarray, axis: int, block_size: int) -> np.ndarray:

@@ -11,7 +11,7 @@ def _cosine_window(
 ) -> np.ndarray:
     (size,) = shape
     angle = 2 * np.pi * np.arange(size) / (size if periodic else max(size - 1, 1))
-    return sum((-1) ** k * each * np.cos(k * angle) for k, each in enumerate(coefficients))
+    return sum(((-1) ** k * each * np.cos(k * angle) for k, each in enumerate(coefficients)), np.zeros(size))
 
 
 def _triangular_filters(edges: np.ndarray, bins: int, element: ElementType) -> np.ndarray:

@@ -16,7 +16,7 @@ from tinyc.importers.onnx.boundary import InputSizes, check_constants, fixed_val
 from tinyc.importers.onnx.importer import NodeImporter
 from tinyc.importers.onnx.model_file import check_texts, initializer
 from tinyc.importers.onnx.node import Node
-from tinyc.importers.onnx.order import node_name, names_read, ordered
+from tinyc.importers.onnx.order import names_read, node_name, ordered
 from tinyc.importers.onnx.program import Program
 from tinyc.importers.onnx.schemas import opset_versions
 from tinyc.importers.onnx.scope import Scope
