@@ -107,3 +107,14 @@ def test_an_activation_is_one_op():
     scale, one = (p.const(shape="M N", value=value, element="f32") for value in (-1.442695, 1.0))
     silu = p.mul(y, p.recip(p.add(p.exp2(p.mul(y, scale)), one)))
     assert epilogue(p, p.neg(silu)).ops == ("silu", "neg")
+
+
+def test_what_another_result_is_made_of_is_an_input():
+    p = Program(a="f32 M K", b="f32 K N", c="f32 M N")
+    other = p.neg(p["c"])
+    product = matmul(p, p["a"], p["b"])
+    with context():
+        kernel = one_kernel(p.result(p.relu(product), other))
+        (reduction,) = (op for op in kernel.body if isinstance(op, tiny.ReduceOp))
+        found = epilogue_of(detect_contraction(reduction), [each.value for each in kernel.yields])
+    assert list(found.inputs) == ["full"]

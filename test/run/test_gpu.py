@@ -78,6 +78,16 @@ def test_an_example_assembles_without_spills(name, bound, arch):
 
 
 @pytest.mark.usefixtures("ptxas")
+@pytest.mark.parametrize("element", ["i8", "bool"])
+@pytest.mark.parametrize("rows", [2, 20, 500])
+def test_sums_down_odd_columns_of_bytes_assemble_without_spills(rows, element):
+    x = {"id": "x", "uop": "INPUT", "arg": {"tensor_id": "X", "dtype": element, "shape": [2, rows, "M"]}}
+    total = {"id": "y", "uop": "REDUCE", "src": ["x"], "arg": {"op": "SUM", "axes": [1], "dtype": "i32"}}
+    for arch in ARCHITECTURES:
+        assert spills(tinyc.compile({"uops": [x, total]}, target="cuda", arch=arch).text("ptx"), arch) == 0
+
+
+@pytest.mark.usefixtures("ptxas")
 def test_random_programs_assemble_without_spills(random_examples):
     @random_examples(programs(), 100)
     def check(program):

@@ -33,6 +33,7 @@ class _Reader:
 
     def __init__(self, contraction: Contraction, results: Sequence[ir.Value]) -> None:
         self.reduced: ir.Value = contraction.reduce.results[0]
+        self.results = results
         self.rows, self.columns, _ = map(frozenset, contraction.result_sides)
         self.domain: Shape = tensor_type(self.reduced.type).shape
         self.slice = _slice(results, self.reduced)
@@ -45,10 +46,16 @@ class _Reader:
         for op in self.slice:
             if op in self.fused:
                 for operand in filter(self._is_apart, op.operands):
-                    for read, broadcast in self._broadcasts(operand):
-                        self.found.setdefault(read, set()).add(broadcast)
+                    self._find(operand)
+        for value in filter(self._is_apart, self.results):  # what another result is made of
+            self._find(value)
         reads = [op for op in self.slice if op in self.found]
         return Epilogue(tuple(self._words()), tuple(_joined(self.found[read]) for read in reads))
+
+    def _find(self, value: ir.Value) -> None:
+        """Note the reads below a value that does not need the reduction."""
+        for read, broadcast in self._broadcasts(value):
+            self.found.setdefault(read, set()).add(broadcast)
 
     def _fused(self) -> set[ir.OpView]:
         """The ops of the slice that need the reduction; the slice is in program order."""
@@ -65,8 +72,8 @@ class _Reader:
     # --- the inputs ---------------------------------------------------------------------------------------------------
 
     def _broadcasts(self, value: ir.Value) -> Iterator[tuple[ir.OpView, Broadcast]]:
-        """Yield the reads below `value`, which has the output's axes, and how each is broadcast."""
-        if self.is_moved:
+        """Yield the reads below `value`, and how each is broadcast: in any way where it has not the output's axes."""
+        if self.is_moved or tensor_type(value.type).shape != self.domain:
             reads = (each for each in _slice([value], self.reduced) if isinstance(each, region.ReadOp))
             yield from ((each, Broadcast.GATHER) for each in reads)
             return

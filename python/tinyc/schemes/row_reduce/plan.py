@@ -133,13 +133,13 @@ def _across(candidate: Candidate, width: int, kept: int, longest: int | None) ->
 def _apart(rows: Dim, sector: int, held: int, longest: int | None) -> RowShape:
     """The shape where an access has one element of a row, and rows begin anywhere in a sector of so many elements.
 
-    There are as many threads below each other as rows of memory after which sectors begin in the same places again.
+    There are as many threads below each other as rows of memory after which sectors begin in the same places again, or
+    half as many where that is the longest CTA, whose threads have too few registers for their addresses.
     """
     again = sector // math.gcd(sector, rows) if isinstance(rows, int) else sector
     taken = _APART if not isinstance(rows, int) or rows + sector > _APART // 2 * _WARP else _APART // 2
-    down = max(_THREADS // _WARP, again)
-    kept = _KEPT if down * _WARP <= _LONG_CTA else _KEPT_BY_LONGEST
-    is_kept = longest is not None and -(-longest // down) * taken * held <= kept
+    down = max(_THREADS // _WARP, min(again, _LONG_CTA // _WARP))
+    is_kept = longest is not None and -(-longest // down) * taken * held <= _KEPT
     return RowShape((_WARP, down), "y", taken, is_kept, sector)
 
 
