@@ -5,7 +5,7 @@ kernel of the group would cost is for `pricing`.
 """
 
 import functools
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tinyc.analysis.poly.block import PolyAccess, PolyBlock, access_excess
@@ -126,8 +126,39 @@ def _is_bound(graph: FusionGraph, name: str, node: FusionNode) -> bool:
 
 
 def united(groups: Iterable[Group]) -> Group | Verdict:
-    """One group of all nodes of groups none of which reads another, or why there is none."""
+    """One group of all nodes of groups, or why there is none; what reads an element-wise result of another computes it.
+
+    It is what the loops of the kernel are made of: in them, an element-wise result is written, and read by none.
+    """
     found = list(groups)
+    results = results_of(found)
+    if all(results.isdisjoint(each.reads) for each in found):
+        return _beside(found)
+    ordered = _readers_first(found)
+    grown: Group | Verdict = ordered[0]
+    for group in ordered[1:]:
+        if group.results.isdisjoint(grown.reads):
+            grown = _beside([grown, group])
+        else:
+            grown = with_group(grown, group, lambda node: node.name in results)
+        if isinstance(grown, Verdict):
+            return grown
+    return grown
+
+
+def _readers_first(groups: Sequence[Group]) -> list[Group]:
+    """Groups in an order in which none comes after one that it reads."""
+    pending, found = list(groups), list[Group]()
+    while pending:
+        read = frozenset[str]().union(*(each.reads for each in pending))
+        following = next((each for each in pending if read.isdisjoint(each.results)), pending[0])
+        found.append(following)
+        pending.remove(following)
+    return found
+
+
+def _beside(found: Sequence[Group]) -> Group | Verdict:
+    """One group of all nodes of groups none of which reads another, or why there is none."""
     first = found[0]
     if any(each.ordered for each in found) and len(found) > 1:
         sentence = "an op that walks an axis in order, or writes where its data says, is a kernel of its own"
