@@ -47,7 +47,7 @@ class Builder:
         return self.add("iota", element=element, shape=tuple(shape), axis=axis)
 
     def extent(self, extent: Dim, element: ElementType) -> "Value":
-        """An extent as a number, a tensor without axes; one that is not known before the run is the last place of an iota."""
+        """An extent as a number, a tensor without axes; one that only a run knows is the last place of an iota."""
         if isinstance(extent, int):
             return self.full(extent, element, ())
         places = self.iota(ElementType.I64, (extent + 1,), 0)
