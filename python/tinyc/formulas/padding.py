@@ -1,5 +1,7 @@
 """Padding and concatenation as formulas: constants, its own elements or another value beside a value."""
 
+from collections.abc import Sequence
+
 from tinyc.diagnostics import TinycError
 from tinyc.expr.extents import Dim
 from tinyc.formulas.value import Value
@@ -85,6 +87,19 @@ def concat(x: Value, y: Value, *, axis: int) -> Value:
         return _written(placed(x, axis, 0, second), y, axis, first)
     place = x.builder.iota(ElementType.I64, front.shape, axis)
     return front.where(place < _number(x, first), back)
+
+
+def stack(values: Sequence[Value], axis: int) -> Value:
+    """Values of one shape side by side along a new axis."""
+    return _joined([each.unsqueeze(axis) for each in values], axis)
+
+
+def _joined(values: Sequence[Value], axis: int) -> Value:
+    """Values one after another along an axis; halves are joined, so that no element asks for all of them."""
+    if len(values) == 1:
+        return values[0]
+    half = len(values) // 2
+    return concat(_joined(values[:half], axis), _joined(values[half:], axis), axis=axis)
 
 
 def _continued(x: Value, axis: int, before: Dim, after: Dim, mode: str) -> Value:

@@ -5,6 +5,7 @@ Products of quantised numbers are the ordinary ones of integers from which the z
 """
 
 from tinyc.diagnostics import TinycError
+from tinyc.formulas.elementwise import round_half_even
 from tinyc.formulas.schema import Function
 from tinyc.formulas.value import Value
 from tinyc.vocabulary.element_type import ElementType
@@ -66,14 +67,6 @@ def dynamic_quantize(x: Value) -> tuple[Value, Value, Value]:
 def offset(x: Value, zero_point: Value) -> Value:
     """`x - zero_point` in i32, which holds every difference of small integers."""
     return x.to(ElementType.I32) - zero_point.to(ElementType.I32)
-
-
-def round_half_even(x: Value) -> Value:
-    """The nearest integer, the even one of two that are as near."""
-    low = x.apply("floor")
-    rest = x - low
-    is_odd = (low - (low * 0.5).apply("floor") * 2.0).equals(1.0)
-    return (low + 1.0).where((rest > 0.5) | (rest.equals(0.5) & is_odd), low)
 
 
 def _saturated(x: Value, zero_point: Value | None, element: ElementType) -> Value:

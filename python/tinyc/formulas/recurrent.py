@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from tinyc.diagnostics import TinycError
+from tinyc.formulas.padding import stack
 from tinyc.formulas.products import matmul
 from tinyc.formulas.recurrent_activations import activations_of
 from tinyc.formulas.schema import Function
@@ -253,22 +254,6 @@ class _Layer:
                 new = tuple(one.where(runs, before) for one, before in zip(new, states, strict=True))
             states = new
         return [found[time] for time in times], states
-
-
-def stack(values: Sequence[Value], axis: int) -> Value:
-    """Values side by side along a new axis."""
-    return _joined([each.unsqueeze(axis) for each in values], axis)
-
-
-def _joined(values: Sequence[Value], axis: int) -> Value:
-    """Values one after another along an axis; halves are joined, so that no element asks for all of them."""
-    if len(values) == 1:
-        return values[0]
-    first, second = (_joined(half, axis) for half in (values[: len(values) // 2], values[len(values) // 2 :]))
-    low, high = (int(str(each.shape[axis])) for each in (first, second))
-    before, after = first.pad_axis(axis, 0, high), second.pad_axis(axis, low, 0)
-    place = before.builder.iota(ElementType.I32, before.shape, axis)
-    return before.where(place < low, after)
 
 
 FORMULAS: dict[str, Function] = {"gru": gru, "lstm": lstm, "rnn": rnn}

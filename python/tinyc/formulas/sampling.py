@@ -7,6 +7,7 @@ copy is made. Coordinates and sums are in f32 for 16-bit floats.
 from tinyc.diagnostics import TinycError, either
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
+from tinyc.formulas.elementwise import round_half_even
 from tinyc.formulas.reductions import absolute
 from tinyc.formulas.resize import keys_cubic, triangle
 from tinyc.formulas.schema import Function
@@ -69,7 +70,7 @@ def grid_sample(
         low, high = (extent * 0.0, extent - 1.0) if align_corners else (extent * 0.0 - 0.5, extent - 0.5)
         point = wide.slice(grid.rank - 1, rank - 1 - axis, rank - axis).reshape(grid.shape[0], 1, *places)
         point = (point + 1.0) * 0.5 * (high - low) + low
-        point = _round_half_even(point) if mode == "nearest" else point
+        point = round_half_even(point) if mode == "nearest" else point
         point = _padded(point, padding, extent, low, high)
         tap, weight = _tap(point, mode, axis, rank)
         tap = _padded(tap, padding, extent, low, high)
@@ -83,13 +84,6 @@ def grid_sample(
     for _, weight in taps:
         total = total * weight.to(total.element)
     return total.reduce("sum", *range(2 + rank, 2 + 2 * rank)).to(x.element)
-
-
-def _round_half_even(x: Value) -> Value:
-    rounded = (x + 0.5).apply("floor")
-    half = (rounded * 0.5).apply("floor") * 2.0
-    is_tie = (rounded - x).equals(0.5) & ~half.equals(rounded)
-    return (rounded - 1.0).where(is_tie, rounded)
 
 
 def _padded(point: Value, padding: str, extent: Value, low: Value, high: Value) -> Value:

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from tinyc.diagnostics import TinycError
 from tinyc.expr.extents import Dim
+from tinyc.formulas.padding import stack
 from tinyc.formulas.products import matmul
-from tinyc.formulas.recurrent import stack
 from tinyc.formulas.schema import Function
 from tinyc.formulas.value import Builder, Value
 from tinyc.vocabulary.element_type import ElementType

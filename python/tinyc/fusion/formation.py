@@ -203,7 +203,7 @@ class _Former:
             return False
         group = readers[0]
         last, before = self._before[group]
-        if node.readers != (last.name,):
+        if node.readers != (last.name,) or node.is_output:
             return False
         pair = with_producer(group_of_node(self.graph, last), node, False)
         edges = {(last.name, reader) for reader in last.readers}

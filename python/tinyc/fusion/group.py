@@ -5,7 +5,7 @@ kernel of the group would cost is for `pricing`.
 """
 
 import functools
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tinyc.analysis.poly.block import PolyAccess, PolyBlock, access_excess
@@ -126,23 +126,52 @@ def _is_bound(graph: FusionGraph, name: str, node: FusionNode) -> bool:
 
 
 def united(groups: Iterable[Group]) -> Group | Verdict:
-    """One group of all nodes of groups none of which reads another, or why there is none."""
+    """One group of all nodes of groups, or why there is none; what reads an element-wise result of another computes it.
+
+    It is what the loops of the kernel are made of: in them, an element-wise result is written, and read by none.
+    """
     found = list(groups)
     first = found[0]
     if any(each.ordered for each in found) and len(found) > 1:
         sentence = "an op that walks an axis in order, or writes where its data says, is a kernel of its own"
         return refusal("scheme", sentence, "a scheme for it")
-    anchors = {anchor.node.name: anchor for each in found for anchor in each.anchors}
-    return _checked(
-        Group(
-            first.graph,
-            members_of(found),
-            results_of(found),
-            min(each.first for each in found),
-            _in_order(first.graph, anchors.values()),
-            first.ordered,
-        )
-    )
+    results = results_of(found)
+    named = {anchor.node.name: anchor for each in found for anchor in each.anchors}
+    anchors: Sequence[Anchor] | Verdict = _in_order(first.graph, named.values())
+    if not all(results.isdisjoint(each.reads) for each in found):
+        anchors = _computing_results(anchors)
+    if isinstance(anchors, Verdict):
+        return anchors
+    start = min(each.first for each in found)
+    return _checked(Group(first.graph, members_of(found), results, start, tuple(anchors), first.ordered))
+
+
+def _computing_results(anchors: Sequence[Anchor]) -> list[Anchor] | Verdict:
+    """Anchors in program order, each of which computes what it reads of element-wise ones; or why one cannot."""
+    found = {anchor.node.name: anchor for anchor in anchors}
+    for name in [each.node.name for each in reversed(anchors) if each.node.is_inline]:
+        for reader in [each for each in found.values() if any(read.tensor == name for read in each.block.accesses)]:
+            composed = _computing(reader, found[name])
+            if isinstance(composed, Verdict):
+                return composed
+            found[reader.node.name] = composed
+    return list(found.values())
+
+
+def _computing(anchor: Anchor, producer: Anchor) -> Anchor | Verdict:
+    """An anchor that computes an element-wise anchor where it reads it, or why that is too complicated."""
+    composed = _composed(anchor, producer.node, producer.block)
+    if isinstance(composed, Verdict):
+        return composed
+    computed = dict(composed.inlined)
+    for read in anchor.block.accesses if producer.inlined else ():
+        if read.tensor == producer.node.name:
+            rows = dict(zip(map(axes.plain_axis, producer.block.write), map(axes.positions, read.index), strict=True))
+            for each, count in producer.inlined.items():
+                moved = frozenset[int]().union(*(rows.get(axis, frozenset()) for axis in each.moved))
+                again = Inlined(each.is_special, moved)
+                computed[again] = computed.get(again, 0) + count
+    return replace(composed, inlined=computed)
 
 
 def with_producer(group: Group, node: FusionNode, is_result: bool) -> Group | Verdict:

@@ -20,6 +20,8 @@ from tinyc.target.target import Target
 
 #: The part of a CTA's shared memory that a kernel may take (000 §4.2).
 SHARED_MEMORY_PART = 0.8
+#: Reductions inside of each other in code that computes them where they are read: each is there as often as it is read.
+MAX_NESTED_REDUCTIONS = 3
 
 
 class Stops:
@@ -113,6 +115,10 @@ class Stops:
             often = four_digits(repeats)
             sentence = f"no scheme builds it but element by element, where a reduction is computed {often} times"
             return Verdict(False, "scheme", sentence, "a scheme for it", {"repeats": often})
+        nested = _nested_reductions(together)
+        if nested > max(parts.most_nested_reductions, MAX_NESTED_REDUCTIONS):
+            sentence = f"no scheme builds it but element by element, with {nested} reductions inside of each other"
+            return Verdict(False, "scheme", sentence, "a scheme for it", {"nested": nested})
         tile = together.resources.leaves_tiles
         if tile and not parts.leave_tiles:
             sentence = f"it would have {tile}, and not the tiles that products are fast in on {machine.name}"
@@ -148,6 +154,7 @@ class _Parts:
         resources = [part.resources for part in priced]
         self.reduction_schemes = {part.scheme for part in priced if _reduces(part)}
         self.most_repeats = max(part.cost.repeats for part in priced)
+        self.most_nested_reductions = max(map(_nested_reductions, priced))
         self.most_shared_bytes = max(each.shared_bytes for each in resources)
         self.least_ctas_per_sm = min(part.cost.ctas_per_sm for part in priced)
         self.leave_tiles = any(each.leaves_tiles for each in resources)
@@ -168,3 +175,9 @@ def _edges(groups: Sequence[Group]) -> Iterator[tuple[Anchor, Anchor]]:
 def _reduces(priced: Priced) -> bool:
     loops = priced.candidate.loops
     return not isinstance(loops, str) and bool(loops.reductions)
+
+
+def _nested_reductions(priced: Priced) -> int:
+    """How many reductions the code of a kernel has inside of each other; 0 where each is computed before it is read."""
+    loops = priced.candidate.loops
+    return loops.nested_reductions if priced.resources.inlines_reductions and not isinstance(loops, str) else 0

@@ -53,7 +53,7 @@ def test_an_unknown_way_to_pad_is_refused(op):
 
 @pytest.mark.parametrize("auto_pad", ["NOTSET", "SAME_UPPER"])
 def test_the_shape_of_a_transposed_convolution_says_its_pads(auto_pad):
-    body = "(float[1,1,3] x, float[1,1,4] w) => (float[1,1,6] y) {{ y = ConvTranspose <strides = [2], {}> (x, w) }}"
+    body = "(float[1,1,3] x, float[1,1,4] w) => (float[1,1,7] y) {{ y = ConvTranspose <strides = [2], {}> (x, w) }}"
     x, w = np.arange(1, 4, dtype=np.float32).reshape(1, 1, 3), np.array([[[1, 10, 100, 1000]]], np.float32)
     whole = np.array([1, 10, 102, 1020, 203, 2030, 300, 3000], np.float32)
     found = run(body.format(f'output_shape = [7], auto_pad = "{auto_pad}"'), 21, x=x, w=w)

@@ -14,15 +14,16 @@ def model_of(body: str, opset: int = 21) -> onnx.ModelProto:
 
 @pytest.mark.parametrize("equation", ["ab,bc,cd->ad", "ab,bc,cd", "...b,bc,cd->...", "ab,bc,cd->"])
 def test_an_einsum_of_three_operands_is_two(equation):
-    body = (
-        f'(float[2,3] a, float[3,4] b, float[4,5] c) => (float y) {{ y = Einsum <equation = "{equation}"> (a, b, c) }}'
-    )
     rng = np.random.default_rng(0)
     arrays = {
         name: rng.random(shape).astype(np.float32) for name, shape in zip("abc", ((2, 3), (3, 4), (4, 5)), strict=True)
     }
+    expected = np.einsum(equation, *arrays.values())
+    result = f"float[{','.join(map(str, expected.shape))}] y" if expected.shape else "float y"
+    inputs = "float[2,3] a, float[3,4] b, float[4,5] c"
+    body = f'({inputs}) => ({result}) {{ y = Einsum <equation = "{equation}"> (a, b, c) }}'
     (found,) = tinyc.compile(model_of(body), "cpu").run_named(arrays).values()
-    np.testing.assert_allclose(found, np.einsum(equation, *arrays.values()), rtol=1e-5)
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
 
 
 def test_integers_are_not_scaled_by_fractions():

@@ -62,13 +62,6 @@ def test_dropout_drops_in_training_only():
     assert mask.all()
 
 
-def test_before_opset_12_the_ratio_is_an_attribute_and_nothing_is_dropped():
-    node = helper.make_node("Dropout", ["x"], ["y"], ratio=0.9)
-    x = np.arange(9, dtype=np.float32)
-    (y,) = run(model_of([node], [("x", FLOAT, [9])], [("y", FLOAT, [9])], opset=10), {"x": x})
-    np.testing.assert_array_equal(y, x)
-
-
 def test_integers_have_no_random_numbers_of_their_type():
     node = helper.make_node("RandomUniformLike", ["x"], ["y"])
     model = model_of([node], [("x", TensorProto.INT32, [9])], [("y", TensorProto.INT32, [9])])

@@ -70,6 +70,15 @@ class FusedLoops:
         return tuple(phase for phase in self.phases if phase.is_reduction)
 
     @property
+    def nested_reductions(self) -> int:
+        """The greatest number of reductions each of which reads the next, itself or through a result."""
+        depths: dict[str, int] = {}
+        for phase in self.phases:
+            below = max((depths.get(read.tensor, 0) for read in phase.block.accesses), default=0)
+            depths[phase.block.name] = below + phase.is_reduction
+        return max(depths.values(), default=0)
+
+    @property
     def steps(self) -> Dim:
         """The number of steps.
 

@@ -141,6 +141,22 @@ def _equal(a: Any, b: Any) -> bool:
     return a == b
 
 
+def _extreme(is_first: Callable[[Any], bool]) -> Fold:
+    """The first by order of several elements: of numbers, and of extents whose difference is a number."""
+
+    def extreme(*operands: Any) -> Any:
+        found = operands[0]
+        for each in operands[1:]:
+            _no_floats(found, each)
+            difference = each - found
+            if isinstance(difference, Extent | float):
+                raise _NotFoldable
+            found = each if is_first(difference) else found
+        return found
+
+    return _each(extreme)
+
+
 def _cast(node: Node, arrays: list[np.ndarray]) -> np.ndarray | None:
     element = element_of_onnx(node.required("to"))
     (array,) = arrays
@@ -188,6 +204,8 @@ FOLDS: dict[str, ShapeFold] = {
     "LessOrEqual": _each(_compare(lambda d: d <= 0)),
     "Greater": _each(_compare(lambda d: d > 0)),
     "GreaterOrEqual": _each(_compare(lambda d: d >= 0)),
+    "Max": _extreme(lambda d: d > 0),
+    "Min": _extreme(lambda d: d < 0),
     "Mod": _modulo,
     "Neg": _each(lambda a: -a),
     "Not": _each(lambda a: not a),

@@ -19,6 +19,8 @@ NEWEST_OPSET = onnx.defs.onnx_opset_version()
 #: What ONNX also calls the domain of its own ops.
 _OWN_DOMAIN = "ai.onnx"
 _NUMBERS = {element: number for number, element in ELEMENTS.items()}
+#: Op types that ONNX deprecates in some of these opsets, and that tinyc reads as they were meant.
+_DEPRECATED_AND_READ = ("GroupNormalization",)
 #: Why op types are out of scope.
 _REFUSED = {
     **dict.fromkeys(("Loop", "Scan"), "loops are out of scope; unroll it when the model is exported"),
@@ -71,7 +73,7 @@ def op_schema(op_type: str, version: int) -> OpSchema:
             raise TinycError("UnsupportedOnnx", message + remedy)
     except onnx.defs.SchemaError:
         raise TinycError("UnsupportedOnnx", f"ONNX has no op {op_type} in opset {version}") from None
-    if schema.deprecated:
+    if schema.deprecated and op_type not in _DEPRECATED_AND_READ:
         raise TinycError("UnsupportedOnnx", f"{op_type} is deprecated since opset {schema.since_version}")
     return schema
 

@@ -7,6 +7,7 @@ In reading order:
     slicing       parts of tensors, and elements around them
     indexing      what reads or writes where its data says
     products      contractions of matrices
+    windows       pads of windows
     convolution   convolutions, and the fold of windows
     attention     attention, rotary embedding
     reductions    reductions, and what is made of them along an axis

@@ -1,6 +1,7 @@
 """Reshapes, permutations, repetitions, and what depends on shapes."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -130,10 +131,16 @@ def _tile(node: Node) -> Tensor:
 def _concat(node: Node) -> Value:
     values, axis = [node.input(at) for at in range(len(node.inputs))], node.required("axis")
     kept = [each for each in values if 0 not in each.shape] or values[:1]
-    result = kept[0]
-    for each in kept[1:]:
-        result = node.add("concat", node.as_tensor(result), node.as_tensor(each), axis=axis)
-    return result
+    return _joined(node, kept, axis)
+
+
+def _joined(node: Node, values: Sequence[Value], axis: int) -> Value:
+    """Values one after another; halves are joined, so that no element asks for all of them."""
+    if len(values) == 1:
+        return values[0]
+    half = len(values) // 2
+    one, other = (node.as_tensor(_joined(node, each, axis)) for each in (values[:half], values[half:]))
+    return node.add("concat", one, other, axis=axis)
 
 
 # --- what depends on shapes -------------------------------------------------------------------------------------------

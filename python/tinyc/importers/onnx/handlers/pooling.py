@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from tinyc.diagnostics import TinycError
-from tinyc.expr.extents import Dim
+from tinyc.importers.onnx.handlers.windows import automatic, pads_of, reach_of
 from tinyc.importers.onnx.node import Handler, Node
 from tinyc.importers.onnx.values import Tensor
 
@@ -13,37 +12,15 @@ def _sizes(node: Node) -> dict[str, Any]:
     kernel = tuple(node.required("kernel_shape"))
     ones = (1,) * len(kernel)
     stride, dilation = tuple(node.attribute("strides", ones)), tuple(node.attribute("dilations", ones))
-    pads, automatic = tuple(node.attribute("pads", ())), node.attribute("auto_pad", "NOTSET")
     spatial = node.input(0).shape[2:]
-    if automatic in ("SAME_UPPER", "SAME_LOWER"):
-        lines = zip(spatial, kernel, stride, dilation, strict=True)
-        missing = [_missing(node, *each) for each in lines]
-        less, more = tuple(each // 2 for each in missing), tuple(each - each // 2 for each in missing)
-        pads = (*less, *more) if automatic == "SAME_UPPER" else (*more, *less)
-    elif automatic == "VALID":
-        pads = ()
-    elif automatic != "NOTSET":
-        raise TinycError(
-            "InvalidAttribute", f"auto_pad is {automatic!r}; it is NOTSET, VALID, SAME_UPPER or SAME_LOWER"
-        )
-    ceil_mode = bool(node.attribute("ceil_mode", 0)) and not automatic.startswith("SAME")
+    ceil_mode = bool(node.attribute("ceil_mode", 0)) and not automatic(node).startswith("SAME")
     return {
         "kernel": kernel,
         "stride": stride,
         "dilation": dilation,
-        "pads": pads or (0,) * (2 * len(kernel)),
+        "pads": pads_of(node, spatial, reach_of(kernel, dilation), stride),
         "ceil_mode": ceil_mode,
     }
-
-
-def _missing(node: Node, extent: Dim, kernel: int, stride: int, dilation: int) -> int:
-    """How many pads it takes for a window at every `stride`-th element."""
-    span = dilation * (kernel - 1) + 1
-    if isinstance(extent, int):
-        return max(0, (-(-extent // stride) - 1) * stride + span - extent)
-    if stride == 1:
-        return span - 1
-    raise node.unsupported(f"auto_pad with stride {stride} along the dynamic extent {extent}; give the pads")
 
 
 def _max_pool(node: Node) -> Tensor | tuple[Tensor, ...]:

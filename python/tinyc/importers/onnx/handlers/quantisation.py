@@ -3,6 +3,7 @@
 from typing import Any
 
 from tinyc.importers.onnx.attributes import element_of_onnx
+from tinyc.importers.onnx.handlers.windows import numbers, pads_of, reach_of
 from tinyc.importers.onnx.node import Handler, Node
 from tinyc.importers.onnx.values import Tensor
 from tinyc.vocabulary.element_type import ElementType
@@ -105,15 +106,15 @@ def _conv(node: Node, x: tuple[int, int], w: tuple[int, int]) -> Tensor:
     shape = node.attribute("kernel_shape")
     if shape is not None and tuple(shape) != kernel.shape[2:]:
         raise node.unsupported(f"kernel_shape = {shape} is not that of the kernel, {kernel.shape[2:]}")
-    if node.attribute("auto_pad", "NOTSET") not in ("NOTSET", "VALID"):
-        raise node.unsupported(f"auto_pad = {node.attribute('auto_pad')!r}; write the pads")
+    strides, dilations = (tuple(node.attribute(name, (1,) * spatial)) for name in ("strides", "dilations"))
+    reach = reach_of(numbers(node, kernel.shape[2:], "the kernel"), dilations)
     return node.add(
         "conv",
         _offset(node, data, node.optional(x[1]), 1),
         _offset(node, kernel, node.optional(w[1]), 0),
-        strides=node.attribute("strides", (1,) * spatial),
-        pads=node.attribute("pads", (0,) * 2 * spatial),
-        dilations=node.attribute("dilations", (1,) * spatial),
+        strides=strides,
+        pads=pads_of(node, data.shape[2:], reach, strides),
+        dilations=dilations,
         groups=node.attribute("group", 1),
     )
 
