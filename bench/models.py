@@ -20,6 +20,7 @@ import tinyc
 from figures import Figures, machine, show
 from onnx_models import MODELS, ModelCase
 from tinyc.analysis.graphs import main_function
+from tinyc.driver.compiled_model import CompiledModel
 from tinyc.driver.lowering import Lowering
 from tinyc.driver.sources import read_program
 from tinyc.executors.random_arrays import random_arrays
@@ -74,7 +75,7 @@ def measured(case: ModelCase, figures: Figures) -> tuple[Any, ...]:
     return (case.name, *sizes, *moves, *times, f"{error:.1e}")
 
 
-def random_inputs_of(model: tinyc.Model) -> dict[str, np.ndarray]:
+def random_inputs_of(model: CompiledModel) -> dict[str, np.ndarray]:
     """Random inputs; token ids are small enough for any table."""
     drawn = random_arrays(boundary_of(model.lowering.module("tiny")), 0)
     return {name: each % 2 if each.dtype == np.int64 else each for name, each in drawn.items()}

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from tinyc.diagnostics import TinycError
 from tinyc.expr import extents
-from tinyc.formulas.elementwise import exp, log, of_floats
+from tinyc.formulas.elementwise import absolute, exp, log, of_floats
 from tinyc.formulas.schema import Function
 from tinyc.formulas.value import Value
 from tinyc.vocabulary.element_type import ElementType
@@ -47,11 +47,6 @@ def mean_of(x: Value, axes: tuple[int, ...], keep: bool = False) -> Value:
     summed = x.reduce("sum", *axes, keep=keep) if axes else x.to(x.element.accumulator)
     count = x.builder.extent(extents.product(x.shape[axis] for axis in axes), ElementType.I64).to(summed.element)
     return summed / count if summed.element.is_float else summed.apply("idiv", count)
-
-
-def absolute(x: Value) -> Value:
-    """The magnitude of each element."""
-    return x if x.element.is_unsigned else x.apply("max", -x)
 
 
 def power(x: Value, p: int) -> Value:

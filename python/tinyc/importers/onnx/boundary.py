@@ -10,7 +10,7 @@ from tinyc.diagnostics import TinycError, suggest
 from tinyc.expr import extents
 from tinyc.expr.extents import MAX_EXTENT, Dim
 from tinyc.importers.onnx.attributes import element_of_onnx
-from tinyc.importers.onnx.values import Known, Value
+from tinyc.importers.onnx.values import Known, OnnxValue
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType
 
@@ -95,7 +95,7 @@ class InputSizes:
             if names and dim == extents.symbol(names[0]):
                 self.bind[names[0]] = extent
 
-    def check_declared(self, declared: onnx.ValueInfoProto, value: Value) -> None:
+    def check_declared(self, declared: onnx.ValueInfoProto, value: OnnxValue) -> None:
         """Check that a value is what the model declares; extents that may be equal are taken to be.
 
         Raises:

@@ -8,14 +8,14 @@ from tinyc.dialects.registry import context
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.dialects.tiny.emit_steps import StepEmitter
 from tinyc.importers.emit import argument_location, boundary_name
-from tinyc.importers.onnx.program import Program, TypedConstant, TypedOp
+from tinyc.importers.onnx.program import FrontendProgram, TypedConstant, TypedOp
 from tinyc.mlir import func, ir
 from tinyc.mlir.locations import location_of
 from tinyc.vocabulary.attributes import scalar
 from tinyc.vocabulary.elements import elements_attribute
 
 
-def emit_program(program: Program, where: Where) -> ir.Module:
+def emit_program(program: FrontendProgram, where: Where) -> ir.Module:
     """The module of a program; `where` is its file."""
     with context(), location_of(where) or ir.Location.unknown():
         module = ir.Module.create()
@@ -24,7 +24,7 @@ def emit_program(program: Program, where: Where) -> ir.Module:
     return module
 
 
-def _function(program: Program) -> None:
+def _function(program: FrontendProgram) -> None:
     emitter = StepEmitter({})
     results = [emitter.type(program.types[value]) for _, value in program.outputs]
     function = func.FuncOp("main", ([emitter.type(each.type) for each in program.inputs], results))

@@ -14,14 +14,14 @@ from tinyc.expr import extents
 from tinyc.expr.extents import Extent
 from tinyc.importers.onnx.attributes import element_of_onnx
 from tinyc.importers.onnx.folding_movements import MAX_ELEMENTS, MOVEMENTS
-from tinyc.importers.onnx.node import Node
+from tinyc.importers.onnx.node import OnnxNode
 from tinyc.importers.onnx.values import Known, settled
 from tinyc.vocabulary.element_type import BY_NAME, ElementType
 
-ShapeFold = Callable[[Node, list[np.ndarray]], np.ndarray | None]
+ShapeFold = Callable[[OnnxNode, list[np.ndarray]], np.ndarray | None]
 
 
-def fold(node: Node) -> Known | None:
+def fold(node: OnnxNode) -> Known | None:
     """The value of a node whose inputs are all known, None where it has to be computed when the model runs.
 
     Raises:
@@ -44,7 +44,7 @@ def fold(node: Node) -> Known | None:
     return None if array is None else Known(settled(np.asarray(array), element), element)
 
 
-def _result_element(node: Node, known: list[Known]) -> ElementType:
+def _result_element(node: OnnxNode, known: list[Known]) -> ElementType:
     if node.op_type == "Cast":
         return element_of_onnx(node.required("to"))
     if node.op_type == "ConstantOfShape":
@@ -62,7 +62,7 @@ class _NotFoldable(Exception):
 def _each(function: Callable[..., Any]) -> ShapeFold:
     """Apply a function of numbers and extents to each element of broadcast arrays."""
 
-    def apply(node: Node, arrays: list[np.ndarray]) -> np.ndarray:
+    def apply(node: OnnxNode, arrays: list[np.ndarray]) -> np.ndarray:
         if all(each.dtype != object for each in arrays) and all(each.dtype.kind != "f" for each in arrays):
             arrays = [each.astype(object) for each in arrays]
         broadcast = np.broadcast_arrays(*arrays)
@@ -113,7 +113,7 @@ def _mod(a: Any, b: Any) -> Any:
     return a % b
 
 
-def _modulo(node: Node, arrays: list[np.ndarray]) -> np.ndarray | None:
+def _modulo(node: OnnxNode, arrays: list[np.ndarray]) -> np.ndarray | None:
     return None if node.attribute("fmod", 0) else _each(_mod)(node, arrays)
 
 
@@ -141,7 +141,7 @@ def _equal(a: Any, b: Any) -> bool:
     return a == b
 
 
-def _extreme(is_first: Callable[[Any], bool]) -> Fold:
+def _extreme(is_first: Callable[[Any], bool]) -> ShapeFold:
     """The first by order of several elements: of numbers, and of extents whose difference is a number."""
 
     def extreme(*operands: Any) -> Any:
@@ -157,7 +157,7 @@ def _extreme(is_first: Callable[[Any], bool]) -> Fold:
     return _each(extreme)
 
 
-def _cast(node: Node, arrays: list[np.ndarray]) -> np.ndarray | None:
+def _cast(node: OnnxNode, arrays: list[np.ndarray]) -> np.ndarray | None:
     element = element_of_onnx(node.required("to"))
     (array,) = arrays
     if array.dtype == object:
@@ -165,12 +165,12 @@ def _cast(node: Node, arrays: list[np.ndarray]) -> np.ndarray | None:
     return array.astype(element.dtype)
 
 
-def _gather(node: Node, arrays: list[np.ndarray]) -> np.ndarray:
+def _gather(node: OnnxNode, arrays: list[np.ndarray]) -> np.ndarray:
     data, index = arrays
     return np.take(data, index.astype(np.int64), axis=node.attribute("axis", 0))
 
 
-def _range(node: Node, arrays: list[np.ndarray]) -> np.ndarray | None:
+def _range(node: OnnxNode, arrays: list[np.ndarray]) -> np.ndarray | None:
     start, limit, step = (each.ravel().tolist()[0] for each in arrays)
     if any(isinstance(each, Extent) for each in (start, limit, step)):
         return None
@@ -179,7 +179,7 @@ def _range(node: Node, arrays: list[np.ndarray]) -> np.ndarray | None:
 
 
 def _reduce(function: Callable[[Any, Any], Any]) -> ShapeFold:
-    def apply(node: Node, arrays: list[np.ndarray]) -> np.ndarray | None:
+    def apply(node: OnnxNode, arrays: list[np.ndarray]) -> np.ndarray | None:
         if len(arrays) > 1 or arrays[0].ndim != 1 or node.attribute("axes", (0,)) not in ((0,), (-1,)):
             return None
         keep = node.attribute("keepdims", 1)

@@ -11,12 +11,12 @@ import numpy as np
 from tinyc.expr.extents import Dim, Extent
 from tinyc.formulas.value import broadcast_shape
 from tinyc.importers.onnx.handlers.slicing import part_of_axis
-from tinyc.importers.onnx.node import Node
+from tinyc.importers.onnx.node import OnnxNode
 
 #: Larger arrays are no shapes: they are computed when the model runs.
 MAX_ELEMENTS = 1024
 
-Movement = Callable[[Node, list[np.ndarray]], np.ndarray | None]
+Movement = Callable[[OnnxNode, list[np.ndarray]], np.ndarray | None]
 
 
 def _numbers(dims: Sequence[Dim]) -> tuple[int, ...] | None:
@@ -26,15 +26,15 @@ def _numbers(dims: Sequence[Dim]) -> tuple[int, ...] | None:
     return numbers if small else None
 
 
-def _squeeze(node: Node, arrays: list[np.ndarray]) -> np.ndarray:
+def _squeeze(node: OnnxNode, arrays: list[np.ndarray]) -> np.ndarray:
     return np.squeeze(arrays[0], node.ints(1) if node.has(1) else None)
 
 
-def _unsqueeze(node: Node, arrays: list[np.ndarray]) -> np.ndarray:
+def _unsqueeze(node: OnnxNode, arrays: list[np.ndarray]) -> np.ndarray:
     return np.expand_dims(arrays[0], node.ints(1))
 
 
-def _slice(node: Node, arrays: list[np.ndarray]) -> np.ndarray:
+def _slice(node: OnnxNode, arrays: list[np.ndarray]) -> np.ndarray:
     data, starts, ends = arrays[0], node.ints(1), node.ints(2)
     axes = node.ints(3) if node.has(3) else tuple(range(len(starts)))
     steps = node.ints(4) if node.has(4) else (1,) * len(starts)
@@ -46,34 +46,34 @@ def _slice(node: Node, arrays: list[np.ndarray]) -> np.ndarray:
     return data
 
 
-def _constant_of_shape(node: Node, arrays: list[np.ndarray]) -> np.ndarray | None:
+def _constant_of_shape(node: OnnxNode, arrays: list[np.ndarray]) -> np.ndarray | None:
     value = np.asarray(node.attribute("value", np.zeros(1, np.float32)))
     shape = _numbers(node.dims(0))
     return None if shape is None else np.full(shape, value.ravel()[0])
 
 
-def _expand(node: Node, arrays: list[np.ndarray]) -> np.ndarray | None:
+def _expand(node: OnnxNode, arrays: list[np.ndarray]) -> np.ndarray | None:
     shape = _numbers(broadcast_shape([arrays[0].shape, node.dims(1)]))
     return None if shape is None else np.broadcast_to(arrays[0], shape)
 
 
-def _tile(node: Node, arrays: list[np.ndarray]) -> np.ndarray | None:
+def _tile(node: OnnxNode, arrays: list[np.ndarray]) -> np.ndarray | None:
     repeats = node.dims(1)
     is_small = _numbers([extent * count for extent, count in zip(arrays[0].shape, repeats, strict=True)]) is not None
     return np.tile(arrays[0], node.ints(1)) if is_small else None
 
 
-def _transpose(node: Node, arrays: list[np.ndarray]) -> np.ndarray:
+def _transpose(node: OnnxNode, arrays: list[np.ndarray]) -> np.ndarray:
     return np.transpose(arrays[0], node.attribute("perm"))
 
 
-def _flatten(node: Node, arrays: list[np.ndarray]) -> np.ndarray:
+def _flatten(node: OnnxNode, arrays: list[np.ndarray]) -> np.ndarray:
     axis, shape = node.attribute("axis", 1), arrays[0].shape
     axis += len(shape) if axis < 0 else 0
     return arrays[0].reshape(int(np.prod(shape[:axis])), int(np.prod(shape[axis:])))
 
 
-def _concat(node: Node, arrays: list[np.ndarray]) -> np.ndarray:
+def _concat(node: OnnxNode, arrays: list[np.ndarray]) -> np.ndarray:
     return np.concatenate(arrays, axis=node.required("axis"))
 
 

@@ -15,9 +15,9 @@ from tinyc.diagnostics import TinycError, Where, progress
 from tinyc.importers.onnx.boundary import InputSizes, check_constants, fixed_value
 from tinyc.importers.onnx.importer import NodeImporter
 from tinyc.importers.onnx.model_file import check_texts, initializer
-from tinyc.importers.onnx.node import Node
+from tinyc.importers.onnx.node import OnnxNode
 from tinyc.importers.onnx.order import names_read, node_name, ordered
-from tinyc.importers.onnx.program import Program
+from tinyc.importers.onnx.program import FrontendProgram
 from tinyc.importers.onnx.schemas import opset_versions
 from tinyc.importers.onnx.scope import Scope
 from tinyc.importers.onnx.values import Known, Tensor
@@ -38,7 +38,7 @@ class GraphImport:
         filename: str | None,
     ) -> None:
         self.graph, self.constants, self.folder, self.filename = model.graph, constants, folder, filename
-        self.program = Program()
+        self.program = FrontendProgram()
         self.errors: list[TinycError] = []
         self.failed: set[str] = set()
         self._unsupported: Counter[str] = Counter()
@@ -54,7 +54,7 @@ class GraphImport:
     def _where(self, name: str | None) -> Where:
         return Where(node=name or None, file=self.filename)
 
-    def run(self) -> Program:
+    def run(self) -> FrontendProgram:
         """The finished program.
 
         Raises:
@@ -137,7 +137,7 @@ class GraphImport:
                 continue
             where = self._where(each.name)
             try:
-                node = Node(self.program, "output", 0, (self.scope.value(each.name),), (each.name,), {}, where)
+                node = OnnxNode(self.program, "output", 0, (self.scope.value(each.name),), (each.name,), {}, where)
                 self.program.outputs.append((each.name, node.tensor(0).number))
             except TinycError as error:
                 if error.name == "UnknownSource":

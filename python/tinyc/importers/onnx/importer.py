@@ -16,9 +16,9 @@ from tinyc.importers.onnx.attributes import attribute_value
 from tinyc.importers.onnx.folding import fold
 from tinyc.importers.onnx.handlers.registry import HANDLERS_BY_TYPE
 from tinyc.importers.onnx.model_file import initializer
-from tinyc.importers.onnx.node import Node
+from tinyc.importers.onnx.node import OnnxNode
 from tinyc.importers.onnx.order import node_name, ordered
-from tinyc.importers.onnx.program import Program
+from tinyc.importers.onnx.program import FrontendProgram
 from tinyc.importers.onnx.schemas import (
     OLDEST_OPSET,
     check_node,
@@ -30,7 +30,7 @@ from tinyc.importers.onnx.schemas import (
     schema_function,
 )
 from tinyc.importers.onnx.scope import Scope
-from tinyc.importers.onnx.values import Value
+from tinyc.importers.onnx.values import OnnxValue
 
 #: How deep functions and branches may lie in each other, and how many nodes all of them together may have.
 _MAX_DEPTH = 40
@@ -42,7 +42,7 @@ class NodeImporter:
 
     def __init__(
         self,
-        program: Program,
+        program: FrontendProgram,
         functions: Sequence[onnx.FunctionProto],
         folder: Path | None,
         filename: str | None,
@@ -51,7 +51,7 @@ class NodeImporter:
         self.functions = {(domain_of(each.domain), each.name, each.overload): each for each in functions}
         self.expanded = 0
 
-    def compute(self, proto: onnx.NodeProto, scope: Scope) -> Sequence[Value]:
+    def compute(self, proto: onnx.NodeProto, scope: Scope) -> Sequence[OnnxValue]:
         """The outputs of a node.
 
         Raises:
@@ -77,11 +77,11 @@ class NodeImporter:
     def _own_op(
         self,
         proto: onnx.NodeProto,
-        inputs: Sequence[Value | None],
+        inputs: Sequence[OnnxValue | None],
         attributes: Mapping[str, onnx.AttributeProto],
         scope: Scope,
         where: Where,
-    ) -> Sequence[Value]:
+    ) -> Sequence[OnnxValue]:
         if "" not in scope.versions:
             raise TinycError("InvalidOnnx", f"{proto.op_type}: the model does not say of which opset its ops are")
         version, name = scope.versions[""], where.node or ""
@@ -89,7 +89,7 @@ class NodeImporter:
         check_node(schema, proto, attributes)
         values = {each: _value(proto.op_type, attribute) for each, attribute in attributes.items()}
         version = max(version, OLDEST_OPSET)  # an older op is what it has stayed
-        node = Node(self.program, proto.op_type, version, inputs, proto.output, values, where)
+        node = OnnxNode(self.program, proto.op_type, version, inputs, proto.output, values, where)
         if proto.op_type == "If":
             return self._branch(node, scope, name)
         handled = _handled(node)
@@ -113,7 +113,7 @@ class NodeImporter:
 
     # --- what stands for a node ---------------------------------------------------------------------------------------
 
-    def body(self, nodes: Sequence[onnx.NodeProto], outputs: Sequence[str], scope: Scope) -> tuple[Value, ...]:
+    def body(self, nodes: Sequence[onnx.NodeProto], outputs: Sequence[str], scope: Scope) -> tuple[OnnxValue, ...]:
         """The values of a body's outputs, which are computed by its nodes from what `scope` has."""
         if scope.depth > _MAX_DEPTH:
             message = f"functions and branches lie in each other more than {_MAX_DEPTH} deep"
@@ -132,11 +132,11 @@ class NodeImporter:
         self,
         function: onnx.FunctionProto,
         proto: onnx.NodeProto,
-        inputs: Sequence[Value | None],
+        inputs: Sequence[OnnxValue | None],
         attributes: Mapping[str, onnx.AttributeProto],
         scope: Scope,
         name: str,
-    ) -> Sequence[Value]:
+    ) -> Sequence[OnnxValue]:
         called = domain_of(proto.domain), proto.op_type, proto.overload
         if called in scope.calls:
             raise TinycError("CyclicGraph", f"the function '{proto.op_type}' calls itself")
@@ -159,7 +159,7 @@ class NodeImporter:
         # What nobody wants stands for itself: its place is passed over.
         return [by_place.get(at, values[0]) for at in range(len(proto.output))] if values else ()
 
-    def _branch(self, node: Node, scope: Scope, name: str) -> Sequence[Value]:
+    def _branch(self, node: OnnxNode, scope: Scope, name: str) -> Sequence[OnnxValue]:
         branches = {True: node.required("then_branch"), False: node.required("else_branch")}
         condition = node.known(0).array
         if condition.size != 1:
@@ -178,7 +178,7 @@ def _value(op_type: str, attribute: onnx.AttributeProto) -> Any:
         raise TinycError(error.name, f"{op_type}: attribute '{attribute.name}': {error.message}") from None
 
 
-def _handled(node: Node) -> Sequence[Value] | None:
+def _handled(node: OnnxNode) -> Sequence[OnnxValue] | None:
     """What a node is by itself: folded, or as its handler says; None where its op type has no handler.
 
     Raises:
@@ -199,7 +199,7 @@ def _handled(node: Node) -> Sequence[Value] | None:
     return result if isinstance(result, tuple) else (result,)
 
 
-def _check_all_read(node: Node) -> None:
+def _check_all_read(node: OnnxNode) -> None:
     """Check that each attribute has been asked for."""
     if node.unread:
         name = node.unread[0]

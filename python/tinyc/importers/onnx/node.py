@@ -1,7 +1,7 @@
 """One node of an ONNX graph as its handler sees it: inputs, attributes, and ops to add.
 
-A handler is a function of a `Node` that returns the node's outputs, one value or a tuple of them; `HANDLERS` of each
-file has those of its op types. A node's attributes that no handler has asked for are errors.
+A handler is a function of an `OnnxNode` that returns the node's outputs, one value or a tuple of them; `HANDLERS` of
+each file has those of its op types. A node's attributes that no handler has asked for are errors.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,23 +13,23 @@ import numpy as np
 from tinyc.diagnostics import TinycError, Where
 from tinyc.expr.extents import Dim
 from tinyc.formulas.registry import find_schema
-from tinyc.importers.onnx.program import Program
-from tinyc.importers.onnx.values import Known, Tensor, Value
+from tinyc.importers.onnx.program import FrontendProgram
+from tinyc.importers.onnx.values import Known, OnnxValue, Tensor
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType
 
-Handler: TypeAlias = Callable[["Node"], Value | tuple[Value, ...]]
+Handler: TypeAlias = Callable[["OnnxNode"], OnnxValue | tuple[OnnxValue, ...]]
 
 
-class Node:
+class OnnxNode:
     """A node: `version` is the opset of its domain, `outputs` are names, "" where one is not wanted."""
 
     def __init__(
         self,
-        program: Program,
+        program: FrontendProgram,
         op_type: str,
         version: int,
-        inputs: Sequence[Value | None],
+        inputs: Sequence[OnnxValue | None],
         outputs: Sequence[str],
         attributes: Mapping[str, Any],
         where: Where,
@@ -45,7 +45,7 @@ class Node:
         """Whether an input is there."""
         return position < len(self.inputs) and self.inputs[position] is not None
 
-    def input(self, position: int) -> Value:
+    def input(self, position: int) -> OnnxValue:
         """An input.
 
         Raises:
@@ -149,7 +149,7 @@ class Node:
         tensor = TensorType(element, tuple(shape))
         return Tensor(self.program.constant(number, tensor, self.where), tensor)
 
-    def as_tensor(self, value: Value) -> Tensor:
+    def as_tensor(self, value: OnnxValue) -> Tensor:
         """A value as one of the program; extents that are not known before the run are computed."""
         if isinstance(value, Tensor):
             return value

@@ -13,14 +13,14 @@ from typing import Any
 import ml_dtypes
 
 from tinyc.formulas.registry import find_schema
-from tinyc.importers.onnx.program import Program, TypedConstant, TypedOp
+from tinyc.importers.onnx.program import FrontendProgram, TypedConstant, TypedOp
 from tinyc.vocabulary.types import TensorType
 
 #: How deep a product or a sum is followed.
 _DEPTH = 5
 
 
-def fuse_patterns(program: Program) -> None:
+def fuse_patterns(program: FrontendProgram) -> None:
     """Put one op in the place of each pattern, from the first op on, and drop what nothing reads."""
     graph = _Graph(program)
     for at, op in enumerate(program.ops):
@@ -38,7 +38,7 @@ def fuse_patterns(program: Program) -> None:
     _drop_unused(program)
 
 
-def _drop_unused(program: Program) -> None:
+def _drop_unused(program: FrontendProgram) -> None:
     wanted = {value for _, value in program.outputs}
     kept: list[TypedOp | TypedConstant] = []
     for op in reversed(program.ops):
@@ -64,7 +64,7 @@ class _Fused:
 class _Graph:
     """A program by its values: `makers` are the ops that they come from."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: FrontendProgram) -> None:
         self.types: list[TensorType] = program.types
         self.makers: dict[int, TypedOp | TypedConstant] = {each.first: each for each in program.ops}
 

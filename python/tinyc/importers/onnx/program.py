@@ -40,7 +40,7 @@ class TypedConstant:
     where: Where
 
 
-class Program:
+class FrontendProgram:
     """The program so far. `outputs` are (name, value) pairs; `assumptions` stand in the order in which they came up.
 
     `constants` are the values that have become constants, by what they are; `streams` counts those of random numbers.

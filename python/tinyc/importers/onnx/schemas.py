@@ -9,7 +9,7 @@ from google.protobuf.message import DecodeError
 
 from tinyc.diagnostics import TinycError
 from tinyc.importers.onnx.attributes import ELEMENTS
-from tinyc.importers.onnx.values import Value
+from tinyc.importers.onnx.values import OnnxValue
 
 #: An `onnx.defs.OpSchema`, of which the stubs of onnx lack most.
 OpSchema: TypeAlias = Any
@@ -124,7 +124,7 @@ def check_node(schema: OpSchema, node: onnx.NodeProto, attributes: Mapping[str, 
 
 
 def schema_function(
-    schema: OpSchema, version: int, node: onnx.NodeProto, inputs: Sequence[Value | None]
+    schema: OpSchema, version: int, node: onnx.NodeProto, inputs: Sequence[OnnxValue | None]
 ) -> onnx.FunctionProto | None:
     """What ONNX says that a node computes, in other ops: the newest function that its opset has; None without one.
 
@@ -153,7 +153,7 @@ def _newest(versions: Sequence[int], version: int) -> int:
     return max((each for each in versions if each <= version), default=min(versions))
 
 
-def _type_of(value: Value | None) -> onnx.TypeProto:
+def _type_of(value: OnnxValue | None) -> onnx.TypeProto:
     if value is None:
         return onnx.TypeProto()
     shape = [each if isinstance(each, int) else str(each) for each in value.shape]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import onnx
 
 from tinyc.diagnostics import TinycError
-from tinyc.importers.onnx.values import Value
+from tinyc.importers.onnx.values import OnnxValue
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,9 @@ class Scope:
     attributes: Mapping[str, onnx.AttributeProto] | None = None
     calls: tuple[tuple[str, str, str], ...] = ()
     depth: int = 0
-    values: dict[str, Value | None] = field(default_factory=dict)
+    values: dict[str, OnnxValue | None] = field(default_factory=dict)
 
-    def value(self, name: str) -> Value | None:
+    def value(self, name: str) -> OnnxValue | None:
         """What a name means, None where it is left out.
 
         Raises:
@@ -41,7 +41,7 @@ class Scope:
             return None
         raise TinycError("UnknownSource", f"it reads '{name}', which is no input, and which no node computes")
 
-    def assign(self, names: Sequence[str], values: Sequence[Value]) -> None:
+    def assign(self, names: Sequence[str], values: Sequence[OnnxValue]) -> None:
         """Give the outputs of a node their values.
 
         Raises:

@@ -67,7 +67,7 @@ class Known:
 
 
 #: An input that an ONNX node leaves out is None.
-Value: TypeAlias = Tensor | Known
+OnnxValue: TypeAlias = Tensor | Known
 
 
 def known_dims(dims: Sequence[Dim] | Dim, element: ElementType = ElementType.I64) -> Known:

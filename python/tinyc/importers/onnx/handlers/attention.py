@@ -1,14 +1,14 @@
 """Attention, rotary embedding."""
 
 from tinyc.importers.onnx.attributes import element_of_onnx
-from tinyc.importers.onnx.node import Handler, Node
+from tinyc.importers.onnx.node import Handler, OnnxNode
 from tinyc.importers.onnx.values import Tensor
 
 #: What `qk_matmul_output_mode` numbers.
 _MODES = ("scaled", "capped", "masked", "weights")
 
 
-def _attention(node: Node) -> tuple[Tensor, ...]:
+def _attention(node: OnnxNode) -> tuple[Tensor, ...]:
     mode = node.attribute("qk_matmul_output_mode", 0)
     if mode not in range(len(_MODES)):
         raise node.unsupported(f"qk_matmul_output_mode is {mode}; it is one of 0 to 3")
@@ -32,7 +32,7 @@ def _attention(node: Node) -> tuple[Tensor, ...]:
     )
 
 
-def _rotary_embedding(node: Node) -> Tensor:
+def _rotary_embedding(node: OnnxNode) -> Tensor:
     return node.add(
         "rotary_embedding",
         node.tensor(0),
@@ -45,7 +45,7 @@ def _rotary_embedding(node: Node) -> Tensor:
     )
 
 
-def _linear_attention(node: Node) -> tuple[Tensor, ...]:
+def _linear_attention(node: OnnxNode) -> tuple[Tensor, ...]:
     node.attribute("chunk_size")  # how fast, not what
     return node.add_all(
         "linear_attention",

@@ -1,11 +1,11 @@
 """Convolutions, and the fold of windows."""
 
 from tinyc.importers.onnx.handlers.windows import automatic, halves, numbers, pads_of, reach_of
-from tinyc.importers.onnx.node import Handler, Node
+from tinyc.importers.onnx.node import Handler, OnnxNode
 from tinyc.importers.onnx.values import Tensor
 
 
-def _conv(node: Node) -> Tensor:
+def _conv(node: OnnxNode) -> Tensor:
     x, w = node.tensor(0), node.tensor(1)
     kernel, strides, dilations = _windows(node, x, w)
     return node.add(
@@ -20,7 +20,7 @@ def _conv(node: Node) -> Tensor:
     )
 
 
-def _conv_transpose(node: Node) -> Tensor:
+def _conv_transpose(node: OnnxNode) -> Tensor:
     x, w = node.tensor(0), node.tensor(1)
     kernel, strides, dilations = _windows(node, x, w)
     spatial = len(kernel)
@@ -49,7 +49,7 @@ def _conv_transpose(node: Node) -> Tensor:
     )
 
 
-def _col2im(node: Node) -> Tensor:
+def _col2im(node: OnnxNode) -> Tensor:
     return node.add(
         "fold",
         node.tensor(0),
@@ -61,7 +61,7 @@ def _col2im(node: Node) -> Tensor:
     )
 
 
-def _windows(node: Node, x: Tensor, w: Tensor) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+def _windows(node: OnnxNode, x: Tensor, w: Tensor) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
     """Kernel, strides and dilations, a number for each spatial axis."""
     kernel = numbers(node, w.shape[2:], "the kernel")
     stated = node.attribute("kernel_shape", kernel)

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 
 from tinyc.importers.onnx.attributes import element_of_onnx
-from tinyc.importers.onnx.node import Handler, Node
-from tinyc.importers.onnx.values import Known, Tensor, Value
+from tinyc.importers.onnx.node import Handler, OnnxNode
+from tinyc.importers.onnx.values import Known, OnnxValue, Tensor
 from tinyc.vocabulary.element_type import ElementType
 
 
 def _function(fn: str, **attributes: float | str) -> Handler:
     """The element-wise function of that name, of one operand or two; ONNX's attributes with their defaults."""
 
-    def handler(node: Node) -> Tensor:
+    def handler(node: OnnxNode) -> Tensor:
         given = {name: node.attribute(name, default) for name, default in attributes.items()}
         return node.add(f"elementwise {fn}", *(node.tensor(each) for each in range(len(node.inputs))), **given)
 
@@ -21,7 +21,7 @@ def _function(fn: str, **attributes: float | str) -> Handler:
 def _swapped(fn: str) -> Handler:
     """The function of the operands in the other order: `x > y` is `y < x`."""
 
-    def handler(node: Node) -> Tensor:
+    def handler(node: OnnxNode) -> Tensor:
         return node.add(f"elementwise {fn}", node.tensor(1), node.tensor(0))
 
     return handler
@@ -30,20 +30,20 @@ def _swapped(fn: str) -> Handler:
 def _chain(fn: str) -> Handler:
     """The function of all operands, one after another."""
 
-    def handler(node: Node) -> Tensor:
+    def handler(node: OnnxNode) -> Tensor:
         return _chained(node, fn, [node.tensor(each) for each in range(len(node.inputs))])
 
     return handler
 
 
-def _chained(node: Node, fn: str, operands: Sequence[Tensor]) -> Tensor:
+def _chained(node: OnnxNode, fn: str, operands: Sequence[Tensor]) -> Tensor:
     result = operands[0]
     for each in operands[1:]:
         result = node.add(f"elementwise {fn}", result, each)
     return result
 
 
-def _sum(node: Node) -> Tensor:
+def _sum(node: OnnxNode) -> Tensor:
     """16-bit floats are added up in f32."""
     operands = [node.tensor(each) for each in range(len(node.inputs))]
     element = operands[0].element
@@ -52,7 +52,7 @@ def _sum(node: Node) -> Tensor:
     return _to(node, _chained(node, "add", [_to(node, each, element.accumulator) for each in operands]), element)
 
 
-def _mean(node: Node) -> Tensor:
+def _mean(node: OnnxNode) -> Tensor:
     operands = [node.tensor(each) for each in range(len(node.inputs))]
     element = operands[0].element
     total = _chained(node, "add", [_to(node, each, element.accumulator) for each in operands])
@@ -60,29 +60,29 @@ def _mean(node: Node) -> Tensor:
     return _to(node, mean, element)
 
 
-def _to(node: Node, x: Tensor, element: ElementType) -> Tensor:
+def _to(node: OnnxNode, x: Tensor, element: ElementType) -> Tensor:
     return x if x.element is element else node.add("cast", x, element=element)
 
 
-def _div(node: Node) -> Tensor:
+def _div(node: OnnxNode) -> Tensor:
     x = node.tensor(0)
     return node.add("elementwise fdiv" if x.element.is_float else "elementwise idiv", x, node.tensor(1))
 
 
-def _mod(node: Node) -> Tensor:
+def _mod(node: OnnxNode) -> Tensor:
     """The remainder with the sign of the dividend (`fmod`), or of the divisor."""
     fn = "fmod" if node.attribute("fmod", 0) else "modulo"
     return node.add(f"elementwise {fn}", node.tensor(0), node.tensor(1))
 
 
-def _bit_shift(node: Node) -> Tensor:
+def _bit_shift(node: OnnxNode) -> Tensor:
     direction = node.required("direction")
     if direction not in ("LEFT", "RIGHT"):
         raise node.unsupported(f"direction = {direction!r}; it is 'LEFT' or 'RIGHT'")
     return node.add(f"elementwise shift_{direction.lower()}", node.tensor(0), node.tensor(1))
 
 
-def _pow(node: Node) -> Tensor:
+def _pow(node: OnnxNode) -> Tensor:
     """An exponent that is one known number becomes an attribute: no logarithm is needed for a square."""
     x, exponent = node.tensor(0), node.input(1)
     if isinstance(exponent, Known) and not exponent.is_symbolic and exponent.array.size == 1:
@@ -92,7 +92,7 @@ def _pow(node: Node) -> Tensor:
     return node.add("elementwise pow", x, node.as_tensor(exponent))
 
 
-def _clip(node: Node) -> Tensor:
+def _clip(node: OnnxNode) -> Tensor:
     """Where the least is above the greatest, the greatest."""
     x = node.tensor(0)
     for position, fn in ((1, "max"), (2, "min")):
@@ -101,40 +101,40 @@ def _clip(node: Node) -> Tensor:
     return x
 
 
-def _is_inf(node: Node) -> Tensor:
+def _is_inf(node: OnnxNode) -> Tensor:
     sides = {name: bool(node.attribute(name, 1)) for name in ("detect_negative", "detect_positive")}
     return node.add("elementwise is_inf", node.tensor(0), **sides)
 
 
-def _where(node: Node) -> Tensor:
+def _where(node: OnnxNode) -> Tensor:
     return node.add("where", node.tensor(0), node.tensor(1), node.tensor(2))
 
 
-def _cast(node: Node) -> Tensor:
+def _cast(node: OnnxNode) -> Tensor:
     _narrow_only(node)
     return node.add("cast", node.tensor(0), element=element_of_onnx(node.required("to")))
 
 
-def _cast_like(node: Node) -> Tensor:
+def _cast_like(node: OnnxNode) -> Tensor:
     _narrow_only(node)
     return node.add("cast", node.tensor(0), element=node.input(1).element)
 
 
-def _narrow_only(node: Node) -> None:
+def _narrow_only(node: OnnxNode) -> None:
     """Attributes that are about floats of 8 bits, which are no type of tinyc."""
     for name in ("saturate", "round_mode"):
         node.attribute(name)
 
 
-def _bitcast(node: Node) -> Tensor:
+def _bitcast(node: OnnxNode) -> Tensor:
     return node.add("bitcast", node.tensor(0), element=element_of_onnx(node.required("to")))
 
 
-def _identity(node: Node) -> Value:
+def _identity(node: OnnxNode) -> OnnxValue:
     return node.input(0)
 
 
-def _dropout(node: Node) -> Value | tuple[Value, ...]:
+def _dropout(node: OnnxNode) -> OnnxValue | tuple[OnnxValue, ...]:
     """In inference, and where nothing is dropped, the identity; the mask is true."""
     node.attribute("seed")
     if node.version < 12:  # inference alone; ratio is an attribute
@@ -147,7 +147,7 @@ def _dropout(node: Node) -> Value | tuple[Value, ...]:
     return x, node.full(True, ElementType.BOOL, x.shape)
 
 
-def _is_training(node: Node) -> bool:
+def _is_training(node: OnnxNode) -> bool:
     if not node.has(2):
         return False
     mode, ratio = node.input(2), node.input(1) if node.has(1) else None

@@ -11,12 +11,12 @@ from tinyc.expr import extents
 from tinyc.expr.extents import Dim, Extent
 from tinyc.formulas.value import broadcast_shape
 from tinyc.importers.onnx.attributes import element_of_onnx
-from tinyc.importers.onnx.node import Handler, Node
-from tinyc.importers.onnx.values import Known, Tensor, Value, known_dims
+from tinyc.importers.onnx.node import Handler, OnnxNode
+from tinyc.importers.onnx.values import Known, OnnxValue, Tensor, known_dims
 from tinyc.vocabulary.element_type import BY_NAME
 
 
-def _constant(node: Node) -> Known:
+def _constant(node: OnnxNode) -> Known:
     for name, dtype in (("value", None), ("value_int", np.int64), ("value_ints", np.int64)):
         if (value := node.attribute(name)) is not None:
             return _known(np.asarray(value, dtype))
@@ -33,7 +33,7 @@ def _known(array: np.ndarray) -> Known:
 # --- the same elements under another shape ----------------------------------------------------------------------------
 
 
-def _reshape(node: Node) -> Value:
+def _reshape(node: OnnxNode) -> OnnxValue:
     """0 keeps an extent unless `allowzero`, -1 is what is left."""
     wanted, value = list(node.dims(1)), node.input(0)
     if not node.attribute("allowzero", 0):
@@ -41,14 +41,14 @@ def _reshape(node: Node) -> Value:
     return _reshaped(node, value, _completed(node, value.shape, wanted))
 
 
-def _reshaped(node: Node, value: Value, shape: tuple[Dim, ...]) -> Value:
+def _reshaped(node: OnnxNode, value: OnnxValue, shape: tuple[Dim, ...]) -> OnnxValue:
     numbers = tuple(each for each in shape if isinstance(each, int))
     if isinstance(value, Known) and len(numbers) == len(shape):
         return Known(value.array.reshape(numbers), value.element)
     return node.add("movement reshape", node.as_tensor(value), shape=shape)
 
 
-def _completed(node: Node, shape: tuple[Dim, ...], wanted: list[Dim]) -> tuple[Dim, ...]:
+def _completed(node: OnnxNode, shape: tuple[Dim, ...], wanted: list[Dim]) -> tuple[Dim, ...]:
     """A shape with the extent in place of its -1."""
     if -1 not in wanted:
         return tuple(wanted)
@@ -62,20 +62,20 @@ def _completed(node: Node, shape: tuple[Dim, ...], wanted: list[Dim]) -> tuple[D
     return tuple((extents.floordiv(count, known) if left is None else left) if each == -1 else each for each in wanted)
 
 
-def _flatten(node: Node) -> Value:
+def _flatten(node: OnnxNode) -> OnnxValue:
     x, axis = node.input(0), node.attribute("axis", 1)
     axis += x.rank if axis < 0 else 0
     return _reshaped(node, x, (extents.product(x.shape[:axis]), extents.product(x.shape[axis:])))
 
 
-def _squeeze(node: Node) -> Value:
+def _squeeze(node: OnnxNode) -> OnnxValue:
     """Without axes, all of extent 1; one that is symbolic stays."""
     x = node.input(0)
     axes = {axis % x.rank for axis in node.ints(1)} if node.has(1) else {at for at in range(x.rank) if x.shape[at] == 1}
     return _reshaped(node, x, tuple(extent for axis, extent in enumerate(x.shape) if axis not in axes))
 
 
-def _unsqueeze(node: Node) -> Value:
+def _unsqueeze(node: OnnxNode) -> OnnxValue:
     x, axes = node.input(0), node.ints(1)
     rank = x.rank + len(axes)
     new = {axis % rank for axis in axes}
@@ -83,12 +83,12 @@ def _unsqueeze(node: Node) -> Value:
     return _reshaped(node, x, tuple(1 if axis in new else next(kept) for axis in range(rank)))
 
 
-def _transpose(node: Node) -> Tensor:
+def _transpose(node: OnnxNode) -> Tensor:
     x = node.tensor(0)
     return node.add("movement permute", x, perm=node.attribute("perm", tuple(reversed(range(x.rank)))))
 
 
-def _depth_to_space(node: Node) -> Tensor:
+def _depth_to_space(node: OnnxNode) -> Tensor:
     x, block = node.tensor(0), node.required("blocksize")
     batch, depth, *space = x.shape
     rest = extents.divide(depth, block * block)
@@ -102,7 +102,7 @@ def _depth_to_space(node: Node) -> Tensor:
     return node.add("movement reshape", moved, shape=(batch, rest, *(extent * block for extent in space)))
 
 
-def _space_to_depth(node: Node) -> Tensor:
+def _space_to_depth(node: OnnxNode) -> Tensor:
     """Of several channels that a block becomes those of one place are together (DCR), or those of one channel (CRD)."""
     x, block = node.tensor(0), node.required("blocksize")
     perm = (0, 1, 3, 5, 2, 4) if node.attribute("mode", "DCR") == "CRD" else (0, 3, 5, 1, 2, 4)
@@ -119,22 +119,22 @@ def _space_to_depth(node: Node) -> Tensor:
 # --- repetition -------------------------------------------------------------------------------------------------------
 
 
-def _expand(node: Node) -> Tensor:
+def _expand(node: OnnxNode) -> Tensor:
     x = node.tensor(0)
     return node.add("movement expand", x, shape=broadcast_shape([x.shape, node.dims(1)]))
 
 
-def _tile(node: Node) -> Tensor:
+def _tile(node: OnnxNode) -> Tensor:
     return node.add("movement tile", node.tensor(0), repeats=node.dims(1))
 
 
-def _concat(node: Node) -> Value:
+def _concat(node: OnnxNode) -> OnnxValue:
     values, axis = [node.input(at) for at in range(len(node.inputs))], node.required("axis")
     kept = [each for each in values if 0 not in each.shape] or values[:1]
     return _joined(node, kept, axis)
 
 
-def _joined(node: Node, values: Sequence[Value], axis: int) -> Value:
+def _joined(node: OnnxNode, values: Sequence[OnnxValue], axis: int) -> OnnxValue:
     """Values one after another; halves are joined, so that no element asks for all of them."""
     if len(values) == 1:
         return values[0]
@@ -146,34 +146,34 @@ def _joined(node: Node, values: Sequence[Value], axis: int) -> Value:
 # --- what depends on shapes -------------------------------------------------------------------------------------------
 
 
-def _shape(node: Node) -> Known:
+def _shape(node: OnnxNode) -> Known:
     shape = node.input(0).shape
     return known_dims(tuple(shape[slice(node.attribute("start", 0), node.attribute("end"))]))
 
 
-def _size(node: Node) -> Known:
+def _size(node: OnnxNode) -> Known:
     return known_dims(extents.product(node.input(0).shape))
 
 
-def _constant_of_shape(node: Node) -> Tensor:
+def _constant_of_shape(node: OnnxNode) -> Tensor:
     value = _known(np.asarray(node.attribute("value", np.zeros(1, np.float32))))
     return node.full(value.array.ravel()[0].item(), value.element, node.dims(0))
 
 
-def _eye_like(node: Node) -> Tensor:
+def _eye_like(node: OnnxNode) -> Tensor:
     x, number = node.input(0), node.attribute("dtype")
     element = x.element if number is None else element_of_onnx(number)
     return node.add("eye", shape=x.shape, element=element, k=node.attribute("k", 0))
 
 
-def _range(node: Node) -> Tensor:
+def _range(node: OnnxNode) -> Tensor:
     """How many numbers there are must be known at import, so that its limits must be; integers may be symbolic."""
     start, limit, step = (node.known(at) for at in range(3))
     count = _range_count(node, *(each.array.ravel().tolist()[0] for each in (start, limit, step)))
     return node.add("arange", node.as_tensor(start), node.as_tensor(step), shape=(count,))
 
 
-def _range_count(node: Node, start: Any, limit: Any, step: Any) -> Dim:
+def _range_count(node: OnnxNode, start: Any, limit: Any, step: Any) -> Dim:
     """How many numbers there are: numbers are floats, integers or, where they are not known yet, extents."""
     if step == 0:
         raise TinycError("ShapeContradiction", f"{node.op_type}: the step is 0; it must not be")
@@ -185,7 +185,7 @@ def _range_count(node: Node, start: Any, limit: Any, step: Any) -> Dim:
     return max(0, count) if isinstance(count, int) else count
 
 
-def _trilu(node: Node) -> Tensor:
+def _trilu(node: OnnxNode) -> Tensor:
     return node.add("trilu", node.tensor(0), node.optional(1), upper=bool(node.attribute("upper", 1)))
 
 

@@ -1,15 +1,15 @@
 """Matrix products, and sums of products by an equation."""
 
 from tinyc.formulas.products import EinsumEquation, parse_einsum
-from tinyc.importers.onnx.node import Handler, Node
+from tinyc.importers.onnx.node import Handler, OnnxNode
 from tinyc.importers.onnx.values import Tensor
 
 
-def _matmul(node: Node) -> Tensor:
+def _matmul(node: OnnxNode) -> Tensor:
     return node.add("matmul", node.tensor(0), node.tensor(1))
 
 
-def _gemm(node: Node) -> Tensor:
+def _gemm(node: OnnxNode) -> Tensor:
     return node.add(
         "gemm",
         node.tensor(0),
@@ -22,7 +22,7 @@ def _gemm(node: Node) -> Tensor:
     )
 
 
-def _einsum(node: Node) -> Tensor:
+def _einsum(node: OnnxNode) -> Tensor:
     """Two operands at a time, from the left: what is between has the labels that something still needs."""
     operands = [node.tensor(each) for each in range(len(node.inputs))]
     parsed = parse_einsum(node.required("equation"), len(operands))

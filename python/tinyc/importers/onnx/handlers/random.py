@@ -4,13 +4,13 @@ import struct
 from typing import Any
 
 from tinyc.importers.onnx.attributes import element_of_onnx
-from tinyc.importers.onnx.node import Handler, Node
-from tinyc.importers.onnx.values import Known, Tensor, Value
+from tinyc.importers.onnx.node import Handler, OnnxNode
+from tinyc.importers.onnx.values import Known, OnnxValue, Tensor
 
 _FLOAT = 1  # ONNX's number of f32
 
 
-def _numbers(node: Node) -> dict[str, int]:
+def _numbers(node: OnnxNode) -> dict[str, int]:
     """Which random numbers a node draws: a float is a seed by its bits."""
     seed = node.attribute("seed")
     if seed is None:
@@ -21,7 +21,7 @@ def _numbers(node: Node) -> dict[str, int]:
 def _random(distribution: str, names: dict[str, tuple[str, float]], like: bool) -> Handler:
     """Numbers of a distribution; `names` has ONNX's attributes, what the op calls them, and their defaults."""
 
-    def handler(node: Node) -> Tensor:
+    def handler(node: OnnxNode) -> Tensor:
         facts: dict[str, Any] = {ours: node.attribute(theirs, default) for theirs, (ours, default) in names.items()}
         shape = node.input(0).shape if like else node.required("shape")
         number = node.attribute("dtype", None if like else _FLOAT)
@@ -33,20 +33,20 @@ def _random(distribution: str, names: dict[str, tuple[str, float]], like: bool) 
     return handler
 
 
-def _bernoulli(node: Node) -> Tensor:
+def _bernoulli(node: OnnxNode) -> Tensor:
     p = node.tensor(0)
     number = node.attribute("dtype")
     element = p.element if number is None else element_of_onnx(number)
     return node.add("random bernoulli", p, element=element, **_numbers(node))
 
 
-def _multinomial(node: Node) -> Tensor:
+def _multinomial(node: OnnxNode) -> Tensor:
     element = element_of_onnx(node.attribute("dtype", 6))
     samples = node.attribute("sample_size", 1)
     return node.add("multinomial", node.tensor(0), samples=samples, element=element, **_numbers(node))
 
 
-def _dropout(node: Node) -> tuple[Value, ...]:
+def _dropout(node: OnnxNode) -> tuple[OnnxValue, ...]:
     """Elements are dropped in training only; before opset 12 ONNX knew no training."""
     node.attribute("ratio")  # of opset 10, for a training elsewhere
     training = node.input(2) if node.has(2) and node.version >= 12 else None

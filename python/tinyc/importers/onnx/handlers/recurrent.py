@@ -3,7 +3,7 @@
 from typing import Any
 
 from tinyc.formulas.recurrent_activations import ACTIVATIONS, DEFAULTS
-from tinyc.importers.onnx.node import Handler, Node
+from tinyc.importers.onnx.node import Handler, OnnxNode
 from tinyc.importers.onnx.values import Tensor
 
 #: ONNX's names of activations in lower case (case does not matter), and ours.
@@ -18,7 +18,7 @@ _TAKES = {
 def _layer(op: str, activations: tuple[str, ...], states: tuple[int, ...]) -> Handler:
     """A recurrent layer with these activations by default; `states` are the inputs that are initial states."""
 
-    def handler(node: Node) -> tuple[Tensor, ...]:
+    def handler(node: OnnxNode) -> tuple[Tensor, ...]:
         attributes = _attributes(node, activations)
         if op == "gru":
             attributes["linear_before_reset"] = bool(node.attribute("linear_before_reset", 0))
@@ -40,7 +40,7 @@ def _layer(op: str, activations: tuple[str, ...], states: tuple[int, ...]) -> Ha
     return handler
 
 
-def _attributes(node: Node, activations: tuple[str, ...]) -> dict[str, Any]:
+def _attributes(node: OnnxNode, activations: tuple[str, ...]) -> dict[str, Any]:
     direction = node.attribute("direction", "forward")
     given = node.attribute("activations") or activations * (2 if direction == "bidirectional" else 1)
     names = [_NAMES.get(name.lower()) for name in given]
@@ -51,7 +51,7 @@ def _attributes(node: Node, activations: tuple[str, ...]) -> dict[str, Any]:
     return {"direction": direction, "activations": tuple(names), "alpha": alpha, "beta": beta, "clip": clip}
 
 
-def _numbers(node: Node, names: list[str | None], name: str, at: int) -> tuple[float, ...]:
+def _numbers(node: OnnxNode, names: list[str | None], name: str, at: int) -> tuple[float, ...]:
     """A number for each activation: those that are given go, in their order, to the activations that take one."""
     given = iter(node.attribute(f"activation_{name}", ()))
     defaults = [DEFAULTS.get(each or "", (0.0, 0.0))[at] for each in names]
@@ -60,11 +60,11 @@ def _numbers(node: Node, names: list[str | None], name: str, at: int) -> tuple[f
     )
 
 
-def _exchanged(node: Node, x: Tensor | None) -> Tensor | None:
+def _exchanged(node: OnnxNode, x: Tensor | None) -> Tensor | None:
     return None if x is None else node.add("movement permute", x, perm=(1, 0, 2))
 
 
-def _check_hidden_size(node: Node, r: Tensor | None) -> None:
+def _check_hidden_size(node: OnnxNode, r: Tensor | None) -> None:
     size = node.attribute("hidden_size")
     if size is not None and r is not None and r.shape[-1] != size:
         raise node.unsupported(f"hidden_size = {size} is not that of the recurrent weights, {r.shape[-1]}")

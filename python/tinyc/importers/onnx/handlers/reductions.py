@@ -1,11 +1,11 @@
 """Reductions, and what is made of them along an axis."""
 
-from tinyc.importers.onnx.node import Handler, Node
+from tinyc.importers.onnx.node import Handler, OnnxNode
 from tinyc.importers.onnx.values import Tensor
 
 
 def _reduce(fn: str) -> Handler:
-    def handler(node: Node) -> Tensor:
+    def handler(node: OnnxNode) -> Tensor:
         x, axes = node.tensor(0), _axes(node)
         is_noop = bool(node.attribute("noop_with_empty_axes", 0)) and not axes
         every = () if is_noop else axes or tuple(range(x.rank))
@@ -14,7 +14,7 @@ def _reduce(fn: str) -> Handler:
     return handler
 
 
-def _axes(node: Node) -> tuple[int, ...]:
+def _axes(node: OnnxNode) -> tuple[int, ...]:
     """The axes, an attribute before they became an input.
 
     They are distinct, so they need not be known where there are none, or as many as there can be.
@@ -28,14 +28,14 @@ def _axes(node: Node) -> tuple[int, ...]:
 
 
 def _along_axis(op: str) -> Handler:
-    def handler(node: Node) -> Tensor:
+    def handler(node: OnnxNode) -> Tensor:
         return node.add(op, node.tensor(0), axis=node.attribute("axis", -1))
 
     return handler
 
 
 def _cumulative(fn: str) -> Handler:
-    def handler(node: Node) -> Tensor:
+    def handler(node: OnnxNode) -> Tensor:
         x = node.tensor(0)
         (axis,) = (0,) if x.rank == 1 else node.ints(1)
         order = {name: bool(node.attribute(name, 0)) for name in ("exclusive", "reverse")}
@@ -45,7 +45,7 @@ def _cumulative(fn: str) -> Handler:
 
 
 def _loss(op: str) -> Handler:
-    def handler(node: Node) -> Tensor | tuple[Tensor, ...]:
+    def handler(node: OnnxNode) -> Tensor | tuple[Tensor, ...]:
         attributes = {name: node.attribute(name) for name in ("ignore_index", "reduction")}
         return node.add_all(op, node.tensor(0), node.tensor(1), node.optional(2), **attributes)
 

@@ -9,7 +9,7 @@ import onnx.defs
 from tinyc.diagnostics import TinycError
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
-from tinyc.importers.onnx.node import Handler, Node
+from tinyc.importers.onnx.node import Handler, OnnxNode
 from tinyc.importers.onnx.values import Tensor
 
 #: What is no ratio of numbers up to this one does not scale a dynamic extent.
@@ -18,7 +18,7 @@ _MAX_DENOMINATOR = 64
 _EACH_AXIS = onnx.defs.get_schema("Resize", 19).attributes["keep_aspect_ratio_policy"].default_value.s.decode()
 
 
-def _resize(node: Node) -> Tensor:
+def _resize(node: OnnxNode) -> Tensor:
     x = node.tensor(0)
     axes = [axis % x.rank for axis in node.attribute("axes", tuple(range(x.rank)))]
     policy = node.attribute("keep_aspect_ratio_policy", _EACH_AXIS)
@@ -54,11 +54,11 @@ def _resize(node: Node) -> Tensor:
     )
 
 
-def _floats(node: Node, position: int) -> tuple[float, ...]:
+def _floats(node: OnnxNode, position: int) -> tuple[float, ...]:
     return tuple(float(each) for each in node.known(position).array.ravel().tolist())
 
 
-def _roi(node: Node, axes: Sequence[int], rank: int) -> tuple[float, ...]:
+def _roi(node: OnnxNode, axes: Sequence[int], rank: int) -> tuple[float, ...]:
     """A start for each axis, then an end; axes that are not named are taken whole."""
     given = _floats(node, 1)
     starts, ends = [0.0] * rank, [1.0] * rank
@@ -67,7 +67,7 @@ def _roi(node: Node, axes: Sequence[int], rank: int) -> tuple[float, ...]:
     return (*starts, *ends)
 
 
-def _scaled(node: Node, extent: Dim, scale: float) -> Dim:
+def _scaled(node: OnnxNode, extent: Dim, scale: float) -> Dim:
     if isinstance(extent, int):
         return math.floor(extent * scale)
     ratio = Fraction(scale).limit_denominator(_MAX_DENOMINATOR)
@@ -76,7 +76,7 @@ def _scaled(node: Node, extent: Dim, scale: float) -> Dim:
     return extents.floordiv(extent * ratio.numerator, ratio.denominator)
 
 
-def _common_scale(node: Node, policy: str, given: Sequence[Dim], wanted: Sequence[Dim]) -> float:
+def _common_scale(node: OnnxNode, policy: str, given: Sequence[Dim], wanted: Sequence[Dim]) -> float:
     ratios = [_static(node, size) / _static(node, extent) for extent, size in zip(given, wanted, strict=True)]
     if policy not in ("not_larger", "not_smaller"):
         message = f"keep_aspect_ratio_policy is {policy!r}; it is {_EACH_AXIS}, not_larger or not_smaller"
@@ -84,13 +84,13 @@ def _common_scale(node: Node, policy: str, given: Sequence[Dim], wanted: Sequenc
     return min(ratios) if policy == "not_larger" else max(ratios)
 
 
-def _static(node: Node, extent: Dim) -> int:
+def _static(node: OnnxNode, extent: Dim) -> int:
     if not isinstance(extent, int):
         raise node.unsupported(f"keep_aspect_ratio_policy with the dynamic extent {extent}; use {_EACH_AXIS!r}")
     return extent
 
 
-def _upsample(node: Node) -> Tensor:
+def _upsample(node: OnnxNode) -> Tensor:
     """What `Resize` was called before opset 10."""
     x, scales = node.tensor(0), _floats(node, 1)
     shape = tuple(_scaled(node, extent, scale) for extent, scale in zip(x.shape, scales, strict=True))

@@ -1,16 +1,16 @@
 """Grids, and regions of interest."""
 
-from tinyc.importers.onnx.node import Handler, Node
+from tinyc.importers.onnx.node import Handler, OnnxNode
 from tinyc.importers.onnx.values import Tensor
 
 
-def _affine_grid(node: Node) -> Tensor:
+def _affine_grid(node: OnnxNode) -> Tensor:
     """`size` is that of `[batch, channels, spatial…]`."""
     size = node.dims(1)[2:]
     return node.add("affine_grid", node.tensor(0), size=size, align_corners=bool(node.attribute("align_corners", 0)))
 
 
-def _grid_sample(node: Node) -> Tensor:
+def _grid_sample(node: OnnxNode) -> Tensor:
     """The modes have been called linear and cubic since opset 20."""
     mode = node.attribute("mode", "linear")
     return node.add(
@@ -23,7 +23,7 @@ def _grid_sample(node: Node) -> Tensor:
     )
 
 
-def _roi_align(node: Node) -> Tensor:
+def _roi_align(node: OnnxNode) -> Tensor:
     """Coordinates are those of pixels' corners before opset 16."""
     samples = node.attribute("sampling_ratio", 0)
     if samples < 1:

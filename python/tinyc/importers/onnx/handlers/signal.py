@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from tinyc.importers.onnx.attributes import element_of_onnx
-from tinyc.importers.onnx.node import Handler, Node
+from tinyc.importers.onnx.node import Handler, OnnxNode
 from tinyc.importers.onnx.values import Known, Tensor
 from tinyc.vocabulary.element_type import ElementType
 
@@ -13,7 +13,7 @@ _FLOAT = 1  # ONNX's number of f32
 
 
 def _window(*coefficients: float) -> Handler:
-    def handler(node: Node) -> Tensor:
+    def handler(node: OnnxNode) -> Tensor:
         facts = {
             "shape": node.dims(0),
             "element": element_of_onnx(node.attribute("output_datatype", _FLOAT)),
@@ -24,7 +24,7 @@ def _window(*coefficients: float) -> Handler:
     return handler
 
 
-def _mel_weights(node: Node) -> Tensor:
+def _mel_weights(node: OnnxNode) -> Tensor:
     """Filters that are equally wide in mel; their edges are numbers of frequencies."""
     (filters,), (length,), (rate,) = (node.ints(at) for at in range(3))
     low, high = (2595 * math.log10(1 + float(node.known(at).array) / 700) for at in (3, 4))
@@ -35,7 +35,7 @@ def _mel_weights(node: Node) -> Tensor:
     return node.add("triangular_filters", held, bins=length // 2 + 1, element=element)
 
 
-def _dft(node: Node) -> Tensor:
+def _dft(node: OnnxNode) -> Tensor:
     """The axis is an attribute before opset 20, an input from there on."""
     given = node.ints(2)[0] if node.has(2) else -2
     axis = node.attribute("axis", 1) if node.version < 20 else given
@@ -44,7 +44,7 @@ def _dft(node: Node) -> Tensor:
     return node.add("dft", node.tensor(0), axis=axis, length=length, inverse=inverse, onesided=onesided)
 
 
-def _stft(node: Node) -> Tensor:
+def _stft(node: OnnxNode) -> Tensor:
     window = node.optional(2)
     length = node.ints(3)[0] if node.has(3) else window.shape[0] if window is not None else None
     if not isinstance(length, int):

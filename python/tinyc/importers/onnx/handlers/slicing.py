@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from tinyc.diagnostics import TinycError
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim, Extent
-from tinyc.importers.onnx.node import Handler, Node
-from tinyc.importers.onnx.values import Known, Tensor, Value
+from tinyc.importers.onnx.node import Handler, OnnxNode
+from tinyc.importers.onnx.values import Known, OnnxValue, Tensor
 
 #: From here on, an end means the end of any axis.
 _FAR = 2**31 - 1
 
 
-def sliced(node: Node, x: Tensor, parts: dict[int, tuple[Dim, Dim, int]]) -> Tensor:
+def sliced(node: OnnxNode, x: Tensor, parts: dict[int, tuple[Dim, Dim, int]]) -> Tensor:
     """The parts (lo, hi, step) of some axes, all of the others; with a negative step, from `hi - 1` down."""
     every = [parts.get(axis, (0, extent, 1)) for axis, extent in enumerate(x.shape)]
     if all(part == (0, extent, 1) for part, extent in zip(every, x.shape, strict=True)):
@@ -24,7 +24,7 @@ def sliced(node: Node, x: Tensor, parts: dict[int, tuple[Dim, Dim, int]]) -> Ten
 # --- slice ------------------------------------------------------------------------------------------------------------
 
 
-def _slice(node: Node) -> Tensor:
+def _slice(node: OnnxNode) -> Tensor:
     x, starts, ends = node.tensor(0), node.dims(1), node.dims(2)
     axes = node.ints(3) if node.has(3) else tuple(range(len(starts)))
     steps = node.ints(4) if node.has(4) else (1,) * len(starts)
@@ -73,7 +73,7 @@ def _clamped(place: Dim, extent: Dim, is_end: bool = False) -> Dim:
 # --- split ------------------------------------------------------------------------------------------------------------
 
 
-def _split(node: Node) -> tuple[Tensor, ...]:
+def _split(node: OnnxNode) -> tuple[Tensor, ...]:
     x = node.tensor(0)
     axis = node.attribute("axis", 0) % x.rank
     found: list[Tensor] = []
@@ -85,7 +85,7 @@ def _split(node: Node) -> tuple[Tensor, ...]:
     return tuple(found)
 
 
-def _split_sizes(node: Node, extent: Dim) -> Sequence[Dim]:
+def _split_sizes(node: OnnxNode, extent: Dim) -> Sequence[Dim]:
     count = node.attribute("num_outputs")
     if node.has(1):
         sizes = node.dims(1)
@@ -105,7 +105,7 @@ def _split_sizes(node: Node, extent: Dim) -> Sequence[Dim]:
 # --- pad --------------------------------------------------------------------------------------------------------------
 
 
-def _pad(node: Node) -> Tensor:
+def _pad(node: OnnxNode) -> Tensor:
     x, mode, amounts = node.tensor(0), node.attribute("mode", "constant"), node.dims(1)
     axes = [axis % x.rank for axis in node.ints(3)] if node.has(3) else list(range(x.rank))
     before, after = [0] * x.rank, [0] * x.rank
@@ -115,7 +115,7 @@ def _pad(node: Node) -> Tensor:
 
 
 def _padded(
-    node: Node, x: Tensor, before: Sequence[Dim], after: Sequence[Dim], mode: str, value: Value | None
+    node: OnnxNode, x: Tensor, before: Sequence[Dim], after: Sequence[Dim], mode: str, value: OnnxValue | None
 ) -> Tensor:
     """Negative amounts cut off."""
     parts = {
@@ -135,7 +135,7 @@ def _cut(amount: Dim) -> Dim:
     return min(amount, 0) if isinstance(amount, int) else 0
 
 
-def _exact_number(value: Value | None) -> float | None:
+def _exact_number(value: OnnxValue | None) -> float | None:
     """A value as an attribute, None where it is computed or a float does not hold it."""
     if not isinstance(value, Known) or value.array.size != 1:
         return None
@@ -145,7 +145,7 @@ def _exact_number(value: Value | None) -> float | None:
     return float(number)
 
 
-def _center_crop_pad(node: Node) -> Tensor:
+def _center_crop_pad(node: OnnxNode) -> Tensor:
     x, sizes = node.tensor(0), node.dims(1)
     axes = [axis % x.rank for axis in node.attribute("axes", tuple(range(x.rank)))]
     before: list[Dim] = [0] * x.rank

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from tinyc.expr.extents import Dim
-from tinyc.importers.onnx.node import Node
+from tinyc.importers.onnx.node import OnnxNode
 
 #: The values of `auto_pad`; a window of SAME is at every place, or at every stride-th one.
 AUTO_PADS = ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")
 
 
-def automatic(node: Node) -> str:
+def automatic(node: OnnxNode) -> str:
     """The attribute `auto_pad`."""
     found = node.attribute("auto_pad", "NOTSET")
     if found not in AUTO_PADS:
@@ -17,7 +17,7 @@ def automatic(node: Node) -> str:
     return found
 
 
-def pads_of(node: Node, extents: Sequence[Dim], reach: Sequence[int], strides: Sequence[int]) -> tuple[int, ...]:
+def pads_of(node: OnnxNode, extents: Sequence[Dim], reach: Sequence[int], strides: Sequence[int]) -> tuple[int, ...]:
     """Pads before each axis, then after: as given, or so that there are `ceil(extent / stride)` places."""
     auto = automatic(node)
     given = tuple(node.attribute("pads", (0,) * (2 * len(reach))))
@@ -41,7 +41,7 @@ def halves(totals: Sequence[int], more_before: bool) -> tuple[int, ...]:
     return (*before, *(total - each for total, each in zip(totals, before, strict=True)))
 
 
-def numbers(node: Node, dims: Sequence[Dim], what: str) -> tuple[int, ...]:
+def numbers(node: OnnxNode, dims: Sequence[Dim], what: str) -> tuple[int, ...]:
     """Extents that have to be numbers for what a node asks for."""
     found = tuple(each for each in dims if isinstance(each, int))
     if len(found) != len(dims):
