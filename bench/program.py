@@ -1,6 +1,6 @@
 """What the program around the kernels costs: calls from Python, threads, loading and arenas. Prints tables.
 
-    .venv/bin/python bench/program.py --than ../before     # bench/results/program.txt is what it prints
+    PYTHONPATH=test .venv/bin/python bench/program.py --than ../before     # bench/results/program.txt is what it prints
 
 Calls are measured by turns in a process of this tinyc and in one of another checkout, in windows of 100 calls, of which
 the fastest counts: other work on the machine only ever adds to it.
