@@ -7,7 +7,7 @@ import tinyc
 from formulas.agreement import assert_op_agrees, module_of, results_of
 from tinyc.diagnostics import TinycError
 from tinyc.expr.extents import symbol
-from tinyc.formulas.activations import ACTIVATIONS
+from tinyc.formulas.recurrent_activations import ACTIVATIONS
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType
 
