@@ -133,14 +133,14 @@ def test_every_layer_has_a_text_and_a_file(tmp_path):
         "06_loops.mlir",
         "07_llvm.ll",
     ]
-    for name, path in zip(LISTINGS["cpu"], sorted(tmp_path.iterdir()), strict=True):
+    for name, path in zip(LISTINGS["cpu"][1:], sorted(tmp_path.iterdir()), strict=True):
         assert path.read_text() == model.text(name)
     assert "define void @kernel_main" in model.text("llvm")
 
 
 def test_every_layer_of_ir_parses_back():
     model = tinyc.compile(PROGRAM)
-    for name in LISTINGS["cpu"][:-1]:
+    for name in LISTINGS["cpu"][1:-1]:
         again = text.parse(model.text(name))
         assert text.print_ir(again).rstrip() == model.text(name).rstrip(), name
         assert text.print_ir(again, stock=True).rstrip() == model.lowering.text(name, stock=True).rstrip(), name
