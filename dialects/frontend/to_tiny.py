@@ -32,16 +32,16 @@ class FrontendToTiny(Pass):
         1. There are Tiny ops only. What a formula relies on stands as a `tiny.assume` in front.
         2. The result of an op keeps its name; a value on the way to it is called after both, `h.exp2`.
     Before:
-        func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
-          %0 = "frontend.elementwise"(%x) {fn = "exp"} : (tensor<4xf32>) -> tensor<4xf32>
-          return %0 : tensor<4xf32>
+        func.func @main(%x: tensor<4x3xf32>) -> tensor<4x1xf32> {
+          %0 = "frontend.reduce"(%x) {axes = array<i64: 1>, fn = "sum", keepdims = true}
+            : (tensor<4x3xf32>) -> tensor<4x1xf32>
+          return %0 : tensor<4x1xf32>
         }
     After:
-        func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
-          %0 = "tiny.const"() {value = 1.44269502 : f32} : () -> tensor<4xf32>
-          %1 = "tiny.mul"(%x, %0) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-          %2 = "tiny.exp2"(%1) : (tensor<4xf32>) -> tensor<4xf32>
-          return %2 : tensor<4xf32>
+        func.func @main(%x: tensor<4x3xf32>) -> tensor<4x1xf32> {
+          %0 = "tiny.reduce"(%x) {axes = array<i64: 1>, op = "sum"} : (tensor<4x3xf32>) -> tensor<4xf32>
+          %1 = "tiny.reshape"(%0) : (tensor<4xf32>) -> tensor<4x1xf32>
+          return %1 : tensor<4x1xf32>
         }
     Source: specification 000 §2.
     """
