@@ -156,7 +156,9 @@ def test_what_has_no_reference_is_not_verified(run, gemm, tmp_path):
     ptx.write_text(tinyc.compile(gemm, target="sim").text("ptx"))
     status, out, err = run("verify", ptx, "--target", "sim", "--bind", SIZES)
     assert (status, "verify   " in out) == (1, False)
-    assert "verify: the reference reads programs of frontend, tiny, region or plan, and this one is at layer 'ptx'" in err
+    assert (
+        "verify: the reference reads programs of frontend, tiny, region or plan, and this one is at layer 'ptx'" in err
+    )
     assert "say with --against what it was made of" in err
 
 
@@ -238,7 +240,9 @@ def test_a_program_at_the_gpu_layer_cannot_be_checked(run, gemm, tmp_path):
     gpu.write_text(tinyc.compile(gemm, target="cuda", bind={"M": 5, "N": 4, "K": 3}).text("gpu"))
     status, _, err = run("run", gpu, "--target", "cuda", "--check")
     assert status == 1
-    assert "--check: the reference reads programs of frontend, tiny, region or plan, and this one is at layer 'gpu'" in err
+    assert (
+        "--check: the reference reads programs of frontend, tiny, region or plan, and this one is at layer 'gpu'" in err
+    )
 
 
 def test_a_dump_folder_alone_gets_all_layers(run, gemm, tmp_path):
