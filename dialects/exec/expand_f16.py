@@ -1,7 +1,7 @@
 """f16 ↔ f32 as integer arithmetic, so that the code needs no F16C instructions and no library call.
 
-Runs on the loops of the kernels, after --region-to-loops. (bf16 is upstream's: `arith-expand{include-bf16=true}`.) The
-result is the same on every x86-64, and LLVM vectorises it.
+Runs on the loops of the kernels, after --region-to-loops. (bf16 is upstream's: `arith-expand{include-bf16=true}`, which
+knows the conversions from and to f32.) The result is the same on every x86-64, and LLVM vectorises it.
 """
 
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ from tinyc.analysis.tiny_ops import producer_of
 from tinyc.mlir import arith, func, ir
 from tinyc.mlir.bodies import nested
 from tinyc.passes import Pass
+from tinyc.vocabulary.element_type import ElementType
 
 #: The functions that stand for the two conversions, and for one to f16 and back.
 WIDEN, NARROW, ROUND = "f16.to_f32", "f16.from_f32", "f16.round"
@@ -135,10 +136,12 @@ class ExecExpandF16(Pass):
     """Expand conversions between f16 and f32 to integer arithmetic.
 
     Requires:
-        1. Conversions of f16 are scalar, `arith.extf` to f32 or `arith.truncf` from f32, as in --region-to-loops.
+        1. Conversions of f16 are scalar, `arith.extf` to f32 or `arith.truncf` from f32, as in --region-to-loops, or
+           what --canonicalize makes of two of them: f16 and bf16 to f64, an integer to f16 or, of 24 bits at most, bf16.
     Ensures:
         1. No conversion of f16 is left; what they compute stands once in a function for each direction, and one for
            both after each other, unless the module has that function already.
+        2. The canonicalized ones go by way of f32 again, bf16's too: that rounds nothing twice.
     Before:
         func.func private @f16.to_f32(i16) -> f32
         func.func @f(%x: f16) -> f32 {
@@ -160,6 +163,7 @@ class ExecExpandF16(Pass):
 
     def run(self, module: ir.Module) -> None:
         """Rewrite the conversions of `module`."""
+        _take_apart(module)
         present = {op.sym_name.value for op in module.body.operations if isinstance(op, func.FuncOp)}
         for op in reversed(_conversions(module)):  # so that one back still sees the one to f16
             if not list(op.out.uses):
@@ -172,6 +176,26 @@ class ExecExpandF16(Pass):
                 source.body.operations[0].clone(ir.InsertionPoint(module.body))
             with ir.InsertionPoint(op), op.location:
                 op.out.replace_all_uses_with(_CALLS[name](op.in_))
+            op.erase()
+
+
+def _take_apart(module: ir.Module) -> None:
+    """Convert to f64 and from integers by way of f32.
+
+    An integer that f32 rounds is above f16's greatest number: infinity, either way.
+    """
+    f16, f32 = ir.F16Type.get(module.context), ir.F32Type.get(module.context)
+    small = (f16, ir.BF16Type.get(module.context))
+    for op in [op.opview for op in nested(module)]:
+        if isinstance(op, arith.ExtFOp) and op.in_.type in small and op.out.type != f32:
+            with ir.InsertionPoint(op), op.location:
+                op.operation.operands[0] = arith.extf(f32, op.in_)
+        if isinstance(op, arith.SIToFPOp | arith.UIToFPOp) and op.out.type in small:
+            if op.out.type != f16 and ir.IntegerType(op.in_.type).width > ElementType.F32.precision:
+                continue
+            convert = arith.sitofp if isinstance(op, arith.SIToFPOp) else arith.uitofp
+            with ir.InsertionPoint(op), op.location:
+                op.out.replace_all_uses_with(arith.truncf(op.out.type, convert(f32, op.in_)))
             op.erase()
 
 

@@ -28,7 +28,7 @@ def test_every_layer_of_an_example_agrees(name, capsys):
 @pytest.mark.parametrize("name", BIND)
 def test_every_dumped_layer_parses_back_and_goes_on_to_loops(name, tmp_path, capsys):
     tinyc.compile(EXAMPLES / f"{name}.json", bind=BIND[name], dump=tmp_path)
-    for name in LISTINGS["cpu"]:
+    for name in LISTINGS["cpu"][1:]:  # these programs begin as Tiny IR
         file, out = tmp_path / listing_file("cpu", name), tmp_path / "out.mlir"
         if file.suffix == ".mlir":
             assert opt.main([str(file), *TO_LOOPS.get(name, ()), "-o", str(out)]) == 0, capsys.readouterr().err

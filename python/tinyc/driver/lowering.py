@@ -108,7 +108,8 @@ class Lowering:
             module = self._copy(source)
             done, steps = len(self._steps[source]), self._steps[name]
             last = self._steps[LAST_LISTING.get(self.target, name)]
-            part = done, max(len(steps), len(last))
+            before = len(self._steps[self.entry])  # the passes of a walk are those that this program takes
+            part = done - before, max(len(steps), len(last)) - before
             run_passes(module, steps[done:], part=part, is_verified=source != self.entry)
             self._modules[name] = module
         return self._modules[name]

@@ -48,3 +48,40 @@ func.func @others(%a: bf16) -> f64 {
   %1 = arith.extf %0 : f32 to f64
   return %1 : f64
 }
+
+// -----
+
+// What a canonicalization has made of two conversions goes by way of f32, which rounds nothing twice.
+// CHECK-LABEL: func.func @from_integers(
+// CHECK: %[[SINGLE:.*]] = arith.sitofp %arg0 : i32 to f32
+// CHECK: call @f16.from_f32(%[[SINGLE]])
+// CHECK: %[[BYTE:.*]] = arith.uitofp %arg1 : i8 to f32
+// CHECK: arith.truncf %[[BYTE]] : f32 to bf16
+func.func @from_integers(%x: i32, %u: i8) -> (f16, bf16) {
+  %0 = arith.sitofp %x : i32 to f16
+  %1 = arith.uitofp %u : i8 to bf16
+  return %0, %1 : f16, bf16
+}
+
+// -----
+
+// f32 rounds an i32, and bf16 would round it again: that is left as it is.
+// CHECK-LABEL: func.func @wide(
+// CHECK: arith.sitofp %arg0 : i32 to bf16
+func.func @wide(%x: i32) -> bf16 {
+  %0 = arith.sitofp %x : i32 to bf16
+  return %0 : bf16
+}
+
+// -----
+
+// CHECK-LABEL: func.func @to_f64(
+// CHECK: %[[HALF:.*]] = call @f16.to_f32(
+// CHECK: arith.extf %[[HALF]] : f32 to f64
+// CHECK: %[[SINGLE:.*]] = arith.extf %arg1 : bf16 to f32
+// CHECK: arith.extf %[[SINGLE]] : f32 to f64
+func.func @to_f64(%x: f16, %y: bf16) -> (f64, f64) {
+  %0 = arith.extf %x : f16 to f64
+  %1 = arith.extf %y : bf16 to f64
+  return %0, %1 : f64, f64
+}
