@@ -6,10 +6,10 @@ import tinyc
 from programs.example_bindings import BIND, EXAMPLES
 from tinyc import pipeline
 from tinyc.driver.sources import read_program
-from tinyc.driver.verification import output_tolerances
 from tinyc.executors import reference
 from tinyc.executors.compare import compare_all
 from tinyc.executors.random_inputs import random_inputs
+from tinyc.executors.rounding import output_tolerances
 from tinyc.fusion.request import NO_FUSION
 from workloads import WORKLOADS
 

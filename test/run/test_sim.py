@@ -12,10 +12,10 @@ import tinyc
 from programs.agreement import assert_agree
 from programs.example_bindings import BIND, EXAMPLES, SIZES
 from programs.strategies import programs
-from tinyc.driver.verification import output_tolerances
 from tinyc.executors import reference
 from tinyc.executors.compare import compare_all
 from tinyc.executors.random_inputs import random_inputs
+from tinyc.executors.rounding import output_tolerances
 from tinyc.vocabulary.element_type import BY_JSON_NAME
 
 each_architecture = pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])

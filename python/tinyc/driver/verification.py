@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tinyc.analysis.graphs import main_function
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.gpu.expand.lowering import GpuExpand
 from tinyc.driver.compiled_model import CompiledModel
@@ -21,12 +20,11 @@ from tinyc.driver.running import weights_apart
 from tinyc.executors import reference
 from tinyc.executors.compare import Comparison, compare, compare_all
 from tinyc.executors.gpu.program import ThreadsExecutable
-from tinyc.executors.signature import signature_of, symbol_values
-from tinyc.executors.tolerance import Tolerance, tolerances
+from tinyc.executors.rounding import output_tolerances
+from tinyc.executors.tolerance import Tolerance
 from tinyc.mlir import ir
 from tinyc.passes.runner import copy_module, run_passes
 from tinyc.runtime.executable import Observer
-from tinyc.runtime.sizes import extent_value
 
 _Arrays = Mapping[str, np.ndarray]
 
@@ -52,12 +50,6 @@ class LayerComparison:
         """What went wrong first, None where all agrees."""
         found = self.fault or self.mismatch
         return None if found is None else f"{self.title}: {found}"
-
-
-def output_tolerances(module: ir.Module, inputs: _Arrays) -> dict[str, Tolerance]:
-    """The tolerance of each named value and output of a program on inputs of these shapes."""
-    symbols = symbol_values(signature_of(main_function(module)).inputs, inputs)
-    return tolerances(module, lambda extent: extent_value(extent, symbols))
 
 
 #: Runs the program at one layer: takes inputs and who is told the values of nodes, gives the outputs.
