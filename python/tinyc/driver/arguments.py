@@ -24,6 +24,8 @@ _LAYERS = tuple(dict.fromkeys(name for names in LISTINGS.values() for name in na
 DEFAULT_TARGET = "cpu"
 #: The value of `--fusion` that fuses nothing.
 _NONE = "none"
+#: What `--against` of `verify` and `bench` calls ONNX Runtime.
+_ONNXRUNTIME = "onnxruntime"
 
 
 def read_command_line(argv: Sequence[str]) -> argparse.Namespace:
@@ -36,6 +38,8 @@ def read_command_line(argv: Sequence[str]) -> argparse.Namespace:
         given = next((name for name in ("inputs", "random") if getattr(arguments, name) is not None), None)
         if given is not None:
             parser.error(f"argument --{given}: it is what a model is tested with; give --self-test, too")
+    if arguments.command == "verify" and arguments.against == _ONNXRUNTIME:  # a file of that name is ./onnxruntime
+        arguments.against, arguments.runtime = None, _ONNXRUNTIME
     if "prefix" in arguments and arguments.prefix and arguments.emit_lib is None:
         parser.error("argument --prefix: it is about a C library; give --emit-lib, too")
     if "line_info" in arguments and arguments.line_info and arguments.stock_printing:
@@ -104,8 +108,10 @@ def _parser() -> argparse.ArgumentParser:
     _add_program(verify)
     _add_target(verify)
     _add_inputs(verify)
-    made_of = "the program that a lowered dump was made of, which the reference runs"
-    verify.add_argument("--against", metavar="PROGRAM", help=made_of)
+    shown = f"the program that a lowered dump was made of, which the reference runs; or {_ONNXRUNTIME}, which runs an "
+    shown += "ONNX model beside the target"
+    verify.add_argument("--against", metavar="PROGRAM", help=shown)
+    verify.set_defaults(runtime=None)
     explain = commands.add_parser("explain", help="say how a program's values are read, and why", allow_abbrev=False)
     _add_explained(explain)
     bench = commands.add_parser("bench", help="time a program, also beside onnxruntime", allow_abbrev=False)
@@ -113,7 +119,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_target(bench)
     _add_inputs(bench)
     shown = "time it by turns with this, on the same model and inputs, and compare the numbers"
-    bench.add_argument("--against", choices=("onnxruntime",), help=shown)
+    bench.add_argument("--against", dest="runtime", choices=(_ONNXRUNTIME,), help=shown)
     bench.add_argument("--runs", type=_count, default=20, metavar="N", help="how often (default: 20)")
     bench.add_argument("--svg", type=Path, metavar="FILE", help="write the times there, as bars")
     # What follows `simulate` is the simulator's to read: cli hands it on.

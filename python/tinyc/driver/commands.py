@@ -14,6 +14,7 @@ from tinyc.diagnostics import LINES, TinycError, Where
 from tinyc.driver.compile import compile, pass_options
 from tinyc.driver.compiled_model import CompiledModel
 from tinyc.driver.layer import entry_layer, require_reference
+from tinyc.driver.onnx_runtime import onnxruntime_run
 from tinyc.driver.progress import shown_progress
 from tinyc.driver.running import given_inputs, given_weights, judged, print_line, run_and_print, shown_remarks
 from tinyc.driver.sources import in_file, program_argument, shown_argument
@@ -21,7 +22,6 @@ from tinyc.driver.verification import verify_model
 from tinyc.executors import reference
 from tinyc.executors.compare import compare_all
 from tinyc.executors.random_inputs import random_inputs, static_shapes
-from tinyc.executors.rounding import output_tolerances
 from tinyc.executors.signature import boundary_of
 from tinyc.fusion.request import fusion_request
 from tinyc.importers.weights_file import tensor_names
@@ -95,12 +95,13 @@ def verify_command(arguments: argparse.Namespace) -> int:
     """Compare the layers down to the target's; name the first layer, value and element that differs."""
     first: str | None = None
     with shown_remarks(arguments):
+        beside = None if arguments.runtime is None else onnxruntime_run(arguments.program, arguments.constant)
         against = None if arguments.against is None else _read_by_reference(arguments.against, arguments)
         model = compiled_model(arguments)
         _check_same_boundary(model, arguments.against, against)
         inputs = model_inputs(arguments, model, against)
         with shown_progress("verify"):
-            for step in verify_model(model, inputs, against):
+            for step in verify_model(model, inputs, against, beside):
                 first = first or step.failure
                 print_line("verify", step.title)
                 for comparison in step.comparisons:
@@ -206,7 +207,7 @@ def _check(model: CompiledModel, inputs: dict[str, np.ndarray], outputs: dict[st
     module = model.lowering.module(model.lowering.entry)
     with shown_progress("check"):
         expected = reference.evaluate_module(module, inputs)
-        comparisons = compare_all(outputs, expected, output_tolerances(module, inputs))
+        comparisons = compare_all(outputs, expected, model.lowering.tolerances(inputs))
     for comparison in comparisons:
         print_line("check", judged(comparison))
     return 0 if all(comparison.ok for comparison in comparisons) else 1

@@ -13,7 +13,6 @@ from tinyc.driver.predictions import predictions
 from tinyc.driver.profile import Prediction, WrittenNodes
 from tinyc.executors import reference
 from tinyc.executors.random_inputs import random_inputs
-from tinyc.executors.rounding import output_tolerances
 from tinyc.executors.signature import boundary_of
 from tinyc.runtime.bound import BoundProgram
 from tinyc.runtime.self_test import SelfTest, require_within_limit
@@ -60,7 +59,7 @@ class CompiledModel(Model):
         arrays = {**tested, **self._set_weights()}
         outputs = reference.evaluate_module(module, arrays)
         require_within_limit(tested, outputs)
-        allowed = output_tolerances(module, arrays)
+        allowed = self.lowering.tolerances(arrays)
         test = SelfTest(tested, outputs, {name: allowed[name] for name in outputs})
         self._self_test = test
         return test
