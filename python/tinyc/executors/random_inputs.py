@@ -8,12 +8,11 @@ from tinyc.executors.random_arrays import input_shapes, random_arrays
 from tinyc.executors.signature import boundary_of
 from tinyc.mlir import ir
 
-#: Sizes of symbols, for a self-test.
-Sizes = Mapping[str, int]
+#: What says the sizes of symbols for a self-test.
 _SELF_TEST = "--self-test"
 
 
-def random_inputs(module: ir.Module, seed: int, sizes: Sizes | None = None) -> dict[str, np.ndarray]:
+def random_inputs(module: ir.Module, seed: int, sizes: Mapping[str, int] | None = None) -> dict[str, np.ndarray]:
     """Random arrays for the inputs of the program of `module`; with `sizes`, for a self-test at these.
 
     Raises:
@@ -25,7 +24,7 @@ def random_inputs(module: ir.Module, seed: int, sizes: Sizes | None = None) -> d
     return random_arrays(boundary.with_sizes(sizes, _SELF_TEST), seed, _SELF_TEST)
 
 
-def static_shapes(module: ir.Module, sizes: Sizes | None = None) -> list[tuple[int, ...]]:
+def static_shapes(module: ir.Module, sizes: Mapping[str, int] | None = None) -> list[tuple[int, ...]]:
     """The shapes of the inputs of the program of `module`: extents, and symbols whose value the program assumes.
 
     Raises:
