@@ -44,7 +44,7 @@ def bench_command(arguments: argparse.Namespace) -> int:
     works: dict[str, Callable[[], _Arrays]] = {"tinyc": lambda: model.run_named(inputs)}
     status = 0
     if beside is not None:
-        works[arguments.runtime] = lambda: beside({**weights, **inputs})
+        works["onnxruntime"] = lambda: beside({**weights, **inputs})
         status = _compared(works)
     with shown_progress("bench"):
         seconds = _by_turns(works, arguments.runs)
