@@ -42,6 +42,8 @@ class ProgramGraph:
         """What two ops have in common that compute the same."""
         if isinstance(op, TypedOp):
             operands = tuple((name, self.first(value)) for name, value in op.operands.items())
+            if op.schema.name in ("elementwise add", "elementwise mul"):
+                operands = tuple(sorted(value for _, value in operands))
             return op.schema.name, operands, tuple(sorted(op.attributes.items()))
         is_number = isinstance(op.value, bool | int | float)
         return (repr(op.value), op.type) if is_number else (id(op.value), op.type)
