@@ -145,9 +145,7 @@ def _weights(scores: Value, seen: Value | None, element: ElementType | None, zer
 # --- what a row sees --------------------------------------------------------------------------------------------------
 
 
-def _mask(
-    scores: Value, mask: Value | None, pad: bool, zero_unseen: bool
-) -> tuple[Value | None, Value | None]:
+def _mask(scores: Value, mask: Value | None, pad: bool, zero_unseen: bool) -> tuple[Value | None, Value | None]:
     """Where a mask lets scores be seen, and what it adds to them."""
     if mask is None:
         return None, None

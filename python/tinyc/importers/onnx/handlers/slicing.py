@@ -28,6 +28,10 @@ def _slice(node: OnnxNode) -> Tensor:
     x, starts, ends = node.tensor(0), node.dims(1), node.dims(2)
     axes = node.ints(3) if node.has(3) else tuple(range(len(starts)))
     steps = node.ints(4) if node.has(4) else (1,) * len(starts)
+    lengths = [len(starts), len(ends), len(axes), len(steps)]
+    if len(set(lengths)) > 1:
+        message = f"{node.op_type}: starts, ends, axes and steps have {lengths} elements; they must have as many"
+        raise TinycError("ShapeContradiction", message)
     parts: dict[int, tuple[Dim, Dim, int]] = {}
     for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
         axis %= x.rank

@@ -1,6 +1,7 @@
 """GELU by erf and by tanh, SiLU."""
 
 import math
+from collections.abc import Callable
 
 from tinyc.importers.onnx.patterns.language import Captured, Product, each_of
 from tinyc.importers.onnx.patterns.rule import FusionRule, Matched
@@ -20,7 +21,7 @@ _RECIPROCAL = each_of("recip")(_DIVISOR) | 1.0 / _DIVISOR
 _SILU = Product(1.0, _X, _sigmoid(_X)) | Product(1.0, _X, _RECIPROCAL) | _X / _DIVISOR
 
 
-def _gelu(approximate: str):
+def _gelu(approximate: str) -> Callable[[Matched], int | None]:
     def rewrite(matched: Matched) -> int | None:
         if not matched.type(_X).element.is_float:
             return None

@@ -6,19 +6,21 @@ whose scores are all masked is NaN, as the softmax has it, unless the graph puts
 
 import math
 
-from tinyc.importers.onnx.patterns.language import Call, Captured, Constant, Pattern, each_of, maybe_cast
-from tinyc.importers.onnx.patterns.program_graph import ProgramGraph
+from tinyc.importers.onnx.patterns.language import (
+    Call,
+    Captured,
+    Constant,
+    Pattern,
+    each_of,
+    is_along_last_axis,
+    maybe_cast,
+)
 from tinyc.importers.onnx.patterns.rule import FusionRule, Matched
-from tinyc.importers.onnx.program import TypedOp
 from tinyc.vocabulary.types import TensorType
 
 _Q, _K, _V, _MASK = (Captured(name) for name in ("q", "k", "v", "mask"))
 _FACTORS = [Constant("factor") for _ in range(3)]
 _DIVISORS = [Constant("divisor") for _ in range(3)]
-
-
-def _is_of_last_axis(graph: ProgramGraph, op: TypedOp) -> bool:
-    return op.schema.bind(op.attributes)["axis"] in (-1, op.types[0].rank - 1)
 
 
 def _times(x: Pattern, place: int) -> Pattern:
@@ -32,7 +34,7 @@ _SCORES = maybe_cast(_times(_PRODUCT, 2))
 _ADDED = _SCORES + _MASK
 _KEPT = Call("where", _MASK, _SCORES, Constant(-math.inf))
 _LEFT_OUT = Call("where", _MASK, Constant(-math.inf), _SCORES)
-_SOFTMAX = Call("softmax", maybe_cast(_ADDED | _KEPT | _LEFT_OUT | _SCORES), where=_is_of_last_axis)
+_SOFTMAX = Call("softmax", maybe_cast(_ADDED | _KEPT | _LEFT_OUT | _SCORES), where=is_along_last_axis)
 _SAFE = Call("where", each_of("is_nan")(_SOFTMAX), Constant(0.0), _SOFTMAX)
 _ATTENTION = Call("matmul", maybe_cast(_SAFE | _SOFTMAX), _V)
 

@@ -105,7 +105,12 @@ class Call(Pattern):
     """An op of that name and of such operands, with attributes of these values; `where` says what else holds."""
 
     def __init__(
-        self, name: str, *operands: Pattern, commutes: bool = False, where: Condition | None = None, **attributes: object
+        self,
+        name: str,
+        *operands: Pattern,
+        commutes: bool = False,
+        where: Condition | None = None,
+        **attributes: object,
     ) -> None:
         self.name, self.operands, self.where, self.attributes = name, operands, where, attributes
         self.commutes, self.heads = commutes, frozenset((name,))
@@ -158,7 +163,10 @@ class Product(Pattern):
 
 
 def _all(
-    graph: ProgramGraph, patterns: "list[Pattern] | tuple[Pattern, ...]", values: "list[int] | tuple[int, ...]", bound: Bindings
+    graph: ProgramGraph,
+    patterns: "list[Pattern] | tuple[Pattern, ...]",
+    values: "list[int] | tuple[int, ...]",
+    bound: Bindings,
 ) -> Iterator[Bindings]:
     """All ways in which each value is its pattern."""
     if not patterns:
@@ -184,3 +192,8 @@ def raised(x: Pattern, exponent: float) -> Pattern:
 def maybe_cast(x: Pattern) -> Pattern:
     """A pattern, or a conversion of it; the rule has to check the types."""
     return Call("cast", x) | x
+
+
+def is_along_last_axis(graph: ProgramGraph, op: TypedOp) -> bool:
+    """Whether the attribute `axis` of an op is the last axis of its result."""
+    return op.schema.bind(op.attributes)["axis"] in (-1, op.types[0].rank - 1)

@@ -3,10 +3,12 @@
 Written as `x cos + (-high, low) sin`, where cosines and sines have each angle twice, or half by half.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from tinyc.expr.extents import Dim
-from tinyc.importers.onnx.patterns.language import Call, Captured, Pattern, each_of
+from tinyc.importers.onnx.patterns.language import Call, Captured, Condition, Pattern, each_of, is_along_last_axis
 from tinyc.importers.onnx.patterns.program_graph import ProgramGraph
 from tinyc.importers.onnx.patterns.rule import FusionRule, Matched
 from tinyc.importers.onnx.program import TypedConstant, TypedOp
@@ -15,7 +17,7 @@ from tinyc.vocabulary.types import TensorType
 _X, _COS, _SIN = Captured("x"), Captured("cos"), Captured("sin")
 
 
-def _is_half(first: bool):
+def _is_half(first: bool) -> Condition:
     """Whether a slice is the first or the second half of the last axis, and all of the others."""
 
     def condition(graph: ProgramGraph, op: TypedOp) -> bool:
@@ -23,7 +25,7 @@ def _is_half(first: bool):
         if not shape or not isinstance(shape[-1], int) or shape[-1] % 2:
             return False
         half = shape[-1] // 2
-        lo, hi = ((0, half) if first else (half, shape[-1]))
+        lo, hi = (0, half) if first else (half, shape[-1])
         given = op.schema.bind(op.attributes)
         wanted = (*((0, extent, 1) for extent in shape[:-1]), (lo, hi, 1))
         return tuple(zip(given["lo"], given["hi"], given["step"], strict=True)) == wanted
@@ -31,12 +33,8 @@ def _is_half(first: bool):
     return condition
 
 
-def _is_of_last_axis(graph: ProgramGraph, op: TypedOp) -> bool:
-    return op.schema.bind(op.attributes)["axis"] in (-1, op.types[0].rank - 1)
-
-
 def _joined(low: Pattern, high: Pattern) -> Pattern:
-    return Call("concat", low, high, where=_is_of_last_axis)
+    return Call("concat", low, high, where=is_along_last_axis)
 
 
 _LOW, _HIGH = (Call("movement slice", _X, where=_is_half(first)) for first in (True, False))
@@ -45,7 +43,7 @@ _WHOLE = _X * _COS + _joined(_MINUS_HIGH, _LOW) * _SIN
 _BY_HALVES = _joined(_LOW * _COS - _HIGH * _SIN, _HIGH * _COS + _LOW * _SIN)
 
 
-def _rotary(are_halves: bool):
+def _rotary(are_halves: bool) -> Callable[[Matched], int | None]:
     def rewrite(matched: Matched) -> int | None:
         x = matched.type(_X)
         if x.rank != 4 or not x.element.is_float:
@@ -102,10 +100,12 @@ def _repeats_halves(graph: ProgramGraph, value: int) -> bool:
         return False
     operands = graph.operands(maker)
     if maker.schema.name == "concat":
-        return _is_of_last_axis(graph, maker) and operands[0] == operands[1]
-    if maker.schema.op in ("elementwise", "cast", "where"):
+        return is_along_last_axis(graph, maker) and operands[0] == operands[1]
+    if maker.schema.name.startswith("elementwise ") or maker.schema.name in ("cast", "where"):
         return all(not graph.types[each].rank or _repeats_halves(graph, each) for each in operands)
-    return _keeps_last_axis(graph.types[operands[0]] if operands else None, maker) and _repeats_halves(graph, operands[0])
+    return _keeps_last_axis(graph.types[operands[0]] if operands else None, maker) and _repeats_halves(
+        graph, operands[0]
+    )
 
 
 def _keeps_last_axis(operand: TensorType | None, op: TypedOp) -> bool:
