@@ -4,6 +4,7 @@ Where a handler fails, ONNX says whether the node is to blame.
 """
 
 import functools
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -206,5 +207,5 @@ def refusal(
     try:
         onnx.shape_inference.infer_shapes(model, check_type=True, strict_mode=True, data_prop=True)
     except (onnx.shape_inference.InferenceError, RuntimeError, ValueError, TypeError) as error:
-        return " ".join(str(error).split())[:300]
+        return " ".join(re.split(r"\[\w+Error\]", str(error))[-1].split())[:300]  # what is before names the op
     return None

@@ -97,6 +97,9 @@ def _split_sizes(node: OnnxNode, extent: Dim) -> Sequence[Dim]:
             message = f"{node.op_type}: the parts {list(sizes)} do not add up to the extent {extent}"
             raise TinycError("ShapeContradiction", message)
         return sizes
+    if count is not None and count != len(node.outputs):
+        message = f"{node.op_type}: num_outputs = {count}, and the node has {len(node.outputs)} outputs"
+        raise TinycError("ShapeContradiction", message)
     if count is None:
         count = len(node.outputs)
         if extents.divide(extent, count) is None and isinstance(extent, int):

@@ -1,8 +1,8 @@
 """What exporters write out, as the op that it is.
 
-In: a finished program. Out: the same program with one op in place of several, and without ops that nothing reads. A rule
-applies only where it means exactly what was written: types, axes, constants and shapes agree, and what is between is
-read nowhere else. Numbers differ as rounding does: of 16-bit floats the ops round once, where exporters do at each op.
+In: a finished program. Out: the same program with one op in place of several, and without ops that nothing reads. A
+rule applies only where it means exactly what was written: types, axes, constants and shapes agree, and what is between
+is read nowhere else. Numbers differ as rounding does: of 16-bit floats an op rounds once, where exporters do each time.
 
 In reading order:
 

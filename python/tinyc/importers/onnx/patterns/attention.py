@@ -1,7 +1,7 @@
 """Attention: a product of queries and keys, scaled and masked, its softmax, and the product of that with values.
 
-The scale is a factor of the scores, of queries, of keys, or of both; the mask is added, or says which scores count. A row
-whose scores are all masked is NaN, as the softmax has it, unless the graph puts zeros in place of NaN.
+The scale is a factor of the scores, of queries, of keys, or of both; the mask is added, or says which scores count. A
+row whose scores are all masked is NaN, as the softmax has it, unless the graph puts zeros in place of NaN.
 """
 
 import math
@@ -84,7 +84,7 @@ def _is_one_type(matched: Matched) -> bool:
 
 
 def _agree(q: TensorType, k: TensorType, v: TensorType) -> bool:
-    """Whether operands are `[heads, rows, depth]` or `[batch, heads, rows, depth]` of the same heads, which are known."""
+    """Whether operands are `[stack, rows, depth]` or `[batch, heads, rows, depth]` of the same, known heads."""
     if not q.rank == k.rank == v.rank or q.rank not in (3, 4):
         return False
     is_known = q.rank == 3 or isinstance(q.shape[1], int)

@@ -95,7 +95,7 @@ def _repeats_halves(graph: ProgramGraph, value: int) -> bool:
         return True
     if isinstance(maker, TypedConstant):
         held = maker.value
-        return not isinstance(held, np.ndarray) or np.array_equal(*np.array_split(held, 2, axis=-1))
+        return not isinstance(held, np.ndarray) or _is_twice(held)
     if maker is None:
         return False
     operands = graph.operands(maker)
@@ -106,6 +106,11 @@ def _repeats_halves(graph: ProgramGraph, value: int) -> bool:
     return _keeps_last_axis(graph.types[operands[0]] if operands else None, maker) and _repeats_halves(
         graph, operands[0]
     )
+
+
+def _is_twice(array: np.ndarray) -> bool:
+    half = array.shape[-1] // 2
+    return np.array_equal(array[..., :half], array[..., half:])
 
 
 def _keeps_last_axis(operand: TensorType | None, op: TypedOp) -> bool:
