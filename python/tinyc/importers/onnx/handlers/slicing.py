@@ -115,6 +115,9 @@ def _split_sizes(node: OnnxNode, extent: Dim) -> Sequence[Dim]:
 def _pad(node: OnnxNode) -> Tensor:
     x, mode, amounts = node.tensor(0), node.attribute("mode", "constant"), node.dims(1)
     axes = [axis % x.rank for axis in node.ints(3)] if node.has(3) else list(range(x.rank))
+    if len(amounts) != 2 * len(axes):
+        message = f"{node.op_type}: pads has {len(amounts)} elements for {len(axes)} axes; it has two for each"
+        raise TinycError("ShapeContradiction", message)
     before, after = [0] * x.rank, [0] * x.rank
     for position, axis in enumerate(axes):
         before[axis], after[axis] = amounts[position], amounts[position + len(axes)]  # pyright: ignore
