@@ -27,6 +27,8 @@ class Pattern:
 
     def find(self, graph: ProgramGraph, value: int, bound: "Bindings") -> "Iterator[Bindings]":
         """All ways in which `value` is this pattern beside what is bound already."""
+        if not self.may_be(graph, value):
+            return
         if self in bound:
             if bound[self] == value:
                 yield bound
@@ -35,6 +37,11 @@ class Pattern:
 
     def _find(self, graph: ProgramGraph, value: int, bound: "Bindings") -> "Iterator[Bindings]":
         raise NotImplementedError
+
+    def may_be(self, graph: ProgramGraph, value: int) -> bool:
+        """Whether a value is of an op that this pattern is the result of."""
+        op = graph.op(value)
+        return self.heads is None or (op is not None and op.schema.name in self.heads)
 
     def __add__(self, other: "Pattern | float") -> "Pattern":
         return Call("elementwise add", self, _pattern(other), commutes=True)
@@ -139,7 +146,10 @@ class Product(Pattern):
 
     def _find(self, graph: ProgramGraph, value: int, bound: Bindings) -> Iterator[Bindings]:
         written = [each for each in self.factors if not isinstance(each, Captured)]
-        for leaves in itertools.permutations(graph.factors(value)[1], len(written)):
+        leaves_of = graph.factors(value)[1]
+        if not all(any(each.may_be(graph, leaf) for leaf in leaves_of) for each in written):
+            return
+        for leaves in itertools.permutations(leaves_of, len(written)):
             for found in _all(graph, written, leaves, bound):
                 yield from self._captured(graph, value, found)
 

@@ -26,6 +26,8 @@ class ProgramGraph:
         self.makers: dict[int, TypedOp | TypedConstant] = {}
         self._first: dict[int, int] = {}
         self._readers: dict[int, set[int]] = defaultdict(set)
+        self._numbers: dict[tuple[int, int], float | None] = {}
+        self._factors: dict[tuple[int, int], tuple[float, Counter[int]]] = {}
         seen: dict[Hashable, int] = {}
         for op in program.ops:
             first = seen.setdefault(self._meaning(op), op.first)
@@ -79,6 +81,11 @@ class ProgramGraph:
 
     def number(self, value: int, depth: int = _DEPTH) -> float | None:
         """The number that a value is everywhere: a constant, or a root, product, quotient or cast of some."""
+        if (value, depth) not in self._numbers:
+            self._numbers[value, depth] = self._computed(value, depth)
+        return self._numbers[value, depth]
+
+    def _computed(self, value: int, depth: int) -> float | None:
         op = self.makers.get(value)
         if isinstance(op, TypedConstant):
             return float(op.value) if isinstance(op.value, int | float) else None
@@ -86,10 +93,14 @@ class ProgramGraph:
             return None
         if op.schema.name not in _COMPUTED:
             return None
-        operands = [self.number(each, depth - 1) for each in self.operands(op)]
-        numbers = [each for each in operands if each is not None]
+        numbers: list[float] = []
+        for each in self.operands(op):
+            found = self.number(each, depth - 1)
+            if found is None:
+                return None
+            numbers.append(found)
         try:
-            return _COMPUTED[op.schema.name](*numbers) if len(numbers) == len(operands) else None
+            return _COMPUTED[op.schema.name](*numbers)
         except (ArithmeticError, ValueError):  # no number, or an infinite one
             return None
 
@@ -103,6 +114,12 @@ class ProgramGraph:
 
     def factors(self, value: int, depth: int = _DEPTH) -> tuple[float, Counter[int]]:
         """A value as a product: a number, and values by how often they occur."""
+        known = self._factors.get((value, depth))
+        if known is None:
+            known = self._factors[value, depth] = self._factored(value, depth)
+        return known
+
+    def _factored(self, value: int, depth: int) -> tuple[float, Counter[int]]:
         number = self.number(value)
         if number is not None:
             return number, Counter()
