@@ -118,3 +118,9 @@ def test_an_activation_that_is_written_twice_is_one_op():
     model = model_of(body, outputs="float[2, 3] y, float[2, 3] z")
     assert frontend_ops(model) == ["elementwise silu"]
     assert_as_onnxruntime(model, {"x": numbers(2, 3)})
+
+
+def test_activations_of_activations_are_one_op_each():
+    steps = "d{0} = Div({1}, root) e{0} = Erf(d{0}) f{0} = Add(e{0}, one) g{0} = Mul({1}, f{0}) {0} = Mul(g{0}, half) "
+    body = "".join(steps.format(name, of) for name, of in (("u", "x"), ("v", "u"), ("w", "v"), ("y", "w")))
+    assert frontend_ops(model_of(body, more=_CONSTANTS)) == ["elementwise gelu"] * 4

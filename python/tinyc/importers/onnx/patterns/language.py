@@ -163,6 +163,9 @@ class Product(Pattern):
                 yield found
 
     def _is_whole(self, graph: ProgramGraph, value: int, bound: Bindings) -> bool:
+        number, values = graph.factors_above(value, frozenset(bound[each] for each in self.factors))
+        if values == Counter(bound[each] for each in self.factors):
+            return graph.is_near(number, self.number, value)
         number, values = graph.factors(value)
         wanted, others = self.number, Counter[int]()
         for each in self.factors:

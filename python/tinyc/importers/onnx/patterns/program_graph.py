@@ -135,6 +135,20 @@ class ProgramGraph:
                 values[factor] += count * power
         return number, values
 
+    def factors_above(self, value: int, parts: frozenset[int], depth: int = _DEPTH) -> tuple[float, Counter[int]]:
+        """A value as a product of which `parts` are factors as they are, even where they are products themselves."""
+        found = None if value in parts or not depth or self.number(value) is not None else self._product(value)
+        if found is None:
+            return (1.0, Counter((value,))) if value in parts else self.factors(value)
+        number, power, operands = found
+        values: Counter[int] = Counter()
+        for each in operands:
+            c, inner = self.factors_above(each, parts, depth - 1)
+            number *= c**power
+            for factor, count in inner.items():
+                values[factor] += count * power
+        return number, values
+
     def product_parts(self, value: int, depth: int = _DEPTH) -> Iterator[int]:
         """A value, and the products and factors that it is computed from as a product."""
         yield value
