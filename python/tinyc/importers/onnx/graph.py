@@ -11,7 +11,7 @@ from typing import Any
 
 import onnx
 
-from tinyc.diagnostics import TinycError, Where, progress
+from tinyc.diagnostics import InternalError, TinycError, Where, progress
 from tinyc.importers.onnx.boundary import InputSizes, check_constants, fixed_value
 from tinyc.importers.onnx.importer import NodeImporter
 from tinyc.importers.onnx.model_file import check_texts, initializer
@@ -155,6 +155,8 @@ class GraphImport:
             for name in proto.output:
                 if name in self._declared and (value := self.scope.value(name)) is not None:
                     self.sizes.check_declared(self._declared[name], value)
+        except InternalError:
+            raise
         except TinycError as error:
             self._fail(error, node_name(proto), proto.output)
 

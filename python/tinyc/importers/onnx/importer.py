@@ -5,13 +5,14 @@ function of the model's or of ONNX's, whose body stands in its place, its name b
 does the branch of an `If` whose condition is known.
 """
 
+import traceback
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import onnx
 
-from tinyc.diagnostics import TinycError, Where
+from tinyc.diagnostics import InternalError, TinycError, Where
 from tinyc.importers.onnx.attributes import attribute_value
 from tinyc.importers.onnx.folding import fold
 from tinyc.importers.onnx.handlers.registry import HANDLERS_BY_TYPE
@@ -26,6 +27,7 @@ from tinyc.importers.onnx.schemas import (
     function_attributes,
     op_schema,
     opset_versions,
+    refusal,
     refused,
     schema_function,
 )
@@ -72,7 +74,7 @@ class NodeImporter:
                 raise refused(proto.op_type, domain)
             return self._own_op(proto, inputs, attributes, scope, where)
         except TinycError as error:
-            raise error.at(where) from None
+            raise error.at(where) from error.__cause__
 
     def _own_op(
         self,
@@ -92,7 +94,18 @@ class NodeImporter:
         node = OnnxNode(self.program, proto.op_type, version, inputs, proto.output, values, where)
         if proto.op_type == "If":
             return self._branch(node, scope, name)
-        handled = _handled(node)
+        try:
+            handled = _handled(node)
+        except TinycError:
+            raise
+        except MemoryError as error:
+            raise TinycError("InvalidOnnx", f"{proto.op_type}: its sizes are out of all range") from error
+        except Exception as error:
+            # Handlers rely on ranks, lengths and values that ONNX promises: where it does not, the node is to blame.
+            reason = refusal(version, proto, attributes, inputs)
+            if reason is None:
+                raise _defect(proto.op_type, error) from error
+            raise TinycError("InvalidOnnx", f"{proto.op_type} is not as ONNX has it: {reason}") from error
         if handled is not None:
             return handled
         filled = onnx.NodeProto()
@@ -107,6 +120,8 @@ class NodeImporter:
         given = function_attributes(function, schema, attributes)
         try:
             return self._call(function, proto, inputs, given, scope, name)
+        except InternalError:
+            raise
         except TinycError as error:
             message = f"{proto.op_type}, of which ONNX makes other ops: {error.message}"
             raise TinycError(error.name, message) from None
@@ -184,19 +199,21 @@ def _handled(node: OnnxNode) -> Sequence[OnnxValue] | None:
     Raises:
         TinycError: what is wrong with it.
     """
-    try:
-        known = fold(node)
-        if known is not None:
-            return (known,)
-        if node.op_type not in HANDLERS_BY_TYPE:
-            return None
-        result = HANDLERS_BY_TYPE[node.op_type](node)
-    except (IndexError, TypeError, ValueError, OverflowError, MemoryError) as error:
-        # Lists of other lengths than ONNX says, numbers out of all range: handlers rely on neither.
-        message = f"{node.op_type}: its inputs and attributes do not fit together: {error}"
-        raise TinycError("InvalidOnnx", message) from error
+    known = fold(node)
+    if known is not None:
+        return (known,)
+    if node.op_type not in HANDLERS_BY_TYPE:
+        return None
+    result = HANDLERS_BY_TYPE[node.op_type](node)
     _check_all_read(node)
     return result if isinstance(result, tuple) else (result,)
+
+
+def _defect(op_type: str, error: Exception) -> InternalError:
+    """The error for a handler that fails at a node that ONNX allows."""
+    at = traceback.extract_tb(error.__traceback__)[-1]
+    place = f"{Path(at.filename).name}:{at.lineno}, {at.name}"
+    return InternalError(f"the importer of {op_type} failed: {type(error).__name__}: {error} ({place})")
 
 
 def _check_all_read(node: OnnxNode) -> None:
