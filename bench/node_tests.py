@@ -5,12 +5,14 @@
 
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from importlib import import_module
 from typing import Any
 from zlib import crc32
 
 import numpy as np
 from onnx import TensorProto, numpy_helper
+from onnx.backend.test.case import node
 from onnx.backend.test.loader import load_model_tests
 from onnx.backend.test.runner import Runner
 
@@ -20,11 +22,17 @@ from tinyc.runtime import assembler
 ARCHITECTURES = ("sm_80", "sm_90a")
 
 
-def node_tests(pattern: str = "") -> list[Any]:
-    """The tests whose names match a regular expression, in an order in which any part is like the whole."""
+def node_tests(pattern: str = "", files: Iterable[str] = ()) -> list[Any]:
+    """The tests whose names match a regular expression, in an order in which any part is like the whole.
+
+    `files` of `onnx.backend.test.case.node`, such as "argmax", are the only ones that are run to make tests, if given.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = [each for each in load_model_tests(kind="node") if re.search(pattern, each.name)]
+        for each in files:
+            import_module(f"{node.__name__}.{each}")
+        made = node.__dict__["_NodeTestCases"] if files else load_model_tests(kind="node")
+    found = [each for each in made if re.search(pattern, each.name)]
     return sorted(found, key=lambda each: crc32(each.name.encode()))
 
 
@@ -40,7 +48,11 @@ def _arrays(given: Any) -> list[Any]:
 
 def elements(case: Any) -> int:
     """How many elements the inputs and the expected outputs of a test have together, in its largest run."""
-    return max(sum(map(np.size, (*inputs, *expected))) for inputs, expected in data_sets(case))
+    return max(_size(inputs) + _size(expected) for inputs, expected in data_sets(case))
+
+
+def _size(given: Any) -> int:
+    return sum(map(_size, given)) if isinstance(given, list | tuple) else np.size(given)
 
 
 def is_sampled(case: Any, every: int) -> bool:
