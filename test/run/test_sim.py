@@ -99,3 +99,26 @@ def test_rows_share_operands_of_several_types(arch):
     x, g, h = np.arange(240, dtype=np.float32).reshape(40, 6), np.arange(6, dtype=np.float32), np.arange(20, 26)
     expected = np.maximum(x, g + h).sum(1)
     np.testing.assert_array_equal(model(x, g, h.astype(np.int32)), expected)
+
+
+@each_architecture
+def test_an_index_is_not_reported_where_a_thread_has_no_element(arch):
+    """Threads behind the end of a row compute an index, too: of a place that there is not."""
+    text = """
+      func.func @main(%x: tensor<540xf32> {tiny.name = "x"}, %i: tensor<3x36xi64> {tiny.name = "i"})
+          -> (tensor<f32> {tiny.name = "y"}) {
+        %0 = "tiny.iota"() {axis = 0 : i64} : () -> tensor<3x36xi64>
+        %1 = "tiny.const"() {value = 180 : i64} : () -> tensor<3x36xi64>
+        %2 = "tiny.mul"(%0, %1) : (tensor<3x36xi64>, tensor<3x36xi64>) -> tensor<3x36xi64>
+        %3 = "tiny.add"(%i, %2) : (tensor<3x36xi64>, tensor<3x36xi64>) -> tensor<3x36xi64>
+        %4 = "tiny.gather"(%x, %3) {axis = 0 : i64} : (tensor<540xf32>, tensor<3x36xi64>) -> tensor<3x36xf32>
+        %5 = "tiny.reduce"(%4) {op = "sum", axes = array<i64: 0, 1>} : (tensor<3x36xf32>) -> tensor<f32>
+        return %5 : tensor<f32>
+      }"""
+    model = tinyc.compile(text, target="sim", arch=arch)
+    x, i = np.arange(540, dtype=np.float32), np.random.default_rng(0).integers(0, 180, (3, 36))
+    assert model(x, i) == x.reshape(3, 180)[np.arange(3)[:, None], i].sum()
+    i[2, 35] = 180
+    with pytest.raises(tinyc.TinycError, match=r"index 540 at \[2, 35\] is outside") as caught:
+        model(x, i)
+    assert caught.value.name == "IndexOutOfRange"
