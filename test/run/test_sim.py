@@ -80,3 +80,45 @@ def test_an_index_out_of_range_is_reported():
     with pytest.raises(tinyc.TinycError) as caught:
         model.run(**inputs)
     assert caught.value.name == "IndexOutOfRange"
+
+
+@each_architecture
+def test_rows_share_operands_of_several_types(arch):
+    text = """
+      func.func @main(%x: tensor<40x6xf32> {tiny.name = "x"}, %g: tensor<6xf32> {tiny.name = "g"},
+                      %h: tensor<6xi32> {tiny.name = "h"}) -> (tensor<40xf32> {tiny.name = "y"}) {
+        %0 = "tiny.cast"(%h) : (tensor<6xi32>) -> tensor<6xf32>
+        %1 = "tiny.add"(%g, %0) : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
+        %2 = "tiny.expand"(%1) {broadcast_dimensions = array<i64: 1>} : (tensor<6xf32>) -> tensor<40x6xf32>
+        %3 = "tiny.max"(%x, %2) : (tensor<40x6xf32>, tensor<40x6xf32>) -> tensor<40x6xf32>
+        %4 = "tiny.reduce"(%3) {op = "sum", axes = array<i64: 1>} : (tensor<40x6xf32>) -> tensor<40xf32>
+        return %4 : tensor<40xf32>
+      }"""
+    model = tinyc.compile(text, target="sim", arch=arch)
+    assert model.text("gpu").count('"tgpu.share"') == 2
+    x, g, h = np.arange(240, dtype=np.float32).reshape(40, 6), np.arange(6, dtype=np.float32), np.arange(20, 26)
+    expected = np.maximum(x, g + h).sum(1)
+    np.testing.assert_array_equal(model(x, g, h.astype(np.int32)), expected)
+
+
+@each_architecture
+def test_an_index_is_not_reported_where_a_thread_has_no_element(arch):
+    """Threads behind the end of a row compute an index, too: of a place that there is not."""
+    text = """
+      func.func @main(%x: tensor<540xf32> {tiny.name = "x"}, %i: tensor<3x36xi64> {tiny.name = "i"})
+          -> (tensor<f32> {tiny.name = "y"}) {
+        %0 = "tiny.iota"() {axis = 0 : i64} : () -> tensor<3x36xi64>
+        %1 = "tiny.const"() {value = 180 : i64} : () -> tensor<3x36xi64>
+        %2 = "tiny.mul"(%0, %1) : (tensor<3x36xi64>, tensor<3x36xi64>) -> tensor<3x36xi64>
+        %3 = "tiny.add"(%i, %2) : (tensor<3x36xi64>, tensor<3x36xi64>) -> tensor<3x36xi64>
+        %4 = "tiny.gather"(%x, %3) {axis = 0 : i64} : (tensor<540xf32>, tensor<3x36xi64>) -> tensor<3x36xf32>
+        %5 = "tiny.reduce"(%4) {op = "sum", axes = array<i64: 0, 1>} : (tensor<3x36xf32>) -> tensor<f32>
+        return %5 : tensor<f32>
+      }"""
+    model = tinyc.compile(text, target="sim", arch=arch)
+    x, i = np.arange(540, dtype=np.float32), np.random.default_rng(0).integers(0, 180, (3, 36))
+    assert model(x, i) == x.reshape(3, 180)[np.arange(3)[:, None], i].sum()
+    i[2, 35] = 180
+    with pytest.raises(tinyc.TinycError, match=r"index 540 at \[2, 35\] is outside") as caught:
+        model(x, i)
+    assert caught.value.name == "IndexOutOfRange"
