@@ -101,8 +101,13 @@ class InputSizes:
         Raises:
             TinycError: `ShapeContradiction`, `DtypeMismatch`.
         """
-        if declared.type.WhichOneof("value") != "tensor_type":
+        kind = declared.type.WhichOneof("value")
+        if kind is None:
             return
+        if kind != "tensor_type":
+            described = kind.removesuffix("_type").replace("_", " ")
+            message = f"'{declared.name}' is declared to be of kind {described}, and is a tensor"
+            raise TinycError("DtypeMismatch", message)
         tensor = declared.type.tensor_type
         if tensor.elem_type and element_of_onnx(tensor.elem_type) != value.element:
             element = element_of_onnx(tensor.elem_type)
