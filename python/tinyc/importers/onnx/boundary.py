@@ -15,6 +15,10 @@ from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType
 
 
+#: How many letters a symbol has at the most: the model's texts of sizes stay short enough.
+_MAX_LETTERS = 64
+
+
 class InputSizes:
     """The extents of inputs: a dynamic axis is a symbol, named as the model names it as far as symbols have such names.
 
@@ -140,14 +144,18 @@ def _text(name: str, axis: int, dim: onnx.TensorShapeProto.Dimension) -> str:
 def _parsed(text: str) -> Dim | None:
     """The extent that a text reads as."""
     try:
-        return extents.parse_extent(text) if text else None
+        found = extents.parse_extent(text) if text else None
     except extents.ExtentError:
         return None
+    is_short = found is None or all(len(name) <= _MAX_LETTERS for name in extents.symbols(found))
+    return found if is_short else None
 
 
 def _identifier(text: str) -> str:
     """A symbol for the name of an axis, which may be any text."""
-    cleaned = "".join(each if each.isascii() and (each.isalnum() or each == "_") else "_" for each in text)
+    cleaned = "".join(
+        each if each.isascii() and (each.isalnum() or each == "_") else "_" for each in text[:_MAX_LETTERS]
+    )
     return cleaned if cleaned[:1].isalpha() else f"d{cleaned}"
 
 
