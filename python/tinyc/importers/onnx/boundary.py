@@ -14,7 +14,6 @@ from tinyc.importers.onnx.values import Known, OnnxValue
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType
 
-
 #: How many letters a symbol has at the most: the model's texts of sizes stay short enough.
 _MAX_LETTERS = 64
 
