@@ -16,7 +16,7 @@ from tinyc.diagnostics import InternalError, TinycError, Where
 from tinyc.importers.onnx.attributes import attribute_value
 from tinyc.importers.onnx.folding import fold
 from tinyc.importers.onnx.handlers.registry import HANDLERS_BY_TYPE
-from tinyc.importers.onnx.model_file import initializer
+from tinyc.importers.onnx.model_file import initializer, tensor_array
 from tinyc.importers.onnx.node import OnnxNode
 from tinyc.importers.onnx.order import node_name, ordered
 from tinyc.importers.onnx.program import FrontendProgram
@@ -52,6 +52,7 @@ class NodeImporter:
         self.program, self.folder, self.filename = program, folder, filename
         self.functions = {(domain_of(each.domain), each.name, each.overload): each for each in functions}
         self.expanded = 0
+        self._sizes: dict[tuple[str, str, str], int] = {}
 
     def compute(self, proto: onnx.NodeProto, scope: Scope) -> Sequence[OnnxValue]:
         """The outputs of a node.
@@ -89,7 +90,7 @@ class NodeImporter:
         version, name = scope.versions[""], where.node or ""
         schema = op_schema(proto.op_type, version)
         check_node(schema, proto, attributes)
-        values = {each: _value(proto.op_type, attribute) for each, attribute in attributes.items()}
+        values = {each: _value(proto.op_type, attribute, self.folder) for each, attribute in attributes.items()}
         version = max(version, OLDEST_OPSET)  # an older op is what it has stayed
         node = OnnxNode(self.program, proto.op_type, version, inputs, proto.output, values, where)
         if proto.op_type == "If":
@@ -136,7 +137,7 @@ class NodeImporter:
         for each in ordered(nodes, outputs, scope.values.keys()):
             self.expanded += 1
             if self.expanded > _MAX_EXPANDED:
-                raise TinycError("UnsupportedOnnx", f"functions and branches have more than {_MAX_EXPANDED} nodes")
+                raise _too_many()
             scope.assign(each.output, self.compute(each, scope))
         found = [scope.value(name) for name in outputs]
         if any(each is None for each in found):
@@ -155,6 +156,8 @@ class NodeImporter:
         called = domain_of(proto.domain), proto.op_type, proto.overload
         if called in scope.calls:
             raise TinycError("CyclicGraph", f"the function '{proto.op_type}' calls itself")
+        if called in self.functions and self.expanded + self._size(called) > _MAX_EXPANDED:
+            raise _too_many()
         if len(inputs) > len(function.input) or len(proto.output) > len(function.output):
             message = f"'{proto.op_type}' has {len(inputs)} inputs and {len(proto.output)} outputs; the function "
             message += f"takes {len(function.input)} and {len(function.output)} at most"
@@ -174,6 +177,16 @@ class NodeImporter:
         # What nobody wants stands for itself: its place is passed over.
         return [by_place.get(at, values[0]) for at in range(len(proto.output))] if values else ()
 
+    def _size(self, called: tuple[str, str, str], depth: int = 0) -> int:
+        """How many nodes a function has with those that it calls; too deep ones are found where they are imported."""
+        if called not in self._sizes and depth <= _MAX_DEPTH:
+            self._sizes[called] = 1  # a function that calls itself is found where it does
+            calls = [(domain_of(each.domain), each.op_type, each.overload) for each in self.functions[called].node]
+            self._sizes[called] = sum(
+                1 + (self._size(each, depth + 1) if each in self.functions else 0) for each in calls
+            )
+        return self._sizes.get(called, 1)
+
     def _branch(self, node: OnnxNode, scope: Scope, name: str) -> Sequence[OnnxValue]:
         branches = {True: node.required("then_branch"), False: node.required("else_branch")}
         condition = node.known(0).array
@@ -186,9 +199,14 @@ class NodeImporter:
         return self.body(graph.node, [each.name for each in graph.output], body)
 
 
-def _value(op_type: str, attribute: onnx.AttributeProto) -> Any:
+def _too_many() -> TinycError:
+    return TinycError("UnsupportedOnnx", f"functions and branches have more than {_MAX_EXPANDED} nodes")
+
+
+def _value(op_type: str, attribute: onnx.AttributeProto, folder: Path | None) -> Any:
     try:
-        return attribute_value(attribute)
+        is_tensor = attribute.type == onnx.AttributeProto.TENSOR
+        return tensor_array(attribute.t, folder) if is_tensor else attribute_value(attribute)
     except TinycError as error:
         raise TinycError(error.name, f"{op_type}: attribute '{attribute.name}': {error.message}") from None
 
