@@ -1,5 +1,6 @@
 """Region → loops: each kernel becomes a function over memrefs in upstream scf, memref, arith and math."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -66,11 +67,11 @@ class RegionToLoops(Pass):
 
     def run(self, module: ir.Module) -> None:
         """Replace every kernel of `module`."""
-        turns: dict[str, Dim] = {}
+        turns: dict[str, tuple[Dim, tuple[str, ...]]] = {}
         for kernel in kernels_of(module).values():
             tiny.erase_unused(kernel.block)
             require_materialized(kernel)
-            turns[kernel.name] = kernel.nest.turns
+            turns[kernel.name] = kernel.nest.turns, tuple(kernel.symbols)
             _write_function(kernel)
             kernel.op.erase()
         passmanager.PassManager.parse("builtin.module(func.func(cse,loop-invariant-code-motion,cse))").run(
@@ -78,13 +79,13 @@ class RegionToLoops(Pass):
         )
         for function in functions_of(module):
             if function.name.value in turns:
-                _split(function, turns[function.name.value])
+                _split(function, *turns[function.name.value])
 
 
-def _split(function: func.FuncOp, turns: Dim) -> None:
+def _split(function: func.FuncOp, turns: Dim, symbols: Sequence[str]) -> None:
     """Split the loops of a function where guards change."""
     simplify = passmanager.PassManager.parse("func.func(canonicalize,cse,loop-invariant-code-motion,cse)")
-    if split_loops(function, turns):
+    if split_loops(function, turns, symbols):
         simplify.run(function.operation)
     for _ in range(MAX_CHOICES):
         if not choose_loops(function):
