@@ -113,7 +113,9 @@ def movements() -> dict[str, Movement]:
         "roll": Movement("movement roll", {"x": x}, rolled, {"shifts": (3, 5), "axes": (0, 1)}),
         "flip of rows": Movement("movement flip", {"x": x}, lambda x: np.flip(x, 0).copy(), {"axes": (0,)}),
         "flip of columns": Movement("movement flip", {"x": x}, lambda x: np.flip(x, 1).copy(), {"axes": (1,)}),
-        "embedding": Movement("gather embedding", {"data": table, "index": ids}, lambda data, index: np.take(data, index, 0)),
+        "embedding": Movement(
+            "gather embedding", {"data": table, "index": ids}, lambda data, index: np.take(data, index, 0)
+        ),
         "gather of rows": Movement(
             "gather axis", {"data": table, "index": ids}, lambda data, index: np.take(data, index, 0), {"axis": 0}
         ),
