@@ -12,6 +12,8 @@ from tinyc.codegen.scalars import storage_type
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.kernel import Kernel, kernels_of
 from tinyc.dialects.region.to_loops import nests
+from tinyc.dialects.region.to_loops.index_loads import hoist_index_loads
+from tinyc.dialects.region.to_loops.known_extents import KnownExtents
 from tinyc.dialects.region.to_loops.product_tiles import product_nest
 from tinyc.dialects.region.to_loops.splits import MAX_CHOICES, choose_loops, split_loops
 from tinyc.dialects.region.to_loops.steps import step_nest
@@ -83,9 +85,12 @@ class RegionToLoops(Pass):
 
 
 def _split(function: func.FuncOp, turns: Dim, symbols: Sequence[str]) -> None:
-    """Split the loops of a function where guards change."""
+    """Split the loops of a function where guards change, and choose them by what does not change in them."""
     simplify = passmanager.PassManager.parse("func.func(canonicalize,cse,loop-invariant-code-motion,cse)")
-    if split_loops(function, turns, symbols):
+    known = KnownExtents.of_kernel(function, symbols)
+    if hoist_index_loads(function, known):
+        simplify.run(function.operation)
+    if split_loops(function, turns, known):
         simplify.run(function.operation)
     for _ in range(MAX_CHOICES):
         if not choose_loops(function):

@@ -7,11 +7,11 @@ part: no sum has another order.
 Out: the same function; a loop that would become too many or too long parts stays.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tinyc.codegen.index_code import IndexCode
-from tinyc.expr.extents import Dim, is_nonnegative, symbol
+from tinyc.dialects.region.to_loops.known_extents import KnownExtents, is_wide
+from tinyc.expr.extents import Dim, is_nonnegative
 from tinyc.mlir import arith, func, ir, scf
 from tinyc.mlir.constants import number
 
@@ -35,50 +35,12 @@ class _Loop:
     high: Dim | None
 
 
-@dataclass(frozen=True)
-class _Extents:
-    """The function's arguments that are extents, by their symbols: index values that are made of them are known."""
-
-    symbols: Mapping[str, ir.Value]
-
-    def of(self, value: ir.Value) -> Dim | None:
-        """The extent that a value is."""
-        for name, argument in self.symbols.items():
-            if value == argument:
-                return symbol(name)
-        match value.owner:
-            case arith.ConstantOp() as op:
-                return op.value.value if isinstance(op.value, ir.IntegerAttr) else None
-            case arith.IndexCastOp() as op:
-                return self.of(op.in_) if _is_wide(value.type) else None
-            case arith.AddIOp() | arith.SubIOp() | arith.MulIOp() as op if _is_wide(value.type):
-                left, right = self.of(op.lhs), self.of(op.rhs)
-            case _:
-                return None
-        if left is None or right is None:
-            return None
-        if isinstance(op, arith.MulIOp):
-            return left * right
-        return left + right if isinstance(op, arith.AddIOp) else left - right
-
-    def value(self, extent: Dim) -> ir.Value:
-        """An extent as an index, emitted at the insertion point."""
-        return IndexCode(ir.IndexType.get(), self.symbols).of(extent)
-
-
-def _is_wide(kind: ir.Type) -> bool:
-    return not isinstance(kind, ir.IntegerType) or kind.width == 64
-
-
-def split_loops(function: func.FuncOp, turns: Dim, symbols: Sequence[str] = ()) -> bool:
+def split_loops(function: func.FuncOp, turns: Dim, known: KnownExtents) -> bool:
     """Split the loops of a function where conditions on their indices change, the outer ones first.
 
-    `turns` is the extent of the parallel outer loop, of which the function is given a part; `symbols` are those whose
-    values are its arguments, in front of the range of that loop. Returns whether any was split.
+    `turns` is the extent of the parallel outer loop, of which the function is given a part. Returns whether any was
+    split.
     """
-    arguments = list(function.entry_block.arguments)
-    places = range(len(arguments) - 2 - len(symbols), len(arguments) - 2)
-    known = _Extents({name: arguments[place] for name, place in zip(symbols, places, strict=True)})
     pending = [_loop(op, known, turns) for op in _loops_in(function.operation)][::-1]
     is_split = False
     for _ in range(MAX_LOOPS):
@@ -107,7 +69,7 @@ def choose_loops(function: func.FuncOp) -> bool:
     return is_chosen
 
 
-def _loop(op: scf.ForOp, known: _Extents, turns: Dim | None = None) -> _Loop:
+def _loop(op: scf.ForOp, known: KnownExtents, turns: Dim | None = None) -> _Loop:
     """A loop whose bounds are looked at; an index is never negative."""
     low, high = known.of(op.lowerBound), known.of(op.upperBound)
     if high is None and isinstance(op.upperBound.owner, ir.Block):
@@ -146,7 +108,7 @@ class _Interval:
     high: Dim | None
 
     def decided(self, low: Dim, high: Dim | None) -> bool | None:
-        """Whether it holds for all indices `low` … `high` - 1, or for none; None where that differs, or is not known."""
+        """Whether it holds for all indices `low` … `high` - 1, or for none; None where that is not known."""
         begins = self.low is None or is_nonnegative(low - self.low)
         ends = self.high is None or (high is not None and is_nonnegative(self.high - high))
         if begins and ends:
@@ -156,7 +118,7 @@ class _Interval:
         return False if is_behind or is_before else None
 
 
-def _split_at_cuts(loop: _Loop, known: _Extents) -> list[_Loop]:
+def _split_at_cuts(loop: _Loop, known: KnownExtents) -> list[_Loop]:
     """Split a loop where conditions on its index change; its parts, none where it stays."""
     ops, counter = list(_ops_in(loop.op.operation)), loop.op.induction_variable
     intervals = {at: held for at, op in enumerate(ops) if (held := _interval(op, counter, known)) is not None}
@@ -194,7 +156,7 @@ def _cuts(loop: _Loop, found: Sequence[Dim]) -> list[Dim]:
     return cuts
 
 
-def _edges(loop: _Loop, cuts: Sequence[Dim], known: _Extents) -> list[tuple[ir.Value, ir.Value]]:
+def _edges(loop: _Loop, cuts: Sequence[Dim], known: KnownExtents) -> list[tuple[ir.Value, ir.Value]]:
     """Where each part begins and ends; a cut may lie on any side of a bound that is given to the kernel."""
     low, high = loop.op.lowerBound, loop.op.upperBound
     first, last = known.of(low), known.of(high)
@@ -213,7 +175,7 @@ def _edges(loop: _Loop, cuts: Sequence[Dim], known: _Extents) -> list[tuple[ir.V
 _SIGNED = {arith.CmpIPredicate.slt: False, arith.CmpIPredicate.sgt: True}
 
 
-def _interval(op: ir.OpView, counter: ir.Value, known: _Extents) -> _Interval | None:
+def _interval(op: ir.OpView, counter: ir.Value, known: KnownExtents) -> _Interval | None:
     """Where a comparison of an extent with a loop's index, moved by extents and divided by numbers, holds."""
     code = op.predicate if isinstance(op, arith.CmpIOp) else None
     if not isinstance(op, arith.CmpIOp) or not isinstance(code, ir.IntegerAttr):
@@ -244,18 +206,18 @@ class _Moved:
         return value * self.divisor - self.by
 
 
-def _moved(value: ir.Value, counter: ir.Value, known: _Extents) -> _Moved | None:
+def _moved(value: ir.Value, counter: ir.Value, known: KnownExtents) -> _Moved | None:
     """How a value follows from a loop's index, None where it does not by extents."""
     if value == counter:
         return _Moved(0)
     match value.owner:
         case arith.IndexCastOp() as op:
-            return _moved(op.in_, counter, known) if _is_wide(value.type) else None
+            return _moved(op.in_, counter, known) if is_wide(value.type) else None
         case arith.AddIOp() | arith.SubIOp() | arith.DivUIOp() as op:
             rest, by = _moved(op.lhs, counter, known), known.of(op.rhs)
         case _:
             return None
-    if by is None or rest is None or not _is_wide(value.type):
+    if by is None or rest is None or not is_wide(value.type):
         return None
     if isinstance(op, arith.DivUIOp):
         is_number = isinstance(by, int) and is_nonnegative(rest.by)  # of a negative index it is another
