@@ -1,21 +1,22 @@
-"""Movements on the CPU beside numpy's own and beside copies: what sums of pads, pieces and gathers cost. Prints a table.
+"""Movements on the CPU beside numpy's own and beside copies, and transposed convolutions beside others. Prints tables.
 
     .venv/bin/python bench/movements.py [--record] [NAME …]       # --record writes bench/results/movements.txt
 
 An op of the Frontend layer is compiled alone, once, and given arrays; where extents are symbols, they are known when it
-runs. tinyc, numpy and a copy of as many bytes as the op reads and writes run by turns, so that all meet the same
-machine, each with memory of its own for the result; a ratio is the median of the rounds.
+runs. tinyc, numpy and a copy that reads and writes as many bytes run by turns, so that all meet the same machine, each
+with memory of its own for the result; a time is the least of the rounds. A transposed convolution is measured by the
+products that it is made of, in a second, over those of a convolution.
 """
 
 import argparse
 import contextlib
+import functools
 import io
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import median
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -33,9 +34,9 @@ from tinyc.vocabulary.attributes import to_type
 from tinyc.vocabulary.types import TensorType
 
 RESULTS = Path(__file__).parent / "results" / "movements.txt"
-ROUNDS = 25
+ROUNDS = 40
 M, N = symbol("M"), symbol("N")
-COLUMNS = ("what", "MB moved", "GB/s", "ms", "numpy ms", "over numpy", "copy ms", "over a copy", "bound", "kept")
+COLUMNS = ("what", "MB moved", "GB/s", "ms", "numpy ms", "over numpy", "copy ms", "over a copy")
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,11 @@ def module_of(case: Movement) -> ir.Module:
     """The module of one op."""
     name, _, choice = case.op.partition(" ")
     schema, attributes = find_schema(name, choice or None), dict(case.attributes)
-    types = {each: TensorType(element_of(x.dtype), case.shapes.get(each, x.shape)) for each, x in case.arrays.items()}
+    types: dict[str, TensorType] = {}
+    for each, x in case.arrays.items():
+        element = element_of(x.dtype)
+        assert element is not None  # arrays of this file
+        types[each] = TensorType(element, case.shapes.get(each, x.shape))
     results = result_types(schema, types, attributes)
     with context(), ir.Location.unknown():
         module = ir.Module.create()
@@ -84,7 +89,7 @@ def movements() -> dict[str, Movement]:
         named = dict(zip(pair, shapes, strict=False))
         return Movement("concat", pair, lambda x, y: np.concatenate([x, y], axis), {"axis": axis}, named)
 
-    def pad(mode: str) -> Movement:
+    def pad(mode: Literal["constant", "edge", "reflect", "wrap"]) -> Movement:
         widths = ((0, 0), (0, 0), (1, 1), (1, 1))
         attributes = {"before": (0, 0, 1, 1), "after": (0, 0, 1, 1), "mode": mode}
         return Movement("movement pad", {"x": image}, lambda x: np.pad(x, widths, mode), attributes)
@@ -132,13 +137,41 @@ def measured(name: str, case: Movement, figures: Figures) -> tuple[Any, ...]:
     source = np.ones(moved // 2, np.uint8)
     works = (lambda: model.run_named(case.arrays), lambda: case.native(*case.arrays.values()), source.copy)
     rounds = [[seconds(work) for work in works] for _ in range(ROUNDS + 2)][2:]
-    own, numpys, copies = (median(times) for times in zip(*rounds, strict=True))
-    ratio = min(own / numpys, own / copies) if case.most else own / copies
+    own, numpys, copies = (min(times) for times in zip(*rounds, strict=True))
+    ratio = min(own / numpys, own / copies)
     figures.row(f"{name}, over the slower of numpy and a copy", ratio, "×", case.most)
     return (
         *(name, f"{moved / 1e6:.1f}", f"{moved / own / 1e9:.1f}", f"{own * 1e3:.2f}", f"{numpys * 1e3:.2f}"),
         *(f"{own / numpys:.2f} ×", f"{copies * 1e3:.2f}", f"{own / copies:.2f} ×"),
     )
+
+
+def transposed(figures: Figures) -> None:
+    """Transposed convolutions of 32 channels over a convolution: each has at least so much of its products a second."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((1, 32, 32, 32), dtype=np.float32)
+    w = {size: rng.standard_normal((32, 32, size, size), dtype=np.float32) for size in (2, 3, 4)}
+    cases = {
+        "conv, kernel 3": ("conv", w[3], {"pads": (1,) * 4}, 1),
+        "conv_transpose, kernel 3": ("conv_transpose", w[3], {"pads": (1,) * 4}, 1),
+        "conv_transpose, kernel 2, stride 2": ("conv_transpose", w[2], {"strides": (2, 2)}, 4),
+        "conv_transpose, kernel 4, stride 2": ("conv_transpose", w[4], {"strides": (2, 2), "pads": (1,) * 4}, 4),
+        "conv_transpose, kernel 3, stride 2": ("conv_transpose", w[3], {"strides": (2, 2), "pads": (1,) * 4}, 4),
+    }
+    models: dict[str, tuple[Callable[[], Any], float]] = {}
+    for name, (op, weights, attributes, phases) in cases.items():
+        arrays = {"x": x, "w": weights}
+        model = tinyc.compile(module_of(Movement(op, arrays, np.add, attributes)), "cpu")
+        (result,) = model.run_named(arrays).values()
+        products = result.size * weights[0].size / phases
+        models[name] = functools.partial(model.run_named, arrays), products
+    rounds = [{name: seconds(work) for name, (work, _) in models.items()} for _ in range(ROUNDS)]
+    rates = {name: products / min(times[name] for times in rounds) for name, (_, products) in models.items()}
+    base = rates["conv, kernel 3"]
+    for name, rate in rates.items():
+        figures.row(f"{name}: products a second", rate / 1e9, "· 10⁹")
+        if name != "conv, kernel 3":
+            figures.row("the same, over those of the convolution", rate / base, "×", least=0.25)
 
 
 def main() -> int:
@@ -149,9 +182,11 @@ def main() -> int:
     arguments = parser.parse_args()
     figures, cases = Figures("bounds"), movements()
     rows = tuple(measured(name, cases[name], figures) for name in arguments.names or cases)
+    if not arguments.names:
+        transposed(figures)
     text = io.StringIO()
     with contextlib.redirect_stdout(text):
-        show(machine(("llvmlite", "numpy")), Table("movements on the CPU, f32", COLUMNS[:8], rows), figures.table)
+        show(machine(("llvmlite", "numpy")), Table("movements on the CPU, f32", COLUMNS, rows), figures.table)
     print(text.getvalue(), end="")
     if arguments.record:
         RESULTS.write_text(text.getvalue())

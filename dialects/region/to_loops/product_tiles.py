@@ -43,7 +43,9 @@ class _Tile:
         self.rows = self._run(turn[product.row_loop], GENERIC_CPU.tile_rows, product.rows)
         self.columns = self._run(turn[product.column_loop], TILE, product.columns)
         self.at = list(turn)
-        self.row_axis, self.column_axis = (product.phase.loops[each] for each in (product.row_loop, product.column_loop))
+        self.row_axis, self.column_axis = (
+            product.phase.loops[each] for each in (product.row_loop, product.column_loop)
+        )
         element = accumulator_element(product.op)
         self.depth = GENERIC_CPU.tile_depth_bytes // element.size_bytes
         register = scalars.register_type(element)

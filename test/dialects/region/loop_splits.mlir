@@ -105,3 +105,33 @@ func.func @two(%x: tensor<?xf32, #tiny.dims<["M"]>> {tiny.name = "x"}, %y: tenso
   %5 = "tiny.add"(%4, %z) : (!l, !l) -> !l
   return %5 : !l
 }
+
+// -----
+
+// The index of a row is loaded and checked in front of the row, which is copied.
+// CHECK-LABEL: func.func @gather
+// CHECK: scf.for %[[ROW:.*]] = %low to %high
+// CHECK-NEXT: memref.load %ids[%[[ROW]]]
+// CHECK: arith.cmpi ult
+// CHECK-NEXT: scf.if
+// CHECK-NEXT: scf.for
+// CHECK-NEXT: memref.load %data
+// CHECK-NEXT: memref.store
+// CHECK-NEXT: }
+// CHECK-NEXT: else
+func.func @rows(%data: tensor<9x40xf32> {tiny.name = "data"}, %ids: tensor<70xi64> {tiny.name = "ids"}) -> (tensor<70x40xf32> {tiny.name = "y"}) {
+  %0 = "tiny.gather"(%data, %ids) {axis = 0 : i64} : (tensor<9x40xf32>, tensor<70xi64>) -> tensor<70x40xf32>
+  return %0 : tensor<70x40xf32>
+}
+
+// -----
+
+// Where a row may be empty, its index is loaded if it is not.
+// CHECK-LABEL: func.func @gather
+// CHECK: scf.for %[[ROW:.*]] = %low to %high
+// CHECK-NEXT: scf.if
+// CHECK-NEXT: memref.load %ids[%[[ROW]]]
+func.func @rows(%data: tensor<9x?xf32, #tiny.dims<[9, "K"]>> {tiny.name = "data"}, %ids: tensor<70xi64> {tiny.name = "ids"}) -> (tensor<70x?xf32, #tiny.dims<[70, "K"]>> {tiny.name = "y"}) {
+  %0 = "tiny.gather"(%data, %ids) {axis = 0 : i64} : (tensor<9x?xf32, #tiny.dims<[9, "K"]>>, tensor<70xi64>) -> tensor<70x?xf32, #tiny.dims<[70, "K"]>>
+  return %0 : tensor<70x?xf32, #tiny.dims<[70, "K"]>>
+}
