@@ -119,10 +119,14 @@ def movements() -> dict[str, Movement]:
         "flip of rows": Movement("movement flip", {"x": x}, lambda x: np.flip(x, 0).copy(), {"axes": (0,)}),
         "flip of columns": Movement("movement flip", {"x": x}, lambda x: np.flip(x, 1).copy(), {"axes": (1,)}),
         "embedding": Movement(
-            "gather embedding", {"data": table, "index": ids}, lambda data, index: np.take(data, index, 0)
+            "gather embedding", {"data": table, "index": ids}, lambda data, index: np.take(data, index, 0), most=1.5
         ),
         "gather of rows": Movement(
-            "gather axis", {"data": table, "index": ids}, lambda data, index: np.take(data, index, 0), {"axis": 0}
+            "gather axis",
+            {"data": table, "index": ids},
+            lambda data, index: np.take(data, index, 0),
+            {"axis": 0},
+            most=1.5,
         ),
         "one-hot": Movement("one_hot", one_hot, lambda index, levels: eye[index], {"shape": (4096, 512), "axis": -1}),
     }

@@ -1,8 +1,8 @@
 """How a CPU computes a matrix product: in tiles of rows and columns, each operand packed once for a tile.
 
-In: the fused loops of a kernel whose form is that of a product. Out: a `CpuProduct`. The last loop that is long is that of
-the columns; the rows are along another one. So what is done to an operand on the way, such as a cast, is done for a tile,
-not for each row.
+In: the fused loops of a kernel whose form is that of a product. Out: a `CpuProduct`. The last loop, or the last that is
+long, is that of the columns; the rows are along another one. So what is done to an operand on the way, such as a cast,
+is done for a tile, not for each row.
 """
 
 from dataclasses import dataclass

@@ -60,30 +60,31 @@ def conv_transpose(
     phases are filters beside each other, and no zeros stand between the elements of `x`.
     """
     spatial = _check(x, w, groups, transposed=True)
-    strides, dilations = _each(strides, spatial, 1), list(_each(dilations, spatial, 1))
+    strides, spread = _each(strides, spatial, 1), list(_each(dilations, spatial, 1))
     pads, behind = _each(pads, 2 * spatial, 0), _each(output_padding, spatial, 0)
     kernel = _kernel(w)
     channels, filters = _divided(w.shape[0], groups, "channels"), w.shape[1]
     image, weights = _channels_first(x, layout), w.reshape(groups, channels, *w.shape[1:])
     kept: list[tuple[Dim, Dim]] = []  # of each axis of the result: from where on, and how much
     for axis, (stride, size) in enumerate(zip(strides, kernel, strict=True)):
-        reach = dilations[axis] * (size - 1)
+        reach = spread[axis] * (size - 1)
         after = behind[axis] - pads[spatial + axis]
         extent = (image.shape[2 + axis] - 1) * stride + reach + 1 - pads[axis] + after
         if stride == 1:
             image = _margins(image, 2 + axis, reach - pads[axis], reach + after)
             kept.append((0, extent))
             continue
-        if dilations[axis] > 1:
-            weights = _spread(weights, 3 + axis, dilations[axis]).slice(3 + axis, 0, reach + 1)
-            dilations[axis] = 1
+        if spread[axis] > 1:
+            weights = _spread(weights, 3 + axis, spread[axis]).slice(3 + axis, 0, reach + 1)
+            spread[axis] = 1
         taps = reach // stride + 1
         first = max(-(pads[axis] // stride), 0)
         last = max(-((taps * stride - reach - 1 - after) // stride), 0)
         image = _margins(image, 2 + axis, taps - 1 + first, taps - 1 + last)
         kept.append((pads[axis] + first * stride, extent))
     weights, phases = _phases(weights, strides)
-    windows = image.windows(weights.shape[weights.rank - spatial :], (1,) * spatial, dilations)
+    taken = tuple(size for size in weights.shape[weights.rank - spatial :] if isinstance(size, int))
+    windows = image.windows(taken, (1,) * spatial, spread)
     total = _summed(windows, weights)
     if not phases:
         return _layout(_with_bias(total, bias, groups * filters, (1,)).to(x.element), layout)
