@@ -23,7 +23,8 @@ from tinyc.target import GENERIC_CPU
 class CpuProduct:
     """A product in the `kernel`: of `left`, which has the rows, and `right`, with the columns.
 
-    `op` is the sum, `phase` what computes it, `row_loop` and `column_loop` the positions of the loops along the rows and the columns.
+    `op` is the sum, `phase` what computes it, `row_loop` and `column_loop` the positions of the loops along the rows
+    and the columns.
     """
 
     kernel: KernelLoops

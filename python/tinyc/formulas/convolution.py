@@ -176,9 +176,9 @@ def fold_windows(
 
 
 def _summed(windows: Value, weights: Value) -> Value:
-    """Windows `[batch, groups · channels, places…, kernel…]` by weights `[groups, phases…, filters, channels, kernel…]`.
+    """The sums of windows by weights, `[groups, phases…, filters, channels, kernel…]`.
 
-    The result is `[batch, groups · phases… · filters, places…]`, of several phases with each of these an axis.
+    Windows are `[batch, groups · channels, places…, kernel…]`. The result is `[batch, groups · phases… · filters, places…]`, of several phases with each of these an axis.
     """
     spatial = (windows.rank - 2) // 2
     groups, *own, channels = weights.shape[: weights.rank - spatial]
