@@ -112,21 +112,21 @@ def movements() -> dict[str, Movement]:
         "reflect pad": pad("reflect"),
         "wrap pad": pad("wrap"),
         "split: the middle half": Movement(
-            "movement slice", {"x": x}, lambda x: np.ascontiguousarray(x[:, 256:768]), sliced
+            "movement slice", {"x": x}, lambda x: np.ascontiguousarray(x[:, 256:768]), sliced, most=1.5
         ),
         "tile": Movement("movement tile", {"x": x}, lambda x: np.tile(x, (2, 3)), {"repeats": (2, 3)}),
         "roll": Movement("movement roll", {"x": x}, rolled, {"shifts": (3, 5), "axes": (0, 1)}),
         "flip of rows": Movement("movement flip", {"x": x}, lambda x: np.flip(x, 0).copy(), {"axes": (0,)}),
         "flip of columns": Movement("movement flip", {"x": x}, lambda x: np.flip(x, 1).copy(), {"axes": (1,)}),
         "embedding": Movement(
-            "gather embedding", {"data": table, "index": ids}, lambda data, index: np.take(data, index, 0), most=1.5
+            "gather embedding", {"data": table, "index": ids}, lambda data, index: np.take(data, index, 0), most=2
         ),
         "gather of rows": Movement(
             "gather axis",
             {"data": table, "index": ids},
             lambda data, index: np.take(data, index, 0),
             {"axis": 0},
-            most=1.5,
+            most=2,
         ),
         "one-hot": Movement("one_hot", one_hot, lambda index, levels: eye[index], {"shape": (4096, 512), "axis": -1}),
     }
