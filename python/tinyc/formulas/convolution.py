@@ -178,7 +178,7 @@ def fold_windows(
 def _summed(windows: Value, weights: Value) -> Value:
     """The sums of windows by weights, `[groups, phases…, filters, channels, kernel…]`.
 
-    Windows are `[batch, groups · channels, places…, kernel…]`. The result is `[batch, groups · filters, places…]`; where
+    Windows are `[batch, groups · channels, places…, kernel…]`, the result `[batch, groups · filters, places…]`; where
     there are phases, groups (of several), phases and filters are an axis each.
     """
     spatial = (windows.rank - 2) // 2
