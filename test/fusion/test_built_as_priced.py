@@ -3,6 +3,8 @@
 `--random-examples N` runs more programs than those of CI, new ones each time.
 """
 
+import itertools
+
 import pytest
 from hypothesis import strategies as st
 
@@ -71,14 +73,31 @@ def schemes_built(module, machine):
     return found
 
 
-@MACHINES
-@pytest.mark.parametrize("size", ["large", "small"])
+#: In CI a machine sees each size and each type; the large networks take most of the time.
+CASES_OF_CI = {
+    ("small", "fp16", GENERIC_CPU),
+    ("large", "fp32", GENERIC_CPU),
+    ("small", "fp32", SM80),
+    ("large", "fp16", SM80),
+    ("small", "fp16", SM90),
+    ("large", "fp32", SM90),
+}
+
+
+@pytest.mark.parametrize(
+    ("size", "dtype", "machine"),
+    [
+        pytest.param(
+            *case, marks=() if case in CASES_OF_CI else pytest.mark.long, id=f"{case[0]}-{case[1]}-{case[2].name}"
+        )
+        for case in itertools.product(("large", "small"), ("fp32", "fp16"), (GENERIC_CPU, SM80, SM90))
+    ],
+)
 @pytest.mark.parametrize("name", WORKLOADS)
-def test_workloads(name, size, machine):
+def test_workloads(name, size, dtype, machine):
     workload = WORKLOADS[name]
     sizes = workload.large if size == "large" else {}
-    for dtype in ("fp32", "fp16") if sizes else ("fp32",):
-        assert schemes_built(read_program(workload.build(dtype=dtype, **sizes), None), machine)
+    assert schemes_built(read_program(workload.build(dtype=dtype, **sizes), None), machine)
 
 
 @MACHINES

@@ -60,7 +60,7 @@ def assert_every_layer_goes_on_to_the_same_ptx(model, arch):
 
 
 def test_every_layer_of_random_programs_goes_on_to_the_same_ptx(random_examples):
-    @random_examples(programs(), 100)
+    @random_examples(programs(), 40)
     def check(program):
         model = tinyc.compile(json.dumps(program.document), target="cuda", arch="sm_90a", bind=program.bind)
         assert_every_layer_goes_on_to_the_same_ptx(model, "sm_90a")
@@ -89,7 +89,7 @@ def test_sums_down_odd_columns_of_bytes_assemble_without_spills(rows, element):
 
 @pytest.mark.usefixtures("ptxas")
 def test_random_programs_assemble_without_spills(random_examples):
-    @random_examples(programs(), 100)
+    @random_examples(programs(), 40)
     def check(program):
         for arch in ARCHITECTURES:
             model = tinyc.compile(json.dumps(program.document), target="cuda", arch=arch, bind=program.bind)

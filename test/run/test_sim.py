@@ -45,7 +45,7 @@ def test_the_running_example_is_right_at_odd_sizes(size, arch):
 
 @each_architecture
 def test_random_programs_agree_with_the_reference(random_examples, arch):
-    @random_examples(programs(), 60)
+    @random_examples(programs(), 40)
     def check(program):
         model = tinyc.compile(json.dumps(program.document), target="sim", arch=arch, bind=program.bind)
         module = model.lowering.module("tiny")
