@@ -3,14 +3,13 @@
 `--random-examples N` runs more programs than those of CI, new ones each time.
 """
 
-import itertools
-
 import pytest
 from hypothesis import strategies as st
 
 from analysis_programs.region_kernels import matmul
 from analysis_programs.scan_programs import running
 from analysis_programs.tiny_programs import Program
+from pairwise import pairwise
 from programs.example_bindings import BIND, EXAMPLES
 from programs.strategies import fusion_programs, programs
 from tinyc import pipeline
@@ -73,27 +72,7 @@ def schemes_built(module, machine):
     return found
 
 
-#: In CI a machine sees each size and each type; the large networks take most of the time.
-CASES_OF_CI = {
-    ("small", "fp16", GENERIC_CPU),
-    ("large", "fp32", GENERIC_CPU),
-    ("small", "fp32", SM80),
-    ("large", "fp16", SM80),
-    ("small", "fp16", SM90),
-    ("large", "fp32", SM90),
-}
-
-
-@pytest.mark.parametrize(
-    ("size", "dtype", "machine"),
-    [
-        pytest.param(
-            *case, marks=() if case in CASES_OF_CI else pytest.mark.long, id=f"{case[0]}-{case[1]}-{case[2].name}"
-        )
-        for case in itertools.product(("large", "small"), ("fp32", "fp16"), (GENERIC_CPU, SM80, SM90))
-    ],
-)
-@pytest.mark.parametrize("name", WORKLOADS)
+@pairwise(name=WORKLOADS, size=["large", "small"], dtype=["fp32", "fp16"], machine=[GENERIC_CPU, SM80, SM90])
 def test_workloads(name, size, dtype, machine):
     workload = WORKLOADS[name]
     sizes = workload.large if size == "large" else {}

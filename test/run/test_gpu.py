@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import tinyc
+from pairwise import pairwise
 from programs.example_bindings import BIND, CONV, EXAMPLES
 from programs.strategies import programs
 from tinyc import text
@@ -69,9 +70,7 @@ def test_every_layer_of_random_programs_goes_on_to_the_same_ptx(random_examples)
 
 
 @pytest.mark.usefixtures("ptxas")
-@pytest.mark.parametrize("arch", ARCHITECTURES)
-@pytest.mark.parametrize("bound", [False, True], ids=["symbolic", "bound"])
-@pytest.mark.parametrize("name", BIND)
+@pairwise(name=BIND, bound=[False, True], arch=ARCHITECTURES)
 def test_an_example_assembles_without_spills(name, bound, arch):
     ptx = compiled(name, arch, bind=BIND[name] if bound else NEEDED.get(name)).text("ptx")
     assert spills(ptx, arch) == 0

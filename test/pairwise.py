@@ -1,0 +1,44 @@
+"""Parameters of a test each two of whose values meet in CI, and all of which meet where `--long` is given."""
+
+import itertools
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pytest
+
+
+def pairwise(**axes: Iterable[Any]) -> pytest.MarkDecorator:
+    """Return the decorator of a test with the product of `axes`; cases that bring no new pair of values are long.
+
+    As few cases as a greedy choice finds hold each pair of values of two axes.
+    """
+    values = [list(each) for each in axes.values()]
+    cases = list(itertools.product(*(range(len(each)) for each in values)))
+    chosen = _covering(cases)
+    params = [
+        pytest.param(
+            *(each[at] for each, at in zip(values, case, strict=True)),
+            marks=() if case in chosen else pytest.mark.long,
+            id="-".join(_name(each[at], at) for each, at in zip(values, case, strict=True)),
+        )
+        for case in cases
+    ]
+    return pytest.mark.parametrize(tuple(axes), params)
+
+
+def _covering(cases: Sequence[tuple[int, ...]]) -> set[tuple[int, ...]]:
+    """Choose cases that have each pair of two axes' values that any case has."""
+    pairs = {case: {(i, j, case[i], case[j]) for i, j in itertools.combinations(range(len(case)), 2)} for case in cases}
+    missing, chosen = set[tuple[int, ...]]().union(*pairs.values()), set[tuple[int, ...]]()
+    while missing:
+        best = max(cases, key=lambda case: len(pairs[case] & missing))
+        chosen.add(best)
+        missing -= pairs[best]
+    return chosen
+
+
+def _name(value: Any, at: int) -> str:
+    name = getattr(value, "name", None) or getattr(value, "__name__", None)
+    return (
+        str(name if name is not None else value) if isinstance(name, str) or isinstance(value, str | int) else str(at)
+    )
