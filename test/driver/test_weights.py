@@ -10,7 +10,7 @@ import pytest
 
 import tinyc
 from importers.documents import node, program, tensor
-from pairwise import pairwise
+from parameters import pairwise
 from tinyc import text
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.exec.to_program import constants_of, program_of

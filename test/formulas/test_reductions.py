@@ -6,7 +6,7 @@ from ml_dtypes import bfloat16
 
 import tinyc
 from formulas.agreement import assert_op_agrees, module_of, results_of
-from pairwise import pairwise
+from parameters import pairwise
 from tinyc.expr.extents import symbol
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType

@@ -5,7 +5,7 @@ import pytest
 
 import tinyc
 from formulas.agreement import assert_op_agrees, module_of, results_of
-from pairwise import pairwise
+from parameters import pairwise
 from tinyc.expr.extents import symbol
 from tinyc.formulas.resize import COORDINATES, NEAREST
 from tinyc.vocabulary.element_type import ElementType

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from analysis_programs.region_kernels import matmul
 from analysis_programs.scan_programs import running
 from analysis_programs.tiny_programs import Program
-from pairwise import pairwise
+from parameters import pairwise
 from programs.example_bindings import BIND, EXAMPLES
 from programs.strategies import fusion_programs, programs
 from tinyc import pipeline

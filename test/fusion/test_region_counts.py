@@ -1,6 +1,6 @@
 """The programs that benches and tests share have no more regions than they may, for every machine."""
 
-from pairwise import pairwise
+from parameters import pairwise
 from tinyc import pipeline
 from tinyc.analysis.graphs import main_function
 from tinyc.dialects.region import ops as region

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import tinyc
-from pairwise import pairwise
+from parameters import pairwise
 from programs.example_bindings import BIND, CONV, EXAMPLES
 from programs.strategies import programs
 from tinyc import text

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tinyc
-from pairwise import pairwise
+from parameters import pairwise
 from tinyc.diagnostics import TinycError
 
 TARGETS = pytest.mark.parametrize("target", ["cpu", "sim"])

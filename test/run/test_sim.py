@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tinyc
-from pairwise import pairwise
+from parameters import pairwise
 from programs.agreement import assert_agree
 from programs.example_bindings import BIND, EXAMPLES, SIZES
 from programs.strategies import programs

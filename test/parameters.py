@@ -1,4 +1,4 @@
-"""Parameters of a test each two of whose values meet in CI, and all of which meet where `--long` is given."""
+"""Parameters of tests of which CI takes a part, and `--long` all: products, seeds."""
 
 import itertools
 from collections.abc import Iterable, Sequence
@@ -24,6 +24,27 @@ def pairwise(**axes: Iterable[Any]) -> pytest.MarkDecorator:
         for case in cases
     ]
     return pytest.mark.parametrize(tuple(axes), params)
+
+
+def seeds(few: int, all_of_them: int) -> pytest.MarkDecorator:
+    """Return the decorator of a test with a `seed`, of which CI takes the first few."""
+    later = (pytest.param(seed, marks=pytest.mark.long) for seed in range(few, all_of_them))
+    return pytest.mark.parametrize("seed", [*range(few), *later])
+
+
+def in_turn(first: str, second: str, values: Iterable[Any], others: Sequence[Any]) -> pytest.MarkDecorator:
+    """Return the decorator of a test with the product of two axes; in CI each value meets one of the `others`, in turn."""
+    params = [
+        pytest.param(
+            value,
+            other,
+            marks=() if number % len(others) == place else pytest.mark.long,
+            id=f"{_name(value, number)}-{_name(other, place)}",
+        )
+        for number, value in enumerate(values)
+        for place, other in enumerate(others)
+    ]
+    return pytest.mark.parametrize((first, second), params)
 
 
 def _covering(cases: Sequence[tuple[int, ...]]) -> set[tuple[int, ...]]:
