@@ -33,7 +33,7 @@ def seeds(few: int, all_of_them: int) -> pytest.MarkDecorator:
 
 
 def in_turn(first: str, second: str, values: Iterable[Any], others: Sequence[Any]) -> pytest.MarkDecorator:
-    """Return the decorator of a test with the product of two axes; in CI each value meets one of the `others`, in turn."""
+    """Return the decorator of a test with the product of two axes; in CI a value meets one of the `others`, in turn."""
     params = [
         pytest.param(
             value,
