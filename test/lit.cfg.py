@@ -1,7 +1,8 @@
 """lit's set-up: every `.mlir` file below is a test that says in RUN lines how `tinyc-opt` is called on it.
 
-The `tinyc-opt` and `filecheck` that run are those of the environment that lit itself runs in. `lit_server.py` runs them,
-so that tinyc is imported once and not for each RUN line; in `opt`, where the command itself is tested, they run alone.
+The `tinyc-opt` and `filecheck` that run are those of the environment that lit itself runs in. `lit_server.py` runs
+them, so that tinyc is imported once and not for each RUN line; in `opt`, where the command itself is tested, they run
+alone.
 """
 
 import atexit
@@ -46,7 +47,7 @@ def start_server(folder: str) -> None:
     """Start the server, and write the programs that ask it to run the commands; it ends with lit."""
     address = os.path.join(folder, "socket")
     server = subprocess.Popen(
-        [sys.executable, here / "lit_server.py", address],
+        [sys.executable, "-P", here / "lit_server.py", address],
         stdin=subprocess.PIPE,  # open in each of lit's processes, and the server ends when none has it
         stdout=subprocess.PIPE,
         env={**os.environ, **config.environment},

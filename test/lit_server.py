@@ -13,6 +13,7 @@ import signal
 import socket
 import sys
 import threading
+import warnings
 from importlib import import_module
 
 #: Command → the module whose `main` it is.
@@ -51,10 +52,16 @@ def serve(address: str) -> None:
     threading.Thread(target=_end_with_input, daemon=True).start()
     while True:
         caller, _ = listener.accept()
-        if os.fork() == 0:
+        if _fork() == 0:
             listener.close()
             _answer(caller)
         caller.close()
+
+
+def _fork() -> int:
+    with warnings.catch_warnings():  # of threads, of which there are numpy's and the one that waits for the end
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return os.fork()
 
 
 def _end_with_input() -> None:
@@ -69,7 +76,7 @@ def _answer(caller: socket.socket) -> None:
     with caller.makefile("rw") as stream:
         call = json.loads(stream.readline())
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        child = os.fork()
+        child = _fork()
         if child == 0:
             _run(call, files)
         _, status = os.waitpid(child, 0)
