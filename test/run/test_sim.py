@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tinyc
+from parameters import pairwise
 from programs.agreement import assert_agree
 from programs.example_bindings import BIND, EXAMPLES, SIZES
 from programs.strategies import programs
@@ -45,7 +46,7 @@ def test_the_running_example_is_right_at_odd_sizes(size, arch):
 
 @each_architecture
 def test_random_programs_agree_with_the_reference(random_examples, arch):
-    @random_examples(programs(), 60)
+    @random_examples(programs(), 40)
     def check(program):
         model = tinyc.compile(json.dumps(program.document), target="sim", arch=arch, bind=program.bind)
         module = model.lowering.module("tiny")
@@ -55,9 +56,7 @@ def test_random_programs_agree_with_the_reference(random_examples, arch):
     check()
 
 
-@each_architecture
-@pytest.mark.parametrize("dtype", ["i8", "u8", "fp16", "bf16"])
-@pytest.mark.parametrize("size", [1, 2, 5, 7])
+@pairwise(arch=["sm_80", "sm_90a"], dtype=["i8", "u8", "fp16", "bf16"], size=[1, 2, 5, 7])
 def test_the_last_element_of_a_narrow_type_is_added_to(arch, dtype, size):
     """The word around it, which an atomic compares and swaps, ends behind the tensor."""
     declared = [("x", dtype, [size]), ("i", "i32", [2]), ("updates", dtype, [2])]
