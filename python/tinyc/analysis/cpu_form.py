@@ -15,7 +15,6 @@ from tinyc.analysis.poly.block import PolyAccess
 from tinyc.analysis.poly_core.fused_loops import FusedLoops, Phase
 from tinyc.expr import axes, extents
 from tinyc.expr.axes import Axis
-from tinyc.expr.extents import Dim
 from tinyc.target import CpuTarget
 
 
