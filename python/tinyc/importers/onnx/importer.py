@@ -218,7 +218,7 @@ def _handled(node: OnnxNode) -> Sequence[OnnxValue] | None:
         TinycError: what is wrong with it.
     """
     known = fold(node)
-    if known is not None:
+    if known is not None and not node.unread:
         return (known,)
     if node.op_type not in HANDLERS_BY_TYPE:
         return None
