@@ -11,7 +11,6 @@ import pytest
 import tinyc
 from importers.onnx.models import model_of
 from programs.example_bindings import EXAMPLES
-from tinyc.driver import cli
 from tinyc.driver.verification import verify_model
 from tinyc.formulas.registry import SCHEMAS
 from tinyc.formulas.value import Value
@@ -34,19 +33,6 @@ def layers():
 def file(tmp_path):
     onnx.save(layers(), tmp_path / "m.onnx")
     return tmp_path / "m.onnx"
-
-
-@pytest.fixture
-def run(capfd):
-    """Return a function that runs the command line and returns its status, stdout and stderr."""
-
-    def call(*arguments):
-        status = cli.main([str(each) for each in arguments])
-        captured = capfd.readouterr()
-        assert "Traceback" not in captured.err
-        return status, captured.out, captured.err
-
-    return call
 
 
 def changed(monkeypatch, op, choice, formula):

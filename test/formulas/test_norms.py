@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import tinyc
-from formulas.agreement import assert_op_agrees, module_of
+from formulas.agreement import assert_op_agrees
+from frontend_modules import module_of
 from tinyc.expr.extents import symbol
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType
@@ -109,6 +110,15 @@ def test_lp_norm_of_zeros_is_zero(p):
     x[1] = 0
     norm = np.linalg.norm(x, p, 1, keepdims=True)
     assert_op_agrees("lp_norm", {"x": x}, x / np.where(norm == 0, 1, norm), axis=1, p=p)
+
+
+@pytest.mark.parametrize("p", [1, 2])
+def test_lp_norm_of_a_row_with_nan_is_nan(p):
+    x = random(2, 3)
+    x[1, 2] = np.nan
+    expected = x / np.linalg.norm(x, p, 1, keepdims=True)
+    assert np.isnan(expected[1]).all()
+    assert_op_agrees("lp_norm", {"x": x}, expected, axis=1, p=p)
 
 
 def test_mean_variance_norm():

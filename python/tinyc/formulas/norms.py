@@ -124,7 +124,7 @@ def lp_norm(x: Value, *, axis: int = -1, p: int = 2) -> Value:
     terms = absolute(wide) if p == 1 else wide * wide
     summed = terms.reduce("sum", axis, keep=True)
     norm = summed if p == 1 else summed.apply("sqrt")
-    return (wide / norm.where(norm > 0, 1)).to(x.element)
+    return (wide / norm.where(~norm.equals(0), 1)).to(x.element)
 
 
 def mean_variance_norm(x: Value, *, axes: tuple[int, ...]) -> Value:
