@@ -64,7 +64,9 @@ def measured(case: ModelCase, figures: Figures) -> tuple[Any, ...]:
     names = [each.name for each in session.get_outputs()]
     pairs = list(zip(outputs.values(), session.run(names, inputs), strict=True))
     for one, other in pairs:
-        np.testing.assert_allclose(one, other, ALLOWED, ALLOWED, err_msg=f"{case.name}, tinyc and onnxruntime")
+        np.testing.assert_allclose(
+            one, np.asarray(other), ALLOWED, ALLOWED, err_msg=f"{case.name}, tinyc and onnxruntime"
+        )
     error = max(float(np.abs(one - other).max()) for one, other in pairs)
     own, theirs = by_turns(lambda: compiled.run_named(inputs), lambda: session.run(names, inputs))
     layer = None

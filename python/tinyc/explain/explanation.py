@@ -90,9 +90,7 @@ def _explain_summary(module: ir.Module, arguments: argparse.Namespace) -> int:
     """Print what a model is made of, and what its regions are predicted to take."""
     with in_file(shown_argument(arguments.program)):
         with shown_progress("explain"), module.context:
-            lowering = lowering_of(module, arguments)
-            formation = formation_of(Subject.of(lowering.module("tiny")), arguments)
-            tables = summary_tables(lowering, formation, explained_machine(arguments))
+            tables = summary_tables(lowering_of(module, arguments), explained_machine(arguments))
         return _print_tables(tables)
 
 

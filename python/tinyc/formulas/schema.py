@@ -22,7 +22,7 @@ from tinyc.formulas.value import Builder, Value
 from tinyc.vocabulary.element_type import ElementType
 
 Function: TypeAlias = Callable[..., Value | tuple[Value, ...]]
-Entry = TypeVar("Entry")
+_Entry = TypeVar("_Entry")
 
 
 class AttributeKind(Enum):
@@ -114,7 +114,9 @@ class Schema:
             raise TinycError("InvalidAttribute", f"{self.name} takes the operands {expected}, and is given {given}")
 
 
-def by_choice(tables: Iterable[Mapping[str, Entry | Mapping[str, Entry]]]) -> Iterator[tuple[str, str | None, Entry]]:
+def by_choice(
+    tables: Iterable[Mapping[str, _Entry | Mapping[str, _Entry]]],
+) -> Iterator[tuple[str, str | None, _Entry]]:
     """Each op of tables with a choice of its selector, None where it has none, and the entry for them."""
     for table in tables:
         for op, entry in table.items():
