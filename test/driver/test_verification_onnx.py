@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import onnx
+import onnxruntime
 import pytest
 
 import tinyc
@@ -97,7 +98,6 @@ def test_the_tolerance_counts_the_sums_that_an_op_is_made_of():
 
 
 def test_onnxruntime_runs_beside_the_target(run, file):
-    pytest.importorskip("onnxruntime")
     status, out, err = run("verify", file, "--bind", "N=7", "--against", "onnxruntime")
     assert (status, err) == (0, "")
     assert [line for line in out.splitlines() if line.startswith("verify")] == [
@@ -111,7 +111,6 @@ def test_onnxruntime_runs_beside_the_target(run, file):
 
 
 def test_what_onnxruntime_gives_otherwise_is_named(run, file, monkeypatch):
-    onnxruntime = pytest.importorskip("onnxruntime")
     right = onnxruntime.InferenceSession.run
 
     def wrong(self, *arguments):
@@ -131,7 +130,6 @@ def test_what_onnxruntime_gives_otherwise_is_named(run, file, monkeypatch):
 
 @pytest.mark.parametrize("command", ["verify", "bench"])
 def test_onnxruntime_takes_the_inputs_that_are_fixed(run, tmp_path, command):
-    pytest.importorskip("onnxruntime")
     model = model_of("y = ReduceSum(x, axes)", "float[3, 4] x, int64[1] axes", "float[3, 1] y")
     onnx.save(model, tmp_path / "m.onnx")
     options = ("--constant", "axes=[1]", "--against", "onnxruntime", *(("--runs", "1") if command == "bench" else ()))
@@ -157,7 +155,6 @@ def test_it_runs_no_other_programs(run, command):
 
 
 def test_what_onnxruntime_refuses_is_an_error(run, tmp_path):
-    pytest.importorskip("onnxruntime")
     (tmp_path / "m.onnx").write_bytes(layers().SerializeToString()[:-20])
     status, _, err = run("verify", tmp_path / "m.onnx", "--bind", "N=7", "--against", "onnxruntime")
     assert (status, f"{tmp_path / 'm.onnx'}: error: onnxruntime refuses the model: " in err) == (1, True)
