@@ -103,7 +103,7 @@ def _grouped(q: Value, groups: Dim) -> Value:
     batch, heads, length, depth = q.shape
     if not isinstance(heads, int) or not isinstance(groups, int):
         raise TinycError("InvalidExtent", f"the numbers of heads, {heads} and {groups}, must be known; bind them")
-    if heads % groups:
+    if not groups or heads % groups:
         raise TinycError("AxisSizeMismatch", f"the {heads} heads of q are no multiple of the {groups} of k and v")
     return q.reshape(batch, groups, heads // groups, length, depth)
 
