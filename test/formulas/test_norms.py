@@ -155,3 +155,12 @@ def test_integers_have_no_norm():
     x = TensorType(ElementType.I32, (2, 3))
     with pytest.raises(tinyc.TinycError, match="a norm takes floats, and its operand is i32; cast it"):
         module_of("lp_norm", {"x": x})
+
+
+@pytest.mark.parametrize("shape", [(4,), (2, 3, 5)])
+@pytest.mark.parametrize("op", ["group_norm", "instance_norm", "batch_norm"])
+def test_a_norm_of_channels_has_a_parameter_for_each(op, shape):
+    names = ("scale", "bias", *(("mean", "variance") if op == "batch_norm" else ()))
+    types = {"x": TensorType(ElementType.F32, shape), **dict.fromkeys(names, TensorType(ElementType.F32, (4,)))}
+    with pytest.raises(tinyc.TinycError, match=r"no vector of the channels of|takes \[batch, channels|4 and 3 must be"):
+        module_of(op, types, **({"groups": 1} if op == "group_norm" else {}))

@@ -143,3 +143,12 @@ def test_the_time_has_to_be_a_number():
     types["x"] = TensorType(ElementType.F32, (symbol("T"), BATCH, INPUTS))
     with pytest.raises(TinycError, match="must be numbers: bind them"):
         module_of("rnn", types)
+
+
+def test_a_layer_needs_a_step_of_time():
+    types = {
+        name: TensorType(ElementType.F32, shape)
+        for name, shape in {"x": (0, 2, 3), "w": (1, 4, 3), "r": (1, 4, 4)}.items()
+    }
+    with pytest.raises(tinyc.TinycError, match=r"fp32 \[0, 2, 3\] has no step of time"):
+        module_of("rnn", types)
