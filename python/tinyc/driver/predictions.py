@@ -85,8 +85,9 @@ def _moved(name: str | None, compiled: FusionGraph, graph: FusionGraph) -> str |
     """The node of a graph that a value is, or is a movement of; None where it is of none."""
     while name is not None and name not in graph.nodes:
         op = compiled.values[name].owner
-        moved = op.operands[0] if isinstance(op, tiny.MovementOp) else None
-        name = next((each for each, value in compiled.values.items() if value == moved), None)
+        if not isinstance(op, tiny.MovementOp):
+            return None
+        name = next((each for each, value in compiled.values.items() if value == op.operands[0]), None)
     return name
 
 
