@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tinyc.analysis.graphs import assumptions_of, body_block, functions_of
+from tinyc.analysis.graphs import assumptions_of, body_block, functions_of, input_names
 from tinyc.diagnostics import TinycError, progress
 from tinyc.dialects.frontend.ops import Frontend, FrontendOp
 from tinyc.dialects.tiny.emit_steps import StepEmitter
@@ -14,6 +14,7 @@ from tinyc.formulas.steps import Steps, TypedStep
 from tinyc.formulas.value import Builder
 from tinyc.mlir import func, ir
 from tinyc.mlir.locations import name_of, named, where
+from tinyc.mlir.names import DistinctNames
 from tinyc.passes import Pass
 from tinyc.vocabulary.attributes import tensor_type
 from tinyc.vocabulary.types import TensorType
@@ -30,7 +31,8 @@ class FrontendToTiny(Pass):
         1. Functions of Frontend ops, Tiny constants and `tiny.assume` in a single block.
     Ensures:
         1. There are Tiny ops only. What a formula relies on stands as a `tiny.assume` in front.
-        2. The result of an op keeps its name; a value on the way to it is called after both, `h.exp2`.
+        2. The result of an op keeps its name, a second one is `h#1`; a value on the way to them is called after the op
+           and the step, `h.exp2`. No two values get the same name.
     Before:
         func.func @main(%x: tensor<4x3xf32>) -> tensor<4x1xf32> {
           %0 = "frontend.reduce"(%x) {axes = array<i64: 1>, fn = "sum", keepdims = true}
@@ -63,6 +65,8 @@ class _Lowering:
         self.block = body_block(function)
         self.assumed: dict[Assumption, None] = dict.fromkeys(assumptions_of(self.block))
         self.types: dict[TensorType, ir.Type] = {}
+        named_ops = (name for op in self.block.operations if (name := name_of(op.location)) is not None)
+        self.names = DistinctNames([*input_names(function), *named_ops])
 
     def run(self) -> None:
         stated = len(self.assumed)
@@ -87,16 +91,19 @@ class _Lowering:
         emitter = StepEmitter(dict(enumerate(given.values())), self.types)
         with ir.InsertionPoint(op):
             for step in steps.steps:
-                emitter.emit(step, lambda step: _location(op, step, kept))
+                emitter.emit(step, lambda step: self._location(op, step, kept))
         self.assumed.update(steps.assumptions)
         for result, number in zip(op.results, kept, strict=True):
             result.replace_all_uses_with(emitter.values[number])
         op.operation.erase()
 
-
-def _location(op: FrontendOp, step: TypedStep, kept: list[int]) -> ir.Location:
-    """What gives a result is called as the op is; what leads there, after it and the step."""
-    name = name_of(op.location)
-    if name is None or any(step.first <= each < step.first + len(step.types) for each in kept):
-        return op.location
-    return named(f"{name}.{step.op}", op.location)
+    def _location(self, op: FrontendOp, step: TypedStep, kept: list[int]) -> ir.Location:
+        """What gives a result is called as the op's result is; what leads there, after the op and the step."""
+        name = name_of(op.location)
+        if name is None:
+            return op.location
+        numbers = list(range(step.first, step.first + len(step.types)))
+        place = kept.index(step.first) if step.first in kept else None
+        if place is None or kept[place : place + len(numbers)] != numbers:  # one location names all of its results
+            return named(self.names.new(f"{name}.{step.op}"), op.location)
+        return named(f"{name}#{place}", op.location) if place else op.location

@@ -20,7 +20,7 @@ from tinyc.fusion.regions import Formation
 from tinyc.fusion.request import fusion_request
 from tinyc.mlir import func, ir
 from tinyc.mlir.bodies import end_body
-from tinyc.mlir.locations import here, name_of, unnamed, where
+from tinyc.mlir.locations import RESULT_NAMES, here, name_of, unnamed, value_name, where
 from tinyc.mlir.names import DistinctNames, declared_symbols
 from tinyc.passes import Pass
 from tinyc.plan.attribute import plan_attribute
@@ -262,7 +262,9 @@ class _Host:
                 function_type = ir.FunctionType.get([value.type for value in inputs], types)
                 launch = region.LaunchOp(ir.FlatSymbolRefAttr.get(name), function_type, loc=here())
                 _name_checked(launch, [op for op in ops if isinstance(op, region.CheckedOp)], outputs)
-                return func.CallIndirectOp(types, launch.function, given).results
+                call = func.CallIndirectOp(types, launch.function, given)
+                _name_results(call, outputs)
+                return call.results
 
     # --- kernels ------------------------------------------------------------------------------------------------------
 
@@ -299,6 +301,14 @@ def _name_checked(launch: region.LaunchOp, checked: Sequence[ir.OpView], outputs
         if op.results[0] not in outputs and name is not None:
             launch.attributes["node"] = ir.StringAttr.get(name)
             launch.location = unnamed(op.location)
+
+
+def _name_results(call: func.CallIndirectOp, outputs: Sequence[ir.Value]) -> None:
+    """Say what each result of a call is called, where its one location does not: they are values of several ops."""
+    if len(outputs) > 1:
+        names = [value_name(each) if isinstance(each, ir.OpResult) else None for each in outputs]
+        if names != list(map(value_name, call.results)):
+            call.attributes[RESULT_NAMES] = ir.ArrayAttr.get([ir.StringAttr.get(name or "") for name in names])
 
 
 def _all_results(values: Sequence[ir.Value]) -> list[ir.Value]:

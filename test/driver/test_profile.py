@@ -10,11 +10,16 @@ import pytest
 
 import tinyc
 from importers.documents import node, program, tensor
+from importers.onnx.models import model_of
 from tinyc.diagnostics import TinycError
+from tinyc.driver import predictions
 from tinyc.driver.cli import main
+from tinyc.driver.predictions import NOT_PRICED
 from tinyc.driver.profile import LOG_COLUMNS
 
 SOFTMAX = Path(__file__).parents[2] / "examples" / "softmax.json"
+BY_SHAPE = ("float[N, M, 5] x", "float[?, ?] y")
+SHAPE = "<int64[2] s = {-1, 6}>"
 X = np.random.default_rng(0).standard_normal((4, 96), np.float32)
 
 
@@ -125,3 +130,33 @@ def test_a_log_that_breaks_off_in_its_head_is_refused(tmp_path):
     profile.append_to(log)
     profile.append_to(log)
     assert [line.split(",")[0] for line in log.read_text().splitlines()] == ["region", "r0", "r0"]
+
+
+def test_the_regions_are_those_that_were_compiled_whatever_is_best_at_the_sizes_of_the_run():
+    # A reshape of symbolic extents is no map, and ends a region that it would not end at these sizes.
+    model = model_of("p = Transpose<perm = [0, 2, 1]>(x) r = Reshape(p, s) y = Relu(r)", *BY_SHAPE, more=SHAPE)
+    x = np.ones((2, 3, 5), np.float32)
+    copy, relu = rows(tinyc.compile(model).profile(x=x))
+    assert (copy["kernel"], copy["bytes"], copy["plan"]) == ("copy", "", NOT_PRICED)  # it is none at these sizes
+    assert (relu["kernel"], relu["bytes"]) == ("elementwise_relu", 2 * 4 * x.size)
+    (both,) = rows(tinyc.compile(model, bind={"N": 2, "M": 3}).profile(x=x))
+    assert both["bytes"] == 2 * 4 * x.size
+
+
+def test_a_kernel_that_writes_values_of_several_nodes_is_priced_and_named_by_each():
+    body = "a = Add(x, v) n = LayerNormalization<axis = 1>(a, s) w = MatMul(n, k) y = Add(a, w)"
+    inputs = "float[N, 64] x, float[N, 64] v, float[64] s, float[64, 64] k"
+    model = tinyc.compile(model_of(body, inputs, "float[N, 64] y, float[N, 64] a"))
+    x, k = np.ones((4, 64), np.float32), np.ones((64, 64), np.float32)
+    first, *_ = found = rows(model.profile(x=x, v=x, s=x[0], k=k))
+    assert all(row["FLOPs"] and row["bytes"] and row["plan"] for row in found)
+    nodes = {each.name: each.where.node for each in model.lowering.program().buffers}
+    assert [nodes[name] for name in model.lowering.program().kernels[0].writes] == ["a", "n"]
+    assert first["bytes"] == 4 * (4 * 64 * 4 + 64)
+    assert 'tiny.names = ["a", "n"]' in model.text("region")
+
+
+def test_a_region_that_is_none_at_the_sizes_is_marked(monkeypatch):
+    monkeypatch.setattr(predictions, "_at_sizes", lambda *_: None)
+    (row,) = rows(tinyc.compile(SOFTMAX).profile(X=X))
+    assert (row["FLOPs"], row["estimate_us"], row["plan"]) == ("", "", NOT_PRICED)

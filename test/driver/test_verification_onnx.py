@@ -12,14 +12,18 @@ import pytest
 import tinyc
 from importers.onnx.models import model_of
 from programs.example_bindings import EXAMPLES
+from tinyc.analysis.graphs import main_function
 from tinyc.driver.verification import verify_model
 from tinyc.formulas.registry import SCHEMAS
 from tinyc.formulas.value import Value
+from tinyc.mlir import ir
 
 #: Nodes and their names; the third has none.
 BODY = "a = MatMul(x, w) b = Relu(a) c = Tanh(b) y = Softmax<axis = 1>(c)"
 NAMES = ("first/MatMul", "first/Relu", "", "last/Softmax")
 X = np.random.default_rng(0).uniform(-1, 1, (3, 4)).astype(np.float32)
+W36 = np.random.default_rng(2).standard_normal((6, 6)).astype(np.float32)
+X8 = np.random.default_rng(3).standard_normal((6, 8)).astype(np.float32)
 W = np.random.default_rng(1).uniform(-1, 1, (4, 5)).astype(np.float32)
 
 
@@ -92,6 +96,53 @@ def test_the_tolerance_counts_the_sums_that_an_op_is_made_of():
     model = tinyc.compile(model_of("y = MatMul(x, w)", "float[N, 3000] x, float[3000, 2] w", "float[N, 2] y"))
     inputs = {"x": np.ones((2, 3000), np.float32), "w": np.ones((3000, 2), np.float32)}
     assert model.lowering.tolerances(inputs)["y"].atol == 2 * 3000 * 2.0**-24
+
+
+# --- names ------------------------------------------------------------------------------------------------------------
+
+
+def compared(model, inputs):
+    """The names of the values that are compared, layer by layer; all of them agree."""
+    steps = list(verify_model(model, inputs))
+    assert [step.failure for step in steps] == [None] * len(steps)
+    return [[each.name for each in step.comparisons if each.kind == "value"] for step in steps]
+
+
+def test_a_folded_constant_that_stays_in_memory_is_not_taken_for_its_reader():
+    body = "wt = Transpose(w) m = Mul(x, wt) y = Softmax(m)"
+    model = model_of(body, "float[6, 6] x", "float[6, 6] y")
+    model.graph.initializer.append(onnx.numpy_helper.from_array(W36, "w"))
+    for node, name in zip(model.graph.node, ("tr", "scale", "soft"), strict=True):
+        node.name = name
+    _, tiny, region, _ = compared(tinyc.compile(model), {"x": W36})
+    assert tiny == ["tr", "scale", "soft"]
+    assert region[:1] == ["tr"]
+    assert "scale" not in region
+
+
+def test_a_mask_that_is_made_of_ones_is_not_taken_for_them():
+    body = "o = ConstantOfShape<value = float[1] {1}>(n) t = Trilu<upper = 0>(o) y = Mul(x, t)"
+    model = model_of(body, "float[9, 9] x", "float[9, 9] y", more="<int64[2] n = {9, 9}>")
+    compared(tinyc.compile(model), {"x": np.ones((9, 9), np.float32)})
+
+
+def test_the_results_of_one_kernel_are_compared_each_by_its_own_name():
+    body = "a = Add(x, v) n, m, i = LayerNormalization<axis = 1>(a, s) y = Add(a, n)"
+    model = model_of(body, "float[N, 8] x, float[N, 8] v, float[8] s", "float[N, 8] y, float[N, 1] m, float[N, 1] i")
+    compared(tinyc.compile(model), {"x": W36[:, :1] + np.eye(6, 8, dtype=np.float32), "v": X8, "s": X8[0]})
+
+
+def test_names_that_several_values_have_are_left_out():
+    model = tinyc.compile(layers())
+    names = compared(model, {"x": X, "w": W})[1]
+    assert {"first/Relu", "c"} <= {*names}
+    # As if a layer below called two of its values so.
+    module = model.lowering.module("region")
+    with module.context:
+        for op in main_function(module).regions[0].blocks[0].operations:
+            if len(op.results):
+                op.location = ir.Location.name("first/Relu")
+    assert not any("first/Relu" in each for each in compared(model, {"x": X, "w": W}))
 
 
 # --- onnxruntime ------------------------------------------------------------------------------------------------------

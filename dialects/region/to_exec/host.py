@@ -24,7 +24,7 @@ from tinyc.expr import extents
 from tinyc.expr.assumption import Assumption
 from tinyc.expr.extents import Dim
 from tinyc.mlir import func, ir
-from tinyc.mlir.locations import named, value_name
+from tinyc.mlir.locations import named, unnamed, value_name
 from tinyc.vocabulary.attributes import tensor_type
 from tinyc.vocabulary.run_key import RUN_KEY
 from tinyc.vocabulary.types import TensorType, symbols_of
@@ -222,7 +222,7 @@ class Host:
 
     def _output(self, result: ir.OpResult, first: int, last: int) -> HostBuffer:
         tensor, location, name = tensor_type(result.type), result.owner.location, value_name(result)
-        at = location if name is None else named(name, location)
+        at = unnamed(location) if name is None else named(name, location)
         kind = "prepared" if self._prepares else "arena"
         buffer = self._held[result] = HostBuffer(tensor, at, kind, first=first, ready=last, last=last)
         return buffer

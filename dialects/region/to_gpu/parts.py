@@ -22,6 +22,7 @@ from tinyc.expr.axes import Shape
 from tinyc.expr.extents import Dim
 from tinyc.mlir import func, ir
 from tinyc.mlir.bodies import end_body
+from tinyc.mlir.locations import RESULT_NAMES
 from tinyc.mlir.names import DistinctNames, declared_symbols
 from tinyc.schemes.registry import SCHEME_OF
 from tinyc.vocabulary.attributes import tensor_type, to_type
@@ -235,6 +236,9 @@ def _launch_both(call: func.CallIndirectOp, first: Kernel, second: Kernel, read:
         found = _launch(first, operands)
         given = [*operands, *found.results]
         results = _launch(second, [given[position] for position in read if position < len(given)])
+        if RESULT_NAMES in call.attributes:
+            for each in (found, results) if len(found.results) == len(call.results) else (results,):
+                each.attributes[RESULT_NAMES] = call.attributes[RESULT_NAMES]
     for old, new in zip(call.results, results.results, strict=True):
         old.replace_all_uses_with(new)
     call.erase()

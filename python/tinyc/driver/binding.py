@@ -1,8 +1,8 @@
 """Give symbols their values throughout a module.
 
 In: a module whose types have symbolic extents, and a number for some of the symbols. Out: the same module, edited in
-place. At the Tiny and Region layers the symbols are gone, and assumptions that have become plain numbers are checked
-and taken out. From the GPU layer on they are parameters of the kernels: there the program assumes their values.
+place. At the Frontend, Tiny and Region layers the symbols are gone, and assumptions that have become plain numbers are
+checked and taken out. From the GPU layer on they are parameters of the kernels: there the program assumes their values.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,14 +11,16 @@ from tinyc.analysis.graphs import body_block, main_function
 from tinyc.diagnostics import TinycError, Where
 from tinyc.dialects.exec import ops as exec_
 from tinyc.dialects.exec.ops import exec_functions
+from tinyc.dialects.frontend.ops import FrontendOp
 from tinyc.dialects.region.bind import SymbolBinder, bound_extent, ops_with_types, shown_sizes
 from tinyc.dialects.tiny.ops import AssumeOp
 from tinyc.executors.signature import boundary_of
 from tinyc.expr import extents
 from tinyc.expr.assumption import Assumption
+from tinyc.formulas.schema import AttributeKind
 from tinyc.mlir import ir
 from tinyc.mlir.locations import where
-from tinyc.vocabulary.attributes import assumption_of
+from tinyc.vocabulary.attributes import assumption_of, decode, extents_attribute
 from tinyc.vocabulary.types import symbols_of
 
 
@@ -35,7 +37,17 @@ def bind_symbols(module: ir.Module, bind: Mapping[str, int]) -> None:
         _bind_assumption(op, binder)
     for op in ops_with_types(module.operation):
         binder.bind(op)
+        if isinstance(op, FrontendOp):
+            _bind_extents(op, binder)
     _check_known(bind, binder.seen)
+
+
+def _bind_extents(op: FrontendOp, binder: SymbolBinder) -> None:
+    """Give symbols their sizes in the attributes of an op that are lists of extents."""
+    for name, each in op.schema.attributes.items():
+        if each.kind is AttributeKind.DIMS and name in op.attributes:
+            bound = [binder.extent(extent) for extent in decode(op.attributes[name])]
+            op.attributes[name] = extents_attribute(bound)
 
 
 def _bind_assumption(op: AssumeOp, binder: SymbolBinder) -> None:

@@ -5,11 +5,13 @@ then each lower layer against the reference, value by value as far as the layer 
 runs: LLVM IR on the CPU, PTX on the simulator or on a GPU.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from tinyc.analysis.graphs import body_block, main_function
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.gpu.expand.lowering import GpuExpand
 from tinyc.driver.compiled_model import CompiledModel
@@ -22,6 +24,7 @@ from tinyc.executors.compare import Comparison, compare, compare_all
 from tinyc.executors.gpu.program import ThreadsExecutable
 from tinyc.executors.tolerance import Tolerance
 from tinyc.mlir import ir
+from tinyc.mlir.locations import value_name
 from tinyc.passes.runner import copy_module, run_passes
 from tinyc.runtime.executable import Observer
 
@@ -51,6 +54,8 @@ class LayerComparison:
         return None if found is None else f"{self.title}: {found}"
 
 
+#: The layers whose values have names.
+_GRAPHS = ("frontend", "tiny", "region")
 #: Runs the program at one layer: takes inputs and who is told the values of nodes, gives the outputs.
 _Execute = Callable[[_Arrays, Observer], _Arrays]
 
@@ -71,7 +76,9 @@ def verify_model(
     """
     lowering = model.lowering if against is None else Lowering(against, model.target)
     module = lowering.module(lowering.entry)
-    entry, truth = layer_of(module), _Truth(module, inputs, lowering.tolerances(inputs))
+    modules = module, *(model.lowering.module(name) for name in _GRAPHS if model.lowering.has(name))
+    ambiguous = frozenset(name for each in modules for name in _ambiguous_names(each))
+    entry, truth = layer_of(module), _Truth(module, inputs, lowering.tolerances(inputs), ambiguous)
     yield LayerComparison(f"reference ({entry}) against the f64 oracle", truth.judged(module, inputs))
     layer = f"reference ({entry})"
     for layer, execute in _executors(model):
@@ -118,10 +125,23 @@ def _threads(lowering: Lowering) -> ThreadsExecutable:
     return ThreadsExecutable(lowering.program(), expanded, lowering.constants())
 
 
-class _Truth:
-    """What the reference says of a program on one set of inputs: every named value, the outputs, the tolerances."""
+def _ambiguous_names(module: ir.Module) -> list[str]:
+    """The names that several values of a program have: which of them a layer means by one, nothing says."""
+    results = (result for op in body_block(main_function(module)).operations for result in op.results)
+    counts = Counter(name for each in results if (name := value_name(each)) is not None)
+    return [name for name, count in counts.items() if count > 1]
 
-    def __init__(self, module: ir.Module, inputs: _Arrays, allowed: Mapping[str, Tolerance]) -> None:
+
+class _Truth:
+    """What the reference says of a program on one set of inputs: every named value, the outputs, the tolerances.
+
+    A value whose name is `ambiguous`, of several values at some layer, is not compared.
+    """
+
+    def __init__(
+        self, module: ir.Module, inputs: _Arrays, allowed: Mapping[str, Tolerance], ambiguous: Collection[str]
+    ) -> None:
+        self.ambiguous = ambiguous
         self.values: dict[str, np.ndarray] = {}
         self.allowed = allowed
         self.outputs = reference.evaluate_module(module, inputs, observe=self.values.__setitem__)
@@ -143,7 +163,10 @@ class _Truth:
         return [
             compare(name, value, expected[name], self.allowed.get(name, Tolerance()), "value")
             for name, value in found.items()
-            if name in expected and name not in self.outputs and expected[name].shape == value.shape
+            if name in expected
+            and name not in self.outputs
+            and name not in self.ambiguous
+            and expected[name].shape == value.shape
         ]
 
     def compared(self, title: str, execute: _Execute, inputs: _Arrays) -> LayerComparison:

@@ -14,7 +14,16 @@ from weakref import WeakKeyDictionary
 
 from tinyc.diagnostics import progress
 from tinyc.fusion.graph import FusionGraph, FusionNode, NodeKind, fusion_graph
-from tinyc.fusion.group import Group, group_of_node, members_of, united, with_group, with_producer, with_results
+from tinyc.fusion.group import (
+    Group,
+    group_of_node,
+    members_of,
+    united,
+    with_group,
+    with_other_result,
+    with_producer,
+    with_results,
+)
 from tinyc.fusion.judge import Judge, along_with_asked
 from tinyc.fusion.ledger import Verdict
 from tinyc.fusion.partition import Partition
@@ -165,16 +174,8 @@ class _Former:
         sibling = next((each for name in self._results_of(node) for each in self.partition.of(name)), None)
         if sibling is None:
             return alone
-        joined = Group(
-            self.graph,
-            alone.members | sibling.members,
-            alone.results | sibling.results,
-            min(alone.first, sibling.first),
-            (),
-            (*alone.ordered, *sibling.ordered),
-        )
         self.partition.drop(sibling)
-        return joined
+        return with_other_result(alone, sibling)
 
     def _results_of(self, node: FusionNode) -> list[str]:
         if node.kind is not NodeKind.ORDERED or len(node.op.results) < 2:

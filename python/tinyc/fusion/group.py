@@ -216,18 +216,35 @@ def with_group(group: Group, producer: Group, kept: Callable[[FusionNode], bool]
     return grown
 
 
+def with_other_result(group: Group, other: Group) -> Group:
+    """The group of two results of one op that is a kernel of its own."""
+    members, results = group.members | other.members, group.results | other.results
+    ordered = (*group.ordered, *other.ordered)
+    return Group(group.graph, members, results, min(group.first, other.first), (), ordered)
+
+
 def with_results(group: Group, results: Collection[str]) -> Group | Verdict:
     """A group that writes some of its results only, with what they are made of; or why that is no group."""
+    return group_of_nodes(group.graph, group.sequence, results)
+
+
+def group_of_nodes(graph: FusionGraph, names: Sequence[str], results: Collection[str]) -> Group | Verdict:
+    """The group that writes `results`, of the nodes called `names`, in program order; or why that is no group."""
     grown: Group | Verdict | None = None
-    for name in reversed(group.sequence):
-        node, is_result = group.graph.nodes[name], name in results
+    for name in reversed(names):
+        node, is_result = graph.nodes[name], name in results
         if node.bound is not None:
             continue  # it comes with its sum
         if grown is not None and name in grown.reads:
             grown = with_producer(grown, node, is_result)
         elif is_result:
-            alone = group_of_node(group.graph, node)
-            grown = alone if grown is None else united([grown, alone])
+            alone = group_of_node(graph, node)
+            if grown is None:
+                grown = alone
+            elif grown.ordered and node.op == grown.ordered[0].op:
+                grown = with_other_result(alone, grown)
+            else:
+                grown = united([grown, alone])
         if isinstance(grown, Verdict):
             return grown
     assert grown is not None  # it has results

@@ -12,6 +12,8 @@ from tinyc.mlir import ir
 
 #: A string in MLIR's text; the group is what stands between its quotes, escapes and all.
 STRING = r'"((?:[^"\\]|\\.)*)"'
+#: The attribute of an op with the name of each of its results, "" for one that has none.
+RESULT_NAMES = "tiny.names"
 _POSITION = re.compile(STRING + r":(\d+):(\d+)")
 _NAME = re.compile(r"loc\(" + STRING + r"[()]")
 
@@ -49,7 +51,14 @@ def name_of(location: ir.Location) -> str | None:
 
 
 def value_name(result: ir.OpResult) -> str | None:
-    """The user's name of an op's result: the node id, with `#1` for a second result; None if it has none."""
+    """The user's name of an op's result: the node id, with `#1` for a second result; None if it has none.
+
+    A call of a kernel, whose results are values of several nodes, has their names in an attribute.
+    """
+    names = result.owner.attributes.get(RESULT_NAMES)
+    if isinstance(names, ir.ArrayAttr) and len(names) == len(result.owner.results):
+        text = names[result.result_number]
+        return text.value or None if isinstance(text, ir.StringAttr) else None
     name = name_of(result.owner.location)
     return f"{name}#{result.result_number}" if name is not None and result.result_number else name
 

@@ -20,6 +20,7 @@ In reading order:
     boundary     inputs, symbols, values that are fixed, declared shapes
     graph        all nodes of a model
     patterns     what exporters write out, as the op that it is
+    naming       what the values of the program are called
     emit         the program as IR
     model        all of it: `import_model`
 """

@@ -1,5 +1,7 @@
 """A finished program as IR: the module with its `func.func @main` of Frontend ops."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from tinyc.diagnostics import Where, progress
@@ -8,6 +10,7 @@ from tinyc.dialects.registry import context
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.dialects.tiny.emit_steps import StepEmitter
 from tinyc.importers.emit import argument_location, boundary_name
+from tinyc.importers.onnx.naming import op_names
 from tinyc.importers.onnx.program import FrontendProgram, TypedConstant, TypedOp
 from tinyc.mlir import func, ir
 from tinyc.mlir.locations import location_of
@@ -34,22 +37,21 @@ def _function(program: FrontendProgram) -> None:
     emitter.values.update((each.value, block.arguments[at]) for at, each in enumerate(program.inputs))
     with ir.InsertionPoint(block):
         emitter.assume(program.assumptions)
-        for number, op in enumerate(program.ops, 1):
+        for number, (op, name) in enumerate(zip(program.ops, op_names(program), strict=True), 1):
             progress("import, op", number, len(program.ops))
-            made = _constant(op, emitter) if isinstance(op, TypedConstant) else _op(op, emitter)
+            location = location_of(replace(op.where, node=name)) or ir.Location.unknown()
+            made = _constant(op, emitter, location) if isinstance(op, TypedConstant) else _op(op, emitter, location)
             for value, result in enumerate(made.results, op.first):
                 emitter.values[value] = result
         func.ReturnOp([emitter.values[value] for _, value in program.outputs])
 
 
-def _constant(constant: TypedConstant, emitter: StepEmitter) -> ir.OpView:
+def _constant(constant: TypedConstant, emitter: StepEmitter, location: ir.Location) -> ir.OpView:
     value = constant.value
     held = elements_attribute(value) if isinstance(value, np.ndarray) else scalar(value, constant.type.element)
-    location = location_of(constant.where) or ir.Location.unknown()
     return tiny.create("const", (), {"value": held}, [emitter.type(constant.type)], location)
 
 
-def _op(op: TypedOp, emitter: StepEmitter) -> ir.OpView:
+def _op(op: TypedOp, emitter: StepEmitter, location: ir.Location) -> ir.OpView:
     operands = {name: emitter.values[value] for name, value in op.operands.items()}
-    location = location_of(op.where) or ir.Location.unknown()
     return frontend.build_op(op.schema, operands, op.attributes, op.types, location)

@@ -7,6 +7,7 @@ does the branch of an `If` whose condition is known.
 
 import traceback
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ from tinyc.importers.onnx.schemas import (
     schema_function,
 )
 from tinyc.importers.onnx.scope import Scope
-from tinyc.importers.onnx.values import OnnxValue
+from tinyc.importers.onnx.values import Known, OnnxValue
 
 #: How deep functions and branches may lie in each other, and how many nodes all of them together may have.
 _MAX_DEPTH = 40
@@ -61,21 +62,37 @@ class NodeImporter:
             TinycError: what is wrong with the node, or not supported.
         """
         name = scope.prefix + node_name(proto)
-        where = Where(node=name, file=self.filename)
+        where, first = Where(node=name, file=self.filename), len(self.program.types)
         try:
-            inputs = [scope.value(each) for each in proto.input]
-            attributes = scope.attributes_of(proto)
-            domain = domain_of(proto.domain)
-            called = domain, proto.op_type, proto.overload
-            if called in self.functions:
-                function = self.functions[called]
-                given = function_attributes(function, None, attributes)
-                return self._call(function, proto, inputs, given, scope, name)
-            if domain:
-                raise refused(proto.op_type, domain)
-            return self._own_op(proto, inputs, attributes, scope, where)
+            return self._named(name, self._values(proto, scope, where), first)
         except TinycError as error:
             raise error.at(where) from error.__cause__
+
+    def _named(self, name: str, values: Sequence[OnnxValue], first: int) -> Sequence[OnnxValue]:
+        """The outputs of a node, those that are its own called after it; what it adds is numbered from `first` on."""
+        found: list[OnnxValue] = []
+        for position, value in enumerate(values):
+            own = f"{name}#{position}" if position else name
+            if isinstance(value, Known):
+                found.append(value if value.name is not None else replace(value, name=own))
+                continue
+            if value.number >= first:
+                self.program.names.setdefault(value.number, own)
+            found.append(value)
+        return found
+
+    def _values(self, proto: onnx.NodeProto, scope: Scope, where: Where) -> Sequence[OnnxValue]:
+        inputs = [scope.value(each) for each in proto.input]
+        attributes = scope.attributes_of(proto)
+        domain = domain_of(proto.domain)
+        called = domain, proto.op_type, proto.overload
+        if called in self.functions:
+            function = self.functions[called]
+            given = function_attributes(function, None, attributes)
+            return self._call(function, proto, inputs, given, scope, where.node or "")
+        if domain:
+            raise refused(proto.op_type, domain)
+        return self._own_op(proto, inputs, attributes, scope, where)
 
     def _own_op(
         self,

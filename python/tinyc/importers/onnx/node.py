@@ -165,5 +165,7 @@ class OnnxNode:
         held = array.flat[0].item() if is_uniform else np.ascontiguousarray(array)
         where = self.where if value.name is None else replace(self.where, node=value.name)
         number = self.program.constant(held, tensor, where)
+        if value.name is not None:
+            self.program.names[number] = value.name
         self.program.constants[id(value)] = value, number
         return Tensor(number, tensor)

@@ -44,7 +44,8 @@ class FrontendProgram:
     """The program so far. `outputs` are (name, value) pairs; `assumptions` stand in the order in which they came up.
 
     `constants` are the values that have become constants, by what they are; `streams` counts those of random numbers.
-    `asked` are the names of inputs that a handler had to know.
+    `asked` are the names of inputs that a handler had to know. `names` are those of the values that are nodes' outputs,
+    or initialisers.
     """
 
     def __init__(self) -> None:
@@ -56,6 +57,7 @@ class FrontendProgram:
         self.constants: dict[int, tuple[object, int]] = {}
         self.streams = 0
         self.asked: dict[str, None] = {}
+        self.names: dict[int, str] = {}
 
     def input(self, name: str, tensor: TensorType, where: Where) -> int:
         """Add an argument and return its value."""

@@ -39,7 +39,7 @@ class Known:
     """An initialiser, or a value of a subgraph of shapes: its elements are numbers, or extents.
 
     The array's dtype is that of the element type, or `object` where some element is a symbolic extent. `name` is that
-    of an initialiser.
+    of an initialiser, or of the node that has been folded.
     """
 
     array: np.ndarray

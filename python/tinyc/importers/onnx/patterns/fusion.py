@@ -34,6 +34,8 @@ def fuse_patterns(program: FrontendProgram) -> None:
             found = _applied(program, graph, op, rule)
             if found is not None:
                 replaced[op.first], inside = found
+                if op.first in program.names:
+                    program.names[found[0]] = program.names.pop(op.first)
                 gone |= inside
                 added[op.first] = program.ops[before:]
                 break
