@@ -14,7 +14,7 @@ import onnx
 from tinyc.diagnostics import InternalError, TinycError, Where, progress
 from tinyc.importers.onnx.boundary import InputSizes, check_constants, fixed_value
 from tinyc.importers.onnx.importer import NodeImporter
-from tinyc.importers.onnx.model_file import check_messages, initializer
+from tinyc.importers.onnx.model_file import check_messages, initializer, require_model
 from tinyc.importers.onnx.node import OnnxNode
 from tinyc.importers.onnx.order import names_read, node_name, ordered
 from tinyc.importers.onnx.program import FrontendProgram
@@ -37,6 +37,7 @@ class GraphImport:
         folder: Path | None,
         filename: str | None,
     ) -> None:
+        require_model(model)
         self.graph, self.constants, self.folder, self.filename = model.graph, constants, folder, filename
         self.program = FrontendProgram()
         self.errors: list[TinycError] = []

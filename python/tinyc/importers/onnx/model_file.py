@@ -41,6 +41,18 @@ def parse_model(raw: bytes, filename: str | None) -> onnx.ModelProto:
     return model
 
 
+def require_model(given: object) -> None:
+    """Check that a model is given, not a part of one.
+
+    Raises:
+        TinycError: `UnreadableFile`.
+    """
+    if isinstance(given, onnx.ModelProto):
+        return
+    remedy = "onnx.helper.make_model(graph)" if isinstance(given, onnx.GraphProto) else "an onnx.ModelProto"
+    raise TinycError("UnreadableFile", f"a {type(given).__name__} is not an ONNX model; give {remedy}")
+
+
 def check_messages(message: Message, depth: int = 0) -> None:
     """Check that all texts of a model are texts (protobuf hands out others as bytes), and how deep its graphs lie.
 
