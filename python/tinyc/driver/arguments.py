@@ -135,9 +135,7 @@ def _version() -> str:
 
 def _add_program(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("program", help="the program's file, or - for standard input")
-    _add_bind(parser)
-    shown = "fix an input of an ONNX model, by its value in JSON (may be repeated)"
-    parser.add_argument("--constant", type=_constant, action=_Collected, default={}, metavar="axes=[1]", help=shown)
+    _add_given(parser)
     layers = "; ".join(f"{', '.join(LISTINGS[target])} for {target}" for target in LAST_LISTING)
     shown = f"write the text of layers: {layers}"
     parser.add_argument("--dump", type=_layers, action=_Collected, metavar="LAYER,…", help=shown)
@@ -162,8 +160,6 @@ def _add_target(parser: argparse.ArgumentParser) -> None:
     _add_edges(parser)
     shown = "sizes that runs are expected to have: kernels get alternatives for them (may be repeated)"
     parser.add_argument("--sizes", type=_bind, action="append", default=[], metavar="M=128,N=64", help=shown)
-    shown = "weights by name, of a .npz or .safetensors file: given once, and kept in the model"
-    parser.add_argument("--weights", type=Path, metavar="FILE", help=shown)
     parser.add_argument("--fusion", choices=(_NONE,), metavar=_NONE, help="a kernel for each op")
     parser.add_argument(
         "--line-info", action="store_true", help="write .loc into the PTX: lines of the dumped gpu layer"
@@ -180,7 +176,7 @@ def _add_explained(parser: argparse.ArgumentParser) -> None:
         "program", help="the program's file: Tiny JSON, a model (.onnx), or a dump of either layer; or -"
     )
     parser.add_argument("other", nargs="?", metavar="OTHER", help="with --fusion-diff: another program, or a ledger")
-    _add_bind(parser)
+    _add_given(parser)
     shown = f"which ops share a kernel, and why; '{_NONE}', also beside another --fusion-…: with a kernel for each op"
     parser.add_argument("--fusion", nargs="?", type=_fusion_value, metavar=_NONE, help=shown)
     one = parser.add_mutually_exclusive_group()
@@ -208,9 +204,14 @@ def _add_inputs(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--random", type=_seed, default=0, metavar="SEED", help="random inputs (default: seed 0)")
 
 
-def _add_bind(parser: argparse.ArgumentParser) -> None:
+def _add_given(parser: argparse.ArgumentParser) -> None:
+    """What a program is given when it is read: sizes of symbols, values of inputs, and which inputs are weights."""
     shown = "sizes of symbols"
     parser.add_argument("--bind", type=_bind, action=_Collected, default={}, metavar="M=150,N=130", help=shown)
+    shown = "fix an input of an ONNX model, by its value in JSON (may be repeated)"
+    parser.add_argument("--constant", type=_constant, action=_Collected, default={}, metavar="axes=[1]", help=shown)
+    shown = "weights by name, of a .npz or .safetensors file: given once, and kept in the model"
+    parser.add_argument("--weights", type=Path, metavar="FILE", help=shown)
 
 
 class _Collected(argparse.Action):
