@@ -64,7 +64,7 @@ FOLDERS = {
     "vocabulary",
 }
 #: What a user imports, and little else.
-MODULES = {"__init__", "diagnostics", "onnx_backend", "pipeline", "simulator"}
+MODULES = {"__init__", "__main__", "diagnostics", "onnx_backend", "pipeline", "simulator"}
 LAYERS = {"frontend", "tiny", "index_book", "poly", "region", "gpu", "cuda", "exec", "nvvm"}
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "manager"}
 #: Folders of tests that mirror no source: whole programs, on every target.

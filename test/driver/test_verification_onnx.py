@@ -143,7 +143,7 @@ def test_where_it_is_not_installed_the_command_says_how_to(run, file, monkeypatc
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     status, out, err = run(command, file, "--bind", "N=7", "--against", "onnxruntime")
     assert (status, out) == (1, "")
-    assert f"{file}: error: --against onnxruntime: it is not installed; pip install onnxruntime" in err
+    assert f"{file}: error: --against onnxruntime: it is not installed; python -m pip install onnxruntime" in err
 
 
 @pytest.mark.parametrize("command", ["verify", "bench"])

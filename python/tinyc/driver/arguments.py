@@ -6,6 +6,7 @@ process with status 2, and the usage, for what does not read.
 
 import argparse
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,9 @@ _DESCRIPTION = (
     "Compile and run programs: ONNX models (.onnx), Tiny JSON (.json), or the dump of any layer (.mlir, .ll, .ptx). "
     "Run models that were compiled before (.tinyc). Simulate kernels of any compiler: PTX (.ptx)."
 )
+_COMMANDS = ("run", "compile", "verify", "explain", "bench", "simulate")
+#: What names of programs and of models end in.
+_PROGRAMS = (".onnx", ".json", ".mlir", ".ll", ".ptx", ".tinyc")
 #: Every layer of every target.
 _LAYERS = tuple(dict.fromkeys(name for names in LISTINGS.values() for name in names))
 #: What programs are compiled for where the command line does not say it; `None` there, since a model says it itself.
@@ -31,6 +35,7 @@ _ONNXRUNTIME = "onnxruntime"
 def read_command_line(argv: Sequence[str]) -> argparse.Namespace:
     """The command that `argv` asks for, with its options."""
     parser = _parser()
+    _check_command(parser, "".join(argv[:1]))
     arguments = parser.parse_args(_with_plain_options(argv))
     if arguments.command == "explain":
         _check_explained(parser, arguments)
@@ -45,6 +50,12 @@ def read_command_line(argv: Sequence[str]) -> argparse.Namespace:
     if "line_info" in arguments and arguments.line_info and arguments.stock_printing:
         parser.error("argument --line-info: .loc points into the text with names; leave --stock-printing out")
     return arguments
+
+
+def _check_command(parser: argparse.ArgumentParser, word: str) -> None:
+    """End the process where a program stands in the place of a command."""
+    if word not in _COMMANDS and not word.startswith("-") and (Path(word).suffix in _PROGRAMS or os.path.isfile(word)):
+        parser.error(f"{word!r} is a program, and in front of it stands a command; tinyc run {word}")
 
 
 def _with_plain_options(argv: Sequence[str]) -> list[str]:
@@ -78,8 +89,7 @@ def _check_explained(parser: argparse.ArgumentParser, arguments: argparse.Namesp
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="tinyc", description=_DESCRIPTION, allow_abbrev=False)
     parser.add_argument("--version", action="version", version=_version())
-    known = "run | compile | verify | explain | bench | simulate"
-    commands = parser.add_subparsers(dest="command", required=True, metavar=known)
+    commands = parser.add_subparsers(dest="command", required=True, metavar=" | ".join(_COMMANDS))
     run = commands.add_parser("run", help="compile a program and run it, or run a model", allow_abbrev=False)
     _add_program(run)
     _add_target(run)
