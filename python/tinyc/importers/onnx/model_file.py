@@ -121,7 +121,8 @@ def _mapped(tensor: onnx.TensorProto, entries: Mapping[str, str], folder: Path) 
                 return np.empty(shape, element.dtype)
             return np.memmap(file, element.dtype, "r", offset, shape)
     except (OSError, ValueError) as error:
-        raise unreadable_file("read", path, error) from None
+        message = f"tensor '{tensor.name}' lies in '{path}': {unreadable_file('read', path, error).message}"
+        raise TinycError("UnreadableFile", message) from None
 
 
 def _number(tensor: onnx.TensorProto, entries: Mapping[str, str], name: str, default: int) -> int:
