@@ -1,10 +1,16 @@
 """A small CNN as an ONNX model: `python cnn.py` writes cnn.onnx, runs it, and says what its regions are."""
 
 import numpy as np
-import onnx
-from onnx import TensorProto, helper, numpy_helper
 
 import tinyc
+
+try:
+    import onnx
+    from onnx import TensorProto, helper, numpy_helper
+except ModuleNotFoundError as error:
+    raise SystemExit(
+        f"models are written by the package onnx ({error}); tools/setup onnx, or pip install onnx"
+    ) from None
 
 random = np.random.default_rng(0)
 

@@ -3,10 +3,16 @@
 import math
 
 import numpy as np
-import onnx
-from onnx import TensorProto, helper, numpy_helper
 
 import tinyc
+
+try:
+    import onnx
+    from onnx import TensorProto, helper, numpy_helper
+except ModuleNotFoundError as error:
+    raise SystemExit(
+        f"models are written by the package onnx ({error}); tools/setup onnx, or pip install onnx"
+    ) from None
 
 WIDTH, HEADS = 64, 4
 DEPTH = WIDTH // HEADS

@@ -1,10 +1,16 @@
 """An MLP as an ONNX model, with a dynamic batch: `python mlp.py` writes mlp.onnx and runs it at three sizes."""
 
 import numpy as np
-import onnx
-from onnx import TensorProto, helper, numpy_helper
 
 import tinyc
+
+try:
+    import onnx
+    from onnx import TensorProto, helper, numpy_helper
+except ModuleNotFoundError as error:
+    raise SystemExit(
+        f"models are written by the package onnx ({error}); tools/setup onnx, or pip install onnx"
+    ) from None
 
 random = np.random.default_rng(0)
 

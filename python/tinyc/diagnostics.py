@@ -11,7 +11,7 @@ import difflib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from typing import Protocol
 
 CODES = {
@@ -145,21 +145,23 @@ def _shortened(name: str) -> str:
 
 @dataclass(frozen=True)
 class Where:
-    """A place in the user's program: a file position, a node, or both."""
+    """A place in the user's program: a file position, a node, or both; `kind` is what stands there if it is no node."""
 
     node: str | None = None
     file: str | None = None
     line: int | None = None
     column: int | None = None
+    kind: str | None = None
 
     def completed(self, other: "Where") -> "Where":
         """The same place, with the parts that it lacks taken from `other`."""
         pairs = zip(astuple(self), astuple(other), strict=True)
-        return Where(*(mine if mine is not None else theirs for mine, theirs in pairs))
+        found = Where(*(mine if mine is not None else theirs for mine, theirs in pairs))
+        return found if self.node is None else replace(found, kind=self.kind)
 
     def __str__(self) -> str:
         position = ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
-        node = f"node '{_shortened(self.node)}'" if self.node is not None else ""
+        node = f"{self.kind or 'node'} '{_shortened(self.node)}'" if self.node is not None else ""
         return printable(", ".join(part for part in (position, node) if part))
 
 

@@ -14,10 +14,16 @@ import onnx
 from onnx.backend.base import Backend, BackendRep, namedtupledict
 
 import tinyc
+from tinyc.diagnostics import TinycError, either
 from tinyc.driver.compiled_model import CompiledModel
+from tinyc.executors.elements import element_of
+from tinyc.importers.onnx.attributes import ELEMENTS
 from tinyc.importers.onnx.model import unknown_inputs
+from tinyc.importers.onnx.schemas import NEWEST_OPSET
+from tinyc.runtime.cuda_driver import require_gpu
 
 _TARGETS = {"CPU": "cpu", "CUDA": "cuda"}
+_NUMBERS = {element: number for number, element in ELEMENTS.items()}
 
 
 class CompiledRep(BackendRep):
@@ -30,9 +36,9 @@ class CompiledRep(BackendRep):
     def __init__(self, model: onnx.ModelProto, **options: Any) -> None:
         self._model, self._options = model, options
         self._compiled: dict[tuple[Any, ...], CompiledModel] = {}
+        self._fixed = unknown_inputs(model)
         defaults = {each.name for each in model.graph.initializer}
         self._inputs = [each.name for each in model.graph.input if each.name not in defaults]
-        self._fixed = unknown_inputs(model)
         if not self._fixed:
             self._compiled[()] = self._compile({})
 
@@ -50,9 +56,14 @@ class CompiledRep(BackendRep):
         return namedtupledict("Outputs", list(outputs))(*outputs.values())
 
     def _by_name(self, inputs: Any) -> dict[str, Any]:
-        if isinstance(inputs, np.ndarray):
-            inputs = [inputs]
-        return inputs if isinstance(inputs, dict) else dict(zip(self._inputs, inputs, strict=True))
+        if isinstance(inputs, dict):
+            return inputs
+        given = inputs if isinstance(inputs, list | tuple) else [inputs]
+        if len(given) != len(self._inputs):
+            names = ", ".join(self._inputs) or "none"
+            message = f"the number of inputs is {len(given)}, and the model takes {len(self._inputs)}: {names}"
+            raise TinycError("InputMismatch", f"{message}; give an array for each, or a mapping by name")
+        return dict(zip(self._inputs, given, strict=True))
 
     def model_for(self, inputs: Any) -> CompiledModel:
         """The model, compiled for the values of the inputs that have to be known.
@@ -77,13 +88,22 @@ class TinycBackend(Backend):
     """The backend: `prepare` compiles, through every layer."""
 
     @classmethod
+    def is_compatible(cls, model: onnx.ModelProto, device: str = "CPU", **kwargs: Any) -> bool:
+        """Whether a model is one that tinyc reads, all of its nodes supported, and runs on a device of this machine."""
+        try:
+            unknown_inputs(model)
+        except TinycError:
+            return False
+        return cls.supports_device(device)
+
+    @classmethod
     def prepare(cls, model: onnx.ModelProto, device: str = "CPU", **kwargs: Any) -> CompiledRep:
         """Compile a model for a device.
 
         Raises:
-            TinycError: as `tinyc.compile`.
+            TinycError: `UnsupportedTarget`: there is no such device; as `tinyc.compile`.
         """
-        return CompiledRep(model, target=_TARGETS[device.partition(":")[0]], **kwargs)
+        return CompiledRep(model, target=_target_of(device), **kwargs)
 
     @classmethod
     def run_model(cls, model: onnx.ModelProto, inputs: Sequence[Any], device: str = "CPU", **kwargs: Any) -> Any:
@@ -91,11 +111,70 @@ class TinycBackend(Backend):
         return cls.prepare(model, device, **kwargs).run(inputs)
 
     @classmethod
+    def run_node(
+        cls, node: onnx.NodeProto, inputs: Any, device: str = "CPU", outputs_info: Any = None, **kwargs: Any
+    ) -> tuple[np.ndarray, ...]:
+        """Compile one node, for the types and shapes of its inputs, and run it; `opset_version` is of its op.
+
+        What `outputs_info` says of the outputs is not needed.
+
+        Raises:
+            TinycError: as `prepare` and `CompiledRep.run`; `InputMismatch`: the inputs are not those of the node.
+        """
+        opset = kwargs.pop("opset_version", NEWEST_OPSET if node.domain in ("", "ai.onnx") else 1)
+        named = _named_inputs(node, inputs)
+        return cls.prepare(_model_of_node(node, named, opset), device, **kwargs).run(named)
+
+    @classmethod
     def supports_device(cls, device: str) -> bool:
-        """Whether models run on a device."""
-        return device.partition(":")[0] in _TARGETS
+        """Whether models run on a device: there is a driver and a GPU, where it is one."""
+        try:
+            if _target_of(device) == "cuda":
+                require_gpu()
+        except TinycError:
+            return False
+        return True
+
+
+def _target_of(device: object) -> str:
+    """The target that a device of ONNX means: its kind, and behind a colon its number."""
+    kind, _, number = str(device).partition(":")
+    if kind not in _TARGETS or number not in ("", "0"):
+        message = f"there is no device {device!r}; choose {either(map(repr, _TARGETS))}, which is the first GPU visible"
+        raise TinycError("UnsupportedTarget", message)
+    return _TARGETS[kind]
+
+
+def _named_inputs(node: onnx.NodeProto, inputs: Any) -> dict[str, np.ndarray]:
+    """The inputs of a node by name: a mapping, or an array for each input that it has."""
+    if isinstance(inputs, dict):
+        return {name: np.asarray(each) for name, each in inputs.items()}
+    given = inputs if isinstance(inputs, list | tuple) else [inputs]
+    names = [name for name in node.input if name]
+    if len(given) != len(names):
+        message = (
+            f"the number of inputs is {len(given)}, and {node.op_type} has {len(names)}: {', '.join(names) or 'none'}"
+        )
+        raise TinycError("InputMismatch", f"{message}; give an array for each")
+    return {name: np.asarray(each) for name, each in zip(names, given, strict=True)}
+
+
+def _model_of_node(node: onnx.NodeProto, inputs: dict[str, np.ndarray], opset: int) -> onnx.ModelProto:
+    """A model of one node, its inputs typed as arrays are, its outputs as they come."""
+    declared = list[onnx.ValueInfoProto]()
+    for name, array in inputs.items():
+        element = element_of(array.dtype)
+        if element is None:
+            message = f"input '{name}' is an array of {array.dtype}, which is no element type; convert it"
+            raise TinycError("InputMismatch", message)
+        declared.append(onnx.helper.make_tensor_value_info(name, _NUMBERS[element], array.shape))
+    outputs = [onnx.ValueInfoProto(name=name) for name in node.output if name]
+    graph = onnx.helper.make_graph([node], node.name or node.op_type, declared, outputs)
+    return onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid(node.domain, opset)])
 
 
 prepare = TinycBackend.prepare
 run_model = TinycBackend.run_model
+run_node = TinycBackend.run_node
+is_compatible = TinycBackend.is_compatible
 supports_device = TinycBackend.supports_device

@@ -222,6 +222,33 @@ def test_run_on_a_gpu_that_is_not_there_says_what_to_do(run, gemm, monkeypatch):
     assert "or compile with target='cpu' [TC409 NoDriver]" in err
 
 
+@pytest.mark.parametrize("command", ["run", "verify", "bench"])
+def test_a_gpu_is_looked_for_before_the_compiler_takes_its_time(run, gemm, monkeypatch, command):
+    def compiled(*given, **options):
+        raise AssertionError("there is nothing to compile for")
+
+    monkeypatch.setattr("tinyc.runtime.cuda_driver._BINDINGS", "tinyc.there_is_no_such_module")
+    monkeypatch.setattr("tinyc.driver.commands.compile", compiled)
+    status, _, err = run(command, gemm, "--target", "cuda", "--bind", SIZES)
+    assert (status, "[TC409 NoDriver]" in err) == (1, True)
+
+
+def test_a_program_in_the_place_of_a_command_is_told_what_to_write(capsys, gemm):
+    for word in ("model.onnx", str(gemm)):
+        with pytest.raises(SystemExit) as caught:
+            cli.main([word, "--check"])
+        told = f"tinyc: error: {word!r} is a program, and in front of it stands a command; tinyc run {word}\n"
+        assert (caught.value.code, capsys.readouterr().err.endswith(told)) == (2, True)
+    with pytest.raises(SystemExit):
+        cli.main(["rum"])
+    assert "invalid choice: 'rum'" in capsys.readouterr().err
+
+
+def test_the_package_is_the_command():
+    done = subprocess.run([sys.executable, "-m", "tinyc", "--version"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, f"tinyc {tinyc.__version__}\n")
+
+
 def test_a_program_at_the_gpu_layer_cannot_be_checked(run, gemm, tmp_path):
     gpu = tmp_path / "gemm.mlir"
     gpu.write_text(tinyc.compile(gemm, target="cuda", bind={"M": 5, "N": 4, "K": 3}).text("gpu"))

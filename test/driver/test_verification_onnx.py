@@ -194,7 +194,7 @@ def test_where_it_is_not_installed_the_command_says_how_to(run, file, monkeypatc
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     status, out, err = run(command, file, "--bind", "N=7", "--against", "onnxruntime")
     assert (status, out) == (1, "")
-    assert f"{file}: error: --against onnxruntime: it is not installed; pip install onnxruntime" in err
+    assert f"{file}: error: --against onnxruntime: it is not installed; python -m pip install onnxruntime" in err
 
 
 @pytest.mark.parametrize("command", ["verify", "bench"])
@@ -209,3 +209,16 @@ def test_what_onnxruntime_refuses_is_an_error(run, tmp_path):
     (tmp_path / "m.onnx").write_bytes(layers().SerializeToString()[:-20])
     status, _, err = run("verify", tmp_path / "m.onnx", "--bind", "N=7", "--against", "onnxruntime")
     assert (status, f"{tmp_path / 'm.onnx'}: error: onnxruntime refuses the model: " in err) == (1, True)
+
+
+def test_a_bench_compares_least_times_in_its_table_and_its_drawing(run, file, tmp_path):
+    options = ("--bind", "N=7", "--against", "onnxruntime", "--runs", "3", "--svg", tmp_path / "times.svg")
+    status, out, _ = run("bench", file, *options)
+    assert status == 0
+    head, *rows = out[out.index("runtime ") :].splitlines()[:3]
+    assert re.fullmatch(r"runtime +least ms +median ms +least over tinyc's", head)
+    (one, other) = ([row.split()[0], *map(float, row.split()[1:4])] for row in rows)
+    assert (one[0], other[0], one[3]) == ("tinyc", "onnxruntime", 1)
+    assert abs(other[3] - other[1] / one[1]) <= 0.01 + 0.05 * other[3]  # both are rounded
+    drawing = (tmp_path / "times.svg").read_text()
+    assert all(f"{row[1]:.3f} ms, {row[3]:.2f} ×" in drawing for row in (one, other))

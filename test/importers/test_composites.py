@@ -262,7 +262,7 @@ def test_a_mean_of_000_has_the_type_that_values_declares():
         ([tensor("x", 4), node("y", "MATMUL", "x", "x")], "BroadcastMismatch", "takes matrices"),
         ([tensor("x", 2, 3, 4), tensor("w", 4, 5), node("y", "MATMUL", "x", "w")], "BroadcastMismatch", "equal rank"),
         ([tensor("x", 2, 4, 4), tensor("w", 3, 4, 4), node("y", "MATMUL", "x", "w")], "BroadcastMismatch", "extent 2"),
-        ([tensor("x", 4, 4), node("y", "MATMUL", "x", "x", dtype="i32")], "DtypeMismatch", "CAST"),
+        ([tensor("x", 4, 4), node("y", "MATMUL", "x", "x", dtype="i32")], "DtypeMismatch", "cast the operand"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(nodes, code, says):

@@ -25,7 +25,7 @@ def test_the_attention_of_001_is_rejected(bind):
     assert "scramble" in scramble.message
     assert "PERMUTE" in scramble.message
     assert "ranks 4 and 3" in maximum.message
-    assert "RESHAPE" in total.message
+    assert "reshape and expand" in total.message
 
 
 def test_concrete_extents_may_be_reshaped_into_another_order():

@@ -6,6 +6,7 @@ process with status 2, and the usage, for what does not read.
 
 import argparse
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,9 @@ _DESCRIPTION = (
     "Compile and run programs: ONNX models (.onnx), Tiny JSON (.json), or the dump of any layer (.mlir, .ll, .ptx). "
     "Run models that were compiled before (.tinyc). Simulate kernels of any compiler: PTX (.ptx)."
 )
+_COMMANDS = ("run", "compile", "verify", "explain", "bench", "simulate")
+#: What names of programs and of models end in.
+_PROGRAMS = (".onnx", ".json", ".mlir", ".ll", ".ptx", ".tinyc")
 #: Every layer of every target.
 _LAYERS = tuple(dict.fromkeys(name for names in LISTINGS.values() for name in names))
 #: What programs are compiled for where the command line does not say it; `None` there, since a model says it itself.
@@ -31,6 +35,7 @@ _ONNXRUNTIME = "onnxruntime"
 def read_command_line(argv: Sequence[str]) -> argparse.Namespace:
     """The command that `argv` asks for, with its options."""
     parser = _parser()
+    _check_command(parser, "".join(argv[:1]))
     arguments = parser.parse_args(_with_plain_options(argv))
     if arguments.command == "explain":
         _check_explained(parser, arguments)
@@ -45,6 +50,12 @@ def read_command_line(argv: Sequence[str]) -> argparse.Namespace:
     if "line_info" in arguments and arguments.line_info and arguments.stock_printing:
         parser.error("argument --line-info: .loc points into the text with names; leave --stock-printing out")
     return arguments
+
+
+def _check_command(parser: argparse.ArgumentParser, word: str) -> None:
+    """End the process where a program stands in the place of a command."""
+    if word not in _COMMANDS and not word.startswith("-") and (Path(word).suffix in _PROGRAMS or os.path.isfile(word)):
+        parser.error(f"{word!r} is a program, and in front of it stands a command; tinyc run {word}")
 
 
 def _with_plain_options(argv: Sequence[str]) -> list[str]:
@@ -78,8 +89,7 @@ def _check_explained(parser: argparse.ArgumentParser, arguments: argparse.Namesp
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="tinyc", description=_DESCRIPTION, allow_abbrev=False)
     parser.add_argument("--version", action="version", version=_version())
-    known = "run | compile | verify | explain | bench | simulate"
-    commands = parser.add_subparsers(dest="command", required=True, metavar=known)
+    commands = parser.add_subparsers(dest="command", required=True, metavar=" | ".join(_COMMANDS))
     run = commands.add_parser("run", help="compile a program and run it, or run a model", allow_abbrev=False)
     _add_program(run)
     _add_target(run)
@@ -135,9 +145,7 @@ def _version() -> str:
 
 def _add_program(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("program", help="the program's file, or - for standard input")
-    _add_bind(parser)
-    shown = "fix an input of an ONNX model, by its value in JSON (may be repeated)"
-    parser.add_argument("--constant", type=_constant, action=_Collected, default={}, metavar="axes=[1]", help=shown)
+    _add_given(parser)
     layers = "; ".join(f"{', '.join(LISTINGS[target])} for {target}" for target in LAST_LISTING)
     shown = f"write the text of layers: {layers}"
     parser.add_argument("--dump", type=_layers, action=_Collected, metavar="LAYER,…", help=shown)
@@ -162,8 +170,6 @@ def _add_target(parser: argparse.ArgumentParser) -> None:
     _add_edges(parser)
     shown = "sizes that runs are expected to have: kernels get alternatives for them (may be repeated)"
     parser.add_argument("--sizes", type=_bind, action="append", default=[], metavar="M=128,N=64", help=shown)
-    shown = "weights by name, of a .npz or .safetensors file: given once, and kept in the model"
-    parser.add_argument("--weights", type=Path, metavar="FILE", help=shown)
     parser.add_argument("--fusion", choices=(_NONE,), metavar=_NONE, help="a kernel for each op")
     parser.add_argument(
         "--line-info", action="store_true", help="write .loc into the PTX: lines of the dumped gpu layer"
@@ -180,7 +186,7 @@ def _add_explained(parser: argparse.ArgumentParser) -> None:
         "program", help="the program's file: Tiny JSON, a model (.onnx), or a dump of either layer; or -"
     )
     parser.add_argument("other", nargs="?", metavar="OTHER", help="with --fusion-diff: another program, or a ledger")
-    _add_bind(parser)
+    _add_given(parser)
     shown = f"which ops share a kernel, and why; '{_NONE}', also beside another --fusion-…: with a kernel for each op"
     parser.add_argument("--fusion", nargs="?", type=_fusion_value, metavar=_NONE, help=shown)
     one = parser.add_mutually_exclusive_group()
@@ -208,9 +214,14 @@ def _add_inputs(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--random", type=_seed, default=0, metavar="SEED", help="random inputs (default: seed 0)")
 
 
-def _add_bind(parser: argparse.ArgumentParser) -> None:
+def _add_given(parser: argparse.ArgumentParser) -> None:
+    """What a program is given when it is read: sizes of symbols, values of inputs, and which inputs are weights."""
     shown = "sizes of symbols"
     parser.add_argument("--bind", type=_bind, action=_Collected, default={}, metavar="M=150,N=130", help=shown)
+    shown = "fix an input of an ONNX model, by its value in JSON (may be repeated)"
+    parser.add_argument("--constant", type=_constant, action=_Collected, default={}, metavar="axes=[1]", help=shown)
+    shown = "weights by name, of a .npz or .safetensors file: given once, and kept in the model"
+    parser.add_argument("--weights", type=Path, metavar="FILE", help=shown)
 
 
 class _Collected(argparse.Action):

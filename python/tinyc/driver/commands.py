@@ -28,6 +28,7 @@ from tinyc.importers.weights_file import tensor_names
 from tinyc.mlir import ir
 from tinyc.plan.source import split_plan
 from tinyc.runtime.artifact import artifact_bytes, write_artifact
+from tinyc.runtime.cuda_driver import require_gpu
 
 _DUMP_FOLDER = Path("tinyc-dump")
 
@@ -172,6 +173,8 @@ def compiled_model(arguments: argparse.Namespace) -> CompiledModel:
             static_shapes(module, sizes)
         fusion = fusion_request(";".join(arguments.fuse), ";".join(arguments.no_fuse), arguments.fusion)
         target, arch, plan = arguments.target, arguments.arch, arguments.plan
+        if target == "cuda" and arguments.command != "compile":
+            require_gpu()
         asked = {"plan": plan, "line_info": line_info, "fusion": fusion, "sizes": arguments.sizes}
         if arguments.weights is not None:
             asked["weights"] = tensor_names(arguments.weights)

@@ -30,7 +30,7 @@ def onnxruntime_run(program: str, constants: Mapping[str, Any]) -> Callable[[_Ar
     try:
         import onnxruntime
     except ModuleNotFoundError:
-        message = "--against onnxruntime: it is not installed; pip install onnxruntime"
+        message = "--against onnxruntime: it is not installed; python -m pip install onnxruntime"
         raise TinycError("UnreadableFile", message, where) from None
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4  # what it has against the model is in the exception

@@ -222,9 +222,8 @@ def _from_onnx(
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("onnx", "google"):
             raise
-        message = (
-            f"ONNX models are read by the package onnx, and there is no module {error.name}; pip install tinyc[onnx]"
-        )
+        message = f"ONNX models are read by the package onnx, and there is no module {error.name}; "
+        message += "tools/setup onnx, or pip install onnx"
         raise TinycError("UnreadableFile", message, Where(file=filename)) from None
     return import_model(source, bind, constants, filename, folder)
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from tinyc.diagnostics import printable
 from tinyc.driver.layer import layer_of
 from tinyc.driver.progress import shown_progress
-from tinyc.driver.sources import in_file, program_argument, shown_argument
+from tinyc.driver.sources import in_file, shown_argument
 from tinyc.explain.access import access_lines
 from tinyc.explain.arena import memory_tables
 from tinyc.explain.arena_drawing import arena_picture
@@ -23,6 +23,7 @@ from tinyc.explain.fusion_drawing import fusion_drawing
 from tinyc.explain.fusion_subject import (
     compared_fusion,
     explained_machine,
+    explained_program,
     formation_of,
     lowering_of,
     request_difference,
@@ -46,7 +47,7 @@ def explain(arguments: argparse.Namespace) -> int:
     if arguments.fusion_diff:
         return _print_tables(compared_fusion(arguments))
     with shown_progress("explain"):
-        module = program_argument(arguments.program, arguments.bind)
+        module = explained_program(arguments.program, arguments)
     if arguments.memory or arguments.memory_svg is not None:
         return _explain_memory(module, arguments)
     if layer_of(module) == "frontend":

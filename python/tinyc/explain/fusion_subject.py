@@ -11,6 +11,7 @@ from tinyc.driver.compile import pass_options
 from tinyc.driver.layer import layer_of
 from tinyc.driver.lowering import Lowering
 from tinyc.driver.sources import in_file, program_argument, shown_argument
+from tinyc.driver.weights import declare_weights
 from tinyc.explain.fusion import fusion_differences
 from tinyc.explain.subject import Subject
 from tinyc.fusion.formation import form_regions
@@ -18,11 +19,23 @@ from tinyc.fusion.ledger import Ledger, ledger_from_json
 from tinyc.fusion.regions import Formation
 from tinyc.fusion.request import FusionRequest, fusion_request
 from tinyc.importers.files import read_file
+from tinyc.importers.weights_file import tensor_names
 from tinyc.mlir import ir
 from tinyc.plan.source import split_plan
 from tinyc.target import DEFAULT_ARCH, Machine, machine_of
 from tinyc.target.cpu import GENERIC_CPU
 from tinyc.text.table import Table
+
+
+def explained_program(argument: str, arguments: argparse.Namespace) -> ir.Module:
+    """The program that a command line names, with the sizes, the fixed inputs and the weights that it gives.
+
+    Raises:
+        TinycError: as `program_argument` and `declare_weights`; the weights cannot be read.
+    """
+    with in_file(shown_argument(argument)):
+        module = program_argument(argument, arguments.bind, arguments.constant)
+        return module if arguments.weights is None else declare_weights(module, tensor_names(arguments.weights))
 
 
 def formation_of(subject: Subject, arguments: argparse.Namespace) -> Formation:
@@ -92,7 +105,7 @@ def _ledger(argument: str, arguments: argparse.Namespace) -> Ledger:
         text = None if argument == "-" else _ledger_text(Path(argument))
         if text is not None:
             return ledger_from_json(text)
-        module = tiny_module(program_argument(argument, arguments.bind), arguments)
+        module = tiny_module(explained_program(argument, arguments), arguments)
         with module.context:
             return formation_of(Subject.of(module), arguments).ledger
 

@@ -21,6 +21,9 @@ from tinyc.vocabulary.attributes import tensor_type
 from tinyc.vocabulary.types import TensorType, symbols_of
 
 _TOTALS = ("what", "count", "bytes")
+#: How many letters the names of a region's nodes take at the most, apart from how many there are.
+_MAX_NAMES = 48
+_MEASURED = "times as they are measured: tinyc run --profile"
 _REGIONS = ("region", "kernel", "nodes", "FLOPs", "bytes", "predicted us", "part of all", "limited by")
 
 
@@ -51,7 +54,8 @@ def summary_tables(lowering: Lowering, machine: Machine) -> tuple[Table, Table]:
         lowering.program(),
     )
     rows = _rows(regions)
-    return Table("model", _TOTALS, tuple(totals)), Table(f"regions, {_predicted_for(machine)}", _REGIONS, tuple(rows))
+    title = f"regions, {_predicted_for(machine)}"
+    return Table("model", _TOTALS, tuple(totals)), Table(title, _REGIONS, tuple(rows), _MEASURED)
 
 
 def _predicted_for(machine: Machine) -> str:
@@ -97,4 +101,21 @@ def _rows(regions: Sequence[RegionEntry]) -> Iterator[tuple[object, ...]]:
         limiter = "launch" if launch > max(memory, compute) else "memory" if memory >= compute else "arithmetic"
         shown = f"{100 * each.cost['us'] / total:.1f} %"
         numbers = each.cost["flops"], _moved(each), each.cost["us"]
-        yield each.name, each.scheme, " ".join(each.writes), *numbers, shown, limiter
+        yield each.name, each.scheme, _shortened(each.writes), *numbers, shown, limiter
+
+
+def _shortened(names: Sequence[str]) -> str:
+    """Names as one text; of many the first and the last, and how many there are, each without its middle if long."""
+    text = " ".join(names)
+    if len(text) <= _MAX_NAMES:
+        return text
+    if len(names) == 1:
+        return _cut(text, _MAX_NAMES)
+    first, last = (_cut(each, _MAX_NAMES // 2) for each in (names[0], names[-1]))
+    return f"{first} {last}" if len(names) == 2 else f"{first} … {last} ({len(names)} in all)"
+
+
+def _cut(name: str, letters: int) -> str:
+    """A name of at most so many letters; of a longer one its begin and its end, which tells more of a path."""
+    kept = letters // 3
+    return name if len(name) <= letters else f"{name[:kept]}…{name[kept + 1 - letters :]}"

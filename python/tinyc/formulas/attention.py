@@ -114,7 +114,8 @@ def _scaled_scores(queries: Value, key: Value, scale: float | None) -> Value:
         if not isinstance(depth, int):
             raise TinycError("InvalidExtent", f"attention needs its depth, which is {depth}; state the scale")
         scale = 1 / math.sqrt(depth)
-    _require_equal(queries, (batch, key.shape[0]), (depth, key.shape[3]))
+    queries.builder.assume_equal(batch, key.shape[0], "the batches of query and key")
+    queries.builder.assume_equal(depth, key.shape[3], "the depths of a head of query and key")
     joint = (batch, groups, heads, rows, key.shape[2], depth)
     left, right = queries.expand(joint, (0, 1, 2, 3, 5)), key.expand(joint, (0, 1, 4, 5))
     return (left * right).reduce("sum", 5) * scale
@@ -126,7 +127,9 @@ def _weighted(weights: Value, value: Value) -> Value:
         wide = max(weights.element, value.element, key=lambda each: each.bits).accumulator
         weights, value = weights.to(wide), value.to(wide)
     batch, groups, heads, rows, keys = weights.shape
-    _require_equal(weights, (batch, value.shape[0]), (groups, value.shape[1]), (keys, value.shape[2]))
+    pairs = {"batches": (batch, value.shape[0]), "heads": (groups, value.shape[1]), "lengths": (keys, value.shape[2])}
+    for what, (one, other) in pairs.items():
+        weights.builder.assume_equal(one, other, f"the {what} of key and value")
     joint = (batch, groups, heads, rows, value.shape[3], keys)
     left, right = weights.expand(joint, (0, 1, 2, 3, 5)), value.permute(0, 1, 3, 2).expand(joint, (0, 1, 4, 5))
     return (left * right).reduce("sum", 5)
@@ -191,11 +194,6 @@ def _valid(scores: Value, lengths: Value | None) -> Value | None:
         return None
     key = scores.builder.iota(ElementType.I32, (scores.shape[4],), 0)
     return key < lengths.to(ElementType.I32).unsqueeze(1, 2, 3, 4)
-
-
-def _require_equal(value: Value, *pairs: tuple[Dim, Dim]) -> None:
-    for one, other in pairs:
-        value.builder.assume_equal(one, other)
 
 
 # --- rotary embedding -------------------------------------------------------------------------------------------------

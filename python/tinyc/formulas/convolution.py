@@ -35,6 +35,7 @@ def conv(
     spatial = _check(x, w, groups)
     pads, strides = _each(pads, 2 * spatial, 0), _steps(strides, spatial, "strides")
     windows = _channels_first(x, layout)
+    _match_channels(x, windows.shape[1], w, w.shape[1] * groups, groups)
     windows = windows.pad((0, 0, *pads[:spatial]), (0, 0, *pads[spatial:]))
     windows = windows.windows(_kernel(w), strides, _steps(dilations, spatial, "dilations"))
     filters = _divided(w.shape[0], groups, "filters")
@@ -66,6 +67,7 @@ def conv_transpose(
     kernel = _kernel(w)
     channels, filters = _divided(w.shape[0], groups, "channels"), w.shape[1]
     image, weights = _channels_first(x, layout), w.reshape(groups, channels, *w.shape[1:])
+    _match_channels(x, image.shape[1], w, w.shape[0], 1)
     kept: list[tuple[Dim, Dim]] = []  # of each axis of the result: from where on, and how much
     for axis, (stride, size) in enumerate(zip(strides, kernel, strict=True)):
         reach = spread[axis] * (size - 1)
@@ -183,7 +185,6 @@ def _summed(windows: Value, weights: Value) -> Value:
     groups, *own, channels = weights.shape[: weights.rank - spatial]
     places, kernel = windows.shape[2 : 2 + spatial], weights.shape[weights.rank - spatial :]
     batch = windows.shape[0]
-    windows.builder.assume_equal(windows.shape[1], groups * channels)
     element = product_accumulator(windows.element)
     lead: list[Dim] = [groups] if groups != 1 else []  # an axis of one group would be one more to loop over
     joint = (batch, *lead, *own, *places, channels, *kernel)
@@ -205,7 +206,7 @@ def _with_bias(total: Value, bias: Value | None, filters: Dim, axes: tuple[int, 
         return total
     if bias.rank != 1:
         raise TinycError("AxisSizeMismatch", f"the bias is a number for each filter, not {bias.type}")
-    total.builder.assume_equal(bias.shape[0], filters)
+    total.builder.assume_equal(bias.shape[0], filters, f"the elements of the bias {bias.type} and the filters")
     each = bias.to(total.element).reshape(*(total.shape[axis] for axis in axes))
     return total + each.expand(total.shape, axes)
 
@@ -249,6 +250,13 @@ def _check(x: Value, w: Value, groups: int, transposed: bool = False) -> int:
     if x.element != w.element:
         raise TinycError("DtypeMismatch", f"the image is {x.type} and the weights are {w.type}; cast one of them")
     return x.rank - 2
+
+
+def _match_channels(x: Value, channels: Dim, w: Value, taken: Dim, groups: int) -> None:
+    """State that an image has the channels that the weights take."""
+    of_groups = f" in {groups} groups" if groups > 1 else ""
+    what = f"the channels of the image {x.type} and those of the weights {w.type}{of_groups}"
+    x.builder.assume_equal(channels, taken, what)
 
 
 def _kernel(w: Value) -> tuple[int, ...]:

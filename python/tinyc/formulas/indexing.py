@@ -73,7 +73,7 @@ def one_hot(index: Value, levels: Value, *, shape: tuple[Dim, ...], axis: int = 
 def reverse_sequence(x: Value, lengths: Value, *, batch_axis: int, time_axis: int) -> Value:
     """The first `lengths[b]` elements along the time axis of each batch entry b in reverse order."""
     batch_axis, time_axis = x.axis(batch_axis), x.axis(time_axis)
-    x.builder.assume_equal(lengths.shape[0], x.shape[batch_axis])
+    lengths.match(0, x, batch_axis)
     length = lengths.to(ElementType.I64).expand(x.shape, (batch_axis,))
     place = x.builder.iota(ElementType.I64, x.shape, time_axis)
     source = (length - 1 - place).where(place < length, place)

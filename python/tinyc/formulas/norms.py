@@ -35,7 +35,7 @@ def _per_channel(x: Value, beside: Value) -> Value:
     if x.rank != 1 or beside.rank < 2:
         message = f"{x.type} is no vector of the channels of {beside.type}, [batch, channels, spatial…]"
         raise TinycError("AxisSizeMismatch", f"{message}; reshape it")
-    x.builder.assume_equal(x.shape[0], beside.shape[1])
+    x.match(0, beside, 1)
     return x.to(beside.element).reshape(*x.shape, *(1,) * (beside.rank - 2))
 
 

@@ -65,7 +65,7 @@ def concat(x: Value, y: Value, *, axis: int) -> Value:
         raise TinycError("BroadcastMismatch", f"{x.type} and {y.type} have no common rank; reshape one of them")
     for each in range(x.rank):
         if each != axis:
-            x.builder.assume_equal(x.shape[each], y.shape[each])
+            x.match(each, y, each)
     y = y.reshape(*(y.shape[each] if each == axis else x.shape[each] for each in range(x.rank)))
     first, second = x.shape[axis], y.shape[axis]
     if first == 0 or second == 0:

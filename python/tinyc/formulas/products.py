@@ -25,6 +25,7 @@ def matmul(a: Value, b: Value) -> Value:
     """
     if not a.rank or not b.rank:
         raise TinycError("BroadcastMismatch", f"matmul takes vectors, matrices or stacks, not {a.type} and {b.type}")
+    a.match(-1, b, -2 if b.rank > 1 else 0)
     left = a.unsqueeze(0) if a.rank == 1 else a
     right = b.unsqueeze(1) if b.rank == 1 else b
     product = _product(left, right).to(a.element)
@@ -46,6 +47,7 @@ def gemm(
     """`alpha · a · b + beta · c` for matrices, each as it is or transposed; c broadcasts. Rounded once."""
     if a.rank != 2 or b.rank != 2:
         raise TinycError("BroadcastMismatch", f"gemm takes two matrices, not {a.type} and {b.type}")
+    a.match(0 if trans_a else 1, b, 1 if trans_b else 0)
     left = a.permute(1, 0) if trans_a else a
     right = b.permute(1, 0) if trans_b else b
     total = _scaled(_product(left, right), alpha)
@@ -58,8 +60,7 @@ def gemm(
 
 
 def _product(a: Value, b: Value) -> Value:
-    """The product of matrices, or stacks of them, in the accumulator's type."""
-    a.builder.assume_equal(a.shape[-1], b.shape[-2])
+    """The product of matrices, or stacks of them, that have the axis in common, in the accumulator's type."""
     lead = broadcast_shape([a.shape[:-2], b.shape[:-2]])
     m, k, n = a.shape[-2], a.shape[-1], b.shape[-1]
     lhs = a.unsqueeze(-2).expand((*lead, m, n, k))
@@ -161,8 +162,8 @@ def _spelt(value: Value, labels: Sequence[str], equation: str) -> tuple[Value, t
     kept = tuple(dict.fromkeys(spelt))
     if len(kept) == len(spelt):
         return value, kept
-    for label, extent in zip(spelt, value.shape, strict=True):
-        value.builder.assume_equal(value.shape[spelt.index(label)], extent)
+    for axis, label in enumerate(spelt):
+        value.match(spelt.index(label), value, axis)
     shape = tuple(value.shape[spelt.index(label)] for label in kept)
     places = tuple(term(Axis(kept.index(label))) for label in spelt)
     return value.builder.add("view", value, shape=shape, map=places), kept

@@ -85,7 +85,7 @@ def _aligned(scale: Value, x: Value, axis: int, block_size: int) -> Value:
         return scale.reshape(*(1,) * x.rank)
     axis = x.axis(axis)
     if scale.rank == 1 and not block_size:
-        x.builder.assume_equal(scale.shape[0], x.shape[axis])
+        scale.match(0, x, axis)
         return scale.reshape(*(x.shape[axis] if each == axis else 1 for each in range(x.rank)))
     if scale.rank != x.rank or not block_size:
         message = f"the scale {scale.type} is no number, no vector along axis {axis}, and block_size is {block_size}"

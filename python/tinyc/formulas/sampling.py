@@ -61,7 +61,7 @@ def grid_sample(
         raise TinycError("InvalidAttribute", f"{message} {either(_PADDINGS)}")
     if rank < 1 or grid.rank != rank + 2 or grid.shape[-1] != rank:
         raise TinycError("AxisSizeMismatch", f"the grid of {x.type} is {grid.type}; its last axis must be {rank} long")
-    x.builder.assume_equal(x.shape[0], grid.shape[0])
+    x.match(0, grid, 0)
     places, wide = grid.shape[1:-1], grid.to(grid.element.accumulator)
     taps: list[tuple[Value, Value]] = []
     is_inside: Value | None = None

@@ -54,14 +54,14 @@ class Builder:
         places = self.iota(ElementType.I64, (extent + 1,), 0)
         return places.slice(0, extent, extent + 1).reshape().to(element)
 
-    def assume_equal(self, one: Dim, other: Dim) -> None:
-        """State that two extents are equal at run time.
+    def assume_equal(self, one: Dim, other: Dim, what: str) -> None:
+        """State that two extents are equal at run time; `what` is what they are, for a message.
 
         Raises:
             TinycError: `BroadcastMismatch`: they never are.
         """
         if extents.differ(one, other):
-            raise TinycError("BroadcastMismatch", f"the extents {one} and {other} must be equal; they are not")
+            raise TinycError("BroadcastMismatch", f"{what} must be equal; they are {one} and {other}")
         if one != other:
             self.steps.assume(Assumption(one, "eq", other, self.where))
 
@@ -106,6 +106,16 @@ class Value:
         if not -self.rank <= axis < self.rank:
             raise TinycError("InvalidAxis", f"axis {axis} is none of the {self.rank} axes of {self.type}")
         return axis % self.rank
+
+    def match(self, axis: int, other: "Value", other_axis: int) -> None:
+        """State that an axis is as long as an axis of another value at run time.
+
+        Raises:
+            TinycError: `BroadcastMismatch`: it never is.
+        """
+        axis, other_axis = self.axis(axis), other.axis(other_axis)
+        what = f"axis {axis} of {self.type} and axis {other_axis} of {other.type}"
+        self.builder.assume_equal(self.shape[axis], other.shape[other_axis], what)
 
     # --- element by element -------------------------------------------------------------------------------------------
 
@@ -191,7 +201,7 @@ class Value:
         axes = tuple(range(len(shape) - self.rank, len(shape)) if axes is None else axes)
         kept = [1 if extent == 1 else shape[axis] for axis, extent in zip(axes, self.shape, strict=True)]
         for extent, wanted in zip(self.shape, kept, strict=True):
-            self.builder.assume_equal(extent, wanted)
+            self.builder.assume_equal(extent, wanted, f"extents of {self.type}, expanded to {_listed(shape)},")
         operand = self.reshape(*kept)
         if shape == operand.shape and axes == tuple(range(self.rank)):
             return operand
@@ -251,6 +261,10 @@ class Value:
 Operand: TypeAlias = Value | float
 
 
+def _listed(shape: Extents) -> str:
+    return f"[{', '.join(map(str, shape))}]"
+
+
 def _number(number: float, element: ElementType) -> bool | int | float:
     """A number as a constant of a type has it.
 
@@ -289,7 +303,7 @@ def broadcast_shape(shapes: Sequence[Extents]) -> tuple[Dim, ...]:
         if extent is None:
             extent = next((each for each in axis if each != 1), 1)
         if any(each != 1 and extents.differ(each, extent) for each in axis):
-            listed = ", ".join(f"[{', '.join(map(str, shape))}]" for shape in shapes)
+            listed = ", ".join(map(_listed, shapes))
             raise TinycError("BroadcastMismatch", f"the shapes {listed} do not broadcast: only an extent of 1 repeats")
         found.append(extent)
     return tuple(found)

@@ -266,6 +266,15 @@ def reserve(driver: Driver, name: str, size_bytes: int) -> int:
         ) from None
 
 
+def require_gpu(binding: Any = None) -> None:
+    """Check that there is a driver and a GPU, before anything is made for it.
+
+    Raises:
+        TinycError: `NoDriver`.
+    """
+    _initialise(Driver(binding))
+
+
 def _initialise(driver: Driver) -> None:
     """Start the driver and see that there is a device."""
     try:

@@ -2,7 +2,7 @@
 // RUN: tinyc-opt --split-input-file --verify-diagnostics %s
 
 func.func @f(%x: tensor<1x4x7x7xf32>, %w: tensor<6x3x3x3xf32>) {
-  // expected-error @below {{the extents 4 and 3 must be equal; they are not}}
+  // expected-error @below {{the channels of the image fp32 [1, 4, 7, 7] and those of the weights fp32 [6, 3, 3, 3] must be equal; they are 4 and 3}}
   %0 = "frontend.conv"(%x, %w) : (tensor<1x4x7x7xf32>, tensor<6x3x3x3xf32>) -> tensor<1x6x5x5xf32>
   return
 }

@@ -50,7 +50,7 @@ func.func @f(%x: tensor<4xf32>) {
 // -----
 
 func.func @f(%x: tensor<4xf32>) {
-  // expected-error @below {{the condition of WHERE is fp32, not bool; insert a CAST}}
+  // expected-error @below {{the condition is fp32, not bool; cast it}}
   %0 = "frontend.where"(%x, %x, %x) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return
 }

@@ -34,7 +34,7 @@ func.func @f(%x: tensor<4xf32>, %i: tensor<2xi64>, %u: tensor<2xf32>) {
 // -----
 
 func.func @f(%x: tensor<4xf32>) {
-  // expected-error @below {{TOPK k = 5 is larger than axis 0 of fp32 [4]}}
+  // expected-error @below {{k = 5 is larger than axis 0 of fp32 [4]}}
   %0:2 = "frontend.topk"(%x) {k = 5 : i64} : (tensor<4xf32>) -> (tensor<5xf32>, tensor<5xi64>)
   return
 }
@@ -66,7 +66,7 @@ func.func @f(%i: tensor<2xi64>, %v: tensor<2xf32>) {
 // -----
 
 func.func @f(%x: tensor<2x4xf32>, %l: tensor<3xi64>) {
-  // expected-error @below {{the extents 3 and 2 must be equal; they are not}}
+  // expected-error @below {{axis 0 of i64 [3] and axis 0 of fp32 [2, 4] must be equal; they are 3 and 2}}
   %0 = "frontend.reverse_sequence"(%x, %l) {batch_axis = 0 : i64, time_axis = 1 : i64} : (tensor<2x4xf32>, tensor<3xi64>) -> tensor<2x4xf32>
   return
 }

@@ -42,7 +42,7 @@ func.func @f(%x: tensor<4x6xf32>, %y: tensor<4xf32>) {
 // -----
 
 func.func @f(%x: tensor<4x6xf32>, %y: tensor<4x5xf32>) {
-  // expected-error @below {{the extents 6 and 5 must be equal; they are not}}
+  // expected-error @below {{axis 1 of fp32 [4, 6] and axis 1 of fp32 [4, 5] must be equal; they are 6 and 5}}
   %0 = "frontend.concat"(%x, %y) {axis = 0 : i64} : (tensor<4x6xf32>, tensor<4x5xf32>) -> tensor<8x6xf32>
   return
 }

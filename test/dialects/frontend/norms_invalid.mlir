@@ -39,7 +39,7 @@ func.func @f(%a0: tensor<1x4x3xf32>, %a1: tensor<4xf32>, %a2: tensor<4xf32>) {
 
 // A scale for each channel.
 func.func @f(%a0: tensor<1x4x3xf32>, %a1: tensor<3xf32>, %a2: tensor<4xf32>) {
-  // expected-error @below {{'frontend.instance_norm' the shapes [1, 4, 3], [3, 1] do not broadcast: only an extent of 1 repeats [TC101 BroadcastMismatch]}}
+  // expected-error @below {{'frontend.instance_norm' axis 0 of fp32 [3] and axis 1 of fp32 [1, 4, 3] must be equal; they are 3 and 4 [TC101 BroadcastMismatch]}}
   %0 = "frontend.instance_norm"(%a0, %a1, %a2) {} : (tensor<1x4x3xf32>, tensor<3xf32>, tensor<4xf32>) -> tensor<1x4x3xf32>
   return
 }

@@ -12,7 +12,7 @@ func.func @f(%a0: tensor<1x4x3xf32>) {
 
 // A window larger than the axis.
 func.func @f(%a0: tensor<1x4x3xf32>) {
-  // expected-error @below {{'frontend.pool' the POOL window of 4 elements is larger than axis 2 of extent 3; PAD it first [TC112 WindowTooLarge]}}
+  // expected-error @below {{'frontend.pool' the window of 4 elements is larger than axis 2 of extent 3; pad it first [TC112 WindowTooLarge]}}
   %0 = "frontend.pool"(%a0) {fn = "average", kernel = array<i64: 4>} : (tensor<1x4x3xf32>) -> tensor<1x4x3xf32>
   return
 }

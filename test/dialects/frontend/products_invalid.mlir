@@ -2,7 +2,7 @@
 // RUN: tinyc-opt --split-input-file --verify-diagnostics %s
 
 func.func @f(%a: tensor<3x4xf32>, %b: tensor<5x6xf32>) {
-  // expected-error @below {{the extents 4 and 5 must be equal; they are not}}
+  // expected-error @below {{axis 1 of fp32 [3, 4] and axis 0 of fp32 [5, 6] must be equal; they are 4 and 5}}
   %0 = "frontend.matmul"(%a, %b) : (tensor<3x4xf32>, tensor<5x6xf32>) -> tensor<3x6xf32>
   return
 }

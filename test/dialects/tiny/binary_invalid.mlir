@@ -3,7 +3,7 @@
 
 // add takes numbers.
 func.func @f(%x: tensor<4xi1>, %y: tensor<4xi1>) {
-  // expected-error @below {{'tiny.add' the operand is bool, and this op takes numbers; insert a CAST [TC102 DtypeMismatch]}}
+  // expected-error @below {{'tiny.add' the operand is bool, and this op takes numbers; cast it [TC102 DtypeMismatch]}}
   %0 = "tiny.add"(%x, %y) : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>
   return
 }
@@ -12,7 +12,7 @@ func.func @f(%x: tensor<4xi1>, %y: tensor<4xi1>) {
 
 // sub takes numbers.
 func.func @f(%x: tensor<4xi1>, %y: tensor<4xi1>) {
-  // expected-error @below {{'tiny.sub' the operand is bool, and this op takes numbers; insert a CAST [TC102 DtypeMismatch]}}
+  // expected-error @below {{'tiny.sub' the operand is bool, and this op takes numbers; cast it [TC102 DtypeMismatch]}}
   %0 = "tiny.sub"(%x, %y) : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>
   return
 }
@@ -21,7 +21,7 @@ func.func @f(%x: tensor<4xi1>, %y: tensor<4xi1>) {
 
 // mul takes numbers.
 func.func @f(%x: tensor<4xi1>, %y: tensor<4xi1>) {
-  // expected-error @below {{'tiny.mul' the operand is bool, and this op takes numbers; insert a CAST [TC102 DtypeMismatch]}}
+  // expected-error @below {{'tiny.mul' the operand is bool, and this op takes numbers; cast it [TC102 DtypeMismatch]}}
   %0 = "tiny.mul"(%x, %y) : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>
   return
 }
@@ -30,7 +30,7 @@ func.func @f(%x: tensor<4xi1>, %y: tensor<4xi1>) {
 
 // fdiv takes floats.
 func.func @f(%x: tensor<4xi32>, %y: tensor<4xi32>) {
-  // expected-error @below {{'tiny.fdiv' the operand is i32, and this op takes floats (IDIV divides integers); insert a CAST [TC102 DtypeMismatch]}}
+  // expected-error @below {{'tiny.fdiv' the operand is i32, and this op takes floats (IDIV divides integers); cast it [TC102 DtypeMismatch]}}
   %0 = "tiny.fdiv"(%x, %y) : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
   return
 }
@@ -39,7 +39,7 @@ func.func @f(%x: tensor<4xi32>, %y: tensor<4xi32>) {
 
 // idiv takes integers.
 func.func @f(%x: tensor<4xf32>, %y: tensor<4xf32>) {
-  // expected-error @below {{'tiny.idiv' the operand is fp32, and this op takes integers; insert a CAST [TC102 DtypeMismatch]}}
+  // expected-error @below {{'tiny.idiv' the operand is fp32, and this op takes integers; cast it [TC102 DtypeMismatch]}}
   %0 = "tiny.idiv"(%x, %y) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return
 }
@@ -48,7 +48,7 @@ func.func @f(%x: tensor<4xf32>, %y: tensor<4xf32>) {
 
 // mod takes integers.
 func.func @f(%x: tensor<4xi1>, %y: tensor<4xi1>) {
-  // expected-error @below {{'tiny.mod' the operand is bool, and this op takes integers; insert a CAST [TC102 DtypeMismatch]}}
+  // expected-error @below {{'tiny.mod' the operand is bool, and this op takes integers; cast it [TC102 DtypeMismatch]}}
   %0 = "tiny.mod"(%x, %y) : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>
   return
 }
@@ -57,7 +57,7 @@ func.func @f(%x: tensor<4xi1>, %y: tensor<4xi1>) {
 
 // and takes integers and bool.
 func.func @f(%x: tensor<4xf16>, %y: tensor<4xf16>) {
-  // expected-error @below {{'tiny.and' the operand is fp16, and this op takes integers and bool; insert a CAST [TC102 DtypeMismatch]}}
+  // expected-error @below {{'tiny.and' the operand is fp16, and this op takes integers and bool; cast it [TC102 DtypeMismatch]}}
   %0 = "tiny.and"(%x, %y) : (tensor<4xf16>, tensor<4xf16>) -> tensor<4xf16>
   return
 }
@@ -66,7 +66,7 @@ func.func @f(%x: tensor<4xf16>, %y: tensor<4xf16>) {
 
 // or takes integers and bool.
 func.func @f(%x: tensor<4xf64>, %y: tensor<4xf64>) {
-  // expected-error @below {{'tiny.or' the operand is fp64, and this op takes integers and bool; insert a CAST [TC102 DtypeMismatch]}}
+  // expected-error @below {{'tiny.or' the operand is fp64, and this op takes integers and bool; cast it [TC102 DtypeMismatch]}}
   %0 = "tiny.or"(%x, %y) : (tensor<4xf64>, tensor<4xf64>) -> tensor<4xf64>
   return
 }
@@ -75,7 +75,7 @@ func.func @f(%x: tensor<4xf64>, %y: tensor<4xf64>) {
 
 // xor takes integers and bool.
 func.func @f(%x: tensor<4xbf16>, %y: tensor<4xbf16>) {
-  // expected-error @below {{'tiny.xor' the operand is bf16, and this op takes integers and bool; insert a CAST [TC102 DtypeMismatch]}}
+  // expected-error @below {{'tiny.xor' the operand is bf16, and this op takes integers and bool; cast it [TC102 DtypeMismatch]}}
   %0 = "tiny.xor"(%x, %y) : (tensor<4xbf16>, tensor<4xbf16>) -> tensor<4xbf16>
   return
 }
@@ -93,7 +93,7 @@ func.func @f(%x: tensor<4x3xf32>, %y: tensor<4x1xf32>) {
 
 // 001 §3, rule 1: equal ranks.
 func.func @f(%x: tensor<4x3xf32>, %y: tensor<3xf32>) {
-  // expected-error @below {{'tiny.min' the operands have ranks 2 and 1 (fp32 [4, 3] and fp32 [3]); make them equal with a RESHAPE and an EXPAND [TC101 BroadcastMismatch]}}
+  // expected-error @below {{'tiny.min' the operands have ranks 2 and 1 (fp32 [4, 3] and fp32 [3]); reshape and expand one as the other [TC101 BroadcastMismatch]}}
   %0 = "tiny.min"(%x, %y) : (tensor<4x3xf32>, tensor<3xf32>) -> tensor<4x3xf32>
   return
 }
@@ -111,7 +111,7 @@ func.func @f(%x: tensor<?xf32, #tiny.dims<["M"]>>, %y: tensor<?xf32, #tiny.dims<
 
 // 001 §3, rule 2: no implicit cast.
 func.func @f(%x: tensor<4xf32>, %y: tensor<4xf16>) {
-  // expected-error @below {{'tiny.mul' the operands are fp32 and fp16; insert a CAST on one of them [TC102 DtypeMismatch]}}
+  // expected-error @below {{'tiny.mul' the operands are fp32 and fp16; cast one of them [TC102 DtypeMismatch]}}
   %0 = "tiny.mul"(%x, %y) : (tensor<4xf32>, tensor<4xf16>) -> tensor<4xf32>
   return
 }
@@ -129,7 +129,7 @@ func.func @f(%x: tensor<4xf32>, %y: tensor<4xf32>) {
 
 // A comparison wants equal types.
 func.func @f(%x: tensor<4xi32>, %y: tensor<4xi64>) {
-  // expected-error @below {{'tiny.cmp_eq' the operands are i32 and i64; insert a CAST on one of them [TC102 DtypeMismatch]}}
+  // expected-error @below {{'tiny.cmp_eq' the operands are i32 and i64; cast one of them [TC102 DtypeMismatch]}}
   %0 = "tiny.cmp_eq"(%x, %y) : (tensor<4xi32>, tensor<4xi64>) -> tensor<4xi1>
   return
 }
@@ -138,7 +138,7 @@ func.func @f(%x: tensor<4xi32>, %y: tensor<4xi64>) {
 
 // The condition is bool.
 func.func @f(%c: tensor<4xi8>, %x: tensor<4xf32>) {
-  // expected-error @below {{'tiny.where' the condition of WHERE is i8, not bool; insert a CAST [TC102 DtypeMismatch]}}
+  // expected-error @below {{'tiny.where' the condition is i8, not bool; cast it [TC102 DtypeMismatch]}}
   %0 = "tiny.where"(%c, %x, %x) : (tensor<4xi8>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return
 }
@@ -156,7 +156,7 @@ func.func @f(%c: tensor<1xi1>, %x: tensor<4xf32>) {
 
 // Both values have one type.
 func.func @f(%c: tensor<4xi1>, %x: tensor<4xf32>, %y: tensor<4xi32>) {
-  // expected-error @below {{'tiny.where' the operands are fp32 and i32; insert a CAST on one of them [TC102 DtypeMismatch]}}
+  // expected-error @below {{'tiny.where' the operands are fp32 and i32; cast one of them [TC102 DtypeMismatch]}}
   %0 = "tiny.where"(%c, %x, %y) : (tensor<4xi1>, tensor<4xf32>, tensor<4xi32>) -> tensor<4xf32>
   return
 }

@@ -3,7 +3,7 @@
 
 // An index is an integer that can be negative or not, 32 or 64 bits wide.
 func.func @f(%x: tensor<4xf32>, %i: tensor<2xf32>) {
-  // expected-error @below {{'tiny.gather' the index is fp32; CAST it to i32 or i64 [TC102 DtypeMismatch]}}
+  // expected-error @below {{'tiny.gather' the index is fp32; cast it to i32 or i64 [TC102 DtypeMismatch]}}
   %0 = "tiny.gather"(%x, %i) {axis = 0 : i64} : (tensor<4xf32>, tensor<2xf32>) -> tensor<2xf32>
   return
 }
@@ -30,7 +30,7 @@ func.func @f(%x: tensor<4x3xf32>, %i: tensor<2xi64>) {
 
 // Updates of another shape.
 func.func @f(%x: tensor<4x3xf32>, %i: tensor<2xi64>, %u: tensor<3x3xf32>) {
-  // expected-error @below {{'tiny.scatter' the updates of SCATTER along axis 0 must be fp32 [2, 3], and are fp32 [3, 3] [TC103 AxisSizeMismatch]}}
+  // expected-error @below {{'tiny.scatter' the updates of a scatter along axis 0 must be fp32 [2, 3], and are fp32 [3, 3] [TC103 AxisSizeMismatch]}}
   %0 = "tiny.scatter"(%x, %i, %u) {axis = 0 : i64, op = "set"} : (tensor<4x3xf32>, tensor<2xi64>, tensor<3x3xf32>) -> tensor<4x3xf32>
   return
 }
@@ -39,7 +39,7 @@ func.func @f(%x: tensor<4x3xf32>, %i: tensor<2xi64>, %u: tensor<3x3xf32>) {
 
 // Updates of another element type.
 func.func @f(%x: tensor<4x3xf32>, %i: tensor<2xi64>, %u: tensor<2x3xf16>) {
-  // expected-error @below {{'tiny.scatter' the updates of SCATTER along axis 0 must be fp32 [2, 3], and are fp16 [2, 3] [TC102 DtypeMismatch]}}
+  // expected-error @below {{'tiny.scatter' the updates of a scatter along axis 0 must be fp32 [2, 3], and are fp16 [2, 3] [TC102 DtypeMismatch]}}
   %0 = "tiny.scatter"(%x, %i, %u) {axis = 0 : i64, op = "set"} : (tensor<4x3xf32>, tensor<2xi64>, tensor<2x3xf16>) -> tensor<4x3xf32>
   return
 }
@@ -48,7 +48,7 @@ func.func @f(%x: tensor<4x3xf32>, %i: tensor<2xi64>, %u: tensor<2x3xf16>) {
 
 // No such combination.
 func.func @f(%x: tensor<4x3xf32>, %i: tensor<2xi64>, %u: tensor<2x3xf32>) {
-  // expected-error @below {{'tiny.scatter' SCATTER op 'max' is not SET or ADD [TC111 InvalidAttribute]}}
+  // expected-error @below {{'tiny.scatter' the op of a scatter 'max' is not set or add [TC111 InvalidAttribute]}}
   %0 = "tiny.scatter"(%x, %i, %u) {axis = 0 : i64, op = "max"} : (tensor<4x3xf32>, tensor<2xi64>, tensor<2x3xf32>) -> tensor<4x3xf32>
   return
 }
@@ -57,7 +57,7 @@ func.func @f(%x: tensor<4x3xf32>, %i: tensor<2xi64>, %u: tensor<2x3xf32>) {
 
 // Bool does not add up.
 func.func @f(%x: tensor<4xi1>, %i: tensor<2xi64>, %u: tensor<2xi1>) {
-  // expected-error @below {{'tiny.scatter' the operand is bool, and this op takes numbers; insert a CAST [TC102 DtypeMismatch]}}
+  // expected-error @below {{'tiny.scatter' the operand is bool, and this op takes numbers; cast it [TC102 DtypeMismatch]}}
   %0 = "tiny.scatter"(%x, %i, %u) {axis = 0 : i64, op = "add"} : (tensor<4xi1>, tensor<2xi64>, tensor<2xi1>) -> tensor<4xi1>
   return
 }
@@ -66,7 +66,7 @@ func.func @f(%x: tensor<4xi1>, %i: tensor<2xi64>, %u: tensor<2xi1>) {
 
 // More than there are.
 func.func @f(%x: tensor<4xf32>) {
-  // expected-error @below {{'tiny.topk' TOPK k = 5 is larger than axis 0 of fp32 [4] [TC113 IndexOutOfBounds]}}
+  // expected-error @below {{'tiny.topk' k = 5 is larger than axis 0 of fp32 [4] [TC113 IndexOutOfBounds]}}
   %0:2 = "tiny.topk"(%x) {axis = 0 : i64, k = 5 : i64, largest = true} : (tensor<4xf32>) -> (tensor<5xf32>, tensor<5xi64>)
   return
 }
@@ -75,7 +75,7 @@ func.func @f(%x: tensor<4xf32>) {
 
 // Fewer than none.
 func.func @f(%x: tensor<4xf32>) {
-  // expected-error @below {{'tiny.topk' TOPK k = -1 is negative [TC111 InvalidAttribute]}}
+  // expected-error @below {{'tiny.topk' k = -1 is negative [TC111 InvalidAttribute]}}
   %0:2 = "tiny.topk"(%x) {axis = 0 : i64, k = -1 : i64, largest = true} : (tensor<4xf32>) -> (tensor<4xf32>, tensor<4xi64>)
   return
 }
@@ -93,7 +93,7 @@ func.func @f(%x: tensor<4xf32>) {
 
 // Bool has no order.
 func.func @f(%x: tensor<4xi1>) {
-  // expected-error @below {{'tiny.topk' the operand is bool, and this op takes numbers; insert a CAST [TC102 DtypeMismatch]}}
+  // expected-error @below {{'tiny.topk' the operand is bool, and this op takes numbers; cast it [TC102 DtypeMismatch]}}
   %0:2 = "tiny.topk"(%x) {axis = 0 : i64, k = 1 : i64, largest = true} : (tensor<4xi1>) -> (tensor<1xi1>, tensor<1xi64>)
   return
 }

@@ -93,7 +93,7 @@ func.func @f(%x: tensor<4x3xf32>) {
 
 // Only shrink cuts.
 func.func @f(%x: tensor<4x3xf32>) {
-  // expected-error @below {{'tiny.pad' pad [[0, 0], [-1, 0]] is negative; use SHRINK to cut [TC111 InvalidAttribute]}}
+  // expected-error @below {{'tiny.pad' pad [[0, 0], [-1, 0]] is negative; slice it to cut [TC111 InvalidAttribute]}}
   %0 = "tiny.pad"(%x) {lo = array<i64: 0, -1>, hi = array<i64: 0, 0>, value = 0.0 : f32} : (tensor<4x3xf32>) -> tensor<4x2xf32>
   return
 }
@@ -129,7 +129,7 @@ func.func @f(%x: tensor<4x3xf32>) {
 
 // hi beyond the extent.
 func.func @f(%x: tensor<4x3xf32>) {
-  // expected-error @below {{'tiny.shrink' SHRINK of axis 1 from 0 to 5 leaves the extent 3; 0 <= lo <= hi <= extent must hold (hi is exclusive) [TC113 IndexOutOfBounds]}}
+  // expected-error @below {{'tiny.shrink' the slice of axis 1 from 0 to 5 leaves the extent 3; 0 <= lo <= hi <= extent must hold (hi is exclusive) [TC113 IndexOutOfBounds]}}
   %0 = "tiny.shrink"(%x) {lo = [0, 0], hi = [4, 5], step = array<i64: 1, 1>} : (tensor<4x3xf32>) -> tensor<4x5xf32>
   return
 }
@@ -138,7 +138,7 @@ func.func @f(%x: tensor<4x3xf32>) {
 
 // lo beyond hi.
 func.func @f(%x: tensor<4x3xf32>) {
-  // expected-error @below {{'tiny.shrink' SHRINK of axis 0 from 3 to 2}}
+  // expected-error @below {{'tiny.shrink' the slice of axis 0 from 3 to 2}}
   %0 = "tiny.shrink"(%x) {lo = [3, 0], hi = [2, 3], step = array<i64: 1, 1>} : (tensor<4x3xf32>) -> tensor<0x3xf32>
   return
 }
@@ -147,7 +147,7 @@ func.func @f(%x: tensor<4x3xf32>) {
 
 // A negative lo.
 func.func @f(%x: tensor<4x3xf32>) {
-  // expected-error @below {{'tiny.shrink' SHRINK of axis 0 from -1 to 2}}
+  // expected-error @below {{'tiny.shrink' the slice of axis 0 from -1 to 2}}
   %0 = "tiny.shrink"(%x) {lo = [-1, 0], hi = [2, 3], step = array<i64: 1, 1>} : (tensor<4x3xf32>) -> tensor<3x3xf32>
   return
 }
@@ -156,7 +156,7 @@ func.func @f(%x: tensor<4x3xf32>) {
 
 // The step goes forwards.
 func.func @f(%x: tensor<4x3xf32>) {
-  // expected-error @below {{'tiny.shrink' SHRINK step -1 of axis 1 must be positive; use FLIP [TC111 InvalidAttribute]}}
+  // expected-error @below {{'tiny.shrink' the step -1 of axis 1 must be positive; flip the axis to go backwards [TC111 InvalidAttribute]}}
   %0 = "tiny.shrink"(%x) {lo = [0, 0], hi = [4, 3], step = array<i64: 1, -1>} : (tensor<4x3xf32>) -> tensor<4x3xf32>
   return
 }
@@ -201,7 +201,7 @@ func.func @f(%x: tensor<4x3xf32>) {
 
 // A window larger than its axis.
 func.func @f(%x: tensor<4x3xf32>) {
-  // expected-error @below {{'tiny.pool' the POOL window of 4 elements is larger than axis 1 of extent 3; PAD it first [TC112 WindowTooLarge]}}
+  // expected-error @below {{'tiny.pool' the window of 4 elements is larger than axis 1 of extent 3; pad it first [TC112 WindowTooLarge]}}
   %0 = "tiny.pool"(%x) {kernel = array<i64: 2>, stride = array<i64: 1>, dilation = array<i64: 3>} : (tensor<4x3xf32>) -> tensor<4x0x2xf32>
   return
 }
@@ -210,7 +210,7 @@ func.func @f(%x: tensor<4x3xf32>) {
 
 // As many strides as kernel sizes.
 func.func @f(%x: tensor<4x3xf32>) {
-  // expected-error @below {{'tiny.pool' POOL has 1 kernel, 2 stride and 1 dilation entries for fp32 [4, 3]; give the same number of each, at most one for each axis [TC111 InvalidAttribute]}}
+  // expected-error @below {{'tiny.pool' there are 1 kernel, 2 stride and 1 dilation entries for fp32 [4, 3]; give the same number of each, at most one for each axis [TC111 InvalidAttribute]}}
   %0 = "tiny.pool"(%x) {kernel = array<i64: 2>, stride = array<i64: 1, 1>, dilation = array<i64: 1>} : (tensor<4x3xf32>) -> tensor<4x2x2xf32>
   return
 }
@@ -219,7 +219,7 @@ func.func @f(%x: tensor<4x3xf32>) {
 
 // Windows over more axes than there are.
 func.func @f(%x: tensor<4xf32>) {
-  // expected-error @below {{'tiny.pool' POOL has 2 kernel, 2 stride and 2 dilation entries for fp32 [4]}}
+  // expected-error @below {{'tiny.pool' there are 2 kernel, 2 stride and 2 dilation entries for fp32 [4]}}
   %0 = "tiny.pool"(%x) {kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, dilation = array<i64: 1, 1>} : (tensor<4xf32>) -> tensor<4x1xf32>
   return
 }
@@ -228,7 +228,7 @@ func.func @f(%x: tensor<4xf32>) {
 
 // A stride of 0.
 func.func @f(%x: tensor<4x3xf32>) {
-  // expected-error @below {{'tiny.pool' POOL kernel, stride and dilation must be positive [TC111 InvalidAttribute]}}
+  // expected-error @below {{'tiny.pool' kernel, stride and dilation must be positive [TC111 InvalidAttribute]}}
   %0 = "tiny.pool"(%x) {kernel = array<i64: 2>, stride = array<i64: 0>, dilation = array<i64: 1>} : (tensor<4x3xf32>) -> tensor<4x2x2xf32>
   return
 }

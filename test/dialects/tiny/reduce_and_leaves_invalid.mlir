@@ -21,7 +21,7 @@ func.func @f(%x: tensor<4x3xf32>) {
 
 // No such reduction.
 func.func @f(%x: tensor<4x3xf32>) {
-  // expected-error @below {{'tiny.reduce' REDUCE op 'mean' is not one of SUM, MAX, MIN, PROD [TC111 InvalidAttribute]}}
+  // expected-error @below {{'tiny.reduce' the reduction 'mean' is not one of sum, max, min, prod [TC111 InvalidAttribute]}}
   %0 = "tiny.reduce"(%x) {op = "mean", axes = array<i64: 0>} : (tensor<4x3xf32>) -> tensor<3xf32>
   return
 }
@@ -39,7 +39,7 @@ func.func @f(%x: tensor<4x3xf32>) {
 
 // Floats do not accumulate in integers.
 func.func @f(%x: tensor<4x3xf32>) {
-  // expected-error @below {{'tiny.reduce' cannot accumulate fp32 in i32; CAST the operand first [TC102 DtypeMismatch]}}
+  // expected-error @below {{'tiny.reduce' cannot accumulate fp32 in i32; cast the operand first [TC102 DtypeMismatch]}}
   %0 = "tiny.reduce"(%x) {op = "sum", axes = array<i64: 1>} : (tensor<4x3xf32>) -> tensor<4xi32>
   return
 }
@@ -48,7 +48,7 @@ func.func @f(%x: tensor<4x3xf32>) {
 
 // A sum of bool is a number.
 func.func @f(%x: tensor<4xi1>) {
-  // expected-error @below {{'tiny.reduce' cannot accumulate SUM of bool in bool; use i32 [TC102 DtypeMismatch]}}
+  // expected-error @below {{'tiny.reduce' cannot accumulate the sum of bool in bool; use i32 [TC102 DtypeMismatch]}}
   %0 = "tiny.reduce"(%x) {op = "sum", axes = array<i64: 0>} : (tensor<4xi1>) -> tensor<i1>
   return
 }
@@ -57,7 +57,7 @@ func.func @f(%x: tensor<4xi1>) {
 
 // A maximum of numbers is a number.
 func.func @f(%x: tensor<4xi8>) {
-  // expected-error @below {{'tiny.reduce' cannot accumulate MAX of i8 in bool; use i32 [TC102 DtypeMismatch]}}
+  // expected-error @below {{'tiny.reduce' cannot accumulate the max of i8 in bool; use i32 [TC102 DtypeMismatch]}}
   %0 = "tiny.reduce"(%x) {op = "max", axes = array<i64: 0>} : (tensor<4xi8>) -> tensor<i1>
   return
 }
@@ -84,7 +84,7 @@ func.func @f() {
 
 // An axis of the result.
 func.func @f() {
-  // expected-error @below {{'tiny.iota' IOTA axis 1 is not an axis of [4] [TC110 InvalidAxis]}}
+  // expected-error @below {{'tiny.iota' the iota's axis 1 is not an axis of [4] [TC110 InvalidAxis]}}
   %0 = "tiny.iota"() {axis = 1 : i64} : () -> tensor<4xi32>
   return
 }
@@ -93,7 +93,7 @@ func.func @f() {
 
 // Bool does not count.
 func.func @f() {
-  // expected-error @below {{'tiny.iota' IOTA counts in numbers, not in bool; use i32 and CAST [TC102 DtypeMismatch]}}
+  // expected-error @below {{'tiny.iota' an iota counts in numbers, not in bool; use i32 and cast it [TC102 DtypeMismatch]}}
   %0 = "tiny.iota"() {axis = 0 : i64} : () -> tensor<2xi1>
   return
 }
@@ -102,7 +102,7 @@ func.func @f() {
 
 // The last index does not fit.
 func.func @f() {
-  // expected-error @below {{'tiny.iota' IOTA over 129 does not fit i8; use a wider type [TC102 DtypeMismatch]}}
+  // expected-error @below {{'tiny.iota' an iota over 129 does not fit i8; use a wider type [TC102 DtypeMismatch]}}
   %0 = "tiny.iota"() {axis = 0 : i64} : () -> tensor<129xi8>
   return
 }
@@ -111,7 +111,7 @@ func.func @f() {
 
 // Random numbers are floats.
 func.func @f() {
-  // expected-error @below {{'tiny.rand' RAND gives floats, not i32; CAST its result [TC102 DtypeMismatch]}}
+  // expected-error @below {{'tiny.rand' random numbers are floats, not i32; cast them [TC102 DtypeMismatch]}}
   %0 = "tiny.rand"() {distribution = "uniform", seed = 0 : i64, stream = 0 : i64} : () -> tensor<4xi32>
   return
 }
@@ -120,7 +120,7 @@ func.func @f() {
 
 // No such distribution.
 func.func @f() {
-  // expected-error @below {{'tiny.rand' RAND distribution 'gauss' is not 'uniform' or 'normal' [TC111 InvalidAttribute]}}
+  // expected-error @below {{'tiny.rand' the distribution 'gauss' is not 'uniform' or 'normal' [TC111 InvalidAttribute]}}
   %0 = "tiny.rand"() {distribution = "gauss", seed = 0 : i64, stream = 0 : i64} : () -> tensor<4xf32>
   return
 }

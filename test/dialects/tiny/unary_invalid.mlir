@@ -3,7 +3,7 @@
 
 // exp2 is for floats.
 func.func @f(%x: tensor<4xi32>) {
-  // expected-error @below {{'tiny.exp2' the operand is i32, and this op takes floats; insert a CAST [TC102 DtypeMismatch]}}
+  // expected-error @below {{'tiny.exp2' the operand is i32, and this op takes floats; cast it [TC102 DtypeMismatch]}}
   %0 = "tiny.exp2"(%x) : (tensor<4xi32>) -> tensor<4xi32>
   return
 }
@@ -12,7 +12,7 @@ func.func @f(%x: tensor<4xi32>) {
 
 // log2 is for floats.
 func.func @f(%x: tensor<4xi32>) {
-  // expected-error @below {{'tiny.log2' the operand is i32, and this op takes floats; insert a CAST [TC102 DtypeMismatch]}}
+  // expected-error @below {{'tiny.log2' the operand is i32, and this op takes floats; cast it [TC102 DtypeMismatch]}}
   %0 = "tiny.log2"(%x) : (tensor<4xi32>) -> tensor<4xi32>
   return
 }
@@ -21,7 +21,7 @@ func.func @f(%x: tensor<4xi32>) {
 
 // sqrt is for floats.
 func.func @f(%x: tensor<4xi32>) {
-  // expected-error @below {{'tiny.sqrt' the operand is i32, and this op takes floats; insert a CAST [TC102 DtypeMismatch]}}
+  // expected-error @below {{'tiny.sqrt' the operand is i32, and this op takes floats; cast it [TC102 DtypeMismatch]}}
   %0 = "tiny.sqrt"(%x) : (tensor<4xi32>) -> tensor<4xi32>
   return
 }
@@ -30,7 +30,7 @@ func.func @f(%x: tensor<4xi32>) {
 
 // rsqrt is for floats.
 func.func @f(%x: tensor<4xi32>) {
-  // expected-error @below {{'tiny.rsqrt' the operand is i32, and this op takes floats; insert a CAST [TC102 DtypeMismatch]}}
+  // expected-error @below {{'tiny.rsqrt' the operand is i32, and this op takes floats; cast it [TC102 DtypeMismatch]}}
   %0 = "tiny.rsqrt"(%x) : (tensor<4xi32>) -> tensor<4xi32>
   return
 }
@@ -39,7 +39,7 @@ func.func @f(%x: tensor<4xi32>) {
 
 // recip is for floats.
 func.func @f(%x: tensor<4xi32>) {
-  // expected-error @below {{'tiny.recip' the operand is i32, and this op takes floats; insert a CAST [TC102 DtypeMismatch]}}
+  // expected-error @below {{'tiny.recip' the operand is i32, and this op takes floats; cast it [TC102 DtypeMismatch]}}
   %0 = "tiny.recip"(%x) : (tensor<4xi32>) -> tensor<4xi32>
   return
 }
@@ -48,7 +48,7 @@ func.func @f(%x: tensor<4xi32>) {
 
 // sin is for floats.
 func.func @f(%x: tensor<4xi32>) {
-  // expected-error @below {{'tiny.sin' the operand is i32, and this op takes floats; insert a CAST [TC102 DtypeMismatch]}}
+  // expected-error @below {{'tiny.sin' the operand is i32, and this op takes floats; cast it [TC102 DtypeMismatch]}}
   %0 = "tiny.sin"(%x) : (tensor<4xi32>) -> tensor<4xi32>
   return
 }
@@ -57,7 +57,7 @@ func.func @f(%x: tensor<4xi32>) {
 
 // erf is for floats.
 func.func @f(%x: tensor<4xi32>) {
-  // expected-error @below {{'tiny.erf' the operand is i32, and this op takes floats; insert a CAST [TC102 DtypeMismatch]}}
+  // expected-error @below {{'tiny.erf' the operand is i32, and this op takes floats; cast it [TC102 DtypeMismatch]}}
   %0 = "tiny.erf"(%x) : (tensor<4xi32>) -> tensor<4xi32>
   return
 }
@@ -66,7 +66,7 @@ func.func @f(%x: tensor<4xi32>) {
 
 // tanh is for floats.
 func.func @f(%x: tensor<4xi32>) {
-  // expected-error @below {{'tiny.tanh' the operand is i32, and this op takes floats; insert a CAST [TC102 DtypeMismatch]}}
+  // expected-error @below {{'tiny.tanh' the operand is i32, and this op takes floats; cast it [TC102 DtypeMismatch]}}
   %0 = "tiny.tanh"(%x) : (tensor<4xi32>) -> tensor<4xi32>
   return
 }
@@ -75,7 +75,7 @@ func.func @f(%x: tensor<4xi32>) {
 
 // floor is for floats.
 func.func @f(%x: tensor<4xi32>) {
-  // expected-error @below {{'tiny.floor' the operand is i32, and this op takes floats; insert a CAST [TC102 DtypeMismatch]}}
+  // expected-error @below {{'tiny.floor' the operand is i32, and this op takes floats; cast it [TC102 DtypeMismatch]}}
   %0 = "tiny.floor"(%x) : (tensor<4xi32>) -> tensor<4xi32>
   return
 }
@@ -84,7 +84,7 @@ func.func @f(%x: tensor<4xi32>) {
 
 // An unsigned number has no negative.
 func.func @f(%x: tensor<4xui8>) {
-  // expected-error @below {{'tiny.neg' the operand is u8, and this op takes floats and signed integers; insert a CAST [TC102 DtypeMismatch]}}
+  // expected-error @below {{'tiny.neg' the operand is u8, and this op takes floats and signed integers; cast it [TC102 DtypeMismatch]}}
   %0 = "tiny.neg"(%x) : (tensor<4xui8>) -> tensor<4xui8>
   return
 }
@@ -93,7 +93,7 @@ func.func @f(%x: tensor<4xui8>) {
 
 // Bool is not a number.
 func.func @f(%x: tensor<4xi1>) {
-  // expected-error @below {{'tiny.relu' the operand is bool, and this op takes numbers; insert a CAST [TC102 DtypeMismatch]}}
+  // expected-error @below {{'tiny.relu' the operand is bool, and this op takes numbers; cast it [TC102 DtypeMismatch]}}
   %0 = "tiny.relu"(%x) : (tensor<4xi1>) -> tensor<4xi1>
   return
 }
@@ -102,7 +102,7 @@ func.func @f(%x: tensor<4xi1>) {
 
 // Floats have no bitwise complement.
 func.func @f(%x: tensor<4xf32>) {
-  // expected-error @below {{'tiny.not' the operand is fp32, and this op takes integers and bool; insert a CAST [TC102 DtypeMismatch]}}
+  // expected-error @below {{'tiny.not' the operand is fp32, and this op takes integers and bool; cast it [TC102 DtypeMismatch]}}
   %0 = "tiny.not"(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return
 }

@@ -3,7 +3,7 @@
 
 // An index beyond the operand.
 func.func @f(%x: tensor<8xf32>) {
-  // expected-error @below {{'tiny.view' index_map expression '2*i0 + i1' reaches from 0 to 8, outside operand axis 0 of extent 8; change result_shape or the expression, or PAD the operand first [TC113 IndexOutOfBounds]}}
+  // expected-error @below {{'tiny.view' index_map expression '2*i0 + i1' reaches from 0 to 8, outside operand axis 0 of extent 8; change result_shape or the expression, or pad the operand first [TC113 IndexOutOfBounds]}}
   %0 = "tiny.view"(%x) {map = affine_map<(d0, d1) -> (d0 * 2 + d1)>} : (tensor<8xf32>) -> tensor<4x3xf32>
   return
 }

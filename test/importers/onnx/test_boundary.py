@@ -137,6 +137,19 @@ def test_long_names_of_axes_become_short_ones_that_differ():
     np.testing.assert_array_equal(run_model(model, {"x": numbers(2, 4)})[0], -numbers(2, 4))
 
 
+def test_an_axis_may_be_called_as_an_operator_of_extents_is():
+    model = model_of("y = Neg(x)", inputs="float[floordiv, floordiv_] x", outputs="float[?, ?] y")
+    assert "(x: fp32 [floordiv__2, floordiv_]) -> " in repr(tinyc.compile(model))
+    x = numbers(2, 3)
+    assert (run_model(model, {"x": x})[0] == -x).all()
+
+
+def test_what_is_wrong_with_an_input_names_it_as_one():
+    with pytest.raises(TinycError) as caught:
+        import_model(model_of("y = Neg(x)", inputs="string[2] x"))
+    assert str(caught.value).startswith("input 'x': error: ")
+
+
 def import_symbols(model):
     return re.findall(r'"(a+[_0-9]*)"', str(import_model(model)))
 

@@ -103,7 +103,13 @@ def test_a_place_that_the_file_has_not_is_refused(folder, entries, message):
 
 def test_a_file_that_is_not_there_is_named(folder):
     name, message = refusal(saved(folder, "none.bin"))
-    assert (name, message) == ("UnreadableFile", "cannot read the file: No such file or directory")
+    assert (name, message) == (
+        "UnreadableFile",
+        f"tensor 'w' lies in '{folder / 'none.bin'}': cannot read the file: No such file or directory",
+    )
+    with pytest.raises(TinycError) as caught:
+        tinyc.compile(folder / "m.onnx")
+    assert str(caught.value).startswith(f"{folder / 'm.onnx'}, tensor 'w': error: ")
 
 
 def test_a_loaded_model_has_its_tensors_with_it(folder, tmp_path, monkeypatch):

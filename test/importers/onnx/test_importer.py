@@ -62,3 +62,36 @@ def test_what_onnx_does_not_check_is_told_by_name():
     ):
         ((code, _, message),) = errors_of(model_of(body, more=more))
         assert (code, told in message) == ("ShapeContradiction", True), message
+
+
+@pytest.mark.parametrize(
+    ("body", "inputs", "told"),
+    [
+        ("y = Add(a, b)", "float[3] a, double[3] b", "the operands are fp32 and fp64; cast one of them"),
+        (
+            "y = MatMul(a, b)",
+            "float[2, 3, 4] a, float[5, 6] b",
+            "axis 2 of fp32 [2, 3, 4] and axis 0 of fp32 [5, 6] must be equal; they are 4 and 5",
+        ),
+        (
+            "y = Gemm<transA = 1>(a, b)",
+            "float[4, 3] a, float[5, 6] b",
+            "axis 0 of fp32 [4, 3] and axis 0 of fp32 [5, 6] must be equal; they are 4 and 5",
+        ),
+        (
+            "y = Conv<group = 2>(a, b)",
+            "float[1, 4, 5, 5] a, float[6, 3, 3, 3] b",
+            "the channels of the image fp32 [1, 4, 5, 5] and those of the weights fp32 [6, 3, 3, 3] in 2 groups must "
+            "be equal; they are 4 and 6",
+        ),
+        (
+            "y = Conv(a, b)",
+            "float[1, 4, 2, 5] a, float[6, 4, 3, 3] b",
+            "the window of 3 elements is larger than axis 2 of extent 2; pad it first",
+        ),
+        ("y = MaxPool<kernel_shape = [9]>(a)", "float[1, 4, 5] a", "the window of 9 elements is larger than axis 2 of"),
+    ],
+)
+def test_what_contradicts_is_told_in_words_of_no_other_format(body, inputs, told):
+    ((_, node, message),) = errors_of(model_of(body, inputs, "float y"))
+    assert (node, told in message) == ("y", True), message

@@ -189,4 +189,4 @@ def test_what_is_joined_along_an_axis_may_be_empty():
 
 def test_what_is_joined_agrees_beside_the_axis_even_where_it_is_empty():
     body = "(float[0,5] x, float[2,3] y) => (float[2,3] z) { z = Concat<axis = 0>(x, y) }"
-    assert "the extents 5 and 3 must be equal" in error_of(body)
+    assert "must be equal; they are 5 and 3" in error_of(body)

@@ -155,7 +155,8 @@ def _identifier(text: str) -> str:
     cleaned = "".join(
         each if each.isascii() and (each.isalnum() or each == "_") else "_" for each in text[:_MAX_LETTERS]
     )
-    return cleaned if cleaned[:1].isalpha() else f"d{cleaned}"
+    name = cleaned if cleaned[:1].isalpha() else f"d{cleaned}"
+    return name if _parsed(name) == extents.symbol(name) else f"{name[: _MAX_LETTERS - 1]}_"  # a word of formulas
 
 
 def fixed_value(name: str, value: Any, element: ElementType) -> Known:

@@ -14,7 +14,7 @@ import onnx
 from tinyc.diagnostics import InternalError, TinycError, Where, progress
 from tinyc.importers.onnx.boundary import InputSizes, check_constants, fixed_value
 from tinyc.importers.onnx.importer import NodeImporter
-from tinyc.importers.onnx.model_file import check_messages, initializer
+from tinyc.importers.onnx.model_file import check_messages, initializer, require_model
 from tinyc.importers.onnx.node import OnnxNode
 from tinyc.importers.onnx.order import names_read, node_name, ordered
 from tinyc.importers.onnx.program import FrontendProgram
@@ -37,6 +37,7 @@ class GraphImport:
         folder: Path | None,
         filename: str | None,
     ) -> None:
+        require_model(model)
         self.graph, self.constants, self.folder, self.filename = model.graph, constants, folder, filename
         self.program = FrontendProgram()
         self.errors: list[TinycError] = []
@@ -51,8 +52,8 @@ class GraphImport:
         self.importer = NodeImporter(self.program, model.functions, folder, filename)
         self._declared = {each.name: each for each in (*self.graph.value_info, *self.graph.output)}
 
-    def _where(self, name: str | None) -> Where:
-        return Where(node=name or None, file=self.filename)
+    def _where(self, name: str | None, kind: str | None = None) -> Where:
+        return Where(node=name or None, file=self.filename, kind=kind)
 
     def run(self) -> FrontendProgram:
         """The finished program.
@@ -107,7 +108,7 @@ class GraphImport:
             try:
                 self.scope.values[tensor.name] = initializer(tensor, self.folder)
             except TinycError as error:
-                self._fail(error, tensor.name, (tensor.name,))
+                self._fail(error, tensor.name, (tensor.name,), "tensor")
 
     def _inputs(self) -> None:
         """The inputs: those whose values are known, by the user or as their defaults, tell the sizes of others."""
@@ -122,7 +123,7 @@ class GraphImport:
                     self.sizes.solve(each.name, tensor, value.shape)
                     self.sizes.check_declared(each, value)
             except TinycError as error:
-                self._fail(error, each.name, (each.name,))
+                self._fail(error, each.name, (each.name,), "input")
         for each in self.graph.input:
             if each.name in self.scope.values or each.name in self.failed:
                 continue
@@ -131,7 +132,7 @@ class GraphImport:
                 number = self.program.input(each.name, tensor, self._where(each.name))
                 self.scope.values[each.name] = Tensor(number, tensor)
             except TinycError as error:
-                self._fail(error, each.name, (each.name,))
+                self._fail(error, each.name, (each.name,), "input")
 
     def _outputs(self) -> None:
         for each in self.graph.output:
@@ -144,7 +145,7 @@ class GraphImport:
             except TinycError as error:
                 if error.name == "UnknownSource":
                     error = TinycError("UnknownSource", f"output '{each.name}' is computed by no node")
-                self._fail(error, each.name, ())
+                self._fail(error, each.name, (), "output")
 
     # --- nodes --------------------------------------------------------------------------------------------------------
 
@@ -162,14 +163,14 @@ class GraphImport:
         except TinycError as error:
             self._fail(error, node_name(proto), proto.output)
 
-    def _fail(self, error: TinycError, name: str, outputs: Sequence[str]) -> None:
+    def _fail(self, error: TinycError, name: str, outputs: Sequence[str], kind: str | None = None) -> None:
         """Note an error, and let what reads the outputs be passed over; what is not supported is one line a kind."""
         self.failed.update(filter(None, outputs))
         if error.name == "UnsupportedOnnx":
             self._unsupported[error.message] += 1
             if self._unsupported[error.message] > 1:
                 return
-        self.errors.append(error.at(self._where(name)))
+        self.errors.append(error.at(self._where(name, kind)))
 
     def _counted(self, error: TinycError) -> TinycError:
         """An error with the number of nodes that it is about."""

@@ -41,6 +41,18 @@ def parse_model(raw: bytes, filename: str | None) -> onnx.ModelProto:
     return model
 
 
+def require_model(given: object) -> None:
+    """Check that a model is given, not a part of one.
+
+    Raises:
+        TinycError: `UnreadableFile`.
+    """
+    if isinstance(given, onnx.ModelProto):
+        return
+    remedy = "onnx.helper.make_model(graph)" if isinstance(given, onnx.GraphProto) else "an onnx.ModelProto"
+    raise TinycError("UnreadableFile", f"a {type(given).__name__} is not an ONNX model; give {remedy}")
+
+
 def check_messages(message: Message, depth: int = 0) -> None:
     """Check that all texts of a model are texts (protobuf hands out others as bytes), and how deep its graphs lie.
 
@@ -109,7 +121,8 @@ def _mapped(tensor: onnx.TensorProto, entries: Mapping[str, str], folder: Path) 
                 return np.empty(shape, element.dtype)
             return np.memmap(file, element.dtype, "r", offset, shape)
     except (OSError, ValueError) as error:
-        raise unreadable_file("read", path, error) from None
+        message = f"tensor '{tensor.name}' lies in '{path}': {unreadable_file('read', path, error).message}"
+        raise TinycError("UnreadableFile", message) from None
 
 
 def _number(tensor: onnx.TensorProto, entries: Mapping[str, str], name: str, default: int) -> int:

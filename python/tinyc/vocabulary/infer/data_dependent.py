@@ -24,7 +24,7 @@ def _gather(operands: Operands, arguments: Arguments) -> Inferred:
 
 def _require_index(data: TensorType, index: TensorType, axis: int) -> None:
     if index.element not in (ElementType.I32, ElementType.I64):
-        raise TinycError("DtypeMismatch", f"the index is {index.element.json_name}; CAST it to i32 or i64")
+        raise TinycError("DtypeMismatch", f"the index is {index.element.json_name}; cast it to i32 or i64")
     if not 0 <= axis < data.rank:
         raise TinycError("InvalidAxis", f"axis {axis} is not an axis of {data}, which has rank {data.rank}")
 
@@ -33,13 +33,13 @@ def _scatter(operands: Operands, arguments: Arguments) -> Inferred:
     (data, index, updates), axis, op = operands, arguments["axis"], arguments["op"]
     _require_index(data, index, axis)
     if op not in ("set", "add"):
-        raise TinycError("InvalidAttribute", f"SCATTER op {op!r} is not SET or ADD")
+        raise TinycError("InvalidAttribute", f"the op of a scatter {op!r} is not set or add")
     if op == "add":
         require_kind(data, NUMBERS)
     wanted = TensorType(data.element, (*data.shape[:axis], *index.shape, *data.shape[axis + 1 :]))
     if updates != wanted:
         name = "DtypeMismatch" if updates.element != data.element else "AxisSizeMismatch"
-        raise TinycError(name, f"the updates of SCATTER along axis {axis} must be {wanted}, and are {updates}")
+        raise TinycError(name, f"the updates of a scatter along axis {axis} must be {wanted}, and are {updates}")
     return Inferred((data,))
 
 
@@ -50,10 +50,10 @@ def _topk(operands: Operands, arguments: Arguments) -> Inferred:
     require_axes(source, [axis])
     require_kind(source, NUMBERS)
     if k < 0:
-        raise TinycError("InvalidAttribute", f"TOPK k = {k} is negative")
+        raise TinycError("InvalidAttribute", f"k = {k} is negative")
 
     def error() -> TinycError:
-        return TinycError("IndexOutOfBounds", f"TOPK k = {k} is larger than axis {axis} of {source}")
+        return TinycError("IndexOutOfBounds", f"k = {k} is larger than axis {axis} of {source}")
 
     assumptions = require_le(k, source.shape[axis], error)
     shape = (*source.shape[:axis], k, *source.shape[axis + 1 :])

@@ -19,9 +19,7 @@ def _like_its_operands(row: Elementwise, operands: Operands, arguments: Argument
 def _where(operands: Operands, arguments: Arguments) -> Inferred:
     condition, if_true, if_false = operands
     if not condition.element.is_bool:
-        raise TinycError(
-            "DtypeMismatch", f"the condition of WHERE is {condition.element.json_name}, not bool; insert a CAST"
-        )
+        raise TinycError("DtypeMismatch", f"the condition is {condition.element.json_name}, not bool; cast it")
     require_same(if_true, if_false)
     require_same(TensorType(if_true.element, condition.shape), if_true)
     return Inferred((if_true,))

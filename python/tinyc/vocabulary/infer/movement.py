@@ -66,7 +66,7 @@ def _pad(operands: Operands, arguments: Arguments) -> Inferred:
     require_one_per_axis("pad", source, lo, hi)
     if any(amount < 0 for amount in (*lo, *hi)):
         raise TinycError(
-            "InvalidAttribute", f"pad {[list(p) for p in zip(lo, hi, strict=True)]} is negative; use SHRINK to cut"
+            "InvalidAttribute", f"pad {[list(p) for p in zip(lo, hi, strict=True)]} is negative; slice it to cut"
         )
     check_constant(arguments["value"], source.element)
     return typed(source.element, [n + low + high for n, low, high in zip(source.shape, lo, hi, strict=True)])
@@ -82,12 +82,14 @@ def _shrink(operands: Operands, arguments: Arguments) -> Inferred:
         def error(axis: int = axis, low: Dim = low, high: Dim = high, extent: Dim = extent) -> TinycError:
             return TinycError(
                 "IndexOutOfBounds",
-                f"SHRINK of axis {axis} from {low} to {high} leaves the extent {extent}; "
+                f"the slice of axis {axis} from {low} to {high} leaves the extent {extent}; "
                 "0 <= lo <= hi <= extent must hold (hi is exclusive)",
             )
 
         if stride <= 0:
-            raise TinycError("InvalidAttribute", f"SHRINK step {stride} of axis {axis} must be positive; use FLIP")
+            raise TinycError(
+                "InvalidAttribute", f"the step {stride} of axis {axis} must be positive; flip the axis to go backwards"
+            )
         for small, large in ((0, low), (low, high), (high, extent)):
             assumptions += require_le(small, large, error)
         shape.append(extents.ceildiv(high - low, stride))
@@ -106,11 +108,11 @@ def _pool(operands: Operands, arguments: Arguments) -> Inferred:
     if len(lengths) != 1 or not 1 <= len(kernel) <= source.rank:
         raise TinycError(
             "InvalidAttribute",
-            f"POOL has {len(kernel)} kernel, {len(stride)} stride and {len(dilation)} dilation entries for {source}; "
+            f"there are {len(kernel)} kernel, {len(stride)} stride and {len(dilation)} dilation entries for {source}; "
             "give the same number of each, at most one for each axis",
         )
     if min((*kernel, *stride, *dilation)) < 1:
-        raise TinycError("InvalidAttribute", "POOL kernel, stride and dilation must be positive")
+        raise TinycError("InvalidAttribute", "kernel, stride and dilation must be positive")
     lead = source.rank - len(kernel)
     out: list[Dim] = []
     assumptions: list[Assumption] = []
@@ -120,7 +122,7 @@ def _pool(operands: Operands, arguments: Arguments) -> Inferred:
         def error(axis: int = axis, window: int = window, extent: Dim = extent) -> TinycError:
             return TinycError(
                 "WindowTooLarge",
-                f"the POOL window of {window} elements is larger than axis {axis} of extent {extent}; PAD it first",
+                f"the window of {window} elements is larger than axis {axis} of extent {extent}; pad it first",
             )
 
         assumptions += require_le(window, extent, error)

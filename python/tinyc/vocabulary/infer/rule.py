@@ -70,7 +70,7 @@ def require_kind(operand: TensorType, accepted: Accepted) -> None:
     if not accepted.holds(operand.element):
         raise TinycError(
             "DtypeMismatch",
-            f"the operand is {operand.element.json_name}, and this op takes {accepted.words}; insert a CAST",
+            f"the operand is {operand.element.json_name}, and this op takes {accepted.words}; cast it",
         )
 
 
@@ -79,13 +79,12 @@ def require_same(lhs: TensorType, rhs: TensorType) -> None:
     if lhs.element != rhs.element:
         raise TinycError(
             "DtypeMismatch",
-            f"the operands are {lhs.element.json_name} and {rhs.element.json_name}; insert a CAST on one of them",
+            f"the operands are {lhs.element.json_name} and {rhs.element.json_name}; cast one of them",
         )
     if lhs.rank != rhs.rank:
         raise TinycError(
             "BroadcastMismatch",
-            f"the operands have ranks {lhs.rank} and {rhs.rank} ({lhs} and {rhs}); "
-            "make them equal with a RESHAPE and an EXPAND",
+            f"the operands have ranks {lhs.rank} and {rhs.rank} ({lhs} and {rhs}); reshape and expand one as the other",
         )
     for axis, (left, right) in enumerate(zip(lhs.shape, rhs.shape, strict=True)):
         if left != right:
@@ -125,7 +124,7 @@ def check_constant(value: Any, element: ElementType) -> None:
     low, high = element.integer_range
     if not isinstance(value, int) or not low <= value <= high:
         raise TinycError(
-            "DtypeMismatch", f"{value!r} is not a value of {element.json_name} ({low} … {high}); change it or CAST"
+            "DtypeMismatch", f"{value!r} is not a value of {element.json_name} ({low} … {high}); change it, or cast"
         )
 
 

@@ -50,7 +50,7 @@ def _require_inside(axis: int, index: AxisExpr, extent: Dim, shape: Sequence[Dim
         return TinycError(
             "IndexOutOfBounds",
             f"index_map expression '{index}' reaches from {low} to {high}, outside operand axis "
-            f"{axis} of extent {extent}; change result_shape or the expression, or PAD the operand first",
+            f"{axis} of extent {extent}; change result_shape or the expression, or pad the operand first",
         )
 
     return [*require_le(0, low, error), *require_le(high + 1, extent, error)]
