@@ -109,6 +109,54 @@ def test_positions_of_a_symbolic_length():
         assert next(iter(model.run_named({"x": distinct(2, s)}).values())).tolist() == list(range(s))
 
 
+@pytest.mark.parametrize("step", [1.0, 0.5, 0.75])
+def test_positions_after_a_cache_may_be_floats(step):
+    body = f"""(float[P] past, float[S] x) => (float[n] y) {{
+        p = Shape (past)
+        s = Shape (x)
+        t = Add (p, s)
+        zero = Constant <value_ints: ints = [0]> ()
+        start = Cast <to = 1> (p)
+        limit = Cast <to = 1> (t)
+        first = Squeeze (start, zero)
+        last = Squeeze (limit, zero)
+        step = Constant <value_float: float = {step}> ()
+        y = Range (first, last, step)
+    }}"""
+    model = tinyc.compile(model_of(body), "cpu")
+    for p, s in ((0, 1), (5, 3), (31, 64)):
+        (y,) = model.run_named({"past": distinct(p), "x": distinct(s)}).values()
+        np.testing.assert_array_equal(y, np.arange(p, p + s, step, np.float32))
+
+
+def test_positions_that_count_down_may_be_floats():
+    body = """(float[S] x) => (float[n] y) {
+        s = Shape (x)
+        zero = Constant <value_ints: ints = [0]> ()
+        limit = Cast <to = 1> (s)
+        first = Squeeze (limit, zero)
+        last = Constant <value_float: float = -1.5> ()
+        step = Constant <value_float: float = -2.0> ()
+        y = Range (first, last, step)
+    }"""
+    model = tinyc.compile(model_of(body), "cpu")
+    for s in (1, 4, 7):
+        (y,) = model.run_named({"x": distinct(s)}).values()
+        np.testing.assert_array_equal(y, np.arange(s, -1.5, -2, np.float32))
+
+
+def test_a_range_of_a_limit_that_is_infinite_is_an_error():
+    body = """(float[S] x) => (float[n] y) {
+        zero = Constant <value_float: float = 0.0> ()
+        one = Constant <value_float: float = 1.0> ()
+        most = Div (one, zero)
+        s = Size (x)
+        first = Cast <to = 1> (s)
+        y = Range (first, most, one)
+    }"""
+    assert "from S to inf by 1.0 there is no number of elements" in error_of(body)
+
+
 def test_a_cache_grows_along_a_symbolic_axis():
     body = """(float[B,P,4] past, float[B,S,4] new) => (float[B,T,4] y) { y = Concat <axis = 1> (past, new) }"""
     model = tinyc.compile(model_of(body), "cpu")

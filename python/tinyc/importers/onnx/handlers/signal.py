@@ -31,7 +31,7 @@ def _mel_weights(node: OnnxNode) -> Tensor:
     (filters,), (length,), (rate,) = (node.ints(at) for at in range(3))
     if not 0 < filters <= _MAX_FILTERS or rate < 1:
         raise node.unsupported(f"{filters} filters of a rate of {rate}; 1 … {_MAX_FILTERS} of a positive one are known")
-    low, high = (2595 * math.log10(1 + float(node.known(at).array) / 700) for at in (3, 4))
+    low, high = (2595 * math.log10(1 + node.floats(at)[0] / 700) for at in (3, 4))
     mels = low + np.arange(filters + 2) * ((high - low) / (filters + 2))
     edges = np.floor((length + 1) * (700 * (10 ** (mels / 2595) - 1)) / rate).astype(np.int64)
     element = element_of_onnx(node.attribute("output_datatype", _FLOAT))
