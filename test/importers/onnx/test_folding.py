@@ -105,5 +105,5 @@ def test_a_scale_that_is_an_extent_is_refused_by_name():
     ((code, _, message),) = errors_of(model_of(nodes, "float[N] x", "float[M] y"))
     assert (code, message) == (
         "UnsupportedOnnx",
-        "Resize: input 2 is N, which must be a number when the model is imported",
+        "Resize: input 2 is N, which must be a number when the model is imported; bind it: --bind N=SIZE",
     )

@@ -62,6 +62,29 @@ def test_slices_are_clamped(start, end, step):
     np.testing.assert_array_equal(run(body, x=x)[0], x[start:end:step])
 
 
+@pytest.mark.parametrize(("start", "end"), [(0, 8), (-8, 2**62), (0, 100)])
+def test_a_slice_of_a_symbolic_axis_is_clamped_where_its_symbol_is_bound(start, end):
+    body = f"""(float[T] x) => (float[K] y) {{
+        s = Constant <value_ints: ints = [{start}]> ()
+        e = Constant <value_ints: ints = [{end}]> ()
+        y = Slice (x, s, e)
+    }}"""
+    x = distinct(4)
+    with pytest.raises(TinycError, match="clamps or broadcasts them, compile it for these: --bind T=4"):
+        tinyc.compile(model_of(body), "cpu").run_named({"x": x})
+    bound = tinyc.compile(model_of(body), "cpu", bind={"T": 4})
+    np.testing.assert_array_equal(next(iter(bound.run_named({"x": x}).values())), x)
+
+
+def test_two_symbols_broadcast_where_one_is_bound():
+    body = "(float[M] x, float[N] z) => (float[K] y) { y = Add (x, z) }"
+    arrays = {"x": distinct(4), "z": distinct(1)}
+    with pytest.raises(TinycError, match=r"compile it for these: --bind [MN]=[14],[MN]=[14]"):
+        tinyc.compile(model_of(body), "cpu").run_named(arrays)
+    bound = tinyc.compile(model_of(body), "cpu", bind={"N": 1})
+    np.testing.assert_array_equal(next(iter(bound.run_named(arrays).values())), arrays["x"])
+
+
 def test_a_symbolic_axis_is_sliced_from_the_end():
     body = """(float[M] x) => (float[2] y, float[K] z) {
         s = Constant <value_ints: ints = [-2]> ()
@@ -212,7 +235,7 @@ def test_a_crop_of_a_symbolic_axis_is_refused_by_name():
         s = Constant <value_ints: ints = [4]> ()
         y = CenterCropPad (x, s)
     }"""
-    assert "CenterCropPad: its axis 0 of extent M is to have 4; bind the symbols" in error_of(body)
+    assert "CenterCropPad: its axis 0 of extent M is to have 4; bind the symbols: --bind M=SIZE" in error_of(body)
 
 
 def test_a_step_of_0_is_refused():

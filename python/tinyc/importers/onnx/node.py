@@ -12,7 +12,7 @@ import numpy as np
 
 from tinyc.diagnostics import TinycError, Where
 from tinyc.expr.assumption import Assumption
-from tinyc.expr.extents import Dim, Extent
+from tinyc.expr.extents import Dim, Extent, bind_option
 from tinyc.formulas.registry import find_schema
 from tinyc.importers.onnx.program import FrontendProgram
 from tinyc.importers.onnx.values import Known, OnnxValue, Tensor
@@ -80,8 +80,8 @@ class OnnxNode:
             return value
         names = self.program.inputs_of(value.number)
         if not names:
-            message = f"input {position} is computed when the model runs; it must be a constant or follow from shapes"
-            raise self.unsupported(message)
+            message = f"input {position} is computed when the model runs; it must be a constant or follow from shapes, "
+            raise self.unsupported(message + "of which dynamic ones may have to be bound: --bind NAME=SIZE")
         self.program.asked.update(dict.fromkeys(names))
         shown = ", ".join(repr(each) for each in names[:8])
         message = (
@@ -103,9 +103,8 @@ class OnnxNode:
         dims = self.dims(position)
         symbolic = [each for each in dims if not isinstance(each, int)]
         if symbolic:
-            raise self.unsupported(
-                f"input {position} is {symbolic[0]}, which must be a number when the model is imported"
-            )
+            message = f"input {position} is {symbolic[0]}, which must be a number when the model is imported; bind it: "
+            raise self.unsupported(message + bind_option(symbolic[0]))
         return tuple(each for each in dims if isinstance(each, int))
 
     def floats(self, position: int) -> tuple[float, ...]:

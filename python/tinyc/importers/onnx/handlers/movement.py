@@ -189,7 +189,8 @@ def _range_count(node: OnnxNode, start: Any, limit: Any, step: Any) -> Dim:
         message = f"{node.op_type}: from {start} to {limit} by {step} there is no number of elements"
         raise TinycError("ShapeContradiction", message)
     if isinstance(step, Extent):
-        raise node.unsupported(f"its step {step} is not known when the model is imported; bind the symbols")
+        message = f"its step {step} is not known when the model is imported; bind it: {extents.bind_option(step)}"
+        raise node.unsupported(message)
     if isinstance(step, float):
         if not isinstance(start, Extent) and not isinstance(limit, Extent):
             return max(0, math.ceil((limit - start) / step))

@@ -68,7 +68,8 @@ def _scaled(node: OnnxNode, extent: Dim, scale: float) -> Dim:
         return math.floor(extent * scale)
     ratio = Fraction(scale).limit_denominator(_MAX_DENOMINATOR)
     if abs(float(ratio) - scale) > 1e-6 * scale:
-        raise node.unsupported(f"the dynamic extent {extent} times {scale}; scale by a ratio of small numbers")
+        message = f"the dynamic extent {extent} times {scale}; scale by a ratio of small numbers, or bind it: "
+        raise node.unsupported(message + extents.bind_option(extent))
     return extents.floordiv(extent * ratio.numerator, ratio.denominator)
 
 
@@ -82,7 +83,8 @@ def _common_scale(node: OnnxNode, policy: str, given: Sequence[Dim], wanted: Seq
 
 def _static(node: OnnxNode, extent: Dim) -> int:
     if not isinstance(extent, int):
-        raise node.unsupported(f"keep_aspect_ratio_policy with the dynamic extent {extent}; use {_EACH_AXIS!r}")
+        message = f"keep_aspect_ratio_policy with the dynamic extent {extent}; use {_EACH_AXIS!r}, or bind it: "
+        raise node.unsupported(message + extents.bind_option(extent))
     return extent
 
 

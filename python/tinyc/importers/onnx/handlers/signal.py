@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from tinyc.expr.extents import bind_option
 from tinyc.importers.onnx.attributes import element_of_onnx
 from tinyc.importers.onnx.node import Handler, OnnxNode
 from tinyc.importers.onnx.values import Known, Tensor
@@ -52,7 +53,8 @@ def _stft(node: OnnxNode) -> Tensor:
     window = node.optional(2)
     length = node.ints(3)[0] if node.has(3) else window.shape[0] if window is not None else None
     if not isinstance(length, int):
-        raise node.unsupported("frame_length must be a number when the model is imported, or that of the window")
+        message = "frame_length must be a number when the model is imported, or that of the window"
+        raise node.unsupported(message if length is None else f"{message}; bind it: {bind_option(length)}")
     onesided = bool(node.attribute("onesided", 1))
     step = node.ints(1)[0]
     return node.add("stft", node.tensor(0), window, frame_step=step, frame_length=length, onesided=onesided)
