@@ -126,9 +126,8 @@ def _columns_and_rows(
     if columns == last or not rows or not is_one_side:
         return last, rows_at(last)
     is_few = _few_rows(loops, columns, rows[-1], target) != ""
-    may_be_few = not any(is_known[place] for place in rows) and extents.is_nonnegative(
-        loops.extents[last] - _FEWEST_KNOWN
-    )
+    is_wide = extents.is_nonnegative(loops.extents[last] - _FEWEST_KNOWN)
+    may_be_few = is_wide and not any(is_known[place] for place in rows)
     others = rows_at(last)[-1:]
     has_others = any(is_known[place] and is_long[place] for place in others)
     return (last, rows_at(last)) if has_others and (is_few or may_be_few) else (columns, rows)
