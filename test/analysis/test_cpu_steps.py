@@ -60,6 +60,21 @@ def test_a_product_runs_in_tiles_of_rows_and_columns():
     assert (nest.rows, nest.columns, nest.depth) == (200, 400, 300)
 
 
+@pytest.mark.parametrize(
+    ("batch", "places", "rows", "columns"),
+    [("B", 7, 64, 7), ("B", 2, "B", 64), ("B", 8, 64, 8), (2, 7, 64, 7), (31, 2, 64, 2), (32, 7, 32, 64)],
+)
+def test_a_batch_that_may_be_small_is_no_number_of_rows_where_there_are_channels(batch, places, rows, columns):
+    shape = f"{batch} 64 32 {places} {places}"
+    p = Program(x=f"f32 {batch} 32 {places} {places}", w="f32 64 32")
+    x = p.expand(p["x"], shape=shape, broadcast_dimensions=(0, 2, 3, 4))
+    w = p.expand(p["w"], shape=shape, broadcast_dimensions=(1, 2))
+    p.result(p.sum(p.mul(x, w), 2))
+    nest = nest_of(p)
+    assert isinstance(nest, CpuProduct)
+    assert (str(nest.rows), nest.columns) == (str(rows), columns)
+
+
 @pytest.mark.parametrize(("rows", "has_tiles"), [(31, False), (32, True)])
 def test_few_rows_are_computed_one_by_one_where_columns_would_be_transposed(rows, has_tiles):
     p = Program(a=f"f32 {rows} 300", b="f32 300 400")

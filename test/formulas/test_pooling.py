@@ -109,7 +109,10 @@ def test_extents_that_are_known_when_it_runs(fn, ceil_mode):
     [
         ({"kernel": (3, 3)}, "give one of each for each axis behind the first two"),
         ({"kernel": (0,)}, "kernel, stride and dilation must be positive"),
-        ({"kernel": (1,), "stride": (3,), "pads": (0, 1), "ceil_mode": True}, "starts in a pad; bind its symbols"),
+        (
+            {"kernel": (1,), "stride": (3,), "pads": (0, 1), "ceil_mode": True},
+            "starts in a pad; bind it: --bind L=SIZE",
+        ),
     ],
 )
 def test_windows_that_there_cannot_be(attributes, message):

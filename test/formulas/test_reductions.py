@@ -139,9 +139,23 @@ def test_partial_sums_of_few(extent):
     assert_op_agrees("cumulative sum", {"x": x}, np.cumsum(x) - x, axis=0, exclusive=True)
 
 
-def test_a_scan_over_an_unknown_extent_is_refused():
-    with pytest.raises(tinyc.TinycError, match="has the extent N, and a scan needs a number there; bind its symbols"):
-        module_of("cumulative sum", {"x": TensorType(ElementType.F32, (symbol("N"),))}, axis=0)
+@pytest.mark.parametrize("exclusive", [False, True])
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize(("fn", "dtype"), [("sum", np.int64), ("prod", np.float32)])
+def test_partial_results_along_a_dynamic_axis(fn, dtype, exclusive, reverse):
+    function, neutral = (np.cumsum, 0) if fn == "sum" else (np.cumprod, 1)
+    tensor = TensorType(ElementType.I64 if fn == "sum" else ElementType.F32, (symbol("M"), symbol("N")))
+    model = tinyc.compile(
+        module_of(f"cumulative {fn}", {"x": tensor}, axis=1, exclusive=exclusive, reverse=reverse), "cpu"
+    )
+    for shape in ((0, 3), (3, 0), (1, 1), (3, 17), (2, 128), (2, 129), (3, 1000)):
+        x = RNG.uniform(-9, 9, shape).astype(dtype) if fn == "sum" else RNG.uniform(0.99, 1.01, shape).astype(dtype)
+        line = x[:, ::-1] if reverse else x
+        expected = function(line, 1, dtype=np.float64 if fn == "prod" else None)
+        if exclusive:
+            expected = np.concatenate([np.full((shape[0], 1), neutral), expected], axis=1)[:, : shape[1]]
+        (found,) = model.run_named({"x": x}).values()
+        np.testing.assert_allclose(found, expected[:, ::-1] if reverse else expected, rtol=1e-4)
 
 
 # --- losses -----------------------------------------------------------------------------------------------------------

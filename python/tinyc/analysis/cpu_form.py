@@ -55,6 +55,8 @@ def cpu_form(loops: FusedLoops | str, target: CpuTarget) -> CpuFormChoice:
 
 #: Rows or columns of a tile that are a vector at least.
 _FEWEST = 8
+#: Columns that are better than rows whose number is not known, which may be one.
+_FEWEST_KNOWN = 4
 
 # --- products ---------------------------------------------------------------------------------------------------------
 
@@ -79,26 +81,39 @@ def product_loops(loops: FusedLoops, target: CpuTarget) -> ProductLoops | str:
     left, right = (_axes_called(phase, phase.block.attributes[side]) for side in ("lhs_idx", "rhs_idx"))
     if not phase.loops:
         return "its last loop is not along the columns of one operand"
-    place, rows = _columns_and_rows(loops, left, right)
+    place, rows = _columns_and_rows(loops, left, right, target)
     columns = phase.loops[place]
     if (columns in left) == (columns in right):
         return "its last loop is not along the columns of one operand"
     if not rows:
         return "it is a vector times a matrix"
-    extent, fewest = loops.extents[rows[-1]], target.rows_worth_packing
-    if isinstance(extent, int) and extent < fewest and any(_jumps(read, columns) for read in phase.block.accesses):
-        return f"{extent} rows are not worth the transposition of the columns, {fewest} are"
+    if few := _few_rows(loops, place, rows[-1], target):
+        return few
     return ProductLoops(rows[-1], place, columns in left)
 
 
-def _columns_and_rows(loops: FusedLoops, left: frozenset[int], right: frozenset[int]) -> tuple[int, Sequence[int]]:
+def _few_rows(loops: FusedLoops, columns: int, rows: int, target: CpuTarget) -> str:
+    """Why the loop at position `rows` is too short beside the one at `columns`, empty where it is not."""
+    (phase,) = loops.reductions
+    extent, fewest = loops.extents[rows], target.rows_worth_packing
+    if not isinstance(extent, int) or extent >= fewest:
+        return ""
+    jumps = any(_jumps(read, phase.loops[columns]) for read in phase.block.accesses)
+    return f"{extent} rows are not worth the transposition of the columns, {fewest} are" if jumps else ""
+
+
+def _columns_and_rows(
+    loops: FusedLoops, left: frozenset[int], right: frozenset[int], target: CpuTarget
+) -> tuple[int, Sequence[int]]:
     """The place of the loop along the columns, the last one, and those of loops along rows.
 
     Where that is short, both are along the last long loops, if there are such: the phases of a transposed convolution,
-    which are few, are inside the places that they are phases of.
+    which are few, are inside the places that they are phases of. A batch that is small, or not known, is no number of
+    rows for a convolution of 7 by 7 places, whose channels are.
     """
     axes_of_loops = loops.reductions[0].loops
     last = len(axes_of_loops) - 1
+    is_known = [isinstance(extent, int) for extent in loops.extents]
     is_long = [not isinstance(extent, int) or extent >= _FEWEST for extent in loops.extents]
 
     def rows_at(place: int) -> list[int]:
@@ -108,7 +123,14 @@ def _columns_and_rows(loops: FusedLoops, left: frozenset[int], right: frozenset[
     columns = next((place for place in range(last, -1, -1) if is_long[place]), last)
     rows = [place for place in rows_at(columns) if is_long[place]]
     is_one_side = (axes_of_loops[columns] in left) != (axes_of_loops[columns] in right)
-    return (columns, rows) if columns != last and rows and is_one_side else (last, rows_at(last))
+    if columns == last or not rows or not is_one_side:
+        return last, rows_at(last)
+    is_few = _few_rows(loops, columns, rows[-1], target) != ""
+    is_wide = extents.is_nonnegative(loops.extents[last] - _FEWEST_KNOWN)
+    may_be_few = is_wide and not any(is_known[place] for place in rows)
+    others = rows_at(last)[-1:]
+    has_others = any(is_known[place] and is_long[place] for place in others)
+    return (last, rows_at(last)) if has_others and (is_few or may_be_few) else (columns, rows)
 
 
 def _axes_called(phase: Phase, names: Collection[str]) -> frozenset[int]:

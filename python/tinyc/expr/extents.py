@@ -241,6 +241,12 @@ def symbols(dim: Dim) -> tuple[str, ...]:
     return tuple(dict.fromkeys(atom for atom in atoms if isinstance(atom, str)))
 
 
+def bind_option(*dims: Dim) -> str:
+    """The option that makes numbers of extents, as messages advise it: `--bind M=SIZE,N=SIZE`."""
+    names = dict.fromkeys(name for dim in dims for name in symbols(dim))
+    return f"--bind {','.join(f'{name}=SIZE' for name in names)}"
+
+
 def divisors(dim: Dim) -> tuple[Dim, ...]:
     """The divisors in `dim`, each once, the inner ones first."""
     atoms = () if isinstance(dim, int) else dim.atoms

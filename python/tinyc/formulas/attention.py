@@ -8,7 +8,7 @@ gives zeros, unless `zero_unseen` is false, where it is NaN as that of a softmax
 import math
 
 from tinyc.diagnostics import TinycError, either
-from tinyc.expr.extents import Dim
+from tinyc.expr.extents import Dim, bind_option
 from tinyc.formulas.elementwise import exp
 from tinyc.formulas.padding import concat
 from tinyc.formulas.schema import Function
@@ -102,7 +102,8 @@ def _grouped(q: Value, groups: Dim) -> Value:
     """The heads of `q` by the head of `k` that serves them."""
     batch, heads, length, depth = q.shape
     if not isinstance(heads, int) or not isinstance(groups, int):
-        raise TinycError("InvalidExtent", f"the numbers of heads, {heads} and {groups}, must be known; bind them")
+        message = f"the numbers of heads, {heads} and {groups}, must be known; bind them: {bind_option(heads, groups)}"
+        raise TinycError("InvalidExtent", message)
     if not groups or heads % groups:
         raise TinycError("AxisSizeMismatch", f"the {heads} heads of q are no multiple of the {groups} of k and v")
     return q.reshape(batch, groups, heads // groups, length, depth)
@@ -218,7 +219,8 @@ def rotary_embedding(
     split = _heads(x, heads, "x") if x.rank == 3 else x
     whole = split.shape[3]
     if not isinstance(whole, int):
-        raise TinycError("InvalidExtent", f"rotary_embedding needs its depth, which is {whole}; bind its symbols")
+        message = f"rotary_embedding needs its depth, which is {whole}; bind it: {bind_option(whole)}"
+        raise TinycError("InvalidExtent", message)
     depth = depth or whole
     if depth % 2 or depth > whole:
         raise TinycError("InvalidAttribute", f"depth is {depth}; it is even, and at most the {whole} of {x.type}")
@@ -280,7 +282,8 @@ def linear_attention(
     batch, groups, _, length, depth = queries.shape
     if not isinstance(length, int) or not isinstance(depth, int) or not length:
         message = f"linear_attention is unrolled: its length and depth, {length} and {depth}, must be positive numbers"
-        raise TinycError("InvalidExtent", message)
+        hint = "" if length == 0 else f"; bind them: {bind_option(length, depth)}"
+        raise TinycError("InvalidExtent", message + hint)
     start = (batch, groups, depth, value.shape[3])
     state = q.builder.full(0, wide, start) if past is None else past.to(wide)
     gates = None if decay is None else exp(_heads(decay.to(wide), kv_heads, "decay"))

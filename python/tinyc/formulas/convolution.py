@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 
 from tinyc.diagnostics import TinycError
-from tinyc.expr.extents import Dim
+from tinyc.expr.extents import Dim, bind_option
 from tinyc.formulas.products import product_accumulator
 from tinyc.formulas.schema import Function
 from tinyc.formulas.value import Value
@@ -232,7 +232,8 @@ def _skewed(x: Value, extent: int, stride: int, dilation: int, pad: int) -> Valu
     x = _spread(x, x.rank - 1, stride)
     *lead, taps, length = x.shape
     if not isinstance(taps, int) or not isinstance(length, int):
-        raise TinycError("InvalidExtent", f"fold needs the number of windows, which is {length}; bind its symbols")
+        message = f"fold needs the number of windows, which is {length}; bind it: {bind_option(taps, length)}"
+        raise TinycError("InvalidExtent", message)
     margin = max(dilation * (taps - 1), pad + extent - length)
     row = length + margin
     x = x.pad_axis(x.rank - 1, 0, margin).reshape(*lead, taps * row)
@@ -262,7 +263,8 @@ def _match_channels(x: Value, channels: Dim, w: Value, taken: Dim, groups: int) 
 def _kernel(w: Value) -> tuple[int, ...]:
     kernel = tuple(each for each in w.shape[2:] if isinstance(each, int))
     if len(kernel) != w.rank - 2:
-        raise TinycError("InvalidExtent", f"the kernel {list(map(str, w.shape[2:]))} must be numbers; bind its symbols")
+        message = f"the kernel {list(map(str, w.shape[2:]))} must be numbers; bind it: {bind_option(*w.shape[2:])}"
+        raise TinycError("InvalidExtent", message)
     return kernel
 
 

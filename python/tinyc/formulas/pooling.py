@@ -61,7 +61,8 @@ def _axis(extent: Dim, kernel: int, stride: int, dilation: int, before: int, aft
         return _Axis(extent, kernel, stride, dilation, before, after, after, places)
     if not isinstance(steps, int) or not isinstance(extent, int):
         if after + stride > span:  # the last window may start behind the last element
-            message = f"the extent {extent} does not say whether the last window starts in a pad; bind its symbols"
+            message = f"the extent {extent} does not say whether the last window starts in a pad; bind it: "
+            message += extents.bind_option(extent)
             raise TinycError("InvalidExtent", message)
         last = after + stride - 1
         return _Axis(extent, kernel, stride, dilation, before, after, last, extents.ceildiv(steps, stride) + 1)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from tinyc.diagnostics import TinycError
+from tinyc.expr.extents import bind_option
 from tinyc.formulas.padding import stack
 from tinyc.formulas.products import matmul
 from tinyc.formulas.recurrent_activations import activations_of
@@ -168,8 +169,8 @@ class _Layer:
             given = f"{self.x.type}, {self.w.type} and {self.r.type}"
             raise TinycError("ShapeContradiction", f"x, w and r have three axes, and are {given}")
         if not isinstance(self.x.shape[0], int) or not isinstance(self.r.shape[2], int):
-            message = f"the time and the hidden states of {self.x.type} and {self.r.type} must be numbers: bind them"
-            raise TinycError("UnboundSymbol", message)
+            message = f"the time and the hidden states of {self.x.type} and {self.r.type} must be numbers; bind them: "
+            raise TinycError("UnboundSymbol", message + bind_option(self.x.shape[0], self.r.shape[2]))
         if self.x.shape[0] < 1:
             raise TinycError("InvalidExtent", f"{self.x.type} has no step of time; a recurrent layer needs one")
         if self.x.shape[0] > _MAX_STEPS:

@@ -199,33 +199,55 @@ def cross_entropy_loss(
 
 # --- scans ------------------------------------------------------------------------------------------------------------
 
+#: Elements of a block of a scan along a dynamic axis: for a million of elements there are 8,192.
+_BLOCK = 128
+
 
 def _cumulative(op: str) -> Function:
     neutral = 1 if op == "prod" else 0
 
     def cumulative(x: Value, *, axis: int, exclusive: bool = False, reverse: bool = False) -> Value:
         axis = x.axis(axis)
-        extent = x.shape[axis]
-        if not isinstance(extent, int):
-            message = (
-                f"axis {axis} of {x.type} has the extent {extent}, and a scan needs a number there; bind its symbols"
-            )
-            raise TinycError("InvalidExtent", message)
-        if extent <= exclusive:
-            return x.builder.full(neutral, x.element, x.shape)
         to_last = [*(each for each in range(x.rank) if each != axis), axis]
-        lines = (x.flip(axis) if reverse else x).permute(*to_last).slice(x.rank - 1, 0, extent - exclusive)
-        count = extent - exclusive
-        windows = lines.pad_axis(x.rank - 1, count - 1, 0, neutral).windows((count,), (1,), (1,))
-        scanned = windows.reduce(op, -1).pad_axis(x.rank - 1, int(exclusive), 0, neutral)
+        lines = (x.flip(axis) if reverse else x).permute(*to_last)
+        running = _running if isinstance(x.shape[axis], int) else _running_in_blocks
+        scanned = running(lines, op, neutral, exclusive)
         result = scanned.permute(*(to_last.index(each) for each in range(x.rank))).to(x.element)
         return result.flip(axis) if reverse else result
 
     cumulative.__doc__ = (
         f"Element i is the {op} of the elements up to i along `axis`, without i where `exclusive`; from the end where\n"
-        "`reverse`. Windows of all elements, which the analysis sees to be a scan."
+        "`reverse`. Windows of all elements, which the analysis sees to be a scan; blocks of them where the axis is\n"
+        "dynamic."
     )
     return cumulative
+
+
+def _running(lines: Value, op: str, neutral: int, exclusive: bool) -> Value:
+    """The scan of the last axis, which has a number for its extent: in the accumulator's type."""
+    last, extent = lines.rank - 1, lines.shape[-1]
+    assert isinstance(extent, int)
+    count = extent - exclusive
+    if count <= 0:
+        return lines.builder.full(neutral, lines.element.accumulator, lines.shape)
+    padded = lines.slice(last, 0, count).pad_axis(last, count - 1, 0, neutral)
+    return padded.windows((count,), (1,), (1,)).reduce(op, -1).pad_axis(last, int(exclusive), 0, neutral)
+
+
+def _running_in_blocks(lines: Value, op: str, neutral: int, exclusive: bool) -> Value:
+    """The scan of a dynamic last axis: a scan of each block of it, and what the blocks before it have.
+
+    A window has a number for its extent. The blocks before each block are all reduced, which are few.
+    """
+    *lead, extent = lines.shape
+    last, count = lines.rank - 1, extents.ceildiv(extent, _BLOCK)
+    whole = lines.pad_axis(last, 0, _BLOCK - 1, neutral).slice(last, 0, count * _BLOCK)
+    blocks = whole.reshape(*lead, count, _BLOCK)
+    totals = blocks.reduce(op, -1)
+    row, column = (lines.builder.iota(ElementType.I64, (count, count), axis) for axis in (0, 1))
+    earlier = totals.unsqueeze(-2).where(column < row, neutral).reduce(op, -1, keep=True, element=totals.element)
+    scanned = _running(blocks, op, neutral, exclusive).apply("mul" if op == "prod" else "add", earlier)
+    return scanned.reshape(*lead, count * _BLOCK).slice(last, 0, extent)
 
 
 FORMULAS: dict[str, Function | dict[str, Function]] = {

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from tinyc.diagnostics import TinycError, either
 from tinyc.expr import axes as expression
-from tinyc.expr.extents import Dim
+from tinyc.expr.extents import Dim, bind_option
 from tinyc.formulas.reductions import absolute
 from tinyc.formulas.schema import Function
 from tinyc.formulas.value import Builder, Value
@@ -264,7 +264,8 @@ def _interpolated(
     shrink = 1.0
     if antialias:
         if along.ratio is None:
-            raise TinycError("InvalidExtent", f"antialias needs the scale {along.after} / {along.before} as a number")
+            message = f"antialias needs the scale {along.after} / {along.before} as a number; bind it: "
+            raise TinycError("InvalidExtent", message + bind_option(along.after, along.before))
         shrink = min(1.0, along.ratio)
     first = math.floor(-reach / shrink) + 1
     taps = 2 - 2 * first

@@ -50,7 +50,8 @@ def nd_places(data: Value, index: Value, batch: int = 0) -> tuple[Value, int]:
     """For each row of `index` its place among the leading axes of `data`, and how many of these there are."""
     count = index.shape[-1] if index.rank else None
     if not isinstance(count, int):
-        raise TinycError("InvalidExtent", f"the last extent of the index is {count}; it must be a number: bind it")
+        message = f"the last extent of the index is {count}; it must be a number"
+        raise TinycError("InvalidExtent", message if count is None else f"{message}: {extents.bind_option(count)}")
     depth = batch + count
     if depth > data.rank:
         message = f"an index of {count} numbers behind {batch} batch axes chooses from no more axes; {data.type} has "

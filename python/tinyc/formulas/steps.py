@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tinyc.diagnostics import TinycError, Where
-from tinyc.expr.extents import MAX_TEXT
+from tinyc.expr.extents import MAX_TEXT, bind_option
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.infer import Assumption, check_extents, infer
 from tinyc.vocabulary.types import TensorType
@@ -72,9 +72,8 @@ class Steps:
     def assume(self, assumption: Assumption) -> None:
         """Add a relation that must hold at run time."""
         if max(len(str(assumption.lhs)), len(str(assumption.rhs))) > MAX_TEXT:
-            raise TinycError(
-                "InvalidExtent", f"a relation between extents is longer than {MAX_TEXT} characters; bind their symbols"
-            )
+            message = f"a relation between extents is longer than {MAX_TEXT} characters; bind their symbols: "
+            raise TinycError("InvalidExtent", message + bind_option(assumption.lhs, assumption.rhs))
         self.assumptions[assumption] = None
 
     def placeholder(self, tensor: TensorType) -> int:

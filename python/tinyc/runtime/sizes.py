@@ -151,11 +151,19 @@ def check_assumptions(assumptions: Iterable[Assumption], values: Mapping[str, in
 def _check_assumption(assumption: Assumption, values: Mapping[str, int]) -> None:
     left, right = extent_value(assumption.lhs, values), extent_value(assumption.rhs, values)
     if not assumption.relates(left, right):
-        raise TinycError(
-            "AssumptionViolated",
-            f"the program needs {assumption}, and that is {left} and {right}{_at(values)}; give inputs whose sizes fit",
-            assumption.where,
-        )
+        message = f"the program needs {assumption}, and that is {left} and {right}{_at(values)}; give inputs whose "
+        advice = "sizes fit" + _advice_to_bind(assumption, left, right, values)
+        raise TinycError("AssumptionViolated", message + advice, assumption.where)
+
+
+def _advice_to_bind(assumption: Assumption, left: int, right: int, values: Mapping[str, int]) -> str:
+    """The advice to compile for the sizes of a run: then a slice is clamped at import, an extent of 1 broadcasts."""
+    symbols = (*extents.symbols(assumption.lhs), *extents.symbols(assumption.rhs))
+    names = [name for name in dict.fromkeys(symbols) if name != RUN_KEY]
+    if (assumption.predicate == "eq" and 1 not in (left, right)) or not names:
+        return ""
+    bound = ",".join(f"{name}={values[name]}" for name in names)
+    return f", or, where the model clamps or broadcasts them, compile it for these: --bind {bound}"
 
 
 def _check_extents(buffer: Buffer, values: Mapping[str, int]) -> None:

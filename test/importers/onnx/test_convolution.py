@@ -35,7 +35,7 @@ def test_pads_of_an_image_of_any_size_are_found_without_strides():
     body = '(float[1,1,N] x, float[1,1,4] w) => (float[1,1,N] y) { y = Conv <auto_pad = "SAME_LOWER"> (x, w) }'
     x, w = np.ones((1, 1, 5), np.float32), np.ones((1, 1, 4), np.float32)
     np.testing.assert_array_equal(run(body, 21, x=x, w=w).ravel(), [2, 3, 4, 4, 3])
-    assert "with strides needs extents that are numbers, not N; bind them" in error_of(
+    assert "with strides needs extents that are numbers, not N; bind them: --bind N=SIZE" in error_of(
         body.replace("<auto_pad", "<strides = [2], auto_pad")
     )
 

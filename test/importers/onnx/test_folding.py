@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import tinyc
 from importers.onnx.models import errors_of, model_of, numbers, run_model
 
 
@@ -73,3 +74,36 @@ def test_an_index_that_is_an_extent_is_read_when_the_model_runs():
     model = model_of(nodes, "float[N] x", "float[1] y", more="<float[4] table = {5, 6, 7, 8}>")
     for size in (1, 3):
         assert run_model(model, {"x": numbers(size)})[0].tolist() == [5 + size]
+
+
+def test_extents_that_are_floats_are_exact():
+    nodes = "s = Shape(x) f = Cast<to = 1>(s) g = Mul(f, two) h = Floor(g) e = Cast<to = 7>(h) y = Expand(one, e)"
+    constants = "<float[1] two = {2}, float[1] one = {1}>"
+    model = tinyc.compile(model_of(nodes, "float[N] x", "float[M] y", more=constants))
+    for size in (1, 3):
+        assert next(iter(model.run_named({"x": numbers(size)}).values())).tolist() == [1] * (2 * size)
+
+
+@pytest.mark.parametrize(
+    ("node", "expected"),
+    [("y = Div(f, two)", 1.5), ("y = Mul(f, half)", 1.5), ("c = Concat<axis = 0>(f, half) y = ReduceSum(c)", 3.5)],
+)
+def test_what_makes_fractions_of_extents_is_computed_when_the_model_runs(node, expected):
+    constants = "<float[1] two = {2}, float[1] half = {0.5}>"
+    model = model_of(f"s = Shape(x) f = Cast<to = 1>(s) {node}", "float[N] x", "float[1] y", more=constants)
+    assert run_model(model, {"x": numbers(3)})[0].tolist() == [expected]
+
+
+def test_extents_in_small_floats_are_rounded_when_the_model_runs():
+    nodes = "s = Shape(x) h = Cast<to = 10>(s) y = Cast<to = 7>(h)"
+    (y,) = run_model(model_of(nodes, "float[N] x", "int64[1] y"), {"x": numbers(4099)})
+    assert y.tolist() == [4100]
+
+
+def test_a_scale_that_is_an_extent_is_refused_by_name():
+    nodes = "s = Shape(x) f = Cast<to = 1>(s) y = Resize(x, , f)"
+    ((code, _, message),) = errors_of(model_of(nodes, "float[N] x", "float[M] y"))
+    assert (code, message) == (
+        "UnsupportedOnnx",
+        "Resize: input 2 is N, which must be a number when the model is imported; bind it: --bind N=SIZE",
+    )

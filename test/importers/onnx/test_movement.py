@@ -62,6 +62,29 @@ def test_slices_are_clamped(start, end, step):
     np.testing.assert_array_equal(run(body, x=x)[0], x[start:end:step])
 
 
+@pytest.mark.parametrize(("start", "end"), [(0, 8), (-8, 2**62), (0, 100)])
+def test_a_slice_of_a_symbolic_axis_is_clamped_where_its_symbol_is_bound(start, end):
+    body = f"""(float[T] x) => (float[K] y) {{
+        s = Constant <value_ints: ints = [{start}]> ()
+        e = Constant <value_ints: ints = [{end}]> ()
+        y = Slice (x, s, e)
+    }}"""
+    x = distinct(4)
+    with pytest.raises(TinycError, match="clamps or broadcasts them, compile it for these: --bind T=4"):
+        tinyc.compile(model_of(body), "cpu").run_named({"x": x})
+    bound = tinyc.compile(model_of(body), "cpu", bind={"T": 4})
+    np.testing.assert_array_equal(next(iter(bound.run_named({"x": x}).values())), x)
+
+
+def test_two_symbols_broadcast_where_one_is_bound():
+    body = "(float[M] x, float[N] z) => (float[K] y) { y = Add (x, z) }"
+    arrays = {"x": distinct(4), "z": distinct(1)}
+    with pytest.raises(TinycError, match=r"compile it for these: --bind [MN]=[14],[MN]=[14]"):
+        tinyc.compile(model_of(body), "cpu").run_named(arrays)
+    bound = tinyc.compile(model_of(body), "cpu", bind={"N": 1})
+    np.testing.assert_array_equal(next(iter(bound.run_named(arrays).values())), arrays["x"])
+
+
 def test_a_symbolic_axis_is_sliced_from_the_end():
     body = """(float[M] x) => (float[2] y, float[K] z) {
         s = Constant <value_ints: ints = [-2]> ()
@@ -107,6 +130,54 @@ def test_positions_of_a_symbolic_length():
     model = tinyc.compile(model_of(body), "cpu")
     for s in (1, 6):
         assert next(iter(model.run_named({"x": distinct(2, s)}).values())).tolist() == list(range(s))
+
+
+@pytest.mark.parametrize("step", [1.0, 0.5, 0.75])
+def test_positions_after_a_cache_may_be_floats(step):
+    body = f"""(float[P] past, float[S] x) => (float[n] y) {{
+        p = Shape (past)
+        s = Shape (x)
+        t = Add (p, s)
+        zero = Constant <value_ints: ints = [0]> ()
+        start = Cast <to = 1> (p)
+        limit = Cast <to = 1> (t)
+        first = Squeeze (start, zero)
+        last = Squeeze (limit, zero)
+        step = Constant <value_float: float = {step}> ()
+        y = Range (first, last, step)
+    }}"""
+    model = tinyc.compile(model_of(body), "cpu")
+    for p, s in ((0, 1), (5, 3), (31, 64)):
+        (y,) = model.run_named({"past": distinct(p), "x": distinct(s)}).values()
+        np.testing.assert_array_equal(y, np.arange(p, p + s, step, np.float32))
+
+
+def test_positions_that_count_down_may_be_floats():
+    body = """(float[S] x) => (float[n] y) {
+        s = Shape (x)
+        zero = Constant <value_ints: ints = [0]> ()
+        limit = Cast <to = 1> (s)
+        first = Squeeze (limit, zero)
+        last = Constant <value_float: float = -1.5> ()
+        step = Constant <value_float: float = -2.0> ()
+        y = Range (first, last, step)
+    }"""
+    model = tinyc.compile(model_of(body), "cpu")
+    for s in (1, 4, 7):
+        (y,) = model.run_named({"x": distinct(s)}).values()
+        np.testing.assert_array_equal(y, np.arange(s, -1.5, -2, np.float32))
+
+
+def test_a_range_of_a_limit_that_is_infinite_is_an_error():
+    body = """(float[S] x) => (float[n] y) {
+        zero = Constant <value_float: float = 0.0> ()
+        one = Constant <value_float: float = 1.0> ()
+        most = Div (one, zero)
+        s = Size (x)
+        first = Cast <to = 1> (s)
+        y = Range (first, most, one)
+    }"""
+    assert "from S to inf by 1.0 there is no number of elements" in error_of(body)
 
 
 def test_a_cache_grows_along_a_symbolic_axis():
@@ -164,7 +235,7 @@ def test_a_crop_of_a_symbolic_axis_is_refused_by_name():
         s = Constant <value_ints: ints = [4]> ()
         y = CenterCropPad (x, s)
     }"""
-    assert "CenterCropPad: its axis 0 of extent M is to have 4; bind the symbols" in error_of(body)
+    assert "CenterCropPad: its axis 0 of extent M is to have 4; bind the symbols: --bind M=SIZE" in error_of(body)
 
 
 def test_a_step_of_0_is_refused():

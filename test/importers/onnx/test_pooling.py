@@ -25,7 +25,9 @@ def test_automatic_pads_of_a_dynamic_extent_need_the_stride_1():
     (known,) = run(model_of("AveragePool", [1, 2, 5, 4], 19, kernel_shape=[3, 3], auto_pad="SAME_UPPER"), X)
     np.testing.assert_array_equal(found, known)
     model = model_of("MaxPool", [1, 2, "H", 4], 12 + 1, kernel_shape=[3, 3], strides=[2, 2], auto_pad="SAME_UPPER")
-    why = "MaxPool: auto_pad = 'SAME_UPPER' with strides needs extents that are numbers, not H; bind them"
+    why = (
+        "MaxPool: auto_pad = 'SAME_UPPER' with strides needs extents that are numbers, not H; bind them: --bind H=SIZE"
+    )
     with pytest.raises(tinyc.TinycError, match=why):
         tinyc.compile(model, target="cpu")
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import onnx
+import onnx.parser
 import pytest
 from onnx import helper, numpy_helper
 
@@ -62,6 +63,16 @@ def test_partial_results_from_the_end(op_type, opset):
     function = np.cumsum if op_type == "CumSum" else np.cumprod
     (found,) = run(model_of(op_type, [3, 4], opset, [np.array(1)], reverse=1), X)
     np.testing.assert_allclose(found, function(X[:, ::-1], 1)[:, ::-1], rtol=1e-5)
+
+
+def test_positions_are_counted_of_a_mask_of_a_dynamic_length():
+    body = "one = Constant <value_int: int = 1> () n = CumSum (mask, one) y = Mul (n, mask)"
+    header = '<ir_version: 8, opset_import: ["" : 17]> g (int64[batch, length] mask) => (int64[batch, length] y)'
+    model = tinyc.compile(onnx.parser.parse_model(f"{header} {{ {body} }}"), target="cpu")
+    for shape in ((1, 1), (3, 17), (2, 300)):
+        mask = np.random.default_rng(0).integers(0, 2, shape)
+        (found,) = model.run_named({"mask": mask}).values()
+        np.testing.assert_array_equal(found, np.cumsum(mask, 1) * mask)
 
 
 def test_softmax_is_along_the_last_axis():

@@ -28,7 +28,8 @@ def test_sizes_with_axes():
 def test_an_aspect_ratio_needs_extents():
     attributes = {"keep_aspect_ratio_policy": "not_larger"}
     with pytest.raises(
-        tinyc.TinycError, match="Resize: keep_aspect_ratio_policy with the dynamic extent H; use 'stretch'"
+        tinyc.TinycError,
+        match="Resize: keep_aspect_ratio_policy with the dynamic extent H; use 'stretch', or bind it: --bind H=SIZE",
     ):
         tinyc.compile(model_of("Resize", [1, 1, "H", 6], 18, [None, None, np.array([1, 1, 2, 3])], **attributes))
     attributes["keep_aspect_ratio_policy"] = "any"

@@ -35,6 +35,10 @@ def fold(node: OnnxNode) -> Known | None:
     known = [each for each in values if isinstance(each, Known)]
     if not known or any(each.array.size > MAX_ELEMENTS for each in known):
         return None
+    if any(each.is_symbolic and each.element.is_float for each in known):
+        known = _whole(node.op_type, known)
+        if known is None:
+            return None
     element = _result_element(node, known)
     with np.errstate(all="ignore"):
         try:
@@ -44,6 +48,23 @@ def fold(node: OnnxNode) -> Known | None:
         except _NotFoldable:
             return None
     return None if array is None else Known(settled(np.asarray(array), element), element)
+
+
+def _whole(op_type: str, known: list[Known]) -> list[Known] | None:
+    """The operands of an op some of which are extents as floats, with integers for floats; None where it does not fold.
+
+    Such an extent is exact, so that an op folds that makes whole numbers of whole numbers.
+    """
+    if op_type not in _OF_WHOLE_FLOATS:
+        return None
+    found: list[Known] = []
+    for each in known:
+        if each.element.is_float and not each.is_symbolic:
+            if not np.all(np.isfinite(each.array) & (np.floor(each.array) == each.array)):
+                return None
+            each = Known(each.array.astype(np.int64).astype(object), each.element)
+        found.append(each)
+    return found
 
 
 def _result_element(node: OnnxNode, known: list[Known]) -> ElementType:
@@ -164,12 +185,21 @@ def _extreme(is_first: Callable[[Any], bool]) -> ShapeFold:
 
 
 def _cast(node: OnnxNode, arrays: list[np.ndarray]) -> np.ndarray | None:
+    """Extents stay what they are as integers, and as floats that are exact up to 2^24."""
     element = element_of_onnx(node.required("to"))
     node.attribute("saturate")  # of 8-bit floats, which are no shapes
+    node.attribute("round_mode")  # of those, too
     (array,) = arrays
-    if array.dtype == object:
-        return array if element.is_integer else None
-    return array.astype(element.dtype)
+    if array.dtype != object:
+        return array.astype(element.dtype)
+    if node.input(0).element == ElementType.F32 and element.is_integer:
+        node.assume_exact(array.ravel().tolist())
+    return array if element.is_integer or element in (ElementType.F32, ElementType.F64) else None
+
+
+def _rounded(function: Callable[[np.ndarray], np.ndarray]) -> ShapeFold:
+    """Rounding: extents are whole numbers."""
+    return lambda node, arrays: arrays[0] if arrays[0].dtype == object else function(arrays[0])
 
 
 def _gather(node: OnnxNode, arrays: list[np.ndarray]) -> np.ndarray | None:
@@ -226,6 +256,8 @@ FOLDS: dict[str, ShapeFold] = {
     "Or": _each(lambda a, b: bool(a or b)),
     "Where": _each(lambda c, a, b: a if c else b),
     "Cast": _cast,
+    "Ceil": _rounded(np.ceil),
+    "Floor": _rounded(np.floor),
     "Gather": _gather,
     "Range": _range,
     "Identity": lambda node, arrays: arrays[0],
@@ -233,3 +265,6 @@ FOLDS: dict[str, ShapeFold] = {
     "ReduceSum": _reduce(_add, 0),
     **MOVEMENTS,
 }
+
+#: What folds where some operand is an extent as a float: what makes whole numbers of whole numbers.
+_OF_WHOLE_FLOATS = {"Add", "Cast", "Ceil", "Floor", "Gather", "Identity", "Mul", "Neg", "Sub", *MOVEMENTS}

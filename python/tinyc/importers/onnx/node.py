@@ -4,19 +4,23 @@ A handler is a function of an `OnnxNode` that returns the node's outputs, one va
 each file has those of its op types. A node's attributes that no handler has asked for are errors.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from tinyc.diagnostics import TinycError, Where
-from tinyc.expr.extents import Dim
+from tinyc.expr.assumption import Assumption
+from tinyc.expr.extents import Dim, Extent, bind_option
 from tinyc.formulas.registry import find_schema
 from tinyc.importers.onnx.program import FrontendProgram
 from tinyc.importers.onnx.values import Known, OnnxValue, Tensor
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType
+
+#: Of larger numbers f32 has not each.
+_MAX_WHOLE_F32 = 2**24
 
 Handler: TypeAlias = Callable[["OnnxNode"], OnnxValue | tuple[OnnxValue, ...]]
 
@@ -76,8 +80,8 @@ class OnnxNode:
             return value
         names = self.program.inputs_of(value.number)
         if not names:
-            message = f"input {position} is computed when the model runs; it must be a constant or follow from shapes"
-            raise self.unsupported(message)
+            message = f"input {position} is computed when the model runs; it must be a constant or follow from shapes, "
+            raise self.unsupported(message + "of which dynamic ones may have to be bound: --bind NAME=SIZE")
         self.program.asked.update(dict.fromkeys(names))
         shown = ", ".join(repr(each) for each in names[:8])
         message = (
@@ -99,10 +103,18 @@ class OnnxNode:
         dims = self.dims(position)
         symbolic = [each for each in dims if not isinstance(each, int)]
         if symbolic:
-            raise self.unsupported(
-                f"input {position} is {symbolic[0]}, which must be a number when the model is imported"
-            )
+            message = f"input {position} is {symbolic[0]}, which must be a number when the model is imported; bind it: "
+            raise self.unsupported(message + bind_option(symbolic[0]))
         return tuple(each for each in dims if isinstance(each, int))
+
+    def floats(self, position: int) -> tuple[float, ...]:
+        """The elements of an input that has to be known, as floats.
+
+        Raises:
+            TinycError: `UnsupportedOnnx`: one depends on a dynamic extent.
+        """
+        known = self.known(position)
+        return tuple(map(float, self.ints(position) if known.is_symbolic else known.array.ravel().tolist()))
 
     def attribute(self, name: str, default: Any = None) -> Any:
         """An attribute as Python has it (texts as `str`, lists as tuples, tensors as arrays), or the default."""
@@ -127,6 +139,12 @@ class OnnxNode:
     def unsupported(self, message: str) -> TinycError:
         """The error for what ONNX allows and tinyc does not do."""
         return TinycError("UnsupportedOnnx", f"{self.op_type}: {message}")
+
+    def assume_exact(self, numbers: Iterable[Any]) -> None:
+        """Assume of extents that the model has as f32 that they are whole numbers in it: at most 2^24."""
+        for each in numbers:
+            if isinstance(each, Extent):
+                self.program.assumptions[Assumption(each, "le", _MAX_WHOLE_F32, self.where)] = None
 
     # --- what is added ------------------------------------------------------------------------------------------------
 

@@ -38,8 +38,8 @@ class Tensor:
 class Known:
     """An initialiser, or a value of a subgraph of shapes: its elements are numbers, or extents.
 
-    The array's dtype is that of the element type, or `object` where some element is a symbolic extent. `name` is that
-    of an initialiser, or of the node that has been folded.
+    The array's dtype is that of the element type, or `object` where some element is a symbolic extent; those of floats
+    are then all whole numbers. `name` is that of an initialiser, or of the node that has been folded.
     """
 
     array: np.ndarray

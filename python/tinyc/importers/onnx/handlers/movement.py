@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,10 @@ from tinyc.formulas.value import broadcast_shape
 from tinyc.importers.onnx.attributes import element_of_onnx
 from tinyc.importers.onnx.node import Handler, OnnxNode
 from tinyc.importers.onnx.values import Known, OnnxValue, Tensor, known_dims
-from tinyc.vocabulary.element_type import BY_NAME
+from tinyc.vocabulary.element_type import BY_NAME, ElementType
+
+#: What has a finer unit does not count the elements of a range whose limit is a dynamic extent.
+_MAX_UNIT = 2**32
 
 
 def _constant(node: OnnxNode) -> Known:
@@ -168,9 +172,12 @@ def _eye_like(node: OnnxNode) -> Tensor:
 
 
 def _range(node: OnnxNode) -> Tensor:
-    """How many numbers there are must be known at import, so that its limits must be; integers may be symbolic."""
+    """How many numbers there are must be known at import, so that its limits must be; they may be symbolic."""
     start, limit, step = (node.known(at) for at in range(3))
-    count = _range_count(node, *(each.array.ravel().tolist()[0] for each in (start, limit, step)))
+    numbers = [each.array.ravel().tolist()[0] for each in (start, limit, step)]
+    if start.element == ElementType.F32:
+        node.assume_exact(numbers)
+    count = _range_count(node, *numbers)
     return node.add("arange", node.as_tensor(start), node.as_tensor(step), shape=(count,))
 
 
@@ -178,12 +185,32 @@ def _range_count(node: OnnxNode, start: Any, limit: Any, step: Any) -> Dim:
     """How many numbers there are: numbers are floats, integers or, where they are not known yet, extents."""
     if step == 0:
         raise TinycError("ShapeContradiction", f"{node.op_type}: the step is 0; it must not be")
-    if isinstance(step, float):
-        return max(0, math.ceil((limit - start) / step))
+    if not all(math.isfinite(each) for each in (start, limit, step) if isinstance(each, float)):
+        message = f"{node.op_type}: from {start} to {limit} by {step} there is no number of elements"
+        raise TinycError("ShapeContradiction", message)
     if isinstance(step, Extent):
-        raise node.unsupported(f"its step {step} is not known when the model is imported; bind the symbols")
+        message = f"its step {step} is not known when the model is imported; bind it: {extents.bind_option(step)}"
+        raise node.unsupported(message)
+    if isinstance(step, float):
+        if not isinstance(start, Extent) and not isinstance(limit, Extent):
+            return max(0, math.ceil((limit - start) / step))
+        start, limit, step = _in_units(node, start, limit, step)
     count = extents.ceildiv(limit - start, step) if step > 0 else extents.ceildiv(start - limit, -step)
     return max(0, count) if isinstance(count, int) else count
+
+
+def _in_units(node: OnnxNode, *numbers: Any) -> list[Any]:
+    """Floats and extents as whole multiples of what divides all of them."""
+    fractions = [None if isinstance(each, Extent) else Fraction(each) for each in numbers]
+    unit = math.lcm(*(each.denominator for each in fractions if each is not None))
+    if unit > _MAX_UNIT:
+        raise node.unsupported(
+            f"its numbers {', '.join(map(str, numbers))} have no common unit of 1/{_MAX_UNIT} or more"
+        )
+    return [
+        each * unit if fraction is None else int(fraction * unit)
+        for each, fraction in zip(numbers, fractions, strict=True)
+    ]
 
 
 def _trilu(node: OnnxNode) -> Tensor:

@@ -1,5 +1,6 @@
 """Layer, rms, group, instance and batch norms."""
 
+from tinyc.expr.extents import bind_option
 from tinyc.importers.onnx.attributes import element_of_onnx
 from tinyc.importers.onnx.node import Handler, OnnxNode
 from tinyc.importers.onnx.values import Tensor
@@ -38,7 +39,8 @@ def _per_channel(node: OnnxNode, position: int, groups: int) -> Tensor:
     """A vector of numbers for groups as one for their channels."""
     channels, given = node.input(0).shape[1], node.tensor(position)
     if not isinstance(channels, int):
-        raise node.unsupported(f"the number of channels is {channels}; before opset 21 it must be known at import")
+        message = f"the number of channels is {channels}; before opset 21 it must be known at import: "
+        raise node.unsupported(message + bind_option(channels))
     column = node.add("movement reshape", given, shape=(groups, 1))
     repeated = node.add("movement expand", column, shape=(groups, channels // groups))
     return node.add("movement reshape", repeated, shape=(channels // groups * groups,))

@@ -34,7 +34,7 @@ def _resize(node: OnnxNode) -> Tensor:
                 scales[axis] = factor
                 shape[axis] = math.floor(factor * _static(node, x.shape[axis]) + 0.5)
     else:
-        for axis, scale in zip(axes, _floats(node, 2), strict=True):
+        for axis, scale in zip(axes, node.floats(2), strict=True):
             scales[axis], shape[axis] = scale, _scaled(node, x.shape[axis], scale)
     coordinates = node.attribute("coordinate_transformation_mode", "half_pixel")
     roi = _roi(node, axes, x.rank) if coordinates == "tf_crop_and_resize" else None
@@ -54,13 +54,9 @@ def _resize(node: OnnxNode) -> Tensor:
     )
 
 
-def _floats(node: OnnxNode, position: int) -> tuple[float, ...]:
-    return tuple(float(each) for each in node.known(position).array.ravel().tolist())
-
-
 def _roi(node: OnnxNode, axes: Sequence[int], rank: int) -> tuple[float, ...]:
     """A start for each axis, then an end; axes that are not named are taken whole."""
-    given = _floats(node, 1)
+    given = node.floats(1)
     starts, ends = [0.0] * rank, [1.0] * rank
     for at, axis in enumerate(axes):
         starts[axis], ends[axis] = given[at], given[at + len(axes)]
@@ -72,7 +68,8 @@ def _scaled(node: OnnxNode, extent: Dim, scale: float) -> Dim:
         return math.floor(extent * scale)
     ratio = Fraction(scale).limit_denominator(_MAX_DENOMINATOR)
     if abs(float(ratio) - scale) > 1e-6 * scale:
-        raise node.unsupported(f"the dynamic extent {extent} times {scale}; scale by a ratio of small numbers")
+        message = f"the dynamic extent {extent} times {scale}; scale by a ratio of small numbers, or bind it: "
+        raise node.unsupported(message + extents.bind_option(extent))
     return extents.floordiv(extent * ratio.numerator, ratio.denominator)
 
 
@@ -86,13 +83,14 @@ def _common_scale(node: OnnxNode, policy: str, given: Sequence[Dim], wanted: Seq
 
 def _static(node: OnnxNode, extent: Dim) -> int:
     if not isinstance(extent, int):
-        raise node.unsupported(f"keep_aspect_ratio_policy with the dynamic extent {extent}; use {_EACH_AXIS!r}")
+        message = f"keep_aspect_ratio_policy with the dynamic extent {extent}; use {_EACH_AXIS!r}, or bind it: "
+        raise node.unsupported(message + extents.bind_option(extent))
     return extent
 
 
 def _upsample(node: OnnxNode) -> Tensor:
     """What `Resize` was called before opset 10."""
-    x, scales = node.tensor(0), _floats(node, 1)
+    x, scales = node.tensor(0), node.floats(1)
     shape = tuple(_scaled(node, extent, scale) for extent, scale in zip(x.shape, scales, strict=True))
     attributes = {"mode": node.attribute("mode", "nearest"), "coordinates": "asymmetric", "nearest": "floor"}
     return node.add("resize", x, shape=shape, scales=scales, **attributes)

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from tinyc.expr.extents import bind_option
 from tinyc.importers.onnx.attributes import element_of_onnx
 from tinyc.importers.onnx.node import Handler, OnnxNode
 from tinyc.importers.onnx.values import Known, Tensor
@@ -31,7 +32,7 @@ def _mel_weights(node: OnnxNode) -> Tensor:
     (filters,), (length,), (rate,) = (node.ints(at) for at in range(3))
     if not 0 < filters <= _MAX_FILTERS or rate < 1:
         raise node.unsupported(f"{filters} filters of a rate of {rate}; 1 … {_MAX_FILTERS} of a positive one are known")
-    low, high = (2595 * math.log10(1 + float(node.known(at).array) / 700) for at in (3, 4))
+    low, high = (2595 * math.log10(1 + node.floats(at)[0] / 700) for at in (3, 4))
     mels = low + np.arange(filters + 2) * ((high - low) / (filters + 2))
     edges = np.floor((length + 1) * (700 * (10 ** (mels / 2595) - 1)) / rate).astype(np.int64)
     element = element_of_onnx(node.attribute("output_datatype", _FLOAT))
@@ -52,7 +53,8 @@ def _stft(node: OnnxNode) -> Tensor:
     window = node.optional(2)
     length = node.ints(3)[0] if node.has(3) else window.shape[0] if window is not None else None
     if not isinstance(length, int):
-        raise node.unsupported("frame_length must be a number when the model is imported, or that of the window")
+        message = "frame_length must be a number when the model is imported, or that of the window"
+        raise node.unsupported(message if length is None else f"{message}; bind it: {bind_option(length)}")
     onesided = bool(node.attribute("onesided", 1))
     step = node.ints(1)[0]
     return node.add("stft", node.tensor(0), window, frame_step=step, frame_length=length, onesided=onesided)

@@ -166,7 +166,8 @@ def _center_crop_pad(node: OnnxNode) -> Tensor:
     for axis, size in zip(axes, sizes, strict=True):
         missing = size - x.shape[axis]
         if not isinstance(missing, int):
-            raise node.unsupported(f"its axis {axis} of extent {x.shape[axis]} is to have {size}; bind the symbols")
+            message = f"its axis {axis} of extent {x.shape[axis]} is to have {size}; bind the symbols: "
+            raise node.unsupported(message + extents.bind_option(x.shape[axis], size))
         before[axis] = missing // 2 if missing >= 0 else -(-missing // 2)
         after[axis] = missing - before[axis]
     return _padded(node, x, before, after, "constant", None)

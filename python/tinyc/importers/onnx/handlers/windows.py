@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tinyc.expr.extents import Dim
+from tinyc.expr.extents import Dim, bind_option
 from tinyc.importers.onnx.node import OnnxNode
 
 #: The values of `auto_pad`; a window of SAME is at every place, or at every stride-th one.
@@ -45,7 +45,8 @@ def numbers(node: OnnxNode, dims: Sequence[Dim], what: str) -> tuple[int, ...]:
     """Extents that have to be numbers for what a node asks for."""
     found = tuple(each for each in dims if isinstance(each, int))
     if len(found) != len(dims):
-        raise node.unsupported(f"{what} needs extents that are numbers, not {', '.join(map(str, dims))}; bind them")
+        message = f"{what} needs extents that are numbers, not {', '.join(map(str, dims))}; bind them: "
+        raise node.unsupported(message + bind_option(*dims))
     return found
 
 
