@@ -78,7 +78,8 @@ def _table(values: Mapping[Any, Any], places: Places, where: Where) -> PlanTable
     plans: dict[str, Plan] = {}
     errors: list[TinycError] = []
     for key, fields in values.items():
-        at = Where(key if is_region_key(key) else None, where.file, *below[key].get((), ()))
+        line, column = below[key].get((), (None, None))
+        at = Where(key if is_region_key(key) else None, where.file, line, column)
         try:
             if key == FUSION_KEY:
                 problems = itertools.islice(FUSION.problems(fields, (FUSION_KEY,)), MOST_ERRORS)
