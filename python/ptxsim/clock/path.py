@@ -1,0 +1,146 @@
+"""The way of a warp through the SASS of its kernel, found from its way through the PTX.
+
+In: a `SassFunction` and what a warp executed, as PTX lines. Out: the blocks of the SASS that it went through. ptxas
+unrolls, merges and moves code, but what touches memory, multiplies matrices or synchronises (an anchor) is executed once
+for each time that its PTX line is. So that the blocks are those whose anchors spell the warp's: at a branch, the way is
+taken whose next anchors are the warp's next ones.
+"""
+
+from collections import Counter, deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ptxsim.clock.sass.listing import SassFunction, SassInstruction
+from ptxsim.clock.sass.pipes import is_anchor
+
+#: Stands for every warpgroup product: ptxas gives it the line of what is beside it.
+PRODUCT_LINE = -1
+#: Anchors of one path that are looked at to tell it from another one, and the steps in which they are looked for.
+_ENOUGH = 12
+_MOST_PATHS = 256
+
+
+def anchor_line(each: SassInstruction) -> int:
+    """What an anchor is known by: its PTX line; 0 for what is none."""
+    if each.opcode.endswith("GMMA"):
+        return PRODUCT_LINE
+    if each.operands == "RZ, [RZ]":  # ptxas for sm_80 puts such loads in front of the first copy
+        return 0
+    return each.line if is_anchor(each) else 0
+
+
+@dataclass(frozen=True)
+class SassPath:
+    """The blocks that a warp went through, in order; `missed` and `extra` count anchors of PTX and SASS without another.
+
+    `anchors` counts those of the PTX.
+    """
+
+    blocks: tuple[int, ...]
+    anchors: int
+    missed: int
+    extra: int
+
+
+class PathFinder:
+    """Finds paths through one function."""
+
+    def __init__(self, function: SassFunction) -> None:
+        self.function = function
+        self.anchors = tuple(
+            tuple(line for each in block if (line := anchor_line(each))) for block in function.blocks
+        )
+        #: Blocks that only ask whether an mbarrier's phase is over: what waits asks again, and was recorded once.
+        self.polls = tuple(
+            all("TRYWAIT" in each.modifiers for each in block if anchor_line(each)) for block in function.blocks
+        )
+        self.lines = frozenset(line for block in self.anchors for line in block)
+        self._ahead: dict[int, dict[tuple[tuple[int, ...], bool], int]] = {}
+
+    def path(self, executed: Sequence[int]) -> SassPath:
+        """The path of a warp that executed PTX lines in this order (`PRODUCT_LINE` for a warpgroup's product)."""
+        wanted = [line for line in executed if line in self.lines]
+        left = _Left(wanted)
+        blocks, block = [], 0
+        since: set[int] = set()  # blocks since the last anchor that is no poll
+        most = 4 * len(self.function.blocks) + 4 * len(wanted)
+        while len(blocks) < most:
+            blocks.append(block)
+            for line in self.anchors[block]:
+                left.take(line)
+            since = since | {block} if self.polls[block] else set()
+            ways = self.function.successors[block]
+            if not ways:
+                break
+            onward = [way for way in ways if way not in since] or ways
+            block = onward[0] if len(onward) == 1 else max(onward, key=lambda way: (*self._fit(way, left), way))
+        return SassPath(tuple(blocks), len(wanted), left.count, left.extra)
+
+    def _fit(self, way: int, left: "_Left") -> tuple[float, int, int]:
+        """How the best of the paths from a block fits what comes next: the share, how many fit, how soon (negative)."""
+        return max((*left.fit(anchors, ends), -steps) for (anchors, ends), steps in self._paths_from(way).items())
+
+    def _paths_from(self, block: int) -> dict[tuple[tuple[int, ...], bool], int]:
+        """The anchors of the paths from a block until each has enough, and whether it ends there → its fewest blocks."""
+        if block not in self._ahead:
+            found: dict[tuple[tuple[int, ...], bool], int] = {}
+            work: deque[tuple[int, tuple[int, ...], frozenset[int], int]] = deque([(block, (), frozenset(), 1)])
+            expanded = 0
+            while work and expanded < _MOST_PATHS:
+                here, anchors, seen, steps = work.popleft()
+                expanded += 1
+                anchors += self.anchors[here]
+                ways = self.function.successors[here]
+                if not ways or len(anchors) >= _ENOUGH:
+                    found.setdefault((anchors, not ways), steps)
+                    continue
+                # A loop without an anchor, or that polls, is left at once: nothing tells how often it is gone through.
+                seen = seen | {here} if self.polls[here] else frozenset()
+                work += [(each, anchors, seen, steps + 1) for each in ways if each not in seen]
+            for _, anchors, _, steps in work:
+                found.setdefault((anchors, False), steps)
+            self._ahead[block] = found
+        return self._ahead[block]
+
+
+class _Left:
+    """The anchors of the PTX that no SASS has been found for, in order."""
+
+    def __init__(self, wanted: Sequence[int]) -> None:
+        self._wanted = wanted
+        self._places: dict[int, deque[int]] = {}
+        for at, line in enumerate(wanted):
+            self._places.setdefault(line, deque()).append(at)
+        self._first = 0
+        self._taken = bytearray(len(wanted))
+        self.count, self.extra = len(wanted), 0
+
+    def take(self, line: int) -> None:
+        """Take the first one of a line."""
+        places = self._places.get(line)
+        if not places:
+            self.extra += 1
+            return
+        self._taken[places.popleft()] = 1
+        self.count -= 1
+        while self._first < len(self._taken) and self._taken[self._first]:
+            self._first += 1
+
+    def fit(self, ahead: Sequence[int], ends: bool) -> tuple[float, int]:
+        """How well these anchors are the next ones: the share of them, and their number; `ends` if none follow."""
+        if not ahead:
+            return (0.0, 0) if self.count else (1.0, 0)
+        near, far = self._window(len(ahead)), Counter(ahead)
+        matched = (near & far).total()
+        lacking = min(self.count, _ENOUGH) if ends and self.count > matched else 0
+        return (2 * matched - len(ahead) - lacking) / len(ahead), matched
+
+    def _window(self, size: int) -> Counter[int]:
+        """The next `size` of them."""
+        window: list[int] = []
+        at = self._first
+        while at < len(self._wanted) and len(window) < size:
+            if not self._taken[at]:
+                window.append(self._wanted[at])
+            at += 1
+        return Counter(window)

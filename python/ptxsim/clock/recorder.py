@@ -1,0 +1,206 @@
+"""Records a launch: an observer of the simulator that writes down what each warp of some clusters does.
+
+In: what the engine tells. Out: a `Recording`. The order in which the simulator runs warps is not in it: each warp has
+its own order, and what orders warps among each other are phases.
+"""
+
+import numpy as np
+
+from ptxsim.clock.trace import Access, Arrive, Copy, CopyFacts, Depart, Event, PhaseKey, Recording, Segment, WarpTrace
+from ptxsim.machine.launch import Launch
+from ptxsim.machine.observer import AccessFacts, AsyncOperation, ObservedBatch, ObservedCta, Observer, Phase, Region
+from ptxsim.memory.byte_array import ByteArray
+from ptxsim.memory.traffic import SECTOR_BYTES, units
+
+_SYNCHRONISATIONS = ("barrier", "cluster", "mbarrier")
+
+
+class Recorder(Observer):
+    """Watches one launch; `recording` is what it has seen."""
+
+    def __init__(self, launch: Launch) -> None:
+        self._launch = launch
+        self._segments: dict[int, list[list[Segment]]] = {}
+        #: Events of the warps' runs that have not been told yet, and the tick in which they happened.
+        self._pending: dict[int, list[list[tuple[int, Event]]]] = {}
+        self._cta_of_memory: dict[int, int] = {}
+        self._copies: list[dict] = []
+        self._copy_of: dict[int, int] = {}
+        self._clusters: dict[int, tuple[int, ...]] = {}
+        #: Objects whose `id` is a key: they must not be collected.
+        self._kept: list[object] = []
+
+    # --- what the engine tells ----------------------------------------------------------------------------------------
+
+    def ran(self, cta: ObservedCta, warps: np.ndarray, start: int, end: int) -> None:
+        """Close the segment of each warp."""
+        self._know(cta)
+        tick, segments, pending = self._launch.ticks, self._segments[cta.number], self._pending[cta.number]
+        for warp in warps.tolist():
+            events = pending[warp]
+            if events:
+                own = tuple(event for when, event in events if when == tick)
+                late = tuple(event for when, event in events if when != tick)
+                if late:  # what has let the warp go on, while another one ran
+                    last = segments[warp][-1]
+                    let_go = tuple(event._replace(at=last.end - 1) for event in late)
+                    segments[warp][-1] = last._replace(events=last.events + let_go)
+                events.clear()
+                segments[warp].append(Segment(start, end, own))
+            else:
+                segments[warp].append(Segment(start, end, ()))
+
+    def arrived(self, cta: ObservedCta, phase: Phase, lanes: np.ndarray, relaxed: bool = False) -> None:
+        """Note how many lanes of each warp arrive."""
+        if phase.kind not in _SYNCHRONISATIONS:
+            return
+        key, counts = self._key(cta, phase), lanes.sum(axis=1)
+        for warp in np.flatnonzero(counts).tolist():
+            self._add(cta, warp, Arrive(cta.at, key, int(counts[warp])))
+
+    def departed(self, cta: ObservedCta, phase: Phase, lanes: np.ndarray, relaxed: bool = False) -> None:
+        """Note which warps learn that the phase is complete."""
+        if phase.kind not in _SYNCHRONISATIONS:
+            return
+        key = self._key(cta, phase)
+        for warp in np.flatnonzero(lanes.any(axis=1)).tolist():
+            self._add(cta, warp, Depart(cta.at, key))
+
+    def accessed(
+        self,
+        access: AccessFacts,
+        batch: ObservedBatch,
+        memory: ByteArray,
+        index: np.ndarray,
+        usable: np.ndarray | None = None,
+        values: np.ndarray | None = None,
+    ) -> None:
+        """Note what an access of each warp asks of the memory."""
+        if memory.space not in ("global", "shared"):
+            return
+        places, mask = _by_lane(batch, index, usable)
+        cta, size = batch.cta, access.size
+        for row, warp in enumerate(batch.warps.tolist()):
+            lanes = mask[row]
+            if not lanes.any():
+                continue
+            count, _ = units(memory.space, places[row : row + 1], mask[row : row + 1], bool(lanes.all()), size)
+            sectors = _sectors_of(places[row][lanes], size) if memory.space == "global" else None
+            self._add(cta, warp, Access(cta.at, memory.space, access.kind, size, count, sectors))
+
+    def started(self, operation: AsyncOperation) -> None:
+        """Note a copy at the warps of the threads that start it."""
+        if self._launch.code.instructions[operation.at].opcode == "wgmma":
+            return
+        if operation.proxy != "async":  # each thread's own, which is told as an access where it reads
+            self._stored(operation)
+            return
+        cta, number = operation.cta, len(self._copies)
+        self._copy_of[id(operation)] = number
+        self._kept.append(operation)
+        source, destination = _space(operation.reads), _space(operation.writes)
+        touched = operation.reads if source == "global" else operation.writes if destination == "global" else ()
+        sectors = [_sectors_of(region.index, region.size) for region in touched]
+        self._copies.append(
+            {
+                "at": operation.at,
+                "tick": self._launch.ticks,
+                "issuer": cta.number,
+                "size": sum(each.size * len(each.index) for each in operation.writes),
+                "source": source,
+                "destination": destination,
+                "memory": id(operation.writes[0].memory) if operation.writes else 0,
+                "phases": [],
+                "sectors": np.unique(np.concatenate(sectors)) if sectors else np.zeros(0, np.int64),
+            }
+        )
+        for warp in sorted({int(thread) // 32 for thread in operation.threads}):
+            self._add(cta, warp, Copy(operation.at, number))
+
+    def _stored(self, operation: AsyncOperation) -> None:
+        """Note what copies by threads write to shared memory."""
+        warps = operation.threads // 32
+        for region in operation.writes:
+            for warp in np.unique(warps).tolist():
+                mine = warps == warp
+                places, mask = np.zeros((1, 32), np.int64), np.zeros((1, 32), bool)
+                lanes = operation.threads[mine] % 32
+                places[0, lanes], mask[0, lanes] = region.index[mine], True
+                count, _ = units("shared", places, mask, bool(mask.all()), region.size)
+                self._add(operation.cta, warp, Access(operation.at, "shared", "store", region.size, count))
+
+    def finished(self, operation: AsyncOperation, phase: Phase, reads_only: bool = False) -> None:
+        """Note the phase that a copy completes."""
+        number = self._copy_of.get(id(operation))
+        if number is not None and phase.kind == "mbarrier":
+            self._copies[number]["phases"].append(self._key(operation.cta, phase))
+
+    # --- what comes of it ---------------------------------------------------------------------------------------------
+
+    def recording(self) -> Recording:
+        """What has been seen so far."""
+        launch = self._launch
+        copies = []
+        for number, facts in enumerate(self._copies):
+            near = self._copies[max(0, number - 1) : number + 2]
+            same = [each for each in near if all(each[name] == facts[name] for name in ("at", "issuer", "tick"))]
+            facts["is_shared"] = len(same) > 1 and facts["destination"] == "shared"
+        for facts in self._copies:
+            facts = dict(facts)
+            memory = facts.pop("memory")
+            facts.pop("tick")
+            cta = self._cta_of_memory.get(memory, facts["issuer"])
+            copies.append(CopyFacts(**{**facts, "phases": tuple(facts["phases"]), "cta": cta}))
+        warps = (
+            WarpTrace(cta, warp, tuple(segments))
+            for cta, rows in sorted(self._segments.items())
+            for warp, segments in enumerate(rows)
+        )
+        return Recording(
+            launch.grid, launch.block, launch.cluster, launch.shared_bytes, self._clusters, tuple(warps), tuple(copies)
+        )
+
+    def _know(self, cta: ObservedCta) -> None:
+        if cta.number in self._segments:
+            return
+        peers = cta.peers
+        ctas = tuple(each.number for each in peers)
+        self._clusters[ctas[0] // len(ctas)] = ctas
+        for each in peers:
+            count = len(each.exists)
+            self._segments[each.number] = [[] for _ in range(count)]
+            self._pending[each.number] = [[] for _ in range(count)]
+            self._cta_of_memory[id(each.shared)] = each.number
+            self._kept.append(each.shared)
+
+    def _add(self, cta: ObservedCta, warp: int, event: Event) -> None:
+        self._know(cta)
+        self._pending[cta.number][warp].append((self._launch.ticks, event))
+
+    def _key(self, cta: ObservedCta, phase: Phase) -> PhaseKey:
+        self._know(cta)
+        owner = phase.owner
+        number = self._cta_of_memory[id(owner)] if phase.kind == "mbarrier" else owner.number
+        return PhaseKey(phase.kind, number, phase.place, phase.number)
+
+
+def _by_lane(batch: ObservedBatch, index: np.ndarray, usable: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """The places of all lanes and which of them access: [n, 32] each."""
+    mask = np.ones((len(batch.warps), 32), bool) if batch.dense else batch.mask.copy()
+    places = np.zeros(mask.shape, np.int64)
+    places[mask] = index.reshape(-1)
+    if usable is not None:
+        mask[mask] = usable.reshape(-1)
+    return places, mask
+
+
+def _sectors_of(places: np.ndarray, size: int) -> np.ndarray:
+    """The sectors that `size` bytes from each place on lie in."""
+    first, last = places // SECTOR_BYTES, (places + size - 1) // SECTOR_BYTES
+    most = int((last - first).max()) + 1 if len(places) else 0
+    all_of = first[:, None] + np.arange(most)
+    return np.unique(all_of[all_of <= last[:, None]])
+
+
+def _space(regions: tuple[Region, ...]) -> str:
+    return regions[0].memory.space if regions else ""

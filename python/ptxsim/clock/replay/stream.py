@@ -1,0 +1,84 @@
+"""What a warp issues, instruction by instruction: the SASS of its path, with what its PTX did at each anchor.
+
+In: a `WarpTrace`, the kernel's flat code, its SASS. Out: `WarpStream`.
+"""
+
+from collections import defaultdict, deque
+from dataclasses import dataclass
+
+from ptxsim.clock.path import PRODUCT_LINE, PathFinder, SassPath, anchor_line
+from ptxsim.clock.trace import Event, WarpTrace
+from ptxsim.linking.code import Code
+
+
+@dataclass(frozen=True)
+class WarpStream:
+    """The SASS instructions of a warp, by their index in the function, and the events of some: place → events."""
+
+    cta: int
+    warp: int
+    instructions: tuple[int, ...]
+    events: dict[int, tuple[Event, ...]]
+    path: SassPath
+
+
+class StreamMaker:
+    """Makes the streams of one kernel; warps that went the same way share it."""
+
+    def __init__(self, code: Code, finder: PathFinder) -> None:
+        self._code, self._finder = code, finder
+        self._paths: dict[tuple[tuple[int, int], ...], tuple[SassPath, tuple[int, ...]]] = {}
+        function = finder.function
+        self._first = [block[0].address // 16 if block else 0 for block in function.blocks]
+        self._sizes = [len(block) for block in function.blocks]
+        self._keys = [anchor_line(each) for each in function.instructions]
+        self._line_of = [
+            PRODUCT_LINE if each.opcode == "wgmma" and "mma_async" in each.modifiers else each.line
+            for each in code.instructions
+        ]
+
+    def stream(self, trace: WarpTrace) -> WarpStream:
+        """The stream of a warp."""
+        path, instructions = self._path(trace)
+        done = self._executions(trace)
+        keys, met = self._keys, defaultdict(int)
+        for index in instructions:
+            met[keys[index]] += 1
+        # ptxas may make several anchors of a line: the first of them has the events.
+        every = {line: max(1, round(met[line] / len(found))) for line, found in done.items() if met[line]}
+        events: dict[int, tuple[Event, ...]] = {}
+        count: dict[int, int] = defaultdict(int)
+        for place, index in enumerate(instructions):
+            line = keys[index]
+            if not line or line not in done:
+                continue
+            if count[line] % every[line] == 0 and done[line]:
+                here = done[line].popleft()
+                if here:
+                    events[place] = here
+            count[line] += 1
+        return WarpStream(trace.cta, trace.warp, instructions, events, path)
+
+    def _path(self, trace: WarpTrace) -> tuple[SassPath, tuple[int, ...]]:
+        key = tuple((segment.start, segment.end) for segment in trace.segments)
+        if key not in self._paths:
+            executed = [self._line_of[at] for start, end in key for at in range(start, end)]
+            path = self._finder.path(executed)
+            instructions = tuple(
+                index for block in path.blocks for index in range(self._first[block], self._first[block] + self._sizes[block])
+            )
+            self._paths[key] = path, instructions
+        return self._paths[key]
+
+    def _executions(self, trace: WarpTrace) -> dict[int, deque[tuple[Event, ...]]]:
+        """The events of each execution of a line that has anchors, in order."""
+        lines, known = self._line_of, self._finder.lines
+        found: dict[int, deque[tuple[Event, ...]]] = defaultdict(deque)
+        for segment in trace.segments:
+            at_events: dict[int, list[Event]] = defaultdict(list)
+            for event in segment.events:
+                at_events[event.at].append(event)
+            for at in range(segment.start, segment.end):
+                if lines[at] in known:
+                    found[lines[at]].append(tuple(at_events.get(at, ())))
+        return found
