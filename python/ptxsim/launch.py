@@ -93,7 +93,7 @@ def _chosen_clusters(given: object, count: int) -> Sequence[int]:
     """The numbers of the clusters that are run, of `count`, in ascending order: all where None is given."""
     if given is None:
         return range(count)
-    entries = [*given] if isinstance(given, Iterable) else [given]
+    entries = [*given] if isinstance(given, Iterable) else []
     numbers = sorted(int(each) for each in entries if isinstance(each, int | np.integer))
     if not numbers or len(numbers) < len(entries):
         raise InputError(f"clusters is {given!r}; give the numbers of the clusters to run, as in (0, {count // 2})")
