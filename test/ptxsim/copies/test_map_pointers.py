@@ -74,11 +74,10 @@ def test_a_map_that_is_given_twice_has_one_place():
 def test_every_launch_begins_with_the_map_as_it_is_given():
     change = """@%p0 tensormap.replace.tile.global_dim.global.b1024.b32 [%d1], 0, 4;
     @%p0 fence.proxy.tensormap::generic.release.gpu; """
-    tensor, text = tiled(distinct(5, 12), (8, 4)), [kernel(_SETUP + each + ACQUIRE + LOAD + "ret;", _PARAMETERS)
-                                                   for each in (change, "")]  # fmt: skip
-    for each, columns in zip(text, (4, 8), strict=True):
+    tensor = tiled(distinct(5, 12), (8, 4))
+    for body, columns in ((change + ACQUIRE + LOAD, 4), (ACQUIRE + LOAD, 8)):
         out = np.full((4, 8), -1, np.float32)
-        report = launch(each, [tensor, out])
+        report = launch(kernel(f"{_SETUP}{body}\nret;", _PARAMETERS), [tensor, out])
         assert report.ok, str(report)
         assert (out[:, :columns] == distinct(5, 12)[:4, :columns]).all()
         assert (out[:, columns:] == 0).all()
