@@ -1,6 +1,7 @@
 """What checks can watch while a launch runs: every access, barrier, fence and copy, in the order in which they happen.
 
-The race detector is an observer. `Observer` does nothing; a check overrides what it needs.
+The race detector is an observer, and a launch has one. `Observer` does nothing; a check overrides what it needs. One
+that is no check is given to `Module.launch_observed`.
 """
 
 from collections.abc import Callable, Hashable, Sequence
@@ -197,7 +198,7 @@ class Observer:
             warps: their numbers in the CTA: [n].
             start: the first instruction.
             end: the one behind the last.
-            mask: the lanes that came to the first: [n, 32]. Guards leave out some of them.
+            mask: the lanes that came to the first, not to be changed: [n, 32]. Guards leave out some of them.
         """
 
     def accessed(
