@@ -11,10 +11,11 @@ can be imported where the MLIR bindings are not installed. No layer imports the 
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from tinyc.dialects import launch
 from tinyc.mlir import claim_namespace, ext, fresh_context, gpu, ir
-from tinyc.mlir.bodies import END, nested
+from tinyc.mlir.bodies import END
 
 
 @dataclass(frozen=True)
@@ -106,17 +107,22 @@ def irdl_of(name: str) -> ir.Module:
 def present(module: ir.Module) -> set[str]:
     """The namespaces of all ops in `module`, and of what its GPU kernels say of themselves."""
     names: set[str] = set()
-    for op in nested(module):
-        names.add(op.name)
-        if op.name == gpu.GPUFuncOp.OPERATION_NAME:
-            names.update(name for name in op.attributes if "." in name)
+    gpu_kernel = gpu.GPUFuncOp.OPERATION_NAME
+
+    def visit(each: Any) -> ir.WalkResult:
+        name = each.operation.name
+        names.add(name)
+        if name == gpu_kernel:
+            names.update(name for name in each.attributes if "." in name)
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit)
     return {name.partition(".")[0] for name in names}
 
 
-def verify_layers_of(module: ir.Module) -> bool:
-    """Check `module` against the contracts of the layers that it has ops of, as `Layer.verify`.
+def verify_layers_of(module: ir.Module, namespaces: set[str]) -> bool:
+    """Check `module`, which has ops of `namespaces`, against the contracts of these layers, as `Layer.verify`.
 
     The first layer whose contract is broken is the last to be checked: a later one may rest on it.
     """
-    namespaces = present(module)
     return all(layer.verify(module) for layer in layers() if layer.name in namespaces)

@@ -1,10 +1,14 @@
-"""What all tests share: hypothesis draws the same examples in every run, and times none of them."""
+"""What all tests share: hypothesis draws the same examples in every run, times none, and is brief on a failure.
+
+`--long` runs what CI leaves out too: the full product where CI runs each pair of parameters, more seeds. A test says
+which of its parameters are long: `pytest.param(…, marks=pytest.mark.long)`.
+"""
 
 import signal
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis.internal.conjecture import providers
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.internal.conjecture import engine, providers
 
 from installed import stale_file
 from tinyc.runtime import assembler
@@ -13,15 +17,29 @@ from tinyc.runtime import assembler
 # of the code, and in another order of the tests.
 providers._get_local_constants = lambda: providers._local_constants
 
-settings.register_profile("repeatable", derandomize=True, deadline=None)
+#: A failure is made smaller for at most that many seconds, not five minutes, and nothing is drawn to explain it.
+engine.MAX_SHRINKING_SECONDS = 20
+PHASES = [phase for phase in Phase if phase is not Phase.explain]
+
+settings.register_profile("repeatable", derandomize=True, deadline=None, phases=PHASES)
 settings.load_profile("repeatable")
 
 
 def pytest_addoption(parser):
-    parser.addoption("--random-examples", type=int, default=0, help="run that many new random examples, not CI's 300")
+    help_text = "run that many new random examples, not the few of CI, which are the same each time"
+    parser.addoption("--random-examples", type=int, default=0, help=help_text)
+    parser.addoption("--long", action="store_true", help="run the full products of parameters, too")
+
+
+def pytest_collection_modifyitems(config, items):
+    if not config.getoption("--long"):
+        left_out = [item for item in items if item.get_closest_marker("long")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("long")]
 
 
 def pytest_configure(config):
+    config.addinivalue_line("markers", "long: left out where --long is not given")
     stale = stale_file()
     if stale is not None:
         raise pytest.UsageError(f"the installed tinyc is older than {stale}; run tools/setup dev")

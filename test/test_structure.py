@@ -5,6 +5,7 @@ These are read off the source tree; what the code does is tested elsewhere.
 
 import ast
 import dataclasses
+import functools
 import inspect
 import re
 import tomllib
@@ -104,10 +105,13 @@ SOURCES = [*sources(WALK), *sources(PACKAGE)]
 TEST_FILES = sorted(path for suffix in ("*.py", "*.mlir") for path in TESTS.rglob(suffix))
 
 
+@functools.cache
 def tree(path):
+    """Return the syntax of a file, which nobody changes."""
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
+@functools.cache
 def imports(path):
     """Return the modules of tinyc that a file imports, wherever it does."""
     found = set()
@@ -117,7 +121,7 @@ def imports(path):
         elif isinstance(node, ast.ImportFrom) and node.module:
             found.add(node.module)
             found.update(f"{node.module}.{alias.name}" for alias in node.names)
-    return {name for name in found if name.split(".")[0] == "tinyc"}
+    return frozenset(name for name in found if name.split(".")[0] == "tinyc")
 
 
 def names(paths):
@@ -308,12 +312,13 @@ def test_the_example_of_a_pass_is_short(each):
     assert [block for block in examples if len(block.strip().splitlines()) > 1 + 8] == []
 
 
+@functools.cache
 def texts(path):
     """Return the texts of a file's code; one that is a statement is a docstring."""
     nodes = list(ast.walk(tree(path)))
     docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     constants = [node for node in nodes if isinstance(node, ast.Constant) and id(node) not in docstrings]
-    return [node.value for node in constants if isinstance(node.value, str)]
+    return tuple(node.value for node in constants if isinstance(node.value, str))
 
 
 def spelt_ops(path):
@@ -383,12 +388,16 @@ def test_an_op_has_a_round_trip_and_an_invalid_test(operation):
     assert [stem for stem in spelt if re.search(invalid, texts[stem])], "no invalid test"
 
 
+@functools.cache
+def text(path):
+    return path.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("name", [name for name in CODES if name != "InternalError"])
 def test_an_error_code_is_raised_and_tested(name):
-    quoted = re.compile(rf'"{name}"')
-    assert [path for path in SOURCES if path.name != "diagnostics.py" and quoted.search(path.read_text())], "not raised"
+    assert any(f'"{name}"' in text(path) for path in SOURCES if path.name != "diagnostics.py"), "not raised"
     spelt = re.compile(rf"\b({name}|{CODES[name]})\b")
-    assert [path for path in TEST_FILES if path != Path(__file__) and spelt.search(path.read_text())], "not tested"
+    assert any(spelt.search(text(path)) for path in TEST_FILES if path != Path(__file__)), "not tested"
 
 
 def remark_codes():

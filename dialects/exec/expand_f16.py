@@ -137,7 +137,8 @@ class ExecExpandF16(Pass):
 
     Requires:
         1. Conversions of f16 are scalar, `arith.extf` to f32 or `arith.truncf` from f32, as in --region-to-loops, or
-           what --canonicalize makes of two of them: f16 and bf16 to f64, an integer to f16 or, of 24 bits at most, bf16.
+           what --canonicalize makes of two of them: f16 and bf16 to f64, an integer to f16, one of 24 bits at most to
+           bf16.
     Ensures:
         1. No conversion of f16 is left; what they compute stands once in a function for each direction, and one for
            both after each other, unless the module has that function already.

@@ -26,12 +26,12 @@ def verify(module: ir.Module) -> bool:
 
 
 def _violations(module: ir.Module) -> Iterator[Violation]:
+    launchables = launchables_of(module)
     # A kernel that is loops is a function of the module.
     memory_spaces = {
-        **{symbol: kernel.memory_space for symbol, kernel in launchables_of(module).items()},
+        **{symbol: kernel.memory_space for symbol, kernel in launchables.items()},
         **{op.sym_name.value: "host" for op in module.body.operations if isinstance(op, func.FuncOp)},
     }
-    launchables = launchables_of(module)
     for op in exec_functions(module):
         program = op.meaning()
         found = [

@@ -104,6 +104,8 @@ _CODE = re.compile(rf" \[TC\d+ ({'|'.join(CODES)})\]\Z")
 LINES = "\n\t"
 #: How many names a message lists.
 _SHOWN_NAMES = 40
+#: How many letters of the name of a node a place shows.
+_SHOWN_LETTERS = 200
 
 
 def printable(text: str, kept: str = "") -> str:
@@ -136,6 +138,11 @@ def _escaped(character: str) -> str:
     return character.encode("unicode_escape").decode("ascii")
 
 
+def _shortened(name: str) -> str:
+    """A name to show: one that is very long without its middle."""
+    return name if len(name) <= _SHOWN_LETTERS else f"{name[: _SHOWN_LETTERS // 2]} … {name[-_SHOWN_LETTERS // 2 :]}"
+
+
 @dataclass(frozen=True)
 class Where:
     """A place in the user's program: a file position, a node, or both."""
@@ -152,7 +159,7 @@ class Where:
 
     def __str__(self) -> str:
         position = ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
-        node = f"node '{self.node}'" if self.node is not None else ""
+        node = f"node '{_shortened(self.node)}'" if self.node is not None else ""
         return printable(", ".join(part for part in (position, node) if part))
 
 

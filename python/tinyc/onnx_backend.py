@@ -14,6 +14,7 @@ import onnx
 from onnx.backend.base import Backend, BackendRep, namedtupledict
 
 import tinyc
+from tinyc.driver.compiled_model import CompiledModel
 from tinyc.importers.onnx.model import unknown_inputs
 
 _TARGETS = {"CPU": "cpu", "CUDA": "cuda"}
@@ -28,14 +29,14 @@ class CompiledRep(BackendRep):
 
     def __init__(self, model: onnx.ModelProto, **options: Any) -> None:
         self._model, self._options = model, options
-        self._compiled: dict[tuple[Any, ...], tinyc.Model] = {}
+        self._compiled: dict[tuple[Any, ...], CompiledModel] = {}
         defaults = {each.name for each in model.graph.initializer}
         self._inputs = [each.name for each in model.graph.input if each.name not in defaults]
         self._fixed = unknown_inputs(model)
         if not self._fixed:
             self._compiled[()] = self._compile({})
 
-    def _compile(self, constants: dict[str, Any]) -> tinyc.Model:
+    def _compile(self, constants: dict[str, Any]) -> CompiledModel:
         return tinyc.compile(self._model, constants=constants, **self._options)
 
     def run(self, inputs: Any, **kwargs: Any) -> tuple[np.ndarray, ...]:
@@ -44,14 +45,22 @@ class CompiledRep(BackendRep):
         Raises:
             TinycError: as `tinyc.compile` and `Model.run_named`.
         """
-        if isinstance(inputs, np.ndarray):
-            inputs = [inputs]
-        named = inputs if isinstance(inputs, dict) else dict(zip(self._inputs, inputs, strict=True))
-        outputs = self._model_for(named).run_named({k: v for k, v in named.items() if k not in self._fixed})
+        named = self._by_name(inputs)
+        outputs = self.model_for(named).run_named({k: v for k, v in named.items() if k not in self._fixed})
         return namedtupledict("Outputs", list(outputs))(*outputs.values())
 
-    def _model_for(self, named: dict[str, Any]) -> tinyc.Model:
-        """The model, compiled for the values of the inputs that have to be known."""
+    def _by_name(self, inputs: Any) -> dict[str, Any]:
+        if isinstance(inputs, np.ndarray):
+            inputs = [inputs]
+        return inputs if isinstance(inputs, dict) else dict(zip(self._inputs, inputs, strict=True))
+
+    def model_for(self, inputs: Any) -> CompiledModel:
+        """The model, compiled for the values of the inputs that have to be known.
+
+        Raises:
+            TinycError: as `tinyc.compile`.
+        """
+        named = self._by_name(inputs)
         while True:
             constants = {name: np.asarray(named[name]) for name in self._fixed if name in named}
             key = tuple((name, each.dtype, each.shape, each.tobytes()) for name, each in constants.items())

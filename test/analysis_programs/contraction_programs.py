@@ -241,6 +241,22 @@ def conv_weight_first(s: Sizes) -> Program:
     return product(p, (p["w"], "fcu"), (x, "bcxu"), "bfxcu", "cu")
 
 
+def conv_reversed(s: Sizes) -> Program:
+    """A convolution in the sense of mathematics."""
+    p = s.program(x="f64 B C X", w="f64 F C 3")
+    x = windows_of(p, p["x"], (3,), (1,), (1,), (0,))
+    return product(p, (x, "bcxu"), (p.flip(p["w"], axes=(2,)), "fcu"), "bfxcu", "cu")
+
+
+def conv_transposed(s: Sizes) -> Program:
+    """A transposed convolution with a stride of 2: two phases of two taps, of three that there are."""
+    p = s.program(x="f64 B C X", w="f64 F C 3")
+    x = windows_of(p, p["x"], (2,), (1,), (1,), (1,))
+    w = p.pad(p["w"], lo=(0, 0, 0), hi=(0, 0, 1), value=0.0)
+    w = p.flip(p.reshape(w, shape=(*s.shape("F C"), 2, 2)), axes=(2,))
+    return product(p, (x, "bcxt"), (w, "fctr"), "brfxct", "ct")
+
+
 def conv_nhwc(s: Sizes) -> Program:
     p = s.program(x="f64 B Y X C", w="f64 F 3 3 C")
     x = windows_of(p, p.permute(p["x"], perm=(0, 3, 1, 2)), (3, 3), (2, 2), (2, 2), (1, 1))

@@ -5,9 +5,9 @@ from analysis_programs.region_kernels import one_kernel_program
 from analysis_programs.tiny_programs import Program
 from tinyc.dialects.registry import context
 from tinyc.driver.sources import read_program
-from tinyc.driver.verification import output_tolerances
 from tinyc.executors.compare import compare_all
 from tinyc.executors.random_inputs import random_inputs
+from tinyc.executors.rounding import output_tolerances
 from tinyc.vocabulary.attributes import tensor_type
 from tinyc.vocabulary.types import TensorType
 

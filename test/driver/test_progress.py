@@ -1,17 +1,21 @@
 """Progress on a terminal: one line while something takes longer than two seconds, and gone after it."""
 
+import contextlib
+import json
 import os
 import pty
 import re
 import signal
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
 
 import tinyc
 from tinyc.diagnostics import progress, watch_progress
+from tinyc.driver import cli
 from tinyc.driver.progress import shown_progress
 
 #: The run of this program takes minutes.
@@ -88,17 +92,6 @@ def test_a_long_simulation_does_so_too(tmp_path):
     assert interrupted_when_shown(terminal, r"\rsimulate \d+ warp-instructions, CTA \d of 3  \(\d s\)") == 130
 
 
-def test_what_takes_no_two_seconds_shows_nothing(tmp_path):
-    program = tmp_path / "neg.json"
-    program.write_text(
-        '{"uops": [{"id": "x", "uop": "INPUT", "arg": {"dtype": "fp32", "shape": [3], "tensor_id": "X"}},'
-        ' {"id": "y", "uop": "NEG", "src": ["x"]}]}'
-    )
-    terminal = Terminal("run", program, "--check")
-    assert terminal.end() == 0
-    assert terminal.shown == ""
-
-
 def told(work):
     """Return what `work` tells, without the numbers of its steps, each once."""
     found = {}
@@ -119,7 +112,7 @@ EXAMPLE = {
 def test_a_compilation_tells_its_import_its_passes_and_llvm():
     found = told(lambda: tinyc.compile(EXAMPLE))
     assert found[:3] == ["import, node", "import, op", "--tiny-to-region, pass"]
-    assert {"--region-to-loops, pass", "LLVM, step"} <= {*found}
+    assert {"regions, node", "--region-to-loops, pass", "LLVM, step"} <= {*found}
 
 
 def test_passes_are_numbered_through_the_walk():
@@ -168,3 +161,47 @@ def test_an_error_leaves_no_line_behind(monkeypatch):
         while not shown.endswith("\r"):
             shown += screen.read(4096).decode()
         assert shown.split("\r")[-2].strip() == ""
+
+
+def drawn_by(monkeypatch, patience_seconds, *arguments):
+    """Return what a command draws on a terminal, where a line is shown for what takes longer than that."""
+    monkeypatch.setattr("tinyc.driver.progress._PATIENCE_SECONDS", patience_seconds)
+    master, slave = pty.openpty()
+    shown: list[str] = []
+
+    def read():
+        with open(master, "rb", buffering=0) as screen, contextlib.suppress(OSError):
+            while more := screen.read(4096).decode():
+                shown.append(more)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    with open(slave, "w") as terminal:
+        monkeypatch.setattr(sys, "stderr", terminal)
+        assert cli.main([str(each) for each in arguments]) == 0
+    reader.join()
+    return "".join(shown)
+
+
+@pytest.fixture
+def example(tmp_path):
+    program = tmp_path / "neg.json"
+    program.write_text(json.dumps(EXAMPLE))
+    return program
+
+
+def test_what_takes_less_than_that_shows_nothing(example, monkeypatch):
+    assert drawn_by(monkeypatch, 600, "run", example, "--check") == ""
+
+
+@pytest.mark.parametrize("options", [(), ("--summary",), ("--fusion",), ("--memory",)])
+def test_the_import_of_the_compiler_and_an_explanation_say_what_they_do(example, monkeypatch, options):
+    shown = drawn_by(monkeypatch, 0, "explain", example, *options)
+    titles = [line.split()[0] for line in shown.split("\r") if line.strip()]
+    assert list(dict.fromkeys(titles)) == ["tinyc", "explain"]
+
+
+def test_a_self_test_is_made_and_run_with_a_line(example, tmp_path, monkeypatch):
+    shown = drawn_by(monkeypatch, 0, "compile", example, "--self-test", "-o", tmp_path / "m.tinyc")
+    assert re.search(r"\rtest  ", shown)
+    assert re.search(r"\rtest  ", drawn_by(monkeypatch, 0, "run", tmp_path / "m.tinyc", "--self-test"))

@@ -10,6 +10,7 @@ import pytest
 
 import tinyc
 from importers.documents import node, program, tensor
+from parameters import pairwise
 from tinyc import text
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.exec.to_program import constants_of, program_of
@@ -47,8 +48,7 @@ def target(request):
     return request.param
 
 
-@pytest.mark.parametrize("shape", [(), (0, 2), (3,), (5, 30)], ids=str)
-@pytest.mark.parametrize("element", ElementType)
+@pairwise(element=ElementType, shape=[(), (0, 2), (3,), (5, 30)], target=TARGETS)
 def test_a_constant_of_any_type_is_returned_as_it_is_and_moved(element, shape, target):
     array = (np.arange(int(np.prod(shape))).reshape(shape) % 2 + (0 if element.is_bool else 3)).astype(element.dtype)
     wide = array.astype(np.float64) if element is ElementType.BF16 else array

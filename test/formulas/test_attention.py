@@ -61,6 +61,18 @@ def test_masks_broadcast_and_may_be_shorter(shape):
 
 
 @pytest.mark.parametrize("mask", [np.zeros((3, 5), bool), np.full((3, 5), -np.inf, np.float32)])
+def test_a_row_that_sees_nothing_may_be_nan_as_its_softmax_is(mask):
+    given = {**operands(), "mask": mask}
+    given["mask"][1, 2] = True if mask.dtype == bool else 0.5
+    found = results_of("attention", given, zero_unseen=False)[0]
+    np.testing.assert_array_equal(np.isnan(found).all(axis=(0, 1, 3)), [True, False, True])
+    np.testing.assert_array_equal(
+        np.isnan(results_of("attention", given, "frontend", zero_unseen=False)[0]), np.isnan(found)
+    )
+    assert not np.isnan(found[:, :, 1]).any()
+
+
+@pytest.mark.parametrize("mask", [np.zeros((3, 5), bool), np.full((3, 5), -np.inf, np.float32)])
 def test_a_row_that_sees_nothing_gives_zeros(mask):
     given = {**operands(), "mask": mask}
     given["mask"][1, 2] = True if mask.dtype == bool else 0.5

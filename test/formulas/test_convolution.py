@@ -94,6 +94,25 @@ def test_a_transposed_convolution_is_the_adjoint(image, weights, attributes):
 
 
 @pytest.mark.parametrize(
+    ("weights", "attributes"),
+    [
+        ((8, 3, 3, 3), {}),
+        ((8, 3, 3, 3), {"dilations": (2, 2), "pads": (1, 1, 1, 1)}),
+        ((8, 3, 2, 2), {"strides": (2, 2)}),
+        ((8, 3, 4, 4), {"strides": (2, 2), "pads": (1, 1, 1, 1)}),
+        ((8, 3, 3, 5), {"strides": (2, 3), "pads": (1, 0, 0, 2), "output_padding": (1, 2)}),
+        ((8, 3, 3, 3), {"strides": (2, 2), "groups": 2}),
+    ],
+)
+def test_a_transposed_convolution_is_a_contraction(weights, attributes):
+    x, w, bias = random(2, 8, 9, 10), random(*weights, seed=1), random(weights[1] * attributes.get("groups", 1), seed=2)
+    assert_op_agrees("conv_transpose", {"x": x, "w": w, "bias": bias}, rtol=1e-4, atol=1e-5, **attributes)
+    types = {"x": TensorType(ElementType.F32, x.shape), "w": TensorType(ElementType.F32, w.shape)}
+    model = tinyc.compile(module_of("conv_transpose", types, **attributes), "cpu")
+    assert 'kind = "contraction_pattern"' in str(model.lowering.module("poly_view"))
+
+
+@pytest.mark.parametrize(
     ("columns", "attributes"),
     [
         ((2, 12, 6), {"shape": (3, 4), "kernel": (2, 2)}),

@@ -7,6 +7,7 @@ import pytest
 import tinyc
 from formulas.agreement import assert_op_agrees, module_of, results_of
 from tinyc import TinycError
+from tinyc.executors import reference
 from tinyc.executors.elements import element_of
 from tinyc.expr.extents import symbol
 from tinyc.vocabulary.element_type import ElementType
@@ -44,10 +45,31 @@ def test_concat_keeps_what_is_not_finite_and_the_sign_of_zero():
 @pytest.mark.parametrize(("rows", "columns"), [(M, N), (M, 1), (2, N)])
 def test_concat_of_symbolic_extents(rows, columns):
     types = {"x": TensorType(ElementType.F32, (rows, 3)), "y": TensorType(ElementType.F32, (columns, 3))}
-    sizes = [(m if rows is M else rows, n if columns is N else columns) for m, n in ((4, 5), (7, 1), (1, 2))]
+    sizes = [
+        (m if rows is M else rows, n if columns is N else columns) for m, n in ((4, 5), (7, 1), (1, 2), (0, 3), (6, 0))
+    ]
     arrays = [{"x": distinct(m, 3), "y": -distinct(n, 3)} for m, n in sizes]
     for each, (found,) in zip(arrays, run_at("concat", types, arrays, axis=0), strict=True):
         np.testing.assert_array_equal(found, np.concatenate([each["x"], each["y"]]))
+
+
+def test_a_symbolic_concat_is_one_kernel_whose_loops_are_copies():
+    types = {"x": TensorType(ElementType.F32, (3, M)), "y": TensorType(ElementType.F32, (3, N))}
+    model = tinyc.compile(module_of("concat", types, axis=1), "cpu")
+    assert str(model.lowering.module("region")).count('"region.kernel"') == 1
+    loops = str(model.lowering.module("loops"))
+    assert "scf.if" not in loops
+    assert "arith.select" not in loops
+
+
+@pytest.mark.parametrize("layer", ["tiny", "region"])
+def test_the_reference_forms_what_is_cut_of_a_pad(layer):
+    types = {"x": TensorType(ElementType.F32, (2, M)), "y": TensorType(ElementType.F32, (2, N))}
+    module = tinyc.compile(module_of("concat", types, axis=1), "cpu").lowering.module(layer)
+    for m, n in ((3, 4), (0, 2), (5, 0)):
+        arrays = {"x": distinct(2, m), "y": -distinct(2, n)}
+        (found,) = reference.evaluate_module(module, arrays).values()
+        np.testing.assert_array_equal(found, np.concatenate(list(arrays.values()), 1))
 
 
 def test_concat_of_ranks_that_differ_is_an_error():

@@ -6,6 +6,7 @@ from ml_dtypes import bfloat16
 
 import tinyc
 from formulas.agreement import assert_op_agrees, module_of, results_of
+from parameters import pairwise
 from tinyc.expr.extents import symbol
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType
@@ -145,9 +146,7 @@ def test_a_scan_over_an_unknown_extent_is_refused():
 # --- losses -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("reduction", ["none", "sum", "mean"])
-@pytest.mark.parametrize("ignore_index", [None, 2, -1])
-@pytest.mark.parametrize("has_weight", [False, True])
+@pairwise(reduction=["none", "sum", "mean"], ignore_index=[None, 2, -1], has_weight=[False, True])
 def test_losses_of_classes(reduction, ignore_index, has_weight):
     scores = RNG.standard_normal((3, 5, 4)).astype(np.float32)
     target = RNG.integers(0, 5, (3, 4))

@@ -5,6 +5,7 @@ import pytest
 
 import tinyc
 from formulas.agreement import assert_op_agrees, module_of, results_of
+from parameters import pairwise
 from tinyc.expr.extents import symbol
 from tinyc.formulas.resize import COORDINATES, NEAREST
 from tinyc.vocabulary.element_type import ElementType
@@ -29,9 +30,7 @@ def test_known_values():
     assert_op_agrees("resize", {"x": x[:1]}, corners, shape=(1, 4), mode="linear", coordinates="align_corners")
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("coordinates", COORDINATES[:-1])
-@pytest.mark.parametrize("mode", ["linear", "cubic"])
+@pairwise(mode=["linear", "cubic"], coordinates=COORDINATES[:-1], shape=SHAPES)
 def test_interpolation_agrees(mode, coordinates, shape):
     operands = {"x": random(2, 3, 6, 7)}
     assert_op_agrees("resize", operands, rtol=1e-4, atol=1e-4, shape=shape, mode=mode, coordinates=coordinates)

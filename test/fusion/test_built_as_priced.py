@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from analysis_programs.region_kernels import matmul
 from analysis_programs.scan_programs import running
 from analysis_programs.tiny_programs import Program
+from parameters import pairwise
 from programs.example_bindings import BIND, EXAMPLES
 from programs.strategies import fusion_programs, programs
 from tinyc import pipeline
@@ -71,14 +72,11 @@ def schemes_built(module, machine):
     return found
 
 
-@MACHINES
-@pytest.mark.parametrize("size", ["large", "small"])
-@pytest.mark.parametrize("name", WORKLOADS)
-def test_workloads(name, size, machine):
+@pairwise(name=WORKLOADS, size=["large", "small"], dtype=["fp32", "fp16"], machine=[GENERIC_CPU, SM80, SM90])
+def test_workloads(name, size, dtype, machine):
     workload = WORKLOADS[name]
     sizes = workload.large if size == "large" else {}
-    for dtype in ("fp32", "fp16") if sizes else ("fp32",):
-        assert schemes_built(read_program(workload.build(dtype=dtype, **sizes), None), machine)
+    assert schemes_built(read_program(workload.build(dtype=dtype, **sizes), None), machine)
 
 
 @MACHINES

@@ -7,6 +7,7 @@ import pytest
 from analysis_oracles.kernel_oracle import all_kernels
 from analysis_programs.group_programs import windows_program
 from analysis_programs.tiny_programs import Program
+from parameters import seeds
 from programs.strategies import fusion_programs
 from tinyc.analysis.graphs import main_function
 from tinyc.dialects.registry import context
@@ -76,7 +77,7 @@ def test_greedy_is_as_good_as_the_best_choice(name, machine, record_property):
 
 
 @MACHINES
-@pytest.mark.parametrize("seed", range(60))
+@seeds(20, 60)
 def test_greedy_is_as_good_on_random_programs(seed, machine, record_property):
     program = windows_program(random.Random(seed))
     with context():

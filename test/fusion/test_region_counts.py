@@ -1,7 +1,6 @@
 """The programs that benches and tests share have no more regions than they may, for every machine."""
 
-import pytest
-
+from parameters import pairwise
 from tinyc import pipeline
 from tinyc.analysis.graphs import main_function
 from tinyc.dialects.region import ops as region
@@ -9,9 +8,7 @@ from tinyc.importers import tiny_json
 from workloads import WORKLOADS
 
 
-@pytest.mark.parametrize("machine", ["cpu", "sm_80", "sm_90a"])
-@pytest.mark.parametrize("dtype", ["fp32", "fp16"])
-@pytest.mark.parametrize("name", WORKLOADS)
+@pairwise(name=WORKLOADS, dtype=["fp32", "fp16"], machine=["cpu", "sm_80", "sm_90a"])
 def test_a_workload_has_no_more_regions_than_it_may(name, dtype, machine):
     workload = WORKLOADS[name]
     module = tiny_json.import_program(workload.build(dtype=dtype, **workload.large))

@@ -6,10 +6,10 @@ from collections import Counter
 
 import tinyc
 from analysis_programs.region_kernels import one_kernel_program
-from tinyc.driver.verification import output_tolerances
 from tinyc.executors import reference
 from tinyc.executors.compare import compare
 from tinyc.executors.random_inputs import random_inputs
+from tinyc.executors.rounding import output_tolerances
 
 
 @dataclasses.dataclass

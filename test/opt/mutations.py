@@ -28,12 +28,15 @@ _LIST = re.compile(r"(?<=\[)[^\[\]\n]+(?=\])|(?<=array<i64: )[^<>\n]+(?=>)|(?<=\
 _OTHERS = ("0", "1", "-1", "3", "9223372036854775807", '""', '"M"', "f32", "i1", "index", "true", "[]", "{}", "-")
 
 
-@cache
 def listing(example, target, layer, bound):
     """Return the text of a layer of an example, its sizes bound or as few as may be."""
+    return _compiled(example, target, bound).text(layer)
+
+
+@cache
+def _compiled(example, target, bound):
     needed = {"conv2d": BIND["conv2d"], "cumulative_sum": {"K": 7}}.get(example, {})
-    model = tinyc.compile(EXAMPLES / f"{example}.json", target=target, bind=BIND[example] if bound else needed)
-    return model.text(layer)
+    return tinyc.compile(EXAMPLES / f"{example}.json", target=target, bind=BIND[example] if bound else needed)
 
 
 def mutated(source, seed):

@@ -2,8 +2,8 @@
 
 import json
 
-from tinyc.driver.verification import output_tolerances
 from tinyc.executors.compare import compare
+from tinyc.executors.rounding import output_tolerances
 from tinyc.executors.tolerance import Tolerance
 
 

@@ -82,7 +82,7 @@ def test_the_arena_of_a_network_with_a_symbolic_batch_is_near_its_bound_at_all_s
 def test_the_arenas_of_random_programs_are_near_their_bounds(random_examples):
     seen = []
 
-    @random_examples(programs(), 100)
+    @random_examples(programs(), 60)
     def check(program):
         found = host_program(program.document, bind=program.sizes, fusion="none")
         seen.append(len(found.arena_lifetimes))
@@ -92,10 +92,11 @@ def test_the_arenas_of_random_programs_are_near_their_bounds(random_examples):
     assert max(seen) >= 5
 
 
-def test_the_arenas_of_random_graphs_are_near_their_bounds():
-    programs_ = [host_program(random_graph(seed, 50 + seed), fusion="none") for seed in range(100)]
+def test_the_arenas_of_random_graphs_are_near_their_bounds(request):
+    count = 100 if request.config.getoption("--long") else 40
+    programs_ = [host_program(random_graph(seed, 50 + seed), fusion="none") for seed in range(count)]
     assert max(excess(program, {}) for program in programs_) <= 1.1
-    assert sum(len(program.arena_lifetimes) >= 8 for program in programs_) > 50
+    assert sum(len(program.arena_lifetimes) >= 8 for program in programs_) > count / 2
     assert any(kernel.in_place for program in programs_ for kernel in program.kernels)
 
 

@@ -3,13 +3,14 @@
 import pytest
 
 import tinyc
+from parameters import in_turn
 from programs.example_bindings import BIND, EXAMPLES
 from tinyc import pipeline
 from tinyc.driver.sources import read_program
-from tinyc.driver.verification import output_tolerances
 from tinyc.executors import reference
 from tinyc.executors.compare import compare_all
 from tinyc.executors.random_inputs import random_inputs
+from tinyc.executors.rounding import output_tolerances
 from tinyc.fusion.request import NO_FUSION
 from workloads import WORKLOADS
 
@@ -44,11 +45,9 @@ def test_a_workload_agrees_with_the_reference_with_fusion_and_without(name, targ
     assert fused <= apart
 
 
-@pytest.mark.parametrize(
-    ("machine", "target", "arch"), [("cpu", "sim", "sm_90a"), ("sm_80", "cpu", None), ("sm_90a", "sim", "sm_80")]
-)
-@pytest.mark.parametrize("name", WORKLOADS)
-def test_regions_formed_for_one_machine_are_built_for_another(name, machine, target, arch):
+@in_turn("name", "way", WORKLOADS, [("cpu", "sim", "sm_90a"), ("sm_80", "cpu", None), ("sm_90a", "sim", "sm_80")])
+def test_regions_formed_for_one_machine_are_built_for_another(name, way):
+    machine, target, arch = way
     source = WORKLOADS[name].build()
     regions = read_program(source, {})
     pipeline.parse(f"tiny-to-region{{target={machine}}}").run(regions)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import tinyc
+from parameters import pairwise
 from programs.example_bindings import BIND, CONV, EXAMPLES
 from programs.strategies import programs
 from tinyc import text
@@ -60,7 +61,7 @@ def assert_every_layer_goes_on_to_the_same_ptx(model, arch):
 
 
 def test_every_layer_of_random_programs_goes_on_to_the_same_ptx(random_examples):
-    @random_examples(programs(), 100)
+    @random_examples(programs(), 40)
     def check(program):
         model = tinyc.compile(json.dumps(program.document), target="cuda", arch="sm_90a", bind=program.bind)
         assert_every_layer_goes_on_to_the_same_ptx(model, "sm_90a")
@@ -69,9 +70,7 @@ def test_every_layer_of_random_programs_goes_on_to_the_same_ptx(random_examples)
 
 
 @pytest.mark.usefixtures("ptxas")
-@pytest.mark.parametrize("arch", ARCHITECTURES)
-@pytest.mark.parametrize("bound", [False, True], ids=["symbolic", "bound"])
-@pytest.mark.parametrize("name", BIND)
+@pairwise(name=BIND, bound=[False, True], arch=ARCHITECTURES)
 def test_an_example_assembles_without_spills(name, bound, arch):
     ptx = compiled(name, arch, bind=BIND[name] if bound else NEEDED.get(name)).text("ptx")
     assert spills(ptx, arch) == 0
@@ -89,7 +88,7 @@ def test_sums_down_odd_columns_of_bytes_assemble_without_spills(rows, element):
 
 @pytest.mark.usefixtures("ptxas")
 def test_random_programs_assemble_without_spills(random_examples):
-    @random_examples(programs(), 100)
+    @random_examples(programs(), 40)
     def check(program):
         for arch in ARCHITECTURES:
             model = tinyc.compile(json.dumps(program.document), target="cuda", arch=arch, bind=program.bind)

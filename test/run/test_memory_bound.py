@@ -16,6 +16,7 @@ from analysis_programs.tiny_programs import Program
 from gpu_programs import memory_bound as programs
 from gpu_programs.measured import Run
 from gpu_programs.running import by_threads, sequentially
+from parameters import in_turn, seeds
 from tinyc import pipeline, text
 
 
@@ -131,8 +132,7 @@ def test_threads_and_sequential_code_agree_with_the_reference(program, run):
 LENGTHS = (1, 2, 3, 7, 8, 31, 33, 64, 100, 255, 257, 1000, 1024, 1029, 4097)
 
 
-@pytest.mark.parametrize("length", LENGTHS)
-@pytest.mark.parametrize("element", ["f16", "f32", "f64", "i32"])
+@in_turn("length", "element", LENGTHS, ["f16", "f32", "f64", "i32"])
 def test_rows_of_any_length_are_reduced(length, element):
     assert Run.of(programs.total(f"5 {length}", element)).check().scheme == "row_reduce"
 
@@ -201,6 +201,6 @@ def test_an_operand_of_columns_is_not_read_before_its_beginning(length):
         assert Run.of(programs.rms_norm(f"5 {length}", element)).check().scheme == "row_reduce"
 
 
-@pytest.mark.parametrize("seed", range(40))
+@seeds(15, 40)
 def test_random_programs_as_one_kernel_agree_with_the_reference(seed):
     Run.of(windows_program(random.Random(seed))).check()

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import tinyc
+from parameters import pairwise
 from tinyc.diagnostics import TinycError
 
 TARGETS = pytest.mark.parametrize("target", ["cpu", "sim"])
@@ -28,10 +29,7 @@ def scatter_of_computed(op: str, dtype: str, *updates):
     return {"uops": [*inputs, *computed], "outputs": ["y"]}
 
 
-@TARGETS
-@OPS
-@pytest.mark.parametrize("dtype", ["fp32", "fp64"])
-@pytest.mark.parametrize("count", [0, 1, 300, "M"])
+@pairwise(op=["SET", "ADD"], dtype=["fp32", "fp64"], count=[0, 1, 300, "M"], target=["cpu", "sim"])
 def test_what_is_computed_for_a_scatter_is_computed_in_its_kernel(op, dtype, count, target):
     rng = np.random.default_rng(0)
     size = 130 if count == "M" else count

@@ -1,6 +1,6 @@
 """What is printed for people reads back as what was printed: every layer of random programs, on both ways down.
 
-`--random-examples N` runs more than the 300 of CI, new ones each time.
+`--random-examples N` runs more than those of CI, new ones each time.
 """
 
 import re
@@ -22,7 +22,7 @@ MADE_UP = re.compile(r"%(?:cst|true|false|low|high|c-?\d+(?:_[a-z]+\d+)?)(?:_\d+
 
 @pytest.mark.parametrize("target", LAYERS)
 def test_random_programs_print_parse_and_print_the_same(random_examples, target):
-    @random_examples(programs())
+    @random_examples(programs(), 60)
     def check(program):
         lowering = Lowering(tiny_json.import_program(program.document, bind=program.bind), target)
         for layer in LAYERS[target]:

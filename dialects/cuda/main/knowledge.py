@@ -10,7 +10,7 @@ into must be equal. Any other may be off, times the largest magnitude of the out
     max(base, 2 n u)
 
 with `base` = 1e-3 where a 16-bit float is on the way to it (2^-7 for bf16), 1e-5 for f32, 1e-12 for f64, `n` = the
-terms of the sums on the way to it, and `u` = the unit roundoff of their type: the rule of `executors.tolerance`.
+terms of the sums on the way to it, and `u` = the unit roundoff of their type: the rule of `executors.rounding`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ from tinyc.dialects.cuda.main.host import Knowledge
 from tinyc.dialects.cuda.main.sizes import default_sizes, extents_sum, index_limits, summed_terms
 from tinyc.dialects.cuda.printer.types import is_float_type
 from tinyc.dialects.gpu.kernel import GpuKernel
-from tinyc.executors.tolerance import Rounding
+from tinyc.executors.rounding import Rounding
 from tinyc.expr import extents
 from tinyc.expr.extents import Dim
 from tinyc.mlir import arith, func, ir, math, scf

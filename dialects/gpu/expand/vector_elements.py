@@ -229,6 +229,14 @@ class VectorElements(ThreadElements):
             self.counters.expression(run.chosen[op.output, at], extent)
         return self.at(op.data, (*index[:axis], run.chosen[op.output, at], *index[axis + rank :]))
 
+    def report_out_of_range(self, op: tiny.GatherOp | tiny.ScatterOp, chosen: ir.Value, at: IndexValues) -> None:
+        """The same for an element that is there; of others, which nothing uses, the index may be any number."""
+        if self._run is None or self._run.inside is None:
+            super().report_out_of_range(op, chosen, at)
+            return
+        with self.where(self._run.inside.lanes[self.lane]):
+            super().report_out_of_range(op, chosen, at)
+
     # --- accesses -----------------------------------------------------------------------------------------------------
 
     def _readable(self, buffer: ir.Value, address: AxisExpr, run: _Run) -> int:

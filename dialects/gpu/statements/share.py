@@ -11,7 +11,7 @@ from tinyc.mlir.verifying import Malformed
 
 
 class ShareOp(TgpuOp, name="share"):
-    """Copy operands to the CTA's shared memory, for the statements behind it.
+    """Copy operands, all of one type, to the CTA's shared memory, for the statements behind it.
 
     Threads are to take `width` neighbours at a time, which begin at multiples of `aligned_to`.
     """

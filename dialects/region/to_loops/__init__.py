@@ -8,6 +8,8 @@ In reading order:
     product_tiles  the nest of a product: tiles of rows and columns, operands packed
     axis_values  an index from the axes that loops run over, and back
     lanes        the reduction of one result in lanes
+    known_extents  which index values are extents
+    index_loads  indices from data, loaded in front of the loops in which they do not change
     splits       loops split where a guard changes
     nests        the other nests: scan, scatter, top-k, and inlined; an element's code is `tinyc.codegen`
 """

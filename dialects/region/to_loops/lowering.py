@@ -1,5 +1,6 @@
 """Region → loops: each kernel becomes a function over memrefs in upstream scf, memref, arith and math."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,6 +12,8 @@ from tinyc.codegen.scalars import storage_type
 from tinyc.dialects.region import ops as region
 from tinyc.dialects.region.kernel import Kernel, kernels_of
 from tinyc.dialects.region.to_loops import nests
+from tinyc.dialects.region.to_loops.index_loads import hoist_index_loads
+from tinyc.dialects.region.to_loops.known_extents import KnownExtents
 from tinyc.dialects.region.to_loops.product_tiles import product_nest
 from tinyc.dialects.region.to_loops.splits import MAX_CHOICES, choose_loops, split_loops
 from tinyc.dialects.region.to_loops.steps import step_nest
@@ -66,11 +69,11 @@ class RegionToLoops(Pass):
 
     def run(self, module: ir.Module) -> None:
         """Replace every kernel of `module`."""
-        turns: dict[str, Dim] = {}
+        turns: dict[str, tuple[Dim, tuple[str, ...]]] = {}
         for kernel in kernels_of(module).values():
             tiny.erase_unused(kernel.block)
             require_materialized(kernel)
-            turns[kernel.name] = kernel.nest.turns
+            turns[kernel.name] = kernel.nest.turns, tuple(kernel.symbols)
             _write_function(kernel)
             kernel.op.erase()
         passmanager.PassManager.parse("builtin.module(func.func(cse,loop-invariant-code-motion,cse))").run(
@@ -78,13 +81,16 @@ class RegionToLoops(Pass):
         )
         for function in functions_of(module):
             if function.name.value in turns:
-                _split(function, turns[function.name.value])
+                _split(function, *turns[function.name.value])
 
 
-def _split(function: func.FuncOp, turns: Dim) -> None:
-    """Split the loops of a function where guards change."""
+def _split(function: func.FuncOp, turns: Dim, symbols: Sequence[str]) -> None:
+    """Split the loops of a function where guards change, and choose them by what does not change in them."""
     simplify = passmanager.PassManager.parse("func.func(canonicalize,cse,loop-invariant-code-motion,cse)")
-    if split_loops(function, turns):
+    known = KnownExtents.of_kernel(function, symbols)
+    if hoist_index_loads(function, known):
+        simplify.run(function.operation)
+    if split_loops(function, turns, known):
         simplify.run(function.operation)
     for _ in range(MAX_CHOICES):
         if not choose_loops(function):

@@ -41,9 +41,11 @@ class _Tile:
         for each in kernel.yields:
             self.outputs.setdefault(each.value, []).append(each.buffer)
         self.rows = self._run(turn[product.row_loop], GENERIC_CPU.tile_rows, product.rows)
-        self.columns = self._run(turn[-1], TILE, product.columns)
+        self.columns = self._run(turn[product.column_loop], TILE, product.columns)
         self.at = list(turn)
-        self.row_axis, self.column_axis = product.phase.loops[product.row_loop], product.phase.loops[-1]
+        self.row_axis, self.column_axis = (
+            product.phase.loops[each] for each in (product.row_loop, product.column_loop)
+        )
         element = accumulator_element(product.op)
         self.depth = GENERIC_CPU.tile_depth_bytes // element.size_bytes
         register = scalars.register_type(element)
@@ -133,7 +135,7 @@ class _Tile:
         at = list(self.at)
         at[self.product.row_loop] = elements.moved(self.rows.first, row)
         with self._along_columns() as column:
-            at[-1] = elements.moved(self.columns.first, column)
+            at[self.product.column_loop] = elements.moved(self.columns.first, column)
             for phase in kernel.loops.phases:
                 value, is_sum = kernel.value(phase), phase is self.product.phase
                 here = dict(zip(phase.loops, at, strict=True))

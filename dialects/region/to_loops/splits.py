@@ -1,15 +1,17 @@
 """Loops split where guards change, so that each part reads what it writes and asks nothing.
 
 In: the function of a kernel, in which pads and concatenations are conditions on the index of a loop. A loop over 0 … 8
-in which `i < 3` chooses becomes one over 0 … 3 and one over 3 … 8 (`split_loops`); a loop within which a condition does
-not change is chosen by it once (`choose_loops`). What a loop carries goes from part to part: no sum has another order.
+in which `i < 3` chooses becomes one over 0 … 3 and one over 3 … 8 (`split_loops`), and so where it is `i < M`; a loop
+within which a condition does not change is chosen by it once (`choose_loops`). What a loop carries goes from part to
+part: no sum has another order.
 Out: the same function; a loop that would become too many or too long parts stays.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tinyc.expr.extents import Dim
+from tinyc.dialects.region.to_loops.known_extents import KnownExtents, is_wide
+from tinyc.expr.extents import Dim, is_nonnegative
 from tinyc.mlir import arith, func, ir, scf
 from tinyc.mlir.constants import number
 
@@ -29,24 +31,25 @@ class _Loop:
     """A loop, and what is known of its range: all indices are `low` … `high` - 1; `high` is None if nothing is."""
 
     op: scf.ForOp
-    low: int
-    high: int | None
+    low: Dim
+    high: Dim | None
 
 
-def split_loops(function: func.FuncOp, turns: Dim) -> bool:
+def split_loops(function: func.FuncOp, turns: Dim, known: KnownExtents) -> bool:
     """Split the loops of a function where conditions on their indices change, the outer ones first.
 
-    `turns` is the extent of the parallel outer loop, of which the function is given a part. Returns whether any was.
+    `turns` is the extent of the parallel outer loop, of which the function is given a part. Returns whether any was
+    split.
     """
-    pending = [_loop(op, turns) for op in _loops_in(function.operation)][::-1]
+    pending = [_loop(op, known, turns) for op in _loops_in(function.operation)][::-1]
     is_split = False
     for _ in range(MAX_LOOPS):
         if not pending:
             break
         loop = pending.pop()
-        parts = _split_at_cuts(loop)
+        parts = _split_at_cuts(loop, known)
         is_split = is_split or bool(parts)
-        pending += [_loop(op) for part in parts or [loop] for op in _loops_in(part.op.operation)][::-1]
+        pending += [_loop(op, known) for part in parts or [loop] for op in _loops_in(part.op.operation)][::-1]
     return is_split
 
 
@@ -66,12 +69,12 @@ def choose_loops(function: func.FuncOp) -> bool:
     return is_chosen
 
 
-def _loop(op: scf.ForOp, turns: Dim | None = None) -> _Loop:
+def _loop(op: scf.ForOp, known: KnownExtents, turns: Dim | None = None) -> _Loop:
     """A loop whose bounds are looked at; an index is never negative."""
-    high = _literal(op.upperBound)
-    if isinstance(op.upperBound.owner, ir.Block) and isinstance(turns, int):
+    low, high = known.of(op.lowerBound), known.of(op.upperBound)
+    if high is None and isinstance(op.upperBound.owner, ir.Block):
         high = turns  # it is the function's own
-    return _Loop(op, max(0, _literal(op.lowerBound) or 0), high)
+    return _Loop(op, low if low is not None and is_nonnegative(low) else 0, high)
 
 
 def _loops_in(operation: ir.Operation) -> Iterator[scf.ForOp]:
@@ -101,26 +104,25 @@ def _ops_in(operation: ir.Operation) -> Iterator[ir.OpView]:
 class _Interval:
     """Where a condition holds: `low` … `high` - 1 of the loop's index, None without a bound."""
 
-    low: int | None
-    high: int | None
+    low: Dim | None
+    high: Dim | None
 
-    def decided(self, low: int, high: int | None) -> bool | None:
-        """Whether it holds for all indices `low` … `high` - 1, or for none; None where that differs."""
-        begins = self.low is None or low >= self.low
-        ends = self.high is None or (high is not None and high <= self.high)
+    def decided(self, low: Dim, high: Dim | None) -> bool | None:
+        """Whether it holds for all indices `low` … `high` - 1, or for none; None where that is not known."""
+        begins = self.low is None or is_nonnegative(low - self.low)
+        ends = self.high is None or (high is not None and is_nonnegative(self.high - high))
         if begins and ends:
             return True
-        is_behind = self.high is not None and low >= self.high
-        is_before = self.low is not None and high is not None and high <= self.low
+        is_behind = self.high is not None and is_nonnegative(low - self.high)
+        is_before = self.low is not None and high is not None and is_nonnegative(self.low - high)
         return False if is_behind or is_before else None
 
 
-def _split_at_cuts(loop: _Loop) -> list[_Loop]:
+def _split_at_cuts(loop: _Loop, known: KnownExtents) -> list[_Loop]:
     """Split a loop where conditions on its index change; its parts, none where it stays."""
     ops, counter = list(_ops_in(loop.op.operation)), loop.op.induction_variable
-    intervals = {at: held for at, op in enumerate(ops) if (held := _interval(op, counter)) is not None}
-    inside = {cut for held in intervals.values() for cut in (held.low, held.high) if cut is not None}
-    cuts = sorted(cut for cut in inside if cut > loop.low and (loop.high is None or cut < loop.high))
+    intervals = {at: held for at, op in enumerate(ops) if (held := _interval(op, counter, known)) is not None}
+    cuts = _cuts(loop, [cut for held in intervals.values() for cut in (held.low, held.high) if cut is not None])
     if not intervals or _literal(loop.op.step) != 1:
         return []
     if len(cuts) + 1 > MAX_PARTS or len(ops) * (len(cuts) + 1) > MAX_PART_OPS:
@@ -129,7 +131,7 @@ def _split_at_cuts(loop: _Loop) -> list[_Loop]:
     carried: list[ir.Value] = list(loop.op.initArgs)
     ranges = zip([loop.low, *cuts], [*cuts, loop.high], strict=True)
     with ir.InsertionPoint(loop.op), loop.op.location:
-        for (low, high), (start, end) in zip(ranges, _edges(loop.op, cuts), strict=True):
+        for (low, high), (start, end) in zip(ranges, _edges(loop, cuts, known), strict=True):
             decisions = {at: held.decided(low, high) for at, held in intervals.items()}
             part = _clone(loop.op, {at: holds for at, holds in decisions.items() if holds is not None})
             operands = part.operation.operands
@@ -142,32 +144,51 @@ def _split_at_cuts(loop: _Loop) -> list[_Loop]:
     return parts
 
 
-def _edges(loop: scf.ForOp, cuts: list[int]) -> list[tuple[ir.Value, ir.Value]]:
-    """Where each part begins and ends; bounds that are given to the kernel may lie on any side of a cut."""
-    low, high = loop.lowerBound, loop.upperBound
-    places: list[ir.Value] = [number(cut, ir.IndexType.get()) for cut in cuts]
-    starts = [arith.maxsi(low, place) for place in places] if _literal(low) is None else places
-    ends = [arith.minsi(high, place) for place in places] if _literal(high) is None else places
+def _cuts(loop: _Loop, found: Sequence[Dim]) -> list[Dim]:
+    """The cuts that may lie inside a loop, in order; one that may lie before or behind another is left out."""
+    cuts: list[Dim] = []
+    for cut in dict.fromkeys(found):
+        if is_nonnegative(loop.low - cut) or (loop.high is not None and is_nonnegative(cut - loop.high)):
+            continue
+        place = sum(is_nonnegative(cut - each) for each in cuts)
+        if all(is_nonnegative(each - cut) for each in cuts[place:]):
+            cuts.insert(place, cut)
+    return cuts
+
+
+def _edges(loop: _Loop, cuts: Sequence[Dim], known: KnownExtents) -> list[tuple[ir.Value, ir.Value]]:
+    """Where each part begins and ends; a cut may lie on any side of a bound that is given to the kernel."""
+    low, high = loop.op.lowerBound, loop.op.upperBound
+    first, last = known.of(low), known.of(high)
+    places = [known.value(cut) for cut in cuts]
+    starts = [
+        place if first is not None and is_nonnegative(cut - first) else arith.maxsi(low, place)
+        for cut, place in zip(cuts, places, strict=True)
+    ]
+    ends = [
+        place if last is not None and is_nonnegative(last - cut) else arith.minsi(high, place)
+        for cut, place in zip(cuts, places, strict=True)
+    ]
     return list(zip([low, *starts], [*ends, high], strict=True))
 
 
 _SIGNED = {arith.CmpIPredicate.slt: False, arith.CmpIPredicate.sgt: True}
 
 
-def _interval(op: ir.OpView, counter: ir.Value) -> _Interval | None:
-    """Where a comparison of a number with a loop's index, moved and divided by numbers, holds."""
+def _interval(op: ir.OpView, counter: ir.Value, known: KnownExtents) -> _Interval | None:
+    """Where a comparison of an extent with a loop's index, moved by extents and divided by numbers, holds."""
     code = op.predicate if isinstance(op, arith.CmpIOp) else None
     if not isinstance(op, arith.CmpIOp) or not isinstance(code, ir.IntegerAttr):
         return None
     predicate = arith.CmpIPredicate(code.value)
-    left, right = _moved(op.lhs, counter), _literal(op.rhs)
-    if predicate is arith.CmpIPredicate.ult and left is not None and right is not None:
+    left, right = _moved(op.lhs, counter, known), known.of(op.rhs)
+    if predicate is arith.CmpIPredicate.ult and left is not None and right is not None and is_nonnegative(right):
         return _Interval(left.first(0), left.first(right))
     if predicate not in _SIGNED:
         return None
     is_below = predicate is arith.CmpIPredicate.slt
     if left is None or right is None:
-        left, right, is_below = _moved(op.rhs, counter), _literal(op.lhs), not is_below
+        left, right, is_below = _moved(op.rhs, counter, known), known.of(op.lhs), not is_below
     if left is None or right is None:
         return None
     return _Interval(None, left.first(right)) if is_below else _Interval(left.first(right + 1), None)
@@ -177,31 +198,32 @@ def _interval(op: ir.OpView, counter: ir.Value) -> _Interval | None:
 class _Moved:
     """`(index + by) floordiv divisor` of a loop's index."""
 
-    by: int
+    by: Dim
     divisor: int = 1
 
-    def first(self, value: int) -> int:
+    def first(self, value: Dim) -> Dim:
         """The first index for which it is at least a value."""
         return value * self.divisor - self.by
 
 
-def _moved(value: ir.Value, counter: ir.Value) -> _Moved | None:
-    """How a value follows from a loop's index, None where it does not by numbers."""
+def _moved(value: ir.Value, counter: ir.Value, known: KnownExtents) -> _Moved | None:
+    """How a value follows from a loop's index, None where it does not by extents."""
     if value == counter:
         return _Moved(0)
     match value.owner:
         case arith.IndexCastOp() as op:
-            is_wide = not isinstance(value.type, ir.IntegerType) or value.type.width == 64
-            return _moved(op.in_, counter) if is_wide else None
+            return _moved(op.in_, counter, known) if is_wide(value.type) else None
         case arith.AddIOp() | arith.SubIOp() | arith.DivUIOp() as op:
-            number, rest = _literal(op.rhs), _moved(op.lhs, counter)
+            rest, by = _moved(op.lhs, counter, known), known.of(op.rhs)
         case _:
             return None
-    if number is None or rest is None or max(abs(number * rest.divisor), abs(rest.by)) > _NO_OVERFLOW:
+    if by is None or rest is None or not is_wide(value.type):
         return None
     if isinstance(op, arith.DivUIOp):
-        return _Moved(rest.by, rest.divisor * number) if rest.by >= 0 else None  # of a negative one it is another
-    return _Moved(rest.by + (number if isinstance(op, arith.AddIOp) else -number) * rest.divisor, rest.divisor)
+        is_number = isinstance(by, int) and is_nonnegative(rest.by)  # of a negative index it is another
+        return _Moved(rest.by, rest.divisor * by) if is_number and isinstance(by, int) else None
+    moved = rest.by + (by if isinstance(op, arith.AddIOp) else -by) * rest.divisor
+    return _Moved(moved, rest.divisor) if not isinstance(moved, int) or abs(moved) < _NO_OVERFLOW else None
 
 
 def _literal(value: ir.Value) -> int | None:

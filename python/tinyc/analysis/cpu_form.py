@@ -8,7 +8,7 @@ In: fused loops, or why there are none. Out: a form, with the reason. What a for
 """
 
 import enum
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from tinyc.analysis.poly.block import PolyAccess
@@ -53,17 +53,21 @@ def cpu_form(loops: FusedLoops | str, target: CpuTarget) -> CpuFormChoice:
     return CpuFormChoice(CpuForm.STEPS, "its phases share the loops")
 
 
+#: Rows or columns of a tile that are a vector at least.
+_FEWEST = 8
+
 # --- products ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class ProductLoops:
-    """A product over the columns of the last loop, and the rows of the loop at position `rows`.
+    """A product over the columns of the loop at position `columns`, and the rows of the one at position `rows`.
 
     `has_columns_left` says that the left factor has the columns, and the right one the rows.
     """
 
     rows: int
+    columns: int
     has_columns_left: bool
 
 
@@ -73,17 +77,38 @@ def product_loops(loops: FusedLoops, target: CpuTarget) -> ProductLoops | str:
         return loops.why_no_product
     (phase,) = loops.reductions
     left, right = (_axes_called(phase, phase.block.attributes[side]) for side in ("lhs_idx", "rhs_idx"))
-    columns = phase.loops[-1] if phase.loops else None
+    if not phase.loops:
+        return "its last loop is not along the columns of one operand"
+    place, rows = _columns_and_rows(loops, left, right)
+    columns = phase.loops[place]
     if (columns in left) == (columns in right):
         return "its last loop is not along the columns of one operand"
-    rows = right - left if columns in left else left - right
-    positions = [position for position, axis in enumerate(phase.loops) if axis in rows]
-    if not positions:
+    if not rows:
         return "it is a vector times a matrix"
-    extent, fewest = loops.extents[positions[-1]], target.rows_worth_packing
+    extent, fewest = loops.extents[rows[-1]], target.rows_worth_packing
     if isinstance(extent, int) and extent < fewest and any(_jumps(read, columns) for read in phase.block.accesses):
         return f"{extent} rows are not worth the transposition of the columns, {fewest} are"
-    return ProductLoops(positions[-1], columns in left)
+    return ProductLoops(rows[-1], place, columns in left)
+
+
+def _columns_and_rows(loops: FusedLoops, left: frozenset[int], right: frozenset[int]) -> tuple[int, Sequence[int]]:
+    """The place of the loop along the columns, the last one, and those of loops along rows.
+
+    Where that is short, both are along the last long loops, if there are such: the phases of a transposed convolution,
+    which are few, are inside the places that they are phases of.
+    """
+    axes_of_loops = loops.reductions[0].loops
+    last = len(axes_of_loops) - 1
+    is_long = [not isinstance(extent, int) or extent >= _FEWEST for extent in loops.extents]
+
+    def rows_at(place: int) -> list[int]:
+        along = right - left if axes_of_loops[place] in left else left - right
+        return [position for position, axis in enumerate(axes_of_loops) if axis in along]
+
+    columns = next((place for place in range(last, -1, -1) if is_long[place]), last)
+    rows = [place for place in rows_at(columns) if is_long[place]]
+    is_one_side = (axes_of_loops[columns] in left) != (axes_of_loops[columns] in right)
+    return (columns, rows) if columns != last and rows and is_one_side else (last, rows_at(last))
 
 
 def _axes_called(phase: Phase, names: Collection[str]) -> frozenset[int]:

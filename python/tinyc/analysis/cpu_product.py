@@ -1,8 +1,8 @@
 """How a CPU computes a matrix product: in tiles of rows and columns, each operand packed once for a tile.
 
-In: the fused loops of a kernel whose form is that of a product. Out: a `CpuProduct`. The last loop is that of the
-columns; the rows are along another one. So what is done to an operand on the way, such as a cast, is done for a tile,
-not for each row.
+In: the fused loops of a kernel whose form is that of a product. Out: a `CpuProduct`. The last loop, or the last that is
+long, is that of the columns; the rows are along another one. So what is done to an operand on the way, such as a cast,
+is done for a tile, not for each row.
 """
 
 from dataclasses import dataclass
@@ -23,13 +23,15 @@ from tinyc.target import GENERIC_CPU
 class CpuProduct:
     """A product in the `kernel`: of `left`, which has the rows, and `right`, with the columns.
 
-    `op` is the sum, `phase` what computes it, `row_loop` the position of the loop along the rows.
+    `op` is the sum, `phase` what computes it, `row_loop` and `column_loop` the positions of the loops along the rows
+    and the columns.
     """
 
     kernel: KernelLoops
     op: tiny.ReduceOp
     phase: Phase
     row_loop: int
+    column_loop: int
     left: ir.Value
     right: ir.Value
 
@@ -41,7 +43,7 @@ class CpuProduct:
     @property
     def columns(self) -> Dim:
         """How many columns there are."""
-        return self.kernel.loops.extents[-1]
+        return self.kernel.loops.extents[self.column_loop]
 
     @property
     def depth(self) -> Dim:
@@ -53,7 +55,7 @@ class CpuProduct:
         """The tiles along each loop, of one element along those that are not of rows and columns."""
         found = list(self.kernel.loops.extents)
         found[self.row_loop] = extents.ceildiv(self.rows, GENERIC_CPU.tile_rows)
-        found[-1] = extents.ceildiv(self.columns, GENERIC_CPU.tile_elements)
+        found[self.column_loop] = extents.ceildiv(self.columns, GENERIC_CPU.tile_elements)
         return tuple(found)
 
     @property
@@ -72,4 +74,4 @@ def cpu_product(kernel: KernelLoops, found: ProductLoops) -> CpuProduct:
     left, right = product.lhs, product.rhs
     if found.has_columns_left:
         left, right = right, left
-    return CpuProduct(kernel, op, phase, found.rows, left, right)
+    return CpuProduct(kernel, op, phase, found.rows, found.columns, left, right)

@@ -15,6 +15,7 @@ In reading order:
     predictions       what was predicted of the regions of a program
     compiled_model    what `tinyc.compile` gives: a model with the texts of its layers
     compile           `tinyc.compile`: a program, a target and options to a model
+    onnx_runtime      ONNX Runtime as another executor of the same model
     verification      the layers of a program, compared on the same inputs
     array_files       inputs and outputs in `.npz` files
     arguments         the command line of `tinyc`

@@ -24,14 +24,22 @@ _LAYERS = tuple(dict.fromkeys(name for names in LISTINGS.values() for name in na
 DEFAULT_TARGET = "cpu"
 #: The value of `--fusion` that fuses nothing.
 _NONE = "none"
+#: What `--against` of `verify` and `bench` calls ONNX Runtime.
+_ONNXRUNTIME = "onnxruntime"
 
 
 def read_command_line(argv: Sequence[str]) -> argparse.Namespace:
     """The command that `argv` asks for, with its options."""
     parser = _parser()
-    arguments = parser.parse_args(_with_plain_fusion(argv) if list(argv[:1]) == ["explain"] else argv)
+    arguments = parser.parse_args(_with_plain_options(argv))
     if arguments.command == "explain":
         _check_explained(parser, arguments)
+    if arguments.command == "compile" and arguments.self_test is None:
+        given = next((name for name in ("inputs", "random") if getattr(arguments, name) is not None), None)
+        if given is not None:
+            parser.error(f"argument --{given}: it is what a model is tested with; give --self-test, too")
+    if arguments.command == "verify" and arguments.against == _ONNXRUNTIME:  # a file of that name is ./onnxruntime
+        arguments.against, arguments.runtime = None, _ONNXRUNTIME
     if "prefix" in arguments and arguments.prefix and arguments.emit_lib is None:
         parser.error("argument --prefix: it is about a C library; give --emit-lib, too")
     if "line_info" in arguments and arguments.line_info and arguments.stock_printing:
@@ -39,11 +47,13 @@ def read_command_line(argv: Sequence[str]) -> argparse.Namespace:
     return arguments
 
 
-def _with_plain_fusion(argv: Sequence[str]) -> list[str]:
-    """The command line of `explain` in which `--fusion` takes the word behind it only where that is its value."""
-    behind = (*argv[1:], "")
+def _with_plain_options(argv: Sequence[str]) -> list[str]:
+    """The command line in which an option that may have a value takes the word behind it only where that is one."""
+    takes = {"explain": ("--fusion", lambda word: word == _NONE), "compile": ("--self-test", lambda word: "=" in word)}
+    option, is_value = takes.get("".join(argv[:1]), ("", bool))
+    behind = (*argv, "")[1:]
     return [
-        f"{word}=" if word == "--fusion" and after != _NONE else word for word, after in zip(argv, behind, strict=True)
+        f"{word}=" if word == option and not is_value(after) else word for word, after in zip(argv, behind, strict=True)
     ]
 
 
@@ -77,6 +87,8 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--outputs", type=Path, metavar="FILE.npz", help="write the outputs there (bf16 as uint16 bits)")
     run.add_argument("--profile", action="store_true", help="print what each region took, beside what was predicted")
     run.add_argument("--log", type=Path, metavar="FILE.csv", help="append the same there, as CSV")
+    shown = "of a model that has a self-test: run that, and nothing else; status 1 where an output is too far off"
+    run.add_argument("--self-test", action="store_true", help=shown)
     run.add_argument("--check", action="store_true", help="compare with the reference; status 1 where they differ")
     compiled = commands.add_parser("compile", help="compile a program, write it or its layers", allow_abbrev=False)
     _add_program(compiled)
@@ -88,12 +100,18 @@ def _parser() -> argparse.ArgumentParser:
     compiled.add_argument("--prefix", metavar="NAME", help="what its functions begin with (default: model)")
     shown = "the CPU that the code of target cpu is for: x86-64, x86-64-v2, -v3 or -v4 (default: this machine's)"
     compiled.add_argument("--cpu", metavar="CPU", help=shown)
+    shown = "put inputs, of these sizes of symbols, and the outputs of the reference for them into the model"
+    compiled.add_argument("--self-test", nargs="?", type=_bind, const={}, metavar="M=16,N=32", help=shown)
+    _add_inputs(compiled)
+    compiled.set_defaults(random=None)  # so that it shows whether it is given
     verify = commands.add_parser("verify", help="compare all layers on the same inputs", allow_abbrev=False)
     _add_program(verify)
     _add_target(verify)
     _add_inputs(verify)
-    made_of = "the program that a lowered dump was made of, which the reference runs"
-    verify.add_argument("--against", metavar="PROGRAM", help=made_of)
+    shown = f"the program that a lowered dump was made of, which the reference runs; or {_ONNXRUNTIME}, which runs an "
+    shown += "ONNX model beside the target"
+    verify.add_argument("--against", metavar="PROGRAM", help=shown)
+    verify.set_defaults(runtime=None)
     explain = commands.add_parser("explain", help="say how a program's values are read, and why", allow_abbrev=False)
     _add_explained(explain)
     bench = commands.add_parser("bench", help="time a program, also beside onnxruntime", allow_abbrev=False)
@@ -101,7 +119,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_target(bench)
     _add_inputs(bench)
     shown = "time it by turns with this, on the same model and inputs, and compare the numbers"
-    bench.add_argument("--against", choices=("onnxruntime",), help=shown)
+    bench.add_argument("--against", dest="runtime", choices=(_ONNXRUNTIME,), help=shown)
     bench.add_argument("--runs", type=_count, default=20, metavar="N", help="how often (default: 20)")
     bench.add_argument("--svg", type=Path, metavar="FILE", help="write the times there, as bars")
     # What follows `simulate` is the simulator's to read: cli hands it on.

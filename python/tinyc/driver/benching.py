@@ -9,12 +9,12 @@ import os
 import statistics
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 
 from tinyc.diagnostics import TinycError, Where
 from tinyc.driver.commands import compiled_model, model_inputs
+from tinyc.driver.onnx_runtime import onnxruntime_run
 from tinyc.driver.progress import shown_progress
 from tinyc.driver.running import print_line, weights_apart
 from tinyc.driver.sources import shown_argument
@@ -37,14 +37,14 @@ def bench_command(arguments: argparse.Namespace) -> int:
     if arguments.target in ("sim", "reference"):
         message = f"target '{arguments.target}' has no speed of its own; bench it on 'cpu' or 'cuda'"
         raise TinycError("UnsupportedTarget", message, Where(file=shown_argument(arguments.program)))
-    others = {} if arguments.against is None else {arguments.against: _onnxruntime(arguments.program)}
+    beside = None if arguments.runtime is None else onnxruntime_run(arguments.program, arguments.constant)
     model = compiled_model(arguments)
     weights, inputs = weights_apart(model.weights, model_inputs(arguments, model))
     model.set_weights(weights)
     works: dict[str, Callable[[], _Arrays]] = {"tinyc": lambda: model.run_named(inputs)}
     status = 0
-    for name, run in others.items():
-        works[name] = lambda run=run: run({**weights, **inputs})
+    if beside is not None:
+        works["onnxruntime"] = lambda: beside({**weights, **inputs})
         status = _compared(works)
     with shown_progress("bench"):
         seconds = _by_turns(works, arguments.runs)
@@ -56,33 +56,6 @@ def bench_command(arguments: argparse.Namespace) -> int:
         write_file(arguments.svg, svg_text(bar_picture(title, bars)))
         print_line("svg", str(arguments.svg))
     return status
-
-
-def _onnxruntime(program: str) -> Callable[[Mapping[str, np.ndarray]], _Arrays]:
-    """A run by ONNX Runtime on the CPU, with the threads that it chooses.
-
-    Raises:
-        TinycError: `UnreadableFile`: it is not installed, or refuses the model.
-    """
-    where = Where(file=shown_argument(program))
-    try:
-        import onnxruntime
-    except ModuleNotFoundError:
-        message = "--against onnxruntime: it is not installed; pip install onnxruntime"
-        raise TinycError("UnreadableFile", message, where) from None
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
-    try:
-        session = onnxruntime.InferenceSession(program, options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # its exceptions share no class
-        raise TinycError("UnreadableFile", f"onnxruntime refuses the model: {error}", where) from None
-    names, taken = [each.name for each in session.get_outputs()], {each.name for each in session.get_inputs()}
-
-    def run(inputs: Mapping[str, np.ndarray]) -> _Arrays:
-        found: Any = session.run(names, {name: each for name, each in inputs.items() if name in taken})
-        return dict(zip(names, found, strict=True))
-
-    return run
 
 
 def _compared(works: Mapping[str, Callable[[], _Arrays]]) -> int:

@@ -8,7 +8,7 @@ No input ends in a traceback.
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tinyc.driver.arguments import DEFAULT_TARGET, read_command_line
@@ -46,17 +46,24 @@ def _run(arguments: argparse.Namespace) -> int:
 
         return run_saved(arguments)
     arguments.target = arguments.target or DEFAULT_TARGET
-    if arguments.command == "explain":
+    with shown_progress("tinyc"):  # MLIR and LLVM are hundreds of megabytes, which a cold disk takes seconds for
+        command = _compiler_command(arguments.command)
+    return command(arguments)
+
+
+def _compiler_command(name: str) -> Callable[[argparse.Namespace], int]:
+    """A command that needs the compiler, which is imported for it."""
+    if name == "explain":
         from tinyc.explain import explain
 
-        return explain(arguments)
-    if arguments.command == "bench":
+        return explain
+    if name == "bench":
         from tinyc.driver.benching import bench_command
 
-        return bench_command(arguments)
+        return bench_command
     from tinyc.driver.commands import COMMANDS
 
-    return COMMANDS[arguments.command](arguments)
+    return COMMANDS[name]
 
 
 if __name__ == "__main__":

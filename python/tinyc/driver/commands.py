@@ -10,16 +10,17 @@ from pathlib import Path
 
 import numpy as np
 
-from tinyc.diagnostics import LINES, TinycError, Where, either
+from tinyc.diagnostics import LINES, TinycError, Where
 from tinyc.driver.compile import compile, pass_options
 from tinyc.driver.compiled_model import CompiledModel
-from tinyc.driver.layer import SHARED_LAYERS, entry_layer, layer_of
+from tinyc.driver.layer import entry_layer, require_reference
+from tinyc.driver.onnx_runtime import onnxruntime_run
 from tinyc.driver.progress import shown_progress
-from tinyc.driver.running import given_inputs, given_weights, print_line, run_and_print, shown_remarks
+from tinyc.driver.running import given_inputs, given_weights, judged, print_line, run_and_print, shown_remarks
 from tinyc.driver.sources import in_file, program_argument, shown_argument
-from tinyc.driver.verification import output_tolerances, verify_model
+from tinyc.driver.verification import verify_model
 from tinyc.executors import reference
-from tinyc.executors.compare import Comparison, compare_all
+from tinyc.executors.compare import compare_all
 from tinyc.executors.random_inputs import random_inputs, static_shapes
 from tinyc.executors.signature import boundary_of
 from tinyc.fusion.request import fusion_request
@@ -34,6 +35,12 @@ _DUMP_FOLDER = Path("tinyc-dump")
 def run_command(arguments: argparse.Namespace) -> int:
     """Compile, run, print the outputs, and compare them with the reference where asked to."""
     with shown_remarks(arguments):
+        if arguments.self_test:
+            message = (
+                "--self-test: a program has no inputs of its own; tinyc compile -o FILE.tinyc --self-test makes a "
+            )
+            message += "model that has, and --check compares with the reference"
+            raise TinycError("InvalidOption", message, Where(file=shown_argument(arguments.program)))
         model = compiled_model(arguments)
         given = model_inputs(arguments, model)
         outputs = run_and_print(model, given, arguments)
@@ -46,6 +53,8 @@ def compile_command(arguments: argparse.Namespace) -> int:
         _require_another_file(option, path, arguments.program)
     with shown_remarks(arguments):
         model = compiled_model(arguments)
+        if arguments.self_test is not None:
+            _add_self_test(model, arguments)
         if arguments.target != "reference" or arguments.output is not None or arguments.cpu is not None:
             artifact = model.artifact(arguments.cpu)
             if model.missing_weights:
@@ -60,6 +69,15 @@ def compile_command(arguments: argparse.Namespace) -> int:
             for path in model.emit_library(arguments.emit_lib, arguments.prefix or "model", arguments.cpu):
                 print_line("library", str(path))
     return 0
+
+
+def _add_self_test(model: CompiledModel, arguments: argparse.Namespace) -> None:
+    """Give a model the self-test that is asked for, and say what it is."""
+    inputs = None if arguments.inputs is None else given_inputs(arguments.inputs, model.signature)
+    with in_file(shown_argument(arguments.program)), shown_progress("test"):
+        test = model.add_self_test(inputs, arguments.self_test, arguments.random or 0)
+    made = f"random inputs, seed {arguments.random or 0}" if inputs is None else "the inputs that are given"
+    print_line("test", f"{test}: {made}; expected outputs by the reference")
 
 
 def _require_another_file(option: str, path: Path | None, program: str) -> None:
@@ -77,17 +95,18 @@ def verify_command(arguments: argparse.Namespace) -> int:
     """Compare the layers down to the target's; name the first layer, value and element that differs."""
     first: str | None = None
     with shown_remarks(arguments):
+        beside = None if arguments.runtime is None else onnxruntime_run(arguments.program, arguments.constant)
         against = None if arguments.against is None else _read_by_reference(arguments.against, arguments)
         model = compiled_model(arguments)
         _check_same_boundary(model, arguments.against, against)
         inputs = model_inputs(arguments, model, against)
         with shown_progress("verify"):
-            for step in verify_model(model, inputs, against):
+            for step in verify_model(model, inputs, against, beside):
                 first = first or step.failure
                 print_line("verify", step.title)
                 for comparison in step.comparisons:
                     if comparison.kind == "output" or not comparison.ok:
-                        print_line("", _judged(comparison))
+                        print_line("", judged(comparison))
     print_line("result", "all layers agree" if first is None else f"FAILED, first at: {first}", LINES)
     return 0 if first is None else 1
 
@@ -100,7 +119,7 @@ def _read_by_reference(program: str, arguments: argparse.Namespace) -> ir.Module
     """
     with in_file(shown_argument(program)):
         module = program_argument(program, arguments.bind, arguments.constant)
-        _require_reference(module, "--against")
+        require_reference(module, "--against")
     return module
 
 
@@ -142,12 +161,15 @@ def compiled_model(arguments: argparse.Namespace) -> CompiledModel:
         constants = None if getattr(arguments, "against", None) else arguments.constant
         module = program_argument(arguments.program, arguments.bind, constants)
         if arguments.command == "verify" and arguments.against is None:
-            _require_reference(module, "verify")
+            require_reference(module, "verify")
         elif "check" in arguments and arguments.check:
-            _require_reference(module, "--check")
-        if "random" in arguments and arguments.inputs is None:
+            require_reference(module, "--check")
+        elif arguments.command == "compile" and arguments.self_test is not None:
+            require_reference(module, "--self-test")
+        sizes = arguments.self_test if arguments.command == "compile" else None
+        if arguments.inputs is None and (arguments.command != "compile" or sizes is not None):
             entry_layer(module, arguments.target)  # before the compiler takes its time
-            static_shapes(module)
+            static_shapes(module, sizes)
         fusion = fusion_request(";".join(arguments.fuse), ";".join(arguments.no_fuse), arguments.fusion)
         target, arch, plan = arguments.target, arguments.arch, arguments.plan
         asked = {"plan": plan, "line_info": line_info, "fusion": fusion, "sizes": arguments.sizes}
@@ -168,20 +190,6 @@ def compiled_model(arguments: argparse.Namespace) -> CompiledModel:
     return model
 
 
-def _require_reference(module: ir.Module, option: str) -> None:
-    """Check that the reference reads a program.
-
-    Raises:
-        TinycError: `UnsupportedTarget`.
-    """
-    layer = layer_of(module)
-    if layer not in SHARED_LAYERS:
-        known = f"the reference reads programs of {either(SHARED_LAYERS)}"
-        message = f"{option}: {known}, and this one is at layer '{layer}'; "
-        remedy = "say with --against what it was made of" if option == "verify" else "give it at an earlier layer"
-        raise TinycError("UnsupportedTarget", message + remedy)
-
-
 def model_inputs(
     arguments: argparse.Namespace, model: CompiledModel, program: ir.Module | None = None
 ) -> dict[str, np.ndarray]:
@@ -199,11 +207,7 @@ def _check(model: CompiledModel, inputs: dict[str, np.ndarray], outputs: dict[st
     module = model.lowering.module(model.lowering.entry)
     with shown_progress("check"):
         expected = reference.evaluate_module(module, inputs)
-        comparisons = compare_all(outputs, expected, output_tolerances(module, inputs))
+        comparisons = compare_all(outputs, expected, model.lowering.tolerances(inputs))
     for comparison in comparisons:
-        print_line("check", _judged(comparison))
+        print_line("check", judged(comparison))
     return 0 if all(comparison.ok for comparison in comparisons) else 1
-
-
-def _judged(comparison: Comparison) -> str:
-    return f"{comparison}: {'ok' if comparison.ok else 'FAILED'}"

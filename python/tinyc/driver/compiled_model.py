@@ -2,14 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 
-from tinyc.diagnostics import Remark
+import numpy as np
+
+from tinyc.diagnostics import Remark, TinycError
+from tinyc.driver.layer import require_reference
 from tinyc.driver.listings import LAST_LISTING
 from tinyc.driver.lowering import Lowering
 from tinyc.driver.model import Executor, Model
 from tinyc.driver.predictions import predictions
 from tinyc.driver.profile import Prediction, WrittenNodes
+from tinyc.executors import reference
+from tinyc.executors.random_inputs import random_inputs
 from tinyc.executors.signature import boundary_of
 from tinyc.runtime.bound import BoundProgram
+from tinyc.runtime.self_test import SelfTest, require_within_limit
 
 
 class CompiledModel(Model):
@@ -25,6 +31,44 @@ class CompiledModel(Model):
         self, bound: BoundProgram, kernels: Mapping[WrittenNodes, Sequence[str]]
     ) -> Mapping[WrittenNodes, Prediction]:
         return predictions(self.lowering, bound, kernels)
+
+    def add_self_test(
+        self, inputs: Mapping[str, np.ndarray] | None = None, sizes: Mapping[str, int] | None = None, seed: int = 0
+    ) -> SelfTest:
+        """Give the model a self-test, which is saved with it: inputs, and the outputs of the reference for them.
+
+        The inputs are those that are given, or random ones by `seed`, in which symbols have the values in `sizes`.
+        Weights are set before.
+
+        Raises:
+            TinycError: `UnsupportedTarget`: the reference does not read the program; `InputMismatch`: a weight is not
+                set, or an input is another; `UnboundSymbol`; `InvalidOption`: the arrays are too large.
+        """
+        self.artifact()  # which the reference has none of
+        module = self.lowering.module(self.lowering.entry)
+        require_reference(module, "self-test")
+        if self.missing_weights:
+            message = (
+                f"self-test: the weights {', '.join(self.missing_weights)} are not set, and outputs depend on them"
+            )
+            raise TinycError("InputMismatch", f"{message}; set them first, by --weights FILE or set_weights")
+        if inputs is None:
+            inputs = random_inputs(module, seed, sizes)
+        tested = {name: np.array(inputs[name]) for name in self.inputs if name in inputs}
+        require_within_limit(tested, {})
+        arrays = {**tested, **self._set_weights()}
+        outputs = reference.evaluate_module(module, arrays)
+        require_within_limit(tested, outputs)
+        allowed = self.lowering.tolerances(arrays)
+        test = SelfTest(tested, outputs, {name: allowed[name] for name in outputs})
+        self._self_test = test
+        return test
+
+    def _set_weights(self) -> Mapping[str, np.ndarray]:
+        """The weights that have been set, by the names of the user's."""
+        held = self._ready().weights()
+        buffers = {} if self._program is None else self._program.named("weight")
+        return {name: held[buffer.name] for name, buffer in buffers.items()}
 
     def text(self, layer: str) -> str:
         """The text of a layer: "tiny", "indexbook", "poly_view", "region", and those of the target.

@@ -91,6 +91,20 @@ def check_program(module: ir.Module) -> str:
     return layer
 
 
+def require_reference(module: ir.Module, option: str) -> None:
+    """Check that the reference reads a program, which `option` needs.
+
+    Raises:
+        TinycError: `UnsupportedTarget`.
+    """
+    layer = layer_of(module)
+    if layer not in SHARED_LAYERS:
+        known = f"the reference reads programs of {either(SHARED_LAYERS)}"
+        message = f"{option}: {known}, and this one is at layer '{layer}'; "
+        remedy = "say with --against what it was made of" if option == "verify" else "give it at an earlier layer"
+        raise TinycError("UnsupportedTarget", message + remedy)
+
+
 def _refuse_without_host(layer: str, found: int) -> None:
     given = f"{found} exec.functions" if found else "no exec.function"
     raise TinycError(

@@ -17,6 +17,8 @@ from tinyc.dialects.nvvm.to_ptx import ptx_text
 from tinyc.driver.code_text import llvm_ir_in, with_host
 from tinyc.driver.layer import entry_layer
 from tinyc.driver.listings import LAST_LISTING, LISTINGS, listing_file
+from tinyc.executors.rounding import output_tolerances
+from tinyc.executors.tolerance import Tolerance
 from tinyc.importers.files import write_file
 from tinyc.mlir import ir
 from tinyc.passes import Pass, Step
@@ -113,6 +115,14 @@ class Lowering:
             run_passes(module, steps[done:], part=part, is_verified=source != self.entry)
             self._modules[name] = module
         return self._modules[name]
+
+    def tolerances(self, inputs: Mapping[str, np.ndarray]) -> dict[str, Tolerance]:
+        """The tolerance of each named value and output on inputs of these shapes.
+
+        Of a Frontend program they are derived where the sums of its ops are written out, in Tiny.
+        """
+        derived = output_tolerances(self.module(self.entry), inputs)
+        return derived | output_tolerances(self.module("tiny"), inputs) if self.entry == "frontend" else derived
 
     def _copy(self, name: str) -> ir.Module:
         """A copy of the module at a layer: with line info its locations are the lines of the GPU layer's listing."""

@@ -17,6 +17,7 @@ import numpy as np
 from tinyc.c_library.build import write_library
 from tinyc.diagnostics import Remark, TinycError, collect_remarks
 from tinyc.driver.profile import LaunchTimes, Prediction, Profile, WrittenNodes, profile_rows
+from tinyc.executors.compare import Comparison, compare_all
 from tinyc.executors.philox import run_key
 from tinyc.expr.extents import natural
 from tinyc.runtime.artifact import Artifact, write_artifact
@@ -26,6 +27,7 @@ from tinyc.runtime.executable import Observer, Timer
 from tinyc.runtime.outputs import named_outputs
 from tinyc.runtime.program import Program
 from tinyc.runtime.sizes import RequiredMemory, required_memory
+from tinyc.vocabulary.mapped_file import require_unchanged
 
 if TYPE_CHECKING:  # the simulator takes longer to import than all the rest
     from tinyc.simulator import Report
@@ -76,6 +78,7 @@ class Model:
     def __init__(self, signature: Signature, target: str, executor: Executor, remarks: list[Remark]) -> None:
         self.signature, self.target, self.remarks = signature, target, remarks
         self._executor: Executor | None = executor
+        self._self_test = None if executor.artifact is None else executor.artifact.self_test
         self._made_of, self._program = _made_of(executor), executor.program
         self._next_offset: dict[int, int] = {}  # how many runs there have been, by their seed
         self._noting = threading.Lock()  # of what runs leave behind: remarks, and how many there have been
@@ -115,12 +118,29 @@ class Model:
     def set_weights(self, weights: Mapping[str, Any]) -> None:
         """Give weights, some or all, as arrays of exactly the declared types and shapes, by name; they are copied.
 
-        All must have been set when the model is run. What kernels prepare of them is made anew by the next run.
+        All must have been set when the model is run. What kernels prepare of them is made anew by the next run. A
+        self-test goes: what it expects is of other weights.
 
         Raises:
             TinycError: `InputMismatch`, and then all are as before; `OutOfMemory`, `ModelFreed`.
         """
         self._ready().set_weights(weights)
+        if weights:
+            self._self_test = None
+
+    def self_test(self) -> tuple[Comparison, ...]:
+        """Run on the inputs that the model is saved with, and compare each output with what the reference gave.
+
+        Raises:
+            TinycError: `InvalidOption`: the model has no self-test; and what `run` raises.
+        """
+        test = self._self_test
+        if test is None:
+            message = "the model has no self-test; compile its program with --self-test, or add_self_test() before save"
+            raise TinycError("InvalidOption", f"{message}, once its weights are set")
+        for array in test.arrays:
+            require_unchanged(array)
+        return tuple(compare_all(self.run_named(test.inputs), test.outputs, test.tolerances))
 
     def run(self, /, *, out: Any = None, seed: Any = None, offset: Any = None, **inputs: Any) -> Arrays:
         """Run on arrays of exactly the declared types, by name; return arrays by output name.
@@ -325,12 +345,15 @@ class Model:
             message = f"target '{self.target}' runs the program itself, and has no code; compile it for another target"
             raise TinycError("UnsupportedTarget", message)
         if cpu is None:
-            return replace(held, arrays={**held.arrays, **executor.weights()})
+            return self._complete(held, executor)
         if compiled_for is None:
             why = "the model was loaded, and its code is as it is" if self.target == "cpu" else "its code runs on a GPU"
             raise TinycError("UnsupportedTarget", f"'cpu' is {cpu!r}, and {why}; leave it out, or compile the program")
-        made = compiled_for(cpu)
-        return replace(made, arrays={**made.arrays, **executor.weights()})
+        return self._complete(compiled_for(cpu), executor)
+
+    def _complete(self, made: Artifact, executor: Executor) -> Artifact:
+        """An artifact with what the model was given since it was compiled."""
+        return replace(made, arrays={**made.arrays, **executor.weights()}, self_test=self._self_test)
 
 
 def _word(name: str, value: Any) -> int:

@@ -8,21 +8,19 @@ import contextlib
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from tinyc.diagnostics import Remark, TinycError, Where, collect_remarks, printable, suggest
+from tinyc.diagnostics import Remark, TinycError, Where, collect_remarks, printable
 from tinyc.driver.array_files import read_arrays, write_arrays
 from tinyc.driver.load import load
 from tinyc.driver.model import Model
 from tinyc.driver.profile import start_log
 from tinyc.driver.progress import shown_progress
+from tinyc.executors.compare import Comparison
 from tinyc.executors.elements import element_of
 from tinyc.executors.random_arrays import random_arrays
-from tinyc.expr import extents
-from tinyc.expr.assumption import Assumption
 from tinyc.importers.files import write_file
 from tinyc.importers.weights_file import read_tensors
 from tinyc.runtime.boundary import NamedTensor, Signature, boundary_of_program
@@ -47,6 +45,8 @@ def run_saved(arguments: argparse.Namespace) -> int:
         print_line("load", f"{time.perf_counter() - started:.3f} s")
         if arguments.weights is not None:
             model.set_weights(given_weights(arguments.weights, model.signature))
+        if arguments.self_test:
+            return _tested(model, arguments.program)
         if arguments.inputs is None:
             print_line("inputs", f"random, seed {arguments.random}")
             inputs = _random(model, arguments)
@@ -54,6 +54,25 @@ def run_saved(arguments: argparse.Namespace) -> int:
             inputs = given_inputs(arguments.inputs, model.signature)
         run_and_print(model, inputs, arguments)
     return 0
+
+
+def _tested(model: Model, program: str) -> int:
+    """Run the self-test of a model, and say what became of each output; 1 where one is too far off."""
+    try:
+        with shown_progress("test"):
+            comparisons = model.self_test()
+    except TinycError as error:
+        raise error.at(Where(file=program)) from None
+    for each in comparisons:
+        print_line("check", judged(each))
+    wrong = next((each for each in comparisons if not each.ok), None)
+    print_line("result", "the self-test passes" if wrong is None else f"FAILED, first at: {wrong}")
+    return 0 if wrong is None else 1
+
+
+def judged(comparison: Comparison) -> str:
+    """A comparison, and whether it is good."""
+    return f"{comparison}: {'ok' if comparison.ok else 'FAILED'}"
 
 
 def _require_no_compiling(arguments: argparse.Namespace) -> None:
@@ -67,22 +86,35 @@ def _require_no_compiling(arguments: argparse.Namespace) -> None:
     given = [name for name in (*of_programs, *of_layers) if getattr(arguments, name)]
     if arguments.inputs is not None and arguments.bind:
         given.append("bind")  # which says here how large random inputs are
+    if arguments.self_test:
+        _require_own_inputs(arguments)
     if given:
         option = f"--{given[0].replace('_', '-')}"
         message = f"{option}: the model is compiled, and has neither program nor layers; leave it out"
         raise TinycError("InvalidOption", message, Where(file=arguments.program))
 
 
+def _require_own_inputs(arguments: argparse.Namespace) -> None:
+    """Check that nothing is asked of a self-test but whether it passes.
+
+    Raises:
+        TinycError: `InvalidOption`.
+    """
+    others = ("inputs", "random", "bind", "weights", "outputs", "profile", "log")
+    given = next((name for name in others if getattr(arguments, name)), None)
+    if given is not None:
+        message = f"--{given}: a self-test runs on inputs and weights of the model's own; leave it out"
+        raise TinycError("InvalidOption", message, Where(file=arguments.program))
+
+
 def _random(model: Model, arguments: argparse.Namespace) -> dict[str, np.ndarray]:
     """Random inputs of the sizes that `--bind` says."""
-    boundary = boundary_of_program(program := model.artifact().program)
-    for name in arguments.bind:
-        if name not in program.symbols:
-            message = f"bind: the model has no symbol '{name}'{suggest(name, program.symbols)}"
-            raise TinycError("UnboundSymbol", message, Where(file=arguments.program))
-    told = tuple(Assumption(extents.symbol(name), "eq", size) for name, size in arguments.bind.items())
+    try:
+        boundary = boundary_of_program(model.artifact().program).with_sizes(arguments.bind, "bind")
+    except TinycError as error:
+        raise error.at(Where(file=arguments.program)) from None
     with shown_progress("inputs"):
-        return random_arrays(replace(boundary, assumptions=(*boundary.assumptions, *told)), arguments.random)
+        return random_arrays(boundary, arguments.random)
 
 
 def given_inputs(path: Path, signature: Signature) -> dict[str, np.ndarray]:

@@ -112,7 +112,7 @@ def read_module(
         source, filename, folder = read_file(path), str(source), Path(os.path.abspath(path)).parent
     if type(source).__module__.startswith("onnx"):  # a ModelProto
         return _from_onnx(source, bind, constants, filename, folder)
-    if isinstance(source, bytes) and (source[:1] == _ONNX_BEGINS or (filename or "").endswith(".onnx")):
+    if isinstance(source, bytes) and _is_onnx(source[:1], filename or ""):
         return _from_onnx(source, bind, constants, filename, folder)
     if constants:
         message = "'constants' fixes inputs of ONNX models, and the program is none; write constants in it"
@@ -124,6 +124,19 @@ def read_module(
         f"a {type(source).__name__} is not a program; give a path, Tiny JSON as text or dict, IR text, an ONNX model, "
         "or an ir.Module",
     )
+
+
+def _is_onnx(begins: bytes, filename: str) -> bool:
+    return begins == _ONNX_BEGINS or filename.endswith(".onnx")
+
+
+def is_onnx_file(path: Path) -> bool:
+    """Whether `read_module` takes a file for an ONNX model; one that cannot be read is none."""
+    try:
+        with path.open("rb") as file:
+            return path.is_file() and _is_onnx(file.read(1), path.name)
+    except (OSError, ValueError):
+        return False
 
 
 def _own(module: ir.Module) -> ir.Module:

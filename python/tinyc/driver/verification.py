@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tinyc.analysis.graphs import main_function
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.gpu.expand.lowering import GpuExpand
 from tinyc.driver.compiled_model import CompiledModel
@@ -21,12 +20,10 @@ from tinyc.driver.running import weights_apart
 from tinyc.executors import reference
 from tinyc.executors.compare import Comparison, compare, compare_all
 from tinyc.executors.gpu.program import ThreadsExecutable
-from tinyc.executors.signature import signature_of, symbol_values
-from tinyc.executors.tolerance import Tolerance, tolerances
+from tinyc.executors.tolerance import Tolerance
 from tinyc.mlir import ir
 from tinyc.passes.runner import copy_module, run_passes
 from tinyc.runtime.executable import Observer
-from tinyc.runtime.sizes import extent_value
 
 _Arrays = Mapping[str, np.ndarray]
 
@@ -54,29 +51,33 @@ class LayerComparison:
         return None if found is None else f"{self.title}: {found}"
 
 
-def output_tolerances(module: ir.Module, inputs: _Arrays) -> dict[str, Tolerance]:
-    """The tolerance of each named value and output of a program on inputs of these shapes."""
-    symbols = symbol_values(signature_of(main_function(module)).inputs, inputs)
-    return tolerances(module, lambda extent: extent_value(extent, symbols))
-
-
 #: Runs the program at one layer: takes inputs and who is told the values of nodes, gives the outputs.
 _Execute = Callable[[_Arrays, Observer], _Arrays]
 
 
-def verify_model(model: CompiledModel, inputs: _Arrays, against: ir.Module | None = None) -> Iterator[LayerComparison]:
+def verify_model(
+    model: CompiledModel,
+    inputs: _Arrays,
+    against: ir.Module | None = None,
+    onnxruntime: Callable[[_Arrays], _Arrays] | None = None,
+) -> Iterator[LayerComparison]:
     """Compare the layers of a program on `inputs`, each when it is asked for.
 
-    `against` is the program at a layer that the reference reads; without it the model's own is.
+    `against` is the program at a layer that the reference reads; without it the model's own is. Last, what the target
+    gives is compared with what `onnxruntime` does.
 
     Raises:
         TinycError: what keeps the reference from running, and what a target raises but for a kernel's fault.
     """
-    module = model.lowering.module(model.lowering.entry) if against is None else against
-    entry, truth = layer_of(module), _Truth(module, inputs)
+    lowering = model.lowering if against is None else Lowering(against, model.target)
+    module = lowering.module(lowering.entry)
+    entry, truth = layer_of(module), _Truth(module, inputs, lowering.tolerances(inputs))
     yield LayerComparison(f"reference ({entry}) against the f64 oracle", truth.judged(module, inputs))
+    layer = f"reference ({entry})"
     for layer, execute in _executors(model):
         yield truth.compared(f"{layer} against the reference ({entry})", execute, inputs)
+    if onnxruntime is not None:
+        yield truth.beside(f"{layer} against onnxruntime", onnxruntime(inputs))
 
 
 def _executors(model: CompiledModel) -> Iterator[tuple[str, _Execute]]:
@@ -120,10 +121,11 @@ def _threads(lowering: Lowering) -> ThreadsExecutable:
 class _Truth:
     """What the reference says of a program on one set of inputs: every named value, the outputs, the tolerances."""
 
-    def __init__(self, module: ir.Module, inputs: _Arrays) -> None:
+    def __init__(self, module: ir.Module, inputs: _Arrays, allowed: Mapping[str, Tolerance]) -> None:
         self.values: dict[str, np.ndarray] = {}
+        self.allowed = allowed
         self.outputs = reference.evaluate_module(module, inputs, observe=self.values.__setitem__)
-        self.allowed = output_tolerances(module, inputs)
+        self.lowest: _Arrays | None = self.outputs  # of the last layer that ran
 
     def judged(self, module: ir.Module, inputs: _Arrays) -> tuple[Comparison, ...]:
         """The outputs against those of the oracle, and where one is too far off the values on the way, too.
@@ -148,10 +150,20 @@ class _Truth:
         """A layer against the reference."""
         found: dict[str, np.ndarray] = {}
         try:
-            actual = execute(inputs, found.__setitem__)
+            self.lowest = None
+            self.lowest = actual = execute(inputs, found.__setitem__)
             outputs = compare_all(actual, self.outputs, self.allowed)
             return LayerComparison(title, (*self._inner(found, self.values), *outputs))
         except TinycError as error:
             if error.name not in ("SimulationFinding", "VerificationFailed"):
                 raise
+            return LayerComparison(title, (), error)
+
+    def beside(self, title: str, expected: _Arrays) -> LayerComparison:
+        """The outputs of the last layer, unless it failed, against those of another runtime."""
+        if self.lowest is None:
+            return LayerComparison(title, ())
+        try:
+            return LayerComparison(title, tuple(compare_all(self.lowest, expected, self.allowed)))
+        except TinycError as error:  # of another type or shape
             return LayerComparison(title, (), error)

@@ -12,6 +12,7 @@ with a tolerance that is derived from the program. In reading order:
     signature, values                 inputs and outputs by name and type; values by name
     reference                         a module, op by op
     random_arrays, random_inputs      inputs for a program, by a seed: from its boundary, from a module
-    tolerance, compare                how far two executors may be apart, and whether they are
+    tolerance, compare                how far two values may be apart, and whether they are
+    rounding                          how far those of two executors may be, derived from the program
     gpu                               GPU kernels at the scalar level, the threads of a CTA in step
 """

@@ -4,6 +4,7 @@ Each function takes the operand and the op's arguments with every extent a numbe
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,6 +12,31 @@ from tinyc.executors.elements import convert
 from tinyc.executors.memory import require_memory
 from tinyc.expr.axes.evaluation import evaluate_at
 from tinyc.vocabulary.infer.rule import Arguments
+
+
+@dataclass(frozen=True)
+class PaddedArray:
+    """An array padded by a number, which is formed where it is cut: only what is left of it is in memory."""
+
+    array: np.ndarray
+    arguments: Arguments
+
+    def cut(self, arguments: Arguments) -> np.ndarray:
+        """The elements that a shrink leaves."""
+        bounds = [range(*bound) for bound in zip(arguments["lo"], arguments["hi"], arguments["step"], strict=True)]
+        shape = tuple(map(len, bounds))
+        require_memory(shape, self.array.dtype, "a padded tensor")
+        cut = np.full(shape, convert(self.arguments["value"], self.array.dtype), self.array.dtype)
+        into: list[slice] = []
+        taken: list[slice] = []
+        for bound, low, extent in zip(bounds, self.arguments["lo"], self.array.shape, strict=True):
+            step, start = bound.step, bound.start - low
+            first = max(0, -(start // step))
+            last = max(first, min(len(bound), -((start - extent) // step)))
+            into.append(slice(first, last))
+            taken.append(slice(start + first * step, start + last * step, step))
+        cut[tuple(into)] = self.array[tuple(taken)]
+        return cut
 
 
 def _reshape(x: np.ndarray, arguments: Arguments) -> np.ndarray:

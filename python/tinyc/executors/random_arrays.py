@@ -22,13 +22,13 @@ _LARGEST_INTEGER = 8
 _DRAWN = np.dtype(np.float64)
 
 
-def random_arrays(boundary: Boundary, seed: int) -> dict[str, np.ndarray]:
-    """Random arrays for the inputs of a program.
+def random_arrays(boundary: Boundary, seed: int, option: str = "--bind") -> dict[str, np.ndarray]:
+    """Random arrays for the inputs of a program; `option` is what would say their sizes.
 
     Raises:
         TinycError: `UnboundSymbol`: the sizes are not all known; the message names the symbols to bind; `OutOfMemory`.
     """
-    shapes = input_shapes(boundary)
+    shapes = input_shapes(boundary, option)
     parameters, known = boundary.signature.inputs, boundary.assumed_sizes
     for parameter, shape in zip(parameters, shapes, strict=True):
         require_memory(shape, _DRAWN, f"the random input '{parameter.name}'")
@@ -39,7 +39,7 @@ def random_arrays(boundary: Boundary, seed: int) -> dict[str, np.ndarray]:
     }
 
 
-def input_shapes(boundary: Boundary) -> list[tuple[int, ...]]:
+def input_shapes(boundary: Boundary, option: str = "--bind") -> list[tuple[int, ...]]:
     """The shapes of the inputs: extents, and symbols whose value the program assumes.
 
     Raises:
@@ -51,7 +51,7 @@ def input_shapes(boundary: Boundary) -> list[tuple[int, ...]]:
         raise TinycError(
             "UnboundSymbol",
             f"random inputs need the size of {', '.join(map(repr, symbols))}; bind them, as in "
-            f"--bind {','.join(f'{name}=16' for name in symbols)}, or give inputs with --inputs",
+            f"{option} {','.join(f'{name}=16' for name in symbols)}, or give inputs with --inputs",
         )
     return [tuple(extents.evaluate(extent, known) for extent in each.type.shape) for each in parameters]
 

@@ -1,25 +1,36 @@
 """Random inputs for the program of a module at any layer; what they are, `random_arrays` says."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from tinyc.executors.random_arrays import input_shapes, random_arrays
 from tinyc.executors.signature import boundary_of
 from tinyc.mlir import ir
 
+#: What says the sizes of symbols for a self-test.
+_SELF_TEST = "--self-test"
 
-def random_inputs(module: ir.Module, seed: int) -> dict[str, np.ndarray]:
-    """Random arrays for the inputs of the program of `module`.
+
+def random_inputs(module: ir.Module, seed: int, sizes: Mapping[str, int] | None = None) -> dict[str, np.ndarray]:
+    """Random arrays for the inputs of the program of `module`; with `sizes`, for a self-test at these.
 
     Raises:
         TinycError: `UnboundSymbol`: the sizes are not all known; the message names the symbols to bind; `OutOfMemory`.
     """
-    return random_arrays(boundary_of(module), seed)
+    boundary = boundary_of(module)
+    if sizes is None:
+        return random_arrays(boundary, seed)
+    return random_arrays(boundary.with_sizes(sizes, _SELF_TEST), seed, _SELF_TEST)
 
 
-def static_shapes(module: ir.Module) -> list[tuple[int, ...]]:
+def static_shapes(module: ir.Module, sizes: Mapping[str, int] | None = None) -> list[tuple[int, ...]]:
     """The shapes of the inputs of the program of `module`: extents, and symbols whose value the program assumes.
 
     Raises:
         TinycError: `UnboundSymbol`: they are not all known.
     """
-    return input_shapes(boundary_of(module))
+    boundary = boundary_of(module)
+    if sizes is None:
+        return input_shapes(boundary)
+    return input_shapes(boundary.with_sizes(sizes, _SELF_TEST), _SELF_TEST)

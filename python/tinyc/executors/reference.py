@@ -22,10 +22,10 @@ from tinyc.executors.elements import ORACLE, REFERENCE, Precision, cast_array, c
 from tinyc.executors.elementwise import apply_elementwise, on_distinct_elements
 from tinyc.executors.frontend.evaluation import evaluate_op
 from tinyc.executors.memory import require_memory
-from tinyc.executors.movement import MOVEMENT_FUNCTIONS
+from tinyc.executors.movement import MOVEMENT_FUNCTIONS, PaddedArray
 from tinyc.executors.reduction import FactoredProduct, reduce
 from tinyc.executors.signature import check_inputs, signature_of, symbol_values
-from tinyc.executors.values import summed_products
+from tinyc.executors.values import cut_pads, summed_products
 from tinyc.expr.extents import Extent
 from tinyc.mlir import func, ir
 from tinyc.mlir.locations import value_name, where
@@ -35,8 +35,8 @@ from tinyc.runtime.executable import Observer
 from tinyc.vocabulary.attributes import arguments, tensor_type
 from tinyc.vocabulary.elements import elements_of
 
-#: What stands for a value of the IR: an array, a product that a sum forms, or what a launch calls.
-Held: TypeAlias = np.ndarray | FactoredProduct | Kernel
+#: What stands for a value of the IR: an array, a product that a sum forms, a pad that is cut, or what a launch calls.
+Held: TypeAlias = np.ndarray | FactoredProduct | PaddedArray | Kernel
 
 
 def evaluate_module(
@@ -98,7 +98,7 @@ class _Evaluation:
         """
         environment: dict[ir.Value, Any] = dict(zip(block.arguments, operands, strict=False))
         needed = needed_ops(block)
-        products = summed_products(needed)
+        products, pads = summed_products(needed), cut_pads(needed)
         last_use = {operand: op for op in needed for operand in op.operands}
         yielded: list[np.ndarray] = []
         for number, op in enumerate(needed, 1):
@@ -109,7 +109,13 @@ class _Evaluation:
             if isinstance(op, region.YieldOp):
                 yielded.append(values[0])
                 continue
-            made = [FactoredProduct(*values)] if op.results[0] in products else self._op(op, values)
+            made: Sequence[Held]
+            if op.results[0] in products:
+                made = [FactoredProduct(*values)]
+            elif op.results[0] in pads:
+                made = [PaddedArray(values[0], arguments(op))]
+            else:
+                made = self._op(op, values)
             for result, value in zip(op.results, made, strict=True):
                 environment[result] = value
                 if observed:
@@ -149,10 +155,12 @@ class _Evaluation:
             "InvalidIr", f"the reference runs Frontend, Tiny and Region modules, and '{op.name}' is of another layer"
         )
 
-    def _tiny(self, op: tiny.TinyOp, values: list[np.ndarray]) -> Sequence[np.ndarray]:
+    def _tiny(self, op: tiny.TinyOp, values: list[Any]) -> Sequence[np.ndarray]:
         given = {key: self._sizes(value) for key, value in arguments(op).items()}
         elements = [tensor_type(operand.type).element for operand in op.operands]
         match op:
+            case tiny.ShrinkOp() if isinstance(values[0], PaddedArray):
+                return [values[0].cut(given)]
             case tiny.MovementOp():
                 return [MOVEMENT_FUNCTIONS[op._op_name](values[0], given)]
             case tiny.CastOp():

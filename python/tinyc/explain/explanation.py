@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from tinyc.diagnostics import printable
 from tinyc.driver.layer import layer_of
+from tinyc.driver.progress import shown_progress
 from tinyc.driver.sources import in_file, program_argument, shown_argument
 from tinyc.explain.access import access_lines
 from tinyc.explain.arena import memory_tables
@@ -19,7 +20,13 @@ from tinyc.explain.drawing import picture_of
 from tinyc.explain.edge import edge_lines
 from tinyc.explain.fusion import fusion_tables
 from tinyc.explain.fusion_drawing import fusion_drawing
-from tinyc.explain.fusion_subject import compared_fusion, formation_of, lowering_of, request_difference
+from tinyc.explain.fusion_subject import (
+    compared_fusion,
+    explained_machine,
+    formation_of,
+    lowering_of,
+    request_difference,
+)
 from tinyc.explain.subject import Line, Subject
 from tinyc.explain.summary import summary_tables
 from tinyc.explain.svg import svg_text
@@ -37,7 +44,8 @@ def explain(arguments: argparse.Namespace) -> int:
     """
     if arguments.fusion_diff:
         return _print_tables(compared_fusion(arguments))
-    module = program_argument(arguments.program, arguments.bind)
+    with shown_progress("explain"):
+        module = program_argument(arguments.program, arguments.bind)
     if arguments.memory or arguments.memory_svg is not None:
         return _explain_memory(module, arguments)
     if layer_of(module) == "frontend":
@@ -66,7 +74,7 @@ def explain(arguments: argparse.Namespace) -> int:
 
 def _explain_fusion(subject: Subject, arguments: argparse.Namespace) -> int:
     """Print the regions of a program, and the decisions on its edges, or write them as a drawing."""
-    with in_file(shown_argument(arguments.program)):
+    with in_file(shown_argument(arguments.program)), shown_progress("explain"):
         formation = formation_of(subject, arguments)
     if arguments.fusion_svg is not None:
         write_file(arguments.fusion_svg, svg_text(picture_of(fusion_drawing(formation))))
@@ -81,16 +89,18 @@ def _explain_fusion(subject: Subject, arguments: argparse.Namespace) -> int:
 def _explain_summary(module: ir.Module, arguments: argparse.Namespace) -> int:
     """Print what a model is made of, and what its regions are predicted to take."""
     with in_file(shown_argument(arguments.program)):
-        lowering = lowering_of(module, arguments)
-        tiny = lowering.module("tiny")
-        with tiny.context:
-            return _print_tables(summary_tables(lowering, formation_of(Subject.of(tiny), arguments)))
+        with shown_progress("explain"), module.context:
+            lowering = lowering_of(module, arguments)
+            formation = formation_of(Subject.of(lowering.module("tiny")), arguments)
+            tables = summary_tables(lowering, formation, explained_machine(arguments))
+        return _print_tables(tables)
 
 
 def _explain_memory(module: ir.Module, arguments: argparse.Namespace) -> int:
     """Print where the buffers of a program lie, as the target runs it, or write them as a drawing."""
     with in_file(shown_argument(arguments.program)):
-        program = lowering_of(module, arguments).program()
+        with shown_progress("explain"):
+            program = lowering_of(module, arguments).program()
         if arguments.memory_svg is not None:
             write_file(arguments.memory_svg, svg_text(arena_picture(program)))
             return 0

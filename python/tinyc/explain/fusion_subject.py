@@ -30,14 +30,14 @@ def formation_of(subject: Subject, arguments: argparse.Namespace) -> Formation:
     Raises:
         TinycError: `UnsupportedTarget`; what is wrong with the edges, or with the plan.
     """
-    return form_regions(subject.function, _machine(arguments), _request(arguments))
+    return form_regions(subject.function, explained_machine(arguments), _request(arguments))
 
 
 def request_difference(subject: Subject, arguments: argparse.Namespace, asked: Ledger) -> tuple[Table, ...]:
     """What the edges that are asked for change; nothing where there are none."""
     if not _request(arguments):
         return ()
-    chosen = form_regions(subject.function, _machine(arguments)).ledger
+    chosen = form_regions(subject.function, explained_machine(arguments)).ledger
     return fusion_differences(chosen, asked, ("not asked", "as asked"))
 
 
@@ -57,7 +57,8 @@ def _request(arguments: argparse.Namespace) -> FusionRequest:
     return asked.with_edges(split_plan(arguments.plan)[1])
 
 
-def _machine(arguments: argparse.Namespace) -> Machine:
+def explained_machine(arguments: argparse.Namespace) -> Machine:
+    """What regions are formed and times predicted for."""
     options = pass_options(arguments.target, arguments.arch, split_plan(arguments.plan)[0])
     on_gpu = arguments.target in ("sim", "cuda")
     return machine_of(options.get("arch", DEFAULT_ARCH) if on_gpu else GENERIC_CPU.name)

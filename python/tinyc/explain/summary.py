@@ -3,7 +3,7 @@
 In: a program on its way to a target, all of its sizes known. Out: tables.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from tinyc.analysis.graphs import main_function
 from tinyc.diagnostics import TinycError
@@ -14,6 +14,8 @@ from tinyc.explain.arena import lower_bound_bytes
 from tinyc.expr import extents
 from tinyc.fusion.regions import Formation, Region
 from tinyc.runtime.program import Program
+from tinyc.target import Machine
+from tinyc.target.target import Target
 from tinyc.text.table import Table
 from tinyc.vocabulary.attributes import tensor_type
 from tinyc.vocabulary.types import TensorType, symbols_of
@@ -22,8 +24,8 @@ _TOTALS = ("what", "count", "bytes")
 _REGIONS = ("region", "kernel", "nodes", "FLOPs", "bytes", "predicted us", "part of all", "limited by")
 
 
-def summary_tables(lowering: Lowering, formation: Formation) -> tuple[Table, Table]:
-    """The totals of a program, and a row for each region in the order in which they run.
+def summary_tables(lowering: Lowering, formation: Formation, machine: Machine) -> tuple[Table, Table]:
+    """The totals of a program, and a row for each region in the order in which they run, predicted for a machine.
 
     Raises:
         TinycError: `UnboundSymbol`: a size is not known.
@@ -47,7 +49,19 @@ def summary_tables(lowering: Lowering, formation: Formation) -> tuple[Table, Tab
         formation.regions,
         lowering.program(),
     )
-    return Table("model", _TOTALS, tuple(totals)), Table("regions", _REGIONS, tuple(_rows(formation.regions)))
+    rows = _rows(formation.regions, formation.graph.labels)
+    return Table("model", _TOTALS, tuple(totals)), Table(f"regions, {_predicted_for(machine)}", _REGIONS, tuple(rows))
+
+
+def _predicted_for(machine: Machine) -> str:
+    """The machine whose rates the times are predicted from: what it does at most."""
+    rates = machine.rates
+    shown = [f"{rates.bytes_per_second / 1e9:g} GB/s", f"{rates.flops_per_second / 1e9:g} GFLOP/s in f32"]
+    name = machine.name
+    if isinstance(machine, Target):
+        name = f"{name} ({machine.product})"
+        shown.append(f"{machine.f16_tensor_flops_per_second / 1e9:g} by tensor cores in f16")
+    return f"predicted for {name}: {', '.join(shown)}, {rates.launch_seconds * 1e6:g} us a launch"
 
 
 def _totals(
@@ -75,7 +89,7 @@ def _moved(region: Region) -> float:
     return region.priced.cost.read_bytes + region.priced.cost.written_bytes
 
 
-def _rows(regions: Sequence[Region]) -> Iterator[tuple[object, ...]]:
+def _rows(regions: Sequence[Region], labels: Mapping[str, str]) -> Iterator[tuple[object, ...]]:
     total = sum(each.priced.cost.seconds for each in regions) or 1.0
     for number, region in enumerate(regions):
         cost = region.priced.cost
@@ -83,6 +97,6 @@ def _rows(regions: Sequence[Region]) -> Iterator[tuple[object, ...]]:
         if cost.launch_seconds > max(cost.memory_seconds, cost.compute_seconds):
             limiter = "launch"
         shown = f"{100 * cost.seconds / total:.1f} %"
-        nodes = " ".join(region.results)
+        nodes = " ".join(labels[each] for each in region.results)
         numbers = round(cost.flops), round(_moved(region)), cost.terms["us"]
         yield f"r{number}", region.priced.scheme, nodes, *numbers, shown, limiter

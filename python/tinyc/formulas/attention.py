@@ -39,6 +39,7 @@ def attention(
     softmax_element: ElementType | None = None,
     pad_mask: bool = True,
     scores: str = "scaled",
+    zero_unseen: bool = True,
     algo_set: str | None = None,
 ) -> tuple[Value, Value, Value, Value]:
     """`softmax(scale · q · kᵀ, masked) · v`, with the keys and values so far, and scores for inspection.
@@ -47,6 +48,7 @@ def attention(
     each head of `k` and `v` serves as many heads of `q` as there are for it. `past_key` and `past_value` stand before
     `k` and `v`; of the keys of each batch the first `lengths` count. A row sees what `mask` is true for (or is added
     to its score), with `causal` no key behind its own place, and with `before` and `after` at most so many from there.
+    A row that sees no key is 0; without `zero_unseen` it is NaN, as the softmax of its scores is.
     The scores are those `scaled`, `capped` (`softcap · tanh(score / softcap)`), `masked`, or the `weights`.
     """
     if scores not in _SCORES:
@@ -62,11 +64,11 @@ def attention(
     queries = _grouped(q, key.shape[1])
     scaled = _scaled_scores(queries, key, scale)
     capped = (scaled / softcap).apply("tanh") * softcap if softcap else scaled
-    seen, added = _mask(capped, mask, pad_mask)
+    seen, added = _mask(capped, mask, pad_mask, zero_unseen)
     for each in (_near(capped, offset, lengths, causal, before, after), _valid(capped, lengths)):
         seen = each if seen is None else seen if each is None else seen & each
     masked = capped if added is None else capped + added
-    weights = _weights(masked, seen, softmax_element)
+    weights = _weights(masked, seen, softmax_element, zero_unseen)
     product = _weighted(weights, value).to(q.element)
     result = product.reshape(*q.shape[:3], value.shape[3])
     if is_flat:
@@ -129,21 +131,21 @@ def _weighted(weights: Value, value: Value) -> Value:
     return (left * right).reduce("sum", 5)
 
 
-def _weights(scores: Value, seen: Value | None, element: ElementType | None) -> Value:
+def _weights(scores: Value, seen: Value | None, element: ElementType | None, zero_unseen: bool) -> Value:
     """The softmax of the scores that are seen, in no less than the type that is asked for."""
     wide = max(scores.element, (element or scores.element).accumulator, key=lambda each: each.bits)
     scores = scores.to(wide)
     if seen is not None:
-        scores = scores.where(seen, _LOWEST)
+        scores = scores.where(seen, _LOWEST if zero_unseen else -math.inf)
     terms = exp(scores - scores.reduce("max", 4, keep=True))
     weights = terms / terms.reduce("sum", 4, keep=True)
-    return weights if seen is None else weights.where(seen, 0)
+    return weights if seen is None or not zero_unseen else weights.where(seen, 0)
 
 
 # --- what a row sees --------------------------------------------------------------------------------------------------
 
 
-def _mask(scores: Value, mask: Value | None, pad: bool) -> tuple[Value | None, Value | None]:
+def _mask(scores: Value, mask: Value | None, pad: bool, zero_unseen: bool) -> tuple[Value | None, Value | None]:
     """Where a mask lets scores be seen, and what it adds to them."""
     if mask is None:
         return None, None
@@ -157,7 +159,7 @@ def _mask(scores: Value, mask: Value | None, pad: bool) -> tuple[Value | None, V
     if mask.element.is_bool:
         return mask, None
     added = mask.to(scores.element)
-    return added > -math.inf, added
+    return added > -math.inf if zero_unseen else None, added
 
 
 def _near(scores: Value, offset: Dim, lengths: Value | None, causal: bool, before: int, after: int) -> Value | None:

@@ -37,8 +37,8 @@ def conv(
     windows = windows.pad((0, 0, *pads[:spatial]), (0, 0, *pads[spatial:]))
     windows = windows.windows(_kernel(w), strides, _each(dilations, spatial, 1))
     filters = _divided(w.shape[0], groups, "filters")
-    weights = w.reshape(groups, filters, *w.shape[1:])
-    return _layout(_with_bias(_summed(windows, weights), bias).to(x.element), layout)
+    total = _summed(windows, w.reshape(groups, filters, *w.shape[1:]))
+    return _layout(_with_bias(total, bias, w.shape[0], (1,)).to(x.element), layout)
 
 
 def conv_transpose(
@@ -55,23 +55,79 @@ def conv_transpose(
 ) -> Value:
     """The adjoint of a convolution, of `x[batch, channels, spatial…]` and `w[channels, filters / groups, kernel…]`.
 
-    A convolution of the elements of `x` at a distance of `strides`, with zeros between them, with the weights reversed.
-    `pads` are cut off the result, and `output_padding` is added behind it.
+    `pads` are cut off the result, and `output_padding` is added behind it. It is a convolution of `x` with the weights
+    reversed. With strides, the places of the result that are a stride apart, a phase, take each its own of the weights:
+    phases are filters beside each other, and no zeros stand between the elements of `x`.
     """
-    spatial, kernel = _check(x, w, groups, transposed=True), _kernel(w)
-    dilations, pads = _each(dilations, spatial, 1), _each(pads, 2 * spatial, 0)
-    behind = _each(output_padding, spatial, 0)
-    image = _channels_first(x, layout)
-    for axis, stride in enumerate(_each(strides, spatial, 1)):
-        reach = dilations[axis] * (kernel[axis] - 1)
-        image = _spread(image, 2 + axis, stride)
-        after = reach - pads[spatial + axis] + behind[axis] - (stride - 1)
-        image = _margins(image, 2 + axis, reach - pads[axis], after)
-    windows = image.windows(kernel, (1,) * spatial, dilations)
-    channels = _divided(w.shape[0], groups, "channels")
-    weights = w.flip(*range(2, w.rank)).reshape(groups, channels, w.shape[1], *kernel)
-    weights = weights.permute(0, 2, 1, *range(3, weights.rank))
-    return _layout(_with_bias(_summed(windows, weights), bias).to(x.element), layout)
+    spatial = _check(x, w, groups, transposed=True)
+    strides, spread = _each(strides, spatial, 1), list(_each(dilations, spatial, 1))
+    pads, behind = _each(pads, 2 * spatial, 0), _each(output_padding, spatial, 0)
+    kernel = _kernel(w)
+    channels, filters = _divided(w.shape[0], groups, "channels"), w.shape[1]
+    image, weights = _channels_first(x, layout), w.reshape(groups, channels, *w.shape[1:])
+    kept: list[tuple[Dim, Dim]] = []  # of each axis of the result: from where on, and how much
+    for axis, (stride, size) in enumerate(zip(strides, kernel, strict=True)):
+        reach = spread[axis] * (size - 1)
+        after = behind[axis] - pads[spatial + axis]
+        extent = (image.shape[2 + axis] - 1) * stride + reach + 1 - pads[axis] + after
+        if stride == 1:
+            image = _margins(image, 2 + axis, reach - pads[axis], reach + after)
+            kept.append((0, extent))
+            continue
+        if spread[axis] > 1:
+            weights = _spread(weights, 3 + axis, spread[axis]).slice(3 + axis, 0, reach + 1)
+            spread[axis] = 1
+        taps = reach // stride + 1
+        first = max(-(pads[axis] // stride), 0)
+        last = max(-((taps * stride - reach - 1 - after) // stride), 0)
+        image = _margins(image, 2 + axis, taps - 1 + first, taps - 1 + last)
+        kept.append((pads[axis] + first * stride, extent))
+    weights, phases = _phases(weights, strides)
+    taken = tuple(size for size in weights.shape[weights.rank - spatial :] if isinstance(size, int))
+    windows = image.windows(taken, (1,) * spatial, spread)
+    total = _summed(windows, weights)
+    if not phases:
+        return _layout(_with_bias(total, bias, groups * filters, (1,)).to(x.element), layout)
+    total = total.reshape(x.shape[0], groups, *phases, filters, *windows.shape[2 : 2 + spatial])
+    result = _with_bias(total, bias, groups * filters, (1, 2 + len(phases))).to(x.element)
+    return _layout(_phases_joined(result, strides, kept), layout)
+
+
+def _phases(weights: Value, strides: Sequence[int]) -> tuple[Value, tuple[int, ...]]:
+    """`[groups, channels, filters, kernel…]` reversed, as `[groups, phases…, filters, channels, taps…]`.
+
+    An axis with a stride has a phase for each place within it, and every so many of the kernel are its taps.
+    """
+    order: list[int] = []
+    phases: list[int] = []
+    for axis, stride in enumerate(strides):
+        at = 3 + axis + len(phases)
+        order.append(at)
+        if stride > 1:
+            size = weights.shape[at]
+            assert isinstance(size, int)  # a kernel's
+            taps = -(-size // stride)
+            weights = weights.pad_axis(at, 0, taps * stride - size)
+            weights = weights.reshape(*weights.shape[:at], taps, stride, *weights.shape[at + 1 :])
+            phases.append(at + 1)
+    weights = weights.flip(*order)
+    sizes = tuple(stride for stride in strides if stride > 1)
+    return weights.permute(0, *phases, 2, 1, *order), sizes
+
+
+def _phases_joined(x: Value, strides: Sequence[int], kept: Sequence[tuple[Dim, Dim]]) -> Value:
+    """`[batch, groups, phases…, filters, places…]` with phases beside each other, as `[batch, filters, places…]`."""
+    count = sum(stride > 1 for stride in strides)
+    phases = iter(range(2, 2 + count))
+    order, shape = [0, 1, 2 + count], [x.shape[0], x.shape[1] * x.shape[2 + count]]
+    for axis, stride in enumerate(strides):
+        place = 3 + count + axis
+        order += [place, next(phases)] if stride > 1 else [place]
+        shape.append(x.shape[place] * stride)
+    x = x.permute(*order).reshape(*shape)
+    for axis, (low, extent) in enumerate(kept):
+        x = x.slice(2 + axis, low, low + extent)
+    return x
 
 
 def fold_windows(
@@ -120,35 +176,40 @@ def fold_windows(
 
 
 def _summed(windows: Value, weights: Value) -> Value:
-    """Windows `[batch, groups · channels, places…, kernel…]` by weights `[groups, filters, channels, kernel…]`."""
-    groups, filters, channels, *kernel = weights.shape
-    places = windows.shape[2 : windows.rank - len(kernel)]
-    batch, count = windows.shape[0], len(places)
+    """The sums of windows by weights, `[groups, phases…, filters, channels, kernel…]`.
+
+    Windows are `[batch, groups · channels, places…, kernel…]`, the result `[batch, groups · filters, places…]`; where
+    there are phases, groups (of several), phases and filters are an axis each.
+    """
+    spatial = (windows.rank - 2) // 2
+    groups, *own, channels = weights.shape[: weights.rank - spatial]
+    places, kernel = windows.shape[2 : 2 + spatial], weights.shape[weights.rank - spatial :]
+    batch = windows.shape[0]
     windows.builder.assume_equal(windows.shape[1], groups * channels)
     element = product_accumulator(windows.element)
-    if groups == 1:
-        ordered = windows.permute(0, *range(2, 2 + count), 1, *range(2 + count, windows.rank))
-        joint = (batch, filters, *places, channels, *kernel)
-        placed = ordered.expand(joint, (0, *range(2, len(joint))))
-        spread = weights.reshape(*weights.shape[1:]).expand(joint, (1, *range(2 + count, len(joint))))
-        return (placed * spread).reduce("sum", *range(2 + count, len(joint)), element=element)
-    grouped = windows.reshape(batch, groups, channels, *windows.shape[2:])
-    ordered = grouped.permute(0, 1, *range(3, 3 + count), 2, *range(3 + count, grouped.rank))
-    joint = (batch, groups, filters, *places, channels, *kernel)
-    placed = ordered.expand(joint, (0, 1, *range(3, len(joint))))
-    spread = weights.expand(joint, (1, 2, *range(3 + count, len(joint))))
-    total = (placed * spread).reduce("sum", *range(3 + count, len(joint)), element=element)
-    return total.reshape(batch, groups * filters, *places)
+    lead: list[Dim] = [groups] if groups != 1 else []  # an axis of one group would be one more to loop over
+    joint = (batch, *lead, *own, *places, channels, *kernel)
+    summed = range(len(joint) - 1 - spatial, len(joint))
+    grouped = windows.reshape(batch, *lead, channels, *windows.shape[2:])
+    front = 1 + len(lead)
+    ordered = grouped.permute(
+        *range(front), *range(front + 1, front + 1 + spatial), front, *range(front + 1 + spatial, grouped.rank)
+    )
+    placed = ordered.expand(joint, (*range(front), *range(front + len(own), len(joint))))
+    spread = weights.reshape(*lead, *weights.shape[1:]).expand(joint, (*range(1, front + len(own)), *summed))
+    total = (placed * spread).reduce("sum", *summed, element=element)
+    return total if len(own) > 1 else total.reshape(batch, groups * own[0], *places)
 
 
-def _with_bias(total: Value, bias: Value | None) -> Value:
-    """A sum with a number added for each channel."""
+def _with_bias(total: Value, bias: Value | None, filters: Dim, axes: tuple[int, ...]) -> Value:
+    """A sum with a number added for each filter, which `axes` are the axes of."""
     if bias is None:
         return total
     if bias.rank != 1:
         raise TinycError("AxisSizeMismatch", f"the bias is a number for each filter, not {bias.type}")
-    total.builder.assume_equal(bias.shape[0], total.shape[1])
-    return total + bias.to(total.element).expand(total.shape, (1,))
+    total.builder.assume_equal(bias.shape[0], filters)
+    each = bias.to(total.element).reshape(*(total.shape[axis] for axis in axes))
+    return total + each.expand(total.shape, axes)
 
 
 def _spread(x: Value, axis: int, stride: int) -> Value:

@@ -39,34 +39,26 @@ def pad(
     return x if value is None or not axes else x.where(inside, value.reshape())
 
 
+#: More elements than are ever padded where their number is a symbol; that it is enough is checked in a run.
+_FAR = 2**31
+
+
 def placed(x: Value, axis: int, before: Dim, after: Dim, constant: float = 0) -> Value:
     """More elements before and after one axis.
 
-    Where their numbers are symbolic, which a pad's are not, the value is written to its place among them.
+    Where their numbers are symbolic, which a pad's are not, they are cut from more than there are ever: none of these
+    is in memory, since they are conditions on an index.
     """
     if isinstance(before, int) and isinstance(after, int):
         return x.pad_axis(axis, before, after, constant)
-    shape = (*x.shape[:axis], before + x.shape[axis] + after, *x.shape[axis + 1 :])
-    return _written(x.builder.full(_constant(constant, x.element), x.element, shape), x, axis, before)
-
-
-def _written(base: Value, x: Value, axis: int, at: Dim) -> Value:
-    """`base` with `x` at a place of an axis."""
-    places = x.builder.iota(ElementType.I64, (x.shape[axis],), 0)
-    if at != 0:
-        places = places + _number(x, at)
-    return x.builder.add("scatter", base, places, x, axis=axis, op="set")
-
-
-def _constant(number: float, element: ElementType) -> bool | int | float:
-    return float(number) if element.is_float else bool(number) if element.is_bool else int(number)
+    low, high = (each if isinstance(each, int) else _FAR for each in (before, after))
+    return x.pad_axis(axis, low, high, constant).slice(axis, low - before, low + x.shape[axis] + after)
 
 
 def concat(x: Value, y: Value, *, axis: int) -> Value:
     """The elements of `y` behind those of `x` along an axis.
 
-    Where the index along the axis is below the extent of `x`, an element of `x` padded, elsewhere one of `y` padded. At
-    a place that is symbolic there is no pad: both are written to where they belong.
+    Where the index along the axis is below the extent of `x`, an element of `x` padded, elsewhere one of `y` padded.
     """
     axis = x.axis(axis)
     if x.rank != y.rank:
@@ -78,13 +70,8 @@ def concat(x: Value, y: Value, *, axis: int) -> Value:
     first, second = x.shape[axis], y.shape[axis]
     if first == 0 or second == 0:
         return y if first == 0 else x
-    if isinstance(first, int) and isinstance(second, int):
-        front, back = x.pad_axis(axis, 0, second), y.pad_axis(axis, first, 0)
-    elif second == 1:
-        front = x.pad_axis(axis, 0, 1)
-        back = y.expand(front.shape)
-    else:
-        return _written(placed(x, axis, 0, second), y, axis, first)
+    front = placed(x, axis, 0, second)
+    back = y.expand(front.shape) if second == 1 else placed(y, axis, first, 0)
     place = x.builder.iota(ElementType.I64, front.shape, axis)
     return front.where(place < _number(x, first), back)
 

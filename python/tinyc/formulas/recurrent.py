@@ -17,6 +17,8 @@ from tinyc.formulas.schema import Function
 from tinyc.formulas.value import Value
 from tinyc.vocabulary.element_type import ElementType
 
+#: More steps of time than that are not unrolled.
+_MAX_STEPS = 1024
 #: The states after a time step, the hidden one first, from the projected inputs of that time and the states before it.
 Cell: TypeAlias = Callable[..., tuple[Value, ...]]
 
@@ -168,6 +170,9 @@ class _Layer:
         if not isinstance(self.x.shape[0], int) or not isinstance(self.r.shape[2], int):
             message = f"the time and the hidden states of {self.x.type} and {self.r.type} must be numbers: bind them"
             raise TinycError("UnboundSymbol", message)
+        if self.x.shape[0] > _MAX_STEPS:
+            message = f"{self.x.shape[0]} steps of time would be as many products, one after another; at most "
+            raise TinycError("InvalidExtent", f"{message}{_MAX_STEPS} are unrolled: split the sequence")
         expected = (self.directions, self.gates * self.hidden)
         if self.w.shape[:2] != expected or self.r.shape[:2] != expected:
             message = (

@@ -69,6 +69,8 @@ def dft(x: Value, *, axis: int = -2, length: int | None = None, inverse: bool = 
         if not isinstance(held, int):
             raise TinycError("UnboundSymbol", f"axis {axis} of {x.type} must be a number: bind it, or give a length")
         length = 2 * (held - 1) if inverse and onesided else held
+    if length < 1:
+        raise TinycError("ShapeContradiction", f"the transform has a length of {length}; it is 1 or more")
     half = length // 2 + 1
     taken = half if inverse and onesided else length
     fitted = x.slice(axis, 0, min(taken, held)) if isinstance(held, int) else x

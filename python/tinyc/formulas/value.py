@@ -4,6 +4,7 @@ In: values of `Steps`. Out: values of the same steps. Arithmetic broadcasts as n
 sides have one element type, and a number takes that of the value beside it. Nothing is cast unless `to` says so.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -251,7 +252,14 @@ Operand: TypeAlias = Value | float
 
 
 def _number(number: float, element: ElementType) -> bool | int | float:
-    """A number as a constant of a type has it."""
+    """A number as a constant of a type has it.
+
+    Raises:
+        TinycError: `DtypeMismatch`: it is infinite, and the type is of integers.
+    """
+    if not element.is_float and not math.isfinite(number):
+        message = f"{number} is no number of {element.json_name}; it takes floats, cast the operand"
+        raise TinycError("DtypeMismatch", message)
     return float(number) if element.is_float else bool(number) if element.is_bool else int(number)
 
 

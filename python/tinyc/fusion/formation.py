@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from weakref import WeakKeyDictionary
 
+from tinyc.diagnostics import progress
 from tinyc.fusion.graph import FusionGraph, FusionNode, NodeKind, fusion_graph
 from tinyc.fusion.group import Group, group_of_node, members_of, united, with_group, with_producer, with_results
 from tinyc.fusion.judge import Judge, along_with_asked
@@ -75,7 +76,8 @@ class _Former:
 
     def sweep_backwards(self) -> None:
         """Place every node, readers first."""
-        for node in reversed(list(self.graph.nodes.values())):
+        for number, node in enumerate(reversed(list(self.graph.nodes.values())), 1):
+            progress("regions, node", number, len(self.graph.nodes))
             is_viewed = any(self.graph.nodes[reader].kind is NodeKind.VIEW for reader in node.readers)
             if node.kind is NodeKind.LEAF and (node.is_output or is_viewed):
                 self.partition.add(group_of_node(self.graph, node))

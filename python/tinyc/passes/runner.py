@@ -31,8 +31,8 @@ def run_passes(
             MLIR's, come with a reproducer.
     """
     with module.context, ir.Location.unknown():
-        if verify_each and not is_verified:
-            verify_layers(module)
+        # Whose ops the module has, where that is known.
+        present = verify_layers(module) if verify_each and not is_verified else None
         done, total = part or (0, len(steps))
         for number, step in enumerate(steps, done + 1):
             progress(f"--{step.name}, pass", number, total)
@@ -40,7 +40,7 @@ def run_passes(
                 instrument.before(step, module)
             given = module.operation.clone()  # for what repeats a failure; text would take ten times as long
             try:
-                _run_step(step, module, given, verify_each)
+                present = _run_step(step, module, given, verify_each, present)
             except Exception as error:
                 for instrument in instruments:
                     instrument.failed(step, module)
@@ -51,26 +51,28 @@ def run_passes(
                 instrument.after(step, module)
 
 
-def verify_layers(module: ir.Module) -> None:
-    """Check `module` op by op and against the contract of every layer in it.
+def verify_layers(module: ir.Module) -> set[str]:
+    """Check `module` op by op and against the contract of every layer in it; return the namespaces of its ops.
 
     Raises:
         IrError: it breaks one.
     """
     verify_op(module.operation)
-    verify_contracts(module)
+    return verify_contracts(module)
 
 
-def verify_contracts(module: ir.Module) -> None:
-    """Check `module`, whose ops verify, against the contract of every layer in it.
+def verify_contracts(module: ir.Module) -> set[str]:
+    """Check `module`, whose ops verify, against the contract of every layer in it; return the namespaces of its ops.
 
     Raises:
         IrError: it breaks one.
     """
     with module.context, capture_errors(module.context) as errors:
-        legal = registry.verify_layers_of(module)
+        present = registry.present(module)
+        legal = registry.verify_layers_of(module, present)
     if not legal:
         raise IrError.of(errors, "the module breaks the contract of a layer")
+    return present
 
 
 def copy_module(module: ir.Module) -> ir.Module:
@@ -85,13 +87,14 @@ def copy_module(module: ir.Module) -> ir.Module:
     return copy
 
 
-def _run_step(step: Step, module: ir.Module, given: ir.OpView, verify_each: bool) -> None:
+def _run_step(
+    step: Step, module: ir.Module, given: ir.OpView, verify_each: bool, present: set[str] | None
+) -> set[str] | None:
+    """Run a step on a module with the ops of `present`; return whose ops it has then, None where nobody looked."""
     if not isinstance(step, Pass):
         step.run(module)
-        if verify_each:
-            verify_layers(module)
-        return
-    present = registry.present(module)
+        return verify_layers(module) if verify_each else None
+    present = registry.present(module) if present is None else present
     missing = _missing(step, module, present)
     try:
         step.run(module)
@@ -106,8 +109,7 @@ def _run_step(step: Step, module: ir.Module, given: ir.OpView, verify_each: bool
     if missing is not None:
         message = f"no {missing} in the module: --{step.name} had nothing to do"
         remark("pass-not-applicable", Where(), message, consumes=list(step.consumes))
-    if verify_each:
-        _check_result(step, module, given, present)
+    return _check_result(step, module, given, present) if verify_each else None
 
 
 def _missing(step: Pass, module: ir.Module, present: set[str]) -> str | None:
@@ -119,17 +121,18 @@ def _missing(step: Pass, module: ir.Module, present: set[str]) -> str | None:
     return None if found else f"{either(step.consumes)} op"
 
 
-def _check_result(step: Pass, module: ir.Module, given: ir.OpView, before: set[str]) -> None:
-    """Check what a pass left behind; whatever is wrong with it is the pass's fault."""
+def _check_result(step: Pass, module: ir.Module, given: ir.OpView, before: set[str]) -> set[str]:
+    """Check what a pass left behind, and return whose ops; whatever is wrong with it is the pass's fault."""
     try:
-        verify_layers(module)
+        present = verify_layers(module)
     except IrError as error:
         what = "; ".join(each.message for each in error.errors)
         raise _defect(step, given, f"the IR that it made does not verify: {what}", error.where) from error
     ours = {layer.name for layer in registry.layers()}
-    undeclared = (registry.present(module) - before).intersection(ours).difference(step.produces)
+    undeclared = (present - before).intersection(ours).difference(step.produces)
     if undeclared:
         raise _defect(step, given, f"it made ops of {', '.join(sorted(undeclared))} and does not declare them")
+    return present
 
 
 def _defect(step: Pass, given: ir.OpView, what: str, place: Where | None = None) -> TinycError:

@@ -19,5 +19,6 @@ In reading order:
     cuda_graph, cuda_memory       launches as one graph, memory that is kept,
     cuda_frame, cuda              what runs at some sizes have in common, and a run
     container, frozen_json        a file of named sections that tells damage, and frozen data as JSON
+    stored_arrays, self_test      arrays in such a file, and those that a model is tested with
     artifact                      what a compilation makes, and the file that has it
 """

@@ -4,9 +4,8 @@ In: what a target's lowering gives, or a file. Out: an `Artifact`, which `driver
 """
 
 import json
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,9 @@ from tinyc.importers.files import replace_file, unreadable_file
 from tinyc.runtime.container import MalformedModel, container_bytes, container_chunks, read_container
 from tinyc.runtime.frozen_json import frozen_from_json, frozen_to_json
 from tinyc.runtime.program import Program
-from tinyc.vocabulary.element_type import BY_NAME, element_of
+from tinyc.runtime.self_test import SelfTest, self_test_content, self_test_in
+from tinyc.runtime.stored_arrays import arrays_in, stored_arrays
+from tinyc.vocabulary.element_type import element_of
 from tinyc.vocabulary.mapped_file import require_unchanged
 
 _PROGRAM, _CODE, _ARRAY = "program", "code", "array."
@@ -33,6 +34,7 @@ class Artifact:
 
     `arch` is "x86-64" or the GPU's architecture. `cpu` is the CPU that LLVM made the object for, by LLVM's name, and
     `flags` what a CPU must have to run it, by Linux' names. `arrays` are constants and weights, read-only.
+    `self_test` tells whether it runs right where it is.
     """
 
     target: str
@@ -42,13 +44,15 @@ class Artifact:
     cpu: str = ""
     flags: tuple[str, ...] = ()
     arrays: Mapping[str, np.ndarray] = field(default_factory=dict[str, np.ndarray])
+    self_test: SelfTest | None = None
 
     def __str__(self) -> str:
         kernels, buffers = len(self.program.launches), len(self.program.buffers)
         counted = f"{_count(kernels, 'kernel')}, {_count(buffers, 'buffer')}, {len(self.code)} bytes of"
         arrays = sum(array.nbytes for array in self.arrays.values())
         held = f", {_count(len(self.arrays), 'array')} of {arrays} bytes" if self.arrays else ""
-        return f"{counted} {CODE_KINDS[self.target]} for {self.cpu or self.arch}{held}"
+        tested = "" if self.self_test is None else f", a self-test of {self.self_test.size_bytes} bytes"
+        return f"{counted} {CODE_KINDS[self.target]} for {self.cpu or self.arch}{held}{tested}"
 
 
 def _count(number: int, what: str) -> str:
@@ -62,22 +66,20 @@ def artifact_bytes(artifact: Artifact) -> int:
 
 def _content(artifact: Artifact) -> tuple[dict[str, Any], dict[str, memoryview]]:
     """The manifest and the sections of the file of an artifact."""
-    dense = {name: np.asarray(array, order="C") for name, array in artifact.arrays.items()}
+    described, arrays = stored_arrays(_ARRAY, artifact.arrays)
+    tested, test_arrays = self_test_content(artifact.self_test)
     manifest = {
         "tinyc": __version__,
         "target": artifact.target,
         "arch": artifact.arch,
         "cpu": artifact.cpu,
         "flags": list(artifact.flags),
-        "arrays": [
-            {"name": name, "element": element_of(array.dtype), "shape": list(array.shape)}
-            for name, array in dense.items()
-        ],
+        "arrays": described,
+        **tested,
     }
     program = json.dumps(frozen_to_json(artifact.program), separators=(",", ":"))
     sections = {_PROGRAM: memoryview(program.encode()), _CODE: memoryview(artifact.code)}
-    sections |= {_ARRAY + name: array.reshape(-1).view(np.uint8).data for name, array in dense.items()}
-    return manifest, sections
+    return manifest, {**sections, **arrays, **test_arrays}
 
 
 def write_artifact(path: Path, artifact: Artifact) -> int:
@@ -86,7 +88,8 @@ def write_artifact(path: Path, artifact: Artifact) -> int:
     Raises:
         TinycError: `UnreadableFile`: it cannot be written, or a file that arrays are mapped from has changed.
     """
-    for array in artifact.arrays.values():
+    tested = () if artifact.self_test is None else artifact.self_test.arrays
+    for array in (*artifact.arrays.values(), *tested):
         require_unchanged(array)
     chunks = container_chunks(*_content(artifact))
     try:
@@ -119,16 +122,18 @@ def _artifact(manifest: Mapping[str, Any], sections: Mapping[str, memoryview]) -
                 raise MalformedModel(f"'{name}' of the manifest is {manifest[name]!r}")
         if manifest["target"] not in CODE_KINDS:
             raise MalformedModel(f"its target is '{manifest['target']}'")
+        program = frozen_from_json(Program, json.loads(bytes(sections[_PROGRAM])), _PROGRAM)
         artifact = Artifact(
             target=manifest["target"],
-            program=frozen_from_json(Program, json.loads(bytes(sections[_PROGRAM])), _PROGRAM),
+            program=program,
             code=bytes(sections[_CODE]),
             arch=manifest["arch"],
             cpu=manifest["cpu"],
             flags=tuple(map(str, manifest["flags"])),
-            arrays={each["name"]: _array(each, sections[_ARRAY + each["name"]]) for each in manifest["arrays"]},
+            arrays=arrays_in(_ARRAY, manifest["arrays"], sections),
         )
-        _check_buffers(artifact.program, artifact.arrays)
+        _check_buffers(program, artifact.arrays)
+        artifact = replace(artifact, self_test=self_test_in(manifest, sections, program))
         if artifact.target != "cpu":
             artifact.code.decode()
         return artifact
@@ -138,14 +143,6 @@ def _artifact(manifest: Mapping[str, Any], sections: Mapping[str, memoryview]) -
 
 def _other_tinyc(manifest: Mapping[str, Any]) -> str:
     return f"tinyc {manifest.get('tinyc')} made it, and this is {__version__}: compile and save it again"
-
-
-def _array(described: Mapping[str, Any], data: memoryview) -> np.ndarray:
-    element, shape = BY_NAME[described["element"]], tuple(described["shape"])
-    if math.prod(shape) * element.size_bytes != len(data):
-        what = f"array '{described['name']}' is {element} {list(shape)}"
-        raise MalformedModel(f"{what}, and its section has {len(data)} bytes")
-    return np.ndarray(shape, element.dtype, buffer=data)
 
 
 def _check_buffers(program: Program, arrays: Mapping[str, np.ndarray]) -> None:

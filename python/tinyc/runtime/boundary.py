@@ -3,13 +3,15 @@
 In: a `Program`. Out: frozen data; of a module at any layer, `executors/signature.py` gives the same.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
+from tinyc.diagnostics import TinycError, suggest
 from tinyc.expr import extents
 from tinyc.expr.assumption import Assumption
 from tinyc.expr.extents import Dim
 from tinyc.runtime.program import Program
-from tinyc.vocabulary.types import TensorType
+from tinyc.vocabulary.types import TensorType, symbols_of
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,20 @@ class Boundary:
     signature: Signature
     assumptions: tuple[Assumption, ...]
     indexes: tuple[tuple[Dim, ...], ...]
+
+    def with_sizes(self, sizes: Mapping[str, int], option: str) -> "Boundary":
+        """The boundary where symbols of the inputs have these sizes, which `option` has said.
+
+        Raises:
+            TinycError: `UnboundSymbol`: there is no such symbol.
+        """
+        known = symbols_of([each.type for each in self.signature.inputs])
+        for name in sizes:
+            if name not in known:
+                message = f"{option}: the model has no symbol '{name}'{suggest(name, known)}"
+                raise TinycError("UnboundSymbol", message)
+        told = tuple(Assumption(extents.symbol(name), "eq", size) for name, size in sizes.items())
+        return replace(self, assumptions=(*self.assumptions, *told))
 
     @property
     def assumed_sizes(self) -> dict[str, int]:

@@ -61,7 +61,7 @@ def shared_operands(
 def build_shared(
     origin: "Origin", frame: "Frame", operands: tuple[SharedOperand, ...], width: int, aligned_to: int
 ) -> None:
-    """Emit the statement that copies operands; `width` and `aligned_to` are its attributes."""
+    """Emit the statements that copy operands, those of a type by one; `width` and `aligned_to` are their attributes."""
     from tinyc.analysis.kernel_loops import kernel_loops  # MLIR: when a kernel is built
     from tinyc.dialects.gpu import statements as tgpu
     from tinyc.dialects.region import ops as region
@@ -75,6 +75,7 @@ def build_shared(
         for op, elements in reads
         if isinstance(op, region.ReadOp) and extents.product(region.held_tensor(op.buffer.type).shape) == elements
     ]
-    if buffers:
-        numbers = [ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number) for number in (width, aligned_to)]
-        tgpu.ShareOp([*dict.fromkeys(buffers)], *numbers)
+    numbers = [ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number) for number in (width, aligned_to)]
+    for kind in dict.fromkeys(buffer.type for buffer in buffers):
+        # IRDL holds the operands of a group to one type.
+        tgpu.ShareOp([buffer for buffer in dict.fromkeys(buffers) if buffer.type == kind], *numbers)

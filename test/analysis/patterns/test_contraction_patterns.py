@@ -86,6 +86,8 @@ CONVOLUTIONS = [
     ),
     (programs.conv_nhwc, roles("", "012", "3", "456"), square(1, 1, 4, 2, 2, 1)),
     (programs.conv_weight_first, roles("", "1", "02", "34"), [Window("rhs", 2, 2, 4, 2, 1, 1)]),
+    (programs.conv_reversed, roles("", "02", "1", "34"), [Window("lhs", 2, 2, 4, 1, 1, 0)]),
+    (programs.conv_transposed, roles("", "03", "12", "45"), [Window("lhs", 2, 3, 5, 1, 1, 1)]),
     (programs.conv_depthwise_multiplier, roles("1", "034", "2", "56"), square(2, 3, 5, 1, 1, 0)),
 ]
 

@@ -2,11 +2,10 @@
 
 import random
 
-import pytest
-
 from analysis_programs.group_programs import windows_program
 from analysis_programs.poly_programs import softmax
 from analysis_programs.tiny_programs import Program
+from parameters import seeds
 from tinyc.analysis.kernel_loops import kernel_loops
 from tinyc.analysis.poly.block import with_producers
 from tinyc.analysis.poly.view import poly_view
@@ -123,7 +122,7 @@ def test_what_reads_too_many_tensors_has_no_loops():
     assert loops_of(p.result(value)) == "'v68' reads more than 64 elements through element-wise blocks"
 
 
-@pytest.mark.parametrize("seed", range(60))
+@seeds(20, 60)
 def test_isl_calls_the_steps_of_random_programs_legal(seed):
     loops = loops_of(windows_program(random.Random(seed)))
     assert isinstance(loops, FusedLoops)

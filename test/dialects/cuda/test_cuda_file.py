@@ -17,9 +17,9 @@ from tinyc.dialects.gpu.to_cuda import GpuToCuda, cuda_text
 from tinyc.dialects.region.to_exec.lowering import RegionToExec
 from tinyc.dialects.region.to_gpu.lowering import RegionToGpu
 from tinyc.dialects.tiny.to_region import TinyToRegion
-from tinyc.driver.verification import output_tolerances
 from tinyc.executors import reference
 from tinyc.executors.compare import compare
+from tinyc.executors.rounding import output_tolerances
 from tinyc.executors.signature import signature_of, symbol_values
 from tinyc.executors.tolerance import Tolerance
 from tinyc.importers import tiny_json

@@ -10,10 +10,10 @@ from gpu_programs.running import OutOfRange, by_threads, on_the_simulator, seque
 from programs.example_bindings import BIND, EXAMPLES
 from programs.strategies import programs
 from tinyc import pipeline
-from tinyc.driver.verification import output_tolerances
 from tinyc.executors import reference
 from tinyc.executors.compare import compare
 from tinyc.executors.random_inputs import random_inputs
+from tinyc.executors.rounding import output_tolerances
 from tinyc.executors.tolerance import Tolerance
 from tinyc.importers import tiny_json
 

@@ -50,3 +50,88 @@ func.func @stays(%x: tensor<3x4xf32> {tiny.name = "x"}, %y: tensor<3x4xf32> {tin
   %1 = "tiny.where"(%0, %x, %y) : (tensor<3x4xi1>, tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
   return %1 : tensor<3x4xf32>
 }
+
+// -----
+
+// Where the extents are symbols, a pad that is cut is split where they end: a concatenation is two copies still.
+// CHECK-LABEL: func.func @cmp_lt_where
+// CHECK-SAME: %M: index, %N: index, %low: index, %high: index)
+// CHECK: %[[BOTH:.*]] = arith.addi %M, %N
+// CHECK: scf.for %{{.*}} = %c0 to %M
+// CHECK-NEXT: memref.load %x
+// CHECK-NEXT: memref.store
+// CHECK: scf.for %[[J:.*]] = %M to %[[BOTH]]
+// CHECK-NEXT: arith.subi %[[J]], %M
+// CHECK-NEXT: memref.load %y
+// CHECK-NEXT: memref.store
+// CHECK-NOT: scf.if
+!m = tensor<4x?xf32, #tiny.dims<[4, "M"]>>
+!i = tensor<4x?xi64, #tiny.dims<[4, "M + N"]>>
+!n = tensor<4x?xf32, #tiny.dims<[4, "N"]>>
+!z = tensor<4x?xf32, #tiny.dims<[4, "M + N"]>>
+func.func @symbolic(%x: !m {tiny.name = "x"}, %y: !n {tiny.name = "y"}) -> (!z {tiny.name = "z"}) {
+  "tiny.assume"() {lhs = "M + N", predicate = "le", rhs = "M + 99"} : () -> ()
+  "tiny.assume"() {lhs = "0", predicate = "le", rhs = "-M + 99"} : () -> ()
+  %0 = "tiny.pad"(%x) {lo = array<i64: 0, 0>, hi = array<i64: 0, 99>, value = 0.0 : f32} : (!m) -> tensor<4x?xf32, #tiny.dims<[4, "M + 99"]>>
+  %1 = "tiny.shrink"(%0) {lo = [0, 0], hi = [4, "M + N"], step = array<i64: 1, 1>} : (tensor<4x?xf32, #tiny.dims<[4, "M + 99"]>>) -> !z
+  %2 = "tiny.pad"(%y) {lo = array<i64: 0, 99>, hi = array<i64: 0, 0>, value = 0.0 : f32} : (!n) -> tensor<4x?xf32, #tiny.dims<[4, "N + 99"]>>
+  %3 = "tiny.shrink"(%2) {lo = [0, "-M + 99"], hi = [4, "N + 99"], step = array<i64: 1, 1>} : (tensor<4x?xf32, #tiny.dims<[4, "N + 99"]>>) -> !z
+  %4 = "tiny.iota"() {axis = 1 : i64} : () -> !i
+  %5 = "tiny.iota"() {axis = 0 : i64} : () -> tensor<?xi64, #tiny.dims<["M + 1"]>>
+  %6 = "tiny.shrink"(%5) {lo = ["M"], hi = ["M + 1"], step = array<i64: 1>} : (tensor<?xi64, #tiny.dims<["M + 1"]>>) -> tensor<1xi64>
+  %7 = "tiny.reshape"(%6) : (tensor<1xi64>) -> tensor<i64>
+  %8 = "tiny.expand"(%7) {broadcast_dimensions = array<i64>} : (tensor<i64>) -> !i
+  %9 = "tiny.cmp_lt"(%4, %8) : (!i, !i) -> tensor<4x?xi1, #tiny.dims<[4, "M + N"]>>
+  %10 = "tiny.where"(%9, %1, %3) : (tensor<4x?xi1, #tiny.dims<[4, "M + N"]>>, !z, !z) -> !z
+  return %10 : !z
+}
+
+// -----
+
+// Of two places of which nothing says which is first, the loop is split at one, which may lie behind its end.
+// CHECK-LABEL: func.func @add
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK-NOT: scf.for
+!l = tensor<?xf32, #tiny.dims<["L"]>>
+func.func @two(%x: tensor<?xf32, #tiny.dims<["M"]>> {tiny.name = "x"}, %y: tensor<?xf32, #tiny.dims<["N"]>> {tiny.name = "y"}, %z: !l {tiny.name = "z"}) -> (!l {tiny.name = "r"}) {
+  "tiny.assume"() {lhs = "L", predicate = "le", rhs = "M + 99"} : () -> ()
+  "tiny.assume"() {lhs = "L", predicate = "le", rhs = "N + 99"} : () -> ()
+  %0 = "tiny.pad"(%x) {lo = array<i64: 0>, hi = array<i64: 99>, value = 0.0 : f32} : (tensor<?xf32, #tiny.dims<["M"]>>) -> tensor<?xf32, #tiny.dims<["M + 99"]>>
+  %1 = "tiny.shrink"(%0) {lo = [0], hi = ["L"], step = array<i64: 1>} : (tensor<?xf32, #tiny.dims<["M + 99"]>>) -> !l
+  %2 = "tiny.pad"(%y) {lo = array<i64: 0>, hi = array<i64: 99>, value = 0.0 : f32} : (tensor<?xf32, #tiny.dims<["N"]>>) -> tensor<?xf32, #tiny.dims<["N + 99"]>>
+  %3 = "tiny.shrink"(%2) {lo = [0], hi = ["L"], step = array<i64: 1>} : (tensor<?xf32, #tiny.dims<["N + 99"]>>) -> !l
+  %4 = "tiny.add"(%1, %3) : (!l, !l) -> !l
+  %5 = "tiny.add"(%4, %z) : (!l, !l) -> !l
+  return %5 : !l
+}
+
+// -----
+
+// The index of a row is loaded and checked in front of the row, which is copied.
+// CHECK-LABEL: func.func @gather
+// CHECK: scf.for %[[ROW:.*]] = %low to %high
+// CHECK-NEXT: memref.load %ids[%[[ROW]]]
+// CHECK: arith.cmpi ult
+// CHECK-NEXT: scf.if
+// CHECK-NEXT: scf.for
+// CHECK-NEXT: memref.load %data
+// CHECK-NEXT: memref.store
+// CHECK-NEXT: }
+// CHECK-NEXT: else
+func.func @rows(%data: tensor<9x40xf32> {tiny.name = "data"}, %ids: tensor<70xi64> {tiny.name = "ids"}) -> (tensor<70x40xf32> {tiny.name = "y"}) {
+  %0 = "tiny.gather"(%data, %ids) {axis = 0 : i64} : (tensor<9x40xf32>, tensor<70xi64>) -> tensor<70x40xf32>
+  return %0 : tensor<70x40xf32>
+}
+
+// -----
+
+// Where a row may be empty, its index is loaded if it is not.
+// CHECK-LABEL: func.func @gather
+// CHECK: scf.for %[[ROW:.*]] = %low to %high
+// CHECK-NEXT: scf.if
+// CHECK-NEXT: memref.load %ids[%[[ROW]]]
+func.func @rows(%data: tensor<9x?xf32, #tiny.dims<[9, "K"]>> {tiny.name = "data"}, %ids: tensor<70xi64> {tiny.name = "ids"}) -> (tensor<70x?xf32, #tiny.dims<[70, "K"]>> {tiny.name = "y"}) {
+  %0 = "tiny.gather"(%data, %ids) {axis = 0 : i64} : (tensor<9x?xf32, #tiny.dims<[9, "K"]>>, tensor<70xi64>) -> tensor<70x?xf32, #tiny.dims<[70, "K"]>>
+  return %0 : tensor<70x?xf32, #tiny.dims<[70, "K"]>>
+}

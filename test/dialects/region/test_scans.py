@@ -11,9 +11,9 @@ from analysis_programs.region_kernels import formed_kernels, one_kernel
 from analysis_programs.scan_programs import running
 from analysis_programs.tiny_programs import Program
 from tinyc.analysis.loop_nest import ScanNest
-from tinyc.driver.verification import output_tolerances
 from tinyc.executors.compare import compare_all
 from tinyc.executors.random_inputs import random_inputs
+from tinyc.executors.rounding import output_tolerances
 from tinyc.vocabulary.reductions import REDUCTIONS
 
 

@@ -12,6 +12,7 @@ from analysis_programs.group_programs import windows_program
 from analysis_programs.region_kernels import matmul, one_kernel
 from analysis_programs.scan_programs import running
 from analysis_programs.tiny_programs import Program
+from parameters import seeds
 from tinyc.analysis.cpu_steps import CpuSteps
 from tinyc.analysis.loop_nest import ElementNest, ScanNest, StepNest
 from tinyc.dialects.registry import context
@@ -266,7 +267,7 @@ def test_a_cumulative_sum_of_a_softmax_that_is_read_from_its_end(exclusive):
     assert steps(p).scans
 
 
-@pytest.mark.parametrize("seed", range(60))
+@seeds(20, 60)
 def test_random_programs(seed):
     assert agrees(windows_program(random.Random(seed)))
 

@@ -39,15 +39,16 @@
 
 // -----
 
-// A pad is a guard around the load; symbolic extents are arguments.
+// A pad is a guard around the load, at which the loop is split; symbolic extents are arguments.
 // CHECK-LABEL: func.func @pad(
 // CHECK-SAME: %[[X:.*]]: memref<?xi32>, %[[Y:.*]]: memref<?xi32>, %[[M:.*]]: index, %{{.*}}: index, %{{.*}}: index)
-// CHECK: %[[P:.*]] = arith.addi %{{.*}}, %c-2
-// CHECK: %[[IN:.*]] = arith.cmpi ult, %[[P]], %[[M]]
-// CHECK: scf.if %[[IN]]
-// CHECK: memref.load %[[X]][%[[P]]]
-// CHECK: else
-// CHECK: scf.yield %c7_i32
+// CHECK: arith.addi %[[M]], %c2
+// CHECK: memref.store %c7_i32
+// CHECK: scf.for %[[I:.*]] = %{{.*}} to %{{.*}} step %c1
+// CHECK-NEXT: %[[P:.*]] = arith.addi %[[I]], %c-2
+// CHECK-NEXT: %[[E:.*]] = memref.load %[[X]][%[[P]]]
+// CHECK-NEXT: memref.store %[[E]], %[[Y]][%[[I]]]
+// CHECK: memref.store %c7_i32
 "region.kernel"() ({
 ^bb0(%x: !region.memref<tensor<?xi32, #tiny.dims<["M"]>>, [1], 128 : i64, true>, %y: !region.memref<tensor<?xi32, #tiny.dims<["M + 3"]>>, [1], 128 : i64, true>):
   %0 = "region.read"(%x) : (!region.memref<tensor<?xi32, #tiny.dims<["M"]>>, [1], 128 : i64, true>) -> tensor<?xi32, #tiny.dims<["M"]>>

@@ -1,5 +1,7 @@
 """What a model takes: symbols, values that are fixed, declared shapes, defaults, names; and the order of its nodes."""
 
+import re
+
 import numpy as np
 import onnx
 import pytest
@@ -125,6 +127,18 @@ def test_names_of_axes_that_are_no_symbols_become_different_ones():
     model.graph.output[0].type.tensor_type.ClearField("shape")
     x = numbers(2, 3, 4)
     np.testing.assert_array_equal(run_model(model, {"x": x})[0], -x)
+
+
+def test_long_names_of_axes_become_short_ones_that_differ():
+    model = model_of("y = Neg(x)", inputs="float[a, b] x", outputs="float[?, ?] y")
+    dims = model.graph.input[0].type.tensor_type.shape.dim
+    dims[0].dim_param, dims[1].dim_param = "a" * 5000, "a" * 4999 + "("
+    assert max(map(len, import_symbols(model))) < 70
+    np.testing.assert_array_equal(run_model(model, {"x": numbers(2, 4)})[0], -numbers(2, 4))
+
+
+def import_symbols(model):
+    return re.findall(r'"(a+[_0-9]*)"', str(import_model(model)))
 
 
 @pytest.mark.parametrize(("extent", "name"), [(-1, "InvalidExtent"), (2**40, None)])

@@ -94,7 +94,7 @@ def test_a_pipe_is_refused_and_not_waited_for(folder):
         ({"offset": 24}, "takes bytes 24 … 36 of 'w.bin', which has 32"),
         ({"offset": -4}, "takes bytes -4 … 8 of 'w.bin', which has 32"),
         ({"length": 8}, "has 12 bytes, and takes 8 of 'w.bin'"),
-        ({"offset": "much"}, "invalid literal"),
+        ({"offset": "much"}, "its offset 'much' is no number"),
     ],
 )
 def test_a_place_that_the_file_has_not_is_refused(folder, entries, message):

@@ -72,5 +72,5 @@ def test_hidden_size_is_that_of_the_weights():
     model, _ = model_of("RNN", 1)
     model.graph.node[0].attribute[0].i = 7
     assert isinstance(model, onnx.ModelProto)
-    with pytest.raises(TinycError, match="hidden_size = 7 is not that of the recurrent weights, 4"):
+    with pytest.raises(TinycError, match="hidden_size = 7 is not the last extent of the recurrent weights, fp32 "):
         tinyc.compile(model, "cpu")

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import ptxsim
+from parameters import seeds
 from ptxsim.machine.cta import Cta
 from ptxsim.machine.observer import Phase
 from ptxsim.races.detector import Races
@@ -221,7 +222,7 @@ def _outcome(text: str, warps: int, tells: bool, monkeypatch: pytest.MonkeyPatch
     return {finding.line for finding in report.findings if finding.line is not None}, oracle
 
 
-@pytest.mark.parametrize("seed", range(40))
+@seeds(15, 40)
 def test_the_detector_and_the_oracle_agree(seed, monkeypatch):
     chance = random.Random(seed)
     for _ in range(5):

@@ -27,6 +27,7 @@ def _attention(
     softmax_element,
     pad_mask,
     scores,
+    zero_unseen,
     algo_set,
 ) -> tuple[np.ndarray, ...]:
     is_flat, q, k, v = q.ndim == 3, _split(q, heads), _split(k, kv_heads), _split(v, kv_heads)
@@ -51,6 +52,8 @@ def _attention(
         if seen.any():
             terms = np.exp(masked[seen] - masked[seen].max())
             weights[seen] = terms / terms.sum()
+        elif not zero_unseen:
+            weights[:] = np.nan
         shown[b, h, i] = {"scaled": row, "capped": capped, "masked": masked, "weights": weights}[scores]
         result[b, h, i] = weights @ v[b, h // served]
     if is_flat:

@@ -47,6 +47,10 @@ def array_of(tensor: onnx.TensorProto) -> np.ndarray:
         TinycError: `UnsupportedOnnx`, `InvalidOnnx`.
     """
     element = element_of_onnx(tensor.data_type)
+    if tensor.data_location == onnx.TensorProto.EXTERNAL:  # onnx would look for it from the current folder on
+        raise TinycError("InvalidOnnx", f"tensor '{tensor.name}' lies in a file; it must stand in the model")
+    if min(tensor.dims, default=0) < 0:
+        raise TinycError("InvalidOnnx", f"tensor '{tensor.name}' has the shape {list(tensor.dims)}, which is negative")
     try:
         return numpy_helper.to_array(tensor).astype(element.dtype, copy=False)
     except (ValueError, TypeError, RuntimeError) as error:

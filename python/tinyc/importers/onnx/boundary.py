@@ -14,6 +14,9 @@ from tinyc.importers.onnx.values import Known, OnnxValue
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType
 
+#: How many letters a symbol has at the most: the model's texts of sizes stay short enough.
+_MAX_LETTERS = 64
+
 
 class InputSizes:
     """The extents of inputs: a dynamic axis is a symbol, named as the model names it as far as symbols have such names.
@@ -101,8 +104,13 @@ class InputSizes:
         Raises:
             TinycError: `ShapeContradiction`, `DtypeMismatch`.
         """
-        if declared.type.WhichOneof("value") != "tensor_type":
+        kind = declared.type.WhichOneof("value")
+        if kind is None:
             return
+        if kind != "tensor_type":
+            described = kind.removesuffix("_type").replace("_", " ")
+            message = f"'{declared.name}' is declared to be of kind {described}, and is a tensor"
+            raise TinycError("DtypeMismatch", message)
         tensor = declared.type.tensor_type
         if tensor.elem_type and element_of_onnx(tensor.elem_type) != value.element:
             element = element_of_onnx(tensor.elem_type)
@@ -135,14 +143,18 @@ def _text(name: str, axis: int, dim: onnx.TensorShapeProto.Dimension) -> str:
 def _parsed(text: str) -> Dim | None:
     """The extent that a text reads as."""
     try:
-        return extents.parse_extent(text) if text else None
+        found = extents.parse_extent(text) if text else None
     except extents.ExtentError:
         return None
+    is_short = found is None or all(len(name) <= _MAX_LETTERS for name in extents.symbols(found))
+    return found if is_short else None
 
 
 def _identifier(text: str) -> str:
     """A symbol for the name of an axis, which may be any text."""
-    cleaned = "".join(each if each.isascii() and (each.isalnum() or each == "_") else "_" for each in text)
+    cleaned = "".join(
+        each if each.isascii() and (each.isalnum() or each == "_") else "_" for each in text[:_MAX_LETTERS]
+    )
     return cleaned if cleaned[:1].isalpha() else f"d{cleaned}"
 
 

@@ -4,6 +4,7 @@ Only these are evaluated at import: what follows from shapes and small constants
 inputs are all known, and returns a known value, or None where it does not fold.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -62,9 +63,11 @@ class _NotFoldable(Exception):
 def _each(function: Callable[..., Any]) -> ShapeFold:
     """Apply a function of numbers and extents to each element of broadcast arrays."""
 
-    def apply(node: OnnxNode, arrays: list[np.ndarray]) -> np.ndarray:
+    def apply(node: OnnxNode, arrays: list[np.ndarray]) -> np.ndarray | None:
         if all(each.dtype != object for each in arrays) and all(each.dtype.kind != "f" for each in arrays):
             arrays = [each.astype(object) for each in arrays]
+        if math.prod(np.broadcast_shapes(*(each.shape for each in arrays))) > MAX_ELEMENTS:
+            return None
         broadcast = np.broadcast_arrays(*arrays)
         result = np.empty(broadcast[0].shape, object)
         for at in np.ndindex(result.shape):

@@ -11,10 +11,10 @@ from typing import Any
 
 import onnx
 
-from tinyc.diagnostics import TinycError, Where, progress
+from tinyc.diagnostics import InternalError, TinycError, Where, progress
 from tinyc.importers.onnx.boundary import InputSizes, check_constants, fixed_value
 from tinyc.importers.onnx.importer import NodeImporter
-from tinyc.importers.onnx.model_file import check_texts, initializer
+from tinyc.importers.onnx.model_file import check_messages, initializer
 from tinyc.importers.onnx.node import OnnxNode
 from tinyc.importers.onnx.order import names_read, node_name, ordered
 from tinyc.importers.onnx.program import FrontendProgram
@@ -42,7 +42,7 @@ class GraphImport:
         self.errors: list[TinycError] = []
         self.failed: set[str] = set()
         self._unsupported: Counter[str] = Counter()
-        check_texts(model)
+        check_messages(model)
         if model.ir_version > onnx.IR_VERSION:
             message = f"IR version {model.ir_version} is newer than the package onnx {onnx.__version__}, which knows "
             raise TinycError("UnsupportedOnnx", f"{message}{onnx.IR_VERSION}; update it")
@@ -91,6 +91,8 @@ class GraphImport:
             twice = next((name for name, count in names.items() if count > 1), None)
             if twice is not None:
                 raise TinycError("DuplicateId", f"two {what} are called '{twice}'; rename one", self._where(twice))
+        if not self.graph.output:
+            raise TinycError("InvalidOnnx", "the graph has no outputs: there is nothing to compute")
         if self.graph.sparse_initializer:
             raise TinycError("UnsupportedOnnx", "sparse initialisers are out of scope; store them dense")
         check_constants(self.constants, [each.name for each in self.graph.input])
@@ -155,6 +157,8 @@ class GraphImport:
             for name in proto.output:
                 if name in self._declared and (value := self.scope.value(name)) is not None:
                     self.sizes.check_declared(self._declared[name], value)
+        except InternalError:
+            raise
         except TinycError as error:
             self._fail(error, node_name(proto), proto.output)
 

@@ -5,17 +5,18 @@ function of the model's or of ONNX's, whose body stands in its place, its name b
 does the branch of an `If` whose condition is known.
 """
 
+import traceback
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import onnx
 
-from tinyc.diagnostics import TinycError, Where
+from tinyc.diagnostics import InternalError, TinycError, Where
 from tinyc.importers.onnx.attributes import attribute_value
 from tinyc.importers.onnx.folding import fold
 from tinyc.importers.onnx.handlers.registry import HANDLERS_BY_TYPE
-from tinyc.importers.onnx.model_file import initializer
+from tinyc.importers.onnx.model_file import initializer, tensor_array
 from tinyc.importers.onnx.node import OnnxNode
 from tinyc.importers.onnx.order import node_name, ordered
 from tinyc.importers.onnx.program import FrontendProgram
@@ -26,6 +27,7 @@ from tinyc.importers.onnx.schemas import (
     function_attributes,
     op_schema,
     opset_versions,
+    refusal,
     refused,
     schema_function,
 )
@@ -50,6 +52,7 @@ class NodeImporter:
         self.program, self.folder, self.filename = program, folder, filename
         self.functions = {(domain_of(each.domain), each.name, each.overload): each for each in functions}
         self.expanded = 0
+        self._sizes: dict[tuple[str, str, str], int] = {}
 
     def compute(self, proto: onnx.NodeProto, scope: Scope) -> Sequence[OnnxValue]:
         """The outputs of a node.
@@ -72,7 +75,7 @@ class NodeImporter:
                 raise refused(proto.op_type, domain)
             return self._own_op(proto, inputs, attributes, scope, where)
         except TinycError as error:
-            raise error.at(where) from None
+            raise error.at(where) from error.__cause__
 
     def _own_op(
         self,
@@ -87,12 +90,23 @@ class NodeImporter:
         version, name = scope.versions[""], where.node or ""
         schema = op_schema(proto.op_type, version)
         check_node(schema, proto, attributes)
-        values = {each: _value(proto.op_type, attribute) for each, attribute in attributes.items()}
+        values = {each: _value(proto.op_type, attribute, self.folder) for each, attribute in attributes.items()}
         version = max(version, OLDEST_OPSET)  # an older op is what it has stayed
         node = OnnxNode(self.program, proto.op_type, version, inputs, proto.output, values, where)
         if proto.op_type == "If":
             return self._branch(node, scope, name)
-        handled = _handled(node)
+        try:
+            handled = _handled(node)
+        except TinycError:
+            raise
+        except MemoryError as error:
+            raise TinycError("InvalidOnnx", f"{proto.op_type}: its sizes are out of all range") from error
+        except Exception as error:
+            # Handlers rely on ranks, lengths and values that ONNX promises: where it does not, the node is to blame.
+            reason = refusal(version, proto, attributes, inputs)
+            if reason is None:
+                raise _defect(proto.op_type, error) from error
+            raise TinycError("InvalidOnnx", f"{proto.op_type} is not as ONNX has it: {reason}") from error
         if handled is not None:
             return handled
         filled = onnx.NodeProto()
@@ -107,6 +121,8 @@ class NodeImporter:
         given = function_attributes(function, schema, attributes)
         try:
             return self._call(function, proto, inputs, given, scope, name)
+        except InternalError:
+            raise
         except TinycError as error:
             message = f"{proto.op_type}, of which ONNX makes other ops: {error.message}"
             raise TinycError(error.name, message) from None
@@ -121,7 +137,7 @@ class NodeImporter:
         for each in ordered(nodes, outputs, scope.values.keys()):
             self.expanded += 1
             if self.expanded > _MAX_EXPANDED:
-                raise TinycError("UnsupportedOnnx", f"functions and branches have more than {_MAX_EXPANDED} nodes")
+                raise _too_many()
             scope.assign(each.output, self.compute(each, scope))
         found = [scope.value(name) for name in outputs]
         if any(each is None for each in found):
@@ -140,6 +156,8 @@ class NodeImporter:
         called = domain_of(proto.domain), proto.op_type, proto.overload
         if called in scope.calls:
             raise TinycError("CyclicGraph", f"the function '{proto.op_type}' calls itself")
+        if called in self.functions and self.expanded + self._size(called) > _MAX_EXPANDED:
+            raise _too_many()
         if len(inputs) > len(function.input) or len(proto.output) > len(function.output):
             message = f"'{proto.op_type}' has {len(inputs)} inputs and {len(proto.output)} outputs; the function "
             message += f"takes {len(function.input)} and {len(function.output)} at most"
@@ -159,6 +177,16 @@ class NodeImporter:
         # What nobody wants stands for itself: its place is passed over.
         return [by_place.get(at, values[0]) for at in range(len(proto.output))] if values else ()
 
+    def _size(self, called: tuple[str, str, str], depth: int = 0) -> int:
+        """How many nodes a function has with those that it calls; too deep ones are found where they are imported."""
+        if called not in self._sizes and depth <= _MAX_DEPTH:
+            self._sizes[called] = 1  # a function that calls itself is found where it does
+            calls = [(domain_of(each.domain), each.op_type, each.overload) for each in self.functions[called].node]
+            self._sizes[called] = sum(
+                1 + (self._size(each, depth + 1) if each in self.functions else 0) for each in calls
+            )
+        return self._sizes.get(called, 1)
+
     def _branch(self, node: OnnxNode, scope: Scope, name: str) -> Sequence[OnnxValue]:
         branches = {True: node.required("then_branch"), False: node.required("else_branch")}
         condition = node.known(0).array
@@ -171,9 +199,14 @@ class NodeImporter:
         return self.body(graph.node, [each.name for each in graph.output], body)
 
 
-def _value(op_type: str, attribute: onnx.AttributeProto) -> Any:
+def _too_many() -> TinycError:
+    return TinycError("UnsupportedOnnx", f"functions and branches have more than {_MAX_EXPANDED} nodes")
+
+
+def _value(op_type: str, attribute: onnx.AttributeProto, folder: Path | None) -> Any:
     try:
-        return attribute_value(attribute)
+        is_tensor = attribute.type == onnx.AttributeProto.TENSOR
+        return tensor_array(attribute.t, folder) if is_tensor else attribute_value(attribute)
     except TinycError as error:
         raise TinycError(error.name, f"{op_type}: attribute '{attribute.name}': {error.message}") from None
 
@@ -184,19 +217,21 @@ def _handled(node: OnnxNode) -> Sequence[OnnxValue] | None:
     Raises:
         TinycError: what is wrong with it.
     """
-    try:
-        known = fold(node)
-        if known is not None:
-            return (known,)
-        if node.op_type not in HANDLERS_BY_TYPE:
-            return None
-        result = HANDLERS_BY_TYPE[node.op_type](node)
-    except (IndexError, TypeError, ValueError, OverflowError, MemoryError) as error:
-        # Lists of other lengths than ONNX says, numbers out of all range: handlers rely on neither.
-        message = f"{node.op_type}: its inputs and attributes do not fit together: {error}"
-        raise TinycError("InvalidOnnx", message) from error
+    known = fold(node)
+    if known is not None:
+        return (known,)
+    if node.op_type not in HANDLERS_BY_TYPE:
+        return None
+    result = HANDLERS_BY_TYPE[node.op_type](node)
     _check_all_read(node)
     return result if isinstance(result, tuple) else (result,)
+
+
+def _defect(op_type: str, error: Exception) -> InternalError:
+    """The error for a handler that fails at a node that ONNX allows."""
+    at = traceback.extract_tb(error.__traceback__)[-1]
+    place = f"{Path(at.filename).name}:{at.lineno}, {at.name}"
+    return InternalError(f"the importer of {op_type} failed: {type(error).__name__}: {error} ({place})")
 
 
 def _check_all_read(node: OnnxNode) -> None:

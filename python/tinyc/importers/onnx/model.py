@@ -12,7 +12,7 @@ from tinyc.importers.files import read_file
 from tinyc.importers.onnx.emit import emit_program
 from tinyc.importers.onnx.graph import GraphImport
 from tinyc.importers.onnx.model_file import parse_model
-from tinyc.importers.onnx.patterns import fuse_patterns
+from tinyc.importers.onnx.patterns.fusion import fuse_patterns
 from tinyc.mlir import ir
 
 

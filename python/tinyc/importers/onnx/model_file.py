@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 import stat
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,6 +18,8 @@ from tinyc.importers.onnx.attributes import array_of, element_of_onnx
 from tinyc.importers.onnx.values import Known
 from tinyc.vocabulary.element_type import BY_NAME
 
+#: How deep messages may lie in each other. Python's stack has room for ten times as many; a branch of an `If` is three.
+_MAX_DEPTH = 120
 _ELEMENTS = {element.dtype: element for element in BY_NAME.values()}
 
 
@@ -30,28 +33,36 @@ def parse_model(raw: bytes, filename: str | None) -> onnx.ModelProto:
     try:
         model = onnx.ModelProto.FromString(raw)
     except DecodeError as error:
+        if "MaxDepth" in str(error):
+            raise _too_deep().at(where) from None
         raise TinycError("InvalidOnnx", f"the file is no ONNX model, or damaged: {error}", where) from None
     if not model.HasField("graph"):
         raise TinycError("InvalidOnnx", "the file is no ONNX model: it has no graph", where)
     return model
 
 
-def check_texts(message: Message) -> None:
-    """Check that all texts of a model are texts: protobuf hands out others as bytes.
+def check_messages(message: Message, depth: int = 0) -> None:
+    """Check that all texts of a model are texts (protobuf hands out others as bytes), and how deep its graphs lie.
 
     Raises:
-        TinycError: `InvalidOnnx`.
+        TinycError: `InvalidOnnx`, `UnsupportedOnnx`.
     """
+    if depth > _MAX_DEPTH:
+        raise _too_deep()
     for field, value in message.ListFields():
         if field.type == FieldDescriptor.TYPE_MESSAGE:
             for each in [value] if isinstance(value, Message) else value:
-                check_texts(each)
+                check_messages(each, depth + 1)
         elif field.type == FieldDescriptor.TYPE_STRING:
             wrong = [each for each in ([value] if isinstance(value, str | bytes) else value) if isinstance(each, bytes)]
             if wrong:
                 raise TinycError(
                     "InvalidOnnx", f"the model is damaged: {wrong[0]!r:.60}, its {field.name}, is no UTF-8"
                 )
+
+
+def _too_deep() -> TinycError:
+    return TinycError("UnsupportedOnnx", "graphs lie in each other deeper than protobuf reads, which is 100 messages")
 
 
 def initializer(tensor: onnx.TensorProto, folder: Path | None) -> Known:
@@ -65,7 +76,7 @@ def initializer(tensor: onnx.TensorProto, folder: Path | None) -> Known:
 
 
 def tensor_array(tensor: onnx.TensorProto, folder: Path | None) -> np.ndarray:
-    """The elements of an initialiser: those in the model, or mapped from a file in the model's folder.
+    """The elements of an initialiser or a constant: those in the model, or mapped from a file in the model's folder.
 
     Raises:
         TinycError: `InvalidOnnx`, `UnsupportedOnnx`, `UnreadableFile`.
@@ -81,15 +92,15 @@ def tensor_array(tensor: onnx.TensorProto, folder: Path | None) -> np.ndarray:
 def _mapped(tensor: onnx.TensorProto, entries: Mapping[str, str], folder: Path) -> np.ndarray:
     element, shape = element_of_onnx(tensor.data_type), tuple(tensor.dims)
     path = _inside(tensor.name, entries.get("location", ""), folder)
+    offset, needed = _number(tensor, entries, "offset", 0), math.prod(shape) * element.size_bytes
+    length = _number(tensor, entries, "length", needed)
     try:
-        offset = int(entries.get("offset", "0"))
         if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait
             raise TinycError("InvalidOnnx", f"tensor '{tensor.name}': '{path.name}' is no regular file")
         with path.open("rb") as file:
             status = os.fstat(file.fileno())
-            needed = math.prod(shape) * element.size_bytes
-            if int(entries.get("length", needed)) != needed:
-                message = f"tensor '{tensor.name}' has {needed} bytes, and takes {entries['length']} of '{path.name}'"
+            if length != needed:
+                message = f"tensor '{tensor.name}' has {needed} bytes, and takes {length} of '{path.name}'"
                 raise TinycError("InvalidOnnx", message)
             if min((*shape, offset)) < 0 or offset + needed > status.st_size:
                 message = f"tensor '{tensor.name}' takes bytes {offset} … {offset + needed} of '{path.name}'"
@@ -99,6 +110,13 @@ def _mapped(tensor: onnx.TensorProto, entries: Mapping[str, str], folder: Path) 
             return np.memmap(file, element.dtype, "r", offset, shape)
     except (OSError, ValueError) as error:
         raise unreadable_file("read", path, error) from None
+
+
+def _number(tensor: onnx.TensorProto, entries: Mapping[str, str], name: str, default: int) -> int:
+    given = entries.get(name, str(default))
+    if re.fullmatch(r"-?[0-9]{1,20}", given) is None:
+        raise TinycError("InvalidOnnx", f"tensor '{tensor.name}': its {name} {given!r:.40} is no number")
+    return int(given)
 
 
 def _inside(name: str, location: str, folder: Path) -> Path:

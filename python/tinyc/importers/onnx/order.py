@@ -18,9 +18,10 @@ def names_read(node: onnx.NodeProto) -> Iterator[str]:
     yield from filter(None, node.input)
     for attribute in node.attribute:
         for graph in (attribute.g, *attribute.graphs):
-            for inner in graph.node:
-                yield from names_read(inner)
-            yield from (each.name for each in graph.output if each.name)
+            own = {each.name for each in (*graph.input, *graph.initializer)}
+            own.update(name for inner in graph.node for name in inner.output)
+            read = [name for inner in graph.node for name in names_read(inner)]
+            yield from (name for name in (*read, *(each.name for each in graph.output)) if name and name not in own)
 
 
 def ordered(

@@ -1,6 +1,10 @@
-"""What ONNX says of its own op types: which opsets tinyc reads, what a node may have, and functions in place of ops."""
+"""What ONNX says of its own op types: which opsets tinyc reads, what a node may have, and functions in place of ops.
+
+Where a handler fails, ONNX says whether the node is to blame.
+"""
 
 import functools
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -9,7 +13,7 @@ from google.protobuf.message import DecodeError
 
 from tinyc.diagnostics import TinycError
 from tinyc.importers.onnx.attributes import ELEMENTS
-from tinyc.importers.onnx.values import OnnxValue
+from tinyc.importers.onnx.values import Known, OnnxValue
 
 #: An `onnx.defs.OpSchema`, of which the stubs of onnx lack most.
 OpSchema: TypeAlias = Any
@@ -19,6 +23,8 @@ NEWEST_OPSET = onnx.defs.onnx_opset_version()
 #: What ONNX also calls the domain of its own ops.
 _OWN_DOMAIN = "ai.onnx"
 _NUMBERS = {element: number for number, element in ELEMENTS.items()}
+#: ONNX is told the elements of a constant only up to so many: those that say a shape.
+_MAX_SHOWN = 1024
 #: Op types that ONNX deprecates in some of these opsets, and that tinyc reads as they were meant.
 _DEPRECATED_AND_READ = ("GroupNormalization",)
 #: Why op types are out of scope.
@@ -168,3 +174,38 @@ def function_attributes(
     if schema is not None:
         defaults |= {name: each.default_value for name, each in schema.attributes.items() if each.default_value.name}
     return {**defaults, **given}
+
+
+# --- what is wrong with a node ----------------------------------------------------------------------------------------
+
+
+def refusal(
+    version: int,
+    node: onnx.NodeProto,
+    attributes: Mapping[str, onnx.AttributeProto],
+    inputs: Sequence[OnnxValue | None],
+) -> str | None:
+    """What ONNX itself has against a node with inputs of these types, None where it finds nothing wrong.
+
+    By its own inference of types and shapes, on a graph of that node alone.
+    """
+    alone = onnx.NodeProto()
+    alone.CopyFrom(node)
+    del alone.attribute[:], alone.input[:]
+    alone.attribute.extend(attributes.values())
+    alone.input.extend("" if each is None else f"input {at}" for at, each in enumerate(inputs))
+    graph = onnx.GraphProto(name="alone", node=[alone])
+    for name, value in zip(alone.input, inputs, strict=True):
+        if value is None:
+            continue
+        graph.input.add(name=name).type.CopyFrom(_type_of(value))
+        if isinstance(value, Known) and not value.is_symbolic and value.array.size <= _MAX_SHOWN:
+            graph.initializer.append(onnx.numpy_helper.from_array(value.array, name))
+    graph.output.extend(onnx.ValueInfoProto(name=each) for each in node.output if each)
+    model = onnx.ModelProto(graph=graph, ir_version=onnx.IR_VERSION)
+    model.opset_import.add(version=version)
+    try:
+        onnx.shape_inference.infer_shapes(model, check_type=True, strict_mode=True, data_prop=True)
+    except (onnx.shape_inference.InferenceError, RuntimeError, ValueError, TypeError) as error:
+        return " ".join(re.split(r"\[\w+Error\]", str(error))[-1].split())[:300]  # what is before names the op
+    return None

@@ -1,19 +1,20 @@
 """Detection: from a `tiny.reduce` to its contraction, or to the reason why it is not one."""
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from tinyc.analysis.access import Access, DimAxes, extend
 from tinyc.analysis.patterns.contraction.digits import Digits, split_digits
 from tinyc.analysis.patterns.contraction.pattern import Contraction, axes_of
 from tinyc.analysis.patterns.contraction.roles import Roles, classify, with_unit_axes
-from tinyc.analysis.patterns.contraction.windows import Window, windows
+from tinyc.analysis.patterns.contraction.windows import Window, windows, without_digits
 from tinyc.analysis.patterns.reduce import Reduce, attempt
 from tinyc.analysis.patterns.rejection import NoPattern, Reason, Rejected
 from tinyc.analysis.tiny_ops import producer_of
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.dialects.tiny.ops import CastOp, MulOp, ReduceOp
 from tinyc.expr import axes
-from tinyc.expr.axes import Axis
+from tinyc.expr.axes import Axis, Shape
 from tinyc.mlir import ir
 from tinyc.vocabulary.attributes import tensor_type
 
@@ -92,23 +93,51 @@ def _analysed(digits: Digits, lhs: Access, rhs: Access, reduced: tuple[int, ...]
     lhs, rhs = digits.rewrite(lhs), digits.rewrite(rhs)
     if lhs == rhs:
         raise NoPattern(Reason.SQUARE, "both operands are the same elements: a sum of squares")
-    for name, access in (("lhs", lhs), ("rhs", rhs)):
-        _require_plain(name, access)
     summed = tuple(digit for axis in reduced for digit in digits.of[axis])
-    own = classify(axes_of(lhs), axes_of(rhs), summed, digits.shape)
-    found = (
-        *windows("lhs", lhs, own.m, own.k, digits.shape),
-        *windows("rhs", rhs, own.n, own.k, digits.shape),
-    )
+    forwards = {name: _forwards(access, summed, digits.shape) for name, access in (("lhs", lhs), ("rhs", rhs))}
+    for name, (access, _) in forwards.items():
+        _require_plain(name, access)
+    (left, _), (right, _) = forwards.values()
+    own = classify(axes_of(left), axes_of(right), summed, digits.shape)
+    by_side = {
+        "lhs": windows("lhs", left, own.m, own.k, digits.shape),
+        "rhs": windows("rhs", right, own.n, own.k, digits.shape),
+    }
+    found = tuple(without_digits(by_side["lhs"], by_side["rhs"], digits.shape))
     if len({window.operand for window in found}) > 1:
         rows = tuple((window.operand, window.row) for window in found)
         raise NoPattern(Reason.WINDOWS_IN_BOTH, "both operands have windows", rows=rows)
+    for name, access in (("lhs", lhs), ("rhs", rhs)):
+        if not forwards[name][1] <= {window.kernel for window in found if window.operand != name}:
+            _require_plain(name, access)
     # One filter for each channel stays depthwise, also where there is one image.
     depthwise = bool(found and own.batch and not (own.n if found[0].operand == "lhs" else own.m))
     roles = with_unit_axes(own, summed, digits.shape, stand_in=not depthwise)
     if not own.m and not own.n and not (roles.m and roles.n):
         raise NoPattern(Reason.DOT_PRODUCT, "neither operand has an axis of its own: a dot product")
     return roles, found
+
+
+def _forwards(access: Access, summed: Collection[int], domain: Shape) -> tuple[Access, frozenset[int]]:
+    """An operand with the summed axes that it is read backwards along turned around, and which these are.
+
+    The terms of a sum have no order but that of its axes: a convolution with a kernel that is reversed is one.
+    """
+    backwards: set[int] = set()
+    for row in access.expressions:
+        negative = [atom for atom, coefficient in row.terms if coefficient < 0]
+        positions = {atom.position for atom in negative if isinstance(atom, Axis)}
+        if len(positions) == len(negative) and all(
+            position in summed and isinstance(domain[position], int) for position in positions
+        ):
+            backwards |= positions
+    if not backwards:
+        return access, frozenset()
+    turned = tuple(
+        axes.axis(position, domain) * -1 + (extent - 1) if position in backwards else axes.axis(position, domain)
+        for position, extent in enumerate(domain)
+    )
+    return access.with_expressions(axes.compose(access.expressions, turned, domain)), frozenset(backwards)
 
 
 def _require_plain(name: str, access: Access) -> None:

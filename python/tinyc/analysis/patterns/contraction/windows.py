@@ -1,6 +1,6 @@
 """The rows of an operand that add up several axes: the digits of one number, or the windows of a convolution."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from tinyc.analysis.access import Access
@@ -40,6 +40,22 @@ def windows(name: str, access: Access, outer: Collection[int], k: Collection[int
             message = f"the index {row} is neither a window nor digits of one axis"
             raise NoPattern(Reason.OVERLAPPING_ROW, message, tuple(sorted(axes.positions(row))), ((name, number),))
     return found
+
+
+def without_digits(left: Sequence[Window], right: Sequence[Window], domain: Shape) -> list[Window]:
+    """The windows of both operands; where both have some, those of a side on which all are digits are none.
+
+    Digits that a guard bounds may be either: a kernel whose taps are those of several phases is filled up with zeros.
+    """
+    sides = [left, right]
+    if left and right:
+        sides = [side for side in sides if not all(_is_digits(window, domain) for window in side)] or sides
+    return [window for side in sides for window in side]
+
+
+def _is_digits(window: Window, domain: Shape) -> bool:
+    """Whether a window is a number of two digits from 0 on, the finer one that of the result."""
+    return window.pad == 0 and window.stride == 1 and window.dilation == domain[window.outer]
 
 
 def _is_mixed_radix(row: AxisExpr, domain: Shape, gapless: bool) -> bool:

@@ -44,6 +44,9 @@ def _reshape(node: OnnxNode) -> OnnxValue:
 def _reshaped(node: OnnxNode, value: OnnxValue, shape: tuple[Dim, ...]) -> OnnxValue:
     numbers = tuple(each for each in shape if isinstance(each, int))
     if isinstance(value, Known) and len(numbers) == len(shape):
+        if math.prod(numbers) != value.array.size or min(numbers, default=0) < 0:
+            message = f"{node.op_type}: {value.array.size} elements have no shape {list(numbers)}"
+            raise TinycError("ShapeContradiction", message)
         return Known(value.array.reshape(numbers), value.element)
     return node.add("movement reshape", node.as_tensor(value), shape=shape)
 

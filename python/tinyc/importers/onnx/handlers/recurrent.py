@@ -66,8 +66,8 @@ def _exchanged(node: OnnxNode, x: Tensor | None) -> Tensor | None:
 
 def _check_hidden_size(node: OnnxNode, r: Tensor | None) -> None:
     size = node.attribute("hidden_size")
-    if size is not None and r is not None and r.shape[-1] != size:
-        raise node.unsupported(f"hidden_size = {size} is not that of the recurrent weights, {r.shape[-1]}")
+    if size is not None and r is not None and r.shape[-1:] != (size,):
+        raise node.unsupported(f"hidden_size = {size} is not the last extent of the recurrent weights, {r.type}")
 
 
 HANDLERS: dict[str, Handler] = {

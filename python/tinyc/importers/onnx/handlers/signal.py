@@ -9,6 +9,8 @@ from tinyc.importers.onnx.node import Handler, OnnxNode
 from tinyc.importers.onnx.values import Known, Tensor
 from tinyc.vocabulary.element_type import ElementType
 
+#: More filters are no filters: their edges are computed at import.
+_MAX_FILTERS = 2**16
 _FLOAT = 1  # ONNX's number of f32
 
 
@@ -27,6 +29,8 @@ def _window(*coefficients: float) -> Handler:
 def _mel_weights(node: OnnxNode) -> Tensor:
     """Filters that are equally wide in mel; their edges are numbers of frequencies."""
     (filters,), (length,), (rate,) = (node.ints(at) for at in range(3))
+    if not 0 < filters <= _MAX_FILTERS or rate < 1:
+        raise node.unsupported(f"{filters} filters of a rate of {rate}; 1 … {_MAX_FILTERS} of a positive one are known")
     low, high = (2595 * math.log10(1 + float(node.known(at).array) / 700) for at in (3, 4))
     mels = low + np.arange(filters + 2) * ((high - low) / (filters + 2))
     edges = np.floor((length + 1) * (700 * (10 ** (mels / 2595) - 1)) / rate).astype(np.int64)

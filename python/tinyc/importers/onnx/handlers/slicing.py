@@ -28,6 +28,10 @@ def _slice(node: OnnxNode) -> Tensor:
     x, starts, ends = node.tensor(0), node.dims(1), node.dims(2)
     axes = node.ints(3) if node.has(3) else tuple(range(len(starts)))
     steps = node.ints(4) if node.has(4) else (1,) * len(starts)
+    lengths = [len(starts), len(ends), len(axes), len(steps)]
+    if len(set(lengths)) > 1:
+        message = f"{node.op_type}: starts, ends, axes and steps have {lengths} elements; they must have as many"
+        raise TinycError("ShapeContradiction", message)
     parts: dict[int, tuple[Dim, Dim, int]] = {}
     for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
         axis %= x.rank
@@ -93,6 +97,9 @@ def _split_sizes(node: OnnxNode, extent: Dim) -> Sequence[Dim]:
             message = f"{node.op_type}: the parts {list(sizes)} do not add up to the extent {extent}"
             raise TinycError("ShapeContradiction", message)
         return sizes
+    if count is not None and count != len(node.outputs):
+        message = f"{node.op_type}: num_outputs = {count}, and the node has {len(node.outputs)} outputs"
+        raise TinycError("ShapeContradiction", message)
     if count is None:
         count = len(node.outputs)
         if extents.divide(extent, count) is None and isinstance(extent, int):
@@ -108,6 +115,9 @@ def _split_sizes(node: OnnxNode, extent: Dim) -> Sequence[Dim]:
 def _pad(node: OnnxNode) -> Tensor:
     x, mode, amounts = node.tensor(0), node.attribute("mode", "constant"), node.dims(1)
     axes = [axis % x.rank for axis in node.ints(3)] if node.has(3) else list(range(x.rank))
+    if len(amounts) != 2 * len(axes):
+        message = f"{node.op_type}: pads has {len(amounts)} elements for {len(axes)} axes; it has two for each"
+        raise TinycError("ShapeContradiction", message)
     before, after = [0] * x.rank, [0] * x.rank
     for position, axis in enumerate(axes):
         before[axis], after[axis] = amounts[position], amounts[position + len(axes)]  # pyright: ignore

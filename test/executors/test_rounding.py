@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from tinyc.driver.verification import output_tolerances
+from tinyc.executors.rounding import output_tolerances
 from tinyc.executors.tolerance import Tolerance
 
 U = 2.0**-24

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from importers.onnx.models import model_of, numbers, run_model
+from importers.onnx.models import assert_as_onnxruntime, frontend_ops, model_of, numbers, run_model
 from tinyc.importers.onnx.model import import_model
 
 _CONSTANTS = (
@@ -23,6 +23,7 @@ GELU = {
 SILU = {
     "sigmoid": "s = Sigmoid(x) y = Mul(x, s)",
     "exponential": "n = Neg(x) e = Exp(n) f = Add(e, one) y = Div(x, f)",
+    "sigmoid by its reciprocal": "n = Neg(x) e = Exp(n) f = Add(one, e) r = Reciprocal(f) y = Mul(r, x)",
     "of a product": "h = Mul(x, x) s = Sigmoid(h) y = Mul(h, s)",
 }
 
@@ -95,8 +96,31 @@ def test_a_pattern_gives_the_numbers_that_its_ops_give(body, function):
     np.testing.assert_allclose(found, function(x.astype(np.float64)), rtol=1e-5, atol=1e-6)
 
 
-def test_a_value_of_a_pattern_that_is_read_elsewhere_stays():
-    model = model_of("s = Sigmoid(x) y = Mul(x, s)", outputs="float[2, 3] y, float[2, 3] s")
-    text = str(import_model(model))
-    assert 'fn = "silu"' in text
-    assert 'fn = "sigmoid"' in text
+@pytest.mark.parametrize("name", ["e", "f", "g"])
+def test_a_gelu_whose_inside_is_read_elsewhere_is_left_alone(name):
+    model = model_of(GELU["erf, half last"], outputs=f"float[2, 3] y, float[2, 3] {name}", more=_CONSTANTS)
+    assert "elementwise gelu" not in frontend_ops(model)
+    assert_as_onnxruntime(model, {"x": numbers(2, 3)})
+
+
+def test_a_silu_whose_sigmoid_is_read_elsewhere_is_left_alone():
+    model = model_of("s = Sigmoid(x) y = Mul(x, s) z = Add(s, x)", outputs="float[2, 3] y, float[2, 3] z")
+    assert frontend_ops(model) == ["elementwise sigmoid", "elementwise mul", "elementwise add"]
+
+
+def test_what_an_activation_is_of_may_be_read_elsewhere():
+    model = model_of("s = Sigmoid(x) p = Mul(x, s) y = Add(p, x)")
+    assert frontend_ops(model) == ["elementwise silu", "elementwise add"]
+
+
+def test_an_activation_that_is_written_twice_is_one_op():
+    body = "s = Sigmoid(x) y = Mul(x, s) t = Sigmoid(x) z = Mul(t, x)"
+    model = model_of(body, outputs="float[2, 3] y, float[2, 3] z")
+    assert frontend_ops(model) == ["elementwise silu"]
+    assert_as_onnxruntime(model, {"x": numbers(2, 3)})
+
+
+def test_activations_of_activations_are_one_op_each():
+    steps = "d{0} = Div({1}, root) e{0} = Erf(d{0}) f{0} = Add(e{0}, one) g{0} = Mul({1}, f{0}) {0} = Mul(g{0}, half) "
+    body = "".join(steps.format(name, of) for name, of in (("u", "x"), ("v", "u"), ("w", "v"), ("y", "w")))
+    assert frontend_ops(model_of(body, more=_CONSTANTS)) == ["elementwise gelu"] * 4

@@ -1,0 +1,65 @@
+"""Parameters of tests of which CI takes a part, and `--long` all: products, seeds."""
+
+import itertools
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pytest
+
+
+def pairwise(**axes: Iterable[Any]) -> pytest.MarkDecorator:
+    """Return the decorator of a test with the product of `axes`; cases that bring no new pair of values are long.
+
+    As few cases as a greedy choice finds hold each pair of values of two axes.
+    """
+    values = [list(each) for each in axes.values()]
+    cases = list(itertools.product(*(range(len(each)) for each in values)))
+    chosen = _covering(cases)
+    params = [
+        pytest.param(
+            *(each[at] for each, at in zip(values, case, strict=True)),
+            marks=() if case in chosen else pytest.mark.long,
+            id="-".join(_name(each[at], at) for each, at in zip(values, case, strict=True)),
+        )
+        for case in cases
+    ]
+    return pytest.mark.parametrize(tuple(axes), params)
+
+
+def seeds(few: int, all_of_them: int) -> pytest.MarkDecorator:
+    """Return the decorator of a test with a `seed`, of which CI takes the first few."""
+    later = (pytest.param(seed, marks=pytest.mark.long) for seed in range(few, all_of_them))
+    return pytest.mark.parametrize("seed", [*range(few), *later])
+
+
+def in_turn(first: str, second: str, values: Iterable[Any], others: Sequence[Any]) -> pytest.MarkDecorator:
+    """Return the decorator of a test with the product of two axes; in CI a value meets one of the `others`, in turn."""
+    params = [
+        pytest.param(
+            value,
+            other,
+            marks=() if number % len(others) == place else pytest.mark.long,
+            id=f"{_name(value, number)}-{_name(other, place)}",
+        )
+        for number, value in enumerate(values)
+        for place, other in enumerate(others)
+    ]
+    return pytest.mark.parametrize((first, second), params)
+
+
+def _covering(cases: Sequence[tuple[int, ...]]) -> set[tuple[int, ...]]:
+    """Choose cases that have each pair of two axes' values that any case has."""
+    pairs = {case: {(i, j, case[i], case[j]) for i, j in itertools.combinations(range(len(case)), 2)} for case in cases}
+    missing, chosen = set[tuple[int, ...]]().union(*pairs.values()), set[tuple[int, ...]]()
+    while missing:
+        best = max(cases, key=lambda case: len(pairs[case] & missing))
+        chosen.add(best)
+        missing -= pairs[best]
+    return chosen
+
+
+def _name(value: Any, at: int) -> str:
+    name = getattr(value, "name", None) or getattr(value, "__name__", None)
+    return (
+        str(name if name is not None else value) if isinstance(name, str) or isinstance(value, str | int) else str(at)
+    )
