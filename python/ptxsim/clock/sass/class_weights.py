@@ -1,0 +1,2 @@
+def estimate_cost(*a):
+    raise NotImplementedError
