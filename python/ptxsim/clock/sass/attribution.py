@@ -21,7 +21,7 @@ _Place = tuple[int, int]
 
 @dataclass(frozen=True)
 class Attribution:
-    """The costs of lines, averaged (`lines`) and where most copies are (`hot`), the runs, what no line is charged for."""
+    """The costs of lines, averaged (`lines`) and where most copies are (`hot`), the runs, what is charged to none."""
 
     lines: dict[int, LineCost]
     hot: dict[int, LineCost]
@@ -128,7 +128,7 @@ class _Charging:
         """On what the anchors of a run agree, the counts of its lines: the most frequent one, the least of these.
 
         Those that are never merged tell alone where there are any, else loads, stores and arithmetic together. Outside
-        of loops a block executes a run once, so that its copies are the blocks that have it, and arithmetic tells nothing.
+        of loops a block executes a run once: its copies are the blocks that have it, and arithmetic tells nothing.
         """
         once = self._depth(run.number) == 0
         for least in (Rank.SINGLE, Rank.MERGED if once else Rank.ARITHMETIC):
@@ -179,6 +179,6 @@ class _Charging:
 
 
 def _is_spin(variant: RunVariant, depth: int) -> bool:
-    """Whether it is the loop that a waiting warp spins in, behind a first test that has failed; `depth` is the run's."""
+    """Whether a waiting warp spins in it, behind a first test that has failed; `depth` is the run's in loops."""
     tests = (each for each in variant.instructions if each.opcode == "SYNCS" and "PHASECHK" in each.modifiers)
     return variant.depth == depth > 0 and any(tests)

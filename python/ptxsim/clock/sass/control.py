@@ -1,7 +1,7 @@
 """The control code of a SASS instruction: what ptxas tells the issue port about it.
 
-In: the 128 bits of an instruction of Volta or later. Out: `ControlCode`, from its bits 105 to 125. Layout as Jia et al.,
-"Dissecting the NVIDIA Volta GPU architecture via microbenchmarking" (2018), §2.1, found it; unchanged up to sm_90.
+In: the 128 bits of an instruction of Volta or later. Out: `ControlCode`, from its bits 105 to 125. The layout is that
+of Jia et al., "Dissecting the NVIDIA Volta GPU architecture via microbenchmarking" (2018); unchanged up to sm_90.
 """
 
 from dataclasses import dataclass

@@ -1,9 +1,9 @@
 """Which runs of the PTX a basic block of the SASS executes, and to which line each of its instructions is charged.
 
 In: the runs of the PTX, a `SassFunction` with the lines of its instructions. Out: `Homes`. A run is at home in a block
-where one of its anchors or branches stands that is not predicated by if-conversion. What stands in a block and belongs to
-a run that is not at home there was moved (out of a loop) or if-converted: it is executed whenever the block is, so it is
-charged to the last line of the nearest run that dominates its own and is at home.
+where one of its anchors or branches stands that is not predicated by if-conversion. What stands in a block and belongs
+to a run that is not at home there was moved (out of a loop) or if-converted: it is executed whenever the block is, so
+it is charged to the last line of the nearest run that dominates its own and is at home.
 """
 
 from collections import Counter, defaultdict

@@ -1,7 +1,7 @@
 """What each line of a kernel's PTX costs, and the straight runs that it comes from: the data that the clock reads.
 
-In: nothing but what the other files of the folder fill in. Out: `KernelCost`, frozen. Costs are of one execution of a line
-by one warp: issue slots (SASS instructions), stall cycles (how long they keep their warp from issuing), slots by pipe.
+In: what the other files of the folder find. Out: `KernelCost`, frozen. Costs are of one execution of a line by one
+warp: issue slots (SASS instructions), stall cycles (how long they keep their warp from issuing), slots by pipe.
 """
 
 from collections.abc import Mapping

@@ -75,15 +75,13 @@ def tensor_shape(each: SassInstruction) -> tuple[int, int, int] | None:
     return None
 
 
-#: What ptxas neither merges nor splits.
-_SINGLE = frozenset(
-    "HGMMA IGMMA QGMMA BGMMA HMMA IMMA BMMA DMMA UTMALDG UTMASTG UTMAREDG UBLKCP UBLKRED SYNCS LDSM STSM BAR LDGSTS LDGDEPBAR "
-    "ATOM ATOMS ATOMG RED REDG REDS MUFU SHFL".split()
-)
-#: What it may merge over neighbouring addresses, also those of several copies: one LDS.64 for four rounds' 16 bits.
-_MERGED = frozenset("LDG STG LD ST LDS STS".split())
-_ARITHMETIC = frozenset("FFMA FADD FMUL FMNMX HFMA2 HADD2 HMUL2 DFMA DADD DMUL".split())
-_JUMPS = frozenset("BRA EXIT RET BRX CALL".split())
+_RANKS = {
+    "SINGLE": "HGMMA IGMMA QGMMA BGMMA HMMA IMMA BMMA DMMA UTMALDG UTMASTG UTMAREDG UBLKCP UBLKRED SYNCS LDSM STSM BAR "
+    "LDGSTS LDGDEPBAR ATOM ATOMS ATOMG RED REDG REDS MUFU SHFL",
+    "MERGED": "LDG STG LD ST LDS STS",
+    "ARITHMETIC": "FFMA FADD FMUL FMNMX HFMA2 HADD2 HMUL2 DFMA DADD DMUL",
+    "JUMP": "BRA EXIT RET BRX CALL",
+}
 
 
 class Rank(IntEnum):
@@ -95,21 +93,18 @@ class Rank(IntEnum):
     JUMP = 1
     #: Floating-point arithmetic: nearly always one for each execution of its line.
     ARITHMETIC = 2
-    #: A load or store: stays in its place; may be merged with its neighbours.
+    #: A load or store: stays in its place; may be merged over neighbouring addresses, also of several copies.
     MERGED = 3
     #: Once for each execution of its line.
     SINGLE = 4
 
 
+_RANK = {opcode: Rank[name] for name, text in _RANKS.items() for opcode in text.split()}
+
+
 def rank_of(each: SassInstruction) -> Rank:
     """The rank of an instruction as an anchor of its PTX line; a move by `HFMA2 -RZ, RZ` is none."""
-    if each.opcode in _SINGLE:
-        return Rank.SINGLE
-    if each.opcode in _MERGED:
-        return Rank.MERGED
-    if each.opcode in _ARITHMETIC and "-RZ, RZ" not in each.operands:
-        return Rank.ARITHMETIC
-    return Rank.JUMP if each.opcode in _JUMPS else Rank.NONE
+    return Rank.NONE if "-RZ, RZ" in each.operands else _RANK.get(each.opcode, Rank.NONE)
 
 
 #: Cycles from the issue of an instruction to that of a use by another pipe; within a pipe it is often 1 less.

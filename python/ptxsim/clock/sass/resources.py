@@ -1,7 +1,7 @@
 """What ptxas says of a kernel: its registers, spills, stack and shared memory, and what it warns of.
 
-In: what `ptxas -v` prints. Out: `ResourceUse` for each kernel, and `PtxasWarning`s, among them C75xx (a pipeline of wgmma
-that it serializes, a setmaxnreg that it ignores), which cost much and show in no instruction.
+In: what `ptxas -v` prints. Out: `ResourceUse` for each kernel, and `PtxasWarning`s, among them C75xx (a pipeline of
+wgmma that it serializes, a setmaxnreg that it ignores), which cost much and show in no instruction.
 """
 
 import re
@@ -22,7 +22,7 @@ class ResourceUse:
 
 @dataclass(frozen=True)
 class PtxasWarning:
-    """A warning: its code such as "C7508" ("" for none), its text, the PTX line (0 for none), the kernel ("" for all)."""
+    """A warning: its code such as "C7508" ("" for none), its text, the PTX line (0: none), the kernel ("": all)."""
 
     code: str
     text: str

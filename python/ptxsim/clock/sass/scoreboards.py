@@ -18,7 +18,7 @@ _COUNTED = re.compile(r"SB(\d)\s*(?:,\s*0x([0-9a-f]+))?")
 def waited_for(function: SassFunction) -> tuple[tuple[int, ...], ...]:
     """For each instruction, by index, the indices of the instructions that it waits for, in order.
 
-    The index is negative, -1 - index, where it waits until the operands have been read and not until the result is there.
+    The index is negative, -1 - index, where it waits until the operands have been read and not for the result.
     """
     blocks = function.blocks
     first = [block[0].address // 16 if block else 0 for block in blocks]

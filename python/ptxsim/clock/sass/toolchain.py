@@ -1,7 +1,7 @@
 """ptxas and nvdisasm: where they are, and what they make of PTX.
 
-In: PTX and an architecture. Out: `Disassembly`: the listing with PTX lines and encodings, and what ptxas said. Both come
-as packages: nvidia-cuda-nvcc has ptxas, nvidia-cuda-nvdisasm has nvdisasm, each as nvidia/cu13/bin/PROGRAM.
+In: PTX and an architecture. Out: `Disassembly`: the listing with PTX lines and encodings, and what ptxas said. Both
+come as packages: nvidia-cuda-nvcc has ptxas, nvidia-cuda-nvdisasm has nvdisasm, each as nvidia/cu13/bin/PROGRAM.
 """
 
 import importlib.util
@@ -70,15 +70,16 @@ def find_sass_tools() -> SassTools:
         InputError: one is missing; says which, and how to get it.
         FileError: one cannot be run.
     """
-    found = {name: find_program(name) for name in PROGRAM_VARIABLES}
-    for name, path in found.items():
+    found: list[Path] = []
+    for name in PROGRAM_VARIABLES:
+        path = find_program(name)
         if path is None:
             raise InputError(
-                f"there is no {name} to read what an instruction costs; install the package {_PACKAGES[name]} (pip install "
-                f"'tinyc[clock]'), put {name} on PATH, or set {PROGRAM_VARIABLES[name]}"
+                f"there is no {name} to read what an instruction costs; install the package {_PACKAGES[name]} "
+                f"(pip install 'tinyc[clock]'), put {name} on PATH, or set {PROGRAM_VARIABLES[name]}"
             )
-    ptxas, nvdisasm = found["ptxas"], found["nvdisasm"]
-    assert ptxas is not None and nvdisasm is not None
+        found.append(path)
+    ptxas, nvdisasm = found
     return SassTools(ptxas, nvdisasm, _version(str(ptxas)), _version(str(nvdisasm)))
 
 
@@ -108,7 +109,7 @@ def disassemble(ptx: str, arch: str, tools: SassTools, file: str | None = None) 
         if shown.returncode != 0:
             raise InputError(
                 f"nvdisasm {tools.nvdisasm_version} cannot read what ptxas {tools.ptxas_version} makes for {arch}: "
-                f"{_last(shown.stderr + shown.stdout)}; install one that is at least as new (pip install 'tinyc[clock]')",
+                f"{_last(shown.stderr + shown.stdout)}; install one as new (pip install 'tinyc[clock]')",
                 file,
             )
         return Disassembly(shown.stdout, said, tools.ptxas_version)
@@ -116,9 +117,9 @@ def disassemble(ptx: str, arch: str, tools: SassTools, file: str | None = None) 
 
 def _refusal(said: str, arch: str, tools: SassTools, file: str | None) -> PtxError | InputError:
     if "is not defined for option 'gpu-name'" in said or "Unsupported .version" in said:
+        first = said.strip().splitlines()[0]
         return InputError(
-            f"ptxas {tools.ptxas_version} is too old for this PTX or for {arch}: {said.strip().splitlines()[0]}; install a "
-            "newer nvidia-cuda-nvcc",
+            f"ptxas {tools.ptxas_version} is too old for this PTX or for {arch}: {first}; install a newer nvidia-cuda-nvcc",
             file,
         )
     place = re.search(r"line (\d+)[;:]?\s*(?:(?:error|fatal)\s*:\s*)?(.*)", said)
