@@ -146,7 +146,7 @@ class _Charging:
     def _cost(self, line: int, places: list[_Place], copies: int) -> LineCost:
         code = [self._at(place) for place in places]
         own = [place for place in places if self._is_own(place)] or places
-        first = own[: -(-len(own) // copies)]
+        first = self._first_copy(own, copies)
         work = Counter((each.name, tensor_shape(each)) for each in code if pipe_of(each) == "tensor")
         waits: dict[ScoreboardWait, None] = {}
         for number, index in places:
@@ -166,6 +166,12 @@ class _Charging:
             waits=tuple(each for each in waits if each.line),
             latency_cycles=fixed_latency(last),
         )
+
+    def _first_copy(self, own: list[_Place], copies: int) -> list[_Place]:
+        """The instructions of a line up to the anchors of its first copy, or its share of them where it has none."""
+        anchors = [count for count, place in enumerate(own) if rank_of(self._at(place)) >= Rank.MERGED]
+        share = -(-len(anchors or own) // copies)
+        return own[: anchors[share - 1] + 1 if anchors else share]
 
     def uncharged(self) -> tuple[UnchargedSass, ...]:
         """What no line is charged for, by reason."""

@@ -33,7 +33,8 @@ class ScoreboardWait:
 class LineCost:
     """The cost of a line: totals over `copies` executions, as the SASS has them; the properties are of one execution.
 
-    `sequence` are the instructions of the first copy, in order, with their stalls and scoreboards. `waits` are what it
+    `sequence` are the instructions of the first copy, in order, with their stalls and scoreboards; what serves several
+    copies (the set-up of addresses, a load merged over them) stands there whole. `waits` are what it
     waits for, `scoreboarded` says that its result comes through a scoreboard; else `latency_cycles` from the issue of
     its last instruction to a use, None where nothing is computed or nothing is known. `slots_between` are the bounds of
     `slots`: equal, but for an estimate.

@@ -47,7 +47,7 @@ class SassInstruction:
 
     @property
     def target(self) -> str:
-        """The label that it jumps to, or where it will meet again (`BSSY`); "" for none."""
+        """The label that it jumps to, or its point of convergence (`BSSY`); "" for none."""
         found = _TARGET.search(self.operands)
         return found[1] if found else ""
 

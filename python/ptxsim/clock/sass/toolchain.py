@@ -119,9 +119,12 @@ def _refusal(said: str, arch: str, tools: SassTools, file: str | None) -> PtxErr
     if "is not defined for option 'gpu-name'" in said or "Unsupported .version" in said:
         first = said.strip().splitlines()[0]
         return InputError(
-            f"ptxas {tools.ptxas_version} is too old for this PTX or for {arch}: {first}; install a newer nvidia-cuda-nvcc",
+            f"ptxas {tools.ptxas_version} is too old for this PTX or for {arch}: {first}; install a newer "
+            "nvidia-cuda-nvcc",
             file,
         )
+    if "SM version specified by .target" in said:
+        return InputError(f"the PTX is for a later architecture than {arch}; give the one of its .target", file)
     place = re.search(r"line (\d+)[;:]?\s*(?:(?:error|fatal)\s*:\s*)?(.*)", said)
     if place:
         text = place[2].strip() or said.strip().splitlines()[0]
