@@ -77,6 +77,8 @@ class _Charging:
     def __init__(self, runs: PtxRuns, functions: tuple[SassFunction, ...]) -> None:
         self.functions = functions
         self._depth = runs.graph.depth
+        #: How many instructions of a line have the same opcode, for nearly all 1.
+        self._alike = {line: max(Counter(each.opcode for each in here).values()) for line, here in runs.on_line.items()}
         self.homes: list[Homes] = []
         self._lines: list[list[int]] = []
         self._waits: list[tuple[tuple[int, ...], ...]] = []
@@ -134,14 +136,16 @@ class _Charging:
         for least in (Rank.SINGLE, Rank.MERGED if once else Rank.ARITHMETIC):
             told = [each for each in places if self._is_own(each) and rank_of(self._at(each)) >= least]
             if once:
-                told = list({(self._charged(each), each[0], self._at(each).block): each for each in told}.values())
+                told = list({(self._kind(each), each[0], self._at(each).block): each for each in told}.values())
             if told:
-                frequent = Counter(Counter(map(self._charged, told)).values())
+                counts = Counter(map(self._kind, told)).items()
+                frequent = Counter(max(1, count // (1 if once else self._alike[line])) for (line, _), count in counts)
                 return min(frequent, key=lambda count: (-frequent[count], count))
         return 1
 
-    def _charged(self, place: _Place) -> int:
-        return self.homes[place[0]].charged[place[1]]
+    def _kind(self, place: _Place) -> tuple[int, str]:
+        """The line that is charged and the opcode: a line of inline assembly may have several instructions."""
+        return self.homes[place[0]].charged[place[1]], self._at(place).opcode
 
     def _cost(self, line: int, places: list[_Place], copies: int) -> LineCost:
         code = [self._at(place) for place in places]

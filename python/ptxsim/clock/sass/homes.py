@@ -33,7 +33,7 @@ class Homes:
 
 def find_homes(runs: PtxRuns, function: SassFunction, lines: list[int]) -> Homes:
     """The runs at home in each block, and the charged lines; `lines` as `anchor_lines` gives them."""
-    graph = FlowGraph(function.successors)
+    graph = FlowGraph(function.successors, function.entries)
     at_home = _homes(runs, function, lines, graph)
     charged: list[int] = []
     reasons: dict[int, str] = {}
@@ -41,7 +41,7 @@ def find_homes(runs: PtxRuns, function: SassFunction, lines: list[int]) -> Homes
     for index, each in enumerate(function.instructions):
         own, here = lines[index], at_home[each.block]
         line = 0
-        if each.address >= function.slow:
+        if each.block in function.slow:
             reasons[index] = "slow path"
         elif each.block not in graph.reached:
             reasons[index] = "padding" if each.opcode in ("NOP", "BRA") else "slow path"
@@ -69,7 +69,7 @@ def _homes(runs: PtxRuns, function: SassFunction, lines: list[int], graph: FlowG
         witnesses: set[int] = set()
         for each in block:
             line = lines[each.address // 16]
-            if not line or number not in graph.reached or each.address >= function.slow:
+            if not line or number not in graph.reached or number in function.slow:
                 continue
             run = runs.run_of[line]
             seen[run] += 1

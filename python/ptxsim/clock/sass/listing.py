@@ -7,6 +7,7 @@ start at what is jumped to; a uniform loop of ptxas' own (`BRA.U.ANY`: once for 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from ptxsim.clock.sass.control import ControlCode, decode_control
 
@@ -19,6 +20,9 @@ _LABEL = re.compile(r"([.$\w]+):\s*$")
 _FIRST = re.compile(r"\s*/\*([0-9a-f]{4,})\*/\s+(.*?)\s*;?\s*/\* 0x([0-9a-f]{16}) \*/\s*$")
 _SECOND = re.compile(r"\s*/\* 0x([0-9a-f]{16}) \*/\s*$")
 _TEXT = re.compile(r"(?:@(!?U?P\w+)\s+)?([A-Z][\w]*)((?:\.[\w]+)*)\s*(.*)", re.DOTALL)
+_TABLE = re.compile(r'BRANCH_TARGETS ([^"]+)"')
+#: How the names of ptxas' own functions start.
+_OWN = "$__internal_"
 _TARGET = re.compile(r"`\(([^)]+)\)")
 _ENDS = frozenset({"BRA", "BRX", "JMP", "JMX", "EXIT", "RET", "BSYNC", "KILL", "BPT"})
 
@@ -63,13 +67,15 @@ class SassFunction:
     """The code of one section: instructions in the order of their addresses, and where control goes from each block.
 
     `successors` has the blocks that follow each block; slow paths (`BRA.DIV`, calls of ptxas' own functions) and loops
-    of `BRA.U.ANY` are left out. `slow` is the address from which on ptxas' own functions stand, the end for none.
+    of `BRA.U.ANY` are left out. `entries` are the blocks at which the kernel and the functions that it calls start,
+    `slow` those of ptxas' own functions, such as a division's.
     """
 
     name: str
     instructions: tuple[SassInstruction, ...]
     successors: tuple[tuple[int, ...], ...]
-    slow: int
+    entries: tuple[int, ...]
+    slow: frozenset[int]
 
     @property
     def blocks(self) -> tuple[tuple[SassInstruction, ...], ...]:
@@ -99,23 +105,22 @@ def read_listing(text: str) -> dict[str, SassFunction]:
 def _function(name: str, rows: list[str]) -> SassFunction:
     instructions: list[SassInstruction] = []
     labels: dict[str, int] = {}
-    line, slow, pending = 0, -1, None
+    line, pending = 0, None
     for row in rows:
         if at := _LINE.match(row):
             line = int(at[1])
         elif label := _LABEL.match(row):
             address = len(instructions) * INSTRUCTION_BYTES
             labels[label[1]] = address
-            if label[1].startswith("$"):  # ptxas' own function, such as a division's slow path
-                slow, line = (address if slow < 0 else slow), 0
+            if label[1].startswith(_OWN):
+                line = 0
         elif first := _FIRST.match(row):
             pending = first
         elif pending and (second := _SECOND.match(row)):
             encoding = int(second[1], 16) << 64 | int(pending[3], 16)
             instructions.append(_instruction(pending, encoding, line))
             pending = None
-    end = len(instructions) * INSTRUCTION_BYTES
-    return _with_blocks(name, instructions, labels, end if slow < 0 else slow)
+    return _with_blocks(name, instructions, labels)
 
 
 def _instruction(first: re.Match[str], encoding: int, line: int) -> SassInstruction:
@@ -127,11 +132,11 @@ def _instruction(first: re.Match[str], encoding: int, line: int) -> SassInstruct
     )
 
 
-def _with_blocks(name: str, instructions: list[SassInstruction], labels: dict[str, int], slow: int) -> SassFunction:
-    targets = {labels[each.target] for each in instructions if each.opcode != "CALL" and each.target in labels}
-    if any(each.opcode in ("BRX", "JMX") for each in instructions):
-        targets |= set(labels.values())
-    starts, opens = {0, slow} | targets, True
+def _with_blocks(name: str, instructions: list[SassInstruction], labels: dict[str, int]) -> SassFunction:
+    functions = {0: False} | {at: label.startswith(_OWN) for label, at in labels.items() if label.startswith("$")}
+    starts = {labels[each.target] for each in instructions if each.opcode != "CALL" and each.target in labels}
+    starts |= functions.keys() | {labels[each] for row in instructions for each in _table(row, labels)}
+    opens = True
     numbered: list[SassInstruction] = []
     block = -1
     for each in instructions:
@@ -152,7 +157,20 @@ def _with_blocks(name: str, instructions: list[SassInstruction], labels: dict[st
         tuple(sorted({at[way] for way in _ways(lasts[number], labels, meetings) if way in at}))
         for number in range(block + 1)
     )
-    return SassFunction(name, tuple(numbered), ways, slow)
+    slow: set[int] = set()
+    for start, end in pairwise([*sorted(functions), len(numbered) * INSTRUCTION_BYTES]):
+        if functions[start]:
+            slow |= {each.block for each in numbered if start <= each.address < end}
+    entries = sorted(at[start] for start, own in functions.items() if not own and start in at)
+    return SassFunction(name, tuple(numbered), ways, tuple(entries), frozenset(slow))
+
+
+def _table(each: SassInstruction, labels: dict[str, int]) -> list[str]:
+    """The labels of a jump by a table, as nvdisasm lists them; all where it lists none."""
+    if each.opcode not in ("BRX", "JMX"):
+        return []
+    found = _TABLE.search(each.operands)
+    return [label for label in found[1].split(",") if label in labels] if found else list(labels)
 
 
 def _barrier(each: SassInstruction) -> str:
@@ -170,7 +188,7 @@ def _ways(last: SassInstruction, labels: dict[str, int], meetings: dict[int, int
         if last.is_conditional:
             yield behind
     elif last.opcode in ("BRX", "JMX"):
-        yield from labels.values()
+        yield from (labels[label] for label in _table(last, labels))
     elif last.opcode == "BSYNC":
         yield meetings[last.address]
         if last.is_conditional or meetings[last.address] < 0:

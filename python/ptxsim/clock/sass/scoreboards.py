@@ -22,7 +22,7 @@ def waited_for(function: SassFunction) -> tuple[tuple[int, ...], ...]:
     """
     blocks = function.blocks
     first = [block[0].address // 16 if block else 0 for block in blocks]
-    graph = FlowGraph(function.successors, [0])
+    graph = FlowGraph(function.successors, function.entries)
     leaving: list[_Open] = [{} for _ in blocks]
     changed = True
     while changed:
