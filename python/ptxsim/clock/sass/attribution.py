@@ -78,7 +78,10 @@ class _Charging:
         self.functions = functions
         self._depth = runs.graph.depth
         #: How many instructions of a line have the same opcode, for nearly all 1.
-        self._alike = {line: max(Counter(each.opcode for each in here).values()) for line, here in runs.on_line.items()}
+        self._alike = {
+            line: max(Counter(each.opcode for each in here if each.opcode != "bra").values(), default=1)
+            for line, here in runs.on_line.items()
+        }
         self.homes: list[Homes] = []
         self._lines: list[list[int]] = []
         self._waits: list[tuple[tuple[int, ...], ...]] = []

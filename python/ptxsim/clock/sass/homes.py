@@ -91,11 +91,14 @@ def _homes(runs: PtxRuns, function: SassFunction, lines: list[int], graph: FlowG
 def _settle(runs: PtxRuns, seen: Counter[int], witnessed: set[int], depth: int) -> frozenset[int]:
     """The runs at home among those that are `seen` in a block: the witnessed, and those executed as often as they.
 
-    Without a witness it is the run with most instructions of those as deep in loops, else what dominates that run.
+    Where no witnessed run is as deep in loops as the block, as where only the first test of a waiting loop is witnessed,
+    it is the one with most instructions of those that are; without any witness else what dominates the most frequent.
     """
-    if not witnessed and seen:
-        alike = Counter({run: count for run, count in seen.items() if runs.graph.depth(run) == depth})
-        best = max((alike or seen).items(), key=lambda item: (item[1], -item[0]))[0]
+    alike = Counter({run: count for run, count in seen.items() if runs.graph.depth(run) == depth})
+    if alike and not witnessed & alike.keys():
+        witnessed = witnessed | {max(alike, key=lambda run: (alike[run], -run))}
+    elif seen and not witnessed:
+        best = max(seen, key=lambda run: (seen[run], -run))
         around = (best, *runs.graph.chain(best))
         witnessed = {next((run for run in around if runs.graph.depth(run) <= depth), best)}
     classes = {runs.graph.equals[run] for run in witnessed}
