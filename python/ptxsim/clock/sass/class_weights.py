@@ -129,11 +129,13 @@ def _shape(each: Instruction) -> tuple[int, int, int] | None:
 
 def _weight(each: Instruction, arch: str) -> ClassWeight:
     words = each.modifiers
-    if each.opcode in ("mma", "wmma") and words[:1] not in (("load",), ("store",)):
+    if each.opcode == "wmma" and words[:1] in (("load",), ("store",)):
+        return ClassWeight(1, 9, 16, 2.8, Pipe.LSU, None, words[0] == "load")
+    if each.opcode in ("mma", "wmma"):
         m, n, k = _shape(each) or (16, 8, 16)
         products = max(1, m * n // 128)  # a 16x16 tile of wmma is two HMMAs of 16x8
         cycles = _PRODUCT_CYCLES.get(arch[:4], 6.0) * max(0.5, k / 16)
-        return ClassWeight(products, products, 2 * products, cycles, Pipe.TENSOR, 24)
+        return ClassWeight(products, products, 2 + 3 * products, cycles, Pipe.TENSOR, 24)
     if each.opcode == "wgmma":
         return ClassWeight(1, 2.2, 4, 1.6, Pipe.TENSOR if words[:1] == ("mma_async",) else Pipe.NONE)
     if each.opcode == "cp":

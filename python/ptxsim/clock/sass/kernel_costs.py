@@ -9,7 +9,7 @@ from functools import lru_cache
 from ptxsim.clock.sass.attribution import attribute
 from ptxsim.clock.sass.class_weights import estimate_cost
 from ptxsim.clock.sass.line_costs import KernelCost
-from ptxsim.clock.sass.listing import SassFunction, read_listing
+from ptxsim.clock.sass.listing import SassFunction, SassInstruction, read_listing
 from ptxsim.clock.sass.resources import read_resources, read_warnings
 from ptxsim.clock.sass.straight_runs import ptx_runs
 from ptxsim.clock.sass.toolchain import Disassembly, SassTools, disassemble, find_program, find_sass_tools
@@ -43,8 +43,19 @@ def kernel_cost(ptx: str, arch: str, entry: str, file: str | None = None) -> Ker
     """
     missing = [name for name in ("ptxas", "nvdisasm") if find_program(name) is None]
     if missing:
-        return estimate_cost(ptx_runs(_code(ptx, entry)), arch, entry, f"there is no {' and no '.join(missing)}")
+        return estimated_cost(ptx, arch, entry, f"there is no {' and no '.join(missing)}")
     return sass_cost(ptx, arch, entry, file)
+
+
+@lru_cache(_KEPT)
+def estimated_cost(ptx: str, arch: str, entry: str, why: str = "asked for") -> KernelCost:
+    """The cost of each line of kernel `entry` by the classes of its instructions; `why` it is an estimate.
+
+    Raises:
+        InputError: there is no such kernel.
+        PtxError: the text is malformed.
+    """
+    return estimate_cost(ptx_runs(_code(ptx, entry)), arch, entry, why)
 
 
 def _code(ptx: str, entry: str) -> Code:
@@ -83,7 +94,7 @@ def _from_sass(ptx: str, arch: str, entry: str, tools: SassTools, file: str | No
     )
 
 
-def _all(functions: tuple[SassFunction, ...]):
+def _all(functions: tuple[SassFunction, ...]) -> tuple[SassInstruction, ...]:
     return tuple(each for function in functions for each in function.instructions)
 
 
