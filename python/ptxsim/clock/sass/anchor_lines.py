@@ -5,6 +5,7 @@ that of what stands around it, so they are matched by order behind each `wgmma.f
 that ptxas peels off has a line before the loop, so it is given to the next `mbarrier.try_wait`.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from itertools import pairwise
 
@@ -22,15 +23,9 @@ def anchor_lines(runs: PtxRuns, function: SassFunction) -> list[int]:
     for index, each in enumerate(function.instructions):
         if each.opcode == "SYNCS" and "PHASECHK" in each.modifiers and lines[index] and lines[index] not in waits:
             lines[index] = next((line for line in waits if line >= lines[index]), lines[index])
-    known = runs.run_of
-    # a directive's line, such as .loc or .entry: what it stands before is meant
-    first = min(known, default=0)
-    return [line if line in known else _next_line(known, line, first) if line else 0 for line in lines]
-
-
-def _next_line(known: dict[int, int], line: int, first: int) -> int:
-    later = [each for each in known if each >= line]
-    return min(later) if later else max(known, default=first)
+    known = sorted(runs.run_of)
+    # a directive's line, such as .loc or .entry, means what it stands before
+    return [known[min(bisect_left(known, line), len(known) - 1)] if line and known else 0 for line in lines]
 
 
 def _is_test(each: Instruction) -> bool:

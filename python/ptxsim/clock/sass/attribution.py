@@ -43,13 +43,20 @@ def attribute(runs: PtxRuns, functions: tuple[SassFunction, ...]) -> Attribution
     charging = _Charging(runs, functions)
     costs = [charging.run(run) for run in runs.runs]
     lines = {line: cost for run in runs.runs for line, cost in charging.lines_of(run, costs[run.number].copies)}
-    hot = dict(lines)
-    for run in costs:
-        for variant in reversed(run.variants):
-            hot |= variant.costs
+    hot = {line: cost for run in costs for line, cost in _hot(run)}
     found = Attribution(lines, hot, tuple(costs), charging.uncharged(), sum(len(each.moved) for each in charging.homes))
     _check(runs, functions, found, charging)
     return found
+
+
+def _hot(run: RunCost) -> Iterable[tuple[int, LineCost]]:
+    """Yield the costs of the first variant, and of those with other lines: parts of the same copies."""
+    seen: set[int] = set()
+    for variant in run.variants:
+        fresh = variant.costs.keys() - seen
+        if 2 * len(fresh) > len(variant.costs):
+            yield from ((line, variant.costs[line]) for line in sorted(fresh))
+            seen |= fresh
 
 
 def _check(runs: PtxRuns, functions: tuple[SassFunction, ...], found: Attribution, charging: "_Charging") -> None:

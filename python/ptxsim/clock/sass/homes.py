@@ -91,8 +91,8 @@ def _homes(runs: PtxRuns, function: SassFunction, lines: list[int], graph: FlowG
 def _settle(runs: PtxRuns, seen: Counter[int], witnessed: set[int], depth: int) -> frozenset[int]:
     """The runs at home among those that are `seen` in a block: the witnessed, and those executed as often as they.
 
-    Where no witnessed run is as deep in loops as the block, as where only the first test of a waiting loop is witnessed,
-    it is the one with most instructions of those that are; without any witness else what dominates the most frequent.
+    Where no witnessed run is as deep in loops as the block, as where only the first test of a waiting loop is
+    witnessed, that of the most instructions of those that are; without any witness else what dominates the most.
     """
     alike = Counter({run: count for run, count in seen.items() if runs.graph.depth(run) == depth})
     if alike and not witnessed & alike.keys():
