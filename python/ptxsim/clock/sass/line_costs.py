@@ -118,8 +118,8 @@ class KernelCost:
     """The cost of a kernel's lines for an architecture. `estimate` says why it is one, "" where it is from SASS.
 
     `lines` are averages over all copies of a run, `hot` over those of the first variant of each run (and variants that
-    complete it), for loops of many rounds. A line that is not in it costs nothing. `moved` counts the instructions that stand where another run is at home, and
-    are charged to it.
+    complete it), for loops of many rounds. A line that is not in it costs nothing. `moved` counts the instructions that
+    stand where another run is at home, and are charged to it.
     """
 
     entry: str
