@@ -7,8 +7,7 @@ its own order, and what orders warps among each other are phases.
 import numpy as np
 
 from ptxsim.clock.trace import Access, Arrive, Copy, CopyFacts, Depart, Event, PhaseKey, Recording, Segment, WarpTrace
-from ptxsim.machine.launch import Launch
-from ptxsim.machine.observer import AccessFacts, AsyncOperation, ObservedBatch, ObservedCta, Observer, Phase, Region
+from ptxsim.machine.observer import AccessFacts, AsyncOperation, ObservedBatch, ObservedCta, ObservedLaunch, Observer, Phase, Region
 from ptxsim.memory.byte_array import ByteArray
 from ptxsim.memory.traffic import SECTOR_BYTES, units
 
@@ -18,10 +17,10 @@ _SYNCHRONISATIONS = ("barrier", "cluster", "mbarrier")
 class Recorder(Observer):
     """Watches one launch; `recording` is what it has seen."""
 
-    def __init__(self, launch: Launch) -> None:
-        self._launch = launch
+    def __init__(self) -> None:
+        self._batches = 0
         self._segments: dict[int, list[list[Segment]]] = {}
-        #: Events of the warps' runs that have not been told yet, and the tick in which they happened.
+        #: Events of the warps' runs that have not been told yet, and the batch in which they happened.
         self._pending: dict[int, list[list[tuple[int, Event]]]] = {}
         self._cta_of_memory: dict[int, int] = {}
         self._copies: list[dict] = []
@@ -32,15 +31,20 @@ class Recorder(Observer):
 
     # --- what the engine tells ----------------------------------------------------------------------------------------
 
-    def ran(self, cta: ObservedCta, warps: np.ndarray, start: int, end: int) -> None:
+    def began(self, launch: ObservedLaunch) -> None:
+        """Note the launch."""
+        self._launch = launch
+
+    def ran(self, cta: ObservedCta, warps: np.ndarray, start: int, end: int, mask: np.ndarray) -> None:
         """Close the segment of each warp."""
-        self._know(cta)
-        tick, segments, pending = self._launch.ticks, self._segments[cta.number], self._pending[cta.number]
+        number = self._know(cta)
+        batch, segments, pending = self._batches, self._segments[number], self._pending[number]
+        self._batches += 1
         for warp in warps.tolist():
             events = pending[warp]
             if events:
-                own = tuple(event for when, event in events if when == tick)
-                late = tuple(event for when, event in events if when != tick)
+                own = tuple(event for when, event in events if when == batch)
+                late = tuple(event for when, event in events if when != batch)
                 if late:  # what has let the warp go on, while another one ran
                     last = segments[warp][-1]
                     let_go = tuple(event._replace(at=last.end - 1) for event in late)
@@ -104,8 +108,8 @@ class Recorder(Observer):
         self._copies.append(
             {
                 "at": operation.at,
-                "tick": self._launch.ticks,
-                "issuer": cta.number,
+                "batch": self._batches,
+                "issuer": self._know(cta),
                 "size": sum(each.size * len(each.index) for each in operation.writes),
                 "source": source,
                 "destination": destination,
@@ -143,12 +147,12 @@ class Recorder(Observer):
         copies = []
         for number, facts in enumerate(self._copies):
             near = self._copies[max(0, number - 1) : number + 2]
-            same = [each for each in near if all(each[name] == facts[name] for name in ("at", "issuer", "tick"))]
+            same = [each for each in near if all(each[name] == facts[name] for name in ("at", "issuer", "batch"))]
             facts["is_shared"] = len(same) > 1 and facts["destination"] == "shared"
         for facts in self._copies:
             facts = dict(facts)
             memory = facts.pop("memory")
-            facts.pop("tick")
+            facts.pop("batch")
             cta = self._cta_of_memory.get(memory, facts["issuer"])
             copies.append(CopyFacts(**{**facts, "phases": tuple(facts["phases"]), "cta": cta}))
         warps = (
@@ -160,27 +164,30 @@ class Recorder(Observer):
             launch.grid, launch.block, launch.cluster, launch.shared_bytes, self._clusters, tuple(warps), tuple(copies)
         )
 
-    def _know(self, cta: ObservedCta) -> None:
-        if cta.number in self._segments:
-            return
-        peers = cta.peers
-        ctas = tuple(each.number for each in peers)
-        self._clusters[ctas[0] // len(ctas)] = ctas
-        for each in peers:
-            count = len(each.exists)
-            self._segments[each.number] = [[] for _ in range(count)]
-            self._pending[each.number] = [[] for _ in range(count)]
-            self._cta_of_memory[id(each.shared)] = each.number
-            self._kept.append(each.shared)
+    def _know(self, cta: ObservedCta) -> int:
+        """The number of a CTA in the grid, x fastest."""
+        number = self._number(cta)
+        if number not in self._segments:
+            ctas = tuple(map(self._number, cta.peers))
+            self._clusters[len(self._clusters)] = ctas
+            for each, peer in zip(ctas, cta.peers, strict=True):
+                self._segments[each] = [[] for _ in range(peer.warp_count)]
+                self._pending[each] = [[] for _ in range(peer.warp_count)]
+                self._cta_of_memory[id(peer.shared)] = each
+                self._kept.append(peer.shared)
+        return number
+
+    def _number(self, cta: ObservedCta) -> int:
+        (x, y, z), (width, height, _) = cta.index, self._launch.grid
+        return x + width * (y + height * z)
 
     def _add(self, cta: ObservedCta, warp: int, event: Event) -> None:
-        self._know(cta)
-        self._pending[cta.number][warp].append((self._launch.ticks, event))
+        self._pending[self._know(cta)][warp].append((self._batches, event))
 
     def _key(self, cta: ObservedCta, phase: Phase) -> PhaseKey:
         self._know(cta)
         owner = phase.owner
-        number = self._cta_of_memory[id(owner)] if phase.kind == "mbarrier" else owner.number
+        number = self._cta_of_memory[id(owner)] if phase.kind == "mbarrier" else self._number(owner)
         return PhaseKey(phase.kind, number, phase.place, phase.number)
 
 

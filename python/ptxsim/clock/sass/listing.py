@@ -56,6 +56,11 @@ class SassInstruction:
         return found[1] if found else ""
 
     @property
+    def is_far_jump(self) -> bool:
+        """Whether it is a call that never returns: how ptxas of sm_80 jumps out of loops (`CALL.REL.NOINC` to a label)."""
+        return self.opcode == "CALL" and "NOINC" in self.modifiers and self.target.startswith(".L")
+
+    @property
     def is_conditional(self) -> bool:
         """Whether it is skipped by some: it has a guard, or a predicate among its operands as `BRA.DIV` has."""
         guarded = bool(self.predicate) and self.predicate not in ("PT", "UPT")
@@ -134,7 +139,7 @@ def _instruction(first: re.Match[str], encoding: int, line: int) -> SassInstruct
 
 def _with_blocks(name: str, instructions: list[SassInstruction], labels: dict[str, int]) -> SassFunction:
     functions = {0: False} | {at: label.startswith(_OWN) for label, at in labels.items() if label.startswith("$")}
-    starts = {labels[each.target] for each in instructions if each.opcode != "CALL" and each.target in labels}
+    starts = {labels[each.target] for each in instructions if each.target in labels and (each.opcode != "CALL" or each.is_far_jump)}
     starts |= functions.keys() | {labels[each] for row in instructions for each in _table(row, labels)}
     opens = True
     numbered: list[SassInstruction] = []
@@ -142,7 +147,7 @@ def _with_blocks(name: str, instructions: list[SassInstruction], labels: dict[st
     for each in instructions:
         if opens or each.address in starts:
             block += 1
-        opens = each.opcode in _ENDS
+        opens = each.opcode in _ENDS or each.is_far_jump
         numbered.append(replace(each, block=block))
     at = {each.address: each.block for each in reversed(numbered)}
     lasts = {each.block: each for each in numbered}
@@ -182,7 +187,7 @@ def _barrier(each: SassInstruction) -> str:
 def _ways(last: SassInstruction, labels: dict[str, int], meetings: dict[int, int]) -> Iterator[int]:
     """Yield the addresses at which threads go on behind the last instruction of a block."""
     behind = last.address + INSTRUCTION_BYTES
-    if last.opcode in ("BRA", "JMP"):
+    if last.opcode in ("BRA", "JMP") or last.is_far_jump:
         if not {"DIV", "ANY"} & set(last.modifiers):
             yield labels.get(last.target, behind)
         if last.is_conditional:
