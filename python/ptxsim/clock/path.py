@@ -10,23 +10,16 @@ from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ptxsim.clock.sass.listing import SassFunction, SassInstruction
-from ptxsim.clock.sass.pipes import is_anchor
+from ptxsim.clock.sass.anchor_lines import anchor_lines
+from ptxsim.clock.sass.listing import INSTRUCTION_BYTES, SassFunction
+from ptxsim.clock.sass.pipes import Rank, rank_of
+from ptxsim.clock.sass.straight_runs import PtxRuns
 
-#: Stands for every warpgroup product: ptxas gives it the line of what is beside it.
-PRODUCT_LINE = -1
 #: Anchors of one path that are looked at to tell it from another one, and the steps in which they are looked for.
 _ENOUGH = 12
 _MOST_PATHS = 256
-
-
-def anchor_line(each: SassInstruction) -> int:
-    """What an anchor is known by: its PTX line; 0 for what is none."""
-    if each.opcode.endswith("GMMA"):
-        return PRODUCT_LINE
-    if each.operands == "RZ, [RZ]":  # ptxas for sm_80 puts such loads in front of the first copy
-        return 0
-    return each.line if is_anchor(each) else 0
+#: A load of nothing, which ptxas for sm_80 puts in front of the first asynchronous copy.
+_NOTHING = "RZ, [RZ]"
 
 
 @dataclass(frozen=True)
@@ -43,32 +36,41 @@ class SassPath:
 
 
 class PathFinder:
-    """Finds paths through one function."""
+    """Finds paths through one function; `line_of` has the PTX line of each instruction that is an anchor, else 0."""
 
-    def __init__(self, function: SassFunction) -> None:
+    def __init__(self, runs: PtxRuns, function: SassFunction) -> None:
         self.function = function
+        self.line_of = [
+            line if rank_of(each) >= Rank.MERGED and each.operands != _NOTHING else 0
+            for line, each in zip(anchor_lines(runs, function), function.instructions, strict=True)
+        ]
+        self.first = tuple(block[0].address // INSTRUCTION_BYTES for block in function.blocks)
+        self.lines = frozenset(self.line_of) - {0}
+        # What is skipped by a guard, or asks again whether a phase is over, may be executed more often than its line.
+        loose = {
+            line
+            for line, each in zip(self.line_of, function.instructions, strict=True)
+            if each.is_conditional or "TRYWAIT" in each.modifiers
+        }
+        self._firm = self.lines - loose
         self.anchors = tuple(
-            tuple(line for each in block if (line := anchor_line(each))) for block in function.blocks
+            tuple(line for line in self.line_of[first : first + len(block)] if line in self._firm)
+            for first, block in zip(self.first, function.blocks, strict=True)
         )
-        #: Blocks that only ask whether an mbarrier's phase is over: what waits asks again, and was recorded once.
-        self.polls = tuple(
-            all("TRYWAIT" in each.modifiers for each in block if anchor_line(each)) for block in function.blocks
-        )
-        self.lines = frozenset(line for block in self.anchors for line in block)
         self._ahead: dict[int, dict[tuple[tuple[int, ...], bool], int]] = {}
 
     def path(self, executed: Sequence[int]) -> SassPath:
-        """The path of a warp that executed PTX lines in this order (`PRODUCT_LINE` for a warpgroup's product)."""
-        wanted = [line for line in executed if line in self.lines]
+        """The path of a warp that executed PTX lines in this order."""
+        wanted = [line for line in executed if line in self._firm]
         left = _Left(wanted)
         blocks, block = [], 0
-        since: set[int] = set()  # blocks since the last anchor that is no poll
+        since: set[int] = set()  # blocks since the last anchor
         most = 4 * len(self.function.blocks) + 4 * len(wanted)
         while len(blocks) < most:
             blocks.append(block)
             for line in self.anchors[block]:
                 left.take(line)
-            since = since | {block} if self.polls[block] else set()
+            since = set() if self.anchors[block] else since | {block}
             ways = self.function.successors[block]
             if not ways:
                 break
@@ -94,8 +96,8 @@ class PathFinder:
                 if not ways or len(anchors) >= _ENOUGH:
                     found.setdefault((anchors, not ways), steps)
                     continue
-                # A loop without an anchor, or that polls, is left at once: nothing tells how often it is gone through.
-                seen = seen | {here} if self.polls[here] else frozenset()
+                # A loop without an anchor is left at once: nothing tells how often it is gone through.
+                seen = frozenset() if self.anchors[here] else seen | {here}
                 work += [(each, anchors, seen, steps + 1) for each in ways if each not in seen]
             for _, anchors, _, steps in work:
                 found.setdefault((anchors, False), steps)

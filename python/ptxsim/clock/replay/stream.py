@@ -6,9 +6,13 @@ In: a `WarpTrace`, the kernel's flat code, its SASS. Out: `WarpStream`.
 from collections import defaultdict, deque
 from dataclasses import dataclass
 
-from ptxsim.clock.path import PRODUCT_LINE, PathFinder, SassPath, anchor_line
+from ptxsim.clock.path import PathFinder, SassPath
 from ptxsim.clock.trace import Event, WarpTrace
 from ptxsim.linking.code import Code
+
+
+#: So that shares such as a third add up to one.
+_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
@@ -29,34 +33,28 @@ class StreamMaker:
         self._code, self._finder = code, finder
         self._paths: dict[tuple[tuple[int, int], ...], tuple[SassPath, tuple[int, ...]]] = {}
         function = finder.function
-        self._first = [block[0].address // 16 if block else 0 for block in function.blocks]
         self._sizes = [len(block) for block in function.blocks]
-        self._keys = [anchor_line(each) for each in function.instructions]
-        self._line_of = [
-            PRODUCT_LINE if each.opcode == "wgmma" and "mma_async" in each.modifiers else each.line
-            for each in code.instructions
-        ]
+        self._line_of = [each.line for each in code.instructions]
 
     def stream(self, trace: WarpTrace) -> WarpStream:
         """The stream of a warp."""
         path, instructions = self._path(trace)
         done = self._executions(trace)
-        keys, met = self._keys, defaultdict(int)
+        keys, met = self._finder.line_of, defaultdict(int)
         for index in instructions:
             met[keys[index]] += 1
-        # ptxas may make several anchors of a line: the first of them has the events.
-        every = {line: max(1, round(met[line] / len(found))) for line, found in done.items() if met[line]}
+        # ptxas may make several anchors of a line, or merge those of several executions: events are dealt out evenly.
+        share = {line: len(found) / met[line] for line, found in done.items() if met[line]}
         events: dict[int, tuple[Event, ...]] = {}
-        count: dict[int, int] = defaultdict(int)
+        due: dict[int, float] = defaultdict(lambda: _ROUNDING)
         for place, index in enumerate(instructions):
             line = keys[index]
-            if not line or line not in done:
+            if line not in share:
                 continue
-            if count[line] % every[line] == 0 and done[line]:
-                here = done[line].popleft()
-                if here:
-                    events[place] = here
-            count[line] += 1
+            due[line] += share[line]
+            while due[line] >= 1 and done[line]:
+                due[line] -= 1
+                events[place] = events.get(place, ()) + done[line].popleft()
         return WarpStream(trace.cta, trace.warp, instructions, events, path)
 
     def _path(self, trace: WarpTrace) -> tuple[SassPath, tuple[int, ...]]:
@@ -65,7 +63,7 @@ class StreamMaker:
             executed = [self._line_of[at] for start, end in key for at in range(start, end)]
             path = self._finder.path(executed)
             instructions = tuple(
-                index for block in path.blocks for index in range(self._first[block], self._first[block] + self._sizes[block])
+                index for block in path.blocks for index in range(self._finder.first[block], self._finder.first[block] + self._sizes[block])
             )
             self._paths[key] = path, instructions
         return self._paths[key]
