@@ -53,7 +53,7 @@ class _Rung:
 
     @property
     def namespace(self) -> str:
-        return f"matmulKernel{self.number}"
+        return "matmulKernel3ILi128ELi128ELi64ELi128ELb0" if self.number == 3 else f"matmulKernel{self.number}"
 
     @property
     def instance(self) -> str:

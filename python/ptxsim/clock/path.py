@@ -53,6 +53,11 @@ class PathFinder:
             if each.is_conditional or "TRYWAIT" in each.modifiers
         }
         self._firm = self.lines - loose
+        self.polls = frozenset(
+            line
+            for line, each in zip(self.line_of, function.instructions, strict=True)
+            if line and "TRYWAIT" in each.modifiers
+        )
         self.anchors = tuple(
             tuple(line for line in self.line_of[first : first + len(block)] if line in self._firm)
             for first, block in zip(self.first, function.blocks, strict=True)

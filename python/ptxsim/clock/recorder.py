@@ -6,12 +6,15 @@ its own order, and what orders warps among each other are phases.
 
 import numpy as np
 
-from ptxsim.clock.trace import Access, Arrive, Copy, CopyFacts, Depart, Event, PhaseKey, Recording, Segment, WarpTrace
+from ptxsim.clock.trace import Access, Arrive, Copy, CopyFacts, Depart, Event, PhaseKey, Recording, WarpTrace
+from ptxsim.clock.warp_record import FULL, WarpRecord
 from ptxsim.machine.observer import AccessFacts, AsyncOperation, ObservedBatch, ObservedCta, ObservedLaunch, Observer, Phase, Region
 from ptxsim.memory.byte_array import ByteArray
 from ptxsim.memory.traffic import SECTOR_BYTES, units
 
 _SYNCHRONISATIONS = ("barrier", "cluster", "mbarrier")
+#: Instructions that wait for phases.
+_WAITS = frozenset({"bar", "barrier", "mbarrier"})
 
 
 class Recorder(Observer):
@@ -19,9 +22,7 @@ class Recorder(Observer):
 
     def __init__(self) -> None:
         self._batches = 0
-        self._segments: dict[int, list[list[Segment]]] = {}
-        #: Events of the warps' runs that have not been told yet, and the batch in which they happened.
-        self._pending: dict[int, list[list[tuple[int, Event]]]] = {}
+        self._warps: dict[int, list[WarpRecord]] = {}
         self._cta_of_memory: dict[int, int] = {}
         self._copies: list[dict] = []
         self._copy_of: dict[int, int] = {}
@@ -34,41 +35,33 @@ class Recorder(Observer):
     def began(self, launch: ObservedLaunch) -> None:
         """Note the launch."""
         self._launch = launch
+        code = launch.code.instructions
+        self._waits = frozenset(at for at, each in enumerate(code) if each.opcode in _WAITS)
 
     def ran(self, cta: ObservedCta, warps: np.ndarray, start: int, end: int, mask: np.ndarray) -> None:
-        """Close the segment of each warp."""
-        number = self._know(cta)
-        batch, segments, pending = self._batches, self._segments[number], self._pending[number]
+        """Note the run of each warp."""
+        records = self._warps[self._know(cta)]
+        for warp, lanes in zip(warps.tolist(), _bits(mask), strict=True):
+            records[warp].ran(start, end, lanes, self._batches)
         self._batches += 1
-        for warp in warps.tolist():
-            events = pending[warp]
-            if events:
-                own = tuple(event for when, event in events if when == batch)
-                late = tuple(event for when, event in events if when != batch)
-                if late:  # what has let the warp go on, while another one ran
-                    last = segments[warp][-1]
-                    let_go = tuple(event._replace(at=last.end - 1) for event in late)
-                    segments[warp][-1] = last._replace(events=last.events + let_go)
-                events.clear()
-                segments[warp].append(Segment(start, end, own))
-            else:
-                segments[warp].append(Segment(start, end, ()))
 
     def arrived(self, cta: ObservedCta, phase: Phase, lanes: np.ndarray, relaxed: bool = False) -> None:
         """Note how many lanes of each warp arrive."""
         if phase.kind not in _SYNCHRONISATIONS:
             return
-        key, counts = self._key(cta, phase), lanes.sum(axis=1)
-        for warp in np.flatnonzero(counts).tolist():
-            self._add(cta, warp, Arrive(cta.at, key, int(counts[warp])))
+        key = self._key(cta, phase)
+        for warp, bits in enumerate(_bits(lanes)):
+            if bits:
+                self._add(cta, warp, Arrive(cta.at, key, bits.bit_count()), bits)
 
     def departed(self, cta: ObservedCta, phase: Phase, lanes: np.ndarray, relaxed: bool = False) -> None:
         """Note which warps learn that the phase is complete."""
         if phase.kind not in _SYNCHRONISATIONS:
             return
         key = self._key(cta, phase)
-        for warp in np.flatnonzero(lanes.any(axis=1)).tolist():
-            self._add(cta, warp, Depart(cta.at, key))
+        for warp, bits in enumerate(_bits(lanes)):
+            if bits:
+                self._add(cta, warp, Depart(cta.at, key), bits)
 
     def accessed(
         self,
@@ -156,9 +149,9 @@ class Recorder(Observer):
             cta = self._cta_of_memory.get(memory, facts["issuer"])
             copies.append(CopyFacts(**{**facts, "phases": tuple(facts["phases"]), "cta": cta}))
         warps = (
-            WarpTrace(cta, warp, tuple(segments))
-            for cta, rows in sorted(self._segments.items())
-            for warp, segments in enumerate(rows)
+            WarpTrace(cta, warp, record.segments())
+            for cta, records in sorted(self._warps.items())
+            for warp, record in enumerate(records)
         )
         return Recording(
             launch.grid, launch.block, launch.cluster, launch.shared_bytes, self._clusters, tuple(warps), tuple(copies)
@@ -167,12 +160,11 @@ class Recorder(Observer):
     def _know(self, cta: ObservedCta) -> int:
         """The number of a CTA in the grid, x fastest."""
         number = self._number(cta)
-        if number not in self._segments:
+        if number not in self._warps:
             ctas = tuple(map(self._number, cta.peers))
             self._clusters[len(self._clusters)] = ctas
             for each, peer in zip(ctas, cta.peers, strict=True):
-                self._segments[each] = [[] for _ in range(peer.warp_count)]
-                self._pending[each] = [[] for _ in range(peer.warp_count)]
+                self._warps[each] = [WarpRecord(self._waits) for _ in range(peer.warp_count)]
                 self._cta_of_memory[id(peer.shared)] = each
                 self._kept.append(peer.shared)
         return number
@@ -181,14 +173,19 @@ class Recorder(Observer):
         (x, y, z), (width, height, _) = cta.index, self._launch.grid
         return x + width * (y + height * z)
 
-    def _add(self, cta: ObservedCta, warp: int, event: Event) -> None:
-        self._pending[self._know(cta)][warp].append((self._batches, event))
+    def _add(self, cta: ObservedCta, warp: int, event: Event, lanes: int = FULL) -> None:
+        self._warps[self._know(cta)][warp].add(event, lanes, self._batches)
 
     def _key(self, cta: ObservedCta, phase: Phase) -> PhaseKey:
         self._know(cta)
         owner = phase.owner
         number = self._cta_of_memory[id(owner)] if phase.kind == "mbarrier" else self._number(owner)
         return PhaseKey(phase.kind, number, phase.place, phase.number)
+
+
+def _bits(lanes: np.ndarray) -> list[int]:
+    """The lanes of each warp as bits: [n, 32] bool → n numbers."""
+    return np.packbits(lanes, axis=1, bitorder="little").view(np.uint32)[:, 0].tolist()
 
 
 def _by_lane(batch: ObservedBatch, index: np.ndarray, usable: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:

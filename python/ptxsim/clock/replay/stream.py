@@ -7,7 +7,7 @@ from collections import defaultdict, deque
 from dataclasses import dataclass
 
 from ptxsim.clock.path import PathFinder, SassPath
-from ptxsim.clock.trace import Event, WarpTrace
+from ptxsim.clock.trace import Depart, Event, WarpTrace
 from ptxsim.linking.code import Code
 
 
@@ -35,6 +35,11 @@ class StreamMaker:
         function = finder.function
         self._sizes = [len(block) for block in function.blocks]
         self._line_of = [each.line for each in code.instructions]
+        self._tests = {
+            at
+            for at, each in enumerate(code.instructions)
+            if each.opcode == "mbarrier" and each.modifiers[:1] in (("try_wait",), ("test_wait",))
+        }
 
     def stream(self, trace: WarpTrace) -> WarpStream:
         """The stream of a warp."""
@@ -45,6 +50,7 @@ class StreamMaker:
             met[keys[index]] += 1
         # ptxas may make several anchors of a line, or merge those of several executions: events are dealt out evenly.
         share = {line: len(found) / met[line] for line, found in done.items() if met[line]}
+        share.update((line, 1.0) for line in share.keys() & self._finder.polls)
         events: dict[int, tuple[Event, ...]] = {}
         due: dict[int, float] = defaultdict(lambda: _ROUNDING)
         for place, index in enumerate(instructions):
@@ -69,14 +75,27 @@ class StreamMaker:
         return self._paths[key]
 
     def _executions(self, trace: WarpTrace) -> dict[int, deque[tuple[Event, ...]]]:
-        """The events of each execution of a line that has anchors, in order."""
-        lines, known = self._line_of, self._finder.lines
-        found: dict[int, deque[tuple[Event, ...]]] = defaultdict(deque)
+        """The events of each execution of a line that has anchors, in order.
+
+        A warp that tests an mbarrier again and again, also on other lines, waits at the first of these tests.
+        """
+        lines, known, tests = self._line_of, self._finder.lines, self._tests
+        found: dict[int, deque[list[Event]]] = defaultdict(deque)
+        waiting: list[Event] | None = None
         for segment in trace.segments:
             at_events: dict[int, list[Event]] = defaultdict(list)
             for event in segment.events:
                 at_events[event.at].append(event)
             for at in range(segment.start, segment.end):
-                if lines[at] in known:
-                    found[lines[at]].append(tuple(at_events.get(at, ())))
-        return found
+                if lines[at] not in known and at not in tests:
+                    continue
+                here = at_events.get(at, [])
+                if at in tests:
+                    ends = [event for event in here if isinstance(event, Depart)]
+                    if waiting is not None:  # once more: it is one wait
+                        waiting += ends
+                        waiting = None if ends else waiting
+                        continue
+                    waiting = None if ends else here
+                found[lines[at]].append(here)
+        return {line: deque(map(tuple, each)) for line, each in found.items()}
