@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ptxsim.clock.sass.anchor_lines import anchor_lines
+from ptxsim.clock.sass.graph import FlowGraph
 from ptxsim.clock.sass.listing import INSTRUCTION_BYTES, SassFunction
 from ptxsim.clock.sass.pipes import Rank, rank_of
 from ptxsim.clock.sass.straight_runs import PtxRuns
@@ -18,6 +19,8 @@ from ptxsim.clock.sass.straight_runs import PtxRuns
 #: Anchors of one path that are looked at to tell it from another one, and the steps in which they are looked for.
 _ENOUGH = 12
 _MOST_PATHS = 256
+#: Ways not taken that are remembered until they meet the one that was.
+_MOST_UNTAKEN = 16
 #: A load of nothing, which ptxas for sm_80 puts in front of the first asynchronous copy.
 _NOTHING = "RZ, [RZ]"
 
@@ -62,16 +65,22 @@ class PathFinder:
             tuple(line for line in self.line_of[first : first + len(block)] if line in self._firm)
             for first, block in zip(self.first, function.blocks, strict=True)
         )
+        self._polling = {each.block for each in function.instructions if "TRYWAIT" in each.modifiers}
+        self._graph = FlowGraph(function.successors)
+        self._meetings: dict[int, int | None] = {}
         self._ahead: dict[int, dict[tuple[tuple[int, ...], bool], int]] = {}
 
     def path(self, executed: Sequence[int]) -> SassPath:
         """The path of a warp that executed PTX lines in this order."""
         wanted = [line for line in executed if line in self._firm]
         left = _Left(wanted)
-        blocks, block = [], 0
+        blocks: list[int] = []
+        block = 0
         since: set[int] = set()  # blocks since the last anchor
+        untaken: list[tuple[int, int]] = []  # where ways meet again, and the one that other lanes may take first
         most = 4 * len(self.function.blocks) + 4 * len(wanted)
         while len(blocks) < most:
+            block = self._by_other_lanes(block, untaken, left)
             blocks.append(block)
             for line in self.anchors[block]:
                 left.take(line)
@@ -80,8 +89,40 @@ class PathFinder:
             if not ways:
                 break
             onward = [way for way in ways if way not in since] or ways
-            block = onward[0] if len(onward) == 1 else max(onward, key=lambda way: (*self._fit(way, left), way))
+            if block in self._polling and len(onward) > 1:  # to ask again is a detour
+                onward = [min(onward, key=self._blocks_to_anchor)]
+            chosen = onward[0] if len(onward) == 1 else max(onward, key=lambda way: (*self._fit(way, left), way))
+            meeting = self._meeting(block)
+            if len(onward) > 1 and meeting is not None:
+                untaken += [(meeting, way) for way in onward if way != chosen]
+                del untaken[:-_MOST_UNTAKEN]
+            block = chosen
         return SassPath(tuple(blocks), len(wanted), left.count, left.extra)
+
+    def _by_other_lanes(self, block: int, untaken: list[tuple[int, int]], left: "_Left") -> int:
+        """Where the warp goes before lanes meet at a block: the way that others have taken, if its anchors come next."""
+        here = [way for meeting, way in untaken if meeting == block]
+        if here:
+            untaken[:] = [each for each in untaken if each[0] != block]
+            best = max(here, key=lambda way: self._fit(way, left))
+            if best != block and self._fit(best, left)[:2] > self._fit(block, left)[:2]:
+                return best
+        return block
+
+    def _blocks_to_anchor(self, block: int) -> int:
+        """How many blocks there are from one on until there is an anchor, or the end."""
+        seen, here, steps = {block}, [block], 0
+        while here and not any(self.anchors[each] or not self.function.successors[each] for each in here):
+            here = [way for each in here for way in self.function.successors[each] if way not in seen]
+            seen.update(here)
+            steps += 1
+        return steps
+
+    def _meeting(self, block: int) -> int | None:
+        """The first block that is on every way from one."""
+        if block not in self._meetings:
+            self._meetings[block] = next(iter(self._graph.chain(block, forward=True)), None)
+        return self._meetings[block]
 
     def _fit(self, way: int, left: "_Left") -> tuple[float, int, int]:
         """How the best of the paths from a block fits what comes next: the share, how many fit, how soon (negative)."""
