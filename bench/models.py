@@ -3,8 +3,8 @@
     .venv/bin/python bench/models.py [NAME …]       # bench/results/models.txt is what it prints
 
 Models are built by `onnx_models`. Times of the two runtimes are taken by turns in one process, with the threads that
-each chooses by itself; the numbers of both are compared. A layer is a block of a ResNet or of a transformer: it has the
-regions that a model with one layer more has more.
+each chooses by itself; where their numbers differ by more than `ALLOWED`, the bench ends with an error. A layer is a
+block of a ResNet or of a transformer: it has the regions that a model with one layer more has more.
 """
 
 import sys
@@ -42,6 +42,8 @@ COLUMNS = (
 COMPILE_SECONDS, NODES, IMPORT_SECONDS = 15, 10_000, 5
 #: The most regions that a layer of these may have.
 A_LAYER = {"resnet18": 3, "resnet50": 3, "vit_tiny": 9, "bert": 9, "gpt2": 9, "gpt2_decoder": 9}
+#: How far the numbers of the two runtimes may be apart, relatively and absolutely: specification 000 §9.
+ALLOWED = 1e-3
 RUNS = 5
 
 
@@ -60,10 +62,12 @@ def measured(case: ModelCase, figures: Figures) -> tuple[Any, ...]:
     boundary = weights + sum(each.nbytes for each in (*inputs.values(), *outputs.values()))
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     names = [each.name for each in session.get_outputs()]
-    error = max(
-        float(np.abs(one - other).max())
-        for one, other in zip(outputs.values(), session.run(names, inputs), strict=True)
-    )
+    pairs = list(zip(outputs.values(), session.run(names, inputs), strict=True))
+    for one, other in pairs:
+        np.testing.assert_allclose(
+            one, np.asarray(other), ALLOWED, ALLOWED, err_msg=f"{case.name}, tinyc and onnxruntime"
+        )
+    error = max(float(np.abs(one - other).max()) for one, other in pairs)
     own, theirs = by_turns(lambda: compiled.run_named(inputs), lambda: session.run(names, inputs))
     layer = None
     if case.deeper:

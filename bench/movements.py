@@ -22,15 +22,12 @@ import numpy as np
 
 import tinyc
 from figures import Figures, machine, show
+from frontend_modules import module_of
 from timing import seconds
-from tinyc.dialects.frontend import ops as frontend
-from tinyc.dialects.registry import context
 from tinyc.executors.elements import element_of
 from tinyc.expr.extents import Dim, symbol
-from tinyc.formulas.registry import find_schema, result_types
-from tinyc.mlir import func, ir
+from tinyc.mlir import ir
 from tinyc.text.table import Table
-from tinyc.vocabulary.attributes import to_type
 from tinyc.vocabulary.types import TensorType
 
 RESULTS = Path(__file__).parent / "results" / "movements.txt"
@@ -41,7 +38,7 @@ COLUMNS = ("what", "MB moved", "GB/s", "ms", "numpy ms", "over numpy", "copy ms"
 
 @dataclass(frozen=True)
 class Movement:
-    """An op on arrays, numpy's own function for it, and the most that it may take over the faster of numpy and a copy.
+    """An op on arrays, numpy's own function for it, and the most that it may take over the slower of numpy and a copy.
 
     `shapes` are the symbolic shapes of the operands that have some.
     """
@@ -54,27 +51,14 @@ class Movement:
     most: float = 1.2
 
 
-def module_of(case: Movement) -> ir.Module:
-    """The module of one op."""
-    name, _, choice = case.op.partition(" ")
-    schema, attributes = find_schema(name, choice or None), dict(case.attributes)
+def typed(case: Movement) -> ir.Module:
+    """The module of a movement, whose operands have the types of its arrays."""
     types: dict[str, TensorType] = {}
     for each, x in case.arrays.items():
         element = element_of(x.dtype)
         assert element is not None  # arrays of this file
         types[each] = TensorType(element, case.shapes.get(each, x.shape))
-    results = result_types(schema, types, attributes)
-    with context(), ir.Location.unknown():
-        module = ir.Module.create()
-        with ir.InsertionPoint(module.body):
-            signature = [to_type(each) for each in types.values()], [to_type(each) for each in results]
-            function = func.FuncOp("main", signature)
-            names = [ir.DictAttr.get({"tiny.name": ir.StringAttr.get(each)}) for each in types]
-            function.attributes["arg_attrs"] = ir.ArrayAttr.get(names)
-            with ir.InsertionPoint(function.add_entry_block()):
-                operands = dict(zip(types, function.arguments, strict=True))
-                func.ReturnOp(list(frontend.build_op(schema, operands, attributes, results).results))
-    return module
+    return module_of(case.op, types, **case.attributes)
 
 
 def movements() -> dict[str, Movement]:
@@ -134,7 +118,7 @@ def movements() -> dict[str, Movement]:
 
 def measured(name: str, case: Movement, figures: Figures) -> tuple[Any, ...]:
     """The row of a movement; its ratio goes to `figures`."""
-    model = tinyc.compile(module_of(case), "cpu")
+    model = tinyc.compile(typed(case), "cpu")
     (found,) = model.run_named(case.arrays).values()
     np.testing.assert_array_equal(found, case.native(*case.arrays.values()))
     moved = found.nbytes + min(found.nbytes, sum(x.nbytes for x in case.arrays.values()))
@@ -165,7 +149,7 @@ def transposed(figures: Figures) -> None:
     models: dict[str, tuple[Callable[[], Any], float]] = {}
     for name, (op, weights, attributes, phases) in cases.items():
         arrays = {"x": x, "w": weights}
-        model = tinyc.compile(module_of(Movement(op, arrays, np.add, attributes)), "cpu")
+        model = tinyc.compile(typed(Movement(op, arrays, np.add, attributes)), "cpu")
         (result,) = model.run_named(arrays).values()
         products = result.size * weights[0].size / phases
         models[name] = functools.partial(model.run_named, arrays), products

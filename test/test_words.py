@@ -32,7 +32,10 @@ INTERFACES = {
     "CALLED_FUNCTIONS": (("dialects/cuda/printer/ops/*.py",), "the C++ functions that the `text` beside it calls"),
     "compute": (("dialects/cuda/main/reference/*.py",), "what a statement is on the host: asked for by its class"),
     "ROWS": (("python/tinyc/vocabulary/elementwise/*.py",), "the rows of a file; those of all files in the package"),
-    "RULES": (("python/tinyc/vocabulary/infer/*.py",), "the rules of a file; those of all files in the package"),
+    "RULES": (
+        ("python/tinyc/vocabulary/infer/*.py", "python/tinyc/importers/onnx/patterns/*.py"),
+        "the rules of a file; those of all files in the package, and in `patterns/fusion.py`",
+    ),
     "FORMULAS": (("python/tinyc/formulas/*.py",), "the formulas of a family; `registry.py` puts them together"),
     "IN_NUMPY": (("python/tinyc/executors/frontend/*.py",), "the numpy of a family; `evaluation.py` puts it together"),
     "HANDLERS": (

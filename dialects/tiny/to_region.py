@@ -15,7 +15,7 @@ from tinyc.dialects.region import ops as region
 from tinyc.dialects.tiny import ops as tiny
 from tinyc.fusion.formation import form_regions
 from tinyc.fusion.graph import FusionNode, NodeKind
-from tinyc.fusion.ledger import FUSION_RULES
+from tinyc.fusion.ledger import FUSION_RULES, note_ledger
 from tinyc.fusion.regions import Formation
 from tinyc.fusion.request import fusion_request
 from tinyc.mlir import func, ir
@@ -105,6 +105,7 @@ class TinyToRegion(Pass):
         machine, (_, edges) = machine_of(self.target), split_plan(self.plan)
         request = fusion_request(self.fuse, self.no_fuse, self.fusion).with_edges(edges)
         formation = form_regions(function, machine, request)
+        note_ledger(formation.ledger)
         for node in formation.graph.nodes.values():
             _remark_boundary(node)
         for each in formation.ledger.decisions:

@@ -36,19 +36,6 @@ def gemm(tmp_path):
     return path
 
 
-@pytest.fixture
-def run(capfd):
-    """Return a function that runs the command line and returns its status, stdout and stderr."""
-
-    def call(*arguments):
-        status = cli.main([str(each) for each in arguments])
-        captured = capfd.readouterr()
-        assert "Traceback" not in captured.err
-        return status, captured.out, captured.err
-
-    return call
-
-
 def in_a_process(*arguments, **options):
     command = [sys.executable, "-m", "tinyc.driver.cli", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, **options)

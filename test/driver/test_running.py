@@ -10,25 +10,11 @@ import pytest
 
 import tinyc
 from programs.example_bindings import EXAMPLES
-from tinyc.driver import cli
 from tinyc.driver.sources import read_program
 from tinyc.executors.random_inputs import random_inputs
 from tinyc.vocabulary.element_type import ElementType
 
 SOFTMAX = EXAMPLES / "softmax.json"
-
-
-@pytest.fixture
-def run(capfd):
-    """Return a function that runs the command line and returns its status, stdout and stderr."""
-
-    def call(*arguments):
-        status = cli.main([str(each) for each in arguments])
-        captured = capfd.readouterr()
-        assert "Traceback" not in captured.err
-        return status, captured.out, captured.err
-
-    return call
 
 
 @pytest.fixture

@@ -13,26 +13,12 @@ import tinyc
 from importers.onnx.models import model_of
 from programs.example_bindings import EXAMPLES
 from tinyc import TinycError
-from tinyc.driver import cli
 from tinyc.driver.sources import read_program
 from tinyc.executors.random_inputs import random_inputs
 from tinyc.runtime import self_test
 from tinyc.runtime.artifact import write_artifact
 
 GEMM, SOFTMAX = EXAMPLES / "gemm_bias_relu.json", EXAMPLES / "softmax.json"
-
-
-@pytest.fixture
-def run(capfd):
-    """Return a function that runs the command line and returns its status, stdout and stderr."""
-
-    def call(*arguments):
-        status = cli.main([str(each) for each in arguments])
-        captured = capfd.readouterr()
-        assert "Traceback" not in captured.err
-        return status, captured.out, captured.err
-
-    return call
 
 
 def refused(call, *arguments, **options):

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import onnx
+import onnxruntime
 import pytest
 
 import tinyc
 from importers.onnx.models import model_of
 from programs.example_bindings import EXAMPLES
-from tinyc.driver import cli
 from tinyc.driver.verification import verify_model
 from tinyc.formulas.registry import SCHEMAS
 from tinyc.formulas.value import Value
@@ -34,19 +34,6 @@ def layers():
 def file(tmp_path):
     onnx.save(layers(), tmp_path / "m.onnx")
     return tmp_path / "m.onnx"
-
-
-@pytest.fixture
-def run(capfd):
-    """Return a function that runs the command line and returns its status, stdout and stderr."""
-
-    def call(*arguments):
-        status = cli.main([str(each) for each in arguments])
-        captured = capfd.readouterr()
-        assert "Traceback" not in captured.err
-        return status, captured.out, captured.err
-
-    return call
 
 
 def changed(monkeypatch, op, choice, formula):
@@ -111,7 +98,6 @@ def test_the_tolerance_counts_the_sums_that_an_op_is_made_of():
 
 
 def test_onnxruntime_runs_beside_the_target(run, file):
-    pytest.importorskip("onnxruntime")
     status, out, err = run("verify", file, "--bind", "N=7", "--against", "onnxruntime")
     assert (status, err) == (0, "")
     assert [line for line in out.splitlines() if line.startswith("verify")] == [
@@ -125,7 +111,6 @@ def test_onnxruntime_runs_beside_the_target(run, file):
 
 
 def test_what_onnxruntime_gives_otherwise_is_named(run, file, monkeypatch):
-    onnxruntime = pytest.importorskip("onnxruntime")
     right = onnxruntime.InferenceSession.run
 
     def wrong(self, *arguments):
@@ -145,7 +130,6 @@ def test_what_onnxruntime_gives_otherwise_is_named(run, file, monkeypatch):
 
 @pytest.mark.parametrize("command", ["verify", "bench"])
 def test_onnxruntime_takes_the_inputs_that_are_fixed(run, tmp_path, command):
-    pytest.importorskip("onnxruntime")
     model = model_of("y = ReduceSum(x, axes)", "float[3, 4] x, int64[1] axes", "float[3, 1] y")
     onnx.save(model, tmp_path / "m.onnx")
     options = ("--constant", "axes=[1]", "--against", "onnxruntime", *(("--runs", "1") if command == "bench" else ()))
@@ -171,7 +155,6 @@ def test_it_runs_no_other_programs(run, command):
 
 
 def test_what_onnxruntime_refuses_is_an_error(run, tmp_path):
-    pytest.importorskip("onnxruntime")
     (tmp_path / "m.onnx").write_bytes(layers().SerializeToString()[:-20])
     status, _, err = run("verify", tmp_path / "m.onnx", "--bind", "N=7", "--against", "onnxruntime")
     assert (status, f"{tmp_path / 'm.onnx'}: error: onnxruntime refuses the model: " in err) == (1, True)

@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
+import onnx
+import onnx.parser
 import pytest
 
 from tinyc.analysis.graphs import main_function
@@ -341,6 +343,17 @@ def test_a_program_is_compared_with_another(capsys):
     out = run(capsys, SOFTMAX, EXAMPLES / "layer_norm.json", "--fusion-diff")[1]
     assert "no such edge" in out
     assert str(EXAMPLES / "layer_norm.json") in out
+
+
+def test_an_onnx_model_is_compared_with_another(tmp_path, capsys):
+    for name, fn in (("one", "Relu"), ("two", "Neg")):
+        graph = f"g (float[4,8] x, float[8,6] w) => (float[4,6] y) {{ h = MatMul(x, w) y = {fn}(h) }}"
+        onnx.save(
+            onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 21]> {graph}'), tmp_path / f"{name}.onnx"
+        )
+    status, out, error = run(capsys, tmp_path / "one.onnx", tmp_path / "two.onnx", "--fusion-diff")
+    assert (status, error) == (0, "")
+    assert "0 decisions that differ, 1 edge in both" in out
 
 
 def test_a_file_that_is_neither_is_refused(tmp_path, capsys):

@@ -4,7 +4,9 @@ import onnx
 import pytest
 
 from importers.onnx.models import model_of
+from tinyc.dialects.tiny import to_region
 from tinyc.driver import cli
+from tinyc.explain import fusion_subject
 
 MODEL = model_of(
     "a = MatMul(x, w) y = Softmax<axis = 1>(a)",
@@ -67,3 +69,12 @@ def test_sizes_that_are_not_known_are_asked_for(run, tmp_path):
     onnx.save(MODEL, tmp_path / "m.onnx")
     status, _, err = run("explain", tmp_path / "m.onnx")
     assert (status, "the sizes N are not known; give --bind N=…" in err) == (1, True)
+
+
+def test_regions_are_formed_once(summary, monkeypatch):
+    formed = []
+    for module in (to_region, fusion_subject):
+        form = module.form_regions
+        monkeypatch.setattr(module, "form_regions", lambda *given, form=form: formed.append(given) or form(*given))
+    summary("--bind", "N=8")
+    assert len(formed) == 1

@@ -6,33 +6,10 @@ from typing import Any
 import numpy as np
 
 import tinyc
-from tinyc.dialects.frontend import ops as frontend
-from tinyc.dialects.registry import context
+from frontend_modules import module_of
 from tinyc.executors import reference
 from tinyc.executors.elements import element_of
-from tinyc.formulas.registry import find_schema, result_types
-from tinyc.mlir import func, ir
-from tinyc.vocabulary.attributes import to_type
 from tinyc.vocabulary.types import TensorType
-
-
-def module_of(op: str, operands: Mapping[str, TensorType], **attributes: Any) -> ir.Module:
-    """The module of one op: `"softmax"`, or `"elementwise gelu"` with a selector."""
-    name, _, choice = op.partition(" ")
-    schema = find_schema(name, choice or None)
-    results = result_types(schema, operands, attributes)
-    with context(), ir.Location.unknown():
-        module = ir.Module.create()
-        with ir.InsertionPoint(module.body):
-            types = [to_type(each) for each in operands.values()]
-            function = func.FuncOp("main", (types, [to_type(each) for each in results]))
-            names = [ir.DictAttr.get({"tiny.name": ir.StringAttr.get(name)}) for name in operands]
-            function.attributes["arg_attrs"] = ir.ArrayAttr.get(names)
-            block = function.add_entry_block()
-            with ir.InsertionPoint(block):
-                made = frontend.build_op(schema, dict(zip(operands, block.arguments, strict=True)), attributes, results)
-                func.ReturnOp(list(made.results))
-    return module
 
 
 def results_of(op: str, operands: Mapping[str, np.ndarray], target: str = "cpu", **attributes: Any) -> list[np.ndarray]:

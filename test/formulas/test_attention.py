@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import tinyc
-from formulas.agreement import assert_op_agrees, module_of, results_of
+from formulas.agreement import assert_op_agrees, results_of
+from frontend_modules import module_of
 from tinyc.expr import extents
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType
@@ -129,3 +130,9 @@ def test_linear_attention_updates_a_state(rule, has_past):
     given |= {"decay": -np.abs(random(2, 3, 2 if has_past else 8))} if "gated" in rule else {}
     given |= {"beta": np.abs(random(2, 3, 1 if has_past else 2))} if "delta" in rule else {}
     assert_op_agrees("linear_attention", given, **TOLERANCES, heads=4, kv_heads=2, rule=rule)
+
+
+def test_keys_have_a_head():
+    q, k = (TensorType(ElementType.F32, (1, heads, 3, 8)) for heads in (4, 0))
+    with pytest.raises(tinyc.TinycError, match="the 4 heads of q are no multiple of the 0 of k and v"):
+        module_of("attention", {"q": q, "k": k, "v": k})

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import tinyc
-from formulas.agreement import assert_op_agrees, module_of, results_of
+from formulas.agreement import assert_op_agrees, results_of
+from frontend_modules import module_of
 from tinyc.expr import extents
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType
@@ -142,3 +143,21 @@ def test_the_image_of_a_convolution_may_have_any_size():
             (found,) = model.run_named({"x": x, "w": own}).values()
             (expected,) = results_of(op, {"x": x, "w": own}, "frontend", **attributes)
             np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["strides", "dilations"])
+@pytest.mark.parametrize("number", [0, -1])
+@pytest.mark.parametrize("op", ["conv", "conv_transpose", "fold"])
+def test_a_step_of_windows_is_above_zero(op, number, name):
+    image, weights = (TensorType(ElementType.F32, shape) for shape in ((1, 4, 8, 8), (4, 4, 3, 3)))
+    columns = {"x": TensorType(ElementType.F32, (1, 36, 36))}
+    types = columns if op == "fold" else {"x": image, "w": weights}
+    sizes = {"shape": (8, 8), "kernel": (3, 3)} if op == "fold" else {}
+    message = rf"\[2, {number}\] is given for {name}; each number is at least 1"
+    with pytest.raises(tinyc.TinycError, match=message):
+        module_of(op, types, **sizes, **{name: (2, number)})
+
+
+def test_the_kernel_of_a_fold_has_elements():
+    with pytest.raises(tinyc.TinycError, match=r"\[0, 3\] is given for the kernel"):
+        module_of("fold", {"x": TensorType(ElementType.F32, (1, 36, 36))}, shape=(8, 8), kernel=(0, 3))

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 import tinyc
-from formulas.agreement import assert_op_agrees, module_of, results_of
+from formulas.agreement import assert_op_agrees, results_of
+from frontend_modules import module_of
 from tinyc import TinycError
 from tinyc.expr.extents import symbol
 from tinyc.vocabulary.element_type import ElementType

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import tinyc
-from formulas.agreement import assert_op_agrees, module_of
+from formulas.agreement import assert_op_agrees
+from frontend_modules import module_of
 from tinyc.expr.extents import symbol
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType
@@ -111,6 +112,15 @@ def test_lp_norm_of_zeros_is_zero(p):
     assert_op_agrees("lp_norm", {"x": x}, x / np.where(norm == 0, 1, norm), axis=1, p=p)
 
 
+@pytest.mark.parametrize("p", [1, 2])
+def test_lp_norm_of_a_row_with_nan_is_nan(p):
+    x = random(2, 3)
+    x[1, 2] = np.nan
+    expected = x / np.linalg.norm(x, p, 1, keepdims=True)
+    assert np.isnan(expected[1]).all()
+    assert_op_agrees("lp_norm", {"x": x}, expected, axis=1, p=p)
+
+
 def test_mean_variance_norm():
     x = random(2, 3, 5, 4)
     wide = x.astype(np.float64)
@@ -145,3 +155,12 @@ def test_integers_have_no_norm():
     x = TensorType(ElementType.I32, (2, 3))
     with pytest.raises(tinyc.TinycError, match="a norm takes floats, and its operand is i32; cast it"):
         module_of("lp_norm", {"x": x})
+
+
+@pytest.mark.parametrize("shape", [(4,), (2, 3, 5)])
+@pytest.mark.parametrize("op", ["group_norm", "instance_norm", "batch_norm"])
+def test_a_norm_of_channels_has_a_parameter_for_each(op, shape):
+    names = ("scale", "bias", *(("mean", "variance") if op == "batch_norm" else ()))
+    types = {"x": TensorType(ElementType.F32, shape), **dict.fromkeys(names, TensorType(ElementType.F32, (4,)))}
+    with pytest.raises(tinyc.TinycError, match=r"no vector of the channels of|takes \[batch, channels|4 and 3 must be"):
+        module_of(op, types, **({"groups": 1} if op == "group_norm" else {}))

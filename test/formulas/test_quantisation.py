@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from formulas.agreement import assert_op_agrees, module_of
+from formulas.agreement import assert_op_agrees
+from frontend_modules import module_of
 from tinyc.diagnostics import TinycError
 from tinyc.expr.extents import symbol
 from tinyc.vocabulary.element_type import ElementType

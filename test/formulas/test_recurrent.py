@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import tinyc
-from formulas.agreement import assert_op_agrees, module_of, results_of
+from formulas.agreement import assert_op_agrees, results_of
+from frontend_modules import module_of
 from tinyc.diagnostics import TinycError
 from tinyc.expr.extents import symbol
 from tinyc.formulas.recurrent_activations import ACTIVATIONS
@@ -141,4 +142,13 @@ def test_the_time_has_to_be_a_number():
     types = {name: TensorType(ElementType.F32, each.shape) for name, each in operands_of("rnn", but=("lens",)).items()}
     types["x"] = TensorType(ElementType.F32, (symbol("T"), BATCH, INPUTS))
     with pytest.raises(TinycError, match="must be numbers: bind them"):
+        module_of("rnn", types)
+
+
+def test_a_layer_needs_a_step_of_time():
+    types = {
+        name: TensorType(ElementType.F32, shape)
+        for name, shape in {"x": (0, 2, 3), "w": (1, 4, 3), "r": (1, 4, 4)}.items()
+    }
+    with pytest.raises(tinyc.TinycError, match=r"fp32 \[0, 2, 3\] has no step of time"):
         module_of("rnn", types)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import tinyc
-from formulas.agreement import assert_op_agrees, module_of, results_of
+from formulas.agreement import assert_op_agrees, results_of
+from frontend_modules import module_of
 from parameters import pairwise
 from tinyc.expr.extents import symbol
 from tinyc.formulas.resize import COORDINATES, NEAREST
@@ -115,3 +116,9 @@ def test_an_average_needs_to_know_its_scale():
     types = {"x": TensorType(ElementType.F32, (symbol("H"),))}
     with pytest.raises(tinyc.TinycError, match="antialias needs the scale 4 / H as a number"):
         module_of("resize", types, shape=(4,), mode="linear", antialias=True)
+
+
+@pytest.mark.parametrize("mode", ["nearest", "linear"])
+def test_of_nothing_nothing_is_resized(mode):
+    with pytest.raises(tinyc.TinycError, match=r"axis 1 of fp32 \[2, 0\] has no element; it cannot be resized to 3"):
+        module_of("resize", {"x": TensorType(ElementType.F32, (2, 0))}, shape=(2, 3), mode=mode)

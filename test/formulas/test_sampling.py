@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import tinyc
-from formulas.agreement import assert_op_agrees, module_of
+from formulas.agreement import assert_op_agrees
+from frontend_modules import module_of
 from tinyc.vocabulary.element_type import ElementType
 from tinyc.vocabulary.types import TensorType
 

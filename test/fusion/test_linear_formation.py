@@ -39,10 +39,9 @@ def calls_for(graph, nodes, machine):
     return count / len(function.body.blocks[0].operations)
 
 
-@pytest.mark.parametrize("few", [250, pytest.param(500, marks=pytest.mark.long)])
 @pytest.mark.parametrize("graph", GRAPHS)
-def test_steps_for_a_node_do_not_grow_with_the_graph(graph, few):
-    small, large = (calls_for(graph, nodes, SM80) for nodes in (few, 4 * few))
+def test_steps_for_a_node_do_not_grow_with_the_graph(graph):
+    small, large = (calls_for(graph, nodes, SM80) for nodes in (500, 2000))  # below, large groups are not met yet
     assert large <= SLACK * small
 
 

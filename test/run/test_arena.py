@@ -82,7 +82,7 @@ def test_the_arena_of_a_network_with_a_symbolic_batch_is_near_its_bound_at_all_s
 def test_the_arenas_of_random_programs_are_near_their_bounds(random_examples):
     seen = []
 
-    @random_examples(programs(), 60)
+    @random_examples(programs(), 100)
     def check(program):
         found = host_program(program.document, bind=program.sizes, fusion="none")
         seen.append(len(found.arena_lifetimes))

@@ -5,16 +5,15 @@ with the load of such an integer in front of the loop. A loop that may have no t
 that is taken if it has one: of an empty row nothing is read.
 """
 
-from collections.abc import Iterator
-
 from tinyc.dialects.region.to_loops.known_extents import KnownExtents
 from tinyc.expr.extents import is_nonnegative
 from tinyc.mlir import arith, func, ir, memref, scf
+from tinyc.mlir.bodies import ops_inside
 
 
 def hoist_index_loads(function: func.FuncOp, known: KnownExtents) -> bool:
     """Load integers of inputs in front of the loops in which their places do not change; returns whether any was."""
-    written = {op.operands[1] for op in _ops_in(function.operation) if isinstance(op, memref.StoreOp)}
+    written = {op.operands[1] for op in ops_inside(function.operation) if isinstance(op, memref.StoreOp)}
     return _hoist(function.operation, {_buffer(each) for each in written}, known)
 
 
@@ -66,11 +65,3 @@ def _buffer(memory: ir.Value) -> ir.Value:
     while isinstance(memory.owner, memref.ReinterpretCastOp):
         memory = memory.owner.source
     return memory
-
-
-def _ops_in(operation: ir.Operation) -> Iterator[ir.OpView]:
-    for region in operation.regions:
-        for block in region.blocks:
-            for op in block.operations:
-                yield op
-                yield from _ops_in(op.operation)

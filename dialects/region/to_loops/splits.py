@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from tinyc.dialects.region.to_loops.known_extents import KnownExtents, is_wide
 from tinyc.expr.extents import Dim, is_nonnegative
 from tinyc.mlir import arith, func, ir, scf
+from tinyc.mlir.bodies import ops_inside
 from tinyc.mlir.constants import number
 
 #: The most parts of one loop, and the most ops that they may have together.
@@ -88,15 +89,6 @@ def _loops_in(operation: ir.Operation) -> Iterator[scf.ForOp]:
                     yield from _loops_in(op.operation)
 
 
-def _ops_in(operation: ir.Operation) -> Iterator[ir.OpView]:
-    """All ops inside an op, each before those inside it: those of its clones come in the same order."""
-    for region in operation.regions:
-        for block in region.blocks:
-            for op in block.operations:
-                yield op
-                yield from _ops_in(op.operation)
-
-
 # --- conditions on the index of the loop itself -----------------------------------------------------------------------
 
 
@@ -120,7 +112,7 @@ class _Interval:
 
 def _split_at_cuts(loop: _Loop, known: KnownExtents) -> list[_Loop]:
     """Split a loop where conditions on its index change; its parts, none where it stays."""
-    ops, counter = list(_ops_in(loop.op.operation)), loop.op.induction_variable
+    ops, counter = list(ops_inside(loop.op.operation)), loop.op.induction_variable
     intervals = {at: held for at, op in enumerate(ops) if (held := _interval(op, counter, known)) is not None}
     cuts = _cuts(loop, [cut for held in intervals.values() for cut in (held.low, held.high) if cut is not None])
     if not intervals or _literal(loop.op.step) != 1:
@@ -241,7 +233,7 @@ def _chosen_once(loop: scf.ForOp) -> bool:
 
     The last condition decides the most: what it does not choose goes, with the conditions of its own.
     """
-    ops = list(_ops_in(loop.operation))
+    ops = list(ops_inside(loop.operation))
     if 2 * len(ops) > MAX_PART_OPS:
         return False
     inner = {op.operation for op in ops}
@@ -270,7 +262,7 @@ def _clone(loop: scf.ForOp, decided: dict[int, bool], outside: dict[ir.Value, bo
     known = {holds: number(int(holds), i1) for holds in {*decided.values(), *outside.values()}}
     copy = loop.operation.clone(ir.InsertionPoint.current)
     assert isinstance(copy, scf.ForOp)
-    for at, op in enumerate(_ops_in(copy.operation)):
+    for at, op in enumerate(ops_inside(copy.operation)):
         if at in decided:
             op.results[0].replace_all_uses_with(known[decided[at]])
         for position, operand in enumerate(op.operands if outside else ()):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tinyc.analysis.graphs import main_function
 from tinyc.diagnostics import TinycError
 from tinyc.dialects.exec.to_llvm.llvm_ir import llvm_ir_of
 from tinyc.dialects.exec.to_program import constants_of, program_of
@@ -19,6 +20,7 @@ from tinyc.driver.layer import entry_layer
 from tinyc.driver.listings import LAST_LISTING, LISTINGS, listing_file
 from tinyc.executors.rounding import output_tolerances
 from tinyc.executors.tolerance import Tolerance
+from tinyc.fusion.ledger import Ledger, collect_ledgers
 from tinyc.importers.files import write_file
 from tinyc.mlir import ir
 from tinyc.passes import Pass, Step
@@ -86,6 +88,7 @@ class Lowering:
             name: tuple(_with_options(step, values) for step in steps) for name, steps in STEPS[target].items()
         }
         self._modules = {self.entry: module}
+        self._ledgers: list[Ledger] = []
         self._texts: dict[tuple[str, bool, bool], str] = {}
 
     def has(self, name: str) -> bool:
@@ -112,9 +115,22 @@ class Lowering:
             last = self._steps[LAST_LISTING.get(self.target, name)]
             before = len(self._steps[self.entry])  # the passes of a walk are those that this program takes
             part = done - before, max(len(steps), len(last)) - before
-            run_passes(module, steps[done:], part=part, is_verified=source != self.entry)
+            with collect_ledgers() as ledgers:
+                run_passes(module, steps[done:], part=part, is_verified=source != self.entry)
+            self._ledgers += ledgers
             self._modules[name] = module
         return self._modules[name]
+
+    def ledger(self) -> Ledger:
+        """How the regions of the main function came about, on the way to the region layer.
+
+        Raises:
+            TinycError: `UnknownLayer`: the program was read at that layer or below; what a pass refuses.
+        """
+        self._require("tiny")
+        self.module("region")
+        name = main_function(self.module("tiny")).name.value
+        return next(each for each in self._ledgers if each.function == name)
 
     def tolerances(self, inputs: Mapping[str, np.ndarray]) -> dict[str, Tolerance]:
         """The tolerance of each named value and output on inputs of these shapes.

@@ -26,6 +26,7 @@ from tinyc.explain.fusion_subject import (
     formation_of,
     lowering_of,
     request_difference,
+    tiny_module,
 )
 from tinyc.explain.subject import Line, Subject
 from tinyc.explain.summary import summary_tables
@@ -53,8 +54,7 @@ def explain(arguments: argparse.Namespace) -> int:
         arguments.summary |= not arguments.fusion_json and all(each is None for each in views)
     if arguments.summary:
         return _explain_summary(module, arguments)
-    if layer_of(module) == "frontend":
-        module = lowering_of(module, arguments).module("tiny")
+    module = tiny_module(module, arguments)
     with module.context:
         subject = Subject.of(module)
         if arguments.fusion is not None or arguments.fusion_json or arguments.fusion_svg is not None:
@@ -90,9 +90,7 @@ def _explain_summary(module: ir.Module, arguments: argparse.Namespace) -> int:
     """Print what a model is made of, and what its regions are predicted to take."""
     with in_file(shown_argument(arguments.program)):
         with shown_progress("explain"), module.context:
-            lowering = lowering_of(module, arguments)
-            formation = formation_of(Subject.of(lowering.module("tiny")), arguments)
-            tables = summary_tables(lowering, formation, explained_machine(arguments))
+            tables = summary_tables(lowering_of(module, arguments), explained_machine(arguments))
         return _print_tables(tables)
 
 

@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 
 from tinyc.driver.compile import pass_options
+from tinyc.driver.layer import layer_of
 from tinyc.driver.lowering import Lowering
 from tinyc.driver.sources import in_file, program_argument, shown_argument
 from tinyc.explain.fusion import fusion_differences
@@ -51,6 +52,15 @@ def lowering_of(module: ir.Module, arguments: argparse.Namespace) -> Lowering:
     return Lowering(module, arguments.target, {**options, **_request(arguments).options()})
 
 
+def tiny_module(module: ir.Module, arguments: argparse.Namespace) -> ir.Module:
+    """A program at the Tiny layer: one of the Frontend layer, lowered.
+
+    Raises:
+        TinycError: what a pass refuses.
+    """
+    return lowering_of(module, arguments).module("tiny") if layer_of(module) == "frontend" else module
+
+
 def _request(arguments: argparse.Namespace) -> FusionRequest:
     """What the options and a plan table ask for."""
     asked = fusion_request(";".join(arguments.fuse), ";".join(arguments.no_fuse), arguments.fusion)
@@ -82,7 +92,7 @@ def _ledger(argument: str, arguments: argparse.Namespace) -> Ledger:
         text = None if argument == "-" else _ledger_text(Path(argument))
         if text is not None:
             return ledger_from_json(text)
-        module = program_argument(argument, arguments.bind)
+        module = tiny_module(program_argument(argument, arguments.bind), arguments)
         with module.context:
             return formation_of(Subject.of(module), arguments).ledger
 

@@ -1,9 +1,9 @@
 """`tinyc explain --summary`: what a model is made of, and what each region of it is predicted to take.
 
-In: a program on its way to a target, all of its sizes known. Out: tables.
+In: a program on its way to a target, all of its sizes known, and the ledger of that way. Out: tables.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from tinyc.analysis.graphs import main_function
 from tinyc.diagnostics import TinycError
@@ -12,7 +12,7 @@ from tinyc.driver.lowering import Lowering
 from tinyc.executors.signature import signature_of
 from tinyc.explain.arena import lower_bound_bytes
 from tinyc.expr import extents
-from tinyc.fusion.regions import Formation, Region
+from tinyc.fusion.ledger import RegionEntry
 from tinyc.runtime.program import Program
 from tinyc.target import Machine
 from tinyc.target.target import Target
@@ -24,7 +24,7 @@ _TOTALS = ("what", "count", "bytes")
 _REGIONS = ("region", "kernel", "nodes", "FLOPs", "bytes", "predicted us", "part of all", "limited by")
 
 
-def summary_tables(lowering: Lowering, formation: Formation, machine: Machine) -> tuple[Table, Table]:
+def summary_tables(lowering: Lowering, machine: Machine) -> tuple[Table, Table]:
     """The totals of a program, and a row for each region in the order in which they run, predicted for a machine.
 
     Raises:
@@ -42,14 +42,15 @@ def summary_tables(lowering: Lowering, formation: Formation, machine: Machine) -
         if isinstance(op, ConstOp) and op.is_stored
     ]
     parameters = [*stored, *(each.type for each in signature.weights)]
+    regions = lowering.ledger().regions
     totals = _totals(
         [each.type for each in signature.run_inputs],
         parameters,
         [each.type for each in signature.outputs],
-        formation.regions,
+        regions,
         lowering.program(),
     )
-    rows = _rows(formation.regions, formation.graph.labels)
+    rows = _rows(regions)
     return Table("model", _TOTALS, tuple(totals)), Table(f"regions, {_predicted_for(machine)}", _REGIONS, tuple(rows))
 
 
@@ -68,7 +69,7 @@ def _totals(
     inputs: Sequence[TensorType],
     parameters: Sequence[TensorType],
     outputs: Sequence[TensorType],
-    regions: Sequence[Region],
+    regions: Sequence[RegionEntry],
     program: Program,
 ) -> Iterator[tuple[object, ...]]:
     for what, types in (("inputs", inputs), ("parameters", parameters), ("outputs", outputs)):
@@ -76,27 +77,24 @@ def _totals(
         yield what, count, sum(_elements(each) * each.element.size_bytes for each in types)
     arena = extents.evaluate(program.arena_bytes, {})
     yield "arena (buffers; at the least)", len(program.arena_lifetimes), f"{arena}; {lower_bound_bytes(program, {})}"
-    yield "regions (moved by them)", len(regions), round(sum(_moved(each) for each in regions))
-    yield "FLOPs", round(sum(each.priced.cost.flops for each in regions)), ""
-    yield "predicted us", round(sum(each.priced.cost.terms["us"] for each in regions), 1), ""
+    yield "regions (moved by them)", len(regions), sum(_moved(each) for each in regions)
+    yield "FLOPs", sum(each.cost["flops"] for each in regions), ""
+    yield "predicted us", round(sum(each.cost["us"] for each in regions), 1), ""
 
 
 def _elements(tensor: TensorType) -> int:
     return extents.evaluate(extents.product(tensor.shape), {})
 
 
-def _moved(region: Region) -> float:
-    return region.priced.cost.read_bytes + region.priced.cost.written_bytes
+def _moved(region: RegionEntry) -> float:
+    return region.cost["read_bytes"] + region.cost["written_bytes"]
 
 
-def _rows(regions: Sequence[Region], labels: Mapping[str, str]) -> Iterator[tuple[object, ...]]:
-    total = sum(each.priced.cost.seconds for each in regions) or 1.0
-    for number, region in enumerate(regions):
-        cost = region.priced.cost
-        limiter = "memory" if cost.memory_seconds >= cost.compute_seconds else "arithmetic"
-        if cost.launch_seconds > max(cost.memory_seconds, cost.compute_seconds):
-            limiter = "launch"
-        shown = f"{100 * cost.seconds / total:.1f} %"
-        nodes = " ".join(labels[each] for each in region.results)
-        numbers = round(cost.flops), round(_moved(region)), cost.terms["us"]
-        yield f"r{number}", region.priced.scheme, nodes, *numbers, shown, limiter
+def _rows(regions: Sequence[RegionEntry]) -> Iterator[tuple[object, ...]]:
+    total = sum(each.cost["us"] for each in regions) or 1.0
+    for each in regions:
+        memory, compute, launch = (each.cost[f"{term}_us"] for term in ("memory", "compute", "launch"))
+        limiter = "launch" if launch > max(memory, compute) else "memory" if memory >= compute else "arithmetic"
+        shown = f"{100 * each.cost['us'] / total:.1f} %"
+        numbers = each.cost["flops"], _moved(each), each.cost["us"]
+        yield each.name, each.scheme, " ".join(each.writes), *numbers, shown, limiter

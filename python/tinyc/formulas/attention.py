@@ -2,7 +2,7 @@
 
 Scores, softmax and sums are formed in f32 for 16-bit floats, and the result is rounded once. A score that is masked is
 the lowest number while the maximum and the sum of a row are formed, and its weight is 0: so a row that sees nothing
-gives zeros, never NaN.
+gives zeros, unless `zero_unseen` is false, where it is NaN as that of a softmax.
 """
 
 import math
@@ -103,20 +103,21 @@ def _grouped(q: Value, groups: Dim) -> Value:
     batch, heads, length, depth = q.shape
     if not isinstance(heads, int) or not isinstance(groups, int):
         raise TinycError("InvalidExtent", f"the numbers of heads, {heads} and {groups}, must be known; bind them")
-    if heads % groups:
+    if not groups or heads % groups:
         raise TinycError("AxisSizeMismatch", f"the {heads} heads of q are no multiple of the {groups} of k and v")
     return q.reshape(batch, groups, heads // groups, length, depth)
 
 
 def _scaled_scores(queries: Value, key: Value, scale: float | None) -> Value:
-    if scale is None and not isinstance(queries.shape[4], int):
-        raise TinycError("InvalidExtent", f"attention needs its depth, which is {queries.shape[4]}; state the scale")
     batch, groups, heads, rows, depth = queries.shape
+    if scale is None:
+        if not isinstance(depth, int):
+            raise TinycError("InvalidExtent", f"attention needs its depth, which is {depth}; state the scale")
+        scale = 1 / math.sqrt(depth)
     _require_equal(queries, (batch, key.shape[0]), (depth, key.shape[3]))
     joint = (batch, groups, heads, rows, key.shape[2], depth)
     left, right = queries.expand(joint, (0, 1, 2, 3, 5)), key.expand(joint, (0, 1, 4, 5))
-    total = (left * right).reduce("sum", 5)
-    return total * (1 / math.sqrt(int(str(depth))) if scale is None else scale)
+    return (left * right).reduce("sum", 5) * scale
 
 
 def _weighted(weights: Value, value: Value) -> Value:
@@ -165,7 +166,7 @@ def _mask(scores: Value, mask: Value | None, pad: bool, zero_unseen: bool) -> tu
 def _near(scores: Value, offset: Dim, lengths: Value | None, causal: bool, before: int, after: int) -> Value | None:
     """Where a key is near enough to the place of a row."""
     if causal:
-        after = 0 if after < 0 else min(after, 0)
+        after = 0
     if before < 0 and after < 0:
         return None
     builder, (rows, keys) = scores.builder, scores.shape[3:]

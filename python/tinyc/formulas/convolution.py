@@ -5,6 +5,7 @@ contraction of the pattern `conv`. Sums are formed in f32 for 16-bit floats, the
 is rounded once. Source: specification 000 §3.5.
 """
 
+import math
 from collections.abc import Sequence
 
 from tinyc.diagnostics import TinycError
@@ -32,10 +33,10 @@ def conv(
     axis, then those after. `algo_set` names the algorithms that a plan may choose from; the numbers are the same.
     """
     spatial = _check(x, w, groups)
-    pads, strides = _each(pads, 2 * spatial, 0), _each(strides, spatial, 1)
+    pads, strides = _each(pads, 2 * spatial, 0), _steps(strides, spatial, "strides")
     windows = _channels_first(x, layout)
     windows = windows.pad((0, 0, *pads[:spatial]), (0, 0, *pads[spatial:]))
-    windows = windows.windows(_kernel(w), strides, _each(dilations, spatial, 1))
+    windows = windows.windows(_kernel(w), strides, _steps(dilations, spatial, "dilations"))
     filters = _divided(w.shape[0], groups, "filters")
     total = _summed(windows, w.reshape(groups, filters, *w.shape[1:]))
     return _layout(_with_bias(total, bias, w.shape[0], (1,)).to(x.element), layout)
@@ -60,7 +61,7 @@ def conv_transpose(
     phases are filters beside each other, and no zeros stand between the elements of `x`.
     """
     spatial = _check(x, w, groups, transposed=True)
-    strides, spread = _each(strides, spatial, 1), list(_each(dilations, spatial, 1))
+    strides, spread = _steps(strides, spatial, "strides"), list(_steps(dilations, spatial, "dilations"))
     pads, behind = _each(pads, 2 * spatial, 0), _each(output_padding, spatial, 0)
     kernel = _kernel(w)
     channels, filters = _divided(w.shape[0], groups, "channels"), w.shape[1]
@@ -144,7 +145,8 @@ def fold_windows(
     `x` is `[batch, channels · kernel, windows]`, the result `[batch, channels, shape…]`.
     """
     spatial = len(shape)
-    strides, dilations = _each(strides, spatial, 1), _each(dilations, spatial, 1)
+    strides, dilations = _steps(strides, spatial, "strides"), _steps(dilations, spatial, "dilations")
+    kernel = _steps(kernel, len(kernel), "the kernel")
     pads = _each(pads, 2 * spatial, 0)
     if x.rank != 3 or len(kernel) != spatial:
         message = f"fold takes [batch, channels * kernel, windows] and a kernel of {spatial} axes, not {x.type}"
@@ -155,14 +157,10 @@ def fold_windows(
         if free < 0:
             raise TinycError("WindowTooLarge", f"a window of {size} elements does not fit axis {axis} of {list(shape)}")
         counts.append(free // strides[axis] + 1)
-    taps = 1
-    for size in kernel:
-        taps *= size
-    rows = x.reshape(x.shape[0], _divided(x.shape[1], taps, "rows"), *kernel, *counts)
+    rows = x.reshape(x.shape[0], _divided(x.shape[1], math.prod(kernel), "rows"), *kernel, *counts)
     for axis in range(spatial):
-        left = (
-            spatial - axis
-        )  # taps, then windows, of the axes that are left; behind them positions and taps of those done
+        # Axes 2 … are taps, then windows, of the axes that are left; behind them, positions and taps of those done.
+        left = spatial - axis
         kept = [each for each in range(rows.rank) if each not in (2, 2 + left)]
         rows = rows.permute(*kept, 2, 2 + left)
         rows = _skewed(rows, shape[axis], strides[axis], dilations[axis], pads[axis])
@@ -265,6 +263,13 @@ def _each(values: Sequence[int], count: int, default: int) -> tuple[int, ...]:
     if values and len(values) != count:
         raise TinycError("InvalidAttribute", f"{list(values)} has {len(values)} numbers; there must be {count}")
     return tuple(values) or (default,) * count
+
+
+def _steps(values: Sequence[int], count: int, what: str) -> tuple[int, ...]:
+    """A number above 0 for each spatial axis, 1 for all by default."""
+    if min(values, default=1) < 1:
+        raise TinycError("InvalidAttribute", f"{list(values)} is given for {what}; each number is at least 1")
+    return _each(values, count, 1)
 
 
 def _divided(extent: Dim, by: int, what: str) -> Dim:

@@ -27,7 +27,15 @@ def _moments(x: Value, axes: tuple[int, ...]) -> tuple[Value, Value, Value]:
 
 
 def _per_channel(x: Value, beside: Value) -> Value:
-    """A vector with an element for each index of axis 1, to stand beside `beside` in its type."""
+    """A vector with an element for each index of axis 1, to stand beside `beside` in its type.
+
+    Raises:
+        TinycError: `AxisSizeMismatch`, `BroadcastMismatch`: it is none.
+    """
+    if x.rank != 1 or beside.rank < 2:
+        message = f"{x.type} is no vector of the channels of {beside.type}, [batch, channels, spatial…]"
+        raise TinycError("AxisSizeMismatch", f"{message}; reshape it")
+    x.builder.assume_equal(x.shape[0], beside.shape[1])
     return x.to(beside.element).reshape(*x.shape, *(1,) * (beside.rank - 2))
 
 
@@ -66,6 +74,8 @@ def rms_norm(x: Value, scale: Value, *, axis: int = -1, epsilon: float = 1e-5) -
 def group_norm(x: Value, scale: Value, bias: Value, *, groups: int, epsilon: float = 1e-5) -> Value:
     """Normalise the channels of `[batch, channels, spatial…]` in groups, with a scale and a bias for each channel."""
     wide = _wide(x)
+    if x.rank < 2:
+        raise TinycError("AxisSizeMismatch", f"group_norm takes [batch, channels, spatial…], not {x.type}; reshape it")
     batch, channels, *spatial = x.shape
     inside = extents.divide(extents.product((channels, *spatial)), groups) if groups > 0 else None
     if inside is None or extents.divide(channels, groups) is None:
@@ -124,7 +134,7 @@ def lp_norm(x: Value, *, axis: int = -1, p: int = 2) -> Value:
     terms = absolute(wide) if p == 1 else wide * wide
     summed = terms.reduce("sum", axis, keep=True)
     norm = summed if p == 1 else summed.apply("sqrt")
-    return (wide / norm.where(norm > 0, 1)).to(x.element)
+    return (wide / norm.where(~norm.equals(0), 1)).to(x.element)
 
 
 def mean_variance_norm(x: Value, *, axes: tuple[int, ...]) -> Value:

@@ -170,6 +170,8 @@ class _Layer:
         if not isinstance(self.x.shape[0], int) or not isinstance(self.r.shape[2], int):
             message = f"the time and the hidden states of {self.x.type} and {self.r.type} must be numbers: bind them"
             raise TinycError("UnboundSymbol", message)
+        if self.x.shape[0] < 1:
+            raise TinycError("InvalidExtent", f"{self.x.type} has no step of time; a recurrent layer needs one")
         if self.x.shape[0] > _MAX_STEPS:
             message = f"{self.x.shape[0]} steps of time would be as many products, one after another; at most "
             raise TinycError("InvalidExtent", f"{message}{_MAX_STEPS} are unrolled: split the sequence")

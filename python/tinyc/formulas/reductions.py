@@ -116,20 +116,25 @@ _REDUCTIONS: dict[str, Function] = {
 # --- along an axis ----------------------------------------------------------------------------------------------------
 
 
+def _along(x: Value, op: str, axis: int) -> Value:
+    """A reduction along an axis, at each of the elements that it is of."""
+    axis = x.axis(axis)
+    return x.reduce(op, axis).expand(x.shape, [each for each in range(x.rank) if each != axis])
+
+
 @of_floats
 def softmax(x: Value, *, axis: int = -1) -> Value:
     """`exp(x - max) / sum of exp(x - max)` along an axis: with the maximum taken off, exp does not overflow."""
-    axis = x.axis(axis)
-    terms = exp(x - x.reduce("max", axis, keep=True))
-    return terms / terms.reduce("sum", axis, keep=True)
+    terms = exp(x - _along(x, "max", axis))
+    return terms / _along(terms, "sum", axis)
 
 
 @of_floats
 def log_softmax(x: Value, *, axis: int = -1) -> Value:
     """`x - max - log(sum of exp(x - max))` along an axis."""
-    axis = x.axis(axis)
-    centred = x - x.reduce("max", axis, keep=True)
-    return centred - log(exp(centred).reduce("sum", axis, keep=True))
+    centred = x - _along(x, "max", axis)
+    summed = log(exp(centred).reduce("sum", axis, keep=True))
+    return centred - summed
 
 
 def hardmax(x: Value, *, axis: int = -1) -> Value:

@@ -1,7 +1,7 @@
 """The ops of the Frontend layer by name: which formula each of them is, and what it gives.
 
-Each file of formulas has a table of them, `FORMULAS`; here they are put together. An op with a selector has a formula
-for each choice: `elementwise {fn = "gelu"}`.
+Each family is a file with a table of formulas, `FORMULAS`; here they are put together. An op with a selector has a
+formula for each choice: `elementwise {fn = "gelu"}`.
 """
 
 import functools
@@ -30,7 +30,7 @@ from tinyc.formulas import (
     sampling,
     signal,
 )
-from tinyc.formulas.schema import Schema, schema_of
+from tinyc.formulas.schema import Schema, by_choice, schema_of
 from tinyc.formulas.steps import Steps
 from tinyc.formulas.value import Builder, Value
 from tinyc.vocabulary.types import TensorType
@@ -47,7 +47,8 @@ SELECTORS: dict[str, tuple[str, str]] = {
     "random": ("distribution", "Random numbers of Philox-4x32-10, by seed, stream and position."),
 }
 
-_FILES = (
+#: The families, in reading order. What each of their ops is in numpy stands in `executors/frontend`, under their names.
+FAMILIES = (
     elementwise,
     exponential,
     angles,
@@ -72,11 +73,8 @@ _FILES = (
 
 def _schemas() -> dict[str, dict[str | None, Schema]]:
     found: dict[str, dict[str | None, Schema]] = {}
-    for file in _FILES:
-        for op, formula in file.FORMULAS.items():
-            choices = formula if isinstance(formula, Mapping) else {None: formula}
-            for choice, function in choices.items():
-                found.setdefault(op, {})[choice] = schema_of(op, choice, function)
+    for op, choice, formula in by_choice(family.FORMULAS for family in FAMILIES):
+        found.setdefault(op, {})[choice] = schema_of(op, choice, formula)
     return found
 
 

@@ -111,6 +111,9 @@ def resize(
         is_cropped = coordinates == "tf_crop_and_resize"
         if along.before == along.after and scale in (None, 1) and not (is_cropped and (start, end) != (0, 1)):
             continue
+        if along.before == 0 and along.after != 0:
+            message = f"axis {axis} of {x.type} has no element; it cannot be resized to {along.after}"
+            raise TinycError("InvalidExtent", message)
         place = _place(along, coordinates)
         if is_cropped:
             outside.append(_along((place < 0) | (place > along.number(along.before) - 1.0), axis, rank))

@@ -10,11 +10,11 @@ So the signature is the one place that says what the op is: the verifier, the im
 """
 
 import inspect
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 from types import NoneType, UnionType
-from typing import Any, TypeAlias, get_args, get_origin
+from typing import Any, TypeAlias, TypeVar, get_args, get_origin
 
 from tinyc.diagnostics import TinycError
 from tinyc.expr.extents import Dim
@@ -22,6 +22,7 @@ from tinyc.formulas.value import Builder, Value
 from tinyc.vocabulary.element_type import ElementType
 
 Function: TypeAlias = Callable[..., Value | tuple[Value, ...]]
+_Entry = TypeVar("_Entry")
 
 
 class AttributeKind(Enum):
@@ -111,6 +112,18 @@ class Schema:
             expected = ", ".join(filter(None, (*self.operands[: self.required], optional)))
             given = ", ".join(names) or "none"
             raise TinycError("InvalidAttribute", f"{self.name} takes the operands {expected}, and is given {given}")
+
+
+def by_choice(
+    tables: Iterable[Mapping[str, _Entry | Mapping[str, _Entry]]],
+) -> Iterator[tuple[str, str | None, _Entry]]:
+    """Each op of tables with a choice of its selector, None where it has none, and the entry for them."""
+    for table in tables:
+        for op, entry in table.items():
+            if isinstance(entry, Mapping):
+                yield from ((op, choice, each) for choice, each in entry.items())
+            else:
+                yield op, None, entry
 
 
 def schema_of(op: str, choice: str | None, function: Function) -> Schema:

@@ -4,8 +4,10 @@ Frozen data, which the formation of regions writes and `tinyc explain` shows; th
 process. As JSON it can be kept and compared.
 """
 
+import contextlib
+import contextvars
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, cast
 
@@ -114,6 +116,27 @@ class Ledger:
     def microseconds(self) -> float:
         """The predicted time of all regions, one after the other."""
         return float(f"{sum(region.cost['us'] for region in self.regions):.4g}")
+
+
+_noted: contextvars.ContextVar[list[Ledger] | None] = contextvars.ContextVar("ledgers", default=None)
+
+
+@contextlib.contextmanager
+def collect_ledgers() -> Iterator[list[Ledger]]:
+    """Collect the ledgers of the functions that a pass makes regions of within the block."""
+    ledgers: list[Ledger] = []
+    token = _noted.set(ledgers)
+    try:
+        yield ledgers
+    finally:
+        _noted.reset(token)
+
+
+def note_ledger(ledger: Ledger) -> None:
+    """Tell whoever collects ledgers of one."""
+    noted = _noted.get()
+    if noted is not None:
+        noted.append(ledger)
 
 
 def ledger_to_json(ledger: Ledger) -> str:

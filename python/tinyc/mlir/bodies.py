@@ -1,6 +1,7 @@
 """What stands inside of an op: its body without the terminator, all ops nested in it, attributes nobody can read."""
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from tinyc.mlir import ir
@@ -35,6 +36,15 @@ def nested(op: Any) -> list[Any]:
 
     op.operation.walk(visit)
     return found
+
+
+def ops_inside(operation: ir.Operation) -> Iterator[ir.OpView]:
+    """All ops inside of an op, each before those inside of it: those of its clones come in the same order."""
+    for region in operation.regions:
+        for block in region.blocks:
+            for op in block.operations:
+                yield op
+                yield from ops_inside(op.operation)
 
 
 def unreadable(op: Any) -> tuple[Any, str] | None:

@@ -81,7 +81,7 @@ def _calls(count):
         ),
         (model_of("y = Neg(x)", "float[1000000000000, 1000000000000] x"), "x", "cannot address them"),
         (model_of("y = Tile(x, p)", "float[2] x", more="<int64[1] p = {-2}>"), "y", "extent -2 of"),
-        (model_of("y = Gather(x, i)", "float x", more="<int64 i = {0}>"), "y", "do not fit together"),
+        (model_of("y = Gather(x, i)", "float x", more="<int64 i = {0}>"), "y", "Gather is not as ONNX has it: "),
         (
             changed(
                 model_of("y = Add(x, w)"), lambda graph: graph.initializer.add(name="w", data_type=1, dims=[2**40])

@@ -1,9 +1,12 @@
 """docs/onnx.md says what there is: each op type that has a handler, in one row, and no other; the recorded numbers."""
 
+import importlib
+import pkgutil
 import re
 from collections import Counter
 from pathlib import Path
 
+import tinyc.importers.onnx.handlers as handlers
 from tinyc.importers.onnx.handlers.registry import HANDLERS_BY_TYPE
 
 _ROOT = Path(__file__).parents[3]
@@ -17,6 +20,14 @@ def documented():
 
 def test_each_op_type_with_a_handler_stands_in_the_table_and_no_other():
     assert documented() == Counter(dict.fromkeys(HANDLERS_BY_TYPE, 1))
+
+
+def test_an_op_type_has_one_handler():
+    modules = [
+        importlib.import_module(f"{handlers.__name__}.{each.name}") for each in pkgutil.iter_modules(handlers.__path__)
+    ]
+    written = [op_type for each in modules for op_type in getattr(each, "HANDLERS", ())]
+    assert sorted(written) == sorted(HANDLERS_BY_TYPE)
 
 
 def test_the_page_has_the_recorded_numbers_of_conformance():

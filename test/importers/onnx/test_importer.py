@@ -54,6 +54,10 @@ def test_what_onnx_does_not_check_is_told_by_name():
         ("y = CumSum(x, two)", "CumSum: input 1 has 2 elements; it is one axis"),
         ("y = Pad(x, two)", "Pad: pads has 2 elements for 2 axes; it has two for each"),
         ("y = Slice(x, two, one)", "Slice: starts, ends, axes and steps have [2, 1, 2, 2] elements"),
+        (
+            "six = Flatten<axis = 0>(x) y, b, c, d, e = Split<axis = 1, num_outputs = 5>(six)",
+            "5 parts of 2 are more than the extent 6",
+        ),
         ("y, z = Split<num_outputs = 2147483647>(x)", "num_outputs = 2147483647, and the node has 2 outputs"),
     ):
         ((code, _, message),) = errors_of(model_of(body, more=more))

@@ -178,3 +178,15 @@ def test_a_step_of_0_is_refused():
 def test_blocks_have_to_divide_the_channels():
     body = "(float[1,6,2,2] x) => (float[1,1,4,4] y) { y = DepthToSpace <blocksize = 2> (x) }"
     assert "2*2 does not divide 6 channels" in error_of(body)
+
+
+def test_what_is_joined_along_an_axis_may_be_empty():
+    body = "(float[0,3] x, float[2,3] y) => (float[0,6] a, float[2,3] b) { a = Concat<axis = 1>(x, x) %s }"
+    a, b = run(body % "b = Concat<axis = 0>(x, y, x)", x=distinct(0, 3), y=distinct(2, 3))
+    assert a.shape == (0, 6)
+    np.testing.assert_array_equal(b, distinct(2, 3))
+
+
+def test_what_is_joined_agrees_beside_the_axis_even_where_it_is_empty():
+    body = "(float[0,5] x, float[2,3] y) => (float[2,3] z) { z = Concat<axis = 0>(x, y) }"
+    assert "the extents 5 and 3 must be equal" in error_of(body)

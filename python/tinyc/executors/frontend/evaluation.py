@@ -1,70 +1,28 @@
 """One op of the Frontend layer on arrays."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from tinyc.dialects.frontend.ops import FrontendOp
 from tinyc.executors.elements import Precision, convert
-from tinyc.executors.frontend import (
-    activations,
-    angles,
-    attention,
-    bits,
-    convolution,
-    elementwise,
-    exponential,
-    indexing,
-    movement,
-    norms,
-    pooling,
-    products,
-    quantisation,
-    random,
-    recurrent,
-    reductions,
-    resize,
-    sampling,
-    signal,
-)
-from tinyc.executors.frontend.elementwise import NumpyFunction
+from tinyc.executors.frontend.elementwise import NumpyFunctions
+from tinyc.formulas.registry import FAMILIES
+from tinyc.formulas.schema import by_choice
 from tinyc.vocabulary.attributes import tensor_type
 
-_FILES = (
-    elementwise,
-    exponential,
-    angles,
-    activations,
-    bits,
-    movement,
-    indexing,
-    products,
-    convolution,
-    attention,
-    reductions,
-    norms,
-    pooling,
-    resize,
-    sampling,
-    recurrent,
-    quantisation,
-    random,
-    signal,
-)
 
-
-def _functions() -> dict[tuple[str, str | None], NumpyFunction]:
-    found: dict[tuple[str, str | None], NumpyFunction] = {}
-    for file in _FILES:
-        for op, function in file.IN_NUMPY.items():
-            choices = function if isinstance(function, Mapping) else {None: function}
-            found.update({(op, choice): each for choice, each in choices.items()})
-    return found
+def _table(family: ModuleType) -> NumpyFunctions:
+    """The functions of a family of formulas: those of the module here that has its name."""
+    name = family.__name__.rpartition(".")[2]
+    return import_module(f"{__package__}.{name}").IN_NUMPY
 
 
 #: Op and choice of its selector → its function.
-NUMPY_FUNCTIONS = _functions()
+NUMPY_FUNCTIONS = {(op, choice): function for op, choice, function in by_choice(map(_table, FAMILIES))}
 
 
 def evaluate_op(

@@ -5,6 +5,7 @@ inputs are all known, and returns a known value, or None where it does not fold.
 """
 
 import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -102,7 +103,7 @@ def _mul(a: Any, b: Any) -> Any:
 def _div(a: Any, b: Any) -> Any:
     _no_floats(a, b)
     if isinstance(a, float) or isinstance(b, float):
-        return a / b if b else float("nan") if not a else float("inf") * (1 if a > 0 else -1)
+        return (np.float64(a) / np.float64(b)).item()  # by zero it is infinite or NaN
     if isinstance(a, Extent) or isinstance(b, Extent):
         return extents.floordiv(a, b)  # sizes are not negative
     return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
@@ -120,15 +121,17 @@ def _modulo(node: OnnxNode, arrays: list[np.ndarray]) -> np.ndarray | None:
     return None if node.attribute("fmod", 0) else _each(_mod)(node, arrays)
 
 
-def _compare(function: Callable[[int], bool]) -> Callable[[Any, Any], bool]:
+def _compare(function: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
     """A comparison of numbers, and of extents whose difference is a number."""
 
     def compare(a: Any, b: Any) -> bool:
+        if not isinstance(a, Extent) and not isinstance(b, Extent):
+            return function(a, b)
         _no_floats(a, b)
         difference = a - b
         if isinstance(difference, Extent):
             raise _NotFoldable
-        return function(difference)
+        return function(difference, 0)
 
     return compare
 
@@ -162,14 +165,17 @@ def _extreme(is_first: Callable[[Any], bool]) -> ShapeFold:
 
 def _cast(node: OnnxNode, arrays: list[np.ndarray]) -> np.ndarray | None:
     element = element_of_onnx(node.required("to"))
+    node.attribute("saturate")  # of 8-bit floats, which are no shapes
     (array,) = arrays
     if array.dtype == object:
         return array if element.is_integer else None
     return array.astype(element.dtype)
 
 
-def _gather(node: OnnxNode, arrays: list[np.ndarray]) -> np.ndarray:
+def _gather(node: OnnxNode, arrays: list[np.ndarray]) -> np.ndarray | None:
     data, index = arrays
+    if index.dtype == object:
+        return None
     return np.take(data, index.astype(np.int64), axis=node.attribute("axis", 0))
 
 
@@ -181,13 +187,17 @@ def _range(node: OnnxNode, arrays: list[np.ndarray]) -> np.ndarray | None:
     return np.arange(start, limit, step) if step and count <= MAX_ELEMENTS else None
 
 
-def _reduce(function: Callable[[Any, Any], Any]) -> ShapeFold:
+def _reduce(function: Callable[[Any, Any], Any], of_nothing: int) -> ShapeFold:
+    """A reduction of a vector to one number."""
+
     def apply(node: OnnxNode, arrays: list[np.ndarray]) -> np.ndarray | None:
         if len(arrays) > 1 or arrays[0].ndim != 1 or node.attribute("axes", (0,)) not in ((0,), (-1,)):
             return None
+        if node.attribute("noop_with_empty_axes", 0):
+            return None
         keep = node.attribute("keepdims", 1)
         held = arrays[0].astype(object).tolist()
-        total: Any = held[0] if held else 1
+        total: Any = held[0] if held else of_nothing
         for each in held[1:]:
             total = function(total, each)
         result = np.empty((1,) if keep else (), object)
@@ -203,10 +213,10 @@ FOLDS: dict[str, ShapeFold] = {
     "Mul": _each(_mul),
     "Div": _each(_div),
     "Equal": _each(_equal),
-    "Less": _each(_compare(lambda d: d < 0)),
-    "LessOrEqual": _each(_compare(lambda d: d <= 0)),
-    "Greater": _each(_compare(lambda d: d > 0)),
-    "GreaterOrEqual": _each(_compare(lambda d: d >= 0)),
+    "Less": _each(_compare(operator.lt)),
+    "LessOrEqual": _each(_compare(operator.le)),
+    "Greater": _each(_compare(operator.gt)),
+    "GreaterOrEqual": _each(_compare(operator.ge)),
     "Max": _extreme(lambda d: d > 0),
     "Min": _extreme(lambda d: d < 0),
     "Mod": _modulo,
@@ -219,7 +229,7 @@ FOLDS: dict[str, ShapeFold] = {
     "Gather": _gather,
     "Range": _range,
     "Identity": lambda node, arrays: arrays[0],
-    "ReduceProd": _reduce(_mul),
-    "ReduceSum": _reduce(_add),
+    "ReduceProd": _reduce(_mul, 1),
+    "ReduceSum": _reduce(_add, 0),
     **MOVEMENTS,
 }

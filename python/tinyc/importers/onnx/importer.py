@@ -25,9 +25,9 @@ from tinyc.importers.onnx.schemas import (
     check_node,
     domain_of,
     function_attributes,
+    onnx_refusal,
     op_schema,
     opset_versions,
-    refusal,
     refused,
     schema_function,
 )
@@ -103,7 +103,7 @@ class NodeImporter:
             raise TinycError("InvalidOnnx", f"{proto.op_type}: its sizes are out of all range") from error
         except Exception as error:
             # Handlers rely on ranks, lengths and values that ONNX promises: where it does not, the node is to blame.
-            reason = refusal(version, proto, attributes, inputs)
+            reason = onnx_refusal(version, proto, attributes, inputs)
             if reason is None:
                 raise _defect(proto.op_type, error) from error
             raise TinycError("InvalidOnnx", f"{proto.op_type} is not as ONNX has it: {reason}") from error
@@ -218,7 +218,7 @@ def _handled(node: OnnxNode) -> Sequence[OnnxValue] | None:
         TinycError: what is wrong with it.
     """
     known = fold(node)
-    if known is not None:
+    if known is not None and not node.unread:
         return (known,)
     if node.op_type not in HANDLERS_BY_TYPE:
         return None

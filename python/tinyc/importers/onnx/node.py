@@ -161,7 +161,7 @@ class OnnxNode:
         if held is not None:
             return Tensor(held[1], tensor)
         array = value.array
-        is_uniform = array.size and (array.size == 1 or (array.size <= 64 and bool((array == array.flat[0]).all())))
+        is_uniform = 0 < array.size <= 64 and array.tobytes() == array.flat[0].tobytes() * array.size  # -0 is not 0
         held = array.flat[0].item() if is_uniform else np.ascontiguousarray(array)
         where = self.where if value.name is None else replace(self.where, node=value.name)
         number = self.program.constant(held, tensor, where)

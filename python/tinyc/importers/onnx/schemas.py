@@ -179,7 +179,7 @@ def function_attributes(
 # --- what is wrong with a node ----------------------------------------------------------------------------------------
 
 
-def refusal(
+def onnx_refusal(
     version: int,
     node: onnx.NodeProto,
     attributes: Mapping[str, onnx.AttributeProto],

@@ -82,9 +82,12 @@ def known_dims(dims: Sequence[Dim] | Dim, element: ElementType = ElementType.I64
 
 
 def settled(array: np.ndarray, element: ElementType) -> np.ndarray:
-    """An array of numbers and extents in the dtype of its element type, where all are numbers."""
+    """An array of numbers and extents in the dtype of its element type, where all are numbers; integers wrap."""
     if array.dtype != object:
         return array.astype(element.dtype)
     if any(isinstance(each, Extent) for each in array.ravel().tolist()):
         return array
-    return array.astype(element.dtype)
+    if element.is_integer:
+        least, count = element.integer_range[0], 1 << element.bits
+        array = (array - least) % count + least
+    return np.asarray(array, element.dtype)

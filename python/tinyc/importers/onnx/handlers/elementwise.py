@@ -134,28 +134,6 @@ def _identity(node: OnnxNode) -> OnnxValue:
     return node.input(0)
 
 
-def _dropout(node: OnnxNode) -> OnnxValue | tuple[OnnxValue, ...]:
-    """In inference, and where nothing is dropped, the identity; the mask is true."""
-    node.attribute("seed")
-    if node.version < 12:  # inference alone; ratio is an attribute
-        node.attribute("ratio")
-    if _is_training(node):
-        raise node.unsupported("training_mode = 1: its random mask is not supported; export the model for inference")
-    x = node.input(0)
-    if len(node.outputs) < 2 or not node.outputs[1]:
-        return x
-    return x, node.full(True, ElementType.BOOL, x.shape)
-
-
-def _is_training(node: OnnxNode) -> bool:
-    if not node.has(2):
-        return False
-    mode, ratio = node.input(2), node.input(1) if node.has(1) else None
-    if isinstance(ratio, Known) and not ratio.array.any():
-        return False
-    return not isinstance(mode, Known) or bool(mode.array.any())
-
-
 HANDLERS: dict[str, Handler] = {
     "Abs": _function("abs"),
     "Acos": _function("acos"),
@@ -180,7 +158,6 @@ HANDLERS: dict[str, Handler] = {
     "Cos": _function("cos"),
     "Cosh": _function("cosh"),
     "Div": _div,
-    "Dropout": _dropout,
     "Elu": _function("elu", alpha=1.0),
     "Equal": _function("cmp_eq"),
     "Erf": _function("erf"),

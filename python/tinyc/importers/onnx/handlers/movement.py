@@ -132,9 +132,7 @@ def _tile(node: OnnxNode) -> Tensor:
 
 
 def _concat(node: OnnxNode) -> OnnxValue:
-    values, axis = [node.input(at) for at in range(len(node.inputs))], node.required("axis")
-    kept = [each for each in values if 0 not in each.shape] or values[:1]
-    return _joined(node, kept, axis)
+    return _joined(node, [node.input(at) for at in range(len(node.inputs))], node.required("axis"))
 
 
 def _joined(node: OnnxNode, values: Sequence[OnnxValue], axis: int) -> OnnxValue:

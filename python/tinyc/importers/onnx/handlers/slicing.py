@@ -106,6 +106,9 @@ def _split_sizes(node: OnnxNode, extent: Dim) -> Sequence[Dim]:
             message = f"{node.op_type}: {count} equal parts do not divide the extent {extent}; give their sizes"
             raise TinycError("ShapeContradiction", message)
     size = extents.ceildiv(extent, count)
+    if isinstance(extent, int) and isinstance(size, int) and size * (count - 1) > extent:
+        message = f"{node.op_type}: {count} parts of {size} are more than the extent {extent}; give their sizes"
+        raise TinycError("ShapeContradiction", message)
     return [*[size] * (count - 1), extent - size * (count - 1)]
 
 

@@ -7,10 +7,10 @@ row whose scores are all masked is NaN, as the softmax has it, unless the graph 
 import math
 
 from tinyc.importers.onnx.patterns.language import (
-    Call,
     Captured,
-    Constant,
-    Pattern,
+    NumberPattern,
+    OpPattern,
+    ValuePattern,
     each_of,
     is_along_last_axis,
     maybe_cast,
@@ -19,24 +19,24 @@ from tinyc.importers.onnx.patterns.rule import FusionRule, Matched
 from tinyc.vocabulary.types import TensorType
 
 _Q, _K, _V, _MASK = (Captured(name) for name in ("q", "k", "v", "mask"))
-_FACTORS = [Constant("factor") for _ in range(3)]
-_DIVISORS = [Constant("divisor") for _ in range(3)]
+_FACTORS = [NumberPattern("factor") for _ in range(3)]
+_DIVISORS = [NumberPattern("divisor") for _ in range(3)]
 
 
-def _times(x: Pattern, place: int) -> Pattern:
+def _times(x: ValuePattern, place: int) -> ValuePattern:
     """A pattern, or it times a number, or over one."""
     return x * _FACTORS[place] | x / _DIVISORS[place] | x
 
 
-_TRANSPOSED = Call("movement permute", _K)
-_PRODUCT = Call("matmul", _times(_Q, 0), _times(_TRANSPOSED, 1))
+_TRANSPOSED = OpPattern("movement permute", _K)
+_PRODUCT = OpPattern("matmul", _times(_Q, 0), _times(_TRANSPOSED, 1))
 _SCORES = maybe_cast(_times(_PRODUCT, 2))
 _ADDED = _SCORES + _MASK
-_KEPT = Call("where", _MASK, _SCORES, Constant(-math.inf))
-_LEFT_OUT = Call("where", _MASK, Constant(-math.inf), _SCORES)
-_SOFTMAX = Call("softmax", maybe_cast(_ADDED | _KEPT | _LEFT_OUT | _SCORES), where=is_along_last_axis)
-_SAFE = Call("where", each_of("is_nan")(_SOFTMAX), Constant(0.0), _SOFTMAX)
-_ATTENTION = Call("matmul", maybe_cast(_SAFE | _SOFTMAX), _V)
+_KEPT = OpPattern("where", _MASK, _SCORES, NumberPattern(-math.inf))
+_LEFT_OUT = OpPattern("where", _MASK, NumberPattern(-math.inf), _SCORES)
+_SOFTMAX = OpPattern("softmax", maybe_cast(_ADDED | _KEPT | _LEFT_OUT | _SCORES), where=is_along_last_axis)
+_SAFE = OpPattern("where", each_of("is_nan")(_SOFTMAX), NumberPattern(0.0), _SOFTMAX)
+_ATTENTION = OpPattern("matmul", maybe_cast(_SAFE | _SOFTMAX), _V)
 
 
 def _attention(matched: Matched) -> int | None:

@@ -1,6 +1,6 @@
 """The language of patterns: expressions that read as the graph that they match.
 
-    x, epsilon = Captured("x"), Constant("epsilon")
+    x, epsilon = Captured("x"), NumberPattern("epsilon")
     normal = x / sqrt(mean(x * x) + epsilon)
 
 A pattern that occurs twice is one value. `a | b` is either; the operands of `+` and `*` may stand in either order. A
@@ -19,7 +19,7 @@ from tinyc.importers.onnx.program import TypedOp
 Condition: TypeAlias = Callable[[ProgramGraph, TypedOp], bool]
 
 
-class Pattern:
+class ValuePattern:
     """What a value may be; patterns are compared by identity."""
 
     #: The names of the ops whose results it may be, None where it may be any value.
@@ -43,36 +43,36 @@ class Pattern:
         op = graph.op(value)
         return self.heads is None or (op is not None and op.schema.name in self.heads)
 
-    def __add__(self, other: "Pattern | float") -> "Pattern":
-        return Call("elementwise add", self, _pattern(other), commutes=True)
+    def __add__(self, other: "ValuePattern | float") -> "ValuePattern":
+        return OpPattern("elementwise add", self, _pattern(other), commutes=True)
 
-    def __mul__(self, other: "Pattern | float") -> "Pattern":
-        return Call("elementwise mul", self, _pattern(other), commutes=True)
+    def __mul__(self, other: "ValuePattern | float") -> "ValuePattern":
+        return OpPattern("elementwise mul", self, _pattern(other), commutes=True)
 
-    def __sub__(self, other: "Pattern | float") -> "Pattern":
-        return Call("elementwise sub", self, _pattern(other))
+    def __sub__(self, other: "ValuePattern | float") -> "ValuePattern":
+        return OpPattern("elementwise sub", self, _pattern(other))
 
-    def __truediv__(self, other: "Pattern | float") -> "Pattern":
-        return Call("elementwise fdiv", self, _pattern(other))
+    def __truediv__(self, other: "ValuePattern | float") -> "ValuePattern":
+        return OpPattern("elementwise fdiv", self, _pattern(other))
 
-    def __rtruediv__(self, other: float) -> "Pattern":
-        return Call("elementwise fdiv", _pattern(other), self)
+    def __rtruediv__(self, other: float) -> "ValuePattern":
+        return OpPattern("elementwise fdiv", _pattern(other), self)
 
-    def __or__(self, other: "Pattern") -> "Pattern":
+    def __or__(self, other: "ValuePattern") -> "ValuePattern":
         return Either(self, other)
 
     __radd__, __rmul__ = __add__, __mul__
 
 
 #: What each pattern is: a value, by its number.
-Bindings: TypeAlias = Mapping[Pattern, int]
+Bindings: TypeAlias = Mapping[ValuePattern, int]
 
 
-def _pattern(operand: Pattern | float) -> Pattern:
-    return operand if isinstance(operand, Pattern) else Constant(operand)
+def _pattern(operand: ValuePattern | float) -> ValuePattern:
+    return operand if isinstance(operand, ValuePattern) else NumberPattern(operand)
 
 
-class Captured(Pattern):
+class Captured(ValuePattern):
     """Any value: what a pattern is a function of, or a parameter."""
 
     def __init__(self, name: str) -> None:
@@ -82,7 +82,7 @@ class Captured(Pattern):
         yield bound
 
 
-class Constant(Pattern):
+class NumberPattern(ValuePattern):
     """One number everywhere: that which is given, as its type has it, or any, by a name."""
 
     def __init__(self, number: float | str) -> None:
@@ -94,10 +94,10 @@ class Constant(Pattern):
             yield bound
 
 
-class Either(Pattern):
+class Either(ValuePattern):
     """One of several patterns; what is first is tried first."""
 
-    def __init__(self, *choices: Pattern) -> None:
+    def __init__(self, *choices: ValuePattern) -> None:
         self.choices = choices
         every = [each.heads for each in choices]
         known = [each for each in every if each is not None]
@@ -108,13 +108,13 @@ class Either(Pattern):
             yield from choice.find(graph, value, bound)
 
 
-class Call(Pattern):
+class OpPattern(ValuePattern):
     """An op of that name and of such operands, with attributes of these values; `where` says what else holds."""
 
     def __init__(
         self,
         name: str,
-        *operands: Pattern,
+        *operands: ValuePattern,
         commutes: bool = False,
         where: Condition | None = None,
         **attributes: object,
@@ -136,12 +136,12 @@ class Call(Pattern):
             yield from _all(graph, self.operands, order, bound)
 
 
-class Product(Pattern):
+class Product(ValuePattern):
     """`number` times factors, in any order and any grouping; one that occurs twice is its square."""
 
     heads = frozenset(f"elementwise {each}" for each in ("mul", "fdiv", "neg", "pow", "power"))
 
-    def __init__(self, number: float, *factors: Pattern) -> None:
+    def __init__(self, number: float, *factors: ValuePattern) -> None:
         self.number, self.factors = number, factors
 
     def _find(self, graph: ProgramGraph, value: int, bound: Bindings) -> Iterator[Bindings]:
@@ -177,7 +177,7 @@ class Product(Pattern):
 
 def _all(
     graph: ProgramGraph,
-    patterns: "list[Pattern] | tuple[Pattern, ...]",
+    patterns: "list[ValuePattern] | tuple[ValuePattern, ...]",
     values: "list[int] | tuple[int, ...]",
     bound: Bindings,
 ) -> Iterator[Bindings]:
@@ -192,19 +192,20 @@ def _all(
 # --- words ------------------------------------------------------------------------------------------------------------
 
 
-def each_of(fn: str) -> Callable[[Pattern], Pattern]:
+def each_of(fn: str) -> Callable[[ValuePattern], ValuePattern]:
     """The element-wise function `fn` of a pattern."""
-    return lambda x: Call(f"elementwise {fn}", x)
+    return lambda x: OpPattern(f"elementwise {fn}", x)
 
 
-def raised(x: Pattern, exponent: float) -> Pattern:
+def raised(x: ValuePattern, exponent: float) -> ValuePattern:
     """A pattern to the power of a number."""
-    return Call("elementwise power", x, exponent=exponent) | Call("elementwise pow", x, Constant(exponent))
+    by_attribute = OpPattern("elementwise power", x, exponent=exponent)
+    return by_attribute | OpPattern("elementwise pow", x, NumberPattern(exponent))
 
 
-def maybe_cast(x: Pattern) -> Pattern:
+def maybe_cast(x: ValuePattern) -> ValuePattern:
     """A pattern, or a conversion of it; the rule has to check the types."""
-    return Call("cast", x) | x
+    return OpPattern("cast", x) | x
 
 
 def is_along_last_axis(graph: ProgramGraph, op: TypedOp) -> bool:

@@ -5,12 +5,20 @@ all of it in f32 and convert once.
 """
 
 from tinyc.expr.extents import Dim
-from tinyc.importers.onnx.patterns.language import Call, Captured, Constant, Pattern, each_of, maybe_cast, raised
+from tinyc.importers.onnx.patterns.language import (
+    Captured,
+    NumberPattern,
+    OpPattern,
+    ValuePattern,
+    each_of,
+    maybe_cast,
+    raised,
+)
 from tinyc.importers.onnx.patterns.program_graph import ProgramGraph
 from tinyc.importers.onnx.patterns.rule import FusionRule, Matched
 from tinyc.importers.onnx.program import TypedOp
 
-_X, _SCALE, _BIAS, _EPSILON = Captured("x"), Captured("scale"), Captured("bias"), Constant("epsilon")
+_X, _SCALE, _BIAS, _EPSILON = Captured("x"), Captured("scale"), Captured("bias"), NumberPattern("epsilon")
 
 
 def _first_axis(graph: ProgramGraph, op: TypedOp) -> int | None:
@@ -26,22 +34,22 @@ def _is_of_last_axes(graph: ProgramGraph, op: TypedOp) -> bool:
     return element.is_float and _first_axis(graph, op) is not None
 
 
-def _mean(x: Pattern) -> Pattern:
-    return Call("reduce mean", x, keepdims=True, where=_is_of_last_axes)
+def _mean(x: ValuePattern) -> ValuePattern:
+    return OpPattern("reduce mean", x, keepdims=True, where=_is_of_last_axes)
 
 
-def _square(x: Pattern) -> Pattern:
+def _square(x: ValuePattern) -> ValuePattern:
     return raised(x, 2.0) | x * x
 
 
-def _over_root(x: Pattern, y: Pattern) -> Pattern:
+def _over_root(x: ValuePattern, y: ValuePattern) -> ValuePattern:
     """`x / sqrt(y)`, however the division is written."""
     root = each_of("sqrt")(y) | raised(y, 0.5)
     inverse = each_of("recip")(root) | 1.0 / root | raised(y, -0.5) | each_of("rsqrt")(y)
     return x / root | x * inverse
 
 
-def _scaled(normal: Pattern) -> Pattern:
+def _scaled(normal: ValuePattern) -> ValuePattern:
     return maybe_cast(normal) * _SCALE
 
 
@@ -54,20 +62,20 @@ _MEAN_SQUARE = _mean(_square(_WIDE))
 _RMS = _over_root(_WIDE, _MEAN_SQUARE + _EPSILON)
 
 
-def _axis(matched: Matched, *means: Pattern) -> int | None:
+def _axis(matched: Matched, *means: ValuePattern) -> int | None:
     """The first axis that is normalised, None where two means are not over the same ones."""
     axes = {_first_axis(matched.graph, matched.op(each)) for each in means}
     return axes.pop() if len(axes) == 1 else None
 
 
-def _parameter(matched: Matched, pattern: Pattern, axis: int) -> bool:
+def _parameter(matched: Matched, pattern: ValuePattern, axis: int) -> bool:
     """Whether a part is a scale or a bias: of the same element type, and along no axis that is not normalised."""
     kind, x = matched.type(pattern), matched.type(_X)
     outer: tuple[Dim, ...] = kind.shape[: max(0, kind.rank - (x.rank - axis))]
     return kind.element is x.element and kind.rank <= x.rank and all(extent == 1 for extent in outer)
 
 
-def _is_wide(matched: Matched, normal: Pattern) -> bool:
+def _is_wide(matched: Matched, normal: ValuePattern) -> bool:
     """Whether nothing in between is in a type that holds less than the operand's."""
     x = matched.type(_X).element
     inner = [matched.type(each).element for each in (_MEAN, _VARIANCE, _MEAN_SQUARE, normal) if matched.has(each)]
@@ -100,7 +108,7 @@ RULES = (
     FusionRule("layer norm, scale and bias", _scaled(_LAYER) + _BIAS, _layer_norm),
     FusionRule("layer norm, bias", maybe_cast(_LAYER) + _BIAS, _layer_norm),
     FusionRule("layer norm, scale", _scaled(_LAYER), _layer_norm),
-    FusionRule("layer norm", Call("cast", _LAYER) | _LAYER, _layer_norm),
+    FusionRule("layer norm", OpPattern("cast", _LAYER) | _LAYER, _layer_norm),
     FusionRule("rms norm, scale", _scaled(_RMS), _rms_norm),
-    FusionRule("rms norm", Call("cast", _RMS) | _RMS, _rms_norm),
+    FusionRule("rms norm", OpPattern("cast", _RMS) | _RMS, _rms_norm),
 )

@@ -8,7 +8,14 @@ from collections.abc import Callable
 import numpy as np
 
 from tinyc.expr.extents import Dim
-from tinyc.importers.onnx.patterns.language import Call, Captured, Condition, Pattern, each_of, is_along_last_axis
+from tinyc.importers.onnx.patterns.language import (
+    Captured,
+    Condition,
+    OpPattern,
+    ValuePattern,
+    each_of,
+    is_along_last_axis,
+)
 from tinyc.importers.onnx.patterns.program_graph import ProgramGraph
 from tinyc.importers.onnx.patterns.rule import FusionRule, Matched
 from tinyc.importers.onnx.program import TypedConstant, TypedOp
@@ -33,11 +40,11 @@ def _is_half(first: bool) -> Condition:
     return condition
 
 
-def _joined(low: Pattern, high: Pattern) -> Pattern:
-    return Call("concat", low, high, where=is_along_last_axis)
+def _joined(low: ValuePattern, high: ValuePattern) -> ValuePattern:
+    return OpPattern("concat", low, high, where=is_along_last_axis)
 
 
-_LOW, _HIGH = (Call("movement slice", _X, where=_is_half(first)) for first in (True, False))
+_LOW, _HIGH = (OpPattern("movement slice", _X, where=_is_half(first)) for first in (True, False))
 _MINUS_HIGH = each_of("neg")(_HIGH) | _HIGH * -1.0
 _WHOLE = _X * _COS + _joined(_MINUS_HIGH, _LOW) * _SIN
 _BY_HALVES = _joined(_LOW * _COS - _HIGH * _SIN, _HIGH * _COS + _LOW * _SIN)
@@ -62,7 +69,7 @@ def _rotary(are_halves: bool) -> Callable[[Matched], int | None]:
     return rewrite
 
 
-def _angles(matched: Matched, pattern: Pattern, perm: tuple[int, ...], are_halves: bool) -> int | None:
+def _angles(matched: Matched, pattern: ValuePattern, perm: tuple[int, ...], are_halves: bool) -> int | None:
     """A row of numbers for each batch and place, `[batch, rows, depth / 2]`, None where a part is something else."""
     kind, x = matched.type(pattern), matched.type(_X)
     shape: tuple[Dim, ...] = (1,) * (4 - kind.rank) + kind.shape

@@ -7,7 +7,7 @@ from typing import Any
 from tinyc.diagnostics import TinycError
 from tinyc.expr.extents import Dim
 from tinyc.formulas.registry import find_schema
-from tinyc.importers.onnx.patterns.language import Bindings, Pattern
+from tinyc.importers.onnx.patterns.language import Bindings, ValuePattern
 from tinyc.importers.onnx.patterns.program_graph import ProgramGraph
 from tinyc.importers.onnx.program import FrontendProgram, TypedOp
 from tinyc.vocabulary.types import TensorType
@@ -22,21 +22,21 @@ class Matched:
     bound: Bindings
     root: TypedOp
 
-    def has(self, pattern: Pattern) -> bool:
+    def has(self, pattern: ValuePattern) -> bool:
         """Whether a part that may be left out is there."""
         return pattern in self.bound
 
-    def type(self, pattern: Pattern) -> TensorType:
+    def type(self, pattern: ValuePattern) -> TensorType:
         """The type of a part."""
         return self.graph.types[self.bound[pattern]]
 
-    def op(self, pattern: Pattern) -> TypedOp:
+    def op(self, pattern: ValuePattern) -> TypedOp:
         """The op that a part is the result of."""
         op = self.graph.op(self.bound[pattern])
         assert op is not None
         return op
 
-    def number(self, pattern: Pattern, default: float = 0.0) -> float:
+    def number(self, pattern: ValuePattern, default: float = 0.0) -> float:
         """The number that a part is; the default where it is not there."""
         value = self.bound.get(pattern)
         number = None if value is None else self.graph.number(value)
@@ -54,7 +54,7 @@ class Matched:
         same = self.graph.types[value].shape == shape
         return value if same else self.add("movement reshape", value, shape=shape)
 
-    def one(self, like: Pattern) -> int:
+    def one(self, like: ValuePattern) -> int:
         """The number 1 in the element type of a part."""
         tensor = TensorType(self.type(like).element, ())
         return self.program.constant(1.0, tensor, self.root.where)
@@ -65,7 +65,7 @@ class FusionRule:
     """A pattern and what stands for it: the value that is added, None where the match is not what it looks like."""
 
     name: str
-    pattern: Pattern
+    pattern: ValuePattern
     rewrite: Callable[[Matched], int | None]
 
     def applied(self, matched: Matched) -> int | None:
