@@ -131,7 +131,9 @@ def _tile_order(rows: int, columns: int, clusters: int) -> np.ndarray:
     """
     side = 1 << max(rows, columns, 1).bit_length() - (max(rows, columns).bit_count() == 1)
     order = np.full((_PERSISTENT, _ORDER), -1, np.int32)
-    tiles = [tile for tile in map(lambda at: _on_curve(side, at), range(side * side)) if tile[0] < rows and tile[1] < columns]
+    tiles = [
+        tile for tile in map(lambda at: _on_curve(side, at), range(side * side)) if tile[0] < rows and tile[1] < columns
+    ]
     for at, (row, column) in enumerate(tiles):
         order[at % clusters, at // clusters] = row << 16 | column
     return order

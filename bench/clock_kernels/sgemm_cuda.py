@@ -67,9 +67,7 @@ SGEMM_CUDA = (
     _kernel(4, "4_kernel_1D_blocktiling", "sgemm1DBlocktiling<64, 64, 8, 8>", 8474.7, _launch(64, 64, (512, 1, 1))),
     _kernel(5, "5_kernel_2D_blocktiling", "sgemm2DBlocktiling<128, 128, 8, 8, 8>", 15971.7, _TILED),
     _kernel(6, "6_kernel_vectorize", "sgemmVectorize<128, 128, 8, 8, 8>", 18237.3, _TILED),
-    _kernel(
-        7, "7_kernel_resolve_bank_conflicts", "sgemmResolveBankConflicts<128, 128, 8, 8, 8>", 16213.4, _TILED
-    ),
+    _kernel(7, "7_kernel_resolve_bank_conflicts", "sgemmResolveBankConflicts<128, 128, 8, 8, 8>", 16213.4, _TILED),
     _kernel(8, "8_kernel_bank_extra_col", "sgemmResolveBankExtraCol<128, 128, 8, 8, 8>", 16459.2, _TILED),
     _kernel(9, "9_kernel_autotuned", "sgemmAutotuned<128, 128, 16, 8, 8>", 19721.0, _TILED),
     _kernel(

@@ -2,7 +2,8 @@
 
 In: streams of the warps that are resident, the operations of their kernel, a device, what memory gives. Out: cycles, and
 what was waited for. An instruction issues when its warp's stall is over, its scoreboards are free, and the issue port of
-its sub-partition and its pipe are; memory, copies and phases say when their results come. Deterministic.
+its sub-partition and its pipe are; of several warps the one that has waited longest goes first. Memory, copies and
+phases say when their results come. Times are cycles of the SM's clock. Deterministic.
 """
 
 import heapq
@@ -11,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ptxsim.clock.devices import Device
+from ptxsim.clock.recording.trace import Access, Arrive, Copy, CopyFacts, Depart, Event, PhaseKey
 from ptxsim.clock.replay.operations import (
     BOARD_WAIT,
-    BULK,
     COMMIT,
     COPY_IN,
     GROUP_WAIT,
@@ -22,17 +23,21 @@ from ptxsim.clock.replay.operations import (
     PRODUCT,
     SHARED,
     STORE,
-    SYNC,
     TENSOR,
     VARIABLE,
     Operation,
 )
 from ptxsim.clock.replay.stream import WarpStream
-from ptxsim.clock.trace import Access, Arrive, Copy, CopyFacts, Depart, PhaseKey
 
 _SUBPARTITIONS = 4
 _BOARDS = 6
-_SECTOR = 32
+_SECTOR_BYTES = 32
+#: Cycles by which each CTA of an SM begins behind the one before.
+_BETWEEN_CTAS = 37.0
+#: Cycles from issue until the operands of a memory instruction have been read. Source: Huerta et al., MICRO 2025: 11 to 13.
+_OPERANDS_READ = 11
+#: Cycles of stores that may be under way before their warp waits.
+_STORE_BACKLOG = 400
 
 
 @dataclass
@@ -67,12 +72,16 @@ class _Warp:
 
 @dataclass(frozen=True)
 class Replayed:
-    """Cycles until the last warp ended, the busy cycles of tensor pipes (of one sub-partition), and waits by cause."""
+    """Cycles until the last warp ended, those that a sub-partition's tensor pipe was busy, and how many were issued.
+
+    `waits` are the cycles of all warps by cause ("scoreboard", "product", "copies", or the kind of a phase) and PTX line
+    (0 where it is not known); `stuck` counts warps that wait for what never comes.
+    """
 
     cycles: float
     tensor_busy: float
     issued: int
-    waits: Mapping[str, float]
+    waits: Mapping[tuple[str, int], float]
     stuck: int
 
 
@@ -99,7 +108,7 @@ class Replay:
             for stream in streams:
                 self.sm_of[instance, stream.cta] = sm
                 warp = _Warp((instance, stream.cta, stream.warp), sm, stream.warp % _SUBPARTITIONS, stream)
-                warp.time = 37.0 * instance
+                warp.time = _BETWEEN_CTAS * instance
                 self.warps.append(warp)
                 self._expect(instance, stream)
         self.done: dict[tuple[int, PhaseKey], float] = {}
@@ -108,9 +117,8 @@ class Replay:
         self.pipes = [[[0.0] * 6 for _ in range(_SUBPARTITIONS)] for _ in range(sms)]
         self.lsu, self.shared, self.tma = [0.0] * sms, [0.0] * sms, [0.0] * sms
         self.l2_port, self.l2, self.hbm, self.out = [0.0] * sms, [0.0] * sms, [0.0] * sms, [0.0] * sms
-        self.sync = [0.0] * sms
         self.busy = [0.0] * sms
-        self.waits: dict[str, float] = defaultdict(float)
+        self.waits: dict[tuple[str, int], float] = defaultdict(float)
         self.heap: list[tuple[float, float, int, _Warp]] = []
         self.issued = 0
 
@@ -186,7 +194,8 @@ class Replay:
             warp.boards[board] = max(warp.boards[board], ready)
             warp.open_boards[board].append(ready)
 
-    def _act(self, warp: _Warp, op: Operation, events: tuple, time: float, on: float) -> float | None:
+    def _act(self, warp: _Warp, op: Operation, events: Sequence[Event], time: float, on: float) -> float | None:
+        """Do what an instruction does beside issuing; returns when the warp goes on, None if others must come first."""
         kind = op.kind
         if kind == PRODUCT:
             return self._product(warp, op, time, on)
@@ -232,7 +241,7 @@ class Replay:
                 on = ready
         return on
 
-    def _access(self, warp: _Warp, op: Operation, events: tuple, time: float, on: float) -> float:
+    def _access(self, warp: _Warp, op: Operation, events: Sequence[Event], time: float, on: float) -> float:
         sm, device = warp.sm, self.device
         start = self.lsu[sm] = max(self.lsu[sm], time) + device.lsu_interval
         ready = start + op.latency
@@ -250,18 +259,18 @@ class Replay:
             self.shared[sm] = begun + passes
             ready = begun + passes + op.latency
         if sectors and op.kind in (LOAD, COPY_IN):
-            ready = max(ready, self._fetch(sm, start, sectors * _SECTOR))
+            ready = max(ready, self._fetch(sm, start, sectors * _SECTOR_BYTES))
         elif op.kind == LOAD and not sectors:
             ready = start + device.shared_latency  # constants and local memory
         if sectors and op.kind == STORE:
-            ready = self._put(sm, start, sectors * _SECTOR)
+            ready = self._put(sm, start, sectors * _SECTOR_BYTES)
             warp.stored = max(warp.stored, ready)
-            backlog = ready - time - 400
+            backlog = ready - time - _STORE_BACKLOG
             on = max(on, on + backlog)
         if op.kind == COPY_IN:
             warp.copies = max(warp.copies, ready)
         self._mark(warp, op.write, ready)
-        self._mark(warp, op.read, start + 11 + passes)
+        self._mark(warp, op.read, start + _OPERANDS_READ + passes)
         return on
 
     def _fetch(self, sm: int, start: float, size: int, amount: float | None = None) -> float:
@@ -281,7 +290,7 @@ class Replay:
         self.hbm[sm] = max(self.hbm[sm], start) + size / self.memory.memory_bytes_per_cycle
         return self.out[sm]
 
-    def _synchronise(self, warp: _Warp, op: Operation, events: tuple, time: float, on: float) -> float | None:
+    def _synchronise(self, warp: _Warp, op: Operation, events: Sequence[Event], time: float, on: float) -> float | None:
         device, instance = self.device, warp.identity[0]
         for event in events:
             if isinstance(event, Arrive):

@@ -6,10 +6,9 @@ In: a `WarpTrace`, the kernel's flat code, its SASS. Out: `WarpStream`.
 from collections import defaultdict, deque
 from dataclasses import dataclass
 
-from ptxsim.clock.path import PathFinder, SassPath
-from ptxsim.clock.trace import Depart, Event, WarpTrace
+from ptxsim.clock.recording.trace import Depart, Event, WarpTrace
+from ptxsim.clock.replay.path import PathFinder, SassPath
 from ptxsim.linking.code import Code
-
 
 #: So that shares such as a third add up to one.
 _ROUNDING = 1e-6
@@ -69,7 +68,9 @@ class StreamMaker:
             executed = [self._line_of[at] for start, end in key for at in range(start, end)]
             path = self._finder.path(executed)
             instructions = tuple(
-                index for block in path.blocks for index in range(self._finder.first[block], self._finder.first[block] + self._sizes[block])
+                index
+                for block in path.blocks
+                for index in range(self._finder.first[block], self._finder.first[block] + self._sizes[block])
             )
             self._paths[key] = path, instructions
         return self._paths[key]

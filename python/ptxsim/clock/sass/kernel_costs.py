@@ -4,13 +4,15 @@ In: PTX text. Out: `KernelCost`. What ptxas makes of a text is kept in memory, b
 """
 
 import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
 
 from ptxsim.clock.sass.attribution import attribute
 from ptxsim.clock.sass.class_weights import estimate_cost
 from ptxsim.clock.sass.line_costs import KernelCost
 from ptxsim.clock.sass.listing import SassFunction, SassInstruction, read_listing
-from ptxsim.clock.sass.resources import read_resources, read_warnings
+from ptxsim.clock.sass.resources import ResourceUse, read_resources, read_warnings
 from ptxsim.clock.sass.straight_runs import ptx_runs
 from ptxsim.clock.sass.toolchain import Disassembly, SassTools, disassemble, find_program, find_sass_tools
 from ptxsim.errors import InputError, suggest
@@ -47,6 +49,31 @@ def kernel_cost(ptx: str, arch: str, entry: str, file: str | None = None) -> Ker
     return sass_cost(ptx, arch, entry, file)
 
 
+@dataclass(frozen=True)
+class KernelSass:
+    """A kernel's flat code, the SASS that ptxas makes of it, and what it takes of an SM."""
+
+    code: Code
+    function: SassFunction
+    resources: ResourceUse
+
+
+def sass_of(ptx: str, arch: str, entry: str, file: str | None = None) -> KernelSass:
+    """The SASS of kernel `entry` for `arch`, as it is.
+
+    Raises:
+        InputError: there is no such kernel, a program is missing or too old.
+        PtxError: the text is malformed, or ptxas refuses it; with its line.
+        FileError: a program cannot be run.
+    """
+    code = _code(ptx, entry)
+    made = _disassembly(ptx, arch, find_sass_tools(), file)
+    listed, resources = read_listing(made.listing), read_resources(made.said)
+    if entry not in listed or entry not in resources:
+        raise _no_code(made, entry, listed)
+    return KernelSass(code, listed[entry], resources[entry])
+
+
 @lru_cache(_KEPT)
 def estimated_cost(ptx: str, arch: str, entry: str, why: str = "asked for") -> KernelCost:
     """The cost of each line of kernel `entry` by the classes of its instructions; `why` it is an estimate.
@@ -73,9 +100,7 @@ def _from_sass(ptx: str, arch: str, entry: str, tools: SassTools, file: str | No
     functions = tuple(listed[name] for name in (entry, *code.routines) if name in listed)
     functions = tuple({function.name: function for function in functions}.values())
     if not functions or functions[0].name != entry:
-        raise InputError(
-            f"ptxas {made.ptxas_version} makes no code of '{entry}'; it makes {', '.join(listed) or 'none'}"
-        )
+        raise _no_code(made, entry, listed)
     runs = ptx_runs(code)
     found = attribute(runs, functions)
     return KernelCost(
@@ -92,6 +117,10 @@ def _from_sass(ptx: str, arch: str, entry: str, tools: SassTools, file: str | No
         warnings=tuple(each for each in read_warnings(made.said) if each.kernel in ("", entry)),
         run_of=runs.run_of,
     )
+
+
+def _no_code(made: Disassembly, entry: str, listed: Iterable[str]) -> InputError:
+    return InputError(f"ptxas {made.ptxas_version} makes no code of '{entry}'; it makes {', '.join(listed) or 'none'}")
 
 
 def _all(functions: tuple[SassFunction, ...]) -> tuple[SassInstruction, ...]:

@@ -139,7 +139,11 @@ def _instruction(first: re.Match[str], encoding: int, line: int) -> SassInstruct
 
 def _with_blocks(name: str, instructions: list[SassInstruction], labels: dict[str, int]) -> SassFunction:
     functions = {0: False} | {at: label.startswith(_OWN) for label, at in labels.items() if label.startswith("$")}
-    starts = {labels[each.target] for each in instructions if each.target in labels and (each.opcode != "CALL" or each.is_far_jump)}
+    starts = {
+        labels[each.target]
+        for each in instructions
+        if each.target in labels and (each.opcode != "CALL" or each.is_far_jump)
+    }
     starts |= functions.keys() | {labels[each] for row in instructions for each in _table(row, labels)}
     opens = True
     numbered: list[SassInstruction] = []

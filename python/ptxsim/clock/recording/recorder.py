@@ -6,9 +6,18 @@ its own order, and what orders warps among each other are phases.
 
 import numpy as np
 
-from ptxsim.clock.trace import Access, Arrive, Copy, CopyFacts, Depart, Event, PhaseKey, Recording, WarpTrace
-from ptxsim.clock.warp_record import FULL, WarpRecord
-from ptxsim.machine.observer import AccessFacts, AsyncOperation, ObservedBatch, ObservedCta, ObservedLaunch, Observer, Phase, Region
+from ptxsim.clock.recording.trace import Access, Arrive, Copy, CopyFacts, Depart, Event, PhaseKey, Recording, WarpTrace
+from ptxsim.clock.recording.warp_record import FULL, WarpRecord
+from ptxsim.machine.observer import (
+    AccessFacts,
+    AsyncOperation,
+    ObservedBatch,
+    ObservedCta,
+    ObservedLaunch,
+    Observer,
+    Phase,
+    Region,
+)
 from ptxsim.memory.byte_array import ByteArray
 from ptxsim.memory.traffic import SECTOR_BYTES, units
 

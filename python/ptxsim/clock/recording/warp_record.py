@@ -7,7 +7,7 @@ that the simulator runs one after the other, while a GPU has them converged agai
 
 from dataclasses import dataclass, field
 
-from ptxsim.clock.trace import Depart, Event, Segment
+from ptxsim.clock.recording.trace import Depart, Event, Segment
 
 #: All lanes of a warp.
 FULL = 0xFFFFFFFF
