@@ -4,7 +4,7 @@ C (column-major) = A (row-major) · B (column-major): both operands lie along K.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import ml_dtypes
 import numpy as np
@@ -131,9 +131,8 @@ def _tile_order(rows: int, columns: int, clusters: int) -> np.ndarray:
     """
     side = 1 << max(rows, columns, 1).bit_length() - (max(rows, columns).bit_count() == 1)
     order = np.full((_PERSISTENT, _ORDER), -1, np.int32)
-    tiles = [
-        tile for tile in map(lambda at: _on_curve(side, at), range(side * side)) if tile[0] < rows and tile[1] < columns
-    ]
+    curve = (_on_curve(side, at) for at in range(side * side))
+    tiles = [(row, column) for row, column in curve if row < rows and column < columns]
     for at, (row, column) in enumerate(tiles):
         order[at % clusters, at // clusters] = row << 16 | column
     return order
@@ -179,22 +178,22 @@ def _kernel(number: int, entry: str, instance: str, tflops: float, launch: Calla
     )
 
 
-_WIDE = {"tile": (128, 256), "threads": 384, "stages": 3}
-_BY_VALUE = {"persistent": True, "by_pointer": False}
-_CLUSTERED = {**_WIDE, **_BY_VALUE, "cluster": 2}
-_STORED = {**_CLUSTERED, "map_rank": 3, "stores_boxes": True}
+_WIDE = _Rung(5, 610, (128, 256), 384, 3)
+_BY_VALUE = replace(_WIDE, number=6, tflops=660, persistent=True, by_pointer=False)
+_CLUSTERED = replace(_BY_VALUE, number=8, tflops=734, map_rank=3, cluster=2)
+_STORED = replace(_CLUSTERED, number=10, tflops=758, stores_boxes=True)
 _LADDER = (
     _Rung(2, 317, (64, 64), 128),
     _Rung(3, 423, (128, 128), 128),
     _Rung(4, 498, (128, 128), 256, 5),
-    _Rung(5, 610, **_WIDE),
-    _Rung(6, 660, **_WIDE, **_BY_VALUE),
-    _Rung(7, 704, **_WIDE, **_BY_VALUE, map_rank=5),
-    _Rung(8, 734, **_CLUSTERED, map_rank=3),
-    _Rung(9, 747, **_CLUSTERED, map_rank=3),
-    _Rung(10, 758, **_STORED),
-    _Rung(11, 764, **_STORED, has_order=True),
-    _Rung(12, 771, **_STORED, has_order=True, row_pad=8),
+    _WIDE,
+    _BY_VALUE,
+    replace(_BY_VALUE, number=7, tflops=704, map_rank=5),
+    _CLUSTERED,
+    replace(_CLUSTERED, number=9, tflops=747),
+    _STORED,
+    replace(_STORED, number=11, tflops=764, has_order=True),
+    replace(_STORED, number=12, tflops=771, has_order=True, row_pad=8),
 )
 FAST_CU = (
     _kernel(1, "sgemmWarptiling", "sgemmWarptiling<128, 128, 16, 64, 64, 4, 8, 4, 128>", 32, _product_on_cores),

@@ -17,7 +17,7 @@ Dim3 = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Launch:
-    """The launch of a kernel at one problem size: CTAs, threads, CTAs of a cluster, arguments, dynamic shared memory."""
+    """The launch of a kernel at one size: CTAs, threads, CTAs of a cluster, arguments, dynamic shared memory."""
 
     grid: Dim3
     block: Dim3

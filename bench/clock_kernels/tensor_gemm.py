@@ -1,7 +1,7 @@
 """xudoong/GEMM: f16 products by wmma and mma.sync on an A100, at sizes from 256 to 16384.
 
-Speeds stand in the checkout, in `hgemm-tensorcore/result/performance.csv`: a row for each size, a column for each kernel
-with its constants (stage32x4: tiles of 32 along K in 4 stages).
+Speeds stand in the checkout, in `hgemm-tensorcore/result/performance.csv`: a row for each size, a column for each
+kernel with its constants (stage32x4: tiles of 32 along K in 4 stages).
 """
 
 import csv
@@ -30,7 +30,7 @@ def _speeds(column: str) -> Callable[[Path], Mapping[int, float]]:
 def _launch(
     tile: tuple[int, int], threads: tuple[int, int, int], shared_halves: int, swizzle: int = 0
 ) -> Callable[[int], Launch]:
-    """The launch of tiles [m, n] over a product; with `swizzle` so many tiles along n are neighbours in the grid's x."""
+    """The launch of tiles [m, n] over a product; `swizzle` tiles along n are neighbours in the grid's x."""
 
     def launch(n: int) -> Launch:
         x, w, y = (np.zeros((n, n), np.float16) for _ in range(3))

@@ -21,6 +21,7 @@ class Figure(float):
     source: str
 
     def __new__(cls, value: float, unit: str, standing: str, source: str) -> Self:
+        """The number `value` with what is known of it."""
         figure = super().__new__(cls, value)
         figure.unit, figure.standing, figure.source = unit, standing, source
         return figure
@@ -51,7 +52,7 @@ class Device:
     shared_bytes_per_sm: Figure
     shared_bytes_reserved: Figure
 
-    # --- warp-instructions of a sub-partition: cycles from one to the next ---------------------------------------------
+    # --- warp-instructions of a sub-partition: cycles from one to the next --------------------------------------------
     fma_interval: Figure
     alu_interval: Figure
     mufu_interval: Figure

@@ -15,7 +15,7 @@ _REGISTER_UNIT, _SHARED_UNIT = 256, 128
 
 @dataclass(frozen=True)
 class Occupancy:
-    """CTAs that are resident on an SM, and the resource that ends first: "warps", "CTAs", "registers", "shared memory"."""
+    """CTAs that are resident on an SM, and what ends first: "warps", "CTAs", "registers" or "shared memory"."""
 
     ctas: int
     limiter: str
@@ -39,7 +39,7 @@ def occupancy_of(device: Device, threads: int, registers: int, shared_bytes: int
     limiter = min(held, key=lambda name: held[name])
     if held[limiter] < 1:
         raise InputError(
-            f"a CTA of {threads} threads with {registers} registers each and {shared_bytes} bytes of shared memory does "
-            f"not fit on an SM of {device.title}: too much for its {limiter}; make the CTA smaller"
+            f"a CTA of {threads} threads with {registers} registers each and {shared_bytes} bytes of shared memory "
+            f"does not fit on an SM of {device.title}: too much for its {limiter}; make the CTA smaller"
         )
     return Occupancy(held[limiter], limiter)

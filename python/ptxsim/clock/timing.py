@@ -1,4 +1,4 @@
-"""How long a launch would take: a cluster of it is recorded, replayed with its neighbours, and carried over to the grid.
+"""How long a launch would take: a cluster is recorded, replayed with its neighbours, and carried over to the grid.
 
 In: a module of the simulator, its PTX, a launch, a device. Out: an `Estimate`.
 """
@@ -13,7 +13,7 @@ import numpy as np
 from ptxsim.clock.devices import Device, device_of
 from ptxsim.clock.occupancy import Occupancy, occupancy_of
 from ptxsim.clock.recording.recorder import Recorder
-from ptxsim.clock.recording.trace import Recording
+from ptxsim.clock.recording.trace import MemoryRequest, Recording
 from ptxsim.clock.replay.operations import operation_of
 from ptxsim.clock.replay.path import PathFinder
 from ptxsim.clock.replay.sm import MemoryShare, Replay, Replayed
@@ -30,7 +30,7 @@ _SECTOR = 32
 
 @dataclass(frozen=True)
 class Estimate:
-    """The time of a launch: cycles of the SM's clock, and seconds at the device's nominal clock, with the launch itself.
+    """The time of a launch: cycles of the SM's clock, and seconds at the nominal clock, with the launch itself.
 
     `tensor_share` is how much of the time the tensor pipes are busy, `waits` are cycles of an average warp by cause and
     PTX line, `matched` the share of the PTX's anchors that were found in the SASS: below 0.95 the estimate is none.
@@ -94,9 +94,9 @@ def _hit_share(recording: Recording, args: Sequence[object], clusters: int) -> f
     sectors = sum(
         event.units
         for trace in recording.warps
-        for segment in trace.segments
-        for event in segment.events
-        if getattr(event, "space", "") == "global" and event.kind == "load"
+        for run in trace.runs
+        for event in run.events
+        if isinstance(event, MemoryRequest) and event.space == "global" and event.kind == "load"
     )
     copied = sum(each.size for each in recording.copies if each.source == "global")
     read = (sectors * _SECTOR + copied) * clusters
@@ -111,10 +111,10 @@ def _array(argument: object) -> np.ndarray | None:
 def _carried_over(
     device: Device, replayed: Replayed, occupancy: Occupancy, rounds: int, streams: Sequence[WarpStream]
 ) -> Estimate:
-    if replayed.stuck:
+    if replayed.deadlocked:
         raise InputError(
-            f"{replayed.stuck} warps of the recorded cluster wait for what never comes in the replay: what they do depends "
-            "on other clusters, or on time; give a kernel whose clusters do not wait for each other"
+            f"{replayed.deadlocked} warps of the recorded cluster wait for what never comes in the replay: what they "
+            "do depends on other clusters, or on time; give a kernel whose clusters do not wait for each other"
         )
     anchors = sum(each.path.anchors for each in streams)
     lost = sum(each.path.missed + each.path.extra for each in streams)

@@ -2,7 +2,7 @@
 
 In: a launch that is observed. Out: a `Recording`, plain data. Reading order:
 
-    trace         the data: segments, events, copies
+    trace         the data: runs, events, copies
     warp_record   one warp's runs and events, put in order
     recorder      the observer
 """

@@ -4,9 +4,21 @@ In: what the engine tells. Out: a `Recording`. The order in which the simulator 
 its own order, and what orders warps among each other are phases.
 """
 
+from typing import cast
+
 import numpy as np
 
-from ptxsim.clock.recording.trace import Access, Arrive, Copy, CopyFacts, Depart, Event, PhaseKey, Recording, WarpTrace
+from ptxsim.clock.recording.trace import (
+    Arrive,
+    CopyFacts,
+    CopyStart,
+    Depart,
+    MemoryRequest,
+    PhaseKey,
+    Recording,
+    TraceEvent,
+    WarpTrace,
+)
 from ptxsim.clock.recording.warp_record import FULL, WarpRecord
 from ptxsim.machine.observer import (
     AccessFacts,
@@ -92,7 +104,7 @@ class Recorder(Observer):
                 continue
             count, _ = units(memory.space, places[row : row + 1], mask[row : row + 1], bool(lanes.all()), size)
             sectors = _sectors_of(places[row][lanes], size) if memory.space == "global" else None
-            self._add(cta, warp, Access(cta.at, memory.space, access.kind, size, count, sectors))
+            self._add(cta, warp, MemoryRequest(cta.at, memory.space, access.kind, size, count, sectors))
 
     def started(self, operation: AsyncOperation) -> None:
         """Note a copy at the warps of the threads that start it."""
@@ -121,7 +133,7 @@ class Recorder(Observer):
             }
         )
         for warp in sorted({int(thread) // 32 for thread in operation.threads}):
-            self._add(cta, warp, Copy(operation.at, number))
+            self._add(cta, warp, CopyStart(operation.at, number))
 
     def _stored(self, operation: AsyncOperation) -> None:
         """Note what copies by threads write to shared memory."""
@@ -133,7 +145,7 @@ class Recorder(Observer):
                 lanes = operation.threads[mine] % 32
                 places[0, lanes], mask[0, lanes] = region.index[mine], True
                 count, _ = units("shared", places, mask, bool(mask.all()), region.size)
-                self._add(operation.cta, warp, Access(operation.at, "shared", "store", region.size, count))
+                self._add(operation.cta, warp, MemoryRequest(operation.at, "shared", "store", region.size, count))
 
     def finished(self, operation: AsyncOperation, phase: Phase, reads_only: bool = False) -> None:
         """Note the phase that a copy completes."""
@@ -158,7 +170,7 @@ class Recorder(Observer):
             cta = self._cta_of_memory.get(memory, facts["issuer"])
             copies.append(CopyFacts(**{**facts, "phases": tuple(facts["phases"]), "cta": cta}))
         warps = (
-            WarpTrace(cta, warp, record.segments())
+            WarpTrace(cta, warp, record.runs())
             for cta, records in sorted(self._warps.items())
             for warp, record in enumerate(records)
         )
@@ -182,13 +194,14 @@ class Recorder(Observer):
         (x, y, z), (width, height, _) = cta.index, self._launch.grid
         return x + width * (y + height * z)
 
-    def _add(self, cta: ObservedCta, warp: int, event: Event, lanes: int = FULL) -> None:
+    def _add(self, cta: ObservedCta, warp: int, event: TraceEvent, lanes: int = FULL) -> None:
         self._warps[self._know(cta)][warp].add(event, lanes, self._batches)
 
     def _key(self, cta: ObservedCta, phase: Phase) -> PhaseKey:
         self._know(cta)
         owner = phase.owner
-        number = self._cta_of_memory[id(owner)] if phase.kind == "mbarrier" else self._number(owner)
+        is_mbarrier = phase.kind == "mbarrier"
+        number = self._cta_of_memory[id(owner)] if is_mbarrier else self._number(cast(ObservedCta, owner))
         return PhaseKey(phase.kind, number, phase.place, phase.number)
 
 

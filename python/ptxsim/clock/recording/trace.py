@@ -13,8 +13,8 @@ import numpy as np
 class PhaseKey(NamedTuple):
     """One phase of a synchronisation: `kind` is "barrier", "cluster" or "mbarrier".
 
-    `cta` is the number of the CTA that it lies in (of a cluster's first one for "cluster"), `place` the barrier's number
-    or the mbarrier's offset in shared memory, `number` counts the phases of that place.
+    `cta` is the number of the CTA that it lies in (of a cluster's first one for "cluster"), `place` the barrier's
+    number or the mbarrier's offset in shared memory, `number` counts the phases of that place.
     """
 
     kind: str
@@ -38,7 +38,7 @@ class Depart(NamedTuple):
     phase: PhaseKey
 
 
-class Access(NamedTuple):
+class MemoryRequest(NamedTuple):
     """Instruction `at` accessed memory: `units` are sectors of global memory, or passes through the banks of shared.
 
     `sectors` are the addresses of global memory that were touched, in units of 32 bytes.
@@ -52,22 +52,22 @@ class Access(NamedTuple):
     sectors: np.ndarray | None = None
 
 
-class Copy(NamedTuple):
+class CopyStart(NamedTuple):
     """Instruction `at` started the asynchronous copy of this number; it is in `Recording.copies`."""
 
     at: int
     number: int
 
 
-Event = Arrive | Depart | Access | Copy
+TraceEvent = Arrive | Depart | MemoryRequest | CopyStart
 
 
-class Segment(NamedTuple):
+class ExecutedRun(NamedTuple):
     """The instructions from `start` to `end`, exclusive, executed one after the other, and what happened at them."""
 
     start: int
     end: int
-    events: tuple[Event, ...]
+    events: tuple[TraceEvent, ...]
 
 
 @dataclass(frozen=True)
@@ -95,20 +95,20 @@ class WarpTrace:
 
     cta: int
     warp: int
-    segments: tuple[Segment, ...]
+    runs: tuple[ExecutedRun, ...]
 
     @property
     def instructions(self) -> int:
         """How many instructions it executed."""
-        return sum(segment.end - segment.start for segment in self.segments)
+        return sum(run.end - run.start for run in self.runs)
 
 
 @dataclass(frozen=True)
 class Recording:
     """Some clusters of a launch: the traces of their warps, by cluster, and the copies that these started.
 
-    `cluster_ctas` are the numbers of the CTAs of each cluster; `grid`, `block`, `cluster` and the bytes of shared memory
-    of a CTA are the full launch's.
+    `cluster_ctas` are the numbers of the CTAs of each cluster; `grid`, `block`, `cluster` and the bytes of shared
+    memory of a CTA are the full launch's.
     """
 
     grid: tuple[int, int, int]

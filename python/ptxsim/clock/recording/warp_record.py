@@ -1,13 +1,13 @@
 """The record of one warp while a launch runs: its straight runs and their events, put in order.
 
-In: runs and events as the engine tells them. Out: the segments of a `WarpTrace`. Three things are put right. Events of a
-run are told before the run is. What lets a warp go on happens while another one runs, and belongs to the wait. Lanes
-that the simulator runs one after the other, while a GPU has them converged again, are one execution.
+In: runs and events as the engine tells them. Out: the runs of a `WarpTrace`. Three things are put right. Events
+of a run are told before the run is. What lets a warp go on happens while another one runs, and belongs to the wait.
+Lanes that the simulator runs one after the other, while a GPU has them converged again, are one execution.
 """
 
 from dataclasses import dataclass, field
 
-from ptxsim.clock.recording.trace import Depart, Event, Segment
+from ptxsim.clock.recording.trace import Depart, ExecutedRun, TraceEvent
 
 #: All lanes of a warp.
 FULL = 0xFFFFFFFF
@@ -22,7 +22,7 @@ class _Run:
     start: int
     end: int
     lanes: int
-    events: list[Event] = field(default_factory=list)
+    events: list[TraceEvent] = field(default_factory=list)
 
 
 class WarpRecord:
@@ -31,17 +31,17 @@ class WarpRecord:
     def __init__(self, waits: frozenset[int]) -> None:
         self._waits = waits
         self._runs: list[_Run] = []
-        self._pending: list[tuple[int, int, Event]] = []
+        self._pending: list[tuple[int, int, TraceEvent]] = []
         #: Lanes that may be blocked, the run that ended there, and the instruction.
         self._blocked: list[tuple[int, _Run, int]] = []
 
-    def add(self, event: Event, lanes: int, batch: int) -> None:
+    def add(self, event: TraceEvent, lanes: int, batch: int) -> None:
         """Note an event of `lanes` in a batch of the engine's."""
         self._pending.append((batch, lanes, event))
 
     def ran(self, start: int, end: int, lanes: int, batch: int) -> None:
         """Note that `lanes` have executed the instructions from `start` to `end` in a batch."""
-        own: list[Event] = []
+        own: list[TraceEvent] = []
         for when, who, event in self._pending:
             if when == batch and start <= event.at < end:
                 own.append(event)
@@ -68,14 +68,14 @@ class WarpRecord:
             self._blocked.append((lanes, run, end - 1))
             del self._blocked[:-_NEAR]
 
-    def segments(self) -> tuple[Segment, ...]:
+    def runs(self) -> tuple[ExecutedRun, ...]:
         """The runs, with what has come since the last one."""
         for _, who, event in self._pending:
             self._let_go(event, who)
         self._pending.clear()
-        return tuple(Segment(each.start, each.end, tuple(each.events)) for each in self._runs)
+        return tuple(ExecutedRun(each.start, each.end, tuple(each.events)) for each in self._runs)
 
-    def _let_go(self, event: Event, lanes: int) -> None:
+    def _let_go(self, event: TraceEvent, lanes: int) -> None:
         """Add what lanes have waited for to the run that ended with their wait."""
         if not isinstance(event, Depart):
             if self._runs:

@@ -1,6 +1,6 @@
 """What the replay does for each kind of SASS instruction: a number for its kind, the pipe, and the pipe's cycles.
 
-In: a `SassInstruction` and a `Device`. Out: an `Operation`, computed once for each instruction of a function.
+In: a `SassInstruction` and a `Device`. Out: an `SassOperation`, computed once for each instruction of a function.
 """
 
 import re
@@ -11,7 +11,20 @@ from ptxsim.clock.sass.listing import SassInstruction
 from ptxsim.clock.sass.pipes import Pipe, pipe_of, tensor_shape
 
 #: Kinds of operations that the replay tells apart.
-PLAIN, LOAD, SHARED, STORE, COPY_IN, PRODUCT, GROUP_WAIT, BOARD_WAIT, SYNC, BULK, COMMIT, VARIABLE = range(12)
+(
+    PLAIN,
+    GLOBAL_LOAD,
+    SHARED_ACCESS,
+    GLOBAL_STORE,
+    COPY_IN,
+    PRODUCT,
+    GROUP_WAIT,
+    BOARD_WAIT,
+    SYNC,
+    BULK,
+    COMMIT,
+    VARIABLE,
+) = range(12)
 
 _SHARED = frozenset({"LDS", "LDSM", "STS", "STSM", "ATOMS", "SHFL"})
 _LOADS = frozenset({"LDG", "LD", "LDL", "LDC", "ATOMG", "ATOM"})
@@ -20,7 +33,7 @@ _STORES = frozenset({"STG", "ST", "STL", "RED", "REDG"})
 _GROUP = "gsb0"
 
 
-class Operation(NamedTuple):
+class SassOperation(NamedTuple):
     """One SASS instruction as the replay sees it.
 
     `pipe` is the number of a sub-partition's pipe, -1 for none, `interval` the cycles that it takes of it; `latency`
@@ -48,7 +61,7 @@ _NUMBERS = {pipe: number for number, pipe in enumerate(PIPES)}
 TENSOR = _NUMBERS[Pipe.TENSOR]
 
 
-def operation_of(each: SassInstruction, device: Device) -> Operation:
+def operation_of(each: SassInstruction, device: Device) -> SassOperation:
     """The operation of an instruction on a device."""
     pipe = pipe_of(each)
     kind, interval, latency = PLAIN, _interval(each, pipe, device), 0.0
@@ -63,7 +76,7 @@ def operation_of(each: SassInstruction, device: Device) -> Operation:
         found = re.search(r"\bSB(\d)", each.operands)
         board = int(found[1]) if found else -1
     elif opcode in _SHARED:
-        kind = SHARED
+        kind = SHARED_ACCESS
         latency = device.shuffle_latency if opcode == "SHFL" else device.shared_latency
         latency = device.ldmatrix_latency if opcode in ("LDSM", "STSM") else latency
     elif opcode == "LDGSTS":
@@ -71,9 +84,9 @@ def operation_of(each: SassInstruction, device: Device) -> Operation:
     elif opcode == "LDGDEPBAR":
         kind = COMMIT
     elif opcode in _LOADS:
-        kind, latency = LOAD, 0.0
+        kind, latency = GLOBAL_LOAD, 0.0
     elif opcode in _STORES:
-        kind = STORE
+        kind = GLOBAL_STORE
     elif pipe is Pipe.TMA:
         kind = BULK
     elif opcode in ("SYNCS", "BAR", "UCGABAR_ARV", "UCGABAR_WAIT"):
@@ -82,7 +95,7 @@ def operation_of(each: SassInstruction, device: Device) -> Operation:
         kind, latency = VARIABLE, device.mufu_latency
     control = each.control
     write, read = control.write_scoreboard, control.read_scoreboard
-    return Operation(
+    return SassOperation(
         kind,
         max(1, control.stall),
         control.waits,

@@ -1,9 +1,9 @@
 """The way of a warp through the SASS of its kernel, found from its way through the PTX.
 
 In: a `SassFunction` and what a warp executed, as PTX lines. Out: the blocks of the SASS that it went through. ptxas
-unrolls, merges and moves code, but what touches memory, multiplies matrices or synchronises (an anchor) is executed once
-for each time that its PTX line is. So that the blocks are those whose anchors spell the warp's: at a branch, the way is
-taken whose next anchors are the warp's next ones.
+unrolls, merges and moves code, but what touches memory, multiplies matrices or synchronises (an anchor) is executed
+once for each time that its PTX line is. So that the blocks are those whose anchors spell the warp's: at a branch, the
+way is taken whose next anchors are the warp's next ones.
 """
 
 from collections import Counter, deque
@@ -27,9 +27,9 @@ _NOTHING = "RZ, [RZ]"
 
 @dataclass(frozen=True)
 class SassPath:
-    """The blocks that a warp went through, in order; `missed` and `extra` count anchors of PTX and SASS without another.
+    """The blocks that a warp went through, in order.
 
-    `anchors` counts those of the PTX.
+    `anchors` counts those of the PTX, `missed` those that the SASS lacks, `extra` those of the SASS beyond them.
     """
 
     blocks: tuple[int, ...]
@@ -77,7 +77,7 @@ class PathFinder:
         blocks: list[int] = []
         block = 0
         since: set[int] = set()  # blocks since the last anchor
-        untaken: list[tuple[int, int]] = []  # where ways meet again, and the one that other lanes may take first
+        untaken: list[tuple[int, int]] = []  # where ways converge, and the one that other lanes may take first
         most = 4 * len(self.function.blocks) + 4 * len(wanted)
         while len(blocks) < most:
             block = self._by_other_lanes(block, untaken, left)
@@ -100,7 +100,7 @@ class PathFinder:
         return SassPath(tuple(blocks), len(wanted), left.count, left.extra)
 
     def _by_other_lanes(self, block: int, untaken: list[tuple[int, int]], left: "_Left") -> int:
-        """Where the warp goes before lanes meet at a block: the way that others have taken, if its anchors come next."""
+        """Where the warp goes before lanes meet at a block: the way of the others, if its anchors come next."""
         here = [way for meeting, way in untaken if meeting == block]
         if here:
             untaken[:] = [each for each in untaken if each[0] != block]
@@ -129,7 +129,7 @@ class PathFinder:
         return max((*left.fit(anchors, ends), -steps) for (anchors, ends), steps in self._paths_from(way).items())
 
     def _paths_from(self, block: int) -> dict[tuple[tuple[int, ...], bool], int]:
-        """The anchors of the paths from a block until each has enough, and whether it ends there → its fewest blocks."""
+        """The anchors of the paths from a block until each has enough, whether it ends there → its fewest blocks."""
         if block not in self._ahead:
             found: dict[tuple[tuple[int, ...], bool], int] = {}
             work: deque[tuple[int, tuple[int, ...], frozenset[int], int]] = deque([(block, (), frozenset(), 1)])

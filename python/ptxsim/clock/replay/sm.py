@@ -1,9 +1,9 @@
 """Discrete events on the SMs of one cluster: warps issue their streams, and wait for what is busy or has not come.
 
-In: streams of the warps that are resident, the operations of their kernel, a device, what memory gives. Out: cycles, and
-what was waited for. An instruction issues when its warp's stall is over, its scoreboards are free, and the issue port of
-its sub-partition and its pipe are; of several warps the one that has waited longest goes first. Memory, copies and
-phases say when their results come. Times are cycles of the SM's clock. Deterministic.
+In: streams of the warps that are resident, the operations of their kernel, a device, what memory gives. Out: cycles,
+and what was waited for. An instruction issues when its warp's stall is over, its scoreboards are free, and the issue
+port of its sub-partition and its pipe are; of several warps the one that has waited longest goes first. Memory, copies
+and phases say when their results come. Times are cycles of the SM's clock. Deterministic.
 """
 
 import heapq
@@ -12,20 +12,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ptxsim.clock.devices import Device
-from ptxsim.clock.recording.trace import Access, Arrive, Copy, CopyFacts, Depart, Event, PhaseKey
+from ptxsim.clock.recording.trace import Arrive, CopyFacts, CopyStart, Depart, MemoryRequest, PhaseKey, TraceEvent
 from ptxsim.clock.replay.operations import (
     BOARD_WAIT,
     COMMIT,
     COPY_IN,
+    GLOBAL_LOAD,
+    GLOBAL_STORE,
     GROUP_WAIT,
-    LOAD,
     PLAIN,
     PRODUCT,
-    SHARED,
-    STORE,
+    SHARED_ACCESS,
     TENSOR,
     VARIABLE,
-    Operation,
+    SassOperation,
 )
 from ptxsim.clock.replay.stream import WarpStream
 
@@ -34,7 +34,7 @@ _BOARDS = 6
 _SECTOR_BYTES = 32
 #: Cycles by which each CTA of an SM begins behind the one before.
 _BETWEEN_CTAS = 37.0
-#: Cycles from issue until the operands of a memory instruction have been read. Source: Huerta et al., MICRO 2025: 11 to 13.
+#: Cycles from issue until the operands of a memory instruction have been read. Source: Huerta et al., MICRO 2025.
 _OPERANDS_READ = 11
 #: Cycles of stores that may be under way before their warp waits.
 _STORE_BACKLOG = 400
@@ -74,15 +74,15 @@ class _Warp:
 class Replayed:
     """Cycles until the last warp ended, those that a sub-partition's tensor pipe was busy, and how many were issued.
 
-    `waits` are the cycles of all warps by cause ("scoreboard", "product", "copies", or the kind of a phase) and PTX line
-    (0 where it is not known); `stuck` counts warps that wait for what never comes.
+    `waits` are the cycles of all warps by cause ("scoreboard", "product", "copies", or the kind of a phase) and PTX
+    line (0 where it is not known); `deadlocked` counts warps that wait for what never comes.
     """
 
     cycles: float
     tensor_busy: float
     issued: int
     waits: Mapping[tuple[str, int], float]
-    stuck: int
+    deadlocked: int
 
 
 class Replay:
@@ -90,7 +90,7 @@ class Replay:
 
     def __init__(
         self,
-        operations: Sequence[Operation],
+        operations: Sequence[SassOperation],
         copies: Sequence[CopyFacts],
         residents: Sequence[tuple[int, Sequence[WarpStream]]],
         device: Device,
@@ -127,7 +127,7 @@ class Replay:
             for event in events:
                 if isinstance(event, Arrive):
                     self.pending[instance, event.phase] += 1
-                elif isinstance(event, Copy):
+                elif isinstance(event, CopyStart):
                     for phase in self.copies[event.number].phases:
                         self.pending[instance, phase] += 1
 
@@ -194,7 +194,9 @@ class Replay:
             warp.boards[board] = max(warp.boards[board], ready)
             warp.open_boards[board].append(ready)
 
-    def _act(self, warp: _Warp, op: Operation, events: Sequence[Event], time: float, on: float) -> float | None:
+    def _act(
+        self, warp: _Warp, op: SassOperation, events: Sequence[TraceEvent], time: float, on: float
+    ) -> float | None:
         """Do what an instruction does beside issuing; returns when the warp goes on, None if others must come first."""
         kind = op.kind
         if kind == PRODUCT:
@@ -215,11 +217,11 @@ class Replay:
         if kind == COMMIT:
             self._mark(warp, op.write, max(time, warp.copies))
             return on
-        if kind in (LOAD, SHARED, STORE, COPY_IN):
+        if kind in (GLOBAL_LOAD, SHARED_ACCESS, GLOBAL_STORE, COPY_IN):
             return self._access(warp, op, events, time, on)
         return self._synchronise(warp, op, events, time, on)
 
-    def _product(self, warp: _Warp, op: Operation, time: float, on: float) -> float:
+    def _product(self, warp: _Warp, op: SassOperation, time: float, on: float) -> float:
         pipes = self.pipes[warp.sm][warp.part]
         start = max(time, pipes[TENSOR])
         pipes[TENSOR] = start + op.interval
@@ -229,7 +231,7 @@ class Replay:
             warp.groups.append(warp.group)
         return on
 
-    def _wait_for_board(self, warp: _Warp, op: Operation, on: float) -> float:
+    def _wait_for_board(self, warp: _Warp, op: SassOperation, on: float) -> float:
         if op.board < 0:
             return on
         left = warp.open_boards[op.board]
@@ -241,28 +243,28 @@ class Replay:
                 on = ready
         return on
 
-    def _access(self, warp: _Warp, op: Operation, events: Sequence[Event], time: float, on: float) -> float:
+    def _access(self, warp: _Warp, op: SassOperation, events: Sequence[TraceEvent], time: float, on: float) -> float:
         sm, device = warp.sm, self.device
         start = self.lsu[sm] = max(self.lsu[sm], time) + device.lsu_interval
         ready = start + op.latency
         passes = sectors = 0
         for event in events:
-            if isinstance(event, Access):
+            if isinstance(event, MemoryRequest):
                 if event.space == "shared":
                     passes += event.units
                 else:
                     sectors += event.units
-        if op.kind == SHARED and not passes:
+        if op.kind == SHARED_ACCESS and not passes:
             passes = 1
         if passes:
             begun = max(self.shared[sm], start)
             self.shared[sm] = begun + passes
             ready = begun + passes + op.latency
-        if sectors and op.kind in (LOAD, COPY_IN):
+        if sectors and op.kind in (GLOBAL_LOAD, COPY_IN):
             ready = max(ready, self._fetch(sm, start, sectors * _SECTOR_BYTES))
-        elif op.kind == LOAD and not sectors:
+        elif op.kind == GLOBAL_LOAD and not sectors:
             ready = start + device.shared_latency  # constants and local memory
-        if sectors and op.kind == STORE:
+        if sectors and op.kind == GLOBAL_STORE:
             ready = self._put(sm, start, sectors * _SECTOR_BYTES)
             warp.stored = max(warp.stored, ready)
             backlog = ready - time - _STORE_BACKLOG
@@ -290,7 +292,9 @@ class Replay:
         self.hbm[sm] = max(self.hbm[sm], start) + size / self.memory.memory_bytes_per_cycle
         return self.out[sm]
 
-    def _synchronise(self, warp: _Warp, op: Operation, events: Sequence[Event], time: float, on: float) -> float | None:
+    def _synchronise(
+        self, warp: _Warp, op: SassOperation, events: Sequence[TraceEvent], time: float, on: float
+    ) -> float | None:
         device, instance = self.device, warp.identity[0]
         for event in events:
             if isinstance(event, Arrive):
@@ -299,7 +303,7 @@ class Replay:
                     key.kind, device.mbarrier_arrive if key.cta == warp.identity[1] else device.remote_arrive
                 )
                 self._complete(instance, key, time + latency)
-            elif isinstance(event, Copy):
+            elif isinstance(event, CopyStart):
                 on = self._copy(warp, self.copies[event.number], on)
         for event in events:
             if isinstance(event, Depart):

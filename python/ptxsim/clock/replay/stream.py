@@ -6,7 +6,7 @@ In: a `WarpTrace`, the kernel's flat code, its SASS. Out: `WarpStream`.
 from collections import defaultdict, deque
 from dataclasses import dataclass
 
-from ptxsim.clock.recording.trace import Depart, Event, WarpTrace
+from ptxsim.clock.recording.trace import Depart, TraceEvent, WarpTrace
 from ptxsim.clock.replay.path import PathFinder, SassPath
 from ptxsim.linking.code import Code
 
@@ -21,7 +21,7 @@ class WarpStream:
     cta: int
     warp: int
     instructions: tuple[int, ...]
-    events: dict[int, tuple[Event, ...]]
+    events: dict[int, tuple[TraceEvent, ...]]
     path: SassPath
 
 
@@ -50,7 +50,7 @@ class StreamMaker:
         # ptxas may make several anchors of a line, or merge those of several executions: events are dealt out evenly.
         share = {line: len(found) / met[line] for line, found in done.items() if met[line]}
         share.update((line, 1.0) for line in share.keys() & self._finder.polls)
-        events: dict[int, tuple[Event, ...]] = {}
+        events: dict[int, tuple[TraceEvent, ...]] = {}
         due: dict[int, float] = defaultdict(lambda: _ROUNDING)
         for place, index in enumerate(instructions):
             line = keys[index]
@@ -63,7 +63,7 @@ class StreamMaker:
         return WarpStream(trace.cta, trace.warp, instructions, events, path)
 
     def _path(self, trace: WarpTrace) -> tuple[SassPath, tuple[int, ...]]:
-        key = tuple((segment.start, segment.end) for segment in trace.segments)
+        key = tuple((run.start, run.end) for run in trace.runs)
         if key not in self._paths:
             executed = [self._line_of[at] for start, end in key for at in range(start, end)]
             path = self._finder.path(executed)
@@ -75,19 +75,19 @@ class StreamMaker:
             self._paths[key] = path, instructions
         return self._paths[key]
 
-    def _executions(self, trace: WarpTrace) -> dict[int, deque[tuple[Event, ...]]]:
+    def _executions(self, trace: WarpTrace) -> dict[int, deque[tuple[TraceEvent, ...]]]:
         """The events of each execution of a line that has anchors, in order.
 
         A warp that tests an mbarrier again and again, also on other lines, waits at the first of these tests.
         """
         lines, known, tests = self._line_of, self._finder.lines, self._tests
-        found: dict[int, deque[list[Event]]] = defaultdict(deque)
-        waiting: list[Event] | None = None
-        for segment in trace.segments:
-            at_events: dict[int, list[Event]] = defaultdict(list)
-            for event in segment.events:
+        found: dict[int, deque[list[TraceEvent]]] = defaultdict(deque)
+        waiting: list[TraceEvent] | None = None
+        for run in trace.runs:
+            at_events: dict[int, list[TraceEvent]] = defaultdict(list)
+            for event in run.events:
                 at_events[event.at].append(event)
-            for at in range(segment.start, segment.end):
+            for at in range(run.start, run.end):
                 if lines[at] not in known and at not in tests:
                     continue
                 here = at_events.get(at, [])

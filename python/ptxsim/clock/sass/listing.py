@@ -57,7 +57,7 @@ class SassInstruction:
 
     @property
     def is_far_jump(self) -> bool:
-        """Whether it is a call that never returns: how ptxas of sm_80 jumps out of loops (`CALL.REL.NOINC` to a label)."""
+        """Whether it is a call that never returns: ptxas of sm_80 jumps out of loops so (`CALL.REL.NOINC`)."""
         return self.opcode == "CALL" and "NOINC" in self.modifiers and self.target.startswith(".L")
 
     @property
