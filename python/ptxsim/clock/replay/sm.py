@@ -245,7 +245,8 @@ class Replay:
 
     def _access(self, warp: _Warp, op: SassOperation, events: Sequence[TraceEvent], time: float, on: float) -> float:
         sm, device = warp.sm, self.device
-        start = self.lsu[sm] = max(self.lsu[sm], time) + device.lsu_interval
+        start = max(self.lsu[sm], time)
+        self.lsu[sm] = start + device.lsu_interval
         ready = start + op.latency
         passes = sectors = 0
         for event in events:
@@ -259,7 +260,7 @@ class Replay:
         if passes:
             begun = max(self.shared[sm], start)
             self.shared[sm] = begun + passes
-            ready = begun + passes + op.latency
+            ready = begun + passes - 1 + op.latency
         if sectors and op.kind in (GLOBAL_LOAD, COPY_IN):
             ready = max(ready, self._fetch(sm, start, sectors * _SECTOR_BYTES))
         elif op.kind == GLOBAL_LOAD and not sectors:
@@ -325,7 +326,8 @@ class Replay:
     def _copy(self, warp: _Warp, copy: CopyFacts, time: float) -> float:
         """Issue a bulk copy; returns when its warp goes on."""
         device, sm = self.device, warp.sm
-        start = self.tma[sm] = max(self.tma[sm], time) + device.tma_issue_interval
+        start = max(self.tma[sm], time)
+        self.tma[sm] = start + device.tma_issue_interval
         instance = warp.identity[0]
         if copy.destination == "shared" and copy.source == "global":
             target = self.sm_of.get((instance, copy.cta), sm)
@@ -346,7 +348,8 @@ class Replay:
         self.done[key] = done = max(self.done.get(key, 0.0), time)
         self.pending[key] -= 1
         if self.pending[key] == 0:
+            wake = self.device.mbarrier_wake if phase.kind == "mbarrier" else 0.0
             for warp in self.waiting.pop(key, ()):
-                on = max(warp.time, done + self.device.mbarrier_wake)
+                on = max(warp.time, done + wake)
                 self.waits[phase.kind, 0] += on - warp.time
                 heapq.heappush(self.heap, (on, warp.issued, warp.number, warp))
