@@ -65,6 +65,8 @@ class PathFinder:
             tuple(line for line in self.line_of[first : first + len(block)] if line in self._firm)
             for first, block in zip(self.first, function.blocks, strict=True)
         )
+        #: Where the lanes that a guard chooses end, and the others go on.
+        self._may_end = {each.block for each in function.instructions if each.opcode == "EXIT" and each.is_conditional}
         self._polling = {each.block for each in function.instructions if "TRYWAIT" in each.modifiers}
         self._graph = FlowGraph(function.successors)
         self._meetings: dict[int, int | None] = {}
@@ -86,7 +88,7 @@ class PathFinder:
                 left.take(line)
             since = set() if self.anchors[block] else since | {block}
             ways = self.function.successors[block]
-            if not ways:
+            if not ways or (block in self._may_end and not left.count):
                 break
             onward = [way for way in ways if way not in since] or ways
             if block in self._polling and len(onward) > 1:  # to ask again is a detour
@@ -142,6 +144,8 @@ class PathFinder:
                 if not ways or len(anchors) >= _ENOUGH:
                     found.setdefault((anchors, not ways), steps)
                     continue
+                if here in self._may_end:
+                    found.setdefault((anchors, True), steps)
                 # A loop without an anchor is left at once: nothing tells how often it is gone through.
                 seen = frozenset() if self.anchors[here] else seen | {here}
                 work += [(each, anchors, seen, steps + 1) for each in ways if each not in seen]

@@ -9,7 +9,14 @@ from dataclasses import dataclass
 from ptxsim.clock.recording.trace import Depart, TraceEvent, WarpTrace
 from ptxsim.clock.replay.path import PathFinder, SassPath
 from ptxsim.linking.code import Code
+from ptxsim.parsing.syntax import Instruction
 
+#: What no anchor is made of: of a line that has other instructions, too, these do not tell how often it is executed.
+_PLAIN_TEXT = (
+    "abs add addc and bfe bfi bra brx copysign cvta elect exit fence fma isspacep lop3 mad madc mapa max min mov mul "
+    "mul24 nanosleep neg not or prmt ret sad selp set setp shf shl shr slct sub subc testp xor"
+)
+_PLAIN = frozenset(_PLAIN_TEXT.split())
 #: So that shares such as a third add up to one.
 _ROUNDING = 1e-6
 
@@ -33,7 +40,7 @@ class StreamMaker:
         self._paths: dict[tuple[tuple[int, int], ...], tuple[SassPath, tuple[int, ...]]] = {}
         function = finder.function
         self._sizes = [len(block) for block in function.blocks]
-        self._line_of = [each.line for each in code.instructions]
+        self._line_of = _counted_lines(code)
         self._tests = {
             at
             for at, each in enumerate(code.instructions)
@@ -100,3 +107,15 @@ class StreamMaker:
                     waiting = None if ends else here
                 found[lines[at]].append(here)
         return {line: deque(map(tuple, each)) for line, each in found.items()}
+
+
+def _counted_lines(code: Code) -> list[int]:
+    """The line of each instruction that counts as an execution of it, 0 for the others."""
+    telling = {each.line for each in code.instructions if not _is_plain(each)}
+    return [0 if each.line in telling and _is_plain(each) else each.line for each in code.instructions]
+
+
+def _is_plain(each: Instruction) -> bool:
+    if each.opcode == "wgmma":
+        return each.modifiers[:1] != ("mma_async",)
+    return each.opcode in _PLAIN or (each.opcode == "ld" and "param" in each.modifiers)

@@ -139,3 +139,27 @@ def test_what_the_sass_lacks_and_what_it_has_beyond_is_counted():
     straight = sass_function(load(), load(), (LAST, "LDS R1, [R2]"), (19, "EXIT"))
     _, found = path_of(straight, [LOAD, LAST, LAST, LAST])
     assert (found.anchors, found.missed, found.extra) == (4, 2, 1)
+
+
+ONE_WORKS = sass_function(
+    load(),
+    (11, "@P0 BRA `(.L_rest)"),  # 0
+    (13, "@P1 EXIT"),  # 1
+    (OTHER, "STG.E [R8.64+0x4], R7"),
+    (19, "EXIT"),  # 2
+    ".L_rest:",
+    (LAST, "LDS R1, [R2]"),
+    (19, "EXIT"),  # 3
+)
+
+
+def test_a_warp_that_has_nothing_left_to_do_ends_at_a_guarded_exit():
+    taken, found = path_of(ONE_WORKS, [LOAD])
+    assert taken == [0, 1]
+    assert (found.missed, found.extra) == (0, 0)
+
+
+def test_a_warp_whose_other_lanes_end_goes_on_behind_a_guarded_exit():
+    taken, found = path_of(ONE_WORKS, [LOAD, OTHER])
+    assert taken == [0, 1, 2]
+    assert (found.missed, found.extra) == (0, 0)

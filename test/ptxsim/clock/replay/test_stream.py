@@ -84,3 +84,12 @@ def test_warps_that_went_the_same_way_share_it():
     first, second = (maker.stream(WarpTrace(0, warp, runs)) for warp in (0, 1))
     assert first.path is second.path
     assert (first.warp, second.warp) == (0, 1)
+
+
+def test_a_line_of_several_instructions_is_executed_as_often_as_those_that_anchor_it():
+    one_line = TEXT.replace("\nadd.s32", " add.s32")
+    code = kernels_of(one_line).program.kernels["k"]
+    maker = StreamMaker(code, PathFinder(ptx_runs(code), sass_function(*loads(3), (13, "EXIT"))))
+    stream = maker.stream(WarpTrace(0, 0, tuple(ExecutedRun(*run) for run in rounds(3))))
+    assert (stream.path.anchors, stream.path.missed, stream.path.extra) == (3, 0, 0)
+    assert units(stream) == {0: [0], 1: [1], 2: [2]}
