@@ -245,6 +245,22 @@ DEVICES = {
             sustained_hz=_derived(1.48e9, "Hz", "the fastest published bf16 product, 771e12 FLOP / s at 0.96 busy"),
             **_HOPPER,
         ),
+        Device(
+            name="h200",
+            title="H200 SXM5 141 GB",
+            arch="sm_90a",
+            sms=_specified(132, "SMs", "NVIDIA H200 data sheet"),
+            l2_bytes_per_cycle=_assumed(6154, "bytes of the chip", "as H100"),
+            l2_bytes=_measured(60 * 2**20, "bytes", "as the driver tells it, one machine"),
+            memory_bytes_per_second=_specified(4.8e12, "bytes / s", "NVIDIA H200 data sheet"),
+            memory_efficiency=_measured(0.9, "of the peak", "a copy reaches 4.3e12 bytes / s, one machine"),
+            launch_seconds=_assumed(2.5e-6, "s", "as H100"),
+            nominal_hz=_assumed(1.755e9, "Hz", "as H100; 1.98e9 was read on one machine"),
+            tensor_flops_per_second=_specified(989.4e12, "f16 FLOP / s", "NVIDIA H200 data sheet"),
+            f32_flops_per_second=_specified(66.9e12, "FLOP / s", "NVIDIA H200 data sheet"),
+            sustained_hz=_derived(1.52e9, "Hz", "cuBLAS at 788e12 FLOP / s with random operands, at 0.96 busy"),
+            **_HOPPER,
+        ),
     )
 }
 
