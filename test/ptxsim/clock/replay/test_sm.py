@@ -268,3 +268,17 @@ def test_a_multicast_reads_l2_once_and_fills_the_ports_of_both_sms():
 
 def test_times_are_the_same_each_time():
     assert circular_buffer(10, 2, 4096, products=2) == circular_buffer(10, 2, 4096, products=2)
+
+
+def test_a_wait_that_is_moved_up_hides_nothing():
+    ends = []
+    for before, behind in ((50, 0), (0, 50)):
+        script = Script().add("LDG.E R4, [R2.64]", global_load(4), write=0)
+        for _ in range(before):
+            script.add("NOP", stall=4)
+        script.add("FADD R3, R4, R4", waits=(0,))
+        for _ in range(behind):
+            script.add("NOP", stall=4)
+        ends.append(replay_of(script).cycles)
+    arrived = 128 / 64 + H100.l2_latency
+    assert ends == [arrived + 1, arrived + 1 + 200]
