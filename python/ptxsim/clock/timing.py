@@ -60,12 +60,19 @@ def estimate_launch(
     """The time that a launch of a kernel would take; `args` are those of `Module.launch`, and are changed as by it.
 
     Raises:
-        InputError: there is no such kernel or device, the launch does not fit, ptxas or nvdisasm is missing.
+        InputError: there is no such kernel or device, the launch does not fit, its first cluster waits for another one,
+            ptxas or nvdisasm is missing.
         PtxError: the kernel is refused, by the simulator or by ptxas.
     """
     model = device_of(device)
     recorder = Recorder()
-    module.launch_observed(recorder, kernel, grid, block, args, dynamic_shared_bytes, cluster, [0])
+    options = dynamic_shared_bytes, cluster, [0], ("barriers",)
+    report = module.launch_observed(recorder, kernel, grid, block, args, *options)
+    if deadlocks := [finding for finding in report.findings if finding.kind == "deadlock"]:
+        raise InputError(
+            f"the recorded cluster does not end: line {deadlocks[0].line} {deadlocks[0].message}; give a kernel whose "
+            "clusters do not wait for each other"
+        )
     recording = recorder.recording()
     sass = sass_of(ptx, model.arch, kernel)
     maker = StreamMaker(sass.code, PathFinder(ptx_runs(sass.code), sass.function))

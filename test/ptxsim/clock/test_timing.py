@@ -84,3 +84,11 @@ def test_a_copy_takes_its_bytes_and_what_each_round_of_ctas_waits_for():
 def test_a_device_that_is_none_is_refused_before_anything_runs():
     with pytest.raises(InputError, match="there is no device 'v100'"):
         estimate_of(CHAIN, 1, 32, [np.zeros(32, np.float32)], device="v100")
+
+
+def test_a_cluster_that_waits_for_another_one_is_refused():
+    body = f"""{OWN_WORD} ld.param.u64 %d2, [out]; mov.u32 %r5, %ctaid.x; setp.eq.u32 %p0, %r5, 1; @%p0 bra set;
+    look: ld.volatile.global.u32 %r6, [%d2]; setp.eq.u32 %p1, %r6, 0; @%p1 bra look; ret;
+    set: st.volatile.global.u32 [%d2], 1; ret;"""
+    with pytest.raises(InputError, match=r"does not end: line 1\d spins for ever.*wait for each other"):
+        estimate_of(kernel(body), 2, 32, [np.zeros(32, np.uint32)])
