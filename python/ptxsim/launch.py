@@ -3,8 +3,10 @@
 In: a compiled kernel, the launch's shape, arguments. Out: `Report`.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 
@@ -18,7 +20,7 @@ from ptxsim.machine.findings import Findings
 from ptxsim.machine.launch import Launch, Monitor
 from ptxsim.machine.observer import Observer
 from ptxsim.machine.tally import counters
-from ptxsim.memory.arguments import arguments
+from ptxsim.memory.arguments import arguments, maps_in_memory
 from ptxsim.memory.global_memory import GlobalMemory
 from ptxsim.parsing.syntax import Location
 from ptxsim.parsing.targets import CLUSTERS, Target
@@ -40,17 +42,26 @@ _ANY_SHARED_BYTES = 227 * 1024
 
 @dataclass(frozen=True)
 class LaunchShape:
-    """How many CTAs, threads of each, CTAs of a cluster, and how much dynamic shared memory."""
+    """How many CTAs, threads of each, CTAs of a cluster, which clusters are run, and how much dynamic shared memory."""
 
     grid: Dim3
     block: Dim3
     cluster: Dim3
+    clusters: Sequence[int]
     dynamic_shared_bytes: int
     explicit_cluster: bool
 
     @classmethod
-    def of(cls, executable: Executable, grid: Dim3, block: Dim3, cluster: Dim3 | None, dynamic: int) -> "LaunchShape":
-        """The shape, checked against the kernel's directives.
+    def of(
+        cls,
+        executable: Executable,
+        grid: Dim3,
+        block: Dim3,
+        cluster: Dim3 | None,
+        clusters: Sequence[int] | None,
+        dynamic: int,
+    ) -> "LaunchShape":
+        """The shape, checked against the kernel's directives; `clusters` are the numbers of those that are run.
 
         Raises:
             InputError: with what does not fit.
@@ -69,12 +80,30 @@ class LaunchShape:
         if not isinstance(dynamic, int | np.integer) or dynamic < 0:
             raise InputError(f"dynamic_shared_bytes is {dynamic!r}; it is an integer from 0 on")
         explicit = cluster is not None or "reqnctapercluster" in directives or "explicitcluster" in directives
-        return cls(_three(grid), _three(block), _three(wanted), dynamic, explicit)
+        extents = _three(grid), _three(block), _three(wanted)
+        return cls(*extents, _chosen_clusters(clusters, prod(grid) // prod(wanted)), dynamic, explicit)
 
 
 def _three(extents: Sequence[int]) -> Dim3:
     x, y, z = (*extents, 1, 1, 1)[:3]
     return (x, y, z)
+
+
+def _chosen_clusters(given: object, count: int) -> Sequence[int]:
+    """The numbers of the clusters that are run, of `count`, in ascending order: all where None is given."""
+    if given is None:
+        return range(count)
+    entries = [*given] if isinstance(given, Iterable) else []
+    numbers = sorted(int(each) for each in entries if isinstance(each, int | np.integer))
+    if not numbers or len(numbers) < len(entries):
+        raise InputError(f"clusters is {given!r}; give the numbers of the clusters to run, as in (0, {count // 2})")
+    for number, times in Counter(numbers).items():
+        if not 0 <= number < count:
+            message = f"there is no cluster {number}; the grid has {count}, numbered from 0 to {count - 1}, x fastest"
+            raise InputError(message)
+        if times > 1:
+            raise InputError(f"cluster {number} is given {times} times in clusters; a cluster is run once")
+    return numbers
 
 
 def _check_extents(name: str, extents: object, most: Dim3) -> None:
@@ -106,33 +135,39 @@ def launch(
     ignore: Sequence[str],
     names: Sequence[str],
     monitor: Monitor | None,
+    observer: Observer | None = None,
 ) -> Report:
-    """Run a kernel; see `Module.launch`."""
+    """Run a kernel; see `Module.launch`.
+
+    `observer` is told what happens, in place of the race detector.
+    """
     _check_names(checks)
+    _check_observer(observer, checks)
     ignored = Ignored.of(ignore)
     _check_cluster(program, shape)
     _check_shared(program, executable, shape)
     places = GlobalMemory(_arrays(args).values())
     module_base = places.reserve(program.global_memory.size)
     parameters = [each for each in executable.code.kernel.parameters if isinstance(each, Location)]
-    entry = arguments(parameters, executable.code.parameter_bytes, args, places.add)
+    maps = maps_in_memory(parameters, args, places.add)
+    passed = [maps.get(number, argument) for number, argument in enumerate(args)]
+    entry = arguments(parameters, executable.code.parameter_bytes, passed, places.add)
     memory = places.memory()
     constants = variables.fill(memory, module_base)
     called = [*names, *(each.variable.name for each in parameters[len(names) :])]
     named = _named(args, called, places)
+    named_maps = _named_maps(maps, called, places)
+    given = [*named.values(), *named_maps.values()]
+    extents = shape.grid, shape.block, shape.cluster, shape.clusters
     findings = Findings(
         executable.code,
-        shape.grid,
-        shape.block,
-        shape.cluster,
-        AddressNames.of(executable.code, shape.dynamic_shared_bytes, variables.named(module_base), [*named.values()]),
+        *extents,
+        AddressNames.of(executable.code, shape.dynamic_shared_bytes, variables.named(module_base), given),
         frozenset(checks),
     )
     state = Launch(
         executable.code,
-        shape.grid,
-        shape.block,
-        shape.cluster,
+        *extents,
         shape.dynamic_shared_bytes,
         memory,
         constants,
@@ -142,23 +177,30 @@ def launch(
         explicit_cluster=shape.explicit_cluster,
         monitor=monitor,
     )
-    if "races" in checks:
-        state.observer = Races(state, lambda: executable.telling, same_value=SAME_VALUE in checks)
+    state.observer = observer or _detector(state, executable, checks)
+    state.observer.began(state)
     with np.errstate(all="ignore"):  # for every arithmetic instruction at once
         run_grid(state, executable)
     state.observer = Observer()
     places.copy_back(memory)
     variables.keep(memory, constants, module_base)
-    return _report(state, ignored, named)
+    return _report(state, ignored, named, named_maps)
 
 
-def _report(state: Launch, ignored: Ignored, named: dict[int, Named]) -> Report:
+def _detector(state: Launch, executable: Executable, checks: Sequence[str]) -> Observer:
+    """The race detector, or an observer that does nothing."""
+    if "races" not in checks:
+        return Observer()
+    return Races(state, lambda: executable.telling, same_value=SAME_VALUE in checks)
+
+
+def _report(state: Launch, ignored: Ignored, named: dict[int, Named], maps: dict[int, Named]) -> Report:
     everything = state.findings.found
     found = [each for each in everything if not ignored.covers(each)]
     warnings = [each for each in found if any(each.kind in kinds for kinds in WARNINGS.values())]
     return Report(
         [each for each in found if each not in warnings],
-        counters(state, named),
+        counters(state, named, maps),
         {number: array.start for number, array in named.items()},
         len(everything) - len(found),
         warnings,
@@ -174,10 +216,23 @@ def _named(args: Sequence[object], called: Sequence[str], places: GlobalMemory) 
     }
 
 
+def _named_maps(maps: dict[int, np.ndarray], called: Sequence[str], places: GlobalMemory) -> dict[int, Named]:
+    """The bytes of each tensor map that is in global memory, as findings call them."""
+    return {
+        number: Named(f"map of {called[number]}", "global", places.add(contents), contents.nbytes)
+        for number, contents in maps.items()
+    }
+
+
 def _arrays(args: Sequence[object]) -> dict[int, np.ndarray]:
     """The array of each argument that has one, by its number."""
     arrays = {number: each.global_address if isinstance(each, TensorMap) else each for number, each in enumerate(args)}
     return {number: array for number, array in arrays.items() if isinstance(array, np.ndarray)}
+
+
+def _check_observer(observer: Observer | None, checks: Sequence[str]) -> None:
+    if observer is not None and "races" in checks:
+        raise InputError("an observer is given, and the check 'races' is one; give checks without 'races'")
 
 
 def _check_names(checks: Sequence[str]) -> None:

@@ -7,11 +7,13 @@ others of the file are not.
 from collections.abc import Sequence
 from typing import NamedTuple, Self
 
+from ptxsim.engine.executable import Executable
 from ptxsim.errors import InputError, PtxError, TextError, suggest
 from ptxsim.kernels import Kernels, kernels_of
 from ptxsim.launch import Dim3, LaunchShape, launch
 from ptxsim.linking.code import Code
 from ptxsim.machine.launch import Monitor
+from ptxsim.machine.observer import Observer
 from ptxsim.parsing.syntax import Function
 from ptxsim.report import KINDS, Report
 from ptxsim.variables import ModuleVariable, ModuleVariables
@@ -117,26 +119,59 @@ class Module:
         ignore: Sequence[str] = (),
         names: Sequence[str] = (),
         monitor: Monitor | None = None,
+        clusters: Sequence[int] | None = None,
     ) -> Report:
         """Run a kernel and return what was found and counted; array arguments are updated in place.
 
         `grid` counts CTAs, `block` threads and `cluster` CTAs of a cluster, (x, y, z) each; without `cluster` the
         kernel's own directive holds. An argument is an array, a numpy scalar of its parameter's width, bytes, or a
-        `TensorMap`. `ignore` has kinds of findings that are not reported ("race"), or not for a line ("race:123").
-        `names` are what findings call the arguments, in place of the parameters' names. `monitor` is called now and
-        then with the CTAs that have ended, all CTAs, and the warp-instructions so far.
+        `TensorMap`, whose bytes go to global memory where the parameter is a pointer. `ignore` has kinds of findings
+        that are not reported ("race"), or not for a line ("race:123"). `names` are what findings call the arguments,
+        in place of the parameters' names. `monitor` is called now and then with the CTAs that have ended, all CTAs,
+        and the warp-instructions so far. `clusters` are the numbers, x fastest, of the clusters that are run (CTAs,
+        where there are no clusters), all where it is None; the kernel sees the whole grid.
 
         Raises:
             InputError: there is no such kernel, check or kind, or a shape or argument does not fit.
             PtxError: the kernel is refused.
         """
+        executable = self._executable(name)
+        shape = LaunchShape.of(executable, grid, block, cluster, clusters, dynamic_shared_bytes)
+        return launch(self._program, self._variables, executable, shape, args, checks, ignore, names, monitor)
+
+    def launch_observed(
+        self,
+        observer: Observer,
+        name: str,
+        grid: Dim3,
+        block: Dim3,
+        args: Sequence[object],
+        dynamic_shared_bytes: int = 0,
+        cluster: Dim3 | None = None,
+        clusters: Sequence[int] | None = None,
+        checks: Sequence[str] = (),
+        names: Sequence[str] = (),
+        monitor: Monitor | None = None,
+    ) -> Report:
+        """Run a kernel as `launch` does, and tell `observer` what happens: for packages of `ptxsim` itself.
+
+        Raises:
+            InputError: as for `launch`; or `checks` has "races", which is an observer, too.
+            PtxError: the kernel is refused.
+        """
+        executable = self._executable(name)
+        shape = LaunchShape.of(executable, grid, block, cluster, clusters, dynamic_shared_bytes)
+        return launch(
+            self._program, self._variables, executable, shape, args, checks, (), names, monitor, observer=observer
+        )
+
+    def _executable(self, name: str) -> Executable:
         self._code(name)
         executable = self._kernels.compiled(name)
         if isinstance(executable, PtxError):
             message = f"kernel '{name}' cannot run: {executable.message}"
             raise PtxError(message, executable.line, executable.column)
-        shape = LaunchShape.of(executable, grid, block, cluster, dynamic_shared_bytes)
-        return launch(self._program, self._variables, executable, shape, args, checks, ignore, names, monitor)
+        return executable
 
     def _code(self, name: str) -> Code:
         code = self._program.kernels.get(name)

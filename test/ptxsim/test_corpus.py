@@ -87,11 +87,11 @@ def test_a_kernel_that_does_nothing_fails_its_case(case):
 
 
 def size(argument, arrays):
-    """The bytes of the parameter that an argument is for: 8 for an address, 128 for a tensor map."""
+    """The bytes of the parameter that an argument is for: 8 for an address, 128 for a tensor map by value."""
     if isinstance(argument, Tiled | Im2col):
         assert argument.array in arrays
         assert len(argument.global_strides) == argument.tensor_rank - 1
-        return 128
+        return 8 if isinstance(argument, Tiled) and argument.is_pointed_to else 128
     if isinstance(argument, str):
         assert argument in arrays
         return 8

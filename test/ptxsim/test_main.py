@@ -105,3 +105,51 @@ def test_ctrl_c_is_a_word_and_its_exit_status(ptx, capsys, monkeypatch):
     monkeypatch.setattr("ptxsim.__main__.simulate", interrupted)
     assert main(launch(ptx, "i32[2]:0")) == 130
     assert capsys.readouterr().err == "interrupted\n"
+
+
+#: Each CTA stores the number of CTAs at its own place.
+COUNTING = KERNEL.replace(
+    "ld.global.u32 %r0, [%d0+4];",
+    "mov.u32 %r0, %ctaid.x; mad.wide.u32 %d0, %r0, 4, %d0; mov.u32 %r0, %nctaid.x; st.global.u32 [%d0], %r0;",
+)
+
+
+@pytest.mark.parametrize(
+    ("options", "stored", "told"),
+    [
+        (("--clusters", "0,2,last"), [6, 0, 6, 0, 0, 6], "of its clusters 0, 2, 5 only"),
+        (("--cluster", "2", "--clusters", "last"), [0, 0, 0, 0, 6, 6], "cluster 2 × 1 × 1, of its clusters 2 only"),
+        ((), [6] * 6, "block 1 × 1 × 1\n"),
+    ],
+)
+def test_some_clusters_of_a_grid_are_run(ptx, tmp_path, capsys, options, stored, told):
+    ptx.write_text(COUNTING)
+    command = [str(ptx), "--grid", "6", "--block", "1", "--arg", "x=i32[6]:0", "--save", f"x={tmp_path / 'x.npy'}"]
+    assert main([*command, *options]) == 0
+    assert np.load(tmp_path / "x.npy").tolist() == stored
+    assert told in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("clusters", "message"),
+    [
+        ("6", "error: there is no cluster 6; the grid has 6, numbered from 0 to 5, x fastest"),
+        ("0,last,5", "error: cluster 5 is given 2 times in clusters"),
+        ("first", "'first' does not read as numbers of clusters, as in 0,5,last"),
+        ("-1", "'-1' does not read as numbers of clusters"),
+    ],
+)
+def test_clusters_that_there_are_not_are_errors(ptx, capsys, clusters, message):
+    ptx.write_text(COUNTING)
+    try:
+        status = main([str(ptx), "--grid", "6", "--block", "1", "--arg", "i32[6]:0", "--clusters", clusters])
+    except SystemExit as ended:
+        status = ended.code
+    assert status == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_tensor_map_is_given_for_a_pointer(ptx, capsys):
+    # the kernel reads the second word of the map's bytes
+    assert main(launch(ptx, 'x=tma:{"array": "f32[8,16]:zeros", "box_dim": [16, 8]}')) == 0
+    assert main(launch(ptx, 'x=tma:{"array": "f32[8,16]:zeros", "box_dim": [16]}')) == 2

@@ -18,13 +18,17 @@ Arrays = dict[str, np.ndarray]
 
 @dataclass(frozen=True)
 class Tiled:
-    """An argument that is a tensor map of tiles over an array: the parameters of `TensorMap.tiled`, under its names."""
+    """An argument that is a tensor map of tiles over an array: the parameters of `TensorMap.tiled`, under its names.
+
+    `is_pointed_to` says that the kernel takes a pointer to it.
+    """
 
     array: str
     global_dim: tuple[int, ...]
     global_strides: tuple[int, ...]
     box_dim: tuple[int, ...]
     swizzle: str = "none"
+    is_pointed_to: bool = False
 
     @property
     def tensor_rank(self) -> int:

@@ -7,6 +7,7 @@ tests that ask for it share what came out.
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -30,15 +31,18 @@ class Outcome:
 
 def launch(case: Case, module: Module, arrays: Arrays, checks: Sequence[str] = CHECKS) -> Report:
     """Launch `case` on its arrays, which are updated in place, and return the report."""
-    return module.launch(
-        case.entry,
-        grid=case.grid,
-        block=case.block,
-        args=[_argument(argument, arrays) for argument in case.arguments],
-        dynamic_shared_bytes=case.dynamic_shared_bytes,
-        cluster=case.cluster,
-        checks=checks,
-    )
+    return module.launch(case.entry, **shape_and_arguments(case, arrays), checks=checks)
+
+
+def shape_and_arguments(case: Case, arrays: Arrays) -> dict[str, Any]:
+    """What a launch of `case` on its arrays takes, checks aside."""
+    return {
+        "grid": case.grid,
+        "block": case.block,
+        "args": [_argument(argument, arrays) for argument in case.arguments],
+        "dynamic_shared_bytes": case.dynamic_shared_bytes,
+        "cluster": case.cluster,
+    }
 
 
 def run(case: Case, text: str | None = None) -> tuple[Report, Arrays]:

@@ -1,4 +1,4 @@
-"""Cases of `data/cuda/tensormap.cu`: tensor maps that a kernel changes.
+"""Cases of `data/cuda/tensormap.cu`: tensor maps that a kernel changes, and one in global memory.
 
 Expected: numpy's rows and sums; again: element by element.
 """
@@ -10,6 +10,7 @@ from ptxsim_cases.case import Arrays, Case, Mutation, Tiled, poison
 F32, S32 = np.float32, np.int32
 _ROWS = (5, 16, 1)
 _COUNT = 5
+_MATRIX = (20, 40)
 _ACQUIRE = r"^\s*fence\.proxy\.tensormap::generic\.acquire\.gpu [^;]*;"
 _LOOP = r"^\s*@!complete bra again;"
 
@@ -51,7 +52,35 @@ def _sum_again(arrays: Arrays) -> Arrays:
     return {"out": np.array([sum(arrays["x"][k::256].tolist()) for k in range(256)], F32)}
 
 
+def _matrix(generator: np.random.Generator) -> Arrays:
+    return {"x": generator.integers(-99, 99, _MATRIX).astype(F32), "out": poison(2, 3, 16, 16, dtype=F32)}
+
+
+def _tiles(arrays: Arrays) -> Arrays:
+    whole = np.pad(arrays["x"], ((0, 32 - _MATRIX[0]), (0, 48 - _MATRIX[1])))
+    return {"out": whole.reshape(2, 16, 3, 16).swapaxes(1, 2)}
+
+
+def _tiles_again(arrays: Arrays) -> Arrays:
+    out = np.zeros((2, 3, 16, 16), F32)
+    for row, column in np.ndindex(_MATRIX):
+        out[row // 16, column // 16, row % 16, column % 16] = arrays["x"][row, column]
+    return {"out": out}
+
+
 CASES = (
+    Case(
+        "tma_pointer",
+        "cuda/tensormap.ptx",
+        "tma_pointer",
+        (3, 2, 1),
+        (256, 1, 1),
+        (Tiled("x", _MATRIX[::-1], (4 * _MATRIX[1],), (16, 16), is_pointed_to=True), "out"),
+        _matrix,
+        _tiles,
+        _tiles_again,
+        mutations=(Mutation("the map is not acquired", _ACQUIRE.replace("gpu", "sys"), ("proxy-fence-missing",)),),
+    ),
     Case(
         "tma_groups",
         "cuda/tensormap.ptx",

@@ -11,6 +11,7 @@ from ptxsim_cases.case import Arrays, Case, Mutation, no_barrier, poison
 from ptxsim_cases.mma_cases import product
 
 M, N, K = 41, 52, 40  # no multiples of a tile
+EDGE, ALPHA, BETA = 64, 2.0, -3.0
 
 
 def _gemm_inputs(generator: np.random.Generator) -> Arrays:
@@ -44,6 +45,38 @@ def _one(name: str, shape: tuple[int, int, int], element: DTypeLike, of_sum: DTy
     return Case(name, "cuda/wmma.ptx", name, (1, 1, 1), (32, 1, 1), ("a", "b", "out"), make, expected, again)
 
 
+def _scaled_inputs(generator: np.random.Generator) -> Arrays:
+    a, b, c = (generator.integers(-8, 9, (EDGE, EDGE)) for _ in range(3))
+    return {"a": a.astype(np.float16), "b": b.astype(np.float16), "c": c.astype(np.float32)}
+
+
+# The arrays are the transposed of the matrices, which are stored in columns.
+def _scaled(arrays: Arrays) -> Arrays:
+    a, b, c = (arrays[name].T.astype(np.float32) for name in "abc")
+    return {"c": (ALPHA * (a @ b) + BETA * c).T}
+
+
+def _scaled_again(arrays: Arrays) -> Arrays:
+    sums = np.array(product(arrays["b"], arrays["a"]), np.float32)
+    return {"c": sums * ALPHA + arrays["c"] * BETA}
+
+
+def _saturated_inputs(generator: np.random.Generator) -> Arrays:
+    a, b = (generator.integers(-128, 128, (16, 16)).astype(np.int8) for _ in "ab")
+    return {"a": a, "b": b, "out": np.where(generator.integers(0, 2, (16, 16)), 2**31 - 1, -(2**31)).astype(np.int32)}
+
+
+def _saturated(arrays: Arrays) -> Arrays:
+    sums = arrays["a"].astype(np.int64) @ arrays["b"].astype(np.int64).T + arrays["out"]
+    return {"out": sums.clip(-(2**31), 2**31 - 1).astype(np.int32)}
+
+
+def _saturated_again(arrays: Arrays) -> Arrays:
+    rows = product(arrays["a"].astype(object), arrays["b"].T.astype(object))
+    sums = [[int(x) + int(y) for x, y in zip(*each, strict=True)] for each in zip(rows, arrays["out"], strict=True)]
+    return {"out": np.array([[max(-(2**31), min(each, 2**31 - 1)) for each in row] for row in sums], np.int32)}
+
+
 CASES = (
     Case(
         "wmma_gemm",
@@ -73,4 +106,26 @@ CASES = (
     _one("wmma_f64", (8, 8, 4), np.float64, np.float64),
     _one("wmma_s8", (16, 16, 16), np.int8, np.int32),
     _one("wmma_u8", (8, 32, 16), np.uint8, np.int32),
+    Case(
+        "wmma_scaled",
+        "cuda/wmma.ptx",
+        "wmma_scaled",
+        (4, 2, 1),
+        (32, 2, 1),
+        ("a", "b", "c", np.float32(ALPHA), np.float32(BETA)),
+        _scaled_inputs,
+        _scaled,
+        _scaled_again,
+    ),
+    Case(
+        "wmma_saturated",
+        "cuda/wmma.ptx",
+        "wmma_saturated",
+        (1, 1, 1),
+        (32, 1, 1),
+        ("a", "b", "out"),
+        _saturated_inputs,
+        _saturated,
+        _saturated_again,
+    ),
 )

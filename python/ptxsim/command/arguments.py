@@ -11,6 +11,8 @@ from pathlib import Path
 
 from ptxsim.command.cuda_source import DEFAULT_ARCH, is_cuda
 
+_LAST = "last"
+
 
 def read_command_line(argv: Sequence[str], prog: str = "ptxsim") -> argparse.Namespace:
     """Read `argv`; `prog` is what the usage calls the command."""
@@ -79,6 +81,12 @@ def _add_launch(parser: argparse.ArgumentParser) -> None:
     wanted.add_argument("--grid", type=_extents, metavar=extents, help="CTAs (with --triton: programs)")
     parser.add_argument("--block", type=_extents, metavar=extents, help="threads (default: what the kernel requires)")
     parser.add_argument("--cluster", type=_extents, metavar=extents, help="CTAs of a cluster")
+    parser.add_argument(
+        "--clusters",
+        type=_clusters,
+        metavar="N[,N…]",
+        help="run only these clusters of the grid, 0 to last, x fastest, as in 0,5,last (without clusters: CTAs)",
+    )
     parser.add_argument("--dynamic-shared", type=_bytes, metavar="BYTES", help="dynamic shared memory (default: 0)")
 
 
@@ -94,6 +102,14 @@ def _extents(text: str) -> tuple[int, int, int]:
         raise argparse.ArgumentTypeError(f"{text!r} does not read as X, X,Y or X,Y,Z")
     x, y, z = (*map(int, parts), 1, 1)[:3]
     return x, y, z
+
+
+def _clusters(text: str) -> tuple[int | None, ...]:
+    """Numbers of clusters, None for the last."""
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part == _LAST or _is_number(part, 20) for part in parts):
+        raise argparse.ArgumentTypeError(f"{text!r} does not read as numbers of clusters, as in 0,5,{_LAST}")
+    return tuple(None if part == _LAST else int(part) for part in parts)
 
 
 def _bytes(text: str) -> int:

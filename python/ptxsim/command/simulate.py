@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 
 import numpy as np
@@ -47,9 +48,12 @@ class ResolvedLaunch:
     block: Dim3
     cluster: Dim3 | None
     dynamic_shared_bytes: int
+    clusters: tuple[int, ...] | None
 
     def __str__(self) -> str:
         cluster = f", cluster {times(self.cluster)}" if self.cluster else ""
+        if self.clusters is not None:
+            cluster += f", of its clusters {', '.join(map(str, self.clusters))} only"
         shared = f", {self.dynamic_shared_bytes} bytes of dynamic shared memory" if self.dynamic_shared_bytes else ""
         return f"grid {times(self.grid)}, block {times(self.block)}{cluster}{shared}"
 
@@ -90,7 +94,7 @@ def simulate(
     started = time.perf_counter()
     options = (shape.dynamic_shared_bytes, shape.cluster, checks, arguments.ignore, _names(values, given))
     with shown() as monitor, _in_file(place):
-        report = module.launch(name, shape.grid, shape.block, values, *options, monitor)
+        report = module.launch(name, shape.grid, shape.block, values, *options, monitor, shape.clusters)
     seconds = time.perf_counter() - started
     lines = text.split("\n")
     differences = [(each.name, each.difference()) for each in expected]
@@ -172,11 +176,18 @@ def _shape(arguments: argparse.Namespace, kernel: Function, triton: TritonMetada
     if block is None:
         message = f"kernel '{kernel.name}' does not say how many threads a CTA has; say so, as in --block 128"
         raise InputError(message)
-    return ResolvedLaunch(grid, block, cluster, shared or 0)
+    of_one = cluster or _three(kernel.directives.get("reqnctapercluster", ()))
+    clusters = _cluster_numbers(arguments.clusters, prod(grid) // max(1, prod(of_one)))
+    return ResolvedLaunch(grid, block, cluster, shared or 0, clusters)
+
+
+def _cluster_numbers(asked: Sequence[int | None] | None, count: int) -> tuple[int, ...] | None:
+    """The clusters that are run, where not all are; None among those asked for is the last of `count`."""
+    return None if asked is None else tuple(count - 1 if number is None else number for number in asked)
 
 
 def _three(extents: Sequence[int]) -> Dim3:
-    x, y, z = (*extents, 1, 1)[:3]
+    x, y, z = (*extents, 1, 1, 1)[:3]
     return x, y, z
 
 

@@ -22,7 +22,7 @@ The life of an instruction, `@%p1 st.shared.u32 [%r1], %r2;`:
    has marks.
 3. When the kernel runs, `grid.run_turns` gets a batch from `schedule`: the threads at the lowest program counter. It
    calls the steps of a straight run one after the other. A step that returns True has set the program counters itself
-   (a branch, a barrier, lanes that wait for others), and the batch ends there.
+   (a branch, a barrier, lanes that wait for others), and the batch ends there. Then the observer is told what ran.
 4. The step reads the addresses and values of all lanes and calls `Access.store`, which finds the memories, counts,
    looks at their shadow, reports lanes whose address is bad, tells the observer, and writes the bytes.
 5. A report (`Batch.report`, `Cta.report`) comes to `Findings`, which drops the kinds that no check asked for.

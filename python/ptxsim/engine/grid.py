@@ -1,8 +1,8 @@
 """Runs the CTAs of a launch: those of a cluster together, and more of them while the first wait for others.
 
-In: a `Launch`. Out: nothing; memory, findings and tallies are in the launch. CTAs run one cluster after the other; a
-cluster that has had its share and is not done lets the next ones in, as many as a GPU would hold, so that a CTA may
-wait for another one.
+In: a `Launch`. Out: nothing; memory, findings and tallies are in the launch. CTAs run one cluster after the other, as
+far as the launch names theirs; a cluster that has had its share and is not done lets the next ones in, as many as a GPU
+would hold, so that a CTA may wait for another one.
 """
 
 from collections import deque
@@ -45,7 +45,7 @@ def run_grid(launch: Launch, executable: Executable) -> None:
         resident = deque(each for each in resident if not _retires(each))
         if launch.monitor is not None:
             ended = launch.cta_count - sum(map(len, resident))
-            launch.monitor(ended, prod(launch.grid), int(launch.counts.sum()))
+            launch.monitor(ended, len(launch.clusters) * prod(launch.cluster), int(launch.counts.sum()))
         # If all of them wait, they may do so for CTAs that have not begun: as many again as there are.
         wanted = max(1, len(resident)) if all(share.waits for share in shares) else 1
         is_suspicious = detector.is_suspicious()
@@ -57,10 +57,11 @@ def run_grid(launch: Launch, executable: Executable) -> None:
 
 
 def _clusters(launch: Launch, executable: Executable) -> Iterator[list[Cta]]:
-    """Make the clusters of the grid, x fastest."""
+    """Make the clusters that are run, in the order of their numbers: x fastest."""
     sizes = launch.cluster
-    counts = [extent // size for extent, size in zip(launch.grid, sizes, strict=True)]
-    for z, y, x in product(*(range(count) for count in reversed(counts))):
+    across, down, _ = (extent // size for extent, size in zip(launch.grid, sizes, strict=True))
+    for number in launch.clusters:
+        x, y, z = number % across, number // across % down, number // (across * down)
         ctas = []
         for dz, dy, dx in product(*(range(size) for size in reversed(sizes))):
             index = (x * sizes[0] + dx, y * sizes[1] + dy, z * sizes[2] + dz)
@@ -145,9 +146,11 @@ def run_turns(cta: Cta, executable: Executable, turns: int) -> bool:
             cta.at = at
             if step(batch):
                 counts[at + 1 : end] -= warps
+                end = at + 1
                 break
         else:
             batch.proceed(end)
+        launch.observer.ran(cta, batch.warps, start, end, batch.mask)
     if cta.finished:
         end_copies(cta)
         launch.observer.ended(cta)

@@ -40,8 +40,8 @@ class Wait:
 class Cta:
     """One CTA of a launch.
 
-    `index` is its place in the grid, `rank` its number in its cluster, `number` that in the launch (the CTAs of a
-    cluster follow each other).
+    `index` is its place in the grid, `rank` its number in its cluster, `number` that among the CTAs which the launch
+    runs (those of a cluster follow each other).
 
     Shapes: [warps, 32] for `exists` (there is such a thread), `alive` (it has not exited), `ready` (it waits for
     nothing), `pc`, `depth` and every register. While all living threads are at one instruction that is `uniform`, and

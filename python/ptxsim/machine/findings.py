@@ -24,12 +24,16 @@ _NAMED_THREADS = 16
 
 @dataclass
 class Findings:
-    """Collects what handlers report; kinds that no check in `checks` makes are dropped."""
+    """Collects what handlers report; kinds that no check in `checks` makes are dropped.
+
+    `clusters` are the numbers of those that run, x fastest.
+    """
 
     code: Code
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     cluster: tuple[int, int, int]
+    clusters: Sequence[int]
     names: AddressNames
     checks: frozenset[str]
     _found: dict[tuple[str, int, str], Finding] = field(default_factory=dict)
@@ -67,6 +71,8 @@ class Findings:
             return
         if kind == "out-of-bounds" and address is not None and space == "shared":
             message += self.names.remedy(address)
+        if kind == "deadlock":
+            message += self._absence()
         key, count = (kind, at, message), int(lanes.sum())
         others = self._others.setdefault(key, {})
         if other is not None and self._line(other.at) not in others:
@@ -78,6 +84,11 @@ class Findings:
         threads = tuple(self.thread(cta, number) for number in np.flatnonzero(lanes)[:_NAMED_THREADS].tolist())
         variable = self.names.name(address, space) if address is not None else None
         self._found[key] = Finding(kind, message, self._line(at), threads, address, self._source(at), count, variable)
+
+    def _absence(self) -> str:
+        """What a deadlock may come of where not all clusters of the grid run."""
+        run, total = len(self.clusters), math.prod(self.grid) // math.prod(self.cluster)
+        return f"; the launch runs {run} of the {total} clusters of its grid" if run < total else ""
 
     def _line(self, at: int) -> int:
         return self.code.instructions[at].line
@@ -93,7 +104,8 @@ class Findings:
 
     def _place(self, cta: int) -> tuple[int, int, int]:
         """The place in the grid of a CTA of the launch: those of a cluster follow each other, x fastest."""
-        cluster, rank = divmod(cta, math.prod(self.cluster))
+        which, rank = divmod(cta, math.prod(self.cluster))
+        cluster = self.clusters[which]
         place = []
         for extent, size in zip(self.grid, self.cluster, strict=True):
             cluster, outer = divmod(cluster, extent // size)

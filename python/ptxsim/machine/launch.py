@@ -1,7 +1,7 @@
 """What all CTAs of a launch share: its shape, memory, findings, tallies, and who observes it."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -27,18 +27,19 @@ Monitor: TypeAlias = Callable[[int, int, int], None]
 class Launch:
     """One launch: `memory` is global memory, `constants` the `.const` variables, `arguments` the parameters' bytes.
 
-    `module_base` is the address of the module's global variables; `tallies` counts accesses by (instruction, kind,
-    space, bytes of a lane), `arrays` those to each array. `ticks` counts what was run, `skipped_time` is what the
-    clocks show beside it, `cta_count` counts the CTAs that have begun. `progress` counts what may end a wait; while the
-    launch is `watched`, what an endless loop may do in every round is none: a store of what is there already, the end
-    of a phase or of a barrier. `monitor` is told now and then how far the launch is. `printed` is what `printf` has
-    printed.
+    `clusters` are the numbers of the grid's clusters that are run, x fastest; the others are not. `module_base` is the
+    address of the module's global variables; `tallies` counts accesses by (instruction, kind, space, bytes of a lane),
+    `arrays` those to each array. `ticks` counts what was run, `skipped_time` is what the clocks show beside it,
+    `cta_count` counts the CTAs that have begun. `progress` counts what may end a wait; while the launch is `watched`,
+    what an endless loop may do in every round is none: a store of what is there already, the end of a phase or of a
+    barrier. `monitor` is told now and then how far the launch is. `printed` is what `printf` has printed.
     """
 
     code: Code
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     cluster: tuple[int, int, int]
+    clusters: Sequence[int]
     dynamic_shared_bytes: int
     memory: ByteArray
     constants: ByteArray

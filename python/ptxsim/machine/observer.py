@@ -1,6 +1,7 @@
 """What checks can watch while a launch runs: every access, barrier, fence and copy, in the order in which they happen.
 
-The race detector is an observer. `Observer` does nothing; a check overrides what it needs.
+The race detector is an observer, and a launch has one. `Observer` does nothing; a check overrides what it needs. One
+that is no check is given to `Module.launch_observed`.
 """
 
 from collections.abc import Callable, Hashable, Sequence
@@ -9,6 +10,7 @@ from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+from ptxsim.linking.code import Code
 from ptxsim.memory.byte_array import ByteArray
 
 _T = TypeVar("_T")
@@ -22,12 +24,30 @@ class Other(NamedTuple):
     thread: int
 
 
-class ObservedCta(Protocol):
-    """What an observer sees of a `Cta`: who it is, where it is, what is its own, and how a finding is reported."""
+class ObservedLaunch(Protocol):
+    """What an observer sees of a `Launch`: the code that its events name places of, its shape, its global memory."""
 
+    code: Code
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    cluster: tuple[int, int, int]
+    clusters: Sequence[int]
+    shared_bytes: int
+    memory: ByteArray
+
+
+class ObservedCta(Protocol):
+    """What an observer sees of a `Cta`: who it is, where it is, what is its own, and how a finding is reported.
+
+    `index` is its place in the grid, `number` that among the CTAs that are run; `at` is the instruction that runs, or,
+    between batches of its threads, the last one that ran.
+    """
+
+    index: tuple[int, int, int]
     number: int
     rank: int
     at: int
+    warp_count: int
     exists: np.ndarray
     shared: ByteArray
 
@@ -162,6 +182,24 @@ class AsyncOperation:
 
 class Observer:
     """Told by the engine what happens; lanes are [warps of the CTA, 32] unless they are a batch's."""
+
+    def began(self, launch: ObservedLaunch) -> None:
+        """Note that a launch begins: what comes is of it."""
+
+    def ran(self, cta: ObservedCta, warps: np.ndarray, start: int, end: int, mask: np.ndarray) -> None:
+        """Note that warps have executed the instructions from `start` to `end` (exclusive) of the code, one by one.
+
+        Events of these instructions, such as accesses and arrivals, come before, while `cta.at` is the instruction.
+        What ends a straight run, a branch or a lane that has to wait, is the last one. Lanes that wait for others of
+        their warp execute the instruction again when these come, and are told of again.
+
+        Args:
+            cta: the CTA.
+            warps: their numbers in the CTA: [n].
+            start: the first instruction.
+            end: the one behind the last.
+            mask: the lanes that came to the first, not to be changed: [n, 32]. Guards leave out some of them.
+        """
 
     def accessed(
         self,

@@ -1,6 +1,6 @@
 """Turns the tallies of a finished launch into `report.Counters`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ptxsim.counters import ArrayCount, Counters, LineCount
 from ptxsim.machine.address_names import Named
@@ -8,9 +8,13 @@ from ptxsim.machine.launch import Launch
 from ptxsim.memory.traffic import Tally
 
 
-def counters(launch: Launch, arguments: Mapping[int, Named]) -> Counters:
-    """The counters of the launch, by opcode, space, line and array; `arguments` are the arrays by their numbers."""
-    found = Counters(barriers=launch.barriers, fences=launch.fences, arrays=_arrays(launch, arguments))
+def counters(launch: Launch, *arguments: Mapping[int, Named]) -> Counters:
+    """The counters of the launch, by opcode, space, line and array.
+
+    `arguments` are the arrays, and what else is in global memory, by the numbers of the arguments that gave them.
+    """
+    named = [each for given in arguments for each in given.items()]
+    found = Counters(barriers=launch.barriers, fences=launch.fences, arrays=_arrays(launch, named))
     instructions = launch.code.instructions
     for instruction, count in zip(instructions, launch.counts.tolist(), strict=False):
         if count:
@@ -30,20 +34,20 @@ def counters(launch: Launch, arguments: Mapping[int, Named]) -> Counters:
     return found
 
 
-def _arrays(launch: Launch, arguments: Mapping[int, Named]) -> list[ArrayCount]:
+def _arrays(launch: Launch, named: Sequence[tuple[int, Named]]) -> list[ArrayCount]:
     """What was accessed, in the order of memory."""
-    traffic, given = launch.arrays, dict[int, list[int]]()
-    for number, array in arguments.items():
-        given.setdefault(traffic.range_at(array.start - launch.memory.base), []).append(number)
+    traffic, given = launch.arrays, dict[int, list[tuple[int, Named]]]()
+    for number, array in named:
+        given.setdefault(traffic.range_at(array.start - launch.memory.base), []).append((number, array))
     found: list[ArrayCount] = []
     for place in sorted({place for place, _ in traffic.tallies}):
         load, store, atomic = (traffic.tallies.get((place, kind), Tally()) for kind in ("load", "store", "atomic"))
-        numbers = given.get(place, [])
-        name = ", ".join(dict.fromkeys(arguments[number].name for number in numbers)) or "variables of the module"
+        here = given.get(place, [])
+        name = ", ".join(dict.fromkeys(array.name for _, array in here)) or "variables of the module"
         found.append(
             ArrayCount(
                 name,
-                tuple(numbers),
+                tuple(number for number, _ in here),
                 load.lanes + atomic.lanes,
                 store.lanes + atomic.lanes,
                 load.units + atomic.units,

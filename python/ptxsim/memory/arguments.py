@@ -1,8 +1,8 @@
 """The bytes of a kernel's parameters, from what was given for them.
 
 In: one argument for each parameter: an array (its address is passed), a numpy scalar of exactly the parameter's width,
-or `bytes` for an aligned byte array, or a tensor map. Out: the parameter space of the launch. The 128 bytes of a tensor
-map are those of `tensor_maps.encoding`.
+or `bytes` for an aligned byte array, or a tensor map: the 128 bytes of `tensor_maps.encoding`. Out: the parameter space
+of the launch. A map for a parameter that is a pointer (`const CUtensorMap*`) becomes an array of its bytes first.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,6 +16,7 @@ from ptxsim.tensor_maps.encoding import encode_map
 from ptxsim.tensor_maps.tensor_map import TensorMap
 
 _POINTER = "; of an array the kernel gets the address (8 bytes), of a TensorMap (tma:{…}) the 128 bytes of the map"
+_POINTER_BYTES = 8
 AddressOf = Callable[[np.ndarray], int]
 
 
@@ -45,6 +46,28 @@ def arguments(parameters: Sequence[Location], size: int, given: Sequence[object]
     return memory
 
 
+def maps_in_memory(
+    parameters: Sequence[Location], given: Sequence[object], address_of: AddressOf
+) -> dict[int, np.ndarray]:
+    """The bytes, read-only, of each tensor map whose parameter is a pointer to one, by the number of the argument.
+
+    A map that is given for several parameters lies in one place.
+    """
+    contents: dict[int, np.ndarray] = {}
+    found: dict[int, np.ndarray] = {}
+    for number, (location, argument) in enumerate(zip(parameters, given, strict=False)):
+        if isinstance(argument, TensorMap) and location.variable.size == _POINTER_BYTES:
+            if id(argument) not in contents:
+                contents[id(argument)] = np.frombuffer(_encoded(argument, address_of), np.uint8)
+            found[number] = contents[id(argument)]
+    return found
+
+
+def _encoded(tensor: TensorMap, address_of: AddressOf) -> bytes:
+    array = tensor.global_address
+    return encode_map(tensor, address_of(array), array.nbytes)
+
+
 def _check_kind(number: int, variable: Variable, argument: np.generic) -> None:
     """Check that a number is an integer or a float as its parameter is, where that has either type."""
     wanted = {"u": "an integer", "s": "an integer", "f": "a float"}.get(variable.type[0])
@@ -72,8 +95,7 @@ def _bytes(number: int, variable: Variable, argument: object, address_of: Addres
     if isinstance(argument, bytes | bytearray | memoryview):
         return bytes(argument)
     if isinstance(argument, TensorMap):
-        array = argument.global_address
-        return encode_map(argument, address_of(array), array.nbytes)
+        return _encoded(argument, address_of)
     kind = type(argument).__name__
     raise InputError(
         f"'{kind}' is no argument for parameter {number} '{variable.name}'; give an array, a numpy scalar of its width "

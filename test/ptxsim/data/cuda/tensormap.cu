@@ -1,4 +1,5 @@
-// Tensor maps that a kernel changes: one for each block, made in shared memory, and one that moves, in global memory.
+// Tensor maps that a kernel changes: one for each block, made in shared memory, and one that moves, in global memory; and
+// one that the host has put there.
 #include "hopper.cuh"
 
 // Group g is rows[g] rows of 16 columns from x + starts[g] on: out [g][16][16] gets them, and zeros below.
@@ -61,4 +62,22 @@ extern "C" __global__ void tma_moving(const __grid_constant__ TensorMap first, c
     sum += tile[threadIdx.x / 16][threadIdx.x % 16];
   }
   out[threadIdx.x] = sum;
+}
+
+// Block (i, j) copies tile [16, 16] number i, j of a matrix [20, 40] to out [i][j][16][16], by a map that the host has put in
+// global memory.
+extern "C" __global__ void tma_pointer(const TensorMap* map, float* out) {
+  __shared__ alignas(128) float tile[16][16];
+  __shared__ alignas(8) unsigned long long full;
+  unsigned to = shared_address(tile), at = shared_address(&full);
+  if (threadIdx.x == 0) {
+    init(at, 1);
+    fence_init();
+    asm volatile("fence.proxy.tensormap::generic.acquire.sys [%0], 128;" ::"l"(map) : "memory");
+    expect(at, sizeof tile);
+    load_tile(to, map, blockIdx.x * 16, blockIdx.y * 16, at);
+  }
+  __syncthreads();
+  wait(at, 0);
+  out[(blockIdx.y * gridDim.x + blockIdx.x) * 256 + threadIdx.x] = tile[threadIdx.x / 16][threadIdx.x % 16];
 }

@@ -63,3 +63,33 @@ extern "C" __global__ void wmma_s8(const signed char* a, const signed char* b, i
 extern "C" __global__ void wmma_u8(const unsigned char* a, const unsigned char* b, int* out) {
   product<8, 32, 16, unsigned char>(a, b, out);
 }
+
+// c = alpha a b + beta c, all of them [64, 64] and column-major: a warp has a tile, whose elements it scales where they are held.
+extern "C" __global__ void wmma_scaled(const __half* a, const __half* b, float* c, float alpha, float beta) {
+  int row = blockIdx.x * 16, column = (blockIdx.y * blockDim.y + threadIdx.y) * 16;
+  fragment<accumulator, 16, 16, 16, float> sum, before;
+  fill_fragment(sum, 0.f);
+#pragma unroll 1
+  for (int k = 0; k < 64; k += 16) {
+    fragment<matrix_a, 16, 16, 16, __half, col_major> x;
+    fragment<matrix_b, 16, 16, 16, __half, col_major> y;
+    load_matrix_sync(x, a + k * 64 + row, 64);
+    load_matrix_sync(y, b + column * 64 + k, 64);
+    mma_sync(sum, x, y, sum);
+  }
+  load_matrix_sync(before, c + column * 64 + row, 64, mem_col_major);
+  for (int i = 0; i < sum.num_elements; ++i) sum.x[i] = alpha * sum.x[i] + beta * before.x[i];
+  store_matrix_sync(c + column * 64 + row, sum, 64, mem_col_major);
+}
+
+// out = the saturated a b^T + out.
+extern "C" __global__ void wmma_saturated(const signed char* a, const signed char* b, int* out) {
+  fragment<matrix_a, 16, 16, 16, signed char, row_major> x;
+  fragment<matrix_b, 16, 16, 16, signed char, col_major> y;
+  fragment<accumulator, 16, 16, 16, int> sum;
+  load_matrix_sync(x, a, 16);
+  load_matrix_sync(y, b, 16);
+  load_matrix_sync(sum, out, 16, mem_row_major);
+  mma_sync(sum, x, y, sum, true);
+  store_matrix_sync(out, sum, 16, mem_row_major);
+}

@@ -1,0 +1,16 @@
+"""Published CUDA kernels with the speeds that their authors measured, and how each is launched.
+
+Nothing of them is part of the project: `bench/clock.py --kernels DIR` compiles what it finds in a folder of checkouts.
+
+    published     `PublishedKernel`, `Launch`, and nvcc, which makes PTX of a checkout's sources
+    fast_cu       pranjalssh/fast.cu: a ladder of bf16 products on H100
+    tensor_gemm   xudoong/GEMM: f16 products by wmma and mma.sync on A100
+    sgemm_cuda    siboehm/SGEMM_CUDA: a ladder of f32 products on RTX A6000
+"""
+
+from .fast_cu import FAST_CU
+from .published import Launch, PublishedKernel
+from .sgemm_cuda import SGEMM_CUDA
+from .tensor_gemm import TENSOR_GEMM
+
+__all__ = ["FAST_CU", "SGEMM_CUDA", "TENSOR_GEMM", "Launch", "PublishedKernel"]

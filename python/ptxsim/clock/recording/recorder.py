@@ -1,0 +1,232 @@
+"""Records a launch: an observer of the simulator that writes down what each warp of some clusters does.
+
+In: what the engine tells. Out: a `Recording`. The order in which the simulator runs warps is not in it: each warp has
+its own order, and what orders warps among each other are phases.
+"""
+
+from typing import cast
+
+import numpy as np
+
+from ptxsim.clock.recording.trace import (
+    Arrive,
+    CopyFacts,
+    CopyStart,
+    Depart,
+    MemoryRequest,
+    PhaseKey,
+    Recording,
+    TraceEvent,
+    WarpTrace,
+)
+from ptxsim.clock.recording.warp_record import FULL, WarpRecord
+from ptxsim.machine.observer import (
+    AccessFacts,
+    AsyncOperation,
+    ObservedBatch,
+    ObservedCta,
+    ObservedLaunch,
+    Observer,
+    Phase,
+    Region,
+)
+from ptxsim.memory.byte_array import ByteArray
+from ptxsim.memory.traffic import SECTOR_BYTES, units
+
+_SYNCHRONISATIONS = ("barrier", "cluster", "mbarrier")
+#: Instructions that wait for phases.
+_WAITS = frozenset({"bar", "barrier", "mbarrier"})
+
+
+class Recorder(Observer):
+    """Watches one launch; `recording` is what it has seen."""
+
+    def __init__(self) -> None:
+        self._batches = 0
+        self._warps: dict[int, list[WarpRecord]] = {}
+        self._cta_of_memory: dict[int, int] = {}
+        self._copies: list[dict] = []
+        self._copy_of: dict[int, int] = {}
+        self._clusters: dict[int, tuple[int, ...]] = {}
+        #: Objects whose `id` is a key: they must not be collected.
+        self._kept: list[object] = []
+
+    # --- what the engine tells ----------------------------------------------------------------------------------------
+
+    def began(self, launch: ObservedLaunch) -> None:
+        """Note the launch."""
+        self._launch = launch
+        code = launch.code.instructions
+        self._waits = frozenset(at for at, each in enumerate(code) if each.opcode in _WAITS)
+
+    def ran(self, cta: ObservedCta, warps: np.ndarray, start: int, end: int, mask: np.ndarray) -> None:
+        """Note the run of each warp."""
+        records = self._warps[self._know(cta)]
+        for warp, lanes in zip(warps.tolist(), _bits(mask), strict=True):
+            records[warp].ran(start, end, lanes, self._batches)
+        self._batches += 1
+
+    def arrived(self, cta: ObservedCta, phase: Phase, lanes: np.ndarray, relaxed: bool = False) -> None:
+        """Note how many lanes of each warp arrive."""
+        if phase.kind not in _SYNCHRONISATIONS:
+            return
+        key = self._key(cta, phase)
+        for warp, bits in enumerate(_bits(lanes)):
+            if bits:
+                self._add(cta, warp, Arrive(cta.at, key, bits.bit_count()), bits)
+
+    def departed(self, cta: ObservedCta, phase: Phase, lanes: np.ndarray, relaxed: bool = False) -> None:
+        """Note which warps learn that the phase is complete."""
+        if phase.kind not in _SYNCHRONISATIONS:
+            return
+        key = self._key(cta, phase)
+        for warp, bits in enumerate(_bits(lanes)):
+            if bits:
+                self._add(cta, warp, Depart(cta.at, key), bits)
+
+    def accessed(
+        self,
+        access: AccessFacts,
+        batch: ObservedBatch,
+        memory: ByteArray,
+        index: np.ndarray,
+        usable: np.ndarray | None = None,
+        values: np.ndarray | None = None,
+    ) -> None:
+        """Note what an access of each warp asks of the memory."""
+        if memory.space not in ("global", "shared"):
+            return
+        places, mask = _by_lane(batch, index, usable)
+        cta, size = batch.cta, access.size
+        for row, warp in enumerate(batch.warps.tolist()):
+            lanes = mask[row]
+            if not lanes.any():
+                continue
+            count, _ = units(memory.space, places[row : row + 1], mask[row : row + 1], bool(lanes.all()), size)
+            sectors = _sectors_of(places[row][lanes], size) if memory.space == "global" else None
+            self._add(cta, warp, MemoryRequest(cta.at, memory.space, access.kind, size, count, sectors))
+
+    def started(self, operation: AsyncOperation) -> None:
+        """Note a copy at the warps of the threads that start it."""
+        if self._launch.code.instructions[operation.at].opcode == "wgmma":
+            return
+        if operation.proxy != "async":  # each thread's own, which is told as an access where it reads
+            self._stored(operation)
+            return
+        cta, number = operation.cta, len(self._copies)
+        self._copy_of[id(operation)] = number
+        self._kept.append(operation)
+        source, destination = _space(operation.reads), _space(operation.writes)
+        touched = operation.reads if source == "global" else operation.writes if destination == "global" else ()
+        sectors = [_sectors_of(region.index, region.size) for region in touched]
+        self._copies.append(
+            {
+                "at": operation.at,
+                "batch": self._batches,
+                "issuer": self._know(cta),
+                "size": sum(each.size * len(each.index) for each in operation.writes),
+                "source": source,
+                "destination": destination,
+                "memory": id(operation.writes[0].memory) if operation.writes else 0,
+                "phases": [],
+                "sectors": np.unique(np.concatenate(sectors)) if sectors else np.zeros(0, np.int64),
+            }
+        )
+        for warp in sorted({int(thread) // 32 for thread in operation.threads}):
+            self._add(cta, warp, CopyStart(operation.at, number))
+
+    def _stored(self, operation: AsyncOperation) -> None:
+        """Note what copies by threads write to shared memory."""
+        warps = operation.threads // 32
+        for region in operation.writes:
+            for warp in np.unique(warps).tolist():
+                mine = warps == warp
+                places, mask = np.zeros((1, 32), np.int64), np.zeros((1, 32), bool)
+                lanes = operation.threads[mine] % 32
+                places[0, lanes], mask[0, lanes] = region.index[mine], True
+                count, _ = units("shared", places, mask, bool(mask.all()), region.size)
+                self._add(operation.cta, warp, MemoryRequest(operation.at, "shared", "store", region.size, count))
+
+    def finished(self, operation: AsyncOperation, phase: Phase, reads_only: bool = False) -> None:
+        """Note the phase that a copy completes."""
+        number = self._copy_of.get(id(operation))
+        if number is not None and phase.kind == "mbarrier":
+            self._copies[number]["phases"].append(self._key(operation.cta, phase))
+
+    # --- what comes of it ---------------------------------------------------------------------------------------------
+
+    def recording(self) -> Recording:
+        """What has been seen so far."""
+        launch = self._launch
+        copies = []
+        for number, facts in enumerate(self._copies):
+            near = self._copies[max(0, number - 1) : number + 2]
+            same = [each for each in near if all(each[name] == facts[name] for name in ("at", "issuer", "batch"))]
+            facts["is_shared"] = len(same) > 1 and facts["destination"] == "shared"
+        for facts in self._copies:
+            facts = dict(facts)
+            memory = facts.pop("memory")
+            facts.pop("batch")
+            cta = self._cta_of_memory.get(memory, facts["issuer"])
+            copies.append(CopyFacts(**{**facts, "phases": tuple(facts["phases"]), "cta": cta}))
+        warps = (
+            WarpTrace(cta, warp, record.runs())
+            for cta, records in sorted(self._warps.items())
+            for warp, record in enumerate(records)
+        )
+        return Recording(
+            launch.grid, launch.block, launch.cluster, launch.shared_bytes, self._clusters, tuple(warps), tuple(copies)
+        )
+
+    def _know(self, cta: ObservedCta) -> int:
+        """The number of a CTA in the grid, x fastest."""
+        number = self._number(cta)
+        if number not in self._warps:
+            ctas = tuple(map(self._number, cta.peers))
+            self._clusters[len(self._clusters)] = ctas
+            for each, peer in zip(ctas, cta.peers, strict=True):
+                self._warps[each] = [WarpRecord(self._waits) for _ in range(peer.warp_count)]
+                self._cta_of_memory[id(peer.shared)] = each
+                self._kept.append(peer.shared)
+        return number
+
+    def _number(self, cta: ObservedCta) -> int:
+        (x, y, z), (width, height, _) = cta.index, self._launch.grid
+        return x + width * (y + height * z)
+
+    def _add(self, cta: ObservedCta, warp: int, event: TraceEvent, lanes: int = FULL) -> None:
+        self._warps[self._know(cta)][warp].add(event, lanes, self._batches)
+
+    def _key(self, cta: ObservedCta, phase: Phase) -> PhaseKey:
+        self._know(cta)
+        owner = phase.owner
+        is_mbarrier = phase.kind == "mbarrier"
+        number = self._cta_of_memory[id(owner)] if is_mbarrier else self._number(cast(ObservedCta, owner))
+        return PhaseKey(phase.kind, number, phase.place, phase.number)
+
+
+def _bits(lanes: np.ndarray) -> list[int]:
+    """The lanes of each warp as bits: [n, 32] bool → n numbers."""
+    return np.packbits(lanes, axis=1, bitorder="little").view(np.uint32)[:, 0].tolist()
+
+
+def _by_lane(batch: ObservedBatch, index: np.ndarray, usable: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """The places of all lanes and which of them access: [n, 32] each."""
+    mask = np.ones((len(batch.warps), 32), bool) if batch.dense else batch.mask.copy()
+    places = np.zeros(mask.shape, np.int64)
+    places[mask] = index.reshape(-1)
+    if usable is not None:
+        mask[mask] = usable.reshape(-1)
+    return places, mask
+
+
+def _sectors_of(places: np.ndarray, size: int) -> np.ndarray:
+    """The sectors that `size` bytes from each place on lie in."""
+    first, last = places // SECTOR_BYTES, (places + size - 1) // SECTOR_BYTES
+    most = int((last - first).max()) + 1 if len(places) else 0
+    all_of = first[:, None] + np.arange(most)
+    return np.unique(all_of[all_of <= last[:, None]])
+
+
+def _space(regions: tuple[Region, ...]) -> str:
+    return regions[0].memory.space if regions else ""

@@ -1,0 +1,142 @@
+"""What the replay does for each kind of SASS instruction: a number for its kind, the pipe, and the pipe's cycles.
+
+In: a `SassInstruction` and a `Device`. Out: an `SassOperation`, computed once for each instruction of a function.
+"""
+
+import re
+from typing import NamedTuple
+
+from ptxsim.clock.devices import Device
+from ptxsim.clock.sass.listing import SassInstruction
+from ptxsim.clock.sass.pipes import Pipe, pipe_of, tensor_shape
+
+#: Kinds of operations that the replay tells apart.
+(
+    PLAIN,
+    GLOBAL_LOAD,
+    SHARED_ACCESS,
+    GLOBAL_STORE,
+    COPY_IN,
+    PRODUCT,
+    GROUP_WAIT,
+    BOARD_WAIT,
+    SYNC,
+    BULK,
+    COMMIT,
+    VARIABLE,
+) = range(12)
+
+_SHARED = frozenset({"LDS", "LDSM", "STS", "STSM", "ATOMS", "SHFL"})
+_LOADS = frozenset({"LDG", "LD", "LDL", "LDC", "ATOMG", "ATOM"})
+_STORES = frozenset({"STG", "ST", "STL", "RED", "REDG"})
+#: The register of groups of warpgroup products, in a product that ends its group.
+_GROUP = "gsb0"
+
+
+class SassOperation(NamedTuple):
+    """One SASS instruction as the replay sees it.
+
+    `pipe` is the number of a sub-partition's pipe, -1 for none, `interval` the cycles that it takes of it; `latency`
+    those until its result is there where no memory decides. `count` is how many groups or scoreboards a wait leaves
+    open, `board` the scoreboard that it waits for.
+    """
+
+    kind: int
+    stall: int
+    waits: tuple[int, ...]
+    write: int
+    read: int
+    pipe: int
+    interval: float
+    latency: float
+    name: str
+    line: int
+    count: int = 0
+    board: int = -1
+    ends_group: bool = False
+
+
+PIPES = (Pipe.FMA, Pipe.ALU, Pipe.HALF, Pipe.DOUBLE, Pipe.MUFU, Pipe.TENSOR)
+_NUMBERS = {pipe: number for number, pipe in enumerate(PIPES)}
+TENSOR = _NUMBERS[Pipe.TENSOR]
+
+
+def operation_of(each: SassInstruction, device: Device) -> SassOperation:
+    """The operation of an instruction on a device."""
+    pipe = pipe_of(each)
+    kind, interval, latency = PLAIN, _interval(each, pipe, device), 0.0
+    count, board, ends = 0, -1, False
+    opcode = each.opcode
+    if opcode.endswith("GMMA"):
+        kind, interval, ends = PRODUCT, _product_cycles(each, device), _GROUP in each.operands
+    elif opcode == "WARPGROUP" and "DEPBAR" in each.modifiers:
+        kind, count = GROUP_WAIT, _last_number(each.operands)
+    elif opcode == "DEPBAR":
+        kind, count = BOARD_WAIT, _last_number(each.operands)
+        found = re.search(r"\bSB(\d)", each.operands)
+        board = int(found[1]) if found else -1
+    elif opcode in _SHARED:
+        kind = SHARED_ACCESS
+        latency = device.shuffle_latency if opcode == "SHFL" else device.shared_latency
+        latency = device.ldmatrix_latency if opcode in ("LDSM", "STSM") else latency
+    elif opcode == "LDGSTS":
+        kind = COPY_IN
+    elif opcode == "LDGDEPBAR":
+        kind = COMMIT
+    elif opcode in _LOADS:
+        kind, latency = GLOBAL_LOAD, 0.0
+    elif opcode in _STORES:
+        kind = GLOBAL_STORE
+    elif pipe is Pipe.TMA:
+        kind = BULK
+    elif opcode in ("SYNCS", "BAR", "UCGABAR_ARV", "UCGABAR_WAIT"):
+        kind = SYNC
+    elif each.control.write_scoreboard is not None:
+        kind, latency = VARIABLE, device.mufu_latency
+    control = each.control
+    write, read = control.write_scoreboard, control.read_scoreboard
+    return SassOperation(
+        kind,
+        max(1, control.stall),
+        control.waits,
+        -1 if write is None else write,
+        -1 if read is None else read,
+        _NUMBERS.get(pipe, -1),
+        float(interval),
+        float(latency),
+        each.name,
+        each.line,
+        count,
+        board,
+        ends,
+    )
+
+
+def _interval(each: SassInstruction, pipe: Pipe, device: Device) -> float:
+    """Cycles of the pipe from one warp-instruction to the next."""
+    if pipe is Pipe.TENSOR:
+        m, n, k = tensor_shape(each) or (16, 8, 16)
+        wide = 1 if each.opcode == "HMMA" else 2
+        return max(1.0, device.mma_16816_interval * m * n * k / (16 * 8 * 16) / wide)
+    intervals = {
+        Pipe.FMA: device.fma_interval,
+        Pipe.ALU: device.alu_interval,
+        Pipe.HALF: device.f16x2_interval,
+        Pipe.DOUBLE: device.f64_interval,
+        Pipe.MUFU: device.mufu_interval,
+    }
+    return intervals.get(pipe, 1.0)
+
+
+def _product_cycles(each: SassInstruction, device: Device) -> float:
+    """Cycles of a sub-partition's tensor core: of f16 it multiplies 16 × n × 16, of 8 bits twice as much along K."""
+    found = re.search(r"\b(\d+)x(\d+)x(\d+)\b", each.name)
+    m, n, k = (int(size) for size in found.groups()) if found else (64, 256, 16)
+    rate = device.wgmma_macs * {32: 2, 8: 0.5}.get(k, 1)
+    # Both operands from shared memory: 64 rows of A and n of B are read, 32 bytes each.
+    return max(m / 4 * n * k / rate, (m + n) * 32 / device.shared_bytes_per_cycle)
+
+
+def _last_number(operands: str) -> int:
+    found = re.findall(r"0x([0-9a-f]+)", operands)
+    return int(found[-1], 16) if found else 0

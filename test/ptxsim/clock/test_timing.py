@@ -1,0 +1,94 @@
+"""From a launch to its time: what is recorded, replayed and carried over to the grid, and what is refused."""
+
+import numpy as np
+import pytest
+
+import ptxsim
+from ptxsim.clock.devices import device_of
+from ptxsim.clock.timing import estimate_launch
+from ptxsim.errors import InputError
+from ptxsim_cases.case_launch import shape_and_arguments
+from ptxsim_cases.cases import CASES
+from ptxsim_cases.kernel_text import OWN_WORD, kernel
+from ptxsim_cases.sass_text import needs_sass_tools
+
+#: Each thread multiplies and adds 256 times, each time what it has.
+CHAIN = kernel(
+    f"""{OWN_WORD} .reg .f32 %f<2>; cvt.rn.f32.u32 %f0, %r0; mov.u32 %r1, 0;
+again: fma.rn.f32 %f0, %f0, %f0, %f0; fma.rn.f32 %f0, %f0, %f0, %f0; add.u32 %r1, %r1, 2;
+setp.lt.u32 %p0, %r1, 256; @%p0 bra again; st.global.f32 [%d0], %f0; ret;"""
+)
+
+
+def estimate_of(text, grid, threads, args, device="h100", **options):
+    return estimate_launch(ptxsim.load(text), text, "k", (grid, 1, 1), (threads, 1, 1), args, device, **options)
+
+
+@needs_sass_tools
+def test_a_chain_of_sums_takes_the_latency_of_each():
+    out = np.zeros(32, np.float32)
+    estimate = estimate_of(CHAIN, 1, 32, [out])
+    h100 = device_of("h100")
+    # an FFMA stalls 4 cycles on another; what starts and ends the CTA, and the loop's own, come on top
+    assert 1024 < estimate.cycles - h100.cta_start < 2 * 1024
+    assert estimate.seconds == pytest.approx(estimate.cycles / h100.nominal_hz + h100.launch_seconds)
+    assert (estimate.device, estimate.rounds, estimate.matched) == ("h100", 1, 1.0)
+
+
+@needs_sass_tools
+def test_more_ctas_than_fit_at_once_take_another_round():
+    out = np.zeros(1024, np.float32)
+    places = 132 * 2  # two CTAs of 1024 threads are 64 warps
+    one, two = (estimate_of(CHAIN, count, 1024, [out]) for count in (places, places + 1))
+    assert (one.occupancy.ctas, one.occupancy.limiter) == (2, "warps")
+    assert (one.rounds, two.rounds) == (1, 2)
+    assert two.cycles - 700 == pytest.approx(2 * (one.cycles - 700))
+
+
+@needs_sass_tools
+@pytest.mark.parametrize(
+    ("name", "device"),
+    [("sm80_gemm_cp_async", "a100"), ("softmax", "h100"), ("matmul_sm80", "a100"), ("sm90_gemm_tma_wgmma", "h100")],
+)
+def test_kernels_of_the_corpus_are_found_in_their_sass(name, device):
+    case = next(each for each in CASES if each.name == name)
+    options = shape_and_arguments(case, case.arrays())
+    text = case.text()
+    estimate = estimate_launch(
+        ptxsim.load(text),
+        text,
+        case.entry,
+        options["grid"],
+        options["block"],
+        options["args"],
+        device,
+        options.get("dynamic_shared_bytes", 0),
+        options.get("cluster") or (1, 1, 1),
+    )
+    assert estimate.matched >= 0.95
+    assert estimate.cycles > 700
+
+
+@needs_sass_tools
+def test_a_copy_takes_its_bytes_and_what_each_round_of_ctas_waits_for():
+    body = f"""{OWN_WORD} mov.u32 %r2, %ctaid.x; mul.wide.u32 %d3, %r2, 4096; add.u64 %d0, %d0, %d3;
+    mul.wide.u32 %d3, %r0, 12; add.u64 %d0, %d0, %d3; ld.global.v4.u32 {{%r4, %r5, %r6, %r7}}, [%d0];
+    add.u32 %r4, %r4, 1; st.global.v4.u32 [%d0], {{%r4, %r5, %r6, %r7}}; ret;"""
+    grid, h100 = 132 * 8, device_of("h100")
+    estimate = estimate_of(kernel(body), grid, 256, [np.zeros(grid * 1024, np.uint32)])
+    moved = 2 * grid * 4096
+    assert estimate.cycles - h100.cta_start >= moved / 2 / h100.memory_bytes_per_cycle  # what is read
+    assert estimate.cycles - h100.cta_start <= moved / h100.memory_bytes_per_cycle + 2 * h100.memory_latency
+
+
+def test_a_device_that_is_none_is_refused_before_anything_runs():
+    with pytest.raises(InputError, match="there is no device 'v100'"):
+        estimate_of(CHAIN, 1, 32, [np.zeros(32, np.float32)], device="v100")
+
+
+def test_a_cluster_that_waits_for_another_one_is_refused():
+    body = f"""{OWN_WORD} ld.param.u64 %d2, [out]; mov.u32 %r5, %ctaid.x; setp.eq.u32 %p0, %r5, 1; @%p0 bra set;
+    look: ld.volatile.global.u32 %r6, [%d2]; setp.eq.u32 %p1, %r6, 0; @%p1 bra look; ret;
+    set: st.volatile.global.u32 [%d2], 1; ret;"""
+    with pytest.raises(InputError, match=r"does not end: line 1\d spins for ever.*wait for each other"):
+        estimate_of(kernel(body), 2, 32, [np.zeros(32, np.uint32)])

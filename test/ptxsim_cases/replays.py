@@ -1,0 +1,58 @@
+"""Replays of hand-written SASS: rows of `sass_text` and what each warp does with them, in; cycles, out."""
+
+from dataclasses import dataclass, field
+
+from ptxsim.clock.devices import device_of
+from ptxsim.clock.recording.trace import CopyFacts, PhaseKey
+from ptxsim.clock.replay.operations import operation_of
+from ptxsim.clock.replay.path import SassPath
+from ptxsim.clock.replay.sm import MemoryShare, Replay, Replayed
+from ptxsim.clock.replay.stream import WarpStream
+from ptxsim_cases.sass_text import sass_function
+
+#: Memory that is never what limits.
+AMPLE = MemoryShare(1e9, 1e9, 1.0)
+
+
+@dataclass
+class Script:
+    """What a warp issues: rows of SASS, each with the events that happen there."""
+
+    warp: int = 0
+    cta: int = 0
+    rows: list[tuple] = field(default_factory=list)
+    events: dict[int, tuple] = field(default_factory=dict)
+
+    def add(self, text: str, *events, line: int = 1, **control) -> "Script":
+        """Issue an instruction; the control code is that of `sass_text.control_bits`."""
+        if events:
+            self.events[len(self.rows)] = events
+        self.rows.append((line, text, control))
+        return self
+
+
+def replay_of(
+    *scripts: Script, device: str = "h100", copies=(), share: MemoryShare = AMPLE, sm_of=lambda cta: 0
+) -> Replayed:
+    """The replay of warps, each with its own code; `sm_of` says where a CTA is."""
+    function = sass_function(*(row for script in scripts for row in script.rows))
+    operations = [operation_of(each, device_of(device)) for each in function.instructions]
+    residents: dict[int, list[WarpStream]] = {}
+    first = 0
+    for script in scripts:
+        code = tuple(range(first, first + len(script.rows)))
+        first += len(script.rows)
+        stream = WarpStream(script.cta, script.warp, code, script.events, SassPath((), 0, 0, 0))
+        residents.setdefault(script.cta, []).append(stream)
+    pairs = [(sm_of(cta), streams) for cta, streams in residents.items()]
+    return Replay(operations, copies, pairs, device_of(device), share).run()
+
+
+def phase(place: int, number: int = 0, kind: str = "mbarrier", cta: int = 0) -> PhaseKey:
+    """A phase of the mbarrier or barrier at `place`."""
+    return PhaseKey(kind, cta, place, number)
+
+
+def load_of(size: int, *phases: PhaseKey, cta: int = 0, is_shared: bool = False) -> CopyFacts:
+    """A bulk copy from global memory that completes `phases`."""
+    return CopyFacts(0, 0, size, "global", "shared", cta, phases, (), is_shared)  # pyright: ignore[reportArgumentType]
