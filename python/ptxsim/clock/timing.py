@@ -26,6 +26,8 @@ from ptxsim.module import Module
 from ptxsim.tensor_maps.tensor_map import TensorMap
 
 _SECTOR = 32
+#: The share of the PTX's anchors that has to be found in the SASS.
+_LEAST_MATCHED = 0.95
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class Estimate:
     """The time of a launch: cycles of the SM's clock, and seconds at the nominal clock, with the launch itself.
 
     `tensor_share` is how much of the time the tensor pipes are busy, `waits` are cycles of an average warp by cause and
-    PTX line, `matched` the share of the PTX's anchors that were found in the SASS: below 0.95 the estimate is none.
+    PTX line, `matched` the share of the PTX's anchors that were found in the SASS: 0.95 at least.
     """
 
     device: str
@@ -61,7 +63,7 @@ def estimate_launch(
 
     Raises:
         InputError: there is no such kernel or device, the launch does not fit, its first cluster waits for another one,
-            ptxas or nvdisasm is missing.
+            its way through the PTX is not found in the SASS, ptxas or nvdisasm is missing.
         PtxError: the kernel is refused, by the simulator or by ptxas.
     """
     model = device_of(device)
@@ -125,6 +127,13 @@ def _carried_over(
         )
     anchors = sum(each.path.anchors for each in streams)
     lost = sum(each.path.missed + each.path.extra for each in streams)
+    matched = max(0.0, 1 - lost / anchors) if anchors else 1.0
+    if matched < _LEAST_MATCHED:
+        raise InputError(
+            f"the way of the warps is not found in the SASS that ptxas makes: {matched:.0%} of what accesses memory, "
+            f"multiplies matrices or synchronises, of {_LEAST_MATCHED:.0%} that are needed; kernels of wmma are not known "
+            "yet"
+        )
     cycles = device.cta_start + rounds * replayed.cycles
     count = max(1, len(streams))
     return Estimate(
@@ -135,5 +144,5 @@ def _carried_over(
         rounds,
         replayed.tensor_busy / replayed.cycles,
         {cause: waited / count for cause, waited in sorted(replayed.waits.items(), key=lambda each: -each[1])},
-        max(0.0, 1 - lost / anchors) if anchors else 1.0,
+        matched,
     )

@@ -24,6 +24,23 @@ def estimate_of(text, grid, threads, args, device="h100", **options):
     return estimate_launch(ptxsim.load(text), text, "k", (grid, 1, 1), (threads, 1, 1), args, device, **options)
 
 
+def estimate_of_case(name, device):
+    case = next(each for each in CASES if each.name == name)
+    options = shape_and_arguments(case, case.arrays())
+    text = case.text()
+    return estimate_launch(
+        ptxsim.load(text),
+        text,
+        case.entry,
+        options["grid"],
+        options["block"],
+        options["args"],
+        device,
+        options.get("dynamic_shared_bytes", 0),
+        options.get("cluster") or (1, 1, 1),
+    )
+
+
 @needs_sass_tools
 def test_a_chain_of_sums_takes_the_latency_of_each():
     out = np.zeros(32, np.float32)
@@ -51,22 +68,15 @@ def test_more_ctas_than_fit_at_once_take_another_round():
     [("sm80_gemm_cp_async", "a100"), ("softmax", "h100"), ("matmul_sm80", "a100"), ("sm90_gemm_tma_wgmma", "h100")],
 )
 def test_kernels_of_the_corpus_are_found_in_their_sass(name, device):
-    case = next(each for each in CASES if each.name == name)
-    options = shape_and_arguments(case, case.arrays())
-    text = case.text()
-    estimate = estimate_launch(
-        ptxsim.load(text),
-        text,
-        case.entry,
-        options["grid"],
-        options["block"],
-        options["args"],
-        device,
-        options.get("dynamic_shared_bytes", 0),
-        options.get("cluster") or (1, 1, 1),
-    )
+    estimate = estimate_of_case(name, device)
     assert estimate.matched >= 0.95
     assert estimate.cycles > 700
+
+
+@needs_sass_tools
+def test_a_kernel_that_is_not_found_in_its_sass_is_refused():
+    with pytest.raises(InputError, match=r"not found in the SASS .* kernels of wmma are not known yet"):
+        estimate_of_case("wmma_scaled", "a100")
 
 
 @needs_sass_tools
