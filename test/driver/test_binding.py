@@ -17,7 +17,7 @@ BODIES = {
     "pad": ("m = Shape<start = 1, end = 2>(x) p = Concat<axis = 0>(zero, m) y = Pad(x, p, , one)", "after"),
     "flip": ("y = Slice(x, minus, far, one, minus)", "hi"),
     "split": ("y, z = Split<num_outputs = 2, axis = 1>(x)", "hi"),
-    "extents": ("n = Shape(x) f = Cast<to = 1>(n) l = Slice(f, two, three, zero) y = Mul(x, l)", "dims"),
+    "extents": ("n = Shape(x) f = Cast<to = 1>(n) r = Sqrt(f) l = Slice(r, two, three, zero) y = Mul(x, l)", "dims"),
     "resize": ('y = Resize<mode = "nearest">(x, , scales)', "shape"),
     "random": ("n = Shape(x) t = RandomUniformLike<seed = 1.0>(x) y = Add(t, x)", "shape"),
 }

@@ -128,9 +128,8 @@ def _columns_and_rows(
     is_few = _few_rows(loops, columns, rows[-1], target) != ""
     is_wide = extents.is_nonnegative(loops.extents[last] - _FEWEST_KNOWN)
     may_be_few = is_wide and not any(is_known[place] for place in rows)
-    others = rows_at(last)[-1:]
-    has_others = any(is_known[place] and is_long[place] for place in others)
-    return (last, rows_at(last)) if has_others and (is_few or may_be_few) else (columns, rows)
+    others = [place for place in rows_at(last) if is_known[place] and is_long[place]]
+    return (last, others) if others and (is_few or may_be_few) else (columns, rows)
 
 
 def _axes_called(phase: Phase, names: Collection[str]) -> frozenset[int]:
