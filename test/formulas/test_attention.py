@@ -23,6 +23,23 @@ def operands(dtype=np.float32, heads: int = 4, groups: int = 2, rows: int = 3, k
     return {name: random(*shape, dtype=dtype, seed=len(name) + shape[2]) for name, shape in shapes.items()}
 
 
+def test_weights_are_dropped_by_philox_and_the_others_scaled():
+    given = operands(rows=9, keys=70)
+    assert_op_agrees("attention", given, **TOLERANCES, dropout=0.25, seed=7, causal=True, scores="weights")
+    dropped, whole = (results_of("attention", given, dropout=part, seed=7, scores="weights")[3] for part in (0.25, 0.0))
+    kept = dropped != 0
+    assert abs(kept.mean() - 0.75) < 0.03
+    np.testing.assert_allclose(dropped[kept], whole[kept] / 0.75, rtol=1e-5)
+    other = results_of("attention", given, dropout=0.25, seed=8, scores="weights")[3]
+    assert (kept != (other != 0)).mean() > 0.2
+
+
+def test_a_dropout_is_a_probability():
+    types = {name: TensorType(ElementType.F32, x.shape) for name, x in operands().items()}
+    with pytest.raises(tinyc.TinycError, match=r"dropout is 1.0; it is a probability from 0 to below 1"):
+        module_of("attention", types, dropout=1.0)
+
+
 def test_attention_is_a_softmax_of_scores_times_values():
     given = operands(heads=2)
     q, k, v = (each.astype(np.float64) for each in given.values())

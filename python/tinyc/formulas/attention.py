@@ -11,6 +11,7 @@ from tinyc.diagnostics import TinycError, either
 from tinyc.expr.extents import Dim, bind_option
 from tinyc.formulas.elementwise import exp
 from tinyc.formulas.padding import concat
+from tinyc.formulas.random import dropout as drop
 from tinyc.formulas.schema import Function
 from tinyc.formulas.value import Value
 from tinyc.vocabulary.element_type import ElementType
@@ -40,6 +41,9 @@ def attention(
     pad_mask: bool = True,
     scores: str = "scaled",
     zero_unseen: bool = True,
+    dropout: float = 0.0,
+    seed: int = 0,
+    stream: int = 0,
     algo_set: str | None = None,
 ) -> tuple[Value, Value, Value, Value]:
     """`softmax(scale · q · kᵀ, masked) · v`, with the keys and values so far, and scores for inspection.
@@ -48,9 +52,12 @@ def attention(
     each head of `k` and `v` serves as many heads of `q` as there are for it. `past_key` and `past_value` stand before
     `k` and `v`; of the keys of each batch the first `lengths` count. A row sees what `mask` is true for (or is added
     to its score), with `causal` no key behind its own place, and with `before` and `after` at most so many from there.
-    A row that sees no key is 0; without `zero_unseen` it is NaN, as the softmax of its scores is.
+    A row that sees no key is 0; without `zero_unseen` it is NaN, as the softmax of its scores is. A weight is dropped
+    with probability `dropout`, by Philox numbers of `seed` and `stream`, and the others are divided by `1 - dropout`.
     The scores are those `scaled`, `capped` (`softcap · tanh(score / softcap)`), `masked`, or the `weights`.
     """
+    if not 0 <= dropout < 1:
+        raise TinycError("InvalidAttribute", f"dropout is {dropout}; it is a probability from 0 to below 1")
     if scores not in _SCORES:
         raise TinycError("InvalidAttribute", f"scores is {scores!r}; it is {either(_SCORES)}")
     is_flat, q = q.rank == 3, _heads(q, heads, "q")
@@ -69,6 +76,10 @@ def attention(
         seen = each if seen is None else seen if each is None else seen & each
     masked = capped if added is None else capped + added
     weights = _weights(masked, seen, softmax_element, zero_unseen)
+    if dropout:
+        ratio = weights.builder.full(dropout, ElementType.F32, ())
+        training = weights.builder.full(True, ElementType.BOOL, ())
+        weights, _ = drop(weights, ratio, training, seed=seed, stream=stream)
     product = _weighted(weights, value).to(q.element)
     result = product.reshape(*q.shape[:3], value.shape[3])
     if is_flat:

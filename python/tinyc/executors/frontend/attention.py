@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from tinyc.executors import philox
 from tinyc.executors.frontend.elementwise import NumpyFunctions
 
 
@@ -28,6 +29,9 @@ def _attention(
     pad_mask,
     scores,
     zero_unseen,
+    dropout,
+    seed,
+    stream,
     algo_set,
 ) -> tuple[np.ndarray, ...]:
     is_flat, q, k, v = q.ndim == 3, _split(q, heads), _split(k, kv_heads), _split(v, kv_heads)
@@ -38,6 +42,7 @@ def _attention(
     keys, served = k.shape[2], count // k.shape[1]
     bias = _bias(mask, (batch, count, rows, keys), pad_mask)
     result, shown = np.zeros((batch, count, rows, v.shape[3])), np.zeros((batch, count, rows, keys))
+    drawn = philox.uniform(batch * count * rows * keys, seed, stream).reshape(batch, count, rows, keys)
     for b, h, i in np.ndindex(batch, count, rows):
         row = k[b, h // served].astype(np.float64) @ q[b, h, i].astype(np.float64)
         row = row * (1 / np.sqrt(depth) if scale is None else scale)
@@ -54,6 +59,7 @@ def _attention(
             weights[seen] = terms / terms.sum()
         elif not zero_unseen:
             weights[:] = np.nan
+        weights = np.where(drawn[b, h, i] < dropout, 0, weights / (1 - dropout))
         shown[b, h, i] = {"scaled": row, "capped": capped, "masked": masked, "weights": weights}[scores]
         result[b, h, i] = weights @ v[b, h // served]
     if is_flat:
