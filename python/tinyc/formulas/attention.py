@@ -56,8 +56,6 @@ def attention(
     with probability `dropout`, by Philox numbers of `seed` and `stream`, and the others are divided by `1 - dropout`.
     The scores are those `scaled`, `capped` (`softcap · tanh(score / softcap)`), `masked`, or the `weights`.
     """
-    if not 0 <= dropout < 1:
-        raise TinycError("InvalidAttribute", f"dropout is {dropout}; it is a probability from 0 to below 1")
     if scores not in _SCORES:
         raise TinycError("InvalidAttribute", f"scores is {scores!r}; it is {either(_SCORES)}")
     is_flat, q = q.rank == 3, _heads(q, heads, "q")
@@ -75,16 +73,9 @@ def attention(
     for each in (_near(capped, offset, lengths, causal, before, after), _valid(capped, lengths)):
         seen = each if seen is None else seen if each is None else seen & each
     masked = capped if added is None else capped + added
-    weights = _weights(masked, seen, softmax_element, zero_unseen)
-    if dropout:
-        ratio = weights.builder.full(dropout, ElementType.F32, ())
-        training = weights.builder.full(True, ElementType.BOOL, ())
-        weights, _ = drop(weights, ratio, training, seed=seed, stream=stream)
+    weights = _dropped(_weights(masked, seen, softmax_element, zero_unseen), dropout, seed, stream)
     product = _weighted(weights, value).to(q.element)
-    result = product.reshape(*q.shape[:3], value.shape[3])
-    if is_flat:
-        batch, count, length, depth = result.shape
-        result = result.permute(0, 2, 1, 3).reshape(batch, length, count * depth)
+    result = _joined_heads(product.reshape(*q.shape[:3], value.shape[3]), is_flat)
     if scores == "masked" and seen is not None:
         masked = masked.where(seen, -math.inf)
     shown = {"scaled": scaled, "capped": capped, "masked": masked, "weights": weights}[scores]
@@ -131,6 +122,22 @@ def _scaled_scores(queries: Value, key: Value, scale: float | None) -> Value:
     joint = (batch, groups, heads, rows, key.shape[2], depth)
     left, right = queries.expand(joint, (0, 1, 2, 3, 5)), key.expand(joint, (0, 1, 4, 5))
     return (left * right).reduce("sum", 5) * scale
+
+
+def _dropped(weights: Value, ratio: float, seed: int, stream: int) -> Value:
+    """Weights of which some are 0, and the others larger for it."""
+    if not 0 <= ratio < 1:
+        raise TinycError("InvalidAttribute", f"dropout is {ratio}; it is a probability from 0 to below 1")
+    if not ratio:
+        return weights
+    part, training = (weights.builder.full(*each, ()) for each in ((ratio, ElementType.F32), (True, ElementType.BOOL)))
+    return drop(weights, part, training, seed=seed, stream=stream)[0]
+
+
+def _joined_heads(result: Value, is_flat: bool) -> Value:
+    """`[batch, length, heads · depth]` of `[batch, heads, length, depth]`, where the operands were flat."""
+    batch, count, length, depth = result.shape
+    return result.permute(0, 2, 1, 3).reshape(batch, length, count * depth) if is_flat else result
 
 
 def _weighted(weights: Value, value: Value) -> Value:
