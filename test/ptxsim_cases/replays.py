@@ -55,4 +55,4 @@ def phase(place: int, number: int = 0, kind: str = "mbarrier", cta: int = 0) -> 
 
 def load_of(size: int, *phases: PhaseKey, cta: int = 0, is_shared: bool = False) -> CopyFacts:
     """A bulk copy from global memory that completes `phases`."""
-    return CopyFacts(0, 0, size, "global", "shared", cta, phases, (), is_shared)  # pyright: ignore[reportArgumentType]
+    return CopyFacts(0, 0, size, "global", "shared", cta, phases, (), 1 + is_shared)  # pyright: ignore[reportArgumentType]

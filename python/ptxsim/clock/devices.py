@@ -1,13 +1,12 @@
 """The GPUs whose time is told: one table for each, every number with its unit, its source, and how it is known.
 
-In: a device's name. Out: a `Device`, whose numbers are `Figure`s: floats that say where they are from. What the clock
-and the compiler's cost model compute with stands here and nowhere else.
+In: a device's name. Out: a `Device`, whose numbers are `Figure`s: floats that say where they are from.
 
 Standings: "measured" was published by somebody who measured it, "specified" by the vendor, "derived" follows from other
 numbers by arithmetic, "assumed" is neither. Cycles are those of the SM's clock.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Self
 
 from ptxsim.errors import InputError, suggest
@@ -136,6 +135,13 @@ def _assumed(value: float, unit: str, source: str) -> Figure:
 
 
 _COMMON = {
+    "warps_per_sm": _specified(64, "warps", _GUIDE),
+    "ctas_per_sm": _specified(32, "CTAs", _GUIDE),
+    "f16x2_interval": _specified(1, "cycles", f"{_GUIDE}: 256 results in a cycle"),
+    "shared_latency": _measured(29.0, "cycles", f"{_LUO}, table IV"),
+    "mbarrier_try": _assumed(20, "cycles", "no publication was found"),
+    "mbarrier_arrive": _assumed(20, "cycles", "no publication was found"),
+    "mbarrier_wake": _assumed(30, "cycles", "no publication was found"),
     "subpartitions": _specified(4, "of an SM", _GUIDE),
     "registers_per_sm": _specified(65536, "32-bit registers", _GUIDE),
     "shared_bytes_reserved": _specified(1024, "bytes of a CTA", _GUIDE),
@@ -154,16 +160,12 @@ _COMMON = {
 
 _AMPERE = {
     **_COMMON,
-    "warps_per_sm": _specified(64, "warps", _GUIDE),
-    "ctas_per_sm": _specified(32, "CTAs", _GUIDE),
     "shared_bytes_per_sm": _specified(164 * 1024, "bytes", _GUIDE),
     "fma_interval": _specified(2, "cycles", f"{_GUIDE}: 64 results in a cycle"),
-    "f16x2_interval": _specified(1, "cycles", f"{_GUIDE}: 256 results in a cycle"),
     "f64_interval": _specified(4, "cycles", f"{_GUIDE}: 32 results in a cycle"),
     "mma_16816_interval": _derived(8, "cycles", f"{_SASS}: stall 8, which is the specified peak"),
     "wgmma_macs": _derived(256, "f16 multiply-adds of a sub-partition", "no wgmma: as by mma.sync"),
     "mma_latency": _measured(24.6, "cycles", f"{_LUO}, table VII"),
-    "shared_latency": _measured(29.0, "cycles", f"{_LUO}, table IV"),
     "l1_latency": _measured(37.9, "cycles", f"{_LUO}, table IV"),
     "l2_latency": _measured(261.5, "cycles", f"{_LUO}, table IV; near 203 to 208, far 357"),
     "l2_far_latency": _measured(356.6, "cycles", _LUO_2),
@@ -171,9 +173,6 @@ _AMPERE = {
     "memory_far_latency": _measured(623, "cycles", _LUO_2),
     "tma_latency": _assumed(500, "cycles", "no TMA: never used"),
     "wgmma_tail": _assumed(30, "cycles", "no wgmma: never used"),
-    "mbarrier_try": _assumed(20, "cycles", "no publication was found"),
-    "mbarrier_arrive": _assumed(20, "cycles", "no publication was found"),
-    "mbarrier_wake": _assumed(30, "cycles", "no publication was found"),
     "remote_arrive": _assumed(190, "cycles", "no clusters: never used"),
     "cluster_barrier": _assumed(190, "cycles", "no clusters: never used"),
     "tma_issue_interval": _assumed(8, "cycles", "no TMA: never used"),
@@ -183,16 +182,12 @@ _AMPERE = {
 
 _HOPPER = {
     **_COMMON,
-    "warps_per_sm": _specified(64, "warps", _GUIDE),
-    "ctas_per_sm": _specified(32, "CTAs", _GUIDE),
     "shared_bytes_per_sm": _specified(228 * 1024, "bytes", _GUIDE),
     "fma_interval": _specified(1, "cycles", f"{_GUIDE}: 128 results in a cycle"),
-    "f16x2_interval": _specified(1, "cycles", f"{_GUIDE}: 256 results in a cycle"),
     "f64_interval": _specified(2, "cycles", f"{_GUIDE}: 64 results in a cycle"),
     "mma_16816_interval": _measured(6, "cycles", f"{_SASS}: stall 6; {_LUO}, table VII: 65 % of the peak"),
     "wgmma_macs": _measured(512, "f16 multiply-adds of a sub-partition", f"{_LUO}, table VIII: n256 in 128.0 cycles"),
     "mma_latency": _measured(24.1, "cycles", f"{_LUO}, table VII"),
-    "shared_latency": _measured(29.0, "cycles", f"{_LUO}, table IV"),
     "l1_latency": _measured(40.7, "cycles", f"{_LUO}, table IV"),
     "l2_latency": _measured(263.0, "cycles", f"{_LUO}, table IV; near 258, far 414"),
     "l2_far_latency": _measured(414, "cycles", _LUO_2),
@@ -200,9 +195,6 @@ _HOPPER = {
     "memory_far_latency": _measured(744, "cycles", _LUO_2),
     "tma_latency": _measured(500, "cycles", f"{_LOGS} TMA/Latency: 365 in L2 for a small box, 500 and more beyond"),
     "wgmma_tail": _assumed(30, "cycles", "from the last product to its registers; no publication was found"),
-    "mbarrier_try": _assumed(20, "cycles", "no publication was found"),
-    "mbarrier_arrive": _assumed(20, "cycles", "no publication was found"),
-    "mbarrier_wake": _assumed(30, "cycles", "no publication was found"),
     "remote_arrive": _measured(190, "cycles", f"{_LOGS} DSM/Latency: 181 within a TPC, 201 to 210 otherwise"),
     "cluster_barrier": _derived(190, "cycles", "as a message between two SMs"),
     "tma_issue_interval": _assumed(8, "cycles", "no publication was found"),
@@ -210,59 +202,54 @@ _HOPPER = {
     "l2_partitions": _specified(2, "partitions", "NVIDIA H100 whitepaper"),
 }
 
-DEVICES = {
-    each.name: each
-    for each in (
-        Device(
-            name="a100",
-            title="A100 SXM4 80 GB",
-            arch="sm_80",
-            sms=_specified(108, "SMs", "NVIDIA A100 whitepaper"),
-            l2_bytes_per_cycle=_assumed(2007.9 * 2, "bytes of the chip", f"{_LUO} measured half of it"),
-            l2_bytes=_specified(40 * 2**20, "bytes", "NVIDIA A100 whitepaper"),
-            memory_bytes_per_second=_specified(2.039e12, "bytes / s", "NVIDIA A100 data sheet, 80 GB SXM"),
-            memory_efficiency=_measured(0.9, "of the peak", "copies reach about 90 %"),
-            launch_seconds=_measured(2.5e-6, "s", "Accel-Sim: 5000 cycles; the smallest kernels of a graph"),
-            nominal_hz=_specified(1.41e9, "Hz", "NVIDIA A100 data sheet, boost"),
-            tensor_flops_per_second=_specified(312e12, "f16 FLOP / s", "NVIDIA A100 data sheet"),
-            f32_flops_per_second=_specified(19.5e12, "FLOP / s", "NVIDIA A100 data sheet"),
-            sustained_hz=_derived(1.27e9, "Hz", "cuBLAS at 0.88 of the peak with tensor pipes 0.98 busy"),
-            **_AMPERE,
-        ),
-        Device(
-            name="h100",
-            title="H100 SXM5 80 GB",
-            arch="sm_90a",
-            sms=_specified(132, "SMs", "NVIDIA H100 data sheet"),
-            l2_bytes_per_cycle=_measured(6154, "bytes of the chip", "DeepGEMM, sm90.hpp; others 3942 and above 5650"),
-            l2_bytes=_specified(50 * 2**20, "bytes", "NVIDIA H100 whitepaper"),
-            memory_bytes_per_second=_specified(3.35e12, "bytes / s", "NVIDIA H100 data sheet"),
-            memory_efficiency=_measured(0.92, "of the peak", "sums of 2^30 numbers reach 3.24e12, softmax 3.01e12"),
-            launch_seconds=_measured(2.5e-6, "s", "Accel-Sim: 3000 cycles; the smallest kernels of a graph 2.0e-6"),
-            nominal_hz=_measured(1.755e9, "Hz", "clocks that were read on H100 and H800"),
-            tensor_flops_per_second=_specified(989.4e12, "f16 FLOP / s", "NVIDIA H100 data sheet"),
-            f32_flops_per_second=_specified(66.9e12, "FLOP / s", "NVIDIA H100 data sheet"),
-            sustained_hz=_derived(1.48e9, "Hz", "the fastest published bf16 product, 771e12 FLOP / s at 0.96 busy"),
-            **_HOPPER,
-        ),
-        Device(
-            name="h200",
-            title="H200 SXM5 141 GB",
-            arch="sm_90a",
-            sms=_specified(132, "SMs", "NVIDIA H200 data sheet"),
-            l2_bytes_per_cycle=_assumed(6154, "bytes of the chip", "as H100"),
-            l2_bytes=_measured(60 * 2**20, "bytes", "as the driver tells it, one machine"),
-            memory_bytes_per_second=_specified(4.8e12, "bytes / s", "NVIDIA H200 data sheet"),
-            memory_efficiency=_measured(0.9, "of the peak", "a copy reaches 4.3e12 bytes / s, one machine"),
-            launch_seconds=_assumed(2.5e-6, "s", "as H100"),
-            nominal_hz=_assumed(1.755e9, "Hz", "as H100; 1.98e9 was read on one machine"),
-            tensor_flops_per_second=_specified(989.4e12, "f16 FLOP / s", "NVIDIA H200 data sheet"),
-            f32_flops_per_second=_specified(66.9e12, "FLOP / s", "NVIDIA H200 data sheet"),
-            sustained_hz=_derived(1.52e9, "Hz", "cuBLAS at 788e12 FLOP / s with random operands, at 0.96 busy"),
-            **_HOPPER,
-        ),
-    )
-}
+_A100 = Device(
+    name="a100",
+    title="A100 SXM4 80 GB",
+    arch="sm_80",
+    sms=_specified(108, "SMs", "NVIDIA A100 whitepaper"),
+    l2_bytes_per_cycle=_assumed(2007.9 * 2, "bytes of the chip", f"{_LUO} measured half of it"),
+    l2_bytes=_specified(40 * 2**20, "bytes", "NVIDIA A100 whitepaper"),
+    memory_bytes_per_second=_specified(2.039e12, "bytes / s", "NVIDIA A100 data sheet, 80 GB SXM"),
+    memory_efficiency=_measured(0.9, "of the peak", "copies reach about 90 %"),
+    launch_seconds=_measured(2.5e-6, "s", "Accel-Sim: 5000 cycles; the smallest kernels of a graph"),
+    nominal_hz=_specified(1.41e9, "Hz", "NVIDIA A100 data sheet, boost"),
+    tensor_flops_per_second=_specified(312e12, "f16 FLOP / s", "NVIDIA A100 data sheet"),
+    f32_flops_per_second=_specified(19.5e12, "FLOP / s", "NVIDIA A100 data sheet"),
+    sustained_hz=_derived(1.27e9, "Hz", "cuBLAS at 0.88 of the peak with tensor pipes 0.98 busy"),
+    **_AMPERE,
+)
+_H100 = Device(
+    name="h100",
+    title="H100 SXM5 80 GB",
+    arch="sm_90a",
+    sms=_specified(132, "SMs", "NVIDIA H100 data sheet"),
+    l2_bytes_per_cycle=_measured(6154, "bytes of the chip", "DeepGEMM, sm90.hpp; others 3942 and above 5650"),
+    l2_bytes=_specified(50 * 2**20, "bytes", "NVIDIA H100 whitepaper"),
+    memory_bytes_per_second=_specified(3.35e12, "bytes / s", "NVIDIA H100 data sheet"),
+    memory_efficiency=_measured(0.92, "of the peak", "sums of 2^30 numbers reach 3.24e12, softmax 3.01e12"),
+    launch_seconds=_measured(2.5e-6, "s", "Accel-Sim: 3000 cycles; the smallest kernels of a graph 2.0e-6"),
+    nominal_hz=_measured(1.755e9, "Hz", "clocks that were read on H100 and H800"),
+    tensor_flops_per_second=_specified(989.4e12, "f16 FLOP / s", "NVIDIA H100 data sheet"),
+    f32_flops_per_second=_specified(66.9e12, "FLOP / s", "NVIDIA H100 data sheet"),
+    sustained_hz=_derived(1.48e9, "Hz", "the fastest published bf16 product, 771e12 FLOP / s at 0.96 busy"),
+    **_HOPPER,
+)
+_H200 = replace(
+    _H100,
+    name="h200",
+    title="H200 SXM5 141 GB",
+    sms=_specified(132, "SMs", "NVIDIA H200 data sheet"),
+    l2_bytes_per_cycle=_assumed(6154, "bytes of the chip", "as H100"),
+    l2_bytes=_measured(60 * 2**20, "bytes", "as the driver tells it, one machine"),
+    memory_bytes_per_second=_specified(4.8e12, "bytes / s", "NVIDIA H200 data sheet"),
+    memory_efficiency=_measured(0.9, "of the peak", "a copy reaches 4.3e12 bytes / s, one machine"),
+    launch_seconds=_assumed(2.5e-6, "s", "as H100"),
+    nominal_hz=_assumed(1.755e9, "Hz", "as H100; 1.98e9 was read on one machine"),
+    tensor_flops_per_second=_specified(989.4e12, "f16 FLOP / s", "NVIDIA H200 data sheet"),
+    f32_flops_per_second=_specified(66.9e12, "FLOP / s", "NVIDIA H200 data sheet"),
+    sustained_hz=_derived(1.52e9, "Hz", "cuBLAS at 788e12 FLOP / s with random operands, at 0.96 busy"),
+)
+DEVICES = {each.name: each for each in (_A100, _H100, _H200)}
 
 
 def device_of(name: str) -> Device:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from ptxsim.clock.devices import Device
 from ptxsim.errors import InputError
+from ptxsim.machine.warp import WARP
 
-_WARP = 32
 #: Registers are given to a warp in units of so many, shared memory to a CTA in units of so many bytes.
 _REGISTER_UNIT, _SHARED_UNIT = 256, 128
 
@@ -27,8 +27,8 @@ def occupancy_of(device: Device, threads: int, registers: int, shared_bytes: int
     Raises:
         InputError: not even one CTA fits.
     """
-    warps = -(-threads // _WARP)
-    of_a_warp = -(-registers * _WARP // _REGISTER_UNIT) * _REGISTER_UNIT
+    warps = -(-threads // WARP)
+    of_a_warp = -(-registers * WARP // _REGISTER_UNIT) * _REGISTER_UNIT
     shared = -(-(shared_bytes + int(device.shared_bytes_reserved)) // _SHARED_UNIT) * _SHARED_UNIT
     held = {
         "warps": int(device.warps_per_sm) // warps,

@@ -22,10 +22,10 @@ from ptxsim.clock.sass.kernel_costs import sass_of
 from ptxsim.clock.sass.straight_runs import ptx_runs
 from ptxsim.errors import InputError
 from ptxsim.launch import Dim3
+from ptxsim.memory.traffic import SECTOR_BYTES
 from ptxsim.module import Module
 from ptxsim.tensor_maps.tensor_map import TensorMap
 
-_SECTOR = 32
 #: The share of the PTX's anchors that has to be found in the SASS.
 _LEAST_MATCHED = 0.95
 
@@ -108,7 +108,7 @@ def _hit_share(recording: Recording, args: Sequence[object], clusters: int) -> f
         if isinstance(event, MemoryRequest) and event.space == "global" and event.kind == "load"
     )
     copied = sum(each.size for each in recording.copies if each.source == "global")
-    read = (sectors * _SECTOR + copied) * clusters
+    read = (sectors * SECTOR_BYTES + copied) * clusters
     return max(0.0, 1 - sum(held.values()) / read) if read else 1.0
 
 

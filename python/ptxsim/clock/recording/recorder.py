@@ -4,6 +4,9 @@ In: what the engine tells. Out: a `Recording`. The order in which the simulator 
 its own order, and what orders warps among each other are phases.
 """
 
+from collections import defaultdict
+from collections.abc import Hashable
+from dataclasses import dataclass, field
 from typing import cast
 
 import numpy as np
@@ -30,12 +33,34 @@ from ptxsim.machine.observer import (
     Phase,
     Region,
 )
+from ptxsim.machine.warp import WARP
 from ptxsim.memory.byte_array import ByteArray
 from ptxsim.memory.traffic import SECTOR_BYTES, units
 
 _SYNCHRONISATIONS = ("barrier", "cluster", "mbarrier")
 #: Instructions that wait for phases.
 _WAITS = frozenset({"bar", "barrier", "mbarrier"})
+
+
+@dataclass(eq=False)
+class _Copy:
+    """A copy, the batch in which the CTA `issuer` has started it, and the phases that it completes, as they come."""
+
+    operation: AsyncOperation
+    batch: int
+    issuer: int
+    phases: list[PhaseKey] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        reads, writes = self.operation.reads, self.operation.writes
+        touched = next((regions for regions in (reads, writes) if _space(regions) == "global"), ())
+        sectors = [_sectors_of(region.index, region.size) for region in touched]
+        self.sectors = np.unique(np.concatenate(sectors)) if sectors else np.zeros(0, np.int64)
+
+    @property
+    def bytes_read(self) -> Hashable:
+        """What copies have in common that bring the same bytes to several CTAs at once."""
+        return self.operation.at, self.batch, self.issuer, self.sectors.tobytes()
 
 
 class Recorder(Observer):
@@ -45,7 +70,7 @@ class Recorder(Observer):
         self._batches = 0
         self._warps: dict[int, list[WarpRecord]] = {}
         self._cta_of_memory: dict[int, int] = {}
-        self._copies: list[dict] = []
+        self._copies: list[_Copy] = []
         self._copy_of: dict[int, int] = {}
         self._clusters: dict[int, tuple[int, ...]] = {}
         #: Objects whose `id` is a key: they must not be collected.
@@ -115,34 +140,18 @@ class Recorder(Observer):
             return
         cta, number = operation.cta, len(self._copies)
         self._copy_of[id(operation)] = number
-        self._kept.append(operation)
-        source, destination = _space(operation.reads), _space(operation.writes)
-        touched = operation.reads if source == "global" else operation.writes if destination == "global" else ()
-        sectors = [_sectors_of(region.index, region.size) for region in touched]
-        self._copies.append(
-            {
-                "at": operation.at,
-                "batch": self._batches,
-                "issuer": self._know(cta),
-                "size": sum(each.size * len(each.index) for each in operation.writes),
-                "source": source,
-                "destination": destination,
-                "memory": id(operation.writes[0].memory) if operation.writes else 0,
-                "phases": [],
-                "sectors": np.unique(np.concatenate(sectors)) if sectors else np.zeros(0, np.int64),
-            }
-        )
-        for warp in sorted({int(thread) // 32 for thread in operation.threads}):
+        self._copies.append(_Copy(operation, self._batches, self._know(cta)))
+        for warp in sorted({int(thread) // WARP for thread in operation.threads}):
             self._add(cta, warp, CopyStart(operation.at, number))
 
     def _stored(self, operation: AsyncOperation) -> None:
         """Note what copies by threads write to shared memory."""
-        warps = operation.threads // 32
+        warps = operation.threads // WARP
         for region in operation.writes:
             for warp in np.unique(warps).tolist():
                 mine = warps == warp
-                places, mask = np.zeros((1, 32), np.int64), np.zeros((1, 32), bool)
-                lanes = operation.threads[mine] % 32
+                places, mask = np.zeros((1, WARP), np.int64), np.zeros((1, WARP), bool)
+                lanes = operation.threads[mine] % WARP
                 places[0, lanes], mask[0, lanes] = region.index[mine], True
                 count, _ = units("shared", places, mask, bool(mask.all()), region.size)
                 self._add(operation.cta, warp, MemoryRequest(operation.at, "shared", "store", region.size, count))
@@ -151,32 +160,36 @@ class Recorder(Observer):
         """Note the phase that a copy completes."""
         number = self._copy_of.get(id(operation))
         if number is not None and phase.kind == "mbarrier":
-            self._copies[number]["phases"].append(self._key(operation.cta, phase))
+            self._copies[number].phases.append(self._key(operation.cta, phase))
 
     # --- what comes of it ---------------------------------------------------------------------------------------------
 
     def recording(self) -> Recording:
         """What has been seen so far."""
         launch = self._launch
-        copies = []
-        for number, facts in enumerate(self._copies):
-            near = self._copies[max(0, number - 1) : number + 2]
-            same = [each for each in near if all(each[name] == facts[name] for name in ("at", "issuer", "batch"))]
-            facts["is_shared"] = len(same) > 1 and facts["destination"] == "shared"
-        for facts in self._copies:
-            facts = dict(facts)
-            memory = facts.pop("memory")
-            facts.pop("batch")
-            cta = self._cta_of_memory.get(memory, facts["issuer"])
-            copies.append(CopyFacts(**{**facts, "phases": tuple(facts["phases"]), "cta": cta}))
+        sharing: dict[Hashable, set[int]] = defaultdict(set)
+        for copy in self._copies:
+            sharing[copy.bytes_read].add(self._destination(copy))
+        copies = tuple(self._facts(copy, len(sharing[copy.bytes_read])) for copy in self._copies)
         warps = (
             WarpTrace(cta, warp, record.runs())
             for cta, records in sorted(self._warps.items())
             for warp, record in enumerate(records)
         )
         return Recording(
-            launch.grid, launch.block, launch.cluster, launch.shared_bytes, self._clusters, tuple(warps), tuple(copies)
+            launch.grid, launch.block, launch.cluster, launch.shared_bytes, self._clusters, tuple(warps), copies
         )
+
+    def _destination(self, copy: "_Copy") -> int:
+        """The CTA that a copy is for: whose shared memory it writes, else the one that has started it."""
+        writes = copy.operation.writes
+        return self._cta_of_memory.get(id(writes[0].memory), copy.issuer) if writes else copy.issuer
+
+    def _facts(self, copy: "_Copy", sharers: int) -> CopyFacts:
+        operation, cta = copy.operation, self._destination(copy)
+        size = sum(each.size * len(each.index) for each in operation.writes)
+        spaces = _space(operation.reads), _space(operation.writes)
+        return CopyFacts(operation.at, copy.issuer, size, *spaces, cta, tuple(copy.phases), copy.sectors, sharers)
 
     def _know(self, cta: ObservedCta) -> int:
         """The number of a CTA in the grid, x fastest."""
@@ -212,7 +225,7 @@ def _bits(lanes: np.ndarray) -> list[int]:
 
 def _by_lane(batch: ObservedBatch, index: np.ndarray, usable: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """The places of all lanes and which of them access: [n, 32] each."""
-    mask = np.ones((len(batch.warps), 32), bool) if batch.dense else batch.mask.copy()
+    mask = np.ones((len(batch.warps), WARP), bool) if batch.dense else batch.mask.copy()
     places = np.zeros(mask.shape, np.int64)
     places[mask] = index.reshape(-1)
     if usable is not None:

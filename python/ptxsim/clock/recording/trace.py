@@ -75,7 +75,7 @@ class CopyFacts:
     """An asynchronous copy: `size` bytes from one space to another, `cta` the one whose shared memory gets them.
 
     `phases` are those of mbarriers that it completes; `sectors` what it touches of global memory, in units of 32 bytes.
-    `is_shared` says that the same bytes go to more than one CTA (multicast): only the first of its copies reads L2.
+    `sharers` counts the CTAs that the same bytes go to at once (multicast), which L2 reads once for all of them.
     """
 
     at: int
@@ -86,7 +86,12 @@ class CopyFacts:
     cta: int
     phases: tuple[PhaseKey, ...]
     sectors: np.ndarray
-    is_shared: bool = False
+    sharers: int = 1
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether the same bytes go to more than one CTA."""
+        return self.sharers > 1
 
 
 @dataclass(frozen=True)

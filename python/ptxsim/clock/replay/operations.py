@@ -1,6 +1,6 @@
 """What the replay does for each kind of SASS instruction: a number for its kind, the pipe, and the pipe's cycles.
 
-In: a `SassInstruction` and a `Device`. Out: an `SassOperation`, computed once for each instruction of a function.
+In: a `SassInstruction` and a `Device`. Out: a `SassOperation`, computed once for each instruction of a function.
 """
 
 import re
@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ptxsim.clock.devices import Device
 from ptxsim.clock.sass.listing import SassInstruction
 from ptxsim.clock.sass.pipes import Pipe, pipe_of, tensor_shape
+from ptxsim.clock.sass.scoreboards import counted_wait
 
 #: Kinds of operations that the replay tells apart.
 (
@@ -49,7 +50,6 @@ class SassOperation(NamedTuple):
     pipe: int
     interval: float
     latency: float
-    name: str
     line: int
     count: int = 0
     board: int = -1
@@ -70,11 +70,9 @@ def operation_of(each: SassInstruction, device: Device) -> SassOperation:
     if opcode.endswith("GMMA"):
         kind, interval, ends = PRODUCT, _product_cycles(each, device), _GROUP in each.operands
     elif opcode == "WARPGROUP" and "DEPBAR" in each.modifiers:
-        kind, count = GROUP_WAIT, _last_number(each.operands)
+        kind, count = GROUP_WAIT, _groups_left(each.operands)
     elif opcode == "DEPBAR":
-        kind, count = BOARD_WAIT, _last_number(each.operands)
-        found = re.search(r"\bSB(\d)", each.operands)
-        board = int(found[1]) if found else -1
+        kind, (board, count) = BOARD_WAIT, counted_wait(each) or (-1, 0)
     elif opcode in _SHARED:
         kind = SHARED_ACCESS
         latency = device.shuffle_latency if opcode == "SHFL" else device.shared_latency
@@ -84,7 +82,7 @@ def operation_of(each: SassInstruction, device: Device) -> SassOperation:
     elif opcode == "LDGDEPBAR":
         kind = COMMIT
     elif opcode in _LOADS:
-        kind, latency = GLOBAL_LOAD, 0.0
+        kind = GLOBAL_LOAD
     elif opcode in _STORES:
         kind = GLOBAL_STORE
     elif pipe is Pipe.TMA:
@@ -104,7 +102,6 @@ def operation_of(each: SassInstruction, device: Device) -> SassOperation:
         _NUMBERS.get(pipe, -1),
         float(interval),
         float(latency),
-        each.name,
         each.line,
         count,
         board,
@@ -130,13 +127,13 @@ def _interval(each: SassInstruction, pipe: Pipe, device: Device) -> float:
 
 def _product_cycles(each: SassInstruction, device: Device) -> float:
     """Cycles of a sub-partition's tensor core: of f16 it multiplies 16 × n × 16, of 8 bits twice as much along K."""
-    found = re.search(r"\b(\d+)x(\d+)x(\d+)\b", each.name)
-    m, n, k = (int(size) for size in found.groups()) if found else (64, 256, 16)
+    m, n, k = tensor_shape(each) or (64, 256, 16)
     rate = device.wgmma_macs * {32: 2, 8: 0.5}.get(k, 1)
     # Both operands from shared memory: 64 rows of A and n of B are read, 32 bytes each.
     return max(m / 4 * n * k / rate, (m + n) * 32 / device.shared_bytes_per_cycle)
 
 
-def _last_number(operands: str) -> int:
-    found = re.findall(r"0x([0-9a-f]+)", operands)
-    return int(found[-1], 16) if found else 0
+def _groups_left(operands: str) -> int:
+    """How many groups of products may be under way behind `WARPGROUP.DEPBAR.LE gsb0, 0x1`."""
+    found = re.search(r"0x([0-9a-f]+)", operands)
+    return int(found[1], 16) if found else 0

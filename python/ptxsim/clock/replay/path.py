@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ptxsim.clock.sass.anchor_lines import anchor_lines
 from ptxsim.clock.sass.graph import FlowGraph
-from ptxsim.clock.sass.listing import INSTRUCTION_BYTES, SassFunction
+from ptxsim.clock.sass.listing import SassFunction, SassInstruction
 from ptxsim.clock.sass.pipes import Rank, rank_of
 from ptxsim.clock.sass.straight_runs import PtxRuns
 
@@ -47,27 +47,19 @@ class PathFinder:
             line if rank_of(each) >= Rank.MERGED and each.operands != _NOTHING else 0
             for line, each in zip(anchor_lines(runs, function), function.instructions, strict=True)
         ]
-        self.first = tuple(block[0].address // INSTRUCTION_BYTES for block in function.blocks)
         self.lines = frozenset(self.line_of) - {0}
-        # What is skipped by a guard, or asks again whether a phase is over, may be executed more often than its line.
-        loose = {
-            line
-            for line, each in zip(self.line_of, function.instructions, strict=True)
-            if each.is_conditional or "TRYWAIT" in each.modifiers
-        }
-        self._firm = self.lines - loose
-        self.polls = frozenset(
-            line
-            for line, each in zip(self.line_of, function.instructions, strict=True)
-            if line and "TRYWAIT" in each.modifiers
-        )
+        anchors = list(zip(self.line_of, function.instructions, strict=True))
+        self.polls = frozenset(line for line, each in anchors if line and _is_poll(each))
+        guarded = {line for line, each in anchors if each.is_conditional}
+        #: What a guard skips, or asks again whether a phase is over, may be executed more often than its line.
+        self._firm = self.lines - self.polls - guarded
         self.anchors = tuple(
-            tuple(line for line in self.line_of[first : first + len(block)] if line in self._firm)
-            for first, block in zip(self.first, function.blocks, strict=True)
+            tuple(line for line in self.line_of[span.start : span.stop] if line in self._firm)
+            for span in function.spans
         )
         #: Where the lanes that a guard chooses end, and the others go on.
         self._may_end = {each.block for each in function.instructions if each.opcode == "EXIT" and each.is_conditional}
-        self._polling = {each.block for each in function.instructions if "TRYWAIT" in each.modifiers}
+        self._polling = {each.block for each in function.instructions if _is_poll(each)}
         self._graph = FlowGraph(function.successors)
         self._meetings: dict[int, int | None] = {}
         self._ahead: dict[int, dict[tuple[tuple[int, ...], bool], int]] = {}
@@ -153,6 +145,10 @@ class PathFinder:
                 found.setdefault((anchors, False), steps)
             self._ahead[block] = found
         return self._ahead[block]
+
+
+def _is_poll(each: SassInstruction) -> bool:
+    return "TRYWAIT" in each.modifiers
 
 
 class _Left:

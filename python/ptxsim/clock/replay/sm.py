@@ -20,6 +20,7 @@ from ptxsim.clock.replay.operations import (
     GLOBAL_LOAD,
     GLOBAL_STORE,
     GROUP_WAIT,
+    PIPES,
     PLAIN,
     PRODUCT,
     SHARED_ACCESS,
@@ -28,14 +29,17 @@ from ptxsim.clock.replay.operations import (
     SassOperation,
 )
 from ptxsim.clock.replay.stream import WarpStream
+from ptxsim.clock.sass.control import SCOREBOARDS
+from ptxsim.memory.traffic import SECTOR_BYTES
 
 _SUBPARTITIONS = 4
-_BOARDS = 6
-_SECTOR_BYTES = 32
 #: Cycles by which each CTA of an SM begins behind the one before.
 _BETWEEN_CTAS = 37.0
 #: Cycles from issue until the operands of a memory instruction have been read. Source: Huerta et al., MICRO 2025.
 _OPERANDS_READ = 11
+#: The same of what has a result at any time, such as a special function; and until the state of an arrival is there.
+#: Assumed: no publication was found.
+_VARIABLE_READ, _STATE_READ = 8, 10
 #: Cycles of stores that may be under way before their warp waits.
 _STORE_BACKLOG = 400
 
@@ -53,20 +57,20 @@ class MemoryShare:
 class _Warp:
     """A resident warp: where it is in its stream, when it may issue, and when its scoreboards are free."""
 
+    number: int
     identity: tuple[int, int, int]
     sm: int
     part: int
     stream: WarpStream
     place: int = 0
     time: float = 0.0
-    boards: list[float] = field(default_factory=lambda: [0.0] * _BOARDS)
-    open_boards: list[deque[float]] = field(default_factory=lambda: [deque() for _ in range(_BOARDS)])
+    boards: list[float] = field(default_factory=lambda: [0.0] * SCOREBOARDS)
+    open_boards: list[deque[float]] = field(default_factory=lambda: [deque() for _ in range(SCOREBOARDS)])
     copies: float = 0.0
     group: float = 0.0
     groups: deque[float] = field(default_factory=deque)
     stored: float = 0.0
     issued: float = 0.0
-    number: int = 0
     end: float = -1.0
 
 
@@ -107,14 +111,13 @@ class Replay:
             instance_of[streams[0].cta] += 1
             for stream in streams:
                 self.sm_of[instance, stream.cta] = sm
-                warp = _Warp((instance, stream.cta, stream.warp), sm, stream.warp % _SUBPARTITIONS, stream)
-                warp.time = _BETWEEN_CTAS * instance
-                self.warps.append(warp)
+                identity, part = (instance, stream.cta, stream.warp), stream.warp % _SUBPARTITIONS
+                self.warps.append(_Warp(len(self.warps), identity, sm, part, stream, time=_BETWEEN_CTAS * instance))
                 self._expect(instance, stream)
         self.done: dict[tuple[int, PhaseKey], float] = {}
         self.waiting: dict[tuple[int, PhaseKey], list[_Warp]] = defaultdict(list)
         self.port = [[0.0] * _SUBPARTITIONS for _ in range(sms)]
-        self.pipes = [[[0.0] * 6 for _ in range(_SUBPARTITIONS)] for _ in range(sms)]
+        self.pipes = [[[0.0] * len(PIPES) for _ in range(_SUBPARTITIONS)] for _ in range(sms)]
         self.lsu, self.shared, self.tma = [0.0] * sms, [0.0] * sms, [0.0] * sms
         self.l2_port, self.l2, self.hbm, self.out = [0.0] * sms, [0.0] * sms, [0.0] * sms, [0.0] * sms
         self.busy = [0.0] * sms
@@ -133,10 +136,7 @@ class Replay:
 
     def run(self) -> Replayed:
         """Let all warps come to their ends."""
-        heap = self.heap
-        for number, warp in enumerate(self.warps):
-            warp.number = number
-            heap.append((warp.time, 0.0, number, warp))
+        heap = self.heap = [(warp.time, warp.issued, warp.number, warp) for warp in self.warps]
         heapq.heapify(heap)
         while heap:
             time, _, _, warp = heapq.heappop(heap)
@@ -162,26 +162,21 @@ class Replay:
                 self.waits["scoreboard", op.line] += free - time
                 return free  # others may come first
         sm, part = warp.sm, warp.part
-        port = self.port[sm]
-        start = max(time, port[part])
-        if op.pipe >= 0:
-            start = max(start, self.pipes[sm][part][op.pipe]) if op.kind != PRODUCT else start
+        port, pipes = self.port[sm], self.pipes[sm][part]
+        holds_pipe = op.pipe >= 0 and op.kind != PRODUCT  # a warpgroup's product waits in the pipe, not its warp
+        start = max(time, port[part], pipes[op.pipe]) if holds_pipe else max(time, port[part])
         if start > time:
             return start
         port[part] = time + 1
-        if op.pipe >= 0 and op.kind != PRODUCT:
-            self.pipes[sm][part][op.pipe] = time + op.interval
+        if holds_pipe:
+            pipes[op.pipe] = time + op.interval
             if op.pipe == TENSOR:
                 self.busy[sm] += op.interval / _SUBPARTITIONS
         self.issued += 1
         warp.issued = time
-        on = time + op.stall
-        if op.kind != PLAIN:
-            events = stream.events.get(warp.place, ())
-            warp.place += 1
-            return self._act(warp, op, events, time, on)
+        place, on = warp.place, time + op.stall
         warp.place += 1
-        return on
+        return on if op.kind == PLAIN else self._act(warp, op, stream.events.get(place, ()), time, on)
 
     def _open_until(self, warp: _Warp, board: int, time: float) -> None:
         left = warp.open_boards[board]
@@ -212,7 +207,7 @@ class Replay:
             return self._wait_for_board(warp, op, on)
         if kind == VARIABLE:
             self._mark(warp, op.write, time + op.latency)
-            self._mark(warp, op.read, time + 8)
+            self._mark(warp, op.read, time + _VARIABLE_READ)
             return on
         if kind == COMMIT:
             self._mark(warp, op.write, max(time, warp.copies))
@@ -262,11 +257,11 @@ class Replay:
             self.shared[sm] = begun + passes
             ready = begun + passes - 1 + op.latency
         if sectors and op.kind in (GLOBAL_LOAD, COPY_IN):
-            ready = max(ready, self._fetch(sm, start, sectors * _SECTOR_BYTES))
+            ready = max(ready, self._fetch(sm, start, sectors * SECTOR_BYTES))
         elif op.kind == GLOBAL_LOAD and not sectors:
             ready = start + device.shared_latency  # constants and local memory
         if sectors and op.kind == GLOBAL_STORE:
-            ready = self._put(sm, start, sectors * _SECTOR_BYTES)
+            ready = self._put(sm, start, sectors * SECTOR_BYTES)
             warp.stored = max(warp.stored, ready)
             backlog = ready - time - _STORE_BACKLOG
             on = max(on, on + backlog)
@@ -305,7 +300,7 @@ class Replay:
                 )
                 self._complete(instance, key, time + latency)
             elif isinstance(event, CopyStart):
-                on = self._copy(warp, self.copies[event.number], on)
+                self._copy(warp, self.copies[event.number], on)
         for event in events:
             if isinstance(event, Depart):
                 key = (instance, event.phase)
@@ -320,18 +315,18 @@ class Replay:
                     self.waits[event.phase.kind, op.line] += done - on
                     on = done
         if op.write >= 0:
-            self._mark(warp, op.write, on + 10)
+            self._mark(warp, op.write, on + _STATE_READ)
         return on
 
-    def _copy(self, warp: _Warp, copy: CopyFacts, time: float) -> float:
-        """Issue a bulk copy; returns when its warp goes on."""
+    def _copy(self, warp: _Warp, copy: CopyFacts, time: float) -> None:
+        """Issue a bulk copy."""
         device, sm = self.device, warp.sm
         start = max(self.tma[sm], time)
         self.tma[sm] = start + device.tma_issue_interval
         instance = warp.identity[0]
         if copy.destination == "shared" and copy.source == "global":
             target = self.sm_of.get((instance, copy.cta), sm)
-            ready = self._fetch(target, start, copy.size, copy.size / (2 if copy.is_shared else 1))
+            ready = self._fetch(target, start, copy.size, copy.size / copy.sharers)
             ready += device.tma_latency - device.l2_latency
             for phase in copy.phases:
                 self._complete(instance, phase, ready)
@@ -340,7 +335,6 @@ class Replay:
         else:
             for phase in copy.phases:
                 self._complete(instance, phase, start + device.remote_arrive)
-        return time
 
     def _complete(self, instance: int, phase: PhaseKey, time: float) -> None:
         """Count one arrival or copy of a phase, which is there at `time`."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ptxsim.clock.recording.trace import Depart, TraceEvent, WarpTrace
 from ptxsim.clock.replay.path import PathFinder, SassPath
+from ptxsim.clock.sass.anchor_lines import is_wait_test
 from ptxsim.linking.code import Code
 from ptxsim.parsing.syntax import Instruction
 
@@ -36,16 +37,10 @@ class StreamMaker:
     """Makes the streams of one kernel; warps that went the same way share it."""
 
     def __init__(self, code: Code, finder: PathFinder) -> None:
-        self._code, self._finder = code, finder
+        self._finder = finder
         self._paths: dict[tuple[tuple[int, int], ...], tuple[SassPath, tuple[int, ...]]] = {}
-        function = finder.function
-        self._sizes = [len(block) for block in function.blocks]
         self._line_of = _counted_lines(code)
-        self._tests = {
-            at
-            for at, each in enumerate(code.instructions)
-            if each.opcode == "mbarrier" and each.modifiers[:1] in (("try_wait",), ("test_wait",))
-        }
+        self._tests = {at for at, each in enumerate(code.instructions) if is_wait_test(each)}
 
     def stream(self, trace: WarpTrace) -> WarpStream:
         """The stream of a warp."""
@@ -74,12 +69,8 @@ class StreamMaker:
         if key not in self._paths:
             executed = [self._line_of[at] for start, end in key for at in range(start, end)]
             path = self._finder.path(executed)
-            instructions = tuple(
-                index
-                for block in path.blocks
-                for index in range(self._finder.first[block], self._finder.first[block] + self._sizes[block])
-            )
-            self._paths[key] = path, instructions
+            spans = self._finder.function.spans
+            self._paths[key] = path, tuple(index for block in path.blocks for index in spans[block])
         return self._paths[key]
 
     def _executions(self, trace: WarpTrace) -> dict[int, deque[tuple[TraceEvent, ...]]]:

@@ -19,7 +19,7 @@ def anchor_lines(runs: PtxRuns, function: SassFunction) -> list[int]:
     lines = [each.line for each in function.instructions]
     for index, line in _matrix_lines(runs, function):
         lines[index] = line
-    waits = sorted({each.line for each in runs.instructions if _is_test(each)})
+    waits = sorted({each.line for each in runs.instructions if is_wait_test(each)})
     for index, each in enumerate(function.instructions):
         if each.opcode == "SYNCS" and "PHASECHK" in each.modifiers and lines[index] and lines[index] not in waits:
             lines[index] = next((line for line in waits if line >= lines[index]), lines[index])
@@ -28,7 +28,8 @@ def anchor_lines(runs: PtxRuns, function: SassFunction) -> list[int]:
     return [known[min(bisect_left(known, line), len(known) - 1)] if line and known else 0 for line in lines]
 
 
-def _is_test(each: Instruction) -> bool:
+def is_wait_test(each: Instruction) -> bool:
+    """Whether an instruction of the PTX tests whether the phase of an mbarrier is over."""
     return each.opcode == "mbarrier" and each.modifiers[:1] in (("try_wait",), ("test_wait",))
 
 

@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 
 from ptxsim.clock.sass.graph import FlowGraph
-from ptxsim.clock.sass.listing import SassFunction
+from ptxsim.clock.sass.listing import INSTRUCTION_BYTES, SassFunction
 from ptxsim.clock.sass.pipes import Rank, rank_of
 from ptxsim.clock.sass.straight_runs import PtxRuns
 
@@ -68,7 +68,7 @@ def _homes(runs: PtxRuns, function: SassFunction, lines: list[int], graph: FlowG
         anchors: dict[int, set[int]] = defaultdict(set)
         witnesses: set[int] = set()
         for each in block:
-            line = lines[each.address // 16]
+            line = lines[each.address // INSTRUCTION_BYTES]
             if not line or number not in graph.reached or number in function.slow:
                 continue
             run = runs.run_of[line]

@@ -7,7 +7,8 @@ start at what is jumped to; a uniform loop of ptxas' own (`BRA.U.ANY`: once for 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from functools import cached_property
+from itertools import accumulate, pairwise
 
 from ptxsim.clock.sass.control import ControlCode, decode_control
 
@@ -82,13 +83,19 @@ class SassFunction:
     entries: tuple[int, ...]
     slow: frozenset[int]
 
-    @property
+    @cached_property
     def blocks(self) -> tuple[tuple[SassInstruction, ...], ...]:
         """The instructions of each basic block."""
         found: list[list[SassInstruction]] = [[] for _ in self.successors]
         for each in self.instructions:
             found[each.block].append(each)
         return tuple(tuple(block) for block in found)
+
+    @cached_property
+    def spans(self) -> tuple[range, ...]:
+        """The indices of the instructions of each basic block."""
+        ends = accumulate(map(len, self.blocks))
+        return tuple(range(end - len(block), end) for end, block in zip(ends, self.blocks, strict=True))
 
 
 def read_listing(text: str) -> dict[str, SassFunction]:

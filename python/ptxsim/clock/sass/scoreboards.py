@@ -15,26 +15,32 @@ _Open = dict[int, frozenset[int]]
 _COUNTED = re.compile(r"SB(\d)\s*(?:,\s*0x([0-9a-f]+))?")
 
 
+def counted_wait(each: SassInstruction) -> tuple[int, int] | None:
+    """The scoreboard that a `DEPBAR.LE SB0, 0x1` waits for, until at most so many are open, which end in order."""
+    found = _COUNTED.match(each.operands) if each.opcode == "DEPBAR" else None
+    return (int(found[1]), int(found[2] or "0", 16)) if found else None
+
+
 def waited_for(function: SassFunction) -> tuple[tuple[int, ...], ...]:
     """For each instruction, by index, the indices of the instructions that it waits for, in order.
 
     The index is negative, -1 - index, where it waits until the operands have been read and not for the result.
     """
     blocks = function.blocks
-    first = [block[0].address // 16 if block else 0 for block in blocks]
     graph = FlowGraph(function.successors, function.entries)
     leaving: list[_Open] = [{} for _ in blocks]
     changed = True
     while changed:
         changed = False
         for block in sorted(graph.reached):
-            after = _pass(blocks[block], first[block], _join(leaving[each] for each in graph.predecessors[block]), None)
+            before = _join(leaving[each] for each in graph.predecessors[block])
+            after = _pass(blocks[block], function.spans[block].start, before, None)
             changed |= after != leaving[block]
             leaving[block] = after
     found: list[tuple[int, ...]] = [() for _ in function.instructions]
     for block, instructions in enumerate(blocks):
         before = _join(leaving[each] for each in graph.predecessors[block]) if block in graph.reached else {}
-        _pass(instructions, first[block], before, found)
+        _pass(instructions, function.spans[block].start, before, found)
     return tuple(found)
 
 
@@ -52,9 +58,8 @@ def _pass(
     now = dict(state)
     for index, each in enumerate(instructions, start):
         waits = [setter for board in each.control.waits for setter in now.pop(board, frozenset())]
-        if counted := _COUNTED.match(each.operands) if each.opcode == "DEPBAR" else None:
-            # DEPBAR.LE SB0, 0x1: until at most that many are open; they end in order
-            board, left = int(counted[1]), int(counted[2] or "0", 16)
+        if counted := counted_wait(each):
+            board, left = counted
             setters = sorted(now.get(board, frozenset()))
             kept = setters[len(setters) - left :] if left else []
             now[board] = frozenset(kept)
