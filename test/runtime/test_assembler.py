@@ -1,5 +1,6 @@
 """PTX to machine code: which `ptxas` is taken, what it says of each kernel, and what goes wrong."""
 
+import importlib.util
 import stat
 
 import pytest
@@ -114,17 +115,17 @@ def test_the_newest_package_comes_before_the_path(monkeypatch, tmp_path):
         (folder / "ptxas").write_text("#!/bin/sh\n")
         (folder / "ptxas").chmod(0o755)
     monkeypatch.setenv("PATH", str(on_path))
-    monkeypatch.setattr(assembler.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     assert find_ptxas() == on_path / "ptxas"
     spec = type("Spec", (), {"submodule_search_locations": [str(tmp_path / "nvidia")]})
-    monkeypatch.setattr(assembler.importlib.util, "find_spec", lambda name: spec)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: spec)
     assert find_ptxas() == packages / "ptxas"
 
 
 def test_without_a_ptxas_the_error_says_how_to_get_one(monkeypatch):
     monkeypatch.delenv(assembler.VARIABLE, raising=False)
     monkeypatch.setenv("PATH", "")
-    monkeypatch.setattr(assembler.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     assert find_ptxas() is None
     with pytest.raises(TinycError, match=r"there is no ptxas .*pip install 'tinyc\[cuda\]'") as caught:
         assemble(PTX, "sm_80")

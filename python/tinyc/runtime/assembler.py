@@ -3,20 +3,20 @@
 In: PTX as text, and the architecture. Out: a cubin, and what each kernel needs of the hardware, as `ptxas -v` tells it.
 """
 
-import importlib.util
 import os
 import re
-import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from ptxsim.clock.sass.resources import read_resources
+from ptxsim.clock.sass.toolchain import PROGRAM_VARIABLES, find_program
+from ptxsim.errors import InputError
 from tinyc.diagnostics import InternalError, TinycError, Where, progress
 
 #: Names the `ptxas` to be used; a path.
-VARIABLE = "TINYC_PTXAS"
+VARIABLE = PROGRAM_VARIABLES["ptxas"]
 _REMEDY = f"install the package nvidia-cuda-nvcc (pip install 'tinyc[cuda]'), put it on PATH, or set {VARIABLE}"
 
 
@@ -46,25 +46,11 @@ def find_ptxas() -> Path | None:
     Raises:
         TinycError: `UnreadableFile`: the variable names no program.
     """
-    named = os.environ.get(VARIABLE)
-    if named:
-        if not os.access(named, os.X_OK) or Path(named).is_dir():
-            raise TinycError(
-                "UnreadableFile", f"{VARIABLE} names no program; unset it or correct it", Where(file=named)
-            )
-        return Path(named)
-    spec = importlib.util.find_spec("nvidia")
-    roots = list(spec.submodule_search_locations or ()) if spec else []
-    packaged = (path for root in roots for path in Path(root).glob("*/bin/ptxas"))
-    runnable = sorted((path for path in packaged if os.access(path, os.X_OK)), key=_cuda_release, reverse=True)
-    on_path = shutil.which("ptxas")
-    return runnable[0] if runnable else Path(on_path) if on_path else None
-
-
-def _cuda_release(packaged: Path) -> int:
-    """The release of CUDA that a package is of: `nvidia/cu13/bin/ptxas`, before that `nvidia/cuda_nvcc/…`."""
-    folder = re.fullmatch(r"cu(\d+)", packaged.parent.parent.name)
-    return int(folder[1]) if folder else 0
+    try:
+        return find_program("ptxas")
+    except InputError:
+        where = Where(file=os.environ[VARIABLE])
+        raise TinycError("UnreadableFile", f"{VARIABLE} names no program; unset it or correct it", where) from None
 
 
 def assemble(ptx: str, arch: str) -> Assembled:
@@ -83,7 +69,7 @@ def assemble(ptx: str, arch: str) -> Assembled:
         source, target = Path(folder) / "kernels.ptx", Path(folder) / "kernels.cubin"
         source.write_text(ptx, encoding="utf-8")
         said = _run(ptxas, ["-v", "-arch", arch, "-o", str(target), str(source)], arch)
-        return Assembled(target.read_bytes(), tuple(sorted(_resources(said), key=lambda each: each.name)))
+        return Assembled(target.read_bytes(), _resources(said))
 
 
 def _run(ptxas: Path, arguments: list[str], arch: str) -> str:
@@ -100,24 +86,11 @@ def _run(ptxas: Path, arguments: list[str], arch: str) -> str:
     raise InternalError(f"ptxas for {arch} refuses the PTX that tinyc made: {said.strip()}")
 
 
-_ENTRY = re.compile(r"Compiling entry function '(?P<name>[^']*)'")
-_STACK = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
-_REGISTERS = re.compile(r"Used (\d+) registers")
-_SHARED = re.compile(r"(\d+) bytes smem")
-
-
-def _resources(said: str) -> Iterator[KernelResources]:
-    """Yield what each kernel takes; the functions that it calls, which follow it, count as the kernel's."""
-    starts = list(_ENTRY.finditer(said))
-    for start, end in zip(starts, [*(each.start() for each in starts[1:]), len(said)], strict=True):
-        part = said[start.end() : end]
-        frames = [[int(number) for number in frame] for frame in _STACK.findall(part)]
-        registers, shared = _REGISTERS.search(part), _SHARED.search(part)
-        yield KernelResources(
-            name=start["name"],
-            registers=int(registers[1]) if registers else 0,
-            spill_store_bytes=sum(stores for _, stores, _ in frames),
-            spill_load_bytes=sum(loads for _, _, loads in frames),
-            stack_bytes=sum(stack for stack, _, _ in frames),
-            shared_bytes=int(shared[1]) if shared else 0,
+def _resources(said: str) -> tuple[KernelResources, ...]:
+    """What each kernel takes, by name; the functions that it calls count as the kernel's."""
+    return tuple(
+        KernelResources(
+            name, use.registers, use.spill_store_bytes, use.spill_load_bytes, use.stack_bytes, use.shared_bytes
         )
+        for name, use in sorted(read_resources(said).items())
+    )
