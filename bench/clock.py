@@ -69,14 +69,12 @@ class Prediction:
         return self.kernel.name, self.size, *shown, ctas, each.rounds, f"{each.matched:.3f}", f"{self.seconds:.0f}"
 
 
-def predict(kernel: PublishedKernel, size: int, kernels: Path) -> Prediction:
-    """The prediction of a kernel at one size.
+def predict(kernel: PublishedKernel, text: str, size: int, published: float) -> Prediction:
+    """The prediction of a kernel, whose PTX is `text`, at one size.
 
     Raises:
         InputError, PtxError: the simulator or the clock refuses it.
     """
-    published = kernel.published(kernels)[size]
-    text = kernel.ptx(kernels)
     begun = time.perf_counter()
     module, launch = ptxsim.load(text), kernel.launch(size)
     estimate = estimate_launch(
@@ -117,14 +115,16 @@ def tables_of(name: str, kernels: Path, every_size: bool) -> tuple[Table, Figure
     found: list[Prediction] = []
     rows: list[tuple[object, ...]] = []
     refused = 0
-    for kernel, size in itertools.product(published, sizes):
-        try:
-            found.append(predict(kernel, size, kernels))
-            rows.append(found[-1].row)
-        except (InputError, PtxError) as error:
-            refused += 1
-            rows.append((kernel.name, size, f"{kernel.published(kernels)[size]:.1f}", f"refused: {error.message}"))
-        print(*rows[-1], file=sys.stderr)
+    for kernel in published:
+        text, speeds = kernel.ptx(kernels), kernel.published(kernels)
+        for size in sizes:
+            try:
+                found.append(predict(kernel, text, size, speeds[size]))
+                rows.append(found[-1].row)
+            except (InputError, PtxError) as error:
+                refused += 1
+                rows.append((kernel.name, size, f"{speeds[size]:.1f}", f"refused: {error.message}"))
+            print(*rows[-1], file=sys.stderr)
     repository, device = published[0].repository, device_of(published[0].device)
     title = f"{repository.name} at {repository.commit[:12]} on {device.title}, TFLOP/s, n × n × n"
     rows = [(*row, *[""] * (len(COLUMNS) - len(row))) for row in rows]

@@ -45,7 +45,6 @@ class _Rung:
     stages: int = 1
     persistent: bool = False
     map_rank: int = 2
-    by_pointer: bool = True
     cluster: int = 1
     stores_boxes: bool = False
     has_order: bool = False
@@ -101,8 +100,6 @@ class _Rung:
 
     def _map(self, array: np.ndarray, rows: int) -> TensorMap:
         """The map of an operand: boxes of `rows` and 64 along K, swizzled by 128 bytes."""
-        if self.map_rank == 2:
-            return _boxes(array, [_TILE_K, rows], 2)
         return _boxes(array, [_TILE_K, rows, 1, 1, 1], self.map_rank)
 
     def _stored_map(self, array: np.ndarray) -> TensorMap:
@@ -179,7 +176,7 @@ def _kernel(number: int, entry: str, instance: str, tflops: float, launch: Calla
 
 
 _WIDE = _Rung(5, 610, (128, 256), 384, 3)
-_BY_VALUE = replace(_WIDE, number=6, tflops=660, persistent=True, by_pointer=False)
+_BY_VALUE = replace(_WIDE, number=6, tflops=660, persistent=True)
 _CLUSTERED = replace(_BY_VALUE, number=8, tflops=734, map_rank=3, cluster=2)
 _STORED = replace(_CLUSTERED, number=10, tflops=758, stores_boxes=True)
 _LADDER = (
