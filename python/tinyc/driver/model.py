@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tinyc.c_library.build import write_library
-from tinyc.diagnostics import Remark, TinycError, collect_remarks
+from tinyc.diagnostics import Remark, TinycError, collect_remarks, counted
 from tinyc.driver.profile import LaunchTimes, Prediction, Profile, WrittenNodes, profile_rows
 from tinyc.executors.compare import Comparison, compare_all
 from tinyc.executors.philox import run_key
@@ -393,5 +393,5 @@ def _made_of(executor: Executor) -> str:
     launches = () if executor.program is None else executor.program.launches
     kernels = tuple(dict.fromkeys(kernel.symbol for kernel in launches))
     shown = ", ".join(kernels[:_SHOWN_KERNELS]) + (", …" if len(kernels) > _SHOWN_KERNELS else "")
-    count = f"{len(kernels)} kernel{'' if len(kernels) == 1 else 's'} [{shown}]" if kernels else ""
+    count = f"{counted(len(kernels), 'kernel')} [{shown}]" if kernels else ""
     return "".join(f", {each}" for each in (executor.arch, count) if each)
