@@ -5,7 +5,7 @@ In: what a target's lowering gives, or a file. Out: an `Artifact`, which `driver
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +119,8 @@ def _artifact(manifest: Mapping[str, Any], sections: Mapping[str, memoryview]) -
         if manifest["target"] not in CODE_KINDS:
             raise MalformedModel(f"its target is '{manifest['target']}'")
         program = frozen_from_json(Program, json.loads(bytes(sections[_PROGRAM])), _PROGRAM)
+        arrays = arrays_in(_ARRAY, manifest["arrays"], sections)
+        _check_buffers(program, arrays)
         artifact = Artifact(
             target=manifest["target"],
             program=program,
@@ -126,10 +128,9 @@ def _artifact(manifest: Mapping[str, Any], sections: Mapping[str, memoryview]) -
             arch=manifest["arch"],
             cpu=manifest["cpu"],
             flags=tuple(map(str, manifest["flags"])),
-            arrays=arrays_in(_ARRAY, manifest["arrays"], sections),
+            arrays=arrays,
+            self_test=self_test_in(manifest, sections, program),
         )
-        _check_buffers(program, artifact.arrays)
-        artifact = replace(artifact, self_test=self_test_in(manifest, sections, program))
         if artifact.target != "cpu":
             artifact.code.decode()
         return artifact
