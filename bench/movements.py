@@ -51,14 +51,16 @@ class Movement:
     most: float = 1.2
 
 
-def typed(case: Movement) -> ir.Module:
-    """The module of a movement, whose operands have the types of its arrays."""
+def typed(
+    op: str, arrays: Mapping[str, np.ndarray], attributes: Mapping[str, Any], shapes: Mapping[str, tuple[Dim, ...]]
+) -> ir.Module:
+    """The module of an op, whose operands have the types of arrays, or symbolic shapes."""
     types: dict[str, TensorType] = {}
-    for each, x in case.arrays.items():
+    for each, x in arrays.items():
         element = element_of(x.dtype)
         assert element is not None  # arrays of this file
-        types[each] = TensorType(element, case.shapes.get(each, x.shape))
-    return module_of(case.op, types, **case.attributes)
+        types[each] = TensorType(element, shapes.get(each, x.shape))
+    return module_of(op, types, **attributes)
 
 
 def movements() -> dict[str, Movement]:
@@ -118,7 +120,7 @@ def movements() -> dict[str, Movement]:
 
 def measured(name: str, case: Movement, figures: Figures) -> tuple[Any, ...]:
     """The row of a movement; its ratio goes to `figures`."""
-    model = tinyc.compile(typed(case), "cpu")
+    model = tinyc.compile(typed(case.op, case.arrays, case.attributes, case.shapes), "cpu")
     (found,) = model.run_named(case.arrays).values()
     np.testing.assert_array_equal(found, case.native(*case.arrays.values()))
     moved = found.nbytes + min(found.nbytes, sum(x.nbytes for x in case.arrays.values()))
@@ -149,7 +151,7 @@ def transposed(figures: Figures) -> None:
     models: dict[str, tuple[Callable[[], Any], float]] = {}
     for name, (op, weights, attributes, phases) in cases.items():
         arrays = {"x": x, "w": weights}
-        model = tinyc.compile(typed(Movement(op, arrays, np.add, attributes)), "cpu")
+        model = tinyc.compile(typed(op, arrays, attributes, {}), "cpu")
         (result,) = model.run_named(arrays).values()
         products = result.size * weights[0].size / phases
         models[name] = functools.partial(model.run_named, arrays), products

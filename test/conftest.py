@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.internal.conjecture import engine, providers
 
 from installed import stale_file
+from tinyc.driver import cli
 from tinyc.runtime import assembler
 
 # Hypothesis draws constants that stand in the modules that are loaded: there would be other examples after each change
@@ -63,6 +64,19 @@ def random_examples(request):
         return lambda check: chosen(given(strategy)(check))
 
     return examples
+
+
+@pytest.fixture
+def run(capfd):
+    """Return a function that runs the command line and returns its status, stdout and stderr."""
+
+    def call(*arguments):
+        status = cli.main([str(each) for each in arguments])
+        captured = capfd.readouterr()
+        assert "Traceback" not in captured.err
+        return status, captured.out, captured.err
+
+    return call
 
 
 @pytest.fixture(scope="session")

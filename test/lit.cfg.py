@@ -15,11 +15,11 @@ from pathlib import Path
 
 import lit.formats
 
-here = Path(__file__).resolve().parent
-sys.path.insert(0, str(here))
-from installed import stale_file  # noqa: E402 - where the tests stand
-from lit_server import COMMANDS, client_text  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from installed import stale_file
+from lit_server import COMMANDS, client_text
 
+here = Path(__file__).resolve().parent
 stale = stale_file()
 if stale is not None and "PYTHONPATH" not in os.environ:
     lit_config.fatal(f"the installed tinyc is older than {stale}; run tools/setup dev")

@@ -89,10 +89,10 @@ def _run(call: dict, files: list[int]) -> None:
     for standard, given in enumerate(files):
         os.dup2(given, standard)
     os.closerange(3, 64)
-    # What the server has knows other files.
-    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - open as long as the process
-    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
-    sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)  # noqa: SIM115
+    # What the server has knows other files; these are open as long as the process.
+    sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)
+    sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
+    sys.stderr = os.fdopen(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)
     os.chdir(call["folder"])
     os.environ.clear()
     os.environ.update(call["environment"])

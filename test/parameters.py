@@ -60,6 +60,6 @@ def _covering(cases: Sequence[tuple[int, ...]]) -> set[tuple[int, ...]]:
 
 def _name(value: Any, at: int) -> str:
     name = getattr(value, "name", None) or getattr(value, "__name__", None)
-    return (
-        str(name if name is not None else value) if isinstance(name, str) or isinstance(value, str | int) else str(at)
-    )
+    if isinstance(name, str):
+        return name
+    return str(value) if isinstance(value, str | int) else str(at)

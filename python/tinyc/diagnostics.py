@@ -134,6 +134,11 @@ def either(choices: Iterable[str]) -> str:
     return f"{', '.join(before)} or {last}" if before else last
 
 
+def counted(count: int, what: str) -> str:
+    """How many there are of something, for a message: "1 kernel", "2 kernels"."""
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
 def _escaped(character: str) -> str:
     return character.encode("unicode_escape").decode("ascii")
 

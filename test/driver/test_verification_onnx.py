@@ -179,6 +179,19 @@ def test_what_onnxruntime_gives_otherwise_is_named(run, file, monkeypatch):
     )
 
 
+def test_a_target_that_failed_is_not_compared_with_onnxruntime(monkeypatch):
+    def fails(self, *given, **options):
+        raise tinyc.TinycError("SimulationFinding", "a kernel reads behind its buffer")
+
+    def unasked(inputs):
+        raise AssertionError("there is nothing to compare with")
+
+    monkeypatch.setattr(tinyc.Model, "run_named", fails)
+    *_, last = verify_model(tinyc.compile(layers()), {"x": X, "w": W}, onnxruntime=unasked)
+    assert last.title == "cpu (llvm) against the reference (frontend)"
+    assert last.fault is not None
+
+
 @pytest.mark.parametrize("command", ["verify", "bench"])
 def test_onnxruntime_takes_the_inputs_that_are_fixed(run, tmp_path, command):
     model = model_of("y = ReduceSum(x, axes)", "float[3, 4] x, int64[1] axes", "float[3, 1] y")

@@ -9,7 +9,6 @@ import pytest
 from importers.onnx.models import model_of
 from programs.example_bindings import EXAMPLES
 from tinyc.dialects.tiny import to_region
-from tinyc.driver import cli
 from tinyc.explain import fusion_subject
 
 MODEL = model_of(
@@ -18,18 +17,6 @@ MODEL = model_of(
     "float[N, 32] y",
     more="<float[64, 32] w = {" + ", ".join(["0.5"] * 2048) + "}>",
 )
-
-
-@pytest.fixture
-def run(capfd):
-    """Return a function that runs the command line and returns its status, stdout and stderr."""
-
-    def call(*arguments):
-        status = cli.main([str(each) for each in arguments])
-        captured = capfd.readouterr()
-        return status, captured.out, captured.err
-
-    return call
 
 
 @pytest.fixture

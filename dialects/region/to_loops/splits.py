@@ -115,7 +115,7 @@ def _split_at_cuts(loop: _Loop, known: KnownExtents) -> list[_Loop]:
     ops, counter = list(ops_inside(loop.op.operation)), loop.op.induction_variable
     intervals = {at: held for at, op in enumerate(ops) if (held := _interval(op, counter, known)) is not None}
     cuts = _cuts(loop, [cut for held in intervals.values() for cut in (held.low, held.high) if cut is not None])
-    if not intervals or _literal(loop.op.step) != 1:
+    if not intervals or known.of(loop.op.step) != 1:
         return []
     if len(cuts) + 1 > MAX_PARTS or len(ops) * (len(cuts) + 1) > MAX_PART_OPS:
         return []
@@ -211,18 +211,15 @@ def _moved(value: ir.Value, counter: ir.Value, known: KnownExtents) -> _Moved | 
             return None
     if by is None or rest is None or not is_wide(value.type):
         return None
-    if isinstance(op, arith.DivUIOp):
-        is_number = isinstance(by, int) and is_nonnegative(rest.by)  # of a negative index it is another
-        return _Moved(rest.by, rest.divisor * by) if is_number and isinstance(by, int) else None
-    moved = rest.by + (by if isinstance(op, arith.AddIOp) else -by) * rest.divisor
-    return _Moved(moved, rest.divisor) if not isinstance(moved, int) or abs(moved) < _NO_OVERFLOW else None
-
-
-def _literal(value: ir.Value) -> int | None:
-    """The number that a value is."""
-    op = value.owner
-    held = op.value if isinstance(op, arith.ConstantOp) else None
-    return held.value if isinstance(held, ir.IntegerAttr) else None
+    moved, divisor = rest.by, rest.divisor
+    if not isinstance(op, arith.DivUIOp):
+        moved += (by if isinstance(op, arith.AddIOp) else -by) * divisor
+    elif isinstance(by, int) and is_nonnegative(moved):  # of a negative index it is another
+        divisor *= by
+    else:
+        return None
+    is_small = all(abs(each) < _NO_OVERFLOW for each in (moved, divisor) if isinstance(each, int))
+    return _Moved(moved, divisor) if is_small else None
 
 
 # --- conditions that do not change in the loop ------------------------------------------------------------------------

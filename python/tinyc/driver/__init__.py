@@ -10,6 +10,7 @@ In reading order:
     layer             which layer a module is at, and whether it is a program
     lowering          one program at every layer, by slices of the pipelines in `tinyc.pipeline`
     profile           what the kernels of a run took, beside what was predicted
+    run_keys          which random numbers a run of it has
     model             what is ready to run
     load              `tinyc.load`: from what a compilation makes, or a file that has it, to a model
     predictions       what was predicted of the regions of a program

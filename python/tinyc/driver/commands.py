@@ -37,10 +37,8 @@ def run_command(arguments: argparse.Namespace) -> int:
     """Compile, run, print the outputs, and compare them with the reference where asked to."""
     with shown_remarks(arguments):
         if arguments.self_test:
-            message = (
-                "--self-test: a program has no inputs of its own; tinyc compile -o FILE.tinyc --self-test makes a "
-            )
-            message += "model that has, and --check compares with the reference"
+            message = "--self-test: a program has no inputs of its own; tinyc compile -o FILE.tinyc --self-test makes "
+            message += "a model that has, and --check compares with the reference"
             raise TinycError("InvalidOption", message, Where(file=shown_argument(arguments.program)))
         model = compiled_model(arguments)
         given = model_inputs(arguments, model)
@@ -165,9 +163,9 @@ def compiled_model(arguments: argparse.Namespace) -> CompiledModel:
             require_reference(module, "verify")
         elif "check" in arguments and arguments.check:
             require_reference(module, "--check")
-        elif arguments.command == "compile" and arguments.self_test is not None:
-            require_reference(module, "--self-test")
         sizes = arguments.self_test if arguments.command == "compile" else None
+        if sizes is not None:
+            require_reference(module, "--self-test")
         if arguments.inputs is None and (arguments.command != "compile" or sizes is not None):
             entry_layer(module, arguments.target)  # before the compiler takes its time
             static_shapes(module, sizes)

@@ -44,31 +44,24 @@ class CompiledModel(Model):
             TinycError: `UnsupportedTarget`: the reference does not read the program; `InputMismatch`: a weight is not
                 set, or an input is another; `UnboundSymbol`; `InvalidOption`: the arrays are too large.
         """
-        self.artifact()  # which the reference has none of
+        artifact = self.artifact()  # which the reference has none of
         module = self.lowering.module(self.lowering.entry)
         require_reference(module, "self-test")
         if self.missing_weights:
-            message = (
-                f"self-test: the weights {', '.join(self.missing_weights)} are not set, and outputs depend on them"
-            )
-            raise TinycError("InputMismatch", f"{message}; set them first, by --weights FILE or set_weights")
+            message = f"self-test: the weights {', '.join(self.missing_weights)} are not set, and outputs depend on "
+            raise TinycError("InputMismatch", f"{message}them; set them first, by --weights FILE or set_weights")
         if inputs is None:
             inputs = random_inputs(module, seed, sizes)
         tested = {name: np.array(inputs[name]) for name in self.inputs if name in inputs}
         require_within_limit(tested, {})
-        arrays = {**tested, **self._set_weights()}
+        weights = artifact.program.named("weight")
+        arrays = {**tested, **{name: artifact.arrays[buffer.name] for name, buffer in weights.items()}}
         outputs = reference.evaluate_module(module, arrays)
         require_within_limit(tested, outputs)
         allowed = self.lowering.tolerances(arrays)
         test = SelfTest(tested, outputs, {name: allowed[name] for name in outputs})
         self._self_test = test
         return test
-
-    def _set_weights(self) -> Mapping[str, np.ndarray]:
-        """The weights that have been set, by the names of the user's."""
-        held = self._ready().weights()
-        buffers = {} if self._program is None else self._program.named("weight")
-        return {name: held[buffer.name] for name, buffer in buffers.items()}
 
     def text(self, layer: str) -> str:
         """The text of a layer: "tiny", "indexbook", "poly_view", "region", and those of the target.

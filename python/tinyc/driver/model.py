@@ -3,11 +3,10 @@
 No MLIR here: a model that was saved runs without it.
 """
 
-import contextlib
 import functools
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,11 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tinyc.c_library.build import write_library
-from tinyc.diagnostics import Remark, TinycError, collect_remarks
+from tinyc.diagnostics import Remark, TinycError, collect_remarks, counted
 from tinyc.driver.profile import LaunchTimes, Prediction, Profile, WrittenNodes, profile_rows
+from tinyc.driver.run_keys import RunKeys
 from tinyc.executors.compare import Comparison, compare_all
-from tinyc.executors.philox import run_key
-from tinyc.expr.extents import natural
 from tinyc.runtime.artifact import Artifact, write_artifact
 from tinyc.runtime.bound import BoundProgram
 from tinyc.runtime.boundary import NamedTensor, Signature
@@ -35,8 +33,6 @@ if TYPE_CHECKING:  # the simulator takes longer to import than all the rest
 Arrays = dict[str, np.ndarray]
 
 
-#: How many numbers a seed may be.
-_WORDS = 2**64
 #: How many kernels the `repr` of a model names.
 _SHOWN_KERNELS = 4
 
@@ -80,8 +76,8 @@ class Model:
         self._executor: Executor | None = executor
         self._self_test = None if executor.artifact is None else executor.artifact.self_test
         self._made_of, self._program = _made_of(executor), executor.program
-        self._next_offset: dict[int, int] = {}  # how many runs there have been, by their seed
-        self._noting = threading.Lock()  # of what runs leave behind: remarks, and how many there have been
+        self._keys = RunKeys()
+        self._noting = threading.Lock()  # of the remarks that runs leave behind
 
     @property
     def reports(self) -> "tuple[Report, ...]":
@@ -193,7 +189,7 @@ class Model:
         """
         if seed is None and offset is None:
             return self._run(inputs, out, 0, observe)
-        with self._counted(seed, offset) as key:
+        with self._keys.of(seed, offset) as key:
             return self._run(inputs, out, key, observe)
 
     def _ready(self) -> Executor:
@@ -209,24 +205,6 @@ class Model:
             with self._noting:
                 self.remarks += [each for each in remarks if each not in self.remarks]  # the next run says it again
         return outputs
-
-    @contextlib.contextmanager
-    def _counted(self, seed: Any, offset: Any) -> Iterator[int]:
-        """The key of a run, which is one more with its seed unless it fails."""
-        if seed is None:
-            raise TinycError("InputMismatch", f"offset is {offset!r}, and there is no seed that it is for; give one")
-        number = _word("seed", seed)
-        with self._noting:
-            before = self._next_offset.get(number, 0)
-            place = before if offset is None else _word("offset", offset)
-            self._next_offset[number] = after = (place + 1) % _WORDS
-        try:
-            yield run_key(number, place)
-        except BaseException:
-            with self._noting:
-                if self._next_offset[number] == after:  # no other thread has run since
-                    self._next_offset[number] = before
-            raise
 
     def __call__(
         self, /, *arrays: Any, out: Any = None, seed: Any = None, offset: Any = None, **named: Any
@@ -356,18 +334,6 @@ class Model:
         return replace(made, arrays={**made.arrays, **executor.weights()}, self_test=self._self_test)
 
 
-def _word(name: str, value: Any) -> int:
-    """A seed or an offset.
-
-    Raises:
-        TinycError: `InputMismatch`.
-    """
-    number = natural(value, _WORDS - 1)
-    if number is None:
-        raise TinycError("InputMismatch", f"{name} is {value!r}; give an integer in 0 … 2^64 - 1")
-    return number
-
-
 def _joined(placed: dict[str, Any], named: dict[str, Any]) -> dict[str, Any]:
     """Inputs by place and by name.
 
@@ -393,5 +359,5 @@ def _made_of(executor: Executor) -> str:
     launches = () if executor.program is None else executor.program.launches
     kernels = tuple(dict.fromkeys(kernel.symbol for kernel in launches))
     shown = ", ".join(kernels[:_SHOWN_KERNELS]) + (", …" if len(kernels) > _SHOWN_KERNELS else "")
-    count = f"{len(kernels)} kernel{'' if len(kernels) == 1 else 's'} [{shown}]" if kernels else ""
+    count = f"{counted(len(kernels), 'kernel')} [{shown}]" if kernels else ""
     return "".join(f", {each}" for each in (executor.arch, count) if each)

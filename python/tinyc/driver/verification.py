@@ -69,7 +69,7 @@ def verify_model(
     """Compare the layers of a program on `inputs`, each when it is asked for.
 
     `against` is the program at a layer that the reference reads; without it the model's own is. Last, what the target
-    gives is compared with what `onnxruntime` does.
+    gives, unless it failed, is compared with what `onnxruntime` does.
 
     Raises:
         TinycError: what keeps the reference from running, and what a target raises but for a kernel's fault.
@@ -83,8 +83,8 @@ def verify_model(
     layer = f"reference ({entry})"
     for layer, execute in _executors(model):
         yield truth.compared(f"{layer} against the reference ({entry})", execute, inputs)
-    if onnxruntime is not None:
-        yield truth.beside(f"{layer} against onnxruntime", onnxruntime(inputs))
+    if onnxruntime is not None and truth.lowest is not None:
+        yield truth.beside(f"{layer} against onnxruntime", truth.lowest, onnxruntime(inputs))
 
 
 def _executors(model: CompiledModel) -> Iterator[tuple[str, _Execute]]:
@@ -145,7 +145,7 @@ class _Truth:
         self.values: dict[str, np.ndarray] = {}
         self.allowed = allowed
         self.outputs = reference.evaluate_module(module, inputs, observe=self.values.__setitem__)
-        self.lowest: _Arrays | None = self.outputs  # of the last layer that ran
+        self.lowest: _Arrays | None = self.outputs  # of the last layer, None where it failed
 
     def judged(self, module: ir.Module, inputs: _Arrays) -> tuple[Comparison, ...]:
         """The outputs against those of the oracle, and where one is too far off the values on the way, too.
@@ -182,11 +182,9 @@ class _Truth:
                 raise
             return LayerComparison(title, (), error)
 
-    def beside(self, title: str, expected: _Arrays) -> LayerComparison:
-        """The outputs of the last layer, unless it failed, against those of another runtime."""
-        if self.lowest is None:
-            return LayerComparison(title, ())
+    def beside(self, title: str, found: _Arrays, expected: _Arrays) -> LayerComparison:
+        """Outputs of the target against those of another runtime."""
         try:
-            return LayerComparison(title, tuple(compare_all(self.lowest, expected, self.allowed)))
+            return LayerComparison(title, tuple(compare_all(found, expected, self.allowed)))
         except TinycError as error:  # of another type or shape
             return LayerComparison(title, (), error)

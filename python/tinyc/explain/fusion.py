@@ -6,6 +6,7 @@ In: ledgers. Out: tables; nothing is decided here.
 import re
 from collections.abc import Iterator, Sequence
 
+from tinyc.diagnostics import counted
 from tinyc.fusion.ledger import FUSION_RULES, Decision, Ledger, RegionEntry, Siblings
 from tinyc.text.table import Table
 
@@ -28,7 +29,7 @@ def fusion_tables(ledger: Ledger) -> tuple[Table, ...]:
 
 
 def _costs(ledger: Ledger) -> Table:
-    count = _counted(len(ledger.regions), "region")
+    count = counted(len(ledger.regions), "region")
     title = f"{count} of @{ledger.function} for {ledger.target}, predicted to take {ledger.microseconds} us"
     rows = (
         (each.name, *(each.cost.get(term, 0) for term in _TERMS.values()), each.scheme, " × ".join(each.loops))
@@ -55,7 +56,7 @@ def _siblings(regions: Sequence[RegionEntry]) -> Table:
 
 def _edges(ledger: Ledger) -> Table:
     fused = sum(each.verdict == "fused" for each in ledger.decisions)
-    title = f"{_counted(len(ledger.decisions), 'edge')}: {fused} fused, {len(ledger.decisions) - fused} kept"
+    title = f"{counted(len(ledger.decisions), 'edge')}: {fused} fused, {len(ledger.decisions) - fused} kept"
     rows = ((_edge(each), each.verdict, each.rule, evidence_text(each), each.flip) for each in ledger.decisions)
     return Table(title, ("edge", "verdict", "rule", "evidence", "what would flip it"), tuple(rows))
 
@@ -85,10 +86,10 @@ def fusion_differences(one: Ledger, other: Ledger, names: tuple[str, str]) -> tu
     columns = ("of", "target", "regions", "bytes moved", "us predicted")
     rows = tuple(_differing(one, other, names))
     shared = {_edge(each) for each in one.decisions} & {_edge(each) for each in other.decisions}
-    title = f"{_counted(len(rows), 'decision')} that {'differs' if len(rows) == 1 else 'differ'}"
+    title = f"{counted(len(rows), 'decision')} that {'differs' if len(rows) == 1 else 'differ'}"
     return (
         Table("ledgers", columns, summary),
-        Table(f"{title}, {_counted(len(shared), 'edge')} in both", ("edge", *names, "why"), rows),
+        Table(f"{title}, {counted(len(shared), 'edge')} in both", ("edge", *names, "why"), rows),
     )
 
 
@@ -109,7 +110,3 @@ def _edge(decision: Decision) -> str:
 
 def _moved(ledger: Ledger) -> int:
     return round(sum(each.cost.get("read_bytes", 0) + each.cost.get("written_bytes", 0) for each in ledger.regions))
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"

@@ -5,14 +5,14 @@ In: what a target's lowering gives, or a file. Out: an `Artifact`, which `driver
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tinyc import __version__
-from tinyc.diagnostics import TinycError, Where
+from tinyc.diagnostics import TinycError, Where, counted
 from tinyc.importers.files import replace_file, unreadable_file
 from tinyc.runtime.container import MalformedModel, container_bytes, container_chunks, read_container
 from tinyc.runtime.frozen_json import frozen_from_json, frozen_to_json
@@ -48,15 +48,11 @@ class Artifact:
 
     def __str__(self) -> str:
         kernels, buffers = len(self.program.launches), len(self.program.buffers)
-        counted = f"{_count(kernels, 'kernel')}, {_count(buffers, 'buffer')}, {len(self.code)} bytes of"
+        made = f"{counted(kernels, 'kernel')}, {counted(buffers, 'buffer')}, {len(self.code)} bytes of"
         arrays = sum(array.nbytes for array in self.arrays.values())
-        held = f", {_count(len(self.arrays), 'array')} of {arrays} bytes" if self.arrays else ""
+        held = f", {counted(len(self.arrays), 'array')} of {arrays} bytes" if self.arrays else ""
         tested = "" if self.self_test is None else f", a self-test of {self.self_test.size_bytes} bytes"
-        return f"{counted} {CODE_KINDS[self.target]} for {self.cpu or self.arch}{held}{tested}"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
+        return f"{made} {CODE_KINDS[self.target]} for {self.cpu or self.arch}{held}{tested}"
 
 
 def artifact_bytes(artifact: Artifact) -> int:
@@ -123,6 +119,8 @@ def _artifact(manifest: Mapping[str, Any], sections: Mapping[str, memoryview]) -
         if manifest["target"] not in CODE_KINDS:
             raise MalformedModel(f"its target is '{manifest['target']}'")
         program = frozen_from_json(Program, json.loads(bytes(sections[_PROGRAM])), _PROGRAM)
+        arrays = arrays_in(_ARRAY, manifest["arrays"], sections)
+        _check_buffers(program, arrays)
         artifact = Artifact(
             target=manifest["target"],
             program=program,
@@ -130,10 +128,9 @@ def _artifact(manifest: Mapping[str, Any], sections: Mapping[str, memoryview]) -
             arch=manifest["arch"],
             cpu=manifest["cpu"],
             flags=tuple(map(str, manifest["flags"])),
-            arrays=arrays_in(_ARRAY, manifest["arrays"], sections),
+            arrays=arrays,
+            self_test=self_test_in(manifest, sections, program),
         )
-        _check_buffers(program, artifact.arrays)
-        artifact = replace(artifact, self_test=self_test_in(manifest, sections, program))
         if artifact.target != "cpu":
             artifact.code.decode()
         return artifact

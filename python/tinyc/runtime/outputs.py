@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tinyc.diagnostics import TinycError, Where, remark, suggest
+from tinyc.diagnostics import TinycError, Where, counted, remark, suggest
 from tinyc.runtime import sizes
 from tinyc.runtime.arena import allocate_array
 from tinyc.runtime.arrays import DTYPE_NAMES, DTYPES, Declared, is_dense
@@ -36,7 +36,7 @@ def named_outputs(names: Sequence[str], out: Any) -> dict[str, Any]:
     given = list(out) if isinstance(out, tuple | list) else [out]
     if len(given) != len(names):
         what = f"has {len(given)} entries" if isinstance(out, tuple | list) else f"is one {type(out).__name__}"
-        known = f"{len(names)} output{'' if len(names) == 1 else 's'} ({', '.join(names)})"
+        known = f"{counted(len(names), 'output')} ({', '.join(names)})"
         message = f"out {what}, and the program has {known}; give one array for each, or a mapping from names"
         raise TinycError("OutputMismatch", message)
     return dict(zip(names, given, strict=True))

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tinyc.diagnostics import TinycError
+from tinyc.diagnostics import TinycError, counted
 from tinyc.executors.tolerance import Tolerance
 from tinyc.runtime.boundary import NamedTensor, boundary_of_program
 from tinyc.runtime.container import MalformedModel
@@ -43,11 +43,8 @@ class SelfTest:
         return sum(array.nbytes for array in self.arrays)
 
     def __str__(self) -> str:
-        return f"{_count(self.inputs, 'input')}, {_count(self.outputs, 'output')}, {self.size_bytes} bytes"
-
-
-def _count(arrays: Mapping[str, np.ndarray], what: str) -> str:
-    return f"{len(arrays)} {what}{'' if len(arrays) == 1 else 's'}"
+        inputs, outputs = counted(len(self.inputs), "input"), counted(len(self.outputs), "output")
+        return f"{inputs}, {outputs}, {self.size_bytes} bytes"
 
 
 def require_within_limit(inputs: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]) -> None:
