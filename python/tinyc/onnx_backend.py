@@ -17,13 +17,12 @@ import tinyc
 from tinyc.diagnostics import TinycError, either
 from tinyc.driver.compiled_model import CompiledModel
 from tinyc.executors.elements import element_of
-from tinyc.importers.onnx.attributes import ELEMENTS
+from tinyc.importers.onnx.attributes import ONNX_NUMBERS
 from tinyc.importers.onnx.model import unknown_inputs
-from tinyc.importers.onnx.schemas import NEWEST_OPSET
+from tinyc.importers.onnx.schemas import NEWEST_OPSET, domain_of
 from tinyc.runtime.cuda_driver import require_gpu
 
 _TARGETS = {"CPU": "cpu", "CUDA": "cuda"}
-_NUMBERS = {element: number for number, element in ELEMENTS.items()}
 
 
 class CompiledRep(BackendRep):
@@ -121,7 +120,7 @@ class TinycBackend(Backend):
         Raises:
             TinycError: as `prepare` and `CompiledRep.run`; `InputMismatch`: the inputs are not those of the node.
         """
-        opset = kwargs.pop("opset_version", NEWEST_OPSET if node.domain in ("", "ai.onnx") else 1)
+        opset = kwargs.pop("opset_version", 1 if domain_of(node.domain) else NEWEST_OPSET)
         named = _named_inputs(node, inputs)
         return cls.prepare(_model_of_node(node, named, opset), device, **kwargs).run(named)
 
@@ -167,7 +166,7 @@ def _model_of_node(node: onnx.NodeProto, inputs: dict[str, np.ndarray], opset: i
         if element is None:
             message = f"input '{name}' is an array of {array.dtype}, which is no element type; convert it"
             raise TinycError("InputMismatch", message)
-        declared.append(onnx.helper.make_tensor_value_info(name, _NUMBERS[element], array.shape))
+        declared.append(onnx.helper.make_tensor_value_info(name, ONNX_NUMBERS[element], array.shape))
     outputs = [onnx.ValueInfoProto(name=name) for name in node.output if name]
     graph = onnx.helper.make_graph([node], node.name or node.op_type, declared, outputs)
     return onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid(node.domain, opset)])

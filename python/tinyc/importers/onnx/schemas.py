@@ -12,7 +12,7 @@ import onnx
 from google.protobuf.message import DecodeError
 
 from tinyc.diagnostics import TinycError
-from tinyc.importers.onnx.attributes import ELEMENTS
+from tinyc.importers.onnx.attributes import ONNX_NUMBERS
 from tinyc.importers.onnx.values import Known, OnnxValue
 
 #: An `onnx.defs.OpSchema`, of which the stubs of onnx lack most.
@@ -22,7 +22,6 @@ OLDEST_OPSET = 13
 NEWEST_OPSET = onnx.defs.onnx_opset_version()
 #: What ONNX also calls the domain of its own ops.
 _OWN_DOMAIN = "ai.onnx"
-_NUMBERS = {element: number for number, element in ELEMENTS.items()}
 #: ONNX is told the elements of a constant only up to so many: those that say a shape.
 _MAX_SHOWN = 1024
 #: Op types that ONNX deprecates in some of these opsets, and that tinyc reads as they were meant.
@@ -163,7 +162,7 @@ def _type_of(value: OnnxValue | None) -> onnx.TypeProto:
     if value is None:
         return onnx.TypeProto()
     shape = [each if isinstance(each, int) else str(each) for each in value.shape]
-    return onnx.helper.make_tensor_type_proto(_NUMBERS[value.element], shape)
+    return onnx.helper.make_tensor_type_proto(ONNX_NUMBERS[value.element], shape)
 
 
 def function_attributes(
