@@ -13,7 +13,7 @@ import numpy as np
 from tinyc.diagnostics import TinycError, Where
 from tinyc.expr.assumption import Assumption
 from tinyc.expr.extents import Dim, Extent, bind_option
-from tinyc.formulas.registry import find_schema
+from tinyc.formulas.registry import schema_named
 from tinyc.importers.onnx.program import FrontendProgram
 from tinyc.importers.onnx.values import Known, OnnxValue, Tensor
 from tinyc.vocabulary.element_type import ElementType
@@ -154,9 +154,8 @@ class OnnxNode:
 
     def add_all(self, op: str, *operands: Tensor | None, **attributes: Any) -> tuple[Tensor, ...]:
         """Add a Frontend op and return all of its results."""
-        name, _, choice = op.partition(" ")
-        schema = find_schema(name, choice or None)
-        given = {key: each.number for key, each in zip(schema.operands, operands, strict=False) if each is not None}
+        schema = schema_named(op)
+        given = {name: each.number for name, each in schema.by_name(operands).items()}
         attributes = {key: value for key, value in attributes.items() if value is not None}
         first = self.program.add(schema, given, attributes, self.where)
         types = self.program.types[first : first + schema.results]
