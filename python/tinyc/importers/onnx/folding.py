@@ -209,7 +209,7 @@ def _gather(node: OnnxNode, arrays: list[np.ndarray]) -> np.ndarray | None:
 
 
 def _range(node: OnnxNode, arrays: list[np.ndarray]) -> np.ndarray | None:
-    start, limit, step = (each.ravel().tolist()[0] for each in arrays)
+    start, limit, step = (node.known(at, count=1).array.item() for at in range(3))
     if any(isinstance(each, Extent) for each in (start, limit, step)):
         return None
     count = max(0, -((start - limit) // step)) if step else 0

@@ -169,8 +169,8 @@ def _eye_like(node: OnnxNode) -> Tensor:
 
 def _range(node: OnnxNode) -> Tensor:
     """How many numbers there are must be known at import, so that its limits must be; they may be symbolic."""
-    start, limit, step = (node.known(at) for at in range(3))
-    numbers = [each.array.ravel().tolist()[0] for each in (start, limit, step)]
+    start, limit, step = (node.known(at, count=1) for at in range(3))
+    numbers = [each.array.item() for each in (start, limit, step)]
     if start.element == ElementType.F32:
         node.assume_exact(numbers)
     count = _range_count(node, *numbers)
