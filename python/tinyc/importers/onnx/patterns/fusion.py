@@ -29,8 +29,6 @@ def fuse_patterns(program: FrontendProgram) -> None:
             continue
         before = len(program.ops)
         for rule in _RULES:
-            if rule.pattern.heads is not None and op.schema.name not in rule.pattern.heads:
-                continue
             found = _applied(program, graph, op, rule)
             if found is not None:
                 replaced[op.first], inside = found
