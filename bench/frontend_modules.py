@@ -5,7 +5,7 @@ from typing import Any
 
 from tinyc.dialects.frontend import ops as frontend
 from tinyc.dialects.registry import context
-from tinyc.formulas.registry import find_schema, result_types
+from tinyc.formulas.registry import result_types, schema_named
 from tinyc.mlir import func, ir
 from tinyc.vocabulary.attributes import to_type
 from tinyc.vocabulary.types import TensorType
@@ -17,8 +17,7 @@ def module_of(op: str, operands: Mapping[str, TensorType], **attributes: Any) ->
     Raises:
         TinycError: a rule of the op.
     """
-    name, _, choice = op.partition(" ")
-    schema = find_schema(name, choice or None)
+    schema = schema_named(op)
     results = result_types(schema, operands, attributes)
     with context(), ir.Location.unknown():
         module = ir.Module.create()

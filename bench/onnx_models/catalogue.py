@@ -46,15 +46,15 @@ MODELS = {
         ModelCase(
             "vit_tiny", transformers.vit, {}, {"size": 8, "patch": 4, "layers": 1, "width": 24}, deeper={"layers": 13}
         ),
-        ModelCase("bert", transformers.bert, {}, {"rows": 7, **_NARROW}, deeper={"layers": 5}),
-        ModelCase("gpt2", transformers.gpt2, {}, {"rows": 7, **_NARROW}, deeper={"layers": 5}),
+        ModelCase("bert", transformers.bert, {}, {"rows": 7, **_NARROW}, deeper=_FIVE),
+        ModelCase("gpt2", transformers.gpt2, {}, {"rows": 7, **_NARROW}, deeper=_FIVE),
         ModelCase(
             "gpt2_decoder",
             transformers.gpt2_decoder,
             {},
             {"past": 5, **_NARROW},
             bind={"past": 127},
-            deeper={"layers": 5},
+            deeper=_FIVE,
         ),
         ModelCase("unet", convolutional.unet, {}, {"size": 12, "width": 4, "levels": 2}),
     )

@@ -17,13 +17,12 @@ import tinyc
 from tinyc.diagnostics import TinycError, either
 from tinyc.driver.compiled_model import CompiledModel
 from tinyc.executors.elements import element_of
-from tinyc.importers.onnx.attributes import ELEMENTS
+from tinyc.importers.onnx.attributes import ONNX_NUMBERS
 from tinyc.importers.onnx.model import unknown_inputs
-from tinyc.importers.onnx.schemas import NEWEST_OPSET
+from tinyc.importers.onnx.schemas import NEWEST_OPSET, domain_of
 from tinyc.runtime.cuda_driver import require_gpu
 
 _TARGETS = {"CPU": "cpu", "CUDA": "cuda"}
-_NUMBERS = {element: number for number, element in ELEMENTS.items()}
 
 
 class CompiledRep(BackendRep):
@@ -51,19 +50,9 @@ class CompiledRep(BackendRep):
         Raises:
             TinycError: as `tinyc.compile` and `Model.run_named`.
         """
-        named = self._by_name(inputs)
+        named = _by_name(inputs, self._inputs, "the model takes")
         outputs = self.model_for(named).run_named({k: v for k, v in named.items() if k not in self._fixed})
         return namedtupledict("Outputs", list(outputs))(*outputs.values())
-
-    def _by_name(self, inputs: Any) -> dict[str, Any]:
-        if isinstance(inputs, dict):
-            return inputs
-        given = inputs if isinstance(inputs, list | tuple) else [inputs]
-        if len(given) != len(self._inputs):
-            names = ", ".join(self._inputs) or "none"
-            message = f"the number of inputs is {len(given)}, and the model takes {len(self._inputs)}: {names}"
-            raise TinycError("InputMismatch", f"{message}; give an array for each, or a mapping by name")
-        return dict(zip(self._inputs, given, strict=True))
 
     def model_for(self, inputs: Any) -> CompiledModel:
         """The model, compiled for the values of the inputs that have to be known.
@@ -71,7 +60,7 @@ class CompiledRep(BackendRep):
         Raises:
             TinycError: as `tinyc.compile`.
         """
-        named = self._by_name(inputs)
+        named = _by_name(inputs, self._inputs, "the model takes")
         while True:
             constants = {name: np.asarray(named[name]) for name in self._fixed if name in named}
             key = tuple((name, each.dtype, each.shape, each.tobytes()) for name, each in constants.items())
@@ -121,8 +110,9 @@ class TinycBackend(Backend):
         Raises:
             TinycError: as `prepare` and `CompiledRep.run`; `InputMismatch`: the inputs are not those of the node.
         """
-        opset = kwargs.pop("opset_version", NEWEST_OPSET if node.domain in ("", "ai.onnx") else 1)
-        named = _named_inputs(node, inputs)
+        opset = kwargs.pop("opset_version", 1 if domain_of(node.domain) else NEWEST_OPSET)
+        given = _by_name(inputs, [name for name in node.input if name], f"{node.op_type} has")
+        named = {name: np.asarray(each) for name, each in given.items()}
         return cls.prepare(_model_of_node(node, named, opset), device, **kwargs).run(named)
 
     @classmethod
@@ -145,18 +135,15 @@ def _target_of(device: object) -> str:
     return _TARGETS[kind]
 
 
-def _named_inputs(node: onnx.NodeProto, inputs: Any) -> dict[str, np.ndarray]:
-    """The inputs of a node by name: a mapping, or an array for each input that it has."""
+def _by_name(inputs: Any, names: Sequence[str], taken: str) -> dict[str, Any]:
+    """Inputs by name: a mapping, or an array for each of the names; `taken` begins to say how many there are."""
     if isinstance(inputs, dict):
-        return {name: np.asarray(each) for name, each in inputs.items()}
+        return inputs
     given = inputs if isinstance(inputs, list | tuple) else [inputs]
-    names = [name for name in node.input if name]
     if len(given) != len(names):
-        message = (
-            f"the number of inputs is {len(given)}, and {node.op_type} has {len(names)}: {', '.join(names) or 'none'}"
-        )
-        raise TinycError("InputMismatch", f"{message}; give an array for each")
-    return {name: np.asarray(each) for name, each in zip(names, given, strict=True)}
+        message = f"the number of inputs is {len(given)}, and {taken} {len(names)}: {', '.join(names) or 'none'}"
+        raise TinycError("InputMismatch", f"{message}; give an array for each, or a mapping by name")
+    return dict(zip(names, given, strict=True))
 
 
 def _model_of_node(node: onnx.NodeProto, inputs: dict[str, np.ndarray], opset: int) -> onnx.ModelProto:
@@ -167,7 +154,7 @@ def _model_of_node(node: onnx.NodeProto, inputs: dict[str, np.ndarray], opset: i
         if element is None:
             message = f"input '{name}' is an array of {array.dtype}, which is no element type; convert it"
             raise TinycError("InputMismatch", message)
-        declared.append(onnx.helper.make_tensor_value_info(name, _NUMBERS[element], array.shape))
+        declared.append(onnx.helper.make_tensor_value_info(name, ONNX_NUMBERS[element], array.shape))
     outputs = [onnx.ValueInfoProto(name=name) for name in node.output if name]
     graph = onnx.helper.make_graph([node], node.name or node.op_type, declared, outputs)
     return onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid(node.domain, opset)])

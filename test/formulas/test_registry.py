@@ -1,7 +1,9 @@
 """The ops of the Frontend layer by name: each formula has its function in numpy, and none is said twice."""
 
+import pytest
+
 from tinyc.executors.frontend.evaluation import NUMPY_FUNCTIONS
-from tinyc.formulas.registry import FAMILIES, SCHEMAS, SELECTORS
+from tinyc.formulas.registry import FAMILIES, SCHEMAS, SELECTORS, schema_named
 from tinyc.formulas.schema import by_choice
 
 PAIRS = [(op, choice) for op, choice, _ in by_choice(family.FORMULAS for family in FAMILIES)]
@@ -23,3 +25,11 @@ def test_an_op_has_a_selector_where_it_has_choices():
 def test_tables_are_read_op_by_op_and_choice_by_choice():
     tables = [{"matmul": 1, "reduce": {"sum": 2}}, {"reduce": {"max": 3}}]
     assert list(by_choice(tables)) == [("matmul", None, 1), ("reduce", "sum", 2), ("reduce", "max", 3)]
+
+
+def test_operands_have_the_names_of_the_formula():
+    gemm = schema_named("gemm")
+    assert gemm.by_name([1, None]) == {"a": 1}
+    assert schema_named("elementwise gelu").by_name([1]) == {"x": 1}
+    with pytest.raises(ValueError, match="longer"):
+        gemm.by_name([1, 2, 3, 4])

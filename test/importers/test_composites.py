@@ -251,8 +251,16 @@ def test_a_mean_of_000_has_the_type_that_values_declares():
         ([tensor("x", 4), node("y", "MEAN", "x")], "MissingArgument", "needs 'axes'"),
         ([tensor("x", 4), node("y", "MEAN", "x", axes=["N"])], "InvalidAxis", "'N'"),
         ([tensor("x", 4), node("y", "MEAN", "x", axes=[1])], "InvalidAxis", "axis 1 is none of the 1 axes"),
-        ([tensor("x", 4), node("y", "SOFTMAX", "x", axis=1)], "InvalidAxis", "axis 1 is none of the 1 axes"),
-        ([tensor("x"), node("y", "SOFTMAX", "x")], "InvalidAxis", "none of the 0 axes"),
+        (
+            [tensor("x", 4), node("y", "SOFTMAX", "x", axis=1)],
+            "InvalidAxis",
+            "axis 1 is none of the 1 axes of fp32 [4]; choose one from -1 to 0",
+        ),
+        (
+            [tensor("x"), node("y", "SOFTMAX", "x")],
+            "InvalidAxis",
+            "none of the 0 axes of fp32 []; reshape it to have some",
+        ),
         ([tensor("x", 4), node("y", "SOFTMAX", "x", axes=[0])], "UnknownKey", "did you mean 'axis'"),
         ([tensor("x", 4, 4), node("y", "MATMUL", "x")], "MissingArgument", "2 sources"),
         ([tensor("x", 4, 4), node("y", "MATMUL", "x", 2.0)], "InvalidAttribute", "CONST"),

@@ -7,6 +7,7 @@ import numpy as np
 from tinyc.executors.random_arrays import input_shapes, random_arrays
 from tinyc.executors.signature import boundary_of
 from tinyc.mlir import ir
+from tinyc.runtime.boundary import Boundary
 
 #: What says the sizes of symbols for a self-test.
 _SELF_TEST = "--self-test"
@@ -18,10 +19,8 @@ def random_inputs(module: ir.Module, seed: int, sizes: Mapping[str, int] | None 
     Raises:
         TinycError: `UnboundSymbol`: the sizes are not all known; the message names the symbols to bind; `OutOfMemory`.
     """
-    boundary = boundary_of(module)
-    if sizes is None:
-        return random_arrays(boundary, seed)
-    return random_arrays(boundary.with_sizes(sizes, _SELF_TEST), seed, _SELF_TEST)
+    boundary, option = _boundary(module, sizes)
+    return random_arrays(boundary, seed, option)
 
 
 def static_shapes(module: ir.Module, sizes: Mapping[str, int] | None = None) -> list[tuple[int, ...]]:
@@ -30,7 +29,11 @@ def static_shapes(module: ir.Module, sizes: Mapping[str, int] | None = None) -> 
     Raises:
         TinycError: `UnboundSymbol`: they are not all known.
     """
+    boundary, option = _boundary(module, sizes)
+    return input_shapes(boundary, option)
+
+
+def _boundary(module: ir.Module, sizes: Mapping[str, int] | None) -> tuple[Boundary, str]:
+    """The boundary of the program at sizes, and the option that says more of them."""
     boundary = boundary_of(module)
-    if sizes is None:
-        return input_shapes(boundary)
-    return input_shapes(boundary.with_sizes(sizes, _SELF_TEST), _SELF_TEST)
+    return (boundary, "--bind") if sizes is None else (boundary.with_sizes(sizes, _SELF_TEST), _SELF_TEST)

@@ -71,21 +71,16 @@ def _coarser(left: ElementType | None, right: ElementType | None) -> ElementType
     return max(floats, key=lambda element: element.unit_roundoff, default=None)
 
 
-def tolerances(module: ir.Module, sizes: Callable[[Dim], int]) -> dict[str, Tolerance]:
-    """The tolerance of each named value and each output of a program; `sizes` evaluates extents."""
+def output_tolerances(module: ir.Module, inputs: Mapping[str, np.ndarray]) -> dict[str, Tolerance]:
+    """The tolerance of each named value and output of a program on inputs of these shapes."""
     function = main_function(module)
     signature = signature_of(function)
-    derivation = _Derivation(kernels_of(module), sizes)
+    symbols = symbol_values(signature.inputs, inputs)
+    derivation = _Derivation(kernels_of(module), lambda extent: extent_value(extent, symbols))
     with module.context:
         results = derivation.block(function.regions[0].blocks[0], [Rounding() for _ in signature.inputs])
     outputs = zip(signature.outputs, results, strict=True)
     return derivation.found | {output.name: rounding.tolerance(output.type.element) for output, rounding in outputs}
-
-
-def output_tolerances(module: ir.Module, inputs: Mapping[str, np.ndarray]) -> dict[str, Tolerance]:
-    """The tolerance of each named value and output of a program on inputs of these shapes."""
-    symbols = symbol_values(signature_of(main_function(module)).inputs, inputs)
-    return tolerances(module, lambda extent: extent_value(extent, symbols))
 
 
 class _Derivation:

@@ -61,7 +61,7 @@ def conv_transpose(
     reversed. With strides, the places of the result that are a stride apart, a phase, take each its own of the weights:
     phases are filters beside each other, and no zeros stand between the elements of `x`.
     """
-    spatial = _check(x, w, groups, transposed=True)
+    spatial = _check(x, w, groups)
     strides, spread = _steps(strides, spatial, "strides"), list(_steps(dilations, spatial, "dilations"))
     pads, behind = _each(pads, 2 * spatial, 0), _each(output_padding, spatial, 0)
     kernel = _kernel(w)
@@ -241,7 +241,7 @@ def _skewed(x: Value, extent: int, stride: int, dilation: int, pad: int) -> Valu
     return x.slice(x.rank - 2, pad, pad + extent)
 
 
-def _check(x: Value, w: Value, groups: int, transposed: bool = False) -> int:
+def _check(x: Value, w: Value, groups: int) -> int:
     """The number of spatial axes."""
     if x.rank != w.rank or x.rank < 3:
         message = f"a convolution takes an image [batch, channels, spatial…] and weights of its rank, not {x.type}"

@@ -189,7 +189,15 @@ class _Layer:
 
     @property
     def hidden(self) -> int:
-        return int(str(self.r.shape[2]))
+        size = self.r.shape[2]
+        assert isinstance(size, int)  # as checked at first
+        return size
+
+    @property
+    def steps(self) -> int:
+        count = self.x.shape[0]
+        assert isinstance(count, int)  # as checked at first
+        return count
 
     @property
     def element(self) -> ElementType:
@@ -250,7 +258,7 @@ class _Layer:
         self, projected: Value, cell: Cell, states: tuple[Value, ...], reverse: bool
     ) -> tuple[list[Value], tuple[Value, ...]]:
         """The hidden states by time, and the last states; beyond the end of a sequence states stay, and it gives 0."""
-        times = range(int(str(projected.shape[0])))
+        times = range(self.steps)
         found: dict[int, Value] = {}
         for time in reversed(times) if reverse else times:
             inputs = projected.slice(0, time, time + 1).reshape(*projected.shape[1:])

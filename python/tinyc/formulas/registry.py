@@ -95,6 +95,16 @@ def find_schema(op: str, choice: str | None) -> Schema:
     return known[choice]
 
 
+def schema_named(name: str) -> Schema:
+    """The schema of an op by its name, `softmax`, or `elementwise gelu` with the choice of its selector.
+
+    Raises:
+        TinycError: as `find_schema`.
+    """
+    op, _, choice = name.partition(" ")
+    return find_schema(op, choice or None)
+
+
 def apply_formula(
     schema: Schema, builder: Builder, operands: Mapping[str, Value], attributes: Mapping[str, Any]
 ) -> tuple[Value, ...]:

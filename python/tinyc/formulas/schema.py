@@ -10,7 +10,7 @@ So the signature is the one place that says what the op is: the verifier, the im
 """
 
 import inspect
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from types import NoneType, UnionType
@@ -23,6 +23,7 @@ from tinyc.vocabulary.element_type import ElementType
 
 Function: TypeAlias = Callable[..., Value | tuple[Value, ...]]
 _Entry = TypeVar("_Entry")
+_Operand = TypeVar("_Operand")
 
 
 class AttributeKind(Enum):
@@ -85,6 +86,15 @@ class Schema:
     def doc(self) -> str:
         """What it computes."""
         return inspect.getdoc(self.function) or ""
+
+    def by_name(self, operands: Sequence[_Operand | None]) -> dict[str, _Operand]:
+        """Operands in the order of the formula, by their names; None is one that is left out.
+
+        Raises:
+            ValueError: there are more than the formula has.
+        """
+        names = self.operands[: len(operands)]
+        return {name: each for name, each in zip(names, operands, strict=True) if each is not None}
 
     def bind(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """All attributes by name, those that are not given at their defaults.

@@ -60,8 +60,8 @@ def dft(x: Value, *, axis: int = -2, length: int | None = None, inverse: bool = 
     The last axis is the real part, or that and the imaginary part. Forward and `onesided`, the first half and one more
     of the frequencies are given; inverse and `onesided`, they are what is there, and the result is real.
     """
-    axis = x.axis(axis)
-    if axis == x.rank - 1 or x.shape[-1] not in (1, 2):
+    axis, count = x.axis(axis), x.shape[-1]
+    if axis == x.rank - 1 or not isinstance(count, int) or count not in (1, 2):
         message = f"the last axis of {x.type} is for the real and the imaginary part; axis {axis} must be another one"
         raise TinycError("ShapeContradiction", message)
     held = x.shape[axis]
@@ -77,7 +77,7 @@ def dft(x: Value, *, axis: int = -2, length: int | None = None, inverse: bool = 
     if isinstance(held, int) and held < taken:
         fitted = fitted.pad_axis(axis, 0, taken - held)
     order = [each for each in range(x.rank - 1) if each != axis] + [axis]
-    parts = [fitted.slice(x.rank - 1, at, at + 1).reshape(*fitted.shape[:-1]) for at in range(int(str(x.shape[-1])))]
+    parts = [fitted.slice(x.rank - 1, at, at + 1).reshape(*fitted.shape[:-1]) for at in range(count)]
     moved = [each.permute(*order).to(x.element.accumulator) for each in parts]
     if inverse and onesided:
         found = [_real_inverse(moved, length)]

@@ -15,6 +15,7 @@ from tinyc.expr.assumption import Assumption
 from tinyc.expr.extents import Dim
 from tinyc.formulas.steps import Steps
 from tinyc.vocabulary.element_type import ElementType
+from tinyc.vocabulary.infer.rule import listed
 from tinyc.vocabulary.types import TensorType
 
 Extents: TypeAlias = Sequence[Dim]
@@ -104,7 +105,9 @@ class Value:
             TinycError: `InvalidAxis`.
         """
         if not -self.rank <= axis < self.rank:
-            raise TinycError("InvalidAxis", f"axis {axis} is none of the {self.rank} axes of {self.type}")
+            message = f"axis {axis} is none of the {self.rank} axes of {self.type}"
+            remedy = f"choose one from {-self.rank} to {self.rank - 1}" if self.rank else "reshape it to have some"
+            raise TinycError("InvalidAxis", f"{message}; {remedy}")
         return axis % self.rank
 
     def match(self, axis: int, other: "Value", other_axis: int) -> None:
@@ -201,7 +204,7 @@ class Value:
         axes = tuple(range(len(shape) - self.rank, len(shape)) if axes is None else axes)
         kept = [1 if extent == 1 else shape[axis] for axis, extent in zip(axes, self.shape, strict=True)]
         for extent, wanted in zip(self.shape, kept, strict=True):
-            self.builder.assume_equal(extent, wanted, f"extents of {self.type}, expanded to {_listed(shape)},")
+            self.builder.assume_equal(extent, wanted, f"extents of {self.type}, expanded to {listed(shape)},")
         operand = self.reshape(*kept)
         if shape == operand.shape and axes == tuple(range(self.rank)):
             return operand
@@ -261,10 +264,6 @@ class Value:
 Operand: TypeAlias = Value | float
 
 
-def _listed(shape: Extents) -> str:
-    return f"[{', '.join(map(str, shape))}]"
-
-
 def _number(number: float, element: ElementType) -> bool | int | float:
     """A number as a constant of a type has it.
 
@@ -303,7 +302,7 @@ def broadcast_shape(shapes: Sequence[Extents]) -> tuple[Dim, ...]:
         if extent is None:
             extent = next((each for each in axis if each != 1), 1)
         if any(each != 1 and extents.differ(each, extent) for each in axis):
-            listed = ", ".join(map(_listed, shapes))
-            raise TinycError("BroadcastMismatch", f"the shapes {listed} do not broadcast: only an extent of 1 repeats")
+            shown = ", ".join(map(listed, shapes))
+            raise TinycError("BroadcastMismatch", f"the shapes {shown} do not broadcast: only an extent of 1 repeats")
         found.append(extent)
     return tuple(found)

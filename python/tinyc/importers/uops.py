@@ -18,6 +18,7 @@ from tinyc.importers.composites import compose_uop
 from tinyc.importers.repairs import Immediate, align_operands, require_value_of, same_shape
 from tinyc.importers.spellings import BINARY_UOPS, COMPOSITES, Node
 from tinyc.importers.written_shapes import expanded_axes, normal_axis
+from tinyc.vocabulary.infer.rule import listed
 from tinyc.vocabulary.reductions import REDUCTIONS
 from tinyc.vocabulary.types import TensorType
 
@@ -109,8 +110,8 @@ def require_order(source: Sequence[Dim], result: Sequence[Dim]) -> None:
         return
     raise TinycError(
         "NonScop",
-        f"RESHAPE from {_listed(source)} to {_listed(result)} keeps the row-major order of the elements and moves no "
-        f"axis: reading {_listed(before)} as {_listed(after)} would scramble the data, and is not an affine access. "
+        f"RESHAPE from {listed(source)} to {listed(result)} keeps the row-major order of the elements and moves no "
+        f"axis: reading {listed(before)} as {listed(after)} would scramble the data, and is not an affine access. "
         "Use a PERMUTE to exchange axes, or drop the PERMUTE before it if the axes are in this order without",
     )
 
@@ -120,7 +121,7 @@ def _expand(arguments: _Arguments, operand: TensorType) -> _Arguments:
     shape, kept = arguments["shape"], arguments.get("broadcast_dimensions")
     if operand.rank > len(shape):
         raise TinycError(
-            "BroadcastMismatch", f"cannot expand {operand} to {_listed(shape)}, which has fewer axes; REDUCE or RESHAPE"
+            "BroadcastMismatch", f"cannot expand {operand} to {listed(shape)}, which has fewer axes; REDUCE or RESHAPE"
         )
     if kept is not None and operand.rank == len(shape):
         _require_kept(operand, shape, kept)
@@ -137,7 +138,7 @@ def _require_kept(operand: TensorType, shape: Sequence[Dim], kept: Sequence[int]
             raise TinycError(
                 "BroadcastMismatch",
                 f"broadcast_dimensions {list(kept)} keeps axis {axis}, whose extent is {extent} in {operand} and "
-                f"{shape[axis]} in the result {_listed(shape)}",
+                f"{shape[axis]} in the result {listed(shape)}",
             )
         if axis not in kept and extent != 1:
             raise TinycError(
@@ -145,10 +146,6 @@ def _require_kept(operand: TensorType, shape: Sequence[Dim], kept: Sequence[int]
                 f"axis {axis} of {operand} is not in broadcast_dimensions {list(kept)} and has extent {extent}; only "
                 "an extent of 1 can be expanded",
             )
-
-
-def _listed(shape: Sequence[Dim]) -> str:
-    return f"[{', '.join(map(str, shape))}]"
 
 
 def _pad(arguments: _Arguments, operand: TensorType) -> _Arguments:

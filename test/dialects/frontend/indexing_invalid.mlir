@@ -2,7 +2,7 @@
 // RUN: tinyc-opt --split-input-file --verify-diagnostics %s
 
 func.func @f(%x: tensor<4x6xf32>, %i: tensor<2xi64>) {
-  // expected-error @below {{axis 2 is none of the 2 axes of fp32 [4, 6]}}
+  // expected-error @below {{axis 2 is none of the 2 axes of fp32 [4, 6]; choose one from -2 to 1}}
   %0 = "frontend.gather"(%x, %i) {axis = 2 : i64, kind = "axis"} : (tensor<4x6xf32>, tensor<2xi64>) -> tensor<4x2xf32>
   return
 }
@@ -42,7 +42,7 @@ func.func @f(%x: tensor<4xf32>) {
 // -----
 
 func.func @f(%x: tensor<4xf32>) {
-  // expected-error @below {{axis 1 is none of the 1 axes of fp32 [4]}}
+  // expected-error @below {{axis 1 is none of the 1 axes of fp32 [4]; choose one from -1 to 0}}
   %0 = "frontend.arg_max"(%x) {axis = 1 : i64} : (tensor<4xf32>) -> tensor<1xi64>
   return
 }
@@ -50,7 +50,7 @@ func.func @f(%x: tensor<4xf32>) {
 // -----
 
 func.func @f(%x: tensor<4xf32>) {
-  // expected-error @below {{axis -2 is none of the 1 axes of fp32 [4]}}
+  // expected-error @below {{axis -2 is none of the 1 axes of fp32 [4]; choose one from -1 to 0}}
   %0 = "frontend.arg_min"(%x) {axis = -2 : i64} : (tensor<4xf32>) -> tensor<1xi64>
   return
 }

@@ -3,7 +3,7 @@
 
 // An axis beyond the rank.
 func.func @f(%a0: tensor<3x4xf32>, %a1: tensor<4xf32>) {
-  // expected-error @below {{'frontend.layer_norm' axis 2 is none of the 2 axes of fp32 [3, 4] [TC110 InvalidAxis]}}
+  // expected-error @below {{'frontend.layer_norm' axis 2 is none of the 2 axes of fp32 [3, 4]; choose one from -2 to 1 [TC110 InvalidAxis]}}
   %0:3 = "frontend.layer_norm"(%a0, %a1) {axis = 2 : i64} : (tensor<3x4xf32>, tensor<4xf32>) -> (tensor<3x4xf32>, tensor<3x1xf32>, tensor<3x1xf32>)
   return
 }

@@ -3,7 +3,7 @@
 
 // An axis beyond the rank.
 func.func @f(%a0: tensor<3x4xf32>) {
-  // expected-error @below {{'frontend.reduce' axis 2 is none of the 2 axes of fp32 [3, 4] [TC110 InvalidAxis]}}
+  // expected-error @below {{'frontend.reduce' axis 2 is none of the 2 axes of fp32 [3, 4]; choose one from -2 to 1 [TC110 InvalidAxis]}}
   %0 = "frontend.reduce"(%a0) {fn = "mean", axes = array<i64: 2>} : (tensor<3x4xf32>) -> tensor<3xf32>
   return
 }
@@ -57,7 +57,7 @@ func.func @f(%a0: tensor<3xi32>) {
 
 // An axis beyond the rank.
 func.func @f(%a0: tensor<3x4xf32>) {
-  // expected-error @below {{'frontend.hardmax' axis -3 is none of the 2 axes of fp32 [3, 4] [TC110 InvalidAxis]}}
+  // expected-error @below {{'frontend.hardmax' axis -3 is none of the 2 axes of fp32 [3, 4]; choose one from -2 to 1 [TC110 InvalidAxis]}}
   %0 = "frontend.hardmax"(%a0) {axis = -3 : i64} : (tensor<3x4xf32>) -> tensor<3x4xf32>
   return
 }

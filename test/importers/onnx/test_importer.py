@@ -48,10 +48,32 @@ def test_a_node_that_onnx_refuses_is_refused_with_its_reason(body, reason):
     assert reason in message
 
 
+def test_a_node_at_which_onnx_itself_fails_is_to_blame(monkeypatch):
+    monkeypatch.setitem(importer.HANDLERS_BY_TYPE, "STFT", lambda node: {}["key"])
+    model = model_of("y = STFT(s, none, , one)", "float[2, 8, 1] s", more="<int64[0] none = {}, int64 one = {1}>")
+    ((code, _, message),) = errors_of(model)
+    assert (code, message.startswith("STFT is not as ONNX has it: vector")) == ("InvalidOnnx", True)
+
+
 def test_what_onnx_does_not_check_is_told_by_name():
-    more = "<int64[2] two = {0, 1}, int64[1] one = {1}>"
+    more = (
+        "<int64[2] two = {0, 1}, int64[1] one = {1}, int64[0] none = {}, float[0] f = {}, float[2] t = {0, 1}, "
+        "bool[2] both = {1, 0}>"
+    )
+    inputs = "float[2, 3] x, float[2, 8, 1, 1] i, float[2, 8, 1] s, int64[2] j"
     for body, told in (
-        ("y = CumSum(x, two)", "CumSum: input 1 has 2 elements; it is one axis"),
+        ("y = CumSum(x, two)", "CumSum: input 1 has 2 elements; it must have 1"),
+        ("y = DFT(i, , two)", "DFT: input 2 has 2 elements; it must have 1"),
+        ("y = DFT(i, two)", "DFT: input 1 has 2 elements; it must have 1"),
+        ("y = STFT(s, none, , one)", "STFT: input 1 has 0 elements; it must have 1"),
+        ("y = Range(two, one, one)", "Range: input 0 has 2 elements; it must have 1"),
+        ("y = MelWeightMatrix(one, one, one, f, f)", "MelWeightMatrix: input 3 has 0 elements; it must have 1"),
+        ("y = OneHot(j, none, t)", "OneHot: input 1 has 0 elements; it must have 1"),
+        ("a, y = TopK(x, two)", "TopK: input 1 has 2 elements; it must have 1"),
+        (
+            "y = If(both)<then_branch = p () => (b) { b = Neg(x) }, else_branch = q () => (b) { b = Neg(x) }>",
+            "If: input 0 has 2 elements; it must have 1",
+        ),
         ("y = Pad(x, two)", "Pad: pads has 2 elements for 2 axes; it has two for each"),
         ("y = Slice(x, two, one)", "Slice: starts, ends, axes and steps have [2, 1, 2, 2] elements"),
         (
@@ -60,7 +82,7 @@ def test_what_onnx_does_not_check_is_told_by_name():
         ),
         ("y, z = Split<num_outputs = 2147483647>(x)", "num_outputs = 2147483647, and the node has 2 outputs"),
     ):
-        ((code, _, message),) = errors_of(model_of(body, more=more))
+        ((code, _, message),) = errors_of(model_of(body, inputs, more=more))
         assert (code, told in message) == ("ShapeContradiction", True), message
 
 

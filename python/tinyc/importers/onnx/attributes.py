@@ -25,6 +25,8 @@ ELEMENTS: dict[int, ElementType] = {
     onnx.TensorProto.UINT64: ElementType.UI64,
     onnx.TensorProto.BOOL: ElementType.BOOL,
 }
+#: The numbers that ONNX has for element types.
+ONNX_NUMBERS = {element: number for number, element in ELEMENTS.items()}
 
 
 def element_of_onnx(number: int) -> ElementType:

@@ -41,8 +41,7 @@ def _function(program: FrontendProgram) -> None:
             progress("import, op", number, len(program.ops))
             location = location_of(replace(op.where, node=name)) or ir.Location.unknown()
             made = _constant(op, emitter, location) if isinstance(op, TypedConstant) else _op(op, emitter, location)
-            for value, result in enumerate(made.results, op.first):
-                emitter.values[value] = result
+            emitter.values.update(zip(op.values, made.results, strict=True))
         func.ReturnOp([emitter.values[value] for _, value in program.outputs])
 
 

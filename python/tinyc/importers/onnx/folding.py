@@ -17,8 +17,8 @@ from tinyc.expr.extents import Extent
 from tinyc.importers.onnx.attributes import element_of_onnx
 from tinyc.importers.onnx.folding_movements import MAX_ELEMENTS, MOVEMENTS
 from tinyc.importers.onnx.node import OnnxNode
-from tinyc.importers.onnx.values import Known, settled
-from tinyc.vocabulary.element_type import BY_NAME, ElementType
+from tinyc.importers.onnx.values import Known, known_array, settled
+from tinyc.vocabulary.element_type import ElementType
 
 ShapeFold = Callable[[OnnxNode, list[np.ndarray]], np.ndarray | None]
 
@@ -71,8 +71,7 @@ def _result_element(node: OnnxNode, known: list[Known]) -> ElementType:
     if node.op_type == "Cast":
         return element_of_onnx(node.required("to"))
     if node.op_type == "ConstantOfShape":
-        dtype = np.asarray(node.attribute("value", np.zeros(1, np.float32))).dtype
-        return next(each for each in BY_NAME.values() if each.dtype == dtype)
+        return known_array(np.asarray(node.attribute("value", np.zeros(1, np.float32)))).element
     if node.op_type in ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Not", "And", "Or"):
         return ElementType.BOOL
     return known[1].element if node.op_type == "Where" else known[0].element
@@ -210,7 +209,7 @@ def _gather(node: OnnxNode, arrays: list[np.ndarray]) -> np.ndarray | None:
 
 
 def _range(node: OnnxNode, arrays: list[np.ndarray]) -> np.ndarray | None:
-    start, limit, step = (each.ravel().tolist()[0] for each in arrays)
+    start, limit, step = (node.known(at, count=1).array.item() for at in range(3))
     if any(isinstance(each, Extent) for each in (start, limit, step)):
         return None
     count = max(0, -((start - limit) // step)) if step else 0

@@ -206,10 +206,7 @@ class NodeImporter:
 
     def _branch(self, node: OnnxNode, scope: Scope, name: str) -> Sequence[OnnxValue]:
         branches = {True: node.required("then_branch"), False: node.required("else_branch")}
-        condition = node.known(0).array
-        if condition.size != 1:
-            raise TinycError("ShapeContradiction", f"If: the condition has {condition.size} elements; it must have one")
-        graph: onnx.GraphProto = branches[bool(condition.item())]
+        graph: onnx.GraphProto = branches[bool(node.known(0, count=1).array.item())]
         body = Scope(scope.versions, f"{name}/", scope, scope.attributes, scope.calls, scope.depth + 1)
         for tensor in graph.initializer:
             body.values[tensor.name] = initializer(tensor, self.folder)

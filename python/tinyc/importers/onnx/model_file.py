@@ -15,12 +15,10 @@ from google.protobuf.message import DecodeError, Message
 from tinyc.diagnostics import TinycError, Where
 from tinyc.importers.files import unreadable_file
 from tinyc.importers.onnx.attributes import array_of, element_of_onnx
-from tinyc.importers.onnx.values import Known
-from tinyc.vocabulary.element_type import BY_NAME
+from tinyc.importers.onnx.values import Known, known_array
 
 #: How deep messages may lie in each other. Python's stack has room for ten times as many; a branch of an `If` is three.
 _MAX_DEPTH = 120
-_ELEMENTS = {element.dtype: element for element in BY_NAME.values()}
 
 
 def parse_model(raw: bytes, filename: str | None) -> onnx.ModelProto:
@@ -83,8 +81,7 @@ def initializer(tensor: onnx.TensorProto, folder: Path | None) -> Known:
     Raises:
         TinycError: as `tensor_array`.
     """
-    array = tensor_array(tensor, folder)
-    return Known(array, _ELEMENTS[array.dtype], tensor.name)
+    return known_array(tensor_array(tensor, folder), tensor.name)
 
 
 def tensor_array(tensor: onnx.TensorProto, folder: Path | None) -> np.ndarray:

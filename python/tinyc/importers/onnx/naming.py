@@ -22,10 +22,9 @@ def op_names(program: FrontendProgram) -> list[str | None]:
 
 def _new(names: DistinctNames, stem: str, op: TypedOp | TypedConstant) -> str:
     """A name that is new for each result of an op: `stem`, `stem#1`, …, or `stem` with a number."""
-    count = 1 if isinstance(op, TypedConstant) else op.schema.results
     while True:
         name = names.new(stem)
-        others = {f"{name}#{position}" for position in range(1, count)}
+        others = {f"{name}#{position}" for position in range(1, len(op.values))}
         if others.isdisjoint(names.taken):
             names.taken |= others
             return name

@@ -13,7 +13,7 @@ import numpy as np
 from tinyc.diagnostics import TinycError, Where
 from tinyc.expr.assumption import Assumption
 from tinyc.expr.extents import Dim, Extent, bind_option
-from tinyc.formulas.registry import find_schema
+from tinyc.formulas.registry import schema_named
 from tinyc.importers.onnx.program import FrontendProgram
 from tinyc.importers.onnx.values import Known, OnnxValue, Tensor
 from tinyc.vocabulary.element_type import ElementType
@@ -68,15 +68,18 @@ class OnnxNode:
         """An input as a value of the program, None where it is left out."""
         return self.tensor(position) if self.has(position) else None
 
-    def known(self, position: int) -> Known:
-        """An input that has to be known at import.
+    def known(self, position: int, count: int | None = None) -> Known:
+        """An input that has to be known at import, and of so many elements, where a `count` is given.
 
         Raises:
             TinycError: `UnboundInput`: it depends on inputs of the graph; `UnsupportedOnnx`: it is computed when the
-                model runs, and depends on none.
+                model runs, and depends on none; `ShapeContradiction`: it has not as many elements.
         """
         value = self.input(position)
         if isinstance(value, Known):
+            if count not in (None, value.array.size):
+                message = f"{self.op_type}: input {position} has {value.array.size} elements; it must have {count}"
+                raise TinycError("ShapeContradiction", message)
             return value
         names = self.program.inputs_of(value.number)
         if not names:
@@ -90,30 +93,30 @@ class OnnxNode:
         message += f"{shown}; give its value: compile(…, constants={{{names[0]!r}: …}}), or --constant {names[0]}=…"
         raise TinycError("UnboundInput", message)
 
-    def dims(self, position: int) -> tuple[Dim, ...]:
+    def dims(self, position: int, count: int | None = None) -> tuple[Dim, ...]:
         """The elements of an input that has to be known, as extents."""
-        return self.known(position).dims()
+        return self.known(position, count).dims()
 
-    def ints(self, position: int) -> tuple[int, ...]:
+    def ints(self, position: int, count: int | None = None) -> tuple[int, ...]:
         """The elements of an input that has to be known, as numbers.
 
         Raises:
             TinycError: `UnsupportedOnnx`: one depends on a dynamic extent.
         """
-        dims = self.dims(position)
+        dims = self.dims(position, count)
         symbolic = [each for each in dims if not isinstance(each, int)]
         if symbolic:
             message = f"input {position} is {symbolic[0]}, which must be a number when the model is imported; bind it: "
             raise self.unsupported(message + bind_option(symbolic[0]))
         return tuple(each for each in dims if isinstance(each, int))
 
-    def floats(self, position: int) -> tuple[float, ...]:
+    def floats(self, position: int, count: int | None = None) -> tuple[float, ...]:
         """The elements of an input that has to be known, as floats.
 
         Raises:
             TinycError: `UnsupportedOnnx`: one depends on a dynamic extent.
         """
-        known = self.known(position)
+        known = self.known(position, count)
         return tuple(map(float, self.ints(position) if known.is_symbolic else known.array.ravel().tolist()))
 
     def attribute(self, name: str, default: Any = None) -> Any:
@@ -154,9 +157,8 @@ class OnnxNode:
 
     def add_all(self, op: str, *operands: Tensor | None, **attributes: Any) -> tuple[Tensor, ...]:
         """Add a Frontend op and return all of its results."""
-        name, _, choice = op.partition(" ")
-        schema = find_schema(name, choice or None)
-        given = {key: each.number for key, each in zip(schema.operands, operands, strict=False) if each is not None}
+        schema = schema_named(op)
+        given = {name: each.number for name, each in schema.by_name(operands).items()}
         attributes = {key: value for key, value in attributes.items() if value is not None}
         first = self.program.add(schema, given, attributes, self.where)
         types = self.program.types[first : first + schema.results]

@@ -29,6 +29,11 @@ class TypedOp:
     types: tuple[TensorType, ...]
     where: Where
 
+    @property
+    def values(self) -> range:
+        """Its results."""
+        return range(self.first, self.first + len(self.types))
+
 
 @dataclass(frozen=True)
 class TypedConstant:
@@ -38,6 +43,11 @@ class TypedConstant:
     value: np.ndarray | bool | int | float
     type: TensorType
     where: Where
+
+    @property
+    def values(self) -> range:
+        """The one that it is."""
+        return range(self.first, self.first + 1)
 
 
 class FrontendProgram:
@@ -94,6 +104,6 @@ class FrontendProgram:
         """The names of the inputs that a value depends on."""
         wanted = {value}
         for op in reversed(self.ops):
-            if isinstance(op, TypedOp) and not wanted.isdisjoint(range(op.first, op.first + op.schema.results)):
+            if isinstance(op, TypedOp) and not wanted.isdisjoint(op.values):
                 wanted.update(op.operands.values())
         return [each.name for each in self.inputs if each.value in wanted]

@@ -12,7 +12,7 @@ import onnx
 from google.protobuf.message import DecodeError
 
 from tinyc.diagnostics import TinycError
-from tinyc.importers.onnx.attributes import ELEMENTS
+from tinyc.importers.onnx.attributes import ONNX_NUMBERS
 from tinyc.importers.onnx.values import Known, OnnxValue
 
 #: An `onnx.defs.OpSchema`, of which the stubs of onnx lack most.
@@ -22,9 +22,10 @@ OLDEST_OPSET = 13
 NEWEST_OPSET = onnx.defs.onnx_opset_version()
 #: What ONNX also calls the domain of its own ops.
 _OWN_DOMAIN = "ai.onnx"
-_NUMBERS = {element: number for number, element in ELEMENTS.items()}
 #: ONNX is told the elements of a constant only up to so many: those that say a shape.
 _MAX_SHOWN = 1024
+#: What the package onnx throws at nodes that are not as it has them: C++'s errors, an index out of range among them.
+_THROWN = (RuntimeError, ValueError, TypeError, IndexError)
 #: Op types that ONNX deprecates in some of these opsets, and that tinyc reads as they were meant.
 _DEPRECATED_AND_READ = ("GroupNormalization",)
 #: Why op types are out of scope.
@@ -146,7 +147,7 @@ def schema_function(
             types = [_type_of(each).SerializeToString() for each in inputs]
             raw = schema.get_context_dependent_function_with_opset_version(chosen, node.SerializeToString(), types)
             function.ParseFromString(raw)
-    except (RuntimeError, DecodeError) as error:  # onnx throws what it throws
+    except (DecodeError, *_THROWN) as error:
         message = f"{schema.name}: onnx makes no function of it: {' '.join(str(error).split())[:200]}"
         raise TinycError("InvalidOnnx", message) from None
     for each in function.opset_import:  # ONNX makes a function anew where an op in it changes
@@ -163,7 +164,7 @@ def _type_of(value: OnnxValue | None) -> onnx.TypeProto:
     if value is None:
         return onnx.TypeProto()
     shape = [each if isinstance(each, int) else str(each) for each in value.shape]
-    return onnx.helper.make_tensor_type_proto(_NUMBERS[value.element], shape)
+    return onnx.helper.make_tensor_type_proto(ONNX_NUMBERS[value.element], shape)
 
 
 def function_attributes(
@@ -206,6 +207,6 @@ def onnx_refusal(
     model.opset_import.add(version=version)
     try:
         onnx.shape_inference.infer_shapes(model, check_type=True, strict_mode=True, data_prop=True)
-    except (onnx.shape_inference.InferenceError, RuntimeError, ValueError, TypeError) as error:
+    except (onnx.shape_inference.InferenceError, *_THROWN) as error:
         return " ".join(re.split(r"\[\w+Error\]", str(error))[-1].split())[:300]  # what is before names the op
     return None

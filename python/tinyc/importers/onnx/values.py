@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 
 from tinyc.expr.extents import Dim, Extent
-from tinyc.vocabulary.element_type import ElementType
+from tinyc.vocabulary.element_type import ElementType, element_of
 from tinyc.vocabulary.types import TensorType
 
 
@@ -68,6 +68,13 @@ class Known:
 
 #: An input that an ONNX node leaves out is None.
 OnnxValue: TypeAlias = Tensor | Known
+
+
+def known_array(array: np.ndarray, name: str | None = None) -> Known:
+    """An array as a value; its dtype is that of an element type."""
+    element = element_of(array.dtype)
+    assert element is not None, array.dtype
+    return Known(array, element, name)
 
 
 def known_dims(dims: Sequence[Dim] | Dim, element: ElementType = ElementType.I64) -> Known:

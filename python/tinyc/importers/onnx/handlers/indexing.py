@@ -58,7 +58,7 @@ def _tensor_scatter(node: OnnxNode) -> Tensor:
 
 def _topk(node: OnnxNode) -> tuple[Tensor, ...]:
     """Sorted, whether `sorted` asks for it or not."""
-    (k,) = node.ints(1)
+    (k,) = node.ints(1, count=1)
     node.attribute("sorted", 1)
     axis, largest = node.attribute("axis", -1), bool(node.attribute("largest", 1))
     return node.add_all("topk", node.tensor(0), k=k, axis=axis, largest=largest)
@@ -73,7 +73,7 @@ def _arg(op: str) -> Handler:
 
 
 def _one_hot(node: OnnxNode) -> Tensor:
-    index, (depth,), axis = node.tensor(0), node.dims(1), node.attribute("axis", -1)
+    index, (depth,), axis = node.tensor(0), node.dims(1, count=1), node.attribute("axis", -1)
     at = axis % (index.rank + 1)
     shape = (*index.shape[:at], depth, *index.shape[at:])
     return node.add("one_hot", index, node.tensor(2), shape=shape, axis=at)

@@ -13,8 +13,8 @@ from tinyc.expr.extents import Dim, Extent
 from tinyc.formulas.value import broadcast_shape
 from tinyc.importers.onnx.attributes import element_of_onnx
 from tinyc.importers.onnx.node import Handler, OnnxNode
-from tinyc.importers.onnx.values import Known, OnnxValue, Tensor, known_dims
-from tinyc.vocabulary.element_type import BY_NAME, ElementType
+from tinyc.importers.onnx.values import Known, OnnxValue, Tensor, known_array, known_dims
+from tinyc.vocabulary.element_type import ElementType
 
 #: What has a finer unit does not count the elements of a range whose limit is a dynamic extent.
 _MAX_UNIT = 2**32
@@ -23,15 +23,11 @@ _MAX_UNIT = 2**32
 def _constant(node: OnnxNode) -> Known:
     for name, dtype in (("value", None), ("value_int", np.int64), ("value_ints", np.int64)):
         if (value := node.attribute(name)) is not None:
-            return _known(np.asarray(value, dtype))
+            return known_array(np.asarray(value, dtype))
     for name in ("value_float", "value_floats"):
         if (value := node.attribute(name)) is not None:
-            return _known(np.asarray(value, np.float32))
+            return known_array(np.asarray(value, np.float32))
     raise node.unsupported("its value is a string or sparse")
-
-
-def _known(array: np.ndarray) -> Known:
-    return Known(array, next(each for each in BY_NAME.values() if each.dtype == array.dtype))
 
 
 # --- the same elements under another shape ----------------------------------------------------------------------------
@@ -161,7 +157,7 @@ def _size(node: OnnxNode) -> Known:
 
 
 def _constant_of_shape(node: OnnxNode) -> Tensor:
-    value = _known(np.asarray(node.attribute("value", np.zeros(1, np.float32))))
+    value = known_array(np.asarray(node.attribute("value", np.zeros(1, np.float32))))
     return node.full(value.array.ravel()[0].item(), value.element, node.dims(0))
 
 
@@ -173,8 +169,8 @@ def _eye_like(node: OnnxNode) -> Tensor:
 
 def _range(node: OnnxNode) -> Tensor:
     """How many numbers there are must be known at import, so that its limits must be; they may be symbolic."""
-    start, limit, step = (node.known(at) for at in range(3))
-    numbers = [each.array.ravel().tolist()[0] for each in (start, limit, step)]
+    start, limit, step = (node.known(at, count=1) for at in range(3))
+    numbers = [each.array.item() for each in (start, limit, step)]
     if start.element == ElementType.F32:
         node.assume_exact(numbers)
     count = _range_count(node, *numbers)

@@ -1,6 +1,5 @@
 """Reductions, and what is made of them along an axis."""
 
-from tinyc.diagnostics import TinycError
 from tinyc.importers.onnx.node import Handler, OnnxNode
 from tinyc.importers.onnx.values import Tensor
 
@@ -38,18 +37,11 @@ def _along_axis(op: str) -> Handler:
 def _cumulative(fn: str) -> Handler:
     def handler(node: OnnxNode) -> Tensor:
         x = node.tensor(0)
-        axis = 0 if x.rank == 1 else _one_axis(node)
+        (axis,) = (0,) if x.rank == 1 else node.ints(1, count=1)
         order = {name: bool(node.attribute(name, 0)) for name in ("exclusive", "reverse")}
         return node.add(f"cumulative {fn}", x, axis=axis, **order)
 
     return handler
-
-
-def _one_axis(node: OnnxNode) -> int:
-    axes = node.ints(1)
-    if len(axes) != 1:
-        raise TinycError("ShapeContradiction", f"{node.op_type}: input 1 has {len(axes)} elements; it is one axis")
-    return axes[0]
 
 
 def _loss(op: str) -> Handler:

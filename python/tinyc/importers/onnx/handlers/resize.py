@@ -56,7 +56,7 @@ def _resize(node: OnnxNode) -> Tensor:
 
 def _roi(node: OnnxNode, axes: Sequence[int], rank: int) -> tuple[float, ...]:
     """A start for each axis, then an end; axes that are not named are taken whole."""
-    given = node.floats(1)
+    given = node.floats(1, count=2 * len(axes))
     starts, ends = [0.0] * rank, [1.0] * rank
     for at, axis in enumerate(axes):
         starts[axis], ends[axis] = given[at], given[at + len(axes)]

@@ -29,8 +29,6 @@ def fuse_patterns(program: FrontendProgram) -> None:
             continue
         before = len(program.ops)
         for rule in _RULES:
-            if rule.pattern.heads is not None and op.schema.name not in rule.pattern.heads:
-                continue
             found = _applied(program, graph, op, rule)
             if found is not None:
                 replaced[op.first], inside = found
@@ -83,11 +81,7 @@ def _drop_unused(program: FrontendProgram) -> None:
     wanted = {value for _, value in program.outputs}
     kept: list[TypedOp | TypedConstant] = []
     for op in reversed(program.ops):
-        if isinstance(op, TypedConstant):
-            is_read = op.first in wanted
-        else:
-            is_read = not wanted.isdisjoint(range(op.first, op.first + op.schema.results))
-            wanted.update(op.operands.values() if is_read else ())
-        if is_read:
+        if not wanted.isdisjoint(op.values):
             kept.append(op)
+            wanted.update(op.operands.values() if isinstance(op, TypedOp) else ())
     program.ops[:] = kept[::-1]

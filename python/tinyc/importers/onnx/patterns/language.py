@@ -7,6 +7,7 @@ A pattern that occurs twice is one value. `a | b` is either; the operands of `+`
 pattern finds all ways in which a value can be read as it says: bindings of patterns to values.
 """
 
+import abc
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -19,7 +20,7 @@ from tinyc.importers.onnx.program import TypedOp
 Condition: TypeAlias = Callable[[ProgramGraph, TypedOp], bool]
 
 
-class ValuePattern:
+class ValuePattern(abc.ABC):
     """What a value may be; patterns are compared by identity."""
 
     #: The names of the ops whose results it may be, None where it may be any value.
@@ -35,8 +36,9 @@ class ValuePattern:
             return
         yield from self._find(graph, value, {**bound, self: value})
 
+    @abc.abstractmethod
     def _find(self, graph: ProgramGraph, value: int, bound: "Bindings") -> "Iterator[Bindings]":
-        raise NotImplementedError
+        """The ways in which a value is this pattern that is not bound yet; `bound` has it."""
 
     def may_be(self, graph: ProgramGraph, value: int) -> bool:
         """Whether a value is of an op that this pattern is the result of."""

@@ -32,8 +32,7 @@ class ProgramGraph:
         for op in program.ops:
             first = seen.setdefault(self._meaning(op), op.first)
             if first != op.first:
-                count = 1 if isinstance(op, TypedConstant) else op.schema.results
-                self._first.update(zip(range(op.first, op.first + count), range(first, first + count), strict=True))
+                self._first.update(zip(op.values, range(first, first + len(op.values)), strict=True))
                 continue
             self.makers[first] = op
             for operand in self.operands(op):

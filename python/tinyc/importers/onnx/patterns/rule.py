@@ -6,7 +6,7 @@ from typing import Any
 
 from tinyc.diagnostics import TinycError
 from tinyc.expr.extents import Dim
-from tinyc.formulas.registry import find_schema
+from tinyc.formulas.registry import schema_named
 from tinyc.importers.onnx.patterns.language import Bindings, ValuePattern
 from tinyc.importers.onnx.patterns.program_graph import ProgramGraph
 from tinyc.importers.onnx.program import FrontendProgram, TypedOp
@@ -44,10 +44,8 @@ class Matched:
 
     def add(self, op: str, *operands: int | None, **attributes: Any) -> int:
         """Add a Frontend op, as a node does; its first result."""
-        name, _, choice = op.partition(" ")
-        schema = find_schema(name, choice or None)
-        given = {key: each for key, each in zip(schema.operands, operands, strict=False) if each is not None}
-        return self.program.add(schema, given, attributes, self.root.where)
+        schema = schema_named(op)
+        return self.program.add(schema, schema.by_name(operands), attributes, self.root.where)
 
     def reshaped(self, value: int, *shape: Dim) -> int:
         """A value under another shape."""
