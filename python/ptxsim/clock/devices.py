@@ -80,6 +80,8 @@ class Device:
     barrier_latency: Figure
     mbarrier_try: Figure
     mbarrier_arrive: Figure
+    #: From one lane that arrives to the next: the unit that counts arrivals takes them one after the other.
+    mbarrier_lane_interval: Figure
     mbarrier_wake: Figure
     remote_arrive: Figure
     cluster_barrier: Figure
@@ -100,6 +102,8 @@ class Device:
     # --- the launch and the clock -------------------------------------------------------------------------------------
     launch_seconds: Figure
     cta_start: Figure
+    #: From the end of a CTA to the first instruction of the one that takes its place.
+    cta_replace: Figure
     nominal_hz: Figure
     tensor_flops_per_second: Figure
     f32_flops_per_second: Figure
@@ -141,6 +145,7 @@ _COMMON = {
     "shared_latency": _measured(29.0, "cycles", f"{_LUO}, table IV"),
     "mbarrier_try": _assumed(20, "cycles", "no publication was found"),
     "mbarrier_arrive": _assumed(20, "cycles", "no publication was found"),
+    "mbarrier_lane_interval": _assumed(0, "cycles", "no publication was found"),
     "mbarrier_wake": _assumed(30, "cycles", "no publication was found"),
     "subpartitions": _specified(4, "of an SM", _GUIDE),
     "registers_per_sm": _specified(65536, "32-bit registers", _GUIDE),
@@ -156,6 +161,7 @@ _COMMON = {
     "shared_bytes_per_cycle": _specified(128, "bytes of an SM", f"{_GUIDE}: 32 banks of 4 bytes"),
     "l1_bytes_per_cycle": _measured(64, "bytes of an SM", f"{_HUERTA}: loaded data comes back at 64 B in a cycle"),
     "cta_start": _assumed(700, "cycles", "no publication was found; start, first instruction fetches, parameters"),
+    "cta_replace": _assumed(300, "cycles", "no publication was found; as a start whose instructions are cached"),
 }
 
 _AMPERE = {
