@@ -4,7 +4,7 @@ In: requests and copies, in the order of their times. Out: when their data are t
 request as soon as it has done with the one before. Times are cycles of the SM's clock, sizes bytes.
 """
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -45,7 +45,7 @@ class MemoryPath:
     def __init__(self, device: Device, share_of: ShareOf) -> None:
         self._device, self._share_of = device, share_of
         self._lsu = self._banks = self._tma = self._port = self._l2 = self._hbm = self._out = 0.0
-        self.busy: Counter[str] = Counter()
+        self.busy: dict[str, float] = defaultdict(float)
 
     def access(self, op: SassOperation, events: Sequence[TraceEvent], time: float, read_before: float) -> AccessTimes:
         """A request of a warp that is issued at `time`, whose CTA has read so many bytes before."""

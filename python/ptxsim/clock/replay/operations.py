@@ -39,7 +39,8 @@ class SassOperation(NamedTuple):
 
     `pipe` is the number of a sub-partition's pipe, -1 for none, `interval` the cycles that it takes of it; `latency`
     those until its result is there where no memory decides. `count` is how many groups or scoreboards a wait leaves
-    open, `board` the scoreboard that it waits for. `shared_bytes` are those of shared memory that a warp's product reads.
+    open, `board` the scoreboard that it waits for. `shared_bytes` are what a warp's product reads of
+    shared memory.
     """
 
     kind: int

@@ -9,16 +9,16 @@ from typing import Generic, TypeVar
 
 from ptxsim.clock.recording.trace import PhaseKey
 
-Waiter = TypeVar("Waiter")
+_Waiter = TypeVar("_Waiter")
 
 
-class Phases(Generic[Waiter]):
+class Phases(Generic[_Waiter]):
     """The phases of the clusters that run."""
 
     def __init__(self) -> None:
         self._pending: dict[int, dict[PhaseKey, int]] = {}
         self._done: dict[int, dict[PhaseKey, float]] = {}
-        self._waiting: dict[tuple[int, PhaseKey], list[Waiter]] = {}
+        self._waiting: dict[tuple[int, PhaseKey], list[_Waiter]] = {}
 
     def begin(self, instance: int, expected: Mapping[PhaseKey, int]) -> None:
         """Begin an instance of a cluster; `expected` counts what completes each of its phases."""
@@ -29,7 +29,7 @@ class Phases(Generic[Waiter]):
         """Forget an instance."""
         del self._pending[instance], self._done[instance]
 
-    def complete(self, instance: int, phase: PhaseKey, time: float) -> tuple[float, Sequence[Waiter]]:
+    def complete(self, instance: int, phase: PhaseKey, time: float) -> tuple[float, Sequence[_Waiter]]:
         """Count one arrival or copy that is there at `time`: when the phase is over, and who has waited for that."""
         done, pending = self._done[instance], self._pending[instance]
         done[phase] = over = max(done.get(phase, 0.0), time)
@@ -42,6 +42,6 @@ class Phases(Generic[Waiter]):
             return None
         return self._done[instance].get(phase, 0.0)
 
-    def wait(self, instance: int, phase: PhaseKey, waiter: Waiter) -> None:
+    def wait(self, instance: int, phase: PhaseKey, waiter: _Waiter) -> None:
         """Wait for the end of a phase that is not known yet."""
         self._waiting.setdefault((instance, phase), []).append(waiter)

@@ -8,7 +8,7 @@ as another one has ended. Times are cycles of the SM's clock. Deterministic.
 """
 
 import heapq
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -50,13 +50,14 @@ class Replayed:
 
     `busy` is that of the SM whose tensor pipes were busy longest; of what each sub-partition has, it is their mean.
     `waits` are the cycles of all warps by cause ("scoreboard", "product", "copies", the kind of a phase, "issue", or a
-    pipe) and PTX line; `deadlocked` counts warps that wait for what never comes.
+    pipe) and PTX line, of `warp_cycles` for which they are resident; `deadlocked` counts those that wait for ever.
     """
 
     ends: tuple[float, ...]
     busy: Mapping[str, float]
     issued: int
     waits: Mapping[tuple[str, int], float]
+    warp_cycles: float
     deadlocked: int
 
     @property
@@ -82,10 +83,10 @@ class _Sm:
         self.issued = 0
 
     @property
-    def busy(self) -> Counter[str]:
+    def busy(self) -> dict[str, float]:
         """The cycles of each unit; of pipes and issue ports the mean of the sub-partitions."""
         pipes = {pipe.value: cycles / _SUBPARTITIONS for pipe, cycles in zip(PIPES, self.pipe_busy, strict=True)}
-        return Counter({"issue": self.issued / _SUBPARTITIONS, **pipes, **self.memory.busy})
+        return {"issue": self.issued / _SUBPARTITIONS, **pipes, **self.memory.busy}
 
 
 class Replay:
@@ -109,6 +110,7 @@ class Replay:
         self._heap: list[tuple[float, float, int, ResidentWarp]] = []
         self._started = self._warps = self._ended = 0
         self._ends: list[float] = []
+        self._lived = 0.0
 
     def run(self) -> Replayed:
         """Let all warps of all clusters come to their ends."""
@@ -125,8 +127,8 @@ class Replay:
                     break
         busiest = max((each.busy for each in self._sms), key=lambda busy: (busy["tensor"], busy["issue"]))
         issued = sum(each.issued for each in self._sms)
-        left = self._warps - self._ended
-        return Replayed(tuple(self._ends), dict(busiest), issued, dict(self._waits), left)
+        deadlocked = self._warps - self._ended
+        return Replayed(tuple(self._ends), busiest, issued, dict(self._waits), self._lived, deadlocked)
 
     def _start(self, time: float) -> None:
         """Start the next cluster of the queue."""
@@ -146,6 +148,7 @@ class Replay:
         """End a warp; the last one of its cluster makes place for the next one."""
         cta, cluster = warp.cta, warp.cta.cluster
         self._ended += 1
+        self._lived += time - cta.since
         cta.left -= 1
         cluster.left -= 1
         if self._timeline and not cta.left:

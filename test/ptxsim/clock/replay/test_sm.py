@@ -189,7 +189,8 @@ def test_a_ping_pong_of_two_warps_takes_an_arrival_and_a_wake_each_way():
         pong.add("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R2], R3", Depart(0, there))
         pong.add("SYNCS.ARRIVE.TRANS64.A1T0 RZ, [R2], RZ", Arrive(0, back, 1))
     # the first arrival is there when the first wait has asked; from then on each warp sleeps until the other arrives
-    first, one_way = 1 + H100.mbarrier_try, H100.mbarrier_arrive + H100.mbarrier_wake
+    one_way = H100.mbarrier_lane_interval + H100.mbarrier_arrive + H100.mbarrier_wake
+    first = 1 + H100.mbarrier_try
     assert replay_of(ping, pong).cycles == first + 9 * one_way
 
 
