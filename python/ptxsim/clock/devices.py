@@ -245,7 +245,7 @@ _H100 = Device(
     nominal_hz=_assumed(1.755e9, "Hz", "the boost of H800 and H100 PCIe; SXM goes up to 1.98e9"),
     tensor_flops_per_second=_specified(989.4e12, "f16 FLOP / s", "NVIDIA H100 data sheet"),
     f32_flops_per_second=_specified(66.9e12, "FLOP / s", "NVIDIA H100 data sheet"),
-    sustained_hz=_fitted(1.45e9, "Hz", "fast.cu's fastest kernel, 771e12 FLOP / s with pipes 0.96 busy at 1.48e9"),
+    sustained_hz=_fitted(1.5e9, "Hz", "fast.cu's kernels 7 to 12, whose tensor pipes are 0.89 to 0.95 busy"),
     model_error=_measured(0.1, "relative", "bench/clock.py, fast.cu"),
     **_HOPPER,
 )

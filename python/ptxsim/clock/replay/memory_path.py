@@ -1,7 +1,8 @@
 """The way of memory requests through an SM and out of it: banks, the port to L2, a share of L2 and of HBM.
 
 In: requests and copies, in the order of their times. Out: when their data are there. Each unit is a queue: it takes a
-request as soon as it has done with the one before. Times are cycles of the SM's clock, sizes bytes.
+request as soon as it has done with the one before. Times are cycles of the SM's clock, sizes bytes. Bulk copies take no
+cycles of the banks: nothing published says whether they do, and the fastest published products would not be possible.
 """
 
 from collections import defaultdict
@@ -81,13 +82,10 @@ class MemoryPath:
 
     def copy_in(self, start: float, size: float, read: float, sharers: int) -> float:
         """When a bulk copy that begins at `start` is in shared memory; L2 reads it once for `sharers` SMs."""
-        device = self._device
-        self.busy["shared memory"] += size / device.shared_bytes_per_cycle
-        return self.fetch(start, size, read, size / sharers) + device.tma_latency - device.l2_latency
+        return self.fetch(start, size, read, size / sharers) + self._device.tma_latency - self._device.l2_latency
 
     def copy_out(self, start: float, size: float, read: float) -> float:
         """When a bulk copy from shared memory that begins at `start` has been written."""
-        self.busy["shared memory"] += size / self._device.shared_bytes_per_cycle
         return self.put(start, size, read) + self._device.l2_latency
 
     def fetch(self, start: float, size: float, read: float, amount: float | None = None) -> float:
