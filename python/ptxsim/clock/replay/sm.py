@@ -140,10 +140,9 @@ class Replay:
         heapq.heapify(heap)
         while heap:
             time, _, _, warp = heapq.heappop(heap)
-            until = heap[0][0] if heap else float("inf")
             while time is not None:
                 time = self._step(warp, time)
-                if time is not None and time >= until:
+                if time is not None and heap and time >= heap[0][0]:  # also those that this step has woken
                     heapq.heappush(heap, (time, warp.issued, warp.number, warp))
                     break
         ends = [warp.end for warp in self.warps]

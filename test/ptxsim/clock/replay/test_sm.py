@@ -180,6 +180,18 @@ def test_a_barrier_lets_go_when_the_last_warp_has_come():
     assert set(replayed.waits) == {("barrier", 0), ("barrier", 1)}
 
 
+def test_the_last_one_to_come_does_not_run_ahead_of_those_that_it_lets_go():
+    at = phase(0, 0, "barrier")
+    meeting = Arrive(0, at, 32), Depart(0, at)
+    early = Script(0).add("BAR.SYNC.DEFER_BLOCKING 0x0", *meeting)
+    early.add("LDS R1, [R2]", shared_load(1), **SHARED).add("FADD R3, R1, R1", waits=(0,))
+    late = Script(1).add("NOP", stall=15).add("BAR.SYNC.DEFER_BLOCKING 0x0", *meeting)
+    for _ in range(20):
+        late.add("STS [R2], R1")
+    # both go on at once: the load is the first one that the SM takes, not the 21st
+    assert replay_of(early, late).cycles == 15 + H100.barrier_latency + 29 + 1
+
+
 def test_a_ping_pong_of_two_warps_takes_an_arrival_and_a_wake_each_way():
     ping, pong = Script(0), Script(1)
     for number in range(5):
