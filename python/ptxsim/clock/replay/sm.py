@@ -2,8 +2,10 @@
 
 In: streams of the warps that are resident, the operations of their kernel, a device, what memory gives. Out: cycles,
 and what was waited for. An instruction issues when its warp's stall is over, its scoreboards are free, and the issue
-port of its sub-partition and its pipe are; of several warps the one that has waited longest goes first. Memory, copies
-and phases say when their results come. Times are cycles of the SM's clock. Deterministic.
+port of its sub-partition and its pipe are. Of several warps the one that issued last goes on, unless its control code
+says to switch, else the youngest does (Huerta et al., MICRO 2025: greedy, then youngest, guided by the compiler), so
+that one CTA loads while another one multiplies. Memory, copies and phases say when their results come. Times are
+cycles of the SM's clock. Deterministic.
 """
 
 import heapq
@@ -70,7 +72,7 @@ class _Warp:
     group: float = 0.0
     groups: deque[float] = field(default_factory=deque)
     stored: float = 0.0
-    issued: float = 0.0
+    due: float = -1.0
     end: float = -1.0
 
 
@@ -122,7 +124,8 @@ class Replay:
         self.l2_port, self.l2, self.hbm, self.out = [0.0] * sms, [0.0] * sms, [0.0] * sms, [0.0] * sms
         self.busy = [0.0] * sms
         self.waits: dict[tuple[str, int], float] = defaultdict(float)
-        self.heap: list[tuple[float, float, int, _Warp]] = []
+        self.heap: list[tuple[float, int, _Warp]] = []
+        self.last: list[list[_Warp | None]] = [[None] * _SUBPARTITIONS for _ in range(sms)]
         self.issued = 0
 
     def _expect(self, instance: int, stream: WarpStream) -> None:
@@ -136,17 +139,30 @@ class Replay:
 
     def run(self) -> Replayed:
         """Let all warps come to their ends."""
-        heap = self.heap = [(warp.time, warp.issued, warp.number, warp) for warp in self.warps]
-        heapq.heapify(heap)
+        for warp in self.warps:
+            self._queue(warp, warp.time)
+        heap = self.heap
         while heap:
-            time, _, _, warp = heapq.heappop(heap)
+            time, _, warp = heapq.heappop(heap)
+            if warp.due != time:  # it has been first at this time
+                continue
+            last = self.last[warp.sm][warp.part]
+            if last is not None and last is not warp and last.due == time:
+                heapq.heappush(heap, (time, -warp.number, warp))
+                warp = last
+            warp.due = -1.0
             while time is not None:
                 time = self._step(warp, time)
                 if time is not None and heap and time >= heap[0][0]:  # also those that this step has woken
-                    heapq.heappush(heap, (time, warp.issued, warp.number, warp))
+                    self._queue(warp, time)
                     break
         ends = [warp.end for warp in self.warps]
         return Replayed(max(ends), max(self.busy), self.issued, dict(self.waits), sum(end < 0 for end in ends))
+
+    def _queue(self, warp: _Warp, time: float) -> None:
+        """Let a warp try at `time`: the youngest first."""
+        warp.due = time
+        heapq.heappush(self.heap, (time, -warp.number, warp))
 
     def _step(self, warp: _Warp, time: float) -> float | None:
         """Issue the next instruction of a warp at `time` or say when that can be; None when others must come first."""
@@ -172,7 +188,7 @@ class Replay:
             if op.pipe == TENSOR:
                 self.busy[sm] += op.interval / _SUBPARTITIONS
         self.issued += 1
-        warp.issued = time
+        self.last[sm][part] = None if op.switches else warp
         place, on = warp.place, time + op.stall
         warp.place += 1
         return on if op.kind == PLAIN else self._act(warp, op, stream.events.get(place, ()), time, on)
@@ -343,6 +359,6 @@ class Replay:
         if self.pending[key] == 0:
             wake = self.device.mbarrier_wake if phase.kind == "mbarrier" else 0.0
             for warp in self.waiting.pop(key, ()):
-                on = max(warp.time, done + wake)
+                on = warp.time if done <= warp.time else done + wake  # it asks later than that: it never slept
                 self.waits[phase.kind, 0] += on - warp.time
-                heapq.heappush(self.heap, (on, warp.issued, warp.number, warp))
+                self._queue(warp, on)

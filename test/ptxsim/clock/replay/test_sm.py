@@ -53,6 +53,27 @@ def test_pipes_of_a_sub_partition_work_beside_each_other():
     assert replay_of(both, device="a100").cycles == 100  # two pipes of 2 cycles each; either one alone: 99
 
 
+HMMA = "HMMA.16816.F16 R4, R8, R10, R4"
+
+
+def test_of_warps_that_are_ready_the_youngest_issues_first():
+    old, young = many(HMMA, 4), many(HMMA, 4, warp=4)
+    young.add("LDS R1, [R2]", shared_load(1), **SHARED).add("FADD R3, R1, R1", waits=(0,))
+    # products at 0, 8, 16, 24 are the young warp's, whose load issues at 25, and the old one's are at 32 … 56
+    assert replay_of(old, young, device="a100").cycles == 56 + 1
+    old.add("LDS R1, [R2]", shared_load(1), **SHARED).add("FADD R3, R1, R1", waits=(0,))
+    assert replay_of(old, many(HMMA, 4, warp=4), device="a100").cycles == 57 + 29 + 1
+
+
+@pytest.mark.parametrize(("switches", "load_at"), [(False, 26), (True, 42)])
+def test_the_warp_that_has_issued_last_goes_on_unless_its_control_code_says_to_switch(switches, load_at):
+    greedy = many(HMMA, 3, switches=switches).add(HMMA)
+    greedy.add("LDS R1, [R2]", shared_load(1), **SHARED).add("FADD R3, R1, R1", waits=(0,))
+    young = Script(4).add("NOP", stall=5).add(HMMA).add(HMMA)
+    # it issues products at 1, 9, 17, 25, though the other one is ready at 5; else the other one's are at 9 and 17
+    assert replay_of(greedy, young, device="a100").cycles == load_at + 29 + 1
+
+
 # --- tensor cores -----------------------------------------------------------------------------------------------------
 
 
@@ -183,13 +204,13 @@ def test_a_barrier_lets_go_when_the_last_warp_has_come():
 def test_the_last_one_to_come_does_not_run_ahead_of_those_that_it_lets_go():
     at = phase(0, 0, "barrier")
     meeting = Arrive(0, at, 32), Depart(0, at)
-    early = Script(0).add("BAR.SYNC.DEFER_BLOCKING 0x0", *meeting)
+    early = Script(1).add("BAR.SYNC.DEFER_BLOCKING 0x0", *meeting)
     early.add("LDS R1, [R2]", shared_load(1), **SHARED).add("FADD R3, R1, R1", waits=(0,))
-    late = Script(1).add("NOP", stall=15).add("BAR.SYNC.DEFER_BLOCKING 0x0", *meeting)
+    late = Script(0).add("NOP", stall=15).add("BAR.SYNC.DEFER_BLOCKING 0x0", *meeting)
     for _ in range(20):
         late.add("STS [R2], R1")
     # both go on at once: the load is the first one that the SM takes, not the 21st
-    assert replay_of(early, late).cycles == 15 + H100.barrier_latency + 29 + 1
+    assert replay_of(late, early).cycles == 15 + H100.barrier_latency + 29 + 1
 
 
 def test_a_ping_pong_of_two_warps_takes_an_arrival_and_a_wake_each_way():
