@@ -131,8 +131,8 @@ def _carried_over(
     if matched < _LEAST_MATCHED:
         raise InputError(
             f"the way of the warps is not found in the SASS that ptxas makes: {matched:.0%} of what accesses memory, "
-            f"multiplies matrices or synchronises, of {_LEAST_MATCHED:.0%} that are needed; kernels of wmma are not "
-            "known yet"
+            f"multiplies matrices or synchronises, of {_LEAST_MATCHED:.0%} that are needed; give a kernel whose warps "
+            "all go one way"
         )
     cycles = device.cta_start + rounds * replayed.cycles
     count = max(1, len(streams))
