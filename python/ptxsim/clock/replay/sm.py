@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 from ptxsim.clock.devices import Device
 from ptxsim.clock.recording.trace import Arrive, CopyFacts, CopyStart, Depart, MemoryRequest, PhaseKey, TraceEvent
+from ptxsim.clock.replay.load_store import OPERANDS_READ, LoadStoreUnit
 from ptxsim.clock.replay.operations import (
     BOARD_WAIT,
     COMMIT,
@@ -37,10 +38,8 @@ from ptxsim.memory.traffic import SECTOR_BYTES
 _SUBPARTITIONS = 4
 #: Cycles by which each CTA of an SM begins behind the one before.
 _BETWEEN_CTAS = 37.0
-#: Cycles from issue until the operands of a memory instruction have been read. Source: Huerta et al., MICRO 2025.
-_OPERANDS_READ = 11
-#: The same of what has a result at any time, such as a special function; and until the state of an arrival is there.
-#: Assumed: no publication was found.
+#: Cycles until the operands of what has a result at any time, such as a special function, have been read; and until the
+#: state of an arrival is there. Assumed: no publication was found.
 _VARIABLE_READ, _STATE_READ = 8, 10
 #: Cycles of stores that may be under way before their warp waits.
 _STORE_BACKLOG = 400
@@ -80,8 +79,8 @@ class _Warp:
 class Replayed:
     """Cycles until the last warp ended, those that a sub-partition's tensor pipe was busy, and how many were issued.
 
-    `waits` are the cycles of all warps by cause ("scoreboard", "product", "copies", or the kind of a phase) and PTX
-    line (0 where it is not known); `deadlocked` counts warps that wait for what never comes.
+    `waits` are the cycles of all warps by cause ("scoreboard", "product", "copies", "memory queue", or the kind of a
+    phase) and PTX line (0 where it is not known); `deadlocked` counts warps that wait for what never comes.
     """
 
     cycles: float
@@ -120,7 +119,7 @@ class Replay:
         self.waiting: dict[tuple[int, PhaseKey], list[_Warp]] = defaultdict(list)
         self.port = [[0.0] * _SUBPARTITIONS for _ in range(sms)]
         self.pipes = [[[0.0] * len(PIPES) for _ in range(_SUBPARTITIONS)] for _ in range(sms)]
-        self.lsu, self.shared, self.tma = [0.0] * sms, [0.0] * sms, [0.0] * sms
+        self.lsu, self.tma = [LoadStoreUnit(device) for _ in range(sms)], [0.0] * sms
         self.l2_port, self.l2, self.hbm, self.out = [0.0] * sms, [0.0] * sms, [0.0] * sms, [0.0] * sms
         self.busy = [0.0] * sms
         self.waits: dict[tuple[str, int], float] = defaultdict(float)
@@ -182,6 +181,11 @@ class Replay:
         start = max(time, port[part], pipes[op.pipe]) if holds_pipe else max(time, port[part])
         if start > time:
             return start
+        if GLOBAL_LOAD <= op.kind <= COPY_IN:
+            start = self.lsu[sm].room(part, time)
+            if start > time:
+                self.waits["memory queue", op.line] += start - time
+                return start
         port[part] = time + 1
         if holds_pipe:
             pipes[op.pipe] = time + op.interval
@@ -255,8 +259,8 @@ class Replay:
 
     def _access(self, warp: _Warp, op: SassOperation, events: Sequence[TraceEvent], time: float, on: float) -> float:
         sm, device = warp.sm, self.device
-        start = max(self.lsu[sm], time)
-        self.lsu[sm] = start + device.lsu_interval
+        lsu = self.lsu[sm]
+        start = lsu.take(warp.part, time)
         ready = start + op.latency
         passes = sectors = 0
         for event in events:
@@ -268,8 +272,7 @@ class Replay:
         if op.kind == SHARED_ACCESS and not passes:
             passes = 1
         if passes:
-            begun = max(self.shared[sm], start)
-            self.shared[sm] = begun + passes
+            begun = lsu.move(start, passes, op.kind == SHARED_ACCESS)
             ready = begun + passes - 1 + op.latency
         if sectors and op.kind in (GLOBAL_LOAD, COPY_IN):
             ready = max(ready, self._fetch(sm, start, sectors * SECTOR_BYTES))
@@ -283,7 +286,7 @@ class Replay:
         if op.kind == COPY_IN:
             warp.copies = max(warp.copies, ready)
         self._mark(warp, op.write, ready)
-        self._mark(warp, op.read, start + _OPERANDS_READ + passes)
+        self._mark(warp, op.read, start + OPERANDS_READ + passes)
         return on
 
     def _fetch(self, sm: int, start: float, size: int, amount: float | None = None) -> float:
