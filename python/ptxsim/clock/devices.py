@@ -89,6 +89,9 @@ class Device:
 
     # --- bytes and instructions in a cycle ----------------------------------------------------------------------------
     lsu_interval: Figure
+    #: Of a sub-partition: memory instructions that have issued and wait, and cycles from one's addresses to the next's.
+    lsu_queue: Figure
+    lsu_address_interval: Figure
     shared_bytes_per_cycle: Figure
     l1_bytes_per_cycle: Figure
     l2_port_bytes_per_cycle: Figure
@@ -165,6 +168,10 @@ _COMMON = {
     "shuffle_latency": _assumed(24, "cycles", "as a shared load without the data array"),
     "barrier_latency": _assumed(22, "cycles", "20 to 30 are told; no publication was found"),
     "lsu_interval": _measured(2, "cycles", f"{_HUERTA}: one memory instruction of an SM in 2 cycles"),
+    "lsu_queue": _measured(
+        5, "instructions of a sub-partition", f"{_HUERTA}, table 1: four and the one at its addresses"
+    ),
+    "lsu_address_interval": _measured(4, "cycles", f"{_HUERTA}, table 1"),
     "shared_bytes_per_cycle": _specified(128, "bytes of an SM", f"{_GUIDE}: 32 banks of 4 bytes"),
     "l1_bytes_per_cycle": _measured(64, "bytes of an SM", f"{_HUERTA}: loaded data comes back at 64 B in a cycle"),
     "cta_start": _assumed(700, "cycles", "no publication was found; start, first instruction fetches, parameters"),

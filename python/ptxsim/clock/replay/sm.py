@@ -51,8 +51,9 @@ class Replayed:
     """Cycles until each cluster ended, in order; cycles that each unit of an SM was busy, and how many were issued.
 
     `busy` is that of the SM whose tensor pipes were busy longest; of what each sub-partition has, it is their mean.
-    `waits` are the cycles of all warps by cause ("scoreboard", "product", "copies", the kind of a phase, "issue", or a
-    pipe) and PTX line, of `warp_cycles` for which they are resident; `deadlocked` counts those that wait for ever.
+    `waits` are the cycles of all warps by cause ("scoreboard", "product", "copies", "memory queue", the kind of a
+    phase, "issue", or a pipe) and PTX line, of `warp_cycles` for which they are resident; `deadlocked` counts those
+    that wait for ever.
     """
 
     ends: tuple[float, ...]
@@ -200,6 +201,11 @@ class Replay:
         sm, part = self._sms[warp.cta.sm], warp.part
         port, pipes = sm.port, sm.pipes[part]
         start = max(time, port[part])
+        if start == time and GLOBAL_LOAD <= op.kind <= COPY_IN:
+            room = sm.memory.load_store.room(part, time)
+            if room > time:
+                self._wait(warp, "memory queue", op.line, time, room)
+                return room
         if op.pipe >= 0 and op.kind != PRODUCT:  # a warpgroup's product waits in the pipe, not its warp
             if pipes[op.pipe] > start:
                 self._wait(warp, PIPES[op.pipe].value, op.line, time, pipes[op.pipe])
@@ -280,7 +286,7 @@ class Replay:
         self, warp: ResidentWarp, op: SassOperation, events: Sequence[TraceEvent], time: float, on: float
     ) -> float:
         cta = warp.cta
-        found = self._sms[cta.sm].memory.access(op, events, time, cta.read)
+        found = self._sms[cta.sm].memory.access(op, events, warp.part, time, cta.read)
         if op.kind == GLOBAL_STORE:
             warp.stored = max(warp.stored, found.ready)
             on = max(on, on + found.ready - time - _STORE_BACKLOG)

@@ -207,9 +207,9 @@ def test_the_last_one_to_come_does_not_run_ahead_of_those_that_it_lets_go():
     early = Script(1).add("BAR.SYNC.DEFER_BLOCKING 0x0", *meeting)
     early.add("LDS R1, [R2]", shared_load(1), **SHARED).add("FADD R3, R1, R1", waits=(0,))
     late = Script(0).add("NOP", stall=15).add("BAR.SYNC.DEFER_BLOCKING 0x0", *meeting)
-    for _ in range(20):
+    for _ in range(4):
         late.add("STS [R2], R1")
-    # both go on at once: the load is the first one that the SM takes, not the 21st
+    # both go on at once: the load is the first one that the SM takes, not the fifth
     assert replay_of(late, early).cycles == 15 + H100.barrier_latency + 29 + 1
 
 
