@@ -64,6 +64,10 @@ class ObservedCta(Protocol):
         """The lanes that are the threads of these numbers: [warps, 32]."""
         ...
 
+    def kill(self) -> None:
+        """End all threads: from `Observer.ran` only, of all CTAs of the cluster, whose findings then mean nothing."""
+        ...
+
     def report(
         self,
         kind: str,
