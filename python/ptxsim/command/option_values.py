@@ -75,3 +75,10 @@ def set_option(text: str) -> tuple[str, str]:
 
 def _is_number(text: str, digits: int) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= digits
+
+
+def count_option(text: str) -> int:
+    """A number of things, from 1 on."""
+    if not _is_number(text, 9) or not int(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of them; give an integer from 1 on")
+    return int(text)
