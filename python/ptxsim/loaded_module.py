@@ -88,6 +88,11 @@ class LoadedModule:
         return SharedMemory(code.shared_bytes, external[0] if external else "")
 
     @property
+    def target(self) -> str:
+        """The target that the text is for, such as "sm_90a"."""
+        return self._program.module.target[0]
+
+    @property
     def variables(self) -> tuple[str, ...]:
         """The names of the variables in global and constant memory."""
         return self._variables.names

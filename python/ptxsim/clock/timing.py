@@ -9,7 +9,7 @@ from math import prod
 
 import numpy as np
 
-from ptxsim.clock.devices import Device, device_of
+from ptxsim.clock.devices import Device, device_of, require_target
 from ptxsim.clock.estimate import Estimate
 from ptxsim.clock.grid import Schedule, schedule_of
 from ptxsim.clock.kernel_code import KernelCode, sass_code
@@ -75,7 +75,9 @@ def estimate_launch(
         PtxError: the kernel is refused, by the simulator or by ptxas.
     """
     model = device_of(device)
-    recording = _recorded(module or LoadedModule.of_text(launch.ptx), launch, recorded)
+    module = module or LoadedModule.of_text(launch.ptx)
+    require_target(model, module.target)
+    recording = _recorded(module, launch, recorded)
     code = sass_code(launch.ptx, launch.kernel, model)
     streams = {number: _streams_of(recording, ctas, code) for number, ctas in recording.cluster_ctas.items()}
     occupancy = occupancy_of(model, prod(launch.block), code.resources.registers, recording.shared_bytes)

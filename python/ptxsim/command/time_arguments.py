@@ -42,7 +42,9 @@ def read_time_line(argv: Sequence[str], prog: str = "ptxsim time") -> argparse.N
     for name in _OF_A_KERNEL:
         if (given := len(getattr(arguments, name))) > kernels:
             option = f"--{name.replace('_', '-')}"
-            parser.error(f"argument {option}: it is given {given} times for {kernels} kernels; give it once for each")
+            parser.error(
+                f"argument {option}: it is given {given} times, and files are {kernels}; give it once for each"
+            )
     return arguments
 
 
