@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 from ptxsim.errors import printable
 
 #: Pixels: the width of a character and the height of a line of 12 px monospace.
-CHARACTER, LINE = 7.3, 18.0
+CHARACTER_WIDTH, LINE_HEIGHT = 7.3, 18.0
 _STYLE = """
 text { font: 12px monospace; fill: #222 }
 .title { font-weight: bold }

@@ -10,7 +10,7 @@ from math import ceil, floor, log10
 
 from ptxsim.clock.devices import Device
 from ptxsim.clock.estimate import Estimate
-from ptxsim.clock.report.canvas import LINE, Canvas
+from ptxsim.clock.report.canvas import LINE_HEIGHT, Canvas
 from ptxsim.clock.report.quantities import rate_text, seconds_text, share_text
 
 #: Pixels: the chart, and what stands left, above and below it.
@@ -48,12 +48,12 @@ def roofline_svg(estimates: Mapping[str, Estimate]) -> str:
         if each.flops_per_second > 0 and each.bytes_per_second > 0
     }
     axes = _Axes(device, list(placed.values()))
-    canvas = Canvas(_LEFT + _WIDTH + 40, _TOP + _HEIGHT + _BELOW + LINE * len(estimates))
-    canvas.words(_LEFT, _TOP - LINE, f"roofline, {device.title}", kind="title")
+    canvas = Canvas(_LEFT + _WIDTH + 40, _TOP + _HEIGHT + _BELOW + LINE_HEIGHT * len(estimates))
+    canvas.words(_LEFT, _TOP - LINE_HEIGHT, f"roofline, {device.title}", kind="title")
     _draw_axes(canvas, axes)
     _draw_ceilings(canvas, axes, device)
     for number, (name, estimate) in enumerate(estimates.items()):
-        kind, below = _KINDS[number % 2], _TOP + _HEIGHT + _BELOW + LINE * number
+        kind, below = _KINDS[number % 2], _TOP + _HEIGHT + _BELOW + LINE_HEIGHT * number
         told = _told(name, estimate)
         canvas.box(_LEFT, below - 10, 10, 10, kind)
         canvas.words(_LEFT + 16, below, told)
@@ -67,14 +67,14 @@ def _draw_axes(canvas: Canvas, axes: _Axes) -> None:
     for power in range(left, right + 1):
         canvas.line([axes.at(10.0**power, 10.0**low), axes.at(10.0**power, 10.0**high)], "grid")
         x, y = axes.at(10.0**power, 10.0**low)
-        canvas.words(x, y + LINE, f"{10.0**power:g}", "middle")
+        canvas.words(x, y + LINE_HEIGHT, f"{10.0**power:g}", "middle")
     for power in range(low, high + 1):
         canvas.line([axes.at(10.0**left, 10.0**power), axes.at(10.0**right, 10.0**power)], "grid")
         x, y = axes.at(10.0**left, 10.0**power)
         canvas.words(x - 8, y + 4, rate_text(10.0**power, "FLOP"), "end")
     corner = axes.at(10.0**left, 10.0**low)
     canvas.line([axes.at(10.0**left, 10.0**high), corner, axes.at(10.0**right, 10.0**low)], "axis")
-    canvas.words(_LEFT + _WIDTH / 2, _TOP + _HEIGHT + 2 * LINE, "FLOPs of a byte of HBM", "middle")
+    canvas.words(_LEFT + _WIDTH / 2, _TOP + _HEIGHT + 2 * LINE_HEIGHT, "FLOPs of a byte of HBM", "middle")
 
 
 def _draw_ceilings(canvas: Canvas, axes: _Axes, device: Device) -> None:

@@ -7,7 +7,7 @@ which a warp is resident.
 from collections.abc import Mapping, Sequence
 
 from ptxsim.clock.estimate import Estimate
-from ptxsim.clock.report.canvas import CHARACTER, LINE, Canvas
+from ptxsim.clock.report.canvas import CHARACTER_WIDTH, LINE_HEIGHT, Canvas
 from ptxsim.clock.report.quantities import cause_text, line_text, share_text
 
 #: Pixels: the longest bar, a bar's height, what is around the drawing.
@@ -42,19 +42,19 @@ def _of(estimates: Mapping[str, Estimate], cause: str) -> dict[str, float]:
 
 def _drawn(groups: Sequence[tuple[str, _Bars]], names: Sequence[str]) -> str:
     bars = [bar for _, each in groups for bar in each]
-    left = _BORDER + CHARACTER * max((len(label) for label, _ in bars), default=0) + 10
+    left = _BORDER + CHARACTER_WIDTH * max((len(label) for label, _ in bars), default=0) + 10
     most = max((share for _, shares in bars for share in shares.values()), default=0.0) or 1.0
     rows = sum(len(shares) for _, shares in bars)
-    height = 2 * _BORDER + LINE * (2 * len(groups) + len(names)) + (_BAR + 2) * rows + 4 * len(bars)
+    height = 2 * _BORDER + LINE_HEIGHT * (2 * len(groups) + len(names)) + (_BAR + 2) * rows + 4 * len(bars)
     canvas = Canvas(left + _LONGEST + 80, height)
-    y = _BORDER + LINE
+    y = _BORDER + LINE_HEIGHT
     for number, name in enumerate(names):
         canvas.box(_BORDER, y - 10, 10, 10, _KINDS[number % 2])
         canvas.words(_BORDER + 16, y, name)
-        y += LINE
+        y += LINE_HEIGHT
     for title, each in groups:
         canvas.words(_BORDER, y + 4, title, kind="title")
-        y += LINE
+        y += LINE_HEIGHT
         for label, shares in each:
             canvas.words(left - 8, y + _BAR - 3, label, "end")
             for name, share in shares.items():
@@ -63,5 +63,5 @@ def _drawn(groups: Sequence[tuple[str, _Bars]], names: Sequence[str]) -> str:
                 canvas.words(left + _LONGEST * share / most + 6, y + _BAR - 3, shown)
                 y += _BAR + 2
             y += 4
-        y += LINE
+        y += LINE_HEIGHT
     return canvas.svg()
