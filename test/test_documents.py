@@ -16,11 +16,14 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
+from ptxsim.clock.sass.toolchain import PROGRAM_VARIABLES, find_program
+
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = (
     "README.md",
     "dialects/README.md",
     "docs/c-library.md",
+    "docs/clock.md",
     "docs/explain.md",
     "docs/onnx.md",
     "docs/plan.md",
@@ -29,9 +32,13 @@ DOCUMENTS = (
     "CONTRIBUTING.md",
 )
 #: The programs that the commands of a document need beside tinyc.
-NEEDED = {"docs/c-library.md": "cc"}
+NEEDED = {"docs/c-library.md": ("cc",), "docs/clock.md": ("ptxas", "nvdisasm")}
 #: Modules that a command needs which names them; where they are not installed, it is not run.
 MODULES = ("onnxruntime",)
+
+
+def _is_there(program: str) -> bool:
+    return (shutil.which(program) or (program in PROGRAM_VARIABLES and find_program(program))) is not None
 
 
 def _blocks(document: str, language: str) -> list[str]:
@@ -71,8 +78,8 @@ def _check(command: str, expected: str, folder: Path) -> None:
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_console_blocks_print_what_they_say(document: str, tmp_path: Path) -> None:
-    if document in NEEDED and shutil.which(NEEDED[document]) is None:
-        pytest.skip(f"did not run: there is no {NEEDED[document]}")
+    if missing := [name for name in NEEDED.get(document, ()) if not _is_there(name)]:
+        pytest.skip(f"did not run: there is no {' and no '.join(missing)}")
     folder = _folder(document, tmp_path)
     for block in _blocks(document, "console"):
         for command, expected in _commands(block):

@@ -46,6 +46,8 @@ def test_what_does_not_fit_is_an_error_with_its_code():
         raised(module.launch, "k", one, (0, 1, 1), [np.int32(1)]),
         raised(module.launch, "k", one, one, [np.int32(1)], checks=("races", "bound")),
         raised(module.launch, "k", one, one, [np.int32(1)], ignore=("rece",)),
+        raised(module.time, "k", one, one, [np.int32(1)], device="v100"),
+        raised(module.time, "kk", one, one, [np.int32(1)]),
         raised(simulator.TensorMap.tiled, 1, np.zeros(8, np.float32), (8,), (), (0,), (1,)),
     ]
     assert {(error.name, error.code) for error in errors} == {("InputMismatch", "TC401")}
@@ -96,3 +98,21 @@ def test_an_error_about_a_variable_is_one_of_tinycs():
         with pytest.raises(TinycError) as error:
             wrong()
         assert error.value.name == "InputMismatch"
+
+
+def test_a_device_is_one_of_the_architecture_unless_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(simulator, "find_sass_tools", lambda: None)
+    assert [simulator.clocked_device(arch) for arch in ("sm_80", "sm_90a")] == ["a100", "h100"]
+    assert simulator.clocked_device("sm_90a", "h200") == "h200"
+    assert "the clock has no device of sm_100a; there are a100 (sm_80), " in str(
+        raised(simulator.clocked_device, "sm_100a")
+    )
+    assert raised(simulator.clocked_device, "sm_80", "v100").name == "InputMismatch"
+
+
+def test_the_clock_says_what_is_missing_with_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing() -> None:
+        raise ptxsim.InputError("there is no ptxas")
+
+    monkeypatch.setattr(simulator, "find_sass_tools", missing)
+    assert str(raised(simulator.clocked_device, "sm_80")) == "error: there is no ptxas [TC401 InputMismatch]"

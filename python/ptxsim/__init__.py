@@ -5,6 +5,7 @@ Written from the PTX ISA; needs numpy and ml_dtypes.
 
     module = ptxsim.load(ptx_text)
     report = module.launch("kernel", grid=(2, 1, 1), block=(128, 1, 1), args=[x, y, np.int32(1024)])
+    estimate = module.time("kernel", grid=(2, 1, 1), block=(128, 1, 1), args=[x, y, np.int32(1024)], device="h100")
 
 The folders, in the order in which a kernel goes through them:
 
@@ -18,14 +19,17 @@ The folders, in the order in which a kernel goes through them:
     mbarrier/, copies/, matrix/, wgmma/   one mechanism each: its pure rules, and how they meet threads and memory
     engine/        code → closures, and the loop that runs them; its docstring is the life of an instruction
     races/         the race detector, which watches
+    clock/         how long a launch would take on a GPU
     command/       `ptxsim` on the command line
 
-`kernels`, `module` and `launch` put them together; `report` and `counters` are what comes out.
+`kernels`, `loaded_module`, `module` and `launch` put them together; `report` and `counters` are what comes out.
 """
 
+from ptxsim.clock.estimate import Estimate
 from ptxsim.counters import Counters
 from ptxsim.errors import FileError, InputError, MemoryShortage, MetadataError, PtxError, PtxsimError, TextError
-from ptxsim.module import CHECKS, Module, load
+from ptxsim.loaded_module import CHECKS
+from ptxsim.module import Module, load
 from ptxsim.report import Counterpart, Finding, Report, Thread
 from ptxsim.tensor_maps.tensor_map import TensorMap
 from ptxsim.variables import ModuleVariable
@@ -34,6 +38,7 @@ __all__ = [
     "CHECKS",
     "Counterpart",
     "Counters",
+    "Estimate",
     "FileError",
     "Finding",
     "InputError",

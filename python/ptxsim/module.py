@@ -1,25 +1,18 @@
-"""A loaded PTX module and its kernels, ready to be launched.
+"""What a user has of a PTX module: its kernels are launched, and timed.
 
-In: PTX text. Out: `Module`. A kernel that uses what the simulator does not know is refused before any of it runs; the
-others of the file are not.
+In: PTX text. Out: `Module`. The clock is imported when it is asked for the first time.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple, Self
+from typing import TYPE_CHECKING
 
-from ptxsim.engine.executable import Executable
-from ptxsim.errors import InputError, PtxError, TextError, suggest
-from ptxsim.kernels import Kernels, kernels_of
-from ptxsim.launch import Dim3, LaunchShape, launch
-from ptxsim.linking.code import Code
-from ptxsim.machine.launch import Monitor
-from ptxsim.machine.observer import Observer
-from ptxsim.parsing.syntax import Function
-from ptxsim.report import KINDS, Report
-from ptxsim.variables import ModuleVariable, ModuleVariables
+from ptxsim.launch import Dim3
+from ptxsim.loaded_module import LoadedModule
 
-#: The checks of a launch that are on where none are named.
-CHECKS = tuple(KINDS)
+if TYPE_CHECKING:  # whose imports few users need
+    from ptxsim.clock.estimate import Estimate
+
+_NO_CLUSTER = (1, 1, 1)
 
 
 def load(text: str) -> "Module":
@@ -33,148 +26,33 @@ def load(text: str) -> "Module":
     return Module.of_text(text).runnable()
 
 
-class SharedMemory(NamedTuple):
-    """Shared memory of a kernel: bytes of its own variables, and the name of its external array, "" without one."""
+class Module(LoadedModule):
+    """A module whose kernels can be launched and timed; `.global` variables start anew with each launch."""
 
-    static_bytes: int
-    dynamic: str
-
-
-class Module:
-    """A module whose kernels can be launched; `.global` variables start anew with each launch, with what is written."""
-
-    def __init__(self, kernels: Kernels) -> None:
-        self._kernels = kernels
-        self._program = kernels.program
-        self._variables = ModuleVariables(kernels.program)
-
-    @classmethod
-    def of_text(cls, text: str) -> Self:
-        """Load a module, also one of which no kernel can run."""
-        if not isinstance(text, str):
-            raise TextError(f"'{type(text).__name__}' is given; give the text of a module, a str")
-        return cls(kernels_of(text))
-
-    def runnable(self) -> Self:
-        """The module itself.
-
-        Raises:
-            PtxError: it has kernels, and all of them are refused; the first one's error.
-        """
-        if self.kernels and all(isinstance(self._kernels.compiled(name), PtxError) for name in self.kernels):
-            raise next(iter(self.refused.values()))
-        return self
-
-    @property
-    def refused(self) -> dict[str, PtxError]:
-        """The kernels that use, themselves or by calls, what the simulator does not know; each with its error."""
-        compiled = {name: self._kernels.compiled(name) for name in self.kernels}
-        return {name: error for name, error in compiled.items() if isinstance(error, PtxError)}
-
-    @property
-    def kernels(self) -> tuple[str, ...]:
-        """The names of the kernels, in the order of the text."""
-        return tuple(self._program.kernels)
-
-    def kernel(self, name: str) -> Function:
-        """The declaration of a kernel: its parameters and its directives.
-
-        Raises:
-            InputError: there is no such kernel.
-        """
-        return self._code(name).kernel.function
-
-    def shared_memory(self, name: str) -> SharedMemory:
-        """The shared memory of a kernel, and whether its launch has to give more.
-
-        Raises:
-            InputError: there is no such kernel.
-        """
-        code = self._code(name)
-        external = [each.variable.name for each in code.shared_variables if each.variable.linkage == "extern"]
-        return SharedMemory(code.shared_bytes, external[0] if external else "")
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        """The names of the variables in global and constant memory."""
-        return self._variables.names
-
-    def variable(self, name: str) -> ModuleVariable:
-        """A variable in global or constant memory, to be written before a launch and read after it.
-
-        Raises:
-            InputError: there is no such variable.
-        """
-        return self._variables.variable(name)
-
-    def launch(
+    def time(
         self,
-        name: str,
+        kernel: str,
         grid: Dim3,
         block: Dim3,
         args: Sequence[object],
+        device: str = "h100",
         dynamic_shared_bytes: int = 0,
-        cluster: Dim3 | None = None,
-        checks: Sequence[str] = CHECKS,
-        ignore: Sequence[str] = (),
-        names: Sequence[str] = (),
-        monitor: Monitor | None = None,
-        clusters: Sequence[int] | None = None,
-    ) -> Report:
-        """Run a kernel and return what was found and counted; array arguments are updated in place.
+        cluster: Dim3 = _NO_CLUSTER,
+    ) -> "Estimate":
+        """The time that a launch would take on a device: "a100", "h100" or "h200".
 
-        `grid` counts CTAs, `block` threads and `cluster` CTAs of a cluster, (x, y, z) each; without `cluster` the
-        kernel's own directive holds. An argument is an array, a numpy scalar of its parameter's width, bytes, or a
-        `TensorMap`, whose bytes go to global memory where the parameter is a pointer. `ignore` has kinds of findings
-        that are not reported ("race"), or not for a line ("race:123"). `names` are what findings call the arguments,
-        in place of the parameters' names. `monitor` is called now and then with the CTAs that have ended, all CTAs,
-        and the warp-instructions so far. `clusters` are the numbers, x fastest, of the clusters that are run (CTAs,
-        where there are no clusters), all where it is None; the kernel sees the whole grid.
+        Some clusters of it are run on the simulator, without its checks, so that array arguments change as by `launch`,
+        in part; ptxas and nvdisasm are needed. Without `cluster` the kernel's own directive holds.
 
         Raises:
-            InputError: there is no such kernel, check or kind, or a shape or argument does not fit.
-            PtxError: the kernel is refused.
+            InputError: there is no such kernel or device, the launch does not fit, its clusters wait for each other, it
+                is not found in its SASS; ptxas or nvdisasm is missing, with what to install.
+            PtxError: the kernel is refused, by the simulator or by ptxas.
+            FileError: ptxas or nvdisasm cannot be run.
         """
-        executable = self._executable(name)
-        shape = LaunchShape.of(executable, grid, block, cluster, clusters, dynamic_shared_bytes)
-        return launch(self._program, self._variables, executable, shape, args, checks, ignore, names, monitor)
+        from ptxsim.clock.timing import KernelLaunch, estimate_launch
 
-    def launch_observed(
-        self,
-        observer: Observer,
-        name: str,
-        grid: Dim3,
-        block: Dim3,
-        args: Sequence[object],
-        dynamic_shared_bytes: int = 0,
-        cluster: Dim3 | None = None,
-        clusters: Sequence[int] | None = None,
-        checks: Sequence[str] = (),
-        names: Sequence[str] = (),
-        monitor: Monitor | None = None,
-    ) -> Report:
-        """Run a kernel as `launch` does, and tell `observer` what happens: for packages of `ptxsim` itself.
-
-        Raises:
-            InputError: as for `launch`; or `checks` has "races", which is an observer, too.
-            PtxError: the kernel is refused.
-        """
-        executable = self._executable(name)
-        shape = LaunchShape.of(executable, grid, block, cluster, clusters, dynamic_shared_bytes)
-        return launch(
-            self._program, self._variables, executable, shape, args, checks, (), names, monitor, observer=observer
-        )
-
-    def _executable(self, name: str) -> Executable:
-        self._code(name)
-        executable = self._kernels.compiled(name)
-        if isinstance(executable, PtxError):
-            message = f"kernel '{name}' cannot run: {executable.message}"
-            raise PtxError(message, executable.line, executable.column)
-        return executable
-
-    def _code(self, name: str) -> Code:
-        code = self._program.kernels.get(name)
-        if code is None:
-            raise InputError(f"there is no kernel '{name}'{suggest(name, self.kernels)}")
-        return code
+        own = (*self.kernel(kernel).directives.get("reqnctapercluster", ()), 1, 1, 1)
+        shape = own[:3] if cluster == _NO_CLUSTER else cluster
+        launch = KernelLaunch(self.text, kernel, grid, block, args, dynamic_shared_bytes, shape)
+        return estimate_launch(launch, device, module=self)

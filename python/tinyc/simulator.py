@@ -1,10 +1,11 @@
 """The door to the PTX simulator `ptxsim`: its interface under tinyc's name, its errors as tinyc's, with their codes.
 
-In: PTX text of any compiler, and arrays; or the arguments of `tinyc simulate`. Out: reports. What `ptxsim` raises is a
-`TinycError` here, and what PTX is malformed a `PtxError` that is of both families.
+In: PTX text of any compiler, and arrays; or the arguments of `tinyc simulate` and `tinyc time`. Out: reports and
+estimates. What `ptxsim` raises is a `TinycError` here, and what PTX is malformed a `PtxError` that is of both families.
 
     module = simulator.load(ptx_text)
     report = module.launch("kernel", grid=(2, 1, 1), block=(128, 1, 1), args=[x, y, np.int32(1024)])
+    estimate = module.time("kernel", grid=(2, 1, 1), block=(128, 1, 1), args=[x, y, np.int32(1024)], device="h100")
 """
 
 import contextlib
@@ -14,9 +15,12 @@ from contextlib import AbstractContextManager
 from typing import Any, ParamSpec, Self, TypeVar
 
 import ptxsim
-from ptxsim import CHECKS, Counterpart, Counters, Finding, Report, Thread
+from ptxsim import CHECKS, Counterpart, Counters, Estimate, Finding, Report, Thread
+from ptxsim.clock.devices import DEVICES, device_of
+from ptxsim.clock.sass.toolchain import find_sass_tools
 from ptxsim.command.arguments import read_command_line
 from ptxsim.command.simulate import simulate as simulate_kernel
+from ptxsim.command.time_arguments import read_time_line
 from ptxsim.machine.launch import Monitor
 from tinyc.diagnostics import TinycError, Where, progress
 
@@ -24,14 +28,17 @@ __all__ = [
     "CHECKS",
     "Counterpart",
     "Counters",
+    "Estimate",
     "Finding",
     "Module",
     "PtxError",
     "Report",
     "TensorMap",
     "Thread",
+    "clocked_device",
     "load",
     "simulate",
+    "time_kernels",
 ]
 
 _P = ParamSpec("_P")
@@ -84,6 +91,7 @@ class Module(ptxsim.Module):
     kernel = _with_codes(ptxsim.Module.kernel)
     shared_memory = _with_codes(ptxsim.Module.shared_memory)
     launch = _with_codes(ptxsim.Module.launch)
+    time = _with_codes(ptxsim.Module.time)
 
     @_with_codes
     def variable(self, name: str) -> "ModuleVariable":
@@ -138,6 +146,32 @@ def simulate(argv: Sequence[str], shown: Callable[[str], AbstractContextManager[
             yield launch_progress("")
 
     return simulate_kernel(read_command_line(argv, "tinyc simulate"), shown_launch)
+
+
+@_with_codes
+def time_kernels(argv: Sequence[str], shown: Callable[[str], AbstractContextManager[None]]) -> int:
+    """Run `tinyc time` with `argv`; the exit status. `shown` is that of `simulate`."""
+    from ptxsim.command.time_kernels import time_kernels as times
+
+    return times(read_time_line(argv, "tinyc time"), lambda: shown("time"))
+
+
+@_with_codes
+def clocked_device(arch: str, asked: str | None = None) -> str:
+    """The device whose time is told: the one that is asked for, else one of the architecture: "h100" of "sm_90a".
+
+    Raises:
+        TinycError: `InputMismatch`: there is no such device, or none of that architecture; or ptxas or nvdisasm, which
+            the clock needs, are missing.
+    """
+    find_sass_tools()
+    if asked is not None:
+        return device_of(asked).name
+    name = next((name for name, device in DEVICES.items() if device.arch == arch), None)
+    if name is None:
+        known = ", ".join(f"{name} ({device.arch})" for name, device in DEVICES.items())
+        raise TinycError("InputMismatch", f"the clock has no device of {arch}; there are {known}; choose one of these")
+    return name
 
 
 def launch_progress(of: str) -> Monitor:

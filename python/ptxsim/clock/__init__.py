@@ -15,4 +15,5 @@ to the grid. Reading order:
     uncertainty  how far an estimate may be off, and what the model is not good for
     estimate     what is told of a launch's time
     timing       all of that together: a `KernelLaunch` in, an `Estimate` out
+    report/      what people and tools read of it: text, JSON, timelines, charts
 """

@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Self
 
 from ptxsim.errors import InputError, suggest
+from ptxsim.parsing.targets import Target
 
 
 class Figure(float):
@@ -284,3 +285,15 @@ def device_of(name: str) -> Device:
     if name not in DEVICES:
         raise InputError(f"there is no device '{name}'{suggest(name, DEVICES)}; there are {', '.join(DEVICES)}")
     return DEVICES[name]
+
+
+def require_target(device: Device, target: str) -> None:
+    """Check that code for a target, such as "sm_90a", runs on a device.
+
+    Raises:
+        InputError: it does not; says on which it does.
+    """
+    if not Target.of(device.arch).has(target):
+        fitting = [each.name for each in DEVICES.values() if Target.of(each.arch).has(target)]
+        there = f"; take the device {' or '.join(fitting)}" if fitting else "; no device of the clock runs it"
+        raise InputError(f"the PTX is for {target}, and {device.title} is {device.arch}{there}")

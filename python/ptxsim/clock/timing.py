@@ -9,7 +9,7 @@ from math import prod
 
 import numpy as np
 
-from ptxsim.clock.devices import Device, device_of
+from ptxsim.clock.devices import Device, device_of, require_target
 from ptxsim.clock.estimate import Estimate
 from ptxsim.clock.grid import Schedule, schedule_of
 from ptxsim.clock.kernel_code import KernelCode, sass_code
@@ -26,8 +26,8 @@ from ptxsim.clock.uncertainty import cautions_of, executed_of, uncertainties_of
 from ptxsim.errors import InputError
 from ptxsim.kernels import kernels_of
 from ptxsim.launch import Dim3
+from ptxsim.loaded_module import LoadedModule
 from ptxsim.memory.traffic import SECTOR_BYTES
-from ptxsim.module import Module
 from ptxsim.tensor_maps.tensor_map import TensorMap
 
 #: The share of the PTX's anchors that has to be found in the SASS.
@@ -62,7 +62,7 @@ def estimate_launch(
     device: str = "h100",
     recorded: int = _RECORDED,
     timeline: Timeline | None = None,
-    module: Module | None = None,
+    module: LoadedModule | None = None,
 ) -> Estimate:
     """The time that a launch would take; its arguments are changed as by `Module.launch`.
 
@@ -75,7 +75,9 @@ def estimate_launch(
         PtxError: the kernel is refused, by the simulator or by ptxas.
     """
     model = device_of(device)
-    recording = _recorded(module or Module.of_text(launch.ptx), launch, recorded)
+    module = module or LoadedModule.of_text(launch.ptx)
+    require_target(model, module.target)
+    recording = _recorded(module, launch, recorded)
     code = sass_code(launch.ptx, launch.kernel, model)
     streams = {number: _streams_of(recording, ctas, code) for number, ctas in recording.cluster_ctas.items()}
     occupancy = occupancy_of(model, prod(launch.block), code.resources.registers, recording.shared_bytes)
@@ -87,7 +89,7 @@ def estimate_launch(
     return found.estimate()
 
 
-def _recorded(module: Module, launch: KernelLaunch, count: int) -> Recording:
+def _recorded(module: LoadedModule, launch: KernelLaunch, count: int) -> Recording:
     """The recording of `count` clusters: the first, the last, and others between them."""
     numbers = sorted({round(at * (launch.clusters - 1) / max(1, count - 1)) for at in range(count)})
     recorder = Recorder()

@@ -6,7 +6,7 @@ In: how the kernel is declared. Out: lines of text.
 from collections.abc import Sequence
 
 from ptxsim.errors import PtxError
-from ptxsim.module import SharedMemory
+from ptxsim.loaded_module import SharedMemory
 from ptxsim.parsing.syntax import Function, Variable
 
 

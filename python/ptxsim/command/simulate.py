@@ -8,28 +8,25 @@ import contextlib
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from math import prod
 from pathlib import Path
 
 import numpy as np
 
 from ptxsim.command import elements
 from ptxsim.command.argument_text import Given, Value, arrays_of, read_arguments, read_variable
-from ptxsim.command.cuda_source import compiled_cuda, is_cuda
 from ptxsim.command.expected import Expectation
-from ptxsim.command.files import read_file, write_array, write_file
-from ptxsim.command.kernel_text import kernel_lines, times
+from ptxsim.command.files import write_array, write_file
+from ptxsim.command.kernel_launch import NO_KERNEL, AskedLaunch, entry_of, in_file, ptx_place, ptx_text, resolved_launch
+from ptxsim.command.kernel_text import kernel_lines
 from ptxsim.command.report_text import finding_text, report_object
-from ptxsim.command.triton_metadata import TritonMetadata, read_metadata
+from ptxsim.command.triton_metadata import read_metadata
 from ptxsim.counters import counter_tables
-from ptxsim.errors import InputError, PtxError, TextError, printable, suggest
-from ptxsim.launch import Dim3
+from ptxsim.errors import InputError, printable, suggest
+from ptxsim.loaded_module import CHECKS
 from ptxsim.machine.launch import Monitor
-from ptxsim.module import CHECKS, Module, load
-from ptxsim.parsing.syntax import Function
+from ptxsim.module import Module, load
 from ptxsim.report import Report
 from ptxsim.tensor_maps.tensor_map import TensorMap
 from ptxsim.variables import ModuleVariable
@@ -37,25 +34,6 @@ from ptxsim.variables import ModuleVariable
 _SHOWN_ELEMENTS = 6
 _SHOWN_FINDINGS = 20
 _STDOUT = Path("-")
-_NO_KERNEL = "the file has no kernel (.entry)"
-
-
-@dataclass(frozen=True)
-class ResolvedLaunch:
-    """How a kernel is launched, complete."""
-
-    grid: Dim3
-    block: Dim3
-    cluster: Dim3 | None
-    dynamic_shared_bytes: int
-    clusters: tuple[int, ...] | None
-
-    def __str__(self) -> str:
-        cluster = f", cluster {times(self.cluster)}" if self.cluster else ""
-        if self.clusters is not None:
-            cluster += f", of its clusters {', '.join(map(str, self.clusters))} only"
-        shared = f", {self.dynamic_shared_bytes} bytes of dynamic shared memory" if self.dynamic_shared_bytes else ""
-        return f"grid {times(self.grid)}, block {times(self.block)}{cluster}{shared}"
 
 
 def simulate(
@@ -67,18 +45,18 @@ def simulate(
     `shown` opens a display of how far it is.
     """
     with shown():
-        text = compiled_cuda(arguments.ptx, arguments.arch) if is_cuda(arguments.ptx) else _text(arguments.ptx)
-    # Lines are those of the PTX: they are not to be taken for the source's.
-    place = f"{arguments.ptx} [PTX]" if is_cuda(arguments.ptx) else str(arguments.ptx)
-    with shown(), _in_file(place):
+        text = ptx_text(arguments.ptx, arguments.arch)
+    place = ptx_place(arguments.ptx)
+    with shown(), in_file(place):
         module = Module.of_text(text) if arguments.list else load(text)
     if arguments.list:
         _list(module)
         return 0
     triton = read_metadata(arguments.triton) if arguments.triton is not None else None
-    name = _entry(module, arguments.entry, triton)
+    name = entry_of(module, arguments.entry, triton)
     kernel = module.kernel(name)
-    shape = _shape(arguments, kernel, triton)
+    extents = arguments.grid, arguments.block, arguments.cluster, arguments.dynamic_shared, arguments.clusters
+    shape = resolved_launch(AskedLaunch(*extents), kernel, triton)
     given = read_arguments(arguments.arg, arguments.seed)
     for variable, value in arguments.set:
         module.variable(variable).write(read_variable(variable, value, arguments.seed))
@@ -93,7 +71,7 @@ def simulate(
     checks = CHECKS if arguments.checks is None else arguments.checks
     started = time.perf_counter()
     options = (shape.dynamic_shared_bytes, shape.cluster, checks, arguments.ignore, _names(values, given))
-    with shown() as monitor, _in_file(place):
+    with shown() as monitor, in_file(place):
         report = module.launch(name, shape.grid, shape.block, values, *options, monitor, shape.clusters)
     seconds = time.perf_counter() - started
     lines = text.split("\n")
@@ -126,69 +104,11 @@ def _holder(name: str, given: Sequence[Given], module: Module) -> np.ndarray | M
 
 def _list(module: Module) -> None:
     if not module.kernels:
-        raise InputError(_NO_KERNEL)
+        raise InputError(NO_KERNEL)
     for number, name in enumerate(module.kernels):
         sys.stdout.write("\n" if number else "")
         for title, text in kernel_lines(module.kernel(name), module.shared_memory(name), module.refused.get(name)):
             _line(title, text)
-
-
-def _text(path: Path) -> str:
-    try:
-        return read_file(path).decode("utf-8")
-    except UnicodeDecodeError as error:
-        message = f"the file is not text (byte 0x{error.object[error.start]:02x} at offset {error.start}); give PTX"
-        raise TextError(message, str(path)) from None
-
-
-@contextlib.contextmanager
-def _in_file(place: str) -> Iterator[None]:
-    """Let what is wrong with the PTX name its file."""
-    try:
-        yield
-    except PtxError as error:
-        raise PtxError(error.message, error.line, error.column, place) from None
-
-
-def _entry(module: Module, asked: str | None, triton: TritonMetadata | None) -> str:
-    """The kernel that is asked for; without a name the one of Triton's file, or the only one."""
-    if asked is not None:
-        return asked
-    if triton is not None and triton.name is not None:
-        return triton.name
-    if len(module.kernels) == 1:
-        return module.kernels[0]
-    if not module.kernels:
-        raise InputError(_NO_KERNEL)
-    raise InputError(f"the file has the kernels {', '.join(module.kernels)}; choose one with --entry")
-
-
-def _shape(arguments: argparse.Namespace, kernel: Function, triton: TritonMetadata | None) -> ResolvedLaunch:
-    """The launch's shape: what is asked for, else what the kernel requires, else what Triton says."""
-    required = kernel.directives.get("reqntid")
-    block = arguments.block or (_three(required) if required else None)
-    grid, cluster, shared = arguments.grid, arguments.cluster, arguments.dynamic_shared
-    if triton is not None:
-        block = block or (triton.threads, 1, 1)
-        shared = triton.shared_bytes if shared is None else shared
-        if triton.ctas > 1:  # Triton counts programs, each a cluster along x
-            grid, cluster = (grid[0] * triton.ctas, grid[1], grid[2]), cluster or (triton.ctas, 1, 1)
-    if block is None:
-        message = f"kernel '{kernel.name}' does not say how many threads a CTA has; say so, as in --block 128"
-        raise InputError(message)
-    of_one = cluster or _three(kernel.directives.get("reqnctapercluster", ()))
-    clusters = _cluster_numbers(arguments.clusters, prod(grid) // max(1, prod(of_one)))
-    return ResolvedLaunch(grid, block, cluster, shared or 0, clusters)
-
-
-def _cluster_numbers(asked: Sequence[int | None] | None, count: int) -> tuple[int, ...] | None:
-    """The clusters that are run, where not all are; None among those asked for is the last of `count`."""
-    return None if asked is None else tuple(count - 1 if number is None else number for number in asked)
-
-
-def _three(extents: Sequence[int]) -> Dim3:
-    x, y, z = (*extents, 1, 1, 1)[:3]
-    return x, y, z
 
 
 def _names(values: Sequence[Value], given: Sequence[Given]) -> list[str]:

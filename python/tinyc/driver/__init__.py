@@ -9,6 +9,7 @@ In reading order:
     listings          which texts a program has on its way to each target, by name: plain data
     layer             which layer a module is at, and whether it is a program
     lowering          one program at every layer, by slices of the pipelines in `tinyc.pipeline`
+    clock_table       how long the kernels of a run would take on a GPU
     profile           what the kernels of a run took, beside what was predicted
     run_keys          which random numbers a run of it has
     model             what is ready to run

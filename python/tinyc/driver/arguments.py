@@ -17,9 +17,9 @@ from tinyc.target import TARGETS as ARCHITECTURES
 
 _DESCRIPTION = (
     "Compile and run programs: ONNX models (.onnx), Tiny JSON (.json), or the dump of any layer (.mlir, .ll, .ptx). "
-    "Run models that were compiled before (.tinyc). Simulate kernels of any compiler: PTX (.ptx)."
+    "Run models that were compiled before (.tinyc). Simulate and time kernels of any compiler: PTX (.ptx)."
 )
-_COMMANDS = ("run", "compile", "verify", "explain", "bench", "simulate")
+_COMMANDS = ("run", "compile", "verify", "explain", "bench", "simulate", "time")
 #: What names of programs and of models end in.
 _PROGRAMS = (".onnx", ".json", ".mlir", ".ll", ".ptx", ".tinyc")
 #: Every layer of every target.
@@ -47,6 +47,8 @@ def read_command_line(argv: Sequence[str]) -> argparse.Namespace:
         arguments.against, arguments.runtime = None, _ONNXRUNTIME
     if "prefix" in arguments and arguments.prefix and arguments.emit_lib is None:
         parser.error("argument --prefix: it is about a C library; give --emit-lib, too")
+    if arguments.command == "run" and arguments.device is not None and not arguments.time:
+        parser.error("argument --device: it is what --time is told for; give --time, too")
     if "line_info" in arguments and arguments.line_info and arguments.stock_printing:
         parser.error("argument --line-info: .loc points into the text with names; leave --stock-printing out")
     return arguments
@@ -97,6 +99,10 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--outputs", type=Path, metavar="FILE.npz", help="write the outputs there (bf16 as uint16 bits)")
     run.add_argument("--profile", action="store_true", help="print what each region took, beside what was predicted")
     run.add_argument("--log", type=Path, metavar="FILE.csv", help="append the same there, as CSV")
+    shown = "with --target sim: print how long each kernel would take on a GPU, by the clock"
+    run.add_argument("--time", action="store_true", help=shown)
+    shown = "with --time: a100, h100, h200 (default: the one that --arch is for)"
+    run.add_argument("--device", metavar="DEVICE", help=shown)
     shown = "of a model that has a self-test: run that, and nothing else; status 1 where an output is too far off"
     run.add_argument("--self-test", action="store_true", help=shown)
     run.add_argument("--check", action="store_true", help="compare with the reference; status 1 where they differ")
@@ -132,8 +138,9 @@ def _parser() -> argparse.ArgumentParser:
     bench.add_argument("--against", dest="runtime", choices=(_ONNXRUNTIME,), help=shown)
     bench.add_argument("--runs", type=_count, default=20, metavar="N", help="how often (default: 20)")
     bench.add_argument("--svg", type=Path, metavar="FILE", help="write the times there, as bars")
-    # What follows `simulate` is the simulator's to read: cli hands it on.
+    # What follows these is the simulator's to read: cli hands it on.
     commands.add_parser("simulate", help="run and check a kernel of a PTX file", add_help=False)
+    commands.add_parser("time", help="say how long a kernel of a PTX file would take on a GPU", add_help=False)
     return parser
 
 

@@ -1,8 +1,8 @@
-"""`tinyc run | compile | verify | explain | bench | simulate`: programs and kernels from the command line.
+"""`tinyc run | compile | verify | explain | bench | simulate | time`: programs and kernels from the command line.
 
 Results go to stdout, errors and remarks to stderr. The exit status is 0 if all went well, 1 for an error in the
 program, its inputs or its numbers, and for findings, 2 for a command line that does not read and for what `simulate`
-cannot run, 130 for Ctrl-C.
+and `time` cannot run, 130 for Ctrl-C.
 No input ends in a traceback.
 """
 
@@ -20,14 +20,14 @@ from tinyc.runtime.container import is_container
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `tinyc` with `argv` (default: the process's) and return its exit status."""
     given = sys.argv[1:] if argv is None else argv
-    simulates = list(given[:1]) == ["simulate"]
+    of_kernels = {"simulate": _simulate, "time": _time}.get("".join(given[:1]))
     # Findings are status 1 of `simulate`, so that what keeps it from running is told apart.
-    return exit_status(lambda: _main(given, simulates), failed=2 if simulates else 1)
+    return exit_status(lambda: _main(given, of_kernels), failed=2 if of_kernels else 1)
 
 
-def _main(argv: Sequence[str], simulates: bool) -> int:
+def _main(argv: Sequence[str], of_kernels: Callable[[Sequence[str]], int] | None) -> int:
     standard_output().reconfigure(errors="backslashreplace")
-    status = _simulate(argv[1:]) if simulates else _run(read_command_line(argv))
+    status = of_kernels(argv[1:]) if of_kernels else _run(read_command_line(argv))
     sys.stdout.flush()
     return status
 
@@ -37,6 +37,13 @@ def _simulate(argv: Sequence[str]) -> int:
     from tinyc.simulator import simulate
 
     return simulate(argv, shown_progress)
+
+
+def _time(argv: Sequence[str]) -> int:
+    """`tinyc time`, which is ptxsim's, too."""
+    from tinyc.simulator import time_kernels
+
+    return time_kernels(argv, shown_progress)
 
 
 def _run(arguments: argparse.Namespace) -> int:

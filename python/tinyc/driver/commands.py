@@ -16,7 +16,15 @@ from tinyc.driver.compiled_model import CompiledModel
 from tinyc.driver.layer import entry_layer, require_reference
 from tinyc.driver.onnx_runtime import onnxruntime_run
 from tinyc.driver.progress import shown_progress
-from tinyc.driver.running import given_inputs, given_weights, judged, print_line, run_and_print, shown_remarks
+from tinyc.driver.running import (
+    given_inputs,
+    given_weights,
+    judged,
+    print_line,
+    require_simulated,
+    run_and_print,
+    shown_remarks,
+)
 from tinyc.driver.sources import in_file, program_argument, shown_argument
 from tinyc.driver.verification import verify_model
 from tinyc.executors import reference
@@ -40,6 +48,7 @@ def run_command(arguments: argparse.Namespace) -> int:
             message = "--self-test: a program has no inputs of its own; tinyc compile -o FILE.tinyc --self-test makes "
             message += "a model that has, and --check compares with the reference"
             raise TinycError("InvalidOption", message, Where(file=shown_argument(arguments.program)))
+        require_simulated(arguments, arguments.target)
         model = compiled_model(arguments)
         given = model_inputs(arguments, model)
         outputs = run_and_print(model, given, arguments)

@@ -16,7 +16,7 @@ from tinyc.runtime.boundary import boundary_of_program
 from tinyc.runtime.cpu import CpuExecutable
 from tinyc.runtime.cpu_features import require_machine
 from tinyc.runtime.cuda import CudaExecutable
-from tinyc.runtime.executable import Executable, Timer
+from tinyc.runtime.executable import Executable, LaunchClock, Timer
 from tinyc.runtime.object_code import ObjectError
 from tinyc.target import TARGETS
 
@@ -69,8 +69,8 @@ def executor_of(artifact: Artifact) -> Executor:
 def _executor(executable: Executable[Any], artifact: Artifact) -> Executor:
     arch = None if artifact.target == "cpu" else artifact.arch
 
-    def timed(inputs: Mapping[str, Any], timer: Timer) -> Arrays:
-        return executable.run(inputs, timer=timer)
+    def timed(inputs: Mapping[str, Any], timer: Timer, clock: LaunchClock | None = None) -> Arrays:
+        return executable.run(inputs, timer=timer, clock=clock)
 
     pool = executable.pool
     return Executor(

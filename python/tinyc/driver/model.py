@@ -21,7 +21,7 @@ from tinyc.executors.compare import Comparison, compare_all
 from tinyc.runtime.artifact import Artifact, write_artifact
 from tinyc.runtime.bound import BoundProgram
 from tinyc.runtime.boundary import NamedTensor, Signature
-from tinyc.runtime.executable import Observer, Timer
+from tinyc.runtime.executable import LaunchClock, Observer, Timer
 from tinyc.runtime.outputs import named_outputs
 from tinyc.runtime.program import Program
 from tinyc.runtime.sizes import RequiredMemory, required_memory
@@ -45,8 +45,8 @@ class Executor:
     values of nodes. `program` is what it runs, where that has been lowered, `arch` the GPU's architecture that it is
     for; `reports` gives those of the last run's launches where they are simulated. `artifact` is what a file needs to
     have to run the same, `compiled_for` makes it for another CPU. `timed` takes inputs, and who is told the time of
-    each launch. `set_weights` takes those over that are given, `weights` gives those that have been set, by buffer,
-    `missing_weights` the names of the others.
+    each launch, measured or by a clock. `set_weights` takes those over that are given, `weights` gives those that have
+    been set, by buffer, `missing_weights` the names of the others.
     """
 
     run: Callable[[Mapping[str, Any], Mapping[str, Any], int, Observer | None], Arrays]
@@ -56,7 +56,7 @@ class Executor:
     reports: Callable[[], "Sequence[Report]"] = tuple
     artifact: Artifact | None = None
     compiled_for: Callable[[str], Artifact] | None = None
-    timed: Callable[[Mapping[str, Any], Timer], Arrays] | None = None
+    timed: Callable[[Mapping[str, Any], Timer, LaunchClock | None], Arrays] | None = None
     set_weights: Callable[[Any], None] = lambda _: None
     weights: Callable[[], Arrays] = dict
     missing_weights: Callable[[], tuple[str, ...]] = tuple
@@ -254,21 +254,36 @@ class Model:
         """
         return self.profile_named(inputs)
 
-    def profile_named(self, inputs: Mapping[str, Any]) -> Profile:
+    def profile_named(self, inputs: Mapping[str, Any], time_on: str | None = None) -> Profile:
         """`profile` for inputs in a mapping, whatever they are called.
 
+        With `time_on`, on target "sim", the clock says how long each launch would take on that device, such as "h100";
+        "" is one of the architecture that the kernels are for.
+
         Raises:
-            TinycError: as `profile`.
+            TinycError: as `profile`; `UnsupportedTarget`: the target is another one; `InputMismatch`: there is no such
+                device, or no ptxas or nvdisasm, which the clock needs.
         """
         executor = self._ready()
         if executor.timed is None:
             message = f"'{self.target}' has no regions to measure; compile for 'cpu', 'sim' or 'cuda'"
             raise TinycError("UnsupportedTarget", message)
+        times = LaunchTimes()
+        clock = None if time_on is None else LaunchClock(self._clocked(executor, time_on), times.estimate)
         if self.target != "sim":  # whose time is not measured
             executor.run(inputs, {}, 0, None)
-        times = LaunchTimes()
-        outputs = executor.timed(inputs, times.note)
-        return Profile(tuple(profile_rows(times, (self.target, executor.arch or ""), self._predicted)), outputs)
+        outputs = executor.timed(inputs, times.note, clock)
+        rows = profile_rows(times, (self.target, executor.arch or ""), self._predicted)
+        return Profile(tuple(rows), outputs, tuple(times.estimates))
+
+    def _clocked(self, executor: Executor, device: str) -> str:
+        """The device whose time is told."""
+        if self.target != "sim":
+            message = f"the clock times what the simulator runs, and the target is '{self.target}'; compile for 'sim'"
+            raise TinycError("UnsupportedTarget", message)
+        from tinyc.simulator import clocked_device
+
+        return clocked_device(executor.arch or "", device or None)
 
     def _predicted(
         self, bound: BoundProgram, kernels: Mapping[WrittenNodes, Sequence[str]]

@@ -10,14 +10,18 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from tinyc.diagnostics import TinycError, Where
+from tinyc.driver.clock_table import clock_table
 from tinyc.importers.files import unreadable_file
 from tinyc.runtime.bound import BoundLaunch, BoundProgram
 from tinyc.text.table import Table
+
+if TYPE_CHECKING:  # the simulator takes longer to import than all the rest
+    from tinyc.simulator import Estimate
 
 LOG_COLUMNS = (
     "region", "kernel", "target", "arch", "sizes", "FLOPs", "bytes", "occupancy", "estimate_us", "actual_us", "plan"
@@ -51,19 +55,25 @@ class LaunchTimes:
     def __init__(self) -> None:
         self.bound: BoundProgram | None = None
         self.launches: list[tuple[BoundLaunch, float | None]] = []
+        self.estimates: list[tuple[BoundLaunch, Estimate | TinycError]] = []
 
     def note(self, bound: BoundProgram, launch: BoundLaunch, seconds: float | None) -> None:
         """Note how long a launch has taken."""
         self.bound = bound
         self.launches.append((launch, seconds))
 
+    def estimate(self, launch: BoundLaunch, told: "Estimate | TinycError") -> None:
+        """Note how long a launch would take by the clock, or why that is not told."""
+        self.estimates.append((launch, told))
+
 
 @dataclass(frozen=True)
 class Profile:
-    """The regions of one run, a row each under `LOG_COLUMNS`, and what the run gave."""
+    """The regions of one run, a row each under `LOG_COLUMNS`; what the run gave; times of its launches by the clock."""
 
     rows: tuple[tuple[object, ...], ...]
     outputs: dict[str, np.ndarray]
+    estimates: "tuple[tuple[BoundLaunch, Estimate | TinycError], ...]" = ()
 
     def __str__(self) -> str:
         return str(self.table)
@@ -72,6 +82,11 @@ class Profile:
     def table(self) -> Table:
         """The rows as a table."""
         return Table("regions", LOG_COLUMNS, self.rows)
+
+    @property
+    def clock_table(self) -> Table:
+        """The time of each kernel by the clock, launches of one shape together, and their sum."""
+        return clock_table(self.estimates)
 
     def append_to(self, path: Path) -> None:
         """Append the rows to a CSV file, which gets a head where it is new.
@@ -125,7 +140,17 @@ def profile_rows(times: LaunchTimes, machine: tuple[str, str], predict: Predict)
         taken = [seconds for _, seconds in launched if seconds is not None]
         actual = round(sum(taken) * 1e6, 1) if len(taken) == len(launched) else ""
         *told, plan = predicted.get(nodes, Prediction())
+        if (clocked := _clocked_microseconds(launched, times)) is not None:
+            told[-1] = clocked
         yield (f"r{number}", " ".join(kernels[nodes]), *machine, sizes, *told, actual, plan)
+
+
+def _clocked_microseconds(launched: Iterable[tuple[BoundLaunch, float | None]], times: LaunchTimes) -> float | None:
+    """The time of launches by the clock, in place of what was predicted; None where it does not tell that of each."""
+    known = {id(launch): told for launch, told in times.estimates}
+    told = [known.get(id(launch)) for launch, _ in launched]
+    seconds = [each.seconds for each in told if each is not None and not isinstance(each, TinycError)]
+    return round(sum(seconds) * 1e6, 1) if seconds and len(seconds) == len(told) else None
 
 
 def _by_nodes(bound: BoundProgram, times: LaunchTimes) -> dict[WrittenNodes, list[tuple[BoundLaunch, float | None]]]:

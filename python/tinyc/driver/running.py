@@ -41,6 +41,7 @@ def run_saved(arguments: argparse.Namespace) -> int:
     with shown_remarks(arguments):
         started = time.perf_counter()
         model = load(arguments.program)
+        require_simulated(arguments, model.target)
         print_line("model", f"{arguments.program} on {model.target}")
         print_line("load", f"{time.perf_counter() - started:.3f} s")
         if arguments.weights is not None:
@@ -100,7 +101,7 @@ def _require_own_inputs(arguments: argparse.Namespace) -> None:
     Raises:
         TinycError: `InvalidOption`.
     """
-    others = ("inputs", "random", "bind", "weights", "outputs", "profile", "log")
+    others = ("inputs", "random", "bind", "weights", "outputs", "profile", "log", "time")
     given = next((name for name in others if getattr(arguments, name)), None)
     if given is not None:
         message = f"--{given}: a self-test runs on inputs and weights of the model's own; leave it out"
@@ -173,19 +174,36 @@ def run_and_print(model: Model, inputs: dict[str, np.ndarray], arguments: argpar
     set_already = set(weights) - {*model.missing_weights} if arguments.inputs is None else ()
     model.set_weights({name: each for name, each in weights.items() if name not in set_already})
     started = time.perf_counter()
+    clocked = (arguments.device or "") if arguments.time else None
+    is_profiled = arguments.profile or arguments.log is not None or arguments.time
     with shown_progress("run"):
-        profile = model.profile_named(inputs) if arguments.profile or arguments.log is not None else None
+        profile = model.profile_named(inputs, clocked) if is_profiled else None
         outputs = model.run_named(inputs) if profile is None else profile.outputs
     print_line("run", f"{time.perf_counter() - started:.3f} s")
     for name, value in outputs.items():
         print_line("output", f"{name}: {_described(value)}")
     if profile is not None and arguments.profile:
         print_table(profile.table)
+    if profile is not None and arguments.time:
+        print_table(profile.clock_table)
     if arguments.outputs is not None:
         write_arrays(arguments.outputs, outputs)
     if profile is not None and arguments.log is not None:
         profile.append_to(arguments.log)
     return outputs
+
+
+def require_simulated(arguments: argparse.Namespace, target: str) -> None:
+    """Check that `--time` is asked of what the simulator runs.
+
+    Raises:
+        TinycError: `InvalidOption`.
+    """
+    if arguments.time and target != "sim":
+        measured = "; --profile measures there" if target in ("cpu", "cuda") else ""
+        message = f"--time: the clock times what the simulator runs, and the target is '{target}'{measured}; "
+        message += "give --target sim"
+        raise TinycError("InvalidOption", message, Where(file=arguments.program))
 
 
 def _described(value: np.ndarray) -> str:

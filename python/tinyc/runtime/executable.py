@@ -8,20 +8,33 @@ import abc
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
+from tinyc.diagnostics import TinycError
 from tinyc.runtime.arrays import InputCheck, ReadInput
 from tinyc.runtime.bound import BoundLaunch, BoundProgram, bind_program
 from tinyc.runtime.const_pool import ConstPool, PoolImage
 from tinyc.runtime.outputs import handed_out, output_memory
 from tinyc.runtime.program import KernelLaunch, Program
 
+if TYPE_CHECKING:  # the simulator takes longer to import than all the rest
+    from tinyc.simulator import Estimate
+
 #: Told the values of nodes while a program runs: the name of each, and an array.
 Observer = Callable[[str, np.ndarray], None]
 #: Told how long a launch has taken, in seconds; None where the device has no clock.
 Timer = Callable[[BoundProgram, BoundLaunch, float | None], None]
+
+
+class LaunchClock(NamedTuple):
+    """On the simulator: the GPU that each launch is timed on by `ptxsim.clock`, and who is told, also of a refusal."""
+
+    device: str
+    tell: "Callable[[BoundLaunch, Estimate | TinycError], None]"
+
+
 #: For how many sizes of the inputs it is kept what follows from them.
 KEPT_SIZES = 16
 
@@ -43,6 +56,7 @@ class Run(NamedTuple):
     key: int
     observe: Observer | None
     timer: Timer | None
+    clock: LaunchClock | None = None
     pool: PoolImage | None = None
     prepares: bool = False
 
@@ -73,11 +87,12 @@ class Executable(abc.ABC, Generic[Prepared]):
         run_key: int = 0,
         observe: Observer | None = None,
         timer: Timer | None = None,
+        clock: LaunchClock | None = None,
     ) -> dict[str, Any]:
         """Run on arrays by name and return arrays by name: those in `out`, filled, and fresh ones.
 
         `run_key` is xored to the seeds of random numbers. `observe` is told of the values of named nodes,
-        `timer` of the time of each launch.
+        `timer` of the time of each launch, `clock`, on the simulator alone, of the time that it would take on a GPU.
 
         Raises:
             TinycError: `InputMismatch`, `OutputMismatch`, `UnboundSymbol`, `AssumptionViolated`, `OutOfMemory`,
@@ -90,7 +105,7 @@ class Executable(abc.ABC, Generic[Prepared]):
         given = self._check.dense(inputs)
         bound, prepared = self._bound_to(tuple([array.shape for array in given]))
         outputs = self._output_memory(bound, out, given)
-        run = Run(bound, given, list(outputs.values()), run_key, observe, timer)
+        run = Run(bound, given, list(outputs.values()), run_key, observe, timer, clock)
         if not self._has_pool:
             self._execute(run, prepared)
         else:

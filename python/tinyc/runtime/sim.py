@@ -12,7 +12,7 @@ from tinyc import simulator
 from tinyc.diagnostics import TinycError
 from tinyc.runtime.bound import BoundLaunch, BoundProgram
 from tinyc.runtime.device_memory import BufferMemory, copy_outputs, device_memory, launch_arguments
-from tinyc.runtime.executable import Executable, Run
+from tinyc.runtime.executable import Executable, LaunchClock, Run
 from tinyc.runtime.program import KernelLaunch, Program
 from tinyc.runtime.status import check_status, fresh_status
 
@@ -78,6 +78,7 @@ class SimExecutable(Executable[None]):
             return  # nothing to do
         given = launch_arguments(launch, run, status, lambda pointer: buffers[pointer.buffer].words)
         arguments = [np.int64(each) if isinstance(each, int) else each for each in given]
+        before = {name: buffers[name].words.copy() for name in kernel.writes} if run.clock is not None else {}
         behind = {name: buffers[name].behind.copy() for name in kernel.writes}
         monitor = simulator.launch_progress(f"kernel '{kernel.symbol}', ")
         report = self._module.launch(
@@ -97,3 +98,29 @@ class SimExecutable(Executable[None]):
         ]
         if stray or not report.ok:
             raise SimulationError.of(kernel, report, [*report.findings, *stray])
+        if run.clock is not None:
+            self._time(launch, run.clock, arguments, [(buffers[name].words, held) for name, held in before.items()])
+
+    def _time(
+        self,
+        launch: BoundLaunch,
+        clock: LaunchClock,
+        arguments: Sequence[object],
+        written: Sequence[tuple[np.ndarray, np.ndarray]],
+    ) -> None:
+        """Tell how long a launch would take: from what memory held before it, and memory is then as it was.
+
+        `written` has the memory that it wrote, and what that held.
+        """
+        after = [memory.copy() for memory, _ in written]
+        for memory, before in written:
+            memory[...] = before
+        shape = launch.kernel.symbol, launch.grid, launch.block
+        options = clock.device, launch.dynamic_shared_bytes, launch.cluster
+        try:
+            clock.tell(launch, self._module.time(*shape, arguments, *options))
+        except TinycError as error:
+            clock.tell(launch, error)
+        finally:
+            for (memory, _), left in zip(written, after, strict=True):
+                memory[...] = left

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from ptxsim.module import CHECKS
+from ptxsim import CHECKS
 from ptxsim_cases.kernel_text import OWN_WORD, kernel, kinds, kinds_of_two_warps, launch
 
 #: %r1 is the thread's own word of `b`, %r2 that of the thread with the number `%r0 ^ 32` (another warp).
