@@ -35,6 +35,8 @@ class MemoryStep:
     Shares are of the bytes that it reads: `near_share` waits for its own partition of L2, `far_share` for the other
     one, `memory_share` for HBM; `hbm_share` is what HBM has to give of a byte that is read, as one SM's line is the
     line of all who ask for it. Rates are of one SM, in bytes a cycle of the nominal clock, if all ask at the same time.
+    That of L2 has the fullest slice decide: it is divided by `imbalance`, the fullest one over the mean of the lines of
+    a step. That is the most that uneven slices cost, as if all SMs waited for it at the end of each step.
     """
 
     near_share: float
@@ -43,6 +45,7 @@ class MemoryStep:
     hbm_share: float
     l2_bytes_per_cycle: float
     hbm_bytes_per_cycle: float
+    imbalance: float
 
 
 @dataclass(frozen=True)
@@ -192,7 +195,7 @@ def _model(
         near_share, far_share = float(near[at] / read), float(far_waits[at] / read)
         shares = near_share, far_share, float(memory_waits[at] / read), float(memory[at] / read)
         rate = float(min(device.l2_port_bytes_per_cycle, l2_rate / imbalance[at] / sms))
-        steps.append(MemoryStep(*shares, rate, hbm_rate / sms))
+        steps.append(MemoryStep(*shares, rate, hbm_rate / sms, float(imbalance[at])))
     written = float(requests.written_bytes) * count
     of_step = written / len(steps)
     cycles = np.maximum(
