@@ -175,6 +175,7 @@ class Cta:
         self.waits.clear()
         self.converging.clear()
         self.copies_in_flight = CopiesInFlight()
+        self._states.clear()
 
     def no_lanes(self) -> np.ndarray:
         """An empty set of lanes: [warps, 32]."""

@@ -65,7 +65,7 @@ class ObservedCta(Protocol):
         ...
 
     def kill(self) -> None:
-        """End all threads: from `Observer.ran` only, of all CTAs of the cluster, whose findings then mean nothing."""
+        """End all threads, as if they had never waited or copied: from `Observer.ran` only, all of a cluster's CTAs."""
         ...
 
     def report(

@@ -11,13 +11,21 @@ import numpy as np
 
 from ptxsim.clock.devices import Device
 from ptxsim.clock.memory.l2 import L2Shape, L2State, StepTraffic
-from ptxsim.clock.memory.offsets import ClusterOffsets, LaunchOfKernel, offsets_of_clusters
+from ptxsim.clock.memory.offsets import (
+    ClusterOffsets,
+    FirstAccesses,
+    LaunchOfKernel,
+    clusters_to_run,
+    offsets_of_clusters,
+)
 from ptxsim.clock.memory.requests import CHUNK_BYTES, ClusterRequests, requests_of
 from ptxsim.clock.memory.wave import Wave, array_places
+from ptxsim.clock.recording.recorder import Recorder
 from ptxsim.clock.recording.trace import Recording
+from ptxsim.report import Report
 
-#: Waves that are looked at one by one; those after them are as the last of them. Steps of a wave, at most.
-_WAVES, _MOST_STEPS = 2, 192
+#: Waves that are looked at one by one; those after them are as the last of them.
+_WAVES = 2
 
 
 @dataclass(frozen=True)
@@ -27,6 +35,8 @@ class MemoryStep:
     Shares are of the bytes that it reads: `near_share` waits for its own partition of L2, `far_share` for the other
     one, `memory_share` for HBM; `hbm_share` is what HBM has to give of a byte that is read, as one SM's line is the
     line of all who ask for it. Rates are of one SM, in bytes a cycle of the nominal clock, if all ask at the same time.
+    That of L2 has the fullest slice decide: it is divided by `imbalance`, the fullest one over the mean of the lines of
+    a step. That is the most that uneven slices cost, as if all SMs waited for it at the end of each step.
     """
 
     near_share: float
@@ -35,6 +45,7 @@ class MemoryStep:
     hbm_share: float
     l2_bytes_per_cycle: float
     hbm_bytes_per_cycle: float
+    imbalance: float
 
 
 @dataclass(frozen=True)
@@ -70,33 +81,48 @@ class MemoryModel:
         return self.steps[min(len(self.steps) - 1, max(0, int(bytes_read / self.step_bytes)))]
 
 
-def memory_model_of(
-    recording: Recording,
-    recorded: int,
-    launch: LaunchOfKernel,
-    device: Device,
-    resident: int,
-    warm: bool = True,
-) -> MemoryModel:
-    """The memory model of a launch of which cluster number `recorded` of the grid is the recording's first one.
+@dataclass(frozen=True)
+class RecordedWave:
+    """A recorded cluster, how far from it those of the first waves read, and what the launch has found."""
 
-    `resident` clusters run at the same time, the next ones follow in order. `warm`: the same launch has just run, as in
-    benchmarks; otherwise no array is in L2.
+    recording: Recording
+    offsets: ClusterOffsets
+    report: Report
+
+
+def record_wave(launch: LaunchOfKernel, resident: int, checks: Sequence[str] = ("barriers",)) -> RecordedWave:
+    """Record the first cluster of a launch, and in the same launch what the others touch first.
+
+    `resident` clusters run at the same time on the device.
 
     Raises:
         InputError, PtxError: as `Module.launch_observed`.
     """
-    count = prod(launch.across)
-    resident = min(resident, count)
-    offsets = offsets_of_clusters(launch, recorded, min(count, resident * _WAVES))
-    first = min(recording.cluster_ctas)
-    requests = requests_of(recording, first, offsets.ranges, _step_bytes(recording, device))
-    return model_of_requests(requests, offsets, device, resident, count, prod(launch.cluster), warm)
+    count, recorder = min(prod(launch.across), resident * _WAVES), Recorder()
+    observer = FirstAccesses(0, recorder)
+    report = launch.observe(observer, clusters_to_run(launch, 0, count), checks)
+    return RecordedWave(recorder.recording(), offsets_of_clusters(launch, 0, count, observer), report)
+
+
+def memory_model_of(
+    recording: Recording, offsets: ClusterOffsets, device: Device, resident: int, warm: bool = True
+) -> MemoryModel:
+    """The memory model of a launch, from the first cluster of its recording.
+
+    `resident` clusters run at the same time, the next ones follow in order. `offsets` are from that cluster, of the
+    first two waves at least. `warm`: the same launch has just run, as in benchmarks; otherwise no array is in L2.
+    """
+    requests = requests_of(recording, min(recording.cluster_ctas), offsets.ranges, _step_bytes(recording, device))
+    size = prod(recording.cluster)
+    count = prod(recording.grid) // size
+    return model_of_requests(requests, offsets, device, min(resident, count), count, size, warm)
 
 
 def _step_bytes(recording: Recording, device: Device) -> float:
-    """How far a cluster may be ahead of others, bytes: what its shared memory takes, or its share of what is on its way
-    from L2 at its port's rate (Little's law)."""
+    """How far a cluster may be ahead of others, bytes.
+
+    It is what its shared memory takes, or what is on its way from L2 at the rate of its port (Little's law).
+    """
     ctas = prod(recording.cluster)
     return max(recording.shared_bytes, device.l2_latency * device.l2_port_bytes_per_cycle) * ctas
 
@@ -111,7 +137,7 @@ def model_of_requests(
     warm: bool = True,
 ) -> MemoryModel:
     """The memory model of `count` clusters, `resident` at a time, from what one of them reads."""
-    shape, (places, chunks) = L2Shape.of(device), array_places(offsets)
+    shape, chunks = L2Shape.of(device), array_places(offsets)[1]
     state = L2State(shape, chunks)
     waves = ceil(count / resident)
     known = [
@@ -166,15 +192,26 @@ def _model(
     steps = []
     for at in range(len(requested)):
         read = max(1.0, requested[at])
-        shares = near[at] / read, far_waits[at] / read, memory_waits[at] / read, memory[at] / read
-        rate = min(float(device.l2_port_bytes_per_cycle), l2_rate / imbalance[at] / sms)
-        steps.append(MemoryStep(*map(float, shares), rate, hbm_rate / sms))
+        near_share, far_share = float(near[at] / read), float(far_waits[at] / read)
+        shares = near_share, far_share, float(memory_waits[at] / read), float(memory[at] / read)
+        rate = float(min(device.l2_port_bytes_per_cycle, l2_rate / imbalance[at] / sms))
+        steps.append(MemoryStep(*shares, rate, hbm_rate / sms, float(imbalance[at])))
     written = float(requests.written_bytes) * count
     of_step = written / len(steps)
-    cycles = np.maximum(requested / np.minimum(l2_rate / imbalance, sms * device.l2_port_bytes_per_cycle),
-                        (memory + of_step) / hbm_rate)
+    cycles = np.maximum(
+        requested / np.minimum(l2_rate / imbalance, sms * device.l2_port_bytes_per_cycle), (memory + of_step) / hbm_rate
+    )
     mean = float((imbalance * requested).sum() / max(1.0, requested.sum()))
     return MemoryModel(
-        requests.step_bytes, tuple(steps), float(weights.sum()), float(requested.sum()), float(memory.sum()), written,
-        float(far.sum()), float(cycles.sum()), mean, offsets.ran, offsets.exact,
+        requests.step_bytes,
+        tuple(steps),
+        float(weights.sum()),
+        float(requested.sum()),
+        float(memory.sum()),
+        written,
+        float(far.sum()),
+        float(cycles.sum()),
+        mean,
+        offsets.ran,
+        offsets.exact,
     )

@@ -14,10 +14,20 @@ from math import prod
 
 import numpy as np
 
+from ptxsim.clock.recording.recorder import Recorder
 from ptxsim.launch import Dim3
-from ptxsim.machine.observer import AccessFacts, AsyncOperation, ObservedBatch, ObservedCta, ObservedLaunch, Observer
+from ptxsim.machine.observer import (
+    AccessFacts,
+    AsyncOperation,
+    ObservedBatch,
+    ObservedCta,
+    ObservedLaunch,
+    Observer,
+    Phase,
+)
 from ptxsim.memory.byte_array import ByteArray
 from ptxsim.module import Module
+from ptxsim.report import Report
 
 #: Straight runs of a CTA in which its cluster is asked to have touched what it reads early; and how much later than the
 #: first array another one is touched early, too: so many times, and so many runs.
@@ -31,9 +41,9 @@ _FEW, _CHECKED, _MOST = 192, 12, 1056
 class ClusterOffsets:
     """Bytes from what the recorded cluster touches to what others do.
 
-    `ranges` are the arrays of the launch's global memory, [start, end) in bytes from its first one; `offsets` are by the
-    number of a range, one for each of `clusters`. An array that is not there is touched late, if at all. `ran` counts
-    the clusters that ran; `exact` is false if offsets of some others were only put together, and a check failed.
+    `ranges` are the arrays of the launch's global memory, [start, end) in bytes from its first one; `offsets` are by
+    the number of a range, one for each of `clusters`. An array that is not there is touched late, if at all. `ran`
+    counts the clusters that ran; `exact` is false if offsets of others were only put together, and a check failed.
     """
 
     ranges: tuple[tuple[int, int], ...]
@@ -44,22 +54,26 @@ class ClusterOffsets:
 
 
 class FirstAccesses(Observer):
-    """Notes the first place that each cluster touches of each array, and ends clusters that have touched `wanted`.
+    """Notes the first place that each cluster touches of each array, and ends clusters that have touched enough.
 
-    `places` are by cluster, then by the number of an allocated range: the lowest byte of the first access. `runs` has
-    the straight runs before each of them, of the last cluster.
+    The cluster `leader`, which runs first, decides which arrays are touched early. If a `recorder` is given, the leader
+    runs on to its end, and the recorder is told of it. `places` are by cluster, then by the number of an allocated
+    range: the lowest byte of the first access.
     """
 
-    def __init__(self, wanted: frozenset[int] | None = None) -> None:
+    def __init__(self, leader: int, recorder: Recorder | None = None) -> None:
         self.places: dict[int, dict[int, int]] = {}
         self.ranges: tuple[tuple[int, int], ...] = ()
-        self.runs: dict[int, int] = {}
-        self._wanted = wanted
+        self._leader, self._recorder = leader, recorder
+        self._wanted: frozenset[int] | None = None
         self._run_of: dict[int, int] = {}
+        self._earliest: int | None = None
 
     def began(self, launch: ObservedLaunch) -> None:
         """Note the launch."""
         self._launch = launch
+        if self._recorder:
+            self._recorder.began(launch)
         self.ranges = tuple(launch.memory.allocated)
         self._starts = np.array([start for start, _ in self.ranges])
         x, y, _ = (extent // size for extent, size in zip(launch.grid, launch.cluster, strict=True))
@@ -75,49 +89,71 @@ class FirstAccesses(Observer):
         values: np.ndarray | None = None,
     ) -> None:
         """Note an access by threads."""
+        if recorder := self._recorder_of(batch.cta):
+            recorder.accessed(access, batch, memory, index, usable, values)
         if memory.space == "global" and index.size:
             places = index if batch.mask.shape != index.shape else index[batch.mask]
             self._touch(batch.cta, places if usable is None else places[usable.reshape(places.shape)])
 
     def started(self, operation: AsyncOperation) -> None:
         """Note a copy."""
+        if recorder := self._recorder_of(operation.cta):
+            recorder.started(operation)
         for region in (*operation.reads, *operation.writes):
             if region.memory.space == "global":
                 self._touch(operation.cta, region.index)
 
     def ran(self, cta: ObservedCta, warps: np.ndarray, start: int, end: int, mask: np.ndarray) -> None:
         """End a cluster that has touched what is wanted."""
+        recorder = self._recorder_of(cta)
+        if recorder:
+            recorder.ran(cta, warps, start, end, mask)
         number = self._cluster(cta)
         count = self._run_of[number] = self._run_of.get(number, 0) + 1
-        touched = self.places.get(number, {})
-        late = _MOST_RUNS * len(cta.peers)
-        if self._wanted is None:
-            late = min(late, _late(self.runs))
-            is_enough = False
-        else:
-            is_enough = self._wanted <= touched.keys()
-        if is_enough or count >= late:
+        touched, late = self.places.get(number, {}), _MOST_RUNS * len(cta.peers)
+        if number == self._leader and self._earliest is not None:
+            late = min(late, _LATER_TIMES * self._earliest + _LATER_RUNS)
+        if count < late and not (self._wanted is not None and self._wanted <= touched.keys()):
+            return
+        if number == self._leader:
+            self._wanted = self._wanted or frozenset(touched)
+        if not recorder:
             for peer in cta.peers:
                 peer.kill()
+
+    def arrived(self, cta: ObservedCta, phase: Phase, lanes: np.ndarray, relaxed: bool = False) -> None:
+        """Tell the recorder."""
+        if recorder := self._recorder_of(cta):
+            recorder.arrived(cta, phase, lanes, relaxed)
+
+    def departed(self, cta: ObservedCta, phase: Phase, lanes: np.ndarray, relaxed: bool = False) -> None:
+        """Tell the recorder."""
+        if recorder := self._recorder_of(cta):
+            recorder.departed(cta, phase, lanes, relaxed)
+
+    def finished(self, operation: AsyncOperation, phase: Phase, reads_only: bool = False) -> None:
+        """Tell the recorder."""
+        if recorder := self._recorder_of(operation.cta):
+            recorder.finished(operation, phase, reads_only)
+
+    def _recorder_of(self, cta: ObservedCta) -> Recorder | None:
+        return self._recorder if self._recorder and self._cluster(cta) == self._leader else None
 
     def _touch(self, cta: ObservedCta, places: np.ndarray) -> None:
         if not places.size:
             return
-        known = self.places.setdefault(self._cluster(cta), {})
+        cluster = self._cluster(cta)
+        known = self.places.setdefault(cluster, {})
+        if cluster == self._leader and self._earliest is None:
+            self._earliest = self._run_of.get(cluster, 0)
         for number in np.unique(np.searchsorted(self._starts, places.reshape(-1), "right") - 1).tolist():
             if number >= 0 and number not in known:
                 inside = places[places >= self._starts[number]]
                 known[number] = int(inside.min())
-                self.runs[number] = self._run_of.get(self._cluster(cta), 0)
 
     def _cluster(self, cta: ObservedCta) -> int:
         extents = zip(cta.index, self._launch.cluster, self._pitch, strict=True)
         return sum(place // size * pitch for place, size, pitch in extents)
-
-
-def _late(runs: dict[int, int]) -> float:
-    """The straight run from which on an array is not touched early any more."""
-    return _LATER_TIMES * min(runs.values()) + _LATER_RUNS if runs else float("inf")
 
 
 @dataclass(frozen=True)
@@ -138,9 +174,9 @@ class LaunchOfKernel:
         x, y, z = (extent // size for extent, size in zip(self.grid, self.cluster, strict=True))
         return x, y, z
 
-    def observe(self, observer: Observer, clusters: Sequence[int]) -> None:
+    def observe(self, observer: Observer, clusters: Sequence[int], checks: Sequence[str] = ()) -> Report:
         """Run some clusters and tell the observer."""
-        self.module.launch_observed(
+        return self.module.launch_observed(
             observer,
             self.kernel,
             self.grid,
@@ -149,53 +185,72 @@ class LaunchOfKernel:
             self.dynamic_shared_bytes,
             self.cluster,
             clusters,
+            checks,
         )
 
 
-def offsets_of_clusters(launch: LaunchOfKernel, recorded: int, count: int) -> ClusterOffsets:
+def offsets_of_clusters(
+    launch: LaunchOfKernel, recorded: int, count: int, observer: FirstAccesses | None = None
+) -> ClusterOffsets:
     """The offsets of the first `count` clusters of a launch from the recorded one.
+
+    `observer` is the one that has seen `clusters_to_run` already; without it they run here.
 
     Raises:
         InputError, PtxError: as `Module.launch_observed`.
     """
-    first = FirstAccesses()
-    launch.observe(first, [recorded])
-    base = first.places.get(recorded, {})
-    wanted, everything = frozenset(base), np.arange(min(count, prod(launch.across)))
-    if not wanted:
-        return ClusterOffsets(first.ranges, everything)
+    everything = np.arange(min(count, prod(launch.across)))
+    sample = clusters_to_run(launch, recorded, count)
+    first = observer or _first_accesses(launch, recorded, sample)
     if len(everything) <= _FEW:
-        found = _first_places(launch, wanted, everything)
-        offsets = _relative(found, base, everything)
-        return ClusterOffsets(first.ranges, everything, offsets, len(everything))
-    corners = _corners(launch.across)
-    checked = everything[np.linspace(1, len(everything) - 1, _CHECKED).astype(int)]
-    sample = np.unique(np.concatenate([corners, checked]))
-    found = _first_places(launch, wanted, sample)
-    offsets = {number: _by_digits(found, number, launch.across, everything) - place for number, place in base.items()}
-    told = _relative(found, base, checked)
-    exact = all(np.array_equal(offsets[number][checked], told[number]) for number in base)
-    ran = len(sample)
+        return ClusterOffsets(first.ranges, everything, _relative(first.places, recorded, everything), len(sample))
+    checked = _checked(everything)
+    places, ran = first.places, len(sample)
+    told = _relative(places, recorded, checked)
+    offsets = {
+        number: _by_digits(places, number, launch.across, everything) - places[recorded][number] for number in told
+    }
+    exact = all(np.array_equal(offsets[number][checked], told[number]) for number in told)
     if not exact:
         some = everything[:_MOST]
-        found = _first_places(launch, wanted, some)
-        for number, values in _relative(found, base, some).items():
+        for number, values in _relative(
+            _first_accesses(launch, recorded, some.tolist()).places, recorded, some
+        ).items():
             offsets[number][some] = values
         ran, exact = ran + len(some), len(some) == len(everything)
     return ClusterOffsets(first.ranges, everything, offsets, ran, exact)
 
 
-def _first_places(launch: LaunchOfKernel, wanted: frozenset[int], clusters: np.ndarray) -> dict[int, dict[int, int]]:
-    observer = FirstAccesses(wanted)
-    launch.observe(observer, clusters.tolist())
-    return observer.places
+def clusters_to_run(launch: LaunchOfKernel, recorded: int, count: int) -> list[int]:
+    """The clusters that tell the offsets of the first `count`, the recorded one among them."""
+    everything = np.arange(min(count, prod(launch.across)))
+    if len(everything) <= _FEW:
+        return sorted({recorded, *everything.tolist()})
+    return sorted({recorded, *_corners(launch.across), *_checked(everything).tolist()})
 
 
-def _relative(found: dict[int, dict[int, int]], base: dict[int, int], clusters: np.ndarray) -> dict[int, np.ndarray]:
+def _checked(everything: np.ndarray) -> np.ndarray:
+    """Clusters of which is checked whether their digits tell their offsets."""
+    return everything[np.linspace(1, len(everything) - 1, _CHECKED).astype(int)]
+
+
+def _first_accesses(launch: LaunchOfKernel, recorded: int, clusters: Sequence[int]) -> FirstAccesses:
+    """What clusters touch first, the recorded one among them; that one runs before the others."""
+    observer = FirstAccesses(recorded)
+    rest = sorted({*clusters} - {recorded})
+    if rest and rest[0] < recorded:
+        launch.observe(observer, [recorded])
+        launch.observe(observer, rest)
+    else:
+        launch.observe(observer, [recorded, *rest])
+    return observer
+
+
+def _relative(found: dict[int, dict[int, int]], recorded: int, clusters: np.ndarray) -> dict[int, np.ndarray]:
     """Offsets of clusters by array; one that has not touched an array is as the recorded one."""
     return {
         number: np.array([found.get(each, {}).get(number, place) - place for each in clusters.tolist()], np.int64)
-        for number, place in base.items()
+        for number, place in found.get(recorded, {}).items()
     }
 
 
@@ -209,7 +264,7 @@ def _digits(extent: int) -> list[tuple[int, int]]:
     return digits
 
 
-def _corners(across: Dim3) -> np.ndarray:
+def _corners(across: Dim3) -> list[int]:
     """The clusters all of whose digits but one are 0."""
     pitches = (1, across[0], across[0] * across[1])
     alone = [
@@ -218,7 +273,7 @@ def _corners(across: Dim3) -> np.ndarray:
         for weight, radix in _digits(extent)
         for value in range(1, radix)
     ]
-    return np.unique([0, *alone])
+    return [0, *alone]
 
 
 def _by_digits(found: dict[int, dict[int, int]], number: int, across: Dim3, clusters: np.ndarray) -> np.ndarray:

@@ -23,7 +23,7 @@ _SECTORS = CHUNK_BYTES // SECTOR_BYTES
 
 @dataclass(frozen=True)
 class StepRequests:
-    """A step of a cluster in one array: its chunks, counted from the array's first one, and how many sectors of each."""
+    """A step of a cluster in one array: chunks, counted from the array's first one, and how many sectors of each."""
 
     array: int
     chunks: np.ndarray
@@ -57,9 +57,7 @@ def requests_of(
 ) -> ClusterRequests:
     """The requests of a recorded cluster; `ranges` are the arrays, [start, end) in bytes of global memory."""
     kept = set(_read_once(recording.copies))
-    found = [
-        event for warp in recording.warps_of(cluster) for event in _of_warp(warp, recording.copies, kept)
-    ]
+    found = [event for warp in recording.warps_of(cluster) for event in _of_warp(warp, recording.copies, kept)]
     reads = _ordered([(progress, sectors) for progress, writes, sectors in found if not writes])
     writes = _ordered([(progress, sectors) for progress, writes, sectors in found if writes])
     sizes = np.array([len(each) * SECTOR_BYTES for each in reads.sectors], np.int64)
@@ -84,9 +82,7 @@ def _read_once(copies: Sequence[CopyFacts]) -> Iterator[int]:
         seen[key] += 1
 
 
-def _of_warp(
-    warp: WarpTrace, copies: Sequence[CopyFacts], kept: set[int]
-) -> list[tuple[float, bool, np.ndarray]]:
+def _of_warp(warp: WarpTrace, copies: Sequence[CopyFacts], kept: set[int]) -> list[tuple[float, bool, np.ndarray]]:
     """The requests of a warp: how far it is, whether it writes, its sectors."""
     found: list[tuple[bool, np.ndarray]] = []
     for run in warp.runs:
@@ -101,11 +97,8 @@ def _of_warp(
                 if "global" in (copy.source, copy.destination):
                     found.append((copy.source != "global", copy.sectors))
     read = np.array([0 if writes else len(sectors) for writes, sectors in found], float)
-    total = read.sum()
-    if total:
-        progress = (np.cumsum(read) - read) / total
-    else:
-        progress = np.arange(1, len(found) + 1) / max(1, len(found))
+    behind = np.cumsum(read) - read if read.any() else np.arange(1, len(found) + 1)
+    progress = behind / max(1.0, read.sum() or len(found))
     return [(share, *each) for share, each in zip(progress.tolist(), found, strict=True)]
 
 

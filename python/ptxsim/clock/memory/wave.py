@@ -95,8 +95,9 @@ class Wave:
         if not chunks:
             none = np.zeros(0, np.int64)
             return WaveStep(none, np.zeros((self.partitions, 0)), none, own_read, own_written)
-        return WaveStep(*_different(np.concatenate(chunks), np.concatenate(counts, 1), np.concatenate(sizes)),
-                        own_read, own_written)
+        return WaveStep(
+            *_different(np.concatenate(chunks), np.concatenate(counts, 1), np.concatenate(sizes)), own_read, own_written
+        )
 
 
 def _bytes(part: StepRequests) -> float:
