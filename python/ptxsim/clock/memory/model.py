@@ -90,8 +90,10 @@ class RecordedWave:
     report: Report
 
 
-def record_wave(launch: LaunchOfKernel, resident: int, checks: Sequence[str] = ("barriers",)) -> RecordedWave:
-    """Record the first cluster of a launch, and in the same launch what the others touch first.
+def record_wave(
+    launch: LaunchOfKernel, resident: int, recorded: Sequence[int] = (), checks: Sequence[str] = ("barriers",)
+) -> RecordedWave:
+    """Record the first cluster of a launch and those that are `recorded`, and in it what the others touch first.
 
     `resident` clusters run at the same time on the device.
 
@@ -99,8 +101,8 @@ def record_wave(launch: LaunchOfKernel, resident: int, checks: Sequence[str] = (
         InputError, PtxError: as `Module.launch_observed`.
     """
     count, recorder = min(prod(launch.across), resident * _WAVES), Recorder()
-    observer = FirstAccesses(0, recorder)
-    report = launch.observe(observer, clusters_to_run(launch, 0, count), checks)
+    observer = FirstAccesses(0, recorder, recorded)
+    report = launch.observe(observer, sorted({*clusters_to_run(launch, 0, count), *recorded}), checks)
     return RecordedWave(recorder.recording(), offsets_of_clusters(launch, 0, count, observer), report)
 
 
