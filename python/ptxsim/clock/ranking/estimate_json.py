@@ -1,4 +1,4 @@
-"""An estimate, or other data of dataclasses, as JSON and back, by the types of its fields: a new one needs nothing here.
+"""An estimate, or other data of dataclasses, as JSON and back, by the types of the fields: new ones need nothing here.
 
 In: numbers, texts, tuples, mappings, and dataclasses of these. Out: what `json` writes. What does not fit is refused.
 """
