@@ -1,7 +1,7 @@
 """Products by TMA and wgmma that differ in their tile, their stages, and how many products are under way: 16 of them.
 
-C = A · Bᵀ in f16, f32 sums: A [m, k], B [n, k], C [m, n]. Written for what ranks kernels, and measured by nobody: one
-warp copies tiles of 64 along K into a circular buffer, each warpgroup multiplies 64 rows. Compiled by nvcc.
+In: a size. Out: `Candidate`s. C = A · Bᵀ in f16 with f32 sums: A [m, k], B [n, k], C [m, n]. Written to be ranked, and
+measured by nobody: a thread copies tiles of 64 along K into a circular buffer, each warpgroup multiplies 64 rows.
 """
 
 import subprocess
@@ -12,8 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from ptxsim import TensorMap
-
-from .published import Launch
+from ptxsim.clock.ranking.candidates import Candidate, KernelLaunch
 
 _TILE_K = 64
 _SOURCE = """
@@ -133,8 +132,18 @@ class ProductVariant:
             subprocess.run(command, check=True, capture_output=True)
             return made.read_text()
 
-    def launch(self, size: int, depth: int) -> Launch:
-        """The launch of a product of `size` × `size` over `depth`; multiples of its tile."""
+    def candidate(self, size: int) -> Candidate:
+        """The kernel for a product of `size` × `size` × `size`, a multiple of its tile and of 64."""
+        text = self.ptx()
+        return Candidate(
+            self.name,
+            self.launch(text, size, size),
+            lambda steps: self.launch(text, size, steps * _TILE_K),
+            size // _TILE_K,
+        )
+
+    def launch(self, text: str, size: int, depth: int) -> KernelLaunch:
+        """The launch of its PTX for a product of `size` × `size` over `depth`."""
         rows, columns = 64 * self.consumers, self.tile_n
         x, w = (np.zeros((size, depth), np.float16) for _ in range(2))
         y = np.zeros((size, size), np.float16)
@@ -144,7 +153,8 @@ class ProductVariant:
         ]
         args: list[object] = [*maps, y, np.int32(size), np.int32(depth)]
         shared = self.stages * (128 * (rows + columns) + 16)
-        return Launch((size // columns, size // rows, 1), (128 * (self.consumers + 1), 1, 1), args, shared)
+        grid, block = (size // columns, size // rows, 1), (128 * (self.consumers + 1), 1, 1)
+        return KernelLaunch(text, "product_of_tiles", grid, block, args, shared)
 
 
 #: Tiles, with how many stages they are tried, and how many products are under way.
