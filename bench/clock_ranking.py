@@ -29,8 +29,8 @@ PACKAGES = ("numpy",)
 SIZE, DEVICE, JOBS = 4096, "h100", 2
 COLUMNS = ("place", "kernel", f"from {FEW_STEPS[0]} and {FEW_STEPS[1]} steps", "whole", "ratio", "near")
 NOTE = (
-    "nobody has measured these kernels: how far predictions are right is in clock.txt. near: how many others are within 5 "
-    "percent, so that their order says nothing"
+    "nobody has measured these kernels: how right predictions are is in clock.txt. near: how many others are within "
+    "5 %, so that their order says nothing"
 )
 
 

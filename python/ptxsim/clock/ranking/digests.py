@@ -16,7 +16,7 @@ import numpy as np
 import ptxsim
 from ptxsim.clock.devices import Device
 from ptxsim.clock.ranking.candidates import KernelLaunch
-from ptxsim.clock.ranking.transport import arrays_of, is_zeros
+from ptxsim.clock.ranking.transport import argument_arrays, is_zeros
 from ptxsim.clock.sass.toolchain import SassTools
 
 
@@ -30,7 +30,7 @@ class LaunchDigests:
 
     def digest(self, launch: KernelLaunch) -> str:
         """The digest of a launch."""
-        arrays = arrays_of(launch.args)
+        arrays = argument_arrays(launch.args)
         number_of = {id(array): number for number, array in enumerate(arrays)}
         facts = [
             self._beside,

@@ -23,7 +23,7 @@ def send_launches(launches: Sequence[KernelLaunch]) -> bytes:
         InputError: arrays of a launch share memory, which they would not on the other side.
     """
     for each in launches:
-        _check_apart(arrays_of(each.args))
+        _check_apart(argument_arrays(each.args))
     file = io.BytesIO()
     _Sender(file, protocol=pickle.HIGHEST_PROTOCOL).dump(tuple(launches))
     return file.getvalue()
@@ -34,7 +34,7 @@ def receive_launches(sent: bytes) -> tuple[KernelLaunch, ...]:
     return _Receiver(io.BytesIO(sent)).load()
 
 
-def arrays_of(args: Sequence[object]) -> list[np.ndarray]:
+def argument_arrays(args: Sequence[object]) -> list[np.ndarray]:
     """The different arrays among the arguments and of their tensor maps, in order."""
     held = [each.global_address if isinstance(each, TensorMap) else each for each in args]
     return list({id(each): each for each in held if isinstance(each, np.ndarray)}.values())

@@ -6,7 +6,7 @@ import pytest
 
 from ptxsim import TensorMap
 from ptxsim.clock.ranking.candidates import KernelLaunch
-from ptxsim.clock.ranking.transport import arrays_of, receive_launches, send_launches
+from ptxsim.clock.ranking.transport import argument_arrays, receive_launches, send_launches
 from ptxsim.errors import InputError
 
 
@@ -61,7 +61,7 @@ def test_launches_of_one_message_may_share_arrays():
 def test_the_arrays_of_arguments_are_told_once():
     one, two = np.zeros((64, 64), np.float16), np.ones(2)
     mapped = TensorMap.tiled(2, one, [64, 64], [128], [64, 8], [1, 1])
-    assert [id(each) for each in arrays_of([mapped, np.int32(1), two, one, two])] == [id(one), id(two)]
+    assert [id(each) for each in argument_arrays([mapped, np.int32(1), two, one, two])] == [id(one), id(two)]
 
 
 def test_arrays_that_share_memory_are_refused():
