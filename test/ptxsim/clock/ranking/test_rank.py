@@ -9,7 +9,7 @@ from ptxsim.clock.ranking import rank
 from ptxsim.clock.ranking.candidates import Candidate
 from ptxsim.clock.ranking.rank import RankedKernel, rank_kernels
 from ptxsim.errors import InputError
-from ptxsim_cases.ranked_kernels import chain_candidate, chain_launch
+from ptxsim_cases.ranked_kernels import chain_candidate, chain_launch, end_process_of_two_ctas
 from ptxsim_cases.sass_text import needs_sass_tools
 
 
@@ -22,7 +22,7 @@ def test_the_fastest_comes_first_and_few_steps_tell_what_many_take():
     short = rank_kernels(slower_first(), jobs=1)
     whole = rank_kernels([replace(each, shorter=None) for each in slower_first()], jobs=1)
     assert [each.name for each in short] == [each.name for each in whole] == ["one", "two", "three"]
-    assert {each.extrapolated_from for each in short} == {(8, 16)}
+    assert {each.extrapolated_from for each in short} == {rank.FEW_STEPS}
     assert {each.extrapolated_from for each in whole} == {()}
     for one, other in zip(short, whole, strict=True):
         assert one.cycles == pytest.approx(other.cycles, rel=0.02)
@@ -63,9 +63,19 @@ def test_a_refused_candidate_comes_last_with_why_and_stops_no_other():
     assert (first.name, first.error, first.near) == ("fits", "", ())
     assert [each.name for each in others] == [each.name for each in refused]
     assert {(each.seconds, each.estimate, each.near) for each in others} == {(float("inf"), None, ())}
-    told = ("there is no kernel 'l'", "2 parameters", "line ", "share memory", "steps is 0", "16 steps")
+    told = ("there is no kernel 'l'", "2 parameters", "line ", "share memory", "steps is 0", "24 steps")
     for each, words in zip(others, told, strict=True):
         assert words in each.error
+
+
+@needs_sass_tools
+def test_a_process_that_is_ended_refuses_its_candidate_and_no_other(tmp_path, monkeypatch):
+    monkeypatch.setattr(rank, "_predict", end_process_of_two_ctas)
+    candidates = [Candidate(name, chain_launch(4, 4, ctas)) for name, ctas in (("ends", 2), ("one", 1), ("three", 3))]
+    *others, ended = rank_kernels(candidates, jobs=2, cache=tmp_path)
+    assert sorted(each.name for each in others if not each.error) == ["one", "three"]
+    assert (ended.name, ended.error) == ("ends", "its process was ended, maybe for lack of memory; give fewer jobs")
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 @needs_sass_tools
