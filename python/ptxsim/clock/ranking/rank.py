@@ -17,7 +17,7 @@ from ptxsim.clock.devices import device_of
 from ptxsim.clock.ranking.candidates import Candidate, KernelLaunch
 from ptxsim.clock.ranking.digests import LaunchDigests
 from ptxsim.clock.ranking.estimate_store import EstimateStore, Predicted
-from ptxsim.clock.ranking.transport import receive_launches, send_launches
+from ptxsim.clock.ranking.transport import argument_arrays, receive_launches, send_launches
 from ptxsim.clock.sass.toolchain import find_sass_tools
 from ptxsim.clock.timing import Estimate, estimate_launch
 from ptxsim.errors import InputError, MemoryShortage, PtxError, PtxsimError
@@ -147,6 +147,8 @@ def _predict(sent: bytes, device: str) -> list[Predicted]:
     found: list[Predicted] = []
     for each in receive_launches(sent):
         options = each.dynamic_shared_bytes, each.cluster
+        for array in argument_arrays(each.args):
+            array.flags.writeable = False  # what a kernel stores is not given back: nobody reads it
         try:
             module = load(each.ptx)
             shape = each.kernel, each.grid, each.block, each.args
