@@ -11,4 +11,5 @@ once, the rest hits), the order of tiles, the clock under power. Reading order:
     replay/      when they would have done it
     occupancy    how many CTAs an SM holds
     timing       all of that together: an `Estimate`
+    ranking/     which of several kernels would be the fastest
 """
