@@ -11,6 +11,7 @@ from ptxsim.clock.devices import Device, device_of, require_target
 from ptxsim.clock.estimate import Estimate
 from ptxsim.clock.grid import Schedule, schedule_of
 from ptxsim.clock.kernel_code import KernelCode, sass_code
+from ptxsim.clock.kernel_launch import KernelLaunch
 from ptxsim.clock.memory.model import MemoryModel, RecordedWave, memory_model_of, record_wave
 from ptxsim.clock.memory.offsets import LaunchOfKernel
 from ptxsim.clock.occupancy import Occupancy, occupancy_of
@@ -23,7 +24,6 @@ from ptxsim.clock.replay.timeline import Timeline
 from ptxsim.clock.uncertainty import cautions_of, executed_of, uncertainties_of
 from ptxsim.errors import InputError
 from ptxsim.kernels import kernels_of
-from ptxsim.launch import Dim3
 from ptxsim.loaded_module import LoadedModule
 
 #: The share of the PTX's anchors that has to be found in the SASS.
@@ -33,24 +33,6 @@ _RECORDED = 3
 
 #: The streams of a cluster's warps, by CTA.
 _Streams = Sequence[Sequence[WarpStream]]
-
-
-@dataclass(frozen=True)
-class KernelLaunch:
-    """A launch of a kernel of a PTX text: CTAs, threads, arguments as `Module.launch` has them, shared bytes."""
-
-    ptx: str
-    kernel: str
-    grid: Dim3
-    block: Dim3
-    args: Sequence[object]
-    dynamic_shared_bytes: int = 0
-    cluster: Dim3 = (1, 1, 1)
-
-    @property
-    def clusters(self) -> int:
-        """How many clusters its grid has."""
-        return prod(self.grid) // prod(self.cluster)
 
 
 def estimate_launch(
