@@ -9,6 +9,7 @@ once, the rest hits), the order of tiles, the clock under power. Reading order:
     sass/        PTX → SASS with lines, control codes and costs
     recording/   what warps did
     replay/      when they would have done it
+    memory/      what all of them read of L2 and HBM (not asked by the replay yet)
     occupancy    how many CTAs an SM holds
     timing       all of that together: an `Estimate`
 """

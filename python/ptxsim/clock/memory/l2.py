@@ -11,6 +11,7 @@ How lines are hashed to slices and homes is not published: a line's place is as 
 follow each other, which go to all slices by turns.
 """
 
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -74,16 +75,28 @@ class L2State:
 
     def __init__(self, shape: L2Shape, chunks: int) -> None:
         self.shape = shape
-        #: The clock of each partition counts the chunks that were brought in; that at which each was last asked for.
-        self._clock = np.zeros(shape.partitions, np.int64)
-        self._last = np.full((shape.partitions, chunks), _NEVER, np.int32)
-        self._held = shape.size_bytes // shape.partitions // CHUNK_BYTES
+        self._empty(chunks)
         lines = np.arange(-(-chunks // _CHUNKS_OF_LINE), dtype=np.uint64)
         of_partition = shape.slices // shape.partitions
         rotated = (lines % of_partition + _mixed(lines // of_partition) % of_partition) % of_partition
         self._slice = np.repeat(rotated.astype(np.int16), _CHUNKS_OF_LINE)[:chunks]
         homes = (_mixed(lines + np.uint64(1 << 40)) >> np.uint64(7)) % np.uint64(shape.partitions)
         self._home = np.repeat(homes.astype(np.int8), _CHUNKS_OF_LINE)[:chunks]
+
+    def _empty(self, chunks: int, share: int = 1) -> None:
+        #: The clock of each partition counts the chunks that were brought in; that at which each was last asked for.
+        self._clock = np.zeros(self.shape.partitions, np.int64)
+        self._last = np.full((self.shape.partitions, chunks), _NEVER, np.int32)
+        self._held = self.shape.size_bytes // self.shape.partitions // CHUNK_BYTES // share
+
+    def sampled(self, share: int) -> "tuple[L2State, np.ndarray]":
+        """An empty L2 of one in `share` lines, and which chunks are in these: [chunks] bool."""
+        state = copy(self)
+        chunks = self._last.shape[1]
+        state._empty(chunks, share)
+        lines = np.arange(-(-chunks // _CHUNKS_OF_LINE), dtype=np.uint64)
+        is_in = (_mixed(lines + np.uint64(1 << 41)) >> np.uint64(9)) % np.uint64(share) == 0
+        return state, np.repeat(is_in, _CHUNKS_OF_LINE)[:chunks]
 
     def hold(self, chunks: np.ndarray) -> None:
         """Let chunks be there from the beginning, in all partitions."""

@@ -4,12 +4,13 @@ In: a recorded cluster, the launch, a device, how many clusters are resident. Ou
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from math import ceil, prod
+from dataclasses import dataclass, replace
+from math import prod
 
 import numpy as np
 
 from ptxsim.clock.devices import Device
+from ptxsim.clock.memory.drift import DRIFT, delays_of, drifted_traffic
 from ptxsim.clock.memory.l2 import L2Shape, L2State, StepTraffic
 from ptxsim.clock.memory.offsets import (
     ClusterOffsets,
@@ -24,7 +25,7 @@ from ptxsim.clock.recording.recorder import Recorder
 from ptxsim.clock.recording.trace import Recording
 from ptxsim.report import Report
 
-#: Waves that are looked at one by one; those after them are as the last of them.
+#: Waves that are looked at one by one. Of more, the first one is, and those after it are as one in the middle.
 _WAVES = 2
 
 
@@ -54,8 +55,8 @@ class MemoryModel:
 
     `steps` have `step_bytes` of a cluster's reads each, the mean of all waves. Totals are bytes of the whole launch:
     `requested_bytes` by all SMs, `hbm_read_bytes`, `hbm_written_bytes`; `far_bytes` went between partitions. `cycles`
-    is the least that L2 and HBM need for it, the longer of the two in each step; `imbalance` the mean of the fullest
-    slice over the mean. `is_exact` is false if what other clusters read is put together and a check failed.
+    is the least that L2 and HBM need for it, the longer of the two in each step; `imbalance` is the mean of that of the
+    steps. `is_exact` is false if what other clusters read is put together and a check failed.
     """
 
     step_bytes: float
@@ -135,23 +136,35 @@ def model_of_requests(
     count: int,
     cluster_ctas: int = 1,
     warm: bool = True,
+    drift: float = DRIFT,
 ) -> MemoryModel:
-    """The memory model of `count` clusters, `resident` at a time, from what one of them reads."""
+    """The memory model of `count` clusters, `resident` at a time, from what one of them reads.
+
+    `drift` is how much the times of like clusters differ; see `drift`. With 0 all waves are in step.
+    """
     shape, chunks = L2Shape.of(device), array_places(offsets)[1]
-    state = L2State(shape, chunks)
-    waves = ceil(count / resident)
-    known = [
-        Wave(shape, int(device.sms), cluster_ctas, requests, offsets, range(start, min(start + resident, count)))
-        for start in range(0, min(waves, _WAVES) * resident, resident)
-    ]
+    state, waves = L2State(shape, chunks), count / resident
+
+    def wave_of(clusters: Sequence[int], slots: Sequence[int]) -> Wave:
+        return Wave(shape, int(device.sms), cluster_ctas, requests, offsets, clusters, slots)
+
+    places = [range(start, min(start + resident, count)) for start in range(0, count, resident)[:_WAVES]]
+    known = [wave_of(each, range(len(each))) for each in places]
+    held = None
     if warm and waves <= _WAVES:
         for wave in known:
             _run(wave, state)
     elif warm and chunks * CHUNK_BYTES <= shape.size_bytes // shape.partitions:
-        state.hold(np.arange(chunks))
-    traffic = [_run(wave, state) for wave in known]
-    weights = np.ones(len(known))
-    weights[-1] += (count - len(known) * resident) / resident if waves > len(known) else 0
+        state.hold(held := np.arange(chunks))
+    if waves > _WAVES and drift:
+        first = _run(known[0], state)
+        delays = delays_of(resident, len(first), waves, drift)
+        later = drifted_traffic(state, wave_of, delays, len(first), held)
+        in_step = [replace(each, imbalance=one.imbalance) for each, one in zip(later, first, strict=True)]
+        traffic, weights = [first, in_step], np.array([1, waves - 1])
+    else:
+        traffic, weights = [_run(wave, state) for wave in known], np.ones(len(known))
+        weights[-1] = waves - len(known) + 1 if waves > _WAVES else 1
     return _model(requests, offsets, device, traffic, weights, min(int(device.sms), resident * cluster_ctas), count)
 
 

@@ -1,10 +1,10 @@
 """What all clusters that are resident at the same time ask for in a step: the recorded cluster's requests, shifted.
 
 In: `ClusterRequests`, `ClusterOffsets`, who is resident. Out: for each step different chunks, and how many SMs of each
-partition ask for each. Clusters of a wave are at the same step. A cluster that makes several tiles of the product one
-after the other (a persistent kernel) is taken to be as far from the recorded one in all of them as in its first; what
-is shifted past the end of its array comes in at its beginning. An array that no cluster touches early is read and
-written in parts of its own by each of them.
+partition ask for each. Clusters of a wave are at the same step; `drift` puts together those that are not. A cluster
+that makes several tiles of the product one after the other (a persistent kernel) is taken to be as far from the
+recorded one in all of them as in its first; what is shifted past the end of its array comes in at its beginning. An
+array that no cluster touches early is read and written in parts of its own by each of them.
 """
 
 from collections.abc import Sequence
@@ -52,7 +52,7 @@ def array_places(offsets: ClusterOffsets) -> tuple[dict[int, ArrayPlace], int]:
 
 
 class Wave:
-    """Clusters that are resident at the same time; `clusters` are places in `ClusterOffsets.clusters`."""
+    """Clusters at the same step; `clusters` are places in `ClusterOffsets.clusters`, `slots` where they run."""
 
     def __init__(
         self,
@@ -62,11 +62,14 @@ class Wave:
         requests: ClusterRequests,
         offsets: ClusterOffsets,
         clusters: Sequence[int],
+        slots: Sequence[int] | None = None,
     ) -> None:
         self.requests, self.count = requests, len(clusters)
         self._places, _ = array_places(offsets)
         of_sm = max(1, sms // cluster_ctas)
-        partition = np.array([shape.partition_of(at % of_sm * cluster_ctas) for at in range(len(clusters))])
+        partition = np.array(
+            [shape.partition_of(at % of_sm * cluster_ctas) for at in (range(len(clusters)) if slots is None else slots)]
+        )
         #: For each array: the different offsets in chunks, and how many clusters of each partition have them.
         self._shifts: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         for number, values in offsets.offsets.items():
@@ -96,7 +99,9 @@ class Wave:
             none = np.zeros(0, np.int64)
             return WaveStep(none, np.zeros((self.partitions, 0)), none, own_read, own_written)
         return WaveStep(
-            *_different(np.concatenate(chunks), np.concatenate(counts, 1), np.concatenate(sizes)), own_read, own_written
+            *different_chunks(np.concatenate(chunks), np.concatenate(counts, 1), np.concatenate(sizes)),
+            own_read,
+            own_written,
         )
 
 
@@ -104,7 +109,7 @@ def _bytes(part: StepRequests) -> float:
     return float(len(part.chunks)) * CHUNK_BYTES
 
 
-def _different(
+def different_chunks(
     chunks: np.ndarray, requests: np.ndarray, sizes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Chunks that are asked for twice put together: their requests, and the mean of their bytes."""

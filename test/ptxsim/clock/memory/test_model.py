@@ -1,10 +1,12 @@
 """From a cluster's requests to what memory gives: totals by hand, the order of tiles, waves, a kernel that runs."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import ptxsim
-from ptxsim.clock.devices import device_of
+from ptxsim.clock.devices import Figure, device_of
 from ptxsim.clock.memory.model import memory_model_of, model_of_requests, record_wave
 from ptxsim.clock.memory.offsets import ClusterOffsets, LaunchOfKernel
 from ptxsim.clock.memory.requests import ClusterRequests, StepRequests
@@ -84,7 +86,7 @@ def test_what_a_wave_has_brought_in_is_there_for_the_next_one():
     # 4 waves of 16 × 8 tiles: the first two have their rows in common, as the others are taken to have
     rows = np.concatenate([CTA // 8, CTA // 8])
     columns = np.concatenate([CTA % 8, CTA % 8 + 8])
-    model = model_of_requests(tile(), tiles_at(rows, columns), H100, 128, 512, warm=False)
+    model = model_of_requests(tile(), tiles_at(rows, columns), H100, 128, 512, warm=False, drift=0)
     row_bytes, column_bytes = 16 * 128 * 128 * _STEPS, 8 * 256 * 128 * _STEPS
     assert model.waves == 4
     assert model.hbm_read_bytes == row_bytes + 4 * column_bytes
@@ -113,3 +115,15 @@ def test_the_first_cluster_is_recorded_as_if_it_were_alone():
     assert wave.recording.cluster_ctas == {0: (0,)}
     assert wave.offsets.ran == 8
     assert wave.report.ok
+
+
+def test_of_many_waves_those_after_the_first_may_drift_apart():
+    rows, columns = np.concatenate([CTA // 8, CTA // 8]), np.concatenate([CTA % 8, CTA % 8 + 8])
+    small = replace(H100, l2_bytes=Figure(2**20, "bytes", "assumed", "half of it is one step of a wave"))
+    in_step, apart = (
+        model_of_requests(tile(), tiles_at(rows, columns), small, 128, 128 * 64, warm=False, drift=drift)
+        for drift in (0, 0.05)
+    )
+    assert apart.requested_bytes == pytest.approx(in_step.requested_bytes)
+    assert apart.hbm_read_bytes > 1.5 * in_step.hbm_read_bytes
+    assert apart.hit_share < in_step.hit_share
