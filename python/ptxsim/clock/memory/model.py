@@ -19,14 +19,14 @@ from ptxsim.clock.memory.offsets import (
     clusters_to_run,
     offsets_of_clusters,
 )
-from ptxsim.clock.memory.requests import CHUNK_BYTES, ClusterRequests, requests_of
-from ptxsim.clock.memory.wave import Wave, array_places
+from ptxsim.clock.memory.requests import L2_CHUNK_BYTES, ClusterRequests, requests_of
+from ptxsim.clock.memory.rounds import Round, array_places
 from ptxsim.clock.recording.recorder import Recorder
 from ptxsim.clock.recording.trace import Recording
 from ptxsim.report import Report
 
-#: Waves that are looked at one by one. Of more, the first one is, and those after it are as one in the middle.
-_WAVES = 2
+#: Rounds that are looked at one by one. Of more, the first one is, and those after it are as one in the middle.
+_ROUNDS = 2
 
 
 @dataclass(frozen=True)
@@ -53,19 +53,21 @@ class MemoryStep:
 class MemoryModel:
     """What memory gives a launch.
 
-    `steps` have `step_bytes` of a cluster's reads each, the mean of all waves. Totals are bytes of the whole launch:
-    `requested_bytes` by all SMs, `hbm_read_bytes`, `hbm_written_bytes`; `far_bytes` went between partitions. `cycles`
+    `steps` have `step_bytes` of a cluster's reads each, the mean of all rounds. Totals are bytes of the whole launch:
+    `requested_bytes` by all SMs, `hbm_read_bytes`, `hbm_written_bytes`; `far_bytes` went between partitions,
+    `missed_bytes` were lacked by the partition that was asked. `cycles`
     is the least that L2 and HBM need for it, the longer of the two in each step; `imbalance` is the mean of that of the
     steps. `is_exact` is false if what other clusters read is put together and a check failed.
     """
 
     step_bytes: float
     steps: tuple[MemoryStep, ...]
-    waves: float
+    rounds: float
     requested_bytes: float
     hbm_read_bytes: float
     hbm_written_bytes: float
     far_bytes: float
+    missed_bytes: float
     cycles: float
     imbalance: float
     clusters_run: int
@@ -74,8 +76,7 @@ class MemoryModel:
     @property
     def hit_share(self) -> float:
         """The share of bytes that SMs find in their own partition of L2, a line that is on its way counted as there."""
-        missed = self.far_bytes + self.hbm_read_bytes
-        return max(0.0, 1 - missed / self.requested_bytes) if self.requested_bytes else 1.0
+        return max(0.0, 1 - self.missed_bytes / self.requested_bytes) if self.requested_bytes else 1.0
 
     def at(self, bytes_read: float) -> MemoryStep:
         """What memory does for a cluster that has read so many bytes."""
@@ -83,15 +84,15 @@ class MemoryModel:
 
 
 @dataclass(frozen=True)
-class RecordedWave:
-    """A recorded cluster, how far from it those of the first waves read, and what the launch has found."""
+class RecordedRound:
+    """A recorded cluster, how far from it those of the first rounds read, and what the launch has found."""
 
     recording: Recording
     offsets: ClusterOffsets
     report: Report
 
 
-def record_wave(launch: LaunchOfKernel, resident: int, checks: Sequence[str] = ("barriers",)) -> RecordedWave:
+def record_round(launch: LaunchOfKernel, resident: int, checks: Sequence[str] = ("barriers",)) -> RecordedRound:
     """Record the first cluster of a launch, and in the same launch what the others touch first.
 
     `resident` clusters run at the same time on the device.
@@ -99,10 +100,10 @@ def record_wave(launch: LaunchOfKernel, resident: int, checks: Sequence[str] = (
     Raises:
         InputError, PtxError: as `Module.launch_observed`.
     """
-    count, recorder = min(prod(launch.across), resident * _WAVES), Recorder()
+    count, recorder = min(prod(launch.across), resident * _ROUNDS), Recorder()
     observer = FirstAccesses(0, recorder)
     report = launch.observe(observer, clusters_to_run(launch, 0, count), checks)
-    return RecordedWave(recorder.recording(), offsets_of_clusters(launch, 0, count, observer), report)
+    return RecordedRound(recorder.recording(), offsets_of_clusters(launch, 0, count, observer), report)
 
 
 def memory_model_of(
@@ -111,7 +112,7 @@ def memory_model_of(
     """The memory model of a launch, from the first cluster of its recording.
 
     `resident` clusters run at the same time, the next ones follow in order. `offsets` are from that cluster, of the
-    first two waves at least. `warm`: the same launch has just run, as in benchmarks; otherwise no array is in L2.
+    first two rounds at least. `warm`: the same launch has just run, as in benchmarks; otherwise no array is in L2.
     """
     requests = requests_of(recording, min(recording.cluster_ctas), offsets.ranges, _step_bytes(recording, device))
     size = prod(recording.cluster)
@@ -140,40 +141,40 @@ def model_of_requests(
 ) -> MemoryModel:
     """The memory model of `count` clusters, `resident` at a time, from what one of them reads.
 
-    `drift` is how much the times of like clusters differ; see `drift`. With 0 all waves are in step.
+    `drift` is how much the times of like clusters differ; see `drift`. With 0 all rounds are in step.
     """
     shape, chunks = L2Shape.of(device), array_places(offsets)[1]
-    state, waves = L2State(shape, chunks), count / resident
+    state, rounds = L2State(shape, chunks), count / resident
 
-    def wave_of(clusters: Sequence[int], slots: Sequence[int]) -> Wave:
-        return Wave(shape, int(device.sms), cluster_ctas, requests, offsets, clusters, slots)
+    def round_of(clusters: Sequence[int], slots: Sequence[int]) -> Round:
+        return Round(shape, int(device.sms), cluster_ctas, requests, offsets, clusters, slots)
 
-    places = [range(start, min(start + resident, count)) for start in range(0, count, resident)[:_WAVES]]
-    known = [wave_of(each, range(len(each))) for each in places]
+    places = [range(start, min(start + resident, count)) for start in range(0, count, resident)[:_ROUNDS]]
+    known = [round_of(each, range(len(each))) for each in places]
     held = None
-    if warm and waves <= _WAVES:
-        for wave in known:
-            _run(wave, state)
-    elif warm and chunks * CHUNK_BYTES <= shape.size_bytes // shape.partitions:
+    if warm and rounds <= _ROUNDS:
+        for each_round in known:
+            _run(each_round, state)
+    elif warm and chunks * L2_CHUNK_BYTES <= shape.size_bytes // shape.partitions:
         state.hold(held := np.arange(chunks))
-    if waves > _WAVES and drift:
+    if rounds > _ROUNDS and drift:
         first = _run(known[0], state)
-        delays = delays_of(resident, len(first), waves, drift)
-        later = drifted_traffic(state, wave_of, delays, len(first), held)
+        delays = delays_of(resident, len(first), rounds, drift)
+        later = drifted_traffic(state, round_of, delays, len(first), held)
         in_step = [replace(each, imbalance=one.imbalance) for each, one in zip(later, first, strict=True)]
-        traffic, weights = [first, in_step], np.array([1, waves - 1])
+        traffic, weights = [first, in_step], np.array([1, rounds - 1])
     else:
-        traffic, weights = [_run(wave, state) for wave in known], np.ones(len(known))
-        weights[-1] = waves - len(known) + 1 if waves > _WAVES else 1
+        traffic, weights = [_run(each_round, state) for each_round in known], np.ones(len(known))
+        weights[-1] = rounds - len(known) + 1 if rounds > _ROUNDS else 1
     return _model(requests, offsets, device, traffic, weights, min(int(device.sms), resident * cluster_ctas), count)
 
 
-def _run(wave: Wave, state: L2State) -> list[StepTraffic]:
+def _run(each_round: Round, state: L2State) -> list[StepTraffic]:
     found = []
-    for number in range(len(wave.requests.reads)):
-        step = wave.step(number)
+    for number in range(len(each_round.requests.reads)):
+        step = each_round.step(number)
         traffic = state.read(step.chunks, step.requests, step.sector_bytes)
-        state.occupy((step.own_read + step.own_written) / CHUNK_BYTES)
+        state.occupy((step.own_read + step.own_written) / L2_CHUNK_BYTES)
         found.append(
             StepTraffic(
                 traffic.requested + step.own_read,
@@ -182,6 +183,7 @@ def _run(wave: Wave, state: L2State) -> list[StepTraffic]:
                 traffic.memory_waits + step.own_read,
                 traffic.far,
                 traffic.memory + step.own_read,
+                traffic.missed + step.own_read,
                 traffic.imbalance,
             )
         )
@@ -197,9 +199,9 @@ def _model(
     sms: int,
     count: int,
 ) -> MemoryModel:
-    """The mean of the waves, each of its weight: [waves, steps, 7] → steps and totals."""
-    table = np.array([[list(vars(step).values()) for step in wave] for wave in traffic])
-    requested, near, far_waits, memory_waits, far, memory, imbalance = np.tensordot(weights, table, 1).T
+    """The mean of the rounds, each of its weight: [rounds, steps, 8] → steps and totals."""
+    table = np.array([[list(vars(step).values()) for step in each_round] for each_round in traffic])
+    requested, near, far_waits, memory_waits, far, memory, missed, imbalance = np.tensordot(weights, table, 1).T
     imbalance = imbalance / weights.sum()
     l2_rate, hbm_rate = float(device.l2_bytes_per_cycle), device.memory_bytes_per_cycle
     steps = []
@@ -223,6 +225,7 @@ def _model(
         float(memory.sum()),
         written,
         float(far.sum()),
+        float(missed.sum()),
         float(cycles.sum()),
         mean,
         offsets.ran,
