@@ -55,9 +55,9 @@ class MemoryModel:
 
     `steps` have `step_bytes` of a cluster's reads each, the mean of all rounds. Totals are bytes of the whole launch:
     `requested_bytes` by all SMs, `hbm_read_bytes`, `hbm_written_bytes`; `far_bytes` went between partitions,
-    `missed_bytes` were lacked by the partition that was asked. `cycles`
-    is the least that L2 and HBM need for it, the longer of the two in each step; `imbalance` is the mean of that of the
-    steps. `is_exact` is false if what other clusters read is put together and a check failed.
+    `missed_bytes` were lacked by the partition that was asked. `cycles` is the least that L2 and HBM need for it, the
+    longer of the two in each step; `imbalance` is the mean of that of the steps. `is_exact` is false if what other
+    clusters read is put together and a check failed.
     """
 
     step_bytes: float
