@@ -12,7 +12,7 @@ from ptxsim.clock.estimate import Estimate
 from ptxsim.clock.grid import Schedule, schedule_of
 from ptxsim.clock.kernel_code import KernelCode, sass_code
 from ptxsim.clock.kernel_launch import KernelLaunch
-from ptxsim.clock.memory.model import MemoryModel, RecordedWave, memory_model_of, record_wave
+from ptxsim.clock.memory.model import MemoryModel, RecordedRound, memory_model_of, record_round
 from ptxsim.clock.memory.offsets import LaunchOfKernel
 from ptxsim.clock.occupancy import Occupancy, occupancy_of
 from ptxsim.clock.power import clock_under_power
@@ -59,26 +59,26 @@ def estimate_launch(
     shared_bytes = loaded.shared_memory(launch.kernel).static_bytes + launch.dynamic_shared_bytes
     occupancy = occupancy_of(model, prod(launch.block), code.resources.registers, shared_bytes)
     schedule = schedule_of(model, launch.clusters, prod(launch.cluster), occupancy.ctas)
-    wave = _recorded(loaded, launch, schedule, recorded)
-    recording = wave.recording
+    done = _recorded(loaded, launch, schedule, recorded)
+    recording = done.recording
     streams = {number: _streams_of(recording, ctas, code) for number, ctas in recording.cluster_ctas.items()}
     queue = _queue_of(launch, recording, streams, schedule)
-    memory = memory_model_of(recording, wave.offsets, model, schedule.at_once)
+    memory = memory_model_of(recording, done.offsets, model, schedule.at_once)
     replay = Replay(code.operations, recording.copies, queue, schedule.resident, model, memory.at, timeline)
     return _Found(launch, model, recording, code, streams, schedule, occupancy, memory, replay.run()).estimate()
 
 
-def _recorded(module: LoadedModule, launch: KernelLaunch, schedule: Schedule, count: int) -> RecordedWave:
+def _recorded(module: LoadedModule, launch: KernelLaunch, schedule: Schedule, count: int) -> RecordedRound:
     """The recording of `count` clusters: the first, the last, and others between them; and where others read."""
     numbers = sorted({round(at * (launch.clusters - 1) / max(1, count - 1)) for at in range(count)})
     shape = launch.grid, launch.block, launch.args, launch.dynamic_shared_bytes, launch.cluster
-    wave = record_wave(LaunchOfKernel(module, launch.kernel, *shape), schedule.at_once, numbers)
-    if deadlocks := [finding for finding in wave.report.findings if finding.kind == "deadlock"]:
+    done = record_round(LaunchOfKernel(module, launch.kernel, *shape), schedule.at_once, numbers)
+    if deadlocks := [finding for finding in done.report.findings if finding.kind == "deadlock"]:
         raise InputError(
             f"a recorded cluster does not end: line {deadlocks[0].line} {deadlocks[0].message}; give a kernel whose "
             "clusters do not wait for each other"
         )
-    return wave
+    return done
 
 
 def _streams_of(recording: Recording, ctas: Sequence[int], code: KernelCode) -> _Streams:
