@@ -22,8 +22,9 @@ import ptxsim
 from clock_kernels import FAST_CU, TENSOR_GEMM, PublishedKernel
 from figures import Figures, machine, show
 from ptxsim.clock.devices import device_of
+from ptxsim.clock.estimate import Estimate
 from ptxsim.clock.sass.toolchain import find_sass_tools
-from ptxsim.clock.timing import Estimate, estimate_launch
+from ptxsim.clock.timing import KernelLaunch, estimate_launch
 from ptxsim.errors import InputError, PtxError
 from tinyc.text.table import Table
 
@@ -64,9 +65,22 @@ class Prediction:
     def row(self) -> tuple[object, ...]:
         """Its row of the table."""
         each = self.estimate
-        shown = f"{self.published:.1f}", f"{self.predicted:.1f}", f"{self.ratio:.3f}", f"{each.tensor_share:.0%}"
+        shown = (
+            f"{self.published:.1f}",
+            f"{self.predicted:.1f}",
+            f"{self.ratio:.3f}",
+            f"{each.shares.get('tensor', 0):.0%}",
+        )
         ctas = f"{each.occupancy.ctas} ({each.occupancy.limiter})"
-        return self.kernel.name, self.size, *shown, ctas, each.rounds, f"{each.matched:.3f}", f"{self.seconds:.0f}"
+        return (
+            self.kernel.name,
+            self.size,
+            *shown,
+            ctas,
+            each.schedule.rounds,
+            f"{each.matched:.3f}",
+            f"{self.seconds:.0f}",
+        )
 
 
 def predict(kernel: PublishedKernel, text: str, size: int, published: float) -> Prediction:
@@ -76,18 +90,9 @@ def predict(kernel: PublishedKernel, text: str, size: int, published: float) -> 
         InputError, PtxError: the simulator or the clock refuses it.
     """
     begun = time.perf_counter()
-    module, launch = ptxsim.load(text), kernel.launch(size)
-    estimate = estimate_launch(
-        module,
-        text,
-        kernel.entry_of(module),
-        launch.grid,
-        launch.block,
-        launch.args,
-        kernel.device,
-        launch.dynamic_shared_bytes,
-        launch.cluster,
-    )
+    launch, entry = kernel.launch(size), kernel.entry_of(ptxsim.load(text))
+    shape = launch.grid, launch.block, launch.args, launch.dynamic_shared_bytes, launch.cluster
+    estimate = estimate_launch(KernelLaunch(text, entry, *shape), kernel.device)
     speed = 2 * size**3 / estimate.seconds / 1e12
     return Prediction(kernel, size, published, speed, estimate, time.perf_counter() - begun)
 

@@ -4,9 +4,11 @@ from dataclasses import dataclass, field
 
 from ptxsim.clock.devices import device_of
 from ptxsim.clock.recording.trace import CopyFacts, PhaseKey
+from ptxsim.clock.replay.memory_path import MemoryShare
 from ptxsim.clock.replay.operations import operation_of
 from ptxsim.clock.replay.path import SassPath
-from ptxsim.clock.replay.sm import MemoryShare, Replay, Replayed
+from ptxsim.clock.replay.residency import ClusterStreams
+from ptxsim.clock.replay.sm import Replay, Replayed
 from ptxsim.clock.replay.stream import WarpStream
 from ptxsim_cases.sass_text import sass_function
 
@@ -32,20 +34,29 @@ class Script:
 
 
 def replay_of(
-    *scripts: Script, device: str = "h100", copies=(), share: MemoryShare = AMPLE, sm_of=lambda cta: 0
+    *scripts: Script,
+    device: str = "h100",
+    copies=(),
+    share: MemoryShare = AMPLE,
+    times: int = 1,
+    resident: int = 1,
+    **options,
 ) -> Replayed:
-    """The replay of warps, each with its own code; `sm_of` says where a CTA is."""
+    """The replay of a cluster's warps, each with its own code; each CTA is on an SM of its own.
+
+    The cluster comes `times` times, `resident` of them at once.
+    """
     function = sass_function(*(row for script in scripts for row in script.rows))
     operations = [operation_of(each, device_of(device)) for each in function.instructions]
-    residents: dict[int, list[WarpStream]] = {}
+    ctas: dict[int, list[WarpStream]] = {}
     first = 0
     for script in scripts:
         code = tuple(range(first, first + len(script.rows)))
         first += len(script.rows)
         stream = WarpStream(script.cta, script.warp, code, script.events, SassPath((), 0, 0, 0))
-        residents.setdefault(script.cta, []).append(stream)
-    pairs = [(sm_of(cta), streams) for cta, streams in residents.items()]
-    return Replay(operations, copies, pairs, device_of(device), share).run()
+        ctas.setdefault(script.cta, []).append(stream)
+    queue = [ClusterStreams.of(list(ctas.values()), copies)] * times
+    return Replay(operations, copies, queue, resident, device_of(device), lambda _: share, **options).run()
 
 
 def phase(place: int, number: int = 0, kind: str = "mbarrier", cta: int = 0) -> PhaseKey:

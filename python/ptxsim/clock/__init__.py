@@ -2,13 +2,17 @@
 
 Some clusters of the full launch run on the simulator and are recorded; their warps are replayed, instruction by
 instruction of their SASS, on a model of the SMs that they are resident on; what one round of CTAs takes is carried over
-to the grid. Nothing is fitted. What is not modelled yet: L2 by lines and partitions (every byte of the arrays misses it
-once, the rest hits), the order of tiles, the clock under power. Reading order:
+to the grid. Reading order:
 
     devices      what a GPU does in a cycle, and how that is known
     sass/        PTX → SASS with lines, control codes and costs
     recording/   what warps did
     replay/      when they would have done it
+    kernel_code  a kernel as the replay takes it: operations, streams, FLOPs
     occupancy    how many CTAs an SM holds
-    timing       all of that together: an `Estimate`
+    grid         which clusters the SMs get, and from those that are replayed to all
+    power        the clock that is kept up
+    uncertainty  how far an estimate may be off, and what the model is not good for
+    estimate     what is told of a launch's time
+    timing       all of that together: a `KernelLaunch` in, an `Estimate` out
 """

@@ -3,7 +3,8 @@
 In: a device's name. Out: a `Device`, whose numbers are `Figure`s: floats that say where they are from.
 
 Standings: "measured" was published by somebody who measured it, "specified" by the vendor, "derived" follows from other
-numbers by arithmetic, "assumed" is neither. Cycles are those of the SM's clock.
+numbers by arithmetic, "fitted" was chosen so that published times are met (its source says which), "assumed" is none of
+these. Cycles are those of the SM's clock.
 """
 
 from dataclasses import dataclass, fields, replace
@@ -13,7 +14,7 @@ from ptxsim.errors import InputError, suggest
 
 
 class Figure(float):
-    """A number with its unit, its standing ("measured", "specified", "derived" or "assumed") and its source."""
+    """A number with its unit, its standing, one of those above, and its source."""
 
     unit: str
     standing: str
@@ -82,6 +83,8 @@ class Device:
     barrier_latency: Figure
     mbarrier_try: Figure
     mbarrier_arrive: Figure
+    #: From one lane that arrives to the next: the unit that counts arrivals takes them one after the other.
+    mbarrier_lane_interval: Figure
     mbarrier_wake: Figure
     remote_arrive: Figure
     cluster_barrier: Figure
@@ -104,11 +107,15 @@ class Device:
     # --- the launch and the clock -------------------------------------------------------------------------------------
     launch_seconds: Figure
     cta_start: Figure
+    #: From the end of a CTA to the first instruction of the one that takes its place.
+    cta_replace: Figure
     nominal_hz: Figure
     tensor_flops_per_second: Figure
     f32_flops_per_second: Figure
     #: The clock at which tensor cores that are always busy stay within the power limit, with random operands.
     sustained_hz: Figure
+    #: How far the speeds of published kernels are missed on average, relative.
+    model_error: Figure
 
     @property
     def figures(self) -> dict[str, Figure]:
@@ -134,6 +141,10 @@ def _derived(value: float, unit: str, source: str) -> Figure:
     return Figure(value, unit, "derived", source)
 
 
+def _fitted(value: float, unit: str, source: str) -> Figure:
+    return Figure(value, unit, "fitted", source)
+
+
 def _assumed(value: float, unit: str, source: str) -> Figure:
     return Figure(value, unit, "assumed", source)
 
@@ -145,6 +156,7 @@ _COMMON = {
     "shared_latency": _measured(29.0, "cycles", f"{_LUO}, table IV"),
     "mbarrier_try": _assumed(20, "cycles", "no publication was found"),
     "mbarrier_arrive": _assumed(20, "cycles", "no publication was found"),
+    "mbarrier_lane_interval": _fitted(0.5, "cycles", "fast.cu's kernels 3 to 6 on H100, whose threads all arrive"),
     "mbarrier_wake": _assumed(30, "cycles", "no publication was found"),
     "subpartitions": _specified(4, "of an SM", _GUIDE),
     "registers_per_sm": _specified(65536, "32-bit registers", _GUIDE),
@@ -160,6 +172,7 @@ _COMMON = {
     "shared_bytes_per_cycle": _specified(128, "bytes of an SM", f"{_GUIDE}: 32 banks of 4 bytes"),
     "l1_bytes_per_cycle": _measured(64, "bytes of an SM", f"{_HUERTA}: loaded data comes back at 64 B in a cycle"),
     "cta_start": _assumed(700, "cycles", "no publication was found; start, first instruction fetches, parameters"),
+    "cta_replace": _assumed(300, "cycles", "no publication was found; as a start whose instructions are cached"),
 }
 
 _AMPERE = {
@@ -244,7 +257,8 @@ _A100 = Device(
     nominal_hz=_specified(1.41e9, "Hz", "NVIDIA A100 data sheet, boost"),
     tensor_flops_per_second=_specified(312e12, "f16 FLOP / s", "NVIDIA A100 data sheet"),
     f32_flops_per_second=_specified(19.5e12, "FLOP / s", "NVIDIA A100 data sheet"),
-    sustained_hz=_derived(1.27e9, "Hz", "cuBLAS at 0.88 of the peak with tensor pipes 0.98 busy"),
+    sustained_hz=_fitted(1.26e9, "Hz", "cuBLAS at 0.88 of the peak, pipes 0.98 busy: xudoong/GEMM's column, 8192"),
+    model_error=_measured(0.2, "relative", "bench/clock.py, xudoong/GEMM"),
     **_AMPERE,
 )
 _H100 = Device(
@@ -260,7 +274,8 @@ _H100 = Device(
     nominal_hz=_assumed(1.755e9, "Hz", "the boost of H800 and H100 PCIe; SXM goes up to 1.98e9"),
     tensor_flops_per_second=_specified(989.4e12, "f16 FLOP / s", "NVIDIA H100 data sheet"),
     f32_flops_per_second=_specified(66.9e12, "FLOP / s", "NVIDIA H100 data sheet"),
-    sustained_hz=_derived(1.48e9, "Hz", "the fastest published bf16 product, 771e12 FLOP / s at 0.96 busy"),
+    sustained_hz=_fitted(1.5e9, "Hz", "fast.cu's kernels 7 to 12, whose tensor pipes are 0.89 to 0.95 busy"),
+    model_error=_measured(0.1, "relative", "bench/clock.py, fast.cu"),
     **_HOPPER,
 )
 _H200 = replace(
@@ -276,7 +291,8 @@ _H200 = replace(
     nominal_hz=_assumed(1.755e9, "Hz", "as H100; 1.98e9 was read on one machine"),
     tensor_flops_per_second=_specified(989.4e12, "f16 FLOP / s", "NVIDIA H200 data sheet"),
     f32_flops_per_second=_specified(66.9e12, "FLOP / s", "NVIDIA H200 data sheet"),
-    sustained_hz=_derived(1.52e9, "Hz", "cuBLAS at 788e12 FLOP / s with random operands, at 0.96 busy"),
+    sustained_hz=_derived(1.49e9, "Hz", "cuBLAS at 788e12 FLOP / s with random operands, pipes 0.96 busy at 1.52e9"),
+    model_error=_assumed(0.12, "relative", "as H100, of whose kernels more is published"),
 )
 _A6000 = Device(
     name="a6000",

@@ -1,26 +1,30 @@
-"""How long a launch would take: a cluster is recorded, replayed with its neighbours, and carried over to the grid.
+"""How long a launch would take: some clusters are recorded, replayed as SMs run them, and carried over to the grid.
 
-In: a module of the simulator, its PTX, a launch, a device. Out: an `Estimate`.
+In: a module of the simulator, a launch, a device. Out: an `Estimate`.
 """
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil, prod
+from math import prod
 
 import numpy as np
 
 from ptxsim.clock.devices import Device, device_of
+from ptxsim.clock.estimate import Estimate
+from ptxsim.clock.grid import Schedule, schedule_of
+from ptxsim.clock.kernel_code import KernelCode, sass_code
 from ptxsim.clock.occupancy import Occupancy, occupancy_of
+from ptxsim.clock.power import clock_under_power
 from ptxsim.clock.recording.recorder import Recorder
 from ptxsim.clock.recording.trace import MemoryRequest, Recording
-from ptxsim.clock.replay.operations import operation_of
-from ptxsim.clock.replay.path import PathFinder
-from ptxsim.clock.replay.sm import MemoryShare, Replay, Replayed
-from ptxsim.clock.replay.stream import StreamMaker, WarpStream
-from ptxsim.clock.sass.kernel_costs import sass_of
-from ptxsim.clock.sass.straight_runs import ptx_runs
+from ptxsim.clock.replay.memory_path import MemoryShare
+from ptxsim.clock.replay.residency import ClusterStreams
+from ptxsim.clock.replay.sm import Replay, Replayed
+from ptxsim.clock.replay.stream import WarpStream
+from ptxsim.clock.replay.timeline import Timeline
+from ptxsim.clock.uncertainty import cautions_of, executed_of, uncertainties_of
 from ptxsim.errors import InputError
+from ptxsim.kernels import kernels_of
 from ptxsim.launch import Dim3
 from ptxsim.memory.traffic import SECTOR_BYTES
 from ptxsim.module import Module
@@ -28,88 +32,110 @@ from ptxsim.tensor_maps.tensor_map import TensorMap
 
 #: The share of the PTX's anchors that has to be found in the SASS.
 _LEAST_MATCHED = 0.95
+#: Clusters that are recorded: the first, one in the middle, and the last.
+_RECORDED = 3
+
+#: The streams of a cluster's warps, by CTA.
+_Streams = Sequence[Sequence[WarpStream]]
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """The time of a launch: cycles of the SM's clock, and seconds at the nominal clock, with the launch itself.
+class KernelLaunch:
+    """A launch of a kernel of a PTX text: CTAs, threads, arguments as `Module.launch` has them, shared bytes."""
 
-    `tensor_share` is how much of the time the tensor pipes are busy, `waits` are cycles of an average warp by cause and
-    PTX line, `matched` the share of the PTX's anchors that were found in the SASS: 0.95 at least.
-    """
+    ptx: str
+    kernel: str
+    grid: Dim3
+    block: Dim3
+    args: Sequence[object]
+    dynamic_shared_bytes: int = 0
+    cluster: Dim3 = (1, 1, 1)
 
-    device: str
-    cycles: float
-    seconds: float
-    occupancy: Occupancy
-    rounds: int
-    tensor_share: float
-    waits: Mapping[tuple[str, int], float]
-    matched: float
+    @property
+    def clusters(self) -> int:
+        """How many clusters its grid has."""
+        return prod(self.grid) // prod(self.cluster)
 
 
 def estimate_launch(
-    module: Module,
-    ptx: str,
-    kernel: str,
-    grid: Dim3,
-    block: Dim3,
-    args: Sequence[object],
+    launch: KernelLaunch,
     device: str = "h100",
-    dynamic_shared_bytes: int = 0,
-    cluster: Dim3 = (1, 1, 1),
+    recorded: int = _RECORDED,
+    timeline: Timeline | None = None,
+    module: Module | None = None,
 ) -> Estimate:
-    """The time that a launch of a kernel would take; `args` are those of `Module.launch`, and are changed as by it.
+    """The time that a launch would take; its arguments are changed as by `Module.launch`.
+
+    `recorded` clusters of the grid are run on the simulator, spread over it; `timeline` gets what the replay did;
+    `module` is that of the text, if its variables were written.
 
     Raises:
-        InputError: there is no such kernel or device, the launch does not fit, its first cluster waits for another one,
-            its way through the PTX is not found in the SASS, ptxas or nvdisasm is missing.
+        InputError: there is no such kernel or device, the launch does not fit, a recorded cluster waits for another
+            one, its way through the PTX is not found in the SASS, ptxas or nvdisasm is missing.
         PtxError: the kernel is refused, by the simulator or by ptxas.
     """
     model = device_of(device)
+    recording = _recorded(module or Module.of_text(launch.ptx), launch, recorded)
+    code = sass_code(launch.ptx, launch.kernel, model)
+    streams = {number: _streams_of(recording, ctas, code) for number, ctas in recording.cluster_ctas.items()}
+    occupancy = occupancy_of(model, prod(launch.block), code.resources.registers, recording.shared_bytes)
+    schedule = schedule_of(model, launch.clusters, prod(launch.cluster), occupancy.ctas)
+    queue = _queue_of(launch, recording, streams, schedule)
+    share = _even_share(model, recording, launch)
+    replay = Replay(code.operations, recording.copies, queue, schedule.resident, model, lambda _: share, timeline)
+    found = _Found(launch, model, recording, code, streams, schedule, occupancy, share, replay.run())
+    return found.estimate()
+
+
+def _recorded(module: Module, launch: KernelLaunch, count: int) -> Recording:
+    """The recording of `count` clusters: the first, the last, and others between them."""
+    numbers = sorted({round(at * (launch.clusters - 1) / max(1, count - 1)) for at in range(count)})
     recorder = Recorder()
-    options = dynamic_shared_bytes, cluster, [0], ("barriers",)
-    report = module.launch_observed(recorder, kernel, grid, block, args, *options)
+    options = launch.dynamic_shared_bytes, launch.cluster, numbers, ("barriers",)
+    report = module.launch_observed(recorder, launch.kernel, launch.grid, launch.block, launch.args, *options)
     if deadlocks := [finding for finding in report.findings if finding.kind == "deadlock"]:
         raise InputError(
-            f"the recorded cluster does not end: line {deadlocks[0].line} {deadlocks[0].message}; give a kernel whose "
+            f"a recorded cluster does not end: line {deadlocks[0].line} {deadlocks[0].message}; give a kernel whose "
             "clusters do not wait for each other"
         )
-    recording = recorder.recording()
-    sass = sass_of(ptx, model.arch, kernel)
-    maker = StreamMaker(sass.code, PathFinder(ptx_runs(sass.code), sass.function))
-    streams: dict[int, list[WarpStream]] = defaultdict(list)
-    for trace in recording.warps:
-        streams[trace.cta].append(maker.stream(trace))
-    occupancy = occupancy_of(model, prod(block), sass.resources.registers, recording.shared_bytes)
-    clusters = prod(grid) // prod(cluster)
-    places = max(1, int(model.sms) * occupancy.ctas // prod(cluster))
-    rounds = ceil(clusters / places)
-    resident = min(occupancy.ctas, ceil(clusters * prod(cluster) / int(model.sms)))
-    share = MemoryShare(
-        model.l2_bytes_per_cycle / model.sms,
-        model.memory_bytes_per_cycle / model.sms,
-        _hit_share(recording, args, clusters),
-    )
-    operations = [operation_of(each, model) for each in sass.function.instructions]
-    residents = [(sm, streams[cta]) for _ in range(resident) for sm, cta in enumerate(sorted(streams))]
-    replayed = Replay(operations, recording.copies, residents, model, share).run()
-    return _carried_over(model, replayed, occupancy, rounds, [each for row in streams.values() for each in row])
+    return recorder.recording()
 
 
-def _hit_share(recording: Recording, args: Sequence[object], clusters: int) -> float:
-    """The share of what CTAs read that L2 has: all but the first time of each byte of the arrays."""
-    held = {id(array): array.nbytes for array in map(_array, args) if array is not None}
+def _streams_of(recording: Recording, ctas: Sequence[int], code: KernelCode) -> _Streams:
+    """The streams of a cluster's warps, by CTA."""
+    return [[code.stream_of(trace) for trace in recording.warps if trace.cta == cta] for cta in ctas]
+
+
+def _queue_of(
+    launch: KernelLaunch, recording: Recording, streams: Mapping[int, _Streams], schedule: Schedule
+) -> list[ClusterStreams]:
+    """The clusters that the busiest SMs get, each as the recorded one that is nearest to it in the grid."""
+    size = prod(launch.cluster)
+    number_of = {min(ctas) // size: key for key, ctas in recording.cluster_ctas.items()}
+    made = {key: ClusterStreams.of(each, recording.copies) for key, each in streams.items()}
+    places = range(schedule.replayed)
+    return [made[number_of[schedule.recorded_for(place, sorted(number_of), launch.clusters)]] for place in places]
+
+
+def _even_share(device: Device, recording: Recording, launch: KernelLaunch) -> MemoryShare:
+    """An even share of the chip's rates; L2 has all but the first time of each byte of the arrays."""
+    held = {id(array): array.nbytes for array in map(_array, launch.args) if array is not None}
+    read = _bytes_of(recording, "load") * launch.clusters / len(recording.cluster_ctas)
+    hits = max(0.0, 1 - sum(held.values()) / read) if read else 1.0
+    return MemoryShare(device.l2_bytes_per_cycle / device.sms, device.memory_bytes_per_cycle / device.sms, hits)
+
+
+def _bytes_of(recording: Recording, kind: str) -> float:
+    """What the recorded clusters read ("load") or write ("store") of global memory, beyond L1."""
     sectors = sum(
         event.units
         for trace in recording.warps
         for run in trace.runs
         for event in run.events
-        if isinstance(event, MemoryRequest) and event.space == "global" and event.kind == "load"
+        if isinstance(event, MemoryRequest) and event.space == "global" and event.kind == kind
     )
-    copied = sum(each.size for each in recording.copies if each.source == "global")
-    read = (sectors * SECTOR_BYTES + copied) * clusters
-    return max(0.0, 1 - sum(held.values()) / read) if read else 1.0
+    copies = (each for each in recording.copies if (each.source if kind == "load" else each.destination) == "global")
+    return sectors * SECTOR_BYTES + sum(each.size / each.sharers for each in copies)
 
 
 def _array(argument: object) -> np.ndarray | None:
@@ -117,32 +143,68 @@ def _array(argument: object) -> np.ndarray | None:
     return array if isinstance(array, np.ndarray) else None
 
 
-def _carried_over(
-    device: Device, replayed: Replayed, occupancy: Occupancy, rounds: int, streams: Sequence[WarpStream]
-) -> Estimate:
-    if replayed.deadlocked:
-        raise InputError(
-            f"{replayed.deadlocked} warps of the recorded cluster wait for what never comes in the replay: what they "
-            "do depends on other clusters, or on time; give a kernel whose clusters do not wait for each other"
+@dataclass(frozen=True)
+class _Found:
+    """What is known of a launch when it has been replayed."""
+
+    launch: KernelLaunch
+    device: Device
+    recording: Recording
+    code: KernelCode
+    streams: Mapping[int, _Streams]
+    schedule: Schedule
+    occupancy: Occupancy
+    share: MemoryShare
+    replayed: Replayed
+
+    def estimate(self) -> Estimate:
+        """The estimate of all that."""
+        device, replayed, schedule = self.device, self.replayed, self.schedule
+        if replayed.deadlocked:
+            raise InputError(
+                f"{replayed.deadlocked} warps of the recorded clusters wait for what never comes in the replay: what "
+                "they do depends on other clusters, or on time; give a kernel whose clusters do not wait for each other"
+            )
+        matched = self._matched()
+        cycles = device.cta_start + schedule.carried_over(replayed.ends)
+        shares = {name: busy / replayed.cycles for name, busy in replayed.busy.items() if busy}
+        clock_hz = clock_under_power(device, shares.get("tensor", 0.0))
+        seconds = cycles / clock_hz + device.launch_seconds
+        times = self.launch.clusters / len(self.streams)
+        work = self.code.work(self._warps)
+        read, written = (_bytes_of(self.recording, kind) * times for kind in ("load", "store"))
+        waits = sorted(replayed.waits.items(), key=lambda each: -each[1])
+        code = kernels_of(self.launch.ptx).program.kernels[self.launch.kernel]
+        return Estimate(
+            device=device,
+            kernel=self.launch.kernel,
+            cycles=cycles,
+            clock_hz=clock_hz,
+            occupancy=self.occupancy,
+            schedule=schedule,
+            tensor_flops=work.tensor * times,
+            other_flops=work.other * times,
+            memory_bytes=read * (1 - self.share.hit_share) + written,
+            l2_bytes=read + written,
+            shares=dict(sorted(shares.items(), key=lambda each: -each[1])),
+            waits={cause: waited / replayed.warp_cycles for cause, waited in waits},
+            matched=matched,
+            uncertainties=uncertainties_of(device, seconds, clock_hz, shares, matched),
+            cautions=cautions_of(self.code, code, seconds, sorted(executed_of(self.recording))),
         )
-    anchors = sum(each.path.anchors for each in streams)
-    lost = sum(each.path.missed + each.path.extra for each in streams)
-    matched = max(0.0, 1 - lost / anchors) if anchors else 1.0
-    if matched < _LEAST_MATCHED:
-        raise InputError(
-            f"the way of the warps is not found in the SASS that ptxas makes: {matched:.0%} of what accesses memory, "
-            f"multiplies matrices or synchronises, of {_LEAST_MATCHED:.0%} that are needed; kernels of wmma are not "
-            "known yet"
-        )
-    cycles = device.cta_start + rounds * replayed.cycles
-    count = max(1, len(streams))
-    return Estimate(
-        device.name,
-        cycles,
-        cycles / device.nominal_hz + device.launch_seconds,
-        occupancy,
-        rounds,
-        replayed.tensor_busy / replayed.cycles,
-        {cause: waited / count for cause, waited in sorted(replayed.waits.items(), key=lambda each: -each[1])},
-        matched,
-    )
+
+    @property
+    def _warps(self) -> list[WarpStream]:
+        return [each for ctas in self.streams.values() for warps in ctas for each in warps]
+
+    def _matched(self) -> float:
+        anchors = sum(each.path.anchors for each in self._warps)
+        lost = sum(each.path.missed + each.path.extra for each in self._warps)
+        matched = max(0.0, 1 - lost / anchors) if anchors else 1.0
+        if matched < _LEAST_MATCHED:
+            raise InputError(
+                f"the way of the warps is not found in the SASS that ptxas makes: {matched:.0%} of what accesses "
+                f"memory, multiplies matrices or synchronises, of {_LEAST_MATCHED:.0%} that are needed; kernels of "
+                "wmma are not known yet"
+            )
+        return matched

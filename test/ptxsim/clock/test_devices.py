@@ -7,7 +7,7 @@ import pytest
 from ptxsim.clock.devices import DEVICES, Figure, device_of
 from ptxsim.errors import InputError
 
-STANDINGS = {"measured", "specified", "derived", "assumed"}
+STANDINGS = {"measured", "specified", "derived", "fitted", "assumed"}
 NUMBERS = [(name, number) for name, device in DEVICES.items() for number in device.figures]
 
 

@@ -39,7 +39,8 @@ class SassOperation(NamedTuple):
 
     `pipe` is the number of a sub-partition's pipe, -1 for none, `interval` the cycles that it takes of it; `latency`
     those until its result is there where no memory decides. `count` is how many groups or scoreboards a wait leaves
-    open, `board` the scoreboard that it waits for.
+    open, `board` the scoreboard that it waits for. `shared_bytes` are what a warp's product reads of
+    shared memory.
     """
 
     kind: int
@@ -54,6 +55,7 @@ class SassOperation(NamedTuple):
     count: int = 0
     board: int = -1
     ends_group: bool = False
+    shared_bytes: float = 0.0
 
 
 PIPES = (Pipe.FMA, Pipe.ALU, Pipe.HALF, Pipe.DOUBLE, Pipe.MUFU, Pipe.TENSOR)
@@ -65,10 +67,11 @@ def operation_of(each: SassInstruction, device: Device) -> SassOperation:
     """The operation of an instruction on a device."""
     pipe = pipe_of(each)
     kind, interval, latency = PLAIN, _interval(each, pipe, device), 0.0
-    count, board, ends = 0, -1, False
+    count, board, ends, shared_bytes = 0, -1, False, 0.0
     opcode = each.opcode
     if opcode.endswith("GMMA"):
         kind, interval, ends = PRODUCT, _product_cycles(each, device), _GROUP in each.operands
+        shared_bytes = _operand_bytes(each) / 4
     elif opcode == "WARPGROUP" and "DEPBAR" in each.modifiers:
         kind, count = GROUP_WAIT, _groups_left(each.operands)
     elif opcode == "DEPBAR":
@@ -106,6 +109,7 @@ def operation_of(each: SassInstruction, device: Device) -> SassOperation:
         count,
         board,
         ends,
+        shared_bytes,
     )
 
 
@@ -129,8 +133,15 @@ def _product_cycles(each: SassInstruction, device: Device) -> float:
     """Cycles of a sub-partition's tensor core: of f16 it multiplies 16 × n × 16, of 8 bits twice as much along K."""
     m, n, k = tensor_shape(each) or (64, 256, 16)
     rate = device.wgmma_macs * {32: 2, 8: 0.5}.get(k, 1)
-    # Both operands from shared memory: 64 rows of A and n of B are read, 32 bytes each.
-    return max(m / 4 * n * k / rate, (m + n) * 32 / device.shared_bytes_per_cycle)
+    return max(m / 4 * n * k / rate, _operand_bytes(each) / device.shared_bytes_per_cycle)
+
+
+def _operand_bytes(each: SassInstruction) -> int:
+    """What a warpgroup's product reads of shared memory: rows of B, 32 bytes each, and of A where it is there, too."""
+    m, n, _ = tensor_shape(each) or (64, 256, 16)
+    operands = [text.strip() for text in each.operands.split(",")]
+    in_registers = len(operands) > 1 and operands[1].startswith("R")
+    return 32 * (n if in_registers else m + n)
 
 
 def _groups_left(operands: str) -> int:

@@ -1,18 +1,20 @@
 """Discrete events on the SMs of one cluster: warps issue their streams, and wait for what is busy or has not come.
 
-In: streams of the warps that are resident, the operations of their kernel, a device, what memory gives. Out: cycles,
-and what was waited for. An instruction issues when its warp's stall is over, its scoreboards are free, and the issue
-port of its sub-partition and its pipe are; of several warps the one that has waited longest goes first. Memory, copies
-and phases say when their results come. Times are cycles of the SM's clock. Deterministic.
+In: streams of the clusters that these SMs get one after the other, how many are resident at once, the operations of
+their kernel, a device, what memory gives. Out: cycles, and what was waited for. An instruction issues when its warp's
+stall is over, its scoreboards are free, and the issue port of its sub-partition and its pipe are; of several warps the
+one that has waited longest goes first. Memory, copies and phases say when their results come. A cluster starts as soon
+as another one has ended. Times are cycles of the SM's clock. Deterministic.
 """
 
 import heapq
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ptxsim.clock.devices import Device
-from ptxsim.clock.recording.trace import Arrive, CopyFacts, CopyStart, Depart, MemoryRequest, PhaseKey, TraceEvent
+from ptxsim.clock.recording.trace import Arrive, CopyFacts, CopyStart, Depart, PhaseKey, TraceEvent
+from ptxsim.clock.replay.memory_path import MemoryPath, ShareOf
 from ptxsim.clock.replay.operations import (
     BOARD_WAIT,
     COMMIT,
@@ -28,116 +30,93 @@ from ptxsim.clock.replay.operations import (
     VARIABLE,
     SassOperation,
 )
-from ptxsim.clock.replay.stream import WarpStream
-from ptxsim.clock.sass.control import SCOREBOARDS
-from ptxsim.memory.traffic import SECTOR_BYTES
+from ptxsim.clock.replay.phases import Phases
+from ptxsim.clock.replay.residency import ClusterStreams, ResidentCluster, ResidentCta, ResidentWarp
+from ptxsim.clock.replay.timeline import Timeline, Track
 
 _SUBPARTITIONS = 4
 #: Cycles by which each CTA of an SM begins behind the one before.
 _BETWEEN_CTAS = 37.0
-#: Cycles from issue until the operands of a memory instruction have been read. Source: Huerta et al., MICRO 2025.
-_OPERANDS_READ = 11
-#: The same of what has a result at any time, such as a special function; and until the state of an arrival is there.
-#: Assumed: no publication was found.
+#: Cycles until the operands of what has a result at any time, such as a special function, have been read; and until the
+#: state of an arrival is there. Assumed: no publication was found.
 _VARIABLE_READ, _STATE_READ = 8, 10
 #: Cycles of stores that may be under way before their warp waits.
 _STORE_BACKLOG = 400
 
 
-@dataclass
-class MemoryShare:
-    """What an SM gets of the chip's memory: bytes a cycle of L2 and of HBM, and the share of sectors that L2 has."""
-
-    l2_bytes_per_cycle: float
-    memory_bytes_per_cycle: float
-    hit_share: float
-
-
-@dataclass(eq=False)
-class _Warp:
-    """A resident warp: where it is in its stream, when it may issue, and when its scoreboards are free."""
-
-    number: int
-    identity: tuple[int, int, int]
-    sm: int
-    part: int
-    stream: WarpStream
-    place: int = 0
-    time: float = 0.0
-    boards: list[float] = field(default_factory=lambda: [0.0] * SCOREBOARDS)
-    open_boards: list[deque[float]] = field(default_factory=lambda: [deque() for _ in range(SCOREBOARDS)])
-    copies: float = 0.0
-    group: float = 0.0
-    groups: deque[float] = field(default_factory=deque)
-    stored: float = 0.0
-    issued: float = 0.0
-    end: float = -1.0
-
-
 @dataclass(frozen=True)
 class Replayed:
-    """Cycles until the last warp ended, those that a sub-partition's tensor pipe was busy, and how many were issued.
+    """Cycles until each cluster ended, in order; cycles that each unit of an SM was busy, and how many were issued.
 
-    `waits` are the cycles of all warps by cause ("scoreboard", "product", "copies", or the kind of a phase) and PTX
-    line (0 where it is not known); `deadlocked` counts warps that wait for what never comes.
+    `busy` is that of the SM whose tensor pipes were busy longest; of what each sub-partition has, it is their mean.
+    `waits` are the cycles of all warps by cause ("scoreboard", "product", "copies", the kind of a phase, "issue", or a
+    pipe) and PTX line, of `warp_cycles` for which they are resident; `deadlocked` counts those that wait for ever.
     """
 
-    cycles: float
-    tensor_busy: float
+    ends: tuple[float, ...]
+    busy: Mapping[str, float]
     issued: int
     waits: Mapping[tuple[str, int], float]
+    warp_cycles: float
     deadlocked: int
+
+    @property
+    def cycles(self) -> float:
+        """Cycles until the last cluster ended."""
+        return max(self.ends, default=0.0)
+
+    @property
+    def tensor_busy(self) -> float:
+        """Cycles that the tensor pipe of a sub-partition was busy."""
+        return self.busy.get("tensor", 0.0)
+
+
+class _Sm:
+    """The units of one SM: issue ports and pipes of its sub-partitions, the way to memory, the unit of mbarriers."""
+
+    def __init__(self, device: Device, share_of: ShareOf) -> None:
+        self.port = [0.0] * _SUBPARTITIONS
+        self.pipes = [[0.0] * len(PIPES) for _ in range(_SUBPARTITIONS)]
+        self.pipe_busy = [0.0] * len(PIPES)
+        self.memory = MemoryPath(device, share_of)
+        self.arrivals = 0.0
+        self.issued = 0
+
+    @property
+    def busy(self) -> dict[str, float]:
+        """The cycles of each unit; of pipes and issue ports the mean of the sub-partitions."""
+        pipes = {pipe.value: cycles / _SUBPARTITIONS for pipe, cycles in zip(PIPES, self.pipe_busy, strict=True)}
+        return {"issue": self.issued / _SUBPARTITIONS, **pipes, **self.memory.busy}
 
 
 class Replay:
-    """One run of the model; `streams` of each resident CTA, with the SM that it is on."""
+    """One run of the model: `queue` are the clusters that the SMs get, `resident` of them are there at once."""
 
     def __init__(
         self,
         operations: Sequence[SassOperation],
         copies: Sequence[CopyFacts],
-        residents: Sequence[tuple[int, Sequence[WarpStream]]],
+        queue: Sequence[ClusterStreams],
+        resident: int,
         device: Device,
-        memory: MemoryShare,
+        share_of: ShareOf,
+        timeline: Timeline | None = None,
     ) -> None:
-        self.operations, self.copies, self.device, self.memory = operations, copies, device, memory
-        sms = 1 + max(sm for sm, _ in residents)
-        self.warps: list[_Warp] = []
-        self.sm_of: dict[tuple[int, int], int] = {}
-        self.pending: dict[tuple[int, PhaseKey], int] = defaultdict(int)
-        instance_of: dict[int, int] = defaultdict(int)
-        for sm, streams in residents:
-            instance = instance_of[streams[0].cta]
-            instance_of[streams[0].cta] += 1
-            for stream in streams:
-                self.sm_of[instance, stream.cta] = sm
-                identity, part = (instance, stream.cta, stream.warp), stream.warp % _SUBPARTITIONS
-                self.warps.append(_Warp(len(self.warps), identity, sm, part, stream, time=_BETWEEN_CTAS * instance))
-                self._expect(instance, stream)
-        self.done: dict[tuple[int, PhaseKey], float] = {}
-        self.waiting: dict[tuple[int, PhaseKey], list[_Warp]] = defaultdict(list)
-        self.port = [[0.0] * _SUBPARTITIONS for _ in range(sms)]
-        self.pipes = [[[0.0] * len(PIPES) for _ in range(_SUBPARTITIONS)] for _ in range(sms)]
-        self.lsu, self.shared, self.tma = [0.0] * sms, [0.0] * sms, [0.0] * sms
-        self.l2_port, self.l2, self.hbm, self.out = [0.0] * sms, [0.0] * sms, [0.0] * sms, [0.0] * sms
-        self.busy = [0.0] * sms
-        self.waits: dict[tuple[str, int], float] = defaultdict(float)
-        self.heap: list[tuple[float, float, int, _Warp]] = []
-        self.issued = 0
-
-    def _expect(self, instance: int, stream: WarpStream) -> None:
-        for events in stream.events.values():
-            for event in events:
-                if isinstance(event, Arrive):
-                    self.pending[instance, event.phase] += 1
-                elif isinstance(event, CopyStart):
-                    for phase in self.copies[event.number].phases:
-                        self.pending[instance, phase] += 1
+        self._operations, self._copies, self._device = operations, copies, device
+        self._queue, self._resident, self._timeline = queue, resident, timeline
+        self._sms = [_Sm(device, share_of) for _ in range(max(len(each.ctas) for each in queue))]
+        self._phases: Phases[ResidentWarp] = Phases()
+        self._waits: dict[tuple[str, int], float] = defaultdict(float)
+        self._heap: list[tuple[float, float, int, ResidentWarp]] = []
+        self._started = self._warps = self._ended = 0
+        self._ends: list[float] = []
+        self._lived = 0.0
 
     def run(self) -> Replayed:
-        """Let all warps come to their ends."""
-        heap = self.heap = [(warp.time, warp.issued, warp.number, warp) for warp in self.warps]
-        heapq.heapify(heap)
+        """Let all warps of all clusters come to their ends."""
+        for place in range(min(self._resident, len(self._queue))):
+            self._start(_BETWEEN_CTAS * place)
+        heap = self._heap
         while heap:
             time, _, _, warp = heapq.heappop(heap)
             until = heap[0][0] if heap else float("inf")
@@ -146,51 +125,88 @@ class Replay:
                 if time is not None and time >= until:
                     heapq.heappush(heap, (time, warp.issued, warp.number, warp))
                     break
-        ends = [warp.end for warp in self.warps]
-        return Replayed(max(ends), max(self.busy), self.issued, dict(self.waits), sum(end < 0 for end in ends))
+        busiest = max((each.busy for each in self._sms), key=lambda busy: (busy["tensor"], busy["issue"]))
+        issued = sum(each.issued for each in self._sms)
+        deadlocked = self._warps - self._ended
+        return Replayed(tuple(self._ends), busiest, issued, dict(self._waits), self._lived, deadlocked)
 
-    def _step(self, warp: _Warp, time: float) -> float | None:
+    def _start(self, time: float) -> None:
+        """Start the next cluster of the queue."""
+        streams = self._queue[self._started]
+        sm_of = {warps[0].cta: sm for sm, warps in enumerate(streams.ctas)}
+        cluster = ResidentCluster(self._started, sum(map(len, streams.ctas)), sm_of)
+        self._started += 1
+        self._phases.begin(cluster.instance, streams.expected)
+        for sm, warps in enumerate(streams.ctas):
+            cta = ResidentCta(cluster, warps[0].cta, sm, time, len(warps))
+            for stream in warps:
+                warp = ResidentWarp(self._warps, cta, stream.warp % _SUBPARTITIONS, stream, time=time)
+                self._warps += 1
+                heapq.heappush(self._heap, (time, warp.issued, warp.number, warp))
+
+    def _end(self, warp: ResidentWarp, time: float) -> None:
+        """End a warp; the last one of its cluster makes place for the next one."""
+        cta, cluster = warp.cta, warp.cta.cluster
+        self._ended += 1
+        self._lived += time - cta.since
+        cta.left -= 1
+        cluster.left -= 1
+        if self._timeline and not cta.left:
+            track = Track("CTA", cta.sm, cluster.instance, cta.number)
+            self._timeline.add(track, f"CTA {cta.number}", 0, cta.since, time)
+        if not cluster.left:
+            self._phases.end(cluster.instance)
+            self._ends.append(time)
+            if self._started < len(self._queue):
+                self._start(time + self._device.cta_replace)
+
+    def _wait(self, warp: ResidentWarp, cause: str, line: int, start: float, end: float) -> None:
+        """Count that a warp waits from `start` to `end`."""
+        self._waits[cause, line] += end - start
+        if self._timeline:
+            cta = warp.cta
+            track = Track("warp", cta.sm, cta.cluster.instance, cta.number, warp.stream.warp)
+            self._timeline.add(track, cause, line, start, end)
+
+    def _step(self, warp: ResidentWarp, time: float) -> float | None:
         """Issue the next instruction of a warp at `time` or say when that can be; None when others must come first."""
         stream = warp.stream
         if warp.place >= len(stream.instructions):
-            warp.end = max(time, warp.stored)
+            if warp.stored > time:  # the place of the CTA is free when its stores have left
+                stored, warp.stored = warp.stored, 0.0
+                return stored
+            self._end(warp, time)
             return None
-        op = self.operations[stream.instructions[warp.place]]
+        op = self._operations[stream.instructions[warp.place]]
         if op.waits:
             free = max(warp.boards[board] for board in op.waits)
             if free > time:
-                self.waits["scoreboard", op.line] += free - time
+                self._wait(warp, "scoreboard", op.line, time, free)
                 return free  # others may come first
-        sm, part = warp.sm, warp.part
-        port, pipes = self.port[sm], self.pipes[sm][part]
-        holds_pipe = op.pipe >= 0 and op.kind != PRODUCT  # a warpgroup's product waits in the pipe, not its warp
-        start = max(time, port[part], pipes[op.pipe]) if holds_pipe else max(time, port[part])
+        sm, part = self._sms[warp.cta.sm], warp.part
+        port, pipes = sm.port, sm.pipes[part]
+        start = max(time, port[part])
+        if op.pipe >= 0 and op.kind != PRODUCT:  # a warpgroup's product waits in the pipe, not its warp
+            if pipes[op.pipe] > start:
+                self._wait(warp, PIPES[op.pipe].value, op.line, time, pipes[op.pipe])
+                return pipes[op.pipe]
+            if start == time:
+                pipes[op.pipe] = time + op.interval
+                sm.pipe_busy[op.pipe] += op.interval
+                if op.pipe == TENSOR:
+                    self._show_product(warp, op, time)
         if start > time:
+            self._wait(warp, "issue", op.line, time, start)
             return start
         port[part] = time + 1
-        if holds_pipe:
-            pipes[op.pipe] = time + op.interval
-            if op.pipe == TENSOR:
-                self.busy[sm] += op.interval / _SUBPARTITIONS
-        self.issued += 1
+        sm.issued += 1
         warp.issued = time
         place, on = warp.place, time + op.stall
         warp.place += 1
         return on if op.kind == PLAIN else self._act(warp, op, stream.events.get(place, ()), time, on)
 
-    def _open_until(self, warp: _Warp, board: int, time: float) -> None:
-        left = warp.open_boards[board]
-        while left and left[0] <= time:
-            left.popleft()
-
-    def _mark(self, warp: _Warp, board: int, ready: float) -> None:
-        """Count a scoreboard down at `ready`."""
-        if board >= 0:
-            warp.boards[board] = max(warp.boards[board], ready)
-            warp.open_boards[board].append(ready)
-
     def _act(
-        self, warp: _Warp, op: SassOperation, events: Sequence[TraceEvent], time: float, on: float
+        self, warp: ResidentWarp, op: SassOperation, events: Sequence[TraceEvent], time: float, on: float
     ) -> float | None:
         """Do what an instruction does beside issuing; returns when the warp goes on, None if others must come first."""
         kind = op.kind
@@ -200,150 +216,135 @@ class Replay:
             while len(warp.groups) > op.count:
                 ready = warp.groups.popleft()
                 if ready > on:
-                    self.waits["product", op.line] += ready - on
+                    self._wait(warp, "product", op.line, on, ready)
                     on = ready
             return on
         if kind == BOARD_WAIT:
             return self._wait_for_board(warp, op, on)
         if kind == VARIABLE:
-            self._mark(warp, op.write, time + op.latency)
-            self._mark(warp, op.read, time + _VARIABLE_READ)
+            warp.mark(op.write, time + op.latency)
+            warp.mark(op.read, time + _VARIABLE_READ)
             return on
         if kind == COMMIT:
-            self._mark(warp, op.write, max(time, warp.copies))
+            warp.mark(op.write, max(time, warp.copies))
             return on
         if kind in (GLOBAL_LOAD, SHARED_ACCESS, GLOBAL_STORE, COPY_IN):
             return self._access(warp, op, events, time, on)
         return self._synchronise(warp, op, events, time, on)
 
-    def _product(self, warp: _Warp, op: SassOperation, time: float, on: float) -> float:
-        pipes = self.pipes[warp.sm][warp.part]
-        start = max(time, pipes[TENSOR])
-        pipes[TENSOR] = start + op.interval
-        self.busy[warp.sm] += op.interval / _SUBPARTITIONS
-        warp.group = start + op.interval + self.device.wgmma_tail
+    def _show_product(self, warp: ResidentWarp, op: SassOperation, start: float) -> None:
+        if self._timeline:
+            track = Track("tensor", warp.cta.sm, unit=warp.part)
+            self._timeline.add(track, "tensor", op.line, start, start + op.interval)
+
+    def _product(self, warp: ResidentWarp, op: SassOperation, time: float, on: float) -> float:
+        sm = self._sms[warp.cta.sm]
+        start = max(time, sm.pipes[warp.part][TENSOR])
+        sm.pipes[warp.part][TENSOR] = start + op.interval
+        sm.pipe_busy[TENSOR] += op.interval
+        sm.memory.busy["shared memory"] += op.shared_bytes / self._device.shared_bytes_per_cycle
+        self._show_product(warp, op, start)
+        warp.group = start + op.interval + self._device.wgmma_tail
         if op.ends_group:
             warp.groups.append(warp.group)
         return on
 
-    def _wait_for_board(self, warp: _Warp, op: SassOperation, on: float) -> float:
+    def _wait_for_board(self, warp: ResidentWarp, op: SassOperation, on: float) -> float:
         if op.board < 0:
             return on
         left = warp.open_boards[op.board]
-        self._open_until(warp, op.board, on)
+        while left and left[0] <= on:
+            left.popleft()
         while len(left) > op.count:
             ready = left.popleft()
             if ready > on:
-                self.waits["copies", op.line] += ready - on
+                self._wait(warp, "copies", op.line, on, ready)
                 on = ready
         return on
 
-    def _access(self, warp: _Warp, op: SassOperation, events: Sequence[TraceEvent], time: float, on: float) -> float:
-        sm, device = warp.sm, self.device
-        start = max(self.lsu[sm], time)
-        self.lsu[sm] = start + device.lsu_interval
-        ready = start + op.latency
-        passes = sectors = 0
-        for event in events:
-            if isinstance(event, MemoryRequest):
-                if event.space == "shared":
-                    passes += event.units
-                else:
-                    sectors += event.units
-        if op.kind == SHARED_ACCESS and not passes:
-            passes = 1
-        if passes:
-            begun = max(self.shared[sm], start)
-            self.shared[sm] = begun + passes
-            ready = begun + passes - 1 + op.latency
-        if sectors and op.kind in (GLOBAL_LOAD, COPY_IN):
-            ready = max(ready, self._fetch(sm, start, sectors * SECTOR_BYTES))
-        elif op.kind == GLOBAL_LOAD and not sectors:
-            ready = start + device.shared_latency  # constants and local memory
-        if sectors and op.kind == GLOBAL_STORE:
-            ready = self._put(sm, start, sectors * SECTOR_BYTES)
-            warp.stored = max(warp.stored, ready)
-            backlog = ready - time - _STORE_BACKLOG
-            on = max(on, on + backlog)
+    def _access(
+        self, warp: ResidentWarp, op: SassOperation, events: Sequence[TraceEvent], time: float, on: float
+    ) -> float:
+        cta = warp.cta
+        found = self._sms[cta.sm].memory.access(op, events, time, cta.read)
+        if op.kind == GLOBAL_STORE:
+            warp.stored = max(warp.stored, found.ready)
+            on = max(on, on + found.ready - time - _STORE_BACKLOG)
         if op.kind == COPY_IN:
-            warp.copies = max(warp.copies, ready)
-        self._mark(warp, op.write, ready)
-        self._mark(warp, op.read, start + _OPERANDS_READ + passes)
+            warp.copies = max(warp.copies, found.ready)
+        cta.read += found.read
+        warp.mark(op.write, found.ready)
+        warp.mark(op.read, found.operands_read)
         return on
-
-    def _fetch(self, sm: int, start: float, size: int, amount: float | None = None) -> float:
-        """When `size` bytes are in an SM that asks for them at `start`; L2 reads `amount` of them for it."""
-        device, share = self.device, self.memory
-        amount = size if amount is None else amount
-        port = self.l2_port[sm] = max(self.l2_port[sm], start) + size / device.l2_port_bytes_per_cycle
-        l2 = self.l2[sm] = max(self.l2[sm], start) + amount / share.l2_bytes_per_cycle
-        missed = amount * (1 - share.hit_share)
-        hbm = self.hbm[sm] = max(self.hbm[sm], start) + missed / share.memory_bytes_per_cycle
-        latency = device.l2_latency + (device.memory_latency - device.l2_latency) * (1 - share.hit_share)
-        return max(port, l2, hbm) + latency
-
-    def _put(self, sm: int, start: float, size: int) -> float:
-        """When `size` bytes that an SM stores at `start` have left it."""
-        self.out[sm] = max(self.out[sm], start) + size / self.device.l2_port_bytes_per_cycle
-        self.hbm[sm] = max(self.hbm[sm], start) + size / self.memory.memory_bytes_per_cycle
-        return self.out[sm]
 
     def _synchronise(
-        self, warp: _Warp, op: SassOperation, events: Sequence[TraceEvent], time: float, on: float
+        self, warp: ResidentWarp, op: SassOperation, events: Sequence[TraceEvent], time: float, on: float
     ) -> float | None:
-        device, instance = self.device, warp.identity[0]
+        device, cta = self._device, warp.cta
+        state = on + _STATE_READ
         for event in events:
             if isinstance(event, Arrive):
-                key = event.phase
-                latency = {"barrier": device.barrier_latency, "cluster": device.cluster_barrier}.get(
-                    key.kind, device.mbarrier_arrive if key.cta == warp.identity[1] else device.remote_arrive
-                )
-                self._complete(instance, key, time + latency)
+                state = max(state, self._arrive(warp, event, time) + _STATE_READ)
             elif isinstance(event, CopyStart):
-                self._copy(warp, self.copies[event.number], on)
+                self._copy(warp, op, self._copies[event.number], on)
         for event in events:
             if isinstance(event, Depart):
-                key = (instance, event.phase)
-                if event.phase.kind == "mbarrier":
+                phase = event.phase
+                if phase.kind == "mbarrier":
                     on += device.mbarrier_try
-                if self.pending.get(key, 0) > 0:
-                    warp.time = on
-                    self.waiting[key].append(warp)
+                over = self._phases.over(cta.cluster.instance, phase)
+                if over is None:
+                    warp.time, warp.waits_at = on, op.line
+                    self._phases.wait(cta.cluster.instance, phase, warp)
                     return None
-                done = self.done.get(key, 0.0)
-                if done > on:
-                    self.waits[event.phase.kind, op.line] += done - on
-                    on = done
+                if over > on:
+                    self._wait(warp, phase.kind, op.line, on, over)
+                    on = over
         if op.write >= 0:
-            self._mark(warp, op.write, on + _STATE_READ)
+            warp.mark(op.write, max(state, on + _STATE_READ))
         return on
 
-    def _copy(self, warp: _Warp, copy: CopyFacts, time: float) -> None:
+    def _arrive(self, warp: ResidentWarp, event: Arrive, time: float) -> float:
+        """Arrive at a phase: when the unit that counts arrivals, one lane after the other, has done with it."""
+        device, phase, cta = self._device, event.phase, warp.cta
+        if phase.kind != "mbarrier":
+            latency = device.barrier_latency if phase.kind == "barrier" else device.cluster_barrier
+            self._complete(cta.cluster.instance, phase, time + latency)
+            return time
+        sm = self._sms[cta.sm]
+        sm.arrivals = max(sm.arrivals, time) + event.lanes * device.mbarrier_lane_interval
+        sm.memory.busy["mbarriers"] += event.lanes * device.mbarrier_lane_interval
+        latency = device.mbarrier_arrive if phase.cta == cta.number else device.remote_arrive
+        self._complete(cta.cluster.instance, phase, sm.arrivals + latency)
+        return sm.arrivals
+
+    def _copy(self, warp: ResidentWarp, op: SassOperation, copy: CopyFacts, time: float) -> None:
         """Issue a bulk copy."""
-        device, sm = self.device, warp.sm
-        start = max(self.tma[sm], time)
-        self.tma[sm] = start + device.tma_issue_interval
-        instance = warp.identity[0]
+        cta, memory = warp.cta, self._sms[warp.cta.sm].memory
+        start = memory.start_copy(time)
+        instance = cta.cluster.instance
         if copy.destination == "shared" and copy.source == "global":
-            target = self.sm_of.get((instance, copy.cta), sm)
-            ready = self._fetch(target, start, copy.size, copy.size / copy.sharers)
-            ready += device.tma_latency - device.l2_latency
+            target = cta.cluster.sm_of.get(copy.cta, cta.sm)
+            ready = self._sms[target].memory.copy_in(start, copy.size, cta.read, copy.sharers)
+            cta.read += copy.size / copy.sharers
             for phase in copy.phases:
                 self._complete(instance, phase, ready)
         elif copy.destination == "global":
-            warp.stored = max(warp.stored, self._put(sm, start, copy.size) + device.l2_latency)
+            ready = memory.copy_out(start, copy.size, cta.read)
+            warp.stored = max(warp.stored, ready)
         else:
+            ready = start + self._device.remote_arrive
             for phase in copy.phases:
-                self._complete(instance, phase, start + device.remote_arrive)
+                self._complete(instance, phase, ready)
+        if self._timeline:
+            name = f"{copy.source} to {copy.destination}, {copy.size} bytes"
+            self._timeline.add(Track("copies", cta.sm), name, op.line, start, ready)
 
     def _complete(self, instance: int, phase: PhaseKey, time: float) -> None:
         """Count one arrival or copy of a phase, which is there at `time`."""
-        key = (instance, phase)
-        self.done[key] = done = max(self.done.get(key, 0.0), time)
-        self.pending[key] -= 1
-        if self.pending[key] == 0:
-            wake = self.device.mbarrier_wake if phase.kind == "mbarrier" else 0.0
-            for warp in self.waiting.pop(key, ()):
-                on = max(warp.time, done + wake)
-                self.waits[phase.kind, 0] += on - warp.time
-                heapq.heappush(self.heap, (on, warp.issued, warp.number, warp))
+        over, waiters = self._phases.complete(instance, phase, time)
+        wake = self._device.mbarrier_wake if phase.kind == "mbarrier" else 0.0
+        for warp in waiters:
+            on = max(warp.time, over + wake)
+            self._wait(warp, phase.kind, warp.waits_at, warp.time, on)
+            heapq.heappush(self._heap, (on, warp.issued, warp.number, warp))

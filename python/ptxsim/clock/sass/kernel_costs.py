@@ -12,7 +12,7 @@ from ptxsim.clock.sass.attribution import attribute
 from ptxsim.clock.sass.class_weights import estimate_cost
 from ptxsim.clock.sass.line_costs import KernelCost
 from ptxsim.clock.sass.listing import SassFunction, SassInstruction, read_listing
-from ptxsim.clock.sass.resources import ResourceUse, read_resources, read_warnings
+from ptxsim.clock.sass.resources import PtxasWarning, ResourceUse, read_resources, read_warnings
 from ptxsim.clock.sass.straight_runs import ptx_runs
 from ptxsim.clock.sass.toolchain import Disassembly, SassTools, disassemble, find_program, find_sass_tools
 from ptxsim.errors import InputError, suggest
@@ -51,11 +51,12 @@ def kernel_cost(ptx: str, arch: str, entry: str, file: str | None = None) -> Ker
 
 @dataclass(frozen=True)
 class KernelSass:
-    """A kernel's flat code, the SASS that ptxas makes of it, and what it takes of an SM."""
+    """A kernel's flat code, the SASS that ptxas makes of it, what it takes of an SM, and what ptxas warns of."""
 
     code: Code
     function: SassFunction
     resources: ResourceUse
+    warnings: tuple[PtxasWarning, ...]
 
 
 def sass_of(ptx: str, arch: str, entry: str, file: str | None = None) -> KernelSass:
@@ -71,7 +72,7 @@ def sass_of(ptx: str, arch: str, entry: str, file: str | None = None) -> KernelS
     listed, resources = read_listing(made.listing), read_resources(made.said)
     if entry not in listed or entry not in resources:
         raise _no_code(made, entry, listed)
-    return KernelSass(code, listed[entry], resources[entry])
+    return KernelSass(code, listed[entry], resources[entry], _warnings(made, entry))
 
 
 @lru_cache(_KEPT)
@@ -114,9 +115,13 @@ def _from_sass(ptx: str, arch: str, entry: str, tools: SassTools, file: str | No
         uncharged=found.uncharged,
         moved=found.moved,
         resources=read_resources(made.said).get(entry),
-        warnings=tuple(each for each in read_warnings(made.said) if each.kernel in ("", entry)),
+        warnings=_warnings(made, entry),
         run_of=runs.run_of,
     )
+
+
+def _warnings(made: Disassembly, entry: str) -> tuple[PtxasWarning, ...]:
+    return tuple(each for each in read_warnings(made.said) if each.kernel in ("", entry))
 
 
 def _no_code(made: Disassembly, entry: str, listed: Iterable[str]) -> InputError:

@@ -4,7 +4,7 @@ import pytest
 
 from ptxsim.clock.devices import device_of
 from ptxsim.clock.recording.trace import Arrive, CopyStart, Depart, MemoryRequest
-from ptxsim.clock.replay.sm import MemoryShare
+from ptxsim.clock.replay.memory_path import MemoryShare
 from ptxsim_cases.replays import Script, load_of, phase, replay_of
 
 H100, A100 = device_of("h100"), device_of("a100")
@@ -28,7 +28,7 @@ def global_load(sectors):
     return MemoryRequest(0, "global", "load", 16, sectors)
 
 
-# --- issue and pipes --------------------------------------------------------------------------------------------------
+# --- issue and pipes -------------------------------------------------------------------------------------------------
 
 
 def test_a_warp_issues_an_instruction_when_the_stall_of_the_last_one_is_over():
@@ -53,7 +53,7 @@ def test_pipes_of_a_sub_partition_work_beside_each_other():
     assert replay_of(both, device="a100").cycles == 100  # two pipes of 2 cycles each; either one alone: 99
 
 
-# --- tensor cores -----------------------------------------------------------------------------------------------------
+# --- tensor cores ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("warps", [1, 2])
@@ -82,7 +82,7 @@ def test_a_wait_for_all_but_one_group_ends_when_the_one_before_has():
     assert replay_of(script).cycles == 2 * 128 + H100.wgmma_tail
 
 
-# --- memory -----------------------------------------------------------------------------------------------------------
+# --- memory ----------------------------------------------------------------------------------------------------------
 
 
 def test_a_shared_load_is_there_after_its_latency():
@@ -158,7 +158,7 @@ def test_of_two_groups_of_copies_the_first_may_be_waited_for_alone():
     assert ends == {1: 8 + A100.l2_latency + 1, 0: 16 + A100.l2_latency + 1}
 
 
-# --- synchronisation --------------------------------------------------------------------------------------------------
+# --- synchronisation -------------------------------------------------------------------------------------------------
 
 
 def test_two_warps_that_meet_at_a_barrier_take_its_latency_each_time():
@@ -177,7 +177,7 @@ def test_a_barrier_lets_go_when_the_last_warp_has_come():
     late = many("NOP", 1, warp=1, stall=15).add("BAR.SYNC.DEFER_BLOCKING 0x0", *meeting)
     replayed = replay_of(early, late)
     assert replayed.cycles == 15 + H100.barrier_latency
-    assert set(replayed.waits) == {("barrier", 0), ("barrier", 1)}
+    assert set(replayed.waits) == {("barrier", 1)}  # all waits are told at the line of the PTX
 
 
 def test_a_ping_pong_of_two_warps_takes_an_arrival_and_a_wake_each_way():
@@ -189,7 +189,8 @@ def test_a_ping_pong_of_two_warps_takes_an_arrival_and_a_wake_each_way():
         pong.add("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R2], R3", Depart(0, there))
         pong.add("SYNCS.ARRIVE.TRANS64.A1T0 RZ, [R2], RZ", Arrive(0, back, 1))
     # the first arrival is there when the first wait has asked; from then on each warp sleeps until the other arrives
-    first, one_way = 1 + H100.mbarrier_try, H100.mbarrier_arrive + H100.mbarrier_wake
+    one_way = H100.mbarrier_lane_interval + H100.mbarrier_arrive + H100.mbarrier_wake
+    first = 1 + H100.mbarrier_try
     assert replay_of(ping, pong).cycles == first + 9 * one_way
 
 
@@ -202,7 +203,7 @@ def test_a_warp_that_waits_for_what_never_comes_is_counted():
     assert replay_of(script, other).deadlocked == 2
 
 
-# --- bulk copies ------------------------------------------------------------------------------------------------------
+# --- bulk copies -----------------------------------------------------------------------------------------------------
 
 
 def circular_buffer(rounds, stages, size, products=0, device="h100", share=None):
@@ -261,7 +262,7 @@ def test_a_multicast_reads_l2_once_and_fills_the_ports_of_both_sms():
         producer.add("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R2], R3", Depart(0, phase(0)))
         other = Script(0, cta=1).add("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R2], R3", Depart(0, phase(0, cta=1)))
         copies = [load_of(32768, phase(0, cta=cta), cta=cta, is_shared=shared) for cta in (0, 1)]
-        ends[shared] = replay_of(producer, other, copies=copies, share=share, sm_of=lambda cta: cta).cycles
+        ends[shared] = replay_of(producer, other, copies=copies, share=share).cycles
     # alone each SM gets 32 bytes in a cycle; of what they share each reads half
     assert ends[False] - ends[True] == pytest.approx(32768 / 32 - 32768 / 64)
 
@@ -282,3 +283,56 @@ def test_a_wait_that_is_moved_up_hides_nothing():
         ends.append(replay_of(script).cycles)
     arrived = 128 / 64 + H100.l2_latency
     assert ends == [arrived + 1, arrived + 1 + 200]
+
+
+# --- clusters one after the other -------------------------------------------------------------------------------------
+
+
+def test_a_cluster_starts_when_another_one_has_ended():
+    replayed = replay_of(many("NOP", 50, stall=2), times=3)
+    assert replayed.ends == (100, 200 + H100.cta_replace, 300 + 2 * H100.cta_replace)
+
+
+def test_clusters_that_are_resident_at_once_share_the_sm():
+    replayed = replay_of(many("NOP", 100), times=4, resident=2)
+    # the second one begins a little later, and both share an issue port
+    assert replayed.ends[1] == 200
+    assert replayed.ends[3] == pytest.approx(2 * 200 + H100.cta_replace, abs=60)
+
+
+def test_the_place_of_a_cta_is_free_when_its_stores_have_left():
+    script = Script().add("STG.E.128 [R6.64], R4", MemoryRequest(0, "global", "store", 16, 16))
+    assert replay_of(script).cycles == 16 * 32 / H100.l2_port_bytes_per_cycle
+
+
+# --- arrivals ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lanes", [1, 32])
+def test_lanes_arrive_one_after_the_other(lanes):
+    script = Script()
+    for number in range(4):
+        script.add("SYNCS.ARRIVE.TRANS64.A1T0 RZ, [R2], RZ", Arrive(0, phase(0, number), lanes))
+    script.add("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R2], R3", Depart(0, phase(0, 3)))
+    arrived = max(4 * lanes * H100.mbarrier_lane_interval, 3 + H100.mbarrier_lane_interval) + H100.mbarrier_arrive
+    asked = 5 + H100.mbarrier_try
+    assert replay_of(script).cycles == max(arrived, asked)
+
+
+# --- what is counted --------------------------------------------------------------------------------------------------
+
+
+def test_busy_cycles_are_counted_by_unit():
+    script = many("FFMA R1, R2, R3, R1", 40)
+    script.add("LDS R1, [R2]", shared_load(3), **SHARED).add("LDG.E.128 R4, [R2.64]", global_load(16), write=1)
+    busy = replay_of(script).busy
+    assert (busy["issue"], busy["fma"]) == (42 / 4, 40 / 4)  # of a sub-partition, on average
+    assert (busy["shared memory"], busy["LSU"]) == (3, 2 * H100.lsu_interval)
+    assert busy["L2 port"] == 512 / H100.l2_port_bytes_per_cycle
+
+
+def test_waits_are_a_part_of_the_time_that_warps_are_resident():
+    script = Script().add("LDS R1, [R2]", shared_load(1), **SHARED).add("FADD R3, R1, R1", waits=(0,))
+    replayed = replay_of(script, times=3)
+    assert replayed.warp_cycles == 3 * 30
+    assert sum(replayed.waits.values()) == 3 * 28

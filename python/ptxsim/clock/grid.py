@@ -1,0 +1,59 @@
+"""From the clusters of a grid to the SMs that run them, and from those that are replayed to the whole grid.
+
+In: the launch's clusters, the occupancy, a device. Out: `Schedule`: how many clusters the busiest SMs get, and which of
+them are replayed. Clusters go to SMs that have a place as soon as others end, so that none get more than one more than
+others; of many clusters the first ones are replayed, as many as it takes until each place has had two.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
+
+from ptxsim.clock.devices import Device
+from ptxsim.errors import InputError
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """The clusters of the busiest SMs: `clusters` one after the other, `resident` of them at once.
+
+    `groups` counts the SMs' groups, each as many SMs as a cluster has CTAs; `replayed` of the clusters are replayed.
+    """
+
+    groups: int
+    clusters: int
+    resident: int
+    replayed: int
+
+    @property
+    def rounds(self) -> int:
+        """How often the places of an SM are filled."""
+        return ceil(self.clusters / self.resident)
+
+    def recorded_for(self, place: int, recorded: Sequence[int], total: int) -> int:
+        """Which of the `recorded` clusters (numbers of `total`) stands for the one that is replayed at `place`."""
+        of_the_grid = place / max(1, self.replayed - 1) * (total - 1) if self.replayed > 1 else 0.0
+        return min(recorded, key=lambda number: (abs(number - of_the_grid), number))
+
+    def carried_over(self, ends: Sequence[float]) -> float:
+        """The cycles of all clusters, from the ends of those that are replayed: a round takes what the last one did."""
+        if len(ends) >= self.clusters:
+            return ends[-1]
+        round_cycles = ends[-1] - ends[-1 - self.resident]
+        return ends[-1] + (self.clusters - len(ends)) / self.resident * round_cycles
+
+
+def schedule_of(device: Device, clusters: int, cluster_ctas: int, ctas_per_sm: int) -> Schedule:
+    """The schedule of a launch of so many clusters; an SM holds `ctas_per_sm` CTAs.
+
+    Raises:
+        InputError: a cluster has more CTAs than the device has SMs.
+    """
+    groups = int(device.sms) // cluster_ctas
+    if not groups:
+        raise InputError(
+            f"a cluster of {cluster_ctas} CTAs does not fit on the {int(device.sms)} SMs of {device.title}"
+        )
+    busiest = ceil(clusters / groups)
+    resident = min(ctas_per_sm, busiest)
+    return Schedule(groups, busiest, resident, min(busiest, 2 * resident + busiest % resident))
