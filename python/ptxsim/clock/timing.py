@@ -82,7 +82,16 @@ def estimate_launch(
     schedule = schedule_of(model, launch.clusters, prod(launch.cluster), occupancy.ctas)
     queue = _queue_of(launch, recording, streams, schedule)
     share = _even_share(model, recording, launch)
-    replay = Replay(code.operations, recording.copies, queue, schedule.resident, model, lambda _: share, timeline)
+    replay = Replay(
+        code.operations,
+        recording.copies,
+        queue,
+        schedule.resident,
+        model,
+        lambda _: share,
+        timeline,
+        occupancy.ctas * recording.shared_bytes,
+    )
     found = _Found(launch, model, recording, code, streams, schedule, occupancy, share, replay.run())
     return found.estimate()
 

@@ -30,6 +30,8 @@ from ptxsim.clock.sass.scoreboards import counted_wait
 _SHARED = frozenset({"LDS", "LDSM", "STS", "STSM", "ATOMS", "SHFL"})
 _LOADS = frozenset({"LDG", "LD", "LDL", "LDC", "ATOMG", "ATOM"})
 _STORES = frozenset({"STG", "ST", "STL", "RED", "REDG"})
+#: Opcodes and modifiers of what L1 is not asked for: copies of 16 bytes past it, `ld.cg`, `ld.volatile`, atomics.
+_PAST_L1 = frozenset({"BYPASS", "STRONG", "ATOM", "ATOMG"})
 #: The register of groups of warpgroup products, in a product that ends its group.
 _GROUP = "gsb0"
 
@@ -40,7 +42,7 @@ class SassOperation(NamedTuple):
     `pipe` is the number of a sub-partition's pipe, -1 for none, `interval` the cycles that it takes of it; `latency`
     those until its result is there where no memory decides. `count` is how many groups or scoreboards a wait leaves
     open, `board` the scoreboard that it waits for. `shared_bytes` are what a warp's product reads of
-    shared memory.
+    shared memory. `is_cached`: what it reads of global memory is kept in L1.
     """
 
     kind: int
@@ -56,6 +58,7 @@ class SassOperation(NamedTuple):
     board: int = -1
     ends_group: bool = False
     shared_bytes: float = 0.0
+    is_cached: bool = False
 
 
 PIPES = (Pipe.FMA, Pipe.ALU, Pipe.HALF, Pipe.DOUBLE, Pipe.MUFU, Pipe.TENSOR)
@@ -110,6 +113,7 @@ def operation_of(each: SassInstruction, device: Device) -> SassOperation:
         board,
         ends,
         shared_bytes,
+        kind in (GLOBAL_LOAD, COPY_IN) and not _PAST_L1 & {opcode, *each.modifiers},
     )
 
 

@@ -74,11 +74,11 @@ class Replayed:
 class _Sm:
     """The units of one SM: issue ports and pipes of its sub-partitions, the way to memory, the unit of mbarriers."""
 
-    def __init__(self, device: Device, share_of: ShareOf) -> None:
+    def __init__(self, device: Device, share_of: ShareOf, shared_bytes: int) -> None:
         self.port = [0.0] * _SUBPARTITIONS
         self.pipes = [[0.0] * len(PIPES) for _ in range(_SUBPARTITIONS)]
         self.pipe_busy = [0.0] * len(PIPES)
-        self.memory = MemoryPath(device, share_of)
+        self.memory = MemoryPath(device, share_of, shared_bytes)
         self.arrivals = 0.0
         self.issued = 0
 
@@ -90,7 +90,10 @@ class _Sm:
 
 
 class Replay:
-    """One run of the model: `queue` are the clusters that the SMs get, `resident` of them are there at once."""
+    """One run of the model: `queue` are the clusters that the SMs get, `resident` of them are there at once.
+
+    `shared_bytes` are those that the resident CTAs of an SM have, which L1 does not.
+    """
 
     def __init__(
         self,
@@ -101,10 +104,11 @@ class Replay:
         device: Device,
         share_of: ShareOf,
         timeline: Timeline | None = None,
+        shared_bytes: int = 0,
     ) -> None:
         self._operations, self._copies, self._device = operations, copies, device
         self._queue, self._resident, self._timeline = queue, resident, timeline
-        self._sms = [_Sm(device, share_of) for _ in range(max(len(each.ctas) for each in queue))]
+        self._sms = [_Sm(device, share_of, shared_bytes) for _ in range(max(len(each.ctas) for each in queue))]
         self._phases: Phases[ResidentWarp] = Phases()
         self._waits: dict[tuple[str, int], float] = defaultdict(float)
         self._heap: list[tuple[float, float, int, ResidentWarp]] = []
@@ -266,7 +270,7 @@ class Replay:
         self, warp: ResidentWarp, op: SassOperation, events: Sequence[TraceEvent], time: float, on: float
     ) -> float:
         cta = warp.cta
-        found = self._sms[cta.sm].memory.access(op, events, time, cta.read)
+        found = self._sms[cta.sm].memory.access(op, events, time, cta.read, (cta.cluster.instance, cta.number))
         if op.kind == GLOBAL_STORE:
             warp.stored = max(warp.stored, found.ready)
             on = max(on, on + found.ready - time - _STORE_BACKLOG)

@@ -1,5 +1,6 @@
 """One micro-kernel for each resource of an SM, with the cycles computed by hand."""
 
+import numpy as np
 import pytest
 
 from ptxsim.clock.devices import device_of
@@ -336,3 +337,27 @@ def test_waits_are_a_part_of_the_time_that_warps_are_resident():
     replayed = replay_of(script, times=3)
     assert replayed.warp_cycles == 3 * 30
     assert sum(replayed.waits.values()) == 3 * 28
+
+
+def test_what_a_cta_has_read_before_is_in_its_l1():
+    sectors = np.arange(4)
+    request = MemoryRequest(0, "global", "load", 4, 4, sectors)
+    script = Script().add("LDG.E R4, [R2.64]", request, write=0).add("FADD R3, R4, R4", waits=(0,))
+    once = replay_of(script).cycles
+    script.add("LDG.E R4, [R2.64]", request, write=0).add("FADD R3, R4, R4", waits=(0,))
+    given = 128 / H100.l1_bytes_per_cycle  # to the registers of a warp
+    assert replay_of(script).cycles == pytest.approx(once + given + H100.l1_latency + 1)
+    past = Script()
+    for _ in range(2):
+        past.add("LDG.E.STRONG.GPU R4, [R2.64]", request, write=0).add("FADD R3, R4, R4", waits=(0,))
+    assert replay_of(past).cycles > 2 * H100.l2_latency
+
+
+def test_a_load_of_many_lines_looks_at_the_tags_of_each():
+    scattered = MemoryRequest(0, "global", "load", 4, 32, np.arange(32) * 4)
+    script = Script()
+    for _ in range(11):
+        script.add("LDG.E R4, [R2.64]", scattered, write=0)
+    script.add("FADD R3, R4, R4", waits=(0,))
+    # the first one's sectors come from L2 while the tags of the others are looked at
+    assert replay_of(script).cycles == 11 * 32 - 1 + H100.l1_latency + 1
