@@ -10,6 +10,7 @@ from ptxsim.clock.replay.path import SassPath
 from ptxsim.clock.replay.residency import ClusterStreams
 from ptxsim.clock.replay.sm import Replay, Replayed
 from ptxsim.clock.replay.stream import WarpStream
+from ptxsim.clock.sass.register_banks import read_cycles
 from ptxsim_cases.sass_text import sass_function
 
 #: Memory that is never what limits.
@@ -47,7 +48,11 @@ def replay_of(
     The cluster comes `times` times, `resident` of them at once.
     """
     function = sass_function(*(row for script in scripts for row in script.rows))
-    operations = [operation_of(each, device_of(device)) for each in function.instructions]
+    model, cycles = device_of(device), read_cycles(function)
+    operations = [
+        operation_of(each, model)._replace(read_cycles=read)
+        for each, read in zip(function.instructions, cycles, strict=True)
+    ]
     ctas: dict[int, list[WarpStream]] = {}
     first = 0
     for script in scripts:

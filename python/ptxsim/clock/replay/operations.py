@@ -42,7 +42,8 @@ class SassOperation(NamedTuple):
     `pipe` is the number of a sub-partition's pipe, -1 for none, `interval` the cycles that it takes of it; `latency`
     those until its result is there where no memory decides. `count` is how many groups or scoreboards a wait leaves
     open, `board` the scoreboard that it waits for. `shared_bytes` are what a warp's product reads of
-    shared memory. `is_cached`: what it reads of global memory is kept in L1.
+    shared memory. `is_cached`: what it reads of global memory is kept in L1. `read_cycles` are
+    those of the issue port.
     """
 
     kind: int
@@ -59,6 +60,7 @@ class SassOperation(NamedTuple):
     ends_group: bool = False
     shared_bytes: float = 0.0
     is_cached: bool = False
+    read_cycles: int = 1
 
 
 PIPES = (Pipe.FMA, Pipe.ALU, Pipe.HALF, Pipe.DOUBLE, Pipe.MUFU, Pipe.TENSOR)

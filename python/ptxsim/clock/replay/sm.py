@@ -80,13 +80,13 @@ class _Sm:
         self.pipe_busy = [0.0] * len(PIPES)
         self.memory = MemoryPath(device, share_of, shared_bytes)
         self.arrivals = 0.0
-        self.issued = 0
+        self.issued = self.issuing = 0
 
     @property
     def busy(self) -> dict[str, float]:
         """The cycles of each unit; of pipes and issue ports the mean of the sub-partitions."""
         pipes = {pipe.value: cycles / _SUBPARTITIONS for pipe, cycles in zip(PIPES, self.pipe_busy, strict=True)}
-        return {"issue": self.issued / _SUBPARTITIONS, **pipes, **self.memory.busy}
+        return {"issue": self.issuing / _SUBPARTITIONS, **pipes, **self.memory.busy}
 
 
 class Replay:
@@ -202,8 +202,9 @@ class Replay:
         if start > time:
             self._wait(warp, "issue", op.line, time, start)
             return start
-        port[part] = time + 1
+        port[part] = time + op.read_cycles
         sm.issued += 1
+        sm.issuing += op.read_cycles
         warp.issued = time
         place, on = warp.place, time + op.stall
         warp.place += 1

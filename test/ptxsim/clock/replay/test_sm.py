@@ -44,13 +44,13 @@ def test_warps_of_one_sub_partition_share_its_issue_port_and_others_do_not():
 @pytest.mark.parametrize(("device", "interval"), [("a100", 2), ("h100", 1)])
 def test_the_fma_pipe_takes_an_instruction_in_each_interval(device, interval):
     # the last one issues at 49 intervals, and ends a cycle later
-    assert replay_of(many("FFMA R1, R2, R3, R1", 50), device=device).cycles == 49 * interval + 1
+    assert replay_of(many("FFMA R2, R2, R3, R2", 50), device=device).cycles == 49 * interval + 1
 
 
 def test_pipes_of_a_sub_partition_work_beside_each_other():
     both = Script()
     for _ in range(50):
-        both.add("FFMA R1, R2, R3, R1").add("LOP3.LUT R4, R4, R5, RZ, 0xc0, !PT")
+        both.add("FFMA R2, R2, R3, R2").add("LOP3.LUT R4, R4, R5, RZ, 0xc0, !PT")
     assert replay_of(both, device="a100").cycles == 100  # two pipes of 2 cycles each; either one alone: 99
 
 
@@ -324,7 +324,7 @@ def test_lanes_arrive_one_after_the_other(lanes):
 
 
 def test_busy_cycles_are_counted_by_unit():
-    script = many("FFMA R1, R2, R3, R1", 40)
+    script = many("FFMA R2, R2, R3, R2", 40)
     script.add("LDS R1, [R2]", shared_load(3), **SHARED).add("LDG.E.128 R4, [R2.64]", global_load(16), write=1)
     busy = replay_of(script).busy
     assert (busy["issue"], busy["fma"]) == (42 / 4, 40 / 4)  # of a sub-partition, on average
@@ -361,3 +361,7 @@ def test_a_load_of_many_lines_looks_at_the_tags_of_each():
     script.add("FADD R3, R4, R4", waits=(0,))
     # the first one's sectors come from L2 while the tags of the others are looked at
     assert replay_of(script).cycles == 11 * 32 - 1 + H100.l1_latency + 1
+
+
+def test_operands_of_one_bank_of_registers_keep_the_issue_port():
+    assert replay_of(many("FFMA R2, R4, R6, R8", 40)).cycles == 3 * 39 + 1
