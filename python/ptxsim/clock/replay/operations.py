@@ -40,7 +40,8 @@ class SassOperation(NamedTuple):
     """One SASS instruction as the replay sees it.
 
     `pipe` is the number of a sub-partition's pipe, -1 for none, `interval` the cycles that it takes of it; `latency`
-    those until its result is there where no memory decides. `count` is how many groups or scoreboards a wait leaves
+    those until its result is there where no memory decides. Behind one that `switches` the issue port would rather take
+    another warp. `count` is how many groups or scoreboards a wait leaves
     open, `board` the scoreboard that it waits for. `shared_bytes` are what a warp's product reads of
     shared memory. `is_cached`: what it reads of global memory is kept in L1. `read_cycles` are
     those of the issue port.
@@ -59,6 +60,7 @@ class SassOperation(NamedTuple):
     board: int = -1
     ends_group: bool = False
     shared_bytes: float = 0.0
+    switches: bool = False
     is_cached: bool = False
     read_cycles: int = 1
 
@@ -115,6 +117,7 @@ def operation_of(each: SassInstruction, device: Device) -> SassOperation:
         board,
         ends,
         shared_bytes,
+        control.switches,
         kind in (GLOBAL_LOAD, COPY_IN) and not _PAST_L1 & {opcode, *each.modifiers},
     )
 

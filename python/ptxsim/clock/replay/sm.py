@@ -2,9 +2,11 @@
 
 In: streams of the clusters that these SMs get one after the other, how many are resident at once, the operations of
 their kernel, a device, what memory gives. Out: cycles, and what was waited for. An instruction issues when its warp's
-stall is over, its scoreboards are free, and the issue port of its sub-partition and its pipe are; of several warps the
-one that has waited longest goes first. Memory, copies and phases say when their results come. A cluster starts as soon
-as another one has ended. Times are cycles of the SM's clock. Deterministic.
+stall is over, its scoreboards are free, and the issue port of its sub-partition and its pipe are. Of several warps the
+one that issued last goes on, unless its control code says to switch, else the youngest does (Huerta et al., MICRO 2025:
+greedy, then youngest, guided by the compiler), so that one CTA loads while another one multiplies. Memory, copies and
+phases say when their results come. A cluster starts as soon as another one has ended. Times are cycles of the SM's
+clock. Deterministic.
 """
 
 import heapq
@@ -78,6 +80,7 @@ class _Sm:
         self.port = [0.0] * _SUBPARTITIONS
         self.pipes = [[0.0] * len(PIPES) for _ in range(_SUBPARTITIONS)]
         self.pipe_busy = [0.0] * len(PIPES)
+        self.last: list[ResidentWarp | None] = [None] * _SUBPARTITIONS
         self.memory = MemoryPath(device, share_of, shared_bytes)
         self.arrivals = 0.0
         self.issued = self.issuing = 0
@@ -111,7 +114,7 @@ class Replay:
         self._sms = [_Sm(device, share_of, shared_bytes) for _ in range(max(len(each.ctas) for each in queue))]
         self._phases: Phases[ResidentWarp] = Phases()
         self._waits: dict[tuple[str, int], float] = defaultdict(float)
-        self._heap: list[tuple[float, float, int, ResidentWarp]] = []
+        self._heap: list[tuple[float, int, ResidentWarp]] = []
         self._started = self._warps = self._ended = 0
         self._ends: list[float] = []
         self._lived = 0.0
@@ -122,12 +125,18 @@ class Replay:
             self._start(_BETWEEN_CTAS * place)
         heap = self._heap
         while heap:
-            time, _, _, warp = heapq.heappop(heap)
-            until = heap[0][0] if heap else float("inf")
+            time, _, warp = heapq.heappop(heap)
+            if warp.due != time:  # it has been first at this time
+                continue
+            last = self._sms[warp.cta.sm].last[warp.part]
+            if last is not None and last is not warp and last.due == time:
+                heapq.heappush(heap, (time, -warp.number, warp))
+                warp = last
+            warp.due = -1.0
             while time is not None:
                 time = self._step(warp, time)
-                if time is not None and time >= until:
-                    heapq.heappush(heap, (time, warp.issued, warp.number, warp))
+                if time is not None and heap and time >= heap[0][0]:  # also those that this step has woken
+                    self._try(warp, time)
                     break
         busiest = max((each.busy for each in self._sms), key=lambda busy: (busy["tensor"], busy["issue"]))
         issued = sum(each.issued for each in self._sms)
@@ -146,7 +155,12 @@ class Replay:
             for stream in warps:
                 warp = ResidentWarp(self._warps, cta, stream.warp % _SUBPARTITIONS, stream, time=time)
                 self._warps += 1
-                heapq.heappush(self._heap, (time, warp.issued, warp.number, warp))
+                self._try(warp, time)
+
+    def _try(self, warp: ResidentWarp, time: float) -> None:
+        """Let a warp try to issue at `time`: of all the youngest first."""
+        warp.due = time
+        heapq.heappush(self._heap, (time, -warp.number, warp))
 
     def _end(self, warp: ResidentWarp, time: float) -> None:
         """End a warp; the last one of its cluster makes place for the next one."""
@@ -205,7 +219,7 @@ class Replay:
         port[part] = time + op.read_cycles
         sm.issued += 1
         sm.issuing += op.read_cycles
-        warp.issued = time
+        sm.last[part] = None if op.switches else warp
         place, on = warp.place, time + op.stall
         warp.place += 1
         return on if op.kind == PLAIN else self._act(warp, op, stream.events.get(place, ()), time, on)
@@ -350,6 +364,6 @@ class Replay:
         over, waiters = self._phases.complete(instance, phase, time)
         wake = self._device.mbarrier_wake if phase.kind == "mbarrier" else 0.0
         for warp in waiters:
-            on = max(warp.time, over + wake)
+            on = warp.time if over <= warp.time else over + wake  # it asks later than that: it never slept
             self._wait(warp, phase.kind, warp.waits_at, warp.time, on)
-            heapq.heappush(self._heap, (on, warp.issued, warp.number, warp))
+            self._try(warp, on)
