@@ -16,7 +16,7 @@ from ptxsim.clock.replay.stream import StreamMaker, WarpStream
 from ptxsim.clock.sass.kernel_costs import sass_of
 from ptxsim.clock.sass.listing import SassInstruction
 from ptxsim.clock.sass.pipes import Pipe, pipe_of, tensor_shape
-from ptxsim.clock.sass.register_banks import read_cycles
+from ptxsim.clock.sass.register_banks import bank_reads
 from ptxsim.clock.sass.resources import PtxasWarning, ResourceUse
 from ptxsim.clock.sass.straight_runs import ptx_runs
 from ptxsim.machine.warp import WARP
@@ -75,8 +75,8 @@ def sass_code(ptx: str, kernel: str, device: Device) -> KernelCode:
     maker = StreamMaker(sass.code, PathFinder(ptx_runs(sass.code), sass.function))
     instructions = sass.function.instructions
     operations = [
-        operation_of(each, device)._replace(read_cycles=cycles)
-        for each, cycles in zip(instructions, read_cycles(sass.function), strict=True)
+        operation_of(each, device)._replace(even=even, odd=odd)
+        for each, (even, odd) in zip(instructions, bank_reads(sass.function), strict=True)
     ]
     return KernelCode(operations, list(map(_flops_of, instructions)), maker.stream, sass.resources, sass.warnings)
 

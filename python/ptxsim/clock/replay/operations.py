@@ -43,8 +43,8 @@ class SassOperation(NamedTuple):
     those until its result is there where no memory decides. Behind one that `switches` the issue port would rather take
     another warp. `count` is how many groups or scoreboards a wait leaves
     open, `board` the scoreboard that it waits for. `shared_bytes` are what a warp's product reads of
-    shared memory. `is_cached`: what it reads of global memory is kept in L1. `read_cycles` are
-    those of the issue port.
+    shared memory. `is_cached`: what it reads of global memory is kept in L1. `even` and `odd` are how many
+    registers it reads of each bank.
     """
 
     kind: int
@@ -62,7 +62,8 @@ class SassOperation(NamedTuple):
     shared_bytes: float = 0.0
     switches: bool = False
     is_cached: bool = False
-    read_cycles: int = 1
+    even: int = 0
+    odd: int = 0
 
 
 PIPES = (Pipe.FMA, Pipe.ALU, Pipe.HALF, Pipe.DOUBLE, Pipe.MUFU, Pipe.TENSOR)

@@ -37,6 +37,8 @@ from ptxsim.clock.replay.residency import ClusterStreams, ResidentCluster, Resid
 from ptxsim.clock.replay.timeline import Timeline, Track
 
 _SUBPARTITIONS = 4
+#: Cycles within which an instruction has to read its registers. Source: Huerta et al., MICRO 2025.
+_READ_WINDOW = 3
 #: Cycles by which each CTA of an SM begins behind the one before.
 _BETWEEN_CTAS = 37.0
 #: Cycles until the operands of what has a result at any time, such as a special function, have been read; and until the
@@ -78,18 +80,19 @@ class _Sm:
 
     def __init__(self, device: Device, share_of: ShareOf, shared_bytes: int) -> None:
         self.port = [0.0] * _SUBPARTITIONS
+        self.banks = [(0.0, 0.0)] * _SUBPARTITIONS
         self.pipes = [[0.0] * len(PIPES) for _ in range(_SUBPARTITIONS)]
         self.pipe_busy = [0.0] * len(PIPES)
         self.last: list[ResidentWarp | None] = [None] * _SUBPARTITIONS
         self.memory = MemoryPath(device, share_of, shared_bytes)
         self.arrivals = 0.0
-        self.issued = self.issuing = 0
+        self.issued = 0
 
     @property
     def busy(self) -> dict[str, float]:
         """The cycles of each unit; of pipes and issue ports the mean of the sub-partitions."""
         pipes = {pipe.value: cycles / _SUBPARTITIONS for pipe, cycles in zip(PIPES, self.pipe_busy, strict=True)}
-        return {"issue": self.issuing / _SUBPARTITIONS, **pipes, **self.memory.busy}
+        return {"issue": self.issued / _SUBPARTITIONS, **pipes, **self.memory.busy}
 
 
 class Replay:
@@ -203,7 +206,8 @@ class Replay:
                 return free  # others may come first
         sm, part = self._sms[warp.cta.sm], warp.part
         port, pipes = sm.port, sm.pipes[part]
-        start = max(time, port[part])
+        even, odd = sm.banks[part]
+        start = max(time, port[part], even + op.even - _READ_WINDOW, odd + op.odd - _READ_WINDOW)
         if op.pipe >= 0 and op.kind != PRODUCT:  # a warpgroup's product waits in the pipe, not its warp
             if pipes[op.pipe] > start:
                 self._wait(warp, PIPES[op.pipe].value, op.line, time, pipes[op.pipe])
@@ -216,9 +220,10 @@ class Replay:
         if start > time:
             self._wait(warp, "issue", op.line, time, start)
             return start
-        port[part] = time + op.read_cycles
+        port[part] = time + 1
+        if op.even or op.odd:
+            sm.banks[part] = max(even, time) + op.even, max(odd, time) + op.odd
         sm.issued += 1
-        sm.issuing += op.read_cycles
         sm.last[part] = None if op.switches else warp
         place, on = warp.place, time + op.stall
         warp.place += 1

@@ -13,7 +13,7 @@ In: PTX text, an architecture, a kernel's name. Out: `KernelCost`, frozen data. 
     merged_lines   loads and stores that became wider ones
     homes          which run a block executes, and what line an instruction is charged to
     scoreboards    on what an instruction waits
-    register_banks how long operands are read
+    register_banks which registers are read of each bank
     line_costs     the data that comes out
     attribution    all of that together: costs, copies, variants of runs; the check of the sums
     class_weights  the same data without ptxas: an estimate with bounds

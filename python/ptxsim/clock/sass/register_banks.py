@@ -1,38 +1,36 @@
-"""How long a SASS instruction reads its registers: those of one bank come one after the other.
+"""Which registers a SASS instruction reads of each bank.
 
-In: a `SassFunction`. Out: cycles of the issue port. The registers of a sub-partition lie in two banks, the even and the
-odd ones, each of which gives one operand of a warp in a cycle. An operand that ptxas marks `.reuse` is kept for the
-next instruction, which does not read it again at the same place. Source: Huerta et al., MICRO 2025: an FFMA with three
-operands in one bank costs two more cycles.
+In: a `SassFunction`. Out: reads by bank. The registers of a sub-partition lie in two banks, the even and the odd ones,
+each of which gives one operand of a warp in a cycle. An operand that ptxas marks `.reuse` is kept for the next
+instruction, which does not read it again at the same place. Source: Huerta et al., MICRO 2025.
 """
 
 import re
-from collections import Counter
 
 from ptxsim.clock.sass.listing import SassFunction, SassInstruction
 from ptxsim.clock.sass.pipes import Pipe, pipe_of
 
-_BANKS = 2
 _REGISTER = re.compile(r"[-|!~]*R(\d+)(\.reuse)?\b")
-#: Their results come after a fixed time, so that all of their operands are read before the next one issues.
+#: Their results come after a fixed time, so that their operands are read at a fixed time, too.
 _PIPES = frozenset({Pipe.FMA, Pipe.ALU, Pipe.HALF})
 
 
-def read_cycles(function: SassFunction) -> tuple[int, ...]:
-    """The cycles for which each instruction, by index, keeps the issue port while its operands are read: 1 at least."""
-    found: list[int] = []
+def bank_reads(function: SassFunction) -> tuple[tuple[int, int], ...]:
+    """How many even and odd registers each instruction, by index, reads of the banks; of memory instructions none."""
+    found: list[tuple[int, int]] = []
     kept: dict[int, int] = {}
     block = -1
     for each in function.instructions:
         if each.block != block:
             block, kept = each.block, {}
-        cycles, kept = _cycles(each, kept) if pipe_of(each) in _PIPES else (1, {})
-        found.append(cycles)
+        reads, kept = _reads(each, kept) if pipe_of(each) in _PIPES else (set(), {})
+        odd = sum(number % 2 for number in reads)
+        found.append((len(reads) - odd, odd))
     return tuple(found)
 
 
-def _cycles(each: SassInstruction, kept: dict[int, int]) -> tuple[int, dict[int, int]]:
-    """The cycles of one, and what it keeps: place → register."""
+def _reads(each: SassInstruction, kept: dict[int, int]) -> tuple[set[int], dict[int, int]]:
+    """The registers that one reads, and what it keeps: place → register."""
     reads: set[int] = set()
     keeps: dict[int, int] = {}
     for place, operand in enumerate(each.operands.split(",")[1:]):
@@ -44,4 +42,4 @@ def _cycles(each: SassInstruction, kept: dict[int, int]) -> tuple[int, dict[int,
             reads.add(number)
         if register[2]:
             keeps[place] = number
-    return max(Counter(number % _BANKS for number in reads).values(), default=1), keeps
+    return reads, keeps

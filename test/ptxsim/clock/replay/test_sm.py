@@ -395,5 +395,12 @@ def test_a_load_of_many_lines_looks_at_the_tags_of_each():
     assert replay_of(script).cycles == 11 * 32 - 1 + H100.l1_latency + 1
 
 
-def test_operands_of_one_bank_of_registers_keep_the_issue_port():
+@pytest.mark.parametrize(("last", "bubbles"), [("R1, R3", 0), ("R1, R4", 1), ("R4, R6", 2)])
+def test_operands_are_read_of_each_bank_one_after_the_other_within_three_cycles(last, bubbles):
+    # Huerta et al.: the first one reads the even bank in cycles 0 to 2, so that the second one has it from 3 on
+    script = Script().add("FFMA R11, R10, R12, R14").add(f"FFMA R13, R16, {last}").add("NOP")
+    assert replay_of(script).cycles == 3 + bubbles
+
+
+def test_instructions_that_read_three_registers_of_one_bank_take_three_cycles_each():
     assert replay_of(many("FFMA R2, R4, R6, R8", 40)).cycles == 3 * 39 + 1
