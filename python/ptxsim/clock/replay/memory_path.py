@@ -88,8 +88,8 @@ class MemoryPath:
         ready = start + op.latency
         asked = requested(events)
         passes, sectors, read, looked_up = asked.passes, asked.sectors, 0, start
-        if op.kind == SHARED_ACCESS and not passes:
-            passes = 1
+        if op.kind == SHARED_ACCESS:
+            passes = max(passes, op.fewest_passes, 1)
         if passes:
             begun = max(self._banks, start)
             self._banks = begun + passes

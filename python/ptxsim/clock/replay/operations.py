@@ -8,8 +8,10 @@ from typing import NamedTuple
 
 from ptxsim.clock.devices import Device
 from ptxsim.clock.sass.listing import SassInstruction
-from ptxsim.clock.sass.pipes import Pipe, pipe_of, tensor_shape
+from ptxsim.clock.sass.pipes import Pipe, access_bytes, pipe_of, tensor_shape
 from ptxsim.clock.sass.scoreboards import counted_wait
+from ptxsim.machine.warp import WARP
+from ptxsim.memory.traffic import PASS_BYTES
 
 #: Kinds of operations that the replay tells apart.
 (
@@ -43,7 +45,8 @@ class SassOperation(NamedTuple):
     those until its result is there where no memory decides. Behind one that `switches` the issue port would rather take
     another warp. `count` is how many groups or scoreboards a wait leaves
     open, `board` the scoreboard that it waits for. `shared_bytes` are what a warp's product reads of
-    shared memory. `is_cached`: what it reads of global memory is kept in L1. `even` and `odd` are how many
+    shared memory. `is_cached`: what it reads of global memory is kept in L1. `fewest_passes` are what shared memory
+    needs for a warp's registers, all of whose lanes get their own. `even` and `odd` are how many
     registers it reads of each bank.
     """
 
@@ -62,6 +65,7 @@ class SassOperation(NamedTuple):
     shared_bytes: float = 0.0
     switches: bool = False
     is_cached: bool = False
+    fewest_passes: int = 0
     even: int = 0
     odd: int = 0
 
@@ -120,6 +124,7 @@ def operation_of(each: SassInstruction, device: Device) -> SassOperation:
         shared_bytes,
         control.switches,
         kind in (GLOBAL_LOAD, COPY_IN) and not _PAST_L1 & {opcode, *each.modifiers},
+        access_bytes(each) * WARP // PASS_BYTES if opcode in ("LDS", "STS") else 0,
     )
 
 

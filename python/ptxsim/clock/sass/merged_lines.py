@@ -9,14 +9,12 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 
-from ptxsim.clock.sass.listing import SassFunction, SassInstruction
-from ptxsim.clock.sass.pipes import Rank, rank_of
+from ptxsim.clock.sass.listing import SassFunction
+from ptxsim.clock.sass.pipes import Rank, access_bytes, rank_of
 from ptxsim.clock.sass.straight_runs import PtxRuns
 from ptxsim.parsing.syntax import Instruction
 
 _TYPE = re.compile(r"[bfsu](8|16|32|64|128)")
-_WIDTHS = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}
-_WORD_BYTES = 4
 
 
 def merged_lines(runs: PtxRuns, function: SassFunction, line_of: Sequence[int]) -> frozenset[int]:
@@ -27,13 +25,9 @@ def merged_lines(runs: PtxRuns, function: SassFunction, line_of: Sequence[int]) 
     for line, each in zip(line_of, function.instructions, strict=True):
         if line and rank_of(each) is Rank.MERGED:
             lines[each.block, each.opcode].add(line)
-            if 0 < asked.get(line, 0) < _sass_bytes(each):
+            if 0 < asked.get(line, 0) < access_bytes(each):
                 wide.add((each.block, each.opcode))
     return frozenset(line for kind in wide for line in lines[kind])
-
-
-def _sass_bytes(each: SassInstruction) -> int:
-    return next((_WIDTHS[word] for word in each.modifiers if word in _WIDTHS), _WORD_BYTES)
 
 
 def _ptx_bytes(each: Instruction) -> int:
