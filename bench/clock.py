@@ -41,7 +41,7 @@ SETS = {
     "sum": (SUMS, (2**30,), (2**30,)),
     "softmax": (SOFTMAX, (131072,), (131072,)),
 }
-#: What grows along a straight line with the depth of a product.
+#: What grows along a straight line with the depth of a product or the rows of a softmax.
 CARRIED_ON = ("cycles", "tensor_flops", "other_flops", "memory_bytes", "l2_bytes")
 #: Times that are nearer to each other are not asked to be in order.
 APART = 1.05
@@ -114,7 +114,7 @@ def estimate_of(kernel: PublishedKernel, text: str, size: int) -> Estimate:
     if kernel.shallow is None:
         return estimated(kernel.launch(size), 3)
     low, high = (estimated(kernel.shallow(size, depth), 1) for depth in kernel.depths)
-    steps = (size - kernel.depths[1]) / (kernel.depths[1] - kernel.depths[0])
+    steps = (kernel.depth_of(size) - kernel.depths[1]) / (kernel.depths[1] - kernel.depths[0])
     grown = {name: getattr(high, name) + steps * (getattr(high, name) - getattr(low, name)) for name in CARRIED_ON}
     return replace(high, **grown)
 

@@ -43,7 +43,8 @@ class PublishedKernel:
     stand for others, as its variants were made by hand; `instance` is a template's, which its host program makes
     elsewhere. `launch` takes the size n, of a product n × n × n. `published` reads speeds by size, in `unit`, given the
     folder of the checkouts; `work` is what they count, FLOP or bytes, by size. Of a kernel that takes long on the
-    simulator `shallow` is the launch of a product n × n × k, by n and k; it is predicted at two small `depths` k.
+    simulator `shallow` is the launch of a product n × n × k, by n and k, or of what else is n deep in place of
+    `depth_of(n)`; it is predicted at two small `depths`.
     """
 
     name: str
@@ -61,6 +62,7 @@ class PublishedKernel:
     replaced: Mapping[str, str] = field(default_factory=dict)
     shallow: Callable[[int, int], Launch] | None = None
     depths: tuple[int, int] = (256, 512)
+    depth_of: Callable[[int], int] = lambda n: n
     work: Callable[[int], float] = lambda n: 2.0 * n**3
     unit: str = "TFLOP/s"
 

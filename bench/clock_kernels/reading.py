@@ -2,9 +2,11 @@
 
 Speeds are TB/s of what has to be moved: a sum reads its numbers, a softmax reads and writes each number once. Those of
 softmax are Quack's, whose kernel reads a row once, and that of torch.compile beside it, whose kernel reads it twice.
+The simulator holds arrays, so that some rows or numbers are launched, and the rest is a straight line.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -26,12 +28,15 @@ def _sum(number: int, instance: str, threads: int, batch: int, terabytes: float)
     """A sum of n int32: each thread adds `batch` of them, or four times as many."""
     of_four = 4 if number > 1 else 1
 
-    def launch(n: int) -> Launch:
-        ctas = -(-n // (threads * batch * of_four))
-        args = [np.zeros(n, np.int32), np.zeros(1, np.int32), np.int32(n // of_four)]
-        return Launch((ctas, 1, 1), (threads, 1, 1), args)
+    of_a_cta = threads * batch * of_four
 
-    return _kernel(f"sum {number}", FAST_CU_REPOSITORY, "sum.cu", f"sumKernel{number}", instance, terabytes, launch, 4)
+    def launch(_: int, n: int) -> Launch:
+        args = [np.zeros(n, np.int32), np.zeros(1, np.int32), np.int32(n // of_four)]
+        return Launch((-(-n // of_a_cta), 1, 1), (threads, 1, 1), args)
+
+    name, some = f"sumKernel{number}", 132 * of_a_cta
+    made = _kernel(f"sum {number}", FAST_CU_REPOSITORY, "sum.cu", name, instance, terabytes, launch, 4)
+    return replace(made, depth_of=lambda n: n, depths=(4 * some, 8 * some))
 
 
 def _kernel(
@@ -41,7 +46,7 @@ def _kernel(
     entry: str,
     instance: str,
     terabytes: float,
-    launch: Callable[[int], Launch],
+    launch: Callable[[int, int], Launch],
     bytes_of_one: int,
 ) -> PublishedKernel:
     return PublishedKernel(
@@ -51,23 +56,26 @@ def _kernel(
         entry,
         "h100",
         "sm_90a",
-        launch,
+        lambda n: launch(n, _ROWS),
         lambda _: {2**30: terabytes, 131072: terabytes},
         instance=instance,
         replaced=_WITHOUT_CUB if source == "sum.cu" else {},
         work=lambda n: float(n) * bytes_of_one,
         unit="TB/s",
+        shallow=launch,
+        depth_of=lambda _: _ROWS,
+        depths=(264, 528),
     )
 
 
-def _softmax_once(n: int) -> Launch:
-    x, y = (np.zeros((_ROWS, n), np.float32) for _ in range(2))
-    return Launch((_ROWS * _CLUSTER, 1, 1), (_THREADS, 1, 1), [x, y], 0, (_CLUSTER, 1, 1))
+def _softmax_once(n: int, rows: int) -> Launch:
+    x, y = (np.zeros((rows, n), np.float32) for _ in range(2))
+    return Launch((rows * _CLUSTER, 1, 1), (_THREADS, 1, 1), [x, y], 0, (_CLUSTER, 1, 1))
 
 
-def _softmax_twice(n: int) -> Launch:
-    x, y = (np.zeros((_ROWS, n), np.float32) for _ in range(2))
-    return Launch((_ROWS, 1, 1), (1024, 1, 1), [x, y, np.int32(n // 4)])
+def _softmax_twice(n: int, rows: int) -> Launch:
+    x, y = (np.zeros((rows, n), np.float32) for _ in range(2))
+    return Launch((rows, 1, 1), (1024, 1, 1), [x, y, np.int32(n // 4)])
 
 
 SUMS = (
