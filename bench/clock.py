@@ -13,13 +13,13 @@ import itertools
 import sys
 import time
 from contextlib import redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 import ptxsim
-from clock_kernels import FAST_CU, TENSOR_GEMM, PublishedKernel
+from clock_kernels import FAST_CU, SGEMM_CUDA, SOFTMAX, SUMS, TENSOR_GEMM, Launch, PublishedKernel
 from figures import Figures, machine, show
 from ptxsim.clock.devices import device_of
 from ptxsim.clock.estimate import Estimate
@@ -33,14 +33,22 @@ RESULTS = Path(__file__).parent / "results" / "clock.txt"
 PACKAGES = ("numpy",)
 COLUMNS = ("kernel", "n", "published", "predicted", "ratio", "tensor", "CTAs of an SM", "rounds", "matched", "s")
 #: Sets by the name of their folder, the sizes at which they are predicted, and those for which `--all-sizes` asks.
-SETS = {"fast.cu": (FAST_CU, (4096,), (4096,)), "GEMM": (TENSOR_GEMM, (2048,), (2048, 4096, 8192))}
+SETS = {
+    "fast.cu": (FAST_CU, (4096,), (4096,)),
+    "GEMM": (TENSOR_GEMM, (2048,), (2048, 4096, 8192, 16384)),
+    "SGEMM_CUDA": (SGEMM_CUDA, (4096,), (4096,)),
+    "sum": (SUMS, (2**30,), (2**30,)),
+    "softmax": (SOFTMAX, (131072,), (131072,)),
+}
+#: What grows along a straight line with the depth of a product or the rows of a softmax.
+CARRIED_ON = ("cycles", "tensor_flops", "other_flops", "memory_bytes", "l2_bytes")
 #: Times that are nearer to each other are not asked to be in order.
 APART = 1.05
 LIMITS = (
     "nothing is fitted. Not modelled: L2 by lines and partitions, the order of tiles, the clock under power (times are "
     "at the nominal clock), CTAs that start as others end (those of a round start together), what differs between "
-    "clusters (the first one is recorded). Not predicted: SGEMM_CUDA (there is no table of the RTX A6000 yet), sums, "
-    "softmax"
+    "clusters (the first one is recorded). Not predicted: GEMM's kernels by wmma (their way through the SASS is not "
+    "found)"
 )
 
 
@@ -65,8 +73,8 @@ class Prediction:
         """Its row of the table."""
         each = self.estimate
         shown = (
-            f"{self.published:.1f}",
-            f"{self.predicted:.1f}",
+            f"{self.published:.4g}",
+            f"{self.predicted:.4g}",
             f"{self.ratio:.3f}",
             f"{each.shares.get('tensor', 0):.0%}",
         )
@@ -89,11 +97,25 @@ def predict(kernel: PublishedKernel, text: str, size: int, published: float) -> 
         InputError, PtxError: the simulator or the clock refuses it.
     """
     begun = time.perf_counter()
-    launch, entry = kernel.launch(size), kernel.entry_of(ptxsim.load(text))
-    shape = launch.grid, launch.block, launch.args, launch.dynamic_shared_bytes, launch.cluster
-    estimate = estimate_launch(KernelLaunch(text, entry, *shape), kernel.device)
-    speed = 2 * size**3 / estimate.seconds / 1e12
+    estimate = estimate_of(kernel, text, size)
+    speed = kernel.work(size) / estimate.seconds / 1e12
     return Prediction(kernel, size, published, speed, estimate, time.perf_counter() - begun)
+
+
+def estimate_of(kernel: PublishedKernel, text: str, size: int) -> Estimate:
+    """The estimate of a kernel, whose PTX is `text`: at its size, or along a line from two depths."""
+    entry = kernel.entry_of(ptxsim.load(text))
+
+    def estimated(launch: Launch, recorded: int) -> Estimate:
+        shape = launch.grid, launch.block, launch.args, launch.dynamic_shared_bytes, launch.cluster
+        return estimate_launch(KernelLaunch(text, entry, *shape), kernel.device, recorded)
+
+    if kernel.shallow is None:
+        return estimated(kernel.launch(size), 3)
+    low, high = (estimated(kernel.shallow(size, depth), 1) for depth in kernel.depths)
+    steps = (kernel.depth_of(size) - kernel.depths[1]) / (kernel.depths[1] - kernel.depths[0])
+    grown = {name: getattr(high, name) + steps * (getattr(high, name) - getattr(low, name)) for name in CARRIED_ON}
+    return replace(high, **grown)
 
 
 def rank_correlation(x: np.ndarray, y: np.ndarray) -> float:
@@ -130,7 +152,8 @@ def tables_of(name: str, kernels: Path, every_size: bool) -> tuple[Table, Figure
                 rows.append((kernel.name, size, f"{speeds[size]:.1f}", f"refused: {error.message}"))
             print(*rows[-1], file=sys.stderr)
     repository, device = published[0].repository, device_of(published[0].device)
-    title = f"{repository.name} at {repository.commit[:12]} on {device.title}, TFLOP/s, n × n × n"
+    commit = f" at {repository.commit[:12]}" if repository.commit else ""
+    title = f"{repository.name}{commit} on {device.title}, {published[0].unit}, of size n (products: n × n × n)"
     rows = [(*row, *[""] * (len(COLUMNS) - len(row))) for row in rows]
     return Table(title, COLUMNS, tuple(rows), LIMITS), bounds_of(name, found, refused)
 
@@ -143,8 +166,14 @@ def bounds_of(name: str, found: list[Prediction], refused: int) -> Figures:
     if not found:
         return figures
     figures.row("least share of anchors that are found", min(each.estimate.matched for each in found), "", least=0.95)
-    if name == "fast.cu":
-        speeds = (np.array([getattr(each, which) for each in found]) for which in ("published", "predicted"))
+    speeds = (np.array([getattr(each, which) for each in found]) for which in ("published", "predicted"))
+    if name == "SGEMM_CUDA":
+        figures.row("Spearman", rank_correlation(*speeds), "", least=0.9)
+        figures.row("mean error", errors.mean(), "%")
+        figures.row("largest error", errors.max(), "%")
+    elif name in ("sum", "softmax"):
+        figures.row("largest error", errors.max(), "%", most=12)
+    elif name == "fast.cu":
         figures.row("Spearman", rank_correlation(*speeds), "", least=0.95)
         figures.row("mean error", errors.mean(), "%", most=8)
         figures.row("largest error", errors.max(), "%", most=20)

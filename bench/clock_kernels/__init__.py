@@ -6,11 +6,13 @@ Nothing of them is part of the project: `bench/clock.py --kernels DIR` compiles 
     fast_cu       pranjalssh/fast.cu: a ladder of bf16 products on H100
     tensor_gemm   xudoong/GEMM: f16 products by wmma and mma.sync on A100
     sgemm_cuda    siboehm/SGEMM_CUDA: a ladder of f32 products on RTX A6000
+    reading       what memory limits: fast.cu's sums, softmax by kernels of our own (softmax.cu)
 """
 
 from .fast_cu import FAST_CU
 from .published import Launch, PublishedKernel
+from .reading import SOFTMAX, SUMS
 from .sgemm_cuda import SGEMM_CUDA
 from .tensor_gemm import TENSOR_GEMM
 
-__all__ = ["FAST_CU", "SGEMM_CUDA", "TENSOR_GEMM", "Launch", "PublishedKernel"]
+__all__ = ["FAST_CU", "SGEMM_CUDA", "SOFTMAX", "SUMS", "TENSOR_GEMM", "Launch", "PublishedKernel"]

@@ -13,7 +13,7 @@ from ptxsim import TensorMap
 
 from .published import Launch, PublishedKernel, Repository
 
-_REPOSITORY = Repository("pranjalssh/fast.cu", "38eb642e0c081231d6f695978be63604bd7c689b", "fast.cu")
+FAST_CU_REPOSITORY = Repository("pranjalssh/fast.cu", "38eb642e0c081231d6f695978be63604bd7c689b", "fast.cu")
 _PRELUDE = """
 #include <cassert>
 #include <cstdio>
@@ -152,17 +152,17 @@ def _on_curve(side: int, at: int) -> tuple[int, int]:
     return x, y
 
 
-def _product_on_cores(size: int) -> Launch:
+def _product_on_cores(size: int, depth: int) -> Launch:
     """The launch of the first kernel, which multiplies on the f32 pipes."""
-    x, w, y = (np.zeros((size, size), ml_dtypes.bfloat16) for _ in range(3))
+    x, w, y = (np.zeros(shape, ml_dtypes.bfloat16) for shape in ((size, depth), (depth, size), (size, size)))
     number = np.int32(size)
-    return Launch((size // 128, size // 128, 1), (128, 1, 1), [number, number, number, x, w, y])
+    return Launch((size // 128, size // 128, 1), (128, 1, 1), [number, number, np.int32(depth), x, w, y])
 
 
 def _kernel(number: int, entry: str, instance: str, tflops: float, launch: Callable[[int], Launch]) -> PublishedKernel:
     return PublishedKernel(
         f"matmul {number}",
-        _REPOSITORY,
+        FAST_CU_REPOSITORY,
         f"examples/matmul/matmul_{number}.cuh",
         entry,
         "h100",
@@ -193,6 +193,15 @@ _LADDER = (
     replace(_STORED, number=12, tflops=771, has_order=True, row_pad=8),
 )
 FAST_CU = (
-    _kernel(1, "sgemmWarptiling", "sgemmWarptiling<128, 128, 16, 64, 64, 4, 8, 4, 128>", 32, _product_on_cores),
+    replace(
+        _kernel(
+            1,
+            "sgemmWarptiling",
+            "sgemmWarptiling<128, 128, 16, 64, 64, 4, 8, 4, 128>",
+            32,
+            lambda size: _product_on_cores(size, size),
+        ),
+        shallow=_product_on_cores,
+    ),
     *(_kernel(each.number, each.namespace, each.instance, each.tflops, each.launch) for each in _LADDER),
 )

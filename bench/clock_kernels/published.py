@@ -40,9 +40,11 @@ class PublishedKernel:
     """A kernel of a repository.
 
     `source` is its file in the checkout, `entry` a part of its name in the PTX; `replaced` are texts of the source that
-    stand for others, as its variants were made by hand; `instance` is a template's, which its host program
-    makes elsewhere. `launch` takes the size n of a product n × n × n. `published`
-    reads TFLOP/s by size, given the folder of the checkouts.
+    stand for others, as its variants were made by hand; `instance` is a template's, which its host program makes
+    elsewhere. `launch` takes the size n, of a product n × n × n. `published` reads speeds by size, in `unit`, given the
+    folder of the checkouts; `work` is what they count, FLOP or bytes, by size. Of a kernel that takes long on the
+    simulator `shallow` is the launch of a product n × n × k, by n and k, or of what else is n deep in place of
+    `depth_of(n)`; it is predicted at two small `depths`.
     """
 
     name: str
@@ -58,6 +60,11 @@ class PublishedKernel:
     includes: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     replaced: Mapping[str, str] = field(default_factory=dict)
+    shallow: Callable[[int, int], Launch] | None = None
+    depths: tuple[int, int] = (256, 512)
+    depth_of: Callable[[int], int] = lambda n: n
+    work: Callable[[int], float] = lambda n: 2.0 * n**3
+    unit: str = "TFLOP/s"
 
     def ptx(self, kernels: Path) -> str:
         """The PTX that nvcc makes of the source, with lines.

@@ -18,20 +18,24 @@ _PRELUDE = """
 """
 
 
-def _launch(tile_m: int, tile_n: int, threads: tuple[int, int, int], m_first: bool = False) -> Callable[[int], Launch]:
+def _launch(
+    tile_m: int, tile_n: int, threads: tuple[int, int, int], m_first: bool = False
+) -> Callable[[int, int], Launch]:
     """The launch of tiles over a product; the grid's x runs over the columns, or over the rows if `m_first`."""
 
-    def launch(n: int) -> Launch:
-        x, w, y = (np.zeros((n, n), np.float32) for _ in range(3))
+    def launch(n: int, k: int) -> Launch:
+        x, w, y = (np.zeros(shape, np.float32) for shape in ((n, k), (k, n), (n, n)))
         rows, columns = n // tile_m, n // tile_n
         grid = (rows, columns, 1) if m_first else (columns, rows, 1)
         size = np.int32(n)
-        return Launch(grid, threads, [size, size, size, np.float32(1), x, w, np.float32(0), y])
+        return Launch(grid, threads, [size, size, np.int32(k), np.float32(1), x, w, np.float32(0), y])
 
     return launch
 
 
-def _kernel(number: int, file: str, instance: str, gflops: float, launch: Callable[[int], Launch]) -> PublishedKernel:
+def _kernel(
+    number: int, file: str, instance: str, gflops: float, launch: Callable[[int, int], Launch]
+) -> PublishedKernel:
     """A kernel of the ladder; a template is instantiated as the repository's runner does."""
     return PublishedKernel(
         f"sgemm {number}",
@@ -40,10 +44,11 @@ def _kernel(number: int, file: str, instance: str, gflops: float, launch: Callab
         instance.partition("<")[0],
         "a6000",
         "sm_86",
-        launch,
+        lambda n: launch(n, n),
         lambda _: {4096: gflops / 1e3},
         prelude=_PRELUDE,
         instance=instance if "<" in instance else "",
+        shallow=launch,
     )
 
 

@@ -10,6 +10,7 @@ from ptxsim.clock.replay.path import SassPath
 from ptxsim.clock.replay.residency import ClusterStreams
 from ptxsim.clock.replay.sm import Replay, Replayed
 from ptxsim.clock.replay.stream import WarpStream
+from ptxsim.clock.sass.register_banks import bank_reads
 from ptxsim_cases.sass_text import sass_function
 
 
@@ -53,7 +54,11 @@ def replay_of(
     The cluster comes `times` times, `resident` of them at once.
     """
     function = sass_function(*(row for script in scripts for row in script.rows))
-    operations = [operation_of(each, device_of(device)) for each in function.instructions]
+    model, banks = device_of(device), bank_reads(function)
+    operations = [
+        operation_of(each, model)._replace(even=even, odd=odd)
+        for each, (even, odd) in zip(function.instructions, banks, strict=True)
+    ]
     ctas: dict[int, list[WarpStream]] = {}
     first = 0
     for script in scripts:

@@ -38,6 +38,8 @@ _LUO_2 = "Luo et al., arXiv 2501.12084"
 _HUERTA = "Huerta et al., MICRO 2025, on an RTX A6000"
 _SASS = "control codes of ptxas 13.0"
 _LOGS = "HPMLL/NVIDIA-Hopper-Benchmark, logs"
+_GA102 = "NVIDIA Ampere GA102 whitepaper"
+_RTX_3070 = "Accel-Sim configuration SM86_RTX3070"
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,10 @@ class Device:
     lsu_address_interval: Figure
     shared_bytes_per_cycle: Figure
     l1_bytes_per_cycle: Figure
+    #: From one line of L1 whose tags are looked at to the next, cycles of an SM.
+    l1_tag_interval: Figure
+    #: L1 and shared memory of an SM together.
+    l1_bytes: Figure
     l2_port_bytes_per_cycle: Figure
     l2_bytes_per_cycle: Figure
     l2_bytes: Figure
@@ -178,7 +184,7 @@ _COMMON = {
     ),
     "lsu_address_interval": _measured(4, "cycles", f"{_HUERTA}, table 1"),
     "shared_bytes_per_cycle": _specified(128, "bytes of an SM", f"{_GUIDE}: 32 banks of 4 bytes"),
-    "l1_bytes_per_cycle": _measured(64, "bytes of an SM", f"{_HUERTA}: loaded data comes back at 64 B in a cycle"),
+    "l1_tag_interval": _assumed(1, "cycles", "no publication was found; a request of 32 lines is told to take 32"),
     "cta_start": _assumed(700, "cycles", "no publication was found; start, first instruction fetches, parameters"),
     "cta_replace": _assumed(300, "cycles", "no publication was found; as a start whose instructions are cached"),
 }
@@ -186,6 +192,8 @@ _COMMON = {
 _AMPERE = {
     **_COMMON,
     "shared_bytes_per_sm": _specified(164 * 1024, "bytes", _GUIDE),
+    "l1_bytes_per_cycle": _measured(106.8, "bytes of an SM", f"{_LUO}, loads of 16 bytes"),
+    "l1_bytes": _specified(192 * 1024, "bytes of an SM, shared memory among them", "NVIDIA A100 whitepaper"),
     "fma_interval": _specified(2, "cycles", f"{_GUIDE}: 64 results in a cycle"),
     "f64_interval": _specified(4, "cycles", f"{_GUIDE}: 32 results in a cycle"),
     "mma_16816_interval": _derived(8, "cycles", f"{_SASS}: stall 8, which is the specified peak"),
@@ -208,6 +216,8 @@ _AMPERE = {
 _HOPPER = {
     **_COMMON,
     "shared_bytes_per_sm": _specified(228 * 1024, "bytes", _GUIDE),
+    "l1_bytes_per_cycle": _measured(124.1, "bytes of an SM", f"{_LUO}, loads of 16 bytes on H800"),
+    "l1_bytes": _specified(256 * 1024, "bytes of an SM, shared memory among them", "NVIDIA H100 whitepaper"),
     "fma_interval": _specified(1, "cycles", f"{_GUIDE}: 128 results in a cycle"),
     "f64_interval": _specified(2, "cycles", f"{_GUIDE}: 64 results in a cycle"),
     "mma_16816_interval": _measured(6, "cycles", f"{_SASS}: stall 6; {_LUO}, table VII: 65 % of the peak"),
@@ -225,6 +235,30 @@ _HOPPER = {
     "tma_issue_interval": _assumed(8, "cycles", "no publication was found"),
     "l2_port_bytes_per_cycle": _assumed(64, "bytes of an SM", "what DeepGEMM, sm90.hpp, computes with"),
     "l2_partitions": _specified(2, "partitions", "NVIDIA H100 whitepaper"),
+}
+
+#: Compute capability 8.6: half of the tensor cores' rate of 8.0, twice the f32 rate, less of all memories.
+_AMPERE_86 = {
+    **_AMPERE,
+    "warps_per_sm": _specified(48, "warps", _GUIDE),
+    "ctas_per_sm": _specified(16, "CTAs", _GUIDE),
+    "shared_bytes_per_sm": _specified(100 * 1024, "bytes", _GUIDE),
+    "l1_bytes_per_cycle": _measured(64, "bytes of an SM", f"{_HUERTA}: loaded data comes back at 64 B in a cycle"),
+    "l1_bytes": _specified(128 * 1024, "bytes of an SM, shared memory among them", _GA102),
+    "fma_interval": _specified(1, "cycles", f"{_GUIDE}: 128 results in a cycle, 64 of them also of int32 multiply-add"),
+    "f16x2_interval": _specified(2, "cycles", f"{_GUIDE}: 128 results in a cycle"),
+    "f64_interval": _specified(64, "cycles", f"{_GUIDE}: 2 results in a cycle"),
+    "mma_16816_interval": _derived(16, "cycles", f"{_GA102}: 512 f16 multiply-adds of an SM in a cycle, sums in f32"),
+    "wgmma_macs": _derived(128, "f16 multiply-adds of a sub-partition", "no wgmma: as by mma.sync"),
+    "mma_latency": _derived(32.6, "cycles", "A100's, and 8 cycles more of the pipe"),
+    "shared_latency": _measured(23, "cycles", f"{_HUERTA}, table 2: 23 to 26 by width"),
+    "ldmatrix_latency": _assumed(29, "cycles", "as A100's beside its shared loads"),
+    "l1_latency": _measured(33, "cycles", f"{_HUERTA}, table 2: 29 to 38 by width and address"),
+    "l2_latency": _assumed(220, "cycles", f"{_RTX_3070}: 187 behind L1, whose 33 come before"),
+    "l2_far_latency": _assumed(220, "cycles", "one partition: as near"),
+    "memory_latency": _assumed(474, "cycles", f"{_RTX_3070}: 254 behind L2"),
+    "memory_far_latency": _assumed(474, "cycles", "one partition: as near"),
+    "l2_partitions": _assumed(1, "partitions", f"{_GA102} tells of none"),
 }
 
 _A100 = Device(
@@ -277,7 +311,28 @@ _H200 = replace(
     sustained_hz=_derived(1.49e9, "Hz", "cuBLAS at 788e12 FLOP / s with random operands, pipes 0.96 busy at 1.52e9"),
     model_error=_assumed(0.12, "relative", "as H100, of whose kernels more is published"),
 )
-DEVICES = {each.name: each for each in (_A100, _H100, _H200)}
+_A6000 = Device(
+    name="a6000",
+    title="RTX A6000 48 GB",
+    arch="sm_86",
+    sms=_specified(84, "SMs", _GA102),
+    l2_bytes_per_cycle=_assumed(
+        1536, "bytes of the chip", f"{_RTX_3070}: 128 of each of its 32-bit memory controllers"
+    ),
+    l2_bytes=_specified(6 * 2**20, "bytes", _GA102),
+    memory_bytes_per_second=_specified(768e9, "bytes / s", "NVIDIA RTX A6000 data sheet"),
+    memory_efficiency=_assumed(0.9, "of the peak", "as A100"),
+    launch_seconds=_assumed(2.5e-6, "s", "as H100"),
+    nominal_hz=_specified(1.8e9, "Hz", "NVIDIA RTX A6000 data sheet, boost"),
+    tensor_flops_per_second=_specified(154.8e12, "f16 FLOP / s", f"{_GA102}, RTX A6000"),
+    f32_flops_per_second=_specified(38.7e12, "FLOP / s", "NVIDIA RTX A6000 data sheet"),
+    sustained_hz=_assumed(
+        1.41e9, "Hz", "its base clock: no publication of the clock under load within 300 W was found"
+    ),
+    model_error=_assumed(0.2, "relative", "as A100, until bench/clock.py says more"),
+    **_AMPERE_86,
+)
+DEVICES = {each.name: each for each in (_A100, _H100, _H200, _A6000)}
 
 
 def device_of(name: str) -> Device:

@@ -16,6 +16,7 @@ from ptxsim.clock.replay.stream import StreamMaker, WarpStream
 from ptxsim.clock.sass.kernel_costs import sass_of
 from ptxsim.clock.sass.listing import SassInstruction
 from ptxsim.clock.sass.pipes import Pipe, pipe_of, tensor_shape
+from ptxsim.clock.sass.register_banks import bank_reads
 from ptxsim.clock.sass.resources import PtxasWarning, ResourceUse
 from ptxsim.clock.sass.straight_runs import ptx_runs
 from ptxsim.machine.warp import WARP
@@ -73,7 +74,10 @@ def sass_code(ptx: str, kernel: str, device: Device) -> KernelCode:
     sass = sass_of(ptx, device.arch, kernel)
     maker = StreamMaker(sass.code, PathFinder(ptx_runs(sass.code), sass.function))
     instructions = sass.function.instructions
-    operations = [operation_of(each, device) for each in instructions]
+    operations = [
+        operation_of(each, device)._replace(even=even, odd=odd)
+        for each, (even, odd) in zip(instructions, bank_reads(sass.function), strict=True)
+    ]
     return KernelCode(operations, list(map(_flops_of, instructions)), maker.stream, sass.resources, sass.warnings)
 
 

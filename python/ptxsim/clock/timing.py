@@ -64,7 +64,8 @@ def estimate_launch(
     streams = {number: _streams_of(recording, ctas, code) for number, ctas in recording.cluster_ctas.items()}
     queue = _queue_of(launch, recording, streams, schedule)
     memory = memory_model_of(recording, done.offsets, model, schedule.at_once)
-    replay = Replay(code.operations, recording.copies, queue, schedule.resident, model, memory.at, timeline)
+    shared = occupancy.ctas * recording.shared_bytes
+    replay = Replay(code.operations, recording.copies, queue, schedule.resident, model, memory.at, timeline, shared)
     return _Found(launch, model, recording, code, streams, schedule, occupancy, memory, replay.run()).estimate()
 
 

@@ -36,6 +36,19 @@ def test_rates_of_the_tensor_cores_make_the_specified_peak(device):
 
 
 @pytest.mark.parametrize("device", DEVICES.values(), ids=list(DEVICES))
+def test_rates_of_the_cores_make_the_specified_peak(device):
+    # 32 lanes of a warp, each a multiply-add; H100's data sheet again is at another clock
+    peak = 2 * 32 / device.fma_interval * device.subpartitions * device.sms * device.nominal_hz
+    assert peak == pytest.approx(device.f32_flops_per_second, rel=0.12)
+
+
+def test_an_a6000_has_what_compute_capability_8_6_has():
+    device = device_of("a6000")
+    assert (device.arch, device.warps_per_sm, device.ctas_per_sm) == ("sm_86", 48, 16)
+    assert device.shared_bytes_per_sm < device.l1_bytes == 128 * 1024
+
+
+@pytest.mark.parametrize("device", DEVICES.values(), ids=list(DEVICES))
 def test_what_is_further_away_takes_longer(device):
     order = ("shared_latency", "l1_latency", "l2_latency", "l2_far_latency", "memory_latency", "memory_far_latency")
     latencies = [getattr(device, name) for name in order]

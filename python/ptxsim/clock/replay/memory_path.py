@@ -1,20 +1,24 @@
-"""The way of memory requests through an SM and out of it: banks, the port to L2, a share of L2 and of HBM.
+"""The way of memory requests through an SM and out of it: banks, L1, the port to L2, a share of L2 and of HBM.
 
 In: requests and copies, in the order of their times, each with what its cluster has read before. Out: when their data
-are there. Each unit is a queue: it takes a request as soon as it has done with the one before. Times are cycles of the
-SM's clock, sizes bytes. Bulk copies take no cycles of the banks: nothing published says whether they do, and the
-fastest published products would not be possible.
+are there. Loads go through L1 (`l1`), whose tags are looked at line by line. Each unit is a queue: it takes a request
+as soon as it has done with the one before. Times are cycles of the SM's clock, sizes bytes. Bulk copies take no cycles
+of the banks: nothing published says whether they do, and the fastest published products would not be possible.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple
+
+import numpy as np
 
 from ptxsim.clock.devices import Device
 from ptxsim.clock.memory.model import MemoryStep
 from ptxsim.clock.recording.trace import MemoryRequest, TraceEvent
+from ptxsim.clock.replay.l1 import L1_LINE_BYTES, L1Cache, l1_capacity, lines_touched
 from ptxsim.clock.replay.load_store import OPERANDS_READ, LoadStoreUnit
 from ptxsim.clock.replay.operations import COPY_IN, GLOBAL_LOAD, GLOBAL_STORE, SHARED_ACCESS, SassOperation
+from ptxsim.machine.warp import WARP
 from ptxsim.memory.traffic import SECTOR_BYTES
 
 #: What memory does for a cluster that has read so many bytes.
@@ -29,38 +33,84 @@ class AccessTimes(NamedTuple):
     read: int
 
 
+class Requested(NamedTuple):
+    """What an access asks for: passes through the banks, sectors of global memory (also which, if it is known), lines.
+
+    `lane_bytes` are those that a lane gets.
+    """
+
+    passes: int
+    sectors: int
+    lines: int
+    touched: np.ndarray | None
+    lane_bytes: int
+
+
 class MemoryPath:
     """The units of one SM that memory requests go through; `busy` counts the cycles of each."""
 
-    def __init__(self, device: Device, step_of: StepOf) -> None:
+    def __init__(self, device: Device, step_of: StepOf, shared_bytes: int = 0) -> None:
         self._device, self._step_of = device, step_of
         self.load_store = LoadStoreUnit(device)
-        self._tma = self._port = self._l2 = self._hbm = self._out = 0.0
+        self._l1 = L1Cache(l1_capacity(device, shared_bytes))
+        self._tags = self._loaded = self._tma = self._port = self._l2 = self._hbm = self._out = 0.0
         self.busy: dict[str, float] = defaultdict(float)
 
     def access(
-        self, op: SassOperation, events: Sequence[TraceEvent], part: int, time: float, read_before: float
+        self,
+        op: SassOperation,
+        events: Sequence[TraceEvent],
+        part: int,
+        time: float,
+        read_before: float,
+        owner: Hashable = None,
     ) -> AccessTimes:
-        """A request of a warp of a sub-partition that issues at `time`, whose CTA has read so many bytes before."""
+        """A request of a warp of a sub-partition that issues at `time`, whose cluster has read so many bytes before.
+
+        `owner` is whose addresses they are: what one owner has read is in L1 for itself.
+        """
         device = self._device
         start = self.load_store.take(part, time)
         self.busy["LSU"] += device.lsu_interval
         ready = start + op.latency
-        passes, sectors = requested(events)
-        if op.kind == SHARED_ACCESS and not passes:
-            passes = 1
+        asked = requested(events)
+        passes, sectors, read, looked_up = asked.passes, asked.sectors, 0, start
+        if op.kind == SHARED_ACCESS:
+            passes = max(passes, op.fewest_passes, 1)
         if passes:
             begun = self.load_store.move(start, passes, op.kind == SHARED_ACCESS)
             self.busy["shared memory"] += passes
             ready = begun + passes - 1 + op.latency
+        if sectors:
+            start, looked_up = self._look_up(start, asked.lines)
         if sectors and op.kind in (GLOBAL_LOAD, COPY_IN):
-            ready = max(ready, self.fetch(start, sectors * SECTOR_BYTES, read_before))
+            come, read = self._load(op, owner, asked, start, read_before)
+            if op.kind == GLOBAL_LOAD:
+                self._loaded = max(self._loaded, start) + asked.lane_bytes * WARP / device.l1_bytes_per_cycle
+                come = max(come, self._loaded + device.l1_latency)
+            ready = max(ready, come, looked_up + device.l1_latency)
         elif op.kind == GLOBAL_LOAD and not sectors:
             ready = start + device.shared_latency  # constants and local memory
         if sectors and op.kind == GLOBAL_STORE:
             ready = self.put(start, sectors * SECTOR_BYTES, read_before)
-        read = 0 if op.kind == GLOBAL_STORE else sectors * SECTOR_BYTES
         return AccessTimes(ready, start + OPERANDS_READ + passes, read)
+
+    def _look_up(self, start: float, lines: int) -> tuple[float, float]:
+        """When the tags of the first and of the last of so many lines are looked at."""
+        interval = self._device.l1_tag_interval
+        first = max(self._tags, start)
+        self._tags = first + lines * interval
+        self.busy["L1"] += lines * interval
+        return first, self._tags - interval
+
+    def _load(
+        self, op: SassOperation, owner: Hashable, asked: Requested, start: float, read_before: float
+    ) -> tuple[float, int]:
+        """When sectors are there, and the bytes of them that come from beyond L1."""
+        if not op.is_cached or asked.touched is None:
+            size = asked.sectors * SECTOR_BYTES
+            return self.fetch(start, size, read_before), size
+        return self._l1.read(owner, asked.touched, start, lambda size: self.fetch(start, size, read_before))
 
     def start_copy(self, time: float) -> float:
         """When the copy engine takes a bulk copy that is issued at `time`."""
@@ -108,13 +158,15 @@ class MemoryPath:
         return self._out
 
 
-def requested(events: Sequence[TraceEvent]) -> tuple[int, int]:
-    """Passes through the banks of shared memory and sectors of global memory that requests ask for."""
-    passes = sectors = 0
-    for event in events:
-        if isinstance(event, MemoryRequest):
-            if event.space == "shared":
-                passes += event.units
-            else:
-                sectors += event.units
-    return passes, sectors
+def requested(events: Sequence[TraceEvent]) -> Requested:
+    """What the requests of one instruction ask for together; the same sector is asked for once."""
+    requests = [event for event in events if isinstance(event, MemoryRequest)]
+    passes = sum(event.units for event in requests if event.space == "shared")
+    beyond = [event for event in requests if event.space != "shared"]
+    lane_bytes = sum(event.lane_bytes for event in beyond)
+    known = [event.sectors for event in beyond if event.sectors is not None]
+    if not known:
+        sectors = sum(event.units for event in beyond)
+        return Requested(passes, sectors, -(-sectors * SECTOR_BYTES // L1_LINE_BYTES), None, lane_bytes)
+    touched = known[0] if len(known) == 1 else np.unique(np.concatenate(known))
+    return Requested(passes, len(touched), lines_touched(touched), touched, lane_bytes)

@@ -8,8 +8,10 @@ from typing import NamedTuple
 
 from ptxsim.clock.devices import Device
 from ptxsim.clock.sass.listing import SassInstruction
-from ptxsim.clock.sass.pipes import Pipe, pipe_of, tensor_shape
+from ptxsim.clock.sass.pipes import Pipe, access_bytes, pipe_of, tensor_shape
 from ptxsim.clock.sass.scoreboards import counted_wait
+from ptxsim.machine.warp import WARP
+from ptxsim.memory.traffic import PASS_BYTES
 
 #: Kinds of operations that the replay tells apart.
 (
@@ -30,6 +32,8 @@ from ptxsim.clock.sass.scoreboards import counted_wait
 _SHARED = frozenset({"LDS", "LDSM", "STS", "STSM", "ATOMS", "SHFL"})
 _LOADS = frozenset({"LDG", "LD", "LDL", "LDC", "ATOMG", "ATOM"})
 _STORES = frozenset({"STG", "ST", "STL", "RED", "REDG"})
+#: Opcodes and modifiers of what L1 is not asked for: copies of 16 bytes past it, `ld.cg`, `ld.volatile`, atomics.
+_PAST_L1 = frozenset({"BYPASS", "STRONG", "ATOM", "ATOMG"})
 #: The register of groups of warpgroup products, in a product that ends its group.
 _GROUP = "gsb0"
 
@@ -41,7 +45,9 @@ class SassOperation(NamedTuple):
     those until its result is there where no memory decides. Behind one that `switches` the issue port would rather take
     another warp. `count` is how many groups or scoreboards a wait leaves
     open, `board` the scoreboard that it waits for. `shared_bytes` are what a warp's product reads of
-    shared memory.
+    shared memory. `is_cached`: what it reads of global memory is kept in L1. `fewest_passes` are what shared memory
+    needs for a warp's registers, all of whose lanes get their own. `even` and `odd` are how many
+    registers it reads of each bank.
     """
 
     kind: int
@@ -58,6 +64,10 @@ class SassOperation(NamedTuple):
     ends_group: bool = False
     shared_bytes: float = 0.0
     switches: bool = False
+    is_cached: bool = False
+    fewest_passes: int = 0
+    even: int = 0
+    odd: int = 0
 
 
 PIPES = (Pipe.FMA, Pipe.ALU, Pipe.HALF, Pipe.DOUBLE, Pipe.MUFU, Pipe.TENSOR)
@@ -113,6 +123,8 @@ def operation_of(each: SassInstruction, device: Device) -> SassOperation:
         ends,
         shared_bytes,
         control.switches,
+        kind in (GLOBAL_LOAD, COPY_IN) and not _PAST_L1 & {opcode, *each.modifiers},
+        access_bytes(each) * WARP // PASS_BYTES if opcode in ("LDS", "STS") else 0,
     )
 
 

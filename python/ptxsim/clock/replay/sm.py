@@ -37,6 +37,8 @@ from ptxsim.clock.replay.residency import ClusterStreams, ResidentCluster, Resid
 from ptxsim.clock.replay.timeline import Timeline, Track
 
 _SUBPARTITIONS = 4
+#: Cycles within which an instruction has to read its registers. Source: Huerta et al., MICRO 2025.
+_READ_WINDOW = 3
 #: Cycles by which each CTA of an SM begins behind the one before.
 _BETWEEN_CTAS = 37.0
 #: Cycles until the operands of what has a result at any time, such as a special function, have been read; and until the
@@ -77,12 +79,13 @@ class Replayed:
 class _Sm:
     """The units of one SM: issue ports and pipes of its sub-partitions, the way to memory, the unit of mbarriers."""
 
-    def __init__(self, device: Device, step_of: StepOf) -> None:
+    def __init__(self, device: Device, step_of: StepOf, shared_bytes: int) -> None:
         self.port = [0.0] * _SUBPARTITIONS
+        self.banks = [(0.0, 0.0)] * _SUBPARTITIONS
         self.pipes = [[0.0] * len(PIPES) for _ in range(_SUBPARTITIONS)]
         self.pipe_busy = [0.0] * len(PIPES)
         self.last: list[ResidentWarp | None] = [None] * _SUBPARTITIONS
-        self.memory = MemoryPath(device, step_of)
+        self.memory = MemoryPath(device, step_of, shared_bytes)
         self.arrivals = 0.0
         self.issued = 0
 
@@ -94,7 +97,10 @@ class _Sm:
 
 
 class Replay:
-    """One run of the model: `queue` are the clusters that the SMs get, `resident` of them are there at once."""
+    """One run of the model: `queue` are the clusters that the SMs get, `resident` of them are there at once.
+
+    `shared_bytes` are those that the resident CTAs of an SM have, which L1 does not.
+    """
 
     def __init__(
         self,
@@ -105,10 +111,11 @@ class Replay:
         device: Device,
         step_of: StepOf,
         timeline: Timeline | None = None,
+        shared_bytes: int = 0,
     ) -> None:
         self._operations, self._copies, self._device = operations, copies, device
         self._queue, self._resident, self._timeline = queue, resident, timeline
-        self._sms = [_Sm(device, step_of) for _ in range(max(len(each.ctas) for each in queue))]
+        self._sms = [_Sm(device, step_of, shared_bytes) for _ in range(max(len(each.ctas) for each in queue))]
         self._phases: Phases[ResidentWarp] = Phases()
         self._waits: dict[tuple[str, int], float] = defaultdict(float)
         self._heap: list[tuple[float, int, ResidentWarp]] = []
@@ -200,7 +207,8 @@ class Replay:
                 return free  # others may come first
         sm, part = self._sms[warp.cta.sm], warp.part
         port, pipes = sm.port, sm.pipes[part]
-        start = max(time, port[part])
+        even, odd = sm.banks[part]
+        start = max(time, port[part], even + op.even - _READ_WINDOW, odd + op.odd - _READ_WINDOW)
         if start == time and GLOBAL_LOAD <= op.kind <= COPY_IN:
             room = sm.memory.load_store.room(part, time)
             if room > time:
@@ -219,6 +227,8 @@ class Replay:
             self._wait(warp, "issue", op.line, time, start)
             return start
         port[part] = time + 1
+        if op.even or op.odd:
+            sm.banks[part] = max(even, time) + op.even, max(odd, time) + op.odd
         sm.issued += 1
         sm.last[part] = None if op.switches else warp
         place, on = warp.place, time + op.stall
@@ -286,7 +296,8 @@ class Replay:
         self, warp: ResidentWarp, op: SassOperation, events: Sequence[TraceEvent], time: float, on: float
     ) -> float:
         cta = warp.cta
-        found = self._sms[cta.sm].memory.access(op, events, warp.part, time, cta.cluster.read)
+        owner = cta.cluster.instance, cta.number
+        found = self._sms[cta.sm].memory.access(op, events, warp.part, time, cta.cluster.read, owner)
         if op.kind == GLOBAL_STORE:
             warp.stored = max(warp.stored, found.ready)
             on = max(on, on + found.ready - time - _STORE_BACKLOG)

@@ -11,8 +11,10 @@ In: PTX text, an architecture, a kernel's name. Out: `KernelCost`, frozen data. 
     straight_runs  the runs of the PTX
     anchor_lines   lines that ptxas has wrong: HGMMA, first tests of a wait
     multiplicity   how many instructions one `mma` or `wmma` is
+    merged_lines   loads and stores that became wider ones
     homes          which run a block executes, and what line an instruction is charged to
     scoreboards    on what an instruction waits
+    register_banks which registers are read of each bank
     line_costs     the data that comes out
     attribution    all of that together: costs, copies, variants of runs; the check of the sums
     class_weights  the same data without ptxas: an estimate with bounds

@@ -1,5 +1,6 @@
 """One micro-kernel for each resource of an SM, with the cycles computed by hand."""
 
+import numpy as np
 import pytest
 
 from ptxsim.clock.devices import device_of
@@ -42,13 +43,13 @@ def test_warps_of_one_sub_partition_share_its_issue_port_and_others_do_not():
 @pytest.mark.parametrize(("device", "interval"), [("a100", 2), ("h100", 1)])
 def test_the_fma_pipe_takes_an_instruction_in_each_interval(device, interval):
     # the last one issues at 49 intervals, and ends a cycle later
-    assert replay_of(many("FFMA R1, R2, R3, R1", 50), device=device).cycles == 49 * interval + 1
+    assert replay_of(many("FFMA R2, R2, R3, R2", 50), device=device).cycles == 49 * interval + 1
 
 
 def test_pipes_of_a_sub_partition_work_beside_each_other():
     both = Script()
     for _ in range(50):
-        both.add("FFMA R1, R2, R3, R1").add("LOP3.LUT R4, R4, R5, RZ, 0xc0, !PT")
+        both.add("FFMA R2, R2, R3, R2").add("LOP3.LUT R4, R4, R5, RZ, 0xc0, !PT")
     assert replay_of(both, device="a100").cycles == 100  # two pipes of 2 cycles each; either one alone: 99
 
 
@@ -354,7 +355,7 @@ def test_lanes_arrive_one_after_the_other(lanes):
 
 
 def test_busy_cycles_are_counted_by_unit():
-    script = many("FFMA R1, R2, R3, R1", 40)
+    script = many("FFMA R2, R2, R3, R2", 40)
     script.add("LDS R1, [R2]", shared_load(3), **SHARED).add("LDG.E.128 R4, [R2.64]", global_load(16), write=1)
     busy = replay_of(script).busy
     assert (busy["issue"], busy["fma"]) == (42 / 4, 40 / 4)  # of a sub-partition, on average
@@ -367,3 +368,38 @@ def test_waits_are_a_part_of_the_time_that_warps_are_resident():
     replayed = replay_of(script, times=3)
     assert replayed.warp_cycles == 3 * 30
     assert sum(replayed.waits.values()) == 3 * 28
+
+
+def test_what_a_cta_has_read_before_is_in_its_l1():
+    sectors = np.arange(4)
+    request = MemoryRequest(0, "global", "load", 4, 4, sectors)
+    script = Script().add("LDG.E R4, [R2.64]", request, write=0).add("FADD R3, R4, R4", waits=(0,))
+    once = replay_of(script).cycles
+    script.add("LDG.E R4, [R2.64]", request, write=0).add("FADD R3, R4, R4", waits=(0,))
+    given = 128 / H100.l1_bytes_per_cycle  # to the registers of a warp
+    assert replay_of(script).cycles == pytest.approx(once + given + H100.l1_latency + 1)
+    past = Script()
+    for _ in range(2):
+        past.add("LDG.E.STRONG.GPU R4, [R2.64]", request, write=0).add("FADD R3, R4, R4", waits=(0,))
+    assert replay_of(past).cycles > 2 * H100.l2_latency
+
+
+def test_a_load_of_many_lines_looks_at_the_tags_of_each():
+    scattered = MemoryRequest(0, "global", "load", 4, 32, np.arange(32) * 4)
+    script = Script()
+    for _ in range(11):
+        script.add("LDG.E R4, [R2.64]", scattered, write=0)
+    script.add("FADD R3, R4, R4", waits=(0,))
+    # the first one's sectors come from L2 while the tags of the others are looked at
+    assert replay_of(script).cycles == 11 * 32 - 1 + H100.l1_latency + 1
+
+
+@pytest.mark.parametrize(("last", "bubbles"), [("R1, R3", 0), ("R1, R4", 1), ("R4, R6", 2)])
+def test_operands_are_read_of_each_bank_one_after_the_other_within_three_cycles(last, bubbles):
+    # Huerta et al.: the first one reads the even bank in cycles 0 to 2, so that the second one has it from 3 on
+    script = Script().add("FFMA R11, R10, R12, R14").add(f"FFMA R13, R16, {last}").add("NOP")
+    assert replay_of(script).cycles == 3 + bubbles
+
+
+def test_instructions_that_read_three_registers_of_one_bank_take_three_cycles_each():
+    assert replay_of(many("FFMA R2, R4, R6, R8", 40)).cycles == 3 * 39 + 1
