@@ -9,6 +9,7 @@ from math import prod
 
 import numpy as np
 
+from ptxsim.clock.code_source import between_bounds, code_in_use
 from ptxsim.clock.devices import Device, device_of
 from ptxsim.clock.estimate import Estimate
 from ptxsim.clock.grid import Schedule, schedule_of
@@ -23,6 +24,7 @@ from ptxsim.clock.replay.sm import Replay, Replayed
 from ptxsim.clock.replay.stream import WarpStream
 from ptxsim.clock.replay.timeline import Timeline
 from ptxsim.clock.uncertainty import cautions_of, executed_of, uncertainties_of
+from ptxsim.clock.weighed_code import BOUNDS, weighed_code
 from ptxsim.errors import InputError
 from ptxsim.kernels import kernels_of
 from ptxsim.launch import Dim3
@@ -63,11 +65,13 @@ def estimate_launch(
     recorded: int = _RECORDED,
     timeline: Timeline | None = None,
     module: Module | None = None,
+    code: str | None = None,
 ) -> Estimate:
     """The time that a launch would take; its arguments are changed as by `Module.launch`.
 
     `recorded` clusters of the grid are run on the simulator, spread over it; `timeline` gets what the replay did;
-    `module` is that of the text, if its variables were written.
+    `module` is that of the text, if its variables were written. `code` is "sass" or "weights", what the time is made of
+    (`code_source.CODES`); None is the SASS, where there are ptxas and nvdisasm.
 
     Raises:
         InputError: there is no such kernel or device, the launch does not fit, a recorded cluster waits for another
@@ -76,7 +80,25 @@ def estimate_launch(
     """
     model = device_of(device)
     recording = _recorded(module or Module.of_text(launch.ptx), launch, recorded)
-    code = sass_code(launch.ptx, launch.kernel, model)
+    if code_in_use(code) == "sass":
+        return _replayed(launch, model, recording, sass_code(launch.ptx, launch.kernel, model), timeline)
+    found = {
+        bound: _replayed(
+            launch,
+            model,
+            recording,
+            weighed_code(launch.ptx, launch.kernel, model, prod(launch.block), bound),
+            None if number else timeline,
+        )
+        for number, bound in enumerate(BOUNDS)
+    }
+    return between_bounds(found)
+
+
+def _replayed(
+    launch: KernelLaunch, model: Device, recording: Recording, code: KernelCode, timeline: Timeline | None
+) -> Estimate:
+    """The estimate by one code of the kernel."""
     streams = {number: _streams_of(recording, ctas, code) for number, ctas in recording.cluster_ctas.items()}
     occupancy = occupancy_of(model, prod(launch.block), code.resources.registers, recording.shared_bytes)
     schedule = schedule_of(model, launch.clusters, prod(launch.cluster), occupancy.ctas)
@@ -189,6 +211,7 @@ class _Found:
             shares=dict(sorted(shares.items(), key=lambda each: -each[1])),
             waits={cause: waited / replayed.warp_cycles for cause, waited in waits},
             matched=matched,
+            source=self.code.source,
             uncertainties=uncertainties_of(device, seconds, clock_hz, shares, matched),
             cautions=cautions_of(self.code, code, seconds, sorted(executed_of(self.recording))),
         )

@@ -101,7 +101,7 @@ def estimate_cost(runs: PtxRuns, arch: str, entry: str, why: str) -> KernelCost:
 
 
 def _line(line: int, here: tuple[Instruction, ...], arch: str) -> LineCost:
-    weights = [_weight(each, arch) for each in here]
+    weights = [class_weight(each, arch) for each in here]
     pipes: Counter[Pipe] = Counter()
     for weight in weights:
         pipes[weight.pipe] += weight.slots  # pyright: ignore[reportArgumentType]  # slots are parts of one
@@ -113,26 +113,28 @@ def _line(line: int, here: tuple[Instruction, ...], arch: str) -> LineCost:
         slots_total=sum(each.slots for each in weights),
         stall_total=sum(each.slots * each.slot_cycles for each in weights),
         pipe_totals={pipe: slots for pipe, slots in sorted(pipes.items()) if slots},
-        tensor=tuple(TensorWork(".".join((each.opcode, *each.modifiers)), _shape(each), 1) for each in work),
+        tensor=tuple(TensorWork(".".join((each.opcode, *each.modifiers)), product_shape(each), 1) for each in work),
         scoreboarded=any(each.scoreboarded for each in weights),
         latency_cycles=last.latency_cycles,
         bounds=(sum(each.least for each in weights), sum(each.most for each in weights)),
     )
 
 
-def _shape(each: Instruction) -> tuple[int, int, int] | None:
+def product_shape(each: Instruction) -> tuple[int, int, int] | None:
+    """The (m, n, k) of a matrix product of the PTX; None for what is none."""
     for word in each.modifiers:
         if found := re.fullmatch(r"m(\d+)n(\d+)k(\d+)", word):
             return int(found[1]), int(found[2]), int(found[3])
     return None
 
 
-def _weight(each: Instruction, arch: str) -> ClassWeight:
+def class_weight(each: Instruction, arch: str) -> ClassWeight:
+    """The weight of an instruction of the PTX, for an architecture such as "sm_90a"."""
     words = each.modifiers
     if each.opcode == "wmma" and words[:1] in (("load",), ("store",)):
         return ClassWeight(1, 9, 16, 2.8, Pipe.LSU, None, words[0] == "load")
     if each.opcode in ("mma", "wmma"):
-        m, n, k = _shape(each) or (16, 8, 16)
+        m, n, k = product_shape(each) or (16, 8, 16)
         products = max(1, m * n // 128)  # a 16x16 tile of wmma is two HMMAs of 16x8
         cycles = _PRODUCT_CYCLES.get(arch[:4], 6.0) * max(0.5, k / 16)
         return ClassWeight(products, products, 2 + 3 * products, cycles, Pipe.TENSOR, 24)

@@ -1,0 +1,265 @@
+"""The code of a kernel where there is no ptxas: operations of its PTX, by the weights of their classes, and two bounds.
+
+In: PTX, a kernel, a device. Out: `KernelCode`. Each instruction of the PTX becomes as many operations as its class has
+slots; fractions are dealt out over the instructions of a class. Expected: a straight run is ordered as a compiler does
+it, and takes what its slots stall in the mean, or its longest way of fixed latencies. Lower bound: the same order, only
+what ptxas neither joins nor drops, one cycle each. Upper bound: the order of the PTX, the most slots, and no more than
+one instruction of a warp in flight on its way of fixed latencies. What comes at any time is waited for by a scoreboard:
+what is used first by the same instruction shares one, others take turns; five, or six where no group of copies needs
+one.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ptxsim.clock.devices import Device
+from ptxsim.clock.kernel_code import Flops, KernelCode
+from ptxsim.clock.live_registers import estimated_registers
+from ptxsim.clock.replay.operations import (
+    BOARD_WAIT,
+    COMMIT,
+    GLOBAL_LOAD,
+    GLOBAL_STORE,
+    GROUP_WAIT,
+    PLAIN,
+    PRODUCT,
+    SHARED_ACCESS,
+    VARIABLE,
+    SassOperation,
+)
+from ptxsim.clock.replay.run_order import ScheduledInstruction, compiled_order, fixed_cycles
+from ptxsim.clock.replay.weighed_operations import (
+    WARPGROUP_WARPS,
+    flops_on,
+    groups_left,
+    interval_on,
+    kind_of,
+    latency_on,
+    pipe_number,
+    space_of,
+    warpgroup_operand_bytes,
+)
+from ptxsim.clock.replay.weighed_stream import WeighedStreams
+from ptxsim.clock.sass.class_weights import ClassWeight, class_weight
+from ptxsim.clock.sass.control import SCOREBOARDS
+from ptxsim.clock.sass.pipes import Pipe
+from ptxsim.clock.sass.resources import ResourceUse
+from ptxsim.clock.sass.straight_runs import PtxRun, ptx_runs
+from ptxsim.errors import InputError, PtxError, suggest
+from ptxsim.kernels import kernels_of
+from ptxsim.machine.site import Site
+
+#: What `KernelCode.source` says of it.
+WEIGHTS = "class weights"
+#: The bounds, the expected one first.
+BOUNDS = ("expected", "lower", "upper")
+_JUMPS = frozenset({"bra", "brx", "ret", "exit", "trap", "call"})
+#: What keeps its place among all that touches memory.
+_KEPT = frozenset({"fence", "membar", "wgmma", "setmaxnreg"})
+_MEMORY = {GLOBAL_LOAD: "load", SHARED_ACCESS: "load", GLOBAL_STORE: "store", PLAIN: "", VARIABLE: ""}
+_WRITERS = frozenset({"st", "stmatrix", "red", "atom"})
+#: Kinds whose results scoreboards tell.
+_BOARDED = frozenset({GLOBAL_LOAD, SHARED_ACCESS, VARIABLE})
+#: The scoreboard of groups of copies by threads.
+_GROUP_BOARD = SCOREBOARDS - 1
+_HALF, _LEAST_SLOTS = 0.5, 0.5
+
+
+def weighed_code(ptx: str, kernel: str, device: Device, threads: int, bound: str = "expected") -> KernelCode:
+    """The code of a kernel from its PTX alone; `threads` of a CTA, `bound` is one of `BOUNDS`.
+
+    Raises:
+        InputError: there is no such kernel.
+        PtxError: the text is malformed, or the simulator does not know an instruction.
+    """
+    kernels = kernels_of(ptx)
+    if kernel not in kernels.program.kernels:
+        raise InputError(f"there is no kernel '{kernel}'{suggest(kernel, kernels.program.kernels)}")
+    executable = kernels.compiled(kernel)
+    if isinstance(executable, PtxError):
+        raise executable
+    runs = ptx_runs(executable.code).runs
+    made = _Weigher(executable.sites, runs, device, bound)
+    for run in runs:
+        made.add(run)
+    registers = estimated_registers(executable, threads, device, bound)
+    resources = ResourceUse(registers, 0, 0, 0, executable.code.shared_bytes, 0)
+    run_of = [run.number for run in runs for _ in range(run.start, run.end)]
+    streams = WeighedStreams(executable.code, made.operations, run_of, made.issued, made.main)
+    return KernelCode(made.operations, made.flops, streams.stream, resources, (), WEIGHTS)
+
+
+@dataclass(frozen=True)
+class _WeighedInstruction:
+    """An instruction: its kind and class, its slots and stall cycles at the bound, what its place in a run hangs on."""
+
+    kind: int
+    of_class: ClassWeight
+    slots: float
+    cycles: float
+    plan: ScheduledInstruction
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether it mostly is no instruction of its own: who uses its result waits for what it was made of."""
+        return self.slots < _LEAST_SLOTS
+
+
+class _Weigher:
+    """Operations as they come; `issued` has those of each run, in order, each as (instruction, operation)."""
+
+    def __init__(self, sites: Sequence[Site], runs: Sequence[PtxRun], device: Device, bound: str) -> None:
+        self.operations: list[SassOperation] = []
+        self.flops: list[Flops] = []
+        self.issued: list[list[tuple[int, int]]] = []
+        self.main: dict[int, int] = {}
+        self._sites, self._device, self._bound = sites, device, bound
+        products = (site for site in sites if site.instruction.modifiers[:1] == ("mma_async",))
+        self._accumulators = {slot for site in products for slot in site.writes}
+        self._here = [self._weighed(site) for site in sites]
+        groups = any(each.kind in (COMMIT, BOARD_WAIT) for each in self._here)
+        self._board_of = self._boards(runs, SCOREBOARDS - groups)
+        self._told_by = self._tellers()
+        self._closing = {at for run in runs for at in self._closers(run)}
+        self._due: dict[ClassWeight, float] = defaultdict(lambda: _HALF)
+
+    def add(self, run: PtxRun) -> None:
+        """Add the operations of a straight run."""
+        here = self._here[run.start : run.end]
+        plan = [each.plan for each in here]
+        as_written = self._bound == "upper"
+        ends_with_jump = self._sites[run.end - 1].instruction.opcode in _JUMPS
+        order = list(range(len(plan))) if as_written else compiled_order(plan, ends_with_jump)
+        stalls = sum(each.cycles for each in here)
+        longer = max(1.0, fixed_cycles(plan, order) / stalls) if stalls else 1.0
+        due, issued = _HALF, []
+        for at in (run.start + place for place in order):
+            due += self._here[at].cycles * longer
+            ops = self._operations_of(at)
+            for op in ops:
+                stall = max(1, int(due))
+                due -= stall
+                issued.append((at, len(self.operations)))
+                self.operations.append(op._replace(stall=stall))
+                self.flops.append(Flops(0.0, 0.0))
+            if ops:
+                self.main[at] = len(self.operations) - 1
+                self.flops[-1] = Flops(*flops_on(self._sites[at].instruction))
+        self.issued.append(issued)
+
+    # --- what each instruction is -------------------------------------------------------------------------------------
+
+    def _weighed(self, site: Site) -> _WeighedInstruction:
+        each = site.instruction
+        weight = class_weight(each, self._device.arch)
+        kind = kind_of(each, weight)
+        slots = {"lower": weight.least, "expected": weight.slots, "upper": weight.most}[self._bound]
+        slots = slots if kind == PLAIN else max(1.0, slots)
+        cycles = slots * (1.0 if self._bound == "lower" else weight.slot_cycles)
+        if kind in _BOARDED:
+            latency = self._device.l2_latency if kind == GLOBAL_LOAD else latency_on(each, kind, self._device)
+        else:
+            latency = (weight.latency_cycles or 0) * min(1.0, slots)
+        reads, writes = frozenset(site.reads), frozenset(site.writes)
+        memory = self._memory(site, kind)
+        plan = ScheduledInstruction(reads, writes, memory, space_of(each), slots, latency, kind not in _BOARDED)
+        return _WeighedInstruction(kind, weight, slots, cycles, plan)
+
+    def _memory(self, site: Site, kind: int) -> str:
+        """What an instruction is to the order of what touches memory, or waits."""
+        each = site.instruction
+        if each.opcode in _KEPT or each.opcode in _JUMPS or kind not in _MEMORY:
+            return "fence"
+        if kind != PLAIN and each.opcode in _WRITERS:
+            return "store"
+        # what uses a product of the warpgroup stays behind the wait for it
+        return "load" if site.reads & self._accumulators else _MEMORY[kind]
+
+    def _closers(self, run: PtxRun) -> Iterable[int]:
+        """The last product before each end of a group; the end itself, where there is none in its run."""
+        product: int | None = None
+        for at in range(run.start, run.end):
+            each = self._sites[at].instruction
+            if each.opcode == "wgmma" and each.modifiers[:1] == ("mma_async",):
+                product = at
+            elif each.opcode == "wgmma" and each.modifiers[:1] == ("commit_group",):
+                yield at if product is None else product
+                product = None
+
+    # --- scoreboards --------------------------------------------------------------------------------------------------
+
+    def _boards(self, runs: Sequence[PtxRun], count: int) -> dict[int, int]:
+        """The scoreboard of each instruction that has one: those that one instruction uses first share it."""
+        found: dict[int, int] = {}
+        number: dict[tuple[int, int], int] = {}
+        for run in runs:
+            first_use: dict[int, int] = {}
+            for at in range(run.end - 1, run.start - 1, -1):
+                each = self._here[at]
+                used = min((first_use.get(slot, run.end) for slot in each.plan.writes), default=run.end)
+                if each.kind in _BOARDED and each.plan.writes:
+                    found[at] = used
+                first_use.update(dict.fromkeys(each.plan.reads, at))
+            for at in sorted(at for at in found if run.start <= at < run.end):
+                key = run.number, found[at]
+                found[at] = number.setdefault(key, len(number) % count)
+        return found
+
+    def _tellers(self) -> dict[int, frozenset[int]]:
+        """The scoreboards that tell when a register is there, also through what is only moved."""
+        found: dict[int, frozenset[int]] = {}
+        for at, board in self._board_of.items():
+            for slot in self._here[at].plan.writes:
+                found[slot] = found.get(slot, frozenset()) | {board}
+        changed = True
+        while changed:
+            changed = False
+            for each in self._here:
+                if each.kind == PLAIN and each.is_moved:
+                    boards = frozenset().union(*(found.get(slot, frozenset()) for slot in each.plan.reads))
+                    for slot in each.plan.writes:
+                        if not boards <= found.get(slot, frozenset()):
+                            found[slot], changed = found.get(slot, frozenset()) | boards, True
+        return found
+
+    # --- operations ---------------------------------------------------------------------------------------------------
+
+    def _operations_of(self, at: int) -> list[SassOperation]:
+        """The operations of an instruction: those of its own pipe are the last ones, its events are the last one's."""
+        each, here, device = self._sites[at].instruction, self._here[at], self._device
+        weight, kind = here.of_class, here.kind
+        if each.opcode == "wgmma" and each.modifiers[:1] == ("commit_group",) and at in self._closing:
+            return [_operation(PRODUCT, Pipe.TENSOR, 0.0, each.line, ends_group=True)]
+        self._due[weight] += here.slots
+        count = max(0 if kind == PLAIN else 1, int(self._due[weight]))
+        self._due[weight] -= count
+        own = min(count, int(weight.least) or count)
+        plain = _operation(PLAIN, Pipe.ALU, float(device.alu_interval), each.line)
+        interval = interval_on(each, weight.pipe, max(1, int(weight.least)), device)
+        ops = [plain] * (count - own) + [_operation(PLAIN, weight.pipe, interval, each.line)] * own
+        if ops and kind != PLAIN:
+            ops[-1] = self._acting(ops[-1], at)
+        if ops and kind == BOARD_WAIT and "wait_all" in each.modifiers:
+            ops.insert(-1, plain._replace(kind=COMMIT, write=_GROUP_BOARD))
+        if ops and not here.is_moved:
+            told = frozenset().union(*(self._told_by.get(slot, frozenset()) for slot in here.plan.reads))
+            ops[0] = ops[0]._replace(waits=tuple(sorted(told)))
+        return ops
+
+    def _acting(self, op: SassOperation, at: int) -> SassOperation:
+        """The operation of an instruction that does more than to compute."""
+        each, kind = self._sites[at].instruction, self._here[at].kind
+        op = op._replace(kind=kind, write=self._board_of.get(at, -1), latency=latency_on(each, kind, self._device))
+        if kind == PRODUCT:
+            closes, shared = at in self._closing, warpgroup_operand_bytes(each) / WARPGROUP_WARPS
+            return op._replace(ends_group=closes, shared_bytes=shared)
+        if kind == GROUP_WAIT:
+            return op._replace(count=groups_left(each))
+        if kind == BOARD_WAIT:
+            return op._replace(count=groups_left(each), board=_GROUP_BOARD)
+        return op._replace(write=_GROUP_BOARD) if kind == COMMIT else op
+
+
+def _operation(kind: int, pipe: Pipe, interval: float, line: int, ends_group: bool = False) -> SassOperation:
+    return SassOperation(kind, 1, (), -1, -1, pipe_number(pipe), interval, 0.0, line, ends_group=ends_group)
