@@ -10,12 +10,12 @@ one.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 
 from ptxsim.clock.devices import Device
 from ptxsim.clock.kernel_code import Flops, KernelCode
-from ptxsim.clock.live_registers import estimated_registers
+from ptxsim.clock.live_registers import estimated_registers, live_before
 from ptxsim.clock.replay.operations import (
     BOARD_WAIT,
     COMMIT,
@@ -43,6 +43,7 @@ from ptxsim.clock.replay.weighed_operations import (
 from ptxsim.clock.replay.weighed_stream import WeighedStreams
 from ptxsim.clock.sass.class_weights import ClassWeight, class_weight
 from ptxsim.clock.sass.control import SCOREBOARDS
+from ptxsim.clock.sass.loop_invariants import loop_invariants
 from ptxsim.clock.sass.pipes import Pipe
 from ptxsim.clock.sass.resources import ResourceUse
 from ptxsim.clock.sass.straight_runs import PtxRun, ptx_runs
@@ -82,8 +83,10 @@ def weighed_code(ptx: str, kernel: str, device: Device, threads: int, bound: str
     executable = kernels.compiled(kernel)
     if isinstance(executable, PtxError):
         raise executable
-    runs = ptx_runs(executable.code).runs
-    made = _Weigher(executable.sites, runs, device, bound)
+    graph = ptx_runs(executable.code)
+    runs = graph.runs
+    hoisted = loop_invariants(executable.sites, graph, live_before(executable.sites)) if bound != "upper" else ()
+    made = _Weigher(executable.sites, runs, device, bound, hoisted)
     for run in runs:
         made.add(run)
     registers = estimated_registers(executable, threads, device, bound)
@@ -107,12 +110,12 @@ class _WeighedInstruction:
 class _Weigher:
     """Operations as they come; `issued` has those of each run, in order, each as (instruction, operation)."""
 
-    def __init__(self, sites: Sequence[Site], runs: Sequence[PtxRun], device: Device, bound: str) -> None:
+    def __init__(self, sites: Sequence[Site], runs: Sequence[PtxRun], device: Device, bound: str, hoisted: Container[int]) -> None:
         self.operations: list[SassOperation] = []
         self.flops: list[Flops] = []
         self.issued: list[list[tuple[int, int]]] = []
         self.main: dict[int, int] = {}
-        self._sites, self._device, self._bound = sites, device, bound
+        self._sites, self._device, self._bound, self._hoisted = sites, device, bound, hoisted
         products = (site for site in sites if site.instruction.modifiers[:1] == ("mma_async",))
         self._accumulators = {slot for site in products for slot in site.writes}
         self._here = [self._weighed(site) for site in sites]
@@ -156,7 +159,7 @@ class _Weigher:
         kind = kind_of(each, weight)
         most = min(weight.most, _MOST_OF_MEAN * weight.slots)
         slots = {"lower": weight.least, "expected": weight.slots, "upper": most}[self._bound]
-        slots = slots if kind == PLAIN else max(1.0, slots)
+        slots = (0.0 if site.index in self._hoisted else slots) if kind == PLAIN else max(1.0, slots)
         own = min(slots, weight.slots)  # what comes on top are moves
         cycles = slots if self._bound == "lower" else own * weight.slot_cycles + (slots - own) * _MOVE_CYCLES
         if kind in _BOARDED:

@@ -1,7 +1,7 @@
 """In which order the instructions of a straight run issue, and how long fixed latencies make it: a compiler's schedule.
 
-In: what each instruction of a run needs, and how long its result takes. Out: an order in which nothing comes before what
-it needs and the longest way to the end goes first, as a compiler's list scheduler has it; the cycles of an order.
+In: what each instruction of a run needs, and how long its result takes. Out: an order in which nothing comes before
+what it needs and the longest way to the end goes first, as a compiler's list scheduler has it; the cycles of an order.
 """
 
 import heapq
