@@ -21,8 +21,12 @@ _OWN = 12
 _RELATIVE = {"lower": 0.7, "expected": 0.9, "upper": 1.3}
 
 
-def estimated_registers(executable: Executable, threads: int, device: Device, bound: str = "expected") -> int:
+def estimated_registers(
+    executable: Executable, kept: int, threads: int, device: Device, bound: str = "expected"
+) -> int:
     """The registers of a thread of a kernel whose CTAs have so many threads; `bound` as `weighed_code` has it.
+
+    `kept` are those of what ptxas computes before a loop.
 
     With `setmaxnreg` a kernel begins with as many as its CTA has room for; with `.maxnreg` or bounds of its launch it
     has at most what these leave.
@@ -30,7 +34,7 @@ def estimated_registers(executable: Executable, threads: int, device: Device, bo
     most = _limit(executable.code, device)
     if any(each.opcode == "setmaxnreg" for each in executable.code.instructions):
         return min(most, int(device.registers_per_sm) // threads // _UNIT * _UNIT)
-    wanted = (live_registers(executable.sites) + _OWN) * _RELATIVE[bound]
+    wanted = (live_registers(executable.sites) + kept + _OWN) * _RELATIVE[bound]
     return min(most, -(-int(wanted) // _UNIT) * _UNIT)
 
 

@@ -43,7 +43,7 @@ from ptxsim.clock.replay.weighed_operations import (
 from ptxsim.clock.replay.weighed_stream import WeighedStreams
 from ptxsim.clock.sass.class_weights import ClassWeight, class_weight
 from ptxsim.clock.sass.control import SCOREBOARDS
-from ptxsim.clock.sass.loop_invariants import loop_invariants
+from ptxsim.clock.sass.loop_invariants import kept_values, loop_invariants
 from ptxsim.clock.sass.pipes import Pipe
 from ptxsim.clock.sass.resources import ResourceUse
 from ptxsim.clock.sass.straight_runs import PtxRun, ptx_runs
@@ -85,11 +85,11 @@ def weighed_code(ptx: str, kernel: str, device: Device, threads: int, bound: str
         raise executable
     graph = ptx_runs(executable.code)
     runs = graph.runs
-    hoisted = loop_invariants(executable.sites, graph, live_before(executable.sites)) if bound != "upper" else ()
-    made = _Weigher(executable.sites, runs, device, bound, hoisted)
+    invariants = loop_invariants(executable.sites, graph, live_before(executable.sites))
+    made = _Weigher(executable.sites, runs, device, bound, () if bound == "upper" else invariants)
     for run in runs:
         made.add(run)
-    registers = estimated_registers(executable, threads, device, bound)
+    registers = estimated_registers(executable, kept_values(executable.sites, invariants), threads, device, bound)
     resources = ResourceUse(registers, 0, 0, 0, executable.code.shared_bytes, 0)
     run_of = [run.number for run in runs for _ in range(run.start, run.end)]
     streams = WeighedStreams(executable.code, made.operations, run_of, made.issued, made.main)
