@@ -29,11 +29,12 @@ def estimated_registers(
     `kept` are those of what ptxas computes before a loop.
 
     With `setmaxnreg` a kernel begins with as many as its CTA has room for; with `.maxnreg` or bounds of its launch it
-    has at most what these leave.
+    has at most what these leave, and never more than its CTA has room for.
     """
-    most = _limit(executable.code, device)
+    room = int(device.registers_per_sm) // threads // _UNIT * _UNIT
+    most = min(_limit(executable.code, device), max(_UNIT, room))
     if any(each.opcode == "setmaxnreg" for each in executable.code.instructions):
-        return min(most, int(device.registers_per_sm) // threads // _UNIT * _UNIT)
+        return most
     wanted = (live_registers(executable.sites) + kept + _OWN) * _RELATIVE[bound]
     return min(most, -(-int(wanted) // _UNIT) * _UNIT)
 

@@ -71,7 +71,7 @@ def estimate_launch(
 
     `recorded` clusters of the grid are run on the simulator, spread over it; `timeline` gets what the replay did;
     `module` is that of the text, if its variables were written. `code` is "sass" or "weights", what the time is made of
-    (`code_source.CODES`); None is the SASS, where there are ptxas and nvdisasm.
+    (`code_source.CODES`); None is what TINYC_CLOCK_CODE names, else the SASS where there are ptxas and nvdisasm.
 
     Raises:
         InputError: there is no such kernel or device, the launch does not fit, a recorded cluster waits for another
@@ -82,16 +82,10 @@ def estimate_launch(
     recording = _recorded(module or Module.of_text(launch.ptx), launch, recorded)
     if code_in_use(code) == "sass":
         return _replayed(launch, model, recording, sass_code(launch.ptx, launch.kernel, model), timeline)
-    found = {
-        bound: _replayed(
-            launch,
-            model,
-            recording,
-            weighed_code(launch.ptx, launch.kernel, model, prod(launch.block), bound),
-            None if number else timeline,
-        )
-        for number, bound in enumerate(BOUNDS)
-    }
+    found: dict[str, Estimate] = {}
+    for bound in BOUNDS:
+        weighed = weighed_code(launch.ptx, launch.kernel, model, prod(launch.block), bound)
+        found[bound] = _replayed(launch, model, recording, weighed, None if found else timeline)
     return between_bounds(found)
 
 

@@ -2,11 +2,10 @@
 
 In: PTX, a kernel, a device. Out: `KernelCode`. Each instruction of the PTX becomes as many operations as its class has
 slots; fractions are dealt out over the instructions of a class. Expected: a straight run is ordered as a compiler does
-it, and takes what its slots stall in the mean, or its longest way of fixed latencies. Lower bound: the same order, only
-what ptxas neither joins nor drops, one cycle each. Upper bound: the order of the PTX, the most slots, and no more than
-one instruction of a warp in flight on its way of fixed latencies. What comes at any time is waited for by a scoreboard:
-what is used first by the same instruction shares one, others take turns; five, or six where no group of copies needs
-one.
+it, and takes what its slots stall in the mean, or its longest way of fixed latencies; what does not change in a loop is
+left out. Lower bound: of that only what ptxas neither joins nor drops, one cycle each. Upper bound: nothing is left out,
+and all have twice the mean slots. What comes at any time is waited for by a scoreboard, which what the same instruction
+uses first shares; at the upper bound they take turns with the six that there are, else there are enough of them.
 """
 
 from collections import defaultdict
@@ -65,8 +64,8 @@ _BOARDED = frozenset({GLOBAL_LOAD, SHARED_ACCESS, VARIABLE})
 #: The scoreboard of groups of copies by threads: no other's.
 _GROUP_BOARD = 1 << 30
 _HALF = 0.5
-#: Slots at the upper bound, of the mean ones: SASS of fast.cu's kernels has 0.99 to 1.28 of the PTX's instructions where
-#: warps compute, 2 where they only start copies. Cycles that each slot beyond the mean takes.
+#: Slots at the upper bound, of the mean ones: SASS of fast.cu's kernels has 0.99 to 1.28 of the PTX's instructions
+#: where warps compute, 2 where they only start copies. Cycles that each slot beyond the mean takes.
 _MOST_OF_MEAN, _MOVE_CYCLES = 2.0, 2.0
 
 
@@ -110,7 +109,9 @@ class _WeighedInstruction:
 class _Weigher:
     """Operations as they come; `issued` has those of each run, in order, each as (instruction, operation)."""
 
-    def __init__(self, sites: Sequence[Site], runs: Sequence[PtxRun], device: Device, bound: str, hoisted: Container[int]) -> None:
+    def __init__(
+        self, sites: Sequence[Site], runs: Sequence[PtxRun], device: Device, bound: str, hoisted: Container[int]
+    ) -> None:
         self.operations: list[SassOperation] = []
         self.flops: list[Flops] = []
         self.issued: list[list[tuple[int, int]]] = []
@@ -128,9 +129,8 @@ class _Weigher:
         """Add the operations of a straight run."""
         here = self._here[run.start : run.end]
         plan = [each.plan for each in here]
-        as_written = self._bound == "upper"
         ends_with_jump = self._sites[run.end - 1].instruction.opcode in _JUMPS
-        order = list(range(len(plan))) if as_written else compiled_order(plan, ends_with_jump)
+        order = compiled_order(plan, ends_with_jump)
         stalls = sum(each.cycles for each in here)
         longer = max(1.0, fixed_cycles(plan, order) / stalls) if stalls else 1.0
         due, issued, waits = _HALF, [], set()
@@ -161,14 +161,18 @@ class _Weigher:
         slots = {"lower": weight.least, "expected": weight.slots, "upper": most}[self._bound]
         slots = (0.0 if site.index in self._hoisted else slots) if kind == PLAIN else max(1.0, slots)
         own = min(slots, weight.slots)  # what comes on top are moves
-        cycles = slots if self._bound == "lower" else own * weight.slot_cycles + (slots - own) * _MOVE_CYCLES
+        is_product = weight.pipe is Pipe.TENSOR and kind == PLAIN
+        stall = 1.0 if is_product else weight.slot_cycles  # the pipe keeps products apart, others issue between them
+        cycles = slots if self._bound == "lower" else own * stall + (slots - own) * _MOVE_CYCLES
         if kind in _BOARDED:
             latency = self._device.l2_latency if kind == GLOBAL_LOAD else latency_on(each, kind, self._device)
         else:
             latency = (weight.latency_cycles or 0) * min(1.0, slots)
         reads, writes = frozenset(site.reads), frozenset(site.writes)
         memory = self._memory(site, kind)
-        plan = ScheduledInstruction(reads, writes, memory, space_of(each), slots, latency, kind not in _BOARDED)
+        interval = interval_on(each, weight.pipe, 1, self._device) if is_product else 0.0
+        space, is_fixed = space_of(each), kind not in _BOARDED
+        plan = ScheduledInstruction(reads, writes, memory, space, slots, latency, is_fixed, interval)
         return _WeighedInstruction(kind, weight, slots, cycles, plan)
 
     def _memory(self, site: Site, kind: int) -> str:
@@ -178,8 +182,9 @@ class _Weigher:
             return "fence"
         if kind != PLAIN and each.opcode in _WRITERS:
             return "store"
-        # what uses a product of the warpgroup stays behind the wait for it
-        return "load" if site.reads & self._accumulators else _MEMORY[kind]
+        # products stay between barriers, and what uses one of the warpgroup behind the wait for it
+        is_kept = each.opcode in ("mma", "wmma") or site.reads & self._accumulators
+        return _MEMORY[kind] or ("load" if is_kept else "")
 
     def _closers(self, run: PtxRun) -> Iterable[int]:
         """The last product before each end of a group; the end itself, where there is none in its run."""

@@ -15,7 +15,8 @@ class ScheduledInstruction:
 
     `memory` is "" for what does not touch it, "load", "store", or "fence" for what keeps its place among all that does;
     `space` is what it touches, "generic" for any. `slots` are the issue slots that it takes, `latency` the cycles
-    until its result can be used and `is_fixed` whether stalls keep to these: else a scoreboard does.
+    until its result can be used and `is_fixed` whether stalls keep to these: else a scoreboard does. `interval` are the
+    cycles of the tensor pipe that it takes, in which others issue; 0 for what does not go there.
     """
 
     reads: frozenset[int]
@@ -25,6 +26,7 @@ class ScheduledInstruction:
     slots: float
     latency: float
     is_fixed: bool
+    interval: float = 0.0
 
 
 def needs_of(run: Sequence[ScheduledInstruction]) -> list[dict[int, bool]]:
@@ -72,22 +74,27 @@ def compiled_order(run: Sequence[ScheduledInstruction], ends_with_jump: bool) ->
     way = [0.0] * len(run)
     for at in range(len(run) - 1, -1, -1):
         behind = (way[later] + (run[at].latency if is_result else 0) for later, is_result in followers[at])
-        way[at] = run[at].slots + max(behind, default=0.0)
+        way[at] = run[at].slots + max(behind, default=0.0 if run[at].is_fixed else run[at].latency)
     missing = [len(those) for those in needs]
     ready_at = [0.0] * len(run)
     waiting = [(0.0, at) for at, count in enumerate(missing) if not count]
     heapq.heapify(waiting)
-    ready: list[tuple[float, int]] = []
+    ready: tuple[list[tuple[float, int]], list[tuple[float, int]]] = [], []  # of the tensor pipe, and others
     order: list[int] = []
-    now = 0.0
-    while waiting or ready:
-        if not ready:
-            now = max(now, waiting[0][0])
+    now = pipe = 0.0
+    while waiting or any(ready):
+        products, others = ready
+        if not others:
+            now = max(now, min([each[0][0] for each in (waiting,) if each] + ([pipe] if products else [])))
         while waiting and waiting[0][0] <= now:
             at = heapq.heappop(waiting)[1]
-            heapq.heappush(ready, (-way[at], at))
-        at = heapq.heappop(ready)[1]
+            heapq.heappush(products if run[at].interval else others, (-way[at], at))
+        is_free = bool(products) and pipe <= now
+        if not is_free and not others:
+            continue
+        at = heapq.heappop(products if is_free and (not others or products[0] < others[0]) else others)[1]
         order.append(at)
+        pipe = now + run[at].interval if run[at].interval else pipe
         for later, is_result in followers[at]:
             ready_at[later] = max(ready_at[later], now + (run[at].latency if is_result else 0.0))
             missing[later] -= 1

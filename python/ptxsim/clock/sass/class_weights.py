@@ -14,6 +14,7 @@ from ptxsim.clock.sass.line_costs import KernelCost, LineCost, RunCost, TensorWo
 from ptxsim.clock.sass.pipes import Pipe
 from ptxsim.clock.sass.straight_runs import PtxRuns
 from ptxsim.parsing.syntax import Instruction
+from ptxsim.parsing.types import TYPE_BITS
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,8 @@ class ClassWeight:
 
 
 _FLOAT = ClassWeight(1, 1, 2, 1.5, Pipe.FMA, 4)
+_PACKED_FLOAT = ClassWeight(1, 1, 2, 1.5, Pipe.HALF, 6)
+_FLOAT_OF_INTEGER = ClassWeight(1, 1, 2, 2, Pipe.MUFU, None, True)
 _INTEGER = ClassWeight(0, 0.8, 2, 2, Pipe.ALU, 5)
 _WIDE_INTEGER = ClassWeight(0, 1.6, 4, 1.8, Pipe.ALU, 5)
 _PRODUCT = ClassWeight(0, 1, 2, 2, Pipe.FMA, 5)
@@ -149,9 +152,11 @@ def class_weight(each: Instruction, arch: str) -> ClassWeight:
         if "f64" in types:
             return ClassWeight(1, 1, 2, 4, Pipe.DOUBLE, 8)
         if types & _FLOATS:
-            return _FLOAT
+            return _FLOAT if types & {"f32", "tf32"} else _PACKED_FLOAT
         wide = bool(types & {"s64", "u64", "b64"})
         if each.opcode in ("mul", "mad"):
             return _WIDE_PRODUCT if wide and "lo" in types else _PRODUCT
         return _WIDE_INTEGER if wide else _INTEGER
+    if each.opcode == "cvt" and len({bool(re.fullmatch(r"[su]\d+", word)) for word in words if word in TYPE_BITS}) > 1:
+        return _FLOAT_OF_INTEGER
     return _BY_OPCODE.get(each.opcode, _INTEGER)

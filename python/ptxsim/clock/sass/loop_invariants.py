@@ -1,8 +1,8 @@
 """What a loop of the PTX computes anew in each round though it is always the same, and ptxas computes once, before it.
 
-In: the sites of a kernel, its straight runs, what is live. Out: such instructions. Compilers leave them where an inner
-loop is between: ptxas unrolls that if its rounds are counted by constants, and then what depends on its counter, but on
-nothing that changes from round to round of the outer one, moves out.
+In: the sites of a kernel, its straight runs, what is live. Out: such instructions. Compilers have moved out what they
+can but where an inner loop is between: ptxas unrolls that if its rounds are counted by constants, and then what depends
+on its counter, but on nothing that changes from round to round of the outer one, moves out.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,8 +14,8 @@ from ptxsim.parsing.syntax import Immediate
 
 #: Instructions that compute something from their operands alone.
 _PURE_TEXT = (
-    "abs add and bfe bfi clz cvt cvta lop3 mad max min mov mul mul24 neg not or popc prmt selp set setp shf shl shr slct "
-    "sub xor"
+    "abs add and bfe bfi clz cvt cvta lop3 mad max min mov mul mul24 neg not or popc prmt selp set setp shf shl shr "
+    "slct sub xor"
 )
 _PURE = frozenset(_PURE_TEXT.split())
 #: The most rounds of a loop that is unrolled as a whole. Assumed.
@@ -43,7 +43,7 @@ def loop_invariants(sites: Sequence[Site], runs: PtxRuns, live: Sequence[int]) -
                     changing |= sites[at].writes
         for run in body:
             inner = [rounds[each] for each in loops[run.number] if each != head and head in loops[each]]
-            if all(inner):
+            if inner and all(inner):
                 here = (at for at in range(run.start, run.end) if _is_pure(sites[at]) and sites[at].writes)
                 fixed = (at for at in here if changing.isdisjoint(sites[at].reads | sites[at].writes))
                 found.update((at, max(prod(inner), found.get(at, 1))) for at in fixed)
@@ -53,7 +53,7 @@ def loop_invariants(sites: Sequence[Site], runs: PtxRuns, live: Sequence[int]) -
 def kept_values(sites: Sequence[Site], invariants: Mapping[int, int]) -> int:
     """How many values have to be kept while a loop runs since an inner one is unrolled: what others use."""
     used = {slot for site in sites if site.index not in invariants for slot in site.reads}
-    return sum(count for at, count in invariants.items() if count > 1 and sites[at].writes & used)
+    return sum(count for at, count in invariants.items() if sites[at].writes & used)
 
 
 def _is_pure(site: Site) -> bool:
