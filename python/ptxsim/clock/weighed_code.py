@@ -3,9 +3,9 @@
 In: PTX, a kernel, a device. Out: `KernelCode`. Each instruction of the PTX becomes as many operations as its class has
 slots; fractions are dealt out over the instructions of a class. Expected: a straight run is ordered as a compiler does
 it, and takes what its slots stall in the mean, or its longest way of fixed latencies; what does not change in a loop is
-left out. Lower bound: of that only what ptxas neither joins nor drops, one cycle each. Upper bound: nothing is left out,
-and all have twice the mean slots. What comes at any time is waited for by a scoreboard, which what the same instruction
-uses first shares; at the upper bound they take turns with the six that there are, else there are enough of them.
+left out. Lower bound: of that only what ptxas neither joins nor drops, one cycle each. Upper bound: nothing is left
+out, and all have twice the mean slots. What comes at any time is waited for by a scoreboard; those that the same
+instruction uses first share it. At the upper bound they take turns with the six that there are, else there are enough.
 """
 
 from collections import defaultdict

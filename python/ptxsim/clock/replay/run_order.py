@@ -105,13 +105,21 @@ def compiled_order(run: Sequence[ScheduledInstruction], ends_with_jump: bool) ->
 
 
 def fixed_cycles(run: Sequence[ScheduledInstruction], order: Sequence[int]) -> float:
-    """The cycles of a run in an order, when each instruction waits for its operands of fixed latency, and no others."""
+    """The cycles of a run in an order, when each instruction waits for its operands of fixed latency, and no others.
+
+    What it reads first and writes later counts as a loop's: the next round waits for it.
+    """
     needs, there = needs_of(run), [0.0] * len(run)
-    now = 0.0
+    brought: dict[int, float] = {}  # register → when what the run was begun with is used
+    now = round_cycles = 0.0
     for at in order:
         each = run[at]
         results = (there[earlier] for earlier, is_result in needs[at].items() if is_result)
         now = max(now, max(results, default=0.0))
         there[at] = now + each.latency if each.is_fixed and each.slots else now
+        for register in each.reads:
+            brought.setdefault(register, now)
+        for register in each.writes:
+            round_cycles = max(round_cycles, there[at] - brought.setdefault(register, there[at]))
         now += each.slots
-    return now
+    return max(now, round_cycles)

@@ -39,5 +39,7 @@ def test_of_a_loop_that_is_long_or_not_counted_nothing_moves_out(step, last):
 
 
 def test_of_one_loop_alone_compilers_have_moved_out_what_they_can():
-    body = "mov.u32 %r2, 0; again: mov.u32 %r3, 5; add.u32 %r2, %r2, %r3; setp.lt.u32 %p0, %r2, 99; @%p0 bra again; ret;"
+    body = (
+        "mov.u32 %r2, 0; again: mov.u32 %r3, 5; add.u32 %r2, %r2, %r3; setp.lt.u32 %p0, %r2, 99; @%p0 bra again; ret;"
+    )
     assert invariants_of(body) == ({}, 0)
