@@ -4,6 +4,7 @@ import pytest
 
 from ptxsim.clock.devices import device_of
 from ptxsim.clock.live_registers import estimated_registers, live_registers
+from ptxsim.engine.executable import Executable
 from ptxsim.kernels import kernels_of
 from ptxsim_cases.kernel_text import kernel
 
@@ -14,7 +15,9 @@ st.global.u32 [%d0], %r0; ret;"""
 
 
 def compiled(body, directives=""):
-    return kernels_of(kernel(body, directives=directives)).compiled("k")
+    found = kernels_of(kernel(body, directives=directives)).compiled("k")
+    assert isinstance(found, Executable)
+    return found
 
 
 def test_values_are_live_until_their_last_use():

@@ -5,6 +5,7 @@ import pytest
 from ptxsim.clock.live_registers import live_before
 from ptxsim.clock.sass.loop_invariants import kept_values, loop_invariants
 from ptxsim.clock.sass.straight_runs import ptx_runs
+from ptxsim.engine.executable import Executable
 from ptxsim.kernels import kernels_of
 from ptxsim_cases.kernel_text import kernel
 
@@ -18,6 +19,7 @@ add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, %r0; @%p1 bra outer; ret;"""
 
 def invariants_of(body):
     executable = kernels_of(kernel(body)).compiled("k")
+    assert isinstance(executable, Executable)
     sites = executable.sites
     found = loop_invariants(sites, ptx_runs(executable.code), live_before(sites))
     names = {sites[at].code.slots[slot].name: count for at, count in found.items() for slot in sites[at].writes}
