@@ -97,7 +97,7 @@ def weighed_code(ptx: str, kernel: str, device: Device, threads: int, bound: str
 
 @dataclass(frozen=True)
 class _WeighedInstruction:
-    """An instruction: its kind and class, its slots and stall cycles at the bound, what its place in a run depends on."""
+    """An instruction: its kind and class, its slots and stall cycles at the bound, what its place depends on."""
 
     kind: int
     of_class: ClassWeight
