@@ -119,10 +119,9 @@ class Replay:
         heap = self._heap
         while heap:
             time, _, _, warp = heapq.heappop(heap)
-            until = heap[0][0] if heap else float("inf")
             while time is not None:
                 time = self._step(warp, time)
-                if time is not None and time >= until:
+                if time is not None and heap and time >= heap[0][0]:  # also one that this step has woken
                     heapq.heappush(heap, (time, warp.issued, warp.number, warp))
                     break
         busiest = max((each.busy for each in self._sms), key=lambda busy: (busy["tensor"], busy["issue"]))
