@@ -6,6 +6,7 @@ In: what is asked for, and found. Out: "sass" or "weights"; for weights one esti
 import os
 from collections.abc import Mapping
 from dataclasses import replace
+from math import sqrt
 
 from ptxsim.clock.estimate import Estimate
 from ptxsim.clock.sass.toolchain import find_program
@@ -14,8 +15,8 @@ from ptxsim.errors import InputError
 CODES = ("sass", "weights")
 #: Names one of `CODES`, for launches that name none.
 CODE_VARIABLE = "TINYC_CLOCK_CODE"
-#: How many of the deviations that two of three launches stay within a bound is away.
-_BOUND_DEVIATIONS = 2
+#: The range between the bounds, in standard deviations: any time between them is taken to be as likely.
+_RANGE_DEVIATIONS = sqrt(12)
 
 
 def code_in_use(asked: str | None) -> str:
@@ -40,7 +41,7 @@ def between_bounds(found: Mapping[str, Estimate]) -> Estimate:
     cycles = sorted(each.cycles for each in found.values())
     missing = _missing()
     why = f"no {' and no '.join(missing)}" if missing else "no SASS asked for"
-    spread = (cycles[-1] - cycles[0]) / 2 / _BOUND_DEVIATIONS / expected.cycles
+    spread = (cycles[-1] - cycles[0]) / _RANGE_DEVIATIONS / expected.cycles
     by_weights = (
         f"{why}: what instructions cost is told by the weights of their classes, registers are counted in the PTX and "
         f"spills are not known; it takes {cycles[0]:.0f} to {cycles[-1]:.0f} cycles"
