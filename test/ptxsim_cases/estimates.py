@@ -22,6 +22,7 @@ def made_up(**different) -> Estimate:
         "shares": {"HBM": 0.9, "tensor": 0.45},
         "waits": {("scoreboard", 2): 0.5, ("mbarrier", 3): 0.25, ("tensor", 3): 0.001},
         "matched": 1.0,
+        "source": "SASS of ptxas 13.0.88",
         "uncertainties": {"published kernels": 0.08, "the launch itself": 0.06},
         "cautions": ("it takes less than 10 us",),
     }

@@ -10,6 +10,9 @@ to the grid. Reading order:
     replay/      when they would have done it
     kernel_launch  what is timed: a kernel, its grid, its arguments
     kernel_code  a kernel as the replay takes it: operations, streams, FLOPs
+    live_registers  registers of a thread where no ptxas tells them
+    weighed_code    a kernel from its PTX alone, where there is no ptxas
+    code_source     which of both a time is made of; one estimate of three
     occupancy    how many CTAs an SM holds
     memory/      what L2 and HBM give to all clusters that run at once
     grid         which clusters the SMs get, and from those that are replayed to all

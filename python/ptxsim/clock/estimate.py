@@ -36,6 +36,8 @@ class Estimate:
     part of the cycles each unit of an SM is busy, the fullest first. `waits` say for which part of the time that they
     are resident warps wait, by cause and PTX line, the longest first. `matched` is the share of the PTX's anchors that
     were found in the SASS.
+    `source` is what an instruction's cost comes from, "SASS of ptxas 13.0.88" or "class weights"; `cycles_between` are
+    the least and the most cycles by class weights.
     `uncertainties` are relative, by their reasons; `cautions` what the model is not good for and this launch does.
     """
 
@@ -52,8 +54,10 @@ class Estimate:
     shares: Mapping[str, float]
     waits: Mapping[tuple[str, int], float]
     matched: float
+    source: str
     uncertainties: Mapping[str, float]
     cautions: tuple[str, ...] = field(default=())
+    cycles_between: tuple[float, float] | None = None
 
     @property
     def seconds(self) -> float:

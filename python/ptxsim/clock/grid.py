@@ -41,10 +41,13 @@ class Schedule:
         return min(recorded, key=lambda number: (abs(number - of_the_grid), number))
 
     def carried_over(self, ends: Sequence[float]) -> float:
-        """The cycles of all clusters, from the ends of those that are replayed: a round takes what the last one did."""
+        """The cycles of all clusters, from the ends of those that are replayed: a round takes what the second one did.
+
+        It is not the last one that tells: in that, fewer clusters may share the SM.
+        """
         if len(ends) >= self.clusters:
             return ends[-1]
-        round_cycles = ends[-1] - ends[-1 - self.resident]
+        round_cycles = ends[2 * self.resident - 1] - ends[self.resident - 1]
         return ends[-1] + (self.clusters - len(ends)) / self.resident * round_cycles
 
 

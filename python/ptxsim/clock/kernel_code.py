@@ -43,7 +43,7 @@ class Flops:
 class KernelCode:
     """A kernel's operations and how many FLOPs each one is, by index, and what makes the stream of a warp.
 
-    `resources` are what it takes of an SM, `warnings` what ptxas has warned of.
+    `resources` are what it takes of an SM, `warnings` what ptxas has warned of, `source` what all that comes from.
     """
 
     operations: Sequence[SassOperation]
@@ -51,6 +51,7 @@ class KernelCode:
     stream_of: Callable[[WarpTrace], WarpStream]
     resources: ResourceUse
     warnings: tuple[PtxasWarning, ...]
+    source: str
 
     def work(self, streams: Iterable[WarpStream]) -> Flops:
         """The FLOPs of warps."""
@@ -78,7 +79,9 @@ def sass_code(ptx: str, kernel: str, device: Device) -> KernelCode:
         operation_of(each, device)._replace(even=even, odd=odd)
         for each, (even, odd) in zip(instructions, bank_reads(sass.function), strict=True)
     ]
-    return KernelCode(operations, list(map(_flops_of, instructions)), maker.stream, sass.resources, sass.warnings)
+    flops = list(map(_flops_of, instructions))
+    source = f"SASS of ptxas {sass.ptxas_version}"
+    return KernelCode(operations, flops, maker.stream, sass.resources, sass.warnings, source)
 
 
 def _flops_of(each: SassInstruction) -> Flops:

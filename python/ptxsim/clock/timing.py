@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
+from ptxsim.clock.code_source import between_bounds, code_in_use
 from ptxsim.clock.devices import Device, device_of, require_target
 from ptxsim.clock.estimate import Estimate
 from ptxsim.clock.grid import Schedule, schedule_of
@@ -22,6 +23,7 @@ from ptxsim.clock.replay.sm import Replay, Replayed
 from ptxsim.clock.replay.stream import WarpStream
 from ptxsim.clock.replay.timeline import Timeline
 from ptxsim.clock.uncertainty import cautions_of, executed_of, uncertainties_of
+from ptxsim.clock.weighed_code import BOUNDS, weighed_code
 from ptxsim.errors import InputError
 from ptxsim.kernels import kernels_of
 from ptxsim.loaded_module import LoadedModule
@@ -41,11 +43,13 @@ def estimate_launch(
     recorded: int = _RECORDED,
     timeline: Timeline | None = None,
     module: LoadedModule | None = None,
+    code: str | None = None,
 ) -> Estimate:
     """The time that a launch would take; its arguments are changed as by `Module.launch`.
 
     `recorded` clusters of the grid are run on the simulator, spread over it; `timeline` gets what the replay did;
-    `module` is that of the text, if its variables were written.
+    `module` is that of the text, if its variables were written. `code` is "sass" or "weights", what the time is made of
+    (`code_source.CODES`); None is what TINYC_CLOCK_CODE names, else the SASS where there are ptxas and nvdisasm.
 
     Raises:
         InputError: there is no such kernel or device, the launch does not fit, a recorded cluster waits for another
@@ -55,25 +59,55 @@ def estimate_launch(
     model = device_of(device)
     loaded = module or LoadedModule.of_text(launch.ptx)
     require_target(model, loaded.target)
-    code = sass_code(launch.ptx, launch.kernel, model)
+    if code_in_use(code) == "sass":
+        codes = {"sass": sass_code(launch.ptx, launch.kernel, model)}
+    else:
+        threads = prod(launch.block)
+        codes = {bound: weighed_code(launch.ptx, launch.kernel, model, threads, bound) for bound in BOUNDS}
     shared_bytes = loaded.shared_memory(launch.kernel).static_bytes + launch.dynamic_shared_bytes
-    occupancy = occupancy_of(model, prod(launch.block), code.resources.registers, shared_bytes)
-    schedule = schedule_of(model, launch.clusters, prod(launch.cluster), occupancy.ctas)
-    done = _recorded(loaded, launch, schedule, recorded)
-    recording = done.recording
+    plans = [_Plan.of(launch, model, each, shared_bytes) for each in codes.values()]
+    done = _recorded(loaded, launch, max(each.schedule.at_once for each in plans), recorded)
+    found = [_replayed(plan, done, timeline if plan is plans[0] else None) for plan in plans]
+    return found[0] if len(found) == 1 else between_bounds(dict(zip(codes, found, strict=True)))
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """A launch on a device with one code of its kernel: how many CTAs an SM holds, and which clusters it gets.
+
+    `shared_bytes` are those of all CTAs that an SM holds, which leave the rest to L1.
+    """
+
+    launch: KernelLaunch
+    device: Device
+    code: KernelCode
+    occupancy: Occupancy
+    schedule: Schedule
+    shared_bytes: int
+
+    @classmethod
+    def of(cls, launch: KernelLaunch, device: Device, code: KernelCode, shared_bytes: int) -> "_Plan":
+        occupancy = occupancy_of(device, prod(launch.block), code.resources.registers, shared_bytes)
+        schedule = schedule_of(device, launch.clusters, prod(launch.cluster), occupancy.ctas)
+        return cls(launch, device, code, occupancy, schedule, occupancy.ctas * shared_bytes)
+
+
+def _replayed(plan: _Plan, done: RecordedRound, timeline: Timeline | None) -> Estimate:
+    """The estimate by one code of the kernel."""
+    recording, device, schedule, code = done.recording, plan.device, plan.schedule, plan.code
     streams = {number: _streams_of(recording, ctas, code) for number, ctas in recording.cluster_ctas.items()}
-    queue = _queue_of(launch, recording, streams, schedule)
-    memory = memory_model_of(recording, done.offsets, model, schedule.at_once)
-    shared = occupancy.ctas * recording.shared_bytes
-    replay = Replay(code.operations, recording.copies, queue, schedule.resident, model, memory.at, timeline, shared)
-    return _Found(launch, model, recording, code, streams, schedule, occupancy, memory, replay.run()).estimate()
+    queue = _queue_of(plan.launch, recording, streams, schedule)
+    memory = memory_model_of(recording, done.offsets, device, schedule.at_once)
+    options = schedule.resident, device, memory.at, timeline, plan.shared_bytes
+    replayed = Replay(code.operations, recording.copies, queue, *options).run()
+    return _Found(plan, recording, streams, memory, replayed).estimate()
 
 
-def _recorded(module: LoadedModule, launch: KernelLaunch, schedule: Schedule, count: int) -> RecordedRound:
+def _recorded(module: LoadedModule, launch: KernelLaunch, at_once: int, count: int) -> RecordedRound:
     """The recording of `count` clusters: the first, the last, and others between them; and where others read."""
     numbers = sorted({round(at * (launch.clusters - 1) / max(1, count - 1)) for at in range(count)})
     shape = launch.grid, launch.block, launch.args, launch.dynamic_shared_bytes, launch.cluster
-    done = record_round(LaunchOfKernel(module, launch.kernel, *shape), schedule.at_once, numbers)
+    done = record_round(LaunchOfKernel(module, launch.kernel, *shape), at_once, numbers)
     if deadlocks := [finding for finding in done.report.findings if finding.kind == "deadlock"]:
         raise InputError(
             f"a recorded cluster does not end: line {deadlocks[0].line} {deadlocks[0].message}; give a kernel whose "
@@ -102,19 +136,15 @@ def _queue_of(
 class _Found:
     """What is known of a launch when it has been replayed."""
 
-    launch: KernelLaunch
-    device: Device
+    plan: _Plan
     recording: Recording
-    code: KernelCode
     streams: Mapping[int, _Streams]
-    schedule: Schedule
-    occupancy: Occupancy
     memory: MemoryModel
     replayed: Replayed
 
     def estimate(self) -> Estimate:
         """The estimate of all that."""
-        device, replayed, schedule = self.device, self.replayed, self.schedule
+        launch, device, schedule, replayed = self.plan.launch, self.plan.device, self.plan.schedule, self.replayed
         if replayed.deadlocked:
             raise InputError(
                 f"{replayed.deadlocked} warps of the recorded clusters wait for what never comes in the replay: what "
@@ -125,16 +155,16 @@ class _Found:
         shares = {name: busy / replayed.cycles for name, busy in replayed.busy.items() if busy}
         clock_hz = clock_under_power(device, shares.get("tensor", 0.0))
         seconds = cycles / clock_hz + device.launch_seconds
-        times = self.launch.clusters / len(self.streams)
-        work = self.code.work(self._warps)
+        times = launch.clusters / len(self.streams)
+        work = self.plan.code.work(self._warps)
         waits = sorted(replayed.waits.items(), key=lambda each: -each[1])
-        code = kernels_of(self.launch.ptx).program.kernels[self.launch.kernel]
+        code = kernels_of(launch.ptx).program.kernels[launch.kernel]
         return Estimate(
             device=device,
-            kernel=self.launch.kernel,
+            kernel=launch.kernel,
             cycles=cycles,
             clock_hz=clock_hz,
-            occupancy=self.occupancy,
+            occupancy=self.plan.occupancy,
             schedule=schedule,
             tensor_flops=work.tensor * times,
             other_flops=work.other * times,
@@ -143,8 +173,9 @@ class _Found:
             shares=dict(sorted(shares.items(), key=lambda each: -each[1])),
             waits={cause: waited / replayed.warp_cycles for cause, waited in waits},
             matched=matched,
+            source=self.plan.code.source,
             uncertainties=uncertainties_of(device, seconds, clock_hz, shares, matched),
-            cautions=cautions_of(self.code, code, seconds, sorted(executed_of(self.recording))),
+            cautions=cautions_of(self.plan.code, code, seconds, sorted(executed_of(self.recording))),
         )
 
     @property

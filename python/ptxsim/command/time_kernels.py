@@ -102,8 +102,7 @@ def _timed(arguments: argparse.Namespace, number: int, path: Path, device: Devic
         values = triton.arguments(values, kernel.parameters, programs)
     for variable, value in arguments.set:
         module.variable(variable).write(read_variable(variable, value, arguments.seed))
-    own_cluster = (*kernel.directives.get("reqnctapercluster", ()), 1, 1, 1)
-    extents = shape.dynamic_shared_bytes, shape.cluster or own_cluster[:3]
+    extents = shape.dynamic_shared_bytes, shape.cluster or module.own_cluster(entry)
     launch = KernelLaunch(text, entry, shape.grid, shape.block, values, *extents)
     timeline = Timeline() if arguments.trace is not None else None
     with in_file(ptx_place(path)):

@@ -25,6 +25,7 @@ ESTIMATE = Estimate(
     shares={"tensor": 0.9, "L2": 0.6, "issue": 0.2},
     waits={("mbarrier", 7): 0.2, ("product", 9): 0.3, ("mbarrier", 8): 0.2},
     matched=1.0,
+    source="SASS of ptxas 13.0.88",
     uncertainties={"a": 0.03, "b": 0.04},
 )
 

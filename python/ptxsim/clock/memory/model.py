@@ -208,14 +208,21 @@ def _model(
     l2_rate, hbm_rate = float(device.l2_bytes_per_cycle), device.memory_bytes_per_cycle
     steps = []
     for at in range(len(requested)):
-        read = max(1.0, requested[at])
+        read = max(1.0, float(requested[at]))
         late = [
             max(0.0, all_wait - once) / 2
             for all_wait, once in ((far_waits[at], far[at]), (memory_waits[at], memory[at]))
         ]
-        waits = near[at] + sum(late), far_waits[at] - late[0], memory_waits[at] - late[1], memory[at]
-        rate = float(min(device.l2_port_bytes_per_cycle, l2_rate / sms))
-        steps.append(MemoryStep(*(float(each / read) for each in waits), rate, hbm_rate / sms))
+        steps.append(
+            MemoryStep(
+                near_share=float(near[at] + sum(late)) / read,
+                far_share=float(far_waits[at] - late[0]) / read,
+                memory_share=float(memory_waits[at] - late[1]) / read,
+                hbm_share=float(memory[at]) / read,
+                l2_bytes_per_cycle=float(min(device.l2_port_bytes_per_cycle, l2_rate / sms)),
+                hbm_bytes_per_cycle=hbm_rate / sms,
+            )
+        )
     written = float(requests.written_bytes) * count
     of_step = written / len(steps)
     cycles = np.maximum(

@@ -5,6 +5,9 @@ In: a `Recording`, the SASS of its kernel, a device. Out: cycles, and what was w
     path         a warp's way through the SASS, from its way through the PTX
     stream       the instructions of that way, with what happened at each
     operations   what each kind of instruction takes of a device
+    run_order    the order in which a compiler lets a straight run issue, where there is no SASS
+    weighed_operations  what each instruction of the PTX takes then
+    weighed_stream      what a warp issues then
     residency    clusters, CTAs and warps that are resident, and what is kept of each
     phases       barriers and mbarriers: what each waits for, and who for it
     load_store   queues of memory instructions, their addresses, the banks

@@ -3,13 +3,12 @@
 In: the streams of clusters. Out: the state that the replay keeps of each warp, and of each CTA.
 """
 
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ptxsim.clock.recording.trace import Arrive, CopyFacts, CopyStart, PhaseKey
 from ptxsim.clock.replay.stream import WarpStream
-from ptxsim.clock.sass.control import SCOREBOARDS
 
 
 @dataclass(frozen=True)
@@ -68,8 +67,8 @@ class ResidentWarp:
     stream: WarpStream
     place: int = 0
     time: float = 0.0
-    boards: list[float] = field(default_factory=lambda: [0.0] * SCOREBOARDS)
-    open_boards: list[deque[float]] = field(default_factory=lambda: [deque() for _ in range(SCOREBOARDS)])
+    boards: dict[int, float] = field(default_factory=lambda: defaultdict(float))
+    open_boards: dict[int, deque[float]] = field(default_factory=lambda: defaultdict(deque))
     copies: float = 0.0
     group: float = 0.0
     groups: deque[float] = field(default_factory=deque)

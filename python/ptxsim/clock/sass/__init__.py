@@ -18,5 +18,6 @@ In: PTX text, an architecture, a kernel's name. Out: `KernelCost`, frozen data. 
     line_costs     the data that comes out
     attribution    all of that together: costs, copies, variants of runs; the check of the sums
     class_weights  the same data without ptxas: an estimate with bounds
+    loop_invariants  what ptxas moves out of loops
     kernel_costs   PTX in, `KernelCost` out; keeps what it has made
 """

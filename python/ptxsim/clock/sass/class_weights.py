@@ -14,6 +14,7 @@ from ptxsim.clock.sass.line_costs import KernelCost, LineCost, RunCost, TensorWo
 from ptxsim.clock.sass.pipes import Pipe
 from ptxsim.clock.sass.straight_runs import PtxRuns
 from ptxsim.parsing.syntax import Instruction
+from ptxsim.parsing.types import TYPE_BITS
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,8 @@ class ClassWeight:
 
 
 _FLOAT = ClassWeight(1, 1, 2, 1.5, Pipe.FMA, 4)
+_PACKED_FLOAT = ClassWeight(1, 1, 2, 1.5, Pipe.HALF, 6)
+_FLOAT_OF_INTEGER = ClassWeight(1, 1, 2, 2, Pipe.MUFU, None, True)
 _INTEGER = ClassWeight(0, 0.8, 2, 2, Pipe.ALU, 5)
 _WIDE_INTEGER = ClassWeight(0, 1.6, 4, 1.8, Pipe.ALU, 5)
 _PRODUCT = ClassWeight(0, 1, 2, 2, Pipe.FMA, 5)
@@ -101,7 +104,7 @@ def estimate_cost(runs: PtxRuns, arch: str, entry: str, why: str) -> KernelCost:
 
 
 def _line(line: int, here: tuple[Instruction, ...], arch: str) -> LineCost:
-    weights = [_weight(each, arch) for each in here]
+    weights = [class_weight(each, arch) for each in here]
     pipes: Counter[Pipe] = Counter()
     for weight in weights:
         pipes[weight.pipe] += weight.slots  # pyright: ignore[reportArgumentType]  # slots are parts of one
@@ -113,26 +116,28 @@ def _line(line: int, here: tuple[Instruction, ...], arch: str) -> LineCost:
         slots_total=sum(each.slots for each in weights),
         stall_total=sum(each.slots * each.slot_cycles for each in weights),
         pipe_totals={pipe: slots for pipe, slots in sorted(pipes.items()) if slots},
-        tensor=tuple(TensorWork(".".join((each.opcode, *each.modifiers)), _shape(each), 1) for each in work),
+        tensor=tuple(TensorWork(".".join((each.opcode, *each.modifiers)), product_shape(each), 1) for each in work),
         scoreboarded=any(each.scoreboarded for each in weights),
         latency_cycles=last.latency_cycles,
         bounds=(sum(each.least for each in weights), sum(each.most for each in weights)),
     )
 
 
-def _shape(each: Instruction) -> tuple[int, int, int] | None:
+def product_shape(each: Instruction) -> tuple[int, int, int] | None:
+    """The (m, n, k) of a matrix product of the PTX; None for what is none."""
     for word in each.modifiers:
         if found := re.fullmatch(r"m(\d+)n(\d+)k(\d+)", word):
             return int(found[1]), int(found[2]), int(found[3])
     return None
 
 
-def _weight(each: Instruction, arch: str) -> ClassWeight:
+def class_weight(each: Instruction, arch: str) -> ClassWeight:
+    """The weight of an instruction of the PTX, for an architecture such as "sm_90a"."""
     words = each.modifiers
     if each.opcode == "wmma" and words[:1] in (("load",), ("store",)):
         return ClassWeight(1, 9, 16, 2.8, Pipe.LSU, None, words[0] == "load")
     if each.opcode in ("mma", "wmma"):
-        m, n, k = _shape(each) or (16, 8, 16)
+        m, n, k = product_shape(each) or (16, 8, 16)
         products = max(1, m * n // 128)  # a 16x16 tile of wmma is two HMMAs of 16x8
         cycles = _PRODUCT_CYCLES.get(arch[:4], 6.0) * max(0.5, k / 16)
         return ClassWeight(products, products, 2 + 3 * products, cycles, Pipe.TENSOR, 24)
@@ -147,9 +152,11 @@ def _weight(each: Instruction, arch: str) -> ClassWeight:
         if "f64" in types:
             return ClassWeight(1, 1, 2, 4, Pipe.DOUBLE, 8)
         if types & _FLOATS:
-            return _FLOAT
+            return _FLOAT if types & {"f32", "tf32"} else _PACKED_FLOAT
         wide = bool(types & {"s64", "u64", "b64"})
         if each.opcode in ("mul", "mad"):
             return _WIDE_PRODUCT if wide and "lo" in types else _PRODUCT
         return _WIDE_INTEGER if wide else _INTEGER
+    if each.opcode == "cvt" and len({bool(re.fullmatch(r"[su]\d+", word)) for word in words if word in TYPE_BITS}) > 1:
+        return _FLOAT_OF_INTEGER
     return _BY_OPCODE.get(each.opcode, _INTEGER)

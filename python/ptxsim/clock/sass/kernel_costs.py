@@ -51,12 +51,13 @@ def kernel_cost(ptx: str, arch: str, entry: str, file: str | None = None) -> Ker
 
 @dataclass(frozen=True)
 class KernelSass:
-    """A kernel's flat code, the SASS that ptxas makes of it, what it takes of an SM, and what ptxas warns of."""
+    """A kernel's flat code, the SASS that a version of ptxas makes of it, what it takes of an SM, what is warned of."""
 
     code: Code
     function: SassFunction
     resources: ResourceUse
     warnings: tuple[PtxasWarning, ...]
+    ptxas_version: str
 
 
 def sass_of(ptx: str, arch: str, entry: str, file: str | None = None) -> KernelSass:
@@ -72,7 +73,7 @@ def sass_of(ptx: str, arch: str, entry: str, file: str | None = None) -> KernelS
     listed, resources = read_listing(made.listing), read_resources(made.said)
     if entry not in listed or entry not in resources:
         raise _no_code(made, entry, listed)
-    return KernelSass(code, listed[entry], resources[entry], _warnings(made, entry))
+    return KernelSass(code, listed[entry], resources[entry], _warnings(made, entry), made.ptxas_version)
 
 
 @lru_cache(_KEPT)

@@ -213,6 +213,19 @@ def test_the_last_one_to_come_does_not_run_ahead_of_those_that_it_lets_go():
     assert replay_of(late, early).cycles == 15 + H100.barrier_latency + 29 + 1
 
 
+def test_a_warp_that_lets_others_go_does_not_use_the_banks_before_them():
+    at = phase(0, 0, "barrier")
+    meeting = Arrive(0, at, 32), Depart(0, at)
+    first, last = (Script(warp).add("BAR.SYNC.DEFER_BLOCKING 0x0", *meeting) for warp in range(2))
+    for _ in range(10):
+        last.add("NOP", stall=10)
+    for script in (first, last):
+        script.add("LDS R1, [R2]", shared_load(1), **SHARED).add("FADD R3, R1, R1", waits=(0,))
+    replayed = replay_of(first, last)
+    assert replayed.cycles == H100.barrier_latency + 100 + 29 + 1
+    assert replayed.waits["scoreboard", 1] == 2 * 28  # each its own latency, though the first load is told of last
+
+
 def test_a_ping_pong_of_two_warps_takes_an_arrival_and_a_wake_each_way():
     ping, pong = Script(0), Script(1)
     for number in range(5):
