@@ -228,7 +228,11 @@ _A100 = Device(
     title="A100 SXM4 80 GB",
     arch="sm_80",
     sms=_specified(108, "SMs", "NVIDIA A100 whitepaper"),
-    l2_bytes_per_cycle=_assumed(2007.9 * 2, "bytes of the chip", f"{_LUO} measured half of it"),
+    l2_bytes_per_cycle=_measured(
+        2560,
+        "bytes of the chip",
+        f"smallscientist1/cuda_microbenchmark, analysis_A100: a sector of each of 80 slices in a cycle; {_LUO}: 2007.9",
+    ),
     l2_bytes=_specified(40 * 2**20, "bytes", "NVIDIA A100 whitepaper"),
     memory_bytes_per_second=_specified(2.039e12, "bytes / s", "NVIDIA A100 data sheet, 80 GB SXM"),
     memory_efficiency=_assumed(0.9, "of the peak", "copies are told to reach about 90 %"),
