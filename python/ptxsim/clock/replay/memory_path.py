@@ -2,8 +2,9 @@
 
 In: requests and copies, in the order of their times, each with what its cluster has read before. Out: when their data
 are there. Each unit is a queue: it takes a request as soon as it has done with the one before. Times are cycles of the
-SM's clock, sizes bytes. Bulk copies take no cycles of the banks: nothing published says whether they do, and the
-fastest published products would not be possible.
+SM's clock, sizes bytes. L1 has local memory. Bulk copies take no cycles of the banks: nothing published says whether
+they do, and the fastest published products would not be possible. Source: forums.developer.nvidia.com, topic 77228: L1
+and shared memory together give 128 bytes, one register of a warp, in a cycle.
 """
 
 from collections import defaultdict
@@ -49,14 +50,12 @@ class MemoryPath:
         passes, sectors = requested(events)
         if op.kind == SHARED_ACCESS and not passes:
             passes = 1
-        if passes:
-            begun = self.load_store.move(start, passes, op.kind == SHARED_ACCESS)
-            self.busy["shared memory"] += passes
-            ready = begun + passes - 1 + op.latency
+        if moved := passes + op.registers:
+            begun = self.load_store.move(start, moved, op.kind == SHARED_ACCESS or not sectors)
+            self.busy["shared memory"] += moved
+            ready = begun + moved - 1 + op.latency
         if sectors and op.kind in (GLOBAL_LOAD, COPY_IN):
             ready = max(ready, self.fetch(start, sectors * SECTOR_BYTES, read_before))
-        elif op.kind == GLOBAL_LOAD and not sectors:
-            ready = start + device.shared_latency  # constants and local memory
         if sectors and op.kind == GLOBAL_STORE:
             ready = self.put(start, sectors * SECTOR_BYTES, read_before)
         read = 0 if op.kind == GLOBAL_STORE else sectors * SECTOR_BYTES

@@ -30,6 +30,7 @@ from ptxsim.clock.sass.scoreboards import counted_wait
 _SHARED = frozenset({"LDS", "LDSM", "STS", "STSM", "ATOMS", "SHFL"})
 _LOADS = frozenset({"LDG", "LD", "LDL", "LDC", "ATOMG", "ATOM"})
 _STORES = frozenset({"STG", "ST", "STL", "RED", "REDG"})
+_WIDTHS = {"64": 2, "128": 4}
 #: The register of groups of warpgroup products, in a product that ends its group.
 _GROUP = "gsb0"
 
@@ -39,9 +40,9 @@ class SassOperation(NamedTuple):
 
     `pipe` is the number of a sub-partition's pipe, -1 for none, `interval` the cycles that it takes of it; `latency`
     those until its result is there where no memory decides. Behind one that `switches` the issue port would rather take
-    another warp. `count` is how many groups or scoreboards a wait leaves
-    open, `board` the scoreboard that it waits for. `shared_bytes` are what a warp's product reads of
-    shared memory.
+    another warp. `count` is how many groups or scoreboards a wait leaves open, `board` the scoreboard that it waits
+    for. `shared_bytes` are what a warp's product reads of shared memory, `registers` those of a lane that an access of
+    global or local memory moves.
     """
 
     kind: int
@@ -58,6 +59,7 @@ class SassOperation(NamedTuple):
     ends_group: bool = False
     shared_bytes: float = 0.0
     switches: bool = False
+    registers: int = 0
 
 
 PIPES = (Pipe.FMA, Pipe.ALU, Pipe.HALF, Pipe.DOUBLE, Pipe.MUFU, Pipe.TENSOR)
@@ -88,6 +90,7 @@ def operation_of(each: SassInstruction, device: Device) -> SassOperation:
         kind = COMMIT
     elif opcode in _LOADS:
         kind = GLOBAL_LOAD
+        latency = device.l1_latency if opcode == "LDL" else device.shared_latency  # of what L1 and constants have
     elif opcode in _STORES:
         kind = GLOBAL_STORE
     elif pipe is Pipe.TMA:
@@ -113,6 +116,7 @@ def operation_of(each: SassInstruction, device: Device) -> SassOperation:
         ends,
         shared_bytes,
         control.switches,
+        _registers(each),
     )
 
 
@@ -145,6 +149,13 @@ def _operand_bytes(each: SassInstruction) -> int:
     operands = [text.strip() for text in each.operands.split(",")]
     in_registers = len(operands) > 1 and operands[1].startswith("R")
     return 32 * (n if in_registers else m + n)
+
+
+def _registers(each: SassInstruction) -> int:
+    """Registers of a lane that an access of global or local memory moves: one for 32 bits or less."""
+    if each.opcode == "LDC" or each.opcode not in _LOADS | _STORES:
+        return 0
+    return next((_WIDTHS[word] for word in each.modifiers if word in _WIDTHS), 1)
 
 
 def _groups_left(operands: str) -> int:

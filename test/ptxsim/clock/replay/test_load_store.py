@@ -47,3 +47,14 @@ def test_what_comes_from_l2_holds_up_no_addresses(at_once, start):
     unit.move(unit.take(0, 0.0), 32)
     unit.move(unit.take(1, 0.0), 4, at_once)
     assert unit.take(2, 0.0) == start
+
+
+def test_local_memory_has_the_latency_of_l1_and_a_register_of_a_warp_in_a_cycle():
+    load = Script().add("LDL R4, [R1]", write=0).add("FADD R3, R4, R4", waits=(0,))
+    assert replay_of(load, device="a100").cycles == A100.l1_latency + 1
+    scripts = [Script(warp) for warp in range(4)]
+    for script in scripts:
+        for _ in range(5):
+            script.add("LDL.128 R4, [R1]", write=0)
+        script.add("FADD R3, R4, R4", waits=(0,))
+    assert replay_of(*scripts, device="a100").cycles == pytest.approx(4 * 5 * 4 - 1 + A100.l1_latency + 1)
