@@ -15,7 +15,7 @@ from ptxsim_cases.sass_text import sass_function
 
 def memory_step(l2: float, hbm: float, hits: float) -> MemoryStep:
     """Memory of which an SM gets so many bytes a cycle of L2 and of HBM; a share of what is read hits the near L2."""
-    return MemoryStep(hits, 0.0, 1 - hits, 1 - hits, l2, hbm, 1.0)
+    return MemoryStep(hits, 0.0, 1 - hits, 1 - hits, l2, hbm)
 
 
 #: Memory that is never what limits.

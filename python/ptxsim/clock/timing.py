@@ -11,7 +11,8 @@ from ptxsim.clock.devices import Device, device_of, require_target
 from ptxsim.clock.estimate import Estimate
 from ptxsim.clock.grid import Schedule, schedule_of
 from ptxsim.clock.kernel_code import KernelCode, sass_code
-from ptxsim.clock.memory.model import MemoryModel, RecordedWave, memory_model_of, record_wave
+from ptxsim.clock.kernel_launch import KernelLaunch
+from ptxsim.clock.memory.model import MemoryModel, RecordedRound, memory_model_of, record_round
 from ptxsim.clock.memory.offsets import LaunchOfKernel
 from ptxsim.clock.occupancy import Occupancy, occupancy_of
 from ptxsim.clock.power import clock_under_power
@@ -23,7 +24,6 @@ from ptxsim.clock.replay.timeline import Timeline
 from ptxsim.clock.uncertainty import cautions_of, executed_of, uncertainties_of
 from ptxsim.errors import InputError
 from ptxsim.kernels import kernels_of
-from ptxsim.launch import Dim3
 from ptxsim.loaded_module import LoadedModule
 
 #: The share of the PTX's anchors that has to be found in the SASS.
@@ -33,24 +33,6 @@ _RECORDED = 3
 
 #: The streams of a cluster's warps, by CTA.
 _Streams = Sequence[Sequence[WarpStream]]
-
-
-@dataclass(frozen=True)
-class KernelLaunch:
-    """A launch of a kernel of a PTX text: CTAs, threads, arguments as `Module.launch` has them, shared bytes."""
-
-    ptx: str
-    kernel: str
-    grid: Dim3
-    block: Dim3
-    args: Sequence[object]
-    dynamic_shared_bytes: int = 0
-    cluster: Dim3 = (1, 1, 1)
-
-    @property
-    def clusters(self) -> int:
-        """How many clusters its grid has."""
-        return prod(self.grid) // prod(self.cluster)
 
 
 def estimate_launch(
@@ -77,26 +59,26 @@ def estimate_launch(
     shared_bytes = loaded.shared_memory(launch.kernel).static_bytes + launch.dynamic_shared_bytes
     occupancy = occupancy_of(model, prod(launch.block), code.resources.registers, shared_bytes)
     schedule = schedule_of(model, launch.clusters, prod(launch.cluster), occupancy.ctas)
-    wave = _recorded(loaded, launch, schedule, recorded)
-    recording = wave.recording
+    done = _recorded(loaded, launch, schedule, recorded)
+    recording = done.recording
     streams = {number: _streams_of(recording, ctas, code) for number, ctas in recording.cluster_ctas.items()}
     queue = _queue_of(launch, recording, streams, schedule)
-    memory = memory_model_of(recording, wave.offsets, model, schedule.at_once)
+    memory = memory_model_of(recording, done.offsets, model, schedule.at_once)
     replay = Replay(code.operations, recording.copies, queue, schedule.resident, model, memory.at, timeline)
     return _Found(launch, model, recording, code, streams, schedule, occupancy, memory, replay.run()).estimate()
 
 
-def _recorded(module: LoadedModule, launch: KernelLaunch, schedule: Schedule, count: int) -> RecordedWave:
+def _recorded(module: LoadedModule, launch: KernelLaunch, schedule: Schedule, count: int) -> RecordedRound:
     """The recording of `count` clusters: the first, the last, and others between them; and where others read."""
     numbers = sorted({round(at * (launch.clusters - 1) / max(1, count - 1)) for at in range(count)})
     shape = launch.grid, launch.block, launch.args, launch.dynamic_shared_bytes, launch.cluster
-    wave = record_wave(LaunchOfKernel(module, launch.kernel, *shape), schedule.at_once, numbers)
-    if deadlocks := [finding for finding in wave.report.findings if finding.kind == "deadlock"]:
+    done = record_round(LaunchOfKernel(module, launch.kernel, *shape), schedule.at_once, numbers)
+    if deadlocks := [finding for finding in done.report.findings if finding.kind == "deadlock"]:
         raise InputError(
             f"a recorded cluster does not end: line {deadlocks[0].line} {deadlocks[0].message}; give a kernel whose "
             "clusters do not wait for each other"
         )
-    return wave
+    return done
 
 
 def _streams_of(recording: Recording, ctas: Sequence[int], code: KernelCode) -> _Streams:
