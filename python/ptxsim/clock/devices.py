@@ -101,6 +101,8 @@ class Device:
     l1_bytes_per_cycle: Figure
     l2_port_bytes_per_cycle: Figure
     l2_bytes_per_cycle: Figure
+    #: How many times that it gives loads that need no coherence: copies past L1, read-only ones.
+    l2_read_only_factor: Figure
     l2_bytes: Figure
     l2_partitions: Figure
     memory_bytes_per_second: Figure
@@ -185,6 +187,11 @@ _COMMON = {
 
 _AMPERE = {
     **_COMMON,
+    "l2_read_only_factor": _measured(
+        1.5,
+        "times the rate",
+        "smallscientist1/cuda_microbenchmark, analysis_A100: 3840 bytes in a cycle of LDGSTS.BYPASS",
+    ),
     "shared_bytes_per_sm": _specified(164 * 1024, "bytes", _GUIDE),
     "fma_interval": _specified(2, "cycles", f"{_GUIDE}: 64 results in a cycle"),
     "f64_interval": _specified(4, "cycles", f"{_GUIDE}: 32 results in a cycle"),
@@ -207,6 +214,7 @@ _AMPERE = {
 
 _HOPPER = {
     **_COMMON,
+    "l2_read_only_factor": _assumed(1, "times the rate", "the rate is that of bulk copies"),
     "shared_bytes_per_sm": _specified(228 * 1024, "bytes", _GUIDE),
     "fma_interval": _specified(1, "cycles", f"{_GUIDE}: 128 results in a cycle"),
     "f64_interval": _specified(2, "cycles", f"{_GUIDE}: 64 results in a cycle"),

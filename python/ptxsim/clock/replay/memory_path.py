@@ -55,7 +55,9 @@ class MemoryPath:
             self.busy["shared memory"] += moved
             ready = begun + moved - 1 + op.latency
         if sectors and op.kind in (GLOBAL_LOAD, COPY_IN):
-            ready = max(ready, self.fetch(start, sectors * SECTOR_BYTES, read_before))
+            size = sectors * SECTOR_BYTES
+            factor = device.l2_read_only_factor if op.read_only else 1.0
+            ready = max(ready, self.fetch(start, size, read_before, factor=factor))
         if sectors and op.kind == GLOBAL_STORE:
             ready = self.put(start, sectors * SECTOR_BYTES, read_before)
         read = 0 if op.kind == GLOBAL_STORE else sectors * SECTOR_BYTES
@@ -77,11 +79,14 @@ class MemoryPath:
         """When a bulk copy from shared memory that begins at `start` has been written."""
         return self.put(start, size, read) + self._device.l2_latency
 
-    def fetch(self, start: float, size: float, read: float, amount: float | None = None) -> float:
-        """When `size` bytes are in the SM that asks for them at `start`; L2 reads `amount` of them for it."""
+    def fetch(self, start: float, size: float, read: float, amount: float | None = None, factor: float = 1.0) -> float:
+        """When `size` bytes are in the SM that asks for them at `start`.
+
+        L2 reads `amount` of them for it, `factor` times as fast as it gives what has to be coherent.
+        """
         device, step, busy = self._device, self._step_of(read), self.busy
         amount = size if amount is None else amount
-        at_port, at_l2 = size / device.l2_port_bytes_per_cycle, amount / step.l2_bytes_per_cycle
+        at_port, at_l2 = size / device.l2_port_bytes_per_cycle, amount / step.l2_bytes_per_cycle / factor
         at_hbm = amount * step.hbm_share / step.hbm_bytes_per_cycle
         self._port = max(self._port, start) + at_port
         self._l2 = max(self._l2, start) + at_l2

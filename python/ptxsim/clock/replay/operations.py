@@ -30,6 +30,7 @@ from ptxsim.clock.sass.scoreboards import counted_wait
 _SHARED = frozenset({"LDS", "LDSM", "STS", "STSM", "ATOMS", "SHFL"})
 _LOADS = frozenset({"LDG", "LD", "LDL", "LDC", "ATOMG", "ATOM"})
 _STORES = frozenset({"STG", "ST", "STL", "RED", "REDG"})
+_READ_ONLY = frozenset({"CONSTANT", "BYPASS"})
 _WIDTHS = {"64": 2, "128": 4}
 #: The register of groups of warpgroup products, in a product that ends its group.
 _GROUP = "gsb0"
@@ -42,7 +43,7 @@ class SassOperation(NamedTuple):
     those until its result is there where no memory decides. Behind one that `switches` the issue port would rather take
     another warp. `count` is how many groups or scoreboards a wait leaves open, `board` the scoreboard that it waits
     for. `shared_bytes` are what a warp's product reads of shared memory, `registers` those of a lane that an access of
-    global or local memory moves.
+    global or local memory moves; one that is `read_only` asks L2 for no coherence.
     """
 
     kind: int
@@ -60,6 +61,7 @@ class SassOperation(NamedTuple):
     shared_bytes: float = 0.0
     switches: bool = False
     registers: int = 0
+    read_only: bool = False
 
 
 PIPES = (Pipe.FMA, Pipe.ALU, Pipe.HALF, Pipe.DOUBLE, Pipe.MUFU, Pipe.TENSOR)
@@ -117,6 +119,7 @@ def operation_of(each: SassInstruction, device: Device) -> SassOperation:
         shared_bytes,
         control.switches,
         _registers(each),
+        bool(_READ_ONLY & set(each.modifiers)),
     )
 
 

@@ -89,3 +89,16 @@ def test_a_product_ends_its_group_where_it_names_the_register_of_groups():
 )
 def test_an_access_moves_its_registers(text, registers):
     assert operation(text).registers == registers
+
+
+@pytest.mark.parametrize(
+    ("text", "read_only"),
+    [
+        ("LDG.E.128 R4, [R2.64]", False),
+        ("LDG.E.128.CONSTANT R4, [R2.64]", True),
+        ("LDGSTS.E.BYPASS.LTC128B.128 [R2], [R4.64]", True),
+        ("LDGSTS.E.128 [R2], [R4.64]", False),
+    ],
+)
+def test_what_is_read_only_or_goes_past_l1_asks_for_no_coherence(text, read_only):
+    assert operation(text).read_only == read_only
