@@ -107,6 +107,8 @@ class Device:
     l1_bytes: Figure
     l2_port_bytes_per_cycle: Figure
     l2_bytes_per_cycle: Figure
+    #: How many times that it gives loads that need no coherence: copies past L1, read-only ones.
+    l2_read_only_factor: Figure
     l2_bytes: Figure
     l2_partitions: Figure
     memory_bytes_per_second: Figure
@@ -191,6 +193,11 @@ _COMMON = {
 
 _AMPERE = {
     **_COMMON,
+    "l2_read_only_factor": _measured(
+        1.5,
+        "times the rate",
+        "smallscientist1/cuda_microbenchmark, analysis_A100: 3840 bytes in a cycle of LDGSTS.BYPASS",
+    ),
     "shared_bytes_per_sm": _specified(164 * 1024, "bytes", _GUIDE),
     "l1_bytes_per_cycle": _measured(106.8, "bytes of an SM", f"{_LUO}, loads of 16 bytes"),
     "l1_bytes": _specified(192 * 1024, "bytes of an SM, shared memory among them", "NVIDIA A100 whitepaper"),
@@ -215,6 +222,7 @@ _AMPERE = {
 
 _HOPPER = {
     **_COMMON,
+    "l2_read_only_factor": _assumed(1, "times the rate", "the rate is that of bulk copies"),
     "shared_bytes_per_sm": _specified(228 * 1024, "bytes", _GUIDE),
     "l1_bytes_per_cycle": _measured(124.1, "bytes of an SM", f"{_LUO}, loads of 16 bytes on H800"),
     "l1_bytes": _specified(256 * 1024, "bytes of an SM, shared memory among them", "NVIDIA H100 whitepaper"),
@@ -266,7 +274,11 @@ _A100 = Device(
     title="A100 SXM4 80 GB",
     arch="sm_80",
     sms=_specified(108, "SMs", "NVIDIA A100 whitepaper"),
-    l2_bytes_per_cycle=_assumed(2007.9 * 2, "bytes of the chip", f"{_LUO} measured half of it"),
+    l2_bytes_per_cycle=_measured(
+        2560,
+        "bytes of the chip",
+        f"smallscientist1/cuda_microbenchmark, analysis_A100: a sector of each of 80 slices in a cycle; {_LUO}: 2007.9",
+    ),
     l2_bytes=_specified(40 * 2**20, "bytes", "NVIDIA A100 whitepaper"),
     memory_bytes_per_second=_specified(2.039e12, "bytes / s", "NVIDIA A100 data sheet, 80 GB SXM"),
     memory_efficiency=_assumed(0.9, "of the peak", "copies are told to reach about 90 %"),

@@ -1,9 +1,11 @@
 """The way of memory requests through an SM and out of it: banks, L1, the port to L2, a share of L2 and of HBM.
 
 In: requests and copies, in the order of their times, each with what its cluster has read before. Out: when their data
-are there. Loads go through L1 (`l1`), whose tags are looked at line by line. Each unit is a queue: it takes a request
-as soon as it has done with the one before. Times are cycles of the SM's clock, sizes bytes. Bulk copies take no cycles
-of the banks: nothing published says whether they do, and the fastest published products would not be possible.
+are there. Loads go through L1 (`l1`), whose tags are looked at line by line; it has local memory. Each unit is a queue:
+it takes a request as soon as it has done with the one before. Times are cycles of the SM's clock, sizes bytes. Bulk
+copies take no cycles of the banks: nothing published says whether they do, and the fastest published products would not
+be possible. Source: forums.developer.nvidia.com, topic 77228: L1 and shared memory together give 128 bytes, one
+register of a warp, in a cycle.
 """
 
 from collections import defaultdict
@@ -77,10 +79,10 @@ class MemoryPath:
         passes, sectors, read, looked_up = asked.passes, asked.sectors, 0, start
         if op.kind == SHARED_ACCESS:
             passes = max(passes, op.fewest_passes, 1)
-        if passes:
-            begun = self.load_store.move(start, passes, op.kind == SHARED_ACCESS)
-            self.busy["shared memory"] += passes
-            ready = begun + passes - 1 + op.latency
+        if moved := passes + op.registers:
+            begun = self.load_store.move(start, moved, op.kind == SHARED_ACCESS or not sectors)
+            self.busy["shared memory"] += moved
+            ready = begun + moved - 1 + op.latency
         if sectors:
             start, looked_up = self._look_up(start, asked.lines)
         if sectors and op.kind in (GLOBAL_LOAD, COPY_IN):
@@ -89,8 +91,6 @@ class MemoryPath:
                 self._loaded = max(self._loaded, start) + asked.lane_bytes * WARP / device.l1_bytes_per_cycle
                 come = max(come, self._loaded + device.l1_latency)
             ready = max(ready, come, looked_up + device.l1_latency)
-        elif op.kind == GLOBAL_LOAD and not sectors:
-            ready = start + device.shared_latency  # constants and local memory
         if sectors and op.kind == GLOBAL_STORE:
             ready = self.put(start, sectors * SECTOR_BYTES, read_before)
         return AccessTimes(ready, start + OPERANDS_READ + passes, read)
@@ -107,10 +107,13 @@ class MemoryPath:
         self, op: SassOperation, owner: Hashable, asked: Requested, start: float, read_before: float
     ) -> tuple[float, int]:
         """When sectors are there, and the bytes of them that come from beyond L1."""
+        factor = self._device.l2_read_only_factor if op.read_only else 1.0
         if not op.is_cached or asked.touched is None:
             size = asked.sectors * SECTOR_BYTES
-            return self.fetch(start, size, read_before), size
-        return self._l1.read(owner, asked.touched, start, lambda size: self.fetch(start, size, read_before))
+            return self.fetch(start, size, read_before, factor=factor), size
+        return self._l1.read(
+            owner, asked.touched, start, lambda size: self.fetch(start, size, read_before, factor=factor)
+        )
 
     def start_copy(self, time: float) -> float:
         """When the copy engine takes a bulk copy that is issued at `time`."""
@@ -128,11 +131,14 @@ class MemoryPath:
         """When a bulk copy from shared memory that begins at `start` has been written."""
         return self.put(start, size, read) + self._device.l2_latency
 
-    def fetch(self, start: float, size: float, read: float, amount: float | None = None) -> float:
-        """When `size` bytes are in the SM that asks for them at `start`; L2 reads `amount` of them for it."""
+    def fetch(self, start: float, size: float, read: float, amount: float | None = None, factor: float = 1.0) -> float:
+        """When `size` bytes are in the SM that asks for them at `start`.
+
+        L2 reads `amount` of them for it, `factor` times as fast as it gives what has to be coherent.
+        """
         device, step, busy = self._device, self._step_of(read), self.busy
         amount = size if amount is None else amount
-        at_port, at_l2 = size / device.l2_port_bytes_per_cycle, amount / step.l2_bytes_per_cycle
+        at_port, at_l2 = size / device.l2_port_bytes_per_cycle, amount / step.l2_bytes_per_cycle / factor
         at_hbm = amount * step.hbm_share / step.hbm_bytes_per_cycle
         self._port = max(self._port, start) + at_port
         self._l2 = max(self._l2, start) + at_l2

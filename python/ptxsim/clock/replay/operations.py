@@ -34,6 +34,8 @@ _LOADS = frozenset({"LDG", "LD", "LDL", "LDC", "ATOMG", "ATOM"})
 _STORES = frozenset({"STG", "ST", "STL", "RED", "REDG"})
 #: Opcodes and modifiers of what L1 is not asked for: copies of 16 bytes past it, `ld.cg`, `ld.volatile`, atomics.
 _PAST_L1 = frozenset({"BYPASS", "STRONG", "ATOM", "ATOMG"})
+_READ_ONLY = frozenset({"CONSTANT", "BYPASS"})
+_WIDTHS = {"64": 2, "128": 4}
 #: The register of groups of warpgroup products, in a product that ends its group.
 _GROUP = "gsb0"
 
@@ -43,11 +45,11 @@ class SassOperation(NamedTuple):
 
     `pipe` is the number of a sub-partition's pipe, -1 for none, `interval` the cycles that it takes of it; `latency`
     those until its result is there where no memory decides. Behind one that `switches` the issue port would rather take
-    another warp. `count` is how many groups or scoreboards a wait leaves
-    open, `board` the scoreboard that it waits for. `shared_bytes` are what a warp's product reads of
-    shared memory. `is_cached`: what it reads of global memory is kept in L1. `fewest_passes` are what shared memory
-    needs for a warp's registers, all of whose lanes get their own. `even` and `odd` are how many
-    registers it reads of each bank.
+    another warp. `count` is how many groups or scoreboards a wait leaves open, `board` the scoreboard that it waits
+    for. `shared_bytes` are what a warp's product reads of shared memory. `is_cached`: what it reads of global memory is
+    kept in L1. `fewest_passes` are what shared memory needs for a warp's registers, all of whose lanes get their own.
+    `even` and `odd` are how many registers it reads of each bank, `registers` those of a lane that an access of global
+    or local memory moves; one that is `read_only` asks L2 for no coherence.
     """
 
     kind: int
@@ -68,6 +70,8 @@ class SassOperation(NamedTuple):
     fewest_passes: int = 0
     even: int = 0
     odd: int = 0
+    registers: int = 0
+    read_only: bool = False
 
 
 PIPES = (Pipe.FMA, Pipe.ALU, Pipe.HALF, Pipe.DOUBLE, Pipe.MUFU, Pipe.TENSOR)
@@ -98,6 +102,7 @@ def operation_of(each: SassInstruction, device: Device) -> SassOperation:
         kind = COMMIT
     elif opcode in _LOADS:
         kind = GLOBAL_LOAD
+        latency = device.l1_latency if opcode == "LDL" else device.shared_latency  # of what L1 and constants have
     elif opcode in _STORES:
         kind = GLOBAL_STORE
     elif pipe is Pipe.TMA:
@@ -125,6 +130,8 @@ def operation_of(each: SassInstruction, device: Device) -> SassOperation:
         control.switches,
         kind in (GLOBAL_LOAD, COPY_IN) and not _PAST_L1 & {opcode, *each.modifiers},
         access_bytes(each) * WARP // PASS_BYTES if opcode in ("LDS", "STS") else 0,
+        registers=_registers(each),
+        read_only=bool(_READ_ONLY & set(each.modifiers)),
     )
 
 
@@ -157,6 +164,13 @@ def _operand_bytes(each: SassInstruction) -> int:
     operands = [text.strip() for text in each.operands.split(",")]
     in_registers = len(operands) > 1 and operands[1].startswith("R")
     return 32 * (n if in_registers else m + n)
+
+
+def _registers(each: SassInstruction) -> int:
+    """Registers of a lane that an access of global or local memory moves: one for 32 bits or less."""
+    if each.opcode == "LDC" or each.opcode not in _LOADS | _STORES:
+        return 0
+    return next((_WIDTHS[word] for word in each.modifiers if word in _WIDTHS), 1)
 
 
 def _groups_left(operands: str) -> int:

@@ -5,7 +5,7 @@ import pytest
 from ptxsim.clock.devices import device_of
 from ptxsim.clock.recording.trace import MemoryRequest
 from ptxsim.clock.replay.load_store import OPERANDS_READ, LoadStoreUnit
-from ptxsim_cases.replays import Script, replay_of
+from ptxsim_cases.replays import Script, memory_step, replay_of
 
 A100 = device_of("a100")
 
@@ -47,3 +47,26 @@ def test_what_comes_from_l2_holds_up_no_addresses(at_once, start):
     unit.move(unit.take(0, 0.0), 32)
     unit.move(unit.take(1, 0.0), 4, at_once)
     assert unit.take(2, 0.0) == start
+
+
+def test_local_memory_has_the_latency_of_l1_and_a_register_of_a_warp_in_a_cycle():
+    load = Script().add("LDL R4, [R1]", write=0).add("FADD R3, R4, R4", waits=(0,))
+    assert replay_of(load, device="a100").cycles == A100.l1_latency + 1
+    scripts = [Script(warp) for warp in range(4)]
+    for script in scripts:
+        for _ in range(5):
+            script.add("LDL.128 R4, [R1]", write=0)
+        script.add("FADD R3, R4, R4", waits=(0,))
+    assert replay_of(*scripts, device="a100").cycles == pytest.approx(4 * 5 * 4 - 1 + A100.l1_latency + 1)
+
+
+@pytest.mark.parametrize(("text", "factor"), [("LDG.E.128 R4, [R2.64]", 1), ("LDG.E.128.CONSTANT R4, [R2.64]", 1.5)])
+def test_what_is_read_only_comes_faster_from_l2_of_a100(text, factor):
+    script = Script()
+    for _ in range(16):
+        script.add(text, MemoryRequest(0, "global", "load", 16, 16), write=0)
+    script.add("FADD R3, R4, R4", waits=(0,))
+    moved = 16 * 512 / 16 / factor  # 16 bytes in a cycle
+    assert replay_of(script, device="a100", share=memory_step(16, 1e9, 1)).cycles == pytest.approx(
+        moved + A100.l2_latency + 1
+    )

@@ -72,3 +72,33 @@ def test_waits_know_how_many_they_leave_open():
 def test_a_product_ends_its_group_where_it_names_the_register_of_groups():
     assert operation("HGMMA.64x256x16.F32 R24, gdesc[UR8], R24, gsb0").ends_group
     assert not operation("HGMMA.64x256x16.F32 R24, gdesc[UR8], R24").ends_group
+
+
+@pytest.mark.parametrize(
+    ("text", "registers"),
+    [
+        ("LDG.E R1, [R2.64]", 1),
+        ("LDG.E.U16 R1, [R2.64]", 1),
+        ("LDG.E.128 R4, [R2.64]", 4),
+        ("STG.E.64 [R2.64], R4", 2),
+        ("LDL.128 R4, [R1]", 4),
+        ("STL [R1], R4", 1),
+        ("LDC R1, c[0x0][R2]", 0),
+        ("LDS.128 R4, [R2]", 0),
+    ],
+)
+def test_an_access_moves_its_registers(text, registers):
+    assert operation(text).registers == registers
+
+
+@pytest.mark.parametrize(
+    ("text", "read_only"),
+    [
+        ("LDG.E.128 R4, [R2.64]", False),
+        ("LDG.E.128.CONSTANT R4, [R2.64]", True),
+        ("LDGSTS.E.BYPASS.LTC128B.128 [R2], [R4.64]", True),
+        ("LDGSTS.E.128 [R2], [R4.64]", False),
+    ],
+)
+def test_what_is_read_only_or_goes_past_l1_asks_for_no_coherence(text, read_only):
+    assert operation(text).read_only == read_only
