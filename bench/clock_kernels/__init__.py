@@ -9,10 +9,10 @@ Nothing of them is part of the project: `bench/clock.py --kernels DIR` compiles 
     reading       what memory limits: fast.cu's sums, softmax by kernels of our own (softmax.cu)
 """
 
-from .fast_cu import FAST_CU
+from .fast_cu import FAST_CU, K_SWEEP
 from .published import Launch, PublishedKernel
 from .reading import SOFTMAX, SUMS
 from .sgemm_cuda import SGEMM_CUDA
 from .tensor_gemm import TENSOR_GEMM
 
-__all__ = ["FAST_CU", "SGEMM_CUDA", "SOFTMAX", "SUMS", "TENSOR_GEMM", "Launch", "PublishedKernel"]
+__all__ = ["FAST_CU", "K_SWEEP", "SGEMM_CUDA", "SOFTMAX", "SUMS", "TENSOR_GEMM", "Launch", "PublishedKernel"]
