@@ -48,10 +48,8 @@ CARRIED_ON = ("cycles", "tensor_flops", "other_flops", "memory_bytes", "l2_bytes
 #: Times that are nearer to each other are not asked to be in order.
 APART = 1.05
 LIMITS = (
-    "nothing is fitted. Not modelled: L2 by lines and partitions, the order of tiles, the clock under power (times are "
-    "at the nominal clock), CTAs that start as others end (those of a round start together), what differs between "
-    "clusters (the first one is recorded). Not predicted: GEMM's kernels by wmma (their way through the SASS is not "
-    "found)"
+    "what is fitted, the device's table calls so. Not modelled: L2 by lines and partitions, the order of tiles. Not "
+    "predicted: GEMM's kernels by wmma (their way through the SASS is not found)"
 )
 
 
