@@ -1,7 +1,7 @@
 """Attention's forward pass by Triton 3.6 on an H100: head dimension 128, not causal, 64 heads of n rows.
 
 Its PTX is made by `attention_in_triton.py` beside this file, and lies as triton/attention.ptx in the folder of the
-checkouts. Speeds are those of Triton in the figures of Shah et al., arXiv 2407.08608, whose kernel and version are others
+checkouts. Speeds are those of Triton in the figures of Shah et al., arXiv 2407.08608, of another kernel and version
 (4096 rows: 389; pytorch/benchmark, pull request 2391: 458): reported, not asked to be met.
 """
 
