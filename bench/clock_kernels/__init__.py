@@ -6,13 +6,25 @@ Nothing of them is part of the project: `bench/clock.py --kernels DIR` compiles 
     fast_cu       pranjalssh/fast.cu: a ladder of bf16 products on H100
     tensor_gemm   xudoong/GEMM: f16 products by wmma and mma.sync on A100
     sgemm_cuda    siboehm/SGEMM_CUDA: a ladder of f32 products on RTX A6000
+    attention     attention by Triton, whose PTX attention_in_triton.py makes
     reading       what memory limits: fast.cu's sums, softmax by kernels of our own (softmax.cu)
 """
 
-from .fast_cu import FAST_CU
+from .attention import ATTENTION
+from .fast_cu import FAST_CU, K_SWEEP
 from .published import Launch, PublishedKernel
 from .reading import SOFTMAX, SUMS
 from .sgemm_cuda import SGEMM_CUDA
 from .tensor_gemm import TENSOR_GEMM
 
-__all__ = ["FAST_CU", "SGEMM_CUDA", "SOFTMAX", "SUMS", "TENSOR_GEMM", "Launch", "PublishedKernel"]
+__all__ = [
+    "ATTENTION",
+    "FAST_CU",
+    "K_SWEEP",
+    "SGEMM_CUDA",
+    "SOFTMAX",
+    "SUMS",
+    "TENSOR_GEMM",
+    "Launch",
+    "PublishedKernel",
+]

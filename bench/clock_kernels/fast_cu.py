@@ -84,13 +84,14 @@ class _Rung:
             size = -(-size // 128) * 128
         return size
 
-    def launch(self, size: int) -> Launch:
-        """The launch of a product of that size."""
-        x, w, y = (np.zeros((size, size), ml_dtypes.bfloat16) for _ in range(3))
+    def launch(self, size: int, depth: int = 0) -> Launch:
+        """The launch of a product of that size, size × size × depth if there is one."""
+        depth = depth or size
+        x, w, y = (np.zeros(shape, ml_dtypes.bfloat16) for shape in ((size, depth), (size, depth), (size, size)))
         (m, n), number = self.tile, np.int32(size)
         ctas = _PERSISTENT if self.persistent else (size // m) * (size // n)
         maps: list[object] = [self._map(x, m), self._map(w, n)]
-        args: list[object] = [number, number, number]
+        args: list[object] = [number, number, np.int32(depth)]
         args += [self._stored_map(y), *maps] if self.stores_boxes else [y, *maps]
         if self.number == 3:
             args.append(np.uint64(0))
@@ -204,4 +205,17 @@ FAST_CU = (
         shallow=_product_on_cores,
     ),
     *(_kernel(each.number, each.namespace, each.instance, each.tflops, each.launch) for each in _LADDER),
+)
+
+#: A sweep over K that TileLang published for an H800, from 256 to 16384, beside what another kernel, the fifth of the
+#: ladder, is predicted to do on an H100. The sizes that they took are not told: m = n = 8192 is assumed.
+_SIDE = 8192
+K_SWEEP = (
+    replace(
+        next(each for each in FAST_CU if each.name == "matmul 5"),
+        name="matmul 5, 8192 × 8192 × n",
+        launch=lambda k: _WIDE.launch(_SIDE, k),
+        published=lambda _: {256: 386, 16384: 766},
+        work=lambda k: 2.0 * _SIDE * _SIDE * k,
+    ),
 )

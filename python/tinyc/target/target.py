@@ -1,7 +1,8 @@
 """What a target is: the numbers of a GPU architecture that plans are validated against and costs computed from.
 
-Every number says its unit in its name and in its description here; the files of the architectures (`sm80`, `sm90`)
-say where each value is from. Pure data.
+Every number says its unit in its name and in its description here. What the simulator's clock has of a device, too, is
+read from its table (`ptxsim.clock.devices`), which says where it is from; the files of the architectures (`sm80`,
+`sm90`) have the rest. Pure data.
 """
 
 from dataclasses import dataclass
