@@ -77,6 +77,15 @@ class LoadedModule:
         """
         return self._code(name).kernel.function
 
+    def required_cluster(self, name: str) -> Dim3:
+        """The CTAs of a cluster that a kernel requires, (1, 1, 1) where it requires none.
+
+        Raises:
+            InputError: there is no such kernel.
+        """
+        x, y, z = (*self.kernel(name).directives.get("reqnctapercluster", ()), 1, 1, 1)[:3]
+        return x, y, z
+
     def shared_memory(self, name: str) -> SharedMemory:
         """The shared memory of a kernel, and whether its launch has to give more.
 

@@ -52,7 +52,6 @@ class Module(LoadedModule):
         """
         from ptxsim.clock.timing import KernelLaunch, estimate_launch
 
-        own = (*self.kernel(kernel).directives.get("reqnctapercluster", ()), 1, 1, 1)
-        shape = own[:3] if cluster == _NO_CLUSTER else cluster
+        shape = self.required_cluster(kernel) if cluster == _NO_CLUSTER else cluster
         launch = KernelLaunch(self.text, kernel, grid, block, args, dynamic_shared_bytes, shape)
         return estimate_launch(launch, device, module=self)

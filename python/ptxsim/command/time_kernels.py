@@ -41,7 +41,8 @@ from ptxsim.errors import InputError, printable
 from ptxsim.module import load
 
 _STDOUT = Path("-")
-_NO_CLUSTER = (1, 1, 1)
+#: The grid of a command line that times nothing.
+_ONE = (1, 1, 1)
 _T = TypeVar("_T")
 
 
@@ -92,7 +93,7 @@ def _timed(arguments: argparse.Namespace, number: int, path: Path, device: Devic
     entry = entry_of(module, _own(arguments.entry, number), triton)
     kernel = module.kernel(entry)
     grid, block, cluster = (_own(each, number) for each in (arguments.grid, arguments.block, arguments.cluster))
-    asked = AskedLaunch(grid or _NO_CLUSTER, block, cluster, _own(arguments.dynamic_shared, number))
+    asked = AskedLaunch(grid or _ONE, block, cluster, _own(arguments.dynamic_shared, number))
     shape = resolved_launch(asked, kernel, triton)
     given = arguments.second_arg if number and arguments.second_arg else arguments.arg
     values: Sequence[Value] = [each.value for each in read_arguments(given, arguments.seed)]
@@ -101,8 +102,7 @@ def _timed(arguments: argparse.Namespace, number: int, path: Path, device: Devic
         values = triton.arguments(values, kernel.parameters, programs)
     for variable, value in arguments.set:
         module.variable(variable).write(read_variable(variable, value, arguments.seed))
-    own_cluster = (*kernel.directives.get("reqnctapercluster", ()), 1, 1, 1)
-    extents = shape.dynamic_shared_bytes, shape.cluster or own_cluster[:3]
+    extents = shape.dynamic_shared_bytes, shape.cluster or module.required_cluster(entry)
     launch = KernelLaunch(text, entry, shape.grid, shape.block, values, *extents)
     timeline = Timeline() if arguments.trace is not None else None
     with in_file(ptx_place(path)):
