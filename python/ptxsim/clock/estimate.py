@@ -54,6 +54,10 @@ class Estimate:
     uncertainties: Mapping[str, float]
     cautions: tuple[str, ...] = field(default=())
 
+    def __str__(self) -> str:
+        told = f"{self.seconds * 1e6:.1f} us ± {self.uncertainty:.0%} on {self.device.title}"
+        return f"{self.kernel}: {told}, limited by {self.limiter}"
+
     @property
     def seconds(self) -> float:
         """Its time at the clock that is kept up, the launch itself included."""
