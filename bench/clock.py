@@ -31,17 +31,15 @@ from tinyc.text.table import Table
 RESULTS = Path(__file__).parent / "results" / "clock.txt"
 PACKAGES = ("numpy",)
 COLUMNS = ("kernel", "n", "published", "predicted", "ratio", "tensor", "CTAs of an SM", "rounds", "matched", "s")
-#: Of a `wmma` ptxas makes several instructions with its line: its kernels are not found in their SASS yet.
-MMA_GEMM = tuple(each for each in TENSOR_GEMM if "wmma" not in each.name)
 #: Sets by the name of their folder, the sizes at which they are predicted, and those for which `--all-sizes` asks.
-SETS = {"fast.cu": (FAST_CU, (4096,), (4096,)), "GEMM": (MMA_GEMM, (2048,), (2048, 4096, 8192))}
+SETS = {"fast.cu": (FAST_CU, (4096,), (4096,)), "GEMM": (TENSOR_GEMM, (2048,), (2048, 4096, 8192))}
 #: Times that are nearer to each other are not asked to be in order.
 APART = 1.05
 LIMITS = (
     "nothing is fitted. Not modelled: L2 by lines and partitions, the order of tiles, the clock under power (times are "
     "at the nominal clock), CTAs that start as others end (those of a round start together), what differs between "
-    "clusters (the first one is recorded). Not predicted: GEMM's kernels by wmma (their way through the SASS is not "
-    "found), SGEMM_CUDA (there is no table of the RTX A6000 yet), sums, softmax"
+    "clusters (the first one is recorded). Not predicted: SGEMM_CUDA (there is no table of the RTX A6000 yet), sums, "
+    "softmax"
 )
 
 

@@ -11,8 +11,8 @@ needs_sass_tools = pytest.mark.skipif(
 )
 
 
-def control_bits(stall=1, write=7, read=7, waits=()):
-    return stall | 1 << 4 | write << 5 | read << 8 | sum(1 << each for each in waits) << 11
+def control_bits(stall=1, write=7, read=7, waits=(), switches=False):
+    return stall | (not switches) << 4 | write << 5 | read << 8 | sum(1 << each for each in waits) << 11
 
 
 def sass_text(name, *rows):

@@ -23,6 +23,7 @@ CAUSES = {
     "barrier": "barriers of the CTA",
     "cluster": "barriers of the cluster",
     "issue": "the issue port",
+    "memory queue": "the queues of the load/store unit",
 }
 
 

@@ -206,7 +206,7 @@ class _Found:
         if matched < _LEAST_MATCHED:
             raise InputError(
                 f"the way of the warps is not found in the SASS that ptxas makes: {matched:.0%} of what accesses "
-                f"memory, multiplies matrices or synchronises, of {_LEAST_MATCHED:.0%} that are needed; kernels of "
-                "wmma are not known yet"
+                f"memory, multiplies matrices or synchronises, of {_LEAST_MATCHED:.0%} that are needed; give a "
+                "kernel whose warps all go one way"
             )
         return matched

@@ -168,11 +168,14 @@ class Cta:
         self._states.clear()
 
     def kill(self) -> None:
-        """End all threads: the launch has gone wrong, and the finding is recorded."""
+        """End all threads: the launch has gone wrong, and the finding is recorded; or its observer has seen enough."""
+        self.diverge()
         self.alive[...] = False
         self.ready[...] = False
         self.waits.clear()
         self.converging.clear()
+        self.copies_in_flight = CopiesInFlight()
+        self._states.clear()
 
     def no_lanes(self) -> np.ndarray:
         """An empty set of lanes: [warps, 32]."""

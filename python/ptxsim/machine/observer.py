@@ -64,6 +64,10 @@ class ObservedCta(Protocol):
         """The lanes that are the threads of these numbers: [warps, 32]."""
         ...
 
+    def kill(self) -> None:
+        """End all threads, as if they had never waited or copied: from `Observer.ran` only, all of a cluster's CTAs."""
+        ...
+
     def report(
         self,
         kind: str,

@@ -7,7 +7,8 @@ In: a `Recording`, the SASS of its kernel, a device. Out: cycles, and what was w
     operations   what each kind of instruction takes of a device
     residency    clusters, CTAs and warps that are resident, and what is kept of each
     phases       barriers and mbarriers: what each waits for, and who for it
-    memory_path  the way of requests and copies: banks, the port to L2, shares of L2 and HBM
+    load_store   queues of memory instructions, their addresses, the banks
+    memory_path  the way of requests and copies: the port to L2, shares of L2 and HBM
     timeline     what happened when
     sm           the SMs of one cluster: ports and pipes; the loop over events
 """

@@ -1,7 +1,8 @@
 """The way of memory requests through an SM and out of it: banks, the port to L2, a share of L2 and of HBM.
 
 In: requests and copies, in the order of their times. Out: when their data are there. Each unit is a queue: it takes a
-request as soon as it has done with the one before. Times are cycles of the SM's clock, sizes bytes.
+request as soon as it has done with the one before. Times are cycles of the SM's clock, sizes bytes. Bulk copies take no
+cycles of the banks: nothing published says whether they do, and the fastest published products would not be possible.
 """
 
 from collections import defaultdict
@@ -11,11 +12,9 @@ from typing import NamedTuple
 
 from ptxsim.clock.devices import Device
 from ptxsim.clock.recording.trace import MemoryRequest, TraceEvent
+from ptxsim.clock.replay.load_store import OPERANDS_READ, LoadStoreUnit
 from ptxsim.clock.replay.operations import COPY_IN, GLOBAL_LOAD, GLOBAL_STORE, SHARED_ACCESS, SassOperation
 from ptxsim.memory.traffic import SECTOR_BYTES
-
-#: Cycles from issue until the operands of a memory instruction have been read. Source: Huerta et al., MICRO 2025.
-_OPERANDS_READ = 11
 
 
 @dataclass(frozen=True)
@@ -44,22 +43,23 @@ class MemoryPath:
 
     def __init__(self, device: Device, share_of: ShareOf) -> None:
         self._device, self._share_of = device, share_of
-        self._lsu = self._banks = self._tma = self._port = self._l2 = self._hbm = self._out = 0.0
+        self.load_store = LoadStoreUnit(device)
+        self._tma = self._port = self._l2 = self._hbm = self._out = 0.0
         self.busy: dict[str, float] = defaultdict(float)
 
-    def access(self, op: SassOperation, events: Sequence[TraceEvent], time: float, read_before: float) -> AccessTimes:
-        """A request of a warp that is issued at `time`, whose CTA has read so many bytes before."""
+    def access(
+        self, op: SassOperation, events: Sequence[TraceEvent], part: int, time: float, read_before: float
+    ) -> AccessTimes:
+        """A request of a warp of a sub-partition that issues at `time`, whose CTA has read so many bytes before."""
         device = self._device
-        start = max(self._lsu, time)
-        self._lsu = start + device.lsu_interval
+        start = self.load_store.take(part, time)
         self.busy["LSU"] += device.lsu_interval
         ready = start + op.latency
         passes, sectors = requested(events)
         if op.kind == SHARED_ACCESS and not passes:
             passes = 1
         if passes:
-            begun = max(self._banks, start)
-            self._banks = begun + passes
+            begun = self.load_store.move(start, passes, op.kind == SHARED_ACCESS)
             self.busy["shared memory"] += passes
             ready = begun + passes - 1 + op.latency
         if sectors and op.kind in (GLOBAL_LOAD, COPY_IN):
@@ -69,7 +69,7 @@ class MemoryPath:
         if sectors and op.kind == GLOBAL_STORE:
             ready = self.put(start, sectors * SECTOR_BYTES, read_before)
         read = 0 if op.kind == GLOBAL_STORE else sectors * SECTOR_BYTES
-        return AccessTimes(ready, start + _OPERANDS_READ + passes, read)
+        return AccessTimes(ready, start + OPERANDS_READ + passes, read)
 
     def start_copy(self, time: float) -> float:
         """When the copy engine takes a bulk copy that is issued at `time`."""
@@ -81,13 +81,10 @@ class MemoryPath:
 
     def copy_in(self, start: float, size: float, read: float, sharers: int) -> float:
         """When a bulk copy that begins at `start` is in shared memory; L2 reads it once for `sharers` SMs."""
-        device = self._device
-        self.busy["shared memory"] += size / device.shared_bytes_per_cycle
-        return self.fetch(start, size, read, size / sharers) + device.tma_latency - device.l2_latency
+        return self.fetch(start, size, read, size / sharers) + self._device.tma_latency - self._device.l2_latency
 
     def copy_out(self, start: float, size: float, read: float) -> float:
         """When a bulk copy from shared memory that begins at `start` has been written."""
-        self.busy["shared memory"] += size / self._device.shared_bytes_per_cycle
         return self.put(start, size, read) + self._device.l2_latency
 
     def fetch(self, start: float, size: float, read: float, amount: float | None = None) -> float:

@@ -38,7 +38,8 @@ class SassOperation(NamedTuple):
     """One SASS instruction as the replay sees it.
 
     `pipe` is the number of a sub-partition's pipe, -1 for none, `interval` the cycles that it takes of it; `latency`
-    those until its result is there where no memory decides. `count` is how many groups or scoreboards a wait leaves
+    those until its result is there where no memory decides. Behind one that `switches` the issue port would rather take
+    another warp. `count` is how many groups or scoreboards a wait leaves
     open, `board` the scoreboard that it waits for. `shared_bytes` are what a warp's product reads of
     shared memory.
     """
@@ -56,6 +57,7 @@ class SassOperation(NamedTuple):
     board: int = -1
     ends_group: bool = False
     shared_bytes: float = 0.0
+    switches: bool = False
 
 
 PIPES = (Pipe.FMA, Pipe.ALU, Pipe.HALF, Pipe.DOUBLE, Pipe.MUFU, Pipe.TENSOR)
@@ -110,6 +112,7 @@ def operation_of(each: SassInstruction, device: Device) -> SassOperation:
         board,
         ends,
         shared_bytes,
+        control.switches,
     )
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from ptxsim.clock.sass.anchor_lines import anchor_lines
 from ptxsim.clock.sass.graph import FlowGraph
 from ptxsim.clock.sass.listing import SassFunction, SassInstruction
+from ptxsim.clock.sass.multiplicity import anchors_of_executions
 from ptxsim.clock.sass.pipes import Rank, rank_of
 from ptxsim.clock.sass.straight_runs import PtxRuns
 
@@ -51,8 +52,9 @@ class PathFinder:
         anchors = list(zip(self.line_of, function.instructions, strict=True))
         self.polls = frozenset(line for line, each in anchors if line and _is_poll(each))
         guarded = {line for line, each in anchors if each.is_conditional}
+        self._times = anchors_of_executions(runs, function, self.line_of)
         #: What a guard skips, or asks again whether a phase is over, may be executed more often than its line.
-        self._firm = self.lines - self.polls - guarded
+        self._firm = self.lines - self.polls - guarded - {line for line, times in self._times.items() if not times}
         self.anchors = tuple(
             tuple(line for line in self.line_of[span.start : span.stop] if line in self._firm)
             for span in function.spans
@@ -66,7 +68,7 @@ class PathFinder:
 
     def path(self, executed: Sequence[int]) -> SassPath:
         """The path of a warp that executed PTX lines in this order."""
-        wanted = [line for line in executed if line in self._firm]
+        wanted = [line for line in executed if line in self._firm for _ in range(self._times.get(line, 1))]
         left = _Left(wanted)
         blocks: list[int] = []
         block = 0

@@ -57,8 +57,9 @@ class ResidentCta:
 class ResidentWarp:
     """A warp that is resident: where it is in its stream, when it may issue, and when its scoreboards are free.
 
-    `stored` is when its stores have left the SM, `copies` when its copies by threads are there, `group` when its last
-    warpgroup product is, `groups` when those of each group are that has not been waited for.
+    `due` is when it tries to issue, -1 while it waits for a phase. `stored` is when its stores have left the SM,
+    `copies` when its copies by threads are there, `group` when its last warpgroup product is, `groups` when those of
+    each group are that has not been waited for.
     """
 
     number: int
@@ -73,7 +74,7 @@ class ResidentWarp:
     group: float = 0.0
     groups: deque[float] = field(default_factory=deque)
     stored: float = 0.0
-    issued: float = 0.0
+    due: float = -1.0
     waits_at: int = 0
 
     def mark(self, board: int, ready: float) -> None:

@@ -2,9 +2,11 @@
 
 In: streams of the clusters that these SMs get one after the other, how many are resident at once, the operations of
 their kernel, a device, what memory gives. Out: cycles, and what was waited for. An instruction issues when its warp's
-stall is over, its scoreboards are free, and the issue port of its sub-partition and its pipe are; of several warps the
-one that has waited longest goes first. Memory, copies and phases say when their results come. A cluster starts as soon
-as another one has ended. Times are cycles of the SM's clock. Deterministic.
+stall is over, its scoreboards are free, and the issue port of its sub-partition and its pipe are. Of several warps the
+one that issued last goes on, unless its control code says to switch, else the youngest does (Huerta et al., MICRO 2025:
+greedy, then youngest, guided by the compiler), so that one CTA loads while another one multiplies. Memory, copies and
+phases say when their results come. A cluster starts as soon as another one has ended. Times are cycles of the SM's
+clock. Deterministic.
 """
 
 import heapq
@@ -49,8 +51,9 @@ class Replayed:
     """Cycles until each cluster ended, in order; cycles that each unit of an SM was busy, and how many were issued.
 
     `busy` is that of the SM whose tensor pipes were busy longest; of what each sub-partition has, it is their mean.
-    `waits` are the cycles of all warps by cause ("scoreboard", "product", "copies", the kind of a phase, "issue", or a
-    pipe) and PTX line, of `warp_cycles` for which they are resident; `deadlocked` counts those that wait for ever.
+    `waits` are the cycles of all warps by cause ("scoreboard", "product", "copies", "memory queue", the kind of a
+    phase, "issue", or a pipe) and PTX line, of `warp_cycles` for which they are resident; `deadlocked` counts those
+    that wait for ever.
     """
 
     ends: tuple[float, ...]
@@ -78,6 +81,7 @@ class _Sm:
         self.port = [0.0] * _SUBPARTITIONS
         self.pipes = [[0.0] * len(PIPES) for _ in range(_SUBPARTITIONS)]
         self.pipe_busy = [0.0] * len(PIPES)
+        self.last: list[ResidentWarp | None] = [None] * _SUBPARTITIONS
         self.memory = MemoryPath(device, share_of)
         self.arrivals = 0.0
         self.issued = 0
@@ -107,7 +111,7 @@ class Replay:
         self._sms = [_Sm(device, share_of) for _ in range(max(len(each.ctas) for each in queue))]
         self._phases: Phases[ResidentWarp] = Phases()
         self._waits: dict[tuple[str, int], float] = defaultdict(float)
-        self._heap: list[tuple[float, float, int, ResidentWarp]] = []
+        self._heap: list[tuple[float, int, ResidentWarp]] = []
         self._started = self._warps = self._ended = 0
         self._ends: list[float] = []
         self._lived = 0.0
@@ -118,12 +122,18 @@ class Replay:
             self._start(_BETWEEN_CTAS * place)
         heap = self._heap
         while heap:
-            time, _, _, warp = heapq.heappop(heap)
-            until = heap[0][0] if heap else float("inf")
+            time, _, warp = heapq.heappop(heap)
+            if warp.due != time:  # it has been first at this time
+                continue
+            last = self._sms[warp.cta.sm].last[warp.part]
+            if last is not None and last is not warp and last.due == time:
+                heapq.heappush(heap, (time, -warp.number, warp))
+                warp = last
+            warp.due = -1.0
             while time is not None:
                 time = self._step(warp, time)
-                if time is not None and time >= until:
-                    heapq.heappush(heap, (time, warp.issued, warp.number, warp))
+                if time is not None and heap and time >= heap[0][0]:  # also those that this step has woken
+                    self._try(warp, time)
                     break
         busiest = max((each.busy for each in self._sms), key=lambda busy: (busy["tensor"], busy["issue"]))
         issued = sum(each.issued for each in self._sms)
@@ -142,7 +152,12 @@ class Replay:
             for stream in warps:
                 warp = ResidentWarp(self._warps, cta, stream.warp % _SUBPARTITIONS, stream, time=time)
                 self._warps += 1
-                heapq.heappush(self._heap, (time, warp.issued, warp.number, warp))
+                self._try(warp, time)
+
+    def _try(self, warp: ResidentWarp, time: float) -> None:
+        """Let a warp try to issue at `time`: of all the youngest first."""
+        warp.due = time
+        heapq.heappush(self._heap, (time, -warp.number, warp))
 
     def _end(self, warp: ResidentWarp, time: float) -> None:
         """End a warp; the last one of its cluster makes place for the next one."""
@@ -186,6 +201,11 @@ class Replay:
         sm, part = self._sms[warp.cta.sm], warp.part
         port, pipes = sm.port, sm.pipes[part]
         start = max(time, port[part])
+        if start == time and GLOBAL_LOAD <= op.kind <= COPY_IN:
+            room = sm.memory.load_store.room(part, time)
+            if room > time:
+                self._wait(warp, "memory queue", op.line, time, room)
+                return room
         if op.pipe >= 0 and op.kind != PRODUCT:  # a warpgroup's product waits in the pipe, not its warp
             if pipes[op.pipe] > start:
                 self._wait(warp, PIPES[op.pipe].value, op.line, time, pipes[op.pipe])
@@ -200,7 +220,7 @@ class Replay:
             return start
         port[part] = time + 1
         sm.issued += 1
-        warp.issued = time
+        sm.last[part] = None if op.switches else warp
         place, on = warp.place, time + op.stall
         warp.place += 1
         return on if op.kind == PLAIN else self._act(warp, op, stream.events.get(place, ()), time, on)
@@ -266,7 +286,7 @@ class Replay:
         self, warp: ResidentWarp, op: SassOperation, events: Sequence[TraceEvent], time: float, on: float
     ) -> float:
         cta = warp.cta
-        found = self._sms[cta.sm].memory.access(op, events, time, cta.read)
+        found = self._sms[cta.sm].memory.access(op, events, warp.part, time, cta.read)
         if op.kind == GLOBAL_STORE:
             warp.stored = max(warp.stored, found.ready)
             on = max(on, on + found.ready - time - _STORE_BACKLOG)
@@ -345,6 +365,6 @@ class Replay:
         over, waiters = self._phases.complete(instance, phase, time)
         wake = self._device.mbarrier_wake if phase.kind == "mbarrier" else 0.0
         for warp in waiters:
-            on = max(warp.time, over + wake)
+            on = warp.time if over <= warp.time else over + wake  # it asks later than that: it never slept
             self._wait(warp, phase.kind, warp.waits_at, warp.time, on)
-            heapq.heappush(self._heap, (on, warp.issued, warp.number, warp))
+            self._try(warp, on)

@@ -10,6 +10,7 @@ In: PTX text, an architecture, a kernel's name. Out: `KernelCost`, frozen data. 
     graph          dominators and loops of basic blocks
     straight_runs  the runs of the PTX
     anchor_lines   lines that ptxas has wrong: HGMMA, first tests of a wait
+    multiplicity   how many instructions one `mma` or `wmma` is
     homes          which run a block executes, and what line an instruction is charged to
     scoreboards    on what an instruction waits
     line_costs     the data that comes out

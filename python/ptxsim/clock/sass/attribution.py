@@ -11,6 +11,7 @@ from ptxsim.clock.sass.anchor_lines import anchor_lines
 from ptxsim.clock.sass.homes import Homes, find_homes
 from ptxsim.clock.sass.line_costs import LineCost, RunCost, RunVariant, ScoreboardWait, TensorWork, UnchargedSass
 from ptxsim.clock.sass.listing import SassFunction, SassInstruction
+from ptxsim.clock.sass.multiplicity import anchors_of_executions
 from ptxsim.clock.sass.pipes import Rank, fixed_latency, pipe_of, rank_of, tensor_shape
 from ptxsim.clock.sass.scoreboards import waited_for
 from ptxsim.clock.sass.straight_runs import PtxRun, PtxRuns
@@ -84,7 +85,7 @@ class _Charging:
     def __init__(self, runs: PtxRuns, functions: tuple[SassFunction, ...]) -> None:
         self.functions = functions
         self._depth = runs.graph.depth
-        #: How many instructions of a line have the same opcode, for nearly all 1.
+        #: How many instructions of an execution of a line have the same opcode, for nearly all 1.
         self._alike = {
             line: max(Counter(each.opcode for each in here if each.opcode != "bra").values(), default=1)
             for line, here in runs.on_line.items()
@@ -96,6 +97,8 @@ class _Charging:
         for number, function in enumerate(functions):
             lines = anchor_lines(runs, function)
             homes = find_homes(runs, function, lines)
+            for line, times in anchors_of_executions(runs, function, lines).items():
+                self._alike[line] *= max(1, times)
             self._lines.append(lines)
             self.homes.append(homes)
             self._waits.append(waited_for(function))

@@ -163,3 +163,21 @@ def test_a_warp_whose_other_lanes_end_goes_on_behind_a_guarded_exit():
     taken, found = path_of(ONE_WORKS, [LOAD, OTHER])
     assert taken == [0, 1, 2]
     assert (found.missed, found.extra) == (0, 0)
+
+
+def test_a_wmma_that_is_two_products_is_executed_once_for_both():
+    c, a = "{%r0, %r1, %r2, %r3}", "{%r4, %r5, %r6, %r7, %r8, %r9, %r10, %r11}"
+    text = f""".version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k() {{ .reg .pred %p<4>; .reg .b32 %r<13>;
+LOOP:
+wmma.mma.sync.aligned.row.col.m16n16k16.f16.f16 {c}, {a}, {a}, {c};
+add.s32 %r12, %r12, 1; setp.lt.s32 %p1, %r12, 100; @%p1 bra LOOP;
+ret; }}
+"""
+    product = (6, "HMMA.16816.F16 R8, R12, R6, R8")
+    function = sass_function(".L_loop:", product, product, (7, "@P0 BRA `(.L_loop)"), (8, "EXIT"))
+    found = PathFinder(ptx_runs(kernels_of(text).program.kernels["k"]), function).path([6, 6, 6])
+    assert found.blocks == (0, 0, 0, 1)
+    assert (found.anchors, found.missed, found.extra) == (6, 0, 0)

@@ -53,6 +53,27 @@ def test_pipes_of_a_sub_partition_work_beside_each_other():
     assert replay_of(both, device="a100").cycles == 100  # two pipes of 2 cycles each; either one alone: 99
 
 
+HMMA = "HMMA.16816.F16 R4, R8, R10, R4"
+
+
+def test_of_warps_that_are_ready_the_youngest_issues_first():
+    old, young = many(HMMA, 4), many(HMMA, 4, warp=4)
+    young.add("LDS R1, [R2]", shared_load(1), **SHARED).add("FADD R3, R1, R1", waits=(0,))
+    # products at 0, 8, 16, 24 are the young warp's, whose load issues at 25, and the old one's are at 32 … 56
+    assert replay_of(old, young, device="a100").cycles == 56 + 1
+    old.add("LDS R1, [R2]", shared_load(1), **SHARED).add("FADD R3, R1, R1", waits=(0,))
+    assert replay_of(old, many(HMMA, 4, warp=4), device="a100").cycles == 57 + 29 + 1
+
+
+@pytest.mark.parametrize(("switches", "load_at"), [(False, 26), (True, 42)])
+def test_the_warp_that_has_issued_last_goes_on_unless_its_control_code_says_to_switch(switches, load_at):
+    greedy = many(HMMA, 3, switches=switches).add(HMMA)
+    greedy.add("LDS R1, [R2]", shared_load(1), **SHARED).add("FADD R3, R1, R1", waits=(0,))
+    young = Script(4).add("NOP", stall=5).add(HMMA).add(HMMA)
+    # it issues products at 1, 9, 17, 25, though the other one is ready at 5; else the other one's are at 9 and 17
+    assert replay_of(greedy, young, device="a100").cycles == load_at + 29 + 1
+
+
 # --- tensor cores -----------------------------------------------------------------------------------------------------
 
 
@@ -180,6 +201,18 @@ def test_a_barrier_lets_go_when_the_last_warp_has_come():
     assert set(replayed.waits) == {("barrier", 1)}  # all waits are told at the line of the PTX
 
 
+def test_the_last_one_to_come_does_not_run_ahead_of_those_that_it_lets_go():
+    at = phase(0, 0, "barrier")
+    meeting = Arrive(0, at, 32), Depart(0, at)
+    early = Script(1).add("BAR.SYNC.DEFER_BLOCKING 0x0", *meeting)
+    early.add("LDS R1, [R2]", shared_load(1), **SHARED).add("FADD R3, R1, R1", waits=(0,))
+    late = Script(0).add("NOP", stall=15).add("BAR.SYNC.DEFER_BLOCKING 0x0", *meeting)
+    for _ in range(4):
+        late.add("STS [R2], R1")
+    # both go on at once: the load is the first one that the SM takes, not the fifth
+    assert replay_of(late, early).cycles == 15 + H100.barrier_latency + 29 + 1
+
+
 def test_a_ping_pong_of_two_warps_takes_an_arrival_and_a_wake_each_way():
     ping, pong = Script(0), Script(1)
     for number in range(5):
@@ -283,3 +316,55 @@ def test_a_wait_that_is_moved_up_hides_nothing():
         ends.append(replay_of(script).cycles)
     arrived = 128 / 64 + H100.l2_latency
     assert ends == [arrived + 1, arrived + 1 + 200]
+
+
+# --- clusters one after the other -------------------------------------------------------------------------------------
+
+
+def test_a_cluster_starts_when_another_one_has_ended():
+    replayed = replay_of(many("NOP", 50, stall=2), times=3)
+    assert replayed.ends == (100, 200 + H100.cta_replace, 300 + 2 * H100.cta_replace)
+
+
+def test_clusters_that_are_resident_at_once_share_the_sm():
+    replayed = replay_of(many("NOP", 100), times=4, resident=2)
+    # the first one goes on while it can, the second one follows; so do those that take their places
+    assert replayed.ends == (100, 200, 200 + H100.cta_replace, 300 + H100.cta_replace)
+
+
+def test_the_place_of_a_cta_is_free_when_its_stores_have_left():
+    script = Script().add("STG.E.128 [R6.64], R4", MemoryRequest(0, "global", "store", 16, 16))
+    assert replay_of(script).cycles == 16 * 32 / H100.l2_port_bytes_per_cycle
+
+
+# --- arrivals ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lanes", [1, 32])
+def test_lanes_arrive_one_after_the_other(lanes):
+    script = Script()
+    for number in range(4):
+        script.add("SYNCS.ARRIVE.TRANS64.A1T0 RZ, [R2], RZ", Arrive(0, phase(0, number), lanes))
+    script.add("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R2], R3", Depart(0, phase(0, 3)))
+    arrived = max(4 * lanes * H100.mbarrier_lane_interval, 3 + H100.mbarrier_lane_interval) + H100.mbarrier_arrive
+    asked = 5 + H100.mbarrier_try
+    assert replay_of(script).cycles == max(arrived, asked)
+
+
+# --- what is counted --------------------------------------------------------------------------------------------------
+
+
+def test_busy_cycles_are_counted_by_unit():
+    script = many("FFMA R1, R2, R3, R1", 40)
+    script.add("LDS R1, [R2]", shared_load(3), **SHARED).add("LDG.E.128 R4, [R2.64]", global_load(16), write=1)
+    busy = replay_of(script).busy
+    assert (busy["issue"], busy["fma"]) == (42 / 4, 40 / 4)  # of a sub-partition, on average
+    assert (busy["shared memory"], busy["LSU"]) == (3, 2 * H100.lsu_interval)
+    assert busy["L2 port"] == 512 / H100.l2_port_bytes_per_cycle
+
+
+def test_waits_are_a_part_of_the_time_that_warps_are_resident():
+    script = Script().add("LDS R1, [R2]", shared_load(1), **SHARED).add("FADD R3, R1, R1", waits=(0,))
+    replayed = replay_of(script, times=3)
+    assert replayed.warp_cycles == 3 * 30
+    assert sum(replayed.waits.values()) == 3 * 28
