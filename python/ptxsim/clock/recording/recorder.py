@@ -41,7 +41,7 @@ _SYNCHRONISATIONS = ("barrier", "cluster", "mbarrier")
 #: Instructions that wait for phases.
 _WAITS = frozenset({"bar", "barrier", "mbarrier"})
 #: Instructions at which lanes wait for others of their warp.
-_GATHERS = frozenset({"elect", "match", "redux", "shfl", "vote"})
+_GATHERS = frozenset({"bar", "barrier", "elect", "match", "redux", "shfl", "vote"})
 
 
 @dataclass(eq=False)

@@ -82,6 +82,10 @@ class WarpRecord:
                 run.events += [event for event in other.events if event.at == at]
                 other.events = [event for event in other.events if event.at < at]
                 other.end = at
+                self._blocked = [
+                    (lanes, run if (held is other and where == at) else held, where)
+                    for lanes, held, where in self._blocked
+                ]
                 if other.start == at:
                     self._runs.remove(other)
             later |= other.lanes

@@ -53,6 +53,15 @@ def test_lanes_that_wait_for_others_of_their_warp_execute_with_them():
     assert shape(record_of(*before, gathers=(8,))) == [(0, 3), (7, 8), (3, 5), (5, 9)]
 
 
+def test_lanes_that_wait_at_a_barrier_for_others_are_let_go_with_them():
+    record = record_of((5, 6, HIGH), (3, 5, LOW), (5, 6, LOW), gathers=(5,), waits=(5,))
+    record.add(Depart(77, PHASE), FULL, 9)
+    assert record.runs() == (ExecutedRun(3, 5, ()), ExecutedRun(5, 6, (Depart(5, PHASE),)))
+    record = record_of((5, 6, HIGH), (3, 5, LOW), (5, 6, LOW), gathers=(5,), waits=(5,))
+    record.add(Depart(77, PHASE), HIGH, 9)  # the lanes that came first
+    assert record.runs()[-1] == ExecutedRun(5, 6, (Depart(5, PHASE),))
+
+
 def test_lanes_that_have_gone_on_since_are_not_gathered():
     rounds = (5, 6, HIGH), (6, 7, HIGH), (3, 5, LOW), (5, 6, LOW)
     assert shape(record_of(*rounds, gathers=(5,))) == [(start, end) for start, end, _ in rounds]
